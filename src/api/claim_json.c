@@ -16,6 +16,10 @@
 /* Arrays with nulls are read as trees, up to this size; larger ones belong in a binary body. */
 #define TREE_MAX 4194304
 
+/* More members than any resource has. Whether others are misspelled is left to the resource, which
+ * looks at few: a body may have millions. */
+#define LOOKED_UP_MAX 128
+
 /* Members that are no parameters of the resource. */
 enum {
     ENCODING,
@@ -47,6 +51,7 @@ typedef struct body {
     pe_buffer configured;              /* the object of parameters that config says */
     pe_slice dtype;                    /* as written, at either place */
     bool has_positions, has_head_dim;
+    size_t looked_up; /* members, for what they may have meant */
     pe_dtype element; /* of tensors */
 } body;
 
@@ -89,8 +94,10 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
             return pe_query_keep(&b->member[m], key, json, why);
     if (strcmp(key, "parameters") == 0)
         return pe_query_keep(&b->parameters, key, json, why);
-    const char *near = strcmp(key, "data") == 0 ? member_names[TABLE]
-                                                : pe_nearest_name(key, member_names, MEMBERS);
+    const char *near = NULL;
+    if (b->looked_up++ < LOOKED_UP_MAX)
+        near = strcmp(key, "data") == 0 ? member_names[TABLE]
+                                        : pe_nearest_name(key, member_names, MEMBERS);
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, key, "unknown parameter %.64s, did you mean %s?",
                        key, near);

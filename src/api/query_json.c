@@ -26,6 +26,7 @@ typedef struct body {
     pe_slice nested;
     bool inside;      /* of the nested object */
     pe_status failed; /* of the first member that was refused */
+    size_t refused;   /* members */
     pe_problem *why;
 } body;
 
@@ -46,7 +47,9 @@ static void place_of(const char *parent, const char *name, char *out, size_t byt
     out[at] = '\0';
 }
 
-/* A member of the body or of the nested object; the latter holds plain parameters only. */
+/* A member of the body or of the nested object; the latter holds plain parameters only. What an
+ * unknown one may have meant is looked up only while there is room to tell it: that costs a thousand
+ * times more than sending it. */
 static pe_status keep_member(void *state, const char *key, pe_slice json, pe_problem *why)
 {
     body *b = state;
@@ -61,7 +64,9 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     pe_value *value = pe_values_called(&b->query->values, key);
     if (value == NULL ||
         (b->inside && (value->param->kind == PE_KIND_TENSOR || value->param->kind == PE_KIND_TEXT)))
-        return pe_query_fail_unknown(resource, true, place, key, why);
+        return b->refused > PE_MISTAKES_MAX
+                   ? PE_UNKNOWN_PARAMETER
+                   : pe_query_fail_unknown(resource, true, place, key, why);
     slot *row = &b->rows[value - b->query->values.value];
     if (row->json.text != NULL)
         return pe_query_fail_given(value, place, key, why);
@@ -84,12 +89,15 @@ static void share_names(body *b)
     }
 }
 
-/* A member that is refused does not end the walk: all mistakes are told at once. */
+/* A member that is refused does not end the walk: mistakes are told at once, as far as there is
+ * room. */
 static pe_status keep_or_note(void *state, const char *key, pe_slice json, pe_problem *why)
 {
     body *b = state;
     pe_problem mistake;
     const pe_status status = keep_member(state, key, json, &mistake);
+    if (status != PE_OK && status != PE_INTERNAL && b->refused++ > PE_MISTAKES_MAX)
+        return PE_OK; /* no room to tell it */
     if (status == PE_INTERNAL)
         return pe_fail_memory(why);
     if (status != PE_OK && b->failed != PE_OK)

@@ -13,6 +13,7 @@ typedef struct query_walk {
     const pe_read_limits *limits;
     pe_slice string;
     bool seen[PE_OUTPUT_N];
+    size_t refused; /* pairs, beside the first */
 } query_walk;
 
 /* A plus sign is itself: exponents have them, and no value of ours has a space. */
@@ -67,7 +68,9 @@ static pe_status set(query_walk *walk, const char *name, pe_slice text, pe_probl
     }
     if (value != NULL)
         return set_row(walk, value, name, text, why);
-    return pe_query_fail_unknown(walk->query->resource, false, name, name, why);
+    return walk->refused == PE_MISTAKES_MAX
+               ? PE_UNKNOWN_PARAMETER
+               : pe_query_fail_unknown(walk->query->resource, false, name, name, why);
 }
 
 /* One name=value; `pair` is writable, with room for a NUL after it and after its '='. */
@@ -84,15 +87,19 @@ static pe_status read_pair(query_walk *walk, char *pair, size_t bytes, pe_proble
     return status == PE_OK ? set(walk, pair, (pe_slice){value, value_bytes}, why) : status;
 }
 
-/* The first mistake is the problem, those after it are added. `so_far`: that of the pairs before. */
+/* The first mistake is the problem, those after it are added while there is room. `so_far`: that of
+ * the pairs before. */
 static pe_status read_next(query_walk *walk, char *pair, size_t bytes, pe_status so_far,
                            pe_problem *why)
 {
     pe_problem other;
     if (so_far == PE_OK)
         return read_pair(walk, pair, bytes, why);
-    if (so_far != PE_INTERNAL && read_pair(walk, pair, bytes, &other) != PE_OK)
-        pe_problem_add(why, &other);
+    if (so_far == PE_INTERNAL || read_pair(walk, pair, bytes, &other) == PE_OK ||
+        walk->refused == PE_MISTAKES_MAX)
+        return so_far;
+    walk->refused++;
+    pe_problem_add(why, &other);
     return so_far;
 }
 

@@ -226,6 +226,8 @@ void pe_report_measured(const pe_report *report, pe_buffer *out)
             pe_buffer_format(out, "The amplitude is %.5g instead of %.5g. ", r->amplitude,
                              r->claimed_amplitude);
     }
+    if (report->facts.text.bytes > 0)
+        pe_buffer_add(out, report->facts.text.data, report->facts.text.bytes);
     if (report->has_strays)
         pe_buffer_format(out,
                          "%zu of %zu elements are not what was claimed, in %zu rows and %zu "
@@ -250,6 +252,10 @@ static void write_measured(const pe_report *report, pe_buffer *out)
         write_ratios(r, out);
         number(out, "amplitude", r->amplitude);
         number(out, "claimed_amplitude", r->claimed_amplitude);
+    }
+    if (report->facts.json.bytes > 0) {
+        pe_buffer_str(out, ",");
+        pe_buffer_add(out, report->facts.json.data, report->facts.json.bytes);
     }
     pe_buffer_str(out, "}");
 }

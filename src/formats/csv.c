@@ -22,7 +22,7 @@ static size_t block_max(const pe_tensor *tensor, size_t n)
 
 static uint64_t length_max(const pe_tensor *tensor)
 {
-    return (uint64_t)tensor->elements * (PE_NUMBER_TEXT_MAX + 2);
+    return (uint64_t)tensor->elements * pe_number_text_most(tensor->dtype);
 }
 
 /* Unlike JSON, CSV has words for numbers that are not finite: those that NumPy and pandas read. */

@@ -6,10 +6,6 @@
 #include "text/blocks.h"
 #include "text/number.h"
 
-/* The longest text of each type, with its separator and some slack: "-1.2345678901234567e-300,". */
-static const unsigned char text_max[PE_DTYPES] = {
-    [PE_FLOAT32] = 24, [PE_FLOAT64] = 28, [PE_FLOAT16] = 16, [PE_BFLOAT16] = 24, [PE_INT32] = 12};
-
 static size_t inner_axis(const pe_tensor *tensor)
 {
     return tensor->shape.ndim == 0 ? 1 : tensor->shape.dim[tensor->shape.ndim - 1];
@@ -28,7 +24,7 @@ static size_t block_max(const pe_tensor *tensor, size_t n)
 
 static uint64_t length_max(const pe_tensor *tensor)
 {
-    return (uint64_t)tensor->elements * text_max[tensor->dtype] +
+    return (uint64_t)tensor->elements * pe_number_text_most(tensor->dtype) +
            brackets_max(tensor, tensor->elements);
 }
 

@@ -25,6 +25,9 @@ bool pe_stream_length(const pe_stream *stream, uint64_t *out);
 /** Upper bound, always known: what a cache may reckon with. */
 uint64_t pe_stream_length_max(const pe_stream *stream);
 
+/** About how many there will be, as its price reckons with; exact where that is known. */
+uint64_t pe_stream_length_usual(const pe_stream *stream);
+
 /** The next bytes: up to `bytes` into out, fewer also before the end. *got == 0 at the end, and
  * while the stream reduces. */
 pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got,

@@ -4,6 +4,7 @@
 
 #include "base/size.h"
 #include "plan/price.h"
+#include "text/number.h"
 
 /* Making a unit of so many elements takes tens of microseconds. */
 #define WIDE_ELEMENTS ((size_t)8 << 10)
@@ -40,6 +41,25 @@ uint64_t pe_stream_length_max(const pe_stream *stream)
         sum += segment->encoder == NULL ? segment->bytes
                                         : segment->encoder->length_max(pe_stream_tensor(stream, i));
     }
+    return sum;
+}
+
+/* Brackets and line ends are few. */
+static uint64_t usual_length(const pe_stream *stream, size_t i)
+{
+    const pe_tensor *tensor = pe_stream_tensor(stream, i);
+    uint64_t length = 0;
+    if (pe_stream_segment_length(stream, i, &length) ||
+        stream->segments.segment[i].encoder == &pe_reduced_encode)
+        return length;
+    return (uint64_t)tensor->elements * pe_number_text_usual(tensor->dtype);
+}
+
+uint64_t pe_stream_length_usual(const pe_stream *stream)
+{
+    uint64_t sum = stream->segments.reducer.bytes_max;
+    for (size_t i = 0; i < stream->segments.n; i++)
+        sum += usual_length(stream, i);
     return sum;
 }
 

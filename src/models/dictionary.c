@@ -135,7 +135,7 @@ void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const cha
 
 const char *pe_dictionary_place(pe_rope_reading *r, const char *key)
 {
-    snprintf(r->place, sizeof r->place, "%s%.90s", r->dictionary.place, key);
+    snprintf(r->place, sizeof r->place, "%s%.95s", r->dictionary.place, key);
     return r->place;
 }
 
@@ -184,33 +184,19 @@ static bool is_other_key(pe_rope_reading *r, const char *key, const json_t *valu
     return false;
 }
 
-/* A key as it may stand in a pointer: ~ and / have a meaning there. */
-static void escape(const char *key, char *out, size_t room)
-{
-    size_t n = 0;
-    for (; *key != '\0' && n + 3 < room; key++) {
-        if (*key == '~' || *key == '/') {
-            out[n++] = '~';
-            out[n++] = *key == '~' ? '0' : '1';
-        } else {
-            out[n++] = *key;
-        }
-    }
-    out[n] = '\0';
-}
-
 static void report_unknown(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_values *values = &r->kind->values;
     const char *names[128], *near;
-    char safe[96];
+    char safe[PE_READER_KEY];
     size_t n = 0;
     for (size_t i = 0; i < values->n && n < PE_LEN(names); i++)
         names[n++] = values->value[i].param->name;
     for (size_t i = 0; i < PE_LEN(other_keys) && n < PE_LEN(names); i++)
         names[n++] = other_keys[i].name;
     near = pe_nearest_name(key, names, n);
-    escape(key, safe, sizeof safe);
+    if (!pe_reader_escape(r->reader, key, safe))
+        return;
     const char *place = pe_dictionary_place(r, safe);
     if (json_is_object(value)) {
         pe_reader_ignored(r->reader, place, value,
@@ -245,10 +231,25 @@ static bool is_row(const pe_rope_reading *r, const char *key)
            kind == PE_KIND_REAL_LIST;
 }
 
+/* transformers looks for truncate beside the types of layers, where there are such. */
+static bool is_unread_truncate(pe_rope_reading *r, pe_rope_key key, const json_t *value)
+{
+    if (key != PE_ROPE_TRUNCATE || !r->by_type || !pe_dictionary_reads(r, key))
+        return false;
+    pe_reader_ignored(r->reader, pe_dictionary_place(r, "truncate"), value,
+                      "transformers does not read it for one type of layers");
+    if (!json_is_true(value))
+        pe_reader_warn(r->reader,
+                       "%s is not read by transformers, which rounds the bounds of the "
+                       "ramp where layers have parameters by their types",
+                       r->place);
+    return true;
+}
+
 static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_rope_key known = pe_rope_key_find(key);
-    if (is_other_key(r, key, value))
+    if (is_other_key(r, key, value) || is_unread_truncate(r, known, value))
         return;
     if (!is_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
         report_unknown(r, key, value);

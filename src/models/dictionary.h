@@ -27,9 +27,10 @@ typedef struct pe_rope_reading {
     pe_reader *reader;
     pe_model_layers *kind;
     pe_dictionary dictionary;
-    bool local; /* layers of sliding attention that have a base of their own */
+    bool local;   /* layers of sliding attention that have a base of their own */
+    bool by_type; /* transformers has parameters for each type of layers */
     const pe_rope_type *type;
-    char unknown_key[96];
+    char unknown_key[PE_READER_KEY];
     const char *meant_key; /* the key that unknown_key may have meant; NULL: none */
     char place[288];
 } pe_rope_reading;

@@ -24,6 +24,8 @@ static bool is_left_out(const pe_values *to, const char *name, bool another_type
     const pe_rope_key key = pe_rope_key_find(name);
     if (another_type && key != PE_ROPE_KEYS && key != PE_ROPE_MAX_POSITIONS)
         return true;
+    if (strncmp(name, "mrope_", strlen("mrope_")) == 0)
+        return pe_values_given(to, "axes_dims");
     if (strcmp(name, "rotary_dim") == 0)
         return pe_values_given(to, "head_dim") || pe_values_given(to, "partial_rotary_factor");
     if (strcmp(name, "partial_rotary_factor") == 0)

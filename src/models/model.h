@@ -102,8 +102,8 @@ const pe_values *pe_model_part_find(const pe_model *model, const pe_resource *re
 /**
  * Give values, of a resource's rows, what a model's layers or part say (from), wherever the client
  * gave nothing. An explicit rope_type that is not the model's leaves all keys of the model's type
- * out; an explicit head_dim, rotary_dim or partial_rotary_factor leaves out what would contradict
- * it. Errors  OVERLOADED (memory).
+ * out; an explicit head_dim, rotary_dim, partial_rotary_factor or axes_dims leaves out what would
+ * contradict it. Errors  OVERLOADED (memory).
  */
 pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *why) PE_MUST_CHECK;
 

@@ -43,6 +43,7 @@ static const struct member {
     MEMBER(TRUTH, by_type),
     MEMBER(TRUTH, divided_bias),
     MEMBER(TRUTH, yarn_is_longrope),
+    MEMBER(NUMBER, original),
     MEMBER(TRUTH, longrope_mscale),
     MEMBER(TRUTH, learned_decoder),
     MEMBER(NUMBER, head_dim),

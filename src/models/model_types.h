@@ -43,6 +43,7 @@ typedef struct pe_model_type {
     bool whole_head;               /* partial_rotary_factor is not read by rope_type default */
     bool by_type;                  /* rope_parameters that are not by type of layers are ignored */
     bool yarn_is_longrope;
+    double original;          /* original_max_position_embeddings, over that in the dictionary */
     bool longrope_mscale;     /* short_mscale and long_mscale are the attention factor */
     bool learned_decoder;     /* the decoder's positions are learned */
     double head_dim;          /* of the class, whatever hidden_size is */

@@ -20,8 +20,8 @@ static const char *const tower_configs[] = {"vision_config", "audio_config", "vi
 /* Objects of DBRX that name a model type and are none. */
 static const char *const no_towers[] = {"attn_config", "ffn_config"};
 
-/* No configuration lies deeper within others. */
-#define DEPTH_MAX 4
+static const char too_deep[] = "configurations are read to 4 levels within others";
+_Static_assert(PE_READER_DEPTH == 4, "too_deep says so");
 
 /* ---- the language model ---- */
 
@@ -48,7 +48,11 @@ void pe_nested_enter(pe_reader *reader)
 {
     const char *name;
     const json_t *inner = find_text_config(reader->config, &name);
-    for (size_t depth = 0; inner != NULL && depth < DEPTH_MAX; depth++) {
+    for (size_t depth = 0; inner != NULL; depth++) {
+        if (depth == PE_READER_DEPTH) {
+            pe_reader_warn(reader, "%s%s is not read: %s", reader->path, name, too_deep);
+            return;
+        }
         if (!json_is_object(inner)) {
             pe_reader_fail_type(reader, name, "an object", inner);
             return;
@@ -66,18 +70,31 @@ typedef struct place {
     char path[PE_READER_PATH];
 } place;
 
+static bool is_listed(const char *name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 /* Is the member a configuration of its own? */
 static bool is_tower(const char *name, const json_t *value)
 {
-    if (!json_is_object(value) || strpbrk(name, "~/") != NULL || strlen(name) >= 32)
+    if (is_listed(name, no_towers, PE_LEN(no_towers)) || json_is_null(value))
         return false;
-    for (size_t t = 0; t < PE_LEN(no_towers); t++)
-        if (strcmp(no_towers[t], name) == 0)
-            return false;
-    for (size_t t = 0; t < PE_LEN(tower_configs); t++)
-        if (strcmp(tower_configs[t], name) == 0)
-            return true;
-    return json_is_string(json_object_get(value, "model_type"));
+    return is_listed(name, tower_configs, PE_LEN(tower_configs)) ||
+           json_is_string(json_object_get(value, "model_type"));
+}
+
+/* Why a tower cannot be told; NULL: it can. */
+static const char *lack_of(const pe_reader *reader, const char *name, const json_t *value)
+{
+    if (!json_is_object(value))
+        return "a configuration is an object";
+    if (strpbrk(name, "~/") != NULL || strlen(name) > PE_READER_NAME)
+        return "the name of a configuration has at most 31 bytes, and no ~ or /";
+    return reader->depth == PE_READER_DEPTH ? too_deep : NULL;
 }
 
 /* What is told of the tower's keys is told of the whole's. */
@@ -144,19 +161,31 @@ static void resolve_tower(pe_reader *reader, const place *at, pe_reader *inner,
         pe_reader_warn(reader, "%s is not told: %s", inner->tower, why.detail);
 }
 
+static void resolve_member(pe_reader *reader, const place *at, const char *name,
+                           const json_t *value, pe_nested_resolve *resolve)
+{
+    const char *lack = lack_of(reader, name, value);
+    if (lack != NULL)
+        pe_reader_warn(reader, "%s%.*s is not told: %s", at->path, PE_READER_NAME, name, lack);
+    else
+        resolve_tower(reader, at, &(pe_reader){.whole = value, .tower = name}, resolve);
+}
+
 void pe_nested_towers(pe_reader *reader, pe_nested_resolve *resolve)
 {
     place at = {.object = reader->whole};
     snprintf(at.path, sizeof at.path, "%.*s", (int)reader->path_bytes, reader->path);
-    while (at.object != NULL && reader->depth < DEPTH_MAX) {
+    for (;;) {
         const char *name, *entered = NULL;
         json_t *value;
         const json_t *inner = find_text_config(at.object, &entered);
         json_object_foreach((json_t *)(uintptr_t)at.object, name, value)
         {
             if (value != inner && reader->status == PE_OK && is_tower(name, value))
-                resolve_tower(reader, &at, &(pe_reader){.whole = value, .tower = name}, resolve);
+                resolve_member(reader, &at, name, value, resolve);
         }
+        if (at.object == reader->config)
+            return;
         const size_t used = strlen(at.path);
         snprintf(at.path + used, sizeof at.path - used, "%s/", entered);
         at.object = inner;

@@ -136,7 +136,10 @@ void pe_reader_fail(pe_reader *reader, pe_status status, const char *where, cons
     va_start(list, format);
     vsnprintf(detail, sizeof detail, format, list);
     va_end(list);
-    snprintf(place, sizeof place, "%s%s", reader->path, where);
+    const int bytes = snprintf(place, sizeof place, "%s%s", reader->path, where);
+    char *name = strrchr(place, '/');
+    if ((size_t)bytes >= sizeof place && name != NULL)
+        *name = '\0'; /* the object around it, rather than half of a name */
     reader->status = status;
     (void)pe_fail(reader->why, status, place, "%s", detail);
 }
@@ -306,6 +309,24 @@ void pe_reader_unknown(pe_reader *reader, const char *where, const json_t *value
         pe_reader_warn(reader, "%s is not known; did you mean %s?", where, near);
     else
         pe_reader_warn(reader, "%s is not known and ignored", where);
+}
+
+bool pe_reader_escape(pe_reader *reader, const char *key, char out[PE_READER_KEY])
+{
+    size_t n = 0;
+    for (const char *at = key; *at != '\0'; at++) {
+        if (n + 3 > PE_READER_KEY) {
+            pe_reader_warn(reader,
+                           "a key of %zu bytes is not known and ignored: it begins with %.40s",
+                           strlen(key), key);
+            return false;
+        }
+        if (*at == '~' || *at == '/')
+            out[n++] = '~';
+        out[n++] = (char)(*at == '~' ? '0' : *at == '/' ? '1' : *at);
+    }
+    out[n] = '\0';
+    return true;
 }
 
 void pe_reader_default(pe_reader *reader, const char *where, double value, const char *parameter,

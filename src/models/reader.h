@@ -42,7 +42,11 @@ typedef enum pe_fact {
     PE_FACTS
 } pe_fact;
 
-#define PE_READER_PATH 96
+/** Configurations lie at most so deep within others, on the way to the language model and as towers
+ * within towers; their names have at most so many bytes. */
+#define PE_READER_DEPTH 4
+#define PE_READER_NAME  31
+#define PE_READER_PATH  (PE_READER_DEPTH * (PE_READER_DEPTH + 2) * (PE_READER_NAME + 1))
 
 /** Reading under way. The first failure is kept; what follows it reads nothing. */
 typedef struct pe_reader {
@@ -95,6 +99,11 @@ void pe_reader_class_default(pe_reader *reader, const char *where, double value,
                              const char *parameter);
 void pe_reader_warn(pe_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+#define PE_READER_KEY 96
+/** An unknown key as it stands in a pointer: ~ and / have a meaning there. One that is longer than a
+ * pointer here may be is false, with a warning. */
+bool pe_reader_escape(pe_reader *reader, const char *key, char out[PE_READER_KEY]);
 
 /** A key that was reported of a tower is reported of the whole, which takes it. */
 void pe_reader_take_key(pe_reader *reader, pe_model_key *key);

@@ -3,8 +3,11 @@
 #include "models/rope_dims.h"
 
 #include <math.h>
+#include <mpfr.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "exact/round.h"
 
 static double hidden_per_head(pe_reader *reader)
 {
@@ -168,6 +171,68 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     }
 }
 
+/* ---- an odd number of channels ---- */
+
+/* base^exponent of a pair */
+typedef struct stretch {
+    double base, dim;
+} stretch;
+
+/* base^(2i/d - 2i/(d + 1)) = base^(2i / (d (d + 1))) */
+static void eval_factor(const void *context, size_t i, mpfr_ptr out)
+{
+    const stretch *s = context;
+    mpfr_t exponent;
+    mpfr_init2(exponent, mpfr_get_prec(out) + 32);
+    mpfr_set_ui(exponent, 2 * i, MPFR_RNDN);
+    mpfr_div_d(exponent, exponent, s->dim * (s->dim + 1), MPFR_RNDN);
+    mpfr_set_d(out, s->base, MPFR_RNDN);
+    mpfr_pow(out, out, exponent, MPFR_RNDN);
+    mpfr_clear(exponent);
+}
+
+static void set_factors(pe_rope_reading *r, double dim)
+{
+    const stretch s = {pe_values_real(&r->kind->values, "rope_theta"), dim};
+    json_t *list = json_array();
+    int failed = 0;
+    for (size_t i = 0; i < ((size_t)dim + 1) / 2; i++)
+        failed |=
+            json_array_append_new(list, json_real(pe_exact_round(PE_FLOAT64, eval_factor, &s, i)));
+    if (failed != 0)
+        pe_reader_fail_memory(r->reader);
+    else
+        (void)pe_reader_set(r->reader, &r->kind->values, "freq_factors", "freq_factors", list);
+    json_decref(list);
+}
+
+/**
+ * Where int(head_dim partial_rotary_factor) = d is odd, transformers makes (d + 1)/2 frequencies
+ * base^(-2i/d), which turn d + 1 channels. Those of d + 1 channels, divided by freq_factors, are
+ * the same; so they are where a type scales all of them alike.
+ *
+ * Source    compute_default_rope_parameters and apply_rotary_pos_emb of
+ *           models/glm4_moe/modeling_glm4_moe.py in huggingface/transformers 5.23.0.
+ * Accuracy  the factors are correctly rounded.
+ */
+static void even_out(pe_rope_reading *r, double head_dim)
+{
+    pe_values *values = &r->kind->values;
+    const bool even_scale = r->type == &pe_rope_default || strcmp(r->type->name, "linear") == 0;
+    if (!even_scale || !pe_values_present(values, "partial_rotary_factor"))
+        return;
+    const double dim = floor(head_dim * pe_values_real(values, "partial_rotary_factor"));
+    if (fmod(dim, 2) == 0 || dim >= head_dim)
+        return;
+    pe_reader_unset(values, "partial_rotary_factor");
+    pe_dictionary_set_number(r, "rotary_dim", "partial_rotary_factor", dim + 1);
+    set_factors(r, dim);
+    pe_reader_warn(r->reader,
+                   "int(head_dim * partial_rotary_factor) is odd, %.0f: transformers turns %.0f "
+                   "channels, by the frequencies rope_theta^(-2i/%.0f), as freq_factors say",
+                   dim, dim + 1, dim);
+}
+
 void pe_rope_dims_read(pe_rope_reading *r)
 {
     const char *where;
@@ -176,4 +241,6 @@ void pe_rope_dims_read(pe_rope_reading *r)
         return;
     pe_dictionary_set_number(r, "head_dim", where, dim);
     read_rotary_part(r, dim);
+    if (r->reader->status == PE_OK)
+        even_out(r, dim);
 }

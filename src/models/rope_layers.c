@@ -15,9 +15,11 @@ static void choose_dictionary(pe_rope_reading *r)
 {
     pe_reader *reader = r->reader;
     const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
+    r->by_type = reader->type->by_type || reader->type->theta_alone;
     if (r->dictionary.object != NULL && pe_dictionary_is_by_type(r->dictionary.object)) {
         const pe_dictionary all = r->dictionary;
         pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
+        r->by_type = true;
         r->local = sliding && reader->type->local_theta != 0 && !reader->type->theta_alone;
         return;
     }
@@ -109,33 +111,45 @@ static void read_pairing(pe_rope_reading *r)
 
 /* ---- lengths ---- */
 
-/* original_max_position_embeddings beside the dictionary takes precedence over that in it. Where
- * both are absent, transformers takes max_position_embeddings. */
+static const char original_key[] = "original_max_position_embeddings";
+
+/* The length beside the dictionary, or the class's own, takes precedence over that in it. */
+static bool read_original_beside(pe_rope_reading *r, const json_t *nested)
+{
+    double original = r->reader->type->original;
+    const char *where = original_key;
+    if (!pe_reader_finds_fact(r->reader, PE_FACT_ORIGINAL, &original, &where)) {
+        if (original == 0)
+            return false;
+        pe_reader_class_default(r->reader, where, original, original_key);
+    }
+    pe_dictionary_set_number(r, original_key, where, original);
+    pe_reader_ignored(r->reader, pe_dictionary_place(r, original_key), nested,
+                      "original_max_position_embeddings beside it is read instead");
+    if (nested != NULL && json_number_value(nested) != original)
+        pe_reader_warn(r->reader, "%s and %s, %.0f, differ; the latter is read", r->place,
+                       original_key, original);
+    return true;
+}
+
+/* Where there is none, transformers takes max_position_embeddings. */
 static void read_original(pe_rope_reading *r, double max_positions)
 {
-    static const char key[] = "original_max_position_embeddings";
-    const char *where = key;
-    double original = 0;
-    const json_t *nested = pe_dictionary_member(r, key);
-    const bool beside = pe_reader_has_fact(r->reader, PE_FACT_ORIGINAL);
+    const json_t *nested = pe_dictionary_member(r, original_key);
     if (!pe_dictionary_reads(r, PE_ROPE_ORIGINAL)) {
-        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), nested,
+        pe_reader_ignored(r->reader, pe_dictionary_place(r, original_key), nested,
                           "this rope_type does not read it");
         pe_reader_ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
         return;
     }
-    if (beside && pe_reader_finds_fact(r->reader, PE_FACT_ORIGINAL, &original, &where)) {
-        pe_dictionary_set_number(r, key, where, original);
-        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), nested,
-                          "original_max_position_embeddings beside it is read instead");
-        if (nested != NULL && json_number_value(nested) != original)
-            pe_reader_warn(r->reader, "%s and %s differ; the latter is read", r->place, key);
-    } else if (nested != NULL) {
-        pe_dictionary_set_member(r, key, key, NULL);
+    if (read_original_beside(r, nested))
+        return;
+    if (nested != NULL) {
+        pe_dictionary_set_member(r, original_key, original_key, NULL);
     } else if (max_positions != 0) {
-        pe_reader_default(r->reader, pe_dictionary_place(r, key), max_positions, key,
-                          "max_position_embeddings stands for it");
-        pe_dictionary_set_number(r, key, r->place, max_positions);
+        pe_reader_default(r->reader, pe_dictionary_place(r, original_key), max_positions,
+                          original_key, "max_position_embeddings stands for it");
+        pe_dictionary_set_number(r, original_key, r->place, max_positions);
         pe_reader_warn(r->reader,
                        "rope_type %s has no original_max_position_embeddings: "
                        "max_position_embeddings, %.0f, is taken for it",

@@ -39,12 +39,16 @@ static bool report_unread(pe_reader *reader, const char *key, const json_t *valu
         }
     if (pe_reader_knows_key(key))
         return false;
-    if (smells(key, rotations))
-        pe_reader_unknown(reader, key, value, pe_reader_nearest_key(key));
-    else if (smells(key, positions))
-        pe_reader_ignored(reader, key, value, "not recognised");
-    else
+    const bool rotates = smells(key, rotations);
+    char place[PE_READER_KEY];
+    if (!rotates && !smells(key, positions))
         return false;
+    if (!pe_reader_escape(reader, key, place))
+        return true;
+    if (rotates)
+        pe_reader_unknown(reader, place, value, pe_reader_nearest_key(key));
+    else
+        pe_reader_ignored(reader, place, value, "not recognised");
     return true;
 }
 
@@ -56,10 +60,8 @@ void pe_unread_keys_report(pe_reader *reader)
     size_t unknown = 0;
     json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
     {
-        if (reader->status != PE_OK || strlen(key) >= 64 || strpbrk(key, "~/") != NULL ||
-            unknown >= UNKNOWN_MAX)
-            continue;
-        unknown += report_unread(reader, key, value);
+        if (reader->status == PE_OK && unknown < UNKNOWN_MAX)
+            unknown += report_unread(reader, key, value);
     }
     if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
         !reader->type->interleaved)

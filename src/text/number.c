@@ -191,3 +191,21 @@ size_t pe_number_print(pe_dtype dtype, double value, char *out)
     const spelling number = spell(shortest.digits, shortest.exponent);
     return sign + lay_out(&number, out + sign);
 }
+
+/* The longest, with some slack: "-1.2345678901234567e-300,". */
+static const struct {
+    unsigned char most, usual;
+} text_bytes[PE_DTYPES] = {
+    [PE_FLOAT32] = {24, 11}, [PE_FLOAT64] = {28, 20}, [PE_FLOAT16] = {16, 7},
+    [PE_BFLOAT16] = {24, 7}, [PE_INT32] = {12, 5},
+};
+
+size_t pe_number_text_most(pe_dtype dtype)
+{
+    return text_bytes[dtype].most;
+}
+
+size_t pe_number_text_usual(pe_dtype dtype)
+{
+    return text_bytes[dtype].usual;
+}

@@ -10,6 +10,11 @@
 /** No number of any dtype prints longer than this. */
 #define PE_NUMBER_TEXT_MAX 32
 
+/** Bytes of a number of the type as text, with its separator: at most; and usual ones, as those of
+ * sines and cosines are. */
+size_t pe_number_text_most(pe_dtype dtype);
+size_t pe_number_text_usual(pe_dtype dtype);
+
 /**
  * Write the shortest JSON number that reads back to the same value of `dtype`; of the shortest, the
  * nearest to the value. Fixed notation for 1e-6 <= |v| < 1e21 (as ECMAScript's Number::toString,

@@ -74,7 +74,8 @@ pe_status pe_attempts_try(pe_search *s, pe_guess *guess, pe_problem *why)
         mostly ? explain_most(s, guess, &by, why) : explain(s, s->view, guess, &by, why);
     if (status != PE_OK || by == 0)
         return status;
-    status = pe_attempts_set_positions(s, s->whole, guess, why);
+    if (s->view != s->whole)
+        status = pe_attempts_set_positions(s, s->whole, guess, why);
     if (status == PE_OK && !mostly && s->view != s->whole)
         status = explain(s, s->whole, guess, &by, why);
     if (status != PE_OK || by == 0)

@@ -14,8 +14,8 @@
 typedef struct rule {
     pe_fault fault; /* name and sentence, in which {a} and {b} are numbers */
     const char *remedy;
-    bool (*read)(const pe_reading *r, pe_cause *out);
-    double (*predict)(const pe_cause *cause, double first, double claimed);
+    bool (*read)(const pe_reading *r, pe_cause *out); /* NULL: it has no numbers */
+    double (*predict)(const pe_cause *cause, double claimed);
     bool vectors_only;
 } rule;
 
@@ -84,24 +84,15 @@ static double tidy(double x)
 
 /* ---- the rules ---- */
 
-static bool read_nothing(const pe_reading *r, pe_cause *out)
-{
-    (void)r;
-    (void)out;
-    return true;
-}
-
-static double predict_same(const pe_cause *cause, double first, double c)
+static double predict_same(const pe_cause *cause, double c)
 {
     (void)cause;
-    (void)first;
     return c;
 }
 
-static double predict_none(const pe_cause *cause, double first, double c)
+static double predict_none(const pe_cause *cause, double c)
 {
     (void)cause;
-    (void)first;
     (void)c;
     return 0;
 }
@@ -122,16 +113,14 @@ static bool read_one_less(const pe_reading *r, pe_cause *out)
     return read_shift(r, out) && out->a == -1;
 }
 
-static double predict_shift(const pe_cause *cause, double first, double c)
+static double predict_shift(const pe_cause *cause, double c)
 {
-    (void)first;
     return c + cause->a;
 }
 
-static double predict_negative(const pe_cause *cause, double first, double c)
+static double predict_negative(const pe_cause *cause, double c)
 {
     (void)cause;
-    (void)first;
     return -c;
 }
 
@@ -141,9 +130,8 @@ static bool read_mirror(const pe_reading *r, pe_cause *out)
     return r->tokens > 1 && isfinite(out->a) && fabs(out->a) > NEAR; /* one row is a shift */
 }
 
-static double predict_mirror(const pe_cause *cause, double first, double c)
+static double predict_mirror(const pe_cause *cause, double c)
 {
-    (void)first;
     return cause->a - c;
 }
 
@@ -180,9 +168,8 @@ static bool read_doubled(const pe_reading *r, pe_cause *out)
     return read_multiple(r, out) && out->a == 2;
 }
 
-static double predict_line(const pe_cause *cause, double first, double c)
+static double predict_line(const pe_cause *cause, double c)
 {
-    (void)first;
     return cause->a * c + cause->b;
 }
 
@@ -192,9 +179,8 @@ static bool read_constant(const pe_reading *r, pe_cause *out)
     return r->tokens > 1 && isfinite(out->a);
 }
 
-static double predict_constant(const pe_cause *cause, double first, double c)
+static double predict_constant(const pe_cause *cause, double c)
 {
-    (void)first;
     (void)c;
     return cause->a;
 }
@@ -211,9 +197,9 @@ static bool read_restart(const pe_reading *r, pe_cause *out)
     return false;
 }
 
-static double predict_restart(const pe_cause *cause, double first, double c)
+static double predict_restart(const pe_cause *cause, double c)
 {
-    return c - first < cause->a ? c : cause->b + fmod(c - first, cause->a);
+    return c - cause->first < cause->a ? c : cause->b + fmod(c - cause->first, cause->a);
 }
 
 /* Positions are kept in an integer of a bits, which wraps. */
@@ -229,10 +215,9 @@ static bool read_overflow(const pe_reading *r, pe_cause *out)
     return false;
 }
 
-static double predict_overflow(const pe_cause *cause, double first, double c)
+static double predict_overflow(const pe_cause *cause, double c)
 {
     const double wide = exp2(cause->a), half = cause->b > 0 ? wide / 2 : 0;
-    (void)first;
     return c + half - wide * floor((c + half) / wide) - half;
 }
 
@@ -246,17 +231,15 @@ static bool read_fractions(const pe_reading *r, pe_cause *out)
     return n * 4 > r->tokens;
 }
 
-static double predict_floor(const pe_cause *cause, double first, double c)
+static double predict_floor(const pe_cause *cause, double c)
 {
     (void)cause;
-    (void)first;
     return trunc(c);
 }
 
-static double predict_round(const pe_cause *cause, double first, double c)
+static double predict_round(const pe_cause *cause, double c)
 {
     (void)cause;
-    (void)first;
     return nearbyint(c);
 }
 
@@ -275,9 +258,8 @@ static bool read_step(const pe_reading *r, pe_cause *out)
     return is_near(out->b, round(out->b));
 }
 
-static double predict_step(const pe_cause *cause, double first, double c)
+static double predict_step(const pe_cause *cause, double c)
 {
-    (void)first;
     return c < cause->a ? c : c + cause->b;
 }
 
@@ -290,9 +272,9 @@ static bool read_steps(const pe_reading *r, pe_cause *out)
     return out->a > 1 && fabs(out->b) <= 2; /* chunks that begin elsewhere are no overlap */
 }
 
-static double predict_steps(const pe_cause *cause, double first, double c)
+static double predict_steps(const pe_cause *cause, double c)
 {
-    return c + cause->b * floor((c - first) / cause->a);
+    return c + cause->b * floor((c - cause->first) / cause->a);
 }
 
 static bool read_clamp(const pe_reading *r, pe_cause *out)
@@ -301,9 +283,8 @@ static bool read_clamp(const pe_reading *r, pe_cause *out)
     return isfinite(out->a) && is_near(r->position[r->tokens - 2], out->a);
 }
 
-static double predict_clamp(const pe_cause *cause, double first, double c)
+static double predict_clamp(const pe_cause *cause, double c)
 {
-    (void)first;
     return fmin(c, cause->a);
 }
 
@@ -320,9 +301,9 @@ static bool read_padding(const pe_reading *r, pe_cause *out)
     return t > 1 && t < r->tokens && isfinite(out->a);
 }
 
-static double predict_padding(const pe_cause *cause, double first, double c)
+static double predict_padding(const pe_cause *cause, double c)
 {
-    return c - first < cause->b ? cause->a : c - cause->b;
+    return c - cause->first < cause->b ? cause->a : c - cause->b;
 }
 
 static bool read_repeat(const pe_reading *r, pe_cause *out)
@@ -334,9 +315,9 @@ static bool read_repeat(const pe_reading *r, pe_cause *out)
     return t > 1 && t < r->tokens;
 }
 
-static double predict_repeat(const pe_cause *cause, double first, double c)
+static double predict_repeat(const pe_cause *cause, double c)
 {
-    return first + floor((c - first) / cause->a);
+    return cause->first + floor((c - cause->first) / cause->a);
 }
 
 static double rounded(pe_dtype to, double x)
@@ -346,17 +327,15 @@ static double rounded(pe_dtype to, double x)
     return pe_dtype_load(to, element);
 }
 
-static double predict_bfloat16(const pe_cause *cause, double first, double c)
+static double predict_bfloat16(const pe_cause *cause, double c)
 {
     (void)cause;
-    (void)first;
     return rounded(PE_BFLOAT16, c);
 }
 
-static double predict_float16(const pe_cause *cause, double first, double c)
+static double predict_float16(const pe_cause *cause, double c)
 {
     (void)cause;
-    (void)first;
     return rounded(PE_FLOAT16, c);
 }
 
@@ -373,7 +352,7 @@ static double predict_float16(const pe_cause *cause, double first, double c)
     }
 
 static const rule rules[] = {
-    RULE("", NULL, NULL, read_nothing, predict_same),
+    RULE("", NULL, NULL, NULL, predict_same),
     RULE("position_plus_one", "positions were one too large",
          "count positions from 0: take arange(n), not arange(1, n + 1)", read_one_more,
          predict_shift),
@@ -381,19 +360,18 @@ static const rule rules[] = {
          "do not take 1 off the positions; the first token's is the first of the claim",
          read_one_less, predict_shift),
     RULE("bfloat16_positions", "positions were rounded to bfloat16",
-         "keep positions in float32 or integers until the angle has been made", read_nothing,
+         "keep positions in float32 or integers until the angle has been made", NULL,
          predict_bfloat16),
     RULE("float16_positions", "positions were rounded to float16",
-         "keep positions in float32 or integers until the angle has been made", read_nothing,
+         "keep positions in float32 or integers until the angle has been made", NULL,
          predict_float16),
-    VECTORS("not_rotated", "vectors were not rotated", "apply the rotation", read_nothing,
-            predict_none),
+    VECTORS("not_rotated", "vectors were not rotated", "apply the rotation", NULL, predict_none),
     VECTORS("rotated_twice", "vectors were rotated twice", "apply the rotation once", read_doubled,
             predict_line),
     RULE("positions_zero", "every row is that of position 0: positions were left out",
-         "pass the positions", read_nothing, predict_none),
+         "pass the positions", NULL, predict_none),
     RULE("inverse", "the rotation was the inverse one: angles were negative",
-         "take the sine's sign as in x cos(a) + rotate(x) sin(a)", read_nothing, predict_negative),
+         "take the sine's sign as in x cos(a) + rotate(x) sin(a)", NULL, predict_negative),
     RULE("position_overflow", "positions were kept in an integer of {a} bits, which overflowed",
          "keep positions in int64", read_overflow, predict_overflow),
     RULE(
@@ -473,10 +451,10 @@ static size_t count_exceptions(const pe_reading *r, const pe_cause *cause)
 
 static bool follows(const pe_reading *r, const rule *of, pe_cause *out)
 {
-    if (!of->read(r, out))
+    if (of->read != NULL && !of->read(r, out))
         return false;
     for (size_t t = 0; t < r->tokens; t++)
-        out->predicted[t] = of->predict(out, r->claimed[0], r->claimed[t]);
+        out->predicted[t] = of->predict(out, r->claimed[t]);
     out->exceptions = count_exceptions(r, out);
     return out->exceptions <= r->tokens / EXCEPTION;
 }
@@ -531,8 +509,7 @@ static double move(const void *context, size_t token, double claimed)
 {
     const pe_cause *cause = context;
     const rule *of = (const rule *)cause->fault; /* its first member */
-    return of->predict != NULL ? of->predict(cause, cause->first, claimed)
-                               : cause->predicted[token];
+    return of->predict != NULL ? of->predict(cause, claimed) : cause->predicted[token];
 }
 
 bool pe_causes_is_multiple(const pe_cause *cause)

@@ -365,22 +365,54 @@ static void take_ladder(const pe_expect *expect, run at, double *out)
         out[e] = ladder[at.first + e];
 }
 
+/* Elements [first, first + n) of the upload by the guess's law, which is computed in float64, 2^-29
+ * times as coarse as float32. Its products may be kept in the upload's type on the way, as those of
+ * other tables (allowance.h). */
+static void take_law(const pe_expect *expect, size_t first, size_t n, const pe_expected_row *out)
+{
+    const pe_distortion *by = &expect->guess->distortion;
+    const bool whole = expect->view->claim->uploads[0].array.dtype == PE_INT32;
+    const double u = whole ? 0 : pe_upload_view_roundoff(expect->view);
+    for (size_t e = 0; e < n && by->law != NULL; e++) {
+        double error = 0;
+        const double x = by->law(by->law_context, first + e, out->value[e], &error);
+        const double size = isfinite(x) ? fabs(x) : 0;
+        out->value[e] = x;
+        out->exact_error[e] = by->law_gain * out->exact_error[e] +
+                              (2 * (1 + u) * u + 0x1p-50) * size + 0x1p-28 * error;
+        out->float32_error[e] =
+            by->law_gain * out->float32_error[e] + (2 * (1 + u) * u + 0x1p-20) * size + error;
+    }
+}
+
+/* Does a law say what elements are, and leave nothing of the claimed ones' errors? */
+static bool has_own_law(const pe_expect *expect)
+{
+    const pe_distortion *by = &expect->guess->distortion;
+    return by->law != NULL && by->law_gain == 0;
+}
+
 static pe_status plain_row(pe_expect *expect, size_t row, pe_problem *why)
 {
     const pe_upload_view *view = expect->view;
     const pe_expected_row *out = &expect->row;
+    const size_t first = row * view->width;
     const size_t width = pe_upload_view_row_width(view, row);
     pe_status status = PE_OK;
     for (size_t done = 0; done < width && status == PE_OK;) {
-        const run at = find_run(expect, row * view->width + done, width - done);
+        const run at = find_run(expect, first + done, width - done);
         const pe_allowance_run of = {at.tensor, at.first, at.n, out->value + done};
         status = plain_run(expect, at, out->value + done, why);
         take_ladder(expect, at, out->value + done);
-        if (status == PE_OK)
+        for (size_t e = 0; e < at.n; e++)
+            out->exact_error[done + e] = out->float32_error[done + e] = 0;
+        if (status == PE_OK && !has_own_law(expect))
             status = pe_allowance_of_run(expect->guess, &expect->plan, &of, out->exact_error + done,
                                          out->float32_error + done, why);
         done += at.n;
     }
+    if (status == PE_OK)
+        take_law(expect, first, width, out);
     return status;
 }
 

@@ -8,9 +8,6 @@
 extern const pe_fault pe_faults[];
 extern const size_t pe_faults_n;
 
-/** Set rope_type. False: there is no such row or type. */
-bool pe_faults_set_rope_type(pe_guess *guess, const char *type) PE_MUST_CHECK;
-
 /**
  * The k-th fault that changes value i of a guess alone: a choice or a truth to another, a number to
  * one more, one less, its double, its half, ten times or a tenth. False: there is none, nor any

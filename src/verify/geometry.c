@@ -12,6 +12,11 @@ const char *pe_geometry_choice_text(const pe_values *values, const char *name)
     return value->param->choices[value->choice];
 }
 
+bool pe_geometry_has_rope_type(const pe_values *values, const char *type)
+{
+    return strcmp(pe_geometry_choice_text(values, "rope_type"), type) == 0;
+}
+
 /* ---- rotary tables ---- */
 
 /* Choices of cache_layout; rope/table names their sources. doubled: each number stands there twice;

@@ -40,5 +40,7 @@ void pe_geometry_exchange(pe_geometry *geometry);
 
 /** Text of a CHOICE row's value; "" when there is no such row or it is absent. */
 const char *pe_geometry_choice_text(const pe_values *values, const char *name);
+/** Is there a rope_type, and is it this one? */
+bool pe_geometry_has_rope_type(const pe_values *values, const char *type);
 
 #endif

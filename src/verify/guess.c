@@ -157,7 +157,8 @@ static bool is_same_distortion(const pe_distortion *a, const pe_distortion *b)
            (!p->rounded || p->to == q->to) && p->move == q->move && p->cause == q->cause &&
            a->exchanged == b->exchanged && a->head_in_exponent == b->head_in_exponent &&
            a->negated == b->negated && a->stored == b->stored && a->truncated == b->truncated &&
-           a->frequencies == b->frequencies && a->angles == b->angles && a->ladder == b->ladder;
+           a->frequencies == b->frequencies && a->angles == b->angles && a->ladder == b->ladder &&
+           a->law == b->law && a->law_context == b->law_context;
 }
 
 /* Positions are the same in all guesses: the distortion has the map that moves them. */

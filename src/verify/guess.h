@@ -28,6 +28,11 @@ typedef struct pe_distortion {
     bool truncated;       /* elements were cut, not rounded */
     const double *ladder; /* borrowed: frequencies in the place of those of the values; or NULL */
     bool values_inexact;  /* they give frequencies or the amplitude to a few ulps of float64 */
+    /** What stands in the place of a claimed element of plain numbers; or NULL. *error, 0 before:
+     * of float32 arithmetic beside roundings of the element itself. */
+    double (*law)(const void *context, size_t element, double claimed, double *error);
+    const void *law_context; /* borrowed */
+    double law_gain;         /* how many times as large the errors of claimed elements become */
 } pe_distortion;
 
 /** Owns its values and its rule. */

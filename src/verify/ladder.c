@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "verify/geometry.h"
 
@@ -29,9 +28,9 @@ pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *l, pe_problem *why)
     if (!pe_values_present(&guess->values, "axes_dims"))
         l->theta = number_of(guess, "rope_theta");
     l->factor = number_of(guess, "factor");
-    if (strcmp(pe_geometry_choice_text(&guess->values, "rope_type"), "dynamic") == 0)
+    if (pe_geometry_has_rope_type(&guess->values, "dynamic"))
         l->dynamic_length = number_of(guess, "max_position_embeddings");
-    l->listed = strcmp(pe_geometry_choice_text(&guess->values, "rope_type"), "longrope") == 0 ||
+    l->listed = pe_geometry_has_rope_type(&guess->values, "longrope") ||
                 pe_values_present(&guess->values, "freq_factors");
     l->head_pairs = number_of(guess, "head_dim") / 2;
     for (size_t i = 0; i < l->n; i++)

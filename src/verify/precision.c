@@ -7,9 +7,11 @@
 #include "encodings/registry.h"
 #include "verify/geometry.h"
 
-/* Are all elements of the upload numbers of this type, which is narrower than theirs? */
+/* Are all elements of the upload numbers of this type, which is narrower than theirs? One number
+ * that stands everywhere tells nothing of it. */
 static bool is_stored_as(const pe_guess *guess, const pe_grain *grain)
 {
+    bool differ = false;
     const pe_claim *claim = guess->claim;
     for (size_t u = 0; u < claim->n_uploads; u++) {
         const pe_array *array = &claim->uploads[u].array;
@@ -20,9 +22,10 @@ static bool is_stored_as(const pe_guess *guess, const pe_grain *grain)
             const double x = pe_dtype_load(array->dtype, (const char *)array->data + e * bytes);
             if (isfinite(x) && pe_grain_round(grain, x) != x)
                 return false;
+            differ |= x != pe_dtype_load(array->dtype, array->data);
         }
     }
-    return true;
+    return differ;
 }
 
 bool pe_precision_store(pe_guess *guess, const pe_fault *fault)

@@ -2,7 +2,9 @@
 /* search.c - an upload is held against its claim; then what is tried of it, in order. */
 #include "verify/by_laws.h"
 #include "verify/by_reading.h"
+#include "verify/explain.h"
 #include "verify/findings.h"
+#include "verify/mrope_causes.h"
 #include "verify/strays.h"
 
 /* ---- what is tried ---- */
@@ -21,15 +23,17 @@ static bool has_width(const pe_search *s)
 static const pe_attempt of_pairs[] = {
     {.try = pe_attempts_singles},
     {.try = pe_by_reading_try, .even_found = true},
+    {.try = pe_mrope_causes_try},
     {.try = pe_attempts_pairs, .applies = is_unread},
     {0},
 };
 
-/* Compared element by element. */
+/* Compared element by element. What they are is told in any case. */
 static const pe_attempt of_plain_numbers[] = {
     {.try = pe_attempts_singles},
     {.try = pe_by_laws_uploaded},
     {.try = pe_attempts_values},
+    {.try = pe_explain_try, .even_found = true},
     {.try = pe_attempts_pairs},
     {.try = pe_strays_try, .applies = has_width, .even_spent = true},
     {0},

@@ -95,6 +95,11 @@ typedef struct pe_reading {
     double amplitude, claimed_amplitude;
 } pe_reading;
 
+/** What else was read off an upload: sentences, and members of a JSON object. */
+typedef struct pe_facts {
+    pe_buffer text, json; /* owned */
+} pe_facts;
+
 /** Cells of a small map: parts of the rows by parts of the columns. */
 #define PE_MAP_CELLS 8
 
@@ -144,6 +149,7 @@ typedef struct pe_report {
     char *parameters; /* owned: canonical JSON of the claim */
     bool has_reading;
     pe_reading reading; /* owned: of pairs */
+    pe_facts facts;     /* of plain numbers */
     bool has_strays;
     pe_strays strays; /* from the claim */
 } pe_report;

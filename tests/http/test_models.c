@@ -264,6 +264,8 @@ static const struct {
     {"/v1/rope/frequencies?model=pythia-1.4b&head_dim=64", "rotary_dim", "16"},
     {"/v1/rope/frequencies?model=pythia-1.4b&rotary_dim=64", "partial_rotary_factor", "0.5"},
     {"/v1/rope/frequencies?model=pythia-1.4b&partial_rotary_factor=0.5", "rotary_dim", "64"},
+    {"/v1/rope/table?model=qwen2-vl-7b&positions=0&axes_dims=64,64", "mrope_section", NULL},
+    {"/v1/rope/table?model=qwen2-vl-7b&positions=0&axes_dims=64,64", "pairing", "\"half\""},
     {"/v1/rope/table?model=gpt-j-6b&positions=0", "pairing", "\"interleaved\""},
     {"/v1/rope/table?model=gemma-3-27b&positions=0", "rope_theta", "1000000"},
     {"/v1/rope/table?model=gemma-3-27b&positions=0&layer_type=sliding_attention", "rope_theta",

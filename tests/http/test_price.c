@@ -77,6 +77,45 @@ static void a_coding_that_is_too_dear_is_left_out(void **state)
     reply_free(&only);
 }
 
+/* The price of a coding is reckoned before any text is made. It is that of the bytes which the coder
+ * then takes, within a half: eighths of a unit for a byte, as they were measured. */
+static void a_coding_costs_what_its_bytes_do(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target;
+        long eighths[2]; /* of gzip, zstd */
+    } asked[] = {
+        {"/v1/sinusoidal?d_model=512&positions=0:4096&format=json", {9, 7}},
+        {"/v1/sinusoidal?d_model=512&positions=0:4096&format=csv", {9, 7}},
+        {"/v1/sinusoidal?d_model=512&positions=0:2048&dtype=float64&format=json", {9, 7}},
+        {"/v1/sinusoidal?d_model=512&positions=0:4096&dtype=float16&format=csv", {9, 7}},
+        {"/v1/sinusoidal?d_model=512&positions=0:4096&dtype=bfloat16&format=json", {9, 7}},
+        {"/v1/rope/table?head_dim=128&positions=0:16384&format=json", {9, 7}},
+        {"/v1/sinusoidal?d_model=512&positions=0:4096&encoding_format=base64", {20, 4}},
+        {"/v1/sinusoidal?d_model=64&positions=0:512&format=json", {18, 8}},
+    };
+    static const char *const codings[] = {"Accept-Encoding: gzip", "Accept-Encoding: zstd"};
+    test_server none;
+    server_start(&none, (const char *const[]){"--response-cache-entry-bytes", "0", NULL});
+    for (size_t i = 0; i < PE_LEN(asked); i++) {
+        long before = work_of(&none);
+        reply plain = get(&none, asked[i].target);
+        const long computing = work_of(&none) - before;
+        for (size_t c = 0; c < PE_LEN(codings); c++) {
+            before = work_of(&none);
+            reply coded = ask(&none, "GET", asked[i].target, codings[c]);
+            const long price = work_of(&none) - before - computing;
+            const long spent = (long)plain.bytes * asked[i].eighths[c] / 8;
+            print_message("%ld of %ld units: %s, %s\n", price, spent, asked[i].target, codings[c]);
+            assert_in_range(price, spent * 2 / 3, spent * 3 / 2);
+            reply_free(&coded);
+        }
+        reply_free(&plain);
+    }
+    server_end(&none);
+}
+
 /* Not even samples: whether a coding is worth it stays open, and with it the tag. */
 static void a_head_makes_nothing(void **state)
 {
@@ -236,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_too_dear_is_refused_before_any_work),
         cmocka_unit_test(a_coding_that_is_too_dear_is_left_out),
+        cmocka_unit_test(a_coding_costs_what_its_bytes_do),
         cmocka_unit_test(a_head_makes_nothing),
         cmocka_unit_test(a_wide_scaled_base_is_cheap),
         cmocka_unit_test(planning_has_a_price),

@@ -393,6 +393,63 @@ static void a_wrong_grid_is_no_matter_of_positions(void **state)
                 "rope_theta");
 }
 
+/* Numbers without pairs are taken apart, where no value of the claim alone explains them. */
+static void causes_are_read_off_plain_numbers(void **state)
+{
+#define TEXT_IMAGE "positions=0,1,1,1,1,3;0,1,1,2,2,3;0,1,2,1,2,3"
+#define EXCHANGED  "positions=0,1,1,1,1,3;0,1,2,1,2,3;0,1,1,2,2,3"
+    static const struct {
+        const char *path, *made, *claimed, *fault;
+    } cases[] = {
+        {"alibi/bias", "num_heads=32&heads=8:16&query_length=6", "num_heads=8&query_length=6",
+         "slope_shard"},
+        {"alibi/slopes", "num_heads=8&alibi_bias_max=12", "num_heads=8", "alibi_bias_max"},
+        {"alibi/bias", "num_heads=8&alibi_bias_max=12&form=causal&query_length=6",
+         "num_heads=8&query_length=6", "bias_form+alibi_bias_max"},
+        {"t5/buckets", "query_length=160&max_distance=50", "query_length=160", "max_distance"},
+        {"shaw/indices", "query_length=24&max_relative_position=3",
+         "query_length=24&max_relative_position=7", "shaw_clip"},
+        {"swin/coordinates",
+         "window_height=4&window_width=4&pretrained_window_height=7&pretrained_window_width=7",
+         "window_height=4&window_width=4&pretrained_window_height=12&pretrained_window_width=12",
+         "pretrained_window"},
+        {"rope/xpos/table", "head_dim=16&positions=0:40&center=3", "head_dim=16&positions=0:40",
+         "xpos_center"},
+        {"rope/table", "head_dim=16&mrope_section=2,3,3&" EXCHANGED,
+         "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE, "mrope_axes_exchanged"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        char target[300], claim[300];
+        snprintf(target, sizeof target, "/v1/%s?%s&format=safetensors", cases[c].path,
+                 cases[c].made);
+        snprintf(claim, sizeof claim, "encoding=%s&%s", cases[c].path, cases[c].claimed);
+        assert_told(target, claim, cases[c].fault);
+    }
+}
+
+/* What was read is told beside the cause; one head alone has no order, and ends nothing. */
+static void slopes_are_measured(void **state)
+{
+    char faults[256];
+    (void)state;
+    json_t *report = verified(&server, "slopes in reverse",
+                              "{\"encoding\":\"alibi\",\"parameters\":{\"num_heads\":4},"
+                              "\"slopes\":[0.00390625,0.015625,0.0625,0.25]}");
+    const json_t *measured = json_object_get(report, "measured");
+    const json_t *slopes = json_object_get(measured, "slopes");
+    assert_string_equal(first_faults(report, faults, sizeof faults), "head_order");
+    assert_int_equal(json_array_size(slopes), 4);
+    assert_true(json_number_value(json_array_get(slopes, 3)) == 0.25);
+    json_decref(report);
+    report = verified(&server, "one head",
+                      "{\"encoding\":\"alibi\",\"parameters\":{\"num_heads\":1,"
+                      "\"query_length\":1,\"key_length\":2},\"dtype\":\"float32\","
+                      "\"bias\":[[[1e38,0]]]}");
+    assert_false(matches(report));
+    json_decref(report);
+}
+
 static void binary_vectors_may_be_of_any_type(void **state)
 {
     /* (1, 0) at position 1 turned by pi/3, which is no rotation of theta = 1; at 0 not at all */
@@ -608,6 +665,8 @@ int main(void)
         cmocka_unit_test(a_table_narrower_than_its_claim_is_told_so),
         cmocka_unit_test(positions_are_measured),
         cmocka_unit_test(a_wrong_grid_is_no_matter_of_positions),
+        cmocka_unit_test(causes_are_read_off_plain_numbers),
+        cmocka_unit_test(slopes_are_measured),
         cmocka_unit_test(binary_vectors_may_be_of_any_type),
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
         cmocka_unit_test(a_bias_of_one_row_may_stand_for_all_queries),

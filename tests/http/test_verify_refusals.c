@@ -184,12 +184,31 @@ static void what_is_wrong_with_a_claim_is_said(void **state)
     reply_free(&answer);
 }
 
+/* What a member may have meant is looked up for the first of them. */
+static void few_members_of_a_claim_are_looked_up(void **state)
+{
+    (void)state;
+    for (size_t strangers = 100; strangers <= 200; strangers += 100) {
+        pe_buffer body = {0};
+        pe_buffer_str(&body, "{\"encoding\":\"rope\"");
+        for (size_t i = 0; i < strangers; i++)
+            pe_buffer_format(&body, ",\"stranger_%zu\":1", i);
+        pe_buffer_str(&body, ",\"tabel\":[1]}");
+        reply answer = post_json(&server, "/v1/verify", pe_buffer_text(&body));
+        assert_status("strangers", &answer, 400);
+        assert_int_equal(strstr(answer.body, "did you mean table?") != NULL, strangers == 100);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_finite_is_a_finding),
         cmocka_unit_test(broken_binary_bodies_are_refused),
         cmocka_unit_test(what_is_wrong_with_a_claim_is_said),
+        cmocka_unit_test(few_members_of_a_claim_are_looked_up),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -33,12 +33,15 @@ typedef struct spelling {
 #define LLAMA  "\"model_type\":\"llama\",\"hidden_size\":1024,\"num_attention_heads\":16"
 #define YARN   "\"rope_type\":\"yarn\",\"factor\":4"
 #define LAYERS ",\"num_hidden_layers\":4"
+#define TOWER  ",\"vision_config\":{\"model_type\":\"vit\""
+#define LONG   "a_name_of_fifty_bytes_that_no_configuration_would_"
 #define SAPROT                                                                                     \
     "\"model_type\":\"\",\"token_dropout\":true,\"position_embedding_type\":\"rotary\","           \
     "\"hidden_size\":1280,\"num_attention_heads\":20"
 #define DOTS                                                                                       \
     "\"model_type\":\"dots3_note_text\",\"qk_rope_head_dim\":64,\"layer_types\":["                 \
     "\"indexed_attention\",\"sliding_attention\"]"
+#define ODD "\"model_type\":\"glm4_moe\",\"head_dim\":7,\"rope_theta\":1e4"
 #define ASR "\"model_type\":\"nemotron3_5_transcribe_asr_audio\""
 
 static const spelling spellings[] = {
@@ -159,6 +162,19 @@ static const spelling spellings[] = {
      "\"factor\":4}}",
      "sliding_attention", "rope_type", "\"linear\""},
     {"{\"model_type\":\"cosmos3_edge_text\",\"rope_theta\":5e5}", NULL, "rope_theta", "100000000"},
+    {"{\"model_type\":\"mimo_v2_flash\",\"head_dim\":192,\"layer_types\":[\"sliding_attention\"],"
+     "\"partial_rotary_factor\":0.5}",
+     NULL, "rotary_dim", "64"},
+    {"{\"model_type\":\"mellum\",\"layer_types\":[\"full_attention\"],\"partial_rotary_factor\":0."
+     "5}",
+     NULL, "rotary_dim", "128"},
+    {"{\"model_type\":\"phi3\",\"head_dim\":4,\"rope_scaling\":{\"type\":\"longrope\",\"factor\":"
+     "32,"
+     "\"original_max_position_embeddings\":8192,\"short_factor\":[1,1],\"long_factor\":[1,2]}}",
+     NULL, "original_max_position_embeddings", "4096"},
+    {"{\"model_type\":\"gemma3n_text\",\"rope_scaling\":{" YARN ",\"truncate\":false,"
+     "\"original_max_position_embeddings\":4096}}",
+     NULL, "truncate", "true"},
     {"{" DOTS ",\"rope_theta\":5e5}", "indexed_attention", "rope_theta", "500000"},
     {"{" DOTS ",\"rope_theta\":5e5}", "sliding_attention", "rope_theta", "50000"},
     {"{" DOTS ",\"swa_rope_theta\":7e4}", "sliding_attention", "rope_theta", "70000"},
@@ -168,6 +184,9 @@ static const spelling spellings[] = {
     /* dimensions */
     {"{" SAPROT ",\"partial_rotary_factor\":0.5}", NULL, "rotary_dim", "64"},
     {"{" ASR "}", NULL, "rotary_dim", "64"},
+    {"{\"model_type\":\"glm4_moe\"}", NULL, "rotary_dim", "22"},
+    {"{" ODD "}", NULL, "freq_factors", "[1,4.6415888336127793]"}, /* 10000^(2 / (3 4)) */
+    {"{" ODD ",\"rope_scaling\":{\"type\":\"linear\",\"factor\":2}}", NULL, "rotary_dim", "4"},
     {"{" ASR ",\"rope_theta\":5e5}", NULL, "rope_theta", "10000"},
     {"{" ASR ",\"rope_parameters\":{\"rope_theta\":5e5}}", NULL, "rotary_dim", "128"},
     {"{\"model_type\":\"gpt_neox_japanese\",\"hidden_size\":1024,\"num_attention_heads\":16,"
@@ -368,6 +387,7 @@ static const struct {
      "#/vision_config/spatial_merge_size", "3", PE_MODEL_KEY_USED},
     {"{\"text_config\":{" LLAMA ",\"rope_theta\":5e5}}", "#/text_config/rope_theta", "500000",
      PE_MODEL_KEY_USED},
+    {"{" LLAMA ",\"rope_a/b~c\":1}", "#/rope_a~1b~0c", "1", PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"head_dim\":128}", "#/hidden_size", "1024", PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"rope_thetta\":1}", "#/rope_thetta", "1", PE_MODEL_KEY_IGNORED},
     {"{\"model_type\":\"gpt_oss\"}", "#/rope_parameters/factor", "32", PE_MODEL_KEY_DEFAULTED},
@@ -437,6 +457,21 @@ static const struct {
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"partial_rotary_factor\":0.5,\"rope_"
      "scaling\":{\"type\":\"linear\",\"factor\":2}}",
      "transformers makes too few frequencies, and fails"},
+    {"{\"model_type\":\"gemma3n_text\",\"rope_scaling\":{" YARN ",\"truncate\":false,"
+     "\"original_max_position_embeddings\":4096}}",
+     "rope_scaling/truncate is not read by transformers"},
+    {"{" ODD "}", "is odd, 3: transformers turns 4 channels"},
+    {"{" LLAMA ",\"vision_config\":\"siglip\"}",
+     "vision_config is not told: a configuration is an"},
+    {"{" LLAMA ",\"a~b\":{\"model_type\":\"vit\"}}",
+     "a~b is not told: the name of a configuration"},
+    {"{\"text_config\":{\"text_config\":{\"text_config\":{\"text_config\":{" LLAMA
+     ",\"text_config\":{\"rope_theta\":5e5}}}}}}",
+     "text_config/text_config/text_config/text_config/text_config is not read"},
+    {"{" LLAMA TOWER TOWER TOWER TOWER TOWER "}}}}}}",
+     "vision_config is not told: configurations are"},
+    {"{" LLAMA ",\"rope_scaling\":{\"" LONG LONG "\":1}}", "a key of 100 bytes is not known"},
+    {"{" LLAMA ",\"rope_" LONG LONG "\":1}", "a key of 105 bytes is not known"},
     {"{\"model_type\":\"zamba2\",\"head_dim\":64,\"use_mem_rope\":true,\"use_long_context\":true}",
      "alpha 8"},
 };

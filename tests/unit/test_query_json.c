@@ -315,6 +315,36 @@ static pe_status read_exactly(const char *text, size_t bytes)
     return status;
 }
 
+/* What a member may have meant is looked up as often as there is room to tell it: a body may have
+ * millions. The first is refused alone, and repeated names take no room. */
+static void few_mistakes_are_looked_at(void **state)
+{
+    (void)state;
+    enum { REPEATED = PE_MISTAKES_MAX };
+    pe_buffer body = {0}, query = {0};
+    pe_query ask = {0};
+    pe_problem why = {0};
+    for (size_t i = 0; i < REPEATED; i++) {
+        pe_buffer_str(&body, i == 0 ? "{\"a\":1" : ",\"a\":1");
+        pe_buffer_str(&query, i == 0 ? "a=1" : "&a=1");
+    }
+    pe_buffer_str(&body, ",\"told\":1,\"untold\":1,\"d_model\":4}");
+    pe_buffer_str(&query, "&told=1&untold=1&d_model=4");
+    assert_int_equal(
+        pe_query_json_parse(&fake_table, pe_buffer_slice(&body), &fake_limits, &ask, &why),
+        PE_UNKNOWN_PARAMETER);
+    assert_int_equal(why.n_others, 1);
+    assert_string_equal(why.others[0].where, "told");
+    why = (pe_problem){0};
+    assert_int_equal(
+        pe_query_string_parse(&fake_table, pe_buffer_slice(&query), &fake_limits, &ask, &why),
+        PE_UNKNOWN_PARAMETER);
+    assert_int_equal(why.n_others, 1);
+    assert_string_equal(why.others[0].where, "told");
+    pe_buffer_free(&body);
+    pe_buffer_free(&query);
+}
+
 static void every_truncation_is_malformed(void **state)
 {
     (void)state;
@@ -367,6 +397,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused_and_says_where),
         cmocka_unit_test(a_table_knows_no_batches_and_no_tensors),
         cmocka_unit_test(elements_are_counted_against_the_limits),
+        cmocka_unit_test(few_mistakes_are_looked_at),
         cmocka_unit_test(every_truncation_is_malformed),
         cmocka_unit_test(mutated_bodies_are_survived),
         cmocka_unit_test(long_values_are_delimited_at_every_offset),

@@ -221,14 +221,23 @@ static pe_outcome reply_from_cache(pe_request *request, pe_problem *why)
 
 /* ---- its price ---- */
 
-/* What is asked for costs: of a part its share of the whole. */
+static pe_coding_way way_of(const pe_representation *representation)
+{
+    if (pe_cached_response_fits(representation) || representation->length_max <= WHOLE_BYTES)
+        return PE_CODING_WHOLE;
+    return representation->length == UINT64_MAX ? PE_CODING_STREAMED_TEXT
+                                                : PE_CODING_STREAMED_PACKED;
+}
+
+/* What is asked for costs: of a part, which is never coded, its share of the whole. */
 static void set_price(pe_request *request)
 {
     const pe_representation *representation = request->representation;
-    const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
-    const double share = is_part(request) ? (double)bytes / (double)representation->length : 1;
+    const double share =
+        is_part(request) ? (double)request->range.bytes / (double)representation->length : 1;
     request->price.computing = (uint64_t)(share * (double)representation->work);
-    request->price.coding = pe_coding_work(coding_of(request), bytes);
+    request->price.coding =
+        pe_coding_work(coding_of(request), way_of(representation), representation->length_usual);
 }
 
 /* Decided before anything is made. A coding that would be too dear is left out where the client

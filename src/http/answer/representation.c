@@ -223,6 +223,7 @@ static pe_status measure(pe_representation *representation, pe_problem *why)
         representation->length = UINT64_MAX;
     representation->length_max =
         known ? representation->length : pe_stream_length_max(representation->stream);
+    representation->length_usual = pe_stream_length_usual(representation->stream);
     representation->expensive = pe_stream_expensive(representation->stream);
     representation->metadata.ranges = known && representation->resource->kind == PE_TABLE;
     return PE_OK;

@@ -19,17 +19,18 @@ typedef struct pe_representation {
     pe_query query;
     pe_plan plan;
     pe_rendering rendering;
-    pe_stream *stream;    /* of the bytes, from the first on; NULL: used, made again when needed */
-    size_t elements;      /* that will be rendered */
-    bool planned;         /* the plan was made, whatever is refused then */
-    uint64_t work;        /* what they cost, in units (plan/price.h) */
-    bool expensive;       /* pe_stream_expensive */
-    uint64_t length_max;  /* of the bytes */
-    uint64_t length;      /* UINT64_MAX when it is not known beforehand */
-    pe_buffer body;       /* binary bodies: tensors may borrow from it */
-    pe_buffer parameters; /* canonical, as JSON; the rendering borrows it */
-    pe_buffer key;        /* canonical request and media type: what the bytes depend on */
-    bool key_is_hash;     /* the tag stands for a key too long to be stored */
+    pe_stream *stream;     /* of the bytes, from the first on; NULL: used, made again when needed */
+    size_t elements;       /* that will be rendered */
+    bool planned;          /* the plan was made, whatever is refused then */
+    uint64_t work;         /* what they cost, in units (plan/price.h) */
+    bool expensive;        /* pe_stream_expensive */
+    uint64_t length_max;   /* of the bytes */
+    uint64_t length_usual; /* about as many as there will be */
+    uint64_t length;       /* UINT64_MAX when it is not known beforehand */
+    pe_buffer body;        /* binary bodies: tensors may borrow from it */
+    pe_buffer parameters;  /* canonical, as JSON; the rendering borrows it */
+    pe_buffer key;         /* canonical request and media type: what the bytes depend on */
+    bool key_is_hash;      /* the tag stands for a key too long to be stored */
     pe_metadata metadata;
     double compute, encode; /* seconds, once rendered */
 } pe_representation;

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/* bias_causes.c - linear biases of attention: which slopes and which distances made them. */
+#include "verify/bias_causes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "verify/bias_reading.h"
+
+/* A rule of slopes: bias->made from the claim, and from numbers that it reads off bias->read. */
+typedef struct slope_rule {
+    pe_fault fault;
+    bool (*make)(pe_bias *bias, double *a, double *b); /* {a}, {b}; false: it is none such */
+    bool rest;   /* asked for only where no rule before it holds */
+    bool fitted; /* numbers, not a cause */
+} slope_rule;
+
+/* ---- what rules of slopes share ---- */
+
+static const pe_values *values_of(const pe_bias *bias)
+{
+    return &bias->of->claim->values;
+}
+
+static double num_heads(const pe_bias *bias)
+{
+    return (double)pe_values_int(values_of(bias), "num_heads");
+}
+
+static double bias_max(const pe_bias *bias)
+{
+    return pe_values_real(values_of(bias), "alibi_bias_max");
+}
+
+/* Of all heads, the one that stands at h. */
+static double head_at(const pe_bias *bias, size_t h)
+{
+    const pe_value *heads = pe_values_find(values_of(bias), "heads");
+    return heads != NULL && heads->present ? pe_positions_at(&heads->positions, h) : (double)h;
+}
+
+/* The largest power of two that is not beyond the number of heads. */
+static double power_below(const pe_bias *bias)
+{
+    return exp2(floor(log2(num_heads(bias))));
+}
+
+/* 2^(-bias_max k/n), k = 1 .. n: slopes of n heads. */
+static double slope_of(const pe_bias *bias, double k, double n)
+{
+    return exp2(-bias_max(bias) * k / n);
+}
+
+/* Are slopes first ratio^h? */
+static bool read_ladder(const pe_bias *bias, double *first, double *ratio)
+{
+    const double *s = bias->read;
+    const size_t n = bias->heads;
+    *first = s[0];
+    *ratio = n > 1 ? pow(s[n - 1] / s[0], 1 / (double)(n - 1)) : 1;
+    if (n < 4 || !isfinite(*ratio) || !(*ratio > 0) || fabs(*ratio - 1) < 1e-3)
+        return false;
+    for (size_t h = 0; h < n; h++)
+        if (!pe_numbers_is_near(bias->of, s[h], *first * pow(*ratio, (double)h)))
+            return false;
+    return true;
+}
+
+/* The number of heads and the head of which slopes such as these begin; and they fit whole numbers. */
+static bool read_heads(const pe_bias *bias, double *heads, double *head)
+{
+    double first, ratio;
+    if (!read_ladder(bias, &first, &ratio) || !(first > 0))
+        return false;
+    const double n = -bias_max(bias) / log2(ratio), k = log2(first) / log2(ratio) - 1;
+    *heads = round(n);
+    *head = round(k);
+    return fabs(n - *heads) < 0.02 * n && fabs(k - *head) < 0.1;
+}
+
+/* ---- the rules ---- */
+
+static bool make_negative(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = -bias->claimed[h];
+    return true;
+}
+
+/* Extra heads of a count that is no power of two: from which places of twice as many? */
+static bool make_extra(pe_bias *bias, double step, double start)
+{
+    const double p = power_below(bias);
+    for (size_t h = 0; h < bias->heads; h++) {
+        const double k = head_at(bias, h) + 1;
+        bias->made[h] =
+            k <= p ? slope_of(bias, k, p) : slope_of(bias, (k - p - 1) * step + start, 2 * p);
+    }
+    return p < num_heads(bias);
+}
+
+static bool make_odd_places(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    return make_extra(bias, 2, 2);
+}
+
+static bool make_next_places(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    return make_extra(bias, 1, 1);
+}
+
+/* Those of n heads, from head k on. */
+static bool make_heads(pe_bias *bias, double n, double k)
+{
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = slope_of(bias, k + (double)h + 1, n);
+    return n >= k + (double)bias->heads;
+}
+
+static bool make_other_heads(pe_bias *bias, double *a, double *b)
+{
+    *b = num_heads(bias);
+    double head;
+    return read_heads(bias, a, &head) && head == 0 && make_heads(bias, *a, 0);
+}
+
+static bool make_shard(pe_bias *bias, double *a, double *b)
+{
+    return read_heads(bias, a, b) && *b > 0 && make_heads(bias, *a, *b);
+}
+
+static bool make_moved(pe_bias *bias, double by)
+{
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = slope_of(bias, head_at(bias, h) + 1 + by, num_heads(bias));
+    return power_below(bias) == num_heads(bias);
+}
+
+static bool make_earlier(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    return make_moved(bias, -1);
+}
+
+static bool make_later(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    return make_moved(bias, 1);
+}
+
+static bool make_bias_max(pe_bias *bias, double *a, double *b)
+{
+    double first, ratio;
+    if (!read_ladder(bias, &first, &ratio) || !pe_numbers_is_near(bias->of, ratio, first))
+        return false;
+    *a = round(-log2(ratio) * num_heads(bias));
+    *b = bias_max(bias);
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = exp2(-*a * (head_at(bias, h) + 1) / num_heads(bias));
+    return *a > 0;
+}
+
+/* e in the place of 2. */
+static bool make_base(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = pow(bias->claimed[h], 1 / log(2));
+    return true;
+}
+
+static bool make_reciprocal(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = 1 / bias->claimed[h];
+    return true;
+}
+
+static bool make_squared(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = bias->claimed[h] * bias->claimed[h];
+    return true;
+}
+
+static bool make_logarithm(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = log2(bias->claimed[h]);
+    return true;
+}
+
+static bool make_half_twice(pe_bias *bias, double *a, double *b)
+{
+    const size_t half = bias->heads / 2;
+    if (half == 0)
+        return false;
+    *a = (double)half;
+    *b = num_heads(bias);
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = slope_of(bias, (double)(h % half) + 1, (double)half);
+    return (double)bias->heads == *b && bias->heads % 2 == 0;
+}
+
+static bool make_constant(pe_bias *bias, double *a, double *b)
+{
+    (void)b;
+    *a = bias->read[0];
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = *a;
+    return *a != 0 && bias->heads > 2;
+}
+
+static bool make_linear(pe_bias *bias, double *a, double *b)
+{
+    const size_t last = bias->heads - 1;
+    *a = bias->read[0];
+    *b = pe_numbers_tidy((bias->read[last] - *a) / (double)last);
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = *a + *b * (double)h;
+    return last > 2 && *b != 0;
+}
+
+/* ---- the order of heads ---- */
+
+static int compare_down(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+static bool make_reversed(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = bias->claimed[bias->heads - 1 - h];
+    return true;
+}
+
+static bool make_rolled(pe_bias *bias, size_t by)
+{
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = bias->claimed[(h + by) % bias->heads];
+    return true;
+}
+
+static bool make_rolled_on(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    return make_rolled(bias, bias->heads - 1);
+}
+
+static bool make_rolled_back(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    return make_rolled(bias, 1);
+}
+
+static void sort_claimed(pe_bias *bias)
+{
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = bias->claimed[h];
+    qsort(bias->made, bias->heads, sizeof *bias->made, compare_down);
+}
+
+static bool make_sorted(pe_bias *bias, double *a, double *b)
+{
+    (void)a;
+    (void)b;
+    sort_claimed(bias);
+    return true;
+}
+
+/* Every slope is another head's. Each is looked for among the claimed ones, in their order. */
+static bool make_permuted(pe_bias *bias, double *a, double *b)
+{
+    *a = *b = -1;
+    sort_claimed(bias);
+    double *sorted = malloc(2 * bias->heads * sizeof *sorted), *order = sorted + bias->heads;
+    bool same = sorted != NULL;
+    for (size_t h = 0; h < bias->heads && same; h++) {
+        sorted[h] = bias->made[h];
+        order[h] = bias->read[h];
+    }
+    if (same)
+        qsort(order, bias->heads, sizeof *order, compare_down);
+    for (size_t h = 0; h < bias->heads && same; h++)
+        same = pe_numbers_is_near(bias->of, order[h], sorted[h]);
+    for (size_t h = 0; h < bias->heads && same; h++) {
+        size_t at = 0;
+        while (at + 1 < bias->heads && !pe_numbers_is_near(bias->of, bias->read[h], sorted[at]))
+            at++;
+        bias->made[h] = sorted[at];
+        if (bias->made[h] != bias->claimed[h])
+            *(*a < 0 ? a : b) = (double)h;
+    }
+    free(sorted);
+    return same;
+}
+
+/* All but a few heads are as claimed. */
+static bool make_few(pe_bias *bias, double *a, double *b)
+{
+    size_t few = 0;
+    for (size_t h = 0; h < bias->heads; h++) {
+        const bool same = pe_numbers_is_near(bias->of, bias->read[h], bias->claimed[h]);
+        bias->made[h] = same ? bias->claimed[h] : bias->read[h];
+        if (!same && few++ == 0) {
+            *a = (double)h;
+            *b = bias->read[h];
+        }
+    }
+    return bias->form != PE_BIAS_SLOPES && few * 4 <= bias->heads;
+}
+
+static bool make_ladder(pe_bias *bias, double *a, double *b)
+{
+    if (!read_ladder(bias, a, b))
+        return false;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = *a * pow(*b, (double)h);
+    return true;
+}
+
+static bool make_read(pe_bias *bias, double *a, double *b)
+{
+    *a = bias->read[0];
+    *b = bias->claimed[0];
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = bias->read[h];
+    return true;
+}
+
+#define CHECK_HEADS "make the slopes of all num_heads heads, then take those of this rank"
+#define CHECK_ORDER "keep the order of the heads"
+
+static const slope_rule slope_rules[] = {
+    {{"slope_sign", "the sign of the slopes was the other one",
+      .remedy = "subtract slope times distance: the bias is never above 0"},
+     .make = make_negative},
+    {{"extra_slopes",
+      "the variant of extra heads was another: their slopes are the second, fourth, sixth ... of "
+      "twice as many heads",
+      .remedy = "take the first, third, fifth ... slope of the next power of two for extra heads"},
+     .make = make_odd_places},
+    {{"extra_slopes",
+      "the variant of extra heads was another: their slopes are the first ones of twice as many "
+      "heads, without a stride of 2",
+      .remedy = "take the first, third, fifth ... slope of the next power of two for extra heads"},
+     .make = make_next_places},
+    {{"slope_heads", "slopes are those of {a} heads, not of {b}: num_heads was {a}",
+      .remedy = CHECK_HEADS},
+     .make = make_other_heads},
+    {{"slope_shard", "slopes are those of a model of {a} heads from its head {b} on",
+      .remedy = CHECK_HEADS},
+     .make = make_shard},
+    {{"slope_start", "slopes start one head too early, at 2^0: the index of heads began at 0",
+      .remedy = "count heads from 1 in the exponent"},
+     .make = make_earlier},
+    {{"slope_start", "slopes start one head too late: the index of heads began at 2",
+      .remedy = "count heads from 1 in the exponent"},
+     .make = make_later},
+    {{"alibi_bias_max", "alibi_bias_max was {a}, not {b}", .param = "alibi_bias_max",
+      .remedy = "set alibi_bias_max as claimed"},
+     .make = make_bias_max},
+    {{"slope_base", "the base of the slopes was e, not 2", .remedy = "raise 2, not e"},
+     .make = make_base},
+    {{"slope_reciprocal", "slopes are the reciprocal ones: the sign of the exponent is wrong",
+      .remedy = "raise 2 to the negative power"},
+     .make = make_reciprocal},
+    {{"slope_squared", "slopes were squared, as if applied twice", .remedy = "apply slopes once"},
+     .make = make_squared},
+    {{"slope_logarithm", "slopes are the exponents, log2 of the claimed slopes",
+      .remedy = "raise 2 to them"},
+     .make = make_logarithm},
+    {{"slope_repeated", "slopes are those of {a} heads, repeated: half of the {b} heads twice",
+      .remedy = CHECK_HEADS},
+     .make = make_half_twice},
+    {{"slope_constant", "all heads have the same slope, {a}",
+      .remedy = "give each head its own slope"},
+     .make = make_constant},
+    {{"head_order", "heads are in reverse order", .remedy = CHECK_ORDER}, .make = make_reversed},
+    {{"head_order", "the order of heads is rolled by one: head 0 has the slope of the last one",
+      .remedy = CHECK_ORDER},
+     .make = make_rolled_on},
+    {{"head_order", "the order of heads is rolled by one: the last head has the slope of head 0",
+      .remedy = CHECK_ORDER},
+     .make = make_rolled_back},
+    {{"head_order", "slopes were sorted: the order of the extra heads is lost",
+      .remedy = CHECK_ORDER},
+     .make = make_sorted},
+    {{"head_order", "heads are in another order: heads {a} and {b} have slopes of others",
+      .remedy = CHECK_ORDER},
+     .make = make_permuted,
+     .rest = true},
+    {{"slope_linear", "slopes are linear, not powers of two: {a}, and {b} more for each head",
+      .remedy = "slopes are a geometric progression"},
+     .make = make_linear},
+    {{"one_head", "few heads have another slope, the first of them head {a}: {b}",
+      .remedy = "look at the slope of that head"},
+     .make = make_few,
+     .rest = true},
+    {{"slope_ladder", "slopes are another geometric progression: {a} times {b} for each head",
+      .remedy = "check the base of the slopes, alibi_bias_max and the number of heads"},
+     .make = make_ladder,
+     .rest = true,
+     .fitted = true},
+    {{"slopes_other", "slopes are others, that of the first head {a}, not {b}: see measured.slopes",
+      .remedy = "check the slopes of the heads"},
+     .make = make_read,
+     .rest = true,
+     .fitted = true},
+};
+
+/* ---- explaining ---- */
+
+static const pe_fault mask_value = {"mask_value", "masked keys hold {a}, not the claimed mask {b}",
+                                    .remedy = "fill masked keys with the claimed mask value"};
+
+/* Which distances, and which slopes: bias->made. */
+typedef struct bias_law {
+    const pe_bias *bias;
+    const pe_bias_rule *rule;
+    double a;
+} bias_law;
+
+static double at_law(const void *context, size_t e, double claimed, double *error)
+{
+    (void)error;
+    const bias_law *by = context;
+    const pe_bias *bias = by->bias;
+    const size_t key = e % bias->keys, row = e / bias->keys;
+    const double query = bias->first + (double)(row % bias->queries);
+    const double d = by->rule->at(bias, query, (double)key, by->a);
+    (void)claimed;
+    return isnan(d) ? bias->mask : 0.0 - bias->made[row / bias->queries] * d;
+}
+
+static bool is_made(const pe_bias *bias, const double *slopes)
+{
+    for (size_t h = 0; h < bias->heads; h++)
+        if (!pe_numbers_is_near(bias->of, bias->read[h], slopes[h]))
+            return false;
+    return true;
+}
+
+static pe_status try_slopes(const bias_law *by, const pe_numbers_cause *slopes, pe_problem *why)
+{
+    const pe_bias *bias = by->bias;
+    const bool other = by->rule->fault.name[0] != '\0';
+    const pe_numbers_cause causes[] = {{other ? &by->rule->fault : NULL, by->a, 0, false},
+                                       *slopes,
+                                       {bias->mask != bias->claimed_mask ? &mask_value : NULL,
+                                        bias->mask, bias->claimed_mask, false}};
+    return pe_numbers_try(bias->of, causes, PE_LEN(causes), &(pe_numbers_law){at_law, by, 0}, why);
+}
+
+/* What is asked for, simpler explanations first. */
+typedef enum simplicity { ONE_CAUSE, TWO_CAUSES, NUMBERS } simplicity;
+
+/* The rules of slopes that those of the upload follow, by one rule of distances. */
+static pe_status explain_slopes(pe_bias *bias, const bias_law *by, simplicity pass, size_t *found,
+                                pe_problem *why)
+{
+    pe_status status = PE_OK;
+    /* numbers that were read tell nothing where each was read off the one element that it gives */
+    if (pass == NUMBERS && pe_bias_evidence(bias, by->rule, by->a) < 3)
+        return PE_OK;
+    for (size_t r = 0; r < PE_LEN(slope_rules) && status == PE_OK; r++) {
+        pe_numbers_cause cause = {&slope_rules[r].fault, 0, 0, slope_rules[r].fitted};
+        if ((pass == NUMBERS) != cause.fitted || (slope_rules[r].rest && *found > 0) ||
+            !slope_rules[r].make(bias, &cause.a, &cause.b) || !is_made(bias, bias->made))
+            continue;
+        ++*found;
+        status = try_slopes(by, &cause, why);
+    }
+    return status;
+}
+
+static pe_status explain_with(pe_bias *bias, const bias_law *by, simplicity pass, size_t *found,
+                              pe_problem *why)
+{
+    if (!is_made(bias, bias->claimed))
+        return pass == ONE_CAUSE && by->rule != pe_bias_rules
+                   ? PE_OK
+                   : explain_slopes(bias, by, pass, found, why);
+    ++*found;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = bias->claimed[h];
+    return try_slopes(by, &(pe_numbers_cause){NULL, 0, 0, false}, why);
+}
+
+static bool follows(pe_bias *bias, size_t r, double *a)
+{
+    const pe_bias_rule *rule = &pe_bias_rules[r];
+    *a = rule->read != NULL ? rule->read(bias) : 0;
+    return !isnan(*a) && (r == 0 || bias->form != PE_BIAS_SLOPES) &&
+           pe_bias_follows(bias, rule, *a);
+}
+
+static pe_status explain(pe_bias *bias, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    size_t found = 0;
+    for (simplicity pass = ONE_CAUSE; pass <= NUMBERS && found == 0; pass++)
+        for (size_t r = 0; r < pe_bias_rules_n && status == PE_OK && pe_numbers_goes_on(bias->of);
+             r++) {
+            double a;
+            if (!follows(bias, r, &a))
+                continue;
+            const bias_law by = {bias, &pe_bias_rules[r], a};
+            status = explain_with(bias, &by, pass, &found, why);
+        }
+    return status;
+}
+
+/* ---- facts ---- */
+
+static void say_slopes(const pe_bias *bias, const pe_fault *distances, double a)
+{
+    enum { MOST = 4 };
+    pe_buffer *out = &pe_numbers_facts(bias->of)->text;
+    pe_buffer_str(out, "Slopes of the heads are ");
+    for (size_t h = 0; h < bias->heads && h < MOST; h++)
+        pe_buffer_format(out, "%s%.6g", h == 0 ? "" : ", ", bias->read[h]);
+    pe_buffer_format(out, "%s. ", bias->heads > MOST ? ", and so on" : "");
+    if (bias->form == PE_BIAS_SLOPES)
+        return;
+    if (distances->name[0] == '\0') {
+        pe_buffer_str(out, "Distances are as claimed. ");
+        return;
+    }
+    pe_guess said = {.n_faults = 0};
+    pe_guess_format(&said, distances->rule, a, 0);
+    pe_buffer_format(out, "Of distances: %s. ", pe_buffer_text(&said.rule));
+    pe_buffer_free(&said.rule);
+}
+
+/* By the first rule that the upload follows. */
+static void tell(pe_bias *bias)
+{
+    double a;
+    for (size_t r = 0; r < pe_bias_rules_n; r++) {
+        if (!follows(bias, r, &a))
+            continue;
+        const char *name = r == 0 ? "claimed" : pe_bias_rules[r].fault.name;
+        say_slopes(bias, &pe_bias_rules[r].fault, a);
+        pe_numbers_list(bias->of, "slopes", bias->read, bias->heads);
+        pe_numbers_list(bias->of, "claimed_slopes", bias->claimed, bias->heads);
+        pe_buffer_format(&pe_numbers_facts(bias->of)->json, ",\"distances\":\"%s\"", name);
+        return;
+    }
+}
+
+pe_status pe_bias_causes_find(const pe_numbers *plain, pe_problem *why)
+{
+    pe_bias bias;
+    pe_status status = pe_bias_make(plain, &bias, why);
+    if (status != PE_OK)
+        return status;
+    tell(&bias);
+    status = explain(&bias, why);
+    pe_bias_free(&bias);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* changes.h - what faults do to the values and positions of a guess. */
+#ifndef PE_VERIFY_CHANGES_H
+#define PE_VERIFY_CHANGES_H
+
+#include "verify/guess.h"
+
+/** The row `param` takes `value`; the choice `text`; the other truth. It has to be present. */
+pe_change pe_changes_number, pe_changes_choice, pe_changes_truth;
+/** The rows `param` and `text`, both numbers, change places; `param` takes the integer of `text`. */
+pe_change pe_changes_swap, pe_changes_copy;
+
+/** rope_type becomes `text`. What it misses is filled in, what it does not read is left out. */
+pe_change pe_changes_rope_type;
+/** A number of dynamic scaling alone. */
+pe_change pe_changes_dynamic_factor;
+/** A sequence that is not longer than the original length has longrope's short factors: a copy. */
+pe_change pe_changes_take_short;
+/** The attention factor A becomes A^value, where value is 0 (missing) or 2 (applied twice). */
+pe_change pe_changes_attention_power;
+
+/** Positions p become p value + and_value; they are rounded to a type (value: a pe_dtype). */
+pe_change pe_changes_move_positions, pe_changes_round_positions;
+/** Positions move, and vectors are rotated a second time, by A^2; not at all, without A; back, and
+ * divided by A. */
+pe_change pe_changes_rotate_twice, pe_changes_skip_rotation, pe_changes_rotate_back;
+
+/** Exponents are 2i/head_dim; all channels are rotated. */
+pe_change pe_changes_head_in_exponent, pe_changes_ignore_partial;
+/** Cosines stand where sines belong; all numbers of resources named `text`... are negative. */
+pe_change pe_changes_exchange, pe_changes_negate;
+
+#endif

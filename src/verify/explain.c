@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* explain.c - which readers are asked what made an upload of plain numbers. */
+#include "verify/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/bias_causes.h"
+#include "verify/bucket_causes.h"
+#include "verify/formula_causes.h"
+#include "verify/scale_causes.h"
+#include "verify/wave_causes.h"
+
+/* Which reader knows the numbers of a resource. All of one resource are asked, in this order. */
+static const struct reader {
+    const char *resource; /* NULL: any of one tensor */
+    pe_status (*read)(const pe_numbers *plain, pe_problem *why);
+} readers[] = {
+    {NULL, pe_scale_causes_find},
+    {"alibi/bias", pe_bias_causes_find},
+    {"alibi/slopes", pe_bias_causes_find},
+    {"t5/buckets", pe_bucket_causes_find},
+    {"shaw/indices", pe_bucket_causes_find},
+    {"rope/grid", pe_wave_causes_find},
+    {"sinusoidal/grid", pe_wave_causes_find},
+    {"sinusoidal/timing", pe_wave_causes_find},
+    {"sinusoidal/relative", pe_wave_causes_find},
+    {"rope/xpos/table", pe_formula_causes_find},
+    {"rope/attention-scale", pe_formula_causes_find},
+    {"rope/decay", pe_formula_causes_find},
+    {"swin/index", pe_formula_causes_find},
+    {"swin/coordinates", pe_formula_causes_find},
+};
+
+/* ---- the claimed numbers ---- */
+
+/* All rows, one behind the other. */
+static pe_status fill_claimed(pe_expect *expect, double *out, pe_problem *why)
+{
+    pe_expected_row row;
+    const pe_upload_view *view = expect->view;
+    pe_status status = PE_OK;
+    for (size_t r = 0; r < view->rows && status == PE_OK; r++) {
+        status = pe_expect_row(expect, r, &row, why);
+        if (status == PE_OK)
+            memcpy(out + r * view->width, row.value,
+                   pe_upload_view_row_width(view, r) * sizeof *out);
+    }
+    return status;
+}
+
+/* NULL where the claim has not the upload's shape. */
+static pe_status make_claimed(const pe_comparison *of, double **out, pe_problem *why)
+{
+    pe_expect expect;
+    *out = NULL;
+    pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    *out = malloc((of->view->elements + 1) * sizeof **out);
+    status = *out == NULL ? pe_fail_memory(why) : fill_claimed(&expect, *out, why);
+    pe_expect_free(&expect);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static pe_status read_all(const pe_numbers *plain, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    const char *name = plain->view->claim->resource->name;
+    for (size_t r = 0; r < PE_LEN(readers) && status == PE_OK; r++)
+        if (readers[r].resource == NULL ? plain->view->n_tensors == 1
+                                        : strcmp(readers[r].resource, name) == 0)
+            status = readers[r].read(plain, why);
+    return status;
+}
+
+pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    double *claimed;
+    const pe_upload_view *view = s->view;
+    const bool whole = view->claim->uploads[0].array.dtype == PE_INT32;
+    s->work += pe_upload_view_plan_work(view) + view->elements;
+    pe_status status = make_claimed(&(pe_comparison){view, guess, &s->work}, &claimed, why);
+    const pe_numbers plain = {.view = view,
+                              .claim = guess,
+                              .got = view->got,
+                              .claimed = claimed,
+                              .elements = view->elements,
+                              .roundoff = whole ? 0 : pe_upload_view_roundoff(view),
+                              .search = s,
+                              .asked = !pe_attempts_found(s)};
+    if (status == PE_OK && claimed != NULL)
+        status = read_all(&plain, why);
+    free(claimed);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* explain.h - what made an upload of plain numbers, which have no pairs. */
+#ifndef PE_VERIFY_EXPLAIN_H
+#define PE_VERIFY_EXPLAIN_H
+
+#include "verify/numbers.h"
+
+/** Read an upload of plain numbers; where nothing has been found, try causes that it follows. Several
+ * may explain it. */
+pe_try pe_explain_try;
+
+#endif

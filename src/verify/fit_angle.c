@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* fit_angle.c - a number from the angles of single pairs. */
+#include "verify/fit_angle.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Errors worth having: elements of 8 bits may tell no more than a base's order of magnitude. */
+#define GOOD_ERROR   0.5
+#define USABLE_ERROR 8.0
+
+/* ---- the angle between guess and upload ---- */
+
+/* The angle's sine times lengths. *made is false where there is no such table. */
+static pe_status cross_product(const pe_fitting *fit, double value, double *out, bool *made,
+                               pe_problem *why)
+{
+    pe_expect expect;
+    pe_expected_row expected;
+    pe_status status = pe_fitting_expect(fit, value, &expect, why);
+    *made = status == PE_OK && expect.fits;
+    if (!*made)
+        return status;
+    status = pe_expect_row(&expect, fit->row, &expected, why);
+    if (status == PE_OK) {
+        const double *got = fit->on.view->got + fit->row * fit->on.view->width;
+        const double *x = expected.value;
+        *out = got[fit->sin_at] * x[fit->cos_at] - got[fit->cos_at] * x[fit->sin_at];
+    }
+    pe_expect_free(&expect);
+    return status;
+}
+
+/* Halve the bracket, in logarithms, where the angle changes its sign, down to a part of the error
+ * that is known. */
+static pe_status bisect(const pe_fitting *fit, double error, pe_bracket *at, bool *made,
+                        pe_problem *why)
+{
+    double at_low, at_high, at_middle, low = at->low, high = at->high;
+    pe_status status = cross_product(fit, low, &at_low, made, why);
+    if (status != PE_OK || !*made)
+        return status;
+    status = cross_product(fit, high, &at_high, made, why);
+    if (status != PE_OK || !*made)
+        return status;
+    *made = (at_low < 0) != (at_high < 0);
+    for (int step = 0; step < 60 && *made && high / low > 1 + error / 16; step++) {
+        const double middle = sqrt(low) * sqrt(high);
+        status = cross_product(fit, middle, &at_middle, made, why);
+        if (status != PE_OK || !*made)
+            return status;
+        *((at_middle < 0) == (at_low < 0) ? &low : &high) = middle;
+    }
+    at->value = sqrt(low) * sqrt(high);
+    return status;
+}
+
+/* ---- which pair, at which token ---- */
+
+/* The token's row with the longest vectors: some may be zero. */
+static size_t longest_row(const pe_upload_view *view, size_t token)
+{
+    double longest = -1;
+    size_t best = 0;
+    for (size_t o = 0; o < pe_upload_view_token_rows(view); o++) {
+        const size_t row = pe_upload_view_row(view, token, o);
+        double length = 0;
+        for (size_t c = 0; c < view->width; c++)
+            length += fabs(view->got[row * view->width + c]);
+        if (length > longest) {
+            longest = length;
+            best = row;
+        }
+    }
+    return best;
+}
+
+/* How well an angle of the upload is known: the reference path's errors near position 0, and the
+ * rounding of the type, which is less for small sines. */
+static double angle_error(const pe_upload_view *view, double angle)
+{
+    const double u = pe_upload_view_roundoff(view);
+    return 0x1p-22 + 2 * u * (view->rotated || angle > 1 ? 1 : angle);
+}
+
+/* Choose from frequencies at the bracket's low, high, value and 2 value. */
+static double choose(pe_fitting *fit, double *const w[4])
+{
+    const pe_geometry *g = &fit->geometry;
+    size_t best_token = 0;
+    double best = HUGE_VAL;
+    for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
+        size_t token = 0;
+        const double range = fabs(w[0][i] - w[1][i]), change = fabs(w[2][i] - w[3][i]);
+        const double far = pe_fitting_farthest(fit, range > 0 ? 3 / range : 0, &token);
+        const double error = 2 * angle_error(fit->on.view, far * w[2][i]) / (far * change);
+        if (far * change > 0 && error < best) {
+            best = error;
+            best_token = token;
+            fit->cos_at = g->cos_at + i * g->stride;
+            fit->sin_at = g->sin_at + i * g->stride;
+        }
+    }
+    fit->row = longest_row(fit->on.view, best_token);
+    return best;
+}
+
+/*
+ * The pair and token that tell the value best, of those whose angle changes by less than 3 over the
+ * whole bracket: there the angle's sign tells on which side the upload is. *error is how well the
+ * value will be known.
+ */
+static pe_status choose_pair(pe_fitting *fit, const pe_bracket *at, double *error, bool *made,
+                             pe_problem *why)
+{
+    const double values[4] = {at->low, at->high, at->value, 2 * at->value};
+    double *w[4] = {NULL, NULL, NULL, NULL};
+    pe_status status = PE_OK;
+    *made = true;
+    for (size_t v = 0; v < PE_LEN(values) && *made; v++) {
+        status = pe_fitting_frequencies(fit, values[v], &w[v], why);
+        *made = w[v] != NULL;
+    }
+    if (*made)
+        *error = choose(fit, w);
+    for (size_t v = 0; v < PE_LEN(values); v++)
+        free(w[v]);
+    return status;
+}
+
+/* ---- one stage after the other ---- */
+
+/* Halve the range from both ends, down to where a pair can be chosen that tells the value well.
+ * Where there is never one, the first that tells a little is chosen. */
+static pe_status shrink(pe_fitting *fit, pe_bracket *at, double *error, bool *made, pe_problem *why)
+{
+    pe_bracket usable = *at;
+    *error = usable.error = HUGE_VAL;
+    for (int round = 0; round < 12 && !(*error < GOOD_ERROR); round++) {
+        if (round > 0) {
+            at->low = 2 * at->low < at->value ? 2 * at->low : at->low;
+            at->high = at->high > 2 * at->value ? at->high / 2 : at->high;
+        }
+        const pe_status status = choose_pair(fit, at, error, made, why);
+        if (status != PE_OK || !*made)
+            return status;
+        if (*error < USABLE_ERROR && usable.error == HUGE_VAL) {
+            usable = *at;
+            usable.error = *error;
+        }
+    }
+    if (*error < GOOD_ERROR || usable.error == HUGE_VAL)
+        return PE_OK;
+    *at = (pe_bracket){usable.low, usable.high, usable.value, HUGE_VAL};
+    return choose_pair(fit, at, error, made, why);
+}
+
+/* One stage: choose a pair and bisect. *better: the value is known better than before. */
+static pe_status bisect_better(pe_fitting *fit, bool first, pe_bracket *at, bool *better,
+                               pe_problem *why)
+{
+    double error = HUGE_VAL;
+    pe_status status =
+        first ? shrink(fit, at, &error, better, why) : choose_pair(fit, at, &error, better, why);
+    *better &= error <= USABLE_ERROR && error <= at->error / 2;
+    if (status != PE_OK || !*better)
+        return status;
+    status = bisect(fit, error, at, better, why);
+    if (status == PE_OK && *better)
+        *at = pe_fitting_around(at->value, error);
+    return status;
+}
+
+/* Each stage knows the value better, so that the next may read where it matters more. */
+pe_status pe_fit_angle_bisect(pe_fitting *fit, pe_bracket *at, pe_problem *why)
+{
+    bool better = true;
+    for (int stage = 0; stage < 6 && better; stage++) {
+        const pe_status status = bisect_better(fit, stage == 0, at, &better, why);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}

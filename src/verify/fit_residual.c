@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* fit_residual.c - a number from the residual of all pairs. */
+#include "verify/fit_residual.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "verify/measure.h"
+
+/* A value that was tried. */
+typedef struct trial {
+    double value;
+    pe_residual residual;
+} trial;
+
+static pe_status try_value(const pe_fitting *fit, double value, trial *out, pe_problem *why)
+{
+    out->value = value;
+    pe_values_set_real(&fit->on.guess->values, fit->param, value);
+    return pe_measure_residual(&fit->on, fit->by, fit->reach, &out->residual, why);
+}
+
+/* Golden sections of the bracket down to the least squares, or to what explains the upload. */
+static pe_status golden_section(const pe_fitting *fit, const pe_bracket *at, trial *out,
+                                pe_problem *why)
+{
+    static const double golden = 0.6180339887498949;
+    trial left, right;
+    double low = at->low, high = at->high;
+    pe_status status = try_value(fit, high - golden * (high - low), &left, why);
+    if (status == PE_OK)
+        status = try_value(fit, low + golden * (high - low), &right, why);
+    for (int step = 0; step < 30 && status == PE_OK; step++) {
+        const bool is_left = left.residual.squares <= right.residual.squares;
+        *out = is_left ? left : right;
+        if (out->residual.ratio <= 1)
+            break;
+        if (is_left) {
+            high = right.value;
+            right = left;
+            status = try_value(fit, high - golden * (high - low), &left, why);
+        } else {
+            low = left.value;
+            left = right;
+            status = try_value(fit, low + golden * (high - low), &right, why);
+        }
+    }
+    return status;
+}
+
+/* The least ratio of some values on both sides of the best so far. */
+static pe_status scan(const pe_fitting *fit, double step, trial *best, pe_problem *why)
+{
+    enum { SIDE = 16 };
+    const double middle = best->value;
+    for (int k = -SIDE; k <= SIDE && best->residual.ratio > 1; k++) {
+        trial at;
+        const pe_status status = try_value(fit, middle + k * step, &at, why);
+        if (status != PE_OK)
+            return status;
+        if (at.residual.ratio < best->residual.ratio)
+            *best = at;
+    }
+    return PE_OK;
+}
+
+/*
+ * Least squares fall towards the value from both sides, and show whether there is one. The ratio
+ * tells it more precisely in types of few bits, whose small numbers are precise too, but has peaks
+ * where numbers pass through 0: it is looked at in steps, ever smaller. *least is the ratio in the
+ * end.
+ */
+static pe_status minimise(const pe_fitting *fit, pe_bracket *at, double *least, pe_problem *why)
+{
+    trial end, best = {0};
+    *least = HUGE_VAL;
+    pe_status status = try_value(fit, at->low, &end, why);
+    if (status == PE_OK)
+        status = golden_section(fit, at, &best, why);
+    if (status != PE_OK ||
+        (best.residual.ratio > 1 && best.residual.squares > end.residual.squares / 4))
+        return status;
+    double step = best.value * fmin(at->error, 1) / 32;
+    for (int level = 0; level < 3 && best.residual.ratio > 1; level++) {
+        status = scan(fit, step, &best, why);
+        if (status != PE_OK)
+            return status;
+        step /= 12;
+    }
+    at->value = best.value;
+    *least = best.residual.ratio;
+    return PE_OK;
+}
+
+/* Set the reach: the largest distance from position 0 at which no pair's angle changes by more than
+ * a radian over the bracket. */
+static pe_status set_reach(pe_fitting *fit, const pe_bracket *at, bool *made, pe_problem *why)
+{
+    double *low = NULL, *high = NULL, most = 0;
+    pe_status status = pe_fitting_frequencies(fit, at->low, &low, why);
+    if (low != NULL)
+        status = pe_fitting_frequencies(fit, at->high, &high, why);
+    *made = high != NULL;
+    for (size_t i = 0; *made && i < fit->geometry.pairs; i++)
+        most = fmax(most, fabs(low[i] - high[i]));
+    fit->reach = most > 0 ? 1 / most : HUGE_VAL;
+    free(low);
+    free(high);
+    return status;
+}
+
+pe_status pe_fit_residual_refine(pe_fitting *fit, pe_bracket *at, bool *made, pe_problem *why)
+{
+    double reached = 0;
+    for (int stage = 0; stage < 4; stage++) {
+        double ratio;
+        size_t token;
+        pe_status status = set_reach(fit, at, made, why);
+        const double reach = *made ? pe_fitting_farthest(fit, fit->reach, &token) : 0;
+        if (status != PE_OK || reach <= reached)
+            return status;
+        status = minimise(fit, at, &ratio, why);
+        if (status != PE_OK || ratio > 1)
+            return status;
+        /* elsewhere than at the value the ratio grows as the angle: the error is less now */
+        *at = pe_fitting_around(at->value, at->error * (reached > 0 ? reached / reach : 1));
+        reached = reach;
+    }
+    return PE_OK;
+}

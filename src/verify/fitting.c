@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* fitting.c - a number that is looked for, and where in the upload. */
+#include "verify/fitting.h"
+
+#include <math.h>
+
+pe_bracket pe_fitting_around(double value, double error)
+{
+    return (pe_bracket){value / (1 + 4 * error), value * (1 + 4 * error), value, error};
+}
+
+pe_status pe_fitting_expect(const pe_fitting *fit, double value, pe_expect *out, pe_problem *why)
+{
+    *fit->on.work += pe_upload_view_plan_work(fit->on.view);
+    pe_values_set_real(&fit->on.guess->values, fit->param, value);
+    return pe_expect_make(&fit->on, PE_NUMERICS_EXACT, out, why);
+}
+
+pe_status pe_fitting_frequencies(const pe_fitting *fit, double value, double **out, pe_problem *why)
+{
+    pe_expect expect;
+    *out = NULL;
+    pe_status status = pe_fitting_expect(fit, value, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = pe_expect_probe(&expect, why);
+    if (status == PE_OK) {
+        *out = expect.frequency;
+        expect.frequency = NULL;
+    }
+    pe_expect_free(&expect);
+    return status;
+}
+
+double pe_fitting_farthest(const pe_fitting *fit, double most, size_t *token)
+{
+    double best = 0;
+    for (size_t t = 0; t < fit->on.view->tokens; t++) {
+        const double p = fabs(pe_upload_view_position(fit->on.view, fit->positions, t));
+        if (p > best && p <= most) {
+            best = p;
+            *token = t;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/* formula_causes.c - numbers of a formula with a mistake in it, resource by resource. */
+#include "verify/formula_causes.h"
+
+#include <math.h>
+#include <string.h>
+
+struct formula;
+
+/* One mistake: {a} is what it reads off the upload, {b} what the claim has in its place. */
+typedef struct row {
+    const char *resource;
+    const char *tensor; /* that has it; elements of others are as claimed. NULL: all */
+    pe_fault fault;
+    /** NAN: it is none such. NULL: it reads nothing. */
+    double (*read)(const struct formula *f, double *b);
+    double (*at)(const struct formula *f, size_t element, double claimed);
+} row;
+
+/* The tensor that has the mistake. */
+typedef struct formula {
+    const pe_numbers *of;
+    const row *by;
+    size_t first, end; /* its elements, of all */
+    size_t columns;    /* along its last axis */
+    double a;
+} formula;
+
+/* ---- what several rows read ---- */
+
+static const pe_values *values_of(const formula *f)
+{
+    return &f->of->claim->values;
+}
+
+/* NAN: the claim has no such number, and no row that needs it holds. */
+static double number_of(const formula *f, const char *name)
+{
+    const pe_value *value = pe_values_find(values_of(f), name);
+    if (value == NULL || !value->present)
+        return nan("");
+    return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
+}
+
+static double claimed_at(const formula *f, size_t e)
+{
+    return f->of->claimed[f->first + e];
+}
+
+static double got_at(const formula *f, size_t e)
+{
+    return f->of->got[f->first + e];
+}
+
+static double entry_of(const formula *f, const char *name, size_t i)
+{
+    const pe_value *value = pe_values_find(values_of(f), name);
+    return value != NULL && value->present && i < value->positions.count
+               ? pe_positions_at(&value->positions, i)
+               : nan("");
+}
+
+static double position_at(const formula *f, size_t e)
+{
+    return entry_of(f, "positions", e / f->columns);
+}
+
+/* The element whose claim is farthest from x, where the number that is looked for tells most. */
+static size_t farthest(const formula *f, double x)
+{
+    size_t best = 0;
+    for (size_t e = 0; f->first + e < f->end; e++)
+        if (fabs(claimed_at(f, e) - x) > fabs(claimed_at(f, best) - x))
+            best = e;
+    return best;
+}
+
+/* ---- scales of xPos: zeta^((p - center)/scale_base), zeta = (2i/d + 0.4)/1.4 ---- */
+
+static double xpos_reciprocal(const formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    return 1 / claimed;
+}
+
+static double xpos_missing(const formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    (void)claimed;
+    return 1;
+}
+
+static double xpos_read_base(const formula *f, double *b)
+{
+    const size_t e = farthest(f, 1);
+    *b = number_of(f, "scale_base");
+    const double a = round(*b * log(claimed_at(f, e)) / log(got_at(f, e)));
+    return a > 0 && a != *b ? a : nan("");
+}
+
+static double xpos_base(const formula *f, size_t e, double claimed)
+{
+    (void)claimed; /* those of the finding's own scale_base */
+    return pow(claimed_at(f, e), number_of(f, "scale_base") / f->a);
+}
+
+static double xpos_zeta(const formula *f, size_t e, double gamma)
+{
+    return (2 * (double)(e % f->columns) / (2 * (double)f->columns) + gamma) / (1 + gamma);
+}
+
+static double xpos_exponent(const formula *f, size_t e)
+{
+    return (position_at(f, e) - number_of(f, "center")) / number_of(f, "scale_base");
+}
+
+static double xpos_read_center(const formula *f, double *b)
+{
+    *b = number_of(f, "center");
+    const double turned = log(got_at(f, 0)) / log(xpos_zeta(f, 0, 0.4));
+    const double a = round(position_at(f, 0) - turned * number_of(f, "scale_base"));
+    return isfinite(a) && a != *b ? a : nan("");
+}
+
+static double xpos_center(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return pow(xpos_zeta(f, e, 0.4), (position_at(f, e) - f->a) / number_of(f, "scale_base"));
+}
+
+/* Of pair 0 zeta is gamma/(1 + gamma). */
+static double xpos_read_gamma(const formula *f, double *b)
+{
+    const size_t e = farthest(f, 1) / f->columns * f->columns;
+    const double zeta = pow(got_at(f, e), 1 / xpos_exponent(f, e));
+    const double a = round(100 * zeta / (1 - zeta)) / 100;
+    *b = 0.4;
+    return a > 0 && isfinite(a) && a != 0.4 ? a : nan("");
+}
+
+static double xpos_gamma(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return pow(xpos_zeta(f, e, f->a), xpos_exponent(f, e));
+}
+
+static double xpos_later(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    const double zeta = ((double)(e % f->columns + 1) / (double)f->columns + 0.4) / 1.4;
+    return pow(zeta, xpos_exponent(f, e));
+}
+
+static double xpos_half(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    const double zeta = ((double)(e % f->columns) / (2 * (double)f->columns) + 0.4) / 1.4;
+    return pow(zeta, xpos_exponent(f, e));
+}
+
+/* ---- the attention scale ---- */
+
+static double scale_unfloored(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    const double p = position_at(f, e) + number_of(f, "position_offset");
+    return 1 + number_of(f, "beta") * log1p(p / number_of(f, "original_max_position_embeddings"));
+}
+
+/* ---- the decay ---- */
+
+/* The mean over the pairs of a wave, with exponents of 2i over d. */
+static double mean_wave(const formula *f, size_t e, double (*wave)(double), double d)
+{
+    const double theta = number_of(f, "rope_theta");
+    const double offset = entry_of(f, "offsets", e);
+    const double pairs = floor(number_of(f, "rotary_dim") / 2);
+    double sum = 0;
+    for (size_t i = 0; (double)i < pairs; i++)
+        sum += wave(offset * pow(theta, -2 * (double)i / d));
+    return sum / pairs;
+}
+
+static double decay_sine(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return mean_wave(f, e, sin, number_of(f, "rotary_dim"));
+}
+
+static double decay_half(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return mean_wave(f, e, cos, 2 * number_of(f, "rotary_dim"));
+}
+
+/* Of plain frequencies alone. */
+static double decay_plain(const formula *f, double *b)
+{
+    (void)b;
+    const bool plain = strcmp(pe_geometry_choice_text(values_of(f), "rope_type"), "default") == 0;
+    return plain ? 0 : nan("");
+}
+
+/* ---- windows of Swin ---- */
+
+static double index_of(const formula *f, size_t e, const double step[2], double zero)
+{
+    const double width = number_of(f, "window_width");
+    const size_t row_of = e / f->columns, column_of = e % f->columns;
+    const double query = (double)row_of, key = (double)column_of;
+    return (floor(query / width) - floor(key / width)) * step[0] +
+           (fmod(query, width) - fmod(key, width)) * step[1] + zero;
+}
+
+static double index_exchanged(const formula *f, size_t e, double claimed)
+{
+    const double h = number_of(f, "window_height"), w = number_of(f, "window_width");
+    (void)claimed;
+    return index_of(f, e, (double[]){1, 2 * h - 1}, (w - 1) * (2 * h - 1) + h - 1);
+}
+
+static double read_stride(const formula *f, double *b)
+{
+    const double w = number_of(f, "window_width");
+    *b = 2 * w - 1;
+    if (!(number_of(f, "window_height") >= 2) || !(w >= 1))
+        return nan("");
+    const double a = got_at(f, (size_t)w * f->columns) - got_at(f, 0);
+    return a != *b ? a : nan("");
+}
+
+static double index_strided(const formula *f, size_t e, double claimed)
+{
+    const double h = number_of(f, "window_height"), w = number_of(f, "window_width");
+    (void)claimed;
+    return index_of(f, e, (double[]){f->a, 1}, (h - 1) * f->a + w - 1);
+}
+
+static double coordinates_exchanged(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return claimed_at(f, e ^ 1);
+}
+
+static double coordinates_absolute(const formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    return fabs(claimed);
+}
+
+/* |x| of sign(x) log2(1 + |x|)/3 */
+static double unfold(double coordinate)
+{
+    return exp2(3 * fabs(coordinate)) - 1;
+}
+
+static double read_times(const formula *f, double *b)
+{
+    *b = 8;
+    const double a = round(8 * unfold(got_at(f, 0)) / unfold(claimed_at(f, 0)));
+    return a > 0 && a != 8 ? a : nan("");
+}
+
+static double coordinates_scaled(const formula *f, size_t e, double claimed)
+{
+    (void)e;
+    return copysign(log2(1 + unfold(claimed) * f->a / 8) / 3, claimed);
+}
+
+/* The offset that became 8 was the window's own. */
+static double coordinates_own(const formula *f, size_t e, double claimed)
+{
+    static const char *const own[] = {"window_height", "window_width"};
+    static const char *const trained[] = {"pretrained_window_height", "pretrained_window_width"};
+    const double last = number_of(f, own[e % 2]) - 1, most = number_of(f, trained[e % 2]) - 1;
+    return last > 0 ? copysign(log2(1 + unfold(claimed) * most / last) / 3, claimed) : claimed;
+}
+
+static double read_trained(const formula *f, double *b)
+{
+    *b = number_of(f, "pretrained_window_height");
+    const double a = 1 + round((*b - 1) * unfold(claimed_at(f, 0)) / unfold(got_at(f, 0)));
+    return a > 1 && a != *b ? a : nan("");
+}
+
+static double coordinates_trained(const formula *f, size_t e, double claimed)
+{
+    const double most =
+        number_of(f, e % 2 == 0 ? "pretrained_window_height" : "pretrained_window_width");
+    return copysign(log2(1 + unfold(claimed) * (most - 1) / (f->a - 1)) / 3, claimed);
+}
+
+static double read_linear(const formula *f, double *b)
+{
+    (void)b;
+    return fabs(got_at(f, 0)) / unfold(claimed_at(f, 0));
+}
+
+static double coordinates_linear(const formula *f, size_t e, double claimed)
+{
+    (void)e;
+    return copysign(unfold(claimed) * f->a, claimed);
+}
+
+/* ---- the rows ---- */
+
+#define XPOS      "rope/xpos/table", "scale"
+#define ATTENTION "rope/attention-scale", NULL
+#define DECAY     "rope/decay", NULL
+#define INDEX     "swin/index", NULL
+#define CPB       "swin/coordinates", NULL
+#define ZETA      "take zeta of pair i as (2i/d + 0.4)/1.4"
+
+static const row rows[] = {
+    {XPOS,
+     {"xpos_reciprocal",
+      "scales are the reciprocal ones: those of keys for queries, or the inverse",
+      .remedy = "multiply queries by the scale, divide keys by it"},
+     NULL,
+     xpos_reciprocal},
+    {XPOS,
+     {"xpos_missing", "the scale is missing: it is 1 everywhere, as without xPos",
+      .remedy = "apply the scales of xPos"},
+     NULL,
+     xpos_missing},
+    {XPOS,
+     {"xpos_center", "the center of the scales was position {a}, not {b}",
+      .remedy = "count positions of the scale from the center"},
+     xpos_read_center,
+     xpos_center},
+    {XPOS,
+     {"xpos_scale_base", "scale_base was {a}, not {b}", .param = "scale_base",
+      .remedy = "set scale_base as claimed"},
+     xpos_read_base,
+     xpos_base},
+    {XPOS,
+     {"xpos_gamma", "gamma of zeta, (2i/d + gamma)/(1 + gamma), was {a}, not {b}", .remedy = ZETA},
+     xpos_read_gamma,
+     xpos_gamma},
+    {XPOS,
+     {"xpos_index", "the index of zeta is one later: pair i has the scale of pair i + 1",
+      .remedy = ZETA},
+     NULL,
+     xpos_later},
+    {XPOS,
+     {"xpos_exponent", "zeta was made of i/d, half of 2i/d", .remedy = ZETA},
+     NULL,
+     xpos_half},
+    {ATTENTION,
+     {"scale_unfloored", "positions over the original length were not rounded down: no floor",
+      .remedy = "take floor(position / original_max_position_embeddings)"},
+     NULL,
+     scale_unfloored},
+    {DECAY,
+     {"decay_sine", "sines stand where cosines belong: they were exchanged",
+      .remedy = "take the mean of cosines"},
+     decay_plain,
+     decay_sine},
+    {DECAY,
+     {"exponents_halved",
+      "exponents of the frequencies were halved, as if divided by twice the "
+      "dimension",
+      .remedy = "divide 2i by rotary_dim"},
+     decay_plain,
+     decay_half},
+    {INDEX,
+     {"swin_axes", "rows and columns are exchanged: the axes of the window",
+      .remedy = "multiply the offset of rows by 2 window_width - 1"},
+     NULL,
+     index_exchanged},
+    {INDEX,
+     {"swin_stride",
+      "the stride of a row of the table was {a}, not 2 window_width - 1 = {b}: off "
+      "as if from another axis",
+      .remedy = "multiply the offset of rows by 2 window_width - 1"},
+     read_stride,
+     index_strided},
+    {CPB,
+     {"swin_axes", "rows and columns are exchanged: the axes of the coordinates",
+      .remedy = "put the coordinate of rows first"},
+     NULL,
+     coordinates_exchanged},
+    {CPB,
+     {"coordinates_absolute", "coordinates are absolute values: their sign is lost",
+      .remedy = "multiply by the sign of the offset"},
+     NULL,
+     coordinates_absolute},
+    {CPB,
+     {"pretrained_ignored",
+      "offsets were divided by the window's own size: the pretrained window "
+      "was ignored",
+      .remedy = "divide offsets by pretrained_window_size - 1"},
+     NULL,
+     coordinates_own},
+    {CPB,
+     {"pretrained_window", "the pretrained window was {a}, not {b}, on both axes",
+      .remedy = "divide offsets by pretrained_window_size - 1"},
+     read_trained,
+     coordinates_trained},
+    {CPB,
+     {"coordinates_times", "offsets were scaled by {a} before the logarithm, not by {b}",
+      .remedy = "multiply normalized offsets by 8"},
+     read_times,
+     coordinates_scaled},
+    {CPB,
+     {"coordinates_linear", "no logarithm was taken: coordinates are linear, {a} for each unit",
+      .remedy = "take sign(x) log2(1 + |x|)/log2(8)"},
+     read_linear,
+     coordinates_linear},
+};
+
+/* ---- explaining ---- */
+
+static double at_law(const void *context, size_t e, double claimed, double *error)
+{
+    const formula *f = context;
+    (void)error;
+    return e >= f->first && e < f->end ? f->by->at(f, e - f->first, claimed) : claimed;
+}
+
+static bool follows(const formula *f)
+{
+    const pe_numbers *of = f->of;
+    size_t e = f->first;
+    bool same = true;
+    for (; e < f->end && same; e++) {
+        const double x = f->by->at(f, e - f->first, of->claimed[e]);
+        same = fabs(of->got[e] - x) <= (4 * of->roundoff + 0x1p-16) * fmax(fabs(x), 0x1p-8);
+    }
+    pe_numbers_spend(of, e - f->first);
+    return same;
+}
+
+/* The tensor of a row. False: the resource is another, or the tensor is not in the upload. */
+static bool find_tensor(const pe_numbers *plain, const row *by, formula *out)
+{
+    const pe_upload_view *view = plain->view;
+    *out = (formula){.of = plain, .by = by};
+    if (strcmp(by->resource, view->claim->resource->name) != 0)
+        return false;
+    size_t u = 0;
+    while (by->tensor != NULL && u < view->n_tensors &&
+           strcmp(by->tensor, view->claim->uploads[u].name) != 0)
+        u++;
+    if (u == view->n_tensors)
+        return false;
+    const pe_shape *shape = &view->claim->uploads[u].array.shape;
+    out->first = view->tensor_at[u];
+    out->end = view->tensor_at[u + 1];
+    out->columns = shape->ndim > 1 ? shape->dim[shape->ndim - 1] : 1;
+    return out->end > out->first;
+}
+
+pe_status pe_formula_causes_find(const pe_numbers *plain, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(plain); r++) {
+        formula f;
+        pe_numbers_cause cause = {.fault = &rows[r].fault};
+        if (!find_tensor(plain, &rows[r], &f))
+            continue;
+        cause.a = f.a = rows[r].read != NULL ? rows[r].read(&f, &cause.b) : 0;
+        if (isfinite(f.a) && follows(&f))
+            status = pe_numbers_try(plain, &cause, 1, &(pe_numbers_law){at_law, &f, 1}, why);
+    }
+    return status;
+}

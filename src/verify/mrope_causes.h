@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* mrope_causes.h - tables of several axes: which positions and sections made them. */
+#ifndef PE_VERIFY_MROPE_CAUSES_H
+#define PE_VERIFY_MROPE_CAUSES_H
+
+#include "verify/attempts.h"
+
+/** Of tables of three axes: other positions or sections, at all tokens. */
+pe_try pe_mrope_causes_try;
+
+#endif

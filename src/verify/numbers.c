@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* numbers.c - an upload of plain numbers beside the claimed ones, for what reads them. */
+#include "verify/numbers.h"
+
+#include <math.h>
+
+#include "base/turns.h"
+#include "plan/real.h"
+
+void pe_numbers_spend(const pe_numbers *plain, size_t work)
+{
+    pe_turn_spend(work);
+    plain->search->work += work;
+}
+
+bool pe_numbers_goes_on(const pe_numbers *plain)
+{
+    return plain->asked && !pe_attempts_spent(plain->search);
+}
+
+/* The parameters of a finding tell the number of a cause that is one of them. */
+static void set_param(pe_guess *guess, const pe_numbers_cause *cause)
+{
+    pe_value *value =
+        cause->fault->param != NULL ? pe_values_find(&guess->values, cause->fault->param) : NULL;
+    if (value != NULL && value->param->kind == PE_KIND_INT)
+        value->integer = (int64_t)cause->a;
+    else if (value != NULL)
+        value->real = cause->a;
+}
+
+pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
+                         const pe_numbers_law *law, pe_problem *why)
+{
+    pe_guess guess;
+    pe_status status = pe_guess_copy(plain->claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    guess.distortion.law = law->at;
+    guess.distortion.law_context = law->context;
+    guess.distortion.law_gain = law->gain;
+    for (size_t c = 0; c < n && guess.n_faults < PE_FAULTS_MAX; c++) {
+        if (causes[c].fault == NULL)
+            continue;
+        pe_guess_say(&guess, causes[c].fault, causes[c].fault->remedy);
+        pe_guess_format(&guess, causes[c].fault->rule, causes[c].a, causes[c].b);
+        set_param(&guess, &causes[c]);
+        guess.fitted |= causes[c].fitted;
+    }
+    if (guess.n_faults > 0)
+        status = pe_attempts_try(plain->search, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+bool pe_numbers_is_near(const pe_numbers *plain, double got, double x)
+{
+    return fabs(got - x) <= (4 * plain->roundoff + 0x1p-18) * fabs(x);
+}
+
+double pe_numbers_tidy(double x)
+{
+    const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;
+    if (fabs(x - whole) <= 0.01 * fmax(fabs(x), 1))
+        return whole;
+    return isfinite(part) && fabs(x - part) < 0.01 * fabs(x) ? part : x;
+}
+
+pe_facts *pe_numbers_facts(const pe_numbers *plain)
+{
+    return &plain->search->report->facts;
+}
+
+void pe_numbers_list(const pe_numbers *plain, const char *name, const double *list, size_t n)
+{
+    enum { MOST = 64 };
+    pe_buffer *out = &pe_numbers_facts(plain)->json;
+    pe_buffer_format(out, "%s\"%s\":[", out->bytes > 0 ? "," : "", name);
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        pe_buffer_str(out, i == 0 ? "" : ",");
+        if (isfinite(list[i]))
+            pe_real_print(list[i], out);
+        else
+            pe_buffer_str(out, "null");
+    }
+    pe_buffer_str(out, "]");
+}

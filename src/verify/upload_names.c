@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* upload_names.c - which tensor of a plan each upload is. */
+#include "verify/upload_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void shape_text(const pe_shape *shape, pe_buffer *out)
+{
+    pe_buffer_str(out, "[");
+    for (size_t d = 0; d < shape->ndim; d++)
+        pe_buffer_format(out, "%s%zu", d == 0 ? "" : ", ", shape->dim[d]);
+    pe_buffer_str(out, "]");
+}
+
+/* Tables whose rows are twice as wide have the shapes of another layout. */
+static void add_layout(const pe_claim *claim, const pe_shape *wanted, const pe_shape *got,
+                       pe_buffer *text)
+{
+    const pe_value *layout = pe_values_find(&claim->values, "cache_layout");
+    const bool twice =
+        wanted->ndim == 2 && got->ndim >= 2 && got->dim[got->ndim - 1] == 2 * wanted->dim[1];
+    if (layout == NULL || layout->given || !twice)
+        return;
+    pe_buffer_str(text, "; ");
+    shape_text(got, text);
+    pe_buffer_str(text, claim->n_uploads == 2 ? " is cache_layout=hf; add it"
+                                              : " is cache_layout=vllm, or as cos and sin "
+                                                "cache_layout=hf; add it");
+}
+
+pe_status pe_upload_names_fail_shape(const pe_claim *claim, const char *name,
+                                     const pe_shape *wanted, const pe_shape *got, pe_problem *why)
+{
+    char where[128];
+    pe_buffer text = {0};
+    shape_text(wanted, &text);
+    pe_buffer_str(&text, ", got ");
+    shape_text(got, &text);
+    add_layout(claim, wanted, got, &text);
+    snprintf(where, sizeof where, "table/%s", name);
+    pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s", name,
+            pe_buffer_text(&text));
+    pe_buffer_free(&text);
+    return PE_INVALID_PARAMETER;
+}
+
+static size_t find_upload(const pe_claim *claim, const char *name)
+{
+    size_t u = 0;
+    while (u < claim->n_uploads && strcmp(claim->uploads[u].name, name) != 0)
+        u++;
+    return u;
+}
+
+/* "NAME is missing: the table has cos, sin" */
+static pe_status fail_name(const pe_claim *claim, const pe_plan *plan, pe_status status,
+                           const char *name, const char *what, pe_problem *why)
+{
+    pe_buffer names = {0};
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        pe_buffer_format(&names, "%s%s", t == 0 ? "" : ", ", plan->tensors[t].name);
+    if (claim->n_uploads == 1 && plan->tensors[0].shape.ndim == 2)
+        add_layout(claim, &plan->tensors[0].shape, &claim->uploads[0].array.shape, &names);
+    status = pe_fail(why, status, "table", "%s is %s has %s", name, what, pe_buffer_text(&names));
+    pe_buffer_free(&names);
+    return status;
+}
+
+bool pe_upload_names_same_sizes(const pe_shape *a, const pe_shape *b, bool any_width)
+{
+    size_t i = 0, j = 0;
+    while (i + 2 < a->ndim && a->ndim - i > b->ndim && a->dim[i] == 1)
+        i++;
+    while (j + 2 < b->ndim && b->ndim - j > a->ndim && b->dim[j] == 1)
+        j++;
+    if (a->ndim - i != b->ndim - j)
+        return false;
+    for (; i < a->ndim; i++, j++)
+        if (a->dim[i] != b->dim[j] && !(any_width && i + 1 == a->ndim && b->dim[j] > 0))
+            return false;
+    return true;
+}
+
+/* A lone nameless upload is the first tensor of its sizes. */
+static void name_upload(pe_claim *claim, const pe_plan *plan)
+{
+    pe_upload *lone = &claim->uploads[0];
+    size_t t = 0;
+    if (claim->n_uploads != 1 || lone->name[0] != '\0')
+        return;
+    while (plan->n_tensors > 1 && t < plan->n_tensors &&
+           !pe_upload_names_same_sizes(&plan->tensors[t].shape, &lone->array.shape, false))
+        t++;
+    if (t < plan->n_tensors)
+        snprintf(lone->name, sizeof lone->name, "%s", plan->tensors[t].name);
+}
+
+static size_t find_tensor(const pe_plan *plan, const char *name)
+{
+    size_t t = 0;
+    while (t < plan->n_tensors && strcmp(plan->tensors[t].name, name) != 0)
+        t++;
+    return t;
+}
+
+pe_status pe_upload_names_match(pe_claim *claim, const pe_plan *plan, bool all, size_t *plan_tensor,
+                                pe_problem *why)
+{
+    size_t n = 0;
+    name_upload(claim, plan);
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        if (find_tensor(plan, claim->uploads[u].name) == plan->n_tensors &&
+            claim->uploads[u].name[0] != '\0')
+            return fail_name(claim, plan, PE_INVALID_PARAMETER, claim->uploads[u].name,
+                             "no tensor of these parameters, whose table", why);
+    for (size_t t = 0; t < plan->n_tensors; t++) {
+        const size_t u = find_upload(claim, plan->tensors[t].name);
+        if (u == claim->n_uploads &&
+            (all || claim->n_uploads == 0 || claim->uploads[0].name[0] == '\0'))
+            return fail_name(claim, plan, PE_MISSING_PARAMETER, plan->tensors[t].name,
+                             "missing: the table of these parameters", why);
+        if (u == claim->n_uploads)
+            continue;
+        const pe_upload swapped = claim->uploads[n];
+        claim->uploads[n] = claim->uploads[u];
+        claim->uploads[u] = swapped;
+        plan_tensor[n++] = t;
+    }
+    return PE_OK;
+}

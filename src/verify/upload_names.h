@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* upload_names.h - which tensor of a plan each upload is. */
+#ifndef PE_VERIFY_UPLOAD_NAMES_H
+#define PE_VERIFY_UPLOAD_NAMES_H
+
+#include "verify/verify.h"
+
+/**
+ * Bring uploads into the order of the plan's tensors, and say which each is. A lone nameless one is
+ * the first tensor of its sizes. all: no tensor may be missing.
+ * Errors  INVALID_PARAMETER, MISSING_PARAMETER.
+ */
+pe_status pe_upload_names_match(pe_claim *claim, const pe_plan *plan, bool all, size_t *plan_tensor,
+                                pe_problem *why) PE_MUST_CHECK;
+
+/** Are the sizes the same, leading axes of 1 and, with any_width, the last axis aside? */
+bool pe_upload_names_same_sizes(const pe_shape *a, const pe_shape *b, bool any_width);
+
+/** INVALID_PARAMETER, with both shapes; and with the layout that the other one may be. */
+pe_status pe_upload_names_fail_shape(const pe_claim *claim, const char *name,
+                                     const pe_shape *wanted, const pe_shape *got, pe_problem *why);
+
+#endif
