@@ -230,7 +230,7 @@ static void what_xpos_cannot_do_is_refused_by_name(void **state)
         {"head_dim=8&center=0.5", PE_INVALID_PARAMETER, "center"},
         {"head_dim=8&positions=0:20000&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
         {"head_dim=8&numerics=float32", PE_INVALID_PARAMETER, "numerics"},
-        {"head_dim=8&mrope_section=2,1,1", PE_INVALID_PARAMETER, "mrope_section"},
+        {"head_dim=8&mrope_section=2,1,1", PE_UNKNOWN_PARAMETER, "mrope_section"},
         {"head_dim=7", PE_INVALID_PARAMETER, "head_dim"},
     };
     (void)state;
