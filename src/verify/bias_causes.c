@@ -11,6 +11,7 @@
 typedef struct slope_rule {
     pe_fault fault;
     bool (*make)(pe_bias *bias, double *a, double *b); /* {a}, {b}; false: it is none such */
+    double (*of)(double slope);                        /* instead: of the claimed one alone */
     bool rest;   /* asked for only where no rule before it holds */
     bool fitted; /* numbers, not a cause */
 } slope_rule;
@@ -78,16 +79,35 @@ static bool read_heads(const pe_bias *bias, double *heads, double *head)
     return fabs(n - *heads) < 0.02 * n && fabs(k - *head) < 0.1;
 }
 
-/* ---- the rules ---- */
+/* ---- each slope of its claimed one ---- */
 
-static bool make_negative(pe_bias *bias, double *a, double *b)
+static double opposite_of(double m)
 {
-    (void)a;
-    (void)b;
-    for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = -bias->claimed[h];
-    return true;
+    return -m;
 }
+
+static double reciprocal_of(double m)
+{
+    return 1 / m;
+}
+
+static double square_of(double m)
+{
+    return m * m;
+}
+
+static double logarithm_of(double m)
+{
+    return log2(m);
+}
+
+/* e in the place of 2. */
+static double natural_of(double m)
+{
+    return pow(m, 1 / log(2));
+}
+
+/* ---- the rules ---- */
 
 /* Extra heads of a count that is no power of two: from which places of twice as many? */
 static bool make_extra(pe_bias *bias, double step, double start)
@@ -166,43 +186,6 @@ static bool make_bias_max(pe_bias *bias, double *a, double *b)
     for (size_t h = 0; h < bias->heads; h++)
         bias->made[h] = exp2(-*a * (head_at(bias, h) + 1) / num_heads(bias));
     return *a > 0;
-}
-
-/* e in the place of 2. */
-static bool make_base(pe_bias *bias, double *a, double *b)
-{
-    (void)a;
-    (void)b;
-    for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = pow(bias->claimed[h], 1 / log(2));
-    return true;
-}
-
-static bool make_reciprocal(pe_bias *bias, double *a, double *b)
-{
-    (void)a;
-    (void)b;
-    for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = 1 / bias->claimed[h];
-    return true;
-}
-
-static bool make_squared(pe_bias *bias, double *a, double *b)
-{
-    (void)a;
-    (void)b;
-    for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = bias->claimed[h] * bias->claimed[h];
-    return true;
-}
-
-static bool make_logarithm(pe_bias *bias, double *a, double *b)
-{
-    (void)a;
-    (void)b;
-    for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = log2(bias->claimed[h]);
-    return true;
 }
 
 static bool make_half_twice(pe_bias *bias, double *a, double *b)
@@ -355,7 +338,7 @@ static bool make_read(pe_bias *bias, double *a, double *b)
 static const slope_rule slope_rules[] = {
     {{"slope_sign", "the sign of the slopes was the other one",
       .remedy = "subtract slope times distance: the bias is never above 0"},
-     .make = make_negative},
+     .of = opposite_of},
     {{"extra_slopes",
       "the variant of extra heads was another: their slopes are the second, fourth, sixth ... of "
       "twice as many heads",
@@ -382,15 +365,15 @@ static const slope_rule slope_rules[] = {
       .remedy = "set alibi_bias_max as claimed"},
      .make = make_bias_max},
     {{"slope_base", "the base of the slopes was e, not 2", .remedy = "raise 2, not e"},
-     .make = make_base},
+     .of = natural_of},
     {{"slope_reciprocal", "slopes are the reciprocal ones: the sign of the exponent is wrong",
       .remedy = "raise 2 to the negative power"},
-     .make = make_reciprocal},
+     .of = reciprocal_of},
     {{"slope_squared", "slopes were squared, as if applied twice", .remedy = "apply slopes once"},
-     .make = make_squared},
+     .of = square_of},
     {{"slope_logarithm", "slopes are the exponents, log2 of the claimed slopes",
       .remedy = "raise 2 to them"},
-     .make = make_logarithm},
+     .of = logarithm_of},
     {{"slope_repeated", "slopes are those of {a} heads, repeated: half of the {b} heads twice",
       .remedy = CHECK_HEADS},
      .make = make_half_twice},
@@ -454,6 +437,15 @@ static double at_law(const void *context, size_t e, double claimed, double *erro
     return isnan(d) ? bias->mask : 0.0 - bias->made[row / bias->queries] * d;
 }
 
+static bool make(const slope_rule *rule, pe_bias *bias, pe_numbers_cause *cause)
+{
+    if (rule->make != NULL)
+        return rule->make(bias, &cause->a, &cause->b);
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = rule->of(bias->claimed[h]);
+    return true;
+}
+
 static bool is_made(const pe_bias *bias, const double *slopes)
 {
     for (size_t h = 0; h < bias->heads; h++)
@@ -487,7 +479,7 @@ static pe_status explain_slopes(pe_bias *bias, const bias_law *by, simplicity pa
     for (size_t r = 0; r < PE_LEN(slope_rules) && status == PE_OK; r++) {
         pe_numbers_cause cause = {&slope_rules[r].fault, 0, 0, slope_rules[r].fitted};
         if ((pass == NUMBERS) != cause.fitted || (slope_rules[r].rest && *found > 0) ||
-            !slope_rules[r].make(bias, &cause.a, &cause.b) || !is_made(bias, bias->made))
+            !make(&slope_rules[r], bias, &cause) || !is_made(bias, bias->made))
             continue;
         ++*found;
         status = try_slopes(by, &cause, why);

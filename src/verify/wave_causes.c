@@ -3,6 +3,7 @@
 #include "verify/wave_causes.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,27 +226,30 @@ static bool set_shape(table *t)
 
 /* ---- the rows ---- */
 
+/* Tables in which a row makes sense. */
+typedef enum scope { ANYWHERE, IN_GRIDS, IN_ROWS, IN_TENSORS, BACKWARD } scope;
+
 typedef struct row {
     pe_fault fault;
     bool (*make)(const struct row *of, change *c, double *a, double *b);
+    size_t flag; /* of a change: where it is, for set_flag */
+    scope where;
 } row;
 
-static bool turn_mesh(const row *of, change *c, double *a, double *b)
+static bool is_within(const table *t, scope where)
 {
-    (void)of;
-    (void)a;
-    (void)b;
-    c->by_columns = true;
-    return c->of->height > 1 && c->of->width > 1;
+    return where == ANYWHERE || (where == IN_GRIDS && t->height > 1 && t->width > 1) ||
+           (where == IN_ROWS && !t->tensors) ||
+           (where == IN_TENSORS && t->tensors && t->pairs % 2 == 0) ||
+           (where == BACKWARD && !t->forward);
 }
 
-static bool exchange_axes(const row *of, change *c, double *a, double *b)
+static bool set_flag(const row *of, change *c, double *a, double *b)
 {
-    (void)of;
     (void)a;
     (void)b;
-    c->exchanged = true;
-    return c->of->height > 1;
+    *(bool *)((char *)c + of->flag) = true;
+    return is_within(c->of, of->where);
 }
 
 static bool take_axis(const row *of, change *c, double *a, double *b)
@@ -261,15 +265,6 @@ static bool set_width(const row *of, change *c, double *a, double *b)
     *b = c->width;
     *a = c->width = of->fault.value != 0 ? *b + of->fault.value : (double)c->of->height;
     return c->of->height > 1 && *a > 0 && *a != *b;
-}
-
-static bool turn_back(const row *of, change *c, double *a, double *b)
-{
-    (void)of;
-    (void)a;
-    (void)b;
-    c->backward = true;
-    return true;
 }
 
 static bool shift(const row *of, change *c, double *a, double *b)
@@ -302,24 +297,6 @@ static bool divide(const row *of, change *c, double *a, double *b)
         (of->fault.and_value == 0 ? (double)c->of->width : (double)c->of->height) + of->fault.value;
     c->times = 1 / *a;
     return *a > 1;
-}
-
-static bool take_absolute(const row *of, change *c, double *a, double *b)
-{
-    (void)of;
-    (void)a;
-    (void)b;
-    c->absolute = true;
-    return !c->of->forward;
-}
-
-static bool take_negative(const row *of, change *c, double *a, double *b)
-{
-    (void)of;
-    (void)a;
-    (void)b;
-    c->negative = true;
-    return true;
 }
 
 /* At the row from which on rows differ from each other. */
@@ -390,42 +367,6 @@ static bool set_base(const row *of, change *c, double *a, double *b)
     return isfinite(c->power) && c->power > 0 && *a != *b;
 }
 
-static bool interleave(const row *of, change *c, double *a, double *b)
-{
-    (void)of;
-    (void)a;
-    (void)b;
-    c->interleaved = true;
-    return !c->of->tensors;
-}
-
-static bool exchange_waves(const row *of, change *c, double *a, double *b)
-{
-    (void)of;
-    (void)a;
-    (void)b;
-    c->cosine_first = true;
-    return true;
-}
-
-static bool mix(const row *of, change *c, double *a, double *b)
-{
-    (void)of;
-    (void)a;
-    (void)b;
-    c->mixed = true;
-    return c->of->tensors && c->of->pairs % 2 == 0;
-}
-
-static bool turn_sine(const row *of, change *c, double *a, double *b)
-{
-    (void)of;
-    (void)a;
-    (void)b;
-    c->sine_negative = true;
-    return true;
-}
-
 #define ORDER  "let patches count along the rows of the image: k = row width + column"
 #define COUNT  "count coordinates as the claim does: check the offset of the first"
 #define SCALE  "pass coordinates as they are: do not normalize them"
@@ -435,95 +376,113 @@ static const row rows[] = {
     {{"axes_exchanged",
       "rows and columns are exchanged: each axis has the coordinates of the other",
       .remedy = "give the pairs of rows the row, those of columns the column"},
-     exchange_axes},
+     .make = set_flag,
+     .flag = offsetof(change, exchanged),
+     .where = IN_GRIDS},
     {{"mesh_transposed",
       "patches count down the columns: the mesh grid is transposed, the order of axes exchanged",
       .remedy = ORDER},
-     turn_mesh},
+     .make = set_flag,
+     .flag = offsetof(change, by_columns),
+     .where = IN_GRIDS},
     {{"one_axis", "all pairs have the coordinate of one axis, the column: the row is missing",
       .value = ACROSS, .remedy = "give each axis its own coordinate"},
-     take_axis},
+     .make = take_axis},
     {{"one_axis", "all pairs have the coordinate of one axis, the row: the column is missing",
       .value = DOWN, .remedy = "give each axis its own coordinate"},
-     take_axis},
+     .make = take_axis},
     {{"grid_width", "the grid was {a} wide, not {b}: its width was taken from the height",
       .value = 0, .remedy = "divide the number of a patch by the width"},
-     set_width},
+     .make = set_width},
     {{"grid_width", "the grid was {a} wide, not {b}", .value = 1,
       .remedy = "divide the number of a patch by the width"},
-     set_width},
+     .make = set_width},
     {{"grid_width", "the grid was {a} wide, not {b}", .value = -1,
       .remedy = "divide the number of a patch by the width"},
-     set_width},
+     .make = set_width},
     {{"rows_reversed", "rows are in reverse order: the last one comes first",
       .remedy = "do not reverse the rows"},
-     turn_back},
+     .make = set_flag,
+     .flag = offsetof(change, backward),
+     .where = ANYWHERE},
     {{"coordinates_negative", "the sign of the coordinates is the inverse one: angles are negative",
       .remedy = "take the distance as query - key; check the sign of the sine"},
-     take_negative},
+     .make = set_flag,
+     .flag = offsetof(change, negative),
+     .where = ANYWHERE},
     {{"sine_negative", "sines have the opposite sign", .remedy = "do not negate the sine"},
-     turn_sine},
+     .make = set_flag,
+     .flag = offsetof(change, sine_negative),
+     .where = ANYWHERE},
     {{"coordinates_absolute", "distances are absolute values: their sign is lost",
       .remedy = "keep the sign of the distance"},
-     take_absolute},
+     .make = set_flag,
+     .flag = offsetof(change, absolute),
+     .where = BACKWARD},
     {{"coordinates_shifted", "coordinates are shifted by {a}: they count from 1", .value = 1,
       .remedy = COUNT},
-     shift},
+     .make = shift},
     {{"coordinates_shifted", "coordinates are shifted by {a}: one too small", .value = -1,
       .remedy = COUNT},
-     shift},
+     .make = shift},
     {{"coordinates_shifted", "coordinates are shifted by {a}: they are those of centres",
       .value = 0.5, .remedy = COUNT},
-     shift},
+     .make = shift},
     {{"start_ignored", "positions are shifted: they start at 0, not at {a}", .remedy = COUNT},
-     drop_first},
+     .make = drop_first},
     {{"coordinates_scaled", "coordinates are scaled: each was multiplied by {a}", .value = 2,
       .remedy = SCALE},
-     scale},
+     .make = scale},
     {{"coordinates_scaled", "coordinates are scaled: each was multiplied by {a}", .value = 0.5,
       .remedy = SCALE},
-     scale},
+     .make = scale},
     {{"coordinates_scaled", "coordinates are normalized: each was divided by the width, {a}",
       .remedy = SCALE},
-     divide},
+     .make = divide},
     {{"coordinates_scaled", "coordinates are normalized: each was divided by the height, {a}",
       .and_value = 1, .remedy = SCALE},
-     divide},
+     .make = divide},
     {{"coordinates_scaled", "coordinates are normalized: each was divided by the width - 1, {a}",
       .value = -1, .remedy = SCALE},
-     divide},
+     .make = divide},
     {{"coordinates_scaled", "coordinates are normalized: each was divided by the height - 1, {a}",
       .value = -1, .and_value = 1, .remedy = SCALE},
-     divide},
+     .make = divide},
     {{"coordinates_clamped", "distances were clamped at {a}",
       .remedy = "do not clip distances, or claim that"},
-     clamp},
+     .make = clamp},
     {{"waves_interleaved", "the layout is interleaved: sines and cosines alternate",
       .remedy = "put all sines before all cosines"},
-     interleave},
+     .make = set_flag,
+     .flag = offsetof(change, interleaved),
+     .where = IN_ROWS},
     {{"cos_sin_exchanged", "cosines and sines were exchanged: cosines come first in the layout",
       .remedy = "put the sines first"},
-     exchange_waves},
+     .make = set_flag,
+     .flag = offsetof(change, cosine_first),
+     .where = ANYWHERE},
     {{"axes_interleaved", "pairs of rows and columns alternate: the axes are interleaved",
       .remedy = "put the pairs of rows before those of columns"},
-     mix},
+     .make = set_flag,
+     .flag = offsetof(change, mixed),
+     .where = IN_TENSORS},
     {{"exponents_halved",
       "frequencies are the square root of the claimed ones: exponents were halved, as if divided "
       "by twice the dimension",
       .value = 0.5, .remedy = LADDER},
-     set_root},
+     .make = set_root},
     {{"exponents_doubled", "frequencies were squared: exponents are twice the claimed ones",
       .value = 2, .remedy = LADDER},
-     set_root},
+     .make = set_root},
     {{"freq_shift", "exponents were divided by {a}, not by {b}: the denominator was n, not n - 1",
       .value = 0, .remedy = LADDER},
-     set_denominator},
+     .make = set_denominator},
     {{"freq_shift",
       "exponents were divided by {a}, not by {b}: the denominator was n - 2, not n - 1",
       .value = -2, .remedy = LADDER},
-     set_denominator},
+     .make = set_denominator},
     {{"base_other", "the base of the frequencies (theta) was {a}, not {b}", .remedy = LADDER},
-     set_base},
+     .make = set_base},
 };
 
 /* ---- explaining ---- */
