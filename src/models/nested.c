@@ -141,24 +141,26 @@ static void add_tower(pe_reader *reader, const char *path, const char *name, pe_
 }
 
 /* A tower that cannot be resolved is no failure of the whole. */
-static void resolve_tower(pe_reader *reader, const place *at, pe_reader *inner,
+static void resolve_tower(pe_reader *reader, const place *at, const char *name, const json_t *value,
                           pe_nested_resolve *resolve)
 {
     pe_problem why = {0};
     pe_model *tower = NULL;
-    inner->outer = json_string_value(json_object_get(at->object, "model_type"));
-    inner->depth = reader->depth + 1;
-    inner->why = &why;
-    memcpy(inner->path, at->path, sizeof inner->path);
-    go_into(inner, inner->tower, inner->whole);
-    inner->path_bytes = strlen(inner->path);
-    const pe_status status = resolve(inner, &tower);
+    pe_reader inner = {.whole = value,
+                       .tower = name,
+                       .outer = json_string_value(json_object_get(at->object, "model_type")),
+                       .depth = reader->depth + 1,
+                       .why = &why};
+    memcpy(inner.path, at->path, sizeof inner.path);
+    go_into(&inner, name, value);
+    inner.path_bytes = strlen(inner.path);
+    const pe_status status = resolve(&inner, &tower);
     if (status == PE_OK)
-        add_tower(reader, at->path, inner->tower, tower);
+        add_tower(reader, at->path, name, tower);
     else if (pe_status_is_ours(status))
         pe_reader_fail_memory(reader);
     else
-        pe_reader_warn(reader, "%s is not told: %s", inner->tower, why.detail);
+        pe_reader_warn(reader, "%s is not told: %s", name, why.detail);
 }
 
 static void resolve_member(pe_reader *reader, const place *at, const char *name,
@@ -168,7 +170,7 @@ static void resolve_member(pe_reader *reader, const place *at, const char *name,
     if (lack != NULL)
         pe_reader_warn(reader, "%s%.*s is not told: %s", at->path, PE_READER_NAME, name, lack);
     else
-        resolve_tower(reader, at, &(pe_reader){.whole = value, .tower = name}, resolve);
+        resolve_tower(reader, at, name, value, resolve);
 }
 
 void pe_nested_towers(pe_reader *reader, pe_nested_resolve *resolve)

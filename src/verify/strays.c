@@ -45,7 +45,10 @@ pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_buffer evidence = {0};
     const pe_comparison whole = {s->whole, guess, &s->work};
     const bool exact = pe_measure_allowed(guess) == PE_BY_EXACT;
-    pe_status status = pe_measure_strays(&whole, exact ? PE_BY_EXACT : PE_BY_FLOAT32, &strays, why);
+    pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_measure_strays(&whole, exact ? PE_BY_EXACT : PE_BY_FLOAT32, &strays, why);
     if (status != PE_OK)
         return status;
     const bool few = is_few(&strays, s->whole);
