@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
+
 pe_rope_axes *pe_rope_axes_make(size_t n, size_t pairs, const unsigned char *axis,
                                 const uint32_t *at)
 {
@@ -183,6 +185,7 @@ pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_
                .n = pe_wave_count(table->wave),
                .item = pe_dtype_bytes(table->dtype)};
     m.most = m.n < CHUNK / CHUNK_ROWS ? CHUNK_ROWS : m.n < CHUNK ? CHUNK / m.n : 1;
+    m.most = pe_size_min(m.most, rows);
     pe_status status = allocate(&m) ? PE_OK : pe_fail_memory(why);
     char *to = out;
     for (size_t done = 0, some; done < rows && status == PE_OK; done += some) {
