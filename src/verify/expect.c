@@ -54,7 +54,8 @@ static bool pairs_fit_width(pe_expect *expect)
         return false;
     if (guess->distortion.exchanged)
         pe_geometry_exchange(g);
-    return g->width == view->width;
+    return g->width == view->width &&
+           (guess->distortion.ladder == NULL || guess->distortion.ladder_pairs == g->pairs);
 }
 
 /* The plan's tensors: cosines and sines, or one with all cosines first. */

@@ -27,6 +27,7 @@ typedef struct pe_distortion {
     const pe_grain *stored, *frequencies, *angles;
     bool truncated;       /* elements were cut, not rounded */
     const double *ladder; /* borrowed: frequencies in the place of those of the values; or NULL */
+    size_t ladder_pairs;  /* how many; a guess of another number of pairs fits no upload */
     bool values_inexact;  /* they give frequencies or the amplitude to a few ulps of float64 */
     /** What stands in the place of a claimed element of plain numbers; or NULL. *error, 0 before:
      * of float32 arithmetic beside roundings of the element itself. */

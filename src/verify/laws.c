@@ -451,6 +451,7 @@ bool pe_laws_next(pe_ladder *l, size_t *k, pe_guess *guess)
         for (size_t i = 0; i < l->n; i++)
             l->put[i] = put_of(l, of, i);
         guess->distortion.ladder = l->put;
+        guess->distortion.ladder_pairs = l->n;
         guess->distortion.values_inexact = true;
         guess->fitted |= of->fitted;
         pe_guess_say(guess, &of->fault, of->fault.remedy);
