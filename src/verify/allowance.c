@@ -40,7 +40,7 @@ typedef struct element {
     const pe_plan *plan;
     size_t tensor, row, column;
     double x;     /* its value */
-    double known; /* of this element, in the tensor that `lookup` names */
+    double known; /* of this element, in the tensor that `lookup` names; or of all */
 } element;
 
 static double real(const element *at, const char *name)
@@ -141,17 +141,23 @@ static double frequency_error(const element *at)
            fabs(at->x);
 }
 
-static double decay_error(const element *at)
+/* The sum over all pairs for an offset of 1: the same for all elements. */
+static double decay_per_offset(const element *at)
 {
-    const pe_positions *offsets = &pe_values_find(&at->guess->values, "offsets")->positions;
-    const double offset = fabs(pe_positions_at(offsets, at->row)),
-                 width = integer(at, "rotary_dim");
+    const double width = integer(at, "rotary_dim");
     double sum = 0;
     for (size_t i = 0; 2 * (double)i < width; i++) {
         const double w = frequency(real(at, "rope_theta"), 2 * (double)i, width);
-        sum += pe_allowance_roundings(&at->guess->values, w, i) * ROUNDING * offset * w;
+        sum += pe_allowance_roundings(&at->guess->values, w, i) * ROUNDING * w;
     }
-    return 2 * sum / width + 4 * ROUNDING;
+    return 2 * sum / width;
+}
+
+/* known: decay_per_offset */
+static double decay_error(const element *at)
+{
+    const pe_positions *offsets = &pe_values_find(&at->guess->values, "offsets")->positions;
+    return at->known * fabs(pe_positions_at(offsets, at->row)) + 4 * ROUNDING;
 }
 
 /* Of angles the bound is that of unscaled frequencies, which no type of scaling exceeds by much. */
@@ -188,9 +194,10 @@ static double slope_error(const element *at)
 
 static const struct family {
     const char *resource;
-    double (*error)(const element *at); /* of float32 arithmetic */
-    bool products;                      /* numbers may be kept in the upload's type on the way */
-    const char *lookup;                 /* the tensor that tells `known`; NULL: none is needed */
+    double (*error)(const element *at);  /* of float32 arithmetic */
+    bool products;                       /* numbers may be kept in the upload's type on the way */
+    const char *lookup;                  /* the tensor that tells `known`; NULL: none is needed */
+    double (*of_all)(const element *at); /* instead: what it is for all elements */
 } families[] = {
     {"sinusoidal/timing", timing_error, .lookup = NULL},
     {"sinusoidal/relative", relative_error, .lookup = "distances"},
@@ -198,7 +205,7 @@ static const struct family {
     {"rope/grid", grid_error, .lookup = "angles"},
     {"rope/xpos/table", xpos_error, .lookup = NULL},
     {"rope/frequencies", frequency_error, .lookup = NULL},
-    {"rope/decay", decay_error, .lookup = NULL},
+    {"rope/decay", decay_error, .of_all = decay_per_offset},
     {"alibi/slopes", slope_error, .products = true},
     {"alibi/bias", slope_error, .products = true},
 };
@@ -243,6 +250,8 @@ static pe_status fill_errors(const struct family *family, element *at, const pe_
     const size_t width = family->lookup != NULL ? plan->tensors[beside].unit : 1;
     double *known = calloc(width, sizeof *known);
     pe_status status = known == NULL ? pe_fail_memory(why) : PE_OK;
+    if (status == PE_OK && family->of_all != NULL)
+        known[0] = family->of_all(at);
     for (size_t e = 0, row = SIZE_MAX; e < run->n && status == PE_OK; e++) {
         at->row = (run->first + e) / unit;
         at->column = (run->first + e) % unit;

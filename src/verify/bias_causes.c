@@ -147,7 +147,7 @@ static bool make_other_heads(pe_bias *bias, double *a, double *b)
 {
     *b = num_heads(bias);
     double head;
-    return read_heads(bias, a, &head) && head == 0 && make_heads(bias, *a, 0);
+    return read_heads(bias, a, &head) && head == 0 && *a != *b && make_heads(bias, *a, 0);
 }
 
 static bool make_shard(pe_bias *bias, double *a, double *b)

@@ -195,10 +195,15 @@ static double decay_half(const formula *f, size_t e, double claimed)
     return mean_wave(f, e, cos, 2 * number_of(f, "rotary_dim"));
 }
 
+/* Waves that are summed for one law at most: some tenths of a second. */
+#define DECAY_WAVES 0x1p23
+
 /* Of plain frequencies alone. */
 static double decay_plain(const formula *f, double *b)
 {
     (void)b;
+    if ((double)(f->end - f->first) * number_of(f, "rotary_dim") > DECAY_WAVES)
+        return nan("");
     const bool plain = strcmp(pe_geometry_choice_text(values_of(f), "rope_type"), "default") == 0;
     return plain ? 0 : nan("");
 }

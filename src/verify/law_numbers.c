@@ -73,7 +73,7 @@ bool pe_law_numbers_length(pe_ladder *l)
     const double grown = pow(l->a / l->theta, (n - 1) / n);
     l->b = l->a;
     l->a = tidy(l, l->dynamic_length * (grown + l->factor - 1) / l->factor);
-    return true;
+    return l->a > l->dynamic_length && l->a == round(l->a);
 }
 
 bool pe_law_numbers_listed(pe_ladder *l)
@@ -88,7 +88,7 @@ bool pe_law_numbers_exponent_of_factor(pe_ladder *l)
         return false;
     l->a = log(l->a / l->theta) / log(l->factor);
     l->b = 2 * l->a / (l->a - 1);
-    return l->a > 0.5 && l->a < 2;
+    return l->a > 1 && l->a < 2;
 }
 
 bool pe_law_numbers_naive(pe_ladder *l)

@@ -370,9 +370,11 @@ static void set_sections(pe_guess *guess, const axes *x)
 /* With the positions and sections of a row. */
 static pe_status try_axes(pe_search *s, const axes *x, pe_guess *guess, pe_problem *why)
 {
-    pe_status status = set_positions(guess, x, why);
+    const pe_status status = set_positions(guess, x, why);
+    if (status != PE_OK) /* a position beyond the bounds: no such guess */
+        return pe_status_is_ours(status) ? status : PE_OK;
     set_sections(guess, x);
-    return status == PE_OK ? pe_attempts_try(s, guess, why) : status;
+    return pe_attempts_try(s, guess, why);
 }
 
 static pe_status try_row(pe_search *s, const pe_guess *claim, const axes *claimed, const row *by,

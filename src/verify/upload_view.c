@@ -86,7 +86,7 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
                             shape->dim[0] == wanted->dim[0] && shape->dim[2] == wanted->dim[2];
         if (!same && !folded)
             return pe_upload_names_fail_shape(claim, claim->uploads[t].name, wanted, shape, why);
-        view->width_differs |= !same;
+        view->width_differs |= !same && wanted->dim[1] != 1; /* one row stands for all */
         view->tensor_at[t] = view->elements;
         view->elements += claim->uploads[t].array.elements;
     }

@@ -172,30 +172,47 @@ static void shorten_key(pe_representation *representation)
     pe_buffer_str(key, "\n");
 }
 
-/* The canonical request decides everything: URL, cache key and tag. A transform has none of them. */
-static pe_status identify(pe_representation *representation, pe_problem *why)
+/* The canonical request, and what else decides the bytes. Returns where the request ends. */
+static size_t write_key(pe_representation *representation)
 {
-    const pe_resource *resource = representation->resource;
     const pe_format *format = representation->rendering.format;
     pe_buffer *key = &representation->key;
-    representation->metadata.media_type = format->media_type;
-    representation->metadata.route = pe_registry_number(resource);
-    representation->metadata.lasts = representation->plan.version[0] == '\0';
-    if (resource->kind == PE_TRANSFORM)
-        return PE_OK;
+    key->bytes = 0;
     pe_query_canonical_path(&representation->query, key);
     pe_buffer_str(key, "?");
     pe_query_canonical_string(&representation->query, format, key);
-    size_t location = key->bytes;
+    const size_t location = key->bytes;
     pe_buffer_str(key, "\n");
     pe_buffer_str(key, format->media_type);
     pe_buffer_str(key, "\n" OUTPUT_REVISION "\n");
     pe_buffer_str(key, representation->plan.version);
     if (format->maker != NULL)
         pe_buffer_format(key, "\n%s", format->maker());
+    return location;
+}
+
+/* The canonical request decides everything: URL, cache key and tag. A transform has none of them. A
+ * URL that has to name JSON gets the bytes, and so the tag, of the one that has not. */
+static pe_status identify(pe_representation *representation, pe_problem *why)
+{
+    const pe_resource *resource = representation->resource;
+    const bool names_json = representation->query.names_json;
+    pe_buffer *key = &representation->key;
+    representation->metadata.media_type = representation->rendering.format->media_type;
+    representation->metadata.route = pe_registry_number(resource);
+    representation->metadata.lasts = representation->plan.version[0] == '\0';
+    if (resource->kind == PE_TRANSFORM)
+        return PE_OK;
+    representation->query.names_json = false;
+    size_t location = write_key(representation);
+    representation->query.names_json = names_json;
     if (key->failed)
         return pe_fail_memory(why);
     pe_etag_make(key->data, key->bytes, representation->metadata.etag);
+    if (names_json)
+        location = write_key(representation);
+    if (key->failed)
+        return pe_fail_memory(why);
     if (location < LOCATION_MAX) {
         char *copy = malloc(location + 1); /* strndup would look for an end that key has not */
         if (copy == NULL)
