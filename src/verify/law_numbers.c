@@ -72,8 +72,26 @@ bool pe_law_numbers_length(pe_ladder *l)
         return false;
     const double grown = pow(l->a / l->theta, (n - 1) / n);
     l->b = l->a;
-    l->a = tidy(l, l->dynamic_length * (grown + l->factor - 1) / l->factor);
-    return l->a > l->dynamic_length && l->a == round(l->a);
+    const double length = l->dynamic_length * (grown + l->factor - 1) / l->factor;
+    l->a = round(length);
+    return l->a > l->dynamic_length && fabs(length - l->a) <= (2e-6 + 4 * l->roundoff) * length;
+}
+
+/* The base that ntk makes of theta by a factor. */
+static double ntk_base(const pe_ladder *l, double factor)
+{
+    return l->theta * pow(factor, (double)l->n / (double)(l->n - 1));
+}
+
+bool pe_law_numbers_ntk_factor(pe_ladder *l)
+{
+    if (!(l->factor > 1) || !pe_law_numbers_theta(l) ||
+        fabs(l->claimed[1] * pow(ntk_base(l, l->factor), 1 / (double)l->n) - 1) > 1e-6)
+        return false;
+    const double factor = pow(l->a / l->theta, (double)(l->n - 1) / (double)l->n);
+    l->a = round(2 * factor) / 2;
+    l->b = l->factor;
+    return l->a > 1 && fabs(factor - l->a) <= (2e-6 + 4 * l->roundoff) * factor;
 }
 
 bool pe_law_numbers_listed(pe_ladder *l)

@@ -20,6 +20,8 @@ pe_law_reader pe_law_numbers_geometric;
 pe_law_reader pe_law_numbers_theta;
 /** Dynamic scaling of the length a makes the base b, which was measured. */
 pe_law_reader pe_law_numbers_length;
+/** ntk took the factor a, not b. */
+pe_law_reader pe_law_numbers_ntk_factor;
 /** The base grew with the a-th power of the factor: that of a dimension b. */
 pe_law_reader pe_law_numbers_exponent_of_factor;
 /** The base times the factor is a, the factor b. */

@@ -177,6 +177,12 @@ static double of_scaled_theta(const pe_ladder *l, size_t i)
     return rung(l, l->theta * pow(l->factor, l->a), i);
 }
 
+static double of_ntk_factor(const pe_ladder *l, size_t i)
+{
+    const double n = (double)l->n;
+    return rung(l, l->theta * pow(l->a, n / (n - 1)), i);
+}
+
 static double resting(const pe_ladder *l, size_t i)
 {
     return (double)i >= l->a && (double)i <= l->b ? 0 : l->claimed[i];
@@ -381,6 +387,8 @@ static const law laws[] = {
         .predict = of_theta),
     LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",
         "make frequencies for all pairs", .read = pe_law_numbers_rest, .predict = resting),
+    LAW("ntk_factor", "the factor of ntk was {a}, not {b}", "set factor as claimed",
+        .read = pe_law_numbers_ntk_factor, .predict = of_ntk_factor, .fitted = true),
     LAW("base_scaled",
         "rope_theta was scaled by the {a}-th power of the ntk factor: that of a dimension d of {b} "
         "in d/(d - 2)",
