@@ -516,6 +516,8 @@ static pe_status explain(pe_bias *bias, pe_problem *why)
         for (size_t r = 0; r < pe_bias_rules_n && status == PE_OK && pe_numbers_goes_on(bias->of);
              r++) {
             double a;
+            if (r == 1 && found > 0) /* distances are as claimed: others change nothing here */
+                break;
             if (!follows(bias, r, &a))
                 continue;
             const bias_law by = {bias, &pe_bias_rules[r], a};
