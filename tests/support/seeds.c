@@ -137,8 +137,9 @@ static void plant_factor(random_source *random, planted *made)
 {
     const double claimed = planted_number(made, "factor", 1);
     const double times = (double)random_int(random, 2, 7);
-    /* The square of a factor is one that was applied twice. */
-    set(made, "factor", claimed * (times == claimed ? 8 : times));
+    /* The square of a factor is one that was applied twice; half of it, to vectors rotated twice. */
+    const bool twice = times == claimed || 2 * times == claimed;
+    set(made, "factor", claimed * (twice ? 9 : times));
 }
 
 static void plant_added(random_source *random, planted *made)
