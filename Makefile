@@ -242,7 +242,7 @@ $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) $(filter %.a,$^) $(TEST_LIBS) $(LIBS)
 
-$(B)/tests/faults.so: tests/faults/faults.c tests/support/fault_plan.h $(B)/gen/flags
+$(B)/tests/faults.so: tests/faults/preload.c tests/support/fault_plan.h $(B)/gen/flags
 	@mkdir -p $(@D)
 	$(call say,LD $@) $(CC) $(BASE_CFLAGS) -O1 -Itests -shared -fPIC -o $@ $< -ldl
 

@@ -101,6 +101,14 @@ static const struct {
     {PE_NAMES("output", "out", "fmt"), "format", NULL},
 };
 
+/* The two values of a choice, for a name that was given as false. */
+static const char *const opposites[][2] = {
+    {"pairing=interleaved", "pairing=half"}, {"form=causal", "form=symmetric"},
+    {"combine=concat", "combine=add"},       {"bidirectional=false", "bidirectional=true"},
+    {"extra_tokens=1", "extra_tokens=0"},    {"layout=interleaved", "layout=sin_cos"},
+    {"layout=cos_sin", "layout=sin_cos"},
+};
+
 /* More than there are. */
 #define SYNONYMS_MAX 256
 
@@ -120,16 +128,28 @@ static bool has(const char *const *names, size_t n, const char *name)
     return false;
 }
 
-static const char *synonym_of(const char *name, const char *const *names, size_t n)
+static const char *opposite_of(const char *as)
 {
-    for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        if (is_one_of(name, synonyms[s].names) && has(names, n, synonyms[s].meant))
-            return synonyms[s].as != NULL ? synonyms[s].as : synonyms[s].meant;
+    for (size_t o = 0; o < PE_LEN(opposites); o++)
+        for (size_t side = 0; side < 2; side++)
+            if (strcmp(opposites[o][side], as) == 0)
+                return opposites[o][1 - side];
+    return as;
+}
+
+static const char *synonym_of(const char *name, bool denied, const char *const *names, size_t n)
+{
+    for (size_t s = 0; s < PE_LEN(synonyms); s++) {
+        if (!is_one_of(name, synonyms[s].names) || !has(names, n, synonyms[s].meant))
+            continue;
+        const char *as = synonyms[s].as != NULL ? synonyms[s].as : synonyms[s].meant;
+        return denied ? opposite_of(as) : as;
+    }
     return NULL;
 }
 
 /* The same for a name that is nearly one of these. */
-static const char *near_synonym(const char *name, const char *const *names, size_t n)
+static const char *near_synonym(const char *name, bool denied, const char *const *names, size_t n)
 {
     const char *words[SYNONYMS_MAX];
     size_t known = 0;
@@ -138,7 +158,7 @@ static const char *near_synonym(const char *name, const char *const *names, size
             if (known < SYNONYMS_MAX)
                 words[known++] = synonyms[s].names[i];
     const char *near = pe_nearest_name(name, words, known);
-    return near != NULL ? synonym_of(near, names, n) : NULL;
+    return near != NULL ? synonym_of(near, denied, names, n) : NULL;
 }
 
 /* Does one of the words of `known`, or several, begin as it was typed? */
@@ -170,16 +190,16 @@ static bool list_words(const char *name, const char *const *names, size_t n,
     return found > 0 && found <= SHOWN_MAX;
 }
 
-bool pe_meant_name_find(const char *name, const char *const *names, size_t own, size_t n,
-                        char out[PE_MEANT_NAME_BYTES])
+bool pe_meant_name_find(const char *name, bool denied, const char *const *names, size_t own,
+                        size_t n, char out[PE_MEANT_NAME_BYTES])
 {
-    const char *meant = synonym_of(name, names, own);
+    const char *meant = synonym_of(name, denied, names, own);
     if (meant == NULL && list_words(name, names, own, out))
         return true;
     if (meant == NULL)
         meant = pe_nearest_name(name, names, n);
     if (meant == NULL)
-        meant = near_synonym(name, names, own);
+        meant = near_synonym(name, denied, names, own);
     snprintf(out, PE_MEANT_NAME_BYTES, "%s", meant != NULL ? meant : "");
     return meant != NULL;
 }

@@ -10,10 +10,10 @@
 
 /**
  * What to write instead: a name, several ("beta_fast, beta_slow"), or a name and its value
- * ("positions=0:N"). Of n names that there are, the first `own` are those that others may call
- * differently. False: nothing is like it.
+ * ("positions=0:N"; another value where `denied`: the name was given as false). Of n names that
+ * there are, the first `own` are those that others may call differently. False: nothing is like it.
  */
-bool pe_meant_name_find(const char *name, const char *const *names, size_t own, size_t n,
-                        char out[PE_MEANT_NAME_BYTES]);
+bool pe_meant_name_find(const char *name, bool denied, const char *const *names, size_t own,
+                        size_t n, char out[PE_MEANT_NAME_BYTES]);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/meant_name.h"
 #include "encodings/registry.h"
@@ -162,8 +163,13 @@ static const char *sibling_with(const pe_resource *resource, const char *name)
     return NULL;
 }
 
+static bool is_false(pe_slice text)
+{
+    return text.bytes == strlen("false") && strncasecmp(text.text, "false", text.bytes) == 0;
+}
+
 pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
-                                const char *name, pe_problem *why)
+                                const char *name, pe_slice text, pe_problem *why)
 {
     for (size_t i = 0; i < PE_LEN(elsewhere); i++)
         if (strcmp(elsewhere[i].name, name) == 0)
@@ -176,7 +182,7 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
     size_t own;
     const size_t n = list_names(resource, in_body, names, &own);
     char meant[PE_MEANT_NAME_BYTES];
-    const bool near = pe_meant_name_find(name, names, own, n, meant);
+    const bool near = pe_meant_name_find(name, is_false(text), names, own, n, meant);
     free(names);
     if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,

@@ -34,7 +34,7 @@ static pe_status fail_no_row(const pe_query *query, const pe_stored *from, pe_pr
     if (from->name[0] == '\0')
         return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s takes no tensor in its body",
                        query->resource->path);
-    return pe_query_fail_unknown(query->resource, true, from->name, from->name, why);
+    return pe_query_fail_unknown(query->resource, true, from->name, from->name, (pe_slice){0}, why);
 }
 
 static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_read_limits *limits,

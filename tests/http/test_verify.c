@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_verify.c - POST /v1/verify over HTTP: uploads of every kind and format, and the bounds.
- * Which faults are found is for properties/test_verify.c to show.
+ * Which faults are found is for properties/test_verify_planted.c to show.
  */
 #include "support/check.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
-#include "support/parts.h"
+#include "support/tensors_file.h"
 #include "support/planted.h"
 #include "support/problem.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
-#include "support/parts.h"
+#include "support/tensors_file.h"
 #include "support/problem.h"
 
 static test_server server;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "support/parts.h"
+#include "support/tensors_file.h"
 #include "support/problem.h"
 
 static test_server server;

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "support/calls.h"
+#include "support/traced_calls.h"
 #include "support/problem.h"
 #include "support/wire.h"
 

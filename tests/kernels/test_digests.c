@@ -18,7 +18,7 @@
 #include "support/encode.h"
 #include "support/nest.h"
 #include "support/random.h"
-#include "support/variants.h"
+#include "support/variant_cases.h"
 #include "text/blocks.h"
 #include "text/number.h"
 

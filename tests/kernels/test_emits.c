@@ -8,7 +8,7 @@
 #include "kernels/level/emits.h"
 #include "support/bits.h"
 #include "support/random.h"
-#include "support/variants.h"
+#include "support/variant_cases.h"
 
 /* As tables have them: sines and cosines, the sizes of which rule out what is small. */
 #define WINDOW (1U << 15)

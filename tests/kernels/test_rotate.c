@@ -10,7 +10,7 @@
 #include "kernels/kernels.h"
 #include "support/guard.h"
 #include "support/random.h"
-#include "support/variants.h"
+#include "support/variant_cases.h"
 
 #define PAIRS_MAX 300
 

@@ -8,7 +8,7 @@
 
 #include "kernels/kernels.h"
 #include "support/random.h"
-#include "support/variants.h"
+#include "support/variant_cases.h"
 
 #define N 513
 

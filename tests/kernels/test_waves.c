@@ -11,7 +11,7 @@
 #include "exact/wave_set.h"
 #include "kernels/level/anchors.h"
 #include "support/random.h"
-#include "support/variants.h"
+#include "support/variant_cases.h"
 
 static random_source source;
 

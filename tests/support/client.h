@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "support/server.h"
+#include "support/live_server.h"
 
 typedef struct reply {
     long status;   /* 0 when there was no answer */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "support/client.h"
-#include "support/server.h"
+#include "support/live_server.h"
 
 /** One connection, with what has been received and not yet taken. */
 typedef struct test_wire {

@@ -9,7 +9,7 @@
 #include "exact/wave_set.h"
 #include "support/halfway.h"
 #include "support/truth.h"
-#include "support/variants.h"
+#include "support/variant_cases.h"
 
 /* More than the lanes of any level. All frequencies are the same, so that all are near. */
 #define N      11

@@ -7,7 +7,7 @@
 #include "support/check.h"
 #include "support/guard.h"
 #include "support/random.h"
-#include "support/variants.h"
+#include "support/variant_cases.h"
 #include "base/size.h"
 #include "text/blocks.h"
 #include "text/layout.h"

@@ -58,6 +58,12 @@ class Server:
         """Seconds of CPU that its processes have used, with those of threads that have ended."""
         return sum(time.clock_gettime(cpu_clock(pid)) for pid in self.pids())
 
+    def io_cpu(self):
+        """The part of the threads that libmicrohttpd names, which read requests and write what is answered at once."""
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").iterdir()
+        io = [task for task in tasks if (task / "comm").read_text().startswith("MHD-")]
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in io) / 1e9
+
     def settle(self):
         """Wait until it no longer works for clients that have gone."""
         used = -1.0

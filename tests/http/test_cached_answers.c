@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_kept.c - answers that are kept: what their readers may hold, and what counts as one seen
+/* test_cached_answers.c - answers that are kept: what their readers may hold, and what counts as one seen
  * before; what a body takes. */
 #include "support/check.h"
 

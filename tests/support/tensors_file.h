@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.h - a safetensors file of a few tensors. */
-#ifndef PE_TESTS_SUPPORT_PARTS_H
-#define PE_TESTS_SUPPORT_PARTS_H
+/* tensors_file.h - a safetensors file of a few tensors. */
+#ifndef PE_TESTS_SUPPORT_TENSORS_FILE_H
+#define PE_TESTS_SUPPORT_TENSORS_FILE_H
 
 #include <stddef.h>
 

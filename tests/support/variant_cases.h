@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* variants.h - cases that tell which variants a test ran, and skip themselves where some are
+/* variant_cases.h - cases that tell which variants a test ran, and skip themselves where some are
  * missing. */
-#ifndef PE_TESTS_SUPPORT_VARIANTS_H
-#define PE_TESTS_SUPPORT_VARIANTS_H
+#ifndef PE_TESTS_SUPPORT_VARIANT_CASES_H
+#define PE_TESTS_SUPPORT_VARIANT_CASES_H
 
 /**
  * Cases of a group that runs all variants of kernels, or of number text, that this CPU has: they

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - a real posenc server on a port of its own, for tests. */
+/* live_server.c - a real posenc server on a port of its own, for tests. */
 #include "support/check.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "support/client.h"
-#include "support/server.h"
+#include "support/live_server.h"
 
 #define ARGUMENTS_MAX 64
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_learned.c - learned tables from a folder: what is taken, what is skipped and why. */
+/* test_learned_folder.c - learned tables from a folder: what is taken, what is skipped and why. */
 #include "support/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * faults.c - a library that lets allocations of the server fail, one by one (LD_PRELOAD).
+ * preload.c - a library that lets allocations of the server fail, one by one (LD_PRELOAD).
  *
  * The program's allocator (src/allocator.c) asks the C library by these names. So what fails here
  * is what the system would refuse, for our code and all libraries alike.

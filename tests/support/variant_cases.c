@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* variants.c - cases that tell which variants a test ran, and skip themselves where some are
+/* variant_cases.c - cases that tell which variants a test ran, and skip themselves where some are
  * missing. */
 #include "support/check.h"
-#include "support/variants.h"
+#include "support/variant_cases.h"
 
 #include <string.h>
 

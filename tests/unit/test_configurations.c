@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_models.c - configurations in the spellings that there are, against the parameters that the
+ * test_configurations.c - configurations in the spellings that there are, against the parameters that the
  * models' own classes in transformers make of them (modeling_rope_utils.py and configuration_*.py
  * at b4b5244c); golden/test_configs_http.c has the same from upstream's own output.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.h - the system calls that a server makes, counted. */
-#ifndef PE_TESTS_SUPPORT_CALLS_H
-#define PE_TESTS_SUPPORT_CALLS_H
+/* traced_calls.h - the system calls that a server makes, counted. */
+#ifndef PE_TESTS_SUPPORT_TRACED_CALLS_H
+#define PE_TESTS_SUPPORT_TRACED_CALLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "support/server.h"
+#include "support/live_server.h"
 
 #define CALLS_MAX 512
 

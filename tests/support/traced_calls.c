@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - the system calls that a server makes, counted. */
+/* traced_calls.c - the system calls that a server makes, counted. */
 #include "support/check.h"
 
 #include <dirent.h>
@@ -12,7 +12,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "support/calls.h"
+#include "support/traced_calls.h"
 
 #define THREADS_MAX 64
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_memory.c - large allocations: mappings of their own, with few page faults, given back. */
+/* test_mappings.c - large allocations: mappings of their own, with few page faults, given back. */
 #include "support/check.h"
 
 #include <malloc.h>

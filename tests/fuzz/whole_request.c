@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request.c - whole requests without a socket: target, fields and body as a resource's handler gets
+ * whole_request.c - whole requests without a socket: target, fields and body as a resource's handler gets
  * them, to the bytes of the answer. The library's reading of the header is left out.
  */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_attention.c - attention under every scheme against the same formulas in MPFR. */
+/* test_attention_values.c - attention under every scheme against the same formulas in MPFR. */
 #include "support/check.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "support/encode.h"
 #include "support/nest.h"
 #include "support/random.h"
-#include "support/variants.h"
+#include "support/variant_cases.h"
 
 #define BITS 300
 enum { HEADS = 2, QUERIES = 3, KEYS = 5, D = 4, CHANNELS = 3, SCHEMES = 5 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_verify.c - every known fault, planted by the tests' own slow code with parameters drawn at
+ * test_verify_planted.c - every known fault, planted by the tests' own slow code with parameters drawn at
  * random, is found; clean numbers are clean; noise is nothing. Each finding is held against the
  * slow code, too: what it says made the numbers must make them.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_learned.c - the laws of learned tables: rows, types, windows and interpolation. */
+/* test_learned_values.c - the laws of learned tables: rows, types, windows and interpolation. */
 #include "support/check.h"
 
 #include <math.h>

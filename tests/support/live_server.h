@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* server.h - a real posenc server on a port of its own, for tests. */
-#ifndef PE_TESTS_SUPPORT_SERVER_H
-#define PE_TESTS_SUPPORT_SERVER_H
+/* live_server.h - a real posenc server on a port of its own, for tests. */
+#ifndef PE_TESTS_SUPPORT_LIVE_SERVER_H
+#define PE_TESTS_SUPPORT_LIVE_SERVER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.c - a safetensors file of a few tensors. */
-#include "support/parts.h"
+/* tensors_file.c - a safetensors file of a few tensors. */
+#include "support/tensors_file.h"
 
 #include <stdint.h>
 
