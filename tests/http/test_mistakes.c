@@ -385,6 +385,10 @@ static const struct {
      "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,\"positions\":\"0:1\"},\"table\":[[1,1,"
      "0,0]]}",
      "[1, 4] is cache_layout=vllm, or as cos and sin cache_layout=hf; add it"},
+    {"/v1/verify",
+     "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,\"positions\":\"0:2\"},\"table\":"
+     "{\"cos\":[[1,1,1,1],[0.5,1,0.5,1]],\"sin\":[[0,0,0,0],[0.8,0,0.8,0]]}}",
+     "[2, 4] is cache_layout=hf; add it"},
     {"/v1/rope/xpos/table?head_dim=4&size=1", NULL, "GET /v1 lists those of /v1/rope/xpos/table"},
     {"/v1/rope/xpos/table?head_dim=4&inverse=true", NULL,
      "/v1/rope/rotate has it, not /v1/rope/xpos/table"}, /* a word of a name, or what others call it */
