@@ -105,17 +105,24 @@ pe_dtype pe_query_dtype(const pe_query *query)
     return dtype;
 }
 
-void pe_query_locate(const pe_query *query, pe_problem *why)
+static void locate(const pe_query *query, char *where, size_t room)
 {
-    char name[sizeof why->where], place[sizeof why->where];
-    const size_t length = strcspn(why->where, "/"), rest = strlen(why->where) - length;
-    snprintf(name, sizeof name, "%.*s", (int)length, why->where);
+    char name[128], place[128];
+    const size_t length = strcspn(where, "/"), rest = strlen(where) - length;
+    snprintf(name, sizeof name, "%.*s", (int)length, where);
     pe_values_place(&query->values, name, place, sizeof place);
     const size_t used = strlen(place);
-    if (used + rest >= sizeof why->where)
+    if (used + rest >= room)
         return;
-    memmove(why->where + used, why->where + length, rest + 1);
-    memcpy(why->where, place, used);
+    memmove(where + used, where + length, rest + 1);
+    memcpy(where, place, used);
+}
+
+void pe_query_locate(const pe_query *query, pe_problem *why)
+{
+    locate(query, why->where, sizeof why->where);
+    for (unsigned i = 0; i < why->n_others; i++)
+        locate(query, why->others[i].where, sizeof why->others[i].where);
 }
 
 /* ---- problems ---- */

@@ -456,6 +456,88 @@ static void each_mistake_is_told_how_to_mend_it(void **state)
     }
 }
 
+/* A request of several mistakes, and the places of all, in the order in which they are told. */
+static const struct {
+    const char *target, *body, *places;
+} several[] = {
+    {"/v1/swin/index", NULL, "window_height window_width "},
+    {"/v1/rope/scores", "{}", "#/q #/k "},
+    {"/v1/sinusoidal/grid", NULL, "d_model height "},
+    {"/v1/rope/compare", NULL, "head_dim max_position_embeddings "},
+    {"/v1/rope/table?head_dim=128&rotary_dim=63&rope_type=linear", NULL, "factor rotary_dim "},
+    {"/v1/rope/table?head_dim=127&factor=4&beta_fast=3", NULL, "factor beta_fast head_dim "},
+    {"/v1/rope/table?head_dim=128&rope_type=yarn", NULL,
+     "factor original_max_position_embeddings "},
+    {"/v1/rope/table",
+     "{\"head_dim\": 8, \"rope_parameters\": {\"rope_type\": \"linear\", \"rotary_dim\": 7}}",
+     "#/factor #/rope_parameters/rotary_dim "},
+    {"/v1/rope/table?head_dim=8&rope_type=longrope&short_factor=1&long_factor=1"
+     "&original_max_position_embeddings=4096&max_position_embeddings=131072",
+     NULL, "short_factor long_factor "},
+    {"/v1/rope/scaled-base?head_dim=7&factor=8&method=dynamic", NULL,
+     "head_dim seq_len max_position_embeddings "},
+    {"/v1/alibi/bias?num_heads=8&mask_value=-1&heads=9", NULL, "query_length mask_value heads "},
+    {"/v1/t5/buckets?att_span=4", NULL, "att_span query_length "},
+    {"/v1/shaw/indices?query_length=4&key_length=2", NULL, "query_length max_relative_position "},
+    {"/v1/sinusoidal/relative?d_model=7&query_length=4&key_length=2", NULL,
+     "d_model query_length "},
+    {"/v1/rope/table", "{\"head_dim\": \"x\", \"format\": \"zzz\", \"encoding_format\": \"qq\"}",
+     "#/format #/encoding_format #/head_dim "},
+    {"/v1/rope/table", "{\"head_dim\": \"x\", \"bas\": 1, \"rope_parameters\": 5}",
+     "#/bas #/rope_parameters #/head_dim "},
+    {"/v1/verify",
+     "{\"encoding\": \"rotary\", \"parametrs\": {}, \"tabel\": [[1]], \"dtype\": \"fp16\"}",
+     "#/parametrs #/tabel #/encoding #/table #/dtype "},
+    {"/v1/verify",
+     "{\"encoding\": \"rope\", \"parameters\": {\"head_dim\": 4, \"bas\": 2}, \"tolerance\": \"x\","
+     " \"dtype\": \"fp16\", \"table\": [[1, \"a\"]]}",
+     "#/tolerance #/parameters/bas #/dtype #/table/0/1 "},
+    {"/v1/verify", "{\"encoding\": \"rope\", \"inputs\": [[1, 2]]}", "#/rotated "},
+};
+
+static void put_places(const reply *answer, char *out, size_t bytes)
+{
+    json_t *problem = reply_json(answer), *error;
+    size_t i, used = 0;
+    out[0] = '\0';
+    json_array_foreach(json_object_get(problem, "errors"), i, error)
+    {
+        const json_t *parameter = json_object_get(error, "parameter");
+        const json_t *place = parameter != NULL ? parameter : json_object_get(error, "pointer");
+        used += (size_t)snprintf(out + used, bytes - used, "%s ", json_string_value(place));
+    }
+    json_decref(problem);
+}
+
+static void all_mistakes_are_told_at_once(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < PE_LEN(several); s++) {
+        char places[512];
+        reply answer = ask(several[s].target, several[s].body);
+        put_places(&answer, places, sizeof places);
+        assert_string_equal(places, several[s].places);
+        reply_free(&answer);
+    }
+}
+
+/* There is room for eight, and the others are counted. */
+static void mistakes_past_the_room_are_counted(void **state)
+{
+    static const char query[] = "/v1/rope/table?head_dim=8&a=1&b=1&c=1&z=1&e=1&f=1&g=1&i=1&j=1&l=1"
+                                "&o=1&p=1";
+    static const char body[] = "{\"a\":1,\"b\":1,\"c\":1,\"z\":1,\"e\":1,\"f\":1,\"g\":1,\"i\":1,"
+                               "\"j\":1,\"l\":1,\"o\":1,\"p\":1,\"head_dim\":8}";
+    static const char says[] = "; errors holds 8 mistakes, and there are 4 more\"";
+    (void)state;
+    for (size_t posted = 0; posted < 2; posted++) {
+        reply answer = posted ? ask("/v1/rope/table", body) : ask(query, NULL);
+        assert_problem(query, &answer, 400, "unknown-parameter");
+        assert_non_null(strstr(answer.body, says));
+        reply_free(&answer);
+    }
+}
+
 /* Two spellings of one request: the canonical form has the first. */
 static const struct {
     const char *target, *name, *body, *alias;
@@ -549,6 +631,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mistake_is_told_how_to_mend_it),
+        cmocka_unit_test(all_mistakes_are_told_at_once),
+        cmocka_unit_test(mistakes_past_the_room_are_counted),
         cmocka_unit_test(an_alias_is_the_same_request),
         cmocka_unit_test(an_alias_is_named_as_it_was_sent),
         cmocka_unit_test(a_layout_of_hugging_face_warns_of_interleaved_pairs),
