@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_verify_planted.c - every known fault, planted by the tests' own slow code with parameters drawn at
- * random, is found; clean numbers are clean; noise is nothing. Each finding is held against the
- * slow code, too: what it says made the numbers must make them.
+ * test_verify_planted.c - every known fault, planted by the tests' own slow code with parameters
+ * drawn at random, is found; clean numbers are clean; noise is nothing. Each finding is held
+ * against the slow code, too: what it says made the numbers must make them.
  */
 #include "support/check.h"
 
@@ -61,7 +61,7 @@ static upload numbers_of(const planted *p)
 {
     static upload u;
     planted_numbers(p, u.numbers, &u.shape);
-    assert_true(pe_shape_elements(&u.shape, &u.n));
+    assert_true(pe_array_elements(&u.shape, &u.n));
     return u;
 }
 
@@ -267,7 +267,8 @@ static bool is_untold(const char *name)
            !is_row(pe_fits, pe_fits_n, name);
 }
 
-/* Named causes alone, each of which the slow code knows: such a finding may come before a number. */
+/* Named causes alone, each of which the slow code knows: such a finding may come before a
+ * number. */
 static bool is_named(const pe_finding *finding)
 {
     for (size_t f = 0; f < finding->n_faults; f++)

@@ -146,9 +146,9 @@ static void read_responses(const scrape *from, const metric_row *row)
     }
 }
 
-static void read_warm_hits(const scrape *from, const metric_row *row)
+static void read_cache_hits(const scrape *from, const metric_row *row)
 {
-    count(from, row, "", pe_tally_warm_hits(from->service->tally));
+    count(from, row, "", pe_tally_cache_hits(from->service->tally));
 }
 
 static void read_active(const scrape *from, const metric_row *row)
@@ -335,7 +335,7 @@ static const metric_row rows[] = {
     COUNTER("posenc_requests", "Requests that have ended.", read_requests, 0),
     COUNTER("posenc_responses", "Requests that have ended, by the class of their status.", read_responses, 0),
     COUNTER("posenc_warm_hits",
-            "Requests answered from the response cache by their raw target and headers.", read_warm_hits, 0),
+            "Requests answered from the response cache by their raw target and headers.", read_cache_hits, 0),
     COUNTER("posenc_rejections", "Replies that told a problem, by its code.", read_problems, 0),
     COUNTER("posenc_refused", "Requests refused because of their header alone.", OF_COUNTERS(refused)),
     COUNTER("posenc_timeouts", "Requests that did not arrive before their deadline.", OF_COUNTERS(timeouts)),
