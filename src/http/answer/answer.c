@@ -122,7 +122,7 @@ static pe_status choose_codings(pe_request *request, pe_problem *why)
     if (!request->codings.none)
         return PE_OK;
     return pe_fail(why, PE_NOT_ACCEPTABLE, "",
-                   plain ? "Accept-Encoding takes no identity, and there is no other coding of %s"
+                   plain ? "Accept-Encoding excludes identity, and there is no other coding of %s"
                          : "Accept-Encoding takes none of identity, gzip and zstd for %s",
                    format->name);
 }
