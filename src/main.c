@@ -60,7 +60,8 @@ static const pe_command *find(const char *name)
 
 #define NAMES_MAX 128
 
-/* Where an encoding may be named as well, those that begin with the name are meant, or the nearest. */
+/* Where an encoding may be named as well, those that begin with the name are meant, or the
+ * nearest. */
 static int refuse(const char *name, bool or_encoding)
 {
     size_t n = 0;

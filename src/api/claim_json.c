@@ -43,7 +43,8 @@ static const char *const member_names[MEMBERS] = {
     [BIAS] = "bias",           [SLOPES] = "slopes",        [INPUTS] = "inputs",
     [ROTATED] = "rotated",     [PARAMETERS] = "parameters"};
 
-/* The members of the body: ours, and those of the resource, which are read as its own bodies are. */
+/* The members of the body: ours, and those of the resource, which are read as its own bodies
+ * are. */
 typedef struct body {
     const pe_read_limits *limits;
     pe_claim *claim;

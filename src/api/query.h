@@ -136,8 +136,8 @@ size_t pe_query_output_find(const pe_resource *resource, const char *name);
 pe_status pe_query_output_set(pe_query *query, size_t which, const char *text,
                               pe_problem *why) PE_MUST_CHECK;
 
-/** The row of a parameter of figures, with the name that it has for a resource: "figure_width" where
- * "width" is the resource's own. NULL: for most. */
+/** The row of a parameter of figures, with the name that it has for a resource: "figure_width"
+ * where "width" is the resource's own. NULL: for most. */
 const pe_param *pe_query_figure_row(const pe_resource *resource, size_t which);
 pe_status pe_query_figure_set(pe_query *query, size_t which, const char *text,
                               pe_problem *why) PE_MUST_CHECK;

@@ -54,8 +54,8 @@ static void place_of(const char *parent, const char *name, char *out, size_t byt
 }
 
 /* A member of the body or of the nested object; the latter holds plain parameters only. What an
- * unknown one may have meant is looked up only while there is room to tell it: that costs a thousand
- * times more than sending it. */
+ * unknown one may have meant is looked up only while there is room to tell it: that costs a
+ * thousand times more than sending it. */
 static pe_status keep_member(void *state, const char *key, pe_slice json, pe_problem *why)
 {
     body *b = state;

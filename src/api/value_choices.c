@@ -91,8 +91,8 @@ static const struct {
     {"sum", "add"},
 };
 
-/* The choice that others call so, in any case; else the nearest one. A module before the name, as in
- * torch.float16, does not matter. */
+/* The choice that others call so, in any case; else the nearest one. A module before the name, as
+ * in torch.float16, does not matter. */
 static const char *meant(const pe_param *param, pe_slice text)
 {
     char name[PE_SHOWN_MAX + 1];

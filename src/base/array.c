@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-bool pe_shape_elements(const pe_shape *shape, size_t *out)
+bool pe_array_elements(const pe_shape *shape, size_t *out)
 {
     size_t elements = 1;
     for (size_t i = 0; i < shape->ndim; i++)
@@ -19,7 +19,7 @@ bool pe_shape_elements(const pe_shape *shape, size_t *out)
 pe_status pe_array_make(pe_dtype dtype, const pe_shape *shape, pe_array *out, pe_problem *why)
 {
     size_t elements, bytes;
-    if (!pe_shape_elements(shape, &elements) ||
+    if (!pe_array_elements(shape, &elements) ||
         !pe_size_mul(elements, pe_dtype_bytes(dtype), &bytes) || !pe_size_add(bytes, 63, &bytes))
         return pe_fail_memory(why);
     void *data = aligned_alloc(64, bytes < 64 ? 64 : bytes / 64 * 64);

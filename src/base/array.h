@@ -18,7 +18,7 @@ typedef struct pe_shape {
 } pe_shape;
 
 /** Product of the dimensions, 1 for none; false (and *out untouched) when it overflows. */
-bool pe_shape_elements(const pe_shape *shape, size_t *out) PE_MUST_CHECK;
+bool pe_array_elements(const pe_shape *shape, size_t *out) PE_MUST_CHECK;
 
 /** A dense row-major array. data is owned (pe_array_free) unless borrowed is set. */
 typedef struct pe_array {

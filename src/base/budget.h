@@ -30,8 +30,7 @@
 /** The least budget that a server works with. */
 #define PE_BUDGET_LEAST ((size_t)32 << 20)
 
-/** Free about so many bytes, of what nobody uses; returns how many were freed. Allocates nothing.
- */
+/** Free about so many bytes of what nobody uses; returns how many. Allocates nothing. */
 typedef size_t (*pe_budget_evict)(void *context, size_t bytes);
 
 /** SIZE_MAX: no bound, as at first. evict may be NULL.   Threads  before there are others, or

@@ -17,12 +17,13 @@ typedef struct pe_log_options {
     size_t queue_bytes;             /* of lines that wait for the writer, for each file */
 } pe_log_options;
 
-/** Open the files. From now on lines wait, until pe_log_run or pe_log_stop. Errors  INVALID_PARAMETER
- * (a file that cannot be written), OVERLOADED.   Threads  before there are others. */
+/** Open the files. From now on lines wait, until pe_log_run or pe_log_stop. Errors
+ * INVALID_PARAMETER (a file that cannot be written), OVERLOADED.   Threads  before there are
+ * others. */
 pe_status pe_log_start(const pe_log_options *options, pe_problem *why) PE_MUST_CHECK;
 
-/** From now on a thread writes, and nobody else waits for the log's reader. Nothing where the log has
- * not been started.   Errors  INTERNAL.   Threads  one. */
+/** From now on a thread writes, and nobody else waits for the log's reader. Nothing where the log
+ * has not been started.   Errors  INTERNAL.   Threads  one. */
 pe_status pe_log_run(pe_problem *why) PE_MUST_CHECK;
 /** Write what waits, within half a second for each file. Lines after that are written at
  * once.   Threads  when there are no others. */

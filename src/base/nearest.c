@@ -16,8 +16,9 @@ static size_t min3(size_t a, size_t b, size_t c)
 }
 
 /*
- * The least number of insertions, deletions and substitutions that turn a, in lower case, into b. row[j] is that of
- * the first i bytes of a and the first j of b. Both are at most NAME_MAX_BYTES long.
+ * The least number of insertions, deletions and substitutions that turn a, in lower case, into b.
+ * row[j] is that of the first i bytes of a and the first j of b. Both are at most NAME_MAX_BYTES
+ * long.
  *
  * Source    Wagner and Fischer 1974, "The String-to-String Correction Problem".
  */

@@ -28,7 +28,8 @@ bool pe_process_memory(const pe_process *process, uint64_t *reserved, uint64_t *
 /** Descriptors that are open. */
 uint64_t pe_process_files(const pe_process *process);
 
-/** A thread could not be started, by this error: what it was for, and which limit may be reached. */
+/** A thread could not be started, by this error: what it was for, and which limit may be
+ * reached. */
 pe_status pe_process_fail_thread(const char *purpose, int error, pe_problem *why);
 
 /** Seconds that all threads have computed, those of the system for them included. */

@@ -34,7 +34,7 @@
     X(tls_key, TEXT, "", 0, 255, "", "PEM file of the key of tls_certificate.")                    \
     X(tls_minimum, CHOICE, "1.2", 0, 0, "1.2 1.3", "Least version of TLS.")                        \
     X(hsts_seconds, INT, 0, 0, 63072000, "s",                                                      \
-      "Time in which browsers shall ask by TLS alone (Strict-Transport-Security); 0: unsaid.")     \
+      "Time in which browsers shall use TLS alone (Strict-Transport-Security). 0: not sent.")      \
     X(admin_listen, TEXT, "127.0.0.1:9464", 0, 107, "",                                            \
       "Place of the listener for operators, as in listen: metrics, caches, settings, requests; "   \
       "empty: none, and /metrics beside the answers.")                                             \
@@ -43,12 +43,12 @@
     X(queue_max, INT, 256, 1, 1000000, "requests",                                                 \
       "Requests with much work that may wait for a worker; further ones are answered with 503.")   \
     X(queue_per_client, INT, 128, 1, 1000000, "requests",                                          \
-      "Of these, requests and blocks of one client, by key or address.")                           \
+      "Requests and blocks of one client, by key or address, that wait for a worker.")             \
     X(connections_max, INT, 4096, 1, 1000000, "connections",                                       \
       "Connections open at once. One more ends that which has been silent for longest.")           \
     X(connections_per_address, INT, 1024, 0, 1000000, "connections",                               \
-      "Of these, those of one address or network of ipv6_prefix; 0 is no limit. Trusted proxies "  \
-      "and Unix sockets have none.")                                                               \
+      "Connections of one address, or network of ipv6_prefix, open at once. 0 is no limit. "       \
+      "Trusted proxies and Unix sockets have none.")                                               \
     X(connection_memory_bytes, INT, 16384, 12288, 1048576, "bytes",                                \
       "Memory for one connection's headers and reads.")                                            \
     X(send_buffer_bytes, INT, 131072, 0, 1073741824, "bytes",                                      \
@@ -150,12 +150,12 @@
     X(address_work_rate, INT, 0, 0, 100000000000, "units/s",                                       \
       "Units of work a second of one address, a unit being some ten nanoseconds; 0 is no limit.")  \
     X(rate_window_s, INT, 10, 1, 86400, "s",                                                       \
-      "Time whose part of a rate may be used at once, after as long a rest.")                      \
+      "A client that has rested for this time may use its rate of this time at once.")             \
     X(user, TEXT, "nobody", 0, 64, "",                                                             \
       "User that root becomes once it listens, by name or number; empty: it stays root.")          \
     X(sandbox, CHOICE, "auto", 0, 0, "auto required off",                                          \
-      "Give up capabilities, files and system calls after the start: what the system can do, "     \
-      "all or no start, nothing.")                                                                 \
+      "Give up capabilities, files and system calls after the start. auto: what the system "       \
+      "allows. required: all, or no start. off: none.")                                            \
     X(core_dumps, BOOL, 0, 0, 1, "", "Leave a core dump after a crash, and let debuggers in.")
 
 #define PE_SETTING_TEXT_MAX 256

@@ -13,7 +13,7 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
 {
     size_t elements = 0, needed = 0;
     const size_t size = pe_dtype_bytes(tensor->dtype);
-    if (!pe_shape_elements(&tensor->shape, &elements) || elements > max_elements) {
+    if (!pe_array_elements(&tensor->shape, &elements) || elements > max_elements) {
         pe_fail(why, PE_TOO_MANY_ELEMENTS, "", "%s names more than %zu elements", what,
                 max_elements);
         why->max_elements = max_elements;

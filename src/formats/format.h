@@ -17,6 +17,7 @@ typedef struct pe_format {
     bool holds_many;            /* json, safetensors: all tensors; else one, chosen by tensor= */
     bool known_length;          /* the length is known before a number is computed */
     bool is_figure;             /* its rendering has figure options */
+    bool is_bare;               /* numbers alone: fields of the answer tell shape and type */
     bool is_text;               /* a content coding is worth its time */
     const char *(*maker)(void); /* what else the bytes depend on: a library's version; or NULL */
     const struct pe_format_ops *ops;

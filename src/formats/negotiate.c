@@ -224,8 +224,8 @@ static pe_status fail_listing(pe_problem *why)
     pe_buffer types = {0};
     for (size_t i = 0; pe_formats[i] != NULL; i++)
         pe_buffer_format(&types, i == 0 ? "%s" : ", %s", pe_formats[i]->media_type);
-    pe_status status = pe_fail(why, PE_NOT_ACCEPTABLE, "", "Accept names none of what there is: %s",
-                               pe_buffer_text(&types));
+    pe_status status = pe_fail(why, PE_NOT_ACCEPTABLE, "",
+                               "Accept must name one of these types: %s", pe_buffer_text(&types));
     pe_buffer_free(&types);
     return status;
 }

@@ -38,5 +38,6 @@ const pe_format pe_format_raw = {
     .help = "The numbers alone, little-endian, in C order; X-Tensor-Shape and X-Tensor-Dtype "
             "describe them.",
     .known_length = true,
+    .is_bare = true,
     .ops = &ops,
 };

@@ -49,14 +49,16 @@ size_t pe_stream_room(const pe_stream *stream);
 /**
  * Continue near part / parts of all numbers, to take a sample. The bytes read there are those of
  * the representation, without literal text before the first number. Offsets and lengths mean
- * nothing any more.
+ * nothing until pe_stream_restart.
  */
 void pe_stream_sample(pe_stream *stream, size_t part, size_t parts);
+/** Stand before the first byte again, of which no part may be reduced. */
+void pe_stream_restart(pe_stream *stream);
 
 /** What all that a reducer takes and makes costs, in units of work; 0 where there is none. */
 uint64_t pe_stream_reduced_work(const pe_stream *stream);
 
-/** What the numbers of `bytes` bytes cost, in units of work, where they are dearest. */
+/** What the numbers of `bytes` bytes cost, in units of work, where they cost most. */
 uint64_t pe_stream_work(const pe_stream *stream, size_t bytes);
 
 /** Is some of it numbers as text? */

@@ -59,6 +59,13 @@ pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why)
     return PE_OK;
 }
 
+void pe_stream_restart(pe_stream *stream)
+{
+    leave(stream);
+    stream->at = 0;
+    pe_stream_enter(stream, 0, 0);
+}
+
 void pe_stream_sample(pe_stream *stream, size_t part, size_t parts)
 {
     size_t elements = 0, i = 0;

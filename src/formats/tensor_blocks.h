@@ -30,8 +30,7 @@ typedef struct pe_tensor_blocks {
     double compute; /* seconds spent in the plan's fill */
 } pe_tensor_blocks;
 
-/** Stand before `element`, with the work allowed that a stream begins with. The plan has been set.
- */
+/** Stand before `element`, with the work that a stream begins with. The plan has been set. */
 void pe_tensor_blocks_enter(pe_tensor_blocks *blocks, size_t index, const pe_tensor *tensor,
                             size_t element);
 void pe_tensor_blocks_free(pe_tensor_blocks *blocks);

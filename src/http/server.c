@@ -96,7 +96,8 @@ static void close_sockets(pe_server *server)
         pe_socket_close(&server->listener[i].socket);
 }
 
-/* Descriptors beside: logs, sockets, those of the I/O threads, connections that are being dropped. */
+/* Descriptors beside: logs, sockets, those of the I/O threads, connections that are being
+ * dropped. */
 #define OTHER_DESCRIPTORS  512
 #define LEAST_DESCRIPTORS  32
 #define THREAD_DESCRIPTORS 3

@@ -5,7 +5,8 @@
 
 #include "models/reader.h"
 
-/** What the layers say: rows, width, offset and padding_row of the table. No request asks for it. */
+/** What the layers say: rows, width, offset and padding_row of the table. No request asks for
+ * it. */
 extern const pe_resource pe_learned_layers;
 
 /** Set what the configuration and the model type tell; what neither does stays absent. */

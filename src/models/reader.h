@@ -101,8 +101,8 @@ void pe_reader_warn(pe_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #define PE_READER_KEY 96
-/** An unknown key as it stands in a pointer: ~ and / have a meaning there. One that is longer than a
- * pointer here may be is false, with a warning. */
+/** An unknown key as it stands in a pointer: ~ and / have a meaning there. One that is longer than
+ * a pointer here may be is false, with a warning. */
 bool pe_reader_escape(pe_reader *reader, const char *key, char out[PE_READER_KEY]);
 
 /** A key that was reported of a tower is reported of the whole, which takes it. */
@@ -122,8 +122,8 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where);
  * ignored. where (may be NULL) gets the key's place. A bool is 0 or 1.
  */
 bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const char **where);
-/** The fact under this one key, which is all that the model type reads; "": it reads none. Spellings
- * of the fact that it does not read are reported as ignored, with a warning. */
+/** The fact under this one key, which is all that the model type reads; "": it reads none.
+ * Spellings of the fact that it does not read are reported as ignored, with a warning. */
 bool pe_reader_finds_key(pe_reader *reader, pe_fact fact, const char *key, double *out,
                          const char **where);
 /** Is it there? Reports nothing. */

@@ -18,7 +18,8 @@
 
 /* ---- which object, which model type ---- */
 
-/* Keys that only one class has, of those that may name no model type, and the type that is theirs. */
+/* Keys that only one class has, of those that may name no model type, and the type that is
+ * theirs. */
 static const struct {
     const char *key, *type;
 } telling[] = {{"token_dropout", "esm"}};

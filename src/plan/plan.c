@@ -35,7 +35,7 @@ pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char 
 {
     assert(plan->n_tensors < PE_MAX_TENSORS);
     size_t elements, total;
-    if (!pe_shape_elements(shape, &elements))
+    if (!pe_array_elements(shape, &elements))
         return too_many(limits, SIZE_MAX, why);
     total = elements;
     for (size_t t = 0; t < plan->n_tensors; t++)

@@ -97,8 +97,8 @@ void pe_positions_print(const pe_positions *positions, pe_buffer *out);
 /** A copy of its own, to be changed. */
 pe_status pe_positions_copy(const pe_positions *from, pe_positions *out,
                             pe_problem *why) PE_MUST_CHECK;
-/** A copy that shares the list, which nobody changes: for what outlives the request's values. A list
- * may have millions of numbers. */
+/** A copy that shares the list, which nobody changes: for what outlives the request's values. A
+ * list may have millions of numbers. */
 pe_status pe_positions_share(const pe_positions *from, pe_positions *out,
                              pe_problem *why) PE_MUST_CHECK;
 void pe_positions_free(pe_positions *positions);

@@ -95,7 +95,7 @@ static uint64_t elements_of(const pe_value *value)
     size_t elements;
     if (value->param->kind != PE_KIND_TENSOR || !value->present)
         return 0;
-    return pe_shape_elements(&value->tensor.shape, &elements) ? elements : UINT64_MAX;
+    return pe_array_elements(&value->tensor.shape, &elements) ? elements : UINT64_MAX;
 }
 
 /* Where tensors came, the answer is about as large as they are. */

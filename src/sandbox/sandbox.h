@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sandbox.h - what the process gives up once it has started: walls around what a fault could reach. */
+/* sandbox.h - what the process gives up once it has started: walls around what a fault could
+ * reach. */
 #ifndef PE_SANDBOX_SANDBOX_H
 #define PE_SANDBOX_SANDBOX_H
 

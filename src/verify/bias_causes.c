@@ -67,7 +67,8 @@ static bool read_ladder(const pe_bias *bias, double *first, double *ratio)
     return true;
 }
 
-/* The number of heads and the head of which slopes such as these begin; and they fit whole numbers. */
+/* The number of heads and the head of which slopes such as these begin; and they fit whole
+ * numbers. */
 static bool read_heads(const pe_bias *bias, double *heads, double *head)
 {
     double first, ratio;

@@ -13,7 +13,8 @@ typedef enum pe_bias_form {
     PE_BIAS_SLOPES
 } pe_bias_form;
 
-/** bias[head, query, key] = -slope[head] distance(query, key). Keys count from 0, queries from `first`. */
+/** bias[head, query, key] = -slope[head] distance(query, key). Keys count from 0, queries from
+ * `first`. */
 typedef struct pe_bias {
     const pe_numbers *of;
     pe_bias_form form;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* by_reading.c - what is tried of an upload of pairs, whose positions and frequencies are measured. */
+/* by_reading.c - what is tried of an upload of pairs, whose positions and frequencies are
+ * measured. */
 #include "verify/by_reading.h"
 
 #include <math.h>
@@ -160,8 +161,8 @@ static bool has_own_frequencies(const pe_search *s)
     return at->reading.own && at->reading.tokens >= 8 && !at->multiplied;
 }
 
-/* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs of
- * faults are tried. */
+/* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs
+ * of faults are tried. */
 #define MEASURABLE 2048
 
 static bool is_small(const pe_search *s)

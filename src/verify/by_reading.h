@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* by_reading.h - what is tried of an upload of pairs, whose positions and frequencies are measured. */
+/* by_reading.h - what is tried of an upload of pairs, whose positions and frequencies are
+ * measured. */
 #ifndef PE_VERIFY_BY_READING_H
 #define PE_VERIFY_BY_READING_H
 

@@ -7,7 +7,8 @@
 
 /** The row `param` takes `value`; the choice `text`; the other truth. It has to be present. */
 pe_change pe_changes_number, pe_changes_choice, pe_changes_truth;
-/** The rows `param` and `text`, both numbers, change places; `param` takes the integer of `text`. */
+/** The rows `param` and `text`, both numbers, change places; `param` takes the integer of
+ * `text`. */
 pe_change pe_changes_swap, pe_changes_copy;
 
 /** rope_type becomes `text`. What it misses is filled in, what it does not read is left out. */

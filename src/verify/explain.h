@@ -5,8 +5,8 @@
 
 #include "verify/numbers.h"
 
-/** Read an upload of plain numbers; where nothing has been found, try causes that it follows. Several
- * may explain it. */
+/** Read an upload of plain numbers; where nothing has been found, try causes that it follows.
+ * Several may explain it. */
 pe_try pe_explain_try;
 
 #endif

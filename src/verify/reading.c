@@ -191,7 +191,8 @@ static double follow_phases(const source *s, const double *w, const number *row,
     return position;
 }
 
-/* PE_NOWHERE: no position makes such a row. Of positions that explain it the claimed one is taken. */
+/* PE_NOWHERE: no position makes such a row. Of positions that explain it the claimed one is
+ * taken. */
 static double measure_position(const source *s, const double *w, const number *row, double claimed)
 {
     double better;

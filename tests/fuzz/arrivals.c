@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* arrivals.c - what is read before a request is known: where it begins and ends, and whose it is. */
+/* arrivals.c - what is read before a request is known: where it begins and ends, and whose it
+ * is. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,7 +200,8 @@ static arrival arrive_proxied(pe_slice input)
     return arrive(rest, rest.bytes);
 }
 
-/* Each piece takes hundreds of bytes of a socket's room, and a part of a PROXY header stays there. */
+/* Each piece takes hundreds of bytes of a socket's room, and a part of a PROXY header stays
+ * there. */
 static size_t smallest_piece(pe_slice input)
 {
     return input.bytes <= 128 ? 1 : 16;

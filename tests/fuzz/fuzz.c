@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz.c - libFuzzer's entry points. POSENC_FUZZ names the target; half of the mutations put a token
- * of the target into the input.
+ * fuzz.c - libFuzzer's entry points. POSENC_FUZZ names the target; half of the mutations put a
+ * token of the target into the input.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -312,7 +312,8 @@ static void read_safetensors(pe_slice file)
 
 /*
  * An input that begins with '{' is a header in one line, and the data; its magic and length are put
- * before it, since mutations of a header seldom keep its length right. Others are files as they are.
+ * before it, since mutations of a header seldom keep its length right. Others are files as they
+ * are.
  */
 static void run_file(pe_slice input, const char *magic, void (*read)(pe_slice file))
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * whole_request.c - whole requests without a socket: target, fields and body as a resource's handler gets
- * them, to the bytes of the answer. The library's reading of the header is left out.
+ * whole_request.c - whole requests without a socket: target, fields and body as a resource's
+ * handler gets them, to the bytes of the answer. The library's reading of the header is left out.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_rope_axes_http.c - the golden rotations of images and videos whose axes have frequencies of their own.
+ * test_rope_axes_http.c - the golden rotations of images and videos whose axes have frequencies of
+ * their own.
  *
- * `truth` must come back bit for bit in every type. `expected` is upstream's float32: its angles, up to 127, are
- * rounded once or, by float32 arithmetic, a few times; cosines are within 8 * 2^-24 * 127 + 2^-22 of it.
+ * `truth` must come back bit for bit in every type. `expected` is upstream's float32: its angles,
+ * up to 127, are rounded once or, by float32 arithmetic, a few times; cosines are within 8 * 2^-24
+ * * 127 + 2^-22 of it.
  */
 #include "support/check.h"
 
@@ -113,7 +115,8 @@ static void assert_same(const char *one, const char *other)
     reply_free(&second);
 }
 
-/* The frequencies of an axis are those of a head of its channels; the base may be its own; rows may change places. */
+/* The frequencies of an axis are those of a head of its channels; the base may be its own; rows may
+ * change places. */
 static void an_axis_is_a_head_of_its_own(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cached_answers.c - answers that are kept: what their readers may hold, and what counts as one seen
- * before; what a body takes. */
+/* test_cached_answers.c - answers that are kept: what their readers may hold, and what counts as
+ * one seen before; what a body takes. */
 #include "support/check.h"
 
 #include <limits.h>

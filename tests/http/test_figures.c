@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_figures.c - figures by address: which one a request gets, what is refused, how it is cached. */
+/* test_figures.c - figures by address: which one a request gets, what is refused, how it is
+ * cached. */
 #include "support/check.h"
 
 #include <stdio.h>

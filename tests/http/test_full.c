@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_full.c - when all connections are taken: the longest silent makes room, those at work stay. */
+/* test_full.c - when all connections are taken: the longest silent makes room, those at work
+ * stay. */
 #include "support/check.h"
 
 #include <stdio.h>
@@ -125,7 +126,8 @@ static void those_at_work_are_not_dropped(void **state)
 
 enum { SILENT = 4096, COMING = 200 };
 
-/* So many silent ones that half of the descriptors remain, for those who come and for the server's own. */
+/* So many silent ones that half of the descriptors remain, for those who come and for the server's
+ * own. */
 static int silent_allowed(void)
 {
     struct rlimit limit;

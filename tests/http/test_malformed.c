@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_malformed.c - requests that two readers could read differently, and what comes after them. */
+/* test_malformed.c - requests that two readers could read differently, and what comes after
+ * them. */
 #include "support/check.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_memory.c - one budget holds for all memory: whatever clients ask for and do not read, no more
- * is resident than memory_max and its slack, and everybody is answered.
+ * test_memory.c - one budget holds for all memory: whatever clients ask for and do not read, no
+ * more is resident than memory_max and its slack, and everybody is answered.
  */
 #include "support/check.h"
 

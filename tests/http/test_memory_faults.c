@@ -120,7 +120,8 @@ static void check(const char *name, const struct kind *kind, const reply *faulty
     }
 }
 
-/* Let one allocation fail, from `first` on all where it is for good; returns how many there were. */
+/* Let one allocation fail, from `first` on all where it is for good; returns how many there
+ * were. */
 static long step(const test_server *server, const struct kind *kind, long first, bool for_good,
                  long statuses[600])
 {

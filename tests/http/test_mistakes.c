@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mistakes.c - what people get wrong, and the words that help them; names with two spellings. */
+/* test_mistakes.c - what people get wrong, and the words that help them; names with two
+ * spellings. */
 #include "support/check.h"
 
 #include <string.h>

@@ -77,8 +77,8 @@ static void a_coding_that_is_too_dear_is_left_out(void **state)
     reply_free(&only);
 }
 
-/* The price of a coding is reckoned before any text is made. It is that of the bytes which the coder
- * then takes, within a half: eighths of a unit for a byte, as they were measured. */
+/* The price of a coding is reckoned before any text is made. It is that of the bytes which the
+ * coder then takes, within a half: eighths of a unit for a byte, as they were measured. */
 static void a_coding_costs_what_its_bytes_do(void **state)
 {
     (void)state;
@@ -252,14 +252,14 @@ static void a_claim_has_a_price(void **state)
 {
     (void)state;
     static const char *const flags[] = {"--max-work", "1000000", NULL};
-    static const char dear[] = "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":65536,"
+    static const char costly[] = "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":65536,"
                                "\"positions\":\"0:1\"},\"table\":{\"cos\":[[1]],\"sin\":[[0]]}}";
     static const char cheap[] = "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":2,"
                                 "\"positions\":\"0:1\"},\"table\":{\"cos\":[[1]],\"sin\":[[0]]}}";
     test_server few;
     server_start(&few, flags);
     const long before = work_of(&few);
-    reply answer = post_json(&few, "/v1/verify", dear);
+    reply answer = post_json(&few, "/v1/verify", costly);
     assert_problem("a wide claim", &answer, 422, "too-much-work");
     reply_free(&answer);
     assert_int_equal(work_of(&few), before);

@@ -253,16 +253,16 @@ static void work_of_an_address_has_a_rate(void **state)
     (void)state;
     static const char *const flags[] = {"--address-work-rate", "1", "--rate-window-s", "86400",
                                         NULL};
-    static const char dear[] = "/v1/sinusoidal?d_model=512&positions=0:400";
+    static const char costly[] = "/v1/sinusoidal?d_model=512&positions=0:400";
     test_server server;
     server_start(&server, flags);
-    expect(&server, MINE, dear, NULL, 200); /* a full bucket lends */
+    expect(&server, MINE, costly, NULL, 200); /* a full bucket lends */
     reply answer = ask(&server, MINE, "/v1/sinusoidal?d_model=512&positions=0:401", NULL);
     assert_problem("beyond the work", &answer, 429, "rate-limited");
     expect_field(&answer, "RateLimit-Policy", "\"work\";q=86400;qu=\"work\";w=86400");
     expect_field(&answer, "RateLimit", "\"work\";r=0;t=");
     reply_free(&answer);
-    expect(&server, MINE, dear, NULL, 200); /* stored: no work */
+    expect(&server, MINE, costly, NULL, 200); /* stored: no work */
     expect(&server, YOURS, "/v1/sinusoidal?d_model=512&positions=0:401", NULL, 200);
     server_end(&server);
 }
@@ -280,7 +280,8 @@ typedef struct flood {
     atomic_int *answered;
 } flood;
 
-/* Much work, and each another one. On a slow machine the last of them wait too long, and get 503. */
+/* Much work, and each another one. On a slow machine the last of them wait too long, and get
+ * 503. */
 static void *ask_much(void *context)
 {
     const flood *own = context;

@@ -196,9 +196,9 @@ static void truth(const problem *p, pe_dtype dtype, size_t row, double *probabil
 
 /* ---- the cases ---- */
 
-/* Channels of sinusoidal and rope are rounded to doubles, by 2^-52 of at most 4 each: a score is off
- * by 2^-49 at most, a probability by twice that of itself, an output by 2 times that. Others are
- * good to 2^-95, so that they are rounded as the truth is. */
+/* Channels of sinusoidal and rope are rounded to doubles, by 2^-52 of at most 4 each: a score is
+ * off by 2^-49 at most, a probability by twice that of itself, an output by 2 times that. Others
+ * are good to 2^-95, so that they are rounded as the truth is. */
 static void compare(const problem *p, pe_dtype dtype, const double *got, const double *want,
                     size_t n, const char *what, uint64_t seed)
 {

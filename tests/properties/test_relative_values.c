@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_relative_values.c - the laws of bucketed and clipped relative positions, at random parameters. */
+/* test_relative_values.c - the laws of bucketed and clipped relative positions, at random
+ * parameters. */
 #include "support/check.h"
 
 #include <math.h>

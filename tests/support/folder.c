@@ -49,7 +49,7 @@ pe_buffer npy_of(pe_dtype dtype, const pe_shape *shape, const double *data)
         [PE_FLOAT32] = "<f4", [PE_FLOAT64] = "<f8", [PE_FLOAT16] = "<f2", [PE_INT32] = "<i4"};
     pe_buffer out = {0}, header = {0};
     size_t elements;
-    assert_true(pe_shape_elements(shape, &elements));
+    assert_true(pe_array_elements(shape, &elements));
     pe_buffer_format(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr[dtype]);
     for (size_t a = 0; a < shape->ndim; a++)
         pe_buffer_format(&header, "%zu,", shape->dim[a]);

@@ -31,8 +31,8 @@ int server_logged_port(const test_server *server, const char *event);
 
 /** SIGTERM, once. */
 void server_ask_to_stop(test_server *server);
-/** The same, and wait; returns the exit status (128 + signal when killed; one that does not end is, by
- * SIGABRT). The log stays until server_free. */
+/** The same, and wait; returns the exit status (128 + signal when killed; one that does not end is,
+ * by SIGABRT). The log stays until server_free. */
 int server_stop(test_server *server);
 void server_free(test_server *server);
 /** Both; the server must have ended with status 0. Its log is shown when it has not. */

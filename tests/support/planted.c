@@ -228,8 +228,8 @@ static double roundoff(const planted *how)
 }
 
 /* A (24 2^-24 |p| w + 2^-22); vectors: times |a| + |b|, and 3 u A (|a| + |b|) */
-/* Where llama3 smooths, w = v ((1 - s)/factor + s), s = (v L/2 pi - low)/(high - low): an error of v comes out
- * (dw/dv) (v/w) times as large. */
+/* Where llama3 smooths, w = v ((1 - s)/factor + s), s = (v L/2 pi - low)/(high - low): an error of
+ * v comes out (dw/dv) (v/w) times as large. */
 static double smoothing(const planted *how, size_t i, double w)
 {
     if (!is(how, "rope_type", "llama3"))
@@ -245,7 +245,8 @@ static double smoothing(const planted *how, size_t i, double w)
     return s > 0 && s < 1 ? 1 + v * v * kept * turns / (high - low) / w : 1;
 }
 
-/* The roundings of an angle (verify/allowance.h): by a power, or by a product for each pair before it. */
+/* The roundings of an angle (verify/allowance.h): by a power, or by a product for each pair before
+ * it. */
 static double roundings(const planted *how, size_t i, double w)
 {
     const double powers = fmin(14, 2 * fabs(log(w))), products = 3 * (double)i;

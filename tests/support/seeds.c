@@ -137,7 +137,8 @@ static void plant_factor(random_source *random, planted *made)
 {
     const double claimed = planted_number(made, "factor", 1);
     const double times = (double)random_int(random, 2, 7);
-    /* The square of a factor is one that was applied twice; half of it, to vectors rotated twice. */
+    /* The square of a factor is one that was applied twice; half of it, to vectors rotated
+     * twice. */
     const bool twice = times == claimed || 2 * times == claimed;
     set(made, "factor", claimed * (twice ? 9 : times));
 }

@@ -96,10 +96,10 @@ static void sizes_are_multiplied_with_a_check(void **state)
     assert_false(pe_size_mul((size_t)1 << 40, (size_t)1 << 30, &out));
     assert_false(pe_size_add(SIZE_MAX, 1, &out));
     assert_int_equal(out, 7);
-    assert_false(pe_shape_elements(&(pe_shape){3, {1UL << 30, 1UL << 30, 1UL << 30}}, &out));
-    assert_true(pe_shape_elements(&(pe_shape){3, {4, 0, 5}}, &out));
+    assert_false(pe_array_elements(&(pe_shape){3, {1UL << 30, 1UL << 30, 1UL << 30}}, &out));
+    assert_true(pe_array_elements(&(pe_shape){3, {4, 0, 5}}, &out));
     assert_int_equal(out, 0);
-    assert_true(pe_shape_elements(&(pe_shape){0, {0}}, &out));
+    assert_true(pe_array_elements(&(pe_shape){0, {0}}, &out));
     assert_int_equal(out, 1);
 }
 

@@ -65,12 +65,12 @@ static void turns_are_of_work_not_of_jobs(void **state)
 {
     (void)state;
     pe_fair_queue queue = {0};
-    client_jobs dear = {0}, cheap = {0};
-    submit(&queue, &dear, 8, PE_TURN_WORK);
+    client_jobs costly = {0}, cheap = {0};
+    submit(&queue, &costly, 8, PE_TURN_WORK);
     submit(&queue, &cheap, JOBS, PE_TURN_WORK / 8);
-    /* While the dear one has had k jobs, the cheap one has had about 8 k. */
-    const size_t of_dear = taken(&queue, 36, &dear);
-    assert_in_range(of_dear, 3, 5);
+    /* While the costly one has had k jobs, the cheap one has had about 8 k. */
+    const size_t of_costly = taken(&queue, 36, &costly);
+    assert_in_range(of_costly, 3, 5);
 }
 
 static void a_price_beyond_all_is_one_turn_of_many(void **state)
@@ -116,7 +116,7 @@ static void a_bucket_holds_a_window_and_fills_again(void **state)
     const pe_rate rate = {.per_second = 5, .window = 2 * SECOND};
     pe_token_bucket bucket = {0};
     int64_t wait, now = 1000 * SECOND;
-    assert_int_equal(pe_rate_quota(&rate), 10);
+    assert_int_equal(pe_token_bucket_quota(&rate), 10);
     for (int i = 0; i < 10; i++)
         assert_true(pe_token_bucket_take(&bucket, &rate, 1, now, &wait));
     assert_false(pe_token_bucket_take(&bucket, &rate, 1, now, &wait));
@@ -163,7 +163,7 @@ static void extremes_of_rates_hold(void **state)
     assert_true(pe_token_bucket_take(&bucket, &slow, UINT64_MAX, SECOND, &wait));
     assert_false(pe_token_bucket_take(&bucket, &slow, 1, SECOND, &wait));
     assert_true(wait > 3600 * SECOND);
-    assert_int_equal(pe_rate_quota(&slow), 1);
+    assert_int_equal(pe_token_bucket_quota(&slow), 1);
 }
 
 /* ---- the table ---- */

@@ -148,6 +148,20 @@ static void coded_bytes_do_not_depend_on_the_time_that_blocks_take(void **state)
     pe_plan_free(&plan);
 }
 
+static void assert_stands_at_the_beginning(pe_stream *stream, const pe_buffer *plain)
+{
+    static char data[4096];
+    size_t got = 0, read = 0;
+    pe_problem why;
+    do {
+        assert_int_equal(pe_stream_read(stream, data + read, sizeof data - read, &got, &why),
+                         PE_OK);
+        read += got;
+    } while (got > 0);
+    assert_int_equal(read, plain->bytes < sizeof data ? plain->bytes : sizeof data);
+    assert_memory_equal(data, plain->data, read);
+}
+
 /* The whole is coded, decoded, and coded again. Samples decide about all but the smallest as the
  * whole would. */
 static void coded_streams_decode_and_samples_foretell_their_size(void **state)
@@ -169,8 +183,11 @@ static void coded_streams_decode_and_samples_foretell_their_size(void **state)
             assert_int_equal(coded.bytes, again.bytes);
             assert_memory_equal(coded.data, again.data, coded.bytes);
             assert_decodes(cases[i].query, codings[c], &coded, &plain);
-            assert_int_equal(pe_coder_share(codings[c], &e.plan, &rendering, &foretold, &why),
-                             PE_OK);
+            pe_stream *stream;
+            assert_int_equal(pe_stream_make(&e.plan, &rendering, &stream, &why), PE_OK);
+            assert_int_equal(pe_coder_share(codings[c], stream, &foretold, &why), PE_OK);
+            assert_stands_at_the_beginning(stream, &plain);
+            pe_stream_free(stream);
             const double share = (double)coded.bytes / (double)plain.bytes;
             print_message("%.3f, foretold %.3f: %s %s %s\n", share, foretold,
                           pe_coding_name(codings[c]), cases[i].format, cases[i].query);

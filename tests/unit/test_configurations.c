@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_configurations.c - configurations in the spellings that there are, against the parameters that the
- * models' own classes in transformers make of them (modeling_rope_utils.py and configuration_*.py
- * at b4b5244c); golden/test_configs_http.c has the same from upstream's own output.
+ * test_configurations.c - configurations in the spellings that there are, against the parameters
+ * that the models' own classes in transformers make of them (modeling_rope_utils.py and
+ * configuration_*.py at b4b5244c); golden/test_configs_http.c has the same from upstream's own
+ * output.
  */
 #include "support/check.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_figure.c - figures: cells against all of their elements, ticks, text, and that they stream. */
+/* test_figure.c - figures: cells against all of their elements, ticks, text, and that they
+ * stream. */
 #include "support/check.h"
 
 #include <math.h>
@@ -68,7 +69,7 @@ static void check_pooling(random_source *random, const pe_shape *shape, pe_figur
     pe_cells cells;
     pe_problem why;
     pe_tensor tensor = {.dtype = PE_FLOAT32, .shape = *shape};
-    assert_true(pe_shape_elements(shape, &tensor.elements));
+    assert_true(pe_array_elements(shape, &tensor.elements));
     const pe_rendering rendering =
         figure_of("png", 320 + random_below(random, 500), 240 + random_below(random, 300), view);
     float *x = malloc((tensor.elements + 1) * sizeof *x);

@@ -63,7 +63,7 @@ static void shapes(void **unused)
         assert_int_equal(array.shape.ndim, cases[i].shape.ndim);
         for (size_t d = 0; d < array.shape.ndim; d++)
             assert_int_equal(array.shape.dim[d], cases[i].shape.dim[d]);
-        assert_true(pe_shape_elements(&array.shape, &elements));
+        assert_true(pe_array_elements(&array.shape, &elements));
         assert_int_equal(array.elements, elements);
         assert_int_equal(array.dtype, PE_FLOAT64);
         pe_array_free(&array);

@@ -102,7 +102,7 @@ static void stay_within(size_t largest)
         const int length = snprintf(key, sizeof key, "answer %d", i);
         assert_int_equal(get(cache, key, &made, &entry), PE_OK);
         pe_cache_entry_unref(entry);
-        pe_request_key_make(0, key, "*/*", "gzip", &raw);
+        pe_response_cache_key_make(0, key, "*/*", "gzip", &raw);
         pe_response_cache_remember(cache, &raw, key, (size_t)length);
         if (i % 16 != 0)
             continue;
@@ -220,7 +220,7 @@ static size_t size_of(size_t object)
 static bool request(pe_response_cache *cache, pe_service *service, const char *name, size_t bytes)
 {
     pe_request_key raw;
-    pe_request_key_make(0, name, "*/*", NULL, &raw);
+    pe_response_cache_key_make(0, name, "*/*", NULL, &raw);
     pe_cache_entry *entry = pe_response_cache_find(cache, &raw);
     const bool hit = entry != NULL;
     if (!hit) {
@@ -324,7 +324,7 @@ static void a_raw_request_finds_no_answer_without_bytes(void **state)
     assert_int_equal(pe_response_cache_make(BUDGET, &cache, &why), PE_OK);
     assert_int_equal(pe_response_cache_get(cache, &wanted, &entry, NULL, &why), PE_OK);
     pe_cache_entry_unref(entry);
-    pe_request_key_make(0, "/v1", "*/*", "gzip", &raw);
+    pe_response_cache_key_make(0, "/v1", "*/*", "gzip", &raw);
     pe_response_cache_remember(cache, &raw, "coded", 5);
     assert_null(pe_response_cache_find(cache, &raw));
     entry = pe_response_cache_peek(cache, "coded", 5);

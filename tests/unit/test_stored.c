@@ -49,7 +49,7 @@ static pe_stored some_file(random_source *random, pe_dtype dtype, const pe_shape
 {
     pe_stored file = {.dtype = dtype, .shape = *shape, .fortran = fortran};
     const size_t size = pe_dtype_bytes(dtype);
-    assert_true(pe_shape_elements(shape, &file.elements));
+    assert_true(pe_array_elements(shape, &file.elements));
     file.bytes = file.elements * size;
     *memory = malloc(file.bytes + 1);
     assert_non_null(*memory);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attend.h - attention under a scheme of positions: its queries and keys, and what adds to scores.
- */
+/* attend.h - attention under a scheme of positions: its queries, its keys, what adds to scores. */
 #ifndef PE_ENCODINGS_ATTEND_ATTEND_H
 #define PE_ENCODINGS_ATTEND_ATTEND_H
 

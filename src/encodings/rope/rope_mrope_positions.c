@@ -8,12 +8,12 @@
 #include "plan/common_params.h"
 
 enum { TEXT, IMAGE, VIDEO, KINDS };
-enum { AXES = 3, GRIDS_MAX = 4096, SPANS_MAX = 16384 };
+enum { AXES = 3, GRIDS_MAX = 4096, RUNS_MAX = 16384 };
 
 static const char *const kinds[] = {[TEXT] = "text", [IMAGE] = "image", [VIDEO] = "video", NULL};
 static const char *const grid_names[] = {[IMAGE] = "image_grid_thw", [VIDEO] = "video_grid_thw"};
 
-/** A span of the sequence, placed. */
+/** A run of the sequence, placed. */
 typedef struct placed {
     size_t first, tokens;  /* in the sequence, padding included */
     int64_t start;         /* its first position, on every axis */
@@ -23,7 +23,7 @@ typedef struct placed {
 
 typedef struct state {
     size_t tokens, n;
-    placed span[];
+    placed run[];
 } state;
 
 /* ---- filling ---- */
@@ -43,38 +43,38 @@ static int64_t frame_offset(size_t frame, double seconds, double speed)
     return (int64_t)whole;
 }
 
-/* Positions of tokens [first, first + n) of a span on an axis. */
-static void fill_span(const placed *span, size_t axis, size_t first, size_t n, int32_t *out)
+/* Positions of tokens [first, first + n) of a run on an axis. */
+static void fill_run(const placed *run, size_t axis, size_t first, size_t n, int32_t *out)
 {
-    if (span->height == 0) {
+    if (run->height == 0) {
         for (size_t i = 0; i < n; i++)
-            out[i] = (int32_t)(span->start + (int64_t)(first + i));
+            out[i] = (int32_t)(run->start + (int64_t)(first + i));
         return;
     }
-    const size_t frame = span->height * span->width;
+    const size_t frame = run->height * run->width;
     size_t last = SIZE_MAX;
     int64_t time = 0;
     for (size_t i = 0; i < n; i++) {
         const size_t k = first + i;
         if (axis == 0 && k / frame != last) {
             last = k / frame;
-            time = frame_offset(last, span->seconds, span->speed);
+            time = frame_offset(last, run->seconds, run->speed);
         }
         const int64_t at = axis == 0   ? time
-                           : axis == 1 ? (int64_t)(k % frame / span->width)
-                                       : (int64_t)(k % span->width);
-        out[i] = (int32_t)(span->start + at);
+                           : axis == 1 ? (int64_t)(k % frame / run->width)
+                                       : (int64_t)(k % run->width);
+        out[i] = (int32_t)(run->start + at);
     }
 }
 
-/* The last span that begins at or before a token; n when none does: padding on the left. */
-static size_t span_at(const state *s, size_t token)
+/* The last run that begins at or before a token; n when none does: padding on the left. */
+static size_t run_at(const state *s, size_t token)
 {
     size_t low = 0,
-           high = s->n; /* low spans begin at or before it; those from high on begin after it */
+           high = s->n; /* low runs begin at or before it; those from high on begin after it */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (s->span[middle].first <= token)
+        if (s->run[middle].first <= token)
             low = middle + 1;
         else
             high = middle;
@@ -82,18 +82,18 @@ static size_t span_at(const state *s, size_t token)
     return low == 0 ? s->n : low - 1;
 }
 
-/* How many of n tokens follow one rule: those of a span, or padding, whose positions are 0. */
+/* How many of n tokens follow one rule: those of a run, or padding, whose positions are 0. */
 static size_t fill_some(const state *s, size_t axis, size_t token, size_t n, int32_t *out)
 {
-    const size_t k = span_at(s, token);
-    const placed *span = k < s->n ? &s->span[k] : NULL;
-    if (span != NULL && token < span->first + span->tokens) {
-        const size_t left = span->first + span->tokens - token;
+    const size_t k = run_at(s, token);
+    const placed *run = k < s->n ? &s->run[k] : NULL;
+    if (run != NULL && token < run->first + run->tokens) {
+        const size_t left = run->first + run->tokens - token;
         const size_t some = n < left ? n : left;
-        fill_span(span, axis, token - span->first, some, out);
+        fill_run(run, axis, token - run->first, some, out);
         return some;
     }
-    const size_t end = span == NULL ? s->span[0].first : s->tokens;
+    const size_t end = run == NULL ? s->run[0].first : s->tokens;
     const size_t some = n < end - token ? n : end - token;
     memset(out, 0, some * sizeof *out);
     return some;
@@ -115,7 +115,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 
 /* ---- planning ---- */
 
-/* The state of placing one span after the other. */
+/* The state of placing one run after the other. */
 typedef struct placing {
     size_t merge;
     const double *grid[KINDS]; /* rows of t, h, w that are left */
@@ -130,31 +130,31 @@ typedef struct placing {
 /* There must be as many images and videos as grids. */
 static pe_status count_grids(const pe_values *values, pe_problem *why)
 {
-    size_t spans[KINDS] = {0};
+    size_t counts[KINDS] = {0};
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     for (size_t i = 0; i < runs->n; i++)
-        spans[runs->list[i].choice]++;
+        counts[runs->list[i].choice]++;
     for (size_t k = IMAGE; k < KINDS; k++) {
         const size_t grids = pe_values_find(values, grid_names[k])->list_length / AXES;
-        if (spans[k] != grids)
+        if (counts[k] != grids)
             return pe_fail(why, PE_INVALID_PARAMETER, grid_names[k],
                            "%s must have a row for each %s of token_runs: %zu, got %zu",
-                           grid_names[k], kinds[k], spans[k], grids);
+                           grid_names[k], kinds[k], counts[k], grids);
     }
     const pe_value *seconds = pe_values_find(values, "second_per_grid_ts");
-    if (seconds->present && seconds->list_length != spans[VIDEO])
+    if (seconds->present && seconds->list_length != counts[VIDEO])
         return pe_fail(why, PE_INVALID_PARAMETER, "second_per_grid_ts",
                        "second_per_grid_ts must have a number for each video of token_runs: %zu, "
                        "got %zu",
-                       spans[VIDEO], seconds->list_length);
+                       counts[VIDEO], seconds->list_length);
     if (seconds->present && !pe_values_present(values, "tokens_per_second"))
         return pe_fail(why, PE_MISSING_PARAMETER, "tokens_per_second",
                        "tokens_per_second is required beside second_per_grid_ts");
     return PE_OK;
 }
 
-/* Give the span the next grid of its kind, which must have as many tokens as the span says. */
-static pe_status take_grid(placing *p, pe_token_run *from, placed *span, size_t *frames,
+/* Give the run the next grid of its kind, which must have as many tokens as the run says. */
+static pe_status take_grid(placing *p, pe_token_run *from, placed *run, size_t *frames,
                            pe_problem *why)
 {
     const size_t kind = from->choice;
@@ -166,61 +166,61 @@ static pe_status take_grid(placing *p, pe_token_run *from, placed *span, size_t 
                        "height and width in %s must be multiples of spatial_merge_size, %zu, got "
                        "%zu x %zu",
                        grid_names[kind], p->merge, h, w);
-    span->height = h / p->merge;
-    span->width = w / p->merge;
-    span->tokens = t * span->height * span->width; /* each below 2^16 */
+    run->height = h / p->merge;
+    run->width = w / p->merge;
+    run->tokens = t * run->height * run->width; /* each below 2^16 */
     *frames = t;
-    if (from->length != 0 && (size_t)from->length != span->tokens)
+    if (from->length != 0 && (size_t)from->length != run->tokens)
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
-                       "a span of %s must have the tokens of its grid, %zu x %zu x %zu merged by "
+                       "a run of %s must have the tokens of its grid, %zu x %zu x %zu merged by "
                        "%zu: %zu, got %lld",
-                       kinds[kind], t, h, w, p->merge, span->tokens, (long long)from->length);
-    if (span->tokens > PE_TOKEN_RUN_MAX)
+                       kinds[kind], t, h, w, p->merge, run->tokens, (long long)from->length);
+    if (run->tokens > PE_TOKEN_RUN_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, grid_names[kind],
                        "a grid of %s must make at most %d tokens, got %zu", grid_names[kind],
-                       PE_TOKEN_RUN_MAX, span->tokens);
-    from->length = (int64_t)span->tokens;
+                       PE_TOKEN_RUN_MAX, run->tokens);
+    from->length = (int64_t)run->tokens;
     return PE_OK;
 }
 
-/* The largest offset of a position within a span; SIZE_MAX where time goes out of bounds. */
-static size_t reach(placing *p, const placed *span, size_t frames)
+/* The largest offset of a position within a run; SIZE_MAX where time goes out of bounds. */
+static size_t reach(placing *p, const placed *run, size_t frames)
 {
-    if (span->height == 0)
-        return span->tokens - 1;
-    const size_t wide = span->height > span->width ? span->height : span->width;
-    const double last = (double)(frames - 1) * span->seconds * span->speed;
+    if (run->height == 0)
+        return run->tokens - 1;
+    const size_t wide = run->height > run->width ? run->height : run->width;
+    const double last = (double)(frames - 1) * run->seconds * run->speed;
     if (last >= PE_TOKEN_RUN_MAX)
         return SIZE_MAX;
-    const size_t time = (size_t)frame_offset(frames - 1, span->seconds, span->speed);
+    const size_t time = (size_t)frame_offset(frames - 1, run->seconds, run->speed);
     p->overtaken |= time >= wide;
     return time > wide - 1 ? time : wide - 1;
 }
 
-static pe_status place_span(placing *p, pe_token_run *from, placed *span, pe_problem *why)
+static pe_status place_run(placing *p, pe_token_run *from, placed *run, pe_problem *why)
 {
     pe_status status = PE_OK;
     size_t frames = 1;
-    *span = (placed){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
+    *run = (placed){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
     if (from->choice != TEXT)
-        status = take_grid(p, from, span, &frames, why);
+        status = take_grid(p, from, run, &frames, why);
     else if (from->length == 0)
         status = pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
-                         "a span of text in token_runs must say how many tokens: text:4");
+                         "a run of text in token_runs must say how many tokens: text:4");
     else
-        span->tokens = (size_t)from->length;
+        run->tokens = (size_t)from->length;
     if (status != PE_OK)
         return status;
     if (from->choice == VIDEO) {
-        span->seconds = p->seconds != NULL ? *p->seconds++ : 1;
-        span->speed = p->speed;
+        run->seconds = p->seconds != NULL ? *p->seconds++ : 1;
+        run->speed = p->speed;
     }
-    const size_t most = reach(p, span, frames);
+    const size_t most = reach(p, run, frames);
     if (most > PE_TOKEN_RUN_MAX || (int64_t)most > PE_TOKEN_RUN_MAX - p->next)
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
-                       "positions must stay below 2^31, and a span of %s goes beyond",
+                       "positions must stay below 2^31, and a run of %s goes beyond",
                        kinds[from->choice]);
-    p->token += span->tokens;
+    p->token += run->tokens;
     p->highest = p->next + (int64_t)most;
     p->next = p->highest + 1;
     return PE_OK;
@@ -248,14 +248,14 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
     pe_status status = count_grids(values, why);
     if (status != PE_OK)
         return status;
-    state *s = pe_plan_begin(out, sizeof *s + runs->n * sizeof s->span[0], fill, free);
+    state *s = pe_plan_begin(out, sizeof *s + runs->n * sizeof s->run[0], fill, free);
     if (s == NULL)
         return pe_fail_memory(why);
     s->n = runs->n;
     placing p = start_placing(values);
     const size_t left = p.token;
     for (size_t i = 0; i < runs->n && status == PE_OK; i++)
-        status = place_span(&p, &runs->list[i], &s->span[i], why);
+        status = place_run(&p, &runs->list[i], &s->run[i], why);
     if (status != PE_OK)
         return status;
     s->tokens = p.token + (size_t)pe_values_int(values, "right_padding");
@@ -286,7 +286,7 @@ static const pe_param own[] = {
      .kind = PE_KIND_TOKEN_RUNS,
      .required = true,
      .choices = kinds,
-     .list_max = SPANS_MAX,
+     .list_max = RUNS_MAX,
      .unit = "tokens",
      .help = "The sequence as runs of text, image and video tokens. A run of an image or a video "
              "may omit its length. The grids then tell it.",

@@ -171,7 +171,7 @@ static pe_status add_tensors(const table *state, pe_dtype dtype, const pe_limits
     size_t elements;
     pe_shape shape = rows;
     /* The elements are checked before a flat shape multiplies them: it cannot overflow then. */
-    if (pe_shape_elements(&rows, &elements))
+    if (pe_array_elements(&rows, &elements))
         shape = shape_of(layout, state->tokens, state->pairs);
     for (size_t t = 0; t < layout->n_faces; t++) {
         const pe_status status = pe_plan_add_tensor(out, limits, layout->faces[t].name, dtype,

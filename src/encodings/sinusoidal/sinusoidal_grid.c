@@ -337,8 +337,8 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
  *           with freq_shift 1 and no base_size the simple ViT (Beyer et al. 2022,
  *           arXiv:2205.01580). MAE's cls_token is extra_tokens=1.
  * Shapes    [extra_tokens + height * width, d_model].
- * Units     coordinates in patches (of base_size a side, where given).
- * Accuracy  correctly rounded: coordinates are rational numbers, not rounded to float32 as upstream.
+ * Units     coordinates in patches (of base_size a side, where given). Accuracy  correctly rounded:
+ * coordinates are rational numbers, not rounded to float32 as upstream.
  */
 const pe_resource pe_sinusoidal_grid = {
     .path = "/v1/sinusoidal/grid",

@@ -64,8 +64,8 @@ static void draw_points(const pe_figure *figure, const pe_box *panel, const pe_a
         at[1] = draw_run(figure, panel, axis, at, point, canvas);
 }
 
-/* What each pixel covers, from its least to its greatest value; to the last one of the pixel before,
- * so that the curve holds together. */
+/* What each pixel covers, from its least to its greatest value; to the last one of the pixel
+ * before, so that the curve holds together. */
 static void draw_band(const pe_figure *figure, const pe_box *panel, const pe_axis *axis,
                       size_t series, pe_point *point, pe_canvas *canvas)
 {

@@ -154,7 +154,8 @@ static void lay_heatmap(const pe_shape *shape, const size_t *axis, size_t n, pe_
     out->elements = out->panels * out->rows * out->columns;
 }
 
-/* Whether the points of two axes' curves lie along the first: where that is the axis of positions. */
+/* Whether the points of two axes' curves lie along the first: where that is the axis of
+ * positions. */
 static bool begins_with_positions(const pe_tensor *tensor, const pe_rendering *rendering)
 {
     pe_axis_words words;

@@ -40,8 +40,8 @@ static double distance(pe_point p, pe_point a, pe_point b)
     return sqrt(dx * dx + dy * dy);
 }
 
-/* Lay a colour of a ramp over a pixel, as much of it as the stroke covers. Where strokes of one ramp
- * meet, the stronger one shows. */
+/* Lay a colour of a ramp over a pixel, as much of it as the stroke covers. Where strokes of one
+ * ramp meet, the stronger one shows. */
 static void cover(unsigned char *pixel, unsigned char colour, double share)
 {
     const unsigned char ramp = colour / PE_RAMP * PE_RAMP, full = colour % PE_RAMP;

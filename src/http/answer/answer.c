@@ -86,7 +86,7 @@ static bool is_stored(const pe_request *request)
     pe_request_key key;
     if (request->method == PE_METHOD_POST)
         return false;
-    pe_request_key_of_target(request->edition, request->target, &key);
+    pe_response_cache_key_of_target(request->edition, request->target, &key);
     pe_cache_entry *entry = pe_response_cache_find(request->service->responses, &key);
     if (entry == NULL)
         return false;
@@ -122,7 +122,7 @@ static pe_status choose_codings(pe_request *request, pe_problem *why)
     if (!request->codings.none)
         return PE_OK;
     return pe_fail(why, PE_NOT_ACCEPTABLE, "",
-                   plain ? "Accept-Encoding takes no identity, and there is no other coding of %s"
+                   plain ? "Accept-Encoding excludes identity, and there is no other coding of %s"
                          : "Accept-Encoding takes none of identity, gzip and zstd for %s",
                    format->name);
 }
@@ -131,9 +131,8 @@ static pe_status choose_codings(pe_request *request, pe_problem *why)
 static pe_outcome plan(pe_request *request, pe_problem *why)
 {
     pe_representation *representation = request->representation;
-    const pe_job_kind kind = kind_of_job(request);
-    if (!pe_request_has_turn(request, kind))
-        return pe_request_defer(request, kind, pe_answer_resource);
+    if (!pe_request_has_turn(request, PE_JOB_LIGHT)) /* as one of either kind has */
+        return pe_request_defer(request, kind_of_job(request), pe_answer_resource);
     const pe_status status =
         pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why);
     if (representation->planned)
@@ -188,8 +187,8 @@ static pe_outcome choose_range(pe_request *request, pe_problem *why)
 
 static void make_raw_key(const pe_request *request, pe_request_key *out)
 {
-    pe_request_key_make(request->edition, request->target, request->header[PE_HEADER_ACCEPT],
-                        request->header[PE_HEADER_ACCEPT_ENCODING], out);
+    pe_response_cache_key_make(request->edition, request->target, request->header[PE_HEADER_ACCEPT],
+                               request->header[PE_HEADER_ACCEPT_ENCODING], out);
 }
 
 /* Remember what the raw request means, so that the next one need not be read. */
@@ -202,7 +201,7 @@ static void remember(const pe_request *request, pe_coding coding)
     pe_cached_response_remember(request->representation, &raw, coding);
     if (request->representation->work <= HEAVY_WORK)
         return;
-    pe_request_key_of_target(request->edition, request->target, &raw);
+    pe_response_cache_key_of_target(request->edition, request->target, &raw);
     pe_cached_response_remember(request->representation, &raw, coding);
 }
 
@@ -240,7 +239,7 @@ static void set_price(pe_request *request)
         pe_coding_work(coding_of(request), way_of(representation), representation->length_usual);
 }
 
-/* Decided before anything is made. A coding that would be too dear is left out where the client
+/* Decided before anything is made. A coding that would cost too much is left out where the client
  * takes the bytes as they are. */
 static pe_outcome reckon(pe_request *request, pe_problem *why)
 {
@@ -339,12 +338,6 @@ static pe_outcome render_whole(pe_request *request, pe_problem *why)
     return pe_reply_rendered(request, &data, &representation->metadata, timing);
 }
 
-static pe_status share_in(const pe_request *request, pe_coding coding, double *out, pe_problem *why)
-{
-    const pe_representation *representation = request->representation;
-    return pe_coder_share(coding, &representation->plan, &representation->rendering, out, why);
-}
-
 /* The coding of a stream: gzip finds rows again that zstd, where it streams, has forgotten. */
 static pe_status choose_stream_coding(const pe_request *request, pe_coding *out, pe_problem *why)
 {
@@ -352,8 +345,12 @@ static pe_status choose_stream_coding(const pe_request *request, pe_coding *out,
     const bool or_gzip =
         best == PE_CODING_ZSTD && pe_accept_encoding_takes(&request->codings, PE_CODING_GZIP);
     double share, other = 1;
-    if (share_in(request, best, &share, why) != PE_OK ||
-        (or_gzip && share_in(request, PE_CODING_GZIP, &other, why) != PE_OK))
+    pe_status status = pe_representation_seek(request->representation, NULL, why);
+    if (status != PE_OK)
+        return status;
+    pe_stream *stream = request->representation->stream;
+    if (pe_coder_share(best, stream, &share, why) != PE_OK ||
+        (or_gzip && pe_coder_share(PE_CODING_GZIP, stream, &other, why) != PE_OK))
         return why->status;
     if (other < MUCH_SMALLER * share) {
         best = PE_CODING_GZIP;
@@ -452,6 +449,6 @@ pe_outcome pe_answer_from_cache(pe_request *request)
         return PE_CONTINUE;
     const pe_outcome outcome = reply_again(request, entry);
     if (outcome == PE_REPLIED)
-        pe_tally_warm_hit(request->service->tally);
+        pe_tally_cache_hit(request->service->tally);
     return outcome;
 }

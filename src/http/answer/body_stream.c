@@ -163,7 +163,8 @@ static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
 }
 
 /* The end of what has been read, or of the connection: a part must not pass for the whole. The
- * library marks a failed one as closed, but may wait for its socket before it closes it (0.9.75). */
+ * library marks a failed one as closed, but may wait for its socket before it closes it
+ * (0.9.75). */
 static ssize_t end_of(const pe_body_stream *body)
 {
     const union MHD_ConnectionInfo *info =

@@ -304,26 +304,23 @@ static pe_status code_sample(pe_coding coding, pe_stream *stream, uint64_t most,
     return status;
 }
 
-pe_status pe_coder_share(pe_coding coding, const pe_plan *plan, const pe_rendering *rendering,
-                         double *out, pe_problem *why)
+pe_status pe_coder_share(pe_coding coding, pe_stream *stream, double *out, pe_problem *why)
 {
     uint64_t plain = 0, coded = 0;
-    pe_stream *stream;
+    pe_status status = PE_OK;
     *out = 1;
-    if (coding == PE_CODING_IDENTITY || rendering->format->is_figure)
+    if (coding == PE_CODING_IDENTITY || pe_stream_reduces(stream))
         return PE_OK;
-    pe_status status = pe_stream_make(plan, rendering, &stream, why);
-    if (status != PE_OK)
-        return status;
     const size_t most = pe_stream_expensive(stream) ? SAMPLE_BYTES_EXPENSIVE : SAMPLE_BYTES;
-    const bool dear = SAMPLES * pe_stream_work(stream, most) > SAMPLES_WORK;
-    if (dear)
+    if (SAMPLES * pe_stream_work(stream, most) > SAMPLES_WORK) {
         *out = pe_stream_is_text(stream) ? 0.5 : 1;
-    for (size_t s = 0; s < SAMPLES && status == PE_OK && !dear; s++) {
+        return PE_OK;
+    }
+    for (size_t s = 0; s < SAMPLES && status == PE_OK; s++) {
         pe_stream_sample(stream, SAMPLE_PART(s), SAMPLE_PARTS);
         status = code_sample(coding, stream, most, &plain, &coded, why);
     }
-    pe_stream_free(stream);
+    pe_stream_restart(stream);
     if (status == PE_OK && plain > 0)
         *out = (double)coded / (double)plain;
     return status;

@@ -26,9 +26,9 @@ static pe_status store(pe_representation *representation, uint64_t edition, cons
                        (unsigned long long)representation->length_max,
                        (long long)settings->response_cache_entry_bytes,
                        (long long)settings->response_cache_bytes);
-    pe_request_key_make(edition, target, NULL, NULL, &raw);
+    pe_response_cache_key_make(edition, target, NULL, NULL, &raw);
     pe_cached_response_remember(representation, &raw, cached.coding);
-    pe_request_key_of_target(edition, target, &raw);
+    pe_response_cache_key_of_target(edition, target, &raw);
     pe_cached_response_remember(representation, &raw, cached.coding);
     pe_cache_entry_unref(cached.entry);
     return PE_OK;

@@ -84,8 +84,8 @@ static bool accepts_other(const pe_representation *representation, const char *a
            other != pe_formats[0];
 }
 
-/* "rope-table-cos.npy": the path behind the version, and the tensor where there are several. Names of
- * learned tables are left out: they may have any characters. */
+/* "rope-table-cos.npy": the path behind the version, and the tensor where there are several. Names
+ * of learned tables are left out: they may have any characters. */
 static void name_file(pe_representation *representation, size_t chosen)
 {
     const pe_format *format = representation->rendering.format;
@@ -100,6 +100,15 @@ static void name_file(pe_representation *representation, size_t chosen)
             out[used++] = *c == '/' ? '-' : *c;
     snprintf(out + used, PE_FILE_NAME_BYTES - used, "%s%s%s", one ? "-" : "",
              one ? representation->plan.tensors[chosen].name : "", format->extension);
+}
+
+static void describe_raw(pe_metadata *metadata, const pe_tensor *only)
+{
+    size_t used = 0;
+    for (size_t d = 0; d < only->shape.ndim; d++)
+        used += (size_t)snprintf(metadata->shape + used, PE_SHAPE_TEXT_BYTES - used, "%s%zu",
+                                 d > 0 ? "," : "", only->shape.dim[d]);
+    metadata->dtype = pe_dtype_name(only->dtype);
 }
 
 static pe_status choose_format(pe_representation *representation, const char *accept,
@@ -137,15 +146,8 @@ static pe_status choose_format(pe_representation *representation, const char *ac
         if (representation->rendering.format->holds_many || t == chosen)
             count_tensor(representation, &representation->plan.tensors[t]);
     name_file(representation, chosen);
-    if (strcmp(representation->rendering.format->name, "raw") == 0) {
-        const pe_tensor *only = &representation->plan.tensors[chosen];
-        char *out = representation->metadata.shape;
-        size_t used = 0;
-        for (size_t d = 0; d < only->shape.ndim; d++)
-            used += (size_t)snprintf(out + used, PE_SHAPE_TEXT_BYTES - used, "%s%zu",
-                                     d > 0 ? "," : "", only->shape.dim[d]);
-        representation->metadata.dtype = pe_dtype_name(only->dtype);
-    }
+    if (representation->rendering.format->is_bare)
+        describe_raw(&representation->metadata, &representation->plan.tensors[chosen]);
     return PE_OK;
 }
 

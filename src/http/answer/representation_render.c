@@ -13,7 +13,8 @@
 
 /* ---- bytes ---- */
 
-/* A stream that was used is made again: the cache has the plain bytes, but no room for coded ones. */
+/* A stream that was used is made again: the cache has the plain bytes, but no room for coded
+ * ones. */
 static pe_status have_stream(pe_representation *representation, pe_problem *why)
 {
     if (representation->stream != NULL)

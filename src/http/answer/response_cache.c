@@ -57,8 +57,8 @@ static bool append(pe_request_key *raw, const char *part)
     return true;
 }
 
-void pe_request_key_make(uint64_t edition, const char *target, const char *accept,
-                         const char *accept_encoding, pe_request_key *out)
+void pe_response_cache_key_make(uint64_t edition, const char *target, const char *accept,
+                                const char *accept_encoding, pe_request_key *out)
 {
     memcpy(out->key, &edition, sizeof edition);
     out->bytes = sizeof edition;
@@ -66,9 +66,9 @@ void pe_request_key_make(uint64_t edition, const char *target, const char *accep
         out->bytes = 0;
 }
 
-void pe_request_key_of_target(uint64_t edition, const char *target, pe_request_key *out)
+void pe_response_cache_key_of_target(uint64_t edition, const char *target, pe_request_key *out)
 {
-    pe_request_key_make(edition, target, NULL, "\n", out); /* no request has such a field */
+    pe_response_cache_key_make(edition, target, NULL, "\n", out); /* no request has such a field */
 }
 
 pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_request_key *raw)

@@ -24,17 +24,18 @@ pe_status pe_response_cache_make(size_t bytes_max, pe_response_cache **out,
 /** All entries have been released. Accepts NULL. */
 void pe_response_cache_free(pe_response_cache *cache);
 
-/** A raw request whose response depends on nothing else but the service's edition. There is room for the longest target that
- * is answered by default, and for header fields as clients send them. */
+/** A raw request whose response depends on nothing else but the service's edition. There is room
+ * for the longest target that is answered by default, and for header fields as clients send
+ * them. */
 typedef struct pe_request_key {
     char key[8192 + 1024];
     size_t bytes; /* 0: too long to be worth it */
 } pe_request_key;
 
-void pe_request_key_make(uint64_t edition, const char *target, const char *accept,
-                         const char *accept_encoding, pe_request_key *out);
+void pe_response_cache_key_make(uint64_t edition, const char *target, const char *accept,
+                                const char *accept_encoding, pe_request_key *out);
 /** The target with whatever fields: some response to it may be stored. */
-void pe_request_key_of_target(uint64_t edition, const char *target, pe_request_key *out);
+void pe_response_cache_key_of_target(uint64_t edition, const char *target, pe_request_key *out);
 
 /** The entry of the response to a raw request seen before, with a reference; NULL when there is
  * none. Its value is a pe_stored_response. */

@@ -75,7 +75,7 @@ int64_t pe_token_bucket_wait(pe_token_bucket *bucket, const pe_rate *rate, int64
     return most(atomic_load(&bucket->full_at) + least(time_of(rate, 1), room) - room - now, 0);
 }
 
-uint64_t pe_rate_quota(const pe_rate *rate)
+uint64_t pe_token_bucket_quota(const pe_rate *rate)
 {
     const double quota =
         (double)rate->window * (double)rate->per_second / (double)PE_NANOSECONDS_PER_SECOND;

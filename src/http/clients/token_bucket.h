@@ -19,8 +19,8 @@ typedef struct pe_token_bucket {
 } pe_token_bucket;
 
 /**
- * Take tokens. More than a full bucket holds may be taken from a full one; the bucket owes the rest,
- * and nothing is taken until it has come in. False when there are too few: *wait gets the
+ * Take tokens. More than a full bucket holds may be taken from a full one; the bucket owes the
+ * rest, and nothing is taken until it has come in. False when there are too few: *wait gets the
  * nanoseconds until there will be enough.
  *
  * Source   ITU-T I.371, the generic cell rate algorithm.
@@ -39,6 +39,6 @@ uint64_t pe_token_bucket_left(pe_token_bucket *bucket, const pe_rate *rate, int6
 int64_t pe_token_bucket_wait(pe_token_bucket *bucket, const pe_rate *rate, int64_t now);
 
 /** Tokens of a full bucket, at least one. */
-uint64_t pe_rate_quota(const pe_rate *rate);
+uint64_t pe_token_bucket_quota(const pe_rate *rate);
 
 #endif

@@ -39,9 +39,9 @@ typedef struct pe_framing_header {
 /**
  * A connection's reader. Starts zeroed.
  *
- * A header, the line before a chunk and a line of a trailer pass when they are whole; of a body each
- * byte passes. So the library sees no header that is not whole and sound, and two readers of the
- * bytes, a proxy and we, cannot take them for different requests.
+ * A header, the line before a chunk and a line of a trailer pass when they are whole; of a body
+ * each byte passes. So the library sees no header that is not whole and sound, and two readers of
+ * the bytes, a proxy and we, cannot take them for different requests.
  */
 typedef struct pe_framing {
     pe_framing_part part;
@@ -66,8 +66,9 @@ typedef struct pe_framing_limits {
 
 /**
  * Read on from arrived->passed. Changes what the library would misread: spaces at the end of a
- * value move to its front, Cookie, and Expect without a body, become fields that it does not read, a chunk's extension
- * becomes zeros before its size, and trailers are taken out, so that there are fewer bytes.
+ * value move to its front, Cookie, and Expect without a body, become fields that it does not read,
+ * a chunk's extension becomes zeros before its size, and trailers are taken out, so that there are
+ * fewer bytes.
  *
  * Source  RFC 9112, sections 2.2, 3, 5, 6, 7.1; RFC 9110, 5.5, 5.6.2, 7.2.
  * Errors  MALFORMED_REQUEST, HEADER_TOO_LARGE, BODY_TOO_LARGE, with framing->complaint: what waits

@@ -17,8 +17,9 @@
  * Of TLS it receives by gnutls_record_recv(), and the program has its own of that, too: what GnuTLS
  * itself receives is coded and passes.
  *
- * A header comes whole; what waits for the rest of it is held here, at most connection_memory_bytes.
- * A request that is refused is answered once all before it have been; nothing after it is read.
+ * A header comes whole; what waits for the rest of it is held here, at most
+ * connection_memory_bytes. A request that is refused is answered once all before it have been;
+ * nothing after it is read.
  */
 typedef struct pe_inlet {
     int socket;
@@ -44,10 +45,10 @@ typedef struct pe_inlet {
 /**
  * From now on the socket's bytes pass here; the caller has filled socket, session, watchdog, watch,
  * limits, held_max, refused, late, context, and proxied where a proxy has to say first whose the
- * connection is, also before TLS. refused(context) is called once, when the connection may
- * be told: it does so by itself, and the library then finds the connection's end. So is
- * late(context), of TLS, when the watchdog has made the connection LEAVING. False where a descriptor
- * is beyond every limit, or without memory.
+ * connection is, also before TLS. refused(context) is called once, when the connection may be told:
+ * it does so by itself, and the library then finds the connection's end. So is late(context), of
+ * TLS, when the watchdog has made the connection LEAVING. False where a descriptor is beyond every
+ * limit, or without memory.
  *
  * Threads  the connection's I/O thread alone.
  */

@@ -114,8 +114,8 @@ static void shut(pe_watch *watch)
 /* ---- deadlines ---- */
 
 /* A request that did not arrive gets a word, unless it has gone on meanwhile. The word is sent
- * outside the lock: over a descriptor of our own, which stays open whatever the library does. Called
- * with the lock held. */
+ * outside the lock: over a descriptor of our own, which stays open whatever the library does.
+ * Called with the lock held. */
 static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
 {
     uint_fast64_t seen = atomic_load(&watch->state);
@@ -457,7 +457,8 @@ static pe_watch *next_nominee(nominees *silent)
     return NULL;
 }
 
-/* The end of its reading, as in the drain: what has arrived is answered. Called with the lock held. */
+/* The end of its reading, as in the drain: what has arrived is answered. Called with the lock
+ * held. */
 static bool drop_silent(pe_watchdog *watchdog, bool admin)
 {
     if (watchdog->dropped[admin] == DROPPED_MAX)

@@ -13,9 +13,9 @@
 #include "http/connection/request_label.h"
 
 /**
- * The library's own timeout is of inactivity, which one byte a second defeats, and it takes a reader
- * for silent who reads less than the socket holds. So it has none: every connection stands in a
- * registry with what it is doing and until when it may.
+ * The library's own timeout is of inactivity, which one byte a second defeats, and it takes a
+ * reader for silent who reads less than the socket holds. So it has none: every connection stands
+ * in a registry with what it is doing and until when it may.
  *
  * FRESH (no byte yet) -> HEADER (a part of one is there) -> RECEIVING the body -> WORKING (ours; no
  * deadline) -> SENDING the answer -> IDLE until the next byte. A header that comes whole leaves
@@ -60,9 +60,8 @@ typedef struct pe_deadlines {
 } pe_deadlines;
 
 /** Starts the watchdog's thread. expired(context, socket) is called, once, for a connection whose
- * request did not arrive in time: it tells the client and ends the sending side of the socket, which
- * is for this call only. After it the client is left
- * LEAVING's time to read that. */
+ * request did not arrive in time: it tells the client and ends the sending side of the socket,
+ * which is for this call only. After it the client is left LEAVING's time to read that. */
 pe_status pe_watchdog_make(const pe_deadlines *deadlines,
                            void (*expired)(void *context, int socket), void *context,
                            pe_watchdog **out, pe_problem *why) PE_MUST_CHECK;
@@ -87,8 +86,8 @@ bool pe_watchdog_is_leaving(const pe_watch *watch);
 
 /**
  * End the connections that are IDLE, from now on each that becomes idle, and after half a second
- * those that are FRESH; what they have sent before is answered. Wait until none is left or timeout_ms
- * have passed, then shut the others.
+ * those that are FRESH; what they have sent before is answered. Wait until none is left or
+ * timeout_ms have passed, then shut the others.
  */
 void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms);
 

@@ -27,7 +27,8 @@ pe_outcome pe_page_admin(pe_request *request, pe_problem *why)
 
 /* ---- the log's level ---- */
 
-/* A web page that a browser shows may send a POST to any address; browsers tell where it is from. */
+/* A web page that a browser shows may send a POST to any address; browsers tell where it is
+ * from. */
 pe_status pe_page_check_origin(const pe_request *request, pe_problem *why)
 {
     if (request->method != PE_METHOD_POST ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* explorer_data.h - the files of src/web/ as src/web/pack leaves them, held by the program itself. */
+/* explorer_data.h - the files of src/web/ as src/web/pack leaves them, held by the program
+ * itself. */
 #ifndef PE_HTTP_PAGES_EXPLORER_DATA_H
 #define PE_HTTP_PAGES_EXPLORER_DATA_H
 

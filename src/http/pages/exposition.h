@@ -16,7 +16,8 @@ typedef enum pe_metric_type {
     PE_METRIC_HISTOGRAM
 } pe_metric_type;
 
-/** The name is without the _total of counters. One that ends in _seconds or _bytes has that unit. */
+/** The name is without the _total of counters. One that ends in _seconds or _bytes has that
+ * unit. */
 typedef struct pe_metric {
     const char *name;
     pe_metric_type type;

@@ -146,9 +146,9 @@ static void read_responses(const scrape *from, const metric_row *row)
     }
 }
 
-static void read_warm_hits(const scrape *from, const metric_row *row)
+static void read_cache_hits(const scrape *from, const metric_row *row)
 {
-    count(from, row, "", pe_tally_warm_hits(from->service->tally));
+    count(from, row, "", pe_tally_cache_hits(from->service->tally));
 }
 
 static void read_active(const scrape *from, const metric_row *row)
@@ -330,12 +330,12 @@ static const metric_row rows[] = {
     SUMMARY("http_server_response_body_size_bytes",
             "Bytes of the bodies of responses; a client that leaves early has taken fewer.",
             read_sizes, offsetof(pe_tally_sum, sent)),
-    GAUGE("http_server_active_requests", "Requests whose first line has arrived and that have not ended; this is one.",
+    GAUGE("http_server_active_requests", "Requests whose first line has arrived and that have not ended, this one included.",
           read_active, 0),
     COUNTER("posenc_requests", "Requests that have ended.", read_requests, 0),
     COUNTER("posenc_responses", "Requests that have ended, by the class of their status.", read_responses, 0),
     COUNTER("posenc_warm_hits",
-            "Requests answered from the response cache by their raw target and headers.", read_warm_hits, 0),
+            "Requests answered from the response cache by their raw target and headers.", read_cache_hits, 0),
     COUNTER("posenc_rejections", "Replies that told a problem, by its code.", read_problems, 0),
     COUNTER("posenc_refused", "Requests refused because of their header alone.", OF_COUNTERS(refused)),
     COUNTER("posenc_timeouts", "Requests that did not arrive before their deadline.", OF_COUNTERS(timeouts)),
@@ -347,7 +347,7 @@ static const metric_row rows[] = {
               "Time of workers: of each turn that a request had, and of each block of a streamed response.",
               read_work),
     COUNTER("posenc_work_units",
-            "Units of work, of about ten nanoseconds, that requests were priced at when it was begun.",
+            "Prices of the requests whose work was begun, in units of about ten nanoseconds.",
             OF_COUNTERS(work)),
     COUNTER("posenc_streams", "Responses computed while they were sent.", OF_COUNTERS(streams)),
     COUNTER("posenc_stream_bytes", "Bytes computed for streamed responses.", OF_COUNTERS(stream_bytes)),
@@ -381,7 +381,7 @@ static const metric_row rows[] = {
     GAUGE("posenc_cache_max_bytes", "Bytes that the cache may hold.", OF_CACHES(bytes_max)),
     GAUGE("posenc_cache_entries", "Stored entries.", OF_CACHES(entries)),
     COUNTER("process_cpu_seconds", "Time that all threads of the process have computed.", read_cpu, 0),
-    GAUGE("process_resident_memory_bytes", "Memory of the process that is in the machine's.",
+    GAUGE("process_resident_memory_bytes", "Memory of the process that is in RAM.",
           read_memory, offsetof(scrape, resident)),
     GAUGE("process_virtual_memory_bytes", "Addresses that the process has reserved.",
           read_memory, offsetof(scrape, reserved)),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pages.h - the handlers of everything that is no resource of numbers. See the table in routes.c. */
+/* pages.h - the handlers of everything that is no resource of numbers. See the table in
+ * routes.c. */
 #ifndef PE_HTTP_PAGES_PAGES_H
 #define PE_HTTP_PAGES_PAGES_H
 

@@ -26,7 +26,8 @@ pe_outcome pe_reply_stored(pe_request *request, struct pe_cache_entry *entry, co
 pe_outcome pe_reply_rendered(pe_request *request, pe_buffer *data, const pe_metadata *metadata,
                              const char *timing);
 
-/** 200 or 206 with content that is made while the client takes it.   Errors  OVERLOADED (memory). */
+/** 200 or 206 with content that is made while the client takes it.   Errors  OVERLOADED
+ * (memory). */
 pe_outcome pe_reply_stream(pe_request *request, const pe_body_source *source,
                            const pe_metadata *metadata, pe_problem *why);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stored_response.h - a rendered representation with its response: what the response cache holds.
- */
+/* stored_response.h - a rendered representation with its response, as the response cache has. */
 #ifndef PE_HTTP_REPLY_STORED_RESPONSE_H
 #define PE_HTTP_REPLY_STORED_RESPONSE_H
 

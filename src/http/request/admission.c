@@ -23,7 +23,8 @@ pe_client_id pe_admission_id(const pe_settings *settings, const pe_client_addres
     return id;
 }
 
-/* The hash is of random bits, so any part of it will do; and a key that is made anew begins anew. */
+/* The hash is of random bits, so any part of it will do; and a key that is made anew begins
+ * anew. */
 static pe_client_id id_of_key(const pe_key *key)
 {
     pe_client_id id = {.keyed = 1};
@@ -187,7 +188,7 @@ static pe_admission_limit describe(const limit *one, bool work, int64_t now)
     const int64_t wait = pe_token_bucket_wait(one->bucket, &one->rate, now);
     return (pe_admission_limit){.name = names[one->keyed][work],
                                 .unit = names[0][work],
-                                .quota = shown(pe_rate_quota(&one->rate)),
+                                .quota = shown(pe_token_bucket_quota(&one->rate)),
                                 .window = seconds_of(one->rate.window),
                                 .left = shown(pe_token_bucket_left(one->bucket, &one->rate, now)),
                                 .wait = wait > 0 ? shown(seconds_of(wait)) : 0};

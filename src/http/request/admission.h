@@ -22,8 +22,8 @@ pe_status pe_admission_check(pe_request *request, pe_problem *why) PE_MUST_CHECK
 /** The client by address, whose share of what is held the request uses.   Threads  as above. */
 pe_client *pe_admission_address(pe_request *request);
 
-/** Whose turn it is when a worker takes the request: the key's, else the address's. Threads  that of
- * the connection first, later any. */
+/** Whose turn it is when a worker takes the request: the key's, else the address's. Threads  that
+ * of the connection first, later any. */
 pe_lanes *pe_admission_lanes(pe_request *request);
 
 /**

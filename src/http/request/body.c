@@ -74,8 +74,9 @@ static void drop(pe_request *request, pe_status reason)
 }
 
 /*
- * Keep a part of the body; false where memory is short. Once a large one is under way, there is room for all that was declared:
- * nothing is copied again, and whoever declares much and sends little holds little.
+ * Keep a part of the body; false where memory is short. Once a large one is under way, there is
+ * room for all that was declared: nothing is copied again, and whoever declares much and sends
+ * little holds little.
  */
 static bool keep(pe_request *request, const char *upload, size_t bytes)
 {

@@ -71,7 +71,8 @@ pe_status pe_parameters_json_only(const pe_request *request, pe_problem *why)
     return check_type(request, false, &type, why);
 }
 
-/* What the header says of a body that holds the parameters, or tensors beside those of the query. */
+/* What the header says of a body that holds the parameters, or tensors beside those of the
+ * query. */
 static pe_status read_body(pe_request *request, bool binary, pe_request_parameters *out,
                            pe_problem *why)
 {

@@ -25,7 +25,7 @@ typedef struct series {
 
 struct pe_tally {
     struct {
-        atomic_uint_fast64_t warm_hits;
+        atomic_uint_fast64_t cache_hits;
         char apart[128 - sizeof(atomic_uint_fast64_t)];
     } thread[CELLS];
     unsigned routes;
@@ -128,18 +128,18 @@ void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned statu
         add(&mine->received, request->body_arrived);
 }
 
-void pe_tally_warm_hit(pe_tally *tally)
+void pe_tally_cache_hit(pe_tally *tally)
 {
-    add(&tally->thread[cell_of_thread()].warm_hits, 1);
+    add(&tally->thread[cell_of_thread()].cache_hits, 1);
 }
 
 /* ---- reading ---- */
 
-uint64_t pe_tally_warm_hits(const pe_tally *tally)
+uint64_t pe_tally_cache_hits(const pe_tally *tally)
 {
     uint64_t all = 0;
     for (size_t c = 0; c < CELLS; c++)
-        all += load(&tally->thread[c].warm_hits);
+        all += load(&tally->thread[c].cache_hits);
     return all;
 }
 

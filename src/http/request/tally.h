@@ -39,8 +39,8 @@ void pe_tally_free(pe_tally *tally);
 void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned status, int64_t now);
 
 /** A request was answered from the response cache as it was sent. */
-void pe_tally_warm_hit(pe_tally *tally);
-uint64_t pe_tally_warm_hits(const pe_tally *tally);
+void pe_tally_cache_hit(pe_tally *tally);
+uint64_t pe_tally_cache_hits(const pe_tally *tally);
 
 /** Each series in turn, in order of route, method and status. */
 void pe_tally_each(const pe_tally *tally, void (*visit)(void *context, const pe_tally_sum *sum),

@@ -6,8 +6,8 @@
 
 #include "base/turns.h"
 
-/* Units of work of one turn in the ring, some tenths of a millisecond. A job counts for no more than
- * it does before it comes round. */
+/* Units of work of one turn in the ring, some tenths of a millisecond. A job counts for no more
+ * than it does before it comes round. */
 #define TURN ((uint64_t)65536)
 
 static uint64_t price_of(const pe_job *job)

@@ -32,10 +32,10 @@ typedef struct worker {
 } worker;
 
 /*
- * Of the threads, `threads` of the limits have a job and go on with it; each has a place. A job that
- * has had its turn gives its place to another thread, and waits for its next turn on its own stack.
- * So does one that waits for what another thread makes. Where no thread is without a job to take
- * the place, all that wait for a turn go on, or the one that is waited for might not.
+ * Of the threads, `threads` of the limits have a job and go on with it; each has a place. A job
+ * that has had its turn gives its place to another thread, and waits for its next turn on its own
+ * stack. So does one that waits for what another thread makes. Where no thread is without a job to
+ * take the place, all that wait for a turn go on, or the one that is waited for might not.
  *
  * The lock guards everything below it. It is held neither while a job runs nor with another lock.
  */

@@ -38,8 +38,8 @@ size_t pe_pool_threads(size_t threads);
 
 pe_status pe_pool_make(const pe_pool_limits *limits, pe_pool **out, pe_problem *why) PE_MUST_CHECK;
 
-/** The client's lanes stay until the job is run; NULL: nobody's in particular. False when the job is
- * refused, or the pool is ending.   Threads  any. */
+/** The client's lanes stay until the job is run; NULL: nobody's in particular. False when the job
+ * is refused, or the pool is ending.   Threads  any. */
 bool pe_pool_submit(pe_pool *pool, pe_lanes *client, pe_job *job, pe_job_kind kind) PE_MUST_CHECK;
 
 /** Would such a job be refused now? */
