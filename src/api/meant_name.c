@@ -8,7 +8,15 @@
 
 #include "base/array.h"
 #include "base/nearest.h"
+#include "encodings/registry.h"
 #include "plan/params.h"
+
+/* What others call a number of positions. */
+#define LENGTHS                                                                                    \
+    "max_len", "max_length", "length", "seq_len", "seq_length", "n", "end", "max_pos",             \
+        "max_position", "max_seq_len", "max_seq_length", "context", "context_length",              \
+        "context_len", "ctx_len", "n_ctx", "n_pos", "n_positions", "num_positions",                \
+        "num_embeddings", "block_size"
 
 /* What others call a parameter. Of the rows with a name, the first counts whose parameter the
  * resource has. `as`: how it is written where the parameter alone does not tell. */
@@ -27,16 +35,12 @@ static const struct {
      "d_model", NULL},
     {PE_NAMES("rope_dim", "rot_dim", "n_rot"), "rotary_dim", NULL},
     {PE_NAMES("rotary_pct", "rotary_percentage"), "partial_rotary_factor", NULL},
-    {PE_NAMES("max_len", "max_length", "length", "seq_len", "seq_length", "n", "end", "max_pos",
-              "max_position", "max_seq_len", "max_seq_length", "context", "context_length",
-              "context_len", "ctx_len", "n_ctx", "n_pos", "n_positions", "num_positions",
-              "num_embeddings", "block_size"),
-     "positions", "positions=0:N"},
+    {PE_NAMES(LENGTHS), "positions", "positions=0:N"},
+    {PE_NAMES(LENGTHS, "positions"), "length", NULL},
     {PE_NAMES("start", "start_pos", "start_index", "offset"), "positions", "positions=START:END"},
     {PE_NAMES("pos", "position", "position_id", "position_ids", "pos_ids", "timesteps", "t", "m"),
      "positions", NULL},
-    {PE_NAMES("length", "seq_len", "n", "positions", "max_seq_len", "q_len", "tgt_len"),
-     "query_length", NULL},
+    {PE_NAMES(LENGTHS, "positions", "q_len", "tgt_len"), "query_length", NULL},
     {PE_NAMES("k_len", "src_len", "memory_length", "past_key_values_length"), "key_length", NULL},
     {PE_NAMES("heads", "h", "n_heads", "nheads", "n_head", "num_attention_heads"), "num_heads",
      NULL},
@@ -44,7 +48,7 @@ static const struct {
     {PE_NAMES("h"), "window_height", NULL},
     {PE_NAMES("w"), "window_width", NULL},
     {PE_NAMES("positions", "deltas"), "offsets", NULL},
-    {PE_NAMES("n", "length", "max_distance", "range"), "offsets", "offsets=0:N"},
+    {PE_NAMES(LENGTHS, "max_distance", "range"), "offsets", "offsets=0:N"},
     {PE_NAMES("window_size", "grid", "grid_size", "target_grid", "positions", "size", "image_size"),
      "height", "height and width"},
     {PE_NAMES("h", "rows"), "height", NULL},
@@ -110,7 +114,7 @@ static const char *const opposites[][2] = {
 };
 
 /* More than there are. */
-#define SYNONYMS_MAX 256
+#define SYNONYMS_MAX 512
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -190,15 +194,28 @@ static bool list_words(const char *name, const char *const *names, size_t n,
     return found > 0 && found <= SHOWN_MAX;
 }
 
+/* A word that means something elsewhere is not misspelled. */
+static bool is_known(const char *name)
+{
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        if (is_one_of(name, synonyms[s].names))
+            return true;
+    for (size_t r = 0; pe_registry[r] != NULL; r++)
+        if (pe_params_find(pe_registry[r]->param_sets, name) != NULL)
+            return true;
+    return false;
+}
+
 bool pe_meant_name_find(const char *name, bool denied, const char *const *names, size_t own,
                         size_t n, char out[PE_MEANT_NAME_BYTES])
 {
     const char *meant = synonym_of(name, denied, names, own);
     if (meant == NULL && list_words(name, names, own, out))
         return true;
-    if (meant == NULL)
+    const bool typo = meant == NULL && !is_known(name);
+    if (typo)
         meant = pe_nearest_name(name, names, n);
-    if (meant == NULL)
+    if (typo && meant == NULL)
         meant = near_synonym(name, denied, names, own);
     snprintf(out, PE_MEANT_NAME_BYTES, "%s", meant != NULL ? meant : "");
     return meant != NULL;

@@ -10,6 +10,16 @@ static bool reads(const pe_rope_type *type, pe_rope_key key)
     return (type->reads & PE_ROPE_BIT(key)) != 0;
 }
 
+/* seq_len does not say for how many positions a table is. */
+static void add_positions(const pe_values *values, pe_rope_key key, pe_buffer *text)
+{
+    static const char *const names[] = {"positions", "offsets"};
+    for (size_t i = 0; i < PE_LEN(names) && key == PE_ROPE_SEQ_LEN; i++)
+        if (pe_values_find(values, names[i]) != NULL)
+            pe_buffer_format(text, "; %s=0:%lld is for that many %s", names[i],
+                             (long long)pe_values_int(values, "seq_len"), names[i]);
+}
+
 /* "factor is not read by rope_type default; these read it: linear, ntk" */
 static pe_status fail_unread(const pe_values *values, const pe_rope_type *type, pe_rope_key key,
                              pe_problem *why)
@@ -20,6 +30,7 @@ static pe_status fail_unread(const pe_values *values, const pe_rope_type *type, 
         if (reads(pe_rope_types[t], key))
             pe_buffer_format(&readers, "%s%s", readers.bytes == 0 ? "" : ", ",
                              pe_rope_types[t]->name);
+    add_positions(values, key, &readers);
     const pe_status status = pe_values_invalid(
         values, name, why, "%s is not read by rope_type %s; give a rope_type that reads it: %s",
         name, type->name, pe_buffer_text(&readers));
