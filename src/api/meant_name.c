@@ -206,9 +206,43 @@ static bool is_known(const char *name)
     return false;
 }
 
-bool pe_meant_name_find(const char *name, bool denied, const char *const *names, size_t own,
+static bool is_false(pe_slice text)
+{
+    return text.bytes == strlen("false") && strncasecmp(text.text, "false", text.bytes) == 0;
+}
+
+/* Two sides in a list, or one of a square: "2,3", "[2, 3]", "2". */
+static bool read_sides(pe_slice text, unsigned side[2])
+{
+    char list[32];
+    int used = 0;
+    if (text.bytes > 0 && text.text[0] == '[')
+        text = (pe_slice){text.text + 1, text.bytes - 1};
+    if (text.bytes == 0 || text.bytes >= sizeof list)
+        return false;
+    snprintf(list, sizeof list, "%.*s", (int)text.bytes, text.text);
+    if (sscanf(list, "%5u%n ,%5u%n", &side[0], &used, &side[1], &used) == 1)
+        side[1] = side[0];
+    return used > 0 && (list[used] == '\0' || strcmp(list + used, "]") == 0);
+}
+
+/* "height and width" with what was given for the two. */
+static void write_meant(const char *meant, pe_slice value, char out[PE_MEANT_NAME_BYTES])
+{
+    static const char between[] = " and ";
+    const char *second = strstr(meant, between);
+    unsigned side[2];
+    if (second != NULL && strstr(second, "width") != NULL && read_sides(value, side))
+        snprintf(out, PE_MEANT_NAME_BYTES, "%.*s=%u%s%s=%u", (int)(second - meant), meant, side[0],
+                 between, second + strlen(between), side[1]);
+    else
+        snprintf(out, PE_MEANT_NAME_BYTES, "%s", meant);
+}
+
+bool pe_meant_name_find(const char *name, pe_slice value, const char *const *names, size_t own,
                         size_t n, char out[PE_MEANT_NAME_BYTES])
 {
+    const bool denied = is_false(value);
     const char *meant = synonym_of(name, denied, names, own);
     if (meant == NULL && list_words(name, names, own, out))
         return true;
@@ -217,6 +251,7 @@ bool pe_meant_name_find(const char *name, bool denied, const char *const *names,
         meant = pe_nearest_name(name, names, n);
     if (typo && meant == NULL)
         meant = near_synonym(name, denied, names, own);
-    snprintf(out, PE_MEANT_NAME_BYTES, "%s", meant != NULL ? meant : "");
+    if (meant != NULL)
+        write_meant(meant, value, out);
     return meant != NULL;
 }

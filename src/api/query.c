@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/meant_name.h"
 #include "encodings/registry.h"
@@ -170,11 +169,6 @@ static const char *sibling_with(const pe_resource *resource, const char *name)
     return NULL;
 }
 
-static bool is_false(pe_slice text)
-{
-    return text.bytes == strlen("false") && strncasecmp(text.text, "false", text.bytes) == 0;
-}
-
 pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
                                 const char *name, pe_slice text, pe_problem *why)
 {
@@ -189,7 +183,7 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
     size_t own;
     const size_t n = list_names(resource, in_body, names, &own);
     char meant[PE_MEANT_NAME_BYTES];
-    const bool near = pe_meant_name_find(name, is_false(text), names, own, n, meant);
+    const bool near = pe_meant_name_find(name, text, names, own, n, meant);
     free(names);
     if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
