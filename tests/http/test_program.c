@@ -173,6 +173,12 @@ static const struct says {
      2,
      "",
      "cannot write /nonexistent/x.npy"},
+    {{"table", "sinusoidal", "--d-model=4", "--format=npy", "-o", "/dev/full"},
+     NULL,
+     1,
+     "",
+     "\"event\":\"table_failed\",\"parameter\":\"output\",\"detail\":\"/dev/full could not be "
+     "written: No space left on device\""},
     {{"table", "sinusoidal", "--d-model=4", "--max-elements=3"}, NULL, 2, "", "at most 3"},
     {{"table", "sinusoidal/add"}, NULL, 2, "", "--body FILE"},
     {{"table", "sinusoidal/add", "--body", "x.txt"}, NULL, 2, "", ".safetensors"},
