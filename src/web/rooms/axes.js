@@ -8,7 +8,7 @@ import { find } from '../parts/listing.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
-import { take } from '../parts/take.js';
+import { plain } from '../parts/take.js';
 import { models } from './catalogue.js';
 import { Dials, owners, steps } from './dials.js';
 import { Sequence, tokensOf } from './sequence.js';
@@ -161,15 +161,6 @@ class Axes {
         /** @private @type {{model: string, clocked: boolean}} */ this.clock = { model: '', clocked: false };
         this.convention = this.conventions();
         this.patch = h('p', { class: 'note' });
-        this.along = take(
-            () => ({
-                path: '/v1/rope/mrope-positions',
-                values: this.values(),
-                tensor: { name: 'position_ids', shape: [AXES.length, this.tokens().length], dtype: 'int32' },
-                many: false,
-            }),
-            listing.formats.map(({ name }) => name),
-        );
         const told = /** @param {unknown} error */ (error) => this.fields.fail(error);
         this.asks = {
             clock: new Latest(fail),
@@ -225,12 +216,24 @@ class Axes {
                     { class: 'stage' },
                     section(
                         place,
-                        { name: 'tokens', title: 'Tokens and their positions', first: true },
+                        {
+                            name: 'tokens',
+                            title: 'Tokens and their positions',
+                            first: true,
+                            source: () => plain('/v1/rope/mrope-positions', this.values(), 'position_ids'),
+                        },
                         this.sequence.element,
                         readout.element,
                     ),
-                    section(place, { name: 'pairs', title: 'Which axis turns which pair' }, this.dials.element),
-                    h('div', { class: 'panels' }, this.along.element),
+                    section(
+                        place,
+                        {
+                            name: 'pairs',
+                            title: 'Which axis turns which pair',
+                            source: () => (this.found ? plain('/v1/rope/table', this.turned(), 'cos') : null),
+                        },
+                        this.dials.element,
+                    ),
                 ),
             ),
             this.grids(),
@@ -358,8 +361,18 @@ class Axes {
             `Here “${AFTER[0]}” is token ${next} and has position ${found.axes[0][next]}: the picture has ` +
             `${next - BEFORE.length} tokens and takes ${found.axes[0][next] - BEFORE.length} positions. ` +
             `A generated token stands at its index plus mrope_position_delta, here ${found.delta}.`.replace('-', '−');
-        this.along.refresh();
         this.follow();
+    }
+
+    /** Those of the token that is pointed at. @private */
+    positions() {
+        const { token } = this.token();
+        return (this.found?.axes ?? []).map((axis) => axis[token]);
+    }
+
+    /** @private */
+    turned() {
+        return { model: this.get('model'), positions: this.positions().join(';'), dtype: 'float64' };
     }
 
     /** What follows the token and the pair that are pointed at. @private */
@@ -372,7 +385,7 @@ class Axes {
         const model = this.get('model');
         // Pairs of the model before say nothing of this one's.
         if (pairs?.model !== model) return;
-        const at = found.axes.map((axis) => axis[token.token]);
+        const at = this.positions();
         void this.asks.turn.ask(
             [model, at, this.get('pair'), token.token],
             (signal) => turnOf(model, at.join(';'), signal),
