@@ -34,7 +34,7 @@ const ROOMS = {
     '#/rotations?numerics=float32': 4,
     '#/reach?numerics=float32': 4,
     '#/biases': 2,
-    '#/axes': 2,
+    '#/axes': 3,
 };
 const RUN = {
     curl: (text) => run('sh', ['-c', text]),
