@@ -366,7 +366,7 @@ class Curves {
         /** @private */ this.asks = { distance: new Latest(() => undefined), decay: new Latest(fail) };
         this.element = h(
             'div',
-            { class: 'apart' },
+            {},
             h('div', { class: 'cards' }, this.cards()),
             section(
                 place,
