@@ -498,6 +498,12 @@ static const struct {
      NULL, "short_factor long_factor "},
     {"/v1/rope/scaled-base?head_dim=7&factor=8&method=dynamic", NULL,
      "head_dim seq_len max_position_embeddings "},
+    {"/v1/rope/compare?head_dim=64&max_position_embeddings=64&target_length=128&rope_types=linear"
+     "&beta_fast=3&alpha=2",
+     NULL, "beta_fast alpha "},
+    {"/v1/attention",
+     "{\"q\": [[1, 2]], \"k\": [[1, 2]], \"slope\": 1, \"freq_shift\": 1, \"variant\": \"t5\"}",
+     "#/freq_shift #/slope #/variant "},
     {"/v1/alibi/bias?num_heads=8&mask_value=-1&heads=9", NULL, "query_length mask_value heads "},
     {"/v1/t5/buckets?att_span=4", NULL, "att_span query_length "},
     {"/v1/shaw/indices?query_length=4&key_length=2", NULL, "query_length max_relative_position "},

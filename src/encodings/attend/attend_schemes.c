@@ -318,24 +318,33 @@ static void take_base(pe_values *values, const char *to, const char *from)
     other->present = other->given = false;
 }
 
+/* What another scheme reads is refused where it was given, and its default is no part of a request. */
+static pe_status drop_unread(pe_values *values, pe_value *value, const pe_attend_scheme *scheme,
+                             pe_problem *why)
+{
+    const pe_attend_scheme *reader = reader_of(value->param);
+    if (reader == NULL || reader == scheme)
+        return PE_OK;
+    if (value->given)
+        return pe_values_invalid(values, value->param->name, why,
+                                 "%s is read by scheme=%s only, scheme is %s", value->param->name,
+                                 reader->name, scheme->name);
+    value->present = false;
+    return PE_OK;
+}
+
 pe_status pe_attend_scheme_read(pe_values *values, const pe_attend_scheme **out, pe_problem *why)
 {
+    pe_status status = PE_OK;
+    pe_problem mistake;
     const pe_attend_scheme *scheme = schemes[pe_values_choice(values, "scheme")];
     if (scheme == &rope)
         take_base(values, "rope_theta", "base");
     if (scheme == &sinusoidal)
         take_base(values, "base", "rope_theta");
-    for (size_t i = 0; i < values->n; i++) {
-        pe_value *value = &values->value[i];
-        const pe_attend_scheme *reader = reader_of(value->param);
-        if (reader == NULL || reader == scheme)
-            continue;
-        if (value->given)
-            return pe_values_invalid(values, value->param->name, why,
-                                     "%s is read by scheme=%s only, scheme is %s",
-                                     value->param->name, reader->name, scheme->name);
-        value->present = false;
-    }
+    for (size_t i = 0; i < values->n; i++)
+        status = pe_problem_collect(
+            status, drop_unread(values, &values->value[i], scheme, &mistake), &mistake, why);
     *out = scheme;
-    return read_variant(values, scheme, why);
+    return pe_problem_collect(status, read_variant(values, scheme, &mistake), &mistake, why);
 }

@@ -335,13 +335,20 @@ static pe_status check_keys(pe_values *values, pe_problem *why)
     const pe_value *chosen = pe_values_find(values, "rope_types");
     const unsigned reads =
         all_reads(chosen) | PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS);
-    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
-        if ((reads & PE_ROPE_BIT(k)) == 0 && pe_values_given(values, pe_rope_key_name(k)))
-            return pe_values_invalid(values, pe_rope_key_name(k), why,
-                                     "%s is read by none of the rope_types", pe_rope_key_name(k));
+    pe_status status = PE_OK;
+    pe_problem mistake;
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
+        const char *name = pe_rope_key_name(k);
+        if ((reads & PE_ROPE_BIT(k)) == 0 && pe_values_given(values, name))
+            status =
+                pe_problem_collect(status,
+                                   pe_values_invalid(values, name, &mistake,
+                                                     "%s is read by none of the rope_types", name),
+                                   &mistake, why);
+    }
     for (size_t t = 0; t < chosen->n_picks; t++)
         fill_defaults(values, types[chosen->picks[t]]);
-    return PE_OK;
+    return status;
 }
 
 /* What the types have in common: the frequencies that were trained. */
