@@ -3,6 +3,7 @@
 #include "api/meant_name.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -211,19 +212,28 @@ static bool is_false(pe_slice text)
     return text.bytes == strlen("false") && strncasecmp(text.text, "false", text.bytes) == 0;
 }
 
+/* Digits, after spaces; returns what follows them, or NULL. */
+static const char *read_side(const char *at, unsigned long *side)
+{
+    char *end = NULL;
+    at += strspn(at, " ");
+    if (strspn(at, "0123456789") == 0)
+        return NULL;
+    *side = strtoul(at, &end, 10);
+    return end;
+}
+
 /* Two sides in a list, or one of a square: "2,3", "[2, 3]", "2". */
-static bool read_sides(pe_slice text, unsigned side[2])
+static bool read_sides(pe_slice text, unsigned long side[2])
 {
     char list[32];
-    int used = 0;
-    if (text.bytes > 0 && text.text[0] == '[')
-        text = (pe_slice){text.text + 1, text.bytes - 1};
-    if (text.bytes == 0 || text.bytes >= sizeof list)
-        return false;
-    snprintf(list, sizeof list, "%.*s", (int)text.bytes, text.text);
-    if (sscanf(list, "%5u%n ,%5u%n", &side[0], &used, &side[1], &used) == 1)
-        side[1] = side[0];
-    return used > 0 && (list[used] == '\0' || strcmp(list + used, "]") == 0);
+    snprintf(list, sizeof list, "%.*s", (int)(text.bytes < sizeof list ? text.bytes : 0),
+             text.text);
+    const char *at = read_side(list + (list[0] == '['), &side[0]);
+    side[1] = side[0];
+    if (at != NULL && *at == ',')
+        at = read_side(at + 1, &side[1]);
+    return at != NULL && (*at == '\0' || strcmp(at, "]") == 0);
 }
 
 /* "height and width" with what was given for the two. */
@@ -231,10 +241,10 @@ static void write_meant(const char *meant, pe_slice value, char out[PE_MEANT_NAM
 {
     static const char between[] = " and ";
     const char *second = strstr(meant, between);
-    unsigned side[2];
+    unsigned long side[2] = {0};
     if (second != NULL && strstr(second, "width") != NULL && read_sides(value, side))
-        snprintf(out, PE_MEANT_NAME_BYTES, "%.*s=%u%s%s=%u", (int)(second - meant), meant, side[0],
-                 between, second + strlen(between), side[1]);
+        snprintf(out, PE_MEANT_NAME_BYTES, "%.*s=%lu%s%s=%lu", (int)(second - meant), meant,
+                 side[0], between, second + strlen(between), side[1]);
     else
         snprintf(out, PE_MEANT_NAME_BYTES, "%s", meant);
 }
