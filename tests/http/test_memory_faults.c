@@ -50,6 +50,8 @@ static const struct kind {
      206},
     {"/v1/sinusoidal?d_model=64&base=1#&positions=0:900", "Want-Repr-Digest: sha-256=1", NULL, 200},
     {"/v1/rope/table?head_dim=16&rope_theta=1#&format=safetensors", NULL, NULL, 200},
+    {"/v1/sinusoidal?d_model=64&base=1#&positions=0:900&format=png", NULL, NULL, 200},
+    {"/v1/alibi/bias?num_heads=4&query_length=50&alibi_bias_max=1.#&format=svg", NULL, NULL, 200},
     {"/v1/rope/table?head_dim=16&rope_type=yarn&factor=4&original_max_position_embeddings=1#", NULL,
      NULL, 200},
     {"/v1/rope/xpos/table?head_dim=16&scale_base=1#", NULL, NULL, 200},
