@@ -175,6 +175,15 @@ static void sighup_applies_what_it_can_and_says_what_it_cannot(void **state)
     expect_line(&one, "\"event\":\"reloaded\"", "");
     expect_line(&one, "\"setting_changed\"", "\"log_level\"");
     expect_line(&one, "\"setting_needs_restart\"", "\"threads\"");
+    put_settings(&one, "{\"port\": 0, \"log_level\": \"warn\", \"threads\": 3}");
+    kill(one.server.pid, SIGHUP);
+    expect_line(&one, "\"setting_changed\"", "\"is\":\"\\\"warn");
+    put_settings(&one, "{\"port\": 0, \"log_level\": \"warn\", \"threads\": 4}");
+    kill(one.server.pid, SIGHUP);
+    expect_line(&one, "\"level\":\"warn\",\"event\":\"setting_needs_restart\"", "\"is\":\"4\"");
+    put_settings(&one, "{\"port\": 0, \"log_level\": \"info\", \"threads\": 4}");
+    kill(one.server.pid, SIGHUP);
+    expect_line(&one, "\"setting_changed\"", "\"is\":\"\\\"info");
     reply answer = fetch(&one.server, "GET", "/livez", NULL, NULL, 0);
     assert_status("after both", &answer, 200);
     reply_free(&answer);

@@ -175,6 +175,8 @@ static void whoever_has_a_key_is_served(void **state)
     assert_int_equal(server_stop(&server), 0);
     assert_non_null(strstr(server.log, "\"key\":\"alice\""));
     assert_non_null(strstr(server.log, "\"key\":\"bob\""));
+    assert_non_null(strstr(server.log, "\"added\":2,\"changed\":0,\"removed\":0"));
+    assert_non_null(strstr(server.log, "\"changed\":1,\"removed\":0,\"names\":\"bob enabled\""));
     assert_null(strstr(server.log, alice.key));
     assert_null(strstr(server.log, alice.digits));
     assert_null(strstr(server.log, "Bearer"));
