@@ -69,8 +69,11 @@ static pe_status run(pe_reconfigure *reload, pe_server *server, pe_problem *why)
 void pe_reconfigure_run(pe_reconfigure *reload, pe_server *server)
 {
     pe_problem why;
-    pe_notify_reloading();
+    const bool ready = pe_server_is_ready(server); /* else the manager is told later */
+    if (ready)
+        pe_notify_reloading();
     if (run(reload, server, &why) != PE_OK)
         pe_cli_fail("reload_failed", &why);
-    pe_notify("READY=1");
+    if (ready)
+        pe_notify_ready();
 }

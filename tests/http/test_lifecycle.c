@@ -377,11 +377,20 @@ static void a_passed_socket_is_served_and_the_manager_is_told(void **state)
     (void)state;
     int port;
     program one = {.folder = folder_make()};
-    const char *const flags[] = {"--log-file", path_in(&one, "log"), NULL};
+    const char *const flags[] = {
+        "--warm",     "/v1/sinusoidal?d_model=1024&positions=0:400&dtype=float64&format=csv",
+        "--warm",     "/v1/sinusoidal?d_model=1024&positions=400:800&dtype=float64&format=csv",
+        "--warm",     "/v1/sinusoidal?d_model=1024&positions=800:1200&dtype=float64&format=csv",
+        "--log-file", path_in(&one, "log"),
+        NULL};
     const int notify = open_notify(&one);
     passed_fd = open_listening(&port);
     launch(&one, flags, pass_socket);
     expect_notice(notify, "READY=1");
+    one.server.port = port;
+    reply ready = fetch(&one.server, "GET", "/readyz", NULL, NULL, 0);
+    assert_status("once the manager has been told", &ready, 200);
+    reply_free(&ready);
     wait_for_listening(&one);
     assert_int_equal(one.server.port, port);
     expect_answer(wire_open(&one.server));
