@@ -547,7 +547,8 @@ size_t pe_watchdog_active(pe_watchdog *watchdog)
 static void look(pe_watch *watch, pe_watched *out)
 {
     *out = (pe_watched){.phase = phase_of(watch), .admin = watch->admin};
-    if (!pe_request_label_get(&watch->label, out->label, &out->started))
+    /* While a header arrives the label is that of the request before. */
+    if (out->phase == PE_PHASE_HEADER || !pe_request_label_get(&watch->label, out->label, &out->started))
         out->label[0] = '\0';
 }
 
