@@ -335,8 +335,11 @@ static enum MHD_Result begin(connection *carrier, const char *method, const char
     }
     if (status == PE_OK)
         status = check_length(request, &why);
-    if (status == PE_OK)
+    if (status == PE_OK) {
+        if (request->has_body)
+            pe_request_set_label(request); /* it may take long to arrive */
         return MHD_YES;
+    }
     pe_service_count(&request->service->counters.refused);
     carrier->refused = true;
     pe_flow_fail(request, &why);

@@ -86,7 +86,7 @@ bool pe_watchdog_is_leaving(const pe_watch *watch);
 
 /**
  * End the connections that are IDLE, from now on each that becomes idle, and after half a second
- * those that are FRESH; what they have sent before is answered. Wait until none is left or
+ * those without a whole header (FRESH, HEADER); what they have sent before is answered. Wait until none is left or
  * timeout_ms have passed, then shut the others.
  */
 void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms);
