@@ -313,9 +313,9 @@ static const pe_key *same_name(const pe_keys *keys, const pe_key *key)
 {
     if (keys == NULL)
         return NULL;
-    const size_t place = lower_bound(keys, key->hash);
-    if (place < keys->n && strcmp(keys->key[place].name, key->name) == 0)
-        return &keys->key[place];
+    const size_t at = lower_bound(keys, key->hash);
+    if (at < keys->n && strcmp(keys->key[at].name, key->name) == 0)
+        return &keys->key[at];
     for (size_t i = 0; i < keys->n; i++)
         if (strcmp(keys->key[i].name, key->name) == 0)
             return &keys->key[i];
