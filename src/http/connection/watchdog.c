@@ -126,6 +126,7 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
     const uint_fast64_t leaving = state_of(PE_PHASE_LEAVING, until);
     if (!atomic_compare_exchange_strong(&watch->state, &seen, leaving))
         return;
+    watch->unheard = phase == PE_PHASE_FRESH || phase == PE_PHASE_HEADER;
     if (is_owed(phase) && watch->tls != NULL) {
         shutdown(watch->socket, SHUT_RD); /* its own thread sees that, and sends the word */
         return;

@@ -47,6 +47,7 @@ typedef struct pe_watch {
     pe_progress progress;       /* the watchdog's */
     bool left;                  /* the watchdog's: the client had ended its side when last seen */
     bool dropped;               /* the watchdog's: to make room for another */
+    bool unheard;               /* the watchdog's: late before there was a whole header */
     unsigned nominated;         /* the watchdog's: 1 + its place among those to be dropped, or 0 */
     pe_request_label label;
     struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
