@@ -3,12 +3,8 @@
 #include "http/access_log.h"
 
 #include <inttypes.h>
-#include <linux/sockios.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -31,23 +27,15 @@ typedef struct access_line {
 
 /* ---- bytes ---- */
 
-/* What the client's system has acknowledged, ever; 0 where the socket does not tell. */
-static uint64_t acknowledged(int socket)
+static uint64_t carried(const pe_request *request, bool sent)
 {
-    struct tcp_info info = {0};
-    socklen_t bytes = sizeof info;
-    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0)
-        return 0;
-    return info.tcpi_bytes_acked;
+    return pe_progress_carried(request->watch->socket, &request->watch->passed, sent);
 }
 
 void pe_access_log_begin(pe_request *request)
 {
-    int waiting = 0;
-    if (!request->service->settings->access_log)
-        return;
-    ioctl(request->watch->socket, SIOCOUTQ, &waiting);
-    request->sent_before = acknowledged(request->watch->socket) + (uint64_t)waiting;
+    if (request->service->settings->access_log)
+        request->sent_before = carried(request, true);
 }
 
 /* The body of an answer that was sent whole and whose length was known; else what has been
@@ -55,16 +43,13 @@ void pe_access_log_begin(pe_request *request)
 static uint64_t bytes_of(const pe_request *request, bool aborted)
 {
     const bool known = request->reply_bytes != UINT64_MAX;
-    int waiting = 0;
     if (!aborted && request->method == PE_METHOD_HEAD)
         return 0;
     if (!aborted && known)
         return request->reply_bytes;
     if (request->stage != PE_STAGE_ANSWERED)
         return 0;
-    if (!aborted)
-        ioctl(request->watch->socket, SIOCOUTQ, &waiting);
-    const uint64_t sent = acknowledged(request->watch->socket) + (uint64_t)waiting;
+    const uint64_t sent = carried(request, !aborted);
     return sent > request->sent_before ? sent - request->sent_before : 0;
 }
 

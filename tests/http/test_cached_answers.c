@@ -270,6 +270,32 @@ static void a_coded_answer_is_kept_and_hit(void **state)
     server_end(&server);
 }
 
+/* Where length and tag come from the plan. */
+static void a_head_of_a_known_length_computes_nothing(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {"/v1/sinusoidal?d_model=64&positions=0:64&format=raw",
+                                          "/v1/sinusoidal?d_model=64&positions=0:64&format=npy"};
+    static const char misses[] = "posenc_cache_misses_total{cache=\"responses\"}";
+    test_server server;
+    server_start(&server, NULL);
+    for (size_t t = 0; t < PE_LEN(targets); t++) {
+        char length[32], tag[96];
+        reply head = fetch(&server, "HEAD", targets[t], NULL, NULL, 0);
+        assert_status(targets[t], &head, 200);
+        assert_int_equal(metric(&server, misses), t);
+        assert_int_equal(metric(&server, "posenc_cache_entries{cache=\"responses\"}"), t);
+        reply answer = get(&server, targets[t]);
+        assert_int_equal(metric(&server, misses), t + 1);
+        assert_header(targets[t], &head, "Content-Length",
+                      reply_header(&answer, "Content-Length", length, sizeof length));
+        assert_header(targets[t], &head, "ETag", reply_header(&answer, "ETag", tag, sizeof tag));
+        reply_free(&head);
+        reply_free(&answer);
+    }
+    server_end(&server);
+}
+
 /* The whole is hashed when a digest is first wanted; who wants it again is not even read. */
 static void a_kept_answer_is_hashed_once(void **state)
 {
@@ -403,6 +429,7 @@ int main(void)
         cmocka_unit_test(what_finds_no_room_is_the_same_answer),
         cmocka_unit_test(what_finds_room_plain_but_not_coded_is_answered),
         cmocka_unit_test(a_coded_answer_is_kept_and_hit),
+        cmocka_unit_test(a_head_of_a_known_length_computes_nothing),
         cmocka_unit_test(a_kept_answer_is_hashed_once),
         cmocka_unit_test(a_large_json_body_takes_little_beside_itself_and_the_result),
         cmocka_unit_test(what_a_burst_of_bodies_took_is_given_back),

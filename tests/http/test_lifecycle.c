@@ -300,20 +300,36 @@ static void check_health(program *of)
         execl(binary, "posenc", "healthcheck", "--listen", place, NULL);
 }
 
+/* Of a stream, whose length nobody knows. */
+static void expect_bytes_told(program *of)
+{
+    char told[64];
+    test_wire wire = open_unix(path_in(of, "socket"));
+    wire_send_text(&wire, "GET /v1/sinusoidal?d_model=64&positions=0:9000&format=csv HTTP/1.1\r\n"
+                          "Host: a\r\nConnection: close\r\n\r\n");
+    snprintf(told, sizeof told, "\"bytes\":%zu,", wire_drain(&wire));
+    expect_line(of, "positions=0:9000", told);
+    wire_close(&wire);
+}
+
 static void a_unix_socket_is_served_like_any_other(void **state)
 {
     (void)state;
     program one = {.folder = folder_make()}, other = {.folder = folder_make()};
     char place[160];
     snprintf(place, sizeof place, "unix:%s", path_in(&one, "socket"));
-    const char *const flags[] = {"--listen",   "127.0.0.1:0",        "--listen", place,
-                                 "--log-file", path_in(&one, "log"), NULL};
+    const char *const flags[] = {"--listen",     "127.0.0.1:0",
+                                 "--listen",     place,
+                                 "--log-file",   path_in(&one, "log"),
+                                 "--access-log", "--response-cache-entry-bytes",
+                                 "1024",         NULL};
     const char *const again[] = {"--listen", place, "--log-file", path_in(&other, "log"), NULL};
     leave_stale_socket(path_in(&one, "socket"));
     launch(&one, flags, NULL);
     wait_for_listening(&one);
     expect_answer(open_unix(path_in(&one, "socket")));
     expect_answer(wire_open(&one.server));
+    expect_bytes_told(&one);
     program healthcheck = one;
     launch(&healthcheck, NULL, check_health);
     assert_int_equal(end_of(&healthcheck), 0);
@@ -326,6 +342,39 @@ static void a_unix_socket_is_served_like_any_other(void **state)
     assert_int_equal(access(path_in(&one, "socket"), F_OK), -1);
     folder_remove(&one.folder);
     folder_remove(&other.folder);
+}
+
+/* A reader who takes nothing and a sender who sends no more, as by TCP. */
+static void who_only_holds_a_unix_socket_is_given_up(void **state)
+{
+    (void)state;
+    program one = {.folder = folder_make()};
+    char place[160];
+    snprintf(place, sizeof place, "unix:%s", path_in(&one, "socket"));
+    const char *const flags[] = {"--listen",     place,
+                                 "--log-file",   path_in(&one, "log"),
+                                 "--access-log", "--idle-timeout-ms",
+                                 "1000",         "--min-rate-window-ms",
+                                 "1000",         "--min-rate-bytes",
+                                 "1000",         NULL};
+    launch(&one, flags, NULL);
+    expect_line(&one, "\"event\":\"ready\"", "");
+    test_wire reader = open_unix(path_in(&one, "socket"));
+    test_wire sender = open_unix(path_in(&one, "socket"));
+    wire_send_text(&reader, "GET /v1/sinusoidal?d_model=512&positions=0:500000&format=raw HTTP/1.1"
+                            "\r\nHost: a\r\n\r\n");
+    wire_send_text(&sender, "POST /v1/alibi/bias HTTP/1.1\r\nHost: a\r\n"
+                            "Content-Type: application/json\r\nContent-Length: 9000\r\n\r\n{");
+    expect_line(&one, "\"target\":\"/v1/alibi/bias\"", "\"status\":408");
+    char line[1024];
+    wait_for(&one, "log", "positions=0:500000", "\"aborted\":true", line);
+    const char *bytes = strstr(line, "\"bytes\":");
+    assert_non_null(bytes);
+    const long sent = strtol(bytes + strlen("\"bytes\":"), NULL, 10);
+    assert_in_range(sent, 4096, 1 << 20); /* what the system takes */
+    wire_close(&reader);
+    wire_close(&sender);
+    stop(&one);
 }
 
 static int passed_fd; /* that the child gets as its descriptor 3 */
@@ -592,6 +641,7 @@ int main(void)
         cmocka_unit_test(sighup_reads_learned_tables_again),
         cmocka_unit_test(a_second_sigterm_cuts),
         cmocka_unit_test(a_unix_socket_is_served_like_any_other),
+        cmocka_unit_test(who_only_holds_a_unix_socket_is_given_up),
         cmocka_unit_test(a_passed_socket_is_served_and_the_manager_is_told),
         cmocka_unit_test(a_log_that_nobody_reads_stops_nothing),
         cmocka_unit_test(sigusr1_opens_the_files_again),

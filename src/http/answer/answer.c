@@ -263,14 +263,16 @@ static uint64_t work_left(const pe_request *request)
 /* ---- what is not rendered ---- */
 
 /*
- * A HEAD of much work: nothing is made that is not sent. What the plan tells goes out as with GET.
+ * A HEAD of much work, or of which the plan tells all: nothing is made that is not sent. What the plan tells goes out as with GET.
  * The coding, and with it tag and length, is only known once the content is made, so where one may
  * be chosen these fields are left out (RFC 9110, 9.3.2).
  */
 static pe_outcome reply_to_head(pe_request *request, pe_problem *why)
 {
     pe_representation *representation = request->representation;
-    if (request->method != PE_METHOD_HEAD || work_left(request) <= HEAVY_WORK)
+    const bool planned = representation->length != UINT64_MAX && !request->wants_digest &&
+                         coding_of(request) == PE_CODING_IDENTITY;
+    if (request->method != PE_METHOD_HEAD || (!planned && work_left(request) <= HEAVY_WORK))
         return PE_CONTINUE;
     request->price.computing = request->price.coding = 0;
     if (coding_of(request) != PE_CODING_IDENTITY) {
@@ -399,7 +401,7 @@ static pe_step *const story[] = {
     choose_range,       /* Range: a part of it, or 416 */
     reply_from_cache,   /* rendered before, for whatever spelling of the request */
     reckon,             /* its price, or 422: too much work */
-    reply_to_head,      /* HEAD of much work: header fields alone */
+    reply_to_head,      /* HEAD, planned or of much work: header fields alone */
     render,             /* rendered now: through the cache, whole, or as a stream */
 };
 

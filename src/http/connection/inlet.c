@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -105,8 +107,11 @@ static bool hold(pe_inlet *inlet, const pe_arrived *arrived)
 static ssize_t read_more(const pe_inlet *inlet, char *out, size_t room)
 {
     unsigned char number[8]; /* of the record */
-    return inlet->session == NULL ? recvfrom(inlet->socket, out, room, 0, NULL, NULL)
-                                  : gnutls_record_recv_seq(inlet->session, out, room, number);
+    const ssize_t got = inlet->session == NULL
+                            ? recvfrom(inlet->socket, out, room, 0, NULL, NULL)
+                            : gnutls_record_recv_seq(inlet->session, out, room, number);
+    pe_progress_pass(&inlet->watch->passed.taken, got);
+    return got;
 }
 
 /* What the library is told instead of bytes. */
@@ -294,7 +299,26 @@ ssize_t recv(int socket, void *buffer, size_t bytes, int flags)
                : recvfrom(socket, buffer, bytes, flags, NULL, NULL);
 }
 
-/* GnuTLS's, likewise. */
+/* The C library's send and sendmsg, likewise: what has been given is counted. */
+static ssize_t count_given(int socket, ssize_t bytes)
+{
+    pe_inlet *inlet = find(socket);
+    if (inlet != NULL)
+        pe_progress_pass(&inlet->watch->passed.given, bytes);
+    return bytes;
+}
+
+ssize_t send(int socket, const void *data, size_t bytes, int flags)
+{
+    return count_given(socket, sendto(socket, data, bytes, flags, NULL, 0));
+}
+
+ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
+{
+    return count_given(socket, syscall(SYS_sendmsg, socket, message, flags));
+}
+
+/* GnuTLS's recv, likewise. */
 ssize_t gnutls_record_recv(gnutls_session_t session, void *data, size_t bytes)
 {
     unsigned char number[8]; /* of the record */

@@ -15,7 +15,7 @@
  * all. It receives by recv(), and the program has a recv of its own (a program's function is found
  * before the C library's): what it returns of a socket that stands here has been read by framing.h.
  * Of TLS it receives by gnutls_record_recv(), and the program has its own of that, too: what GnuTLS
- * itself receives is coded and passes.
+ * itself receives is coded and passes. It has a send() and a sendmsg() as well, which count.
  *
  * A header comes whole; what waits for the rest of it is held here, at most
  * connection_memory_bytes. A request that is refused is answered once all before it have been;

@@ -53,16 +53,39 @@ bool pe_progress_is_slow(pe_progress *progress, const pe_progress_rules *rules,
     return is_silent(progress, rules, sample) || is_below_rate(progress, rules, sample);
 }
 
-bool pe_progress_look(int socket, bool sends, pe_progress_sample *out)
+/* False: it is no TCP, or the system is too old. */
+static bool ask_tcp(int socket, struct tcp_info *out)
+{
+    socklen_t bytes = sizeof *out;
+    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, out, &bytes) == 0 &&
+           bytes >=
+               offsetof(struct tcp_info, tcpi_bytes_received) + sizeof out->tcpi_bytes_received;
+}
+
+uint64_t pe_progress_carried(int socket, const pe_progress_passed *passed, bool sent)
 {
     struct tcp_info info = {0};
-    socklen_t bytes = sizeof info;
     int queued = 0;
-    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0 ||
-        bytes < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received ||
-        ioctl(socket, sends ? SIOCINQ : SIOCOUTQ, &queued) != 0)
+    if (!ask_tcp(socket, &info))
+        return atomic_load_explicit(&passed->given, memory_order_relaxed);
+    if (sent)
+        ioctl(socket, SIOCOUTQ, &queued);
+    return (uint64_t)info.tcpi_bytes_acked + (uint64_t)queued;
+}
+
+bool pe_progress_look(int socket, const pe_progress_passed *passed, bool sends,
+                      pe_progress_sample *out)
+{
+    struct tcp_info info = {0};
+    int queued = 0;
+    if (ioctl(socket, sends ? SIOCINQ : SIOCOUTQ, &queued) != 0)
         return false;
-    out->bytes = sends ? info.tcpi_bytes_received : info.tcpi_bytes_acked;
+    if (ask_tcp(socket, &info))
+        out->bytes = sends ? info.tcpi_bytes_received : info.tcpi_bytes_acked;
+    else if (sends)
+        out->bytes = atomic_load_explicit(&passed->taken, memory_order_relaxed);
+    else /* less what is still in the other end's queue; differences count, not the number */
+        out->bytes = atomic_load_explicit(&passed->given, memory_order_relaxed) - (uint64_t)queued;
     out->waits = sends ? queued == 0 : queued > 0; /* what we have not read is our affair */
     return true;
 }

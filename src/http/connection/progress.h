@@ -3,8 +3,11 @@
 #ifndef PE_HTTP_CONNECTION_PROGRESS_H
 #define PE_HTTP_CONNECTION_PROGRESS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef struct pe_progress_rules {
     int64_t silence;   /* nanoseconds in which no byte is acknowledged; 0: not judged */
@@ -30,8 +33,27 @@ typedef struct pe_progress {
 bool pe_progress_is_slow(pe_progress *progress, const pe_progress_rules *rules,
                          const pe_progress_sample *sample);
 
-/** Ask the system. False where it does not tell: a unix socket, whose other end is on this machine.
- * sends: the client sends; else it reads. */
-bool pe_progress_look(int socket, bool sends, pe_progress_sample *out);
+/** Bytes of a connection, ever, as our own calls have passed them: of a unix socket the system does
+ * not tell. The connection's thread writes, any reads. */
+typedef struct pe_progress_passed {
+    atomic_uint_fast64_t taken, given;
+} pe_progress_passed;
+
+/** A call has passed so many bytes, or failed. */
+static inline void pe_progress_pass(atomic_uint_fast64_t *counter, ssize_t bytes)
+{
+    if (bytes > 0)
+        atomic_store_explicit(counter,
+                              atomic_load_explicit(counter, memory_order_relaxed) + (size_t)bytes,
+                              memory_order_relaxed);
+}
+
+/** Bytes that the client's system has acknowledged, ever; with `sent` those on their way as well. */
+uint64_t pe_progress_carried(int socket, const pe_progress_passed *passed, bool sent);
+
+/** Ask the system. False where it does not tell.   sends: the client sends; else it reads. What a
+ * reader has taken of a unix socket counts by the blocks that were written, of 32 KiB at most. */
+bool pe_progress_look(int socket, const pe_progress_passed *passed, bool sends,
+                      pe_progress_sample *out);
 
 #endif

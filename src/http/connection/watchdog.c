@@ -201,7 +201,7 @@ static void judge(const pe_watchdog *watchdog, pe_watch *watch)
     uint_fast64_t seen = atomic_load(&watch->state);
     const bool sends = phase_in(seen) == PE_PHASE_RECEIVING;
     if ((!sends && phase_in(seen) != PE_PHASE_SENDING) ||
-        !pe_progress_look(watch->socket, sends, &sample))
+        !pe_progress_look(watch->socket, &watch->passed, sends, &sample))
         return;
     if (seen != watch->judged)
         watch->progress = (pe_progress){0};

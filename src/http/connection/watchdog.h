@@ -45,10 +45,11 @@ typedef struct pe_watch {
     atomic_uint_fast64_t state; /* phase and its deadline, which change together */
     uint_fast64_t judged;       /* the watchdog's: the state that `progress` is of */
     pe_progress progress;       /* the watchdog's */
-    bool left;                  /* the watchdog's: the client had ended its side when last seen */
-    bool dropped;               /* the watchdog's: to make room for another */
-    bool unheard;               /* the watchdog's: late before there was a whole header */
-    unsigned nominated;         /* the watchdog's: 1 + its place among those to be dropped, or 0 */
+    pe_progress_passed passed;
+    bool left;          /* the watchdog's: the client had ended its side when last seen */
+    bool dropped;       /* the watchdog's: to make room for another */
+    bool unheard;       /* the watchdog's: late before there was a whole header */
+    unsigned nominated; /* the watchdog's: 1 + its place among those to be dropped, or 0 */
     pe_request_label label;
     struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
     bool admin;         /* accepted for operators; never changes */
