@@ -8,7 +8,7 @@ import { pool } from './pooled.js';
 import { Readout } from './readout.js';
 import { table } from './table.js';
 import { take } from './take.js';
-import { whole } from './view.js';
+import { kept, whole } from './view.js';
 
 /** @typedef {import('./safetensors.js').Answer} Answer */
 /** @typedef {import('./safetensors.js').Tensor} Tensor */
@@ -248,13 +248,8 @@ export class Figure {
                 if (done) this.keep({ at: `${cell.row},${cell.column}` });
                 this.options.onCursor?.(cell, done);
             },
-            onView: (window, words) => {
-                const all = whole(matrix);
-                this.keep({
-                    win: Object.entries(all).every(([name, value]) => window[/** @type {'row'} */ (name)] === value)
-                        ? null
-                        : words,
-                });
+            onView: (window) => {
+                this.keep({ win: kept(window, matrix) });
                 this.table.refresh();
             },
         });

@@ -28,7 +28,7 @@ import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './vi
  * @property {boolean} [bare] no axes, no legend: a small one of several
  * @property {number} [height] in CSS pixels
  * @property {(cell: Cell, value: number | undefined, done: boolean) => void} [onCursor]
- * @property {(window: Window, words: string) => void} [onView]
+ * @property {(window: Window) => void} [onView]
  * @property {(error: unknown) => void} [onError]
  */
 
@@ -187,7 +187,7 @@ export class Heatmap {
     look(window) {
         const words = text(bounded(window, this.matrix));
         this.window = parse(words, this.matrix);
-        this.options.onView?.(this.window, words);
+        this.options.onView?.(this.window);
         this.draw();
     }
 
@@ -412,7 +412,7 @@ export class Heatmap {
         context.textAlign = 'right';
         context.textBaseline = 'middle';
         for (const tick of ticks(row, rows, height / (40 * unit)))
-            context.fillText(rowLabel(tick), left - 6, top + ((tick + 0.5 - row) / rows) * height);
+            context.fillText(rowLabel(tick), left - 6, top + ((tick + 0.5 - row) / rows) * height, left - 8);
         context.textAlign = 'center';
         context.textBaseline = 'top';
         for (const tick of ticks(column, columns, width / (TICK_EVERY * unit)))

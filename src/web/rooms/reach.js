@@ -88,19 +88,7 @@ class Reach {
         /** @private @type {Record<string, unknown>} */ this.facts = {};
         /** @private @type {Found | null} */ this.found = null;
         this.types = this.typesControl();
-        this.numerics = control(
-            {
-                name: 'numerics',
-                type: 'string',
-                required: false,
-                choices: ['exact', 'float32'],
-                description: 'float32 shows below how far the arithmetic of PyTorch turns the unscaled angles.',
-            },
-            (value) => {
-                this.place.set({ numerics: value === 'exact' ? null : value }, { step: true });
-                this.update();
-            },
-        );
+        this.numerics = this.numericsControl();
         this.waves = this.curve({
             name: 'Wavelength of each pair, in positions',
             yName: 'wavelength in positions',
@@ -119,10 +107,17 @@ class Reach {
         this.remarks = h('p', { class: 'note' });
         this.readout = new Readout();
         this.drift = new Drift(this.place);
+        /** Which type the errors and the settings are of. @private */
+        this.ofType = [this.oneType(), this.oneType()];
         this.driftPart = h(
             'div',
             {},
-            section(this.place, { name: 'error', title: 'Exact against float32' }, this.drift.element),
+            section(
+                this.place,
+                { name: 'error', title: 'Exact against float32' },
+                this.ofType[0].element,
+                this.drift.element,
+            ),
         );
         this.fault = complaint();
         this.ask = new Latest((error) => {
@@ -132,6 +127,23 @@ class Reach {
         this.stage = h('div', { class: 'stage', 'aria-busy': true });
         this.fill(host);
         this.update();
+    }
+
+    /** @private */
+    numericsControl() {
+        return control(
+            {
+                name: 'numerics',
+                type: 'string',
+                required: false,
+                choices: ['exact', 'float32'],
+                description: 'float32 shows below how far the arithmetic of PyTorch turns the angles of a type.',
+            },
+            (value) => {
+                this.place.set({ numerics: value === 'exact' ? null : value }, { step: true });
+                this.update();
+            },
+        );
     }
 
     /** @private @param {import('../parts/curve.js').Options} options */
@@ -233,7 +245,7 @@ class Reach {
             this.readout.element,
             this.remarks,
             this.driftPart,
-            section(place, { name: 'settings', title: 'Settings for engines' }, this.settings),
+            section(place, { name: 'settings', title: 'Settings for engines' }, this.ofType[1].element, this.settings),
         );
         host.replaceChildren(
             story('Reach', WORDS, [find(context.listing, PATH), find(context.listing, 'rope/frequencies')]),
@@ -360,19 +372,13 @@ class Reach {
         const far = this.place.get('numerics') === 'float32';
         this.numerics.show(far ? 'float32' : 'exact');
         this.driftPart.hidden = !far;
-        if (far) this.showDrift(values);
         await this.ask.ask(
             [values, types, model],
             (signal) => this.read(values, types, signal),
             (found) => this.show(found),
         );
         this.point(this.place.number('pair', -1), null);
-    }
-
-    /** @private @param {Values} values */
-    showDrift({ head_dim, rope_theta }) {
-        const waves = { head_dim, rope_theta };
-        void this.drift.show({ path: '/v1/rope/table', values: waves, waves });
+        this.showOne();
     }
 
     /** Leave out the keys of types that were not chosen. @private @param {Values} values @param {string[]} types */
@@ -498,7 +504,6 @@ class Reach {
         const turns = kinds.flatMap((kind) => Array.from(kind.turns ?? []));
         this.turns.options.yRange = [Math.min(...turns, ...trained) / 1.5, Math.max(...turns) * 1.5];
         this.remarks.textContent = found.words.join(' ');
-        this.showSettings();
         this.stage.removeAttribute('aria-busy');
     }
 
@@ -605,19 +610,45 @@ class Reach {
         ]);
     }
 
-    /** @private */
-    showSettings() {
-        const { settings, types } = /** @type {Found} */ (this.found);
+    /** A choice among the types that are compared. @private */
+    oneType() {
+        const element = h('div');
+        let of = '';
+        let shown = /** @param {string} _ */ (_) => {};
+        const show = /** @param {string[]} types @param {string} type */ (types, type) => {
+            if (types.join() !== of) {
+                const choice = control(
+                    { name: 'type', type: 'string', required: false, choices: types, description: '' },
+                    (value) => {
+                        this.place.set({ for: value }, { step: true });
+                        this.showOne();
+                    },
+                );
+                of = types.join();
+                shown = choice.show;
+                element.replaceChildren(choice.element);
+            }
+            shown(type);
+        };
+        return { element, show };
+    }
+
+    /** What is seen of one type alone: its settings for engines, and the errors of its angles. @private */
+    showOne() {
+        if (this.found === null) return;
+        const { settings, types } = this.found;
         const type = types.includes(this.place.get('for')) ? this.place.get('for') : types[types.length - 1];
-        const select = control(
-            { name: 'type', type: 'string', required: false, choices: types, description: '' },
-            (value) => {
-                this.place.set({ for: value }, { step: true });
-                this.showSettings();
-            },
-        );
-        select.show(type);
-        const blocks = Object.entries(settings[type] ?? {}).map(([engine, { value, note: words }]) => {
+        for (const each of this.ofType) each.show(types, type);
+        this.showSettings(settings[type] ?? {}, types);
+        const own = settings[type]?.posenc?.value;
+        if (this.driftPart.hidden || typeof own !== 'string') return;
+        const { dtype: _, numerics: __, ...values } = Object.fromEntries(new URLSearchParams(own.split('?')[1]));
+        void this.drift.show({ path: '/v1/rope/table', values, waves: values });
+    }
+
+    /** @private @param {Record<string, {value: unknown, note?: string}>} settings @param {string[]} types */
+    showSettings(settings, types) {
+        const blocks = Object.entries(settings).map(([engine, { value, note: words }]) => {
             if (value === null) return h('p', { class: 'note' }, h('code', {}, engine), `: ${words ?? ''}`);
             const text = typeof value === 'string' ? value : JSON.stringify(value, null, 4);
             return block(
@@ -626,11 +657,7 @@ class Reach {
             );
         });
         const source = address(PATH, { ...this.readable(this.values(), this.chosen()), rope_types: types.join(',') });
-        this.settings.replaceChildren(
-            select.element,
-            ...blocks,
-            h('p', { class: 'note' }, 'From ', h('a', { href: source }, source)),
-        );
+        this.settings.replaceChildren(...blocks, h('p', { class: 'note' }, 'From ', h('a', { href: source }, source)));
     }
 
     stop() {
