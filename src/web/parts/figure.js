@@ -1,4 +1,5 @@
 // figure.js - an answer drawn: one axis as a curve, two as a heatmap, more as small multiples.
+import { widest } from './chunks.js';
 import { Curve } from './curve.js';
 import { h } from './dom.js';
 import { meaning } from './facts.js';
@@ -276,11 +277,7 @@ export class Figure {
         const shown = Math.min(n, SMALL_MAX);
         /** @type {Heatmap[]} */
         const maps = [];
-        const bounds = () =>
-            /** @type {[number, number]} */ ([
-                Math.min(...maps.map((map) => map.chunks.bounds[0])),
-                Math.max(...maps.map((map) => map.chunks.bounds[1])),
-            ]);
+        const bounds = () => widest(maps.map((map) => map.chunks.bounds));
         this.shared = bounds;
         for (let i = 0; i < shown; i++) {
             const map = new Heatmap({

@@ -2,7 +2,7 @@
 //
 // Where a pixel covers several cells it shows the least and the greatest of them as a fine chequer, never one of them
 // alone, and the caption says how many it covers. More than is read is the service's own figure, pooled there.
-import { Chunks } from './chunks.js';
+import { Chunks, bounds } from './chunks.js';
 import { framed, h } from './dom.js';
 import { legend } from './legend.js';
 import { painter, scaleOf } from './palette.js';
@@ -22,7 +22,7 @@ import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './vi
  * @property {(row: number) => string} [rowLabel]
  * @property {(column: number) => string} [columnLabel]
  * @property {(none: number) => {key: string, paint: (value: number) => number}} [paint] colours of its own; no legend then
- * @property {() => [number, number]} [bounds] least and greatest value; without it those that were read
+ * @property {() => [number, number]} [bounds] least and greatest value; without it those in view and at both ends
  * @property {() => void} [onRead] rows have arrived
  * @property {string} [unit] what the values are, beside the legend
  * @property {boolean} [bare] no axes, no legend: a small one of several
@@ -62,7 +62,7 @@ export class Heatmap {
         const failed = options.onError ?? (() => undefined);
         this.chunks = new Chunks(options.matrix, () => this.arrived(), failed);
         /** @private */ this.overview = options.matrix.pool && new Overview(options.matrix.pool, this.draw, failed);
-        if (this.overview && options.matrix.dtype === 'int32') void this.ends().catch(failed);
+        if (!options.bounds && options.matrix.rows > this.chunks.high) void this.ends().catch(failed);
         this.canvas = h('canvas', {
             class: 'heatmap',
             tabindex: 0,
@@ -94,10 +94,11 @@ export class Heatmap {
         this.draw();
     }
 
-    /** Maps of indices have their least and their greatest in the first and the last row. @private */
+    /** Maps of indices and of distances have their least and their greatest in the first and the last row. @private */
     async ends() {
         const { rows } = this.matrix;
-        for (const row of [0, rows - 1]) this.chunks.measure(await this.matrix.read(row, 1));
+        const ends = await Promise.all([0, rows - 1].map((row) => this.matrix.read(row, 1)));
+        this.chunks.beside = ends.map(bounds);
         this.draw();
     }
 
