@@ -82,6 +82,8 @@ export class Heatmap {
         /** @private */ this.texels = new OffscreenCanvas(1, 1);
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.canvas);
+        /** @private */ this.theme = matchMedia('(prefers-color-scheme: dark)');
+        this.theme.addEventListener('change', this.draw);
         if (options.height) this.canvas.style.setProperty('height', `${options.height}px`);
         this.canvas.addEventListener('keydown', (event) => this.key(event));
         pointers(this.canvas, {
@@ -140,6 +142,7 @@ export class Heatmap {
         this.chunks.stop();
         this.overview?.stop();
         this.sizes.disconnect();
+        this.theme.removeEventListener('change', this.draw);
     }
 
     /** The value of a cell, if it has been read. @param {Cell} cell */

@@ -31,6 +31,16 @@ export const cases = {
         for (const each of [page, other]) assert.equal(await bench.text(each, '.heat .legend'), '−100');
         assert.equal(await picture(page), await picture(other));
     },
+    'a picture has the colours of the theme, and changes with it': async (bench) => {
+        const hash = '#/any/sinusoidal?d_model=64&at=5,10';
+        const page = await bench.page(hash, { colorScheme: 'light' });
+        const other = await bench.page(hash, { colorScheme: 'dark' });
+        const light = await picture(page);
+        await page.emulateMedia({ colorScheme: 'dark' });
+        await bench.settled(page);
+        assert.equal(await picture(page), await picture(other));
+        assert.notEqual(await picture(page), light);
+    },
     'Back and Forward go through the steps': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64');
         const field = '[data-parameter=d_model] input.number';
