@@ -46,6 +46,29 @@ export const cases = {
         await page.waitForSelector('.figure[data-path="/v1/alibi/slopes"]');
         assert.equal(refusals >= 2, true);
     },
+    'a table or a file that is refused says why in the line': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64&positions=0:20000&win=9000,9010,0,64', {
+            refused: true,
+        });
+        const problem = {
+            type: 'about:blank',
+            title: 'No such rows',
+            status: 404,
+            code: 'test',
+            detail: 'They are gone.',
+        };
+        const refuse = (route) =>
+            route.fulfill({ status: 404, contentType: 'application/problem+json', body: JSON.stringify(problem) });
+        await page.route('**/v1/sinusoidal*', refuse);
+        await page.click('summary:text("Table")');
+        await page.waitForSelector('#status:has-text("No such rows: They are gone.")');
+        await page.evaluate(() => (location.hash = '#/words'));
+        await page.waitForSelector('#status', { state: 'hidden' });
+        await page.route('**/v1/attention', refuse);
+        await page.click('summary:text("Take it along") >> nth=0');
+        await page.click('.files button >> nth=0');
+        await page.waitForSelector('#status:has-text("They are gone.")');
+    },
     'while a room is on its way, a still skeleton is seen in its place': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64', { reducedMotion: 'no-preference' });
         let release;
