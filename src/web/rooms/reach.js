@@ -2,7 +2,7 @@
 import { Problem, address, answer, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
-import { fresh, h, svg } from '../parts/dom.js';
+import { h, svg } from '../parts/dom.js';
 import { formula, power, row } from '../parts/formula.js';
 import { Latest, complaint, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
@@ -195,26 +195,14 @@ class Reach {
 
     /** @private */
     typesControl() {
-        const name = fresh('types');
-        const boxes = [...this.choices, NAIVE].map((value) => {
-            const input = h('input', { type: 'checkbox', value, onchange: () => this.set({ types: checked() }, true) });
-            return { input, label: h('label', {}, input, value === NAIVE ? 'naive: base · s' : value) };
-        });
-        const checked = () =>
-            boxes
-                .filter(({ input }) => input.checked)
-                .map(({ input }) => input.value)
-                .join(',') || 'default';
-        return {
-            element: h(
-                'fieldset',
-                { class: 'types', id: name },
-                h('legend', { class: 'name' }, 'types'),
-                boxes.map(({ label }) => label),
-            ),
-            /** @param {string[]} types */
-            show: (types) => boxes.forEach(({ input }) => (input.checked = types.includes(input.value))),
+        const row = {
+            name: 'types',
+            type: /** @type {const} */ ('choices'),
+            required: false,
+            choices: [...this.choices, NAIVE],
+            description: 'naive is the base times s.',
         };
+        return control(row, (types) => this.set({ types: types || 'default' }, true));
     }
 
     /** @private @param {HTMLElement} host */
@@ -366,7 +354,7 @@ class Reach {
         const values = this.values();
         const types = this.chosen();
         this.model.show(model);
-        this.types.show(types);
+        this.types.show(types.join(','));
         this.controls.show(values);
         this.handles.show(LENGTHS.map((name) => Number(values[name])));
         const far = this.place.get('numerics') === 'float32';
