@@ -167,6 +167,7 @@ export class Figure {
             xName: placed ? rowName : columnName,
             yName: valueName,
             points: tensor.length < 65,
+            tabled: true,
             onCursor: (index, done) => this.at(index, y[index], done),
         });
         this.parts.push(picture);

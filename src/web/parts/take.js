@@ -163,7 +163,7 @@ export function block({ name, text }, ...notes) {
         'figure',
         { class: 'snippet', 'data-snippet': name },
         h('figcaption', {}, name, copy(code)),
-        h('pre', { tabindex: 0, role: 'region', 'aria-label': `${name} code` }, code),
+        h('pre', { tabindex: 0, role: 'group', 'aria-label': `${name} code` }, code),
         notes,
     );
 }

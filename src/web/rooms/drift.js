@@ -11,6 +11,7 @@ import { Heatmap } from '../parts/heatmap.js';
 import { Latest, complaint, numbers } from '../parts/latest.js';
 import { NEAREST, brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
+import { table } from '../parts/table.js';
 import { plain } from '../parts/take.js';
 import { kept } from '../parts/view.js';
 
@@ -94,6 +95,7 @@ export class Drift {
         /** @private */ this.latest = new Latest(this.error.show);
         /** @private @type {Source | null} */ this.source = null;
         /** @private @type {Heatmap[]} */ this.maps = [];
+        /** @private @type {ReturnType<typeof table>[]} */ this.tables = [];
         /** @private @type {Curve | undefined} */ this.curve = undefined;
         /** What is drawn. @private */ this.seen = { found: /** @type {Drifts} */ ({}), angle: '' };
         /** @private @type {{text: string, found: Drifts} | undefined} */ this.held = undefined;
@@ -187,8 +189,19 @@ export class Drift {
             this.map(`Error of ${type} angles`, errors[type], 'error in radians'),
         ];
         this.curve = curve;
+        this.tables = this.maps.map((map) =>
+            table(() => ({
+                matrix: map.matrix,
+                window: map.window,
+                rowLabel: (row) => brief(positions[row]),
+                columnLabel: String,
+                caption: map.options.name,
+            })),
+        );
         this.out.replaceChildren(
-            ...this.maps.map(({ element, options }) => h('div', {}, h('h3', {}, options.name), element)),
+            ...this.maps.map(({ element, options }, i) =>
+                h('div', {}, h('h3', {}, options.name), element, h('div', { class: 'panels' }, this.tables[i].element)),
+            ),
             h('div', {}, h('h3', {}, 'Largest error at each position'), curve.element),
         );
         this.say(found);
@@ -235,6 +248,7 @@ export class Drift {
         const cell = at.length === 2 && at.every(Number.isInteger) ? { row: at[0], column: at[1] } : null;
         for (const map of this.maps) map.show(this.place.get('ewin'), cell);
         if (cell !== null) this.point(cell);
+        for (const each of this.tables) each.refresh();
     }
 
     /** @private @param {import('../parts/heatmap.js').Cell} cell */

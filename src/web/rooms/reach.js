@@ -644,15 +644,15 @@ class Reach {
         const { settings, types } = this.found;
         const type = types.includes(this.place.get('for')) ? this.place.get('for') : types[types.length - 1];
         for (const each of this.ofType) each.show(types, type);
-        this.showSettings(settings[type] ?? {}, types);
+        this.showSettings(settings[type] ?? {});
         const own = settings[type]?.posenc?.value;
         if (this.driftPart.hidden || typeof own !== 'string') return;
         const { dtype: _, numerics: __, ...values } = Object.fromEntries(new URLSearchParams(own.split('?')[1]));
         void this.drift.show({ path: '/v1/rope/table', values, waves: values });
     }
 
-    /** @private @param {Record<string, {value: unknown, note?: string}>} settings @param {string[]} types */
-    showSettings(settings, types) {
+    /** @private @param {Record<string, {value: unknown, note?: string}>} settings */
+    showSettings(settings) {
         const blocks = Object.entries(settings).map(([engine, { value, note: words }]) => {
             if (value === null) return h('p', { class: 'note' }, h('code', {}, engine), `: ${words ?? ''}`);
             const text = typeof value === 'string' ? value : JSON.stringify(value, null, 4);

@@ -51,6 +51,21 @@ export const cases = {
         const code = await page.textContent('[data-snippet="llama_cpp"] code');
         assert.equal(code, found.settings.yarn.llama_cpp.value);
     },
+    'the table of a curve has every pair of every type': async (bench) => {
+        const page = await bench.page('#/reach');
+        await page.click('.part-stretch summary:text("Table")');
+        await bench.settled(page);
+        const rows = await page.$$eval('.part-stretch tbody tr', (list) =>
+            list.map((row) => [...row.querySelectorAll('td')].map((cell) => Number(cell.textContent))),
+        );
+        const { stretch } = await bench.json(
+            '/v1/rope/compare?head_dim=128&max_position_embeddings=4096&target_length=32768&rope_types=default,linear,ntk,yarn&dtype=float64',
+        );
+        assert.deepEqual(
+            rows,
+            stretch.data[0].map((_, pair) => stretch.data.map((type) => type[pair])),
+        );
+    },
     'a pair is explained for each type, with its bits': async (bench) => {
         const page = await bench.page('#/reach?pair=50&types=default,yarn');
         const facts = await bench.readout(page, '.stage > .readout');
