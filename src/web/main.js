@@ -77,6 +77,12 @@ const start = () =>
         fail(error);
     });
 
+// What was asked for beside the fields, as a table or a download: its problem is said in the line.
+window.addEventListener('unhandledrejection', (event) => {
+    if (!(event.reason instanceof Lost || event.reason instanceof Problem)) return;
+    event.preventDefault();
+    fail(event.reason);
+});
 document.documentElement.classList.toggle('embed', embedded());
 nav.replaceChildren(...rooms.map(({ id, title }) => h('a', { href: `#/${id}`, 'data-room': id }, title)));
 window.addEventListener('hashchange', () => void start());

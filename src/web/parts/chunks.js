@@ -25,6 +25,7 @@ class Chunk {
         this.rows = rows;
         this.columns = columns;
         this.data = data;
+        this.bounds = bounds(data);
         /** @private */ this.drawn = '';
         /** @private @type {Texels} */ this.held = { width: 0, height: 0, words: new Uint32Array(0) };
     }
@@ -80,6 +81,25 @@ function pooled(data, rows, columns, high, wide) {
     return { rows: down, columns: across, min, max };
 }
 
+/** @typedef {[least: number, most: number]} Bounds */
+
+/** The least and the greatest finite number. @param {Numbers} data @returns {Bounds} */
+export function bounds(data) {
+    let [least, most] = [Infinity, -Infinity];
+    for (let i = 0; i < data.length; i++) {
+        const value = data[i];
+        if (value < least && value > -Infinity) least = value;
+        if (value > most && value < Infinity) most = value;
+    }
+    return [least, most];
+}
+
+/** @type {Bounds} */
+const NOTHING = [Infinity, -Infinity];
+
+/** @param {Bounds[]} all @returns {Bounds} */
+export const widest = (all) => [Math.min(...all.map(([least]) => least)), Math.max(...all.map(([, most]) => most))];
+
 export class Chunks {
     /**
      * @param {Matrix} matrix
@@ -94,8 +114,13 @@ export class Chunks {
         /** @private @type {Map<number, Chunk>} */ this.held = new Map();
         /** @private @type {Map<number, AbortController>} */ this.coming = new Map();
         /** @private @type {number[]} */ this.wanted = [];
-        /** The least and the greatest finite number so far, on which the colours depend. @type {[number, number]} */
-        this.bounds = [Infinity, -Infinity];
+        /** @private @type {number[]} */ this.seen = [];
+        /** Of rows that are read beside the chunks. @type {Bounds[]} */ this.beside = [];
+    }
+
+    /** Of what is in view, and of the rows beside: on them the colours depend, and not on what was seen before. */
+    get bounds() {
+        return widest([...this.beside, ...this.seen.map((index) => this.held.get(index)?.bounds ?? NOTHING)]);
     }
 
     /**
@@ -115,7 +140,8 @@ export class Chunks {
         const end = Math.ceil(this.matrix.rows / this.high) - 1;
         const low = Math.max(0, Math.floor(first / this.high));
         const high = Math.min(end, Math.floor(Math.max(first, last - 1) / this.high));
-        const wanted = Array.from({ length: high - low + 1 }, (_, i) => low + i);
+        this.seen = Array.from({ length: high - low + 1 }, (_, i) => low + i);
+        const wanted = [...this.seen];
         if (high < end) wanted.push(high + 1);
         if (low > 0) wanted.push(low - 1);
         for (const [index, control] of this.coming) if (!wanted.includes(index)) control.abort();
@@ -145,24 +171,12 @@ export class Chunks {
         try {
             const data = await this.matrix.read(first, rows, control.signal);
             this.held.set(index, new Chunk(data, rows, this.matrix.columns));
-            this.measure(data);
             this.arrived();
         } catch (error) {
             if (!control.signal.aborted) this.failed(error);
         }
         this.coming.delete(index);
         this.next();
-    }
-
-    /** @param {Numbers} data */
-    measure(data) {
-        let [least, most] = this.bounds;
-        for (let i = 0; i < data.length; i++) {
-            const value = data[i];
-            if (value < least && value > -Infinity) least = value;
-            if (value > most && value < Infinity) most = value;
-        }
-        this.bounds = [least, most];
     }
 
     /** Forget chunks beyond the budget, those furthest from view first.

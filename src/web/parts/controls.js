@@ -14,27 +14,28 @@ import { Problem, parameterOf } from './api.js';
 
 const SLIDER_STEPS = 1000;
 const SHOWN = 5;
-const DECADES = 1000;
+const DECADES = 100;
 
-/** A slider's place for a value and back; logarithmic where the bounds span decades.
+/** A slider's place for a value and back; logarithmic where the bounds span decades, on both sides of 0.
  * @param {Parameter} parameter */
 function scale(parameter) {
     const low = parameter.minimum ?? parameter.exclusive_minimum ?? 0;
     const high = parameter.maximum ?? 1;
-    const wide = low >= 0 && high > DECADES * Math.max(1e-9, low === 0 ? 1 : low);
-    const whole = parameter.type === 'integer';
+    const wide = high >= DECADES * (low > 0 ? low : 1);
     // From 0 on, the scale begins like log(1 + x).
     const shift = low > 0 ? 0 : 1;
-    const ratio = Math.log((high + shift) / (low + shift));
+    const log = /** @param {number} x */ (x) => (wide ? Math.sign(x) * Math.log(Math.abs(x) + shift) : x);
+    const exp = /** @param {number} t */ (t) => (shift === 0 ? Math.exp(t) : Math.sign(t) * Math.expm1(Math.abs(t)));
+    const [first, last] = [log(low), log(high)];
     return {
         /** @param {number} value */
-        place: (value) =>
-            SLIDER_STEPS * (wide ? Math.log((value + shift) / (low + shift)) / ratio : (value - low) / (high - low)),
+        place: (value) => (SLIDER_STEPS * (log(value) - first)) / (last - first),
         /** @param {number} place */
         value: (place) => {
-            const t = place / SLIDER_STEPS;
-            const exact = wide ? (low + shift) * Math.exp(ratio * t) - shift : low + (high - low) * t;
-            return Math.min(high, Math.max(low, whole ? Math.round(exact) : Number(exact.toPrecision(3))));
+            const at = first + ((last - first) * place) / SLIDER_STEPS;
+            const exact = wide ? exp(at) : at;
+            const value = parameter.type === 'integer' ? Math.round(exact) : Number(exact.toPrecision(3));
+            return Math.min(high, Math.max(low, value));
         },
     };
 }
@@ -83,23 +84,29 @@ function number(parameter, change, id) {
     return { parts: [slider, field], show };
 }
 
-/** @param {Parameter} parameter @param {Change} change @param {string} id @param {string[]} names */
-function segments(parameter, change, id, names) {
+/** Buttons for one choice, or for several, which are listed in their own order.
+ * @param {Parameter} parameter @param {Change} change @param {string} id */
+function segments({ type, choices = ['true', 'false'] }, change, id) {
+    const many = type === 'choices';
     const name = fresh('choice');
-    const inputs = names.map((value) => {
-        const input = h('input', { type: 'radio', name, value });
-        input.addEventListener('change', () => change(value, true));
-        return input;
-    });
+    const inputs = choices.map((value) => h('input', { type: many ? 'checkbox' : 'radio', name, value }));
+    const chosen = () => inputs.filter(({ checked }) => checked).map(({ value }) => value);
     const group = h(
         'div',
-        { class: 'segments', role: 'radiogroup', 'aria-labelledby': `${id}-name` },
+        {
+            class: 'segments',
+            role: many ? 'group' : 'radiogroup',
+            'aria-labelledby': `${id}-name`,
+            onchange: () => change(chosen().join(','), true),
+        },
         inputs.map((input) => h('label', {}, input, h('span', {}, input.value))),
     );
     return {
         parts: [group],
-        show: /** @param {string} value */ (value) =>
-            inputs.forEach((input) => (input.checked = input.value === value)),
+        show: /** @param {string} value */ (value) => {
+            const wanted = many ? value.split(/\s*,\s*/) : [value];
+            for (const input of inputs) input.checked = wanted.includes(input.value);
+        },
     };
 }
 
@@ -125,26 +132,11 @@ function words(parameter, change, id) {
     };
 }
 
-const SEGMENTS_MAX = 4;
-
-/** @param {Parameter} parameter @param {Change} change @param {string} id */
-function menu(parameter, change, id) {
-    const select = h(
-        'select',
-        { id },
-        (parameter.choices ?? []).map((value) => h('option', { value }, value)),
-    );
-    select.addEventListener('change', () => change(select.value, true));
-    return { parts: [select], show: /** @param {string} value */ (value) => void (select.value = value) };
-}
-
 /** @param {Parameter} parameter @param {Change} change @param {string} id */
 function parts(parameter, change, id) {
     if (parameter.type === 'integer' || parameter.type === 'number') return number(parameter, change, id);
-    if (parameter.type === 'boolean') return segments(parameter, change, id, ['true', 'false']);
-    if (parameter.type !== 'string' || parameter.choices === undefined) return words(parameter, change, id);
-    if (parameter.choices.length > SEGMENTS_MAX) return menu(parameter, change, id);
-    return segments(parameter, change, id, parameter.choices);
+    if (parameter.type === 'boolean' || parameter.choices !== undefined) return segments(parameter, change, id);
+    return words(parameter, change, id);
 }
 
 /**
@@ -156,14 +148,15 @@ function parts(parameter, change, id) {
 export function control(parameter, change) {
     const id = fresh('field');
     const { parts: inner, show } = parts(parameter, change, id);
-    const group = inner[0].getAttribute('role') === 'radiogroup';
+    const group = inner[0].matches('.segments');
     const name = h(
         group ? 'span' : 'label',
         group ? { id: `${id}-name`, class: 'name' } : { for: id, class: 'name' },
         parameter.name,
     );
     const error = h('p', { class: 'error', id: `${id}-error`, role: 'alert', hidden: true });
-    const help = h('p', { class: 'help', id: `${id}-help` }, parameter.description);
+    const none = parameter.type === 'choices' && parameter.default !== undefined && ` None: ${parameter.default}.`;
+    const help = h('p', { class: 'help', id: `${id}-help` }, parameter.description, none);
     const target = inner.at(-1) ?? name;
     target.setAttribute('aria-describedby', `${id}-help ${id}-error`);
     const element = h(

@@ -1,6 +1,8 @@
 // curve.js - series of numbers as curves, with axes by d3-scale.
 import { attribute, framed, fresh, h, svg } from './dom.js';
-import { tick } from './number.js';
+import { brief, tick } from './number.js';
+import { table } from './table.js';
+import { whole } from './view.js';
 
 /**
  * @typedef {object} Series
@@ -16,6 +18,7 @@ import { tick } from './number.js';
  * @property {boolean} [xLog]
  * @property {boolean} [yLog]
  * @property {number} [height]
+ * @property {boolean} [tabled] its numbers are in another table
  * @property {boolean} [points] dots instead of lines
  * @property {[number, number]} [yRange] else that of the numbers
  * @property {(index: number, done: boolean) => void} [onCursor]
@@ -74,7 +77,9 @@ export class Curve {
             tabindex: options.onCursor ? 0 : undefined,
         });
         this.key = h('ul', { class: 'key' });
-        this.element = h('div', { class: 'curves' }, this.picture, this.key);
+        /** @private */ this.table = table(() => this.part());
+        const tabled = options.tabled ? [] : [h('div', { class: 'panels' }, this.table.element)];
+        this.element = h('div', { class: 'curves' }, this.picture, this.key, ...tabled);
         this.picture.style.setProperty('height', `${options.height ?? HEIGHT}px`);
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.picture);
@@ -88,6 +93,32 @@ export class Curve {
             ...(series.length < 2 ? [] : series.map(({ name }, i) => h('li', { class: `series-${i % 8}` }, name))),
         );
         this.draw();
+        this.table.refresh();
+    }
+
+    /** All numbers of all series, for the table: a row for each point. @private */
+    part() {
+        const { series, options } = this;
+        if (series.length === 0) return null;
+        const { x } = series[0];
+        const matrix = {
+            name: options.name,
+            dtype: series.every(({ y }) => y instanceof Float32Array) ? 'float32' : 'float64',
+            rows: Math.max(...series.map(({ y }) => y.length)),
+            columns: series.length,
+            read: /** @param {number} first @param {number} count */ async (first, count) =>
+                Float64Array.from({ length: count * series.length }, (_, i) => {
+                    const { y } = series[i % series.length];
+                    return y[first + Math.floor(i / series.length)] ?? NaN;
+                }),
+        };
+        return {
+            matrix,
+            window: whole(matrix),
+            rowLabel: /** @param {number} row */ (row) => brief(x?.[row] ?? row, 15),
+            columnLabel: /** @param {number} column */ (column) => series[column].name,
+            caption: options.name,
+        };
     }
 
     /** Mark an index. @param {number | null} index */

@@ -96,8 +96,10 @@ function sinusoidal({ parameters, tensors: all }, look) {
 const NOT_FREQUENCIES = ['positions', 'numerics', 'cache_layout', 'pairing', 'dtype'];
 
 /** @param {Answer} answer @param {LookUp} look @param {string} tensor @returns {More | undefined} */
-function rope({ parameters }, look, tensor) {
+function rope({ parameters, scalars }, look, tensor) {
     if (!['cos', 'sin'].includes(tensor) || parameters.cache_layout !== 'pairs') return undefined;
+    const factor = Number(scalars.attention_factor ?? 1);
+    const times = factor === 1 ? [] : [digits(factor, 'float64'), '·'];
     const values = Object.fromEntries(
         Object.entries(parameters)
             .filter(([name]) => !NOT_FREQUENCIES.includes(name))
@@ -111,7 +113,12 @@ function rope({ parameters }, look, tensor) {
             ...waveFacts(all, column),
             [
                 'formula',
-                formula(call(tensor, position, '·', angle), '=', value === undefined ? '…' : digits(value, dtype)),
+                formula(
+                    ...times,
+                    call(tensor, position, '·', angle),
+                    '=',
+                    value === undefined ? '…' : digits(value, dtype),
+                ),
             ],
         ];
     };

@@ -1,4 +1,5 @@
 // figure.js - an answer drawn: one axis as a curve, two as a heatmap, more as small multiples.
+import { widest } from './chunks.js';
 import { Curve } from './curve.js';
 import { h } from './dom.js';
 import { meaning } from './facts.js';
@@ -8,7 +9,7 @@ import { pool } from './pooled.js';
 import { Readout } from './readout.js';
 import { table } from './table.js';
 import { take } from './take.js';
-import { whole } from './view.js';
+import { kept, whole } from './view.js';
 
 /** @typedef {import('./safetensors.js').Answer} Answer */
 /** @typedef {import('./safetensors.js').Tensor} Tensor */
@@ -166,6 +167,7 @@ export class Figure {
             xName: placed ? rowName : columnName,
             yName: valueName,
             points: tensor.length < 65,
+            tabled: true,
             onCursor: (index, done) => this.at(index, y[index], done),
         });
         this.parts.push(picture);
@@ -245,13 +247,8 @@ export class Figure {
                 if (done) this.keep({ at: `${cell.row},${cell.column}` });
                 this.options.onCursor?.(cell, done);
             },
-            onView: (window, words) => {
-                const all = whole(matrix);
-                this.keep({
-                    win: Object.entries(all).every(([name, value]) => window[/** @type {'row'} */ (name)] === value)
-                        ? null
-                        : words,
-                });
+            onView: (window) => {
+                this.keep({ win: kept(window, matrix) });
                 this.table.refresh();
             },
         });
@@ -278,11 +275,7 @@ export class Figure {
         const shown = Math.min(n, SMALL_MAX);
         /** @type {Heatmap[]} */
         const maps = [];
-        const bounds = () =>
-            /** @type {[number, number]} */ ([
-                Math.min(...maps.map((map) => map.chunks.bounds[0])),
-                Math.max(...maps.map((map) => map.chunks.bounds[1])),
-            ]);
+        const bounds = () => widest(maps.map((map) => map.chunks.bounds));
         this.shared = bounds;
         for (let i = 0; i < shown; i++) {
             const map = new Heatmap({

@@ -2,7 +2,7 @@
 //
 // Where a pixel covers several cells it shows the least and the greatest of them as a fine chequer, never one of them
 // alone, and the caption says how many it covers. More than is read is the service's own figure, pooled there.
-import { Chunks } from './chunks.js';
+import { Chunks, bounds } from './chunks.js';
 import { framed, h } from './dom.js';
 import { legend } from './legend.js';
 import { painter, scaleOf } from './palette.js';
@@ -22,13 +22,13 @@ import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './vi
  * @property {(row: number) => string} [rowLabel]
  * @property {(column: number) => string} [columnLabel]
  * @property {(none: number) => {key: string, paint: (value: number) => number}} [paint] colours of its own; no legend then
- * @property {() => [number, number]} [bounds] least and greatest value; without it those that were read
+ * @property {() => [number, number]} [bounds] least and greatest value; without it those in view and at both ends
  * @property {() => void} [onRead] rows have arrived
  * @property {string} [unit] what the values are, beside the legend
  * @property {boolean} [bare] no axes, no legend: a small one of several
  * @property {number} [height] in CSS pixels
  * @property {(cell: Cell, value: number | undefined, done: boolean) => void} [onCursor]
- * @property {(window: Window, words: string) => void} [onView]
+ * @property {(window: Window) => void} [onView]
  * @property {(error: unknown) => void} [onError]
  */
 
@@ -62,7 +62,7 @@ export class Heatmap {
         const failed = options.onError ?? (() => undefined);
         this.chunks = new Chunks(options.matrix, () => this.arrived(), failed);
         /** @private */ this.overview = options.matrix.pool && new Overview(options.matrix.pool, this.draw, failed);
-        if (this.overview && options.matrix.dtype === 'int32') void this.ends().catch(failed);
+        if (!options.bounds && options.matrix.rows > this.chunks.high) void this.ends().catch(failed);
         this.canvas = h('canvas', {
             class: 'heatmap',
             tabindex: 0,
@@ -82,6 +82,8 @@ export class Heatmap {
         /** @private */ this.texels = new OffscreenCanvas(1, 1);
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.canvas);
+        /** @private */ this.theme = matchMedia('(prefers-color-scheme: dark)');
+        this.theme.addEventListener('change', this.draw);
         if (options.height) this.canvas.style.setProperty('height', `${options.height}px`);
         this.canvas.addEventListener('keydown', (event) => this.key(event));
         pointers(this.canvas, {
@@ -94,10 +96,11 @@ export class Heatmap {
         this.draw();
     }
 
-    /** Maps of indices have their least and their greatest in the first and the last row. @private */
+    /** Maps of indices and of distances have their least and their greatest in the first and the last row. @private */
     async ends() {
         const { rows } = this.matrix;
-        for (const row of [0, rows - 1]) this.chunks.measure(await this.matrix.read(row, 1));
+        const ends = await Promise.all([0, rows - 1].map((row) => this.matrix.read(row, 1)));
+        this.chunks.beside = ends.map(bounds);
         this.draw();
     }
 
@@ -139,6 +142,7 @@ export class Heatmap {
         this.chunks.stop();
         this.overview?.stop();
         this.sizes.disconnect();
+        this.theme.removeEventListener('change', this.draw);
     }
 
     /** The value of a cell, if it has been read. @param {Cell} cell */
@@ -187,7 +191,7 @@ export class Heatmap {
     look(window) {
         const words = text(bounded(window, this.matrix));
         this.window = parse(words, this.matrix);
-        this.options.onView?.(this.window, words);
+        this.options.onView?.(this.window);
         this.draw();
     }
 
@@ -412,7 +416,7 @@ export class Heatmap {
         context.textAlign = 'right';
         context.textBaseline = 'middle';
         for (const tick of ticks(row, rows, height / (40 * unit)))
-            context.fillText(rowLabel(tick), left - 6, top + ((tick + 0.5 - row) / rows) * height);
+            context.fillText(rowLabel(tick), left - 6, top + ((tick + 0.5 - row) / rows) * height, left - 8);
         context.textAlign = 'center';
         context.textBaseline = 'top';
         for (const tick of ticks(column, columns, width / (TICK_EVERY * unit)))

@@ -32,15 +32,15 @@ export function bf16(bits) {
 export function digits(value, dtype) {
     if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value < 0 ? '−∞' : '∞';
     return minus(
-        dtype === 'float64' || dtype === 'int32' ? String(value) : shortest(value, SAME[dtype] ?? Math.fround),
+        dtype === 'float64' || dtype === 'int32' ? String(value) : shortest(value, NEAREST[dtype] ?? Math.fround),
     );
 }
 
 /** @param {string} text */
 const minus = (text) => text.replace(/^-/, '−').replace(/e-/, 'e−');
 
-/** @type {Record<string, (value: number) => number>} */
-const SAME = {
+/** The value of a type that is nearest to a number. @type {Record<string, (value: number) => number>} */
+export const NEAREST = {
     float32: Math.fround,
     float16: (value) => f16(half(value)),
     bfloat16: (value) => bf16(brain(value)),
@@ -73,6 +73,7 @@ function brain(value) {
  * @param {number} value
  */
 function half(value) {
+    if (Number.isNaN(value)) return 0x7e00;
     const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
     const size = Math.abs(value);
     if (size >= 65520) return sign | 0x7c00;
@@ -125,6 +126,6 @@ export const tick = (value) => (Math.abs(value) < 1e6 ? brief(value) : minus(val
 /** @param {string} text */
 function grouped(text) {
     const [whole, fraction] = text.split('.');
-    const apart = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, '\u202f') : whole;
+    const apart = /\d{5}/.test(whole) ? whole.replace(/\B(?=(\d{3})+$)/g, '\u202f') : whole;
     return fraction === undefined ? apart : `${apart}.${fraction}`;
 }

@@ -5,8 +5,8 @@ import { digits } from './number.js';
 /** @typedef {import('./safetensors.js').Matrix} Matrix */
 
 const DELAY_MS = 150;
-const ROWS_MAX = 40;
-const COLUMNS_MAX = 16;
+const CELLS_MAX = 1 << 14;
+const COLUMNS_MAX = 1 << 9;
 
 /**
  * @typedef {object} Part
@@ -19,10 +19,10 @@ const COLUMNS_MAX = 16;
 
 /** @param {Part} part */
 async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
-    const first = Math.floor(window.row);
-    const rows = Math.min(ROWS_MAX, Math.ceil(window.row + window.rows) - first);
-    const column = Math.floor(window.column);
-    const columns = Math.min(COLUMNS_MAX, Math.ceil(window.column + window.columns) - column);
+    const [first, column] = [Math.floor(window.row), Math.floor(window.column)];
+    const all = [Math.ceil(window.row + window.rows) - first, Math.ceil(window.column + window.columns) - column];
+    const columns = Math.min(COLUMNS_MAX, all[1]);
+    const rows = Math.min(Math.floor(CELLS_MAX / columns), all[0]);
     const data = await matrix.read(first, rows);
     const places = Array.from({ length: columns }, (_, i) => column + i);
     const body = Array.from({ length: rows }, (_, r) =>
@@ -36,7 +36,11 @@ async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
     return h(
         'table',
         {},
-        h('caption', {}, `${caption}: the first ${rows} × ${columns} of what is in view`),
+        h(
+            'caption',
+            {},
+            `${caption}: ${rows === all[0] && columns === all[1] ? 'all of' : `the first ${rows} × ${columns} of`} what is in view`,
+        ),
         h(
             'thead',
             {},
@@ -56,7 +60,7 @@ async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
  * @param {() => Part | null} part
  */
 export function table(part) {
-    const out = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table' });
+    const out = h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' });
     const panel = h('details', { class: 'table' }, h('summary', {}, 'Table'), out);
     let timer = 0;
     const refresh = async () => {

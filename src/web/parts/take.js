@@ -140,11 +140,16 @@ async function save(source, format) {
     URL.revokeObjectURL(link.href);
 }
 
-/** A button that copies a text. @param {string} text */
-function copy(text) {
+/** A button that copies the text of an element. @param {HTMLElement} element */
+function copy(element) {
     const button = h('button', { type: 'button' }, 'Copy');
     button.addEventListener('click', async () => {
-        await navigator.clipboard.writeText(text);
+        // Browsers give no clipboard to a page that came without TLS: its text is selected, and copied as by hand.
+        if (navigator.clipboard) await navigator.clipboard.writeText(element.textContent ?? '');
+        else {
+            getSelection()?.selectAllChildren(element);
+            document.execCommand('copy');
+        }
         button.textContent = 'Copied';
         setTimeout(() => (button.textContent = 'Copy'), 1500);
     });
@@ -153,11 +158,12 @@ function copy(text) {
 
 /** Text to be copied, with its name. @param {Snippet} snippet @param {...Node} notes */
 export function block({ name, text }, ...notes) {
+    const code = h('code', {}, text);
     return h(
         'figure',
         { class: 'snippet', 'data-snippet': name },
-        h('figcaption', {}, name, copy(text)),
-        h('pre', { tabindex: 0, role: 'region', 'aria-label': `${name} code` }, h('code', {}, text)),
+        h('figcaption', {}, name, copy(code)),
+        h('pre', { tabindex: 0, role: 'group', 'aria-label': `${name} code` }, code),
         notes,
     );
 }

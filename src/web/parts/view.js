@@ -94,6 +94,9 @@ export function text(window) {
     return [...ends(row, rows), ...ends(column, columns)].join(',');
 }
 
+/** The window as the address keeps it: nothing of the whole. @param {Window} window @param {Size} matrix */
+export const kept = (window, matrix) => (text(window) === text(whole(matrix)) ? null : text(window));
+
 /**
  * @param {string} words
  * @param {Size} matrix

@@ -79,8 +79,6 @@ class Biases {
         );
         for (const input of this.kind.element.querySelectorAll('input'))
             if (input.nextElementSibling) input.nextElementSibling.textContent = KINDS[input.value].title;
-        for (const option of this.kind.element.querySelectorAll('option'))
-            option.textContent = KINDS[option.value].title;
         this.ask = new Latest((error) => {
             this.controls?.fail(error);
             if (error !== null) this.picture.removeAttribute('aria-busy');

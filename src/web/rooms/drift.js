@@ -1,19 +1,22 @@
 // drift.js - how far 32 and 16 bits turn an angle away from the exact one, in radians.
 //
-// Every table is the server's; the page takes the difference of two. float32 is the arithmetic of PyTorch's reference
-// path: the error is the angle between its point on the circle and the exact one. For bfloat16 and float16 the server
-// gives the rounded frequencies: the error is their difference from the exact ones, times the position.
+// The tables are the server's. float32 is the arithmetic of PyTorch's reference path: the error is the angle between its
+// point on the circle and the exact one. For bfloat16 and float16 the position, the served frequency and their product
+// are each rounded to the type, as engines do whose angles have 16 bits.
 import { answer, tensors } from '../parts/api.js';
 import { control } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
 import { Heatmap } from '../parts/heatmap.js';
 import { Latest, complaint, numbers } from '../parts/latest.js';
-import { brief, digits } from '../parts/number.js';
+import { NEAREST, brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
+import { table } from '../parts/table.js';
 import { plain } from '../parts/take.js';
+import { kept } from '../parts/view.js';
 
 /** @typedef {import('../parts/safetensors.js').Answer} Answer */
+/** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
 /** @typedef {import('../parts/place.js').Place} Place */
 /**
  * @typedef {object} Source
@@ -21,15 +24,19 @@ import { plain } from '../parts/take.js';
  * @property {Record<string, string>} values of the table, without positions
  * @property {Record<string, string>} waves what GET /v1/rope/frequencies takes for the same pairs
  */
-/** @typedef {{pairs: number, positions: number[], errors: Record<string, Float64Array>, words: string[]}} Drifts */
+/**
+ * @typedef {object} Drifts
+ * @property {number[]} positions one for each row
+ * @property {ArrayLike<number>} frequency of each pair
+ * @property {ArrayLike<number>} wavelength
+ * @property {Numbers} exact cosines, row by row
+ * @property {Numbers} rounded what float32 makes of them
+ * @property {Record<string, Float64Array>} errors in radians, by type
+ */
 
 const ROWS = 128;
-/** Types of 16 bits, and their largest numbers. @type {[string, number][]} */
-const HALVES = [
-    ['bfloat16', 3.3895e38],
-    ['float16', 65504],
-];
-const TYPES = ['float32', ...HALVES.map(([name]) => name)];
+const HALVES = ['bfloat16', 'float16'];
+const TYPES = ['float32', ...HALVES];
 const UP_TO = 131072;
 
 /** Cosines and sines of a table, row by row. @param {Answer} found @param {AbortSignal} signal */
@@ -40,65 +47,57 @@ async function points(found, signal) {
     return { cos: all.filter((_, i) => i % 2 === 1), sin: all.filter((_, i) => i % 2 === 0) };
 }
 
-/** @param {Source} source @param {string} positions @param {AbortSignal} signal */
-async function turned({ path, values }, positions, signal) {
-    const [exact, rounded] = await Promise.all(
-        ['exact', 'float32'].map(async (numerics) =>
-            points(await answer(path, { ...values, positions, dtype: 'float64', numerics }, { signal }), signal),
-        ),
-    );
-    return Float64Array.from(exact.cos, (c, i) => {
+/** The angles from exact points to rounded ones. @param {Awaited<ReturnType<typeof points>>[]} both */
+const between = ([exact, rounded]) =>
+    Float64Array.from(exact.cos, (c, i) => {
         const [s, x, y] = [exact.sin[i], rounded.cos[i], rounded.sin[i]];
         return Math.atan2(c * y - s * x, c * x + s * y);
     });
-}
 
-/** @param {Record<string, string>} waves @param {string} dtype @param {AbortSignal} signal */
-const frequencies = (waves, dtype, signal) => tensors('/v1/rope/frequencies', { ...waves, dtype }, { signal });
-
-/** The positions times what rounding changes of the frequencies.
- * @param {number[]} positions @param {ArrayLike<number>} rounded @param {ArrayLike<number>} exact */
-const drifted = (positions, rounded, exact) =>
-    Float64Array.from(
-        { length: positions.length * exact.length },
-        (_, i) => positions[Math.floor(i / exact.length)] * (rounded[i % exact.length] - exact[i % exact.length]),
-    );
+/** What rounding the position, the frequency and the angle changes.
+ * @param {number[]} positions @param {ArrayLike<number>} frequency @param {(value: number) => number} round */
+const drifted = (positions, frequency, round) =>
+    Float64Array.from({ length: positions.length * frequency.length }, (_, i) => {
+        const [m, f] = [positions[Math.floor(i / frequency.length)], frequency[i % frequency.length]];
+        return round(round(m) * round(f)) - m * f;
+    });
 
 /** @param {Source} source @param {number} up @param {AbortSignal} signal @returns {Promise<Drifts>} */
-async function drifts(source, up, signal) {
+async function drifts({ path, values, waves }, up, signal) {
     const step = Math.max(1, Math.ceil(up / ROWS));
     const positions = Array.from({ length: ROWS + 1 }, (_, i) => i * step);
-    const [float32, waves] = await Promise.all([
-        turned(source, `0:${ROWS * step + 1}:${step}`, signal),
-        frequencies(source.waves, 'float64', signal),
+    const asked = { ...values, positions: `0:${ROWS * step + 1}:${step}`, dtype: 'float64' };
+    const [both, found] = await Promise.all([
+        Promise.all(
+            ['exact', 'float32'].map(async (numerics) =>
+                points(await answer(path, { ...asked, numerics }, { signal }), signal),
+            ),
+        ),
+        tensors('/v1/rope/frequencies', { ...waves, dtype: 'float64' }, { signal }),
     ]);
-    const [exact, lengths] = await Promise.all([
-        numbers(waves, 'inv_freq', signal),
-        numbers(waves, 'wavelength', signal),
-    ]);
-    /** @type {Drifts} */
-    const found = { pairs: exact.length, positions, errors: { float32 }, words: [] };
-    for (const [dtype, most] of HALVES) {
-        // The answer has the wavelengths, too, and is refused where the longest is no number of the type.
-        const long = lengths.findIndex((length) => length > most);
-        if (long >= 0) {
-            found.words.push(`${dtype} cannot hold the wavelength of pair ${long}: its largest number is ${most}.`);
-            continue;
-        }
-        const rounded = await numbers(await frequencies(source.waves, dtype, signal), 'inv_freq', signal);
-        found.errors[dtype] = drifted(positions, rounded, exact);
-    }
-    return found;
+    const frequency = await numbers(found, 'inv_freq', signal);
+    const halves = HALVES.map((dtype) => [dtype, drifted(positions, frequency, NEAREST[dtype])]);
+    return {
+        positions,
+        frequency,
+        wavelength: await numbers(found, 'wavelength', signal),
+        exact: both[0].cos,
+        rounded: both[1].cos,
+        errors: { float32: between(both), ...Object.fromEntries(halves) },
+    };
 }
 
 export class Drift {
-    /** @param {Place} place keeps up (the last position) and angle (the type) */
+    /** @param {Place} place keeps up (the last position), angle (the type), ewin (the window) and eat (the cursor) */
     constructor(place) {
         this.place = place;
         this.error = complaint();
         /** @private */ this.latest = new Latest(this.error.show);
         /** @private @type {Source | null} */ this.source = null;
-        /** @private @type {{stop: () => void}[]} */ this.parts = [];
+        /** @private @type {Heatmap[]} */ this.maps = [];
+        /** @private @type {ReturnType<typeof table>[]} */ this.tables = [];
+        /** @private @type {Curve | undefined} */ this.curve = undefined;
+        /** What is drawn. @private */ this.seen = { found: /** @type {Drifts} */ ({}), angle: '' };
         /** @private @type {{text: string, found: Drifts} | undefined} */ this.held = undefined;
         /** @private */ this.out = h('div', { class: 'pair-of-pictures', 'aria-busy': true });
         /** @private */ this.readout = new Readout();
@@ -151,6 +150,7 @@ export class Drift {
             (signal) => this.ask(key, source, up, signal),
             (found) => this.draw(found, angle),
         );
+        this.follow();
         this.out.removeAttribute('aria-busy');
     }
 
@@ -165,29 +165,7 @@ export class Drift {
     /** @private @param {Drifts} found @param {string} angle */
     draw(found, angle) {
         this.stop();
-        const { positions, pairs, words } = found;
-        const shown = found.errors[angle] ?? found.errors.float32;
-        const map = new Heatmap({
-            matrix: {
-                name: 'error',
-                dtype: 'float64',
-                rows: positions.length,
-                columns: pairs,
-                read: (first, count) => Promise.resolve(shown.slice(first * pairs, (first + count) * pairs)),
-            },
-            name: `Error of the angle in radians, ${angle}`,
-            unit: 'error in radians',
-            rowName: 'position',
-            columnName: 'pair',
-            rowLabel: (row) => brief(positions[row]),
-            onCursor: (cell, value) =>
-                this.readout.show([
-                    ['position', brief(positions[cell.row])],
-                    ['pair', cell.column],
-                    ['error', value === undefined ? '…' : `${digits(Number(value.toPrecision(6)), 'float64')} rad`],
-                ]),
-        });
-        const names = TYPES.filter((name) => name in found.errors);
+        this.seen = { found, angle: angle in found.errors ? angle : TYPES[0] };
         const curve = new Curve({
             name: 'Largest error of an angle at each position',
             xName: 'position',
@@ -196,23 +174,115 @@ export class Drift {
             yLog: true,
             height: 340,
         });
+        const { positions, errors } = found;
         curve.show(
-            names.map((name) => ({
+            TYPES.map((name) => ({
                 name,
                 x: positions.slice(1),
-                y: positions.slice(1).map((_, i) => largest(found.errors[name], i + 1, pairs)),
+                y: positions.slice(1).map((_, i) => largest(errors[name], i + 1, positions.length)),
             })),
         );
-        this.parts = [map, curve];
-        this.out.replaceChildren(map.element, curve.element);
+        const { angle: type } = this.seen;
+        this.maps = [
+            this.map('Cosines, exact', found.exact),
+            this.map('Cosines, float32', found.rounded),
+            this.map(`Error of ${type} angles`, errors[type], 'error in radians'),
+        ];
+        this.curve = curve;
+        this.tables = this.maps.map((map) =>
+            table(() => ({
+                matrix: map.matrix,
+                window: map.window,
+                rowLabel: (row) => brief(positions[row]),
+                columnLabel: String,
+                caption: map.options.name,
+            })),
+        );
+        this.out.replaceChildren(
+            ...this.maps.map(({ element, options }, i) =>
+                h('div', {}, h('h3', {}, options.name), element, h('div', { class: 'panels' }, this.tables[i].element)),
+            ),
+            h('div', {}, h('h3', {}, 'Largest error at each position'), curve.element),
+        );
+        this.say(found);
+        this.follow();
+    }
+
+    /** A picture of a number for each position and pair; all of them have one window and one cursor.
+     * @private @param {string} name @param {Numbers} data @param {string} [unit] */
+    map(name, data, unit) {
+        const { positions, frequency } = this.seen.found;
+        const pairs = frequency.length;
+        const matrix = {
+            name,
+            dtype: 'float64',
+            rows: positions.length,
+            columns: pairs,
+            read: /** @param {number} first @param {number} count */ (first, count) =>
+                Promise.resolve(data.slice(first * pairs, (first + count) * pairs)),
+        };
+        return new Heatmap({
+            matrix,
+            name,
+            unit,
+            rowName: 'position',
+            columnName: 'pair',
+            rowLabel: (row) => brief(positions[row]),
+            onCursor: (cell, _, done) => {
+                this.point(cell);
+                if (done) this.keep({ eat: `${cell.row},${cell.column}` });
+            },
+            onView: (window) => this.keep({ ewin: kept(window, matrix) }),
+        });
+    }
+
+    /** @private @param {Record<string, string | null>} changes */
+    keep(changes) {
+        this.place.set(changes);
+        this.follow();
+    }
+
+    /** Show the window and the cursor that the address says. @private */
+    follow() {
+        const at = this.place.get('eat').split(',').map(Number);
+        const cell = at.length === 2 && at.every(Number.isInteger) ? { row: at[0], column: at[1] } : null;
+        for (const map of this.maps) map.show(this.place.get('ewin'), cell);
+        if (cell !== null) this.point(cell);
+        for (const each of this.tables) each.refresh();
+    }
+
+    /** @private @param {import('../parts/heatmap.js').Cell} cell */
+    point({ row, column }) {
+        const { found, angle } = this.seen;
+        const { positions, frequency, wavelength, exact, rounded, errors } = found;
+        const at = row * frequency.length + column;
+        if (!(at < exact.length && column < frequency.length)) return;
+        this.readout.show([
+            ['position', positions[row]],
+            ['pair', column],
+            ['frequency', digits(frequency[column], 'float64')],
+            ['wavelength', `${digits(wavelength[column], 'float64')} tokens`],
+            ['cosine, exact', digits(exact[at], 'float64')],
+            ['bits', hex(exact[at], 'float64')],
+            ['cosine, float32', digits(rounded[at], 'float64')],
+            ['bits', hex(rounded[at], 'float64')],
+            [`error, ${angle}`, `${digits(errors[angle][at], 'float64')} rad`],
+            ['bits', hex(errors[angle][at], 'float64')],
+        ]);
+    }
+
+    /** @private @param {Drifts} found */
+    say({ positions, errors }) {
         const last = positions.length - 1;
-        const ends = names.map((name) => `${brief(largest(found.errors[name], last, pairs))} rad with ${name} angles`);
+        const ends = TYPES.map(
+            (name) => `${brief(largest(errors[name], last, positions.length))} rad with ${name} angles`,
+        );
         this.said.textContent = `At position ${brief(positions[last])} the most wrong pair is off by ${ends.join(', ')}. A whole turn is ${brief(2 * Math.PI)} rad.`;
         this.note.textContent = [
-            'Each error is the difference of two tables that this server has made.',
-            'float32: the angle between the two points, PyTorch’s arithmetic (numerics=float32) and exact.',
-            'bfloat16 and float16: the position times what rounding the frequency changes; this service rounds no position and no product to 16 bits, as some engines do, which adds to it.',
-            ...words,
+            `The rows of the pictures are the positions 0, ${brief(positions[1])}, ${brief(positions[2])} and so on.`,
+            'float32: the angle between two points, that of PyTorch’s arithmetic (numerics=float32) and the exact one.',
+            'bfloat16 and float16: the position, the frequency and their product are each rounded to the type.',
+            'No number of float16 is above 65504: positions and angles beyond it are infinite.',
         ].join(' ');
     }
 
@@ -227,8 +297,7 @@ export class Drift {
     }
 
     stop() {
-        for (const part of this.parts) part.stop();
-        this.parts = [];
+        for (const part of [...this.maps, this.curve]) part?.stop();
     }
 
     end() {
@@ -237,9 +306,8 @@ export class Drift {
     }
 }
 
-/** @param {Float64Array} errors @param {number} row @param {number} pairs */
-function largest(errors, row, pairs) {
-    let most = 0;
-    for (let i = row * pairs; i < (row + 1) * pairs; i++) most = Math.max(most, Math.abs(errors[i]));
-    return most;
+/** @param {Float64Array} errors @param {number} row @param {number} rows */
+function largest(errors, row, rows) {
+    const pairs = errors.length / rows;
+    return errors.subarray(row * pairs, (row + 1) * pairs).reduce((most, error) => Math.max(most, Math.abs(error)), 0);
 }

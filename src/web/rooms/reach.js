@@ -2,7 +2,7 @@
 import { Problem, address, answer, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
-import { fresh, h, svg } from '../parts/dom.js';
+import { h, svg } from '../parts/dom.js';
 import { formula, power, row } from '../parts/formula.js';
 import { Latest, complaint, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
@@ -88,19 +88,7 @@ class Reach {
         /** @private @type {Record<string, unknown>} */ this.facts = {};
         /** @private @type {Found | null} */ this.found = null;
         this.types = this.typesControl();
-        this.numerics = control(
-            {
-                name: 'numerics',
-                type: 'string',
-                required: false,
-                choices: ['exact', 'float32'],
-                description: 'float32 shows below how far the arithmetic of PyTorch turns the unscaled angles.',
-            },
-            (value) => {
-                this.place.set({ numerics: value === 'exact' ? null : value }, { step: true });
-                this.update();
-            },
-        );
+        this.numerics = this.numericsControl();
         this.waves = this.curve({
             name: 'Wavelength of each pair, in positions',
             yName: 'wavelength in positions',
@@ -119,6 +107,8 @@ class Reach {
         this.remarks = h('p', { class: 'note' });
         this.readout = new Readout();
         this.drift = new Drift(this.place);
+        /** Which type the errors and the settings are of. @private */
+        this.ofType = [this.oneType(), this.oneType()];
         this.driftPart = this.rounded();
         this.fault = complaint();
         this.ask = new Latest((error) => {
@@ -138,8 +128,26 @@ class Reach {
             section(
                 this.place,
                 { name: 'error', title: 'Exact against float32', source: () => this.drift.along() },
+                this.ofType[0].element,
                 this.drift.element,
             ),
+        );
+    }
+
+    /** @private */
+    numericsControl() {
+        return control(
+            {
+                name: 'numerics',
+                type: 'string',
+                required: false,
+                choices: ['exact', 'float32'],
+                description: 'float32 shows below how far the arithmetic of PyTorch turns the angles of a type.',
+            },
+            (value) => {
+                this.place.set({ numerics: value === 'exact' ? null : value }, { step: true });
+                this.update();
+            },
         );
     }
 
@@ -192,26 +200,14 @@ class Reach {
 
     /** @private */
     typesControl() {
-        const name = fresh('types');
-        const boxes = [...this.choices, NAIVE].map((value) => {
-            const input = h('input', { type: 'checkbox', value, onchange: () => this.set({ types: checked() }, true) });
-            return { input, label: h('label', {}, input, value === NAIVE ? 'naive: base · s' : value) };
-        });
-        const checked = () =>
-            boxes
-                .filter(({ input }) => input.checked)
-                .map(({ input }) => input.value)
-                .join(',') || 'default';
-        return {
-            element: h(
-                'fieldset',
-                { class: 'types', id: name },
-                h('legend', { class: 'name' }, 'types'),
-                boxes.map(({ label }) => label),
-            ),
-            /** @param {string[]} types */
-            show: (types) => boxes.forEach(({ input }) => (input.checked = types.includes(input.value))),
+        const row = {
+            name: 'types',
+            type: /** @type {const} */ ('choices'),
+            required: false,
+            choices: [...this.choices, NAIVE],
+            description: 'naive is the base times s.',
         };
+        return control(row, (types) => this.set({ types: types || 'default' }, true));
     }
 
     /** @private @param {HTMLElement} host */
@@ -248,7 +244,7 @@ class Reach {
             this.readout.element,
             this.remarks,
             this.driftPart,
-            section(place, { name: 'settings', title: 'Settings for engines' }, this.settings),
+            section(place, { name: 'settings', title: 'Settings for engines' }, this.ofType[1].element, this.settings),
         );
         host.replaceChildren(
             story('Reach', WORDS, [find(context.listing, PATH), find(context.listing, 'rope/frequencies')]),
@@ -369,25 +365,19 @@ class Reach {
         const values = this.values();
         const types = this.chosen();
         this.model.show(model);
-        this.types.show(types);
+        this.types.show(types.join(','));
         this.controls.show(values);
         this.handles.show(LENGTHS.map((name) => Number(values[name])));
         const far = this.place.get('numerics') === 'float32';
         this.numerics.show(far ? 'float32' : 'exact');
         this.driftPart.hidden = !far;
-        if (far) this.showDrift(values);
         await this.ask.ask(
             [values, types, model],
             (signal) => this.read(types, signal),
             (found) => this.show(found),
         );
         this.point(this.place.number('pair', -1), null);
-    }
-
-    /** @private @param {Values} values */
-    showDrift({ head_dim, rope_theta }) {
-        const waves = { head_dim, rope_theta };
-        void this.drift.show({ path: '/v1/rope/table', values: waves, waves });
+        this.showOne();
     }
 
     /** Leave out the keys of types that were not chosen. @private @param {Values} values @param {string[]} types */
@@ -519,7 +509,6 @@ class Reach {
         const turns = kinds.flatMap((kind) => Array.from(kind.turns ?? []));
         this.turns.options.yRange = [Math.min(...turns, ...trained) / 1.5, Math.max(...turns) * 1.5];
         this.remarks.textContent = found.words.join(' ');
-        this.showSettings();
         this.stage.removeAttribute('aria-busy');
     }
 
@@ -626,19 +615,45 @@ class Reach {
         ]);
     }
 
-    /** @private */
-    showSettings() {
-        const { settings, types } = /** @type {Found} */ (this.found);
+    /** A choice among the types that are compared. @private */
+    oneType() {
+        const element = h('div');
+        let of = '';
+        let shown = /** @param {string} _ */ (_) => {};
+        const show = /** @param {string[]} types @param {string} type */ (types, type) => {
+            if (types.join() !== of) {
+                const choice = control(
+                    { name: 'type', type: 'string', required: false, choices: types, description: '' },
+                    (value) => {
+                        this.place.set({ for: value }, { step: true });
+                        this.showOne();
+                    },
+                );
+                of = types.join();
+                shown = choice.show;
+                element.replaceChildren(choice.element);
+            }
+            shown(type);
+        };
+        return { element, show };
+    }
+
+    /** What is seen of one type alone: its settings for engines, and the errors of its angles. @private */
+    showOne() {
+        if (this.found === null) return;
+        const { settings, types } = this.found;
         const type = types.includes(this.place.get('for')) ? this.place.get('for') : types[types.length - 1];
-        const select = control(
-            { name: 'type', type: 'string', required: false, choices: types, description: '' },
-            (value) => {
-                this.place.set({ for: value }, { step: true });
-                this.showSettings();
-            },
-        );
-        select.show(type);
-        const blocks = Object.entries(settings[type] ?? {}).map(([engine, { value, note: words }]) => {
+        for (const each of this.ofType) each.show(types, type);
+        this.showSettings(settings[type] ?? {});
+        const own = settings[type]?.posenc?.value;
+        if (this.driftPart.hidden || typeof own !== 'string') return;
+        const { dtype: _, numerics: __, ...values } = Object.fromEntries(new URLSearchParams(own.split('?')[1]));
+        void this.drift.show({ path: '/v1/rope/table', values, waves: values });
+    }
+
+    /** @private @param {Record<string, {value: unknown, note?: string}>} settings */
+    showSettings(settings) {
+        const blocks = Object.entries(settings).map(([engine, { value, note: words }]) => {
             if (value === null) return h('p', { class: 'note' }, h('code', {}, engine), `: ${words ?? ''}`);
             const text = typeof value === 'string' ? value : JSON.stringify(value, null, 4);
             return block(
@@ -647,11 +662,7 @@ class Reach {
             );
         });
         const source = address(PATH, this.asked());
-        this.settings.replaceChildren(
-            select.element,
-            ...blocks,
-            h('p', { class: 'note' }, 'From ', h('a', { href: source }, source)),
-        );
+        this.settings.replaceChildren(...blocks, h('p', { class: 'note' }, 'From ', h('a', { href: source }, source)));
     }
 
     stop() {

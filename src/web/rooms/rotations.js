@@ -6,7 +6,7 @@ import { h, svg } from '../parts/dom.js';
 import { call, formula, row } from '../parts/formula.js';
 import { Latest, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
-import { brief, digits } from '../parts/number.js';
+import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
 import { plain } from '../parts/take.js';
@@ -277,6 +277,7 @@ function explain(readout, { state, shares, frequency, wavelength }, pair) {
         ['frequency', digits(frequency[pair], 'float64')],
         ['wavelength', `${digits(wavelength[pair], 'float64')} tokens`],
         ['share', digits(shares[pair], 'float64')],
+        ['bits', hex(shares[pair], 'float64')],
         [
             'formula',
             // A formula does not break; its terms do.

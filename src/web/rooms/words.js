@@ -5,7 +5,7 @@ import { h } from '../parts/dom.js';
 import { Latest } from '../parts/latest.js';
 import { legend } from '../parts/legend.js';
 import { find } from '../parts/listing.js';
-import { brief, digits } from '../parts/number.js';
+import { brief, digits, hex } from '../parts/number.js';
 import { colour, scaleOf } from '../parts/palette.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
@@ -456,10 +456,13 @@ class Words {
         if (words[query] === undefined || words[key] === undefined || this.shares.length === 0)
             return this.readout.show(null);
         if (JSON.stringify(this.state()) !== this.shown) return; // Its shares are on their way, and will point again.
-        const change = /** @param {Shares} each */ (each) =>
-            [0, 1].map((which) => digits(each(which, query, key), 'float32')).join(' → ');
+        const change = /** @param {Shares} each @param {typeof digits} written */ (each, written) =>
+            [0, 1].map((which) => written(each(which, query, key), 'float32')).join(' → ');
         /** @type {import('../parts/readout.js').Fact[]} */
-        const facts = this.shares.map((each, i) => [NAMES[schemes[i]], change(each)]);
+        const facts = this.shares.flatMap((each, i) => [
+            [NAMES[schemes[i]], change(each, digits)],
+            ['bits', change(each, hex)],
+        ]);
         this.readout.show([['from', words[query]], ['to', words[key]], ...facts, ...this.formulas(query, key)]);
     }
 

@@ -21,6 +21,26 @@ export const cases = {
         await bench.settled(other);
         assert.equal(await picture(other), await picture(page));
     },
+    'colours are those of the place, wherever one was before': async (bench) => {
+        const near = '#/any/alibi/bias?num_heads=1&query_length=2048&form=causal&win=0,40,0,40';
+        const page = await bench.page(near.replace('0,40,0,40', '2008,2048,0,40'));
+        await page.evaluate((to) => (location.hash = to), near);
+        await bench.settled(page);
+        const other = await bench.page(near);
+        // From −10 to 0: the least is −2047 / 256, in the last row.
+        for (const each of [page, other]) assert.equal(await bench.text(each, '.heat .legend'), '−100');
+        assert.equal(await picture(page), await picture(other));
+    },
+    'a picture has the colours of the theme, and changes with it': async (bench) => {
+        const hash = '#/any/sinusoidal?d_model=64&at=5,10';
+        const page = await bench.page(hash, { colorScheme: 'light' });
+        const other = await bench.page(hash, { colorScheme: 'dark' });
+        const light = await picture(page);
+        await page.emulateMedia({ colorScheme: 'dark' });
+        await bench.settled(page);
+        assert.equal(await picture(page), await picture(other));
+        assert.notEqual(await picture(page), light);
+    },
     'Back and Forward go through the steps': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64');
         const field = '[data-parameter=d_model] input.number';

@@ -46,6 +46,46 @@ export const cases = {
         await page.waitForSelector('.figure[data-path="/v1/alibi/slopes"]');
         assert.equal(refusals >= 2, true);
     },
+    'a table or a file that is refused says why in the line': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64&positions=0:20000&win=9000,9010,0,64', {
+            refused: true,
+        });
+        const problem = {
+            type: 'about:blank',
+            title: 'No such rows',
+            status: 404,
+            code: 'test',
+            detail: 'They are gone.',
+        };
+        const refuse = (route) =>
+            route.fulfill({ status: 404, contentType: 'application/problem+json', body: JSON.stringify(problem) });
+        await page.route('**/v1/sinusoidal*', refuse);
+        await page.click('summary:text("Table")');
+        await page.waitForSelector('#status:has-text("No such rows: They are gone.")');
+        await page.evaluate(() => (location.hash = '#/words'));
+        await page.waitForSelector('#status', { state: 'hidden' });
+        await page.route('**/v1/attention', refuse);
+        await page.click('summary:text("Take it along") >> nth=0');
+        await page.click('.files button >> nth=0');
+        await page.waitForSelector('#status:has-text("They are gone.")');
+    },
+    'while a room is on its way, a still skeleton is seen in its place': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64', { reducedMotion: 'no-preference' });
+        let release;
+        const held = new Promise((resolve) => (release = resolve));
+        await page.route('**/rooms/waves.js', (route) => held.then(() => route.continue()));
+        await page.evaluate(() => (location.hash = '#/waves'));
+        await page.waitForSelector('.room-any .figure', { state: 'hidden' });
+        const seen = await page.evaluate(() => {
+            const probe = document.body.appendChild(document.createElement('div'));
+            probe.className = 'skeleton';
+            const [room, skeleton] = [document.querySelector('#room'), probe].map((each) => getComputedStyle(each));
+            return { room: room.backgroundColor, skeleton: skeleton.backgroundColor, motion: skeleton.animationName };
+        });
+        assert.deepEqual(seen, { room: seen.skeleton, skeleton: seen.skeleton, motion: 'none' });
+        release();
+        await page.waitForSelector('.room-waves:not([aria-busy]) .figure', { state: 'visible' });
+    },
     'a server that goes away is missed calmly, and its return is seen': async (bench) => {
         const server = await new Server().startOwn();
         const page = await bench.page('#/any/sinusoidal?d_model=64', { refused: true, server });

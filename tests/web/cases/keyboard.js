@@ -73,6 +73,52 @@ export const cases = {
         for (let i = 0; i < 40; i++) await page.mouse.wheel(0, 400);
         await page.waitForFunction(() => !location.hash.includes('win='));
     },
+    'every choice is a button, and one or several are pressed': async (bench) => {
+        const page = await bench.page('#/any/rope/compare?head_dim=64', { refused: true });
+        const { parameters } = (await bench.json('/v1')).encodings.find(({ path }) => path === '/v1/rope/compare');
+        const { choices } = parameters.find(({ name }) => name === 'rope_types');
+        const row = '[data-parameter=rope_types]';
+        assert.deepEqual(
+            await page.$$eval(`${row} .segments input`, (list) => list.map(({ value }) => value)),
+            choices,
+        );
+        await page.focus(`${row} input[value=ntk]`);
+        await page.keyboard.press('Space');
+        await page.focus(`${row} input[value=default]`);
+        await page.keyboard.press('Space');
+        assert.match(await bench.address(page), /rope_types=default,ntk/);
+        await page.evaluate(() => (location.hash = '#/any/rope/frequencies?head_dim=64'));
+        await page.waitForSelector('[data-parameter=rope_type] input', { state: 'attached' });
+        await page.click('summary:text("more parameters")');
+        await page.focus('[data-parameter=rope_type] input[value=default]');
+        await page.keyboard.press('ArrowRight');
+        assert.match(await bench.address(page), /rope_type=linear/);
+        assert.equal(await page.$$eval('.form select', (list) => list.length), 0);
+    },
+    'a slider whose bounds span decades is logarithmic, below 0 too': async (bench) => {
+        for (const [resource, name, place, value] of [
+            ['swin/index', 'window_height', 500, 32],
+            ['sinusoidal', 'base', 500, 1e6],
+            ['sinusoidal/offset', 'offset', 500, 0],
+            ['sinusoidal/offset', 'offset', 250, -94906265],
+        ]) {
+            const page = await bench.page(`#/any/${resource}`, { refused: true });
+            const shown = await page.$eval(
+                `[data-parameter=${name}]`,
+                (row, at) => {
+                    const [slider, field] = row.querySelectorAll('input');
+                    slider.value = at;
+                    slider.dispatchEvent(new Event('input'));
+                    return Number(field.value);
+                },
+                place,
+            );
+            assert.equal(shown, value, `${resource} ${name}`);
+            await bench.settled(page);
+            assert.equal(await page.$eval(`[data-parameter=${name}] input`, (slider) => Number(slider.value)), place);
+            await page.context().close();
+        }
+    },
     'two fingers that move apart zoom in, and together out': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64');
         const pinch = (from, to) =>

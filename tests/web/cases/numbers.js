@@ -65,6 +65,20 @@ export const cases = {
                 width: 64,
             });
     },
+    'a formula has the attention factor of its table': async (bench) => {
+        const { page, facts } = await same(bench, {
+            resource: 'rope/table',
+            query: 'head_dim=128&rope_type=yarn&factor=8&original_max_position_embeddings=4096&positions=5&tensor=cos',
+            row: 0,
+            column: 10,
+            width: 64,
+        });
+        const [factor, position, frequency] = await page.$$eval('.readout math mn', (list) =>
+            list.map((each) => Number(each.textContent)),
+        );
+        assert.equal(frequency, Number(facts.frequency));
+        assert.ok(Math.abs(factor * Math.cos(position * frequency) - Number(facts.value)) < 1e-7, facts.formula);
+    },
     'a far row is read as a part of the answer': async (bench) => {
         const page = await bench.page(
             '#/any/sinusoidal?d_model=64&positions=0:200000&at=150000,9&win=149990,150010,0,64',

@@ -51,6 +51,21 @@ export const cases = {
         const code = await page.textContent('[data-snippet="llama_cpp"] code');
         assert.equal(code, found.settings.yarn.llama_cpp.value);
     },
+    'the table of a curve has every pair of every type': async (bench) => {
+        const page = await bench.page('#/reach');
+        await page.click('.part-stretch summary:text("Table")');
+        await bench.settled(page);
+        const rows = await page.$$eval('.part-stretch tbody tr', (list) =>
+            list.map((row) => [...row.querySelectorAll('td')].map((cell) => Number(cell.textContent))),
+        );
+        const { stretch } = await bench.json(
+            '/v1/rope/compare?head_dim=128&max_position_embeddings=4096&target_length=32768&rope_types=default,linear,ntk,yarn&dtype=float64',
+        );
+        assert.deepEqual(
+            rows,
+            stretch.data[0].map((_, pair) => stretch.data.map((type) => type[pair])),
+        );
+    },
     'a pair is explained for each type, with its bits': async (bench) => {
         const page = await bench.page('#/reach?pair=50&types=default,yarn');
         const facts = await bench.readout(page, '.stage > .readout');
@@ -142,6 +157,26 @@ export const cases = {
             list.map((each) => each.textContent).join(' '),
         );
         assert.match(words, /required|factor/);
+    },
+    'the errors are those of the pairs and of the type': async (bench) => {
+        const page = await bench.page('#/reach?model=phi-2&numerics=float32&for=linear&angle=float16&eat=3,15');
+        const facts = await bench.readout(page, '.drift .readout');
+        const { inv_freq, parameters } = await bench.json(
+            '/v1/rope/frequencies?head_dim=80&rotary_dim=32&rope_type=linear&factor=4&dtype=float64',
+        );
+        assert.equal(parameters.rotary_dim, 32);
+        assert.equal(Number(facts.frequency), inv_freq.data.at(-1));
+        const table = await bench.json(
+            `/v1/rope/table?head_dim=80&rotary_dim=32&rope_type=linear&factor=4&positions=${facts.position}&dtype=float64`,
+        );
+        assert.equal(Number(facts['cosine, exact']), table.cos.data[0][15]);
+        await page.click('.part-error label:has-text("ntk")');
+        await bench.settled(page);
+        const ntk = await bench.json(
+            '/v1/rope/frequencies?head_dim=80&rotary_dim=32&rope_type=ntk&factor=4&dtype=float64',
+        );
+        assert.equal(Number((await bench.readout(page, '.drift .readout')).frequency), ntk.inv_freq.data.at(-1));
+        assert.match(await bench.address(page), /for=ntk/);
     },
     'the naive base stretches less than NTK': async (bench) => {
         const page = await bench.page('#/reach?types=ntk,naive&pair=63');

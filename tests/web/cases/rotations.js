@@ -24,7 +24,24 @@ export const cases = {
         const page = await bench.page('#/rotations');
         await page.click('.clock:nth-child(3)');
         assert.match(await bench.address(page), /pair=2/);
-        assert.match(await page.textContent('.stage .readout'), /channels4 and 5/);
+        const facts = await bench.readout(page, '.stage .readout');
+        assert.equal(facts.channels, '4 and 5');
+        const answer = await fetch(`${bench.server.url}/v1/rope/scores`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify({
+                q: [[0.3, -1.2, 1, 0.4, -0.5, 0.9, 1.1, -0.3]],
+                k: [[1, 0.5, 0.8, -0.6, 0.7, 0.9, -0.4, 1]],
+                query_positions: [5],
+                key_positions: [3],
+                per_pair: true,
+                dtype: 'float64',
+                format: 'raw',
+            }),
+        });
+        const shares = await answer.arrayBuffer();
+        assert.equal(Number(facts.share.replace('−', '-')), new Float64Array(shares)[2]);
+        assert.equal(facts.bits, `0x${new BigUint64Array(shares)[2].toString(16).padStart(16, '0')}`);
     },
     'rounded angles err the more, the further away': async (bench) => {
         const page = await bench.page('#/rotations?numerics=float32&angle=bfloat16');

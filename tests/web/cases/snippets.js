@@ -194,10 +194,16 @@ export const cases = {
             assert.ok((await answer.arrayBuffer()).byteLength > 100, name);
         }
     },
-    'the copy button copies': async (bench) => {
+    'the copy button copies, where the page has a clipboard and where not': async (bench) => {
         const page = await bench.page(PLACES[0], { permissions: ['clipboard-read', 'clipboard-write'] });
         const all = await snippets(bench, page);
-        await page.click('[data-snippet=curl] button');
-        await page.waitForFunction(async (text) => (await navigator.clipboard.readText()) === text, all.curl);
+        const copied = async (name) => {
+            await page.click(`[data-snippet=${name}] button`);
+            await page.waitForFunction(async (text) => (await globalThis.own.readText()) === text, all[name]);
+        };
+        await page.evaluate(() => (globalThis.own = navigator.clipboard));
+        await copied('curl');
+        await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+        await copied('JavaScript');
     },
 };

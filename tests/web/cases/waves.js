@@ -6,6 +6,8 @@ const centre = (page, selector) =>
         list.map((each) => [Number(each.getAttribute('cx')), Number(each.getAttribute('cy'))]),
     );
 
+const number = (text) => parseFloat(text.replace('−', '-').replace('e−', 'e-'));
+
 export const cases = {
     'M_k takes PE(pos) to PE(pos + k)': async (bench) => {
         const page = await bench.page('#/waves?at=9,10&k=-4');
@@ -87,19 +89,50 @@ export const cases = {
         await page.focus('.drift canvas');
         await page.keyboard.press('ArrowDown');
         await page.keyboard.press('ArrowRight');
-        const said = await bench.text(page, '.drift .readout');
-        const [exact, rounded] = await Promise.all(
-            ['float64', 'bfloat16'].map(
-                async (dtype) => (await bench.json(`/v1/rope/frequencies?head_dim=64&dtype=${dtype}`)).inv_freq.data[1],
-            ),
-        );
-        const error = Number(said.match(/error(.*) rad/)[1].replace('−', '-'));
-        assert.ok(Math.abs(error / (8192 * (rounded - exact)) - 1) < 1e-2, said);
+        const facts = await bench.readout(page, '.drift .readout');
+        const found = await bench.json('/v1/rope/frequencies?head_dim=64&dtype=float64');
+        const { inv_freq } = await bench.json('/v1/rope/frequencies?head_dim=64&dtype=bfloat16');
+        assert.equal(Number(facts.frequency), found.inv_freq.data[1]);
+        assert.equal(parseFloat(facts.wavelength), found.wavelength.data[1]);
+        // A bfloat16 has 8 digits: from 4096 to 8191 the multiples of 32.
+        const angle = 32 * Math.round((8192 * inv_freq.data[1]) / 32);
+        assert.equal(number(facts['error, bfloat16']), angle - 8192 * found.inv_freq.data[1]);
         assert.match(await bench.address(page), /angle=bfloat16/);
-        assert.match(await page.textContent('.drift .legend'), /error in radians/);
+        assert.match(await page.textContent('.drift .pair-of-pictures'), /error in radians/);
         const last = /position 1\u202f048\u202f576 .* ([\d.]+) rad with float32 .* ([\d.]+) rad with bfloat16/;
         const [float32, bfloat16] = (await page.textContent('.drift')).match(last).slice(1).map(Number);
         assert.ok(float32 > 0 && float32 < 1 && bfloat16 > 100, `${float32} and ${bfloat16}`);
+    },
+    'angles of 16 bits round the position and the product, too': async (bench) => {
+        const page = await bench.page(`#/waves?numerics=float32&up=${128 * 4097}&angle=bfloat16&eat=1,0`);
+        const facts = await bench.readout(page, '.drift .readout');
+        assert.deepEqual([facts.position, facts.pair, facts.frequency], ['4097', '0', '1']);
+        assert.equal(facts['error, bfloat16'], '−1 rad');
+        for (const [numerics, name] of [
+            ['exact', 'cosine, exact'],
+            ['float32', 'cosine, float32'],
+        ]) {
+            const { data } = await bench.json(
+                `/v1/sinusoidal?d_model=64&positions=4097&dtype=float64&numerics=${numerics}`,
+            );
+            assert.equal(number(facts[name]), data[0][1]);
+        }
+    },
+    'the pictures of the error have one window and one cursor, and the address keeps them': async (bench) => {
+        const page = await bench.page('#/waves?numerics=float32');
+        await page.focus('.drift canvas >> nth=2');
+        for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', '+', '+']) await page.keyboard.press(key);
+        const hash = await bench.address(page);
+        assert.match(hash, /eat=2,1/);
+        assert.match(hash, /ewin=/);
+        const seen = (at) => at.$$eval('.drift canvas', (list) => list.map((canvas) => canvas.toDataURL()));
+        const facts = await bench.readout(page, '.drift .readout');
+        assert.equal(facts.pair, '1');
+        const other = await bench.page(hash);
+        assert.deepEqual(await bench.readout(other, '.drift .readout'), facts);
+        assert.deepEqual(await seen(other), await seen(page));
+        await page.keyboard.press('0');
+        assert.doesNotMatch(await bench.address(page), /ewin=/);
     },
     'the exercises know the answers of the server': async (bench) => {
         const page = await bench.page('#/waves');

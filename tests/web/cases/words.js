@@ -54,6 +54,25 @@ export const cases = {
             }
         }
     },
+    'a share has its digits and its bits, those of the answer': async (bench) => {
+        const page = await bench.page('#/words?at=0,2');
+        const asked = [];
+        page.on('request', (request) => request.url().endsWith('/v1/attention') && asked.push(request.postDataJSON()));
+        await page.reload();
+        const said = await bench.text(page, '.readout');
+        assert.equal(asked.length, 3);
+        for (const body of asked) {
+            const answer = await fetch(`${bench.server.url}/v1/attention`, {
+                method: 'POST',
+                body: JSON.stringify({ ...body, format: 'raw' }),
+                headers: { 'Content-Type': 'application/json' },
+            });
+            const words = new Uint32Array(await answer.arrayBuffer());
+            // Of two orders of three words: dog and man as typed, and as moved to each other's place.
+            const bits = [2, 9 + 6].map((at) => `0x${words[at].toString(16).padStart(8, '0')}`);
+            assert.ok(said.includes(bits.join(' → ')), `${said} has no ${bits}`);
+        }
+    },
     'words are moved by arrow keys, and Back undoes it': async (bench) => {
         const page = await bench.page('#/words');
         await page.focus('.word:text-is("dog")');
