@@ -1,38 +1,9 @@
 // listing.js - what GET /v1 says, as types and look-ups.
 
-/**
- * @typedef {object} Parameter
- * @property {string} name
- * @property {'integer'|'number'|'boolean'|'string'|'numbers'|'positions'|'tensor'|'spans'|'text'|'choices'|'name'} type
- * @property {boolean} required
- * @property {string} [required_unless]
- * @property {string | number | boolean} [default]
- * @property {number} [minimum]
- * @property {number} [exclusive_minimum]
- * @property {number} [maximum]
- * @property {number} [max_items]
- * @property {number} [max_length]
- * @property {string[]} [choices]
- * @property {string} [unit]
- * @property {string} description
- * @property {string} [example]
- */
-/**
- * @typedef {object} Resource
- * @property {string} path
- * @property {string[]} methods
- * @property {string} encoding
- * @property {string} summary
- * @property {string} [formula]
- * @property {string} [source]
- * @property {Parameter[]} parameters
- */
-/**
- * @typedef {object} Listing
- * @property {Resource[]} encodings
- * @property {{name: string, media_type: string, extension: string, tensors: 'one'|'all', description: string}[]} formats
- * @property {Record<string, {value: number, unit: string}>} bounds
- */
+/** @typedef {import('openapi').components['schemas']} Schemas */
+/** @typedef {Schemas['ListedParameter']} Parameter */
+/** @typedef {Schemas['ListedResource']} Resource */
+/** @typedef {Schemas['Listing']} Listing */
 
 /**
  * @param {Listing} listing

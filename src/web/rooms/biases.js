@@ -141,7 +141,7 @@ class Biases {
                         'T5 with 32 buckets and max_distance 128: which bucket has a key 100 tokens before the query?',
                     answer: async () =>
                         (
-                            await (await answer('/v1/t5/buckets', { query_length: '101' })).tensors
+                            await (await tensors('/v1/t5/buckets', { query_length: '101' })).tensors
                                 .values()
                                 .next()
                                 .value?.read(100, 1)
@@ -228,7 +228,7 @@ class Biases {
     async read(kind, values, signal) {
         const found = await answer(kind.path, values, { signal });
         if (this.scheme === FIRST) {
-            const own = await answer('/v1/alibi/slopes', this.slopesOf(values), { signal });
+            const own = await tensors('/v1/alibi/slopes', this.slopesOf(values), { signal });
             return { found, slopes: await numbers(own, undefined, signal) };
         }
         const tensor = found.tensors.values().next().value;

@@ -4,9 +4,9 @@ import { fresh, h } from '../parts/dom.js';
 import { complaint } from '../parts/latest.js';
 
 /** @typedef {Record<string, unknown>} Facts */
-/** @typedef {{name: string, title: string, organization: string, encoding: string, parameters: Facts}} Model */
-/** @typedef {{pointer: string, value: unknown, status: string, parameter?: string, note?: string}} Key */
-/** @typedef {{encoding: string, parameters: Facts, keys: Key[], warnings: string[]}} Resolved */
+/** @typedef {import('openapi').components['schemas']} Schemas */
+/** @typedef {Schemas['Catalogue']['models'][number]} Model */
+/** @typedef {Schemas['Resolved']} Resolved */
 
 /** @type {Promise<{models: Model[]}> | undefined} */
 let known;

@@ -69,7 +69,7 @@ function valuesOf(facts, names) {
 
 /** Which pair first exceeds what it has trained on, without scaling. @param {Values} values */
 async function firstUnseen(values) {
-    const found = await answer(PATH, { ...values, rope_types: 'default' });
+    const found = await tensors(PATH, { ...values, rope_types: 'default' });
     const [pairs, unseen] = [await numbers(found, 'turns'), await numbers(found, 'unseen_pairs')];
     return pairs.length - unseen[0];
 }
@@ -401,10 +401,10 @@ class Reach {
     async read(types, signal) {
         const own = types.filter((type) => type !== NAIVE);
         const values = this.asked();
-        const found = await answer(PATH, values, { signal });
+        const found = await tensors(PATH, values, { signal });
         const { head_dim, rope_theta, rotary_dim, max_position_embeddings } = values;
         const plain = { head_dim, rope_theta, dtype: 'float64', ...(rotary_dim ? { rotary_dim } : {}) };
-        const trained = await answer(
+        const trained = await tensors(
             PATH,
             { ...plain, max_position_embeddings, target_length: max_position_embeddings, rope_types: 'default' },
             { signal },

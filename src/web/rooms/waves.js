@@ -1,5 +1,5 @@
 // waves.js - sinusoidal encodings: the table, its binary clock, its wavelengths, and the rotation between positions.
-import { address, answer, posted, tensors } from '../parts/api.js';
+import { address, posted, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
@@ -241,7 +241,7 @@ class Waves {
         this.controls.show(values);
         void this.asks.table.ask(
             values,
-            (signal) => answer('/v1/sinusoidal', values, { signal }),
+            (signal) => tensors('/v1/sinusoidal', values, { signal }),
             (found) => this.show(found, values),
         );
         this.figure?.update();
