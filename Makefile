@@ -99,7 +99,7 @@ all: $(B)/posenc ## build the program, build/release/posenc
 # A machine without the packages is told so, before a compiler fails.
 ready:
 	@test -e $(B)/posenc || $(DEPS) --check build
-$(B)/gen/flags $(GEN): | ready
+$(B)/gen/flags $(GEN) $(B)/gen/assets.inc $(B)/gen/web.list: | ready
 
 run: ## build and serve; ARGS="--port 9000" are its flags
 	@$(DEPS) build

@@ -46,9 +46,10 @@ pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slop
     for (size_t e = 0; e < PE_LEN(encodings); e++)
         if (strcmp(encodings[e].name, encoding) == 0)
             name = slopes && encodings[e].slopes != NULL ? encodings[e].slopes : encodings[e].table;
-    claim->resource = pe_registry_find(name);
-    if (claim->resource == NULL || claim->resource->kind != PE_TABLE || encoding[0] == '/')
+    const pe_resource *resource = pe_registry_find(name);
+    if (resource == NULL || resource->kind != PE_TABLE || encoding[0] == '/')
         return fail_encoding(encoding, why);
+    claim->resource = resource;
     return PE_OK;
 }
 

@@ -71,15 +71,16 @@ static pe_status keep_pair(reading *r, pe_slice pair, pe_problem *why)
 static pe_status read_string(reading *r, pe_problem *why)
 {
     const pe_slice string = r->body->string;
+    pe_status status = PE_OK;
+    pe_problem mistake;
     for (size_t at = 0; at < string.bytes;) {
         const char *text = string.text + at, *end = memchr(text, '&', string.bytes - at);
         const size_t bytes = end != NULL ? (size_t)(end - text) : string.bytes - at;
-        const pe_status status = keep_pair(r, (pe_slice){text, bytes}, why);
-        if (status != PE_OK)
-            return status;
+        const pe_slice pair = {text, bytes};
+        status = pe_problem_collect(status, keep_pair(r, pair, &mistake), &mistake, why);
         at += bytes + 1;
     }
-    return PE_OK;
+    return status;
 }
 
 static pe_status own_number(const reading *r, size_t which, double low, double *out,
@@ -98,13 +99,15 @@ static pe_status own_number(const reading *r, size_t which, double low, double *
     return PE_OK;
 }
 
-static pe_status read_numbers(reading *r, pe_problem *why)
+static pe_status read_tolerance(reading *r, pe_problem *why)
+{
+    return own_number(r, TOLERANCE, 0, &r->claim->tolerance, why);
+}
+
+static pe_status read_axis(reading *r, pe_problem *why)
 {
     double axis = -2;
-    pe_status status = own_number(r, TOLERANCE, 0, &r->claim->tolerance, why);
-    if (status != PE_OK)
-        return status;
-    status = own_number(r, SEQ_AXIS, -PE_MAX_DIMS, &axis, why);
+    const pe_status status = own_number(r, SEQ_AXIS, -PE_MAX_DIMS, &axis, why);
     return status == PE_OK ? pe_claim_set_axis(r->claim, axis, why) : status;
 }
 
@@ -132,14 +135,20 @@ static pe_dtype dtype_of(const pe_binary_tensors *tensors)
     return PE_INT32;
 }
 
+static pe_status check_axis(reading *r, pe_problem *why)
+{
+    if (!r->seen[SEQ_AXIS] || find(r, "inputs") != NULL || find(r, "rotated") != NULL)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                   "seq_axis is an axis of inputs, which are not given");
+}
+
 /* Vectors come as inputs and rotated, and tell what the query string may leave out. */
 static pe_status check_vectors(reading *r, pe_problem *why)
 {
     const pe_stored *inputs = find(r, "inputs"), *rotated = find(r, "rotated");
     if (inputs == NULL && rotated == NULL)
-        return r->seen[SEQ_AXIS] ? pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                                           "seq_axis is an axis of inputs, which are not given")
-                                 : PE_OK;
+        return PE_OK;
     if (inputs == NULL || rotated == NULL || r->tensors.n != 2)
         return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
                        "rotated vectors must come as two tensors, inputs and rotated");
@@ -196,13 +205,18 @@ static pe_status read_values(reading *r, pe_problem *why)
 {
     pe_query query;
     const pe_dtype of_body = dtype_of(&r->tensors);
+    if (r->claim->resource == NULL)
+        return PE_OK; /* was told */
+    pe_status status = check_vectors(r, why);
+    if (status != PE_OK)
+        return status;
     if (!r->has_dtype && of_body != PE_INT32)
         pe_buffer_format(&r->rest, "dtype=%s&", pe_dtype_name(of_body));
     if (r->rest.failed)
         return pe_fail_memory(why);
     const size_t bytes = r->rest.bytes > 0 ? r->rest.bytes - 1 : 0; /* without the last '&' */
-    pe_status status = pe_query_string_parse(
-        r->claim->resource, (pe_slice){pe_buffer_text(&r->rest), bytes}, r->limits, &query, why);
+    status = pe_query_string_parse(r->claim->resource, (pe_slice){pe_buffer_text(&r->rest), bytes},
+                                   r->limits, &query, why);
     if (status != PE_OK)
         return status;
     const pe_dtype dtype = pe_query_dtype(&query);
@@ -216,13 +230,14 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
                                 pe_claim *out, pe_problem *why)
 {
     static pe_status (*const steps[])(reading * r, pe_problem * why) = {
-        read_string, read_numbers, read_body, read_resource, check_vectors, read_values,
+        read_string, read_tolerance, read_axis, read_body, check_axis, read_resource, read_values,
     };
+    pe_problem mistake;
     pe_claim claim = PE_CLAIM_EMPTY;
     reading r = {.claim = &claim, .body = body, .limits = limits};
     pe_status status = PE_OK;
-    for (size_t i = 0; i < PE_LEN(steps) && status == PE_OK; i++)
-        status = steps[i](&r, why);
+    for (size_t i = 0; i < PE_LEN(steps) && !pe_status_is_ours(status); i++)
+        status = pe_problem_collect(status, steps[i](&r, &mistake), &mistake, why);
     pe_buffer_free(&r.rest);
     return pe_claim_finish(&claim, status, out);
 }

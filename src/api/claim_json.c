@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "files/tree.h"
 #include "models/model.h"
+#include "plan/common_params.h"
 #include "text/scan.h"
 
 /* Arrays with nulls are read as trees, up to this size; larger ones belong in a binary body. */
@@ -32,21 +33,22 @@ enum {
     SLOPES,
     INPUTS,
     ROTATED,
+    PARAMETERS,
     MEMBERS
 };
 
 static const char *const member_names[MEMBERS] = {
-    [ENCODING] = "encoding",   [CONFIG] = "config",     [LAYER_TYPE] = "layer_type",
-    [TOLERANCE] = "tolerance", [SEQ_AXIS] = "seq_axis", [TABLE] = "table",
-    [BIAS] = "bias",           [SLOPES] = "slopes",     [INPUTS] = "inputs",
-    [ROTATED] = "rotated"};
+    [ENCODING] = "encoding",   [CONFIG] = "config",        [LAYER_TYPE] = "layer_type",
+    [TOLERANCE] = "tolerance", [SEQ_AXIS] = "seq_axis",    [TABLE] = "table",
+    [BIAS] = "bias",           [SLOPES] = "slopes",        [INPUTS] = "inputs",
+    [ROTATED] = "rotated",     [PARAMETERS] = "parameters"};
 
 /* The members of the body: ours, and those of the resource, which are read as its own bodies
  * are. */
 typedef struct body {
     const pe_read_limits *limits;
     pe_claim *claim;
-    pe_slice member[MEMBERS], parameters;
+    pe_slice member[MEMBERS];
     char encoding[64], layer_type[64]; /* "" when absent */
     pe_buffer rest, nested;            /* the others, and those in parameters; comma after each */
     pe_buffer configured;              /* the object of parameters that config says */
@@ -54,7 +56,15 @@ typedef struct body {
     bool has_positions, has_head_dim;
     size_t looked_up; /* members, for what they may have meant */
     pe_dtype element; /* of tensors */
+    pe_status failed; /* of the first mistake */
+    pe_problem *why;  /* the mistakes */
 } body;
+
+/* A mistake does not end the reading: all are told at once. */
+static void note(body *b, pe_status status, const pe_problem *mistake)
+{
+    b->failed = pe_problem_collect(b->failed, status, mistake, b->why);
+}
 
 /* ---- members ---- */
 
@@ -93,8 +103,6 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     for (size_t m = 0; m < MEMBERS; m++)
         if (strcmp(key, member_names[m]) == 0)
             return pe_query_keep(&b->member[m], key, json, why);
-    if (strcmp(key, "parameters") == 0)
-        return pe_query_keep(&b->parameters, key, json, why);
     const char *near = NULL;
     if (b->looked_up++ < LOOKED_UP_MAX)
         near = strcmp(key, "data") == 0 ? member_names[TABLE]
@@ -106,22 +114,41 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     return PE_OK;
 }
 
+static pe_status keep_or_note(void *state, const char *key, pe_slice json, pe_problem *why)
+{
+    body *b = state;
+    pe_problem mistake;
+    (void)why;
+    note(b, keep_member(state, key, json, &mistake), &mistake);
+    return PE_OK;
+}
+
+static pe_status check_parameters(const body *b, pe_problem *why)
+{
+    if (b->member[PARAMETERS].text[0] != '{')
+        return pe_fail(why, PE_INVALID_PARAMETER, "parameters", "parameters must be an object");
+    if (b->member[CONFIG].text == NULL)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "config",
+                   "config takes the place of parameters; put positions beside config, and leave "
+                   "parameters out");
+}
+
+/* Fails where the body itself is broken, whatever its members are. */
 static pe_status read_members(body *b, pe_slice text, pe_problem *why)
 {
-    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_member, b, why);
+    pe_problem mistake;
+    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, why);
     if (b->member[CONFIG].text == NULL && b->member[LAYER_TYPE].text != NULL)
         pass_on(b, member_names[LAYER_TYPE], b->member[LAYER_TYPE],
                 &b->rest); /* of a model by name */
-    if (status != PE_OK || b->parameters.text == NULL)
+    if (status != PE_OK || b->member[PARAMETERS].text == NULL)
         return status;
-    if (b->parameters.text[0] != '{')
-        return pe_fail(why, PE_INVALID_PARAMETER, "parameters", "parameters must be an object");
-    if (b->member[CONFIG].text != NULL)
-        return pe_fail(
-            why, PE_INVALID_PARAMETER, "config",
-            "config takes the place of parameters; put positions beside config, and leave "
-            "parameters out");
-    return pe_json_members_walk(b->parameters, b->limits->max_depth - 1, nested_member, b, why);
+    status = check_parameters(b, &mistake);
+    note(b, status, &mistake);
+    return status != PE_OK ? PE_OK
+                           : pe_json_members_walk(b->member[PARAMETERS], b->limits->max_depth - 1,
+                                                  nested_member, b, why);
 }
 
 static pe_status read_text(const body *b, size_t member, char *out, size_t room, pe_problem *why)
@@ -289,11 +316,8 @@ static pe_dtype peeked_dtype(const body *b)
 static pe_status read_inputs(body *b, pe_problem *why)
 {
     pe_claim *claim = b->claim;
-    if (b->member[INPUTS].text == NULL)
+    if (b->member[INPUTS].text == NULL || b->member[ROTATED].text == NULL)
         return PE_OK;
-    if (b->member[ROTATED].text == NULL)
-        return pe_fail(why, PE_MISSING_PARAMETER, "rotated",
-                       "rotated is required with inputs: the same vectors, rotated");
     b->element = peeked_dtype(b);
     pe_status status = read_array(b, b->member[INPUTS], "inputs", &claim->inputs, why);
     if (status != PE_OK)
@@ -399,13 +423,12 @@ static pe_status read_values(body *b, pe_problem *why)
 }
 
 /* The members that are single values. */
-static pe_status read_scalars(body *b, pe_problem *why)
+static void read_scalars(body *b)
 {
-    pe_status status = read_text(b, ENCODING, b->encoding, sizeof b->encoding, why);
-    if (status != PE_OK)
-        return status;
-    status = read_axis(b, why);
-    return status == PE_OK ? read_number(b, TOLERANCE, 0, &b->claim->tolerance, why) : status;
+    pe_problem mistake;
+    note(b, read_text(b, ENCODING, b->encoding, sizeof b->encoding, &mistake), &mistake);
+    note(b, read_axis(b, &mistake), &mistake);
+    note(b, read_number(b, TOLERANCE, 0, &b->claim->tolerance, &mistake), &mistake);
 }
 
 static pe_status read_resource(body *b, pe_problem *why)
@@ -427,6 +450,9 @@ static pe_status find_holder(const body *b, size_t *out, pe_problem *why)
                            member_names[found]);
         found = holders[h];
     }
+    if (found == MEMBERS && b->member[INPUTS].text != NULL)
+        return pe_fail(why, PE_MISSING_PARAMETER, "rotated",
+                       "rotated is required with inputs: the same vectors, rotated");
     if (found == MEMBERS)
         return pe_fail(why, PE_MISSING_PARAMETER, "table",
                        "table is required: the numbers to verify (or bias, slopes, or inputs and "
@@ -451,32 +477,82 @@ static pe_status check_inputs(const body *b, size_t holder, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status read_tensors(body *b, pe_problem *why)
+static pe_status read_tensors(body *b, size_t holder, pe_problem *why)
 {
-    size_t holder;
-    pe_status status = find_holder(b, &holder, why);
-    if (status != PE_OK)
-        return status;
-    status = check_inputs(b, holder, why);
-    if (status != PE_OK)
-        return status;
     const pe_slice json = b->member[holder];
     if (holder == TABLE && json.text[0] == '{')
         return pe_json_members_walk(json, b->limits->max_depth - 1, table_member, b, why);
     return add_upload(b, holder == ROTATED ? "rotated" : "", member_names[holder], json, why);
 }
 
+/* One alone of the vectors and those rotated does not tell what the other says. */
+static bool has_pair(const body *b)
+{
+    return (b->member[INPUTS].text == NULL) == (b->member[ROTATED].text == NULL);
+}
+
+/* What is claimed of the numbers, then the numbers. */
+static void read_claim(body *b, size_t holder)
+{
+    pe_problem mistake;
+    const pe_status inputs = read_inputs(b, &mistake);
+    note(b, inputs, &mistake);
+    b->element = peeked_dtype(b);
+    if (inputs == PE_OK && has_pair(b))
+        note(b, read_values(b, &mistake), &mistake);
+    if (holder < MEMBERS && !pe_status_is_ours(b->failed))
+        note(b, read_tensors(b, holder, &mistake), &mistake);
+}
+
+/* Of no resource, dtype can be read alone. */
+static pe_status check_dtype(const body *b, pe_problem *why)
+{
+    static const pe_resource any = {.path = "/v1/verify", .param_sets = {&pe_params_dtype}};
+    pe_buffer text = {0};
+    pe_query query;
+    if (b->dtype.text == NULL)
+        return PE_OK;
+    pe_buffer_format(&text, "{\"dtype\":%.*s}", (int)b->dtype.bytes, b->dtype.text);
+    const pe_status status =
+        text.failed ? pe_fail_memory(why)
+                    : pe_query_json_parse(&any, pe_buffer_slice(&text), b->limits, &query, why);
+    pe_buffer_free(&text);
+    if (status == PE_OK)
+        pe_query_free(&query);
+    return status;
+}
+
+/* What does not depend on a mistake is read nevertheless. */
+static void read_all(body *b)
+{
+    size_t holder = MEMBERS;
+    pe_problem mistake;
+    read_scalars(b);
+    const pe_status resource = read_resource(b, &mistake);
+    note(b, resource, &mistake);
+    const pe_status held = find_holder(b, &holder, &mistake);
+    note(b, held, &mistake);
+    if (held == PE_OK)
+        note(b, check_inputs(b, holder, &mistake), &mistake);
+    if (resource == PE_OK)
+        read_claim(b, holder);
+    else
+        note(b, check_dtype(b, &mistake), &mistake);
+}
+
 pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
                               pe_problem *why)
 {
-    static pe_status (*const steps[])(body * b, pe_problem * why) = {
-        read_scalars, read_resource, read_inputs, read_values, read_tensors,
-    };
     pe_claim claim = PE_CLAIM_EMPTY;
-    body b = {.limits = limits, .claim = &claim};
-    pe_status status = read_members(&b, json, why);
-    for (size_t i = 0; i < PE_LEN(steps) && status == PE_OK; i++)
-        status = steps[i](&b, why);
+    pe_problem broken;
+    body b = {.limits = limits, .claim = &claim, .why = why};
+    pe_status status = read_members(&b, json, &broken);
+    if (status == PE_OK) {
+        read_all(&b);
+        status = b.failed;
+    } else {
+        *why = broken;
+    }
     pe_buffer_free(&b.rest);
     pe_buffer_free(&b.nested);
     pe_buffer_free(&b.configured);

@@ -8,7 +8,15 @@
 
 #include "base/array.h"
 #include "base/nearest.h"
+#include "encodings/registry.h"
 #include "plan/params.h"
+
+/* What others call a number of positions. */
+#define LENGTHS                                                                                    \
+    "max_len", "max_length", "length", "seq_len", "seq_length", "n", "end", "max_pos",             \
+        "max_position", "max_seq_len", "max_seq_length", "context", "context_length",              \
+        "context_len", "ctx_len", "n_ctx", "n_pos", "n_positions", "num_positions",                \
+        "num_embeddings", "block_size"
 
 /* What others call a parameter. Of the rows with a name, the first counts whose parameter the
  * resource has. `as`: how it is written where the parameter alone does not tell. */
@@ -27,16 +35,12 @@ static const struct {
      "d_model", NULL},
     {PE_NAMES("rope_dim", "rot_dim", "n_rot"), "rotary_dim", NULL},
     {PE_NAMES("rotary_pct", "rotary_percentage"), "partial_rotary_factor", NULL},
-    {PE_NAMES("max_len", "max_length", "length", "seq_len", "seq_length", "n", "end", "max_pos",
-              "max_position", "max_seq_len", "max_seq_length", "context", "context_length",
-              "context_len", "ctx_len", "n_ctx", "n_pos", "n_positions", "num_positions",
-              "num_embeddings", "block_size"),
-     "positions", "positions=0:N"},
+    {PE_NAMES(LENGTHS), "positions", "positions=0:N"},
+    {PE_NAMES(LENGTHS, "positions"), "length", NULL},
     {PE_NAMES("start", "start_pos", "start_index", "offset"), "positions", "positions=START:END"},
     {PE_NAMES("pos", "position", "position_id", "position_ids", "pos_ids", "timesteps", "t", "m"),
      "positions", NULL},
-    {PE_NAMES("length", "seq_len", "n", "positions", "max_seq_len", "q_len", "tgt_len"),
-     "query_length", NULL},
+    {PE_NAMES(LENGTHS, "positions", "q_len", "tgt_len"), "query_length", NULL},
     {PE_NAMES("k_len", "src_len", "memory_length", "past_key_values_length"), "key_length", NULL},
     {PE_NAMES("heads", "h", "n_heads", "nheads", "n_head", "num_attention_heads"), "num_heads",
      NULL},
@@ -44,7 +48,7 @@ static const struct {
     {PE_NAMES("h"), "window_height", NULL},
     {PE_NAMES("w"), "window_width", NULL},
     {PE_NAMES("positions", "deltas"), "offsets", NULL},
-    {PE_NAMES("n", "length", "max_distance", "range"), "offsets", "offsets=0:N"},
+    {PE_NAMES(LENGTHS, "max_distance", "range"), "offsets", "offsets=0:N"},
     {PE_NAMES("window_size", "grid", "grid_size", "target_grid", "positions", "size", "image_size"),
      "height", "height and width"},
     {PE_NAMES("h", "rows"), "height", NULL},
@@ -110,7 +114,7 @@ static const char *const opposites[][2] = {
 };
 
 /* More than there are. */
-#define SYNONYMS_MAX 256
+#define SYNONYMS_MAX 512
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -190,16 +194,64 @@ static bool list_words(const char *name, const char *const *names, size_t n,
     return found > 0 && found <= SHOWN_MAX;
 }
 
-bool pe_meant_name_find(const char *name, bool denied, const char *const *names, size_t own,
+/* A word that means something elsewhere is not misspelled. */
+static bool is_known(const char *name)
+{
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        if (is_one_of(name, synonyms[s].names))
+            return true;
+    for (size_t r = 0; pe_registry[r] != NULL; r++)
+        if (pe_params_find(pe_registry[r]->param_sets, name) != NULL)
+            return true;
+    return false;
+}
+
+static bool is_false(pe_slice text)
+{
+    return text.bytes == strlen("false") && strncasecmp(text.text, "false", text.bytes) == 0;
+}
+
+/* Two sides in a list, or one of a square: "2,3", "[2, 3]", "2". */
+static bool read_sides(pe_slice text, unsigned side[2])
+{
+    char list[32];
+    int used = 0;
+    if (text.bytes > 0 && text.text[0] == '[')
+        text = (pe_slice){text.text + 1, text.bytes - 1};
+    if (text.bytes == 0 || text.bytes >= sizeof list)
+        return false;
+    snprintf(list, sizeof list, "%.*s", (int)text.bytes, text.text);
+    if (sscanf(list, "%5u%n ,%5u%n", &side[0], &used, &side[1], &used) == 1)
+        side[1] = side[0];
+    return used > 0 && (list[used] == '\0' || strcmp(list + used, "]") == 0);
+}
+
+/* "height and width" with what was given for the two. */
+static void write_meant(const char *meant, pe_slice value, char out[PE_MEANT_NAME_BYTES])
+{
+    static const char between[] = " and ";
+    const char *second = strstr(meant, between);
+    unsigned side[2];
+    if (second != NULL && strstr(second, "width") != NULL && read_sides(value, side))
+        snprintf(out, PE_MEANT_NAME_BYTES, "%.*s=%u%s%s=%u", (int)(second - meant), meant, side[0],
+                 between, second + strlen(between), side[1]);
+    else
+        snprintf(out, PE_MEANT_NAME_BYTES, "%s", meant);
+}
+
+bool pe_meant_name_find(const char *name, pe_slice value, const char *const *names, size_t own,
                         size_t n, char out[PE_MEANT_NAME_BYTES])
 {
+    const bool denied = is_false(value);
     const char *meant = synonym_of(name, denied, names, own);
     if (meant == NULL && list_words(name, names, own, out))
         return true;
-    if (meant == NULL)
+    const bool typo = meant == NULL && !is_known(name);
+    if (typo)
         meant = pe_nearest_name(name, names, n);
-    if (meant == NULL)
+    if (typo && meant == NULL)
         meant = near_synonym(name, denied, names, own);
-    snprintf(out, PE_MEANT_NAME_BYTES, "%s", meant != NULL ? meant : "");
+    if (meant != NULL)
+        write_meant(meant, value, out);
     return meant != NULL;
 }

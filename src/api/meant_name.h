@@ -6,14 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/slice.h"
+
 #define PE_MEANT_NAME_BYTES 160
 
 /**
  * What to write instead: a name, several ("beta_fast, beta_slow"), or a name and its value
- * ("positions=0:N"; another value where `denied`: the name was given as false). Of n names that
- * there are, the first `own` are those that others may call differently. False: nothing is like it.
+ * ("positions=0:N"; another value where the name was given as false; "height=2 and width=3" for
+ * 2,3). Of n names that there are, the first `own` are those that others may call differently.
+ * False: nothing is like it.
  */
-bool pe_meant_name_find(const char *name, bool denied, const char *const *names, size_t own,
+bool pe_meant_name_find(const char *name, pe_slice value, const char *const *names, size_t own,
                         size_t n, char out[PE_MEANT_NAME_BYTES]);
 
 #endif

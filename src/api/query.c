@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/meant_name.h"
 #include "encodings/registry.h"
@@ -105,17 +104,24 @@ pe_dtype pe_query_dtype(const pe_query *query)
     return dtype;
 }
 
-void pe_query_locate(const pe_query *query, pe_problem *why)
+static void locate(const pe_query *query, char *where, size_t room)
 {
-    char name[sizeof why->where], place[sizeof why->where];
-    const size_t length = strcspn(why->where, "/"), rest = strlen(why->where) - length;
-    snprintf(name, sizeof name, "%.*s", (int)length, why->where);
+    char name[128], place[128];
+    const size_t length = strcspn(where, "/"), rest = strlen(where) - length;
+    snprintf(name, sizeof name, "%.*s", (int)length, where);
     pe_values_place(&query->values, name, place, sizeof place);
     const size_t used = strlen(place);
-    if (used + rest >= sizeof why->where)
+    if (used + rest >= room)
         return;
-    memmove(why->where + used, why->where + length, rest + 1);
-    memcpy(why->where, place, used);
+    memmove(where + used, where + length, rest + 1);
+    memcpy(where, place, used);
+}
+
+void pe_query_locate(const pe_query *query, pe_problem *why)
+{
+    locate(query, why->where, sizeof why->where);
+    for (unsigned i = 0; i < why->n_others; i++)
+        locate(query, why->others[i].where, sizeof why->others[i].where);
 }
 
 /* ---- problems ---- */
@@ -163,11 +169,6 @@ static const char *sibling_with(const pe_resource *resource, const char *name)
     return NULL;
 }
 
-static bool is_false(pe_slice text)
-{
-    return text.bytes == strlen("false") && strncasecmp(text.text, "false", text.bytes) == 0;
-}
-
 pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
                                 const char *name, pe_slice text, pe_problem *why)
 {
@@ -182,7 +183,7 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
     size_t own;
     const size_t n = list_names(resource, in_body, names, &own);
     char meant[PE_MEANT_NAME_BYTES];
-    const bool near = pe_meant_name_find(name, is_false(text), names, own, n, meant);
+    const bool near = pe_meant_name_find(name, text, names, own, n, meant);
     free(names);
     if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,

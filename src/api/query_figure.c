@@ -45,11 +45,20 @@ const pe_param *pe_query_figure_row(const pe_resource *resource, size_t which)
     return &rows[taken][i];
 }
 
+/* Then a side in patches may have been meant. */
+static bool has_target_grid(const pe_resource *resource)
+{
+    return pe_params_find(resource->param_sets, "target_grid") != NULL;
+}
+
 pe_status pe_query_figure_set(pe_query *query, size_t which, const char *text, pe_problem *why)
 {
     const pe_param *row = pe_query_figure_row(query->resource, which);
+    pe_param hinted = *row;
     pe_value value = {.param = row};
-    const pe_value_reading to = {.param = row, .value = &value, .place = row->name};
+    const pe_value_reading to = {.param = &hinted, .value = &value, .place = row->name};
+    if (which >= PE_OUTPUT_WIDTH && has_target_grid(query->resource))
+        hinted.hint = "target_grid=HEIGHT,WIDTH is the size of the wanted grid";
     const pe_status status = pe_value_text_parse(&to, pe_slice_of(text), why);
     if (status != PE_OK)
         return status;

@@ -25,10 +25,16 @@ typedef struct body {
     pe_slice output[PE_OUTPUT_N];
     pe_slice nested;
     bool inside;      /* of the nested object */
-    pe_status failed; /* of the first member that was refused */
+    pe_status failed; /* of the first mistake */
     size_t refused;   /* members */
-    pe_problem *why;
+    pe_problem *why;  /* the mistakes */
 } body;
+
+/* A mistake does not end the reading: all are told at once, as far as there is room. */
+static void note(body *b, pe_status status, const pe_problem *mistake)
+{
+    b->failed = pe_problem_collect(b->failed, status, mistake, b->why);
+}
 
 /* "name" or "parent/name", with the characters escaped that RFC 6901 gives a meaning. */
 static void place_of(const char *parent, const char *name, char *out, size_t bytes)
@@ -89,33 +95,31 @@ static void share_names(body *b)
     }
 }
 
-/* A member that is refused does not end the walk: mistakes are told at once, as far as there is
- * room. */
 static pe_status keep_or_note(void *state, const char *key, pe_slice json, pe_problem *why)
 {
     body *b = state;
     pe_problem mistake;
     const pe_status status = keep_member(state, key, json, &mistake);
-    if (status != PE_OK && status != PE_INTERNAL && b->refused++ > PE_MISTAKES_MAX)
-        return PE_OK; /* no room to tell it */
-    if (status == PE_INTERNAL)
+    if (pe_status_is_ours(status))
         return pe_fail_memory(why);
-    if (status != PE_OK && b->failed != PE_OK)
-        pe_problem_add(b->why, &mistake);
-    if (status != PE_OK && b->failed == PE_OK) {
-        b->failed = status;
-        *b->why = mistake;
-    }
+    if (status != PE_OK && b->refused++ > PE_MISTAKES_MAX)
+        b->why->n_untold++;
+    else
+        note(b, status, &mistake);
     return PE_OK;
 }
 
 static pe_status walk_nested(body *b, pe_problem *why)
 {
     const char *name = b->query->resource->nested;
+    pe_problem mistake;
     if (b->nested.text == NULL)
         return PE_OK;
-    if (b->nested.text[0] != '{')
-        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be an object", name);
+    if (b->nested.text[0] != '{') {
+        note(b, pe_fail(&mistake, PE_INVALID_PARAMETER, name, "%s must be an object", name),
+             &mistake);
+        return PE_OK;
+    }
     b->inside = true;
     return pe_json_members_walk(b->nested, b->limits->max_depth - 1, keep_or_note, b, why);
 }
@@ -126,27 +130,31 @@ static pe_status copy_text(pe_slice json, char **out, pe_problem *why)
     return *out != NULL ? PE_OK : pe_fail_memory(why);
 }
 
-static pe_status read_output(body *b, pe_problem *why)
+static pe_status read_output(body *b, size_t i, pe_problem *why)
 {
-    for (size_t i = 0; i < PE_OUTPUT_N; i++) {
-        const pe_slice json = b->output[i];
-        const char *name = pe_query_output_names[i];
-        const bool number = i == PE_OUTPUT_WIDTH || i == PE_OUTPUT_HEIGHT;
-        char *text = NULL;
-        if (json.text == NULL)
-            continue;
-        if ((json.text[0] == '"') == number)
-            return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a %s", name,
-                           number ? "number" : "string");
-        pe_status status =
-            number ? copy_text(json, &text, why) : pe_json_string_decode(json, name, &text, why);
-        if (status == PE_OK)
-            status = pe_query_output_set(b->query, i, text, why);
-        free(text);
-        if (status != PE_OK)
-            return status;
-    }
-    return PE_OK;
+    const pe_slice json = b->output[i];
+    const char *name = pe_query_output_names[i];
+    const bool number = i == PE_OUTPUT_WIDTH || i == PE_OUTPUT_HEIGHT;
+    char *text = NULL;
+    if (json.text == NULL)
+        return PE_OK;
+    if ((json.text[0] == '"') == number)
+        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a %s", name,
+                       number ? "number" : "string");
+    pe_status status =
+        number ? copy_text(json, &text, why) : pe_json_string_decode(json, name, &text, why);
+    if (status == PE_OK)
+        status = pe_query_output_set(b->query, i, text, why);
+    free(text);
+    return status;
+}
+
+/* What chooses the answer's form. */
+static void read_outputs(body *b)
+{
+    pe_problem mistake;
+    for (size_t i = 0; i < PE_OUTPUT_N; i++)
+        note(b, read_output(b, i, &mistake), &mistake);
 }
 
 static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
@@ -168,49 +176,36 @@ static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
     return pe_value_json_parse(&to, b->rows[i].json, why);
 }
 
-static pe_status read_rows(body *b, pe_problem *why)
+static void read_rows(body *b)
 {
     const pe_values *values = &b->query->values;
-    pe_status status = PE_OK;
-    for (size_t i = 0; i < values->n && status == PE_OK; i++)
+    pe_problem mistake;
+    for (size_t i = 0; i < values->n; i++)
         if (strcmp(values->value[i].param->name, "dtype") == 0)
-            status = read_row(b, i, PE_FLOAT64, why);
+            note(b, read_row(b, i, PE_FLOAT64, &mistake), &mistake);
     const pe_dtype dtype = pe_query_dtype(b->query);
-    for (size_t i = 0; i < values->n && status != PE_INTERNAL; i++) {
-        pe_problem other;
-        if (status == PE_OK)
-            status = read_row(b, i, dtype, why);
-        else if (!b->query->values.value[i].given && read_row(b, i, dtype, &other) != PE_OK)
-            pe_problem_add(why, &other);
-    }
-    return status;
+    for (size_t i = 0; i < values->n && !pe_status_is_ours(b->failed); i++)
+        note(b, read_row(b, i, dtype, &mistake), &mistake);
 }
 
-/* Note each member, and read what chooses the answer's form. */
+/* Note each member. Fails where the body itself is broken, whatever its members are. */
 static pe_status walk(body *b, pe_slice text, pe_problem *why)
 {
-    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, why);
-    if (status != PE_OK)
-        return status;
-    status = walk_nested(b, why);
-    if (status != PE_OK)
-        return status;
-    share_names(b);
-    return read_output(b, why);
+    const pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, why);
+    return status == PE_OK ? walk_nested(b, why) : status;
 }
 
-static pe_status read_members(body *b, pe_slice text, pe_problem *why)
+static pe_status read_members(body *b, pe_slice text)
 {
-    pe_problem other;
-    const pe_status status = walk(b, text, &other);
+    pe_problem broken;
+    const pe_status status = walk(b, text, &broken);
     if (status != PE_OK) {
-        *why = other; /* the body itself is broken, whatever its members are */
+        *b->why = broken;
         return status;
     }
-    if (b->failed == PE_OK)
-        return read_rows(b, why);
-    if (read_rows(b, &other) != PE_OK)
-        pe_problem_add(why, &other);
+    share_names(b);
+    read_outputs(b);
+    read_rows(b);
     return b->failed;
 }
 
@@ -221,7 +216,7 @@ static pe_status read_body(pe_query *query, pe_slice text, const pe_read_limits 
     b.rows = calloc(query->values.n + 1, sizeof *b.rows);
     if (b.rows == NULL)
         return pe_fail_memory(why);
-    const pe_status status = read_members(&b, text, why);
+    const pe_status status = read_members(&b, text);
     free(b.rows);
     return status;
 }

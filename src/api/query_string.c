@@ -13,7 +13,7 @@ typedef struct query_walk {
     const pe_read_limits *limits;
     pe_slice string;
     bool seen[PE_OUTPUT_N];
-    size_t refused; /* pairs, beside the first */
+    size_t refused; /* pairs */
 } query_walk;
 
 /* A plus sign is itself: exponents have them, and no value of ours has a space. */
@@ -68,7 +68,7 @@ static pe_status set(query_walk *walk, const char *name, pe_slice text, pe_probl
     }
     if (value != NULL)
         return set_row(walk, value, name, text, why);
-    return walk->refused == PE_MISTAKES_MAX
+    return walk->refused > PE_MISTAKES_MAX
                ? PE_UNKNOWN_PARAMETER
                : pe_query_fail_unknown(walk->query->resource, false, name, name, text, why);
 }
@@ -87,20 +87,19 @@ static pe_status read_pair(query_walk *walk, char *pair, size_t bytes, pe_proble
     return status == PE_OK ? set(walk, pair, (pe_slice){value, value_bytes}, why) : status;
 }
 
-/* The first mistake is the problem, those after it are added while there is room. `so_far`: that of
- * the pairs before. */
+/* `so_far`: of the pairs before. Mistakes for which there is no room are counted. */
 static pe_status read_next(query_walk *walk, char *pair, size_t bytes, pe_status so_far,
                            pe_problem *why)
 {
-    pe_problem other;
-    if (so_far == PE_OK)
-        return read_pair(walk, pair, bytes, why);
-    if (so_far == PE_INTERNAL || read_pair(walk, pair, bytes, &other) == PE_OK ||
-        walk->refused == PE_MISTAKES_MAX)
+    pe_problem mistake;
+    if (pe_status_is_ours(so_far))
         return so_far;
-    walk->refused++;
-    pe_problem_add(why, &other);
-    return so_far;
+    const pe_status status = read_pair(walk, pair, bytes, &mistake);
+    if (status != PE_OK && walk->refused++ > PE_MISTAKES_MAX) {
+        why->n_untold++;
+        return so_far;
+    }
+    return pe_problem_collect(so_far, status, &mistake, why);
 }
 
 pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,

@@ -22,7 +22,7 @@ pe_status(pe_fail)(pe_problem *why, pe_status status, const char *where, const c
     why->status = status;
     why->allow[0] = '\0';
     why->max_elements = why->requested_elements = why->max_work = why->requested_work = 0;
-    why->n_others = 0;
+    why->n_others = why->n_untold = 0;
     snprintf(why->where, sizeof why->where, "%s", where);
     va_list list;
     va_start(list, format);
@@ -47,11 +47,15 @@ static bool is_told(const pe_problem *why, const char *where)
 
 static void add_mistake(pe_problem *why, const char *where, const char *detail)
 {
-    if (why->n_others == PE_MISTAKES_MAX || where[0] == '\0' || is_told(why, where))
+    if (where[0] == '\0' || is_told(why, where))
         return;
+    if (why->n_others == PE_MISTAKES_MAX) {
+        why->n_untold++;
+        return;
+    }
     pe_mistake *mistake = &why->others[why->n_others++];
     snprintf(mistake->where, sizeof mistake->where, "%.63s", where);
-    snprintf(mistake->detail, sizeof mistake->detail, "%.191s", detail);
+    snprintf(mistake->detail, sizeof mistake->detail, "%.319s", detail);
 }
 
 void pe_problem_add(pe_problem *why, const pe_problem *other)
@@ -59,6 +63,20 @@ void pe_problem_add(pe_problem *why, const pe_problem *other)
     add_mistake(why, other->where, other->detail);
     for (unsigned i = 0; i < other->n_others; i++)
         add_mistake(why, other->others[i].where, other->others[i].detail);
+    why->n_untold += other->n_untold;
+}
+
+pe_status pe_problem_collect(pe_status so_far, pe_status status, const pe_problem *mistake,
+                             pe_problem *why)
+{
+    if (status == PE_OK || pe_status_is_ours(so_far))
+        return so_far;
+    if (so_far != PE_OK && !pe_status_is_ours(status)) {
+        pe_problem_add(why, mistake);
+        return so_far;
+    }
+    *why = *mistake;
+    return status;
 }
 
 int pe_status_http(pe_status status)

@@ -84,7 +84,7 @@ typedef enum pe_status {
 #define PE_MISTAKES_MAX 7
 /** A mistake beside the one that a problem is of. */
 typedef struct pe_mistake {
-    char where[64], detail[192];
+    char where[64], detail[320];
 } pe_mistake;
 
 typedef struct pe_problem {
@@ -102,13 +102,23 @@ typedef struct pe_problem {
     /** TOO_MUCH_WORK only: units of work (plan/price.h). */
     uint64_t max_work, requested_work;
     uint64_t retry_after; /* RATE_LIMITED only: seconds */
-    /** Further mistakes of the same request, in the order in which they were found. */
-    unsigned n_others;
+    /** Further mistakes of the same request, in the order in which they were found; and how many
+     * more there were, for which there is no room. */
+    unsigned n_others, n_untold;
     pe_mistake others[PE_MISTAKES_MAX];
 } pe_problem;
 
-/** Add the mistakes of another problem; what is past the room is left out. */
+/** Add the mistakes of another problem; those past the room are counted. */
 void pe_problem_add(pe_problem *why, const pe_problem *other);
+
+/**
+ * Rules that do not depend on each other are all looked at: the first that is broken is the
+ * problem, those after it are added to it, and memory that is short ends it all.
+ *
+ *     status = pe_problem_collect(status, check_height(values, &mistake), &mistake, why);
+ */
+pe_status pe_problem_collect(pe_status so_far, pe_status status, const pe_problem *mistake,
+                             pe_problem *why) PE_MUST_CHECK;
 
 /**
  * Fill *why and return status.

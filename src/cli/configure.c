@@ -38,13 +38,16 @@ pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, p
     return PE_OK;
 }
 
+/* What the machine fails at (a disk that is full) has no code: "internal" is a fault of ours. */
 int pe_cli_fail(const char *event, const pe_problem *why)
 {
-    pe_log(PE_LOG_ERROR, event,
-           (pe_log_member[]){{PE_LOG_TEXT, "code", .text = pe_status_code_text(why->status)},
-                             {PE_LOG_TEXT, "parameter", .text = why->where},
-                             {PE_LOG_TEXT, "detail", .text = why->detail},
-                             {0}});
+    const pe_log_member members[] = {
+        {PE_LOG_TEXT, "code", .text = pe_status_code_text(why->status)},
+        {PE_LOG_TEXT, "parameter", .text = why->where},
+        {PE_LOG_TEXT, "detail", .text = why->detail},
+        {0},
+    };
+    pe_log(PE_LOG_ERROR, event, members + (why->status == PE_INTERNAL));
     return pe_status_is_ours(why->status) ? PE_EXIT_FAILED : PE_EXIT_USAGE;
 }
 

@@ -160,7 +160,9 @@ static pe_status choose(const pe_settings *settings, pe_socket_place *out, pe_pr
         return why->status;
     if (out->port == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, place == NULL ? "port" : "listen",
-                       "port must be the one that the server listens on, got 0");
+                       "port 0 is any free one, which only the server's log tells: set port to one "
+                       "that the server shall take, or give it, as in posenc healthcheck --port "
+                       "8080");
     return PE_OK;
 }
 

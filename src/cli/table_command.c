@@ -158,7 +158,8 @@ static pe_status make_stream(const pe_table_arguments *table, const pe_settings 
 
 static pe_status fail_writing(const char *path, int error, pe_problem *why)
 {
-    return pe_fail(why, PE_INTERNAL, "output", "cannot write %.200s: %s", path, strerror(error));
+    return pe_fail(why, PE_INTERNAL, "output", "%.200s could not be written: %s", path,
+                   strerror(error));
 }
 
 static bool write_all(int fd, const char *data, size_t bytes)

@@ -120,27 +120,29 @@ static bool is_admin(const pe_service *service, struct MHD_Connection *mhd)
     return service->admin != NULL && served->daemon == service->admin;
 }
 
-/* Without memory *out is NULL, and pe_callbacks_target ends the connection. */
-static void open_connection(pe_service *service, struct MHD_Connection *mhd, void **out)
+static int socket_of(struct MHD_Connection *mhd)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+/* NULL where there is no memory. */
+static connection *open_connection(pe_service *service, struct MHD_Connection *mhd)
+{
     connection *opened = calloc(1, sizeof *opened);
-    *out = NULL;
     if (opened == NULL)
-        return;
+        return NULL;
     opened->service = service;
     opened->library = mhd;
     opened->watch.admin = is_admin(service, mhd);
     opened->watch.tls = opened->watch.admin ? NULL : service->tls;
-    opened->inlet = inlet_of(opened, info->connect_fd);
+    opened->inlet = inlet_of(opened, socket_of(mhd));
     if (!pe_inlet_open(&opened->inlet)) {
         free(opened);
-        return;
+        return NULL;
     }
     find_client(opened);
-    *out = opened;
-    pe_watchdog_add(service->watchdog, &opened->watch, info->connect_fd);
+    pe_watchdog_add(service->watchdog, &opened->watch, opened->inlet.socket);
+    return opened;
 }
 
 /* A client that is still sending must be able to read why it was refused. */
@@ -154,8 +156,6 @@ static void linger(const connection *closed)
 
 static void close_connection(pe_service *service, connection *closed)
 {
-    if (closed == NULL)
-        return;
     pe_inlet_close(&closed->inlet);
     linger(closed);
     pe_watchdog_remove(service->watchdog, &closed->watch);
@@ -171,12 +171,17 @@ void pe_callbacks_connection(void *context, struct MHD_Connection *mhd, void **s
 {
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         pe_service *service = context;
-        open_connection(service, mhd, socket_context);
+        *socket_context = open_connection(service, mhd);
+        if (*socket_context == NULL)
+            pe_inlet_shut(socket_of(mhd));
         pe_service_count(&service->counters.connections);
         pe_acceptor_wake(service->acceptor);
         return;
     }
-    close_connection(context, *socket_context);
+    if (*socket_context != NULL)
+        close_connection(context, *socket_context);
+    else
+        pe_inlet_forget(socket_of(mhd));
     *socket_context = NULL;
 }
 

@@ -17,7 +17,8 @@ pe_outcome pe_flow_process(pe_request *request);
  */
 pe_status pe_flow_admit(pe_request *request, pe_problem *why) PE_MUST_CHECK;
 
-/** The only place that makes the reply of a problem. */
+/** The reply of a problem, made here for all requests that have come whole; what is refused before
+ * that gets a raw reply (reply/raw_reply.h). */
 void pe_flow_fail(pe_request *request, const pe_problem *why);
 
 #endif

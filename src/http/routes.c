@@ -177,13 +177,13 @@ static void allow_text(const pe_route *route, char *out, size_t room)
 }
 
 /* The fields that we read, and those that a browser asks for: none of them does harm. What is no
- * list of names is left out. */
+ * list of names, which are tokens (RFC 9110, section 5.6.2), is left out. */
 static void fields_allowed(const pe_request *request, char *out, size_t room)
 {
     const char *asked = request->header[PE_HEADER_REQUESTED_HEADERS];
     bool names = asked != NULL && *asked != '\0' && strlen(asked) <= ASKED_FIELDS_MAX;
     for (const char *c = asked; names && *c != '\0'; c++)
-        names = isalnum((unsigned char)*c) || strchr("-_, ", *c) != NULL;
+        names = isalnum((unsigned char)*c) || strchr("!#$%&'*+-.^_`|~, ", *c) != NULL;
     snprintf(out, room, "%s%s%s", allowed_headers, names ? ", " : "", names ? asked : "");
 }
 

@@ -3,6 +3,7 @@
 #include "models/model_name.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/array.h"
 #include "base/slice.h"
@@ -10,8 +11,18 @@
 /* Words that do not change how positions are encoded. Those of one letter are parts of others:
  * "Q4_K_M". */
 static const char *const idle[] = {
-    "instruct", "chat", "it",   "hf",   "base", "meta", "c4ai", "gguf", "ggml", "awq",  "gptq",
-    "mlx",      "bnb",  "fp16", "bf16", "f16",  "f32",  "fp8",  "int4", "int8", "4bit", "8bit",
+    "instruct", "chat", "it",   "hf",   "base", "meta", "c4ai", "gguf",  "ggml",
+    "awq",      "gptq", "mlx",  "bnb",  "fp16", "bf16", "f16",  "f32",   "fp8",
+    "int4",     "int8", "4bit", "8bit", "sft",  "dpo",  "ud",   "mxfp4", "nvfp4",
+};
+
+/* Organisations on Hugging Face that files are named after: "google_gemma-3-27b-it-Q4_K_M.gguf". */
+static const char *const organisations[] = {
+    "01-ai",      "ai21labs",    "allenai",    "apple",     "baidu",         "cohereforai",
+    "coherelabs", "deepseek-ai", "eleutherai", "google",    "huggingfacetb", "ibm-granite",
+    "internlm",   "liquidai",    "meta-llama", "microsoft", "mistralai",     "moonshotai",
+    "nvidia",     "openai",      "openbmb",    "qwen",      "stabilityai",   "tencent",
+    "thudm",      "tiiuae",      "zai-org",
 };
 
 static bool is_digit(char c)
@@ -59,10 +70,22 @@ static void add(pe_slice word, char *out, size_t *used)
     *used += word.bytes;
 }
 
+/* Qwen_3 is a model, and Qwen_Qwen3 one with its organisation. */
+static bool has_organisation(const char *name, const char *organisation)
+{
+    const size_t bytes = strlen(organisation);
+    return strncasecmp(name, organisation, bytes) == 0 && name[bytes] == '_' &&
+           !is_digit(name[bytes + 1]);
+}
+
 static const char *without_organisation(const char *name)
 {
     const char *slash = strrchr(name, '/');
-    return slash != NULL ? slash + 1 : name;
+    name = slash != NULL ? slash + 1 : name;
+    for (size_t i = 0; i < PE_LEN(organisations); i++)
+        if (has_organisation(name, organisations[i]))
+            return name + strlen(organisations[i]) + 1;
+    return name;
 }
 
 bool pe_model_name_fold(const char *name, char out[PE_MODEL_NAME_BYTES])

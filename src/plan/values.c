@@ -225,21 +225,26 @@ static pe_status fill_default(pe_value *value, pe_problem *why)
     return PE_OK;
 }
 
+static pe_status fail_missing(const pe_param *param, pe_problem *why)
+{
+    return pe_fail(why, PE_MISSING_PARAMETER, param->name, "%s is required%s: %s%s%s", param->name,
+                   param->by_model ? ", or a model" : "", param->help,
+                   param->hint != NULL ? " " : "", param->hint != NULL ? param->hint : "");
+}
+
 pe_status pe_values_defaults(pe_values *values, pe_problem *why)
 {
+    pe_status status = PE_OK;
+    pe_problem mistake;
     for (size_t i = 0; i < values->n; i++) {
         const pe_param *param = values->value[i].param;
         if (values->value[i].present || values->value[i].given || param->kind == PE_KIND_NAME)
             continue;
-        if (param->required)
-            return pe_fail(why, PE_MISSING_PARAMETER, param->name, "%s is required%s: %s%s%s",
-                           param->name, param->by_model ? ", or a model" : "", param->help,
-                           param->hint != NULL ? " " : "", param->hint != NULL ? param->hint : "");
         if (param->optional)
             continue;
-        const pe_status status = fill_default(&values->value[i], why);
-        if (status != PE_OK)
-            return status;
+        const pe_status filled = param->required ? fail_missing(param, &mistake)
+                                                 : fill_default(&values->value[i], &mistake);
+        status = pe_problem_collect(status, filled, &mistake, why);
     }
-    return PE_OK;
+    return status;
 }

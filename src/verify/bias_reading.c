@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOWHERE nan("")
+#include "base/turns.h"
+
+#define NOWHERE       nan("")
+#define DISTANCE_WORK 1 /* units, for a key */
 
 /* ---- distances by form ---- */
 
@@ -63,6 +66,13 @@ static double claimed_distance(const pe_bias *bias, size_t query, size_t key)
     return at_claimed(bias, bias->first + (double)query, (double)key, 0);
 }
 
+/* 0: a row of keys begins, and its work counts. */
+static size_t first_key(const pe_bias *bias)
+{
+    pe_turn_spend(DISTANCE_WORK * bias->keys);
+    return 0;
+}
+
 /* The head whose elements are largest: rounding moves its ratios least. */
 static size_t find_loudest(const pe_bias *bias)
 {
@@ -88,7 +98,7 @@ static moments sum_up(const pe_bias *bias)
     moments m = {0};
     const size_t head = bias->loudest;
     for (size_t q = 0; q < bias->queries; q++)
-        for (size_t k = 0; k < bias->keys; k++) {
+        for (size_t k = first_key(bias); k < bias->keys; k++) {
             const double x = claimed_distance(bias, q, k);
             const double y = -element(bias, bias->of->got, head, q, k);
             if (isnan(x) || !isfinite(y))
@@ -117,7 +127,7 @@ static double read_reach(const pe_bias *bias)
     const size_t head = bias->loudest;
     double most = 0, least = HUGE_VAL;
     for (size_t q = 0; q < bias->queries; q++)
-        for (size_t k = 0; k < bias->keys; k++) {
+        for (size_t k = first_key(bias); k < bias->keys; k++) {
             const double x = fabs(element(bias, bias->of->got, head, q, k));
             if (isnan(claimed_distance(bias, q, k)) || !(x > 0) || !isfinite(x))
                 continue;
@@ -350,7 +360,7 @@ static double slope_of(const pe_bias *bias, const distances *by, const double *n
 {
     double over = 0, under = 0;
     for (size_t q = 0; q < bias->queries; q++)
-        for (size_t k = 0; k < bias->keys; k++) {
+        for (size_t k = first_key(bias); k < bias->keys; k++) {
             const double d = distance(bias, by, q, k);
             if (isnan(d))
                 continue;
@@ -364,7 +374,7 @@ static double slope_of(const pe_bias *bias, const distances *by, const double *n
 static bool follows(pe_bias *bias, const distances *by, size_t head, bool *masked)
 {
     for (size_t q = 0; q < bias->queries; q++)
-        for (size_t k = 0; k < bias->keys; k++) {
+        for (size_t k = first_key(bias); k < bias->keys; k++) {
             const double d = distance(bias, by, q, k);
             const double got = element(bias, bias->of->got, head, q, k);
             if (isnan(d) && !*masked) {
@@ -382,7 +392,7 @@ size_t pe_bias_evidence(const pe_bias *bias, const pe_bias_rule *rule, double a)
 {
     size_t n = 0;
     for (size_t q = 0; q < bias->queries; q++)
-        for (size_t k = 0; k < bias->keys; k++) {
+        for (size_t k = first_key(bias); k < bias->keys; k++) {
             const double d = distance(bias, &(distances){rule, a}, q, k);
             n += !isnan(d) && d != 0;
         }

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/turns.h"
+
 pe_bracket pe_fitting_around(double value, double error)
 {
     return (pe_bracket){value / (1 + 4 * error), value * (1 + 4 * error), value, error};
@@ -35,6 +37,7 @@ pe_status pe_fitting_frequencies(const pe_fitting *fit, double value, double **o
 double pe_fitting_farthest(const pe_fitting *fit, double most, size_t *token)
 {
     double best = 0;
+    pe_turn_spend(fit->on.view->tokens);
     for (size_t t = 0; t < fit->on.view->tokens; t++) {
         const double p = fabs(pe_upload_view_position(fit->on.view, fit->positions, t));
         if (p > best && p <= most) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
+
 #define PE_NOWHERE    nan("")
 #define TURN          6.283185307179586
 #define PHASE_ERROR   0.04 /* radians: elements of 8 bits, and float32 angles */
@@ -15,6 +17,12 @@
 #define GOOD_ROWS     0.6
 #define LEAST_SHARE   0.6 /* of the rows of a pair that turns evenly */
 #define FLOAT32_ANGLE 0x1p-20
+
+/* Units of work: the frequency of a pair, from all its samples; a pair of a row, whose position is
+ * sought; each of its vectors. */
+#define FREQUENCY_WORK 16384
+#define PAIR_WORK      24
+#define VECTOR_WORK    2
 
 typedef struct number {
     double re, im;
@@ -217,6 +225,7 @@ static double measure_positions(const source *s, const double *w, size_t stride,
     double good = 0, all = 0;
     number *row = malloc((s->pairs + 1) * sizeof *row);
     for (size_t t = 0; t < r->tokens && row != NULL; t += stride) {
+        pe_turn_spend((PAIR_WORK + VECTOR_WORK * pe_upload_view_token_rows(s->view)) * s->pairs);
         for (size_t i = 0; i < s->pairs; i++)
             row[i] = pair_at(s, t, i);
         r->position[t] = settled(measure_position(s, w, row, r->claimed[t]), r->claimed[t]);
@@ -270,8 +279,10 @@ static void look_forward(pe_reading *r)
 static void measure(source *s, pe_reading *r)
 {
     const size_t stride = r->tokens / 64 + 1;
-    for (size_t i = 0; i < s->pairs; i++)
+    for (size_t i = 0; i < s->pairs; i++) {
+        pe_turn_spend(FREQUENCY_WORK);
         r->turned[i] = r->tokens > 1 ? measure_frequency(s, r, i) : PE_NOWHERE;
+    }
     look_forward(r);
     sort_pairs(r->frequency, s);
     if (measure_positions(s, r->frequency, stride, r) < GOOD_ROWS) {

@@ -5,6 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/turns.h"
+
+#define ELEMENT_WORK 1 /* units */
+
 /* element = a claimed + b */
 typedef struct line {
     double a, b;
@@ -184,6 +188,7 @@ static bool read_line(const pe_numbers *plain, line *out)
     const double *x = plain->claimed, *y = plain->got;
     size_t low = SIZE_MAX, high = SIZE_MAX;
     for (size_t e = 0; e < plain->elements; e++) {
+        pe_turn_spend(ELEMENT_WORK);
         if (!counts(plain, e))
             continue;
         low = low == SIZE_MAX || x[e] < x[low] ? e : low;
@@ -200,6 +205,7 @@ static bool follows(const pe_numbers *plain, const line *at)
 {
     pe_numbers_spend(plain, plain->elements);
     for (size_t e = 0; e < plain->elements; e++) {
+        pe_turn_spend(ELEMENT_WORK);
         const double x = at->a * plain->claimed[e], most = fabs(x) + fabs(at->b);
         if (plain->got[e] == plain->claimed[e] && !isfinite(plain->got[e]))
             continue;

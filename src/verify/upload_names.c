@@ -13,9 +13,8 @@ static void shape_text(const pe_shape *shape, pe_buffer *out)
     pe_buffer_str(out, "]");
 }
 
-/* Tables whose rows are twice as wide have the shapes of another layout. */
-static void add_layout(const pe_claim *claim, const pe_shape *wanted, const pe_shape *got,
-                       pe_buffer *text)
+void pe_upload_names_add_layout(const pe_claim *claim, const pe_shape *wanted, const pe_shape *got,
+                                pe_buffer *text)
 {
     const pe_value *layout = pe_values_find(&claim->values, "cache_layout");
     const bool twice =
@@ -37,7 +36,7 @@ pe_status pe_upload_names_fail_shape(const pe_claim *claim, const char *name,
     shape_text(wanted, &text);
     pe_buffer_str(&text, ", got ");
     shape_text(got, &text);
-    add_layout(claim, wanted, got, &text);
+    pe_upload_names_add_layout(claim, wanted, got, &text);
     snprintf(where, sizeof where, "table/%s", name);
     pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s", name,
             pe_buffer_text(&text));
@@ -61,7 +60,8 @@ static pe_status fail_name(const pe_claim *claim, const pe_plan *plan, pe_status
     for (size_t t = 0; t < plan->n_tensors; t++)
         pe_buffer_format(&names, "%s%s", t == 0 ? "" : ", ", plan->tensors[t].name);
     if (claim->n_uploads == 1 && plan->tensors[0].shape.ndim == 2)
-        add_layout(claim, &plan->tensors[0].shape, &claim->uploads[0].array.shape, &names);
+        pe_upload_names_add_layout(claim, &plan->tensors[0].shape, &claim->uploads[0].array.shape,
+                                   &names);
     status = pe_fail(why, status, "table", "%s is %s has %s", name, what, pe_buffer_text(&names));
     pe_buffer_free(&names);
     return status;

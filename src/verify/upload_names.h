@@ -20,4 +20,9 @@ bool pe_upload_names_same_sizes(const pe_shape *a, const pe_shape *b, bool any_w
 pe_status pe_upload_names_fail_shape(const pe_claim *claim, const char *name,
                                      const pe_shape *wanted, const pe_shape *got, pe_problem *why);
 
+/** "; [4, 8] is cache_layout=hf; add it" where no layout is given and rows are twice as wide as
+ * those of `wanted`: another layout has such shapes. Else nothing. */
+void pe_upload_names_add_layout(const pe_claim *claim, const pe_shape *wanted, const pe_shape *got,
+                                pe_buffer *text);
+
 #endif

@@ -4,11 +4,14 @@ import { fresh, h } from './parts/dom.js';
 /**
  * @typedef {object} Schema
  * @property {string} [$ref]
+ * @property {string | string[]} [type]
  * @property {string} [description]
  * @property {unknown[]} [enum]
  * @property {unknown} [default]
  * @property {unknown[]} [examples]
  * @property {Schema} [items]
+ * @property {Record<string, Schema>} [properties]
+ * @property {string[]} [required]
  */
 /**
  * @typedef {object} Parameter
@@ -20,6 +23,7 @@ import { fresh, h } from './parts/dom.js';
  * @property {Schema} schema
  */
 /** @typedef {{schema: Schema, example?: unknown}} Content */
+/** @typedef {{$ref?: string, description: string, content?: Record<string, Content>}} Answer */
 /**
  * @typedef {object} Operation
  * @property {string} operationId
@@ -28,6 +32,7 @@ import { fresh, h } from './parts/dom.js';
  * @property {string} [description]
  * @property {Parameter[]} [parameters]
  * @property {{content: Record<string, Content>}} [requestBody]
+ * @property {Record<string, Answer>} responses
  */
 /** @typedef {{parameter: Parameter, input: HTMLInputElement}} Field */
 
@@ -54,7 +59,7 @@ function text(value) {
     return value instanceof Object ? String(new URLSearchParams(Object.entries(value))) : String(value);
 }
 
-/** What may be typed, in words. @param {Parameter} parameter */
+/** What may be typed, in words. @param {{description?: string, schema: Schema}} parameter */
 function hint({ description, schema }) {
     const { enum: choices, default: preset } = resolved(schema);
     const list = choices === undefined ? '' : ` One of ${choices.join(', ')}.`;
@@ -95,6 +100,41 @@ function bodyField(content) {
     const rows = Math.min(ROWS_MAX, shown.split('\n').length);
     const input = h('textarea', { id, name: 'body', rows, spellcheck: 'false' }, shown);
     return { input, element: h('div', { class: 'field' }, h('label', { for: id }, 'JSON body'), input) };
+}
+
+/** "array of integer", "number or null"; several types have no name. @param {Schema} schema @returns {string} */
+function kind({ type, items }) {
+    if (type === undefined) return items === undefined ? '' : 'value or array';
+    const each = items === undefined ? '' : kind(resolved(items));
+    return [type].flat().join(' or ') + (each === '' ? '' : ` of ${each}`);
+}
+
+/** @param {Content | undefined} json @returns {[string, Schema][]} */
+function membersOf(json) {
+    return json === undefined ? [] : Object.entries(resolved(json.schema).properties ?? {});
+}
+
+/** What a body may hold, each member with its type. @param {Content} json */
+function members(json) {
+    const { required = [] } = resolved(json.schema);
+    const rows = membersOf(json).map(([name, schema]) => [
+        h('dt', {}, h('code', {}, name), ` ${kind(resolved(schema))}${required.includes(name) ? ', required' : ''}`),
+        h('dd', {}, hint({ description: resolved(schema).description, schema })),
+    ]);
+    return rows.length === 0 ? null : h('div', { class: 'told' }, h('h3', {}, 'Members'), h('dl', {}, rows.flat()));
+}
+
+/** What may be answered. @param {Operation} operation */
+function answers({ responses }) {
+    const rows = Object.entries(responses).map(([status, answer]) => {
+        const { description, content: kinds = {} } = resolved(answer);
+        const media = Object.keys(kinds).join(', ');
+        return [
+            h('dt', {}, h('code', {}, status), media === '' ? '' : ` ${media}`),
+            h('dd', {}, description.split('\n')[0]),
+        ];
+    });
+    return h('div', { class: 'told' }, h('h3', {}, 'Answers'), h('dl', {}, rows.flat()));
 }
 
 /** The request that the form describes. @param {string} path @param {Field[]} fields @param {string | undefined} body */
@@ -160,6 +200,8 @@ function form(path, operation, parameters) {
         fields.map((each) => each.element),
         h('p', {}, h('button', { type: 'submit', class: 'button' }, 'Send')),
         host,
+        json && members(json),
+        answers(operation),
     );
     element.addEventListener('submit', (event) => {
         event.preventDefault();
@@ -181,7 +223,8 @@ function entry(path, method, operation, shared) {
     element.addEventListener('toggle', () => {
         if (element.open && element.children.length === 1) element.append(form(path, operation, parameters));
     });
-    const names = parameters.map(({ name }) => name).join(' ');
+    const body = membersOf(operation.requestBody?.content['application/json']);
+    const names = [...parameters.map(({ name }) => name), ...body.map(([name]) => name)].join(' ');
     const words = `${method} ${path} ${operation.operationId} ${operation.summary} ${names}`.toLowerCase();
     return { element, words, tag: operation.tags[0] };
 }

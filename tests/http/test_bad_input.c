@@ -222,7 +222,7 @@ static void all_mistakes_are_told_at_once(void **state)
          400,
          {"\"pointer\":\"#/d_modle\"", "\"pointer\":\"#/nope\"", "\"pointer\":\"#/base\"",
           "\"pointer\":\"#/layout\"", "\"pointer\":\"#/d_model\""}},
-        {"/v1/swin/index?window_size=4", NULL, 400, {"window_height and window_width"}},
+        {"/v1/swin/index?window_size=4", NULL, 400, {"window_height=4 and window_width=4"}},
         {"/v1/rope/rotate",
          "{\"x\":[[1,2]],\"interleaved\":true,\"rope_scaling\":{}}",
          400,

@@ -273,6 +273,22 @@ static void warm_targets_may_be_rows(void **state)
     server_end(&its);
 }
 
+static void a_download_is_named_after_its_table(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {ROWS "?format=npy", "attachment; filename=\"learned-wpe.npy\""},
+        {"/v1/learned/m.w.x?format=csv", "attachment; filename=\"learned-m.w.x.csv\""},
+        {ROWS "/interpolate?source_grid=2,3&target_grid=2,2&extra_tokens=0&format=npy",
+         "attachment; filename=\"learned-wpe-interpolate.npy\""},
+    };
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        reply answer = get(&server, cases[c][0]);
+        assert_header(cases[c][0], &answer, "Content-Disposition", cases[c][1]);
+        reply_free(&answer);
+    }
+}
+
 static void without_a_folder_there_are_no_tables(void **state)
 {
     (void)state;
@@ -342,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_binary_body_is_added_to),
         cmocka_unit_test(what_cannot_be_is_explained),
         cmocka_unit_test(warm_targets_may_be_rows),
+        cmocka_unit_test(a_download_is_named_after_its_table),
         cmocka_unit_test(without_a_folder_there_are_no_tables),
         cmocka_unit_test(the_command_reads_tables_too),
     };

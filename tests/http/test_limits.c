@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/size.h"
 #include "support/problem.h"
 #include "support/wire.h"
 
@@ -539,8 +540,33 @@ static void what_a_small_cache_does_not_take_is_streamed(void **state)
     assert_int_equal(server_stop(&server), 0);
     const char *line = strstr(server.log, "too large to be kept");
     assert_non_null(line);
+    assert_non_null(strstr(line, "with response_cache_bytes 8000000 one may weigh 1875000, "));
+    assert_null(strstr(line, "response_cache_entry_bytes"));
     assert_null(strstr(line + 1, "too large to be kept"));
     server_free(&server);
+}
+
+static void the_limit_that_keeps_an_answer_out_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target, *says;
+    } cases[] = {
+        {"/v1/sinusoidal?d_model=256&positions=0:2000&format=raw",
+         "of up to 2048000 bytes, is too large to be kept: response_cache_entry_bytes is 2000000"},
+        {"/v1/rope/decay?head_dim=65536&offsets=0:9000&format=raw",
+         "the answer takes too much work to be kept"},
+    };
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        const char *const flags[] = {"--response-cache-entry-bytes", "2000000", "--warm",
+                                     cases[c].target, NULL};
+        test_server server;
+        server_start(&server, flags);
+        assert_int_equal(server_stop(&server), 0);
+        assert_non_null(strstr(server.log, cases[c].says));
+        assert_null(strstr(server.log, "response_cache_bytes"));
+        server_free(&server);
+    }
 }
 
 static void readyz_is_503_until_the_warm_list_is_there(void **state)
@@ -632,6 +658,7 @@ int main(void)
         cmocka_unit_test(there_are_descriptors_for_all_connections),
         cmocka_unit_test(the_warm_list_is_there_from_the_first_request_on),
         cmocka_unit_test(what_a_small_cache_does_not_take_is_streamed),
+        cmocka_unit_test(the_limit_that_keeps_an_answer_out_is_named),
         cmocka_unit_test(readyz_is_503_until_the_warm_list_is_there),
         cmocka_unit_test(the_access_log_has_a_line_per_request),
     };

@@ -24,7 +24,18 @@ static const struct {
     {"/v1/rope/table?head_dim=128&freq_base=1e6", NULL, "did you mean rope_theta?"},
     {"/v1/rope/table?dim=128", NULL, "did you mean head_dim?"},
     {"/v1/rope/table?d=128&max_len=2048", NULL, "did you mean head_dim?"},
-    {"/v1/rope/table?head_dim=128&seq_len=2048&length=2048", NULL, "did you mean positions=0:N?"},
+    {"/v1/rope/table?head_dim=128&seq_len=2048", NULL,
+     "; positions=0:2048 is for that many positions"},
+    {"/v1/rope/decay?head_dim=128&seq_len=2048", NULL, "; offsets=0:2048 is for that many offsets"},
+    {"/v1/rope/table?head_dim=128&length=2048", NULL, "did you mean positions=0:N?"},
+    {"/v1/rope/decay?head_dim=128&max_len=2048", NULL, "did you mean offsets=0:N?"},
+    {"/v1/sinusoidal/timing?d_model=8&n=4", NULL, "did you mean length?"},
+    {"/v1/sinusoidal/timing?d_model=8&max_len=4", NULL, "did you mean length?"},
+    {"/v1/sinusoidal/timing?d_model=8&seq_len=4", NULL, "did you mean length?"},
+    {"/v1/alibi/slopes?num_heads=8&theta=4", NULL,
+     "unknown parameter theta; GET /v1 lists those of /v1/alibi/slopes"},
+    {"/v1/alibi/bias?num_heads=8&query_length=4&base=4", NULL,
+     "unknown parameter base; GET /v1 lists those of /v1/alibi/bias"},
     {"/v1/rope/table?head_dim=128&max_seq_len=2048", NULL, "did you mean positions=0:N?"},
     {"/v1/rope/table?head_dim=128&end=2048", NULL, "did you mean positions=0:N?"},
     {"/v1/rope/table?head_dim=127", NULL, "rotary_dim says how many channels do"},
@@ -256,8 +267,8 @@ static const struct {
     {"/v1/sinusoidal/offset?d_model=63&offset=1", NULL, "d_model must be even, got 63"},
     {"/v1/sinusoidal/offset?d_model=64&k=1", NULL, "did you mean offset?"},
     {"/v1/sinusoidal/grid?d_model=64", NULL, "height is required: Rows of the grid."},
-    {"/v1/sinusoidal/grid?d_model=64&grid_size=14", NULL, "did you mean height and width?"},
-    {"/v1/sinusoidal/grid?d_model=64&window_size=14", NULL, "did you mean height and width?"},
+    {"/v1/sinusoidal/grid?d_model=64&grid_size=14", NULL, "did you mean height=14 and width=14?"},
+    {"/v1/sinusoidal/grid?d_model=64&window_size=14", NULL, "did you mean height=14 and width=14?"},
     {"/v1/sinusoidal/grid?d_model=66&height=4", NULL,
      "d_model must be a multiple of 4, a sine and a cosine for e"},
     {"/v1/sinusoidal/grid?d_model=64&height=4&positions=0:16", NULL,
@@ -302,7 +313,7 @@ static const struct {
     {"/v1/shaw/indices?query_length=4", NULL,
      "max_relative_position is required, or left_max and right_m"},
     {"/v1/shaw/indices?query_length=4&k=2", NULL, "did you mean max_relative_position?"},
-    {"/v1/swin/index?window_size=7", NULL, "did you mean window_height and window_width?"},
+    {"/v1/swin/index?window_size=7", NULL, "did you mean window_height=7 and window_width=7?"},
     {"/v1/learned/foo?positions=0:4", NULL, "start the server with --learned-dir FOLDER"},
     {"/v1/attention", "{\"q\":[[1,0]],\"k\":[[1,0,0]]}",
      "k must have as many channels as q, 2, got 3"},
@@ -373,11 +384,21 @@ static const struct {
      "GET /v1 lists those of /v1/alibi/bias"},
     {"/v1/rope/decay?head_dim=128&positions=0:10", NULL, "did you mean offsets?"},
     {"/v1/sinusoidal?d_model=4&size=10", NULL, "GET /v1 lists those of /v1/sinusoidal"},
-    {"/v1/sinusoidal/grid?d_model=64&target_grid=14,14", NULL, "did you mean height and width?"},
+    {"/v1/sinusoidal/grid?d_model=64&target_grid=14,12", NULL,
+     "did you mean height=14 and width=12?"},
+    {"/v1/sinusoidal/grid?d_model=64&target_grid=x", NULL, "did you mean height and width?"},
+    {"/v1/rope/grid?head_dim=8&convention=dinov3&grid_size=2", NULL,
+     "did you mean height=2 and width=2?"},
+    {"/v1/rope/table?head_dim=8&rope_scaling=2", NULL, "did you mean rope_type and factor?"},
+    {"/v1/swin/index?window_size=7,5", NULL, "did you mean window_height=7 and window_width=5?"},
+    {"/v1/learned/interpolate", "{\"table\":[[1],[2],[3],[4]],\"height\":2,\"width\":2}",
+     "got 2; target_grid=HEIGHT,WIDTH is the size of the wanted grid"},
+    {"/v1/attention", "{\"q\":[[1,2]],\"k\":[[1,2]],\"scheme\":\"alibi\",\"base\":2}",
+     "base is read by scheme=sinusoidal only"},
     {"/v1/sinusoidal?d_model=4&head_dim=4", NULL, "did you mean d_model?"},
     {"/v1/shaw/probabilities", "{\"query\":[[[1,0]]],\"key\":[[[1,0]]]}", "did you mean q?"},
     {"/v1/swin/bias", "{\"window_size\":2,\"table\":[[1],[2]]}",
-     "did you mean window_height and window_width?"},
+     "did you mean window_height=2 and window_width=2?"},
     {"/v1/rope/xpos", "{\"queries\":[[1,2,3,4]],\"scale_base\":-1}",
      "scale_base must be between 1 and 1000000, got -1"},
     {"/v1/learned/interpolate", "{\"weights\":[[1],[2],[3],[4],[5],[6]],\"target_grid\":[3,3]}",
@@ -386,6 +407,10 @@ static const struct {
      "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,\"positions\":\"0:1\"},\"table\":[[1,1,"
      "0,0]]}",
      "[1, 4] is cache_layout=vllm, or as cos and sin cache_layout=hf; add it"},
+    {"/v1/verify",
+     "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,\"positions\":\"0:2\"},\"table\":"
+     "{\"cos\":[[1,1,1,1],[0.5,1,0.5,1]],\"sin\":[[0,0,0,0],[0.8,0,0.8,0]]}}",
+     "[2, 4] is cache_layout=hf; add it"},
     {"/v1/rope/xpos/table?head_dim=4&size=1", NULL, "GET /v1 lists those of /v1/rope/xpos/table"},
     {"/v1/rope/xpos/table?head_dim=4&inverse=true", NULL,
      "/v1/rope/rotate has it, not /v1/rope/xpos/table"}, /* a word of a name, or what others call it */
@@ -453,6 +478,88 @@ static void each_mistake_is_told_how_to_mend_it(void **state)
     }
 }
 
+/* A request of several mistakes, and the places of all, in the order in which they are told. */
+static const struct {
+    const char *target, *body, *places;
+} several[] = {
+    {"/v1/swin/index", NULL, "window_height window_width "},
+    {"/v1/rope/scores", "{}", "#/q #/k "},
+    {"/v1/sinusoidal/grid", NULL, "d_model height "},
+    {"/v1/rope/compare", NULL, "head_dim max_position_embeddings "},
+    {"/v1/rope/table?head_dim=128&rotary_dim=63&rope_type=linear", NULL, "factor rotary_dim "},
+    {"/v1/rope/table?head_dim=127&factor=4&beta_fast=3", NULL, "factor beta_fast head_dim "},
+    {"/v1/rope/table?head_dim=128&rope_type=yarn", NULL,
+     "factor original_max_position_embeddings "},
+    {"/v1/rope/table",
+     "{\"head_dim\": 8, \"rope_parameters\": {\"rope_type\": \"linear\", \"rotary_dim\": 7}}",
+     "#/factor #/rope_parameters/rotary_dim "},
+    {"/v1/rope/table?head_dim=8&rope_type=longrope&short_factor=1&long_factor=1"
+     "&original_max_position_embeddings=4096&max_position_embeddings=131072",
+     NULL, "short_factor long_factor "},
+    {"/v1/rope/scaled-base?head_dim=7&factor=8&method=dynamic", NULL,
+     "head_dim seq_len max_position_embeddings "},
+    {"/v1/alibi/bias?num_heads=8&mask_value=-1&heads=9", NULL, "query_length mask_value heads "},
+    {"/v1/t5/buckets?att_span=4", NULL, "att_span query_length "},
+    {"/v1/shaw/indices?query_length=4&key_length=2", NULL, "query_length max_relative_position "},
+    {"/v1/sinusoidal/relative?d_model=7&query_length=4&key_length=2", NULL,
+     "d_model query_length "},
+    {"/v1/rope/table", "{\"head_dim\": \"x\", \"format\": \"zzz\", \"encoding_format\": \"qq\"}",
+     "#/format #/encoding_format #/head_dim "},
+    {"/v1/rope/table", "{\"head_dim\": \"x\", \"bas\": 1, \"rope_parameters\": 5}",
+     "#/bas #/rope_parameters #/head_dim "},
+    {"/v1/verify",
+     "{\"encoding\": \"rotary\", \"parametrs\": {}, \"tabel\": [[1]], \"dtype\": \"fp16\"}",
+     "#/parametrs #/tabel #/encoding #/table #/dtype "},
+    {"/v1/verify",
+     "{\"encoding\": \"rope\", \"parameters\": {\"head_dim\": 4, \"bas\": 2}, \"tolerance\": \"x\","
+     " \"dtype\": \"fp16\", \"table\": [[1, \"a\"]]}",
+     "#/tolerance #/parameters/bas #/dtype #/table/0/1 "},
+    {"/v1/verify", "{\"encoding\": \"rope\", \"inputs\": [[1, 2]]}", "#/rotated "},
+};
+
+static void put_places(const reply *answer, char *out, size_t bytes)
+{
+    json_t *problem = reply_json(answer), *error;
+    size_t i, used = 0;
+    out[0] = '\0';
+    json_array_foreach(json_object_get(problem, "errors"), i, error)
+    {
+        const json_t *parameter = json_object_get(error, "parameter");
+        const json_t *place = parameter != NULL ? parameter : json_object_get(error, "pointer");
+        used += (size_t)snprintf(out + used, bytes - used, "%s ", json_string_value(place));
+    }
+    json_decref(problem);
+}
+
+static void all_mistakes_are_told_at_once(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < PE_LEN(several); s++) {
+        char places[512];
+        reply answer = ask(several[s].target, several[s].body);
+        put_places(&answer, places, sizeof places);
+        assert_string_equal(places, several[s].places);
+        reply_free(&answer);
+    }
+}
+
+/* There is room for eight, and the others are counted. */
+static void mistakes_past_the_room_are_counted(void **state)
+{
+    static const char query[] = "/v1/rope/table?head_dim=8&a=1&b=1&c=1&z=1&e=1&f=1&g=1&i=1&j=1&l=1"
+                                "&o=1&p=1";
+    static const char body[] = "{\"a\":1,\"b\":1,\"c\":1,\"z\":1,\"e\":1,\"f\":1,\"g\":1,\"i\":1,"
+                               "\"j\":1,\"l\":1,\"o\":1,\"p\":1,\"head_dim\":8}";
+    static const char says[] = "; errors holds 8 mistakes, and there are 4 more\"";
+    (void)state;
+    for (size_t posted = 0; posted < 2; posted++) {
+        reply answer = posted ? ask("/v1/rope/table", body) : ask(query, NULL);
+        assert_problem(query, &answer, 400, "unknown-parameter");
+        assert_non_null(strstr(answer.body, says));
+        reply_free(&answer);
+    }
+}
+
 /* Two spellings of one request: the canonical form has the first. */
 static const struct {
     const char *target, *name, *body, *alias;
@@ -462,6 +569,9 @@ static const struct {
     {"/v1/sinusoidal?d_model=8&positions=0:2&", "base=100", NULL, "rope_theta=100"},
     {"/v1/rope/decay?head_dim=8&", "offsets=0:4", NULL, "distances=0:4"},
     {"/v1/t5/buckets?", "distances=-4:4", NULL, "offsets=-4:4"},
+    {"/v1/sinusoidal/grid?d_model=8&", "height=2&width=3", NULL, "window_height=2&window_width=3"},
+    {"/v1/rope/grid?head_dim=8&convention=dinov3&", "height=2&width=3", NULL,
+     "window_height=2&window_width=3"},
     {"/v1/swin/index?", "window_height=2&window_width=3", NULL, "height=2&width=3"},
     {"/v1/swin/index?format=svg&width=400&", "window_width=3&window_height=2", NULL,
      "window_width=3&height=2"},
@@ -478,6 +588,10 @@ static const struct {
     {"/v1/rope/shift", "{\"keys\":[[1,2]],\"delta\":1}", "", "{\"k\":[[1,2]],\"delta\":1}"},
     {"/v1/attention", "{\"q\":[[1]],\"k\":[[1]],\"v\":[[2]]}", "",
      "{\"queries\":[[1]],\"keys\":[[1]],\"values\":[[2]]}"},
+    {"/v1/attention", "{\"q\":[[1,2]],\"k\":[[1,3]],\"scheme\":\"rope\",\"rope_theta\":100}", "",
+     "{\"q\":[[1,2]],\"k\":[[1,3]],\"scheme\":\"rope\",\"base\":100}"},
+    {"/v1/attention", "{\"q\":[[1,2]],\"k\":[[1,3]],\"scheme\":\"sinusoidal\",\"base\":100}", "",
+     "{\"q\":[[1,2]],\"k\":[[1,3]],\"scheme\":\"sinusoidal\",\"rope_theta\":100}"},
     {"/v1/learned/interpolate",
      "{\"table\":[[1],[2],[3],[4]],\"target_grid\":[1],\"extra_tokens\":0}", "",
      "{\"weights\":[[1],[2],[3],[4]],\"target_grid\":[1]}"},
@@ -546,6 +660,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mistake_is_told_how_to_mend_it),
+        cmocka_unit_test(all_mistakes_are_told_at_once),
+        cmocka_unit_test(mistakes_past_the_room_are_counted),
         cmocka_unit_test(an_alias_is_the_same_request),
         cmocka_unit_test(an_alias_is_named_as_it_was_sent),
         cmocka_unit_test(a_layout_of_hugging_face_warns_of_interleaved_pairs),

@@ -117,6 +117,16 @@ static const struct {
     {"stabilityai/stablelm-2-zephyr-1_6b", "stablelm-2-1.6b"},
     {"Qwen/Qwen2.5-VL-7B-Instruct", "qwen2.5-vl-7b"},
     {"EleutherAI/gpt-neox-20b", "gpt-neox-20b"},
+    {"google_gemma-3-27b-it-Q4_K_M.gguf", "gemma-3-27b"},
+    {"microsoft_Phi-4-mini-instruct-Q4_K_M.gguf", "phi-4-mini"},
+    {"bartowski/Qwen_Qwen3-8B-GGUF/Qwen_Qwen3-8B-Q4_K_M.gguf", "qwen3-8b"},
+    {"Qwen_3-8B", "qwen3-8b"},
+    {"gpt-oss-20b-mxfp4", "gpt-oss-20b"},
+    {"Llama-3.3-70B-Instruct-UD-Q4_K_XL.gguf", "llama-3.3-70b"},
+    {"allenai/OLMo-2-1124-7B-Instruct", "olmo-2-7b"},
+    {"allenai/OLMo-2-1124-13B", "olmo-2-13b"},
+    {"openbmb/MiniCPM-2B-sft-bf16", "minicpm-2b"},
+    {"mistralai/Devstral-Small-2-24B-Instruct-2512", "devstral-small-2-24b"},
 };
 
 static void a_model_is_found_by_the_spellings_of_its_name(void **state)

@@ -335,7 +335,10 @@ static void a_preflight_allows_any_field_that_is_asked_for(void **state)
     } cases[] = {
         {"Access-Control-Request-Headers: authorization, traceparent",
          READ ", authorization, traceparent"},
+        {"Access-Control-Request-Headers: x.y, !#$%&'*+-.^_`|~9", READ ", x.y, !#$%&'*+-.^_`|~9"},
         {"Access-Control-Request-Headers: x-<script>", READ},
+        {"Access-Control-Request-Headers: x/y", READ},
+        {"Access-Control-Request-Headers: x\"y", READ},
         {"Access-Control-Request-Headers:", READ},
     };
     (void)state;

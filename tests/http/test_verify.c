@@ -362,6 +362,24 @@ static void a_table_narrower_than_its_claim_is_told_so(void **state)
                 "encoding=rope/table&head_dim=8&positions=0:5&cache_layout=hf", "cache_layout");
 }
 
+/* A cache as Hugging Face keeps it, of a claim that says no layout. */
+static void a_table_twice_as_wide_is_told_its_layout(void **state)
+{
+    static const char *const claims[] = {"encoding=rope&head_dim=128&positions=0:2048",
+                                         "encoding=rope&model=llama-2-7b&positions=0:2048"};
+    (void)state;
+    reply table = get(&server, "/v1/rope/table?head_dim=128&positions=0:2048&pairing=half"
+                               "&cache_layout=hf&format=safetensors");
+    const pe_buffer body = {.data = table.body, .bytes = table.bytes};
+    for (size_t c = 0; c < PE_LEN(claims); c++) {
+        reply answer = parts_verify(&server, claims[c], SAFETENSORS, &body);
+        assert_problem(claims[c], &answer, 422, "invalid-parameter");
+        assert_non_null(strstr(answer.body, "[2048, 128] is cache_layout=hf; add it"));
+        reply_free(&answer);
+    }
+    reply_free(&table);
+}
+
 /* Where positions may be left out, and are, no fault is looked for in them. */
 /* Tables of other positions and frequencies than claimed, which no fault of values gives. */
 static void positions_are_measured(void **state)
@@ -665,6 +683,7 @@ int main(void)
         cmocka_unit_test(binary_tables_take_their_parameters_from_the_query),
         cmocka_unit_test(what_the_server_writes_is_what_it_claims),
         cmocka_unit_test(a_table_narrower_than_its_claim_is_told_so),
+        cmocka_unit_test(a_table_twice_as_wide_is_told_its_layout),
         cmocka_unit_test(positions_are_measured),
         cmocka_unit_test(a_wrong_grid_is_no_matter_of_positions),
         cmocka_unit_test(causes_are_read_off_plain_numbers),

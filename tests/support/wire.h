@@ -16,6 +16,7 @@ typedef struct test_wire {
     gnutls_session_t session; /* NULL: plain */
     char *data;
     size_t bytes;
+    bool may_end; /* within an answer, whose status is 0 then; else the test fails */
 } test_wire;
 
 test_wire wire_open(const test_server *server);

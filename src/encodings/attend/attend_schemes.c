@@ -305,9 +305,26 @@ static pe_status read_variant(pe_values *values, const pe_attend_scheme *scheme,
     return PE_OK;
 }
 
+/* Schemes with a base call it differently: it is that of the one that is chosen. */
+static void take_base(pe_values *values, const char *to, const char *from)
+{
+    pe_value *wanted = pe_values_find(values, to), *other = pe_values_find(values, from);
+    if (wanted->given || !other->given)
+        return;
+    wanted->real = other->real;
+    wanted->present = wanted->given = true;
+    wanted->parent = other->parent;
+    wanted->alias = other->alias != NULL ? other->alias : other->param->name;
+    other->present = other->given = false;
+}
+
 pe_status pe_attend_scheme_read(pe_values *values, const pe_attend_scheme **out, pe_problem *why)
 {
     const pe_attend_scheme *scheme = schemes[pe_values_choice(values, "scheme")];
+    if (scheme == &rope)
+        take_base(values, "rope_theta", "base");
+    if (scheme == &sinusoidal)
+        take_base(values, "base", "rope_theta");
     for (size_t i = 0; i < values->n; i++) {
         pe_value *value = &values->value[i];
         const pe_attend_scheme *reader = reader_of(value->param);

@@ -119,11 +119,10 @@ static pe_status check_lengths(pe_values *values, pe_problem *why)
 
 static pe_status check(pe_values *values, unsigned char *masked, pe_problem *why)
 {
+    pe_problem mistake;
     pe_status status = check_lengths(values, why);
-    if (status != PE_OK)
-        return status;
-    status = check_mask(values, masked, why);
-    return status != PE_OK ? status : pe_alibi_heads_check(values, why);
+    status = pe_problem_collect(status, check_mask(values, masked, &mistake), &mistake, why);
+    return pe_problem_collect(status, pe_alibi_heads_check(values, &mistake), &mistake, why);
 }
 
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,

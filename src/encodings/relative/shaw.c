@@ -149,10 +149,9 @@ static pe_status plan_indices(pe_values *values, struct pe_tables *tables, const
 {
     (void)tables;
     pe_shaw_clip clip;
+    pe_problem mistake;
     pe_status status = pe_relative_lengths(values, why);
-    if (status != PE_OK)
-        return status;
-    status = read_clip(values, &clip, why);
+    status = pe_problem_collect(status, read_clip(values, &clip, &mistake), &mistake, why);
     if (status != PE_OK)
         return status;
     const pe_relative_window window = {.tensor = "indices",

@@ -123,8 +123,9 @@ static pe_status check_span(const pe_values *values, size_t variant, pe_problem 
 
 static pe_status check(pe_values *values, size_t variant, pe_problem *why)
 {
+    pe_problem mistake;
     const pe_status status = check_span(values, variant, why);
-    return status != PE_OK ? status : pe_t5_variant_read(values, variant, why);
+    return pe_problem_collect(status, pe_t5_variant_read(values, variant, &mistake), &mistake, why);
 }
 
 /* Lengths of queries and keys do not go with distances. *farthest: the largest distance. */
@@ -186,12 +187,13 @@ static pe_status plan_buckets(pe_values *values, struct pe_tables *tables, const
 {
     (void)tables;
     int64_t farthest = 0;
+    pe_problem mistake;
     const size_t variant = pe_values_choice(values, "variant");
     pe_status status = check(values, variant, why);
-    if (status == PE_OK)
-        status = pe_values_present(values, "distances")
-                     ? plan_distances(values, limits, out, &farthest, why)
-                     : plan_window(values, limits, out, &farthest, why);
+    const pe_status planned = pe_values_present(values, "distances")
+                                  ? plan_distances(values, limits, out, &farthest, &mistake)
+                                  : plan_window(values, limits, out, &farthest, &mistake);
+    status = pe_problem_collect(status, planned, &mistake, why);
     if (status != PE_OK)
         return status;
     state *s = out->state;

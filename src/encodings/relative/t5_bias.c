@@ -76,11 +76,11 @@ static pe_status check_weights(const pe_values *values, pe_problem *why)
 
 static pe_status check(pe_values *values, size_t variant, pe_problem *why)
 {
+    pe_problem mistake;
     pe_status status = pe_relative_lengths(values, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_t5_variant_read(values, variant, why);
-    return status != PE_OK ? status : check_weights(values, why);
+    status =
+        pe_problem_collect(status, pe_t5_variant_read(values, variant, &mistake), &mistake, why);
+    return pe_problem_collect(status, check_weights(values, &mistake), &mistake, why);
 }
 
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,

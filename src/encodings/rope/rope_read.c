@@ -157,10 +157,9 @@ static pe_status read_rope(pe_values *values, pe_rope *rope, pe_problem *why)
     const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
     rope->pairing = (pe_pairing)pe_values_choice(values, "pairing");
     rope->float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32;
+    pe_problem mistake;
     pe_status status = pe_rope_type_keys_check(values, type, why);
-    if (status != PE_OK)
-        return status;
-    status = read_dims(values, type, rope, why);
+    status = pe_problem_collect(status, read_dims(values, type, rope, &mistake), &mistake, why);
     if (status != PE_OK)
         return status;
     status = read_formula(values, type, rope, why);

@@ -35,7 +35,7 @@ static const pe_spectrum_row tensors[] = {
     {"stretch", PE_SPECTRUM_STRETCH, PE_SPECTRUM_SCALED},
 };
 
-static pe_status check(const pe_values *values, const pe_rope_type *method, pe_problem *why)
+static pe_status check_dim(const pe_values *values, const pe_rope_type *method, pe_problem *why)
 {
     const int64_t dim = pe_values_int(values, "head_dim");
     if (dim % 2 != 0)
@@ -45,6 +45,13 @@ static pe_status check(const pe_values *values, const pe_rope_type *method, pe_p
         return pe_fail(why, PE_INVALID_PARAMETER, "method",
                        "method %s needs a head_dim of at least %u: %s", method->name,
                        method->min_dim, method->min_dim_is);
+    return PE_OK;
+}
+
+static pe_status check_lengths(const pe_values *values, const pe_rope_type *method, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    pe_problem mistake;
     const bool dynamic = method == &pe_rope_dynamic;
     if (!dynamic && pe_values_given(values, "seq_len"))
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_len", "seq_len is not read by method %s",
@@ -52,9 +59,18 @@ static pe_status check(const pe_values *values, const pe_rope_type *method, pe_p
     static const char *const needed[] = {"seq_len", "max_position_embeddings"};
     for (size_t i = 0; dynamic && i < PE_LEN(needed); i++)
         if (!pe_values_present(values, needed[i]))
-            return pe_fail(why, PE_MISSING_PARAMETER, needed[i], "method dynamic needs %s",
-                           needed[i]);
-    return PE_OK;
+            status = pe_problem_collect(status,
+                                        pe_fail(&mistake, PE_MISSING_PARAMETER, needed[i],
+                                                "method dynamic needs %s", needed[i]),
+                                        &mistake, why);
+    return status;
+}
+
+static pe_status check(const pe_values *values, const pe_rope_type *method, pe_problem *why)
+{
+    pe_problem mistake;
+    const pe_status status = check_dim(values, method, why);
+    return pe_problem_collect(status, check_lengths(values, method, &mistake), &mistake, why);
 }
 
 static pe_status read(const pe_values *values, const pe_rope_type *method, pe_rope *out,

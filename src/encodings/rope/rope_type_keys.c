@@ -10,6 +10,16 @@ static bool reads(const pe_rope_type *type, pe_rope_key key)
     return (type->reads & PE_ROPE_BIT(key)) != 0;
 }
 
+/* seq_len does not say for how many positions a table is. */
+static void add_positions(const pe_values *values, pe_rope_key key, pe_buffer *text)
+{
+    static const char *const names[] = {"positions", "offsets"};
+    for (size_t i = 0; i < PE_LEN(names) && key == PE_ROPE_SEQ_LEN; i++)
+        if (pe_values_find(values, names[i]) != NULL)
+            pe_buffer_format(text, "; %s=0:%lld is for that many %s", names[i],
+                             (long long)pe_values_int(values, "seq_len"), names[i]);
+}
+
 /* "factor is not read by rope_type default; these read it: linear, ntk" */
 static pe_status fail_unread(const pe_values *values, const pe_rope_type *type, pe_rope_key key,
                              pe_problem *why)
@@ -20,6 +30,7 @@ static pe_status fail_unread(const pe_values *values, const pe_rope_type *type, 
         if (reads(pe_rope_types[t], key))
             pe_buffer_format(&readers, "%s%s", readers.bytes == 0 ? "" : ", ",
                              pe_rope_types[t]->name);
+    add_positions(values, key, &readers);
     const pe_status status = pe_values_invalid(
         values, name, why, "%s is not read by rope_type %s; give a rope_type that reads it: %s",
         name, type->name, pe_buffer_text(&readers));
@@ -27,23 +38,47 @@ static pe_status fail_unread(const pe_values *values, const pe_rope_type *type, 
     return status;
 }
 
-static pe_status check_given(const pe_values *values, const pe_rope_type *type, pe_problem *why)
+static pe_status check_key(const pe_values *values, const pe_rope_type *type, pe_rope_key key,
+                           pe_problem *why)
 {
-    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
-        const char *name = pe_rope_key_name(k);
-        if (pe_values_given(values, name) && !reads(type, k) && k != PE_ROPE_MAX_POSITIONS)
-            return fail_unread(values, type, k, why);
-        if (!pe_values_present(values, name) && (type->needs & PE_ROPE_BIT(k)) != 0)
-            return pe_fail(why, PE_MISSING_PARAMETER, name, "rope_type %s needs %s", type->name,
-                           name);
-    }
+    const char *name = pe_rope_key_name(key);
+    if (pe_values_given(values, name) && !reads(type, key) && key != PE_ROPE_MAX_POSITIONS)
+        return fail_unread(values, type, key, why);
+    if (!pe_values_present(values, name) && (type->needs & PE_ROPE_BIT(key)) != 0)
+        return pe_fail(why, PE_MISSING_PARAMETER, name, "rope_type %s needs %s", type->name, name);
     return PE_OK;
 }
 
-/* Fill in the defaults of the type; absent lengths are max_position_embeddings. */
+static pe_status check_given(const pe_values *values, const pe_rope_type *type, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    pe_problem mistake;
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
+        status = pe_problem_collect(status, check_key(values, type, k, &mistake), &mistake, why);
+    return status;
+}
+
+/* An absent length is max_position_embeddings. */
+static pe_status fill_length(pe_values *values, const pe_rope_type *type, pe_rope_key length,
+                             pe_problem *why)
+{
+    const char *name = pe_rope_key_name(length);
+    if (!reads(type, length) || pe_values_present(values, name))
+        return PE_OK;
+    if (!pe_values_present(values, "max_position_embeddings"))
+        return pe_fail(why, PE_MISSING_PARAMETER, name,
+                       "rope_type %s needs %s, or max_position_embeddings in its place", type->name,
+                       name);
+    pe_values_set_int(values, name, pe_values_int(values, "max_position_embeddings"));
+    return PE_OK;
+}
+
+/* Fill in the defaults of the type. */
 static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
     static const pe_rope_key lengths[] = {PE_ROPE_ORIGINAL, PE_ROPE_SEQ_LEN};
+    pe_status status = PE_OK;
+    pe_problem mistake;
     for (size_t d = 0; d < type->n_defaults; d++) {
         pe_value *value = pe_values_find(values, pe_rope_key_name(type->defaults[d].key));
         if (value->present)
@@ -52,17 +87,10 @@ static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_p
         value->truth = type->defaults[d].value != 0;
         value->present = true;
     }
-    for (size_t l = 0; l < PE_LEN(lengths); l++) {
-        const char *name = pe_rope_key_name(lengths[l]);
-        if (!reads(type, lengths[l]) || pe_values_present(values, name))
-            continue;
-        if (!pe_values_present(values, "max_position_embeddings"))
-            return pe_fail(why, PE_MISSING_PARAMETER, name,
-                           "rope_type %s needs %s, or max_position_embeddings in its place",
-                           type->name, name);
-        pe_values_set_int(values, name, pe_values_int(values, "max_position_embeddings"));
-    }
-    return PE_OK;
+    for (size_t l = 0; l < PE_LEN(lengths); l++)
+        status = pe_problem_collect(status, fill_length(values, type, lengths[l], &mistake),
+                                    &mistake, why);
+    return status;
 }
 
 static double number_of(const pe_values *values, const char *name)
@@ -107,10 +135,10 @@ static void set_divisors(const pe_values *values, bool beyond, size_t pairs,
 static pe_status read_divisors(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                                pe_problem *why)
 {
+    pe_problem mistake;
     pe_status status = check_list(values, "short_factor", pairs, why);
-    if (status != PE_OK)
-        return status;
-    status = check_list(values, "long_factor", pairs, why);
+    status = pe_problem_collect(status, check_list(values, "long_factor", pairs, &mistake),
+                                &mistake, why);
     if (status != PE_OK)
         return status;
     set_divisors(values, pe_rope_beyond(formula), pairs, formula);
@@ -152,8 +180,9 @@ size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type,
 
 pe_status pe_rope_type_keys_check(pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
+    pe_problem mistake;
     const pe_status status = check_given(values, type, why);
-    return status != PE_OK ? status : fill_defaults(values, type, why);
+    return pe_problem_collect(status, fill_defaults(values, type, &mistake), &mistake, why);
 }
 
 pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,

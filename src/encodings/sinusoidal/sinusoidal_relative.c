@@ -186,14 +186,22 @@ static pe_status add_tensors(const pe_values *values, span whole, const pe_limit
                               &table, width, why);
 }
 
-static pe_status check(pe_values *values, pe_problem *why)
+static pe_status check_width(const pe_values *values, pe_problem *why)
 {
     const int64_t width = pe_values_int(values, "d_model");
-    if (width % 2 != 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %lld",
-                       (long long)width);
-    const pe_status status = pe_relative_lengths(values, why);
-    return status == PE_OK ? drop_unread(values, pe_values_choice(values, "variant"), why) : status;
+    if (width % 2 == 0)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %lld",
+                   (long long)width);
+}
+
+static pe_status check(pe_values *values, pe_problem *why)
+{
+    pe_problem mistake;
+    pe_status status = check_width(values, why);
+    status = pe_problem_collect(status, pe_relative_lengths(values, &mistake), &mistake, why);
+    return pe_problem_collect(
+        status, drop_unread(values, pe_values_choice(values, "variant"), &mistake), &mistake, why);
 }
 
 static pe_status plan_relative(pe_values *values, struct pe_tables *tables, const pe_limits *limits,

@@ -131,9 +131,8 @@ static pe_status choose_codings(pe_request *request, pe_problem *why)
 static pe_outcome plan(pe_request *request, pe_problem *why)
 {
     pe_representation *representation = request->representation;
-    const pe_job_kind kind = kind_of_job(request);
-    if (!pe_request_has_turn(request, kind))
-        return pe_request_defer(request, kind, pe_answer_resource);
+    if (!pe_request_has_turn(request, PE_JOB_LIGHT)) /* as one of either kind has */
+        return pe_request_defer(request, kind_of_job(request), pe_answer_resource);
     const pe_status status =
         pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why);
     if (representation->planned)

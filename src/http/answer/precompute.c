@@ -7,25 +7,58 @@
 
 #include "encodings/registry.h"
 #include "http/answer/cached_response.h"
+#include "http/answer/representation_render.h"
+
+/* A cache takes entries of up to a quarter of what nobody holds, with what they weigh beside the
+ * bytes that are sent. */
+static pe_status fail_quarter(const pe_representation *representation, pe_problem *why)
+{
+    const pe_service *service = representation->service;
+    pe_cache_stats responses, requests;
+    pe_response_cache_stats(service->responses, &responses, &requests);
+    const size_t weight = pe_stored_response_weight((size_t)representation->length_max + 1,
+                                                    &representation->metadata);
+    return pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
+                   "the answer, which weighs up to %zu bytes, is too large to be kept: with "
+                   "response_cache_bytes %lld one may weigh %zu, a quarter of what is free for "
+                   "answers",
+                   weight, (long long)service->settings->response_cache_bytes,
+                   responses.held < responses.bytes_max ? (responses.bytes_max - responses.held) / 4
+                                                        : 0);
+}
+
+/* The one limit that keeps an answer out, and its setting. */
+static pe_status fail_unkept(const pe_representation *representation, pe_problem *why)
+{
+    const int64_t most = representation->service->settings->response_cache_entry_bytes;
+    if (representation->length_max > (uint64_t)most)
+        return pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
+                       "the answer, of up to %llu bytes, is too large to be kept: "
+                       "response_cache_entry_bytes is %lld",
+                       (unsigned long long)representation->length_max, (long long)most);
+    if (representation->work > PE_WHOLE_WORK)
+        return pe_fail(why, PE_TOO_MUCH_WORK, "",
+                       "the answer takes too much work to be kept: %llu units, and at most %llu "
+                       "are spent on one",
+                       (unsigned long long)representation->work, (unsigned long long)PE_WHOLE_WORK);
+    if (representation->key_is_hash)
+        return pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
+                       "the request is too long for its answer to be kept");
+    return fail_quarter(representation, why);
+}
 
 static pe_status store(pe_representation *representation, uint64_t edition, const char *target,
                        pe_problem *why)
 {
     pe_cached_response cached = {.coding = PE_CODING_IDENTITY};
     pe_request_key raw;
-    const pe_settings *settings = representation->service->settings;
     if (pe_cached_response_fits(representation)) {
         const pe_status status = pe_cached_response_get(representation, &cached, why);
         if (status != PE_OK)
             return status;
     }
     if (cached.entry == NULL)
-        return pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
-                       "the answer, of up to %llu bytes, is too large to be kept: "
-                       "response_cache_entry_bytes is %lld, response_cache_bytes %lld",
-                       (unsigned long long)representation->length_max,
-                       (long long)settings->response_cache_entry_bytes,
-                       (long long)settings->response_cache_bytes);
+        return fail_unkept(representation, why);
     pe_response_cache_key_make(edition, target, NULL, NULL, &raw);
     pe_cached_response_remember(representation, &raw, cached.coding);
     pe_response_cache_key_of_target(edition, target, &raw);

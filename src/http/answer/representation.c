@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <ctype.h>
 #include <string.h>
 
 #include "encodings/registry.h"
@@ -84,20 +83,21 @@ static bool accepts_other(const pe_representation *representation, const char *a
            other != pe_formats[0];
 }
 
-/* "rope-table-cos.npy": the path behind the version, and the tensor where there are several. Names
- * of learned tables are left out: they may have any characters. */
+/* "rope-table-cos.npy", "learned-wpe.npy": the path behind the version, and the tensor where there
+ * are several. Learned tables are named with letters, digits, '.', '_' and '-' only. */
 static void name_file(pe_representation *representation, size_t chosen)
 {
     const pe_format *format = representation->rendering.format;
     const bool one = !format->holds_many && representation->plan.n_tensors > 1;
     char *out = representation->metadata.file_name;
+    pe_buffer path = {0};
     size_t used = 0;
     if (format->holds_many ? format->is_text : strncmp(format->media_type, "image/", 6) == 0)
         return;
-    for (const char *c = representation->resource->path + strlen("/v1/");
-         *c != '\0' && used < PE_FILE_NAME_BYTES / 2; c++)
-        if (*c == '/' || *c == '-' || *c == '_' || isalnum((unsigned char)*c))
-            out[used++] = *c == '/' ? '-' : *c;
+    pe_query_canonical_path(&representation->query, &path);
+    for (size_t i = strlen("/v1/"); i < path.bytes && used < PE_FILE_NAME_BYTES / 2; i++)
+        out[used++] = path.data[i] == '/' ? '-' : path.data[i];
+    pe_buffer_free(&path);
     snprintf(out + used, PE_FILE_NAME_BYTES - used, "%s%s%s", one ? "-" : "",
              one ? representation->plan.tensors[chosen].name : "", format->extension);
 }

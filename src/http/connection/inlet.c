@@ -12,44 +12,44 @@
 
 /* ---- which inlet a socket has ---- */
 
-/*
- * By descriptor, since recv() is told nothing else. A page is allocated with the first descriptor
- * on it and stays; an inlet is entered and read by its connection's thread.
- */
-#define PAGE  1024
-#define PAGES 1024
+/* By descriptor, since recv() is told nothing else. A place is entered and read by its connection's
+ * thread. The system gives memory to those parts of the table that are used. */
+#define PLACES (1 << 20)
 
-typedef _Atomic(pe_inlet *) place;
+static _Atomic(pe_inlet *) places[PLACES];
 
-static _Atomic(place *) pages[PAGES];
-
-static place *page_of(size_t page)
-{
-    place *there = atomic_load_explicit(&pages[page], memory_order_acquire);
-    if (there != NULL)
-        return there;
-    place *made = calloc(PAGE, sizeof *made);
-    if (made == NULL || atomic_compare_exchange_strong(&pages[page], &there, made))
-        return made;
-    free(made); /* another thread was first */
-    return there;
-}
+/* Of connections without memory: not one byte reaches the library. */
+static pe_inlet nobody = {.lost = true};
 
 static pe_inlet *find(int socket)
 {
-    if (socket < 0 || socket >= PAGE * PAGES)
-        return NULL;
-    place *page = atomic_load_explicit(&pages[socket / PAGE], memory_order_acquire);
-    return page == NULL ? NULL : atomic_load_explicit(&page[socket % PAGE], memory_order_acquire);
+    return socket < 0 || socket >= PLACES
+               ? NULL
+               : atomic_load_explicit(&places[socket], memory_order_acquire);
+}
+
+static bool enter(int socket, pe_inlet *inlet)
+{
+    if (socket >= PLACES)
+        return false;
+    atomic_store_explicit(&places[socket], inlet, memory_order_release);
+    return true;
 }
 
 bool pe_inlet_open(pe_inlet *inlet)
 {
-    place *page = inlet->socket < PAGE * PAGES ? page_of((size_t)inlet->socket / PAGE) : NULL;
-    if (page == NULL)
-        return false;
-    atomic_store_explicit(&page[inlet->socket % PAGE], inlet, memory_order_release);
-    return true;
+    return enter(inlet->socket, inlet);
+}
+
+void pe_inlet_shut(int socket)
+{
+    if (!enter(socket, &nobody))
+        (void)shutdown(socket, SHUT_RDWR);
+}
+
+void pe_inlet_forget(int socket)
+{
+    (void)enter(socket, NULL);
 }
 
 static void let_go(pe_inlet *inlet)
@@ -60,8 +60,7 @@ static void let_go(pe_inlet *inlet)
 
 void pe_inlet_close(pe_inlet *inlet)
 {
-    place *page = atomic_load_explicit(&pages[inlet->socket / PAGE], memory_order_acquire);
-    atomic_store_explicit(&page[inlet->socket % PAGE], NULL, memory_order_release);
+    pe_inlet_forget(inlet->socket);
     let_go(inlet);
 }
 
@@ -83,15 +82,19 @@ static size_t take(pe_inlet *inlet, char *out, size_t room)
     return bytes;
 }
 
-/* Hold what has arrived and not passed. */
+/* Hold what has arrived and not passed. Without room for it the connection ends once those before
+ * have been answered: nothing more is read, and nothing is said of bytes that are gone. */
 static bool hold(pe_inlet *inlet, const pe_arrived *arrived)
 {
     const size_t bytes = arrived->bytes - arrived->passed;
     if (bytes == 0)
         return true;
     inlet->held.data = malloc(inlet->held_max);
-    if (inlet->held.data == NULL)
+    inlet->lost = inlet->held.data == NULL;
+    if (inlet->lost) {
+        inlet->status = PE_OK;
         return false;
+    }
     memcpy(inlet->held.data, arrived->data + arrived->passed, bytes);
     inlet->held.bytes = bytes;
     return true;
@@ -148,7 +151,7 @@ static void receive_straight(pe_inlet *inlet, look *l)
     if (hold(inlet, &arrived))
         l->more = may_go_on(inlet, l, room);
     else
-        l->got = end_with(inlet, ENOMEM);
+        l->got = end_with(inlet, ECONNRESET);
 }
 
 static void receive_held(pe_inlet *inlet, look *l)
@@ -215,6 +218,8 @@ static void tell(pe_inlet *inlet)
 static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
 {
     look l = {.out = out, .room = room, .got = 1, .more = true};
+    if (inlet->lost)
+        return end_with(inlet, ECONNRESET);
     if (pe_watchdog_is_leaving(inlet->watch)) {
         tell(inlet);
         return 0;

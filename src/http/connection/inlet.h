@@ -37,6 +37,7 @@ typedef struct pe_inlet {
     void (*refused)(void *context);
     void (*late)(void *context); /* of TLS: only the connection's own thread may send */
     void *context;
+    bool lost;    /* there was no memory for what was to be held */
     bool told;    /* late */
     bool proxied; /* a header of the PROXY protocol is still to come */
     pe_proxy_header proxy;
@@ -48,13 +49,18 @@ typedef struct pe_inlet {
  * connection is, also before TLS. refused(context) is called once, when the connection may be told:
  * it does so by itself, and the library then finds the connection's end. So is late(context), of
  * TLS, when the watchdog has made the connection LEAVING. False where a descriptor is beyond every
- * limit, or without memory.
+ * limit.
  *
  * Threads  the connection's I/O thread alone.
  */
 bool pe_inlet_open(pe_inlet *inlet);
 /** Before the library closes the socket. */
 void pe_inlet_close(pe_inlet *inlet);
+
+/** A connection that no inlet could be made for: the library finds its end instead of bytes, until
+ * pe_inlet_forget, before it closes the socket. */
+void pe_inlet_shut(int socket);
+void pe_inlet_forget(int socket);
 
 /** A request has been answered to its end. */
 void pe_inlet_answered(pe_inlet *inlet);

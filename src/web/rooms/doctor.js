@@ -382,7 +382,6 @@ class Doctor {
                 title: 'the file less the right numbers',
                 place: this.place,
                 prefix: PREFIX,
-                formats: [],
                 onError: this.context.fail,
             },
         );

@@ -9,7 +9,7 @@ import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
-import { block } from '../parts/take.js';
+import { block, plain } from '../parts/take.js';
 import { configBox, models, picker } from './catalogue.js';
 import { Drift } from './drift.js';
 import { Handles } from './handles.js';
@@ -119,11 +119,7 @@ class Reach {
         this.remarks = h('p', { class: 'note' });
         this.readout = new Readout();
         this.drift = new Drift(this.place);
-        this.driftPart = h(
-            'div',
-            {},
-            section(this.place, { name: 'error', title: 'Exact against float32' }, this.drift.element),
-        );
+        this.driftPart = this.rounded();
         this.fault = complaint();
         this.ask = new Latest((error) => {
             this.controls.fail(error);
@@ -132,6 +128,19 @@ class Reach {
         this.stage = h('div', { class: 'stage', 'aria-busy': true });
         this.fill(host);
         this.update();
+    }
+
+    /** @private */
+    rounded() {
+        return h(
+            'div',
+            {},
+            section(
+                this.place,
+                { name: 'error', title: 'Exact against float32', source: () => this.drift.along() },
+                this.drift.element,
+            ),
+        );
     }
 
     /** @private @param {import('../parts/curve.js').Options} options */
@@ -211,6 +220,7 @@ class Reach {
         const config = configBox((resolved) => {
             if (resolved.encoding === 'rope') this.take(resolved.parameters);
         });
+        const along = /** @param {string} name */ (name) => () => plain(PATH, this.asked(), name);
         this.stage.append(
             section(
                 place,
@@ -219,6 +229,7 @@ class Reach {
                     title: 'Wavelengths, and two lengths of text',
                     lead: 'Drag the two lengths. A pair whose wave is above the training length has not trained on all of its angles.',
                     first: true,
+                    source: along('wavelength'),
                 },
                 this.fault.element,
                 this.waves.element,
@@ -226,8 +237,12 @@ class Reach {
             h(
                 'div',
                 { class: 'pair-of-pictures' },
-                section(place, { name: 'turns', title: 'Largest angle, in turns' }, this.turns.element),
-                section(place, { name: 'stretch', title: 'Stretch' }, this.stretch.element),
+                section(
+                    place,
+                    { name: 'turns', title: 'Largest angle, in turns', source: along('turns') },
+                    this.turns.element,
+                ),
+                section(place, { name: 'stretch', title: 'Stretch', source: along('stretch') }, this.stretch.element),
             ),
             this.table,
             this.readout.element,
@@ -363,7 +378,7 @@ class Reach {
         if (far) this.showDrift(values);
         await this.ask.ask(
             [values, types, model],
-            (signal) => this.read(values, types, signal),
+            (signal) => this.read(types, signal),
             (found) => this.show(found),
         );
         this.point(this.place.number('pair', -1), null);
@@ -385,12 +400,18 @@ class Reach {
         );
     }
 
-    /** @private @param {Values} all @param {string[]} types @param {AbortSignal} signal @returns {Promise<Found>} */
-    async read(all, types, signal) {
+    /** The comparison. @private @returns {Values} */
+    asked() {
+        const types = this.chosen();
+        const rope_types = types.filter((type) => type !== NAIVE).join(',');
+        return { ...this.readable(this.values(), types), dtype: 'float64', rope_types };
+    }
+
+    /** @private @param {string[]} types @param {AbortSignal} signal @returns {Promise<Found>} */
+    async read(types, signal) {
         const own = types.filter((type) => type !== NAIVE);
-        /** @type {Values} */
-        const values = { ...this.readable(all, types), dtype: 'float64' };
-        const found = await answer(PATH, { ...values, rope_types: own.join(',') }, { signal });
+        const values = this.asked();
+        const found = await answer(PATH, values, { signal });
         const { head_dim, rope_theta, rotary_dim, max_position_embeddings } = values;
         const plain = { head_dim, rope_theta, dtype: 'float64', ...(rotary_dim ? { rotary_dim } : {}) };
         const trained = await answer(
@@ -625,7 +646,7 @@ class Reach {
                 ...(words ? [h('p', { class: 'note' }, words)] : []),
             );
         });
-        const source = address(PATH, { ...this.readable(this.values(), this.chosen()), rope_types: types.join(',') });
+        const source = address(PATH, this.asked());
         this.settings.replaceChildren(
             select.element,
             ...blocks,

@@ -25,7 +25,27 @@ export const cases = {
         assert.equal(await page.locator('.operation').count(), n);
         await page.fill('#search', 'rope cache_layout');
         const shown = await page.locator('.operation:visible').evaluateAll((all) => all.map(({ id }) => id));
-        assert.deepEqual(shown, ['rope_table']);
+        assert.deepEqual(shown, ['rope_table', 'rope_table_post']);
+    },
+    'members of bodies are found and listed, with the answers': async (bench) => {
+        const page = await bench.page('', DOCS);
+        for (const [words, id] of [
+            ['per_pair', 'rope_scores'],
+            ['delta', 'rope_shift'],
+        ]) {
+            await page.fill('#search', words);
+            const shown = await page.locator('.operation:visible').evaluateAll((all) => all.map((each) => each.id));
+            assert.deepEqual(shown, [id]);
+            await page.locator(`#${id} > summary`).click();
+            const listed = await page.locator(`#form-${id}`).textContent();
+            assert.match(
+                listed,
+                new RegExp(`Members.*${words} .*Answers.*200 application/json, application/x-npy`, 's'),
+            );
+        }
+        const told = await page.locator('#form-rope_scores dl').first().textContent();
+        assert.match(told, /q array.*, required/);
+        assert.match(told, /per_pair boolean.*Default: false\./s);
     },
     'a refusal is shown with its words': async (bench) => {
         const page = await bench.page('#sinusoidal', { ...DOCS, refused: true });

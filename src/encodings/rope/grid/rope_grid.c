@@ -33,10 +33,10 @@ static const pe_grid_convention conventions[] = {
     {.first = PE_GRID_ROW, .normalized = true, .pairing = PE_PAIRING_HALF, .theta = 100},
 };
 
-#define SIDE(label, fallback, what)                                                                \
+#define SIDE(label, alias, fallback, what)                                                         \
     {                                                                                              \
-        .name = (label), .kind = PE_KIND_INT, .axis = true, .optional = true, .min = 1,            \
-        .max = 65536, .fallback_text = (fallback), .unit = "patches",                              \
+        .name = (label), .aliases = PE_NAMES(alias), .kind = PE_KIND_INT, .axis = true,            \
+        .optional = true, .min = 1, .max = 65536, .fallback_text = (fallback), .unit = "patches",  \
         .help = what " of the grid.", .example = "2"                                               \
     }
 
@@ -57,8 +57,8 @@ static const pe_param grid_params[] = {
      .fallback_text = "10000; dinov3: 100",
      .help = "Base of the frequencies.",
      .example = "10000"},
-    SIDE("height", "required without positions", "Rows"),
-    SIDE("width", "height", "Columns"),
+    SIDE("height", "window_height", "required without positions", "Rows"),
+    SIDE("width", "window_width", "height", "Columns"),
     {.name = "frames",
      .kind = PE_KIND_INT,
      .axis = true,
