@@ -199,14 +199,15 @@ static void assert_colours(const pe_buffer *png, const unsigned char *pixels, co
     assert_non_null(rgb);
     assert_true(png_image_finish_read(&image, NULL, rgb, 0, NULL));
     for (size_t i = 0; i < size[0] * size[1]; i++)
-        assert_memory_equal(rgb + 3 * i, palette->rgb[pixels[i]], 3);
+        if (memcmp(rgb + 3 * i, palette->rgb[pixels[i]], 3) != 0)
+            fail_msg("%zu x %zu: pixel %zu has another colour", size[0], size[1], i);
     free(rgb);
 }
 
 static void a_png_has_the_colour_of_each_pixel(void **state)
 {
     (void)state;
-    static const size_t sizes[][2] = {{1, 1}, {8192, 3}, {3, 8192}, {90, 130}, {800, 500}};
+    static const size_t sizes[][2] = {{1, 1}, {8192, 3}, {3, 8192}, {90, 130}, {400, 250}};
     random_source random = random_make("pixels");
     for (size_t s = 0; s < 2 * PE_LEN(sizes); s++) {
         const size_t *size = sizes[s / 2], n = size[0] * size[1];
