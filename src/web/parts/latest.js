@@ -76,15 +76,15 @@ export async function numbers(answer, name, signal) {
 /**
  * A part of a room. In a frame of another page only the part that the address names with fig= is seen, or the first.
  * @param {import('./place.js').Place} place
- * @param {{name: string, title: string, lead?: string, first?: boolean}} what
+ * @param {{name: string, title: string, head?: Node, lead?: string, first?: boolean}} what `head`: the title as a formula
  * @param {...import('./dom.js').Child} children
  */
-export function section(place, { name, title, lead, first = false }, ...children) {
+export function section(place, { name, title, head, lead, first = false }, ...children) {
     const other = embedded() && place.get('fig', first ? name : '') !== name;
     return h(
         'section',
         { class: `part part-${name}`, 'aria-label': title, hidden: other },
-        h('h2', {}, title),
+        h('h2', {}, head ?? title),
         lead && h('p', { class: 'lead' }, lead),
         children,
     );
