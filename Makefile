@@ -45,7 +45,7 @@ endif
 BASE_CFLAGS := -std=c17 -D_GNU_SOURCE -Isrc -I$(B)/gen $(WARN) $(FP) -pthread
 ALL_CFLAGS := $(BASE_CFLAGS) $(MODE_$(BUILD)) $(CFLAGS)
 ALL_LDFLAGS := $(MODE_$(BUILD)) -pthread $(LDFLAGS)
-LIBS := -lmicrohttpd -lgnutls -ljansson -lmpfr -lgmp -lnettle -lzstd -lz -lseccomp -lm
+LIBS := -lmicrohttpd -lgnutls -ljansson -lmpfr -lgmp -lnettle -lzstd -lpng -lz -lseccomp -lm
 TEST_LIBS := -lcmocka -lcurl
 
 # level/*.c of src/kernels, src/text and tests/kernels are compiled once per instruction-set level, with -DPE_LEVEL=name

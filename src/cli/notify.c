@@ -39,6 +39,11 @@ void pe_notify(const char *state)
         send(manager, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+void pe_notify_ready(void)
+{
+    pe_notify("READY=1");
+}
+
 void pe_notify_reloading(void)
 {
     char state[64];

@@ -9,6 +9,9 @@ void pe_notify_open(void);
 /** Send the state there, as sd_notify(3) does. Nothing happens where there is none. */
 void pe_notify(const char *state);
 
+/** READY=1. */
+void pe_notify_ready(void);
+
 /** RELOADING=1, with the time that the manager wants beside it. */
 void pe_notify_reloading(void);
 

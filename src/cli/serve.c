@@ -126,9 +126,8 @@ static pe_status serve(pe_reconfigure *reload, sigset_t *taken, pe_problem *why)
 {
     pe_server *server = NULL;
     pe_notify_open();
-    if (pe_server_start(reload->started, &server, why) != PE_OK)
+    if (pe_server_start(reload->started, pe_notify_ready, &server, why) != PE_OK)
         return why->status;
-    pe_notify("READY=1");
     serve_until_stopped(taken, reload, server);
     stop(server, taken);
     return PE_OK;

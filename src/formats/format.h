@@ -6,20 +6,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "plan/plan.h"
 
 /** A row of the format registry. */
 typedef struct pe_format {
-    const char *name;           /* "npy": format=npy */
-    const char *extension;      /* ".npy" */
-    const char *media_type;     /* "application/x-npy" */
-    const char *help;           /* one sentence: how it holds the numbers */
-    bool holds_many;            /* json, safetensors: all tensors; else one, chosen by tensor= */
-    bool known_length;          /* the length is known before a number is computed */
-    bool is_figure;             /* its rendering has figure options */
-    bool is_bare;               /* numbers alone: fields of the answer tell shape and type */
-    bool is_text;               /* a content coding is worth its time */
-    const char *(*maker)(void); /* what else the bytes depend on: a library's version; or NULL */
+    const char *name;              /* "npy": format=npy */
+    const char *extension;         /* ".npy" */
+    const char *media_type;        /* "application/x-npy" */
+    const char *help;              /* one sentence: how it holds the numbers */
+    bool holds_many;               /* json, safetensors: all tensors; else one, chosen by tensor= */
+    bool known_length;             /* the length is known before a number is computed */
+    bool is_figure;                /* its rendering has figure options */
+    bool is_bare;                  /* numbers alone: fields of the answer tell shape and type */
+    bool is_text;                  /* a content coding is worth its time */
+    void (*maker)(pe_buffer *out); /* what else the bytes depend on: libraries' versions; or NULL */
     const struct pe_format_ops *ops;
 } pe_format;
 

@@ -61,6 +61,9 @@ uint64_t pe_stream_reduced_work(const pe_stream *stream);
 /** What the numbers of `bytes` bytes cost, in units of work, where they cost most. */
 uint64_t pe_stream_work(const pe_stream *stream, size_t bytes);
 
+/** What the numbers cost that have not been made yet, without a limit. */
+uint64_t pe_stream_work_left(const pe_stream *stream);
+
 /** Is some of it numbers as text? */
 bool pe_stream_is_text(const pe_stream *stream);
 

@@ -110,6 +110,18 @@ uint64_t pe_stream_work(const pe_stream *stream, size_t bytes)
     return most;
 }
 
+uint64_t pe_stream_work_left(const pe_stream *stream)
+{
+    uint64_t work = 0;
+    for (size_t i = stream->segment; i < stream->segments.n; i++) {
+        const pe_tensor *tensor = pe_stream_tensor(stream, i);
+        const size_t made = i == stream->segment ? stream->blocks.next : 0;
+        if (tensor != NULL && made < tensor->elements)
+            work = pe_price_plus(work, pe_price_times(tensor->elements - made, tensor->work));
+    }
+    return work;
+}
+
 uint64_t pe_stream_reduced_work(const pe_stream *stream)
 {
     const pe_reducer *reducer = &stream->segments.reducer;

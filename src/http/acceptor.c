@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "http/access_log.h"
 #include "http/clients/clients.h"
 #include "http/connection/linger.h"
 #include "http/connection/watchdog.h"
@@ -102,11 +103,15 @@ static bool has_place(const pe_acceptor *acceptor, bool admin)
 
 /* Whoever finds no place is told so, and when to come again; but for TLS a handshake would have to
  * come first. */
-static void turn_away(pe_acceptor *acceptor, const pe_listener *from, int fd, const pe_problem *why)
+static void turn_away(pe_acceptor *acceptor, const pe_listener *from, int fd,
+                      const struct sockaddr *peer, const pe_problem *why)
 {
     pe_service *service = acceptor->service;
+    const pe_client_address client = pe_client_address_of_socket(peer);
+    const bool told = service->tls == NULL || from->admin;
     pe_service_count(&service->counters.refused);
-    if (service->tls != NULL && !from->admin) {
+    pe_access_log_unheard(service, &client, told ? (unsigned)pe_status_http(why->status) : 0);
+    if (!told) {
         close(fd);
         return;
     }
@@ -157,7 +162,7 @@ static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
         pe_socket_unrefuse(fd);
     pe_problem why;
     if (!ending && admit(acceptor, from, (struct sockaddr *)&address, &why) != PE_OK)
-        turn_away(acceptor, from, fd, &why);
+        turn_away(acceptor, from, fd, (struct sockaddr *)&address, &why);
     /* It closes the socket where it fails. */
     else if (MHD_add_connection(from->daemon, fd, (struct sockaddr *)&address, bytes) == MHD_YES)
         acceptor->handed++;

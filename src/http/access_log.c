@@ -165,6 +165,10 @@ static void add_quoted(pe_buffer *out, const char *text)
 static void add_request_line(pe_buffer *out, const pe_request *request)
 {
     pe_buffer line = {0};
+    if (*request->method_text == '\0' && *request->target == '\0') {
+        add_quoted(out, NULL); /* none has arrived */
+        return;
+    }
     pe_buffer_format(&line, "%s %s HTTP/%s", request->method_text, request->target,
                      request->takes_interim ? "1.1" : "1.0");
     add_quoted(out, pe_buffer_text(&line));
@@ -191,14 +195,29 @@ static void log_combined(const access_line *line)
     pe_buffer_free(&text);
 }
 
+static void log_line(const access_line *line)
+{
+    if (strcmp(line->request->service->settings->access_log_format, "combined") == 0)
+        log_combined(line);
+    else
+        log_json(line);
+}
+
 void pe_access_log_end(const pe_request *request, enum MHD_RequestTerminationCode code)
 {
-    const pe_settings *settings = request->service->settings;
-    if (!settings->access_log)
+    if (!request->service->settings->access_log)
         return;
     const access_line line = describe(request, code != MHD_REQUEST_TERMINATED_COMPLETED_OK);
-    if (strcmp(settings->access_log_format, "combined") == 0)
-        log_combined(&line);
-    else
-        log_json(&line);
+    log_line(&line);
+}
+
+void pe_access_log_unheard(pe_service *service, const pe_client_address *client, unsigned status)
+{
+    char nothing[] = "";
+    const pe_request none = {.service = service, .target = nothing};
+    access_line line = {.request = &none, .status = status};
+    if (!service->settings->access_log)
+        return;
+    pe_client_address_text(client, line.client);
+    log_line(&line);
 }

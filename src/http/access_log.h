@@ -5,6 +5,7 @@
 
 #include <microhttpd.h>
 
+#include "http/request/client_address.h"
 #include "http/request/request.h"
 
 /** The reply is about to be sent: note how much the connection has carried so far. */
@@ -15,5 +16,9 @@ unsigned pe_access_log_status(const pe_request *request);
 
 /** The request is over; nothing where the setting access_log is off. */
 void pe_access_log_end(const pe_request *request, enum MHD_RequestTerminationCode code);
+
+/** A connection has ended before there was the header of a request; status as above.
+ * Threads  any. */
+void pe_access_log_unheard(pe_service *service, const pe_client_address *client, unsigned status);
 
 #endif

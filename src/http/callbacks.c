@@ -154,11 +154,22 @@ static void linger(const connection *closed)
         pe_linger_take(closed->service->linger, own);
 }
 
+/* A request of which there is no more than a part of its header. */
+static void log_unheard(connection *closed)
+{
+    pe_client_address client = pe_client_address_of_peer(closed->library);
+    if (closed->inlet.proxy.known)
+        client.bytes = closed->inlet.proxy.client;
+    pe_access_log_unheard(closed->service, &client, (unsigned)pe_status_http(PE_TIMEOUT));
+}
+
 static void close_connection(pe_service *service, connection *closed)
 {
     pe_inlet_close(&closed->inlet);
     linger(closed);
     pe_watchdog_remove(service->watchdog, &closed->watch);
+    if (closed->watch.unheard)
+        log_unheard(closed);
     pe_acceptor_wake(service->acceptor);
     clear(&closed->request);
     pe_clients_close(service->clients, closed->client);
@@ -335,8 +346,11 @@ static enum MHD_Result begin(connection *carrier, const char *method, const char
     }
     if (status == PE_OK)
         status = check_length(request, &why);
-    if (status == PE_OK)
+    if (status == PE_OK) {
+        if (request->has_body)
+            pe_request_set_label(request); /* it may take long to arrive */
         return MHD_YES;
+    }
     pe_service_count(&request->service->counters.refused);
     carrier->refused = true;
     pe_flow_fail(request, &why);

@@ -121,6 +121,20 @@ static pe_status prepare_keys(pe_service *service, const pe_settings *fresh, voi
     return PE_OK;
 }
 
+static void log_keys(const pe_keys *keys, pe_keys_changes changes)
+{
+    if (changes.added + changes.changed + changes.removed == 0)
+        return;
+    const int64_t count = keys != NULL ? (int64_t)pe_keys_count(keys) : 0;
+    pe_log(PE_LOG_INFO, "keys",
+           (pe_log_member[]){{PE_LOG_NUMBER, "keys", .number = count},
+                             {PE_LOG_NUMBER, "added", .number = (int64_t)changes.added},
+                             {PE_LOG_NUMBER, "changed", .number = (int64_t)changes.changed},
+                             {PE_LOG_NUMBER, "removed", .number = (int64_t)changes.removed},
+                             {PE_LOG_TEXT, "names", .text = changes.names},
+                             {0}});
+}
+
 /* Requests under way end with the keys that they began with. */
 static void use_keys(pe_service *service, const pe_settings *fresh, void *prepared)
 {
@@ -133,11 +147,7 @@ static void use_keys(pe_service *service, const pe_settings *fresh, void *prepar
     pthread_mutex_unlock(&service->keys.lock);
     atomic_store(&service->guarded,
                  keys != NULL || settings->address_rate > 0 || settings->address_work_rate > 0);
-    if (keys != NULL || before != NULL)
-        pe_log(PE_LOG_INFO, "keys",
-               (pe_log_member[]){{PE_LOG_NUMBER, "keys",
-                                  .number = keys != NULL ? (int64_t)pe_keys_count(keys) : 0},
-                                 {0}});
+    log_keys(keys, pe_keys_compare(before, keys));
     pe_keys_unref(before);
 }
 
@@ -156,11 +166,24 @@ static pe_status prepare_identity(pe_service *service, const pe_settings *fresh,
     return status;
 }
 
+static void log_certificate(const pe_tls_identity *identity)
+{
+    pe_tls_certificate shown;
+    pe_tls_describe(identity, &shown);
+    pe_log(PE_LOG_INFO, "certificate",
+           (pe_log_member[]){{PE_LOG_TEXT, "subject", .text = shown.subject},
+                             {PE_LOG_TEXT, "sha256", .text = shown.fingerprint},
+                             {0}});
+}
+
 static void use_identity(pe_service *service, const pe_settings *fresh, void *prepared)
 {
     (void)fresh;
-    if (prepared != NULL)
-        pe_tls_use(service->tls, prepared);
+    if (prepared == NULL)
+        return;
+    if (!pe_tls_is_used(service->tls, prepared))
+        log_certificate(prepared);
+    pe_tls_use(service->tls, prepared);
 }
 
 static void drop_identity(void *prepared)

@@ -55,6 +55,7 @@ struct pe_server {
     struct MHD_Daemon *daemon; /* of all of them */
     pthread_t warmer;
     bool has_warmer;
+    void (*ready)(void); /* the caller's, or NULL */
 };
 
 static size_t threads_or_cores(int64_t threads)
@@ -178,7 +179,8 @@ static pe_status start_serving(pe_server *server, pe_problem *why)
 
 static void *warm_up(void *context)
 {
-    pe_service *service = context;
+    pe_server *server = context;
+    pe_service *service = &server->service;
     const pe_setting_list *list = &service->settings->warm;
     for (size_t i = 0; i < list->n && !atomic_load(&service->draining); i++) {
         pe_problem why;
@@ -190,6 +192,8 @@ static void *warm_up(void *context)
     }
     atomic_store(&service->warming, false);
     pe_log(PE_LOG_INFO, "ready", (pe_log_member[]){{0}});
+    if (server->ready != NULL && !atomic_load(&service->draining))
+        server->ready();
     return NULL;
 }
 
@@ -359,9 +363,9 @@ static void log_listening(const pe_listener *listener)
 
 static void start_warmer(pe_server *server)
 {
-    server->has_warmer = pthread_create(&server->warmer, NULL, warm_up, &server->service) == 0;
+    server->has_warmer = pthread_create(&server->warmer, NULL, warm_up, server) == 0;
     if (!server->has_warmer)
-        warm_up(&server->service);
+        warm_up(server);
 }
 
 /* All that settings and the files that they name decide. */
@@ -435,16 +439,23 @@ pe_status pe_server_check(const pe_config *config, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *why)
+pe_status pe_server_start(const pe_config *config, void (*ready)(void), pe_server **out,
+                          pe_problem *why)
 {
     pe_server *server = begin(config, start, why);
     if (server == NULL)
         return why->status;
+    server->ready = ready;
     for (size_t i = 0; i < server->n_listeners; i++)
         log_listening(&server->listener[i]);
     start_warmer(server);
     *out = server;
     return PE_OK;
+}
+
+bool pe_server_is_ready(const pe_server *server)
+{
+    return !atomic_load(&server->service.draining) && !atomic_load(&server->service.warming);
 }
 
 int pe_server_port(const pe_server *server)

@@ -3,15 +3,22 @@
 #ifndef PE_HTTP_SERVER_H
 #define PE_HTTP_SERVER_H
 
+#include <stdbool.h>
+
 #include "config/settings.h"
 
 typedef struct pe_server pe_server;
 
 /**
- * Start listening; warm-up goes on in the background (readyz answers 503 until it is done). Logs
- * the "listening" line once connections are accepted.
+ * Start listening; warm-up goes on in the background (readyz answers 503 until it is done, and
+ * `ready` is called then, by another thread, or NULL). Logs the "listening" line once connections are
+ * accepted.
  */
-pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_server_start(const pe_config *config, void (*ready)(void), pe_server **out,
+                          pe_problem *why) PE_MUST_CHECK;
+
+/** Does readyz answer 200? */
+bool pe_server_is_ready(const pe_server *server);
 
 /** Is this what a server could start with? Reads the files that the settings name; listens nowhere.
  * Errors  as pe_server_start. */

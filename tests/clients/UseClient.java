@@ -68,7 +68,10 @@ public class UseClient {
         throw new AssertionError("not refused");
     }
 
-    /** The generated methods know the answer's JSON alone; their HTTP client gets every other format. */
+    /**
+     * A generated method reads every 2xx as JSON, the first media type of the answer, and what makes its request is
+     * private. The client's HTTP client gets every other format.
+     */
     static void bytes(ApiClient client) throws Exception {
         var address = URI.create(client.getBaseUri() + "/v1/sinusoidal?d_model=4&positions=0:2&format=raw");
         var answer = client.getHttpClient().send(HttpRequest.newBuilder(address).build(), BodyHandlers.ofByteArray());

@@ -55,7 +55,8 @@ fn refusals(server: &Configuration) {
     }
 }
 
-/// The generated functions know the answer's JSON alone; their HTTP client gets every other format.
+/// A generated function reads every 2xx as JSON, the first media type of the answer, and fails on any other
+/// Content-Type; it also makes its request in one piece. The client's HTTP client gets every other format.
 fn bytes(server: &Configuration) {
     let address = format!("{}/v1/sinusoidal?d_model=4&positions=0:2&format=raw", server.base_path);
     assert_eq!(server.client.get(address).send().unwrap().bytes().unwrap().len(), 32);

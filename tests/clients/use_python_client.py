@@ -9,8 +9,8 @@ from posenc_client.api.rope import rope_rotate, rope_scores, rope_table
 from posenc_client.api.sinusoidal import sinusoidal
 from posenc_client.api.tables_by_post import rope_table_post
 from posenc_client.api.verify import verify
-from posenc_client.models import (Problem, Resolved, ResolveModelBody, RopeRotateRequest, RopeScoresRequest, RopeTableAnswer,
-                                  RopeTableRequest, Tensor, VerifyReport, VerifyRequest)
+from posenc_client.models import (Format, Problem, Resolved, ResolveModelBody, RopeRotateRequest, RopeScoresRequest,
+                                  RopeTableAnswer, RopeTableRequest, Tensor, VerifyReport, VerifyRequest)
 
 client = Client(base_url=sys.argv[1])
 
@@ -34,7 +34,9 @@ report = verify.sync(client=client, body=VerifyRequest.from_dict(claim))
 assert isinstance(report, VerifyReport) and report.matches, report
 refused = rope_table.sync(client=client, head_dim=8, rotary_dim=7)
 assert isinstance(refused, Problem) and refused.code == "invalid-parameter", refused
-# The generated functions know the answer's JSON alone; their HTTP client gets every other format.
-raw = client.get_httpx_client().get("/v1/sinusoidal", params={"d_model": 4, "positions": "0:2", "format": "raw"})
+# A generated function reads every 200 as JSON, the first media type of the answer. The request that it makes of its
+# arguments gets every other format.
+request = sinusoidal._get_kwargs(d_model=4, positions="0:2", format_=Format.RAW)
+raw = client.get_httpx_client().request(**request)
 assert len(raw.content) == 32, raw
 assert version.sync(client=client) is not None

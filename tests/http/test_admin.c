@@ -148,6 +148,29 @@ static void requests_under_way_are_listed(void **state)
     wire_close(&wire);
 }
 
+static void wait_for_request(const char *listed)
+{
+    for (bool found = false; !found;) { /* `make test` ends what takes for ever */
+        reply answer = get(&admin, "/requests");
+        json_decref(reply_json(&answer));
+        found = strstr(answer.body, listed) != NULL;
+        reply_free(&answer);
+    }
+}
+
+static void a_request_that_arrives_is_listed_with_its_target(void **state)
+{
+    (void)state;
+    test_wire wire = wire_open(&server);
+    wire_send_text(&wire, "POST /v1/alibi/bias?slow HTTP/1.1\r\nHost: a\r\n"
+                          "Content-Type: application/json\r\nContent-Length: 32\r\n\r\n{");
+    wait_for_request("\"phase\":\"receiving\",\"listener\":\"public\",\"request\":"
+                     "\"POST /v1/alibi/bias?slow\",\"age_ms\":");
+    wire_send_text(&wire, "\"num_heads\":2,\"query_length\":3}GET / HTTP/1.1\r\n");
+    wait_for_request("\"phase\":\"header\",\"listener\":\"public\"}");
+    wire_close(&wire);
+}
+
 #define CONNECTIONS "8"
 #define DROPPED     "posenc_connections_dropped_total"
 
@@ -223,6 +246,7 @@ int main(void)
         cmocka_unit_test(the_level_of_the_log_can_be_set),
         cmocka_unit_test(settings_tell_their_sources),
         cmocka_unit_test(requests_under_way_are_listed),
+        cmocka_unit_test(a_request_that_arrives_is_listed_with_its_target),
         cmocka_unit_test(operators_come_in_when_all_connections_are_taken),
         cmocka_unit_test(the_version_tells_of_the_sandbox),
     };

@@ -175,6 +175,15 @@ static void sighup_applies_what_it_can_and_says_what_it_cannot(void **state)
     expect_line(&one, "\"event\":\"reloaded\"", "");
     expect_line(&one, "\"setting_changed\"", "\"log_level\"");
     expect_line(&one, "\"setting_needs_restart\"", "\"threads\"");
+    put_settings(&one, "{\"port\": 0, \"log_level\": \"warn\", \"threads\": 3}");
+    kill(one.server.pid, SIGHUP);
+    expect_line(&one, "\"setting_changed\"", "\"is\":\"\\\"warn");
+    put_settings(&one, "{\"port\": 0, \"log_level\": \"warn\", \"threads\": 4}");
+    kill(one.server.pid, SIGHUP);
+    expect_line(&one, "\"level\":\"warn\",\"event\":\"setting_needs_restart\"", "\"is\":\"4\"");
+    put_settings(&one, "{\"port\": 0, \"log_level\": \"info\", \"threads\": 4}");
+    kill(one.server.pid, SIGHUP);
+    expect_line(&one, "\"setting_changed\"", "\"is\":\"\\\"info");
     reply answer = fetch(&one.server, "GET", "/livez", NULL, NULL, 0);
     assert_status("after both", &answer, 200);
     reply_free(&answer);
@@ -368,11 +377,20 @@ static void a_passed_socket_is_served_and_the_manager_is_told(void **state)
     (void)state;
     int port;
     program one = {.folder = folder_make()};
-    const char *const flags[] = {"--log-file", path_in(&one, "log"), NULL};
+    const char *const flags[] = {
+        "--warm",     "/v1/sinusoidal?d_model=1024&positions=0:400&dtype=float64&format=csv",
+        "--warm",     "/v1/sinusoidal?d_model=1024&positions=400:800&dtype=float64&format=csv",
+        "--warm",     "/v1/sinusoidal?d_model=1024&positions=800:1200&dtype=float64&format=csv",
+        "--log-file", path_in(&one, "log"),
+        NULL};
     const int notify = open_notify(&one);
     passed_fd = open_listening(&port);
     launch(&one, flags, pass_socket);
     expect_notice(notify, "READY=1");
+    one.server.port = port;
+    reply ready = fetch(&one.server, "GET", "/readyz", NULL, NULL, 0);
+    assert_status("once the manager has been told", &ready, 200);
+    reply_free(&ready);
     wait_for_listening(&one);
     assert_int_equal(one.server.port, port);
     expect_answer(wire_open(&one.server));

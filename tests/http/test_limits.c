@@ -639,6 +639,59 @@ static void the_access_log_has_a_line_per_request(void **state)
     server_free(&server);
 }
 
+static size_t count_of(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, part)) != NULL; text++)
+        n++;
+    return n;
+}
+
+#define UNHEARD                                                                                    \
+    "\"event\":\"access\",\"client\":\"127.0.0.1\",\"method\":\"\",\"target\":\"\",\"status\":"
+
+static void who_never_sends_a_header_is_logged_by_address(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"json", "combined"};
+    static const char *const lines[] = {UNHEARD "408", "] \"-\" 408 0 \"-\" \"-\"\n"};
+    for (size_t f = 0; f < PE_LEN(formats); f++) {
+        const char *const flags[] = {
+            "--access-log", "--access-log-format", formats[f], "--header-deadline-ms", "500", NULL};
+        test_server server;
+        server_start(&server, flags);
+        test_wire silent = wire_open(&server), half = wire_open(&server);
+        wire_send_text(&half, "GET /livez HTTP/1.1\r\nX: a");
+        assert_times_out(&silent, "nothing");
+        assert_times_out(&half, "half a header");
+        assert_int_equal(server_stop(&server), 0);
+        assert_int_equal(count_of(server.log, lines[f]), 2);
+        server_free(&server);
+    }
+}
+
+static void who_finds_no_place_is_logged_by_address(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--access-log", "--connections-per-address", "1", NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire held[3];
+    long refused = 0;
+    for (size_t w = 0; w < PE_LEN(held); w++) { /* that of the start may still be open */
+        held[w] = wire_open(&server);
+        reply answer = wire_request(&held[w], "GET", "/livez", NULL, NULL, 0);
+        refused += answer.status == 503;
+        reply_free(&answer);
+    }
+    for (size_t w = 0; w < PE_LEN(held); w++)
+        wire_close(&held[w]);
+    assert_in_range(refused, 2, 3);
+    assert_int_equal(server_stop(&server), 0);
+    assert_int_equal(count_of(server.log, UNHEARD "503"), refused);
+    server_free(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -661,6 +714,8 @@ int main(void)
         cmocka_unit_test(the_limit_that_keeps_an_answer_out_is_named),
         cmocka_unit_test(readyz_is_503_until_the_warm_list_is_there),
         cmocka_unit_test(the_access_log_has_a_line_per_request),
+        cmocka_unit_test(who_never_sends_a_header_is_logged_by_address),
+        cmocka_unit_test(who_finds_no_place_is_logged_by_address),
     };
     return cmocka_run_group_tests_name("http limits", tests, NULL, NULL);
 }

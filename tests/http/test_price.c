@@ -253,7 +253,7 @@ static void a_claim_has_a_price(void **state)
     (void)state;
     static const char *const flags[] = {"--max-work", "1000000", NULL};
     static const char costly[] = "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":65536,"
-                               "\"positions\":\"0:1\"},\"table\":{\"cos\":[[1]],\"sin\":[[0]]}}";
+                                 "\"positions\":\"0:1\"},\"table\":{\"cos\":[[1]],\"sin\":[[0]]}}";
     static const char cheap[] = "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":2,"
                                 "\"positions\":\"0:1\"},\"table\":{\"cos\":[[1]],\"sin\":[[0]]}}";
     test_server few;

@@ -175,6 +175,8 @@ static void whoever_has_a_key_is_served(void **state)
     assert_int_equal(server_stop(&server), 0);
     assert_non_null(strstr(server.log, "\"key\":\"alice\""));
     assert_non_null(strstr(server.log, "\"key\":\"bob\""));
+    assert_non_null(strstr(server.log, "\"added\":2,\"changed\":0,\"removed\":0"));
+    assert_non_null(strstr(server.log, "\"changed\":1,\"removed\":0,\"names\":\"bob enabled\""));
     assert_null(strstr(server.log, alice.key));
     assert_null(strstr(server.log, alice.digits));
     assert_null(strstr(server.log, "Bearer"));
@@ -264,6 +266,51 @@ static void work_of_an_address_has_a_rate(void **state)
     reply_free(&answer);
     expect(&server, MINE, costly, NULL, 200); /* stored: no work */
     expect(&server, YOURS, "/v1/sinusoidal?d_model=512&positions=0:401", NULL, 200);
+    server_end(&server);
+}
+
+static uint64_t work_left_of(const test_server *server)
+{
+    char field[128];
+    reply answer = fetch(server, "GET", "/v1", NULL, NULL, 0);
+    assert_non_null(reply_header(&answer, "RateLimit", field, sizeof field));
+    reply_free(&answer);
+    const char *left = strstr(field, "\"work\";r=");
+    assert_non_null(left);
+    return strtoull(left + strlen("\"work\";r="), NULL, 10);
+}
+
+/* 70 million numbers or more, of which the reader takes few. */
+static void a_stream_that_is_left_gives_back_what_was_not_read(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--address-work-rate", "10000", "--rate-window-s", "86400",
+                                        NULL};
+    static const struct {
+        const char *query, *field;
+    } rows[] = {{"format=raw", "Range: bytes=0-"},
+                {"format=raw", "Range: bytes=1048576-"},
+                {"format=csv", "Accept: */*"},
+                {"format=json", "Accept-Encoding: gzip"}};
+    test_server server;
+    server_start(&server, flags);
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        char text[256], begun[16];
+        snprintf(text, sizeof text,
+                 "GET /v1/sinusoidal?d_model=512&positions=0:140000&%s HTTP/1.1\r\nHost: a\r\n%s"
+                 "\r\n\r\n",
+                 rows[r].query, rows[r].field);
+        const uint64_t before = work_left_of(&server);
+        test_wire busy = wire_open_narrow(&server);
+        wire_send_text(&busy, text);
+        wire_take(&busy, begun, 15);
+        assert_true(work_left_of(&server) < before - 60000000);
+        wire_close(&busy);
+        const time_t until = time(NULL) + TEST_PATIENCE;
+        while (work_left_of(&server) < before - 20000000)
+            assert_true(time(NULL) < until);
+        assert_true(work_left_of(&server) <= 864000000);
+    }
     server_end(&server);
 }
 
@@ -461,6 +508,7 @@ int main(void)
         cmocka_unit_test(the_combined_format_tells_whose_key_it_was),
         cmocka_unit_test(requests_of_an_address_have_a_rate),
         cmocka_unit_test(work_of_an_address_has_a_rate),
+        cmocka_unit_test(a_stream_that_is_left_gives_back_what_was_not_read),
         cmocka_unit_test(many_requests_of_one_delay_nobody_else),
         cmocka_unit_test(one_client_does_not_fill_the_queue),
         cmocka_unit_test(large_bodies_leave_room_for_small_ones),

@@ -70,6 +70,38 @@ static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
     server_end(&server);
 }
 
+/* `make test` ends a server that waits. */
+static void half_a_header_does_not_hold_up_the_end(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--drain-timeout-ms",
+                                        "3600000",
+                                        "--header-deadline-ms",
+                                        "3600000",
+                                        "--request-deadline-ms",
+                                        "3600000",
+                                        NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire half = wire_open(&server), second = wire_open(&server), busy = wire_open(&server);
+    wire_send_text(&half, "GET /livez HTTP/1.1\r\nX: a");
+    reply before = wire_request(&second, "GET", "/livez", NULL, NULL, 0);
+    assert_status("before", &before, 200);
+    wire_send_text(&second, "GET /livez HTTP/1.1\r\n");
+    char begun[16];
+    wire_send_text(&busy, LARGE);
+    wire_take(&busy, begun, sizeof begun - 1);
+    server_ask_to_stop(&server);
+    assert_true(wire_ended(&half));
+    assert_true(wire_ended(&second));
+    assert_true(wire_drain(&busy) > LARGE_BYTES);
+    reply_free(&before);
+    wire_close(&half);
+    wire_close(&second);
+    wire_close(&busy);
+    server_end(&server);
+}
+
 static void readyz_is_503_while_draining(void **state)
 {
     (void)state;
@@ -262,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sigterm_lets_answers_finish_and_ends_idle_connections),
+        cmocka_unit_test(half_a_header_does_not_hold_up_the_end),
         cmocka_unit_test(readyz_is_503_while_draining),
         cmocka_unit_test(readyz_is_503_for_new_connections_in_the_grace_period),
         cmocka_unit_test(a_client_that_stalls_is_not_waited_for_beyond_the_timeout),

@@ -99,7 +99,7 @@ static void a_warm_request_allocates_nothing(void **state)
     pe_problem why;
     is_client = true;
     assert_int_equal(pe_config_read(8, arguments, NULL, &config, &why), PE_OK);
-    assert_int_equal(pe_server_start(config, &server, &why), PE_OK);
+    assert_int_equal(pe_server_start(config, NULL, &server, &why), PE_OK);
     const test_server where = {.port = pe_server_port(server)};
     server_wait(&where);
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {

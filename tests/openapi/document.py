@@ -199,7 +199,7 @@ class Document:
         schemas[key] = {"type": "object", "description": f"The answer of {resource['path']}.",
                         "required": ["encoding", "parameters"], **old, "additionalProperties": True,
                         "properties": {**first, **{name: refer("schemas", "NamedTensor") for name in tensors},
-                                       **old.get("properties", {})}}
+                                       **old.get("properties", {}), "warnings": refer("schemas", "Warnings")}}
         headers = {**KEPT, **SHARED} if is_table(resource) else SHARED
         self.document["components"]["responses"][key] = {
             "description": "The numbers in the chosen format.",

@@ -57,10 +57,15 @@ def words_for(resource, method):
     return {"summary": summary, "description": f"Formula: `{resource['formula']}`\n\nSource: {resource['source']}"}
 
 
+# A binary body has no room for parameters. Generators of clients take one kind of body for an operation.
+BINARY = ("Parameters and vectors. The vectors may also come as application/x-npy, application/vnd.safetensors or "
+          "application/octet-stream (with X-Tensor-Shape and X-Tensor-Dtype), and the parameters in the query.")
+
+
 def request_body(resource):
     return {
         "required": True,
-        "description": "Parameters." if is_table(resource) else "Parameters and vectors.",
+        "description": "Parameters." if is_table(resource) else BINARY,
         "content": {"application/json": {"schema": refer("schemas", request_name(resource))}},
     }
 

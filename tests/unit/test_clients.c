@@ -286,6 +286,46 @@ static void a_file_of_keys_is_read(void **state)
     pe_keys_unref(keys);
 }
 
+static pe_keys *keys_of(const char *text)
+{
+    pe_problem why;
+    pe_keys *keys;
+    assert_int_equal(load(text, 2, &keys, &why), PE_OK);
+    return keys;
+}
+
+static void what_a_new_file_changes_is_told_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *now; /* NULL: no file */
+        size_t added, changed, removed;
+        const char *names;
+    } rows[] = {
+        {"alice " HASH, "alice " HASH, 0, 0, 0, ""},
+        {NULL, "alice " HASH, 1, 0, 0, "alice added"},
+        {"alice " HASH, NULL, 0, 0, 1, "alice removed"},
+        {"alice " HASH, "alice " HASH " disabled", 0, 1, 0, "alice disabled"},
+        {"alice " HASH " disabled", "alice " HASH, 0, 1, 0, "alice enabled"},
+        {"alice " HASH " rate=3", "alice " HASH " rate=4", 0, 1, 0, "alice changed"},
+        {"alice " HASH, "alice " OTHER, 0, 1, 0, "alice changed"},
+        {"alice " HASH, "bob " HASH "\nalice " OTHER " disabled", 1, 1, 0,
+         "alice disabled, bob added"},
+        {"alice " HASH, "bob " HASH, 1, 0, 1, "bob added, alice removed"},
+    };
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        pe_keys *before = rows[r].before != NULL ? keys_of(rows[r].before) : NULL;
+        pe_keys *now = rows[r].now != NULL ? keys_of(rows[r].now) : NULL;
+        const pe_keys_changes changes = pe_keys_compare(before, now);
+        assert_string_equal(changes.names, rows[r].names);
+        assert_int_equal(changes.added, rows[r].added);
+        assert_int_equal(changes.changed, rows[r].changed);
+        assert_int_equal(changes.removed, rows[r].removed);
+        pe_keys_unref(before);
+        pe_keys_unref(now);
+    }
+}
+
 static void mistakes_in_the_file_are_told_by_their_line(void **state)
 {
     (void)state;
@@ -357,6 +397,7 @@ int main(void)
         cmocka_unit_test(a_full_table_stays_as_large_as_it_is),
         cmocka_unit_test(connections_are_counted),
         cmocka_unit_test(a_file_of_keys_is_read),
+        cmocka_unit_test(what_a_new_file_changes_is_told_by_name),
         cmocka_unit_test(mistakes_in_the_file_are_told_by_their_line),
         cmocka_unit_test(a_new_key_is_random_and_has_its_hash),
     };

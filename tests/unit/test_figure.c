@@ -4,11 +4,14 @@
 #include "support/check.h"
 
 #include <math.h>
+#include <png.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "formats/figure/axis.h"
 #include "formats/figure/figure_cells.h"
+#include "formats/figure/pixels.h"
 #include "support/fake.h"
 #include "support/random.h"
 #include "support/render.h"
@@ -182,6 +185,60 @@ static void text_is_escaped(void **state)
     pe_plan_free(&plan);
 }
 
+/* ---- pixels ---- */
+
+static void assert_colours(const pe_buffer *png, const unsigned char *pixels, const size_t size[2],
+                           const pe_palette *palette)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    assert_true(png_image_begin_read_from_memory(&image, png->data, png->bytes));
+    assert_int_equal(image.width, size[0]);
+    assert_int_equal(image.height, size[1]);
+    image.format = PNG_FORMAT_RGB;
+    unsigned char *rgb = malloc(PNG_IMAGE_SIZE(image));
+    assert_non_null(rgb);
+    assert_true(png_image_finish_read(&image, NULL, rgb, 0, NULL));
+    for (size_t i = 0; i < size[0] * size[1]; i++)
+        assert_memory_equal(rgb + 3 * i, palette->rgb[pixels[i]], 3);
+    free(rgb);
+}
+
+static void a_png_has_the_colour_of_each_pixel(void **state)
+{
+    (void)state;
+    static const size_t sizes[][2] = {{1, 1}, {8192, 3}, {3, 8192}, {90, 130}, {800, 500}};
+    random_source random = random_make("pixels");
+    for (size_t s = 0; s < 2 * PE_LEN(sizes); s++) {
+        const size_t *size = sizes[s / 2], n = size[0] * size[1];
+        unsigned char *pixels = malloc(n);
+        pe_palette palette;
+        pe_buffer png = {0}, lost = {.failed = true};
+        assert_non_null(pixels);
+        for (size_t i = 0; i < n; i++)
+            pixels[i] = (unsigned char)random_below(&random, s % 2 == 0 ? PE_COLOURS : 2);
+        pe_palette_make(s % 2 == 0, &palette);
+        pe_pixels_png(pixels, size, &palette, &png);
+        assert_false(png.failed);
+        assert_true(png.bytes <= pe_pixels_png_max(n, size[1]));
+        assert_colours(&png, pixels, size, &palette);
+        pe_pixels_png(pixels, size, &palette, &lost); /* the library's errors end the picture */
+        assert_true(lost.failed && lost.data == NULL);
+        pe_buffer_free(&png);
+        free(pixels);
+    }
+}
+
+/* So that another version has other tags. */
+static void the_maker_names_both_libraries(void **state)
+{
+    (void)state;
+    pe_buffer maker = {0};
+    pe_pixels_maker(&maker);
+    assert_non_null(strstr(pe_buffer_text(&maker), png_get_libpng_ver(NULL)));
+    assert_non_null(strstr(pe_buffer_text(&maker), zlibVersion()));
+    pe_buffer_free(&maker);
+}
+
 /* ---- streams ---- */
 
 /* However it is read, and no longer than was said. */
@@ -222,6 +279,8 @@ int main(void)
         cmocka_unit_test(ticks_are_at_round_values),
         cmocka_unit_test(an_axis_holds_its_values),
         cmocka_unit_test(text_is_escaped),
+        cmocka_unit_test(a_png_has_the_colour_of_each_pixel),
+        cmocka_unit_test(the_maker_names_both_libraries),
         cmocka_unit_test(a_figure_streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ size_t pe_pixels_png_max(size_t pixels, size_t rows);
 /** What a pixel costs, coloured and compressed, in units of work (plan/price.h). */
 #define PE_PIXEL_WORK ((uint64_t)2)
 
-/** The library that compresses, with its version: the bytes depend on it. */
-const char *pe_pixels_maker(void);
+/** The libraries that write and compress, with their versions: the bytes depend on them. */
+void pe_pixels_maker(pe_buffer *out);
 
 #endif

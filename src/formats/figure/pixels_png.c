@@ -1,99 +1,111 @@
 /* SPDX-License-Identifier: MIT */
-/* pixels_png.c - pixels as a PNG with a palette. */
-#include <stdint.h>
+/* pixels_png.c - pixels as a PNG with a palette: libpng's, row by row. */
+#include <assert.h>
+#include <png.h>
+#include <setjmp.h>
 #include <zlib.h>
 
 #include "base/turns.h"
 #include "formats/figure/pixels.h"
 
-/* Source  W3C PNG (third edition), sections 5 and 11. */
-static const unsigned char signature[8] = {137, 'P', 'N', 'G', '\r', '\n', 26, '\n'};
+/* The library is told all that it would choose by itself, and that could differ between builds. */
+enum { DEPTH = 8, LEVEL = 9, WINDOW_BITS = 15, MEMORY_LEVEL = 8, CHUNK = 8192 };
 
-enum { DEPTH = 8, INDEXED = 3, CHUNK_BYTES = 12 };
+/* Around the data of a chunk: its length, type and sum. */
+enum { CHUNK_FRAME = 12, SIGNATURE = 8, HEADER = 13 };
 
-/* Deflate is told all that it would choose by itself. */
-enum { LEVEL = 9, WINDOW_BITS = 15, MEMORY_LEVEL = 8 };
+static_assert(sizeof(png_color) == 3, "a colour is a row of pe_palette");
 
-const char *pe_pixels_maker(void)
+void pe_pixels_maker(pe_buffer *out)
 {
-    return zlibVersion();
+    pe_buffer_format(out, "libpng %s, zlib %s", png_get_libpng_ver(NULL), zlibVersion());
 }
 
+/* Each row has its filter before it. What cannot be compressed grows by a 3,000th (zlib's own
+ * bound), and by the frames of its chunks. */
 size_t pe_pixels_png_max(size_t pixels, size_t rows)
 {
-    const size_t raw = pixels + rows;
-    return raw + raw / 1000 + 64 + sizeof signature + 4 * CHUNK_BYTES + 16 + (size_t)3 * PE_COLOURS;
+    const size_t raw = pixels + rows, packed = raw + raw / 3000 + 64;
+    return SIGNATURE + HEADER + (size_t)3 * PE_COLOURS + packed +
+           (packed / CHUNK + 4) * CHUNK_FRAME;
 }
 
-static void put_32(unsigned long value, unsigned char out[4])
+/* ---- what the library calls ---- */
+
+/* An error ends the picture, at the setjmp below. All errors are of memory. */
+static void stop(png_structp png, png_const_charp message)
 {
-    for (int i = 0; i < 4; i++)
-        out[i] = (unsigned char)(value >> (24 - 8 * i) & 255);
+    (void)message;
+    png_longjmp(png, 1);
 }
 
-static void put_chunk(const char type[5], const unsigned char *data, size_t bytes, pe_buffer *out)
+/* A warning goes before each error of memory; without this it is printed. */
+static void ignore(png_structp png, png_const_charp message)
 {
-    unsigned char word[4];
-    unsigned long sum = crc32(0, (const unsigned char *)type, 4);
-    if (bytes > 0)
-        sum = crc32(sum, data, (uInt)bytes);
-    put_32(bytes, word);
-    pe_buffer_add(out, word, sizeof word);
-    pe_buffer_add(out, type, 4);
+    (void)png;
+    (void)message;
+}
+
+static void append(png_structp png, png_bytep data, size_t bytes)
+{
+    pe_buffer *out = png_get_io_ptr(png);
     pe_buffer_add(out, data, bytes);
-    put_32(sum, word);
-    pe_buffer_add(out, word, sizeof word);
+    if (out->failed)
+        png_error(png, "no memory for the file");
 }
 
-/* Every row has its filter before it: none, since colours of a palette are no amounts. */
-static bool deflate_rows(z_stream *z, const unsigned char *pixels, const size_t size[2])
+/* Without it the library would take the buffer for a FILE. */
+static void flush(png_structp png)
 {
-    static unsigned char none;
+    (void)png;
+}
+
+/* ---- the file ---- */
+
+static void put_header(png_structp png, png_infop info, const size_t size[2],
+                       const pe_palette *palette)
+{
+    png_set_compression_level(png, LEVEL);
+    png_set_compression_window_bits(png, WINDOW_BITS);
+    png_set_compression_mem_level(png, MEMORY_LEVEL);
+    png_set_compression_strategy(png, Z_DEFAULT_STRATEGY);
+    png_set_compression_buffer_size(png, CHUNK);
+    png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE); /* colours are no amounts */
+    png_set_IHDR(png, info, (png_uint_32)size[0], (png_uint_32)size[1], DEPTH,
+                 PNG_COLOR_TYPE_PALETTE, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE,
+                 PNG_FILTER_TYPE_BASE);
+    png_set_PLTE(png, info, (png_const_colorp)palette->rgb, PE_COLOURS);
+    png_write_info(png, info);
+}
+
+static void put_rows(png_structp png, const unsigned char *pixels, const size_t size[2])
+{
     for (size_t y = 0; y < size[1]; y++) {
-        const bool last = y + 1 == size[1];
-        z->next_in = &none;
-        z->avail_in = 1;
-        if (deflate(z, Z_NO_FLUSH) != Z_OK)
-            return false;
-        z->next_in = (Bytef *)(uintptr_t)(pixels + y * size[0]);
-        z->avail_in = (uInt)size[0];
         pe_turn_spend(PE_PIXEL_WORK * size[0]);
-        if (deflate(z, last ? Z_FINISH : Z_NO_FLUSH) != (last ? Z_STREAM_END : Z_OK))
-            return false;
+        png_write_row(png, pixels + y * size[0]);
     }
-    return true;
 }
 
-static void put_pixels(const unsigned char *pixels, const size_t size[2], pe_buffer *out)
+/* Here errors come to. All that was allocated is the library's, and its caller frees that. */
+static bool put_file(png_structp png, png_infop info, const unsigned char *pixels,
+                     const size_t size[2], const pe_palette *palette)
 {
-    pe_buffer packed = {0};
-    z_stream z = {0};
-    const size_t most = pe_pixels_png_max(size[0] * size[1], size[1]);
-    char *room = pe_buffer_reserve(&packed, most);
-    bool good = room != NULL && deflateInit2(&z, LEVEL, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL,
-                                             Z_DEFAULT_STRATEGY) == Z_OK;
-    if (good) {
-        z.next_out = (Bytef *)room;
-        z.avail_out = (uInt)most;
-        good = deflate_rows(&z, pixels, size);
-        deflateEnd(&z);
-    }
-    if (good)
-        put_chunk("IDAT", (unsigned char *)room, most - z.avail_out, out);
-    else
-        out->failed = true;
-    pe_buffer_free(&packed);
+    if (setjmp(png_jmpbuf(png)) != 0)
+        return false;
+    put_header(png, info, size, palette);
+    put_rows(png, pixels, size);
+    png_write_end(png, NULL);
+    return true;
 }
 
 void pe_pixels_png(const unsigned char *pixels, const size_t size[2], const pe_palette *palette,
                    pe_buffer *out)
 {
-    unsigned char header[13] = {[8] = DEPTH, [9] = INDEXED};
-    put_32(size[0], header);
-    put_32(size[1], header + 4);
-    pe_buffer_add(out, signature, sizeof signature);
-    put_chunk("IHDR", header, sizeof header, out);
-    put_chunk("PLTE", palette->rgb[0], sizeof palette->rgb, out);
-    put_pixels(pixels, size, out);
-    put_chunk("IEND", NULL, 0, out);
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, stop, ignore);
+    png_infop info = png_create_info_struct(png);
+    if (info != NULL)
+        png_set_write_fn(png, out, append, flush);
+    if (info == NULL || !put_file(png, info, pixels, size, palette))
+        out->failed = true;
+    png_destroy_write_struct(&png, &info);
 }

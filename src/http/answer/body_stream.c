@@ -35,8 +35,11 @@
 typedef struct pe_body_stream {
     pe_service *service;
     struct MHD_Connection *connection;
-    pe_lanes *lanes;    /* of the client, which stays as long as the connection */
-    uint64_t *streamed; /* the request's: there while the stream is read */
+    pe_lanes *lanes;              /* of the client, which stays as long as the connection */
+    uint64_t *streamed, *unspent; /* the request's: there while the stream is read */
+    uint64_t price;               /* of all that the stream makes */
+    uint64_t bytes, made;         /* without a coder; bytes: UINT64_MAX, not known */
+    uint64_t work;                /* of all numbers */
     pe_representation *representation;
     pe_coder *coder;      /* of the representation's stream; NULL: the bytes go out as they are */
     bool made_by_workers; /* all blocks */
@@ -59,9 +62,22 @@ static void release(void *context)
     free(body);
 }
 
+/* What a client that leaves now has not had made. */
+static uint64_t unspent_of(const pe_body_stream *body)
+{
+    const bool known = body->bytes != UINT64_MAX;
+    const uint64_t all = known ? body->bytes : body->work;
+    const uint64_t left =
+        known ? body->bytes - body->made : pe_stream_work_left(body->representation->stream);
+    if (body->ended || all == 0)
+        return 0;
+    return (uint64_t)((double)left / (double)all * (double)body->price);
+}
+
 static void note(pe_body_stream *body, pe_status status, size_t got, const pe_problem *why)
 {
     body->status = status;
+    body->made += got;
     body->ended = status != PE_OK || (got == 0 && !pe_stream_reduces(body->representation->stream));
     if (status != PE_OK)
         pe_log(PE_LOG_ERROR, "stream",
@@ -190,6 +206,7 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
         got = make_here(body, out, bytes);
     }
     *body->streamed += got;
+    *body->unspent = unspent_of(body);
     return got > 0 ? (ssize_t)got : end_of(body);
 }
 
@@ -238,6 +255,8 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
     body->lanes = pe_admission_lanes(request);
     body->connection = request->connection;
     body->streamed = &request->bytes_streamed;
+    body->unspent = &request->client.unspent;
+    body->price = request->price.computing + request->price.coding;
     body->representation = request->representation;
     request->representation = NULL;
     const pe_status status = start(body, &request->range, coding, why);
@@ -245,6 +264,8 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
         release(body);
         return status;
     }
+    body->bytes = length_of(body, &request->range);
+    body->work = pe_stream_work_left(body->representation->stream);
     body->pace = (pe_pace){.most = PE_BLOCK_BYTES, .large = PE_BLOCK_BYTES};
     body->made_by_workers =
         body->coder != NULL || pe_stream_expensive(body->representation->stream);
@@ -257,12 +278,12 @@ pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_proble
     pe_body_stream *body;
     if (make(request, coding, &body, why) != PE_OK)
         return PE_FAILED;
-    const uint64_t bytes = length_of(body, &request->range);
     if (request->method != PE_METHOD_HEAD) {
-        take_large(body, bytes);
+        take_large(body, body->bytes);
         make_measured(body);
     }
+    *body->unspent = unspent_of(body);
     pe_service_count(&request->service->counters.streams);
-    const pe_body_source source = {bytes, body->pace.large, read_block, release, body};
+    const pe_body_source source = {body->bytes, body->pace.large, read_block, release, body};
     return pe_reply_stream(request, &source, &body->representation->metadata, why);
 }

@@ -188,8 +188,10 @@ static size_t write_key(pe_representation *representation)
     pe_buffer_str(key, format->media_type);
     pe_buffer_str(key, "\n" OUTPUT_REVISION "\n");
     pe_buffer_str(key, representation->plan.version);
-    if (format->maker != NULL)
-        pe_buffer_format(key, "\n%s", format->maker());
+    if (format->maker != NULL) {
+        pe_buffer_str(key, "\n");
+        format->maker(key);
+    }
     return location;
 }
 

@@ -5,6 +5,7 @@
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -303,4 +304,56 @@ const pe_key *pe_keys_find(const pe_keys *keys, pe_slice text)
         if (memeql_sec(keys->key[i].hash, hash, sizeof hash))
             found = &keys->key[i];
     return found;
+}
+
+/* ---- what has changed ---- */
+
+/* The key of the same name. Most have the same hash too, and are found by that. */
+static const pe_key *same_name(const pe_keys *keys, const pe_key *key)
+{
+    if (keys == NULL)
+        return NULL;
+    const size_t at = lower_bound(keys, key->hash);
+    if (at < keys->n && strcmp(keys->key[at].name, key->name) == 0)
+        return &keys->key[at];
+    for (size_t i = 0; i < keys->n; i++)
+        if (strcmp(keys->key[i].name, key->name) == 0)
+            return &keys->key[i];
+    return NULL;
+}
+
+/* NULL: nothing. */
+static const char *change_of(const pe_key *before, const pe_key *now)
+{
+    if (before->disabled != now->disabled)
+        return now->disabled ? "disabled" : "enabled";
+    const bool same = by_hash(before, now) == 0 && before->rate == now->rate &&
+                      before->work_rate == now->work_rate;
+    return same ? NULL : "changed";
+}
+
+/* A name that finds no room is counted alone. */
+static void add_change(pe_keys_changes *out, const pe_key *key, const char *change, size_t *count)
+{
+    const size_t bytes = strlen(out->names), room = sizeof out->names - bytes;
+    const char *comma = bytes > 0 ? ", " : "";
+    const int wanted = snprintf(out->names + bytes, room, "%s%s %s", comma, key->name, change);
+    if (wanted < 0 || (size_t)wanted >= room)
+        out->names[bytes] = '\0';
+    ++*count;
+}
+
+pe_keys_changes pe_keys_compare(const pe_keys *before, const pe_keys *now)
+{
+    pe_keys_changes out = {0};
+    for (size_t i = 0; now != NULL && i < now->n; i++) {
+        const pe_key *key = &now->key[i], *old = same_name(before, key);
+        const char *change = old != NULL ? change_of(old, key) : "added";
+        if (change != NULL)
+            add_change(&out, key, change, old != NULL ? &out.changed : &out.added);
+    }
+    for (size_t i = 0; before != NULL && i < before->n; i++)
+        if (same_name(now, &before->key[i]) == NULL)
+            add_change(&out, &before->key[i], "removed", &out.removed);
+    return out;
 }

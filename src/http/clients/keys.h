@@ -44,6 +44,16 @@ void pe_keys_unref(pe_keys *keys);
 
 size_t pe_keys_count(const pe_keys *keys);
 
+/** What a file has become. `names` lists the keys that differ, as far as there is room:
+ * "alice disabled, bob added, carol changed". */
+typedef struct pe_keys_changes {
+    size_t added, changed, removed;
+    char names[512];
+} pe_keys_changes;
+
+/** NULL is a file without keys. */
+pe_keys_changes pe_keys_compare(const pe_keys *before, const pe_keys *now);
+
 /** The key of this text, or NULL. The time that it takes tells nothing of any key. */
 const pe_key *pe_keys_find(const pe_keys *keys, pe_slice text);
 

@@ -10,7 +10,8 @@
 #define PE_REQUEST_LABEL_BYTES 128
 
 /**
- * Only requests that take long get one: those that a worker has, and those with a long answer.
+ * Only requests that take long get one: those with a body, those that a worker has, and those with
+ * a long answer.
  * Each word is atomic. A version that is odd, or other after reading than before, tells the reader
  * that the words do not belong together.
  */

@@ -5,6 +5,7 @@
 #include <gnutls/gnutls.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,6 +148,45 @@ pe_status pe_tls_identity_read(const char *certificate, const char *key, pe_tls_
     }
     *out = read;
     return PE_OK;
+}
+
+/* ---- what a reload tells ---- */
+
+static void read_subject(const gnutls_pcert_st *shown, char *out, size_t room)
+{
+    gnutls_x509_crt_t certificate;
+    *out = '\0';
+    if (gnutls_x509_crt_init(&certificate) != 0)
+        return;
+    if (gnutls_x509_crt_import(certificate, &shown->cert, GNUTLS_X509_FMT_DER) == 0)
+        gnutls_x509_crt_get_dn(certificate, out, &room);
+    gnutls_x509_crt_deinit(certificate);
+}
+
+void pe_tls_describe(const pe_tls_identity *identity, pe_tls_certificate *out)
+{
+    unsigned char hash[32];
+    size_t bytes = sizeof hash;
+    *out = (pe_tls_certificate){0};
+    read_subject(&identity->chain[0], out->subject, sizeof out->subject);
+    if (gnutls_fingerprint(GNUTLS_DIG_SHA256, &identity->chain[0].cert, hash, &bytes) != 0)
+        return;
+    for (size_t i = 0; i < sizeof hash; i++)
+        snprintf(out->fingerprint + 2 * i, 3, "%02x", hash[i]);
+}
+
+static bool same_certificate(const gnutls_datum_t *one, const gnutls_datum_t *other)
+{
+    return one->size == other->size && memcmp(one->data, other->data, one->size) == 0;
+}
+
+bool pe_tls_is_used(const pe_tls *tls, const pe_tls_identity *identity)
+{
+    const pe_tls_identity *used = atomic_load(&tls->used);
+    bool same = used != NULL && used->n == identity->n;
+    for (unsigned c = 0; same && c < identity->n; c++)
+        same = same_certificate(&used->chain[c].cert, &identity->chain[c].cert);
+    return same;
 }
 
 /* ---- handshakes ---- */

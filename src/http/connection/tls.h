@@ -4,6 +4,7 @@
 #define PE_HTTP_CONNECTION_TLS_H
 
 #include <gnutls/abstract.h>
+#include <stdbool.h>
 
 #include "base/status.h"
 
@@ -27,6 +28,17 @@ pe_status pe_tls_identity_read(const char *certificate, const char *key, pe_tls_
                                pe_problem *why) PE_MUST_CHECK;
 /** Accepts NULL. */
 void pe_tls_identity_free(pe_tls_identity *identity);
+
+/** Of a certificate, for people. */
+typedef struct pe_tls_certificate {
+    char subject[256];    /* a distinguished name, cut where it is long */
+    char fingerprint[65]; /* SHA-256, hexadecimal */
+} pe_tls_certificate;
+
+void pe_tls_describe(const pe_tls_identity *identity, pe_tls_certificate *out);
+
+/** Are these the certificates that are in use? */
+bool pe_tls_is_used(const pe_tls *tls, const pe_tls_identity *identity);
 
 /** Show it from the next handshake on; takes it.   Threads  one at a time, beside any handshake. */
 void pe_tls_use(pe_tls *tls, pe_tls_identity *identity);

@@ -22,8 +22,8 @@
 #define REAP_AT_ONCE 64
 #define REAP_PAUSE   50000 /* ns */
 
-/* In the drain, how long a connection that is new may take to begin its request. */
-#define FRESH_MS 500
+/* In the drain, how long the header of a request may take. */
+#define HEADER_MS 500
 
 /* Connections that can be late at once before room for more is allocated. */
 #define LATE_AT_FIRST 64
@@ -126,6 +126,7 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
     const uint_fast64_t leaving = state_of(PE_PHASE_LEAVING, until);
     if (!atomic_compare_exchange_strong(&watch->state, &seen, leaving))
         return;
+    watch->unheard = phase == PE_PHASE_FRESH || phase == PE_PHASE_HEADER;
     if (is_owed(phase) && watch->tls != NULL) {
         shutdown(watch->socket, SHUT_RD); /* its own thread sees that, and sends the word */
         return;
@@ -488,11 +489,14 @@ bool pe_watchdog_drop_silent(pe_watchdog *watchdog, bool admin)
 
 /* What has arrived is read, and answered; after that the library finds the end and closes. Called
  * with the lock held. */
-static void end_reading(const pe_watchdog *watchdog, bool fresh)
+static void end_reading(const pe_watchdog *watchdog, bool headers)
 {
-    for (const pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
-        if (phase_of(watch) == PE_PHASE_IDLE || (fresh && phase_of(watch) == PE_PHASE_FRESH))
+    for (const pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
+        const pe_phase phase = phase_of(watch);
+        const bool begins = phase == PE_PHASE_FRESH || phase == PE_PHASE_HEADER;
+        if (phase == PE_PHASE_IDLE || (headers && begins))
             shutdown(watch->socket, SHUT_RD);
+    }
 }
 
 /* Until no connection is open. Called with the lock held. */
@@ -506,11 +510,11 @@ void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms)
 {
     const int64_t begun = pe_clock();
     const int64_t until = begun + timeout_ms * PE_NANOSECONDS_PER_MS;
-    const int64_t fresh_until = begun + FRESH_MS * PE_NANOSECONDS_PER_MS;
+    const int64_t headers_until = begun + HEADER_MS * PE_NANOSECONDS_PER_MS;
     pthread_mutex_lock(&watchdog->lock);
     atomic_store(&watchdog->draining, true);
     end_reading(watchdog, false);
-    wait_for_none(watchdog, fresh_until < until ? fresh_until : until);
+    wait_for_none(watchdog, headers_until < until ? headers_until : until);
     end_reading(watchdog, true);
     wait_for_none(watchdog, until);
     for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
@@ -547,7 +551,9 @@ size_t pe_watchdog_active(pe_watchdog *watchdog)
 static void look(pe_watch *watch, pe_watched *out)
 {
     *out = (pe_watched){.phase = phase_of(watch), .admin = watch->admin};
-    if (!pe_request_label_get(&watch->label, out->label, &out->started))
+    /* While a header arrives the label is that of the request before. */
+    if (out->phase == PE_PHASE_HEADER ||
+        !pe_request_label_get(&watch->label, out->label, &out->started))
         out->label[0] = '\0';
 }
 

@@ -47,6 +47,7 @@ typedef struct pe_watch {
     pe_progress progress;       /* the watchdog's */
     bool left;                  /* the watchdog's: the client had ended its side when last seen */
     bool dropped;               /* the watchdog's: to make room for another */
+    bool unheard;               /* the watchdog's: late before there was a whole header */
     unsigned nominated;         /* the watchdog's: 1 + its place among those to be dropped, or 0 */
     pe_request_label label;
     struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
@@ -86,7 +87,7 @@ bool pe_watchdog_is_leaving(const pe_watch *watch);
 
 /**
  * End the connections that are IDLE, from now on each that becomes idle, and after half a second
- * those that are FRESH; what they have sent before is answered. Wait until none is left or
+ * those without a whole header (FRESH, HEADER); what they have sent before is answered. Wait until none is left or
  * timeout_ms have passed, then shut the others.
  */
 void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms);

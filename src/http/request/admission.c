@@ -240,7 +240,8 @@ pe_status pe_admission_take(pe_request *request, uint64_t work, pe_problem *why)
 static void settle(pe_request *request)
 {
     limit limits[LIMITS];
-    const int64_t missing = (int64_t)(request->client.spent - request->client.charged);
+    const int64_t missing =
+        (int64_t)(request->client.spent - request->client.unspent - request->client.charged);
     const size_t n = missing != 0 && request->guarded ? limits_of(request, true, limits) : 0;
     for (size_t i = 0; i < n; i++)
         pe_token_bucket_settle(limits[i].bucket, &limits[i].rate, missing);

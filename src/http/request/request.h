@@ -149,6 +149,7 @@ typedef struct pe_request {
         struct pe_keys *keys;      /* a reference; they hold the key */
         const struct pe_key *key;
         uint64_t charged, spent; /* units of work */
+        uint64_t unspent;        /* of them, by a stream that has not been read to its end */
         bool limited;            /* held to the limits that there are: the answer tells of them */
     } client;
 

@@ -137,14 +137,16 @@ const KNOWN = {
     '/v1/swin/index': windowed,
 };
 
-/** @param {string} path @param {Record<string, unknown>} parameters @param {string} tensor */
-function columnsOf(path, parameters, tensor) {
+/** @param {string} path @param {Record<string, unknown>} parameters @param {import('./safetensors.js').Tensor} tensor */
+function columnsOf(path, parameters, { name, columns }) {
     if (/^\/v1\/swin\/(index|bias)$/.test(path)) return { rowName: 'query patch', columnName: 'key patch' };
     if (parameters.key_length !== undefined || parameters.query_length !== undefined)
         return { rowName: 'query', columnName: 'key' };
     if (parameters.d_model !== undefined) return { rowName: 'row', columnName: 'dimension' };
-    if (['cos', 'sin', 'inv_freq', 'wavelength', 'stretch'].includes(tensor))
-        return { rowName: 'row', columnName: 'pair' };
+    if (['cos', 'sin', 'inv_freq', 'wavelength', 'stretch'].includes(name))
+        return { rowName: 'row', columnName: columns === parameters.rotary_dim ? 'channel' : 'pair' };
+    if (['inputs', 'rotated'].includes(name) || path.endsWith('/rotate'))
+        return { rowName: 'row', columnName: 'channel' };
     return { rowName: 'row', columnName: 'column' };
 }
 
@@ -160,7 +162,7 @@ export function meaning(path, found, tensor, arrived) {
     const rows = tensor.shape.length > 1 ? (tensor.shape.at(-2) ?? 1) : tensor.length;
     const { positions, offsets } = found.parameters;
     const position = positionOf(positions ?? offsets, rows);
-    const names = columnsOf(path, found.parameters, tensor.name);
+    const names = columnsOf(path, found.parameters, tensor);
     const special = KNOWN[path]?.(found, lookUp(arrived), tensor.name);
     const rowName = position ? (positions === undefined ? 'offset' : 'position') : names.rowName;
     return {

@@ -16,13 +16,12 @@ import { kept, whole } from './view.js';
 /** @typedef {import('./place.js').Place} Place */
 /**
  * @typedef {object} Options
- * @property {string} path
+ * @property {string} path empty: the page has made the numbers, and nothing is taken along
  * @property {Record<string, string>} values as they were asked for
  * @property {object} [body]
  * @property {string} title
  * @property {Place} place keeps tensor, slice, win (the window) and at (the cursor)
  * @property {string} [prefix] of these names, where a room has several figures
- * @property {string[]} formats of files to take along; none: nothing is taken along
  * @property {(error: unknown) => void} onError
  * @property {(cell: {row: number, column: number}, done: boolean) => void} [onCursor] the cursor of a matrix has moved
  * @property {import('./heatmap.js').Options['paint']} [paint] colours of its own
@@ -64,7 +63,7 @@ export class Figure {
             ),
         );
         this.table = table(() => this.part());
-        this.take = take(() => ({ ...options, tensor: this.tensor, many: names.length > 1 }), options.formats);
+        const along = take(() => ({ ...options, tensor: this.tensor, many: this.tensor.name !== 'data' }));
         this.scalars = h(
             'dl',
             { class: 'readout scalars', hidden: Object.keys(this.facts()).length === 0 },
@@ -78,7 +77,7 @@ export class Figure {
             this.scalars,
             this.frame,
             this.readout.element,
-            h('div', { class: 'panels' }, this.table.element, options.formats.length > 0 && this.take.element),
+            h('div', { class: 'panels' }, this.table.element, options.path !== '' && along),
         );
         this.draw();
     }
@@ -115,7 +114,6 @@ export class Figure {
     keep(changes, how) {
         const named = Object.entries(changes).map(([name, value]) => [this.key(name), value]);
         this.options.place.set(Object.fromEntries(named), how);
-        this.take.refresh(); // The frame shows the same place.
     }
 
     /** Which matrix is large. @private */
@@ -159,7 +157,6 @@ export class Figure {
         else if (tensor.shape.length < 2) void this.curve(tensor);
         else this.matrices(tensor);
         this.table.refresh();
-        this.take.refresh();
     }
 
     /** @private @param {Tensor} tensor */
@@ -220,10 +217,10 @@ export class Figure {
     /** One matrix of a tensor; more of it than can be read is seen in the service's figure, where that has one matrix.
      * @private @param {Tensor} tensor @param {number} slice @returns {import('./safetensors.js').Matrix} */
     matrix(tensor, slice) {
-        const { path, values, body, formats, paint } = this.options;
+        const { path, values, body, paint } = this.options;
         const matrix = tensor.matrix(slice);
-        const own = body !== undefined || paint !== undefined || tensor.shape.length > 2;
-        if (own || !formats.includes('svg')) return matrix;
+        const own = path === '' || body !== undefined || paint !== undefined || tensor.shape.length > 2;
+        if (own) return matrix;
         const one = this.answer.tensors.size > 1 ? { ...values, tensor: tensor.name } : values;
         return { ...matrix, pool: pool(path, one, this.answer.parameters, matrix.rows) };
     }

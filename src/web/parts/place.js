@@ -4,6 +4,9 @@
 
 const WRITE_MS = 150;
 
+/** Dispatches "moved" when the state has changed. */
+export const moved = new EventTarget();
+
 /**
  * @param {string} [hash]
  * @returns {{room: string, rest: string, values: Values}}
@@ -83,6 +86,7 @@ export class Place {
         for (const [name, value] of Object.entries(changes))
             if (value === null) delete this.values[name];
             else this.values[name] = String(value);
+        moved.dispatchEvent(new Event('moved'));
         const begins = step !== undefined && !this.moving;
         if (step !== undefined) this.moving = !step;
         const hash = text(this.room, this.rest, this.values);
@@ -104,6 +108,7 @@ export class Place {
     take(values) {
         this.values = values;
         this.moving = false;
+        moved.dispatchEvent(new Event('moved'));
     }
 }
 

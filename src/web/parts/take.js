@@ -1,6 +1,7 @@
 // take.js - a figure taken along: as a command, as code, as a file, as a frame.
 import { address, request } from './api.js';
 import { h } from './dom.js';
+import { moved, read, text as placed } from './place.js';
 
 /**
  * @typedef {object} Source
@@ -8,9 +9,20 @@ import { h } from './dom.js';
  * @property {Record<string, string>} values
  * @property {object} [body]
  * @property {{name: string, shape: number[], dtype: string}} tensor the one that is seen
- * @property {boolean} many the answer has several, of which a format of one needs to be told which
+ * @property {boolean} many the answer may have several, and JSON has it by its name
  */
 /** @typedef {{name: string, text: string}} Snippet */
+
+/**
+ * A source of numbers.
+ * @param {string} path @param {Record<string, string>} values @param {string} [name] of its tensor, where there are several
+ * @param {number[]} [shape] where it has more than two axes
+ * @returns {Source}
+ */
+export function plain(path, values, name, shape = []) {
+    const tensor = { name: name ?? 'data', shape, dtype: values.dtype ?? 'float32' };
+    return { path, values, tensor, many: name !== undefined };
+}
 
 const DELAY_MS = 300;
 const ALL_TENSORS = ['json', 'safetensors'];
@@ -100,8 +112,11 @@ export function snippets(source) {
     ];
 }
 
-/** @param {string} [place] */
-function frame(place = location.hash) {
+/** The figure in a frame: the part of the room that it stands in, with its state. @param {string} [part] */
+function frame(part) {
+    const { room, rest, values } = read();
+    const { fig: _, ...others } = values;
+    const place = placed(room, rest, part ? { ...others, fig: part } : others);
     return `<iframe src="${location.origin}/?embed=1${place.replace(/"/g, '&quot;')}" width="720" height="480" title="posenc"></iframe>`;
 }
 
@@ -154,34 +169,37 @@ export function block({ name, text }, ...notes) {
 }
 
 /**
- * The panel "Take it along". `source` is asked for when it is opened, so that it is always that of what is seen.
- * @param {() => Source} source
- * @param {string[]} formats names that the server has
+ * The panel "Take it along". `source` is asked for when it is opened and when the address changes, so that it is always
+ * that of what is seen.
+ * @param {() => Source | null} source null: nothing is seen yet
  */
-export function take(source, formats) {
+export function take(source) {
     const out = h('div', { class: 'take-body' });
     const panel = h('details', { class: 'take' }, h('summary', {}, 'Take it along'), out);
     const fill = () => {
-        if (!panel.open) return;
-        const from = source();
-        const files = holding(from)
-            .filter(([, format]) => formats.includes(format))
-            .map(([name, format]) =>
-                from.body === undefined
-                    ? h('a', { href: asked(from, format).url, download: '' }, name)
-                    : h('button', { type: 'button', onclick: () => void save(from, format) }, name),
-            );
+        const from = panel.open ? source() : null;
+        if (from === null) return;
+        const files = holding(from).map(([name, format]) =>
+            from.body === undefined
+                ? h('a', { href: asked(from, format).url, download: '' }, name)
+                : h('button', { type: 'button', onclick: () => void save(from, format) }, name),
+        );
+        const part = /** @type {HTMLElement | null} */ (panel.closest('.part'))?.dataset.fig;
         out.replaceChildren(
             h('p', { class: 'files' }, 'Download: ', files),
             ...snippets(from).map((each) => block(each)),
-            block({ name: 'Frame', text: frame() }),
+            block({ name: 'Frame', text: frame(part) }),
         );
     };
-    panel.addEventListener('toggle', fill);
     let timer = 0;
-    const refresh = () => {
+    const later = () => {
         clearTimeout(timer);
-        timer = window.setTimeout(fill, DELAY_MS);
+        if (panel.isConnected) timer = window.setTimeout(fill, DELAY_MS);
+        else moved.removeEventListener('moved', later);
     };
-    return { element: panel, refresh };
+    panel.addEventListener('toggle', () => {
+        moved.addEventListener('moved', later);
+        fill();
+    });
+    return panel;
 }

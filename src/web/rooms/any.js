@@ -103,9 +103,8 @@ function picker(context, path) {
 }
 
 /** @param {import('../parts/safetensors.js').Answer} found @param {ReturnType<typeof target>} wanted @param {Context} context */
-function drawn(found, wanted, { place, listing, fail }) {
-    const formats = listing.formats.map(({ name }) => name);
-    return new Figure(found, { ...wanted, title: address(wanted.path, wanted.values), place, formats, onError: fail });
+function drawn(found, wanted, { place, fail }) {
+    return new Figure(found, { ...wanted, title: address(wanted.path, wanted.values), place, onError: fail });
 }
 
 /** What is set at the left, what is seen at the right. @param {Resource} resource @param {HTMLElement[]} controls @param {HTMLElement} picture */

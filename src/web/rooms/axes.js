@@ -8,7 +8,7 @@ import { find } from '../parts/listing.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
-import { take } from '../parts/take.js';
+import { plain } from '../parts/take.js';
 import { models } from './catalogue.js';
 import { Dials, owners, steps } from './dials.js';
 import { Sequence, tokensOf } from './sequence.js';
@@ -17,6 +17,7 @@ import { Sequence, tokensOf } from './sequence.js';
 /** @typedef {import('../parts/listing.js').Parameter} Parameter */
 /** @typedef {import('./dials.js').Turn} Turn */
 /** @typedef {import('./sequence.js').Layout} Layout */
+/** @typedef {{head_dim: string, convention: string, rope_theta?: string}} Grid */
 
 const AXES = ['time', 'height', 'width'];
 const SIDES = ['row', 'column'];
@@ -24,7 +25,8 @@ const BEFORE = ['What', 'is', 'in', 'this', 'picture', '?'];
 const AFTER = ['A', 'hill', 'and', 'the', 'sun'];
 // A token of these models stands for a square of patches of this side.
 const MERGE = 2;
-const GRID_DIM = '64';
+/** The grid of an encoder that the catalogue does not know. @type {Grid} */
+const GRID = { head_dim: '64', convention: 'pixtral' };
 /** @type {Record<string, string>} */
 const USUAL = {
     model: 'qwen2-vl-2b',
@@ -35,7 +37,6 @@ const USUAL = {
     seconds: '1',
     at: '14',
     pair: '0',
-    convention: 'pixtral',
 };
 
 const WORDS = [
@@ -80,12 +81,22 @@ const FIELDS = [
     },
 ];
 
-/** Whether the positions of a model's videos count time. @param {string} model @param {AbortSignal} signal */
-async function isClocked(model, signal) {
+/** What the catalogue says of a model beside its pairs: whether its videos count time, and the grid of its encoder.
+ * @param {string} model @param {AbortSignal} signal */
+async function factsOf(model, signal) {
     const { resolved } = await json(`/v1/models/${encodeURIComponent(model)}`, {}, { signal });
     /** @type {{path: string, parameters: Record<string, unknown>}[]} */
     const resources = resolved.resources ?? [];
-    return resources.some(({ parameters }) => parameters.tokens_per_second !== undefined);
+    const { head_dim, convention, rope_theta } =
+        resources.find(({ path }) => path === '/v1/rope/grid')?.parameters ?? {};
+    return {
+        model,
+        clocked: resources.some(({ parameters }) => parameters.tokens_per_second !== undefined),
+        /** @type {Grid | null} */
+        grid: convention
+            ? { head_dim: String(head_dim), convention: String(convention), rope_theta: String(rope_theta) }
+            : null,
+    };
 }
 
 /** The parameters of a sequence: so many words, a picture, so many words.
@@ -118,11 +129,19 @@ async function turnOf(model, positions, signal) {
     return { cos: await numbers(found, 'cos', signal), sin: await numbers(found, 'sin', signal) };
 }
 
-/** The same of a grid. @param {string} convention @param {string} positions @param {AbortSignal} signal @returns {Promise<Turn>} */
-async function gridOf(convention, positions, signal) {
-    const values = { head_dim: GRID_DIM, convention, positions, dtype: 'float64' };
+/** The same of all patches of a grid, and the axis that owns each pair.
+ * @param {Grid & {height: string, width: string}} values @param {AbortSignal} signal */
+async function gridOf(values, signal) {
     const found = await tensors('/v1/rope/grid', values, { signal });
-    return { cos: await numbers(found, 'cos', signal), sin: await numbers(found, 'sin', signal) };
+    const [cos, sin] = [await numbers(found, 'cos', signal), await numbers(found, 'sin', signal)];
+    const pairs = cos.length / Number(values.height) / Number(values.width);
+    const at = /** @param {number} patch @returns {Turn} */ (patch) => ({
+        cos: cos.slice(patch * pairs, (patch + 1) * pairs),
+        sin: sin.slice(patch * pairs, (patch + 1) * pairs),
+    });
+    const near = [0, Number(values.width), 1].map(at);
+    const all = /** @param {'cos' | 'sin'} name */ (name) => near.flatMap((each) => Array.from(each[name]));
+    return { values, at, owner: owners({ cos: all('cos'), sin: all('sin') }, SIDES.length) };
 }
 
 /** @type {import('../parts/story.js').Exercise[]} */
@@ -158,21 +177,13 @@ class Axes {
         this.readout = new Readout();
         this.aside = h('span', {}, '…');
         this.counts = h('span', {}, '…');
-        /** @private @type {{model: string, clocked: boolean}} */ this.clock = { model: '', clocked: false };
+        /** @private @type {Awaited<ReturnType<typeof factsOf>>} */
+        this.facts = { model: '', clocked: false, grid: null };
         this.convention = this.conventions();
         this.patch = h('p', { class: 'note' });
-        this.along = take(
-            () => ({
-                path: '/v1/rope/mrope-positions',
-                values: this.values(),
-                tensor: { name: 'position_ids', shape: [AXES.length, this.tokens().length], dtype: 'int32' },
-                many: false,
-            }),
-            listing.formats.map(({ name }) => name),
-        );
         const told = /** @param {unknown} error */ (error) => this.fields.fail(error);
         this.asks = {
-            clock: new Latest(fail),
+            facts: new Latest(fail),
             sequence: new Latest(told),
             owners: new Latest(fail),
             turn: new Latest(fail),
@@ -202,11 +213,9 @@ class Axes {
     /** @private */
     conventions() {
         const row = find(this.listing, 'rope/grid')?.parameters.find(({ name }) => name === 'convention');
-        // DINOv3 divides positions by the size of the grid, and its table wants that size.
-        const choices = (row?.choices ?? []).filter((name) => name !== 'dinov3');
         return control(
-            { name: 'convention', type: 'string', required: true, description: '', choices },
-            (value, done) => this.set({ convention: value === USUAL.convention ? null : value }, done),
+            { name: 'convention', type: 'string', required: true, description: '', choices: row?.choices },
+            (value, done) => this.set({ convention: value === this.encoder().convention ? null : value }, done),
         );
     }
 
@@ -225,12 +234,24 @@ class Axes {
                     { class: 'stage' },
                     section(
                         place,
-                        { name: 'tokens', title: 'Tokens and their positions', first: true },
+                        {
+                            name: 'tokens',
+                            title: 'Tokens and their positions',
+                            first: true,
+                            source: () => plain('/v1/rope/mrope-positions', this.values(), 'position_ids'),
+                        },
                         this.sequence.element,
                         readout.element,
                     ),
-                    section(place, { name: 'pairs', title: 'Which axis turns which pair' }, this.dials.element),
-                    h('div', { class: 'panels' }, this.along.element),
+                    section(
+                        place,
+                        {
+                            name: 'pairs',
+                            title: 'Which axis turns which pair',
+                            source: () => (this.found ? plain('/v1/rope/table', this.turned(), 'cos') : null),
+                        },
+                        this.dials.element,
+                    ),
                 ),
             ),
             this.grids(),
@@ -249,7 +270,8 @@ class Axes {
             {
                 name: 'grids',
                 title: 'Two axes: the patches of an image encoder',
-                lead: `Encoders of images have no time: their pairs are turned by the row or the column of a patch. Heads of ${GRID_DIM} channels.`,
+                lead: 'Encoders of images have no time: their pairs are turned by the row or the column of a patch.',
+                source: () => plain('/v1/rope/grid', this.grid(), 'cos'),
             },
             h('div', { class: 'panel' }, this.convention.element),
             this.patch,
@@ -282,8 +304,23 @@ class Axes {
 
     /** Whether the seconds between frames count. @private */
     timed() {
-        const { model, clocked } = this.clock;
+        const { model, clocked } = this.facts;
         return this.get('kind') === 'video' && clocked && model === this.get('model');
+    }
+
+    /** The grid of the model's encoder, where the catalogue has one. @private */
+    encoder() {
+        const { model, grid } = this.facts;
+        return (model === this.get('model') ? grid : null) ?? GRID;
+    }
+
+    /** The encoder's grid of the picture, or that of another convention. @private */
+    grid() {
+        const own = this.encoder();
+        const convention = this.place.get('convention', own.convention);
+        const { rows, columns } = this.layoutOf();
+        const size = { height: String(rows * MERGE), width: String(columns * MERGE) };
+        return { ...(convention === own.convention ? own : { ...GRID, convention }), ...size };
     }
 
     /** The token that is pointed at. @private */
@@ -309,7 +346,7 @@ class Axes {
     update() {
         this.fields.show(Object.fromEntries(FIELDS.map(({ name }) => [name, this.get(name)])));
         this.showModel?.(this.get('model'));
-        this.convention.show(this.get('convention'));
+        this.convention.show(this.grid().convention);
         const values = this.values();
         void this.asks.sequence.ask(
             values,
@@ -319,11 +356,11 @@ class Axes {
         const seconds = /** @type {HTMLElement} */ (this.fields.element.querySelector('[data-parameter="seconds"]'));
         seconds.hidden = !this.timed();
         const model = this.get('model');
-        void this.asks.clock.ask(
+        void this.asks.facts.ask(
             model,
-            (signal) => isClocked(model, signal),
-            (clocked) => {
-                this.clock = { model, clocked };
+            (signal) => factsOf(model, signal),
+            (facts) => {
+                this.facts = facts;
                 this.update();
             },
         );
@@ -358,8 +395,18 @@ class Axes {
             `Here “${AFTER[0]}” is token ${next} and has position ${found.axes[0][next]}: the picture has ` +
             `${next - BEFORE.length} tokens and takes ${found.axes[0][next] - BEFORE.length} positions. ` +
             `A generated token stands at its index plus mrope_position_delta, here ${found.delta}.`.replace('-', '−');
-        this.along.refresh();
         this.follow();
+    }
+
+    /** Those of the token that is pointed at. @private */
+    positions() {
+        const { token } = this.token();
+        return (this.found?.axes ?? []).map((axis) => axis[token]);
+    }
+
+    /** @private */
+    turned() {
+        return { model: this.get('model'), positions: this.positions().join(';'), dtype: 'float64' };
     }
 
     /** What follows the token and the pair that are pointed at. @private */
@@ -372,7 +419,7 @@ class Axes {
         const model = this.get('model');
         // Pairs of the model before say nothing of this one's.
         if (pairs?.model !== model) return;
-        const at = found.axes.map((axis) => axis[token.token]);
+        const at = this.positions();
         void this.asks.turn.ask(
             [model, at, this.get('pair'), token.token],
             (signal) => turnOf(model, at.join(';'), signal),
@@ -406,23 +453,28 @@ class Axes {
         ]);
     }
 
-    /** The dials of the grid stand at the row and the column of the patch. @private @param {import('./sequence.js').Token} token */
+    /** The dials of the grid stand at the first patch of the token. @private @param {import('./sequence.js').Token} token */
     turnGrid({ kind, row, column }) {
-        const [r, c] = kind === 'patch' ? [row, column] : [0, 0];
-        const convention = this.get('convention');
+        const values = this.grid();
+        const [r, c] = kind === 'patch' ? [row * MERGE, column * MERGE] : [0, 0];
+        const { head_dim, convention, height, width } = values;
+        const whose =
+            this.encoder() !== GRID && this.encoder().convention === convention ? this.get('model') : convention;
         this.patch.textContent =
-            kind === 'patch'
-                ? `The hands stand at row ${r}, column ${c}.`
-                : 'A word has no row: the hands stand at row 0, column 0.';
+            `${whose}: heads of ${head_dim} channels, ${height} × ${width} patches. ` +
+            (kind === 'patch' ? '' : 'A word has no row. ') +
+            `The hands stand at row ${r}, column ${c}.`;
+        if (this.drawn !== undefined && JSON.stringify(this.drawn.values) === JSON.stringify(values)) {
+            const { owner, at } = this.drawn;
+            const pair = Math.min(owner.length - 1, Math.max(0, Number(this.get('pair')) || 0));
+            this.sides.show(owner, at(r * Number(width) + c), pair);
+        }
         void this.asks.grid.ask(
-            [convention, r, c, this.get('pair')],
-            async (signal) => ({
-                owner: owners(await gridOf(convention, steps(SIDES.length), signal), SIDES.length),
-                turn: await gridOf(convention, `${r};${c}`, signal),
-            }),
-            ({ owner, turn }) => {
-                const pair = Math.min(owner.length - 1, Math.max(0, Number(this.get('pair')) || 0));
-                this.sides.show(owner, turn, pair);
+            values,
+            (signal) => gridOf(values, signal),
+            (grid) => {
+                this.drawn = grid;
+                this.follow();
             },
         );
     }

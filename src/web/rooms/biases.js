@@ -8,6 +8,7 @@ import { Latest, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { digits } from '../parts/number.js';
 import { exercises, note, story } from '../parts/story.js';
+import { plain } from '../parts/take.js';
 import { Buckets } from './buckets.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
@@ -90,7 +91,8 @@ class Biases {
     /** @private @param {HTMLElement} host */
     fill(host) {
         const { place, context } = this;
-        this.slopesPart = h('div', {}, section(place, { name: 'slopes', title: 'Slopes' }, this.slopes));
+        const source = () => plain('/v1/alibi/slopes', this.slopesOf(this.values()));
+        this.slopesPart = h('div', {}, section(place, { name: 'slopes', title: 'Slopes', source }, this.slopes));
         this.bucketsPart = h('div', {}, this.buckets.element, this.buckets.words);
         host.replaceChildren(
             story(
@@ -202,14 +204,17 @@ class Biases {
         this.panel.replaceChildren(this.controls.element);
     }
 
+    /** @private @returns {Values} */
+    values() {
+        const { names, values } = KINDS[this.scheme];
+        const own = names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== '');
+        return { ...values, ...Object.fromEntries(own) };
+    }
+
     update() {
         const kind = KINDS[this.scheme];
         this.prepare(kind);
-        const own = Object.fromEntries(
-            kind.names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== ''),
-        );
-        /** @type {Values} */
-        const values = { ...kind.values, ...own };
+        const values = this.values();
         this.kind.show(this.scheme);
         this.controls?.show(values);
         const asked = { ...values, ...kind.fixed };
@@ -226,18 +231,8 @@ class Biases {
     async read(kind, values, signal) {
         const found = await answer(kind.path, values, { signal });
         if (this.scheme === FIRST) {
-            const { num_heads, variant, alibi_bias_max } = values;
-            const own = Object.entries({ num_heads, variant, alibi_bias_max }).filter(
-                ([, value]) => value !== undefined,
-            );
-            return {
-                found,
-                slopes: await numbers(
-                    await answer('/v1/alibi/slopes', Object.fromEntries(own), { signal }),
-                    undefined,
-                    signal,
-                ),
-            };
+            const own = await answer('/v1/alibi/slopes', this.slopesOf(values), { signal });
+            return { found, slopes: await numbers(own, undefined, signal) };
         }
         const tensor = found.tensors.values().next().value;
         if (tensor) await this.buckets.read(tensor, signal);
@@ -256,7 +251,6 @@ class Biases {
             values,
             title,
             place: this.place,
-            formats: this.context.listing.formats.map(({ name }) => name),
             onError: this.context.fail,
             paint: slopes === null ? this.buckets.paint : undefined,
         });
@@ -270,6 +264,12 @@ class Biases {
         this.buckets.show(bucket === '' ? null : Number(bucket));
         this.figure?.update();
         this.figure?.repaint();
+    }
+
+    /** What is asked of the slopes of a bias. @private @param {Values} values @returns {Values} */
+    slopesOf({ num_heads, variant, alibi_bias_max }) {
+        const own = Object.entries({ num_heads, variant, alibi_bias_max });
+        return Object.fromEntries(own.filter(([, value]) => value !== undefined));
     }
 
     /** @private @param {ArrayLike<number>} slopes */

@@ -4,8 +4,9 @@ import { colour, painter, scaleOf } from '../parts/palette.js';
 
 /** @typedef {import('../parts/safetensors.js').Tensor} Tensor */
 
-const READ_MAX = 1 << 20;
-const LEGEND_MAX = 96;
+// Cells that are counted, and those of one request.
+const READ_MAX = 1 << 22;
+const READ_ONCE = 1 << 18;
 const FAINT = 0.12;
 const LEAST = 0.2;
 // Every other bucket is paler, so that neighbours can be told apart.
@@ -19,11 +20,13 @@ function tone(value, low, high) {
     return value % 2 === 0 ? deep : deep * ODD;
 }
 
-/** Its numbers, or those of the first and the last row of a large one. @param {Tensor} tensor @param {AbortSignal} [signal] */
-async function sample(tensor, signal) {
-    if (tensor.length <= READ_MAX) return tensor.all(signal);
-    const ends = await Promise.all([tensor.read(0, 1, signal), tensor.read(tensor.rows - 1, 1, signal)]);
-    return ends.flatMap((row) => Array.from(row));
+/** @param {Buckets['found']} found @param {ArrayLike<number>} cells @param {number} first where they begin */
+function count(found, cells, first) {
+    for (let i = 0; i < cells.length; i++) {
+        const held = found.get(cells[i]);
+        if (held === undefined) found.set(cells[i], { count: 1, first: first + i });
+        else held.count++;
+    }
 }
 
 export class Buckets {
@@ -34,15 +37,25 @@ export class Buckets {
         this.words = h('p', { class: 'note', role: 'status' });
         /** @private @type {number[]} */ this.list = [];
         /** @private @type {number | null} */ this.chosen = null;
-        /** @private @type {ArrayLike<number>} */ this.cells = [];
-        /** @private */ this.columns = 1;
+        /** How many cells a bucket has, and where the first of them is. @private @type {Map<number, {count: number, first: number}>} */
+        this.found = new Map();
+        /** @private */ this.size = { rows: 0, columns: 1, read: 0 };
     }
 
     /** @param {Tensor} tensor @param {AbortSignal} [signal] */
     async read(tensor, signal) {
-        this.cells = await sample(tensor, signal);
-        this.columns = tensor.columns;
-        this.list = [...new Set(Array.from(this.cells))].sort((a, b) => a - b);
+        const { rows, columns } = tensor;
+        const read = Math.min(rows, Math.max(1, Math.floor(READ_MAX / columns)));
+        const step = Math.max(1, Math.floor(READ_ONCE / columns));
+        /** @type {Buckets['found']} */
+        const found = new Map();
+        for (let row = 0; row < read; row += step)
+            count(found, await tensor.read(row, Math.min(step, read - row), signal), row * columns);
+        // Those that the last row alone has are listed, too.
+        const last = read < rows ? Array.from(await tensor.read(rows - 1, 1, signal)) : [];
+        this.found = found;
+        this.size = { rows, columns, read };
+        this.list = [...new Set([...found.keys(), ...last])].sort((a, b) => a - b);
     }
 
     /** @private */
@@ -69,7 +82,6 @@ export class Buckets {
     show(chosen) {
         this.chosen = chosen !== null && this.list.includes(chosen) ? chosen : null;
         const [low, high] = this.ends;
-        const shown = this.list.slice(0, LEGEND_MAX);
         const button = /** @param {number} bucket */ (bucket) => {
             const swatch = h('span', { class: 'swatch' });
             swatch.style.setProperty('background', colour(tone(bucket, low, high)));
@@ -87,25 +99,21 @@ export class Buckets {
             );
         };
         const focused = document.activeElement?.getAttribute('data-bucket');
-        this.element.replaceChildren(...shown.map(button));
+        this.element.replaceChildren(...this.list.map(button));
         if (focused)
             /** @type {HTMLElement | null} */ (this.element.querySelector(`[data-bucket="${focused}"]`))?.focus();
-        const rest = this.list.length > shown.length ? ` The first ${shown.length} are listed.` : '';
+        const { rows, read } = this.size;
         this.words.textContent =
-            this.chosen === null
-                ? `${this.list.length} buckets are in use, from ${low} to ${high}. Choose one to see its cells.${rest}`
-                : this.held(this.chosen);
+            (this.chosen === null
+                ? `${this.list.length} buckets are in use, from ${low} to ${high}. Choose one to see its cells.`
+                : this.held(this.chosen)) + (read < rows ? ` Counted are the first ${read} of ${rows} rows.` : '');
     }
 
     /** How many cells a bucket has. @private @param {number} bucket */
     held(bucket) {
-        let [count, first] = [0, -1];
-        for (let i = 0; i < this.cells.length; i++)
-            if (this.cells[i] === bucket) {
-                count++;
-                if (first < 0) first = i;
-            }
-        const [row, column] = [Math.floor(first / this.columns), first % this.columns];
-        return `Bucket ${bucket} has ${count.toLocaleString('en')} of ${this.cells.length.toLocaleString('en')} cells; the first is query ${row}, key ${column}.`;
+        const { columns, read } = this.size;
+        const { count, first } = this.found.get(bucket) ?? { count: 0, first: 0 };
+        const where = count === 0 ? '' : `; the first is query ${Math.floor(first / columns)}, key ${first % columns}`;
+        return `Bucket ${bucket} has ${count.toLocaleString('en')} of ${(read * columns).toLocaleString('en')} cells${where}.`;
     }
 }

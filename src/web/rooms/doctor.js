@@ -8,7 +8,7 @@ import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
 import { parse } from '../parts/safetensors.js';
 import { exercises, note, story } from '../parts/story.js';
-import { configBox, droppable, picker } from './catalogue.js';
+import { configBox, droppable, models, picker } from './catalogue.js';
 import { samples } from './samples.js';
 import { blob, held, read, renamed } from './upload.js';
 
@@ -18,7 +18,7 @@ import { blob, held, read, renamed } from './upload.js';
 /** @typedef {Record<string, string>} Values */
 /** @typedef {import('openapi').components['schemas']['VerifyReport']} Report */
 
-/** The tables that claim an encoding. @type {Record<string, string>} */
+/** The tables that are known by the name of their encoding; the others by their path. @type {Record<string, string>} */
 const TABLES = { rope: '/v1/rope/table', sinusoidal: '/v1/sinusoidal', alibi: '/v1/alibi/bias' };
 const LEFT_OUT = ['model', 'layer_type', 'dtype'];
 const ROLES = ['cos', 'sin', 'inputs', 'rotated'];
@@ -41,35 +41,43 @@ const WORDS = [
 ];
 
 /** What a file's shapes say of the claim, where the visitor said nothing.
- * @param {Upload} upload @param {string} encoding @param {Values} values */
-function shapes({ tensors }, encoding, values) {
+ * @param {Upload} upload @param {string[]} names of the parameters that a claim may have @param {Values} values */
+function shapes({ tensors }, names, values) {
     const [tensor] = tensors.values();
     const set = /** @param {string} name @param {unknown} value */ (name, value) => {
-        if (values[name] === undefined && value !== undefined) values[name] = String(value);
+        if (names.includes(name) && values[name] === undefined && value !== undefined) values[name] = String(value);
     };
-    const last = tensor.shape.at(-1) ?? 1;
-    if (encoding === 'alibi') {
-        set('num_heads', tensor.shape[0]);
-        if (tensor.shape.length === 3) {
-            set('query_length', tensor.shape[1]);
-            set('key_length', tensor.shape[2]);
-        }
-        return values;
+    const [last, rows] = [tensor.shape.at(-1) ?? 1, tensor.shape.at(-2)];
+    if (values.model === undefined) set('num_heads', tensor.shape[0]);
+    if (tensor.shape.length > 1) {
+        set('query_length', rows);
+        set('key_length', last);
     }
     const table = !tensors.has('rotated');
-    const rows = table ? tensor.shape[0] : tensor.shape.at(-2);
     if (tensor.shape.length === 2 || !table) set('positions', `0:${rows}`);
-    if (encoding === 'sinusoidal') set('d_model', last);
-    else if (values.model === undefined) set('head_dim', table && tensors.has('cos') ? 2 * last : last);
+    set('d_model', last);
+    const pairs = table && ['cos', 'inv_freq'].some((name) => tensors.has(name));
+    if (values.model === undefined) set('head_dim', pairs ? 2 * last : last);
     return values;
 }
 
-/** The file under names that the server knows. @param {Upload} upload @returns {Promise<Upload>} */
-async function known(upload) {
+/** The tables that a file can be compared with, by what the server calls them. @param {import('../parts/listing.js').Listing} listing
+ * @returns {Record<string, import('../parts/listing.js').Resource>} */
+function claims({ encodings }) {
+    const named = Object.fromEntries(Object.entries(TABLES).map(([name, path]) => [path, name]));
+    const tables = encodings.filter(({ path, methods }) => methods.includes('GET') && !path.includes('{'));
+    const all = tables.map((table) => /** @type {const} */ ([named[table.path] ?? table.path.slice(4), table]));
+    return Object.fromEntries(all.sort(([a], [b]) => Number(b in TABLES) - Number(a in TABLES)));
+}
+
+/** The file under names that the server knows. @param {Upload} upload @param {string} encoding @returns {Promise<Upload>} */
+async function known(upload, encoding) {
+    if (!(encoding in TABLES)) return upload;
     const names = [...upload.tensors.keys()];
     const [only] = upload.tensors.values();
     // ALiBi's slopes are the one list that can be compared.
-    if (names.length === 1 && only.shape.length === 1) return read(upload.name, await renamed([['slopes', only]]));
+    if (encoding === 'alibi' && names.length === 1 && only.shape.length === 1)
+        return read(upload.name, await renamed([['slopes', only]]));
     if (upload.npy || names.some((name) => ROLES.includes(name)) || names.length < 2) return upload;
     /** @type {Map<string, Tensor>} */
     const roles = new Map();
@@ -81,9 +89,9 @@ async function known(upload) {
     return read(upload.name, await renamed([...roles]));
 }
 
-/** The numbers that the file should have, by tensor. @param {Upload} upload @param {Report} report @param {AbortSignal} signal
+/** The numbers that the file should have, by tensor. @param {Upload} upload @param {Report} report @param {string} path of the table @param {AbortSignal} signal
  * @returns {Promise<Map<string, Tensor>>} */
-async function expected(upload, report, signal) {
+async function expected(upload, report, path, signal) {
     const { cache_layout: _, ...parameters } = report.parameters;
     const inputs = upload.tensors.get('inputs');
     if (inputs !== undefined) {
@@ -95,8 +103,8 @@ async function expected(upload, report, signal) {
         return new Map([['rotated', tensor]]);
     }
     const slopes = report.encoding === 'alibi' && parameters.query_length === undefined;
-    const path = slopes ? '/v1/alibi/slopes' : (TABLES[report.encoding] ?? `/v1/${report.encoding}`);
-    const { tensors } = await answer(path, {}, { signal, body: report.parameters });
+    const body = report.parameters;
+    const { tensors } = await answer(slopes ? '/v1/alibi/slopes' : path, {}, { signal, body });
     if (tensors.size > 1 || upload.tensors.size > 1) return tensors;
     // One tensor is meant, whatever it is called.
     return new Map([...upload.tensors.keys()].map((name, i) => [name, [...tensors.values()][i]]));
@@ -122,12 +130,18 @@ async function differences(upload, right, signal) {
     return found;
 }
 
+/** @param {import('../parts/listing.js').Parameter[]} parameters */
+const hasModel = (parameters) => parameters.some(({ name }) => name === 'model');
+
 class Doctor {
     /** @param {HTMLElement} host @param {Context} context */
     constructor(host, context) {
         this.context = context;
         this.place = context.place;
-        /** @private @type {Upload | null} */ this.upload = null;
+        this.claims = claims(context.listing);
+        /** As it was read. @private @type {Upload | null} */ this.file = null;
+        /** @private @type {{file: Upload | null, kind: string, upload: Upload | null}} */
+        this.held = { file: null, kind: '', upload: null };
         /** @private @type {Figure | null} */ this.figure = null;
         /** @private @type {ReturnType<typeof form> | null} */ this.controls = null;
         this.formOf = '';
@@ -138,10 +152,14 @@ class Doctor {
         this.picture = h('div', { class: 'difference' });
         this.fileName = h('p', { class: 'note' }, 'No file yet.');
         this.encoding = control(
-            { name: 'encoding', type: 'string', required: false, choices: Object.keys(TABLES), description: '' },
+            { name: 'encoding', type: 'string', required: false, choices: Object.keys(this.claims), description: '' },
             (value) => this.claim({ encoding: value === 'rope' ? null : value }),
         );
-        this.model = picker(['rope', 'alibi', 'sinusoidal'], (name) => this.claim({ model: name || null }));
+        const modelled = Object.values(this.claims).filter(({ parameters }) => hasModel(parameters));
+        this.model = picker(
+            modelled.map(({ encoding }) => encoding),
+            (name) => void this.choose(name).catch(context.fail),
+        );
         this.ask = new Latest((error) => {
             this.controls?.fail(error);
             if (error !== null) this.refuse(error);
@@ -213,8 +231,9 @@ class Doctor {
     words() {
         const verdict = async (/** @type {string} */ id) => {
             const sample = samples.find((one) => one.id === id) ?? samples[0];
-            const upload = await known(read(id, await sample.make()));
-            return this.verify(upload, sample.encoding, shapes(upload, sample.encoding, { ...sample.claim }));
+            const { encoding, claim } = sample;
+            const upload = await known(read(id, await sample.make()), encoding);
+            return this.verify(upload, encoding, shapes(upload, this.names(encoding), { ...claim }));
         };
         return exercises(
             [
@@ -250,13 +269,32 @@ class Doctor {
         });
     }
 
+    /** The first table of an encoding that a model has. @private @param {string} encoding */
+    kindOf(encoding) {
+        const of = Object.entries(this.claims).filter(([, table]) => table.encoding === encoding);
+        return of.find(([, { parameters }]) => hasModel(parameters))?.[0];
+    }
+
+    /** A model is claimed, and with it the encoding that it has. @private @param {string} name */
+    async choose(name) {
+        const model = (await models()).find((each) => each.name === name);
+        const { encoding, parameters } = this.claims[this.kind];
+        const fits = model === undefined || (model.encoding === encoding && hasModel(parameters));
+        const kind = fits ? this.kind : this.kindOf(model.encoding);
+        this.claim({ model: name || null, encoding: kind === 'rope' ? null : (kind ?? null) });
+    }
+
     /** A configuration's parameters are the claim. @private @param {import('./catalogue.js').Resolved} resolved */
     take({ encoding, parameters }) {
-        if (TABLES[encoding] === undefined) return;
-        const names = this.names(encoding);
+        const kind = this.kindOf(encoding);
+        if (kind === undefined) {
+            const words = `The encoding of this model is ${encoding}: it has no table that a file could be compared with.`;
+            return this.refuse(new Error(words));
+        }
+        const names = this.names(kind);
         const own = Object.entries(parameters).filter(([name]) => names.includes(name));
         this.begin(
-            encoding,
+            kind,
             Object.fromEntries(own.map(([name, value]) => [name, String(value)])),
             this.place.get('sample') || null,
         );
@@ -271,7 +309,7 @@ class Doctor {
     /** @private @param {File} file */
     async open(file) {
         try {
-            this.upload = await known(read(file.name, await file.arrayBuffer()));
+            this.file = read(file.name, await file.arrayBuffer());
             this.fault.show(null);
         } catch (error) {
             return this.refuse(error);
@@ -283,20 +321,19 @@ class Doctor {
 
     /** The parameters that a claim may have. @private @param {string} encoding */
     names(encoding) {
-        return (find(this.context.listing, TABLES[encoding])?.parameters ?? [])
-            .map(({ name }) => name)
-            .filter((name) => !LEFT_OUT.includes(name));
+        return this.claims[encoding].parameters.map(({ name }) => name).filter((name) => !LEFT_OUT.includes(name));
     }
 
     /** @private */
     get kind() {
         const encoding = this.place.get('encoding', 'rope');
-        return encoding in TABLES ? encoding : 'rope';
+        return encoding in this.claims ? encoding : 'rope';
     }
 
     /** @private @returns {Values} */
     values() {
-        const names = ['model', ...this.names(this.kind)];
+        const model = hasModel(this.claims[this.kind].parameters) ? ['model'] : [];
+        const names = [...model, ...this.names(this.kind)];
         return Object.fromEntries(
             names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== ''),
         );
@@ -312,7 +349,7 @@ class Doctor {
         if (this.formOf !== kind) {
             this.formOf = kind;
             const names = this.names(kind);
-            const rows = (find(this.context.listing, TABLES[kind])?.parameters ?? [])
+            const rows = this.claims[kind].parameters
                 .filter(({ name }) => names.includes(name))
                 .sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
             this.controls = form(rows, (name, value, done) => done && this.claim({ [name]: value }));
@@ -323,10 +360,10 @@ class Doctor {
         const sample = samples.find(({ id }) => id === this.place.get('sample'));
         if (sample !== undefined && sample.id !== this.sampleOf) {
             this.sampleOf = sample.id;
-            this.upload = await known(read(sample.title, await sample.make()));
+            this.file = read(sample.title, await sample.make());
         }
-        const { upload } = this;
-        const values = upload === null ? this.values() : shapes(upload, kind, this.values());
+        const upload = await this.uploaded(kind);
+        const values = upload === null ? this.values() : shapes(upload, this.names(kind), this.values());
         this.controls?.show(values);
         if (upload === null)
             return this.report.replaceChildren(
@@ -344,6 +381,14 @@ class Doctor {
         this.figure?.update();
     }
 
+    /** The file as the claim wants it. @private @param {string} kind */
+    async uploaded(kind) {
+        const { file } = this;
+        if (this.held.file !== file || this.held.kind !== kind)
+            this.held = { file, kind, upload: file && (await known(file, kind)) };
+        return this.held.upload;
+    }
+
     /** @private @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} [signal] @returns {Promise<Report>} */
     async verify(upload, encoding, values, signal) {
         const url = address('/v1/verify', { encoding, ...values });
@@ -356,7 +401,11 @@ class Doctor {
         try {
             return {
                 report,
-                tensors: await differences(upload, await expected(upload, report, signal), signal),
+                tensors: await differences(
+                    upload,
+                    await expected(upload, report, this.claims[encoding].path, signal),
+                    signal,
+                ),
                 words: '',
             };
         } catch (error) {
@@ -382,7 +431,6 @@ class Doctor {
                 title: 'the file less the right numbers',
                 place: this.place,
                 prefix: PREFIX,
-                formats: [],
                 onError: this.context.fail,
             },
         );

@@ -11,6 +11,7 @@ import { Heatmap } from '../parts/heatmap.js';
 import { Latest, complaint, numbers } from '../parts/latest.js';
 import { NEAREST, brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
+import { plain } from '../parts/take.js';
 import { kept } from '../parts/view.js';
 
 /** @typedef {import('../parts/safetensors.js').Answer} Answer */
@@ -269,6 +270,16 @@ export class Drift {
             'bfloat16 and float16: the position, the frequency and their product are each rounded to the type.',
             'No number of float16 is above 65504: positions and angles beyond it are infinite.',
         ].join(' ');
+    }
+
+    /** The rounded table; without numerics its address is that of the exact one. */
+    along() {
+        if (this.source === null || this.held === undefined) return null;
+        const { path, values } = this.source;
+        const { positions } = this.held.found;
+        const rows = { positions: `0:${(positions.at(-1) ?? 0) + 1}:${positions[1]}`, dtype: 'float64' };
+        const name = path === '/v1/rope/table' ? 'cos' : undefined;
+        return plain(path, { ...values, ...rows, numerics: 'float32' }, name);
     }
 
     stop() {

@@ -9,7 +9,7 @@ import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
-import { block } from '../parts/take.js';
+import { block, plain } from '../parts/take.js';
 import { configBox, models, picker } from './catalogue.js';
 import { Drift } from './drift.js';
 import { Handles } from './handles.js';
@@ -109,16 +109,7 @@ class Reach {
         this.drift = new Drift(this.place);
         /** Which type the errors and the settings are of. @private */
         this.ofType = [this.oneType(), this.oneType()];
-        this.driftPart = h(
-            'div',
-            {},
-            section(
-                this.place,
-                { name: 'error', title: 'Exact against float32' },
-                this.ofType[0].element,
-                this.drift.element,
-            ),
-        );
+        this.driftPart = this.rounded();
         this.fault = complaint();
         this.ask = new Latest((error) => {
             this.controls.fail(error);
@@ -143,6 +134,20 @@ class Reach {
                 this.place.set({ numerics: value === 'exact' ? null : value }, { step: true });
                 this.update();
             },
+        );
+    }
+
+    /** @private */
+    rounded() {
+        return h(
+            'div',
+            {},
+            section(
+                this.place,
+                { name: 'error', title: 'Exact against float32', source: () => this.drift.along() },
+                this.ofType[0].element,
+                this.drift.element,
+            ),
         );
     }
 
@@ -211,6 +216,7 @@ class Reach {
         const config = configBox((resolved) => {
             if (resolved.encoding === 'rope') this.take(resolved.parameters);
         });
+        const along = /** @param {string} name */ (name) => () => plain(PATH, this.asked(), name);
         this.stage.append(
             section(
                 place,
@@ -219,6 +225,7 @@ class Reach {
                     title: 'Wavelengths, and two lengths of text',
                     lead: 'Drag the two lengths. A pair whose wave is above the training length has not trained on all of its angles.',
                     first: true,
+                    source: along('wavelength'),
                 },
                 this.fault.element,
                 this.waves.element,
@@ -226,8 +233,12 @@ class Reach {
             h(
                 'div',
                 { class: 'pair-of-pictures' },
-                section(place, { name: 'turns', title: 'Largest angle, in turns' }, this.turns.element),
-                section(place, { name: 'stretch', title: 'Stretch' }, this.stretch.element),
+                section(
+                    place,
+                    { name: 'turns', title: 'Largest angle, in turns', source: along('turns') },
+                    this.turns.element,
+                ),
+                section(place, { name: 'stretch', title: 'Stretch', source: along('stretch') }, this.stretch.element),
             ),
             this.table,
             this.readout.element,
@@ -362,7 +373,7 @@ class Reach {
         this.driftPart.hidden = !far;
         await this.ask.ask(
             [values, types, model],
-            (signal) => this.read(values, types, signal),
+            (signal) => this.read(types, signal),
             (found) => this.show(found),
         );
         this.point(this.place.number('pair', -1), null);
@@ -379,12 +390,18 @@ class Reach {
         );
     }
 
-    /** @private @param {Values} all @param {string[]} types @param {AbortSignal} signal @returns {Promise<Found>} */
-    async read(all, types, signal) {
+    /** The comparison. @private @returns {Values} */
+    asked() {
+        const types = this.chosen();
+        const rope_types = types.filter((type) => type !== NAIVE).join(',');
+        return { ...this.readable(this.values(), types), dtype: 'float64', rope_types };
+    }
+
+    /** @private @param {string[]} types @param {AbortSignal} signal @returns {Promise<Found>} */
+    async read(types, signal) {
         const own = types.filter((type) => type !== NAIVE);
-        /** @type {Values} */
-        const values = { ...this.readable(all, types), dtype: 'float64' };
-        const found = await answer(PATH, { ...values, rope_types: own.join(',') }, { signal });
+        const values = this.asked();
+        const found = await answer(PATH, values, { signal });
         const { head_dim, rope_theta, rotary_dim, max_position_embeddings } = values;
         const plain = { head_dim, rope_theta, dtype: 'float64', ...(rotary_dim ? { rotary_dim } : {}) };
         const trained = await answer(
@@ -627,15 +644,15 @@ class Reach {
         const { settings, types } = this.found;
         const type = types.includes(this.place.get('for')) ? this.place.get('for') : types[types.length - 1];
         for (const each of this.ofType) each.show(types, type);
-        this.showSettings(settings[type] ?? {}, types);
+        this.showSettings(settings[type] ?? {});
         const own = settings[type]?.posenc?.value;
         if (this.driftPart.hidden || typeof own !== 'string') return;
         const { dtype: _, numerics: __, ...values } = Object.fromEntries(new URLSearchParams(own.split('?')[1]));
         void this.drift.show({ path: '/v1/rope/table', values, waves: values });
     }
 
-    /** @private @param {Record<string, {value: unknown, note?: string}>} settings @param {string[]} types */
-    showSettings(settings, types) {
+    /** @private @param {Record<string, {value: unknown, note?: string}>} settings */
+    showSettings(settings) {
         const blocks = Object.entries(settings).map(([engine, { value, note: words }]) => {
             if (value === null) return h('p', { class: 'note' }, h('code', {}, engine), `: ${words ?? ''}`);
             const text = typeof value === 'string' ? value : JSON.stringify(value, null, 4);
@@ -644,7 +661,7 @@ class Reach {
                 ...(words ? [h('p', { class: 'note' }, words)] : []),
             );
         });
-        const source = address(PATH, { ...this.readable(this.values(), this.chosen()), rope_types: types.join(',') });
+        const source = address(PATH, this.asked());
         this.settings.replaceChildren(...blocks, h('p', { class: 'note' }, 'From ', h('a', { href: source }, source)));
     }
 

@@ -4,12 +4,12 @@ import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { call, formula, row, sub } from '../parts/formula.js';
-import { Latest } from '../parts/latest.js';
+import { Latest, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
-import { take } from '../parts/take.js';
+import { plain } from '../parts/take.js';
 import { Drift } from './drift.js';
 import { Track } from './track.js';
 
@@ -67,6 +67,14 @@ const scoreBody = (state) => ({
     query_positions: [state.m],
     key_positions: [state.n],
     ...common(state),
+});
+
+/** The same at every distance. @param {State} state */
+const farther = (state) => ({
+    ...scoreBody(state),
+    q: Array.from({ length: 2 * REACH + 1 }, () => state.q),
+    query_positions: `0:${2 * REACH + 1}`,
+    key_positions: [REACH],
 });
 
 /** @param {import('../parts/safetensors.js').Answer} answer @param {string} [name] */
@@ -346,13 +354,12 @@ async function look(wanted, signal) {
 
 /* ---- the curves below the clocks ---- */
 
-/** A picture with its title and the words below it. @param {string} title @param {...import('../parts/dom.js').Child} children */
-const card = (title, ...children) => h('section', {}, h('h2', {}, title), children);
-
 /** Curves that do not follow m and n: each is asked for when what it shows has changed. */
 class Curves {
-    /** @param {(name: string) => string} get @param {Drift} drift @param {HTMLElement} rounding @param {(error: unknown) => void} fail */
-    constructor(get, drift, rounding, fail) {
+    /** @param {import('../parts/place.js').Place} place @param {(name: string) => string} get @param {HTMLElement} rounding @param {(error: unknown) => void} fail */
+    constructor(place, get, rounding, fail) {
+        const drift = new Drift(place);
+        this.place = place;
         this.get = get;
         this.drift = drift;
         this.distance = new Curve({ name: 'score by distance', xName: 'm − n in tokens', yName: 'score', height: 200 });
@@ -367,23 +374,34 @@ class Curves {
         /** @private */ this.asks = { distance: new Latest(() => undefined), decay: new Latest(fail) };
         this.element = h(
             'div',
-            { class: 'story apart' },
+            {},
             h('div', { class: 'cards' }, this.cards()),
-            card('Exact against float32', rounding, drift.element),
+            section(
+                place,
+                { name: 'error', title: 'Exact against float32', source: () => drift.along() },
+                rounding,
+                drift.element,
+            ),
         );
     }
 
     /** @private */
     cards() {
-        const { distance, decay, pairings } = this;
+        const { place, distance, decay, pairings } = this;
         return [
-            card(
-                'The score by distance',
+            section(
+                place,
+                { name: 'distance', title: 'The score by distance', source: () => this.distances() },
                 distance.element,
                 h('p', { class: 'note' }, 'The mark moves with m or n, and not with both.'),
             ),
-            card(
-                'The mean of all cosines',
+            section(
+                place,
+                {
+                    name: 'decay',
+                    title: 'The mean of all cosines',
+                    source: () => plain('/v1/rope/decay', this.decays(DECAY_WIDTHS[1])),
+                },
                 decay.element,
                 h(
                     'p',
@@ -391,7 +409,7 @@ class Curves {
                     'This is the score of equal channels. It falls in waves, not steadily, and the score of other vectors need not fall at all.',
                 ),
             ),
-            card('Which channels turn together', pairings),
+            section(place, { name: 'channels', title: 'Which channels turn together' }, pairings),
         ];
     }
 
@@ -400,12 +418,12 @@ class Curves {
         const { q, k, theta, pairing, rounded } = wanted;
         void this.asks.distance.ask(
             [q, k, theta, pairing],
-            (signal) => this.byDistance(wanted, signal),
+            async (signal) => all(await posted('/v1/rope/scores', farther(wanted), { signal })),
             (y) => this.distance.show([{ name: 'score', x: Array.from(y, (_, i) => i - REACH), y }]),
         );
         void this.asks.decay.ask(
             theta,
-            (signal) => this.byWidth(wanted, signal),
+            (signal) => this.byWidth(signal),
             (series) => this.decay.show(series),
         );
         this.drift.element.hidden = !rounded;
@@ -428,20 +446,29 @@ class Curves {
         );
     }
 
-    /** @private @param {State} wanted @param {AbortSignal} signal */
-    async byDistance(wanted, signal) {
-        const count = 2 * REACH + 1;
-        const body = { ...scoreBody(wanted), q: Array.from({ length: count }, () => wanted.q) };
-        const ranged = { ...body, query_positions: `0:${count}`, key_positions: [REACH] };
-        return all(await posted('/v1/rope/scores', ranged, { signal }));
+    /** @private @returns {import('../parts/take.js').Source} */
+    distances() {
+        const body = farther(stateOf(this.get));
+        return {
+            path: '/v1/rope/scores',
+            values: {},
+            body,
+            tensor: { name: 'scores', shape: [body.q.length, 1], dtype: 'float64' },
+            many: false,
+        };
     }
 
-    /** @private @param {State} wanted @param {AbortSignal} signal */
-    async byWidth({ theta }, signal) {
-        const series = DECAY_WIDTHS.map(async (width) => {
-            const values = { head_dim: String(width), rope_theta: theta, offsets: DECAY_OFFSETS };
-            return { name: `head_dim ${width}`, y: await all(await tensors('/v1/rope/decay', values, { signal })) };
-        });
+    /** @private @param {number} width */
+    decays(width) {
+        return { head_dim: String(width), rope_theta: stateOf(this.get).theta, offsets: DECAY_OFFSETS };
+    }
+
+    /** @private @param {AbortSignal} signal */
+    async byWidth(signal) {
+        const series = DECAY_WIDTHS.map(async (width) => ({
+            name: `head_dim ${width}`,
+            y: await all(await tensors('/v1/rope/decay', this.decays(width), { signal })),
+        }));
         return Promise.all(series);
     }
 
@@ -494,17 +521,7 @@ class Rotations {
         this.sum = h('p', { class: 'note' });
         this.dials = clocks((pair) => this.set({ pair }, true));
         this.readout = new Readout();
-        this.curves = new Curves(this.get, new Drift(place), this.rounding.element, fail);
-        this.along = take(
-            () => ({
-                path: '/v1/rope/scores',
-                values: {},
-                body: { ...scoreBody(stateOf(this.get)), per_pair: true },
-                tensor: { name: 'scores', shape: [1, 1, numbers(this.get('q')).length / 2], dtype: 'float64' },
-                many: false,
-            }),
-            listing.formats.map(({ name }) => name),
-        );
+        this.curves = new Curves(place, this.get, this.rounding.element, fail);
         /** @private */ this.now = new Latest((error) => this.fields.fail(error), { patient: true });
         host.replaceChildren(lead(listing), this.bench(), this.curves.element, questions());
         this.update();
@@ -517,15 +534,25 @@ class Rotations {
             { class: 'split' },
             h('section', { class: 'panel', 'aria-label': 'Parameters' }, this.fields.element),
             h(
-                'section',
-                { class: 'stage', 'aria-label': 'Clocks' },
-                h('div', { class: 'total' }, this.score, this.sum),
-                this.track.element,
-                this.dials.element,
-                this.readout.element,
-                h('div', { class: 'panels' }, this.along.element),
+                'div',
+                { class: 'stage' },
+                section(
+                    this.place,
+                    { name: 'clocks', title: 'Clocks', first: true, source: () => this.taken() },
+                    h('div', { class: 'total' }, this.score, this.sum),
+                    this.track.element,
+                    this.dials.element,
+                    this.readout.element,
+                ),
             ),
         );
+    }
+
+    /** @private @returns {import('../parts/take.js').Source} */
+    taken() {
+        const body = { ...scoreBody(stateOf(this.get)), per_pair: true };
+        const tensor = { name: 'scores', shape: [1, 1, body.q[0].length / 2], dtype: 'float64' };
+        return { path: '/v1/rope/scores', values: {}, body, tensor, many: false };
     }
 
     /** @private @param {Record<string, string | number>} changes @param {boolean} done */
@@ -547,7 +574,6 @@ class Rotations {
         this.dials.show(seen, pair);
         explain(this.readout, seen, pair);
         this.curves.point(seen, pair);
-        this.along.refresh();
     }
 
     update() {

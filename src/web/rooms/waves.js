@@ -10,6 +10,7 @@ import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
 import { positionOf } from '../parts/positions.js';
 import { exercises, note, story } from '../parts/story.js';
+import { plain } from '../parts/take.js';
 import { Drift } from './drift.js';
 import { Fan } from './fan.js';
 import { Lamps, around } from './lamps.js';
@@ -67,6 +68,7 @@ class Waves {
                     name: 'error',
                     title: 'Exact against float32',
                     lead: 'How far the arithmetic of PyTorch’s reference code turns each pair away from the exact angle: the error grows with the position.',
+                    source: () => this.drift.along(),
                 },
                 this.drift.element,
             ),
@@ -150,37 +152,43 @@ class Waves {
                     this.driftSection,
                     section(
                         place,
-                        { name: 'fan', title: 'The fan of wavelengths' },
+                        {
+                            name: 'fan',
+                            title: 'The fan of wavelengths',
+                            source: () => plain('/v1/sinusoidal', this.fanned().values),
+                        },
                         this.fanFrom.element,
                         this.fanFault.element,
                         this.fan.element,
                     ),
-                    section(
-                        place,
-                        {
-                            name: 'turn',
-                            title: 'PE(pos) · Mₖ = PE(pos + k)',
-                            head: formula(call('PE', 'pos'), '·', sub('M', 'k'), '=', call('PE', 'pos', '+', 'k')),
-                            lead: 'The dot is where Mₖ takes the pair of the cursor’s position, the ring is where PE(pos + k) stands. Both are the server’s.',
-                        },
-                        h(
-                            'div',
-                            { class: 'row' },
-                            this.offset.element,
-                            h(
-                                'button',
-                                { type: 'button', class: 'watch', onclick: () => void this.travel() },
-                                'Watch it turn',
-                            ),
-                        ),
-                        this.fault.element,
-                        this.circles.element,
-                        this.verdict,
-                    ),
+                    this.landing(),
                 ),
             ),
             this.words(),
         ];
+    }
+
+    /** @private */
+    landing() {
+        return section(
+            this.place,
+            {
+                name: 'turn',
+                title: 'PE(pos) · Mₖ = PE(pos + k)',
+                head: formula(call('PE', 'pos'), '·', sub('M', 'k'), '=', call('PE', 'pos', '+', 'k')),
+                lead: 'The dot is where Mₖ takes the pair of the cursor’s position, the ring is where PE(pos + k) stands. Both are the server’s.',
+                source: () => this.turned(),
+            },
+            h(
+                'div',
+                { class: 'row' },
+                this.offset.element,
+                h('button', { type: 'button', class: 'watch', onclick: () => void this.travel() }, 'Watch it turn'),
+            ),
+            this.fault.element,
+            this.circles.element,
+            this.verdict,
+        );
     }
 
     /** @private */
@@ -265,7 +273,6 @@ class Waves {
             values,
             title: address('/v1/sinusoidal', values),
             place: this.place,
-            formats: this.context.listing.formats.map(({ name }) => name),
             onError: this.context.fail,
             onCursor: () => this.point(),
         });
@@ -337,18 +344,21 @@ class Waves {
         return this.place.number('from', 0) + 64;
     }
 
+    /** The stretch of the fan, and what is asked for it. @private */
+    fanned() {
+        const from = this.place.number('from', 0);
+        const to = Math.max(from + 0.5, this.place.number('to', this.fanDefault()));
+        const step = Number(((to - from) / FAN_POINTS).toPrecision(4));
+        const positions = `${from}:${Number((from + step * (FAN_POINTS + 0.5)).toPrecision(12))}:${step}`;
+        return { from, to, step, values: { ...this.width(), positions } };
+    }
+
     /** @private */
     drawFan() {
         const cell = this.cell();
-        const from = this.place.number('from', 0);
-        const to = Math.max(from + 0.5, this.place.number('to', this.fanDefault()));
+        const { from, to, step, values } = this.fanned();
         this.fanFrom.show(String(from));
         this.fan.look({ from, to }, cell ? cell.position(cell.row) : NaN);
-        const step = Number(((to - from) / FAN_POINTS).toPrecision(4));
-        const values = {
-            ...this.width(),
-            positions: `${from}:${Number((from + step * (FAN_POINTS + 0.5)).toPrecision(12))}:${step}`,
-        };
         void this.asks.fan.ask(
             values,
             (signal) => this.askFan(values, signal),
@@ -389,6 +399,13 @@ class Waves {
     ropeValues() {
         const { d_model, base = '10000' } = this.width();
         return { head_dim: d_model, rope_theta: base, dtype: /** @type {const} */ ('float64') };
+    }
+
+    /** @private */
+    turned() {
+        const offset = this.place.get('k', String(OFFSET));
+        const values = { ...this.width(), offset, dtype: 'float64' };
+        return plain('/v1/sinusoidal/offset', values, undefined, [Number(values.d_model) / 2, 2, 2]);
     }
 
     /** M_k, PE(pos), PE(pos + k), and their product by the server. @private */

@@ -216,8 +216,8 @@ class Tiles {
     }
 }
 
-/** One scheme: its three maps, and what they come to. @param {() => ReturnType<typeof bodyOf>} body @param {string[]} formats */
-function panel(body, formats) {
+/** One scheme: its three maps, and what they come to. @param {() => ReturnType<typeof bodyOf>} body */
+function panel(body) {
     const head = h('h2');
     const maps = h('div', { class: 'maps', tabindex: 0, role: 'group', 'aria-label': 'Maps' });
     const said = h('p', { class: 'said', role: 'status' });
@@ -226,10 +226,10 @@ function panel(body, formats) {
         const words = asked.q[0].length;
         const tensor = { name: 'probabilities', shape: [2, words, words], dtype: 'float32' };
         return { path: '/v1/attention', values: {}, body: asked, tensor, many: false };
-    }, formats);
+    });
     return {
         maps,
-        element: h('section', { class: 'scheme' }, head, maps, h('div', { class: 'panels' }, along.element)),
+        element: h('section', { class: 'scheme' }, head, maps, h('div', { class: 'panels' }, along)),
         /** @param {Scheme} scheme @param {string[]} words @param {number[]} order @param {Shares} shares */
         show: (scheme, words, order, shares) => {
             const typed = words.map((_, i) => i);
@@ -242,7 +242,6 @@ function panel(body, formats) {
                 map('moved − typed', words, typed, (query, key) => shares(1, query, key) - shares(0, query, key), true),
                 said,
             );
-            along.refresh();
         },
     };
 }
@@ -354,8 +353,7 @@ class Words {
             this.place.set({ to: usual ? null : order.join(',') }, { step: done });
             this.load();
         });
-        const formats = context.listing.formats.map(({ name }) => name);
-        this.panels = [0, 1, 2].map((i) => panel(() => this.body(this.state().schemes[i]), formats));
+        this.panels = [0, 1, 2].map((i) => panel(() => this.body(this.state().schemes[i])));
         this.readout = new Readout();
         this.made = vectors();
         /** @private @type {Shares[]} */ this.shares = [];

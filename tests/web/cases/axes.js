@@ -67,6 +67,22 @@ export const cases = {
         await bench.settled(page);
         assert.match((await owned(page))[0], /^time11 pairs: 0, 3, 6, 9/);
     },
+    'the grid is that of the model’s encoder, or of any convention': async (bench) => {
+        const page = await bench.page('#/axes?model=qwen2.5-vl-7b&at=14');
+        const hand = (of) => of.$eval('.part-grids [data-pair="3"] line', (line) => Number(line.getAttribute('x2')));
+        assert.deepEqual(await owned(page, '.part-grids'), ['row20 pairs: 0–19', 'column20 pairs: 20–39']);
+        assert.match(
+            await page.textContent('.part-grids .note'),
+            /qwen2\.5-vl-7b: heads of 80 channels, 8 × 12 patches/,
+        );
+        const own = await bench.json('/v1/rope/grid?model=qwen2.5-vl-7b&spatial_merge_size=1&height=8&width=12');
+        // Token 14 is the patch in row 1, column 2.
+        assert.ok(Math.abs((await hand(page)) - 9 * own.cos.data[2 * 12 + 4][3]) < 1e-6);
+        const other = await bench.page('#/axes?model=qwen2.5-vl-7b&at=14&convention=dinov3');
+        const dino = await bench.json('/v1/rope/grid?convention=dinov3&head_dim=64&height=8&width=12');
+        assert.ok(Math.abs((await hand(other)) - 9 * dino.cos.data[2 * 12 + 4][3]) < 1e-6);
+        assert.match(await other.textContent('.part-grids .note'), /^dinov3: heads of 64 channels/);
+    },
     'the exercises know their answers': async (bench) => {
         const page = await bench.page('#/axes');
         const said = await bench.answered(page, ['13', '24']);

@@ -44,6 +44,38 @@ export const cases = {
         assert.match(await other.textContent('.finding'), /not what it claims/);
         assert.match(await other.textContent('.diagnosis'), /scal|rope_type/);
     },
+    'a map of buckets is judged, and the encoding is that of the model': async (bench) => {
+        const page = await bench.page('#/doctor', { refused: true });
+        const path = '/v1/t5/buckets?query_length=16&num_buckets=16&format=safetensors';
+        await page.selectOption('[data-parameter="model"] select', 't5-small');
+        await dropped(bench, page, { path, name: 'buckets.safetensors' });
+        assert.match(await page.textContent('.finding'), /num_buckets was 16, not 32/);
+        assert.equal(await bench.address(page), '#/doctor?model=t5-small&encoding=t5/buckets&dat=0,1');
+        const facts = await bench.readout(page, '.difference .readout:not(.scalars)');
+        const [got, wanted] = await Promise.all(
+            [16, 32].map(async (n) => (await bench.json(`/v1/t5/buckets?query_length=16&num_buckets=${n}`)).data[0][1]),
+        );
+        assert.equal(Number(facts.value.replace('−', '-')), got - wanted);
+        await page.selectOption('[data-parameter="model"] select', 'bloom-560m');
+        assert.match(await bench.address(page), /encoding=alibi/);
+    },
+    'a configuration is claimed, or it is said why not': async (bench) => {
+        const page = await bench.page('#/doctor');
+        await page.click('summary:text("Paste a config.json")');
+        const paste = async (config) => {
+            await page.fill('.config textarea', JSON.stringify(config));
+            await page.press('.config textarea', 'Tab');
+        };
+        await paste({ model_type: 't5', relative_attention_num_buckets: 64, num_heads: 8 });
+        assert.match(await bench.address(page), /encoding=t5\/buckets.*num_buckets=64/);
+        await paste({ model_type: 'gpt2', n_positions: 1024, n_embd: 768, n_head: 12 });
+        assert.match(await bench.text(page, '.part-verdict .error'), /^The encoding of this model is learned/);
+    },
+    'the columns of rotated vectors are channels': async (bench) => {
+        const page = await bench.page('#/doctor?sample=pairing&encoding=rope&pairing=interleaved&head_dim=64');
+        const facts = await bench.readout(page, '.difference .readout:not(.scalars)');
+        assert.ok('channel' in facts, JSON.stringify(facts));
+    },
     'every sample has its verdict': async (bench) => {
         const words = {
             base: /rope_theta was 10000, not 500000/,
