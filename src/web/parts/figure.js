@@ -27,7 +27,7 @@ import { kept, whole } from './view.js';
  * @property {import('./heatmap.js').Options['paint']} [paint] colours of its own
  */
 
-const SMALL_MAX = 64;
+const SMALL_MAX = 128;
 
 export class Figure {
     /** @param {Answer} answer @param {Options} options */
@@ -307,6 +307,7 @@ export class Figure {
                     h('span', {}, i),
                 ),
             ),
+            maps[0].note,
             n > shown && h('p', { class: 'note' }, `The first ${shown} of ${n} are shown.`),
         );
     }

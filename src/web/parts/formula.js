@@ -11,8 +11,13 @@ function atom(part) {
     return m(/^[\p{L}_]+$/u.test(text) ? 'mi' : 'mo', text);
 }
 
-/** Parts in a row. @param {...Part} parts */
-export const row = (...parts) => m('mrow', parts.map(atom));
+/** Parts in a row. Brackets grow around fractions and powers alone. @param {...Part} parts */
+export function row(...parts) {
+    const whole = m('mrow', parts.map(atom));
+    if (whole.querySelector('mfrac, msup') === null)
+        for (const sign of whole.querySelectorAll('mo')) sign.setAttribute('stretchy', 'false');
+    return whole;
+}
 
 /** @param {Part} above @param {Part} below */
 export const fraction = (above, below) => m('mfrac', atom(above), atom(below));

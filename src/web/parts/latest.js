@@ -77,16 +77,16 @@ export async function numbers(answer, name, signal) {
 /**
  * A part of a room. In a frame of another page only the part that the address names with fig= is seen, or the first.
  * @param {import('./place.js').Place} place
- * @param {{name: string, title: string, lead?: string, first?: boolean, source?: () => import('./take.js').Source | null}} what
- * `source`: what its picture shows can be taken along
+ * @param {{name: string, title: string, head?: Node, lead?: string, first?: boolean, source?: () => import('./take.js').Source | null}} what
+ * `head`: the title as a formula, `source`: what its picture shows can be taken along
  * @param {...import('./dom.js').Child} children
  */
-export function section(place, { name, title, lead, first = false, source }, ...children) {
+export function section(place, { name, title, head, lead, first = false, source }, ...children) {
     const other = embedded() && place.get('fig', first ? name : '') !== name;
     return h(
         'section',
         { class: `part part-${name}`, 'aria-label': title, hidden: other, 'data-fig': first ? null : name },
-        h('h2', {}, title),
+        h('h2', { 'aria-label': head && title }, head ?? title),
         lead && h('p', { class: 'lead' }, lead),
         children,
         source && h('div', { class: 'panels' }, take(source)),

@@ -3,6 +3,7 @@ import { address, answer, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { Figure } from '../parts/figure.js';
+import { formula, power, row } from '../parts/formula.js';
 import { Latest, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { digits } from '../parts/number.js';
@@ -161,7 +162,9 @@ class Biases {
                 },
             ],
             note(
-                'Some texts give every number of heads the slopes 2^(−8h/H). The published rule says so for powers of two only: of 12 heads, the ninth has ',
+                'Some texts give every number of heads the slopes ',
+                formula(power(2, row('−', 8, 'h', '/', 'H'))),
+                '. The published rule says so for powers of two only: of 12 heads, the ninth has ',
                 third,
                 '.',
             ),

@@ -24,7 +24,9 @@ export async function models() {
  * @param {string[]} encodings @param {(name: string) => void} change an empty name: none */
 export function picker(encodings, change) {
     const id = fresh('model');
-    const select = h('select', { id, onchange: () => change(select.value) }, h('option', { value: '' }, 'none'));
+    const rest = h('p', { class: 'help', id: `${id}-help` });
+    const attributes = { id, 'aria-describedby': rest.id, onchange: () => change(select.value) };
+    const select = h('select', attributes, h('option', { value: '' }, 'none'));
     let wanted = '';
     const show = /** @param {string} name */ (name) => {
         wanted = name;
@@ -34,8 +36,10 @@ export function picker(encodings, change) {
         .then((all) => {
             /** @type {Map<string, Model[]>} */
             const makers = new Map();
-            for (const model of all.filter(({ encoding }) => encodings.includes(encoding)))
-                makers.set(model.organization, [...(makers.get(model.organization) ?? []), model]);
+            const own = all.filter(({ encoding }) => encodings.includes(encoding));
+            if (own.length < all.length)
+                rest.textContent = `${own.length} of ${all.length} models: those with ${encodings.join(' or ')}.`;
+            for (const model of own) makers.set(model.organization, [...(makers.get(model.organization) ?? []), model]);
             const groups = [...makers].sort(([a], [b]) => a.localeCompare(b));
             for (const [maker, list] of groups)
                 select.append(
@@ -53,6 +57,7 @@ export function picker(encodings, change) {
         { class: 'control', 'data-parameter': 'model' },
         h('div', { class: 'control-head' }, h('label', { for: id, class: 'name' }, 'model')),
         h('div', { class: 'control-row' }, select),
+        rest,
     );
     return { element, show };
 }

@@ -3,7 +3,7 @@ import { posted, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
-import { call, formula, row } from '../parts/formula.js';
+import { call, formula, row, sub } from '../parts/formula.js';
 import { Latest, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
@@ -168,7 +168,9 @@ function clocks(choose) {
         const scale = (RADIUS - 4) / Math.max(1e-30, ...sizes.flat());
         // No share is larger than the product of its hands, wherever they point.
         const limit = Math.max(...sizes.map(([a, b]) => a * b));
-        unit.textContent = `Below each clock: its share of the score. A bar as long as the radius is ${brief(limit, 3)}.`;
+        const all = q.length / 2;
+        const some = pairs < all ? ` The first ${pairs} of ${all} pairs have clocks.` : '';
+        unit.textContent = `Below each clock: its share of the score. A bar as long as the radius is ${brief(limit, 3)}.${some}`;
         while (list.childElementCount > pairs) list.lastElementChild?.remove();
         while (list.childElementCount < pairs) {
             const pair = list.childElementCount;
@@ -194,7 +196,9 @@ function clocks(choose) {
 
 /** @param {Pairing} pairing @param {number} width @param {number} chosen */
 function arcs(pairing, width, chosen) {
-    const [cell, floor] = [24, 46];
+    const [cell, floor] = [Math.min(24, (48 * PAIRS_DRAWN) / width), 46];
+    // Numbers have room up to twice the pairs that are drawn as clocks.
+    const every = Math.ceil(24 / cell);
     const middle = /** @param {number} channel */ (channel) => cell * channel + cell / 2;
     const reach = pairing === 'half' ? (width / 2) * cell : cell;
     const rise = 10 + Math.min(32, reach / 3);
@@ -216,8 +220,11 @@ function arcs(pairing, width, chosen) {
                 d: `M${a} ${floor}C${a} ${high} ${b} ${high} ${b} ${floor}`,
             });
         }),
-        Array.from({ length: width }, (_, channel) =>
-            svg('text', { x: middle(channel), y: floor + 18, 'text-anchor': 'middle' }, channel),
+        Array.from(
+            { length: width },
+            (_, channel) =>
+                channel % every === 0 &&
+                svg('text', { x: middle(channel), y: floor + 18, 'text-anchor': 'middle' }, channel),
         ),
     );
 }
@@ -433,7 +440,7 @@ class Curves {
                     'figure',
                     { class: each === pairing ? undefined : 'other' },
                     h('figcaption', {}, words),
-                    arcs(each, Math.min(2 * PAIRS_DRAWN, q.length), pair),
+                    arcs(each, q.length, pair),
                 ),
             ),
         );
@@ -471,13 +478,25 @@ class Curves {
     }
 }
 
+/** The share of a pair; a formula does not break, and its terms do. */
+function shareFormula() {
+    const product = /** @param {number} a @param {number} b */ (a, b) => row(sub('q', a), sub('k', b));
+    const angle = ['(', 'm', '−', 'n', ')', 'θ'];
+    return [
+        formula('(', product(1, 1), '+', product(2, 2), ')', call('cos', ...angle)),
+        ' ',
+        formula('+', '(', product(1, 2), '−', product(2, 1), ')', call('sin', ...angle)),
+    ];
+}
+
 const questions = () =>
     exercises(
         ASKED,
         note(
-            'The share of a pair is (q₁k₁ + q₂k₂) cos((m − n)θ) + (q₁k₂ − q₂k₁) sin((m − n)θ). Some pages have the ' +
-                'other sign before the sine: that is the score with m and n exchanged. The first exercise tells the two ' +
-                'apart: 1.3524 with this sign, −1.1027 with the other.',
+            'The share of a pair is ',
+            ...shareFormula(),
+            '. Some pages have the other sign before the sine: that is the score with m and n exchanged. The first ' +
+                'exercise tells the two apart: 1.3524 with this sign, −1.1027 with the other.',
         ),
     );
 

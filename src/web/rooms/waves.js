@@ -4,6 +4,7 @@ import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
 import { Figure } from '../parts/figure.js';
+import { call, formula, sub } from '../parts/formula.js';
 import { Latest, complaint, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
@@ -174,6 +175,7 @@ class Waves {
             {
                 name: 'turn',
                 title: 'PE(pos) · Mₖ = PE(pos + k)',
+                head: formula(call('PE', 'pos'), '·', sub('M', 'k'), '=', call('PE', 'pos', '+', 'k')),
                 lead: 'The dot is where Mₖ takes the pair of the cursor’s position, the ring is where PE(pos + k) stands. Both are the server’s.',
                 source: () => this.turned(),
             },

@@ -11,6 +11,13 @@ export const cases = {
             assert.equal((await page.$$('.multiples button')).length, heads);
         }
     },
+    'all heads of the largest model, and what their pixels cover is said': async (bench) => {
+        const page = await bench.page('#/biases?num_heads=112&query_length=160');
+        await bench.settled(page);
+        assert.equal(await page.$$eval('.multiples button', (list) => list.length), 112);
+        assert.match(await page.textContent('.multiples .note'), /the least and the greatest of \d+ × \d+ values/);
+        assert.equal(await page.$$eval('.aside msup', (list) => list.length), 1);
+    },
     'a bar shows its head': async (bench) => {
         const page = await bench.page('#/biases?form=causal');
         await page.click('.bars li:nth-child(3) button');

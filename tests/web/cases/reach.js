@@ -123,6 +123,14 @@ export const cases = {
         assert.deepEqual(Object.keys(rows), ['default', 'linear', 'ntk', 'yarn', 'llama3', 'llama-3.1-8b']);
         assert.equal(await bench.address(page), '#/reach?model=llama-3.1-8b&pair=63');
     },
+    'the field of the model says which models it has': async (bench) => {
+        const page = await bench.page('#/reach');
+        const { models } = await bench.json('/v1/models');
+        const own = models.filter(({ encoding }) => encoding === 'rope').length;
+        const field = '[data-parameter=model]';
+        assert.equal(await bench.text(page, `${field} .help`), `${own} of ${models.length} models: those with rope.`);
+        assert.equal(await page.$$eval(`${field} optgroup option`, (list) => list.length), own);
+    },
     'a pasted config.json is resolved': async (bench) => {
         const page = await bench.page('#/reach', { refused: true });
         await page.click('summary:text("Paste a config.json")');

@@ -43,6 +43,14 @@ export const cases = {
         assert.equal(Number(facts.share.replace('−', '-')), new Float64Array(shares)[2]);
         assert.equal(facts.bits, `0x${new BigUint64Array(shares)[2].toString(16).padStart(16, '0')}`);
     },
+    'a long head says how many clocks it has, and has all its channels': async (bench) => {
+        const channels = Array.from({ length: 128 }, (_, i) => i / 64);
+        const page = await bench.page(`#/rotations?q=${channels}&k=${channels}&pairing=half&pair=3`);
+        assert.equal(await page.$$eval('.clock', (list) => list.length), 32);
+        assert.match(await page.textContent('.stage'), /The first 32 of 64 pairs have clocks/);
+        assert.equal(await page.$$eval('.pairings figure:last-child path', (list) => list.length), 64);
+        assert.ok(await page.isVisible('.pairings [aria-label="half: channels 3 and 67 turn together"]'));
+    },
     'rounded angles err the more, the further away': async (bench) => {
         const page = await bench.page('#/rotations?numerics=float32&angle=bfloat16');
         await page.waitForSelector('.drift .curve path.line');
