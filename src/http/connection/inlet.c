@@ -303,7 +303,7 @@ ssize_t recv(int socket, void *buffer, size_t bytes, int flags)
 static ssize_t count_given(int socket, ssize_t bytes)
 {
     pe_inlet *inlet = find(socket);
-    if (inlet != NULL)
+    if (inlet != NULL && inlet != &nobody)
         pe_progress_pass(&inlet->watch->passed.given, bytes);
     return bytes;
 }
