@@ -9,6 +9,9 @@
 
 #define ELEMENT_WORK 1 /* units */
 
+/* By chance one number explains two or three elements of 16 bits. */
+#define LEAST_ELEMENTS 4
+
 /* element = a claimed + b */
 typedef struct line {
     double a, b;
@@ -74,11 +77,10 @@ static bool make_sum(const pe_numbers *plain, const row *of, line *at, line *sai
 
 static bool make_sum_of(const pe_numbers *plain, const row *of, line *at, line *said)
 {
-    (void)plain;
     (void)of;
     *at = (line){1, pe_numbers_tidy(at->b)};
     said->a = at->b;
-    return at->b != 0;
+    return at->b != 0 && plain->elements >= LEAST_ELEMENTS;
 }
 
 static bool make_constant(const pe_numbers *plain, const row *of, line *at, line *said)
@@ -86,7 +88,7 @@ static bool make_constant(const pe_numbers *plain, const row *of, line *at, line
     (void)of;
     *at = (line){0, plain->got[0]};
     said->a = at->b;
-    return plain->elements > 1;
+    return plain->elements >= LEAST_ELEMENTS;
 }
 
 /* Indices that run the other way. */
