@@ -11,8 +11,8 @@ typedef struct pe_server pe_server;
 
 /**
  * Start listening; warm-up goes on in the background (readyz answers 503 until it is done, and
- * `ready` is called then, by another thread, or NULL). Logs the "listening" line once connections are
- * accepted.
+ * `ready` is called then, by another thread, or NULL). Logs the "listening" line once connections
+ * are accepted.
  */
 pe_status pe_server_start(const pe_config *config, void (*ready)(void), pe_server **out,
                           pe_problem *why) PE_MUST_CHECK;

@@ -32,8 +32,8 @@ uint64_t pe_price_plus(uint64_t a, uint64_t b);
  * The price as far as the parameters tell it, in less than a microsecond. `planning` is exact.
  * `computing` is the product of the lengths of the axes that rows tell (positions, channels, heads,
  * queries, keys), or the number of elements that came in tensors. An element counts as 1 here, so
- * the plan's own price is higher where elements are expensive, and lower where a tensor is a part. What
- * is charged by this estimate is settled once the plan is made.
+ * the plan's own price is higher where elements are expensive, and lower where a tensor is a part.
+ * What is charged by this estimate is settled once the plan is made.
  */
 pe_price pe_price_estimate(const pe_values *values);
 

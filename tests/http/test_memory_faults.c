@@ -160,8 +160,8 @@ static void write_text(const char *pattern, char out[TEXT])
                              *pattern == '#' ? number : pattern);
 }
 
-/* No allocation fails within a handshake: where one of Debian 12's libtasn1 does, while GnuTLS signs,
- * it writes to NULL. */
+/* No allocation fails within a handshake: where one of Debian 12's libtasn1 does, while GnuTLS
+ * signs, it writes to NULL. */
 static test_wire open_wire(const test_server *server)
 {
     const bool on = atomic_exchange(&plan->on, setup->by_tls ? false : atomic_load(&plan->on));

@@ -434,7 +434,8 @@ static void each_single_fault_is_found_first(void **state)
         for (size_t c = 0; c < CASES; c++)
             plant(&random, which, 1, &t);
         print_tally(seeds[s].name, &t);
-        /* Chance may hide cases, so that one is told is asserted of draws that are the same ever. */
+        /* Chance may hide cases, so that one is told is asserted of draws that are the same
+         * ever. */
         random_source fixed = random_fixed(s);
         tally same = {0};
         for (size_t c = 0; c < MOST && same.found + same.tied == 0; c++)

@@ -318,7 +318,8 @@ static void take_base(pe_values *values, const char *to, const char *from)
     other->present = other->given = false;
 }
 
-/* What another scheme reads is refused where it was given, and its default is no part of a request. */
+/* What another scheme reads is refused where it was given, and its default is no part of a
+ * request. */
 static pe_status drop_unread(pe_values *values, pe_value *value, const pe_attend_scheme *scheme,
                              pe_problem *why)
 {

@@ -263,9 +263,9 @@ static uint64_t work_left(const pe_request *request)
 /* ---- what is not rendered ---- */
 
 /*
- * A HEAD of much work, or of which the plan tells all: nothing is made that is not sent. What the plan tells goes out as with GET.
- * The coding, and with it tag and length, is only known once the content is made, so where one may
- * be chosen these fields are left out (RFC 9110, 9.3.2).
+ * A HEAD of much work, or of which the plan tells all: nothing is made that is not sent. What the
+ * plan tells goes out as with GET. The coding, and with it tag and length, is only known once the
+ * content is made, so where one may be chosen these fields are left out (RFC 9110, 9.3.2).
  */
 static pe_outcome reply_to_head(pe_request *request, pe_problem *why)
 {

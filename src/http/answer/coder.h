@@ -22,8 +22,8 @@ void pe_coder_free(pe_coder *coder); /* accepts NULL */
 pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *why) PE_MUST_CHECK;
 
 /** The share of its size that a stream will keep when it is coded, as samples from all over it,
- * coded the same way, tell; 1 for identity, and for a stream that reduces. The stream then stands at
- * its beginning.   Errors  OVERLOADED (memory). */
+ * coded the same way, tell; 1 for identity, and for a stream that reduces. The stream then stands
+ * at its beginning.   Errors  OVERLOADED (memory). */
 pe_status pe_coder_share(pe_coding coding, pe_stream *stream, double *out,
                          pe_problem *why) PE_MUST_CHECK;
 

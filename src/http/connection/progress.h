@@ -48,7 +48,8 @@ static inline void pe_progress_pass(atomic_uint_fast64_t *counter, ssize_t bytes
                               memory_order_relaxed);
 }
 
-/** Bytes that the client's system has acknowledged, ever; with `sent` those on their way as well. */
+/** Bytes that the client's system has acknowledged, ever; with `sent` those on their way as
+ * well. */
 uint64_t pe_progress_carried(int socket, const pe_progress_passed *passed, bool sent);
 
 /** Ask the system. False where it does not tell.   sends: the client sends; else it reads. What a

@@ -88,8 +88,8 @@ bool pe_watchdog_is_leaving(const pe_watch *watch);
 
 /**
  * End the connections that are IDLE, from now on each that becomes idle, and after half a second
- * those without a whole header (FRESH, HEADER); what they have sent before is answered. Wait until none is left or
- * timeout_ms have passed, then shut the others.
+ * those without a whole header (FRESH, HEADER); what they have sent before is answered. Wait until
+ * none is left or timeout_ms have passed, then shut the others.
  */
 void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms);
 
