@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "verify/bias_causes.h"
 #include "verify/bucket_causes.h"
 #include "verify/formula_causes.h"
@@ -37,6 +38,9 @@ static const struct reader {
 /* Between two looks at whether anybody waits. */
 #define ROWS_AT_ONCE 64
 
+/* Of making an element and what it may be off, in units. */
+#define ELEMENT_WORK 8
+
 /* All rows, one behind the other; fewer where nobody waits for them any more. */
 static pe_status fill_claimed(const pe_search *s, pe_expect *expect, double *out, pe_problem *why)
 {
@@ -47,7 +51,9 @@ static pe_status fill_claimed(const pe_search *s, pe_expect *expect, double *out
             return PE_OK;
         if (pe_expect_row(expect, r, &row, why) != PE_OK)
             return why->status;
-        memcpy(out + r * view->width, row.value, pe_upload_view_row_width(view, r) * sizeof *out);
+        const size_t width = pe_upload_view_row_width(view, r);
+        memcpy(out + r * view->width, row.value, width * sizeof *out);
+        pe_turn_spend(ELEMENT_WORK * width);
     }
     return PE_OK;
 }
