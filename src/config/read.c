@@ -78,15 +78,18 @@ static const pe_setting_row *row_of_variable(pe_slice name)
 }
 
 /* Kubernetes tells a pod of every service in its namespace: of one called posenc in POSENC_PORT,
- * POSENC_SERVICE_HOST, POSENC_SERVICE_PORT, POSENC_PORT_8080_TCP, POSENC_PORT_8080_TCP_ADDR ... */
+ * POSENC_SERVICE_HOST, POSENC_SERVICE_PORT, POSENC_PORT_8080_TCP, POSENC_PORT_8080_TCP_ADDR ..., of
+ * posenc-admin in POSENC_ADMIN_PORT ... */
 static bool is_service_link(pe_slice name, const char *value)
 {
     static const char *const schemes[] = {"tcp://", "udp://", "sctp://"};
     for (size_t s = 0; s < PE_LEN(schemes); s++)
         if (strncmp(value, schemes[s], strlen(schemes[s])) == 0)
             return true;
-    return strncmp(name.text, "SERVICE_", 8) == 0 ||
-           (strncmp(name.text, "PORT_", 5) == 0 && isdigit((unsigned char)name.text[5]));
+    const char *service = strstr(name.text, "SERVICE_"), *port = strstr(name.text, "PORT_");
+    const char *end = name.text + name.bytes;
+    return (service != NULL && service < end) ||
+           (port != NULL && port < end && isdigit((unsigned char)port[5]));
 }
 
 static void warn_ignored(const char *variable, size_t bytes, const char *reason)
