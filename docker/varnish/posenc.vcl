@@ -11,8 +11,16 @@ import std;
 include "posenc-backends.vcl";
 
 sub vcl_recv {
+    # A POST can be sent again where its body is kept until it is answered.
+    if (req.method == "POST" && !std.cache_req_body(64MB)) {
+        return (synth(413));
+    }
     if (req.url ~ "^/(livez|readyz|healthz|version)$" || (req.method != "GET" && req.method != "HEAD")) {
         return (pass);
+    }
+    # It refuses several ranges at once; replicas answer them with all.
+    if (req.http.Range ~ ",") {
+        unset req.http.Range;
     }
     # Where a format is named, Accept says nothing more. Of codings one is asked for.
     if (req.url ~ "[?&]format=") {
@@ -34,6 +42,10 @@ sub vcl_recv {
 sub vcl_hash {
     # Answers name no host but in their text's links.
     hash_data(req.url);
+    # What a POST asks for is in its body: any replica will do.
+    if (req.method == "POST") {
+        hash_data(req.xid);
+    }
     return (lookup);
 }
 

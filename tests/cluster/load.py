@@ -9,9 +9,12 @@ THREADS = 16
 
 
 def get(port, target, headers=None, connection=None):
-    """Status, fields and body of an answer."""
+    """Status, fields and body of an answer; to a POST where the target is a pair of it and a body."""
     one = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    one.request("GET", target, headers=headers or {})
+    path, body = target if isinstance(target, tuple) else (target, None)
+    if body is not None:
+        headers = {"Content-Type": "application/json", **(headers or {})}
+    one.request("GET" if body is None else "POST", path, body, headers or {})
     answer = one.getresponse()
     return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
 
