@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 
-from engines import DOCKER, HAProxy, Nginx, Prometheus, Replica, Successor, Varnish, until
+from engines import DOCKER, HAProxy, Ingress, Nginx, Prometheus, Replica, Successor, Varnish, until
 from load import catalogue, get, replay, zipf
 
 
@@ -258,6 +258,11 @@ def main():
                     all_down(checks, name, edge, replicas)
             finally:
                 edge.stop()
+        edge = Ingress(folder / "ingress", replicas)
+        try:
+            herd(checks, "the ingress", edge.port, replicas, asked)
+        finally:
+            edge.stop()
         metrics(checks, replicas)
         observed(checks, folder, replicas)
     finally:

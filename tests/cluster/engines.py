@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import socket
 import subprocess
@@ -159,6 +160,28 @@ class Nginx(Engine):
             text = self.with_addresses(source.read_text(), replicas)
             text = text.replace("listen 8000;", f"listen 127.0.0.1:{self.port};").replace("/tmp/nginx", f"{self.folder}/nginx")
             (self.folder / source.name).write_text(text)
+        return ["nginx", "-e", "stderr", "-c", str(self.folder / "nginx.conf"), "-g",
+                "daemon off;" + (" user root;" if os.getuid() == 0 else "")]
+
+
+class Ingress(Engine):
+    """nginx as ingress-nginx runs it for the Ingress: without buffers, but for what its annotations say."""
+
+    def command(self, replicas):
+        text = (DOCKER / "kubernetes" / "overlays" / "public" / "ingress.yaml").read_text()
+        annotation = dict(re.findall(r'nginx.ingress.kubernetes.io/([a-z-]+): "?([^"|\n]+)"?\n', text))
+        http = re.search(r"http-snippet: (.*)", text).group(1).replace("/tmp/", f"{self.folder}/")
+        unused = "".join(f"{kind}_temp_path {self.folder}/unused;" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        (self.folder / "nginx.conf").write_text(f"""
+            pid {self.folder}/pid; error_log stderr warn; events {{}}
+            http {{ access_log off; {unused} {http}
+                upstream pods {{ hash {annotation["upstream-hash-by"]} consistent;
+                    {"".join(f"server 127.0.0.1:{one.port};" for one in replicas)} }}
+                server {{ listen 127.0.0.1:{self.port}; client_max_body_size {annotation["proxy-body-size"]};
+                    location / {{ proxy_pass http://pods; proxy_http_version 1.1; proxy_set_header Connection "";
+                        proxy_buffering {annotation.get("proxy-buffering", "off")};
+                        proxy_next_upstream {annotation["proxy-next-upstream"]};
+                        {re.search(r"configuration-snippet: [|](.*)spec:", text, re.S).group(1)} }} }} }}""")
         return ["nginx", "-e", "stderr", "-c", str(self.folder / "nginx.conf"), "-g",
                 "daemon off;" + (" user root;" if os.getuid() == 0 else "")]
 
