@@ -18,30 +18,42 @@ pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem 
     return pe_values_make(resource->param_sets, &out->values, why);
 }
 
-/* What is missing beside the mistake that was found; a model would set what is not given. */
-static void add_missing(pe_query *query, pe_problem *why)
+/* What is not given is the model's, or the default. *known: no model that was refused would set
+ * more. */
+static pe_status complete(pe_query *query, bool *known, pe_problem *why)
 {
-    pe_problem other;
+    pe_problem mistake;
     const pe_value *model = pe_values_find(&query->values, "model");
-    if (model != NULL && model->present)
-        return;
-    if (pe_values_defaults(&query->values, &other) == PE_MISSING_PARAMETER)
-        pe_problem_add(why, &other);
-}
-
-/* What is not given is the model's, or the default. */
-static pe_status complete(pe_query *query, pe_problem *why)
-{
+    const bool named = model != NULL && model->given, read = named && model->present;
     const pe_status status = pe_query_model_fill(query, why);
-    return status == PE_OK ? pe_values_defaults(&query->values, why) : status;
+    *known = !named || (read && status == PE_OK);
+    if (!*known)
+        return status;
+    return pe_problem_collect(status, pe_values_defaults(&query->values, &mistake), &mistake, why);
 }
 
-pe_status pe_query_finish(pe_query *query, pe_status status, pe_query *out, pe_problem *why)
+/* A query whose mistakes have places, with something that stands in for what they are of. */
+static pe_status keep_mistakes(pe_query *query, pe_status status, const pe_problem *why)
 {
-    if (status == PE_OK)
-        status = complete(query, why);
-    else if (why->where[0] != '\0')
-        add_missing(query, why);
+    if (pe_status_is_ours(status) || !pe_values_stand_in(&query->values, true))
+        return status;
+    query->mistakes = malloc(sizeof *query->mistakes);
+    if (query->mistakes == NULL)
+        return status;
+    *query->mistakes = *why;
+    return PE_OK;
+}
+
+pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limits *limits,
+                          pe_query *out, pe_problem *why)
+{
+    pe_problem mistake;
+    bool known = false;
+    const bool whole = status == PE_OK || pe_values_stand_in(&query->values, false);
+    if (status == PE_OK || (why->where[0] != '\0' && !pe_status_is_ours(status)))
+        status = pe_problem_collect(status, complete(query, &known, &mistake), &mistake, why);
+    if (status != PE_OK && whole && known && limits->keep_mistakes)
+        status = keep_mistakes(query, status, why);
     if (status == PE_OK)
         *out = *query;
     else
@@ -54,6 +66,7 @@ void pe_query_free(pe_query *query)
     if (query == NULL)
         return;
     pe_values_free(&query->values);
+    free(query->mistakes);
     *query = (pe_query){0};
 }
 
@@ -122,6 +135,18 @@ void pe_query_locate(const pe_query *query, pe_problem *why)
     locate(query, why->where, sizeof why->where);
     for (unsigned i = 0; i < why->n_others; i++)
         locate(query, why->others[i].where, sizeof why->others[i].where);
+}
+
+pe_status pe_query_refuse(const pe_query *query, pe_status planned, pe_problem *why)
+{
+    const bool mends = planned == PE_INVALID_PARAMETER || planned == PE_MISSING_PARAMETER;
+    pe_problem all = *query->mistakes;
+    if (mends && !pe_values_asked(&query->values)) {
+        pe_query_locate(query, why);
+        pe_problem_add(&all, why);
+    }
+    *why = all;
+    return all.status;
 }
 
 /* ---- problems ---- */

@@ -17,6 +17,9 @@ typedef struct pe_read_limits {
     size_t max_elements;  /* of any input or output tensor */
     size_t max_positions; /* entries of positions */
     size_t max_depth;     /* nesting of JSON bodies */
+    /* A query that could be planned but for its mistakes is read: pe_query_refuse tells them, and
+     * those of the plan. */
+    bool keep_mistakes;
 } pe_read_limits;
 
 /**
@@ -34,6 +37,7 @@ typedef struct pe_query {
     char tensor[32]; /* "" when absent */
     pe_figure_options figure;
     const char *figure_asked; /* a parameter of figures that was given, or NULL */
+    pe_problem *mistakes;     /* those that were kept, or NULL */
     bool from_json; /* problems point into the body: errors[].pointer instead of parameter */
 } pe_query;
 
@@ -86,6 +90,10 @@ pe_status pe_query_figure_check(const pe_query *query, const pe_format *format, 
  */
 void pe_query_locate(const pe_query *query, pe_problem *why);
 
+/** The end of a query with kept mistakes, once a plan of it was made or failed as `planned` and *why
+ * say. A mistake of the plan is told beside them, where it depends on none of the refused values. */
+pe_status pe_query_refuse(const pe_query *query, pe_status planned, pe_problem *why) PE_MUST_CHECK;
+
 /** The resource's path, with the name that stands in it. */
 void pe_query_canonical_path(const pe_query *query, pe_buffer *out);
 
@@ -103,8 +111,8 @@ void pe_query_canonical_string(const pe_query *query, const pe_format *format, p
 pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem *why) PE_MUST_CHECK;
 /** The end of reading, which `status` is of: what a model sets, then defaults. The query goes to
  * *out, or is freed on failure.   Errors  as pe_query_string_parse. */
-pe_status pe_query_finish(pe_query *query, pe_status status, pe_query *out,
-                          pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limits *limits,
+                          pe_query *out, pe_problem *why) PE_MUST_CHECK;
 /** Replace model and layer_type by what they set. Errors  NOT_FOUND, INVALID_PARAMETER. */
 pe_status pe_query_model_fill(pe_query *query, pe_problem *why) PE_MUST_CHECK;
 /** Read a query string into a query that was begun. */

@@ -47,6 +47,7 @@ static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_rea
     pe_value *value = &query->values.value[i];
     if (value->given)
         return pe_query_fail_given(value, from->name, from->name, why);
+    value->given = true; /* if refused, too */
     if (from->elements == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, param->name, "%s must not be empty", param->name);
     pe_status status = pe_stored_array(from, param->as_float64 ? PE_FLOAT64 : pe_query_dtype(query),
@@ -56,25 +57,28 @@ static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_rea
     status = pe_stored_check_finite(&value->tensor, from, param->name, why);
     if (status != PE_OK)
         return status;
-    value->present = value->given = true;
     const pe_value_reading to = {
         .param = param, .value = value, .place = param->name, .limits = limits};
-    return pe_value_check_tensor(&to, why);
+    status = pe_value_check_tensor(&to, why);
+    value->present = status == PE_OK;
+    return status;
 }
 
 static pe_status read_body(pe_query *query, const pe_binary_body *body,
                            const pe_read_limits *limits, pe_problem *why)
 {
     pe_binary_tensors tensors;
+    pe_problem mistake;
     pe_status status = pe_query_string_read(query, body->string, limits, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_binary_body_read(body, limits->max_elements, &tensors, why);
-    if (status != PE_OK)
-        return status;
+    const pe_status read = pe_binary_body_read(body, limits->max_elements, &tensors, &mistake);
+    if (read != PE_OK) {
+        *why = mistake;
+        return read;
+    }
     default_dtype(query, tensors.tensor[0].dtype);
-    for (size_t t = 0; t < tensors.n && status == PE_OK; t++)
-        status = set_tensor(query, &tensors.tensor[t], limits, why);
+    for (size_t t = 0; t < tensors.n && !pe_status_is_ours(status); t++)
+        status = pe_problem_collect(status, set_tensor(query, &tensors.tensor[t], limits, &mistake),
+                                    &mistake, why);
     return status;
 }
 
@@ -85,5 +89,5 @@ pe_status pe_query_binary_parse(const pe_resource *resource, const pe_binary_bod
     const pe_status status = pe_query_begin(resource, &query, why);
     if (status != PE_OK)
         return status;
-    return pe_query_finish(&query, read_body(&query, body, limits, why), out, why);
+    return pe_query_finish(&query, read_body(&query, body, limits, why), limits, out, why);
 }

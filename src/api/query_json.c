@@ -229,5 +229,5 @@ pe_status pe_query_json_parse(const pe_resource *resource, pe_slice json,
     if (status != PE_OK)
         return status;
     query.from_json = true;
-    return pe_query_finish(&query, read_body(&query, json, limits, why), out, why);
+    return pe_query_finish(&query, read_body(&query, json, limits, why), limits, out, why);
 }

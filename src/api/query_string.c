@@ -131,5 +131,6 @@ pe_status pe_query_string_parse(const pe_resource *resource, pe_slice string,
     const pe_status status = pe_query_begin(resource, &query, why);
     if (status != PE_OK)
         return status;
-    return pe_query_finish(&query, pe_query_string_read(&query, string, limits, why), out, why);
+    return pe_query_finish(&query, pe_query_string_read(&query, string, limits, why), limits, out,
+                           why);
 }

@@ -36,19 +36,17 @@ pe_status(pe_fail_memory)(pe_problem *why)
     return pe_fail(why, PE_OVERLOADED, "", "the server's memory is in use");
 }
 
-/* A place is told once. */
-static bool is_told(const pe_problem *why, const char *where)
+/* A place is told once, unless by one problem: of the first n others. */
+static bool is_told(const pe_problem *why, unsigned n, const char *where)
 {
     bool told = strcmp(why->where, where) == 0;
-    for (unsigned i = 0; i < why->n_others && !told; i++)
+    for (unsigned i = 0; i < n && !told; i++)
         told = strcmp(why->others[i].where, where) == 0;
     return told;
 }
 
 static void add_mistake(pe_problem *why, const char *where, const char *detail)
 {
-    if (where[0] == '\0' || is_told(why, where))
-        return;
     if (why->n_others == PE_MISTAKES_MAX) {
         why->n_untold++;
         return;
@@ -60,23 +58,48 @@ static void add_mistake(pe_problem *why, const char *where, const char *detail)
 
 void pe_problem_add(pe_problem *why, const pe_problem *other)
 {
+    const unsigned before = why->n_others;
+    if (other->where[0] != '\0' && !is_told(why, before, other->where))
+        add_mistake(why, other->where, other->detail);
+    for (unsigned i = 0; i < other->n_others; i++)
+        if (!is_told(why, before, other->others[i].where))
+            add_mistake(why, other->others[i].where, other->others[i].detail);
+    why->n_untold += other->n_untold;
+}
+
+static void append(pe_problem *why, const pe_problem *other)
+{
     add_mistake(why, other->where, other->detail);
     for (unsigned i = 0; i < other->n_others; i++)
         add_mistake(why, other->others[i].where, other->others[i].detail);
     why->n_untold += other->n_untold;
 }
 
-pe_status pe_problem_collect(pe_status so_far, pe_status status, const pe_problem *mistake,
-                             pe_problem *why)
+typedef void add_function(pe_problem *why, const pe_problem *other);
+
+static pe_status add_to(pe_status so_far, pe_status status, const pe_problem *mistake,
+                        add_function *add, pe_problem *why)
 {
     if (status == PE_OK || pe_status_is_ours(so_far))
         return so_far;
     if (so_far != PE_OK && !pe_status_is_ours(status)) {
-        pe_problem_add(why, mistake);
+        add(why, mistake);
         return so_far;
     }
     *why = *mistake;
     return status;
+}
+
+pe_status pe_problem_collect(pe_status so_far, pe_status status, const pe_problem *mistake,
+                             pe_problem *why)
+{
+    return add_to(so_far, status, mistake, pe_problem_add, why);
+}
+
+pe_status pe_problem_gather(pe_status so_far, pe_status status, const pe_problem *mistake,
+                            pe_problem *why)
+{
+    return add_to(so_far, status, mistake, append, why);
 }
 
 int pe_status_http(pe_status status)

@@ -120,6 +120,10 @@ void pe_problem_add(pe_problem *why, const pe_problem *other);
 pe_status pe_problem_collect(pe_status so_far, pe_status status, const pe_problem *mistake,
                              pe_problem *why) PE_MUST_CHECK;
 
+/** The same where several mistakes may have one place, or none. */
+pe_status pe_problem_gather(pe_status so_far, pe_status status, const pe_problem *mistake,
+                            pe_problem *why) PE_MUST_CHECK;
+
 /**
  * Fill *why and return status.
  *

@@ -38,16 +38,28 @@ pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, p
     return PE_OK;
 }
 
-/* What the machine fails at (a disk that is full) has no code: "internal" is a fault of ours. */
-int pe_cli_fail(const char *event, const pe_problem *why)
+static void tell(const char *event, const char *code, const char *where, const char *detail)
 {
     const pe_log_member members[] = {
-        {PE_LOG_TEXT, "code", .text = pe_status_code_text(why->status)},
-        {PE_LOG_TEXT, "parameter", .text = why->where},
-        {PE_LOG_TEXT, "detail", .text = why->detail},
+        {PE_LOG_TEXT, "code", .text = code},
+        {PE_LOG_TEXT, "parameter", .text = where},
+        {PE_LOG_TEXT, "detail", .text = detail},
         {0},
     };
-    pe_log(PE_LOG_ERROR, event, members + (why->status == PE_INTERNAL));
+    pe_log(PE_LOG_ERROR, event, members + (code == NULL));
+}
+
+/* A line for each mistake. What the machine fails at (a disk that is full) has no code: "internal" is a fault of ours. */
+int pe_cli_fail(const char *event, const pe_problem *why)
+{
+    tell(event, why->status == PE_INTERNAL ? NULL : pe_status_code_text(why->status), why->where,
+         why->detail);
+    for (unsigned i = 0; i < why->n_others; i++)
+        tell(event, NULL, why->others[i].where, why->others[i].detail);
+    char more[64];
+    snprintf(more, sizeof more, "there are %u more mistakes", why->n_untold);
+    if (why->n_untold > 0)
+        tell(event, NULL, "", more);
     return pe_status_is_ours(why->status) ? PE_EXIT_FAILED : PE_EXIT_USAGE;
 }
 

@@ -177,9 +177,9 @@ static pe_status take(pe_table_arguments *table, int n, char **arguments, int *w
         return PE_OK;
     }
     const pe_status status = split(table, n, arguments, &flag, why);
+    *width = flag.width;
     if (status != PE_OK)
         return status;
-    *width = flag.width;
     const char **own = own_value(table, flag.name);
     if (own != NULL)
         return set_own(&flag, own, why);
@@ -192,15 +192,15 @@ static pe_status take_all(pe_table_arguments *table, int n, char **arguments, pe
     table->settings = calloc((size_t)n + 1, sizeof *table->settings);
     if (table->settings == NULL)
         return pe_fail_memory(why);
-    for (int a = 0, width = 0; a < n; a += width) {
-        const pe_status status = take(table, n - a, arguments + a, &width, why);
-        if (status != PE_OK)
-            return status;
-    }
+    pe_problem mistake;
+    pe_status status = PE_OK;
+    for (int a = 0, width = 0; a < n; a += width)
+        status = pe_problem_gather(status, take(table, n - a, arguments + a, &width, &mistake),
+                                   &mistake, why);
     table->output_given = table->output != NULL;
     if (!table->output_given)
         table->output = "-";
-    const pe_status status = find_format(table, why);
+    status = pe_problem_gather(status, find_format(table, &mistake), &mistake, why);
     if (status != PE_OK)
         return status;
     return table->query.failed ? pe_fail_memory(why) : PE_OK;

@@ -108,7 +108,8 @@ static pe_status read_query(const pe_table_arguments *table, const pe_settings *
 {
     const pe_read_limits limits = {.max_elements = (size_t)settings->max_elements,
                                    .max_positions = (size_t)settings->max_positions,
-                                   .max_depth = (size_t)settings->max_json_depth};
+                                   .max_depth = (size_t)settings->max_json_depth,
+                                   .keep_mistakes = true};
     if (table->body != NULL)
         return query_with_body(table, settings, &limits, work, why);
     if (table->resource->kind == PE_TRANSFORM)
@@ -131,8 +132,11 @@ static pe_status make_stream(const pe_table_arguments *table, const pe_settings 
         pe_tables_load_learned(work->tables, settings->learned_dir, &learned, why) != PE_OK ||
         read_query(table, settings, work, why) != PE_OK)
         return why->status;
-    if (table->resource->plan(&work->query.values, work->tables, &limits, &work->plan, why) !=
-        PE_OK) {
+    const pe_status planned =
+        table->resource->plan(&work->query.values, work->tables, &limits, &work->plan, why);
+    if (work->query.mistakes != NULL)
+        return pe_query_refuse(&work->query, planned, why);
+    if (planned != PE_OK) {
         pe_query_locate(&work->query, why);
         return why->status;
     }
@@ -284,15 +288,32 @@ static pe_status write_table(const pe_table_arguments *table, const pe_settings 
     return status;
 }
 
+/* The mistakes of parameters beside those of the command and of settings. */
+static pe_status add_parameters(const pe_table_arguments *table, pe_status status, pe_problem *why)
+{
+    static const pe_read_limits limits = {SIZE_MAX, SIZE_MAX, 1, .keep_mistakes = false};
+    pe_problem mistake;
+    pe_query query = {0};
+    if (table->resource == NULL || table->resource->kind == PE_TRANSFORM || table->body != NULL)
+        return status;
+    status =
+        pe_problem_gather(status,
+                          pe_query_string_parse(table->resource, pe_buffer_slice(&table->query),
+                                                &limits, &query, &mistake),
+                          &mistake, why);
+    pe_query_free(&query);
+    return status;
+}
+
 static pe_status run(const pe_table_arguments *table, pe_problem *why)
 {
     pe_config *config = NULL;
-    if (pe_cli_configure(table->n_settings, table->settings, &config, why) != PE_OK ||
-        check_terminal(table, why) != PE_OK) {
-        pe_config_free(config);
-        return why->status;
-    }
-    const pe_status status = write_table(table, pe_config_settings(config), why);
+    pe_status status = pe_cli_configure(table->n_settings, table->settings, &config, why);
+    if (status != PE_OK)
+        return add_parameters(table, status, why);
+    status = check_terminal(table, why);
+    if (status == PE_OK)
+        status = write_table(table, pe_config_settings(config), why);
     pe_config_free(config);
     return status;
 }
@@ -312,8 +333,12 @@ int pe_cli_table(int n_arguments, char **arguments)
     pe_table_arguments table = {0};
     pe_problem why;
     int code = PE_EXIT_OK;
-    if (pe_table_arguments_read(n_arguments, arguments, &table, &why) != PE_OK ||
-        (!table.help && run(&table, &why) != PE_OK))
+    pe_status status = pe_table_arguments_read(n_arguments, arguments, &table, &why);
+    if (status != PE_OK)
+        status = add_parameters(&table, status, &why);
+    else if (!table.help)
+        status = run(&table, &why);
+    if (status != PE_OK)
         code = pe_cli_fail("table_failed", &why);
     else if (table.help)
         code = print_help(table.resource);

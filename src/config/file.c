@@ -90,13 +90,11 @@ static pe_status take_object(pe_config *config, json_t *object, pe_problem *why)
 {
     const char *key;
     json_t *member;
-    json_object_foreach(object, key, member)
-    {
-        const pe_status status = take_member(config, key, member, why);
-        if (status != PE_OK)
-            return status;
-    }
-    return PE_OK;
+    pe_problem mistake;
+    pe_status status = PE_OK;
+    json_object_foreach(object, key, member) status =
+        pe_problem_gather(status, take_member(config, key, member, &mistake), &mistake, why);
+    return status;
 }
 
 static pe_status load_object(const char *path, json_t **out, pe_problem *why)

@@ -119,8 +119,9 @@ static pe_status read_variable(pe_config *config, const char *variable, pe_slice
 static pe_status read_environment(pe_config *config, char **environment, pe_problem *why)
 {
     const char *link = NULL;
+    pe_problem mistake;
     pe_status status = PE_OK;
-    for (; status == PE_OK && environment != NULL && *environment != NULL; environment++) {
+    for (; environment != NULL && *environment != NULL; environment++) {
         const char *variable = *environment;
         const size_t bytes = strcspn(variable, "=");
         if (strncmp(variable, PREFIX, strlen(PREFIX)) != 0 || variable[bytes] == '\0')
@@ -129,7 +130,8 @@ static pe_status read_environment(pe_config *config, char **environment, pe_prob
         if (is_service_link(name, variable + bytes + 1))
             link = variable;
         else
-            status = read_variable(config, variable, name, why);
+            status = pe_problem_gather(status, read_variable(config, variable, name, &mistake),
+                                       &mistake, why);
     }
     if (link != NULL)
         warn_ignored(link, strcspn(link, "="),
@@ -172,7 +174,8 @@ static struct flag split_flag(int n, char **arguments)
     }
     /* A truth may follow its flag, or not: `--access-log` alone is true. */
     const bool truth = flag.row != NULL && flag.row->kind == PE_SETTING_BOOL;
-    if (n > 1 && (!truth || is_truth(arguments[1]))) {
+    const bool known = flag.row != NULL || flag.config;
+    if (n > 1 && (!truth || is_truth(arguments[1])) && (known || arguments[1][0] != '-')) {
         flag.value = arguments[1];
         flag.width = 2;
     } else if (truth) {
@@ -204,35 +207,44 @@ static pe_status refuse_argument(const char *argument, const struct flag *flag, 
     return status;
 }
 
+static pe_status check_flag(const char *argument, const struct flag *flag, pe_problem *why)
+{
+    if (flag->row == NULL && !flag->config)
+        return refuse_argument(argument, flag, why);
+    if (flag->value == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, flag->name, "--%s needs a value", flag->name);
+    return PE_OK;
+}
+
 /* Checks that every argument is a flag with its value, and finds the last --config. */
 static pe_status check_flags(int n, char **arguments, const char **config_file, pe_problem *why)
 {
+    pe_problem mistake;
+    pe_status status = PE_OK;
     for (int a = 0; a < n;) {
         const struct flag flag = split_flag(n - a, arguments + a);
-        if (flag.row == NULL && !flag.config)
-            return refuse_argument(arguments[a], &flag, why);
-        if (flag.value == NULL)
-            return pe_fail(why, PE_INVALID_PARAMETER, flag.name, "--%s needs a value", flag.name);
-        if (flag.config)
+        status =
+            pe_problem_gather(status, check_flag(arguments[a], &flag, &mistake), &mistake, why);
+        if (flag.config && flag.value != NULL)
             *config_file = flag.value;
         a += flag.width;
     }
-    return PE_OK;
+    return status;
 }
 
 static pe_status read_flags(pe_config *config, int n, char **arguments, pe_problem *why)
 {
+    pe_problem mistake;
+    pe_status status = PE_OK;
     for (int a = 0; a < n;) {
         const struct flag flag = split_flag(n - a, arguments + a);
         const pe_setting_target to = {config, flag.row, PE_LEVEL_FLAG};
         a += flag.width;
-        if (flag.row == NULL)
-            continue;
-        const pe_status status = pe_setting_set_parsed(&to, flag.value, why);
-        if (status != PE_OK)
-            return status;
+        if (flag.row != NULL && flag.value != NULL)
+            status = pe_problem_gather(status, pe_setting_set_parsed(&to, flag.value, &mistake),
+                                       &mistake, why);
     }
-    return PE_OK;
+    return status;
 }
 
 /* ---- the interface ---- */
@@ -242,14 +254,13 @@ static pe_status read_levels(pe_config *config, int n, char **arguments, char **
 {
     const char *file = NULL;
     set_defaults(config);
+    pe_problem mistake;
     pe_status status = check_flags(n, arguments, &file, why);
-    if (status != PE_OK)
-        return status;
-    status = read_file(config, asked_file(file, environment), why);
-    if (status != PE_OK)
-        return status;
-    status = read_environment(config, environment, why);
-    return status == PE_OK ? read_flags(config, n, arguments, why) : status;
+    status = pe_problem_gather(status, read_file(config, asked_file(file, environment), &mistake),
+                               &mistake, why);
+    status =
+        pe_problem_gather(status, read_environment(config, environment, &mistake), &mistake, why);
+    return pe_problem_gather(status, read_flags(config, n, arguments, &mistake), &mistake, why);
 }
 
 pe_status pe_config_read(int n_arguments, char **arguments, char **environment, pe_config **out,

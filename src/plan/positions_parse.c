@@ -197,22 +197,34 @@ static pe_status next_row(const reader *of, pe_slice *rows, pe_slice *text, pe_p
     return PE_OK;
 }
 
-/* Row r is not as long as those before it, unless one of them cannot be read at all. */
-static pe_status fail_length(const reader *of, pe_slice rows, size_t r, size_t n)
+/* One row, which must be as long as the first that can be read: *n, or 0 before that one. */
+static pe_status check_row(const reader *of, pe_slice *rows, size_t r, size_t *n)
 {
     pe_slice text;
     pe_positions row = {0};
-    for (size_t k = 0; k <= r; k++) {
-        pe_status status = next_row(of, &rows, &text, &row);
-        if (status == PE_OK && row.step == 0)
-            status = scan_list(of, text, row.count, NULL);
-        if (status != PE_OK)
-            return status;
+    pe_status status = next_row(of, rows, &text, &row);
+    if (status == PE_OK && row.step == 0)
+        status = scan_list(of, text, row.count, NULL);
+    if (status != PE_OK || *n == 0 || row.count == *n) {
+        *n = status == PE_OK ? row.count : *n;
+        return status;
     }
     return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
                    "%s must name the same number of positions on every axis, got %zu on the first "
                    "axis and %zu on axis %zu",
-                   of->name, n, row.count, r);
+                   of->name, *n, row.count, r);
+}
+
+/* The mistakes of all rows, where one has been found. */
+static pe_status fail_rows(const reader *of, pe_slice rows, size_t n_rows)
+{
+    pe_problem mistake;
+    const reader one = {of->name, of->max_count, &mistake};
+    pe_status failed = PE_OK;
+    size_t n = 0;
+    for (size_t r = 0; r < n_rows && (failed == PE_OK || of->why->n_others < PE_MISTAKES_MAX); r++)
+        failed = pe_problem_gather(failed, check_row(&one, &rows, r, &n), &mistake, of->why);
+    return failed;
 }
 
 /* What is known of rows before their numbers are held. */
@@ -226,13 +238,12 @@ static pe_status measure_rows(const reader *of, const pe_slice text, extent *all
     pe_slice rest = text, row_text;
     for (size_t r = 0; r < all->rows; r++) {
         pe_positions row;
-        const pe_status status = next_row(of, &rest, &row_text, &row);
-        if (status != PE_OK)
-            return status;
+        if (next_row(of, &rest, &row_text, &row) != PE_OK)
+            return fail_rows(of, text, all->rows);
         if (r == 0 && row.count > of->max_count / all->rows)
             return too_many(of, row.count * all->rows);
         if (r != 0 && row.count != all->n)
-            return fail_length(of, text, r, all->n);
+            return fail_rows(of, text, all->rows);
         all->n = row.count;
         all->lists += row.step == 0;
     }
@@ -292,7 +303,8 @@ static pe_status parse_rows(const reader *of, pe_slice text, size_t rows, pe_pos
     status = held ? fill_rows(of, text, &all) : pe_fail_memory(of->why);
     if (status != PE_OK) {
         pe_positions_free(&all);
-        return status;
+        const pe_status told = pe_status_is_ours(status) ? PE_OK : fail_rows(of, text, rows);
+        return told != PE_OK ? told : status;
     }
     *out = all;
     return PE_OK;

@@ -3,6 +3,7 @@
 #include "plan/values.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,12 +92,20 @@ pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
     return status;
 }
 
-pe_value *pe_values_find(const pe_values *values, const char *name)
+static pe_value *find(const pe_values *values, const char *name)
 {
     for (size_t i = 0; i < values->n; i++)
         if (strcmp(values->value[i].param->name, name) == 0)
             return &values->value[i];
     return NULL;
+}
+
+pe_value *pe_values_find(const pe_values *values, const char *name)
+{
+    pe_value *value = find(values, name);
+    if (value != NULL && value->refused)
+        value->asked = true;
+    return value;
 }
 
 pe_value *pe_values_called(const pe_values *values, const char *name)
@@ -110,7 +119,7 @@ pe_value *pe_values_called(const pe_values *values, const char *name)
 
 void pe_values_place(const pe_values *values, const char *name, char *out, size_t bytes)
 {
-    const pe_value *value = pe_values_find(values, name);
+    const pe_value *value = find(values, name);
     const char *parent = value != NULL ? value->parent : NULL;
     snprintf(out, bytes, "%s%s%s", parent != NULL ? parent : "", parent != NULL ? "/" : "",
              value != NULL && value->alias != NULL ? value->alias : name);
@@ -145,13 +154,13 @@ size_t pe_values_choice(const pe_values *values, const char *name)
 
 bool pe_values_present(const pe_values *values, const char *name)
 {
-    const pe_value *value = pe_values_find(values, name);
-    return value != NULL && value->present;
+    const pe_value *value = find(values, name);
+    return value != NULL && (value->present || pe_values_find(values, name)->present);
 }
 
 bool pe_values_given(const pe_values *values, const char *name)
 {
-    const pe_value *value = pe_values_find(values, name);
+    const pe_value *value = find(values, name);
     return value != NULL && value->given;
 }
 
@@ -247,4 +256,47 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
         status = pe_problem_collect(status, filled, &mistake, why);
     }
     return status;
+}
+
+/* ---- what stands in for a refused value ---- */
+
+static bool stand_in(pe_value *value)
+{
+    pe_problem none;
+    const pe_param *param = value->param;
+    const bool number = param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL;
+    pe_value_clear(value);
+    *value = (pe_value){.param = param,
+                        .given = value->given,
+                        .refused = true,
+                        .parent = value->parent,
+                        .alias = value->alias};
+    if (number && (param->required || param->optional)) {
+        value->real = param->above_min || isinf(param->min) ? param->max : param->min;
+        value->integer = param->kind == PE_KIND_INT ? (int64_t)value->real : 0;
+        return value->present = true;
+    }
+    if (!param->required && !param->optional)
+        return fill_default(value, &none) == PE_OK;
+    return param->optional;
+}
+
+bool pe_values_stand_in(pe_values *values, bool missing)
+{
+    bool all = true;
+    for (size_t i = 0; i < values->n; i++) {
+        pe_value *value = &values->value[i];
+        const bool lacks = value->given || (missing && value->param->required);
+        if (!value->present && lacks && value->param->kind != PE_KIND_NAME)
+            all = stand_in(value) && all;
+    }
+    return all;
+}
+
+bool pe_values_asked(const pe_values *values)
+{
+    bool asked = false;
+    for (size_t i = 0; i < values->n; i++)
+        asked |= values->value[i].asked;
+    return asked;
 }

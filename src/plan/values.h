@@ -21,6 +21,9 @@
 typedef struct pe_value {
     const pe_param *param; /* its row */
     bool present, given;
+    /** Given, but not as the row wants it: what stands here is no value of the client's. `asked`: a
+     * plan has looked at it, so its mistakes may be those of what stands here. */
+    bool refused, asked;
     int64_t integer;
     double real;
     bool truth;
@@ -85,6 +88,12 @@ pe_status pe_values_invalid(const pe_values *values, const char *name, pe_proble
 /** Fill every absent row that has a default. MISSING_PARAMETER for a required one that is absent,
  * names excepted: paths bring them. */
 pe_status pe_values_defaults(pe_values *values, pe_problem *why) PE_MUST_CHECK;
+
+/** Put something within its bounds in the place of each value that is refused, or `missing`, so that
+ * a plan may be made for its own mistakes alone. False where nothing can stand there. */
+bool pe_values_stand_in(pe_values *values, bool missing);
+/** Did a plan depend on a value that is refused? */
+bool pe_values_asked(const pe_values *values);
 
 /**
  * The canonical form: present values, sorted by name, defaults included, numbers in their shortest

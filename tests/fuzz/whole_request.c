@@ -35,7 +35,8 @@ static pe_service *get_service(void)
     service.config = config;
     service.settings = pe_config_settings(config);
     service.limits = (pe_limits){.max_elements = ELEMENTS_MAX, .max_work = WORK_MAX};
-    service.read_limits = (pe_read_limits){ELEMENTS_MAX, ELEMENTS_MAX, 32};
+    service.read_limits = (pe_read_limits){
+        .max_elements = ELEMENTS_MAX, .max_positions = ELEMENTS_MAX, .max_depth = 32};
     service.max_pixels = 320 * 240;
     return &service;
 }

@@ -57,16 +57,18 @@ def words_for(resource, method):
     return {"summary": summary, "description": f"Formula: `{resource['formula']}`\n\nSource: {resource['source']}"}
 
 
-# A binary body has no room for parameters. Generators of clients take one kind of body for an operation.
-BINARY = ("Parameters and vectors. The vectors may also come as application/x-npy, application/vnd.safetensors or "
-          "application/octet-stream (with X-Tensor-Shape and X-Tensor-Dtype), and the parameters in the query.")
+# A binary body has no room for parameters. Generators of clients that take one kind of body take the first.
+BINARY = "Parameters and vectors; or vectors alone (octet-stream with X-Tensor-*), the parameters being in the query."
+BINARY_TYPES = ("application/x-npy", "application/vnd.safetensors", "application/octet-stream")
 
 
 def request_body(resource):
+    others = () if is_table(resource) else BINARY_TYPES
     return {
         "required": True,
         "description": "Parameters." if is_table(resource) else BINARY,
-        "content": {"application/json": {"schema": refer("schemas", request_name(resource))}},
+        "content": {"application/json": {"schema": refer("schemas", request_name(resource))},
+                    **{media_type: {"schema": refer("schemas", "Bytes")} for media_type in others}},
     }
 
 

@@ -149,29 +149,83 @@ static pe_status check_size(const pe_values *values, const char *name, size_t mo
     return PE_OK;
 }
 
-static pe_status check_shapes(const pe_values *values, pe_problem *why)
+static size_t tokens_of(const pe_values *values, const char *name)
 {
-    pe_status status = check_like(values, "k", "q", 1, why);
-    if (status == PE_OK)
-        status = check_size(values, "k", KEY_NUMBERS_MAX, why);
-    if (status != PE_OK || !pe_values_present(values, "v"))
-        return status;
-    status = check_like(values, "v", "k", 2, why);
-    return status == PE_OK ? check_size(values, "v", VALUE_NUMBERS_MAX, why) : status;
+    const pe_shape *shape = &pe_values_find(values, name)->tensor.shape;
+    return shape->dim[shape->ndim - 2];
+}
+
+static pe_status check_positions(const pe_values *values, const char *name, size_t n,
+                                 pe_problem *why)
+{
+    const pe_value *value = pe_values_find(values, name);
+    if (!value->present || value->positions.count == n)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, name,
+                   "%s must give one for each of the %zu tokens, got %zu", name, n,
+                   value->positions.count);
+}
+
+static pe_status check_order(const pe_values *values, size_t queries, size_t keys, pe_problem *why)
+{
+    if (queries <= keys || pe_values_present(values, "query_positions"))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "q",
+                   "queries are the last of the key positions, so there must be as many keys "
+                   "or more, got %zu queries and %zu keys; query_positions says where they "
+                   "are instead",
+                   queries, keys);
 }
 
 /* [keys], [queries, keys], or the shape of the probabilities. */
-static pe_status check_mask(pe_attend *s, const pe_shape *whole, pe_problem *why)
+static pe_status check_mask(const pe_values *values, size_t queries, size_t keys, pe_problem *why)
+{
+    const pe_shape *shape = &pe_values_find(values, "attention_mask")->tensor.shape;
+    pe_shape whole = pe_values_find(values, "q")->tensor.shape;
+    whole.dim[whole.ndim - 1] = keys;
+    bool fits = !pe_values_present(values, "attention_mask") || shape->ndim <= 2 ||
+                shape->ndim == whole.ndim;
+    for (size_t a = 0; fits && a < shape->ndim; a++)
+        fits = shape->dim[a] == whole.dim[whole.ndim - shape->ndim + a];
+    if (fits)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "attention_mask",
+                   "attention_mask must be [keys] = [%zu], [queries, keys] = [%zu, %zu], or "
+                   "have the shape of the probabilities",
+                   keys, queries, keys);
+}
+
+/* k beside q, v beside k. */
+static pe_status check_tensors(const pe_values *values, pe_problem *why)
+{
+    pe_problem mistake;
+    pe_status status = check_like(values, "k", "q", 1, why);
+    status = pe_problem_collect(status, check_size(values, "k", KEY_NUMBERS_MAX, &mistake),
+                                &mistake, why);
+    if (!pe_values_present(values, "v"))
+        return status;
+    status = pe_problem_collect(status, check_like(values, "v", "k", 2, &mistake), &mistake, why);
+    return pe_problem_collect(status, check_size(values, "v", VALUE_NUMBERS_MAX, &mistake),
+                              &mistake, why);
+}
+
+static pe_status check_shapes(const pe_values *values, pe_problem *why)
+{
+    pe_problem mistake;
+    const size_t queries = tokens_of(values, "q"), keys = tokens_of(values, "k");
+    pe_status status = check_tensors(values, why);
+    status =
+        pe_problem_collect(status, check_order(values, queries, keys, &mistake), &mistake, why);
+    status = pe_problem_collect(status, check_positions(values, "key_positions", keys, &mistake),
+                                &mistake, why);
+    status = pe_problem_collect(
+        status, check_positions(values, "query_positions", queries, &mistake), &mistake, why);
+    return pe_problem_collect(status, check_mask(values, queries, keys, &mistake), &mistake, why);
+}
+
+static pe_status read_mask(pe_attend *s, pe_problem *why)
 {
     const pe_shape *shape = &s->mask.shape;
-    bool fits = shape->ndim <= 2 || shape->ndim == whole->ndim;
-    for (size_t a = 0; fits && a < shape->ndim; a++)
-        fits = shape->dim[a] == whole->dim[whole->ndim - shape->ndim + a];
-    if (!fits)
-        return pe_fail(why, PE_INVALID_PARAMETER, "attention_mask",
-                       "attention_mask must be [keys] = [%zu], [queries, keys] = [%zu, %zu], or "
-                       "have the shape of the probabilities",
-                       s->keys, s->queries, s->keys);
     s->mask_rows = 1;
     for (size_t a = 0; a + 1 < shape->ndim; a++)
         s->mask_rows *= shape->dim[a];
@@ -196,10 +250,6 @@ static pe_status read_positions(pe_values *values, const char *name, int64_t fir
         value->positions = pe_positions_range(first, 1, n);
         value->present = true;
     }
-    if (value->positions.count != n)
-        return pe_fail(why, PE_INVALID_PARAMETER, name,
-                       "%s must give one for each of the %zu tokens, got %zu", name, n,
-                       value->positions.count);
     *out = malloc(n * sizeof **out);
     if (*out == NULL)
         return pe_fail_memory(why);
@@ -210,12 +260,6 @@ static pe_status read_positions(pe_values *values, const char *name, int64_t fir
 
 static pe_status place(pe_attend *s, pe_values *values, pe_problem *why)
 {
-    if (s->queries > s->keys && !pe_values_present(values, "query_positions"))
-        return pe_fail(why, PE_INVALID_PARAMETER, "q",
-                       "queries are the last of the key positions, so there must be as many keys "
-                       "or more, got %zu queries and %zu keys; query_positions says where they "
-                       "are instead",
-                       s->queries, s->keys);
     const pe_status status = read_positions(values, "key_positions", 0, s->keys, &s->key_at, why);
     if (status != PE_OK)
         return status;
@@ -315,16 +359,16 @@ static pe_status set_state(pe_attend *s, pe_values *values, const pe_shape *whol
     status = place(s, values, why);
     if (status != PE_OK || s->mask.data == NULL)
         return status;
-    return check_mask(s, whole, why);
+    return read_mask(s, why);
 }
 
 static pe_status plan_attention(pe_values *values, struct pe_tables *tables,
                                 const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
     const pe_attend_scheme *scheme;
+    pe_problem mistake;
     pe_status status = pe_attend_scheme_read(values, &scheme, why);
-    if (status == PE_OK)
-        status = check_shapes(values, why);
+    status = pe_problem_collect(status, check_shapes(values, &mistake), &mistake, why);
     if (status == PE_OK)
         status = add_tensors(values, limits, out, why);
     if (status != PE_OK)

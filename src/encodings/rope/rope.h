@@ -30,6 +30,10 @@ typedef struct pe_rope {
  */
 pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out,
                        pe_problem *why) PE_MUST_CHECK;
+/** The same after checks of a request's tensors, whose mistakes are told beside its own; *out is
+ * written on PE_OK. */
+pe_status pe_rope_read_beside(pe_status so_far, pe_values *values, pe_tables *tables, pe_rope *out,
+                              pe_problem *why) PE_MUST_CHECK;
 void pe_rope_free(pe_rope *rope);
 
 /** What multiplies sines and cosines. */

@@ -127,30 +127,50 @@ typedef struct placing {
     bool overtaken; /* a video lasts longer than it is wide and high */
 } placing;
 
+static pe_status check_grids(const pe_values *values, size_t kind, size_t n, pe_problem *why)
+{
+    const size_t grids = pe_values_find(values, grid_names[kind])->list_length / AXES;
+    if (grids == n)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, grid_names[kind],
+                   "%s must have a row for each %s of token_runs: %zu, got %zu", grid_names[kind],
+                   kinds[kind], n, grids);
+}
+
+static pe_status check_seconds(const pe_values *values, size_t videos, pe_problem *why)
+{
+    pe_problem mistake;
+    pe_status status = PE_OK;
+    const pe_value *seconds = pe_values_find(values, "second_per_grid_ts");
+    if (!seconds->present)
+        return PE_OK;
+    if (seconds->list_length != videos)
+        status = pe_fail(why, PE_INVALID_PARAMETER, "second_per_grid_ts",
+                         "second_per_grid_ts must have a number for each video of token_runs: %zu, "
+                         "got %zu",
+                         videos, seconds->list_length);
+    if (pe_values_present(values, "tokens_per_second"))
+        return status;
+    return pe_problem_collect(status,
+                              pe_fail(&mistake, PE_MISSING_PARAMETER, "tokens_per_second",
+                                      "tokens_per_second is required beside second_per_grid_ts"),
+                              &mistake, why);
+}
+
 /* There must be as many images and videos as grids. */
 static pe_status count_grids(const pe_values *values, pe_problem *why)
 {
+    pe_problem mistake;
+    pe_status status = PE_OK;
     size_t counts[KINDS] = {0};
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     for (size_t i = 0; i < runs->n; i++)
         counts[runs->list[i].choice]++;
-    for (size_t k = IMAGE; k < KINDS; k++) {
-        const size_t grids = pe_values_find(values, grid_names[k])->list_length / AXES;
-        if (counts[k] != grids)
-            return pe_fail(why, PE_INVALID_PARAMETER, grid_names[k],
-                           "%s must have a row for each %s of token_runs: %zu, got %zu",
-                           grid_names[k], kinds[k], counts[k], grids);
-    }
-    const pe_value *seconds = pe_values_find(values, "second_per_grid_ts");
-    if (seconds->present && seconds->list_length != counts[VIDEO])
-        return pe_fail(why, PE_INVALID_PARAMETER, "second_per_grid_ts",
-                       "second_per_grid_ts must have a number for each video of token_runs: %zu, "
-                       "got %zu",
-                       counts[VIDEO], seconds->list_length);
-    if (seconds->present && !pe_values_present(values, "tokens_per_second"))
-        return pe_fail(why, PE_MISSING_PARAMETER, "tokens_per_second",
-                       "tokens_per_second is required beside second_per_grid_ts");
-    return PE_OK;
+    for (size_t k = IMAGE; k < KINDS; k++)
+        status =
+            pe_problem_collect(status, check_grids(values, k, counts[k], &mistake), &mistake, why);
+    return pe_problem_collect(status, check_seconds(values, counts[VIDEO], &mistake), &mistake,
+                              why);
 }
 
 /* Give the run the next grid of its kind, which must have as many tokens as the run says. */
@@ -244,6 +264,7 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
                       pe_plan *out, pe_problem *why)
 {
     (void)tables;
+    pe_problem mistake;
     pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     pe_status status = count_grids(values, why);
     if (status != PE_OK)
@@ -254,8 +275,9 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
     s->n = runs->n;
     placing p = start_placing(values);
     const size_t left = p.token;
-    for (size_t i = 0; i < runs->n && status == PE_OK; i++)
-        status = place_run(&p, &runs->list[i], &s->run[i], why);
+    for (size_t i = 0; i < runs->n; i++)
+        status = pe_problem_collect(status, place_run(&p, &runs->list[i], &s->run[i], &mistake),
+                                    &mistake, why);
     if (status != PE_OK)
         return status;
     s->tokens = p.token + (size_t)pe_values_int(values, "right_padding");

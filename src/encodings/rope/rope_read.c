@@ -152,21 +152,24 @@ static pe_status read_formula(const pe_values *values, const pe_rope_type *type,
     return status != PE_OK ? status : check_float32(values, rope, why);
 }
 
+static pe_status read_axes(pe_values *values, pe_rope *rope, pe_problem *why)
+{
+    return pe_values_present(values, "axes_dims") ? pe_rope_ladders_read(values, rope, why)
+                                                  : pe_rope_mrope_read(values, rope, why);
+}
+
 static pe_status read_rope(pe_values *values, pe_rope *rope, pe_problem *why)
 {
     const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
-    rope->pairing = (pe_pairing)pe_values_choice(values, "pairing");
-    rope->float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32;
     pe_problem mistake;
     pe_status status = pe_rope_type_keys_check(values, type, why);
     status = pe_problem_collect(status, read_dims(values, type, rope, &mistake), &mistake, why);
     if (status != PE_OK)
         return status;
+    rope->pairing = (pe_pairing)pe_values_choice(values, "pairing");
+    rope->float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32;
     status = read_formula(values, type, rope, why);
-    if (status != PE_OK)
-        return status;
-    return pe_values_present(values, "axes_dims") ? pe_rope_ladders_read(values, rope, why)
-                                                  : pe_rope_mrope_read(values, rope, why);
+    return pe_problem_collect(status, read_axes(values, rope, &mistake), &mistake, why);
 }
 
 pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out, pe_problem *why)
@@ -178,6 +181,18 @@ pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out, pe_pr
     else
         pe_rope_free(&rope);
     return status;
+}
+
+pe_status pe_rope_read_beside(pe_status so_far, pe_values *values, pe_tables *tables, pe_rope *out,
+                              pe_problem *why)
+{
+    pe_problem mistake;
+    if (so_far != PE_OK && !pe_values_present(values, "head_dim"))
+        return so_far;
+    const pe_status status = pe_rope_read(values, tables, out, &mistake);
+    if (so_far != PE_OK && status == PE_OK)
+        pe_rope_free(out);
+    return pe_problem_collect(so_far, status, &mistake, why);
 }
 
 void pe_rope_free(pe_rope *rope)

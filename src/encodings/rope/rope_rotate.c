@@ -12,9 +12,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_shared_wave wave;
     size_t tokens;
     pe_status status = pe_rope_rotated_check(values, &tokens, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_read(values, tables, &rope, why);
+    status = pe_rope_read_beside(status, values, tables, &rope, why);
     if (status != PE_OK)
         return status;
     const bool inverse = pe_values_bool(values, "inverse");

@@ -66,31 +66,42 @@ static pe_status seq_axis(const pe_values *values, const char *name, size_t *axi
     return PE_OK;
 }
 
+/* How many tokens a tensor has, *tokens: as many as the one before it, `first`. */
+static pe_status count_tokens(const pe_values *values, const char *name, const char *first,
+                              size_t *tokens, pe_problem *why)
+{
+    size_t axis;
+    const pe_status status = seq_axis(values, name, &axis, why);
+    if (status != PE_OK)
+        return status;
+    const size_t count = pe_values_find(values, name)->tensor.shape.dim[axis];
+    if (first != NULL && *tokens != count)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must have as many tokens as %s, %zu, got %zu", name, first, *tokens,
+                       count);
+    *tokens = count;
+    return PE_OK;
+}
+
 pe_status pe_rope_rotated_tokens(pe_values *values, const char *const *names, size_t n,
                                  size_t *tokens, pe_problem *why)
 {
     const char *first = NULL;
+    pe_problem mistake;
+    pe_status status = PE_OK;
     *tokens = 0;
     for (size_t t = 0; t < n; t++) {
-        size_t axis;
         const char *name = names[t];
         if (!pe_values_present(values, name))
             continue;
-        pe_status status = pe_rope_rotated_head_dim(values, name, why);
-        if (status != PE_OK)
-            return status;
-        status = seq_axis(values, name, &axis, why);
-        if (status != PE_OK)
-            return status;
-        const size_t count = pe_values_find(values, name)->tensor.shape.dim[axis];
-        if (first != NULL && *tokens != count)
-            return pe_fail(why, PE_INVALID_PARAMETER, name,
-                           "%s must have as many tokens as %s, %zu, got %zu", name, first, *tokens,
-                           count);
-        first = name;
-        *tokens = count;
+        status = pe_problem_collect(status, pe_rope_rotated_head_dim(values, name, &mistake),
+                                    &mistake, why);
+        const pe_status counted = count_tokens(values, name, first, tokens, &mistake);
+        status = pe_problem_collect(status, counted, &mistake, why);
+        if (counted == PE_OK)
+            first = name;
     }
-    return PE_OK;
+    return status;
 }
 
 static const char *const tensor_names[] = {"vectors", "q", "k"};

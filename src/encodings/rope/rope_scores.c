@@ -185,18 +185,18 @@ static pe_status check(pe_values *values, pe_problem *why)
 {
     static const char *const tensors[] = {"q", "k"};
     static const char *const positions[] = {"query_positions", "key_positions"};
+    pe_problem mistake;
+    pe_status status = PE_OK;
     for (size_t t = 0; t < 2; t++) {
         if (pe_values_find(values, tensors[t])->tensor.shape.ndim != 2)
             return pe_fail(why, PE_INVALID_PARAMETER, tensors[t],
                            "%s must have two axes, [rows, head_dim]", tensors[t]);
-        pe_status status = pe_rope_rotated_head_dim(values, tensors[t], why);
-        if (status != PE_OK)
-            return status;
-        status = check_positions(values, positions[t], tensors[t], why);
-        if (status != PE_OK)
-            return status;
+        status = pe_problem_collect(status, pe_rope_rotated_head_dim(values, tensors[t], &mistake),
+                                    &mistake, why);
+        status = pe_problem_collect(
+            status, check_positions(values, positions[t], tensors[t], &mistake), &mistake, why);
     }
-    return check_differences(values, why);
+    return status == PE_OK ? check_differences(values, why) : status;
 }
 
 static void free_state(void *of)
@@ -212,18 +212,15 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status read_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
+static pe_status read_state(scores *state, pe_values *values, pe_problem *why)
 {
     const pe_positions *query_at = &pe_values_find(values, "query_positions")->positions;
     const pe_positions *key_at = &pe_values_find(values, "key_positions")->positions;
-    pe_status status = pe_rope_read(values, tables, &state->rope, why);
-    if (status != PE_OK)
-        return status;
     state->per_pair = pe_values_bool(values, "per_pair");
     state->q = pe_values_take(values, "q");
     state->k = pe_values_take(values, "k");
     state->apart = query_at->fractional || key_at->fractional;
-    status = pe_positions_share(query_at, &state->query_at, why);
+    const pe_status status = pe_positions_share(query_at, &state->query_at, why);
     return status != PE_OK ? status : pe_positions_share(key_at, &state->key_at, why);
 }
 
@@ -250,13 +247,14 @@ static pe_status add_logits(const scores *state, pe_dtype dtype, const pe_limits
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
-    pe_status status = check(values, why);
-    if (status != PE_OK)
-        return status;
     scores *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    status = read_state(state, values, tables, why);
+    pe_status status = check(values, why);
+    status = pe_rope_read_beside(status, values, tables, &state->rope, why);
+    if (status != PE_OK)
+        return status;
+    status = read_state(state, values, why);
     if (status == PE_OK)
         status = add_logits(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
     if (status == PE_OK)

@@ -30,9 +30,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (pe_values_find(values, "delta")->positions.fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
     pe_status status = pe_rope_rotated_head_dim(values, "keys", why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_read(values, tables, &rope, why);
+    status = pe_rope_read_beside(status, values, tables, &rope, why);
     if (status != PE_OK)
         return status;
     pe_rope_mrope_warn(&rope, out);

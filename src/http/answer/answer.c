@@ -63,6 +63,15 @@ static pe_status make_representation(pe_request *request, pe_problem *why)
     return pe_representation_make(request->service, &parameters, &request->representation, why);
 }
 
+/* What costs too much to be planned has the mistakes that it was read with. */
+static pe_outcome refuse(const pe_request *request, pe_problem *why)
+{
+    const pe_problem *mistakes = request->representation->query.mistakes;
+    if (mistakes != NULL)
+        *why = *mistakes;
+    return PE_FAILED;
+}
+
 static pe_outcome read_parameters(pe_request *request, pe_problem *why)
 {
     const uint64_t reading = request->body.bytes / BYTES_READ; /* of JSON; of binary it is less */
@@ -75,7 +84,7 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
     request->price = pe_price_estimate(&request->representation->query.values);
     request->price.planning = pe_price_plus(request->price.planning, reading);
     if (pe_price_check(request->price.planning, request->service->limits.max_work, why) != PE_OK)
-        return PE_FAILED;
+        return refuse(request, why);
     return go_on(pe_admission_charge(request, pe_price_sum(&request->price), why));
 }
 

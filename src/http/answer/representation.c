@@ -31,17 +31,18 @@ static bool is_json(const char *media_type)
 static pe_status read_parameters(pe_representation *representation,
                                  const pe_request_parameters *parameters, pe_problem *why)
 {
-    const pe_read_limits *limits = &representation->service->read_limits;
+    pe_read_limits limits = representation->service->read_limits;
+    limits.keep_mistakes = true;
     if (parameters->body == NULL)
         return pe_query_string_parse(parameters->resource,
-                                     (pe_slice){parameters->query, parameters->query_bytes}, limits,
-                                     &representation->query, why);
+                                     (pe_slice){parameters->query, parameters->query_bytes},
+                                     &limits, &representation->query, why);
     representation->body = *parameters->body;
     *parameters->body = (pe_buffer){0};
     if (is_json(parameters->media_type)) {
         pe_status status =
             pe_query_json_parse(parameters->resource, pe_buffer_slice(&representation->body),
-                                limits, &representation->query, why);
+                                &limits, &representation->query, why);
         pe_buffer_free(&representation->body);
         return status;
     }
@@ -53,7 +54,7 @@ static pe_status read_parameters(pe_representation *representation,
         .data = representation->body.data,
         .bytes = representation->body.bytes,
     };
-    return pe_query_binary_parse(parameters->resource, &binary, limits, &representation->query,
+    return pe_query_binary_parse(parameters->resource, &binary, &limits, &representation->query,
                                  why);
 }
 
@@ -275,6 +276,8 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
     pe_status status =
         representation->resource->plan(&representation->query.values, service->tables,
                                        &service->limits, &representation->plan, why);
+    if (representation->query.mistakes != NULL)
+        return pe_query_refuse(&representation->query, status, why);
     if (status != PE_OK) {
         pe_query_locate(&representation->query, why);
         return status;

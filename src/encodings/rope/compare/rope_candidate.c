@@ -41,7 +41,8 @@ static pe_status copy_values(const pe_values *from, const pe_rope_type *type, pe
         pe_value *value = pe_values_find(to, from->value[i].param->name);
         if (value == NULL || !from->value[i].present || !is_wanted(from->value[i].param, type))
             continue;
-        const pe_status status = copy_value(&from->value[i], value, why);
+        const pe_value *given = pe_values_find(from, from->value[i].param->name);
+        const pe_status status = copy_value(given, value, why);
         if (status != PE_OK)
             return status;
     }

@@ -230,12 +230,6 @@ static double floor_product(double trained, double factor)
 
 static pe_status derive_target(pe_values *values, double trained, pe_problem *why)
 {
-    if (!pe_values_present(values, "factor"))
-        return pe_fail(
-            why, PE_MISSING_PARAMETER, "target_length",
-            "target_length is required, or factor in its place, as target_length=131072 or "
-            "factor=4: how long the context "
-            "is to be");
     const double target = floor_product(trained, pe_values_real(values, "factor"));
     if (target > PE_ROPE_LENGTH_MAX)
         return pe_values_invalid(values, "factor", why,
@@ -261,8 +255,15 @@ static pe_status derive_factor(pe_values *values, double trained, double target,
 
 static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_problem *why)
 {
-    const double trained = (double)pe_values_int(values, "max_position_embeddings");
     pe_status status = PE_OK;
+    if (!pe_values_present(values, "target_length") && !pe_values_present(values, "factor"))
+        return pe_fail(
+            why, PE_MISSING_PARAMETER, "target_length",
+            "target_length is required, or factor in its place, as target_length=131072 or "
+            "factor=4: how long the context "
+            "is to be");
+    const double trained = (double)pe_values_int(values, "max_position_embeddings");
+    *out = (pe_rope_lengths){trained, trained, 1}; /* while none is known */
     if (!pe_values_present(values, "target_length"))
         status = derive_target(values, trained, why);
     if (status != PE_OK)
@@ -371,15 +372,17 @@ static pe_status read_trained(pe_values *values, pe_tables *tables, compare *sta
 
 static pe_status read_types(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
 {
+    pe_problem mistake;
     pe_status status = read_lengths(values, &state->lengths, why);
-    if (status != PE_OK)
+    if (status == PE_MISSING_PARAMETER)
         return status;
-    status = read_trained(values, tables, state, why);
-    if (status != PE_OK)
-        return status;
-    choose_types(values, 2 * state->pairs);
-    status = check_keys(values, why);
+    status =
+        pe_problem_collect(status, read_trained(values, tables, state, &mistake), &mistake, why);
+    if (status == PE_OK)
+        choose_types(values, 2 * state->pairs);
     const pe_value *chosen = pe_values_find(values, "rope_types");
+    if (chosen->present)
+        status = pe_problem_collect(status, check_keys(values, &mistake), &mistake, why);
     for (size_t c = 0; c < chosen->n_picks && status == PE_OK; c++) {
         state->candidate[c].type = types[chosen->picks[c]];
         status = pe_rope_candidate_read(values, &state->lengths, tables, &state->candidate[c], why);

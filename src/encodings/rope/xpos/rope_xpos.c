@@ -101,9 +101,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return pe_fail(why, PE_MISSING_PARAMETER, "q", "q or k is required, or both");
     pe_status status =
         pe_rope_rotated_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_read(values, tables, &rope, why);
+    status = pe_rope_read_beside(status, values, tables, &rope, why);
     if (status != PE_OK)
         return status;
     pe_rope_rotated answer = {
