@@ -62,6 +62,13 @@ static uint64_t opened(const pe_acceptor *acceptor)
     return atomic_load_explicit(&acceptor->service->counters.connections, memory_order_relaxed);
 }
 
+/* Handed to the library, and not open yet. */
+static uint64_t coming(const pe_acceptor *acceptor)
+{
+    const uint64_t open = opened(acceptor);
+    return acceptor->handed > open ? acceptor->handed - open : 0;
+}
+
 /* Whoever has been silent for longest makes room. */
 static bool drop_silent(const pe_acceptor *acceptor, pe_place place)
 {
@@ -95,10 +102,10 @@ static bool may_accept_more(pe_acceptor *acceptor, pe_place place, int reason)
 static bool has_place(const pe_acceptor *acceptor, pe_place place)
 {
     const bool public = place == PE_PLACE_PUBLIC;
-    const uint64_t coming = public ? acceptor->handed - opened(acceptor) : 0;
+    const uint64_t more = public ? coming(acceptor) : 0;
     const uint64_t most =
         public ? (uint64_t)acceptor->service->settings->connections_max : OTHERS_MAX;
-    return pe_watchdog_count_of(acceptor->service->watchdog, place) + coming < most ||
+    return pe_watchdog_count_of(acceptor->service->watchdog, place) + more < most ||
            drop_silent(acceptor, place);
 }
 
@@ -207,12 +214,18 @@ static void clear_wake(const pe_acceptor *acceptor)
     (void)got;
 }
 
-/* The library opens what it is handed at once or, without memory, never: who waits long forgets
- * those. */
 static int patience_of(const pe_acceptor *acceptor)
 {
-    const bool coming = acceptor->handed != opened(acceptor);
-    return acceptor->exhausted ? RETRY_MS : coming ? HANDED_MS : -1;
+    return acceptor->exhausted ? RETRY_MS : coming(acceptor) > 0 ? HANDED_MS : -1;
+}
+
+/* The library opens what it is handed at once or, without memory, never: who has waited long is
+ * forgotten. One that comes after all was forgotten too early. */
+static void forget_lost(pe_acceptor *acceptor, bool waited)
+{
+    const uint64_t open = opened(acceptor);
+    if (waited || acceptor->handed < open)
+        acceptor->handed = open;
 }
 
 /* Wait for a connection or, without a descriptor for one, for the end of another. */
@@ -222,9 +235,8 @@ static void wait_and_accept(pe_acceptor *acceptor)
     for (size_t i = 0; i < acceptor->n; i++)
         ready[1 + i] = (struct pollfd){.fd = acceptor->listener[i].socket.fd, .events = POLLIN};
     const int patience = patience_of(acceptor);
-    if (poll(ready, acceptor->exhausted ? 1 : 1 + acceptor->n, patience) == 0 &&
-        patience == HANDED_MS)
-        acceptor->handed = opened(acceptor);
+    const int n = poll(ready, acceptor->exhausted ? 1 : 1 + acceptor->n, patience);
+    forget_lost(acceptor, n == 0 && patience == HANDED_MS);
     acceptor->exhausted = false;
     atomic_store(&acceptor->full, false);
     if (ready[0].revents != 0)
