@@ -8,6 +8,7 @@ import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
 import { parse } from '../parts/safetensors.js';
 import { exercises, note, story } from '../parts/story.js';
+import { grid } from '../parts/table.js';
 import { configBox, droppable, models, picker } from './catalogue.js';
 import { samples } from './samples.js';
 import { blob, held, read, renamed } from './upload.js';
@@ -533,20 +534,7 @@ function bandTable(bands) {
         'details',
         { class: 'table' },
         h('summary', {}, 'Errors by band'),
-        h(
-            'table',
-            {},
-            h(
-                'thead',
-                {},
-                h(
-                    'tr',
-                    {},
-                    ['band', 'largest error', 'largest angle, rad'].map((name) => h('th', { scope: 'col' }, name)),
-                ),
-            ),
-            h('tbody', {}, rows),
-        ),
+        grid({}, '', ['band', 'largest error', 'largest angle, rad'], rows),
     );
 }
 

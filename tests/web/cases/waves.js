@@ -77,6 +77,19 @@ export const cases = {
         assert.equal(await to(), 64);
         assert.doesNotMatch(await bench.address(page), /to=/);
     },
+    'the table of the fan has its waves': async (bench) => {
+        const page = await bench.page('#/waves?from=-8&to=232');
+        await page.click('.part-fan summary:text("Table")');
+        await bench.settled(page);
+        const read = (selector) => page.$$eval(`.part-fan ${selector}`, (list) => list.map((each) => each.textContent));
+        const [rows, heads] = [await read('tbody tr'), await read('thead th')];
+        assert.equal(rows.length, 241);
+        const pairs = heads.map((head) => Number(head.match(/^sine of pair (\d+)$/)[1]));
+        assert.deepEqual([pairs.length, pairs[0], pairs.at(-1)], [8, 0, 31]);
+        const { data } = await bench.json('/v1/sinusoidal?d_model=64&positions=-8,232');
+        for (const [i, row] of [rows[0], rows.at(-1)].entries())
+            assert.equal(row.replaceAll('−', '-'), [[-8, 232][i], ...pairs.map((pair) => data[i][2 * pair])].join(''));
+    },
     'float32 shows the error in radians, growing with the position': async (bench) => {
         const page = await bench.page('#/waves?numerics=float32&up=1048576');
         const keys = await page.$$eval('.drift .key li', (list) => list.map((each) => each.textContent));
