@@ -24,8 +24,8 @@ const CHANNELS = 16;
 const SLOPE = 0.5;
 // Numbers in cells have room up to so many words.
 const NUMBERED_MAX = 5;
-// From here on a cell is so dark that its number is white.
-const DARK = 0.72;
+// Black has a contrast of 7 on paler cells than these, and white on darker ones; between, a number stands on white.
+const MIDDLE = [0.53, 0.93];
 const MOVE_MS = 160;
 
 /** @type {Record<Scheme, string>} */
@@ -100,9 +100,10 @@ function hundredths(number, signed) {
 function map(name, words, order, value, signed) {
     const cell = /** @param {number} query @param {number} key */ (query, key) => {
         const number = value(query, key);
+        const tone = MIDDLE.filter((from) => Math.abs(number) > from).length;
         const td = h(
             'td',
-            { 'data-pair': `${query},${key}`, class: Math.abs(number) > DARK ? 'dark' : undefined },
+            { 'data-pair': `${query},${key}`, class: ['pale', 'middle', 'dark'][tone] },
             h('span', {}, hundredths(number, signed)),
         );
         td.style.setProperty('background', colour(number));
