@@ -221,7 +221,7 @@ class Biases {
         this.prepare(kind);
         const values = this.values();
         this.kind.show(this.scheme);
-        this.controls?.show(values);
+        this.controls?.show(values, kind.values);
         const asked = { ...values, ...kind.fixed };
         void this.ask
             .ask(

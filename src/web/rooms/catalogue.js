@@ -21,6 +21,13 @@ export async function models() {
     return (await /** @type {Promise<{models: Model[]}>} */ (known)).models;
 }
 
+/** A model's parameters, as the fields of a form have them. @param {string | undefined} name @returns {Promise<Record<string, string>>} */
+export async function parametersOf(name) {
+    const model = name ? (await models()).find((each) => each.name === name) : undefined;
+    const all = Object.entries(model?.parameters ?? {});
+    return Object.fromEntries(all.map(([parameter, value]) => [parameter, String(value)]));
+}
+
 /** A select of the models of some encodings.
  * @param {string[]} encodings @param {(name: string) => void} change an empty name: none */
 export function picker(encodings, change) {

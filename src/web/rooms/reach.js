@@ -352,14 +352,19 @@ class Reach {
         );
     }
 
-    /** What the address and the model say. @private @returns {Values} */
+    /** What the model says, or the room. @private */
+    usual() {
+        const names = this.rows.map(({ name }) => name);
+        return this.place.get('model') === '' ? DEFAULTS : valuesOf(this.facts, names);
+    }
+
+    /** What the address says, and what is usual. @private @returns {Values} */
     values() {
         const names = this.rows.map(({ name }) => name);
         const own = Object.fromEntries(
             names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== ''),
         );
-        const base = this.place.get('model') === '' ? DEFAULTS : valuesOf(this.facts, names);
-        const values = { ...base, ...own };
+        const values = { ...this.usual(), ...own };
         // The longer length follows where only the other one was set.
         if (Number(values.target_length) < Number(values.max_position_embeddings))
             values.target_length = values.max_position_embeddings;
@@ -392,7 +397,7 @@ class Reach {
         const types = this.chosen();
         this.model.show(model);
         this.types.show(types.join(','));
-        this.controls.show(values);
+        this.controls.show(values, this.usual());
         this.handles.show(LENGTHS.map((name) => Number(values[name])));
         const far = this.place.get('numerics') === 'float32';
         this.numerics.show(far ? 'float32' : 'exact');
