@@ -124,8 +124,8 @@ function map(name, words, order, value, signed) {
     );
 }
 
-/** How many numbers are others in the new order, in words. @param {Shares} shares @param {number} n */
-function verdict(shares, n) {
+/** How many numbers are others in the new order, in words. @param {Shares} shares @param {number} n @param {Scheme} scheme */
+function verdict(shares, n, scheme) {
     let [changed, most] = [0, 0];
     for (let query = 0; query < n; query++)
         for (let key = 0; key < n; key++) {
@@ -133,7 +133,10 @@ function verdict(shares, n) {
             if (by > 0) changed++;
             most = Math.max(most, by);
         }
-    if (changed === 0) return `All ${n * n} numbers are the same, bit for bit. Only rows and columns have moved.`;
+    if (changed === 0) {
+        const why = scheme === 'alibi' ? ' ALiBi knows distances alone, and this order keeps them.' : '';
+        return `All ${n * n} numbers are the same, bit for bit. Only rows and columns have moved.${why}`;
+    }
     return `${changed} of ${n * n} numbers have changed, the largest by ${brief(most, 3)}.`;
 }
 
@@ -236,7 +239,7 @@ function panel(body) {
             const typed = words.map((_, i) => i);
             head.textContent = NAMES[scheme];
             maps.setAttribute('aria-label', `${NAMES[scheme]}: maps of words. Arrow keys choose a pair.`);
-            said.textContent = verdict(shares, words.length);
+            said.textContent = verdict(shares, words.length, scheme);
             maps.replaceChildren(
                 map('as typed', words, typed, (query, key) => shares(0, query, key), false),
                 map('as moved', words, order, (query, key) => shares(1, query, key), false),
