@@ -25,8 +25,8 @@
 /* Accepted on one socket before the next one has its turn. */
 #define AT_ONCE 64
 
-/* Connections of operators, beside connections_max. */
-#define OPERATORS_MAX 64
+/* Connections of operators, beside connections_max; and of those who are refused over TLS. */
+#define OTHERS_MAX 64
 
 /* While the system has no descriptor or memory for a connection, how long until the next try. */
 #define RETRY_MS 100
@@ -63,16 +63,16 @@ static uint64_t opened(const pe_acceptor *acceptor)
 }
 
 /* Whoever has been silent for longest makes room. */
-static bool drop_silent(const pe_acceptor *acceptor, bool admin)
+static bool drop_silent(const pe_acceptor *acceptor, pe_place place)
 {
-    const bool dropped = pe_watchdog_drop_silent(acceptor->service->watchdog, admin);
+    const bool dropped = pe_watchdog_drop_silent(acceptor->service->watchdog, place);
     if (dropped)
         pe_service_count(&acceptor->service->counters.dropped);
     return dropped;
 }
 
 /* Told once, until a connection comes through. The descriptor of another will do. */
-static void note_exhaustion(pe_acceptor *acceptor, bool admin, int reason)
+static void note_exhaustion(pe_acceptor *acceptor, pe_place place, int reason)
 {
     if (!acceptor->told)
         pe_log(PE_LOG_WARN, "accept_failed",
@@ -80,43 +80,26 @@ static void note_exhaustion(pe_acceptor *acceptor, bool admin, int reason)
     acceptor->told = true;
     acceptor->exhausted = true;
     atomic_store(&acceptor->full, true);
-    (void)drop_silent(acceptor, admin);
+    (void)drop_silent(acceptor, place);
 }
 
 /* After one that could not be accepted. */
-static bool may_accept_more(pe_acceptor *acceptor, bool admin, int reason)
+static bool may_accept_more(pe_acceptor *acceptor, pe_place place, int reason)
 {
     if (is_exhaustion(reason))
-        note_exhaustion(acceptor, admin, reason);
+        note_exhaustion(acceptor, place, reason);
     return reason == ECONNABORTED || reason == EINTR;
 }
 
-/* Operators have places of their own, whoever else is coming. */
-static bool has_place(const pe_acceptor *acceptor, bool admin)
+/* Operators have places of their own, whoever else is coming, and so have the refused. */
+static bool has_place(const pe_acceptor *acceptor, pe_place place)
 {
-    const uint64_t coming = admin ? 0 : acceptor->handed - opened(acceptor);
+    const bool public = place == PE_PLACE_PUBLIC;
+    const uint64_t coming = public ? acceptor->handed - opened(acceptor) : 0;
     const uint64_t most =
-        admin ? OPERATORS_MAX : (uint64_t)acceptor->service->settings->connections_max;
-    return pe_watchdog_count_of(acceptor->service->watchdog, admin) + coming < most ||
-           drop_silent(acceptor, admin);
-}
-
-/* Whoever finds no place is told so, and when to come again; but for TLS a handshake would have to
- * come first. */
-static void turn_away(pe_acceptor *acceptor, const pe_listener *from, int fd,
-                      const struct sockaddr *peer, const pe_problem *why)
-{
-    pe_service *service = acceptor->service;
-    const pe_client_address client = pe_client_address_of_socket(peer);
-    const bool told = service->tls == NULL || from->admin;
-    pe_service_count(&service->counters.refused);
-    pe_access_log_unheard(service, &client, told ? (unsigned)pe_status_http(why->status) : 0);
-    if (!told) {
-        close(fd);
-        return;
-    }
-    pe_raw_reply_to_unknown(service, (pe_raw_way){.socket = fd}, why);
-    pe_linger_take(service->linger, fd);
+        public ? (uint64_t)acceptor->service->settings->connections_max : OTHERS_MAX;
+    return pe_watchdog_count_of(acceptor->service->watchdog, place) + coming < most ||
+           drop_silent(acceptor, place);
 }
 
 /* An address has so many places; behind a Unix socket and proxies that are trusted stand others. */
@@ -132,41 +115,81 @@ static bool has_too_many(const pe_acceptor *acceptor, const struct sockaddr *pee
     return !pe_clients_let_in(service->clients, &id, (unsigned)most);
 }
 
-/* OVERLOADED where there is no place for it. */
-static pe_status admit(const pe_acceptor *acceptor, const pe_listener *from,
-                       const struct sockaddr *peer, pe_problem *why)
+/* REFUSED where there is no place for it. */
+static void find_place(const pe_acceptor *acceptor, pe_place wanted, pe_accepted *out)
 {
-    const pe_settings *settings = acceptor->service->settings;
-    if (!from->admin && has_too_many(acceptor, peer))
-        return pe_fail(why, PE_OVERLOADED, "",
-                       "connections_per_address, which is %lld, are open from this address",
-                       (long long)settings->connections_per_address);
-    if (!has_place(acceptor, from->admin))
-        return pe_fail(why, PE_OVERLOADED, "", "connections_max, which is %lld, are busy",
-                       (long long)settings->connections_max);
-    return PE_OK;
+    out->place = wanted;
+    out->address_full =
+        wanted == PE_PLACE_PUBLIC && has_too_many(acceptor, (struct sockaddr *)&out->peer);
+    if (out->address_full || !has_place(acceptor, wanted))
+        out->place = PE_PLACE_REFUSED;
+}
+
+/* Over TLS a handshake comes first. */
+static bool is_plain(const pe_acceptor *acceptor, const pe_listener *from)
+{
+    return acceptor->service->tls == NULL || from->place != PE_PLACE_PUBLIC;
+}
+
+/* Whoever finds no place is told so, and when to come again, where that can be done at once. */
+static void turn_away(pe_acceptor *acceptor, int fd, const pe_accepted *accepted, bool plain)
+{
+    pe_service *service = acceptor->service;
+    const pe_client_address client =
+        pe_client_address_of_socket((const struct sockaddr *)&accepted->peer);
+    pe_problem why;
+    const pe_status status = pe_accepted_fail(service->settings, accepted, &why);
+    pe_service_count(&service->counters.refused);
+    pe_access_log_unheard(service, &client, plain ? (unsigned)pe_status_http(status) : 0);
+    if (!plain) {
+        close(fd);
+        return;
+    }
+    pe_raw_reply_to_unknown(service, (pe_raw_way){.socket = fd}, &why);
+    pe_linger_take(service->linger, fd);
 }
 
 /* False when there is none to accept now. */
 static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
 {
-    struct sockaddr_storage address = {0};
-    socklen_t bytes = sizeof address;
-    const int fd =
-        accept4(from->socket.fd, (struct sockaddr *)&address, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    pe_accepted accepted = {.place = from->place};
+    struct sockaddr *peer = (struct sockaddr *)&accepted.peer;
+    socklen_t bytes = sizeof accepted.peer;
+    const int fd = accept4(from->socket.fd, peer, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
-        return may_accept_more(acceptor, from->admin, errno);
+        return may_accept_more(acceptor, from->place, errno);
     acceptor->told = false;
-    const bool ending = atomic_load(&acceptor->ending);
-    if (ending)
+    if (atomic_load(&acceptor->ending))
         pe_socket_unrefuse(fd);
-    pe_problem why;
-    if (!ending && admit(acceptor, from, (struct sockaddr *)&address, &why) != PE_OK)
-        turn_away(acceptor, from, fd, (struct sockaddr *)&address, &why);
-    /* It closes the socket where it fails. */
-    else if (MHD_add_connection(from->daemon, fd, (struct sockaddr *)&address, bytes) == MHD_YES)
+    else
+        find_place(acceptor, from->place, &accepted);
+    const bool plain = is_plain(acceptor, from);
+    if (accepted.place == PE_PLACE_REFUSED && (plain || !has_place(acceptor, PE_PLACE_REFUSED)))
+        turn_away(acceptor, fd, &accepted, plain);
+    /* It copies the address, and closes the socket where it fails. */
+    else if (MHD_add_connection(from->daemon, fd, peer, sizeof accepted) == MHD_YES)
         acceptor->handed++;
     return true;
+}
+
+/* ---- what the library keeps ---- */
+
+const pe_accepted *pe_accepted_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return (const pe_accepted *)(const void *)info->client_addr;
+}
+
+pe_status pe_accepted_fail(const pe_settings *settings, const pe_accepted *accepted,
+                           pe_problem *why)
+{
+    if (accepted->address_full)
+        return pe_fail(why, PE_OVERLOADED, "",
+                       "connections_per_address, which is %lld, are open from this address",
+                       (long long)settings->connections_per_address);
+    return pe_fail(why, PE_OVERLOADED, "", "connections_max, which is %lld, are busy",
+                   (long long)settings->connections_max);
 }
 
 /* ---- the thread ---- */

@@ -6,14 +6,30 @@
 #include <microhttpd.h>
 
 #include "http/connection/sockets.h"
+#include "http/connection/watchdog.h"
 #include "http/request/service.h"
 
 /** A socket, and the daemon of the library that serves its connections. */
 typedef struct pe_listener {
     pe_socket socket;
     struct MHD_Daemon *daemon;
-    bool admin; /* for operators: accepts also while connections_max are open */
+    pe_place place; /* that its connections take, but those beyond a limit */
 } pe_listener;
+
+/** A connection as the library knows it: what was decided when it was accepted travels with the
+ * peer's address. */
+typedef struct pe_accepted {
+    struct sockaddr_storage peer;
+    pe_place place;
+    bool address_full; /* why it is refused: connections_per_address, else connections_max */
+} pe_accepted;
+
+/** Of an open connection. */
+const pe_accepted *pe_accepted_of(struct MHD_Connection *connection);
+
+/** OVERLOADED, with the limit that a refused connection met. */
+pe_status pe_accepted_fail(const pe_settings *settings, const pe_accepted *accepted,
+                           pe_problem *why);
 
 /** Most sockets of one server. */
 #define PE_LISTENERS_MAX 16

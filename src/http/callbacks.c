@@ -77,16 +77,18 @@ static void clear(pe_request *request)
     *request = (pe_request){.target = target, .target_capacity = capacity};
 }
 
-/* Behind a proxy that is trusted stand others: it has none, and may have to say whose it is. */
+/* Behind a proxy that is trusted stand others: it has none, and may have to say whose it is. One
+ * that is refused does not count for its address. */
 static void find_client(connection *opened)
 {
     pe_service *service = opened->service;
     const pe_client_address address = pe_client_address_of_peer(opened->library);
     const pe_client_id id = pe_admission_id(service->settings, &address);
-    if (!pe_client_address_is_trusted(service->settings, &address))
+    const pe_place place = opened->watch.place;
+    if (pe_client_address_is_trusted(service->settings, &address))
+        opened->inlet.proxied = service->settings->proxy_protocol && place != PE_PLACE_OPERATOR;
+    else if (place != PE_PLACE_REFUSED)
         opened->client = pe_clients_open(service->clients, &id);
-    else
-        opened->inlet.proxied = service->settings->proxy_protocol && !opened->watch.admin;
 }
 
 static void refuse(void *context);
@@ -113,13 +115,6 @@ static pe_inlet inlet_of(connection *opened, int socket)
                       .context = opened};
 }
 
-static bool is_admin(const pe_service *service, struct MHD_Connection *mhd)
-{
-    const union MHD_ConnectionInfo *served =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_DAEMON);
-    return service->admin != NULL && served->daemon == service->admin;
-}
-
 static int socket_of(struct MHD_Connection *mhd)
 {
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -133,8 +128,8 @@ static connection *open_connection(pe_service *service, struct MHD_Connection *m
         return NULL;
     opened->service = service;
     opened->library = mhd;
-    opened->watch.admin = is_admin(service, mhd);
-    opened->watch.tls = opened->watch.admin ? NULL : service->tls;
+    opened->watch.place = pe_accepted_of(mhd)->place;
+    opened->watch.tls = opened->watch.place == PE_PLACE_OPERATOR ? NULL : service->tls;
     opened->inlet = inlet_of(opened, socket_of(mhd));
     if (!pe_inlet_open(&opened->inlet)) {
         free(opened);
@@ -248,7 +243,7 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->watch = &carrier->watch;
     request->proxy = &carrier->inlet.proxy;
     request->client.address = carrier->client;
-    request->guarded = !carrier->watch.admin &&
+    request->guarded = carrier->watch.place != PE_PLACE_OPERATOR &&
                        atomic_load_explicit(&request->service->guarded, memory_order_relaxed);
     request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
     request->started = pe_inlet_began(&carrier->inlet);
@@ -344,6 +339,9 @@ static enum MHD_Result begin(connection *carrier, const char *method, const char
         refuse(carrier);
         return MHD_NO;
     }
+    if (status == PE_OK && carrier->watch.place == PE_PLACE_REFUSED)
+        status =
+            pe_accepted_fail(request->service->settings, pe_accepted_of(carrier->library), &why);
     if (status == PE_OK)
         status = check_length(request, &why);
     if (status == PE_OK) {

@@ -48,7 +48,8 @@ static pe_outcome process(pe_request *request, pe_problem *why)
     if (!request->has_body && pe_flow_admit(request, why) != PE_OK)
         return PE_FAILED;
     /* asked before, to the letter */
-    const pe_outcome outcome = request->watch->admin ? PE_CONTINUE : pe_answer_from_cache(request);
+    const pe_outcome outcome =
+        request->watch->place == PE_PLACE_OPERATOR ? PE_CONTINUE : pe_answer_from_cache(request);
     if (outcome != PE_CONTINUE)
         return outcome;
     if (!request->has_body) /* else its route was found with the header */

@@ -88,7 +88,7 @@ const pe_route *pe_routes(size_t *n)
 
 static unsigned listener_of(const pe_request *request)
 {
-    if (request->watch->admin)
+    if (request->watch->place == PE_PLACE_OPERATOR)
         return ADMIN;
     return *request->service->settings->admin_listen == '\0' ? PUBLIC | ALONE : PUBLIC;
 }
@@ -146,7 +146,7 @@ static uint64_t body_max(const pe_settings *settings, bool configures)
 
 bool pe_route_find(pe_request *request)
 {
-    if (!request->watch->admin)
+    if (request->watch->place != PE_PLACE_OPERATOR)
         request->resource =
             pe_registry_route(request->path, &request->path_name, &request->path_name_bytes);
     if (request->resource != NULL)
@@ -192,7 +192,8 @@ static pe_outcome reply_options(pe_request *request)
     char allow[64], fields_text[sizeof allowed_headers + ASKED_FIELDS_MAX + 2];
     allow_text(request->route, allow, sizeof allow);
     fields_allowed(request, fields_text, sizeof fields_text);
-    const bool cors = !request->watch->admin && *request->service->settings->cors_origin != '\0';
+    const bool cors = request->watch->place != PE_PLACE_OPERATOR &&
+                      *request->service->settings->cors_origin != '\0';
     const pe_field fields[] = {
         {"Allow", allow},
         {"Access-Control-Allow-Methods", cors ? allow : NULL},
@@ -248,11 +249,11 @@ static bool fail_family(const char *path, pe_problem *why)
 static pe_status not_found(const pe_request *request, pe_problem *why)
 {
     const char *meant = nearest_path(request);
-    if (!request->watch->admin && fail_family(request->path, why))
+    if (request->watch->place != PE_PLACE_OPERATOR && fail_family(request->path, why))
         return why->status;
     if (meant == NULL)
         return pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; GET %s lists what there is",
-                       request->path, request->watch->admin ? "/" : "/v1");
+                       request->path, request->watch->place == PE_PLACE_OPERATOR ? "/" : "/v1");
     return pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; did you mean %s?",
                    request->path, meant);
 }

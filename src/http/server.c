@@ -146,7 +146,7 @@ static pe_status open_admin(pe_server *server, pe_problem *why)
     if (pe_socket_open_place(place, &opened, &cause) == PE_OK) {
         server->admin = server->n_listeners;
         *next_socket(server) = opened;
-        server->listener[server->admin].admin = true;
+        server->listener[server->admin].place = PE_PLACE_OPERATOR;
         return PE_OK;
     }
     if (!pe_config_is_default(service->config, "admin_listen"))
@@ -168,7 +168,7 @@ static pe_status start_serving(pe_server *server, pe_problem *why)
         return pe_process_fail_thread("connections", errno, why);
     for (size_t i = 0; i < server->n_listeners; i++) {
         pe_listener *listener = &server->listener[i];
-        listener->daemon = listener->admin ? service->admin : server->daemon;
+        listener->daemon = listener->place == PE_PLACE_OPERATOR ? service->admin : server->daemon;
         pe_socket_bound_unsent(&listener->socket, (int)service->settings->send_buffer_bytes);
     }
     return pe_acceptor_start(service, server->listener, server->n_listeners, &service->acceptor,
@@ -355,7 +355,7 @@ static void log_listening(const pe_listener *listener)
     const pe_socket *socket = &listener->socket;
     const bool unix_path = socket->port < 0;
     pe_log(
-        PE_LOG_INFO, listener->admin ? "admin_listening" : "listening",
+        PE_LOG_INFO, listener->place == PE_PLACE_OPERATOR ? "admin_listening" : "listening",
         (pe_log_member[]){{PE_LOG_TEXT, unix_path ? "path" : "host", .text = socket->name},
                           {unix_path ? PE_LOG_END : PE_LOG_NUMBER, "port", .number = socket->port},
                           {0}});

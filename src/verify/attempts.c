@@ -10,11 +10,15 @@ bool pe_attempts_found(const pe_search *s)
     return s->report->n_findings > 0;
 }
 
-bool pe_attempts_spent(const pe_search *s)
+bool pe_attempts_given_up(const pe_search *s)
 {
     const pe_verify_limits *bounds = s->bounds;
-    return s->work > bounds->max_work ||
-           (bounds->given_up != NULL && bounds->given_up(bounds->context));
+    return bounds->given_up != NULL && bounds->given_up(bounds->context);
+}
+
+bool pe_attempts_spent(const pe_search *s)
+{
+    return s->work > s->bounds->max_work || pe_attempts_given_up(s);
 }
 
 bool pe_attempts_go_on(const pe_search *s)

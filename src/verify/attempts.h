@@ -27,6 +27,8 @@ typedef struct pe_search {
 } pe_search;
 
 bool pe_attempts_found(const pe_search *s);
+/** Does nobody wait for the report? */
+bool pe_attempts_given_up(const pe_search *s);
 /** Is there no more work left, or nobody who waits? */
 bool pe_attempts_spent(const pe_search *s);
 /** Is there no finding, and time for more? */

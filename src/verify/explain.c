@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "verify/bias_causes.h"
 #include "verify/bucket_causes.h"
 #include "verify/formula_causes.h"
@@ -34,31 +35,40 @@ static const struct reader {
 
 /* ---- the claimed numbers ---- */
 
-/* All rows, one behind the other. */
-static pe_status fill_claimed(pe_expect *expect, double *out, pe_problem *why)
+/* Between two looks at whether anybody waits. */
+#define ROWS_AT_ONCE 64
+
+/* Of making an element and what it may be off, in units. */
+#define ELEMENT_WORK 8
+
+/* All rows, one behind the other; fewer where nobody waits for them any more. */
+static pe_status fill_claimed(const pe_search *s, pe_expect *expect, double *out, pe_problem *why)
 {
     pe_expected_row row;
     const pe_upload_view *view = expect->view;
-    pe_status status = PE_OK;
-    for (size_t r = 0; r < view->rows && status == PE_OK; r++) {
-        status = pe_expect_row(expect, r, &row, why);
-        if (status == PE_OK)
-            memcpy(out + r * view->width, row.value,
-                   pe_upload_view_row_width(view, r) * sizeof *out);
+    for (size_t r = 0; r < view->rows; r++) {
+        if (r % ROWS_AT_ONCE == 0 && pe_attempts_given_up(s))
+            return PE_OK;
+        if (pe_expect_row(expect, r, &row, why) != PE_OK)
+            return why->status;
+        const size_t width = pe_upload_view_row_width(view, r);
+        memcpy(out + r * view->width, row.value, width * sizeof *out);
+        pe_turn_spend(ELEMENT_WORK * width);
     }
-    return status;
+    return PE_OK;
 }
 
 /* NULL where the claim has not the upload's shape. */
-static pe_status make_claimed(const pe_comparison *of, double **out, pe_problem *why)
+static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_problem *why)
 {
+    const pe_comparison comparison = {s->view, guess, &s->work}, *of = &comparison;
     pe_expect expect;
     *out = NULL;
     pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     *out = malloc((of->view->elements + 1) * sizeof **out);
-    status = *out == NULL ? pe_fail_memory(why) : fill_claimed(&expect, *out, why);
+    status = *out == NULL ? pe_fail_memory(why) : fill_claimed(s, &expect, *out, why);
     pe_expect_free(&expect);
     return status;
 }
@@ -82,7 +92,7 @@ pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
     const pe_upload_view *view = s->view;
     const bool whole = view->claim->uploads[0].array.dtype == PE_INT32;
     s->work += pe_upload_view_plan_work(view) + view->elements;
-    pe_status status = make_claimed(&(pe_comparison){view, guess, &s->work}, &claimed, why);
+    pe_status status = make_claimed(s, guess, &claimed, why);
     const pe_numbers plain = {.view = view,
                               .claim = guess,
                               .got = view->got,
@@ -91,7 +101,7 @@ pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
                               .roundoff = whole ? 0 : pe_upload_view_roundoff(view),
                               .search = s,
                               .asked = !pe_attempts_found(s)};
-    if (status == PE_OK && claimed != NULL)
+    if (status == PE_OK && claimed != NULL && !pe_attempts_given_up(s))
         status = read_all(&plain, why);
     free(claimed);
     return status;

@@ -57,9 +57,9 @@ typedef struct nominees {
 struct pe_watchdog {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pe_watch *first;             /* the youngest */
-    size_t count[2], dropped[2]; /* the public's connections, those for operators */
-    nominees silent[2];
+    pe_watch *first; /* the youngest */
+    size_t count[PE_PLACES], dropped[PE_PLACES];
+    nominees silent[PE_PLACES];
     uint64_t serial; /* of the youngest */
     atomic_bool draining;
     bool ending;
@@ -101,7 +101,10 @@ static bool is_owed(pe_phase phase)
 /* Called with the lock held. */
 static size_t count_all(const pe_watchdog *watchdog)
 {
-    return watchdog->count[false] + watchdog->count[true];
+    size_t n = 0;
+    for (unsigned place = 0; place < PE_PLACES; place++)
+        n += watchdog->count[place];
+    return n;
 }
 
 /* Whatever the phase was, the connection ends now. */
@@ -346,7 +349,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
     if (watch->next != NULL)
         watch->next->previous = watch;
     watchdog->first = watch;
-    watchdog->count[watch->admin]++;
+    watchdog->count[watch->place]++;
     pthread_mutex_unlock(&watchdog->lock);
 }
 
@@ -360,9 +363,9 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
     if (watch->next != NULL)
         watch->next->previous = watch->previous;
     if (watch->nominated > 0)
-        watchdog->silent[watch->admin].of[watch->nominated - 1].watch = NULL;
-    watchdog->dropped[watch->admin] -= watch->dropped;
-    watchdog->count[watch->admin]--;
+        watchdog->silent[watch->place].of[watch->nominated - 1].watch = NULL;
+    watchdog->dropped[watch->place] -= watch->dropped;
+    watchdog->count[watch->place]--;
     if (count_all(watchdog) == 0)
         pthread_cond_broadcast(&watchdog->changed);
     pthread_mutex_unlock(&watchdog->lock);
@@ -433,12 +436,12 @@ static void nominate(nominees *silent, const nominee *one)
 }
 
 /* Called with the lock held. */
-static void nominate_all(pe_watchdog *watchdog, bool admin)
+static void nominate_all(pe_watchdog *watchdog, pe_place place)
 {
-    nominees *silent = &watchdog->silent[admin];
+    nominees *silent = &watchdog->silent[place];
     nominee one;
     for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
-        if (watch->admin == admin && may_drop(watchdog, watch, &one))
+        if (watch->place == place && may_drop(watchdog, watch, &one))
             nominate(silent, &one);
     for (unsigned i = 0; i < silent->n; i++)
         silent->of[i].watch->nominated = i + 1;
@@ -460,27 +463,27 @@ static pe_watch *next_nominee(nominees *silent)
 
 /* The end of its reading, as in the drain: what has arrived is answered. Called with the lock
  * held. */
-static bool drop_silent(pe_watchdog *watchdog, bool admin)
+static bool drop_silent(pe_watchdog *watchdog, pe_place place)
 {
-    if (watchdog->dropped[admin] == DROPPED_MAX)
+    if (watchdog->dropped[place] == DROPPED_MAX)
         return false;
-    pe_watch *watch = next_nominee(&watchdog->silent[admin]);
+    pe_watch *watch = next_nominee(&watchdog->silent[place]);
     if (watch == NULL) {
-        nominate_all(watchdog, admin);
-        watch = next_nominee(&watchdog->silent[admin]);
+        nominate_all(watchdog, place);
+        watch = next_nominee(&watchdog->silent[place]);
     }
     if (watch == NULL)
         return false;
     watch->dropped = true;
-    watchdog->dropped[admin]++;
+    watchdog->dropped[place]++;
     shutdown(watch->socket, SHUT_RD);
     return true;
 }
 
-bool pe_watchdog_drop_silent(pe_watchdog *watchdog, bool admin)
+bool pe_watchdog_drop_silent(pe_watchdog *watchdog, pe_place place)
 {
     pthread_mutex_lock(&watchdog->lock);
-    const bool dropped = drop_silent(watchdog, admin);
+    const bool dropped = drop_silent(watchdog, place);
     pthread_mutex_unlock(&watchdog->lock);
     return dropped;
 }
@@ -530,10 +533,10 @@ size_t pe_watchdog_count(pe_watchdog *watchdog)
     return count;
 }
 
-size_t pe_watchdog_count_of(pe_watchdog *watchdog, bool admin)
+size_t pe_watchdog_count_of(pe_watchdog *watchdog, pe_place place)
 {
     pthread_mutex_lock(&watchdog->lock);
-    const size_t count = watchdog->count[admin] - watchdog->dropped[admin];
+    const size_t count = watchdog->count[place] - watchdog->dropped[place];
     pthread_mutex_unlock(&watchdog->lock);
     return count;
 }
@@ -550,7 +553,7 @@ size_t pe_watchdog_active(pe_watchdog *watchdog)
 
 static void look(pe_watch *watch, pe_watched *out)
 {
-    *out = (pe_watched){.phase = phase_of(watch), .admin = watch->admin};
+    *out = (pe_watched){.phase = phase_of(watch), .place = watch->place};
     /* While a header arrives the label is that of the request before. */
     if (out->phase == PE_PHASE_HEADER ||
         !pe_request_label_get(&watch->label, out->label, &out->started))

@@ -35,6 +35,14 @@ typedef enum pe_phase {
     PE_PHASES
 } pe_phase;
 
+/** Whose places a connection takes. */
+typedef enum pe_place {
+    PE_PLACE_PUBLIC,
+    PE_PLACE_OPERATOR,
+    PE_PLACE_REFUSED, /* beyond a limit: open until it has been told so */
+    PE_PLACES
+} pe_place;
+
 typedef struct pe_watchdog pe_watchdog;
 
 /** One connection's row. */
@@ -52,7 +60,7 @@ typedef struct pe_watch {
     unsigned nominated; /* the watchdog's: 1 + its place among those to be dropped, or 0 */
     pe_request_label label;
     struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
-    bool admin;         /* accepted for operators; never changes */
+    pe_place place;     /* never changes */
 } pe_watch;
 
 /** How long a phase may last, in nanoseconds (WORKING: not told), and what slow clients may do. */
@@ -71,7 +79,7 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
 /** Ends the thread. Every connection has been removed. Accepts NULL. */
 void pe_watchdog_free(pe_watchdog *watchdog);
 
-/** Enter a new connection, FRESH; the caller has filled label, tls, admin. */
+/** Enter a new connection, FRESH; the caller has filled label, tls, place. */
 void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket);
 /** Take it out, before its socket is closed. */
 void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch);
@@ -98,7 +106,7 @@ typedef struct pe_watched {
     pe_phase phase;
     int64_t started;                    /* the request, pe_clock(); 0: not told */
     char label[PE_REQUEST_LABEL_BYTES]; /* "" while started is 0 */
-    bool admin;
+    pe_place place;
 } pe_watched;
 
 /** Look at up to n_max connections that are not IDLE, the youngest first; returns how many. */
@@ -110,16 +118,16 @@ size_t pe_watchdog_active(pe_watchdog *watchdog);
 /** Connections that are open. */
 size_t pe_watchdog_count(pe_watchdog *watchdog);
 
-/** Those for operators, or the others, without those that have been dropped. */
-size_t pe_watchdog_count_of(pe_watchdog *watchdog, bool admin);
+/** Those in places of this kind, without those that have been dropped. */
+size_t pe_watchdog_count_of(pe_watchdog *watchdog, pe_place place);
 
 /**
- * Make room for one more: end the connection that has been silent for longest of those which have
+ * Make room for one more in such a place: end the connection that has been silent for longest of those which have
  * been told to leave, else of those that wait for a request or for the rest of its header. What it
  * has sent before is answered. False where there is none such.
  *
  * Cost  one look at all connections for each 64 that are dropped.
  */
-bool pe_watchdog_drop_silent(pe_watchdog *watchdog, bool admin);
+bool pe_watchdog_drop_silent(pe_watchdog *watchdog, pe_place place);
 
 #endif

@@ -103,7 +103,7 @@ static void write_request(const pe_watched *one, int64_t now, bool first, pe_buf
         [PE_PHASE_LEAVING] = "leaving",
     };
     pe_buffer_format(out, "%s{\"phase\":\"%s\",\"listener\":\"%s\"", first ? "" : ",",
-                     phases[one->phase], one->admin ? "admin" : "public");
+                     phases[one->phase], one->place == PE_PLACE_OPERATOR ? "admin" : "public");
     if (one->started != 0) {
         pe_buffer_str(out, ",\"request\":");
         pe_buffer_json_string(out, one->label);

@@ -47,7 +47,7 @@ pe_outcome pe_page_version(pe_request *request, pe_problem *why)
         pe_buffer_str(&content, members[i].name);
         pe_buffer_json_string(&content, members[i].value);
     }
-    if (request->watch->admin) {
+    if (request->watch->place == PE_PLACE_OPERATOR) {
         pe_buffer_str(&content, ",\"sandbox\":");
         pe_sandbox_json(&request->service->sandbox, &content);
     }

@@ -56,7 +56,7 @@ pe_outcome pe_reply_decide(pe_request *request, unsigned http_status, struct MHD
 {
     if (response == NULL)
         return PE_REPLIED;
-    if (!request->watch->admin) /* web pages have no business there */
+    if (request->watch->place != PE_PLACE_OPERATOR) /* web pages have no business there */
         pe_header_fields_add_public(request->service, response);
     pe_header_fields_add(response, "X-Request-Id", pe_request_id(request));
     if (atomic_load(&request->service->draining))

@@ -211,7 +211,7 @@ size_t pe_admission_limits(pe_request *request, pe_admission_limit out[PE_ADMISS
 pe_status pe_admission_charge(pe_request *request, uint64_t work, pe_problem *why)
 {
     const uint64_t units = work < INT64_MAX ? work : INT64_MAX;
-    if (!request->guarded || request->watch->admin)
+    if (!request->guarded || request->watch->place == PE_PLACE_OPERATOR)
         return PE_OK;
     if (take(request, true, units, why) != PE_OK)
         return why->status;
