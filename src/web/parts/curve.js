@@ -1,7 +1,7 @@
 // curve.js - series of numbers as curves, with axes by d3-scale.
 import { attribute, framed, fresh, h, svg } from './dom.js';
 import { tick } from './number.js';
-import { columns, table } from './table.js';
+import { seriesTable } from './table.js';
 
 /** @typedef {import('./table.js').Series} Series */
 /**
@@ -71,9 +71,8 @@ export class Curve {
             tabindex: options.onCursor ? 0 : undefined,
         });
         this.key = h('ul', { class: 'key' });
-        /** @private */ this.table = table(() => columns(options.name, this.series));
-        const tabled = options.tabled ? [] : [h('div', { class: 'panels' }, this.table.element)];
-        this.element = h('div', { class: 'curves' }, this.picture, this.key, ...tabled);
+        /** @private */ this.table = seriesTable(options.name, () => this.series);
+        this.element = h('div', { class: 'curves' }, this.picture, this.key, !options.tabled && this.table.element);
         this.picture.style.setProperty('height', `${options.height ?? HEIGHT}px`);
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.picture);

@@ -64,7 +64,7 @@ async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
 }
 
 /** All numbers of all series: a row for each point. @param {string} caption @param {Series[]} series @returns {Part | null} */
-export function columns(caption, series) {
+function columns(caption, series) {
     if (series.length === 0) return null;
     const { x } = series[0];
     const matrix = {
@@ -105,4 +105,10 @@ export function table(part) {
     };
     panel.addEventListener('toggle', () => void refresh());
     return { element: panel, refresh: later };
+}
+
+/** The panel of some series. @param {string} caption @param {() => Series[]} series */
+export function seriesTable(caption, series) {
+    const { element, refresh } = table(() => columns(caption, series()));
+    return { element: h('div', { class: 'panels' }, element), refresh };
 }

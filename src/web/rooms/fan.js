@@ -1,7 +1,7 @@
 // fan.js - sines of several pairs over one stretch of positions, which a drag stretches.
 import { framed, h, svg } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
-import { columns, table } from '../parts/table.js';
+import { seriesTable } from '../parts/table.js';
 
 const ROW = 40;
 const LEFT = 132;
@@ -30,12 +30,11 @@ export class Fan {
             'aria-valuemin': LEAST,
             'aria-valuemax': MOST,
         });
-        /** @private */ this.table = table(() => {
+        /** @private */ this.table = seriesTable('The fan, by position', () => {
             const { x, rows } = this.waves;
-            const sines = rows.map(({ pair, y }) => ({ name: `sine of pair ${pair}`, x, y }));
-            return columns('The fan, by position', sines);
+            return rows.map(({ pair, y }) => ({ name: `sine of pair ${pair}`, x, y }));
         });
-        this.element = h('div', {}, this.picture, h('div', { class: 'panels' }, this.table.element));
+        this.element = h('div', {}, this.picture, this.table.element);
         this.draw = framed(() => this.paint());
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.picture);

@@ -32,6 +32,16 @@ export const cases = {
             data[0].flat().map((value) => value.toFixed(4).replace('-', '−')),
         );
     },
+    'the table of the turning has what was turned, where it landed, and the goal': async (bench) => {
+        const page = await bench.page('#/waves?at=9,10&k=-4');
+        const rows = await bench.table(page, '.part-turn');
+        const { data } = await bench.json('/v1/sinusoidal?d_model=64&positions=9,5&dtype=float64');
+        assert.deepEqual(
+            rows.map(([from, , to]) => [from, to]),
+            data[0].map((from, i) => [from, data[1][i]]),
+        );
+        assert.ok(rows.every(([, landed, to]) => Math.abs(landed - to) < 1e-14));
+    },
     'the turning ends where M_k lands': async (bench) => {
         const page = await bench.page('#/waves', { reducedMotion: 'no-preference' });
         const before = await centre(page, '.circles .landed');
