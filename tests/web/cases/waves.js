@@ -67,6 +67,10 @@ export const cases = {
         const signs = Array.from({ length: 20 }, (_, i) => (data[0][2 * (19 - i)] >= 0 ? 1 : 0)).join('');
         assert.equal(title, `Position 100: ${signs}, the slowest pair first`);
     },
+    'the lamps have room for the numbers of far positions': async (bench) => {
+        const page = await bench.page('#/waves?positions=10000000:10000004:0.25');
+        assert.ok(await page.$$eval('.lamps text', (list) => list.every((each) => each.getBBox().x >= 0)));
+    },
     'the fan is dragged and moved by keys, and the address keeps it': async (bench) => {
         const page = await bench.page('#/waves');
         const fan = page.locator('svg.fan');
