@@ -164,6 +164,17 @@ export class Bench {
         );
     }
 
+    /** The numbers of the first table on demand within an element, row by row. */
+    async table(page, selector) {
+        await page.locator(`${selector} summary:text-is("Table")`).first().click();
+        await this.settled(page);
+        return page.$eval(`${selector} details[open] table`, (table) =>
+            [...table.tBodies[0].rows].map((row) =>
+                [...row.cells].slice(1).map((cell) => Number(cell.textContent.replaceAll('−', '-'))),
+            ),
+        );
+    }
+
     /** What the exercises of a room say to these answers, in their order. */
     async answered(page, answers) {
         const said = [];

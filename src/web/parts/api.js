@@ -150,6 +150,7 @@ const FIRST_BYTES = 65536;
 
 /** @typedef {import('openapi').paths} Paths */
 /** @typedef {{[P in keyof Paths]: Paths[P] extends {get: {parameters: {query?: infer Q}}} ? keyof NonNullable<Q> : never}} Names */
+/** @template {keyof Paths} P @typedef {{[N in Names[P]]?: string}} Asked */
 /** @typedef {{[P in keyof Paths]: Paths[P] extends {post: {requestBody: {content: {'application/json': infer B}}}} ? B : never}} Bodies */
 
 /**
@@ -157,7 +158,7 @@ const FIRST_BYTES = 65536;
  * parameters.
  * @template {keyof Paths} P
  * @param {P} path
- * @param {{[N in Names[P]]?: string}} values
+ * @param {Asked<P>} values
  * @param {Options} [options]
  */
 export function tensors(path, values, options = {}) {
@@ -176,7 +177,7 @@ export function posted(path, body, options = {}) {
 }
 
 /**
- * The answer of a resource that only the listing knows.
+ * The answer of a resource that only the listing knows: for the instrument, and for the doctor, who takes any table.
  * @param {string} path
  * @param {Values} values
  * @param {Options} [options]

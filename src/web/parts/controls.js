@@ -181,16 +181,19 @@ export function control(parameter, change) {
 /**
  * The controls of all rows. The needed ones and some more are open, the others under "More".
  * @param {Parameter[]} parameters
- * @param {(name: string, value: string | null, done: boolean) => void} change null: back to the default
+ * @param {(name: string, value: string | null, done: boolean) => void} change null: back to what is usual
  */
 export function form(parameters, change) {
+    /** Defaults of the room or of its model, which come before those of the server. @type {Record<string, string>} */
+    let own = {};
+    const usual = /** @param {Parameter} parameter */ (parameter) => own[parameter.name] ?? initial(parameter);
     /** @type {Map<string, Control>} */
     const controls = new Map();
     for (const parameter of parameters)
         controls.set(
             parameter.name,
             control(parameter, (value, done) =>
-                change(parameter.name, value === '' || value === initial(parameter) ? null : value, done),
+                change(parameter.name, value === '' || value === usual(parameter) ? null : value, done),
             ),
         );
     const first = parameters.filter(
@@ -214,10 +217,11 @@ export function form(parameters, change) {
     );
     return {
         element,
-        /** @param {Record<string, string>} values */
-        show: (values) => {
+        /** @param {Record<string, string>} values @param {Record<string, string>} [defaults] */
+        show: (values, defaults = {}) => {
+            own = defaults;
             for (const parameter of parameters)
-                controls.get(parameter.name)?.show(values[parameter.name] ?? initial(parameter));
+                controls.get(parameter.name)?.show(values[parameter.name] ?? usual(parameter));
             if (rest.some(({ name }) => values[name] !== undefined)) more.open = true;
         },
         /** Show the words of a problem at the fields that caused it; null: all is well.

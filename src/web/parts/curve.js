@@ -1,15 +1,9 @@
 // curve.js - series of numbers as curves, with axes by d3-scale.
 import { attribute, framed, fresh, h, svg } from './dom.js';
-import { brief, tick } from './number.js';
-import { table } from './table.js';
-import { whole } from './view.js';
+import { tick } from './number.js';
+import { seriesTable } from './table.js';
 
-/**
- * @typedef {object} Series
- * @property {string} name
- * @property {ArrayLike<number>} y
- * @property {ArrayLike<number>} [x] else 0, 1, ...
- */
+/** @typedef {import('./table.js').Series} Series */
 /**
  * @typedef {object} Options
  * @property {string} name what is seen
@@ -77,9 +71,8 @@ export class Curve {
             tabindex: options.onCursor ? 0 : undefined,
         });
         this.key = h('ul', { class: 'key' });
-        /** @private */ this.table = table(() => this.part());
-        const tabled = options.tabled ? [] : [h('div', { class: 'panels' }, this.table.element)];
-        this.element = h('div', { class: 'curves' }, this.picture, this.key, ...tabled);
+        /** @private */ this.table = seriesTable(options.name, () => this.series);
+        this.element = h('div', { class: 'curves' }, this.picture, this.key, !options.tabled && this.table.element);
         this.picture.style.setProperty('height', `${options.height ?? HEIGHT}px`);
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.picture);
@@ -94,31 +87,6 @@ export class Curve {
         );
         this.draw();
         this.table.refresh();
-    }
-
-    /** All numbers of all series, for the table: a row for each point. @private */
-    part() {
-        const { series, options } = this;
-        if (series.length === 0) return null;
-        const { x } = series[0];
-        const matrix = {
-            name: options.name,
-            dtype: series.every(({ y }) => y instanceof Float32Array) ? 'float32' : 'float64',
-            rows: Math.max(...series.map(({ y }) => y.length)),
-            columns: series.length,
-            read: /** @param {number} first @param {number} count */ async (first, count) =>
-                Float64Array.from({ length: count * series.length }, (_, i) => {
-                    const { y } = series[i % series.length];
-                    return y[first + Math.floor(i / series.length)] ?? NaN;
-                }),
-        };
-        return {
-            matrix,
-            window: whole(matrix),
-            rowLabel: /** @param {number} row */ (row) => brief(x?.[row] ?? row, 15),
-            columnLabel: /** @param {number} column */ (column) => series[column].name,
-            caption: options.name,
-        };
     }
 
     /** Mark an index. @param {number | null} index */

@@ -8,7 +8,7 @@ import { positionOf } from './positions.js';
 /** @typedef {import('./facts.js').More} More */
 /** @typedef {import('./safetensors.js').Answer} Answer */
 /** @typedef {Record<string, number>} Numbers */
-/** @typedef {(path: string, values: Record<string, string>, names: string[]) => ArrayLike<number>[] | null} LookUp */
+/** @typedef {<P extends keyof import('openapi').paths>(path: P, values: import('./api.js').Asked<P>, names: string[]) => ArrayLike<number>[] | null} LookUp */
 
 /** @param {number | undefined} value @param {string} dtype */
 const result = (value, dtype) => (value === undefined ? '…' : digits(value, dtype));

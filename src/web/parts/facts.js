@@ -1,5 +1,5 @@
 // facts.js - what a cell of a table is: its position, pair, frequency and formula. All numbers are the server's.
-import { answer } from './api.js';
+import { tensors } from './api.js';
 import { alibi, bucket, clipped, frequency, slope, windowed } from './distances.js';
 import { call, formula, fraction, power, row } from './formula.js';
 import { brief, digits } from './number.js';
@@ -32,9 +32,9 @@ const lookUp = (arrived) => (path, values, names) => {
     const held = known.get(key);
     if (held !== undefined) return held;
     known.set(key, null);
-    answer(path, values)
-        .then(async ({ tensors }) => {
-            const found = names.map((name) => tensors.get(name) ?? tensors.values().next().value);
+    tensors(path, values)
+        .then(async ({ tensors: all }) => {
+            const found = names.map((name) => all.get(name) ?? all.values().next().value);
             known.set(key, await Promise.all(found.map(async (tensor) => (await tensor?.all()) ?? [])));
             arrived();
         })

@@ -1,6 +1,7 @@
 // table.js - the numbers in view as a real table, on demand.
 import { h } from './dom.js';
-import { digits } from './number.js';
+import { brief, digits } from './number.js';
+import { whole } from './view.js';
 
 /** @typedef {import('./safetensors.js').Matrix} Matrix */
 
@@ -9,6 +10,12 @@ const CELLS_MAX = 1 << 14;
 const COLUMNS_MAX = 1 << 9;
 
 /**
+ * @typedef {object} Series
+ * @property {string} name
+ * @property {ArrayLike<number>} y
+ * @property {ArrayLike<number>} [x] else 0, 1, ...
+ */
+/**
  * @typedef {object} Part
  * @property {Matrix} matrix
  * @property {import('./view.js').Window} window
@@ -16,6 +23,25 @@ const COLUMNS_MAX = 1 << 9;
  * @property {(column: number) => string} columnLabel
  * @property {string} caption
  */
+
+/** A table of rows that have heads. @param {import('./dom.js').Attributes} attributes @param {string} caption
+ * @param {readonly string[]} heads of the columns, that of the rows' heads first @param {Element[]} rows */
+export const grid = (attributes, caption, heads, rows) =>
+    h(
+        'table',
+        attributes,
+        caption && h('caption', {}, caption),
+        h(
+            'thead',
+            {},
+            h(
+                'tr',
+                {},
+                heads.map((name) => (name ? h('th', { scope: 'col' }, name) : h('td'))),
+            ),
+        ),
+        h('tbody', {}, rows),
+    );
 
 /** @param {Part} part */
 async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
@@ -33,26 +59,32 @@ async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
             places.map((c) => h('td', {}, digits(data[r * matrix.columns + c], matrix.dtype))),
         ),
     );
-    return h(
-        'table',
-        {},
-        h(
-            'caption',
-            {},
-            `${caption}: ${rows === all[0] && columns === all[1] ? 'all of' : `the first ${rows} × ${columns} of`} what is in view`,
-        ),
-        h(
-            'thead',
-            {},
-            h(
-                'tr',
-                {},
-                h('td'),
-                places.map((c) => h('th', { scope: 'col' }, columnLabel(c))),
-            ),
-        ),
-        h('tbody', {}, body),
-    );
+    const share = rows === all[0] && columns === all[1] ? 'all of' : `the first ${rows} × ${columns} of`;
+    return grid({}, `${caption}: ${share} what is in view`, ['', ...places.map(columnLabel)], body);
+}
+
+/** All numbers of all series: a row for each point. @param {string} caption @param {Series[]} series @returns {Part | null} */
+function columns(caption, series) {
+    if (series.length === 0) return null;
+    const { x } = series[0];
+    const matrix = {
+        name: caption,
+        dtype: series.every(({ y }) => y instanceof Float32Array) ? 'float32' : 'float64',
+        rows: Math.max(...series.map(({ y }) => y.length)),
+        columns: series.length,
+        read: /** @param {number} first @param {number} count */ async (first, count) =>
+            Float64Array.from({ length: count * series.length }, (_, i) => {
+                const { y } = series[i % series.length];
+                return y[first + Math.floor(i / series.length)] ?? NaN;
+            }),
+    };
+    return {
+        matrix,
+        window: whole(matrix),
+        rowLabel: (row) => brief(x?.[row] ?? row, 15),
+        columnLabel: (column) => series[column].name,
+        caption,
+    };
 }
 
 /**
@@ -73,4 +105,10 @@ export function table(part) {
     };
     panel.addEventListener('toggle', () => void refresh());
     return { element: panel, refresh: later };
+}
+
+/** The panel of some series. @param {string} caption @param {() => Series[]} series */
+export function seriesTable(caption, series) {
+    const { element, refresh } = table(() => columns(caption, series()));
+    return { element: h('div', { class: 'panels' }, element), refresh };
 }

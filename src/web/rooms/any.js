@@ -4,6 +4,7 @@ import { form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { Figure } from '../parts/figure.js';
 import { find, initial, needed } from '../parts/listing.js';
+import { parametersOf } from './catalogue.js';
 
 /** @typedef {import('../parts/listing.js').Resource} Resource */
 /** @typedef {import('./rooms.js').Context} Context */
@@ -155,7 +156,9 @@ export function show(host, context) {
         const { signal } = asked;
         const values = given(/** @type {Resource} */ (resource), place.all());
         const key = JSON.stringify(values);
-        controls.show(values);
+        const usual = await parametersOf(values.model).catch(() => ({}));
+        if (signal.aborted) return;
+        controls.show(values, usual);
         if (key === shown) {
             controls.fail(null);
             return figure?.update();
@@ -164,7 +167,7 @@ export function show(host, context) {
         try {
             const { wanted, found } = await ask(/** @type {Resource} */ (resource), values, signal);
             if (signal.aborted) return;
-            controls.show(values);
+            controls.show(values, usual);
             shown = key;
             figure?.stop();
             figure = drawn(found, wanted, context);

@@ -1,5 +1,5 @@
 // biases.js - what is added to the scores of attention by distance: ALiBi's slopes, and maps of buckets.
-import { address, answer, tensors } from '../parts/api.js';
+import { address, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { Figure } from '../parts/figure.js';
@@ -13,9 +13,12 @@ import { Buckets } from './buckets.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
 /** @typedef {Record<string, string>} Values */
-/** @typedef {{title: string, path: string, names: string[], values: Values, fixed?: Values}} Kind */
+/** @typedef {'/v1/alibi/bias' | '/v1/t5/buckets' | '/v1/shaw/indices' | '/v1/swin/index'} Path */
+/** @template {Path} P @typedef {import('../parts/api.js').Asked<P>} Asked */
+/** @template {Path} P @typedef {{title: string, path: P, names: readonly (keyof Asked<P>)[], values: Asked<P>, fixed?: Asked<P>}} Of */
+/** @typedef {{[P in Path]: Of<P>}[Path]} Kind */
 
-const BUCKETS = ['query_length', 'key_length', 'num_buckets', 'max_distance'];
+const BUCKETS = /** @type {const} */ (['query_length', 'key_length', 'num_buckets', 'max_distance']);
 const LENGTHS = { query_length: '160', num_buckets: '32', max_distance: '128' };
 
 /** @type {Record<string, Kind>} */
@@ -191,8 +194,10 @@ class Biases {
     prepare(kind) {
         if (this.formOf === this.scheme) return;
         this.formOf = this.scheme;
+        /** @type {readonly string[]} */
+        const names = kind.names;
         const rows = (find(this.context.listing, kind.path)?.parameters ?? [])
-            .filter(({ name }) => kind.names.includes(name))
+            .filter(({ name }) => names.includes(name))
             .map((row) => (row.name === 'form' ? { ...row, choices: FORMS } : row));
         this.controls = form(rows, (name, value, done) => {
             this.place.set(
@@ -216,7 +221,7 @@ class Biases {
         this.prepare(kind);
         const values = this.values();
         this.kind.show(this.scheme);
-        this.controls?.show(values);
+        this.controls?.show(values, kind.values);
         const asked = { ...values, ...kind.fixed };
         void this.ask
             .ask(
@@ -229,7 +234,7 @@ class Biases {
 
     /** @private @param {Kind} kind @param {Values} values @param {AbortSignal} signal */
     async read(kind, values, signal) {
-        const found = await answer(kind.path, values, { signal });
+        const found = await tensors(kind.path, values, { signal });
         if (this.scheme === FIRST) {
             const own = await tensors('/v1/alibi/slopes', this.slopesOf(values), { signal });
             return { found, slopes: await numbers(own, undefined, signal) };

@@ -2,6 +2,7 @@
 import { Problem, json, request } from '../parts/api.js';
 import { fresh, h } from '../parts/dom.js';
 import { complaint } from '../parts/latest.js';
+import { grid } from '../parts/table.js';
 
 /** @typedef {Record<string, unknown>} Facts */
 /** @typedef {import('openapi').components['schemas']} Schemas */
@@ -18,6 +19,13 @@ export async function models() {
         throw error;
     });
     return (await /** @type {Promise<{models: Model[]}>} */ (known)).models;
+}
+
+/** A model's parameters, as the fields of a form have them. @param {string | undefined} name @returns {Promise<Record<string, string>>} */
+export async function parametersOf(name) {
+    const model = name ? (await models()).find((each) => each.name === name) : undefined;
+    const all = Object.entries(model?.parameters ?? {});
+    return Object.fromEntries(all.map(([parameter, value]) => [parameter, String(value)]));
 }
 
 /** A select of the models of some encodings.
@@ -70,30 +78,18 @@ function keys({ keys: list, warnings, encoding }) {
         h(
             'div',
             { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Keys of the configuration' },
-            h(
-                'table',
+            grid(
                 { class: 'keys' },
-                h(
-                    'thead',
-                    {},
+                '',
+                ['key', 'value', 'was', 'for'],
+                list.map(({ pointer, value, status, parameter, note }) =>
                     h(
                         'tr',
-                        {},
-                        ['key', 'value', 'was', 'for'].map((name) => h('th', { scope: 'col' }, name)),
-                    ),
-                ),
-                h(
-                    'tbody',
-                    {},
-                    list.map(({ pointer, value, status, parameter, note }) =>
-                        h(
-                            'tr',
-                            { 'data-status': status },
-                            h('th', { scope: 'row' }, pointer.replace('#/', '')),
-                            h('td', {}, short(value)),
-                            h('td', {}, status),
-                            h('td', { class: 'wrap' }, [parameter, note].filter(Boolean).join(': ')),
-                        ),
+                        { 'data-status': status },
+                        h('th', { scope: 'row' }, pointer.replace('#/', '')),
+                        h('td', {}, short(value)),
+                        h('td', {}, status),
+                        h('td', { class: 'wrap' }, [parameter, note].filter(Boolean).join(': ')),
                     ),
                 ),
             ),

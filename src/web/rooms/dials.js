@@ -1,5 +1,6 @@
 // dials.js - the pairs of a head as dials: the colour says which axis turns a pair, the hand by how much.
 import { h, svg } from '../parts/dom.js';
+import { seriesTable } from '../parts/table.js';
 
 /** @typedef {import('../parts/safetensors.js').Answer} Answer */
 /** @typedef {{cos: ArrayLike<number>, sin: ArrayLike<number>}} Turn */
@@ -50,7 +51,11 @@ export class Dials {
         /** @private @type {HTMLElement[]} */ this.items = [];
         this.list = h('div', { class: 'dials', role: 'group', tabindex: 0 });
         this.owned = h('ul', { class: 'owned' });
-        this.element = h('div', {}, this.owned, this.list);
+        /** @private @type {Turn | null} */ this.turn = null;
+        /** @private */ this.table = seriesTable('Where the hands stand, by pair', () =>
+            Object.entries(this.turn ?? {}).map(([name, y]) => ({ name, y })),
+        );
+        this.element = h('div', {}, this.owned, this.list, this.table.element);
         const over = /** @param {Event} event */ (event) => {
             const dial = /** @type {Element} */ (event.target).closest('[data-pair]');
             if (dial) choose(Number(dial.getAttribute('data-pair')));
@@ -73,6 +78,8 @@ export class Dials {
     /** @param {number[]} owner of each pair @param {Turn | null} turn @param {number} chosen */
     show(owner, turn, chosen) {
         this.chosen = chosen;
+        this.turn = turn;
+        this.table.refresh();
         const words = this.axes.map((name, axis) => {
             const pairs = owner.flatMap((each, pair) => (each === axis ? [pair] : []));
             return { name, axis, text: pairs.length === 0 ? 'no pair' : `${pairs.length} pairs: ${ranges(pairs)}` };

@@ -8,7 +8,8 @@ import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
 import { parse } from '../parts/safetensors.js';
 import { exercises, note, story } from '../parts/story.js';
-import { configBox, droppable, models, picker } from './catalogue.js';
+import { grid } from '../parts/table.js';
+import { configBox, droppable, models, parametersOf, picker } from './catalogue.js';
 import { samples } from './samples.js';
 import { blob, held, read, renamed } from './upload.js';
 
@@ -157,7 +158,7 @@ class Doctor {
         );
         const modelled = Object.values(this.claims).filter(({ parameters }) => hasModel(parameters));
         this.model = picker(
-            modelled.map(({ encoding }) => encoding),
+            [...new Set(modelled.map(({ encoding }) => encoding))],
             (name) => void this.choose(name).catch(context.fail),
         );
         this.ask = new Latest((error) => {
@@ -364,7 +365,7 @@ class Doctor {
         }
         const upload = await this.uploaded(kind);
         const values = upload === null ? this.values() : shapes(upload, this.names(kind), this.values());
-        this.controls?.show(values);
+        this.controls?.show(values, await parametersOf(values.model));
         if (upload === null)
             return this.report.replaceChildren(
                 h('p', { class: 'note' }, 'Nothing to judge yet: drop a file, or try one of those above.'),
@@ -533,20 +534,7 @@ function bandTable(bands) {
         'details',
         { class: 'table' },
         h('summary', {}, 'Errors by band'),
-        h(
-            'table',
-            {},
-            h(
-                'thead',
-                {},
-                h(
-                    'tr',
-                    {},
-                    ['band', 'largest error', 'largest angle, rad'].map((name) => h('th', { scope: 'col' }, name)),
-                ),
-            ),
-            h('tbody', {}, rows),
-        ),
+        grid({}, '', ['band', 'largest error', 'largest angle, rad'], rows),
     );
 }
 

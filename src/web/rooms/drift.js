@@ -3,7 +3,7 @@
 // The tables are the server's. float32 is the arithmetic of PyTorch's reference path: the error is the angle between its
 // point on the circle and the exact one. For bfloat16 and float16 the position, the served frequency and their product
 // are each rounded to the type, as engines do whose angles have 16 bits.
-import { answer, tensors } from '../parts/api.js';
+import { tensors } from '../parts/api.js';
 import { control } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
@@ -18,11 +18,12 @@ import { kept } from '../parts/view.js';
 /** @typedef {import('../parts/safetensors.js').Answer} Answer */
 /** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
 /** @typedef {import('../parts/place.js').Place} Place */
+/** @typedef {'/v1/sinusoidal' | '/v1/rope/table'} Path */
 /**
  * @typedef {object} Source
- * @property {'/v1/sinusoidal' | '/v1/rope/table'} path
- * @property {Record<string, string>} values of the table, without positions
- * @property {Record<string, string>} waves what GET /v1/rope/frequencies takes for the same pairs
+ * @property {Path} path
+ * @property {import('../parts/api.js').Asked<Path>} values of the table, without positions
+ * @property {import('../parts/api.js').Asked<'/v1/rope/frequencies'>} waves the same pairs
  */
 /**
  * @typedef {object} Drifts
@@ -70,7 +71,7 @@ async function drifts({ path, values, waves }, up, signal) {
     const [both, found] = await Promise.all([
         Promise.all(
             ['exact', 'float32'].map(async (numerics) =>
-                points(await answer(path, { ...asked, numerics }, { signal }), signal),
+                points(await tensors(path, { ...asked, numerics }, { signal }), signal),
             ),
         ),
         tensors('/v1/rope/frequencies', { ...waves, dtype: 'float64' }, { signal }),

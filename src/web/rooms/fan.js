@@ -1,6 +1,7 @@
 // fan.js - sines of several pairs over one stretch of positions, which a drag stretches.
 import { framed, h, svg } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
+import { seriesTable } from '../parts/table.js';
 
 const ROW = 40;
 const LEFT = 132;
@@ -10,7 +11,8 @@ export const LEAST = 0.5;
 export const MOST = 1e6;
 const STEP = 1.08;
 
-/** @typedef {{x: number[], rows: {pair: number, wavelength: number, y: number[]}[]}} Waves */
+/** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
+/** @typedef {{x: number[], rows: {pair: number, wavelength: number, y: Numbers}[]}} Waves */
 /** @typedef {{from: number, to: number}} Stretch */
 
 export class Fan {
@@ -28,7 +30,11 @@ export class Fan {
             'aria-valuemin': LEAST,
             'aria-valuemax': MOST,
         });
-        this.element = h('div', { class: 'fan-frame' }, this.picture);
+        /** @private */ this.table = seriesTable('The fan, by position', () => {
+            const { x, rows } = this.waves;
+            return rows.map(({ pair, y }) => ({ name: `sine of pair ${pair}`, x, y }));
+        });
+        this.element = h('div', {}, this.picture, this.table.element);
         this.draw = framed(() => this.paint());
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.picture);
@@ -52,6 +58,7 @@ export class Fan {
     show(waves) {
         this.waves = waves;
         this.draw();
+        this.table.refresh();
     }
 
     /** @private @param {number} to @param {boolean} done */
@@ -140,10 +147,11 @@ export class Fan {
         );
     }
 
-    /** @private @param {number[]} y @param {number} i @param {import('../parts/d3.js').Scale} x */
+    /** @private @param {Numbers} y @param {number} i @param {import('../parts/d3.js').Scale} x */
     wave(y, i, x) {
         const middle = (i + 0.5) * ROW;
-        const points = y.map(
+        const points = Array.from(
+            y,
             (value, n) => `${x(this.waves.x[n]).toFixed(2)} ${(middle - value * 0.42 * ROW).toFixed(2)}`,
         );
         return svg(

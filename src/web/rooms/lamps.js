@@ -4,7 +4,7 @@ import { h, svg } from '../parts/dom.js';
 const ROWS = 16;
 const COLUMNS = 20;
 const CELL = 14;
-const LABEL = 48;
+const DIGIT = 8;
 
 /** @typedef {{first: number, positions: number[], columns: number, data: ArrayLike<number>}} Rows interleaved sines and cosines */
 
@@ -27,7 +27,8 @@ export class Lamps {
         const pairs = Array.from({ length: shown }, (_, i) => shown - 1 - i);
         const lit = /** @param {number} r @param {number} pair */ (r, pair) => data[r * columns + 2 * pair] >= 0;
         const here = row - first;
-        const width = LABEL + pairs.length * CELL;
+        const left = 16 + DIGIT * Math.max(...positions.map((position) => String(position).length));
+        const width = left + pairs.length * CELL;
         this.picture.setAttribute('viewBox', `0 0 ${width} ${positions.length * CELL + 18}`);
         this.picture.replaceChildren(
             svg(
@@ -40,17 +41,17 @@ export class Lamps {
                 svg(
                     'g',
                     { transform: `translate(0 ${r * CELL + CELL / 2})` },
-                    svg('text', { x: LABEL - 8, dy: '0.35em', 'text-anchor': 'end' }, position),
+                    svg('text', { x: left - 8, dy: '0.35em', 'text-anchor': 'end' }, position),
                     pairs.map((pair, i) =>
                         svg('circle', {
-                            cx: LABEL + (i + 0.5) * CELL,
+                            cx: left + (i + 0.5) * CELL,
                             r: 5,
                             class: lit(r, pair) ? 'lamp lit' : 'lamp',
                         }),
                     ),
                 ),
             ),
-            svg('text', { x: LABEL, y: positions.length * CELL + 14 }, `pair ${pairs[0]}`),
+            svg('text', { x: left, y: positions.length * CELL + 14 }, `pair ${pairs[0]}`),
             svg('text', { x: width, y: positions.length * CELL + 14, 'text-anchor': 'end' }, 'pair 0'),
         );
         this.note.textContent = `The clock of pairs 0 to ${shown - 1}: a lamp is lit where the sine is not negative. The fastest pair is at the right, as the lowest digit of a number is.`;

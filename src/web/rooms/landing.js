@@ -1,6 +1,7 @@
 // landing.js - pairs of an encoding as points on circles, and where the rotation M_k takes them.
 import { h, m, svg } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
+import { seriesTable } from '../parts/table.js';
 
 const SIZE = 132;
 const RADIUS = 52;
@@ -35,14 +36,23 @@ function matrix(matrices, pair) {
 
 export class Circles {
     constructor() {
-        this.element = h('div', { class: 'circles' });
+        /** @private @type {import('../parts/table.js').Series[]} */ this.series = [];
+        /** @private */ this.list = h('div', { class: 'circles' });
+        /** @private */ this.table = seriesTable('The three encodings, by dimension', () => this.series);
+        this.element = h('div', {}, this.list, this.table.element);
         /** @private @type {{pair: number, dot: SVGCircleElement}[]} */ this.dots = [];
     }
 
     /** @param {Landing} landing */
     show({ pairs, from, to, product, matrices }) {
         this.dots = pairs.map((pair) => ({ pair, dot: svg('circle', { r: 5, class: 'landed' }) }));
-        this.element.replaceChildren(
+        this.series = [
+            { name: 'PE(pos)', y: from },
+            { name: 'PE(pos) · Mₖ', y: product },
+            { name: 'PE(pos + k)', y: to },
+        ];
+        this.table.refresh();
+        this.list.replaceChildren(
             ...this.dots.map(({ pair, dot }) => {
                 const goal = spot(to, pair);
                 return h(

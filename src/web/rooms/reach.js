@@ -1,5 +1,5 @@
 // reach.js - what scaling does to the angles of each pair, and which of them training has never seen.
-import { Problem, address, answer, tensors } from '../parts/api.js';
+import { Problem, address, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
@@ -9,6 +9,7 @@ import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
+import { grid } from '../parts/table.js';
 import { block, plain } from '../parts/take.js';
 import { configBox, models, picker } from './catalogue.js';
 import { Drift } from './drift.js';
@@ -16,6 +17,7 @@ import { Handles } from './handles.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
 /** @typedef {Record<string, string>} Values */
+/** @template {keyof import('openapi').paths} P @typedef {{name: string, path: P, values: import('../parts/api.js').Asked<P>, wave: string, frequency: string}} Extra */
 /** @typedef {{name: string, frequency: Float64Array, wavelength: Float64Array, stretch: Float64Array, turns?: Float64Array}} Kind */
 /**
  * @typedef {object} Found
@@ -33,13 +35,15 @@ const PATH = '/v1/rope/compare';
 const DEFAULTS = { head_dim: '128', rope_theta: '10000', max_position_embeddings: '4096', target_length: '32768' };
 const TYPES = ['default', 'linear', 'ntk', 'yarn'];
 const NAIVE = 'naive';
-const FACTS = [
-    ['base', 'base'],
-    ['attention_factor', 'attention factor'],
-    ['slow_pairs', 'pairs that trained on less than a turn'],
-    ['unseen_pairs', 'pairs with unseen angles'],
-    ['largest_angle', 'largest angle, trained = 1'],
-];
+const SCALED = ['base', 'attention_factor'];
+const WAVES = ['longest wavelength', 'base', 'attention factor'];
+/** @type {Record<string, string>} */
+const UNSEEN = {
+    slow_pairs: 'pairs that trained on less than a turn',
+    unseen_pairs: 'pairs with unseen angles',
+    largest_angle: 'largest angle, trained = 1',
+};
+const PAIR = /** @type {const} */ (['wavelength', 'stretch', 'turns']);
 const LENGTHS = ['max_position_embeddings', 'target_length'];
 const FIRST = ['head_dim', 'rope_theta', ...LENGTHS];
 const APART = ['model', 'layer_type', 'rope_types', 'factor', 'dtype', 'numerics'];
@@ -74,6 +78,23 @@ async function firstUnseen(values) {
     return pairs.length - unseen[0];
 }
 
+/** A row of numbers for each type. @param {string} caption @param {Kind[]} kinds @param {readonly string[]} heads
+ * @param {(kind: Kind, i: number) => (number | undefined)[]} numbersOf */
+const sideBySide = (caption, kinds, heads, numbersOf) =>
+    grid(
+        { class: 'types-table' },
+        caption,
+        ['type', ...heads],
+        kinds.map((kind, i) =>
+            h(
+                'tr',
+                {},
+                h('th', { scope: 'row', class: `series-${i % 8}` }, kind.name),
+                numbersOf(kind, i).map((each) => h('td', {}, each === undefined ? '–' : digits(each, 'float64'))),
+            ),
+        ),
+    );
+
 class Reach {
     /** @param {HTMLElement} host @param {Context} context */
     constructor(host, context) {
@@ -102,7 +123,12 @@ class Reach {
             under: (one) => this.zone(one),
         });
         this.handles = this.makeHandles();
-        this.table = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Types side by side' });
+        this.table = h('div', {
+            class: 'scroll types',
+            tabindex: 0,
+            role: 'region',
+            'aria-label': 'Types side by side',
+        });
         this.settings = h('div', { class: 'settings' });
         this.remarks = h('p', { class: 'note' });
         this.readout = new Readout();
@@ -326,14 +352,19 @@ class Reach {
         );
     }
 
-    /** What the address and the model say. @private @returns {Values} */
+    /** What the model says, or the room. @private */
+    usual() {
+        const names = this.rows.map(({ name }) => name);
+        return this.place.get('model') === '' ? DEFAULTS : valuesOf(this.facts, names);
+    }
+
+    /** What the address says, and what is usual. @private @returns {Values} */
     values() {
         const names = this.rows.map(({ name }) => name);
         const own = Object.fromEntries(
             names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== ''),
         );
-        const base = this.place.get('model') === '' ? DEFAULTS : valuesOf(this.facts, names);
-        const values = { ...base, ...own };
+        const values = { ...this.usual(), ...own };
         // The longer length follows where only the other one was set.
         if (Number(values.target_length) < Number(values.max_position_embeddings))
             values.target_length = values.max_position_embeddings;
@@ -366,7 +397,7 @@ class Reach {
         const types = this.chosen();
         this.model.show(model);
         this.types.show(types.join(','));
-        this.controls.show(values);
+        this.controls.show(values, this.usual());
         this.handles.show(LENGTHS.map((name) => Number(values[name])));
         const far = this.place.get('numerics') === 'float32';
         this.numerics.show(far ? 'float32' : 'exact');
@@ -417,7 +448,7 @@ class Reach {
             /** @type {Float64Array} */ (list.slice(i * n, (i + 1) * n));
         /** @type {Found['facts']} */
         const facts = {};
-        for (const [name] of FACTS) facts[name] = await numbers(found, name, signal);
+        for (const name of [...SCALED, ...Object.keys(UNSEEN)]) facts[name] = await numbers(found, name, signal);
         /** @type {Kind[]} */
         const kinds = own.map((name, i) => ({
             name,
@@ -452,35 +483,27 @@ class Reach {
     async extra(types, base, words, signal) {
         const model = this.place.get('model');
         const dtype = 'float64';
-        /** @type {{name: string, path: string, values: Values, wave: string, frequency: string}[]} */
+        /** @type {(Extra<'/v1/rope/scaled-base' | '/v1/rope/frequencies'> | false)[]} */
         const asks = [
-            ...(types.includes(NAIVE)
-                ? [
-                      {
-                          name: 'naive: base · s',
-                          path: '/v1/rope/scaled-base',
-                          values: { ...base, dtype, method: 'linear' },
-                          wave: 'scaled_wavelength',
-                          frequency: 'scaled_inv_freq',
-                      },
-                  ]
-                : []),
-            ...(model === ''
-                ? []
-                : [
-                      {
-                          name: model,
-                          path: '/v1/rope/frequencies',
-                          values: { model, dtype },
-                          wave: 'wavelength',
-                          frequency: 'inv_freq',
-                      },
-                  ]),
+            types.includes(NAIVE) && {
+                name: 'naive: base · s',
+                path: '/v1/rope/scaled-base',
+                values: { ...base, dtype, method: 'linear' },
+                wave: 'scaled_wavelength',
+                frequency: 'scaled_inv_freq',
+            },
+            model !== '' && {
+                name: model,
+                path: '/v1/rope/frequencies',
+                values: { model, dtype },
+                wave: 'wavelength',
+                frequency: 'inv_freq',
+            },
         ];
         const kinds = [];
-        for (const { name, path, values, wave, frequency } of asks)
+        for (const { name, path, values, wave, frequency } of asks.filter((each) => each !== false))
             try {
-                const found = await answer(path, values, { signal });
+                const found = await tensors(path, values, { signal });
                 kinds.push({
                     name,
                     frequency: /** @type {Float64Array} */ (await numbers(found, frequency, signal)),
@@ -542,49 +565,19 @@ class Reach {
         if (done) this.place.set({ pair: at });
         for (const curve of [this.waves, this.stretch, this.turns]) curve.mark(at);
         this.explain(found, at);
-        const number = /** @param {ArrayLike<number> | undefined} list @param {number} i */ (list, i) =>
-            h('td', {}, list === undefined ? '–' : digits(list[i], 'float64'));
-        const heads = [
-            'type',
-            'longest wavelength',
-            ...FACTS.map(([, name]) => name),
-            ...(at === null ? [] : [`wavelength of pair ${at}`, 'its stretch', 'its turns']),
-        ];
+        const { facts, kinds, types } = found;
+        const fact = /** @param {string} name @param {number} i */ (name, i) => facts[name][i];
         this.table.replaceChildren(
-            h(
-                'table',
-                { class: 'types-table' },
-                h(
-                    'caption',
-                    {},
-                    at === null ? 'Point at a pair for its numbers.' : `The types side by side, and pair ${at}`,
-                ),
-                h(
-                    'thead',
-                    {},
-                    h(
-                        'tr',
-                        {},
-                        heads.map((name) => h('th', { scope: 'col' }, name)),
-                    ),
-                ),
-                h(
-                    'tbody',
-                    {},
-                    found.kinds.map((kind, i) =>
-                        h(
-                            'tr',
-                            {},
-                            h('th', { scope: 'row', class: `series-${i % 8}` }, kind.name),
-                            number([Math.max(...Array.from(kind.wavelength))], 0),
-                            FACTS.map(([name]) => number(i < found.types.length ? found.facts[name] : undefined, i)),
-                            at === null
-                                ? []
-                                : [number(kind.wavelength, at), number(kind.stretch, at), number(kind.turns, at)],
-                        ),
-                    ),
-                ),
+            sideBySide('The types side by side', kinds, WAVES, ({ wavelength }, i) => [
+                Math.max(...Array.from(wavelength)),
+                ...SCALED.map((name) => (i < types.length ? fact(name, i) : undefined)),
+            ]),
+            sideBySide('Against the training length', kinds.slice(0, types.length), Object.values(UNSEEN), (_, i) =>
+                Object.keys(UNSEEN).map((name) => fact(name, i)),
             ),
+            at === null
+                ? h('p', { class: 'note' }, 'Point at a pair for its numbers.')
+                : sideBySide(`Pair ${at}`, kinds, PAIR, (kind) => PAIR.map((name) => kind[name]?.[at])),
         );
     }
 

@@ -9,6 +9,7 @@ import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
+import { seriesTable } from '../parts/table.js';
 import { plain } from '../parts/take.js';
 import { Drift } from './drift.js';
 import { Track } from './track.js';
@@ -157,8 +158,14 @@ function face({ state, turned, shares }, pair, scale, limit) {
 function clocks(choose) {
     const list = h('div', { class: 'clocks', role: 'group', 'aria-label': 'A clock for each pair' });
     const unit = h('p', { class: 'note' });
+    /** @type {import('../parts/table.js').Series[]} */
+    let series = [];
+    const table = seriesTable('The clocks, by pair', () => series);
     /** @param {Seen} seen @param {number} chosen */
     const show = (seen, chosen) => {
+        const { shares, frequency, wavelength } = seen;
+        series = Object.entries({ share: shares, frequency, wavelength }).map(([name, y]) => ({ name, y }));
+        table.refresh();
         const { q, k, pairing } = seen.state;
         const pairs = Math.min(PAIRS_DRAWN, q.length / 2);
         const sizes = Array.from({ length: pairs }, (_, i) => {
@@ -189,7 +196,7 @@ function clocks(choose) {
             );
         });
     };
-    return { element: h('div', {}, unit, list), show };
+    return { element: h('div', {}, unit, list, table.element), show };
 }
 
 /* ---- which channels turn together ---- */

@@ -1,5 +1,5 @@
 // samples.js - files with well-known mistakes, made of the server's own numbers, to try the doctor on.
-import { answer, posted, request } from '../parts/api.js';
+import { address, posted, request, tensors } from '../parts/api.js';
 import { numbers } from '../parts/latest.js';
 import { held, renamed } from './upload.js';
 
@@ -8,12 +8,12 @@ import { held, renamed } from './upload.js';
 const ROWS = 32;
 const WIDTH = 64;
 
-/** @param {string} path */
-const file = async (path) => (await request(`${path}&format=safetensors`)).arrayBuffer();
+/** @template {keyof import('openapi').paths} P @param {P} path @param {import('../parts/api.js').Asked<P>} values */
+const file = async (path, values) => (await request(address(path, { ...values, format: 'safetensors' }))).arrayBuffer();
 
 /** Vectors, and the same rotated with a pairing. @param {'half' | 'interleaved'} pairing */
 async function rotated(pairing) {
-    const found = await answer('/v1/sinusoidal', {
+    const found = await tensors('/v1/sinusoidal', {
         d_model: String(WIDTH),
         positions: `1000:${1000 + ROWS}`,
         dtype: 'float64',
@@ -38,11 +38,11 @@ const CLAIMS = {
 
 /** What the file is. @type {Record<string, () => Promise<ArrayBuffer>>} */
 const FILES = {
-    base: () => file('/v1/rope/table?head_dim=128&rope_theta=10000&positions=0:256'),
-    scaling: () => file('/v1/rope/table?head_dim=128&rope_theta=500000&positions=0:256'),
+    base: () => file('/v1/rope/table', { head_dim: '128', positions: '0:256' }),
+    scaling: () => file('/v1/rope/table', { head_dim: '128', rope_theta: '500000', positions: '0:256' }),
     pairing: () => rotated('half'),
-    slopes: () => file('/v1/alibi/slopes?num_heads=12&variant=formula'),
-    right: () => file(`/v1/sinusoidal?d_model=${WIDTH}&positions=0:256`),
+    slopes: () => file('/v1/alibi/slopes', { num_heads: '12', variant: 'formula' }),
+    right: () => file('/v1/sinusoidal', { d_model: String(WIDTH), positions: '0:256' }),
 };
 
 /** @type {Sample[]} */

@@ -365,14 +365,12 @@ class Waves {
             (found) => {
                 this.fanFault.show(null);
                 const x = Array.from({ length: found.data.length / found.columns }, (_, i) => from + i * step);
-                const wave = /** @param {number} pair */ (pair) =>
-                    x.map((_, i) => found.data[i * found.columns + 2 * pair]);
                 this.fan.show({
                     x,
                     rows: spread(Math.floor(found.columns / 2), FAN_ROWS).map((pair) => ({
                         pair,
                         wavelength: found.wavelength[pair],
-                        y: wave(pair),
+                        y: found.data.filter((_, i) => i % found.columns === 2 * pair),
                     })),
                 });
                 const { wavelength } = found;

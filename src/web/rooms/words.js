@@ -24,8 +24,8 @@ const CHANNELS = 16;
 const SLOPE = 0.5;
 // Numbers in cells have room up to so many words.
 const NUMBERED_MAX = 5;
-// From here on a cell is so dark that its number is white.
-const DARK = 0.72;
+// Black has a contrast of 7 on paler cells than these, and white on darker ones; between, a number stands on white.
+const MIDDLE = [0.53, 0.93];
 const MOVE_MS = 160;
 
 /** @type {Record<Scheme, string>} */
@@ -100,9 +100,10 @@ function hundredths(number, signed) {
 function map(name, words, order, value, signed) {
     const cell = /** @param {number} query @param {number} key */ (query, key) => {
         const number = value(query, key);
+        const tone = MIDDLE.filter((from) => Math.abs(number) > from).length;
         const td = h(
             'td',
-            { 'data-pair': `${query},${key}`, class: Math.abs(number) > DARK ? 'dark' : undefined },
+            { 'data-pair': `${query},${key}`, class: ['pale', 'middle', 'dark'][tone] },
             h('span', {}, hundredths(number, signed)),
         );
         td.style.setProperty('background', colour(number));
@@ -123,8 +124,8 @@ function map(name, words, order, value, signed) {
     );
 }
 
-/** How many numbers are others in the new order, in words. @param {Shares} shares @param {number} n */
-function verdict(shares, n) {
+/** How many numbers are others in the new order, in words. @param {Shares} shares @param {number} n @param {Scheme} scheme */
+function verdict(shares, n, scheme) {
     let [changed, most] = [0, 0];
     for (let query = 0; query < n; query++)
         for (let key = 0; key < n; key++) {
@@ -132,7 +133,10 @@ function verdict(shares, n) {
             if (by > 0) changed++;
             most = Math.max(most, by);
         }
-    if (changed === 0) return `All ${n * n} numbers are the same, bit for bit. Only rows and columns have moved.`;
+    if (changed === 0) {
+        const why = scheme === 'alibi' ? ' ALiBi knows distances alone, and this order keeps them.' : '';
+        return `All ${n * n} numbers are the same, bit for bit. Only rows and columns have moved.${why}`;
+    }
     return `${changed} of ${n * n} numbers have changed, the largest by ${brief(most, 3)}.`;
 }
 
@@ -235,7 +239,7 @@ function panel(body) {
             const typed = words.map((_, i) => i);
             head.textContent = NAMES[scheme];
             maps.setAttribute('aria-label', `${NAMES[scheme]}: maps of words. Arrow keys choose a pair.`);
-            said.textContent = verdict(shares, words.length);
+            said.textContent = verdict(shares, words.length, scheme);
             maps.replaceChildren(
                 map('as typed', words, typed, (query, key) => shares(0, query, key), false),
                 map('as moved', words, order, (query, key) => shares(1, query, key), false),

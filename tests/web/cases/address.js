@@ -4,6 +4,28 @@ import assert from 'node:assert/strict';
 const picture = (page) => page.$eval('canvas.heatmap', (canvas) => canvas.toDataURL());
 
 export const cases = {
+    'a field has what the room or the model says, and another value stays': async (bench) => {
+        for (const [place, name, usual, other] of [
+            ['biases?scheme=swin', 'window_height', '7', '3'],
+            ['biases?scheme=shaw', 'query_length', '32', '16'],
+            ['reach?model=llama-3.1-8b', 'rope_theta', '500000', '10000'],
+            ['doctor?sample=scaling&model=llama-3.1-8b', 'rope_theta', '500000', '10000'],
+            ['any/rope/frequencies?model=llama-3.1-8b', 'rope_theta', '500000', '10000'],
+        ]) {
+            const page = await bench.page(`#/${place}`);
+            await page.$$eval('.panel .more', (list) => list.forEach((each) => (each.open = true)));
+            const field = page.locator(`[data-parameter=${name}] input.number`);
+            const change = async (from, to) => {
+                assert.equal(await field.inputValue(), from, place);
+                await field.fill(to);
+                await field.press('Enter');
+                return bench.address(page);
+            };
+            assert.match(await change(usual, other), new RegExp(`${name}=${other}(&|$)`), place);
+            assert.doesNotMatch(await change(other, usual), new RegExp(name), place);
+            await page.context().close();
+        }
+    },
     'a link opened elsewhere shows the same picture': async (bench) => {
         const page = await bench.page('#/any/rope/table?head_dim=64');
         await page.click('label:has-text("sin") input');

@@ -39,6 +39,15 @@ export const cases = {
         await bench.settled(page);
         assert.equal(await page.isVisible('[data-parameter="seconds"]'), false);
     },
+    'the table of the dials has where their hands stand': async (bench) => {
+        const page = await bench.page('#/axes?at=14');
+        const rows = await bench.table(page, ':has(> .dials)');
+        const { cos, sin } = await bench.json('/v1/rope/table?model=qwen2-vl-2b&positions=6;7;8&dtype=float64');
+        assert.deepEqual(
+            rows,
+            cos.data[0].map((each, pair) => [each, sin.data[0][pair]]),
+        );
+    },
     'a hand is explained with its numbers and bits': async (bench) => {
         const page = await bench.page('#/axes?at=14&pair=20');
         const facts = await bench.readout(page);

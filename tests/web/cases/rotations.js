@@ -20,6 +20,17 @@ export const cases = {
         await bench.settled(page);
         assert.notEqual(await bench.text(page, '.score'), before);
     },
+    'the table of the clocks adds up to the score': async (bench) => {
+        const page = await bench.page('#/rotations');
+        const rows = await bench.table(page, '.part-clocks');
+        const sum = rows.reduce((all, [share]) => all + share, 0);
+        assert.ok(Math.abs(sum - Number(await bench.text(page, '.score'))) < 1e-14);
+        const { inv_freq } = await bench.json('/v1/rope/frequencies?head_dim=8&dtype=float64');
+        assert.deepEqual(
+            rows.map(([, frequency]) => frequency),
+            inv_freq.data,
+        );
+    },
     'a pair is chosen, and its formula has its numbers': async (bench) => {
         const page = await bench.page('#/rotations');
         await page.click('.clock:nth-child(3)');

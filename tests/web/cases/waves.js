@@ -32,6 +32,16 @@ export const cases = {
             data[0].flat().map((value) => value.toFixed(4).replace('-', '−')),
         );
     },
+    'the table of the turning has what was turned, where it landed, and the goal': async (bench) => {
+        const page = await bench.page('#/waves?at=9,10&k=-4');
+        const rows = await bench.table(page, '.part-turn');
+        const { data } = await bench.json('/v1/sinusoidal?d_model=64&positions=9,5&dtype=float64');
+        assert.deepEqual(
+            rows.map(([from, , to]) => [from, to]),
+            data[0].map((from, i) => [from, data[1][i]]),
+        );
+        assert.ok(rows.every(([, landed, to]) => Math.abs(landed - to) < 1e-14));
+    },
     'the turning ends where M_k lands': async (bench) => {
         const page = await bench.page('#/waves', { reducedMotion: 'no-preference' });
         const before = await centre(page, '.circles .landed');
@@ -57,6 +67,10 @@ export const cases = {
         const signs = Array.from({ length: 20 }, (_, i) => (data[0][2 * (19 - i)] >= 0 ? 1 : 0)).join('');
         assert.equal(title, `Position 100: ${signs}, the slowest pair first`);
     },
+    'the lamps have room for the numbers of far positions': async (bench) => {
+        const page = await bench.page('#/waves?positions=10000000:10000004:0.25');
+        assert.ok(await page.$$eval('.lamps text', (list) => list.every((each) => each.getBBox().x >= 0)));
+    },
     'the fan is dragged and moved by keys, and the address keeps it': async (bench) => {
         const page = await bench.page('#/waves');
         const fan = page.locator('svg.fan');
@@ -76,6 +90,19 @@ export const cases = {
         await bench.settled(page);
         assert.equal(await to(), 64);
         assert.doesNotMatch(await bench.address(page), /to=/);
+    },
+    'the table of the fan has its waves': async (bench) => {
+        const page = await bench.page('#/waves?from=-8&to=232');
+        await page.click('.part-fan summary:text("Table")');
+        await bench.settled(page);
+        const read = (selector) => page.$$eval(`.part-fan ${selector}`, (list) => list.map((each) => each.textContent));
+        const [rows, heads] = [await read('tbody tr'), await read('thead th')];
+        assert.equal(rows.length, 241);
+        const pairs = heads.map((head) => Number(head.match(/^sine of pair (\d+)$/)[1]));
+        assert.deepEqual([pairs.length, pairs[0], pairs.at(-1)], [8, 0, 31]);
+        const { data } = await bench.json('/v1/sinusoidal?d_model=64&positions=-8,232');
+        for (const [i, row] of [rows[0], rows.at(-1)].entries())
+            assert.equal(row.replaceAll('−', '-'), [[-8, 232][i], ...pairs.map((pair) => data[i][2 * pair])].join(''));
     },
     'float32 shows the error in radians, growing with the position': async (bench) => {
         const page = await bench.page('#/waves?numerics=float32&up=1048576');

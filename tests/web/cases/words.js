@@ -80,10 +80,18 @@ export const cases = {
         await bench.settled(page);
         assert.equal(await order(page), 'man dog bites');
         assert.match(await bench.address(page), /to=2,0,1/);
-        assert.match((await panels(page))[0].said, /^All 9 numbers are the same/);
+        assert.match((await panels(page))[0].said, /^All 9 numbers are the same.* have moved\.$/);
         await page.goBack();
         await bench.settled(page);
         assert.equal(await order(page), 'man bites dog');
+    },
+    'ALiBi knows no direction, and says so': async (bench) => {
+        const page = await bench.page('#/words?third=alibi');
+        assert.match((await panels(page))[2].said, /^All 9 numbers are the same.* knows distances alone/);
+        await page.focus('.word:text-is("dog")');
+        await page.keyboard.press('ArrowLeft');
+        await bench.settled(page);
+        assert.match((await panels(page))[2].said, /numbers have changed/);
     },
     'words are dragged': async (bench) => {
         const page = await bench.page('#/words');
