@@ -145,7 +145,7 @@ static void turn_away(pe_acceptor *acceptor, int fd, const pe_accepted *accepted
     const pe_client_address client =
         pe_client_address_of_socket((const struct sockaddr *)&accepted->peer);
     pe_problem why;
-    const pe_status status = pe_accepted_fail(service->settings, accepted, &why);
+    const pe_status status = pe_acceptor_fail(service->settings, accepted, &why);
     pe_service_count(&service->counters.refused);
     pe_access_log_unheard(service, &client, plain ? (unsigned)pe_status_http(status) : 0);
     if (!plain) {
@@ -181,14 +181,14 @@ static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
 
 /* ---- what the library keeps ---- */
 
-const pe_accepted *pe_accepted_of(struct MHD_Connection *connection)
+const pe_accepted *pe_acceptor_accepted(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return (const pe_accepted *)(const void *)info->client_addr;
 }
 
-pe_status pe_accepted_fail(const pe_settings *settings, const pe_accepted *accepted,
+pe_status pe_acceptor_fail(const pe_settings *settings, const pe_accepted *accepted,
                            pe_problem *why)
 {
     if (accepted->address_full)

@@ -25,10 +25,10 @@ typedef struct pe_accepted {
 } pe_accepted;
 
 /** Of an open connection. */
-const pe_accepted *pe_accepted_of(struct MHD_Connection *connection);
+const pe_accepted *pe_acceptor_accepted(struct MHD_Connection *connection);
 
 /** OVERLOADED, with the limit that a refused connection met. */
-pe_status pe_accepted_fail(const pe_settings *settings, const pe_accepted *accepted,
+pe_status pe_acceptor_fail(const pe_settings *settings, const pe_accepted *accepted,
                            pe_problem *why);
 
 /** Most sockets of one server. */

@@ -128,7 +128,7 @@ static connection *open_connection(pe_service *service, struct MHD_Connection *m
         return NULL;
     opened->service = service;
     opened->library = mhd;
-    opened->watch.place = pe_accepted_of(mhd)->place;
+    opened->watch.place = pe_acceptor_accepted(mhd)->place;
     opened->watch.tls = opened->watch.place == PE_PLACE_OPERATOR ? NULL : service->tls;
     opened->inlet = inlet_of(opened, socket_of(mhd));
     if (!pe_inlet_open(&opened->inlet)) {
@@ -340,8 +340,8 @@ static enum MHD_Result begin(connection *carrier, const char *method, const char
         return MHD_NO;
     }
     if (status == PE_OK && carrier->watch.place == PE_PLACE_REFUSED)
-        status =
-            pe_accepted_fail(request->service->settings, pe_accepted_of(carrier->library), &why);
+        status = pe_acceptor_fail(request->service->settings,
+                                  pe_acceptor_accepted(carrier->library), &why);
     if (status == PE_OK)
         status = check_length(request, &why);
     if (status == PE_OK) {
