@@ -39,6 +39,12 @@ const PLACES = {
     ],
 };
 
+/** For people to look at; no case reads it, so `core` goes without. */
+async function picture(page, name) {
+    if (!process.argv.includes('core'))
+        await page.screenshot({ path: `${folder}/pictures/${name}.png`, fullPage: !name.includes(`-${WIDEST}-`) });
+}
+
 async function look(bench, place, name) {
     for (const colorScheme of THEMES) {
         const page = await bench.page(place, { colorScheme });
@@ -49,7 +55,7 @@ async function look(bench, place, name) {
                 () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
             );
             assert.ok(wide <= 0, `${place} scrolls sideways by ${wide} at ${width}`);
-            await page.screenshot({ path: `${folder}/pictures/${name}-${width}-${colorScheme}.png`, fullPage: true });
+            await picture(page, `${name}-${width}-${colorScheme}`);
             // The narrow page in both themes, the others in one each.
             if (width !== (colorScheme === 'light' ? 2560 : 1280))
                 assert.deepEqual(await findings(page), [], `${place} at ${width}, ${colorScheme}`);
@@ -68,7 +74,7 @@ export const cases = {
         for (const room of await bench.rooms()) {
             const page = await bench.page(`#/${room}`, { viewport: { width: WIDEST, height: 2160 } });
             assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), WIDEST, room);
-            await page.screenshot({ path: `${folder}/pictures/${room}-${WIDEST}-light.png` });
+            await picture(page, `${room}-${WIDEST}-light`);
             await page.context().close();
         }
     },
