@@ -154,8 +154,11 @@ size_t pe_values_choice(const pe_values *values, const char *name)
 
 bool pe_values_present(const pe_values *values, const char *name)
 {
-    const pe_value *value = find(values, name);
-    return value != NULL && (value->present || pe_values_find(values, name)->present);
+    pe_value *value = find(values, name);
+    if (value == NULL || value->present)
+        return value != NULL;
+    value->asked |= value->refused;
+    return false;
 }
 
 bool pe_values_given(const pe_values *values, const char *name)

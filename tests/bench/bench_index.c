@@ -49,7 +49,8 @@ static void bench(const char *target, pe_tables *tables)
 {
     char path[64];
     const char *query = strchr(target, '?') + 1;
-    const pe_read_limits read_limits = {1 << 28, 1 << 28, 32};
+    const pe_read_limits read_limits = {
+        .max_elements = 1 << 28, .max_positions = 1 << 28, .max_depth = 32};
     const pe_limits limits = {.max_elements = 1 << 28};
     bench_row row = {.candidate = "posenc",
                      .yardstick = "memcpy",
