@@ -90,8 +90,9 @@ pe_status pe_query_figure_check(const pe_query *query, const pe_format *format, 
  */
 void pe_query_locate(const pe_query *query, pe_problem *why);
 
-/** The end of a query with kept mistakes, once a plan of it was made or failed as `planned` and *why
- * say. A mistake of the plan is told beside them, where it depends on none of the refused values. */
+/** The end of a query with kept mistakes, once a plan of it was made or failed as `planned` and
+ * *why say. A mistake of the plan is told beside them, where it depends on none of the refused
+ * values. */
 pe_status pe_query_refuse(const pe_query *query, pe_status planned, pe_problem *why) PE_MUST_CHECK;
 
 /** The resource's path, with the name that stands in it. */

@@ -49,7 +49,8 @@ static void tell(const char *event, const char *code, const char *where, const c
     pe_log(PE_LOG_ERROR, event, members + (code == NULL));
 }
 
-/* A line for each mistake. What the machine fails at (a disk that is full) has no code: "internal" is a fault of ours. */
+/* A line for each mistake. What the machine fails at (a disk that is full) has no code: "internal"
+ * is a fault of ours. */
 int pe_cli_fail(const char *event, const pe_problem *why)
 {
     tell(event, why->status == PE_INTERNAL ? NULL : pe_status_code_text(why->status), why->where,

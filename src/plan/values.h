@@ -89,8 +89,8 @@ pe_status pe_values_invalid(const pe_values *values, const char *name, pe_proble
  * names excepted: paths bring them. */
 pe_status pe_values_defaults(pe_values *values, pe_problem *why) PE_MUST_CHECK;
 
-/** Put something within its bounds in the place of each value that is refused, or `missing`, so that
- * a plan may be made for its own mistakes alone. False where nothing can stand there. */
+/** Put something within its bounds in the place of each value that is refused, or `missing`, so
+ * that a plan may be made for its own mistakes alone. False where nothing can stand there. */
 bool pe_values_stand_in(pe_values *values, bool missing);
 /** Did a plan depend on a value that is refused? */
 bool pe_values_asked(const pe_values *values);

@@ -495,7 +495,8 @@ static const struct {
      "factor rotary_dim "},
     {"/v1/rope/table?model=nosuch&dtype=float8", NULL, "dtype model "},
     {"/v1/rope/table?layer_type=1", NULL, "layer_type head_dim "},
-    /* a mistake that may be one of the value that is refused is not told: 2 is no head_dim of theirs */
+    /* a mistake that may be one of the value that is refused is not told: 2 is no head_dim of
+     * theirs */
     {"/v1/rope/table?head_dim=x&rotary_dim=64", NULL, "head_dim "},
     {"/v1/rope/table?rope_type=zzz&factor=4&head_dim=8", NULL, "rope_type "},
     {"/v1/rope/table?head_dim=16&mrope_section=2,3,4&freq_factors=1,2&positions=a;0:3;0:4", NULL,

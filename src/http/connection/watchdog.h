@@ -122,9 +122,9 @@ size_t pe_watchdog_count(pe_watchdog *watchdog);
 size_t pe_watchdog_count_of(pe_watchdog *watchdog, pe_place place);
 
 /**
- * Make room for one more in such a place: end the connection that has been silent for longest of those which have
- * been told to leave, else of those that wait for a request or for the rest of its header. What it
- * has sent before is answered. False where there is none such.
+ * Make room for one more in such a place: end the connection that has been silent for longest of
+ * those which have been told to leave, else of those that wait for a request or for the rest of its
+ * header. What it has sent before is answered. False where there is none such.
  *
  * Cost  one look at all connections for each 64 that are dropped.
  */
