@@ -154,8 +154,9 @@ pe_status pe_query_figure_set(pe_query *query, size_t which, const char *text,
 #define PE_FIGURE_TEXT_BYTES 24
 void pe_query_figure_print(const pe_query *query, size_t which, char out[PE_FIGURE_TEXT_BYTES]);
 
-/** Errors that name a parameter; `where` is its place, `text` what it was given as. A model, where the catalogue sets nothing of
- * the resource, is INVALID_PARAMETER; other names are UNKNOWN_PARAMETER. */
+/** Errors that name a parameter; `where` is its place, `text` what it was given as. A model, where
+ * the catalogue sets nothing of the resource, is INVALID_PARAMETER; other names are
+ * UNKNOWN_PARAMETER. */
 pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
                                 const char *name, pe_slice text, pe_problem *why);
 pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem *why);

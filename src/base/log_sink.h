@@ -38,8 +38,8 @@ void pe_log_sink_reopen(pe_log_sink *sink);
 /** Lines dropped so far.   Threads  any. */
 uint64_t pe_log_sink_dropped(pe_log_sink *sink);
 
-/** Wait until all is written (where it does not run, write it), but no longer than timeout_ms. False when it was not.
- * Threads  any. */
+/** Wait until all is written (where it does not run, write it), but no longer than timeout_ms.
+ * False when it was not.   Threads  any. */
 bool pe_log_sink_flush(pe_log_sink *sink, int timeout_ms);
 
 /** The same, and end the thread. One that stands in a write is left behind with its memory. Nobody
