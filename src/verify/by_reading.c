@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "verify/by_laws.h"
+#include "verify/by_patterns.h"
 #include "verify/strays.h"
 
 /* ---- what is read ---- */
@@ -178,7 +179,7 @@ static bool is_small_and_uneven(const pe_search *s)
 static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_status status = has_faults(s) ? pe_attempts_fits(s, guess, why) : PE_OK;
-    return status == PE_OK ? pe_attempts_fits(s, &s->claim, why) : status;
+    return status == PE_OK ? pe_attempts_copy(s, &s->claim, pe_attempts_fits, why) : status;
 }
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
@@ -195,6 +196,9 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_by_laws_measured, .applies = has_own_frequencies},
     {.try = try_numbers, .applies = turns},
+    {.try = pe_by_patterns_try, .of_claim = true},
+    {.try = pe_by_patterns_try, .applies = has_faults},
+    {.try = pe_by_patterns_in_layouts, .of_claim = true},
     {.try = peel},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = is_small, .of_claim = true},

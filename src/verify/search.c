@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* search.c - an upload is held against its claim; then what is tried of it, in order. */
 #include "verify/by_laws.h"
+#include "verify/by_patterns.h"
 #include "verify/by_reading.h"
 #include "verify/explain.h"
 #include "verify/findings.h"
@@ -25,6 +26,7 @@ static const pe_attempt of_pairs[] = {
     {.try = pe_attempts_singles},
     {.try = pe_by_reading_try, .even_found = true},
     {.try = pe_mrope_causes_try},
+    {.try = pe_by_patterns_try, .applies = is_unread},
     {.try = pe_attempts_pairs, .applies = is_unread},
     {0},
 };

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* beside.h - rows of an upload of pairs beside the numbers that a guess stands for. */
+#ifndef PE_VERIFY_BESIDE_H
+#define PE_VERIFY_BESIDE_H
+
+#include "verify/expect.h"
+
+/** All rows of an upload, or some that are spread over it. */
+typedef struct pe_beside {
+    const pe_upload_view *view;
+    pe_guess *guess;
+    pe_geometry at;
+    size_t rows, width, pairs;
+    size_t heads;                  /* of vectors; a batch has so many for each of its items */
+    bool whole;                    /* all rows of the upload, in order */
+    size_t *row;                   /* [rows] of the view; owned, as all of these */
+    size_t *pair;                  /* [width] the pair of a column; SIZE_MAX: none */
+    bool *second;                  /* [width] the sine, or the second channel of the pair */
+    double *want, *slack;          /* [rows][width] what belongs there, and how far off it may be */
+    double *cosine, *sine, *angle; /* [rows][pairs] with the amplitude */
+    double amplitude;
+} pe_beside;
+
+/** *made is false where the guess has not the upload's shape. */
+pe_status pe_beside_make(const pe_comparison *of, pe_beside *out, bool *made,
+                         pe_problem *why) PE_MUST_CHECK;
+void pe_beside_free(pe_beside *beside);
+
+/** Of a vector: its head, and its item of a batch. Of tables 0. */
+size_t pe_beside_head(const pe_beside *b, size_t row);
+size_t pe_beside_item(const pe_beside *b, size_t row);
+
+/** The uploaded element, and of vectors the one that was to be rotated. */
+double pe_beside_got(const pe_beside *b, size_t row, size_t column);
+double pe_beside_input(const pe_beside *b, size_t row, size_t column);
+
+/** How far x may be off by the rounding of the upload's type. */
+double pe_beside_rounding(const pe_beside *b, double x);
+
+#endif

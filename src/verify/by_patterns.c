@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* by_patterns.c - uploads of pairs of which all, or some rows, columns or heads, follow a
+ * pattern. */
+#include "verify/by_patterns.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/turns.h"
+#include "verify/findings.h"
+#include "verify/patterns.h"
+
+#define ELEMENT_WORK 2    /* units, of an element held against a pattern */
+#define ALL          0.99 /* the part of the elements of a unit that follow its pattern */
+#define FEW          0.9  /* the part that may follow the guess where a pattern is told */
+
+/* How elements are divided: the coarsest division goes first. */
+typedef enum division { WHOLE, ITEMS, HEADS, TENSORS, COLUMNS, ROWS, DIVISIONS } division;
+
+static const struct {
+    const char *one, *several; /* of its units */
+} words[DIVISIONS] = {
+    [ITEMS] = {"batch item", "batch items"},
+    [HEADS] = {"head", "heads"},
+    [TENSORS] = {"tensor", "tensors"},
+    [COLUMNS] = {"column", "columns"},
+    [ROWS] = {"row", "rows"},
+};
+
+/* How many elements of each unit there are, and how many follow the guess, and the pattern. */
+typedef struct counts {
+    size_t units;
+    size_t *all, *claimed, *near; /* [units] owned */
+} counts;
+
+static size_t tensor_at(const pe_beside *b, size_t column)
+{
+    size_t t = 0;
+    while (!b->view->rotated && t + 1 < b->view->n_tensors && column >= b->view->tensor_at[t + 1])
+        t++;
+    return t;
+}
+
+static size_t unit_of(const pe_beside *b, division by, size_t row, size_t column)
+{
+    return by == ITEMS     ? pe_beside_item(b, row)
+           : by == HEADS   ? pe_beside_head(b, row)
+           : by == TENSORS ? tensor_at(b, column)
+           : by == COLUMNS ? column
+           : by == ROWS    ? pe_upload_view_token(b->view, b->row[row])
+                           : 0;
+}
+
+static size_t units_of(const pe_beside *b, division by)
+{
+    return by == ITEMS     ? pe_beside_item(b, b->rows - 1) + 1
+           : by == HEADS   ? b->heads
+           : by == TENSORS ? (b->view->rotated ? 1 : b->view->n_tensors)
+           : by == COLUMNS ? b->width
+           : by == ROWS    ? b->view->tokens
+                           : 1;
+}
+
+/* ---- counting ---- */
+
+#define PATTERNS_MAX 63
+
+/* Which elements follow the guess (bit 0), and each pattern that may be (bit 1 + pattern). */
+typedef struct bits {
+    uint64_t *of; /* [rows][width] owned */
+    bool likely[PATTERNS_MAX];
+} bits;
+
+/* Of elements that do not follow the guess, spread over the rows, do some follow the pattern? */
+static bool is_likely(const pe_beside *b, const bits *marks, size_t pattern)
+{
+    enum { MOST = 512 };
+    const size_t all = b->rows * b->width, stride = (all / MOST + 1) | 1;
+    size_t n = 0, near = 0;
+    if (!pe_patterns_applies(pattern, b))
+        return false;
+    for (size_t e = 0; e < all; e += stride)
+        if ((marks->of[e] & 1) == 0) {
+            n++;
+            near += pe_patterns_is_near(pattern, b, e / b->width, e % b->width);
+        }
+    return n < MOST / 32 || near * 16 > n;
+}
+
+static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
+{
+    const size_t all = b->rows * b->width;
+    out->of = calloc(all + 1, sizeof *out->of);
+    if (out->of == NULL)
+        return pe_fail_memory(why);
+    for (size_t e = 0; e < all; e++)
+        out->of[e] = pe_patterns_is_claimed(b, e / b->width, e % b->width) ? 1 : 0;
+    for (size_t p = 0; p < pe_patterns_n && p < PATTERNS_MAX; p++) {
+        out->likely[p] = is_likely(b, out, p);
+        for (size_t r = 0; r < b->rows && out->likely[p]; r++) {
+            pe_turn_spend(ELEMENT_WORK * b->width);
+            for (size_t c = 0; c < b->width; c++)
+                if (pe_patterns_is_near(p, b, r, c))
+                    out->of[r * b->width + c] |= UINT64_C(2) << p;
+        }
+    }
+    return PE_OK;
+}
+
+static pe_status make_counts(const pe_beside *b, division by, counts *out, pe_problem *why)
+{
+    out->units = units_of(b, by);
+    out->all = calloc(3 * out->units, sizeof *out->all);
+    out->claimed = out->all + out->units;
+    out->near = out->claimed + out->units;
+    return out->all == NULL ? pe_fail_memory(why) : PE_OK;
+}
+
+static void count(const pe_beside *b, const bits *marks, size_t pattern, division by, counts *out)
+{
+    for (size_t u = 0; u < out->units; u++)
+        out->all[u] = out->claimed[u] = out->near[u] = 0;
+    for (size_t e = 0; e < b->rows * b->width; e++) {
+        const size_t u = unit_of(b, by, e / b->width, e % b->width);
+        out->all[u]++;
+        out->claimed[u] += marks->of[e] & 1;
+        out->near[u] += marks->of[e] >> (pattern + 1) & 1;
+    }
+}
+
+/* ---- deciding ---- */
+
+static bool follows(const counts *at, const size_t *of, size_t u)
+{
+    return (double)of[u] >= ALL * (double)at->all[u];
+}
+
+/* Does each unit follow the guess, or the pattern, and some that alone? */
+static bool explains(const counts *at, size_t *n)
+{
+    size_t elements = 0, claimed = 0;
+    *n = 0;
+    for (size_t u = 0; u < at->units; u++) {
+        if (at->all[u] == 0 || follows(at, at->claimed, u))
+            continue;
+        if (!follows(at, at->near, u))
+            return false;
+        ++*n;
+        elements += at->all[u];
+        claimed += at->claimed[u];
+    }
+    return *n > 0 && (double)claimed <= FEW * (double)elements;
+}
+
+/* ---- telling ---- */
+
+/* "columns 64 to 127", "rows 1, 3, 5": first, last and step of the units that the guess fails. */
+static void tell_units(const counts *at, division by, size_t n, pe_buffer *out)
+{
+    size_t first = SIZE_MAX, next = SIZE_MAX, last = 0;
+    for (size_t u = 0; u < at->units; u++) {
+        if (at->all[u] == 0 || follows(at, at->claimed, u))
+            continue;
+        next = first != SIZE_MAX && next == SIZE_MAX ? u : next;
+        first = first == SIZE_MAX ? u : first;
+        last = u;
+    }
+    if (n == 1) {
+        pe_buffer_format(out, "%s %zu", words[by].one, first);
+        return;
+    }
+    pe_buffer_format(out, "%s %zu to %zu", words[by].several, first, last);
+    if (last - first + 1 == n)
+        return;
+    if (next > first + 1 && (n - 1) * (next - first) == last - first)
+        pe_buffer_format(out, " in steps of %zu", next - first);
+    else
+        pe_buffer_format(out, " (%zu of them)", n);
+}
+
+static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const counts *at,
+                      division by, size_t n, pe_problem *why)
+{
+    pe_guess guess;
+    pe_buffer evidence = {0};
+    pe_finding finding = {.exact = false};
+    const pe_fault *fault = pe_patterns_fault(pattern);
+    if (b->guess->n_faults == PE_FAULTS_MAX)
+        return PE_OK;
+    pe_status status = pe_guess_copy(b->guess, &guess, why);
+    if (status != PE_OK)
+        return status;
+    pe_guess_say(&guess, fault, fault->remedy);
+    if (by != WHOLE) {
+        tell_units(at, by, n, &guess.rule);
+        pe_buffer_format(&guess.rule, " of %zu: ", at->units);
+    }
+    pe_buffer_str(&guess.rule, fault->rule);
+    pe_buffer_format(&evidence, "%s of %zu rows that were looked at are so%s",
+                     by == WHOLE ? "all elements" : "all their elements", b->rows,
+                     by == WHOLE ? "" : ", all others as they should be");
+    status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+/* The first pattern that explains the units of a division. */
+static pe_status try_division(pe_search *s, const pe_beside *b, const bits *marks, division by,
+                              pe_problem *why)
+{
+    counts at;
+    pe_status status = make_counts(b, by, &at, why);
+    for (size_t p = 0; p < pe_patterns_n && status == PE_OK && !pe_attempts_found(s); p++) {
+        size_t n;
+        if (!marks->likely[p])
+            continue;
+        count(b, marks, p, by, &at);
+        pe_turn_spend(b->rows * b->width / 8);
+        if (explains(&at, &n))
+            status = tell(s, b, p, &at, by, n, why);
+    }
+    free(at.all);
+    return status;
+}
+
+pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    bool made;
+    pe_beside b;
+    bits marks = {0};
+    pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
+    if (status == PE_OK)
+        status = pe_beside_make(&(pe_comparison){s->whole, guess, &s->work}, &b, &made, why);
+    if (status != PE_OK || !made)
+        return status;
+    s->work += 4 * b.rows * b.width;
+    status = mark(&b, &marks, why);
+    for (division by = WHOLE; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
+        if (by == WHOLE || units_of(&b, by) > 1)
+            status = try_division(s, &b, &marks, by, why);
+    free(marks.of);
+    pe_beside_free(&b);
+    return status;
+}
+
+pe_status pe_by_patterns_in_layouts(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t f = 0; f < pe_faults_n && status == PE_OK && !pe_attempts_found(s); f++)
+        if (s->whole->rotated && pe_faults_is_layout(&pe_faults[f]))
+            status = pe_attempts_with_fault(s, guess, &pe_faults[f], pe_by_patterns_try, why);
+    return status;
+}
