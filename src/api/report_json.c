@@ -3,8 +3,10 @@
 #include "api/report_json.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "api/json_write.h"
+#include "base/slice.h"
 #include "plan/real.h"
 #include "verify/reading.h"
 
@@ -317,7 +319,35 @@ static void write_search(const pe_report *report, pe_buffer *out)
     pe_buffer_str(out, "}");
 }
 
-void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *out)
+/* What was read off the tensors, a line each. */
+static void write_said(const pe_buffer *said, pe_buffer *out)
+{
+    pe_slice lines = pe_buffer_slice(said);
+    if (lines.bytes == 0)
+        return;
+    pe_json_write_open(out, "inferred", "[");
+    while (lines.bytes > 0) {
+        char line[512];
+        const pe_slice next = pe_slice_next(&lines, '\n');
+        snprintf(line, sizeof line, "%.*s", (int)next.bytes, next.text);
+        pe_json_write_item(out);
+        pe_buffer_json_string(out, line);
+    }
+    pe_buffer_str(out, "]");
+}
+
+void pe_report_part(const pe_claim *claim, const pe_report *report, pe_buffer *out)
+{
+    pe_buffer_str(out, out->bytes > 0 ? ",{" : "{");
+    pe_json_write_text(out, "tensors", claim->sent);
+    pe_json_write_text(out, "table", claim->resource->name);
+    pe_json_write_truth(out, "matches", report->matches);
+    pe_json_write_text(out, "conclusion", pe_report_conclusion(report));
+    pe_buffer_str(out, "}");
+}
+
+void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_report_beside *beside,
+                    pe_buffer *out)
 {
     pe_buffer_str(out, "{");
     pe_json_write_truth(out, "matches", report->matches);
@@ -325,6 +355,12 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
     pe_json_write_text(out, "encoding", claim->resource->encoding);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, report->parameters);
+    write_said(beside->said, out);
+    if (beside->parts->bytes > 0) {
+        pe_json_write_open(out, "parts", "[");
+        pe_buffer_add(out, beside->parts->data, beside->parts->bytes);
+        pe_buffer_str(out, "]");
+    }
     pe_json_write_text(out, "dtype", pe_dtype_name(claim->uploads[0].array.dtype));
     pe_json_write_text(out, "numerics", report->numerics);
     if (claim->tolerance >= 0)

@@ -15,6 +15,15 @@ void pe_report_warning(const pe_report *report, pe_buffer *out);
 /** What the upload is, in sentences. */
 void pe_report_measured(const pe_report *report, pe_buffer *out);
 
-void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *out);
+/** What a report is told beside: lines of what was read off tensors, items of pe_report_part. */
+typedef struct pe_report_beside {
+    const pe_buffer *said, *parts;
+} pe_report_beside;
+
+/** One of several claims of a body, as an item of an array: the tensors and the verdict. */
+void pe_report_part(const pe_claim *claim, const pe_report *report, pe_buffer *out);
+
+void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_report_beside *beside,
+                    pe_buffer *out);
 
 #endif

@@ -174,6 +174,19 @@ static double xpos_error(const element *at)
     return at->x * (STEPS * fabs(log(at->x)) + 4 * fabs(exponent) + 4) * ROUNDING;
 }
 
+/* Cosines or sines alone, of one axis; of scaled frequencies as above. */
+static double table_error(const element *at)
+{
+    const pe_values *values = &at->guess->values;
+    const size_t pairs = (size_t)integer(at, "rotary_dim") / 2, columns = at->plan->tensors[0].unit;
+    const bool neighbours = strcmp(pe_geometry_choice_text(values, "pairing"), "interleaved") == 0;
+    const size_t pair = columns > pairs && neighbours ? at->column / 2 : at->column % pairs;
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    return wave(at->plan->scalars[0].value,
+                pe_positions_at(positions, at->row) *
+                    frequency(real(at, "rope_theta"), 2 * (double)pair, 2 * (double)pairs));
+}
+
 /* ---- biases ---- */
 
 /* How many times the base of the slopes is multiplied by itself at most: the published rule for
@@ -203,6 +216,7 @@ static const struct family {
     {"sinusoidal/relative", relative_error, .lookup = "distances"},
     {"sinusoidal/grid", patch_error, .lookup = NULL},
     {"rope/grid", grid_error, .lookup = "angles"},
+    {"rope/table", table_error, .lookup = NULL},
     {"rope/xpos/table", xpos_error, .lookup = NULL},
     {"rope/frequencies", frequency_error, .lookup = NULL},
     {"rope/decay", decay_error, .of_all = decay_per_offset},

@@ -6,7 +6,6 @@
 #include "verify/findings.h"
 #include "verify/mrope_causes.h"
 #include "verify/strays.h"
-#include "verify/upload_names.h"
 
 /* ---- what is tried ---- */
 
@@ -136,15 +135,10 @@ static pe_status check_width(const pe_upload_view *view, const pe_report *report
     if (!view->width_differs || report->n_findings > 0)
         return PE_OK;
     const pe_upload *first = &view->claim->uploads[0];
-    const pe_shape wanted = {2, {view->tokens, view->geometry.pairs}};
-    pe_buffer layout = {0};
-    pe_upload_names_add_layout(view->claim, &wanted, &first->array.shape, &layout);
-    pe_fail(why, PE_INVALID_PARAMETER, "table",
-            "the table is not as wide as its parameters say (%s has %zu elements)%s", first->name,
-            first->array.elements,
-            layout.bytes > 0 ? pe_buffer_text(&layout) : ", and no known fault makes it so");
-    pe_buffer_free(&layout);
-    return PE_INVALID_PARAMETER;
+    return pe_fail(why, PE_INVALID_PARAMETER, "table",
+                   "the table is not as wide as its parameters say (%s has %zu elements), and no "
+                   "known fault makes it so",
+                   first->name, first->array.elements);
 }
 
 static pe_status verify(const pe_upload_view *view, const pe_verify_context *context,

@@ -24,8 +24,11 @@ typedef struct pe_claim {
     double tolerance;  /* absolute, in the place of the rule; negative: the rule */
     size_t n_uploads;
     pe_upload uploads[PE_UPLOADS_MAX]; /* owned */
-    pe_array inputs;  /* owned; vectors that uploads[0] holds rotated; 0 elements: a table */
-    int64_t seq_axis; /* the token axis of inputs, negative from the end */
+    pe_array inputs;       /* owned; vectors that uploads[0] holds rotated; 0 elements: a table */
+    int64_t seq_axis;      /* the token axis of inputs, negative from the end */
+    pe_buffer said;        /* owned: what was read off the tensors, a line each */
+    char sent[64];         /* names of the tensors as they were sent, "" where it is all */
+    struct pe_claim *next; /* owned: what else the same body holds; or NULL */
 } pe_claim;
 
 void pe_verify_claim_free(pe_claim *claim);
