@@ -224,12 +224,39 @@ static const struct family {
     {"alibi/bias", slope_error, .products = true},
 };
 
-static const struct family *find_family(const pe_guess *guess)
+static const struct family *find_family(const pe_resource *resource)
 {
     for (size_t f = 0; f < PE_LEN(families); f++)
-        if (strcmp(families[f].resource, guess->claim->resource->name) == 0)
+        if (strcmp(families[f].resource, resource->name) == 0)
             return &families[f];
     return NULL;
+}
+
+#define WAVES_IN_WORDS "24 roundings of 2^-24 of the angle and 4 of the wave"
+
+const char *pe_allowance_words(const pe_resource *resource)
+{
+    static const struct {
+        double (*error)(const element *at);
+        const char *words;
+    } known[] = {
+        {timing_error, WAVES_IN_WORDS},
+        {relative_error, WAVES_IN_WORDS},
+        {patch_error, WAVES_IN_WORDS},
+        {grid_error, WAVES_IN_WORDS},
+        {xpos_error, WAVES_IN_WORDS},
+        {table_error, WAVES_IN_WORDS},
+        {frequency_error, "10 to 24 roundings of 2^-24 of the frequency: exponent, power, "
+                          "reciprocal, scaling"},
+        {decay_error, "the mean over all pairs of the roundings of their angles, and 4 of 2^-24"},
+        {slope_error, "a product kept in the type, and a rounding of 2^-24 for each power of the "
+                      "base and 3 more"},
+    };
+    const struct family *family = find_family(resource);
+    for (size_t k = 0; k < PE_LEN(known) && family != NULL; k++)
+        if (known[k].error == family->error)
+            return known[k].words;
+    return "a product kept in the type: 2 (1 + u) u of the number";
 }
 
 /* ---- a run ---- */
@@ -288,7 +315,7 @@ pe_status pe_allowance_of_run(const pe_guess *guess, const pe_plan *plan,
                                                [PE_FLOAT64] = 0x1p-53,
                                                [PE_FLOAT16] = 0x1p-11,
                                                [PE_BFLOAT16] = 0x1p-8};
-    const struct family *family = find_family(guess);
+    const struct family *family = find_family(guess->claim->resource);
     const pe_grain *stored = guess->distortion.stored;
     const double u =
         stored != NULL ? ldexp(1, -stored->bits) : roundoff[guess->claim->uploads[0].array.dtype];
