@@ -26,7 +26,7 @@ static bool parse_shape(const char *text, pe_shape *out)
     return text[-1] == '\0';
 }
 
-static pe_status read_raw(const pe_binary_body *body, size_t max_elements, pe_binary_tensors *out,
+static pe_status read_raw(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
                           pe_problem *why)
 {
     pe_stored tensor = {.data = body->data};
@@ -51,7 +51,7 @@ static pe_status read_raw(const pe_binary_body *body, size_t max_elements, pe_bi
 
 /* ---- files ---- */
 
-static pe_status read_npy(const pe_binary_body *body, size_t max_elements, pe_binary_tensors *out,
+static pe_status read_npy(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
                           pe_problem *why)
 {
     out->n = 1;
@@ -59,25 +59,27 @@ static pe_status read_npy(const pe_binary_body *body, size_t max_elements, pe_bi
 }
 
 static pe_status read_safetensors(const pe_binary_body *body, size_t max_elements,
-                                  pe_binary_tensors *out, pe_problem *why)
+                                  pe_stored_list *out, pe_problem *why)
 {
-    pe_stored_list list = {out->tensor, PE_BINARY_BODY_TENSORS_MAX, 0};
-    const pe_status status =
-        pe_safetensors_file_read((pe_slice){body->data, body->bytes}, max_elements, &list, why);
-    if (status != PE_OK)
-        return status;
-    out->n = list.n;
-    for (size_t t = 0; t < out->n; t++)
-        if (out->tensor[t].dtype == PE_DTYPES)
-            return pe_fail(why, PE_INVALID_PARAMETER, "",
-                           "the element type of tensor %s must be one of F32, F64, F16, BF16, I32",
-                           out->tensor[t].name);
-    return PE_OK;
+    return pe_safetensors_file_read((pe_slice){body->data, body->bytes}, max_elements, out, why);
+}
+
+static pe_status check_types(const pe_stored_list *tensors, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t t = 0; t < tensors->n && status == PE_OK; t++)
+        status = tensors->tensor[t].dtype == PE_DTYPES
+                     ? pe_fail(why, PE_INVALID_PARAMETER, "",
+                               "the element type of tensor %s must be one of F32, F64, F16, BF16, "
+                               "I32",
+                               tensors->tensor[t].name)
+                     : pe_stored_check_real(&tensors->tensor[t], why);
+    return status;
 }
 
 static const struct {
     const char *media_type;
-    pe_status (*read)(const pe_binary_body *body, size_t max_elements, pe_binary_tensors *out,
+    pe_status (*read)(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
                       pe_problem *why);
 } readers[] = {
     {"application/x-npy", read_npy},
@@ -85,12 +87,14 @@ static const struct {
     {"application/vnd.safetensors", read_safetensors},
 };
 
-pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements,
-                              pe_binary_tensors *out, pe_problem *why)
+pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
+                              pe_problem *why)
 {
     for (size_t i = 0; i < PE_LEN(readers); i++)
-        if (strcasecmp(readers[i].media_type, body->media_type) == 0)
-            return readers[i].read(body, max_elements, out, why);
+        if (strcasecmp(readers[i].media_type, body->media_type) == 0) {
+            const pe_status status = readers[i].read(body, max_elements, out, why);
+            return status == PE_OK && !body->takes_complex ? check_types(out, why) : status;
+        }
     return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
                    "a body must be application/json, application/x-npy, "
                    "application/vnd.safetensors or application/octet-stream, got %.60s",

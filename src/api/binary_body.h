@@ -11,6 +11,7 @@ typedef struct pe_binary_body {
     pe_slice string;           /* the query string */
     const char *media_type;    /* application/x-npy, application/octet-stream or
                                   application/vnd.safetensors, without parameters */
+    bool takes_complex;        /* their parts are along a last axis of 2 */
     const char *shape, *dtype; /* X-Tensor-Shape, X-Tensor-Dtype; NULL when absent */
     void *data;                /* the answer may be made in its place */
     size_t bytes;
@@ -19,18 +20,14 @@ typedef struct pe_binary_body {
 /** More than any resource takes. */
 #define PE_BINARY_BODY_TENSORS_MAX 16
 
-typedef struct pe_binary_tensors {
-    pe_stored tensor[PE_BINARY_BODY_TENSORS_MAX];
-    size_t n;
-} pe_binary_tensors;
-
 /**
- * The tensors of a body, which they borrow from; at least one.
+ * The tensors of a body, which they borrow from; at least one. Those of a type that is not read
+ * (PE_DTYPES) are in the list where takes_complex is set, as a file of many may hold some.
  * Errors  MALFORMED_REQUEST (truncated, trailing bytes, sizes that disagree, X-Tensor-* missing or
  *         unreadable), INVALID_PARAMETER (an element type that is not read),
  *         UNSUPPORTED_MEDIA_TYPE, TOO_MANY_ELEMENTS.
  */
-pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements,
-                              pe_binary_tensors *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
+                              pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* claim_binary.c - a claim from tensors in a binary body and its query string. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/claim.h"
+#include "api/claim_shapes.h"
 #include "text/scan.h"
 
 /* Parameters that are not the resource's. */
 enum { ENCODING, TOLERANCE, SEQ_AXIS, OWN };
 static const char *const own_names[OWN] = {
     [ENCODING] = "encoding", [TOLERANCE] = "tolerance", [SEQ_AXIS] = "seq_axis"};
+
+/* Tensors of a body: a state dict has many. */
+#define TENSORS_MAX ((size_t)4096)
 
 /* A claim of which the query string and the body are read in turn. */
 typedef struct reading {
@@ -20,7 +25,11 @@ typedef struct reading {
     bool seen[OWN];
     bool has_positions, has_head_dim, has_dtype;
     pe_buffer rest; /* the resource's part of the query string, '&' after each parameter */
-    pe_binary_tensors tensors;
+    const pe_resource *claimed;
+    pe_claim_shapes shapes;
+    pe_stored_list tensors; /* owned */
+    size_t n_groups;
+    pe_claim_group groups[PE_CLAIM_GROUPS_MAX];
 } reading;
 
 /* Names of encodings need decoding for the slash alone. False: there is no room. */
@@ -60,6 +69,9 @@ static pe_status keep_pair(reading *r, pe_slice pair, pe_problem *why)
     for (size_t o = 0; o < OWN; o++)
         if (pe_slice_is(name, own_names[o]))
             return keep_own(r, o, (pe_slice){pair.text + value, pair.bytes - value}, why);
+    char shown[32];
+    snprintf(shown, sizeof shown, "%.*s", (int)(name.bytes < 31 ? name.bytes : 31), name.text);
+    pe_claim_shapes_saw(&r->shapes, shown, (pe_slice){pair.text + value, pair.bytes - value});
     r->has_positions |= pe_slice_is(name, "positions");
     r->has_head_dim |= pe_slice_is(name, "head_dim") || pe_slice_is(name, "model");
     r->has_dtype |= pe_slice_is(name, "dtype");
@@ -115,41 +127,48 @@ static pe_status read_axis(reading *r, pe_problem *why)
 
 static pe_status read_body(reading *r, pe_problem *why)
 {
-    return pe_binary_body_read(r->body, r->limits->max_elements, &r->tensors, why);
+    pe_binary_body body = *r->body;
+    body.takes_complex = true;
+    r->tensors = (pe_stored_list){calloc(TENSORS_MAX, sizeof(pe_stored)), TENSORS_MAX, 0};
+    if (r->tensors.tensor == NULL)
+        return pe_fail_memory(why);
+    return pe_binary_body_read(&body, r->limits->max_elements, &r->tensors, why);
 }
 
-static const pe_stored *find(const reading *r, const char *name)
+static const pe_stored *find(const pe_stored_list *list, const char *name)
 {
-    for (size_t t = 0; t < r->tensors.n; t++)
-        if (strcmp(r->tensors.tensor[t].name, name) == 0)
-            return &r->tensors.tensor[t];
+    for (size_t t = 0; t < list->n; t++)
+        if (strcmp(list->tensor[t].name, name) == 0)
+            return &list->tensor[t];
     return NULL;
 }
 
 /* The element type of the numbers: indices beside them are integers whatever the others are. */
-static pe_dtype dtype_of(const pe_binary_tensors *tensors)
+static pe_dtype dtype_of(const pe_stored_list *list)
 {
-    for (size_t t = 0; t < tensors->n; t++)
-        if (tensors->tensor[t].dtype != PE_INT32)
-            return tensors->tensor[t].dtype;
+    for (size_t t = 0; t < list->n; t++)
+        if (list->tensor[t].dtype != PE_INT32)
+            return list->tensor[t].dtype;
     return PE_INT32;
 }
 
 static pe_status check_axis(reading *r, pe_problem *why)
 {
-    if (!r->seen[SEQ_AXIS] || find(r, "inputs") != NULL || find(r, "rotated") != NULL)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                   "seq_axis is an axis of inputs, which are not given");
+    bool vectors = false;
+    for (size_t g = 0; g < r->n_groups; g++)
+        vectors |= r->groups[g].vectors;
+    return !r->seen[SEQ_AXIS] || vectors || r->claim->resource == NULL
+               ? PE_OK
+               : pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                         "seq_axis is an axis of inputs, which are not given");
 }
 
 /* Vectors come as inputs and rotated, and tell what the query string may leave out. */
-static pe_status check_vectors(reading *r, pe_problem *why)
+static pe_status read_vectors(reading *r, const pe_stored_list *list, pe_buffer *rest,
+                              pe_problem *why)
 {
-    const pe_stored *inputs = find(r, "inputs"), *rotated = find(r, "rotated");
-    if (inputs == NULL && rotated == NULL)
-        return PE_OK;
-    if (inputs == NULL || rotated == NULL || r->tensors.n != 2)
+    const pe_stored *inputs = find(list, "inputs"), *rotated = find(list, "rotated");
+    if (inputs == NULL || rotated == NULL || list->n != 2)
         return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
                        "rotated vectors must come as two tensors, inputs and rotated");
     const pe_shape *shape = &inputs->shape;
@@ -158,9 +177,9 @@ static pe_status check_vectors(reading *r, pe_problem *why)
         return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
                        "inputs must have channels along the last axis and tokens along another");
     if (!r->has_head_dim)
-        pe_buffer_format(&r->rest, "head_dim=%zu&", shape->dim[shape->ndim - 1]);
+        pe_buffer_format(rest, "head_dim=%zu&", shape->dim[shape->ndim - 1]);
     if (!r->has_positions)
-        pe_buffer_format(&r->rest, "positions=0:%zu&", shape->dim[axis]);
+        pe_buffer_format(rest, "positions=0:%zu&", shape->dim[axis]);
     return PE_OK;
 }
 
@@ -171,24 +190,36 @@ static bool is_nameless(const char *name)
            strcmp(name, "slopes") == 0;
 }
 
-static pe_status take_tensor(reading *r, const pe_stored *from, pe_dtype dtype, pe_problem *why)
+static pe_status check_type(const pe_stored *from, pe_dtype dtype, pe_problem *why)
 {
-    pe_claim *claim = r->claim;
-    const bool inputs = strcmp(from->name, "inputs") == 0;
-    if (!inputs && claim->n_uploads == PE_UPLOADS_MAX)
-        return pe_fail(why, PE_INVALID_PARAMETER, "table", "the body has more than %d tensors",
-                       PE_UPLOADS_MAX);
+    if (from->dtype == PE_DTYPES)
+        return pe_fail(why, PE_INVALID_PARAMETER, "",
+                       "the element type of tensor %s must be one of F32, F64, F16, BF16, I32, C64",
+                       from->name);
     if (dtype == PE_INT32 && from->dtype != PE_INT32)
         return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
                        "dtype is int32, so the body's numbers must be int32, got %s",
                        pe_dtype_name(from->dtype));
+    return PE_OK;
+}
+
+static pe_status take_tensor(pe_claim *claim, const pe_stored *from, bool lone, pe_dtype dtype,
+                             pe_problem *why)
+{
+    const bool inputs = strcmp(from->name, "inputs") == 0;
+    if (!inputs && claim->n_uploads == PE_UPLOADS_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, "table", "the body has more than %d tensors",
+                       PE_UPLOADS_MAX);
+    pe_status status = check_type(from, dtype, why);
+    if (status != PE_OK)
+        return status;
     pe_upload *upload = &claim->uploads[claim->n_uploads];
     pe_array *array = inputs ? &claim->inputs : &upload->array;
-    const pe_status status = pe_stored_array(from, dtype, array, why);
+    status = pe_stored_array(from, dtype, array, why);
     if (status != PE_OK || inputs)
         return status;
-    const bool nameless = r->tensors.n == 1 && is_nameless(from->name);
-    snprintf(upload->name, sizeof upload->name, "%.63s", nameless ? "" : from->name);
+    snprintf(upload->name, sizeof upload->name, "%.63s",
+             lone && is_nameless(from->name) ? "" : from->name);
     claim->n_uploads++;
     return PE_OK;
 }
@@ -197,32 +228,114 @@ static pe_status take_tensor(reading *r, const pe_stored *from, pe_dtype dtype, 
 
 static pe_status read_resource(reading *r, pe_problem *why)
 {
-    return pe_claim_set_resource(r->claim, r->own[ENCODING], find(r, "slopes") != NULL, why);
+    const pe_status status =
+        pe_claim_set_resource(r->claim, r->own[ENCODING], find(&r->tensors, "slopes") != NULL, why);
+    if (status == PE_OK && r->tensors.n > 0)
+        r->n_groups = pe_claim_shapes_sort(&r->shapes, r->claim->resource, &r->tensors, r->groups);
+    return status;
+}
+
+/* What was given of the claimed table, as far as another one has it: inverse frequencies have no
+ * positions. */
+static pe_status copy_rest(const reading *r, const pe_resource *resource, pe_buffer *rest,
+                           pe_problem *why)
+{
+    pe_values values;
+    pe_slice left = pe_buffer_slice(&r->rest);
+    const bool same = resource == r->claimed;
+    const pe_status status = pe_values_make(resource->param_sets, &values, why);
+    if (status != PE_OK)
+        return status;
+    while (left.bytes > 0) {
+        const pe_slice pair = pe_slice_next(&left, '&');
+        pe_slice name = pair;
+        char text[64];
+        name = pe_slice_next(&name, '=');
+        snprintf(text, sizeof text, "%.*s", (int)(name.bytes < 63 ? name.bytes : 63), name.text);
+        if (same || pe_values_called(&values, text) != NULL)
+            pe_buffer_format(rest, "%.*s&", (int)pair.bytes, pair.text);
+    }
+    pe_values_free(&values);
+    return PE_OK;
+}
+
+/* The query string of one group: what was given, and what its tensors tell. */
+static pe_status complete(reading *r, bool vectors, pe_claim *claim, pe_stored_list *list,
+                          pe_buffer *rest, pe_problem *why)
+{
+    pe_claim_shapes *shapes = &r->shapes;
+    const pe_resource *resource = claim->resource;
+    shapes->n_added = 0;
+    pe_claim_shapes_read(shapes, &resource, list);
+    pe_status status = copy_rest(r, resource, rest, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t a = 0; a < shapes->n_added; a++)
+        pe_buffer_format(rest, "%s=%s&", shapes->added[a].name, shapes->added[a].value);
+    if (vectors)
+        status = read_vectors(r, list, rest, why);
+    claim->resource = resource;
+    const pe_dtype of_body = dtype_of(list);
+    if (!r->has_dtype && of_body != PE_INT32 && of_body != PE_DTYPES)
+        pe_buffer_format(rest, "dtype=%s&", pe_dtype_name(of_body));
+    return status == PE_OK && rest->failed ? pe_fail_memory(why) : status;
 }
 
 /* The resource's parameters, and the tensors in the element type that they say. */
-static pe_status read_values(reading *r, pe_problem *why)
+static pe_status read_values(const reading *r, pe_claim *claim, const pe_buffer *rest,
+                             const pe_stored_list *list, pe_problem *why)
 {
     pe_query query;
-    const pe_dtype of_body = dtype_of(&r->tensors);
-    if (r->claim->resource == NULL)
-        return PE_OK; /* was told */
-    pe_status status = check_vectors(r, why);
-    if (status != PE_OK)
-        return status;
-    if (!r->has_dtype && of_body != PE_INT32)
-        pe_buffer_format(&r->rest, "dtype=%s&", pe_dtype_name(of_body));
-    if (r->rest.failed)
-        return pe_fail_memory(why);
-    const size_t bytes = r->rest.bytes > 0 ? r->rest.bytes - 1 : 0; /* without the last '&' */
-    status = pe_query_string_parse(r->claim->resource, (pe_slice){pe_buffer_text(&r->rest), bytes},
-                                   r->limits, &query, why);
+    const size_t bytes = rest->bytes > 0 ? rest->bytes - 1 : 0; /* without the last '&' */
+    pe_status status = pe_query_string_parse(
+        claim->resource, (pe_slice){pe_buffer_slice(rest).text, bytes}, r->limits, &query, why);
     if (status != PE_OK)
         return status;
     const pe_dtype dtype = pe_query_dtype(&query);
-    status = pe_claim_take_query(r->claim, &query, why);
-    for (size_t t = 0; t < r->tensors.n && status == PE_OK; t++)
-        status = take_tensor(r, &r->tensors.tensor[t], dtype, why);
+    status = pe_claim_take_query(claim, &query, why);
+    for (size_t t = 0; t < list->n && status == PE_OK; t++)
+        status = take_tensor(claim, &list->tensor[t], list->n == 1, dtype, why);
+    return status == PE_OK ? pe_claim_shapes_take_angles(&r->shapes, claim, why) : status;
+}
+
+static pe_status read_group(reading *r, const pe_claim_group *group, pe_claim *claim,
+                            pe_problem *why)
+{
+    pe_buffer rest = {0};
+    pe_stored_list list = {r->tensors.tensor + group->first, group->n, group->n};
+    for (size_t t = 0; t < list.n && r->n_groups > 1; t++) {
+        const size_t used = strlen(claim->sent);
+        snprintf(claim->sent + used, sizeof claim->sent - used, "%s%s", t > 0 ? ", " : "",
+                 list.tensor[t].name);
+    }
+    pe_status status = complete(r, group->vectors, claim, &list, &rest, why);
+    if (status == PE_OK)
+        status = read_values(r, claim, &rest, &list, why);
+    pe_buffer_free(&rest);
+    return status;
+}
+
+/* One claim for each group of tensors; all have what the query string says. */
+static pe_status read_groups(reading *r, pe_problem *why)
+{
+    pe_claim *claim = r->claim;
+    const pe_claim given = *claim;
+    if (given.resource == NULL)
+        return PE_OK; /* was told */
+    r->claimed = given.resource;
+    pe_status status = PE_OK;
+    for (size_t g = 0; g < r->n_groups && status == PE_OK; g++) {
+        if (g > 0) {
+            claim->next = malloc(sizeof *claim->next);
+            if (claim->next == NULL)
+                return pe_fail_memory(why);
+            claim = claim->next;
+            *claim = given;
+        }
+        status = read_group(r, &r->groups[g], claim, why);
+    }
+    r->claim->said = r->shapes.said;
+    r->shapes.said = (pe_buffer){0};
     return status;
 }
 
@@ -230,7 +343,7 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
                                 pe_claim *out, pe_problem *why)
 {
     static pe_status (*const steps[])(reading * r, pe_problem * why) = {
-        read_string, read_tolerance, read_axis, read_body, check_axis, read_resource, read_values,
+        read_string, read_tolerance, read_axis, read_body, read_resource, check_axis, read_groups,
     };
     pe_problem mistake;
     pe_claim claim = PE_CLAIM_EMPTY;
@@ -239,5 +352,7 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
     for (size_t i = 0; i < PE_LEN(steps) && !pe_status_is_ours(status); i++)
         status = pe_problem_collect(status, steps[i](&r, &mistake), &mistake, why);
     pe_buffer_free(&r.rest);
+    pe_buffer_free(&r.shapes.said);
+    free(r.tensors.tensor);
     return pe_claim_finish(&claim, status, out);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/claim.h"
+#include "api/claim_shapes.h"
 #include "api/json_members.h"
 #include "api/json_string.h"
 #include "base/nearest.h"
@@ -55,6 +56,7 @@ typedef struct body {
     pe_slice dtype;                    /* as written, at either place */
     bool has_positions, has_head_dim;
     size_t looked_up; /* members, for what they may have meant */
+    pe_claim_shapes shapes;
     pe_dtype element; /* of tensors */
     pe_status failed; /* of the first mistake */
     pe_problem *why;  /* the mistakes */
@@ -73,6 +75,7 @@ static void peek(body *b, const char *key, pe_slice json)
 {
     if (strcmp(key, "dtype") == 0)
         b->dtype = json;
+    pe_claim_shapes_saw(&b->shapes, key, json);
     b->has_positions |= strcmp(key, "positions") == 0;
     b->has_head_dim |= strcmp(key, "head_dim") == 0 || strcmp(key, "model") == 0;
 }
@@ -312,6 +315,35 @@ static pe_dtype peeked_dtype(const body *b)
     return dtype == PE_INT32 ? PE_FLOAT32 : dtype;
 }
 
+/* The tensors are read before the parameters, which they tell some of. */
+static pe_status read_shapes(body *b, size_t holder, pe_problem *why)
+{
+    pe_claim *claim = b->claim;
+    pe_claim_shapes *shapes = &b->shapes;
+    pe_stored tensor[PE_UPLOADS_MAX] = {0};
+    pe_stored_list list = {tensor, PE_UPLOADS_MAX, claim->n_uploads};
+    for (size_t u = 0; u < claim->n_uploads; u++) {
+        const pe_array *array = &claim->uploads[u].array;
+        tensor[u] = (pe_stored){.dtype = array->dtype,
+                                .shape = array->shape,
+                                .elements = array->elements,
+                                .data = array->data};
+        snprintf(tensor[u].name, sizeof tensor[u].name, "%s", claim->uploads[u].name);
+    }
+    if (holder != ROTATED)
+        pe_claim_shapes_read(shapes, &claim->resource, &list);
+    for (size_t u = 0; u < claim->n_uploads && holder != ROTATED; u++)
+        snprintf(claim->uploads[u].name, sizeof claim->uploads[u].name, "%.63s", tensor[u].name);
+    for (size_t a = 0; a < shapes->n_added; a++) {
+        const pe_claim_added *added = &shapes->added[a];
+        pe_buffer_format(&b->rest, added->is_text ? "\"%s\":\"%s\"," : "\"%s\":%s,", added->name,
+                         added->value);
+    }
+    claim->said = shapes->said;
+    shapes->said = (pe_buffer){0};
+    return claim->said.failed ? pe_fail_memory(why) : PE_OK;
+}
+
 /* Vectors tell their head_dim and how many positions there are. */
 static pe_status read_inputs(body *b, pe_problem *why)
 {
@@ -366,6 +398,7 @@ static pe_status read_config(body *b, pe_problem *why)
     json_t *config = NULL;
     pe_model *model = NULL;
     const pe_slice json = b->member[CONFIG];
+    pe_claim_shapes_saw(&b->shapes, "model", json);
     pe_status status = read_text(b, LAYER_TYPE, b->layer_type, sizeof b->layer_type, why);
     if (status != PE_OK)
         return status;
@@ -418,7 +451,6 @@ static pe_status read_values(body *b, pe_problem *why)
     pe_buffer_free(&text);
     if (status != PE_OK)
         return status;
-    b->element = pe_query_dtype(&query);
     return pe_claim_take_query(b->claim, &query, why);
 }
 
@@ -485,6 +517,18 @@ static pe_status read_tensors(body *b, size_t holder, pe_problem *why)
     return add_upload(b, holder == ROTATED ? "rotated" : "", member_names[holder], json, why);
 }
 
+/* The element type as pe_query_dtype will tell it, once the parameters are read. */
+static pe_dtype element_of(const body *b)
+{
+    const pe_param_set *const *sets = b->claim->resource->param_sets;
+    for (size_t s = 0; sets[s] != NULL; s++)
+        for (size_t r = 0; r < sets[s]->n; r++)
+            if (strcmp(sets[s]->rows[r].name, "dtype") == 0)
+                return strcmp(sets[s]->rows[r].choices[0], "int32") == 0 ? PE_INT32
+                                                                         : peeked_dtype(b);
+    return PE_FLOAT64;
+}
+
 /* One alone of the vectors and those rotated does not tell what the other says. */
 static bool has_pair(const body *b)
 {
@@ -495,13 +539,20 @@ static bool has_pair(const body *b)
 static void read_claim(body *b, size_t holder)
 {
     pe_problem mistake;
+    pe_status tensors = PE_OK;
+    pe_problem of_tensors;
     const pe_status inputs = read_inputs(b, &mistake);
     note(b, inputs, &mistake);
-    b->element = peeked_dtype(b);
+    b->element = element_of(b);
+    if (holder < MEMBERS && !pe_status_is_ours(b->failed))
+        tensors = read_tensors(b, holder, &of_tensors);
+    if (tensors == PE_OK)
+        note(b, read_shapes(b, holder, &mistake), &mistake);
     if (inputs == PE_OK && has_pair(b))
         note(b, read_values(b, &mistake), &mistake);
-    if (holder < MEMBERS && !pe_status_is_ours(b->failed))
-        note(b, read_tensors(b, holder, &mistake), &mistake);
+    note(b, tensors, &of_tensors);
+    if (b->failed == PE_OK)
+        note(b, pe_claim_shapes_take_angles(&b->shapes, b->claim, &mistake), &mistake);
 }
 
 /* Of no resource, dtype can be read alone. */

@@ -67,7 +67,8 @@ static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_rea
 static pe_status read_body(pe_query *query, const pe_binary_body *body,
                            const pe_read_limits *limits, pe_problem *why)
 {
-    pe_binary_tensors tensors;
+    pe_stored room[PE_BINARY_BODY_TENSORS_MAX];
+    pe_stored_list tensors = {room, PE_BINARY_BODY_TENSORS_MAX, 0};
     pe_problem mistake;
     pe_status status = pe_query_string_read(query, body->string, limits, why);
     const pe_status read = pe_binary_body_read(body, limits->max_elements, &tensors, &mistake);

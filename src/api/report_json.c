@@ -3,8 +3,11 @@
 #include "api/report_json.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "api/json_write.h"
+#include "base/slice.h"
 #include "plan/real.h"
 #include "verify/reading.h"
 
@@ -295,6 +298,97 @@ void pe_report_warning(const pe_report *report, pe_buffer *out)
                      report->matches ? "; a claim with numerics=exact compares them" : "");
 }
 
+void pe_report_allowed(const pe_allowed *a, pe_buffer *out)
+{
+    if (a->arithmetic == NULL) {
+        pe_buffer_format(out, "the tolerance %.4g is allowed everywhere", a->max_abs);
+        return;
+    }
+    pe_buffer_format(out, "at most %.4g (%.4g ulp) is allowed by %s arithmetic: ", a->max_abs,
+                     a->max_ulp, a->arithmetic);
+    if (a->has_pair) {
+        pe_buffer_format(out,
+                         "%.4g for the angle of pair %zu at position %.17g (%.4g roundings of "
+                         "2^-24 of %.4g radians), %.4g for sine, cosine and attention factor, ",
+                         a->angle, a->pair, a->position, a->roundings,
+                         fabs(a->position) * a->frequency, a->waves);
+        if (a->products > 0)
+            pe_buffer_format(out, "%.4g for products and their sum in the type, ", a->products);
+    } else if (a->max_abs > a->stored * (1 + 1e-9)) {
+        pe_buffer_format(out, "%.4g for %s, ", a->max_abs - a->stored,
+                         strcmp(a->arithmetic, "exact") == 0 ? "a product kept in the type"
+                                                             : a->words);
+    }
+    pe_buffer_format(out, "%.4g for the rounding to the type", a->stored);
+}
+
+static void write_allowed(const pe_allowed *a, pe_buffer *out)
+{
+    pe_buffer text = {0};
+    pe_report_allowed(a, &text);
+    pe_json_write_open(out, "allowance", "{");
+    pe_json_write_text(out, "arithmetic", a->arithmetic);
+    number(out, "max_abs", a->max_abs);
+    number(out, "max_ulp", a->max_ulp);
+    if (a->arithmetic != NULL) {
+        pe_json_write_open(out, "steps", "{");
+        if (a->has_pair) {
+            number(out, "angle", a->angle);
+            number(out, "waves", a->waves);
+        }
+        number(out, a->has_pair ? "products" : "computed",
+               a->has_pair ? a->products : a->max_abs - a->stored);
+        number(out, "stored", a->stored);
+        pe_buffer_str(out, "}");
+    }
+    if (a->has_pair) {
+        number(out, "position", a->position);
+        size(out, "pair", a->pair);
+        number(out, "roundings", a->roundings);
+    }
+    pe_json_write_text(out, "text", pe_buffer_text(&text));
+    pe_buffer_str(out, "}");
+    pe_buffer_free(&text);
+}
+
+void pe_report_blind(const pe_claim *claim, const pe_blind_other *other, pe_buffer *out)
+{
+    pe_buffer shown = {0};
+    const pe_value *positions = pe_values_find(&claim->values, "positions");
+    pe_positions_print(&positions->positions, &shown);
+    if (shown.bytes > 0 && shown.bytes <= 40)
+        pe_buffer_format(out, "positions %s", pe_buffer_text(&shown));
+    else
+        pe_buffer_str(out, "these positions");
+    pe_buffer_free(&shown);
+    pe_buffer_format(out, " cannot tell %s from %s; ", other->claimed, other->instead);
+    if (other->rows_from > 0)
+        pe_buffer_format(out, "send rows from %.0f on", other->rows_from);
+    else
+        pe_buffer_str(out, "no rows of these parameters can");
+}
+
+static void write_blind(const pe_claim *claim, const pe_blind *blind, pe_buffer *out)
+{
+    if (blind->n == 0)
+        return;
+    pe_json_write_open(out, "cannot_tell", "[");
+    for (size_t i = 0; i < blind->n; i++) {
+        const pe_blind_other *other = &blind->other[i];
+        pe_buffer text = {0};
+        pe_report_blind(claim, other, &text);
+        pe_json_write_open(out, NULL, "{");
+        pe_json_write_text(out, "text", pe_buffer_text(&text));
+        pe_json_write_text(out, "claimed", other->claimed);
+        pe_json_write_text(out, "instead", other->instead);
+        if (other->rows_from > 0)
+            number(out, "rows_from", other->rows_from);
+        pe_buffer_str(out, "}");
+        pe_buffer_free(&text);
+    }
+    pe_buffer_str(out, "]");
+}
+
 static void write_warnings(const pe_report *report, pe_buffer *out)
 {
     pe_buffer text = {0};
@@ -317,7 +411,35 @@ static void write_search(const pe_report *report, pe_buffer *out)
     pe_buffer_str(out, "}");
 }
 
-void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *out)
+/* What was read off the tensors, a line each. */
+static void write_said(const pe_buffer *said, pe_buffer *out)
+{
+    pe_slice lines = pe_buffer_slice(said);
+    if (lines.bytes == 0)
+        return;
+    pe_json_write_open(out, "inferred", "[");
+    while (lines.bytes > 0) {
+        char line[512];
+        const pe_slice next = pe_slice_next(&lines, '\n');
+        snprintf(line, sizeof line, "%.*s", (int)next.bytes, next.text);
+        pe_json_write_item(out);
+        pe_buffer_json_string(out, line);
+    }
+    pe_buffer_str(out, "]");
+}
+
+void pe_report_part(const pe_claim *claim, const pe_report *report, pe_buffer *out)
+{
+    pe_buffer_str(out, out->bytes > 0 ? ",{" : "{");
+    pe_json_write_text(out, "tensors", claim->sent);
+    pe_json_write_text(out, "table", claim->resource->name);
+    pe_json_write_truth(out, "matches", report->matches);
+    pe_json_write_text(out, "conclusion", pe_report_conclusion(report));
+    pe_buffer_str(out, "}");
+}
+
+void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_report_beside *beside,
+                    pe_buffer *out)
 {
     pe_buffer_str(out, "{");
     pe_json_write_truth(out, "matches", report->matches);
@@ -325,16 +447,25 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
     pe_json_write_text(out, "encoding", claim->resource->encoding);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, report->parameters);
+    write_said(beside->said, out);
+    if (beside->parts->bytes > 0) {
+        pe_json_write_open(out, "parts", "[");
+        pe_buffer_add(out, beside->parts->data, beside->parts->bytes);
+        pe_buffer_str(out, "]");
+    }
     pe_json_write_text(out, "dtype", pe_dtype_name(claim->uploads[0].array.dtype));
     pe_json_write_text(out, "numerics", report->numerics);
     if (claim->tolerance >= 0)
         number(out, "tolerance", claim->tolerance);
     else
         pe_json_write_text(out, "rule", rules);
+    if (report->allowed.max_ulp > 0 || claim->tolerance >= 0)
+        write_allowed(&report->allowed, out);
     size(out, "elements", report->distances.errors.elements);
     if (report->matches)
         size(out, "undecided", report->undecided);
     write_warnings(report, out);
+    write_blind(claim, &report->blind, out);
     if (report->distances.errors.elements > 0) {
         pe_json_write_open(out, "error", "{");
         write_errors(&report->distances.errors, out);

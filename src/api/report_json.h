@@ -12,9 +12,25 @@ const char *pe_report_conclusion(const pe_report *report);
 /** What cannot be decided, in a sentence; nothing where all can. */
 void pe_report_warning(const pe_report *report, pe_buffer *out);
 
+/** The largest distance that was allowed, and its arithmetic, in a sentence. */
+void pe_report_allowed(const pe_allowed *allowed, pe_buffer *out);
+
+/** What the rows that were sent cannot show, in a sentence: "positions 0:8 cannot tell
+ * rope_type=yarn from rope_type=default; send rows from 96 on". */
+void pe_report_blind(const pe_claim *claim, const pe_blind_other *other, pe_buffer *out);
+
 /** What the upload is, in sentences. */
 void pe_report_measured(const pe_report *report, pe_buffer *out);
 
-void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *out);
+/** What a report is told beside: lines of what was read off tensors, items of pe_report_part. */
+typedef struct pe_report_beside {
+    const pe_buffer *said, *parts;
+} pe_report_beside;
+
+/** One of several claims of a body, as an item of an array: the tensors and the verdict. */
+void pe_report_part(const pe_claim *claim, const pe_report *report, pe_buffer *out);
+
+void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_report_beside *beside,
+                    pe_buffer *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "api/report_json.h"
+#include "base/slice.h"
 
 /* A heading, and an empty line. */
 static void head(pe_buffer *out, bool markdown, const char *text)
@@ -75,16 +76,48 @@ static void write_warning(const pe_report *report, pe_buffer *out)
     pe_buffer_free(&text);
 }
 
-void pe_report_text(const pe_claim *claim, const pe_report *report, bool markdown, pe_buffer *out)
+/* What the rows cannot show. */
+static void write_blind(const pe_claim *claim, const pe_blind *blind, bool markdown, pe_buffer *out)
+{
+    if (blind->n > 0)
+        head(out, markdown, "What these rows cannot show");
+    for (size_t i = 0; i < blind->n; i++) {
+        pe_buffer_str(out, "- ");
+        pe_report_blind(claim, &blind->other[i], out);
+        pe_buffer_str(out, "\n");
+    }
+}
+
+/* What was read off the tensors. */
+static void write_said(const pe_buffer *said, bool markdown, pe_buffer *out)
+{
+    pe_slice lines = pe_buffer_slice(said);
+    if (lines.bytes > 0)
+        head(out, markdown, "Read off the tensors");
+    while (lines.bytes > 0) {
+        const pe_slice next = pe_slice_next(&lines, '\n');
+        pe_buffer_format(out, "- %.*s\n", (int)next.bytes, next.text);
+    }
+}
+
+void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_buffer *said,
+                    bool markdown, pe_buffer *out)
 {
     pe_buffer_format(out, "%s%s: %s\n", markdown ? "# " : "", claim->resource->name,
                      report->matches ? "matches" : "does not match");
     pe_buffer_format(out, "\n%s.\n", pe_report_conclusion(report));
+    if (report->allowed.max_ulp > 0) {
+        pe_buffer_str(out, "\nOf each element ");
+        pe_report_allowed(&report->allowed, out);
+        pe_buffer_str(out, ".\n");
+    }
     write_warning(report, out);
     if (report->n_findings > 0)
         head(out, markdown, "Causes and remedies");
     for (size_t f = 0; f < report->n_findings; f++)
         write_cause(&report->findings[f], markdown, out);
+    write_blind(claim, &report->blind, markdown, out);
+    write_said(said, markdown, out);
     if (report->first_bad.any) {
         head(out, markdown, "First wrong element");
         write_bad(&report->first_bad, out);

@@ -125,16 +125,19 @@ static bool parse_header(cursor *c, npy_header *out)
     return c->at == c->end && out->has_descr && out->has_shape && out->has_order;
 }
 
-static bool dtype_of(const char *descr, pe_dtype *out)
+static bool read_type(const char *descr, pe_stored *out)
 {
     static const struct {
         const char *descr;
         pe_dtype dtype;
-    } known[] = {{"<f4", PE_FLOAT32}, {"<f8", PE_FLOAT64}, {"<f2", PE_FLOAT16}, {"<i4", PE_INT32}};
+        bool is_complex;
+    } known[] = {{"<f4", PE_FLOAT32, false}, {"<f8", PE_FLOAT64, false},
+                 {"<f2", PE_FLOAT16, false}, {"<i4", PE_INT32, false},
+                 {"<c8", PE_FLOAT32, true},  {"<c16", PE_FLOAT64, true}};
     for (size_t i = 0; i < PE_LEN(known); i++)
         if (strcmp(known[i].descr, descr) == 0) {
-            *out = known[i].dtype;
-            return true;
+            out->dtype = known[i].dtype;
+            return !known[i].is_complex || pe_stored_split_complex(out);
         }
     return false;
 }
@@ -172,7 +175,7 @@ pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out, p
                       why);
     pe_stored tensor = {
         .shape = header.shape, .fortran = header.fortran, .data = (const unsigned char *)end};
-    if (!dtype_of(header.descr, &tensor.dtype))
+    if (!read_type(header.descr, &tensor))
         return pe_fail(why, PE_INVALID_PARAMETER, "",
                        "the NumPy element type must be one of <f4, <f8, <f2, <i4; got \"%s\"",
                        header.descr);

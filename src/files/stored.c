@@ -8,6 +8,27 @@
 #include "base/size.h"
 #include "kernels/kernels.h"
 
+pe_status pe_stored_check_real(const pe_stored *tensor, pe_problem *why)
+{
+    return !tensor->is_complex
+               ? PE_OK
+               : pe_fail(why, PE_INVALID_PARAMETER, "",
+                         "numbers must be real; send complex ones as their parts, along a last "
+                         "axis of 2");
+}
+
+/* A file whose first axis runs fastest keeps both parts of a number together: the last axis does
+ * there what no order of axes says. */
+bool pe_stored_split_complex(pe_stored *tensor)
+{
+    if (tensor->shape.ndim == PE_MAX_DIMS || (tensor->fortran && tensor->shape.ndim > 1))
+        return false;
+    tensor->fortran = false;
+    tensor->is_complex = true;
+    tensor->shape.dim[tensor->shape.ndim++] = 2;
+    return true;
+}
+
 pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes,
                                size_t max_elements, pe_problem *why)
 {

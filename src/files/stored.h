@@ -19,7 +19,8 @@ typedef struct pe_stored {
     size_t elements;
     const unsigned char *data; /* in the file, any alignment; bytes of it */
     size_t bytes;
-    bool fortran; /* the first axis is the one that runs fastest */
+    bool fortran;    /* the first axis is the one that runs fastest */
+    bool is_complex; /* dtype is of its parts, which a last axis of 2 was added for */
 } pe_stored;
 
 /** The tensors of one file, in an array that the caller brings. */
@@ -32,6 +33,7 @@ typedef struct pe_stored_list {
  * Read the header of a whole file in memory; the tensor borrows from it.
  *
  * Source  numpy/numpy: numpy/lib/format.py (NEP 1), versions 1.0 to 3.0.
+ * Complex numbers of more than one axis are not read where the first one runs fastest.
  * Errors  MALFORMED_REQUEST, INVALID_PARAMETER (element type), TOO_MANY_ELEMENTS.   Threads  any.
  */
 pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out,
@@ -45,6 +47,12 @@ pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out,
  */
 pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
                                    pe_problem *why) PE_MUST_CHECK;
+
+/** INVALID_PARAMETER where numbers are complex: most of what reads tensors has no use for them. */
+pe_status pe_stored_check_real(const pe_stored *tensor, pe_problem *why) PE_MUST_CHECK;
+
+/** Add the axis of real and imaginary parts. False: there are too many axes. */
+bool pe_stored_split_complex(pe_stored *tensor);
 
 /** Set tensor->elements from its shape and hold them against the bytes there are. `what` names the
  * place that told the shape. */

@@ -244,7 +244,9 @@ static pe_status add_table(pe_learned_tables *learned, const char *file, const c
                            pe_stored *stored, pe_problem *why)
 {
     pe_learned_table table = {0};
-    pe_status status = check(learned, name, stored, why);
+    pe_status status = pe_stored_check_real(stored, why);
+    if (status == PE_OK)
+        status = check(learned, name, stored, why);
     if (status != PE_OK)
         return status;
     status = copy_rows(stored, &table.rows, why);

@@ -174,6 +174,19 @@ static double xpos_error(const element *at)
     return at->x * (STEPS * fabs(log(at->x)) + 4 * fabs(exponent) + 4) * ROUNDING;
 }
 
+/* Cosines or sines alone, of one axis; of scaled frequencies as above. */
+static double table_error(const element *at)
+{
+    const pe_values *values = &at->guess->values;
+    const size_t pairs = (size_t)integer(at, "rotary_dim") / 2, columns = at->plan->tensors[0].unit;
+    const bool neighbours = strcmp(pe_geometry_choice_text(values, "pairing"), "interleaved") == 0;
+    const size_t pair = columns > pairs && neighbours ? at->column / 2 : at->column % pairs;
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    return wave(at->plan->scalars[0].value,
+                pe_positions_at(positions, at->row) *
+                    frequency(real(at, "rope_theta"), 2 * (double)pair, 2 * (double)pairs));
+}
+
 /* ---- biases ---- */
 
 /* How many times the base of the slopes is multiplied by itself at most: the published rule for
@@ -203,6 +216,7 @@ static const struct family {
     {"sinusoidal/relative", relative_error, .lookup = "distances"},
     {"sinusoidal/grid", patch_error, .lookup = NULL},
     {"rope/grid", grid_error, .lookup = "angles"},
+    {"rope/table", table_error, .lookup = NULL},
     {"rope/xpos/table", xpos_error, .lookup = NULL},
     {"rope/frequencies", frequency_error, .lookup = NULL},
     {"rope/decay", decay_error, .of_all = decay_per_offset},
@@ -210,12 +224,39 @@ static const struct family {
     {"alibi/bias", slope_error, .products = true},
 };
 
-static const struct family *find_family(const pe_guess *guess)
+static const struct family *find_family(const pe_resource *resource)
 {
     for (size_t f = 0; f < PE_LEN(families); f++)
-        if (strcmp(families[f].resource, guess->claim->resource->name) == 0)
+        if (strcmp(families[f].resource, resource->name) == 0)
             return &families[f];
     return NULL;
+}
+
+#define WAVES_IN_WORDS "24 roundings of 2^-24 of the angle and 4 of the wave"
+
+const char *pe_allowance_words(const pe_resource *resource)
+{
+    static const struct {
+        double (*error)(const element *at);
+        const char *words;
+    } known[] = {
+        {timing_error, WAVES_IN_WORDS},
+        {relative_error, WAVES_IN_WORDS},
+        {patch_error, WAVES_IN_WORDS},
+        {grid_error, WAVES_IN_WORDS},
+        {xpos_error, WAVES_IN_WORDS},
+        {table_error, WAVES_IN_WORDS},
+        {frequency_error, "10 to 24 roundings of 2^-24 of the frequency: exponent, power, "
+                          "reciprocal, scaling"},
+        {decay_error, "the mean over all pairs of the roundings of their angles, and 4 of 2^-24"},
+        {slope_error, "a product kept in the type, and a rounding of 2^-24 for each power of the "
+                      "base and 3 more"},
+    };
+    const struct family *family = find_family(resource);
+    for (size_t k = 0; k < PE_LEN(known) && family != NULL; k++)
+        if (known[k].error == family->error)
+            return known[k].words;
+    return "a product kept in the type: 2 (1 + u) u of the number";
 }
 
 /* ---- a run ---- */
@@ -274,7 +315,7 @@ pe_status pe_allowance_of_run(const pe_guess *guess, const pe_plan *plan,
                                                [PE_FLOAT64] = 0x1p-53,
                                                [PE_FLOAT16] = 0x1p-11,
                                                [PE_BFLOAT16] = 0x1p-8};
-    const struct family *family = find_family(guess);
+    const struct family *family = find_family(guess->claim->resource);
     const pe_grain *stored = guess->distortion.stored;
     const double u =
         stored != NULL ? ldexp(1, -stored->bits) : roundoff[guess->claim->uploads[0].array.dtype];

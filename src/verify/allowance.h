@@ -16,6 +16,10 @@
  */
 double pe_allowance_roundings(const pe_values *values, double w, size_t i);
 
+/** What float32 arithmetic of a table without pairs may be off by beside the rounding to the type,
+ * in words. */
+const char *pe_allowance_words(const pe_resource *resource);
+
 /** Some consecutive elements of a tensor of the plan, and their claimed values. */
 typedef struct pe_allowance_run {
     size_t tensor, first, n;

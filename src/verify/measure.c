@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/turns.h"
+#include "verify/allowance.h"
 
 /* Units of work of an element that is computed and compared. */
 #define ELEMENT_WORK 4
@@ -402,6 +403,96 @@ pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out
             if ((explained_by(&r, c) & by) == 0)
                 describe_bad(&expect, &r, c, out);
     }
+    pe_expect_free(&expect);
+    return status;
+}
+
+/* ---- what was allowed ---- */
+
+/* Rows that are looked at where there are no positions. */
+#define ALLOWED_ROWS ((size_t)64)
+
+static size_t farthest_token(const pe_upload_view *view, const pe_positions *positions)
+{
+    size_t best = 0;
+    double most = -1;
+    for (size_t t = 0; t < view->tokens; t++) {
+        const double p = fabs(pe_upload_view_position(view, positions, t));
+        if (p > most) {
+            most = p;
+            best = t;
+        }
+    }
+    return best;
+}
+
+/* The steps behind the allowance of a column. */
+static void take_steps(const pe_expect *expect, const compared_row *r, size_t c, unsigned by,
+                       pe_allowed *out)
+{
+    const double x = r->want.value[c], radius = r->want.radius[c];
+    const double ulp = pe_grain_ulp(r->grain, x), part = radius > 0 ? radius : 0;
+    out->stored =
+        (r->truncated ? ulp : ulp / 2) + (by == PE_BY_FLOAT32 ? 0 : pe_grain_ulp(r->wider, x) / 2);
+    out->max_ulp = out->max_abs / pe_grain_ulp(r->grain, radius > fabs(x) ? radius : x);
+    out->has_pair = r->view->layout != NULL && by == PE_BY_FLOAT32 &&
+                    has_pair(&expect->geometry, c, &out->pair);
+    if (!out->has_pair)
+        return;
+    const size_t token = pe_upload_view_token(r->view, r->row);
+    out->position = pe_upload_view_position(r->view, &expect->positions, token);
+    out->frequency = expect->frequency[out->pair];
+    out->roundings = expect->roundings[out->pair];
+    out->amplitude = expect->amplitude;
+    const double turned = out->roundings * 0x1p-24 * fabs(out->position) * out->frequency;
+    out->angle = part > 0 ? expect->amplitude * turned : 0;
+    out->waves = expect->amplitude * 0x1p-22;
+    if (r->view->rotated) { /* of both channels */
+        const double size =
+            (r->want.float32_error[c] - r->want.exact_error[c]) / (out->angle + out->waves);
+        out->angle *= size;
+        out->waves *= size;
+        out->products = r->want.exact_error[c];
+    }
+}
+
+static pe_status look_at_row(pe_expect *expect, size_t row, unsigned by, pe_allowed *out,
+                             pe_problem *why)
+{
+    compared_row r;
+    const pe_status status = compare_row(expect, row, &r, why);
+    for (size_t c = 0; status == PE_OK && c < r.width; c++) {
+        const double most = allowance(&r, c, by);
+        if (!isfinite(most) || most <= out->max_abs)
+            continue;
+        out->max_abs = most;
+        take_steps(expect, &r, c, by, out);
+    }
+    return status;
+}
+
+pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed *out,
+                               pe_problem *why)
+{
+    pe_expect expect;
+    const pe_upload_view *view = of->view;
+    const bool pairs = view->layout != NULL;
+    pe_status status = expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
+    *out = (pe_allowed){.arithmetic = by == PE_BY_FLOAT32 ? "float32" : "exact",
+                        .words = pe_allowance_words(view->claim->resource)};
+    if (status != PE_OK || !expect.fits)
+        return status;
+    if (view->claim->tolerance >= 0)
+        out->arithmetic = NULL;
+    const size_t token = pairs ? farthest_token(view, &expect.positions) : 0;
+    const size_t all = pairs ? pe_upload_view_token_rows(view) : view->rows;
+    const size_t n = all < ALLOWED_ROWS ? all : ALLOWED_ROWS;
+    for (size_t k = 0; k < n && status == PE_OK; k++) {
+        const size_t at = n == 1 ? 0 : k * (all - 1) / (n - 1);
+        status =
+            look_at_row(&expect, pairs ? pe_upload_view_row(view, token, at) : at, by, out, why);
+    }
+    *of->work += n * view->width;
     pe_expect_free(&expect);
     return status;
 }

@@ -41,6 +41,11 @@ pe_status pe_measure_distances(const pe_comparison *of, size_t numerics, pe_dist
 pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out,
                                pe_problem *why) PE_MUST_CHECK;
 
+/** The largest allowance of arithmetic `by` (one bit), among the rows of the farthest position; or
+ * without pairs among up to 64 rows from first to last. */
+pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed *out,
+                               pe_problem *why) PE_MUST_CHECK;
+
 /** The elements that arithmetic `by` (one bit) does not allow. */
 pe_status pe_measure_strays(const pe_comparison *of, unsigned by, pe_strays *out,
                             pe_problem *why) PE_MUST_CHECK;

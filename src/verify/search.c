@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* search.c - an upload is held against its claim; then what is tried of it, in order. */
+#include <string.h>
+
+#include "verify/blind.h"
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
 #include "verify/by_reading.h"
@@ -7,7 +10,6 @@
 #include "verify/findings.h"
 #include "verify/mrope_causes.h"
 #include "verify/strays.h"
-#include "verify/upload_names.h"
 
 /* ---- what is tried ---- */
 
@@ -90,8 +92,13 @@ static pe_status describe(const pe_comparison *of, pe_report *report, pe_problem
 {
     const unsigned allowed = pe_measure_allowed(of->guess);
     const size_t numerics = allowed == PE_BY_FLOAT32 ? PE_NUMERICS_FLOAT32 : PE_NUMERICS_EXACT;
+    const bool loose =
+        report->matches ? strcmp(report->numerics, "float32") == 0 : allowed != PE_BY_EXACT;
     pe_measure_set_bands(of->view, &report->distances);
-    const pe_status status = pe_measure_distances(of, numerics, &report->distances, why);
+    pe_status status = pe_measure_distances(of, numerics, &report->distances, why);
+    if (status == PE_OK)
+        status =
+            pe_measure_allowance(of, loose ? PE_BY_FLOAT32 : PE_BY_EXACT, &report->allowed, why);
     if (status != PE_OK || report->matches)
         return status;
     const unsigned by = allowed == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
@@ -126,8 +133,10 @@ static pe_status compare_and_diagnose(pe_search *s, pe_problem *why)
     if (!s->view->width_differs) {
         const pe_comparison claim = {s->view, &s->claim, &work};
         const pe_status status = compare(&claim, report, why);
-        if (status != PE_OK || report->matches)
+        if (status != PE_OK)
             return status;
+        if (report->matches)
+            return pe_blind_find(s, why);
     }
     return diagnose(s, why);
 }
@@ -138,15 +147,10 @@ static pe_status check_width(const pe_upload_view *view, const pe_report *report
     if (!view->width_differs || report->n_findings > 0)
         return PE_OK;
     const pe_upload *first = &view->claim->uploads[0];
-    const pe_shape wanted = {2, {view->tokens, view->geometry.pairs}};
-    pe_buffer layout = {0};
-    pe_upload_names_add_layout(view->claim, &wanted, &first->array.shape, &layout);
-    pe_fail(why, PE_INVALID_PARAMETER, "table",
-            "the table is not as wide as its parameters say (%s has %zu elements)%s", first->name,
-            first->array.elements,
-            layout.bytes > 0 ? pe_buffer_text(&layout) : ", and no known fault makes it so");
-    pe_buffer_free(&layout);
-    return PE_INVALID_PARAMETER;
+    return pe_fail(why, PE_INVALID_PARAMETER, "table",
+                   "the table is not as wide as its parameters say (%s has %zu elements), and no "
+                   "known fault makes it so",
+                   first->name, first->array.elements);
 }
 
 static pe_status verify(const pe_upload_view *view, const pe_verify_context *context,

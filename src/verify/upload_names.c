@@ -13,30 +13,14 @@ static void shape_text(const pe_shape *shape, pe_buffer *out)
     pe_buffer_str(out, "]");
 }
 
-void pe_upload_names_add_layout(const pe_claim *claim, const pe_shape *wanted, const pe_shape *got,
-                                pe_buffer *text)
-{
-    const pe_value *layout = pe_values_find(&claim->values, "cache_layout");
-    const bool twice =
-        wanted->ndim == 2 && got->ndim >= 2 && got->dim[got->ndim - 1] == 2 * wanted->dim[1];
-    if (layout == NULL || layout->given || !twice)
-        return;
-    pe_buffer_str(text, "; ");
-    shape_text(got, text);
-    pe_buffer_str(text, claim->n_uploads == 2 ? " is cache_layout=hf; add it"
-                                              : " is cache_layout=vllm, or as cos and sin "
-                                                "cache_layout=hf; add it");
-}
-
-pe_status pe_upload_names_fail_shape(const pe_claim *claim, const char *name,
-                                     const pe_shape *wanted, const pe_shape *got, pe_problem *why)
+pe_status pe_upload_names_fail_shape(const char *name, const pe_shape *wanted, const pe_shape *got,
+                                     pe_problem *why)
 {
     char where[128];
     pe_buffer text = {0};
     shape_text(wanted, &text);
     pe_buffer_str(&text, ", got ");
     shape_text(got, &text);
-    pe_upload_names_add_layout(claim, wanted, got, &text);
     snprintf(where, sizeof where, "table/%s", name);
     pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s", name,
             pe_buffer_text(&text));
@@ -53,15 +37,12 @@ static size_t find_upload(const pe_claim *claim, const char *name)
 }
 
 /* "NAME is missing: the table has cos, sin" */
-static pe_status fail_name(const pe_claim *claim, const pe_plan *plan, pe_status status,
-                           const char *name, const char *what, pe_problem *why)
+static pe_status fail_name(const pe_plan *plan, pe_status status, const char *name,
+                           const char *what, pe_problem *why)
 {
     pe_buffer names = {0};
     for (size_t t = 0; t < plan->n_tensors; t++)
         pe_buffer_format(&names, "%s%s", t == 0 ? "" : ", ", plan->tensors[t].name);
-    if (claim->n_uploads == 1 && plan->tensors[0].shape.ndim == 2)
-        pe_upload_names_add_layout(claim, &plan->tensors[0].shape, &claim->uploads[0].array.shape,
-                                   &names);
     status = pe_fail(why, status, "table", "%s is %s has %s", name, what, pe_buffer_text(&names));
     pe_buffer_free(&names);
     return status;
@@ -70,15 +51,19 @@ static pe_status fail_name(const pe_claim *claim, const pe_plan *plan, pe_status
 bool pe_upload_names_same_sizes(const pe_shape *a, const pe_shape *b, bool any_width)
 {
     size_t i = 0, j = 0;
-    while (i + 2 < a->ndim && a->ndim - i > b->ndim && a->dim[i] == 1)
-        i++;
-    while (j + 2 < b->ndim && b->ndim - j > a->ndim && b->dim[j] == 1)
-        j++;
-    if (a->ndim - i != b->ndim - j)
-        return false;
-    for (; i < a->ndim; i++, j++)
-        if (a->dim[i] != b->dim[j] && !(any_width && i + 1 == a->ndim && b->dim[j] > 0))
+    while (i < a->ndim || j < b->ndim) {
+        const size_t left = a->ndim - i, right = b->ndim - j;
+        const bool same = left > 0 && right > 0 && a->dim[i] == b->dim[j];
+        const bool last = any_width && left == 1 && right == 1 && b->dim[j] > 0;
+        if (left > right && !same && a->dim[i] == 1)
+            i++;
+        else if (right > left && !same && b->dim[j] == 1)
+            j++;
+        else if (same || last)
+            i++, j++;
+        else
             return false;
+    }
     return true;
 }
 
@@ -112,13 +97,13 @@ pe_status pe_upload_names_match(pe_claim *claim, const pe_plan *plan, bool all, 
     for (size_t u = 0; u < claim->n_uploads; u++)
         if (find_tensor(plan, claim->uploads[u].name) == plan->n_tensors &&
             claim->uploads[u].name[0] != '\0')
-            return fail_name(claim, plan, PE_INVALID_PARAMETER, claim->uploads[u].name,
+            return fail_name(plan, PE_INVALID_PARAMETER, claim->uploads[u].name,
                              "no tensor of these parameters, whose table", why);
     for (size_t t = 0; t < plan->n_tensors; t++) {
         const size_t u = find_upload(claim, plan->tensors[t].name);
         if (u == claim->n_uploads &&
             (all || claim->n_uploads == 0 || claim->uploads[0].name[0] == '\0'))
-            return fail_name(claim, plan, PE_MISSING_PARAMETER, plan->tensors[t].name,
+            return fail_name(plan, PE_MISSING_PARAMETER, plan->tensors[t].name,
                              "missing: the table of these parameters", why);
         if (u == claim->n_uploads)
             continue;

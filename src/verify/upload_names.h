@@ -13,16 +13,11 @@
 pe_status pe_upload_names_match(pe_claim *claim, const pe_plan *plan, bool all, size_t *plan_tensor,
                                 pe_problem *why) PE_MUST_CHECK;
 
-/** Are the sizes the same, leading axes of 1 and, with any_width, the last axis aside? */
+/** Are the sizes the same, axes of 1 and, with any_width, the last axis aside? */
 bool pe_upload_names_same_sizes(const pe_shape *a, const pe_shape *b, bool any_width);
 
-/** INVALID_PARAMETER, with both shapes; and with the layout that the other one may be. */
-pe_status pe_upload_names_fail_shape(const pe_claim *claim, const char *name,
-                                     const pe_shape *wanted, const pe_shape *got, pe_problem *why);
-
-/** "; [4, 8] is cache_layout=hf; add it" where no layout is given and rows are twice as wide as
- * those of `wanted`: another layout has such shapes. Else nothing. */
-void pe_upload_names_add_layout(const pe_claim *claim, const pe_shape *wanted, const pe_shape *got,
-                                pe_buffer *text);
+/** INVALID_PARAMETER, with both shapes. */
+pe_status pe_upload_names_fail_shape(const char *name, const pe_shape *wanted, const pe_shape *got,
+                                     pe_problem *why) PE_MUST_CHECK;
 
 #endif

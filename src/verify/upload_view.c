@@ -58,8 +58,8 @@ static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_pro
         const pe_array *array = &claim->uploads[t].array;
         const bool flat = plan->tensors[t].shape.dim[0] != tokens;
         if (!pe_upload_names_same_sizes(&plan->tensors[t].shape, &array->shape, !flat))
-            return pe_upload_names_fail_shape(claim, claim->uploads[t].name,
-                                              &plan->tensors[t].shape, &array->shape, why);
+            return pe_upload_names_fail_shape(claim->uploads[t].name, &plan->tensors[t].shape,
+                                              &array->shape, why);
         view->tensor_at[t] = view->width;
         view->width += array->elements / tokens;
         view->width_differs |= array->elements != plan->tensors[t].elements;
@@ -85,7 +85,7 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
                             (shape->dim[1] == 1 || wanted->dim[1] == 1) &&
                             shape->dim[0] == wanted->dim[0] && shape->dim[2] == wanted->dim[2];
         if (!same && !folded)
-            return pe_upload_names_fail_shape(claim, claim->uploads[t].name, wanted, shape, why);
+            return pe_upload_names_fail_shape(claim->uploads[t].name, wanted, shape, why);
         view->width_differs |= !same && wanted->dim[1] != 1; /* one row stands for all */
         view->tensor_at[t] = view->elements;
         view->elements += claim->uploads[t].array.elements;
@@ -215,12 +215,14 @@ static pe_status lay_out(pe_upload_view *view, const pe_plan *plan, pe_problem *
     return view->rotated ? lay_out_vectors(view, why) : lay_out_table(view, plan, why);
 }
 
-/* Find the tensors of the plan in the uploads; a table of pairs needs all. */
+/* Find the tensors of the plan in the uploads. A table of pairs has all of them. */
 static pe_status match_uploads(pe_upload_view *view, pe_claim *claim, const pe_plan *plan,
                                pe_problem *why)
 {
     if (!has_pairs(view))
         view->layout = NULL;
+    if (!view->rotated && claim->n_uploads < plan->n_tensors && claim->uploads[0].name[0] != '\0')
+        view->layout = NULL; /* cosines or sines alone */
     if (view->rotated)
         return PE_OK;
     return pe_upload_names_match(claim, plan, view->layout != NULL, view->plan_tensor, why);

@@ -10,6 +10,10 @@ void pe_verify_claim_free(pe_claim *claim)
     for (size_t u = 0; u < claim->n_uploads; u++)
         pe_array_free(&claim->uploads[u].array);
     pe_array_free(&claim->inputs);
+    pe_buffer_free(&claim->said);
+    if (claim->next != NULL)
+        pe_verify_claim_free(claim->next); /* as many as groups of tensors: few */
+    free(claim->next);
     *claim = (pe_claim){0};
 }
 

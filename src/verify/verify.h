@@ -24,8 +24,11 @@ typedef struct pe_claim {
     double tolerance;  /* absolute, in the place of the rule; negative: the rule */
     size_t n_uploads;
     pe_upload uploads[PE_UPLOADS_MAX]; /* owned */
-    pe_array inputs;  /* owned; vectors that uploads[0] holds rotated; 0 elements: a table */
-    int64_t seq_axis; /* the token axis of inputs, negative from the end */
+    pe_array inputs;       /* owned; vectors that uploads[0] holds rotated; 0 elements: a table */
+    int64_t seq_axis;      /* the token axis of inputs, negative from the end */
+    pe_buffer said;        /* owned: what was read off the tensors, a line each */
+    char sent[64];         /* names of the tensors as they were sent, "" where it is all */
+    struct pe_claim *next; /* owned: what else the same body holds; or NULL */
 } pe_claim;
 
 void pe_verify_claim_free(pe_claim *claim);
@@ -132,6 +135,31 @@ typedef struct pe_finding {
     pe_errors errors; /* what remains */
 } pe_finding;
 
+/** The largest distance that was allowed, and what it is made of. */
+typedef struct pe_allowed {
+    const char *arithmetic; /* exact, float32; NULL: a tolerance took its place */
+    double max_abs;
+    double max_ulp; /* the same in units of the type at that element, or of its pair's amplitude */
+    double stored;  /* the part that is roundings of the element itself */
+    bool has_pair;  /* the others are of this pair at this position */
+    size_t pair;
+    double position, frequency, amplitude, roundings;
+    double angle, waves, products;
+    const char *words; /* without pairs: what the rest of max_abs is; borrowed */
+} pe_allowed;
+
+/** Parameters that explain a match as well as the claim does, and from which position on they would
+ * not; 0: from none. */
+typedef struct pe_blind_other {
+    char claimed[64], instead[64]; /* "rope_type=yarn" */
+    double rows_from;
+} pe_blind_other;
+
+typedef struct pe_blind {
+    size_t n;
+    pe_blind_other other[24];
+} pe_blind;
+
 typedef struct pe_report {
     bool matches;
     const char *numerics;   /* the arithmetic that explains a match: exact, float32; else NULL */
@@ -139,6 +167,8 @@ typedef struct pe_report {
     const char *bands_of;   /* "pairs" or "rows" */
     pe_distances distances; /* from the claim */
     pe_bad first_bad;
+    pe_blind blind; /* of a match */
+    pe_allowed allowed;
     size_t n_findings;
     pe_finding findings[PE_FINDINGS_MAX];
     size_t hypotheses; /* guesses that were tried */

@@ -403,14 +403,6 @@ static const struct {
      "scale_base must be between 1 and 1000000, got -1"},
     {"/v1/learned/interpolate", "{\"weights\":[[1],[2],[3],[4],[5],[6]],\"target_grid\":[3,3]}",
      "source_grid is required: 6 rows less 1 extra_tokens are no"},
-    {"/v1/verify",
-     "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,\"positions\":\"0:1\"},\"table\":[[1,1,"
-     "0,0]]}",
-     "[1, 4] is cache_layout=vllm, or as cos and sin cache_layout=hf; add it"},
-    {"/v1/verify",
-     "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,\"positions\":\"0:2\"},\"table\":"
-     "{\"cos\":[[1,1,1,1],[0.5,1,0.5,1]],\"sin\":[[0,0,0,0],[0.8,0,0.8,0]]}}",
-     "[2, 4] is cache_layout=hf; add it"},
     {"/v1/rope/xpos/table?head_dim=4&size=1", NULL, "GET /v1 lists those of /v1/rope/xpos/table"},
     {"/v1/rope/xpos/table?head_dim=4&inverse=true", NULL,
      "/v1/rope/rotate has it, not /v1/rope/xpos/table"}, /* a word of a name, or what others call it */

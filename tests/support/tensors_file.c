@@ -28,7 +28,7 @@ void parts_safetensors(const part *parts, size_t n, pe_buffer *out)
 reply parts_verify(const test_server *server, const char *query, const char *type,
                    const pe_buffer *body)
 {
-    char target[300], line[100];
+    char target[700], line[100];
     snprintf(target, sizeof target, "/v1/verify?%s", query);
     snprintf(line, sizeof line, "Content-Type: %s", type);
     const char *const headers[] = {line, NULL};

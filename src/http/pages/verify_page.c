@@ -69,12 +69,22 @@ static pe_status verify(const pe_request *request, pe_claim *claim, pe_report *o
  * takes is settled after it. */
 static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *why)
 {
-    const pe_price price = pe_price_estimate(&claim->values);
-    uint64_t work = pe_price_sum(&price);
-    for (size_t u = 0; u < claim->n_uploads; u++)
-        work = pe_price_plus(work, pe_price_times(claim->uploads[u].array.elements, 4));
+    uint64_t work = 0;
+    for (; claim != NULL; claim = claim->next) {
+        const pe_price price = pe_price_estimate(&claim->values);
+        work = pe_price_plus(work, pe_price_sum(&price));
+        for (size_t u = 0; u < claim->n_uploads; u++)
+            work = pe_price_plus(work, pe_price_times(claim->uploads[u].array.elements, 4));
+    }
     return pe_admission_take(request, work, why);
 }
+
+/* The report of an answer, its claim, and a JSON item for each claim where there are several. */
+typedef struct answer {
+    const pe_claim *claim;
+    pe_report report;
+    pe_buffer parts;
+} answer;
 
 /* JSON, unless Accept names a text and likes it better. */
 static const char *media_type_of(const pe_request *request)
@@ -87,17 +97,51 @@ static const char *media_type_of(const pe_request *request)
     return best;
 }
 
-static pe_outcome reply(pe_request *request, const pe_claim *claim, const pe_report *report,
+/* Of several claims the report is on the first that does not match; the others are named in it. */
+static pe_status verify_all(pe_request *request, pe_claim *claims, answer *out, pe_problem *why)
+{
+    size_t n = 0;
+    pe_status status = PE_OK;
+    *out = (answer){.claim = NULL};
+    for (pe_claim *claim = claims; claim != NULL && status == PE_OK; claim = claim->next, n++) {
+        pe_report report;
+        status = verify(request, claim, &report, why);
+        if (status != PE_OK)
+            break;
+        pe_admission_spend(request, report.work);
+        if (claims->next != NULL)
+            pe_report_part(claim, &report, &out->parts);
+        const bool tells = out->claim == NULL || (out->report.matches && !report.matches);
+        pe_report other = report;
+        if (tells) {
+            other = out->report;
+            out->report = report;
+            out->claim = claim;
+        }
+        pe_verify_report_free(&other);
+    }
+    return status == PE_OK && out->parts.failed ? pe_fail_memory(why) : status;
+}
+
+static void answer_free(answer *of)
+{
+    pe_verify_report_free(&of->report);
+    pe_buffer_free(&of->parts);
+}
+
+static pe_outcome reply(pe_request *request, const pe_claim *claim, const answer *of,
                         pe_problem *why)
 {
+    const pe_report *report = &of->report;
     pe_buffer content = {0};
     const char *type = media_type_of(request);
     const pe_field fields[] = {
         {"Content-Type", type}, {"Cache-Control", "no-store"}, {"Vary", "Accept"}, {0}};
     if (strcmp(type, "application/json") == 0)
-        pe_report_json(claim, report, &content);
+        pe_report_json(of->claim, report, &(pe_report_beside){&claim->said, &of->parts}, &content);
     else
-        pe_report_text(claim, report, strcmp(type, "text/markdown") == 0, &content);
+        pe_report_text(of->claim, report, &claim->said, strcmp(type, "text/markdown") == 0,
+                       &content);
     return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
 }
 
@@ -105,7 +149,7 @@ static pe_outcome reply(pe_request *request, const pe_claim *claim, const pe_rep
 pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
 {
     pe_claim claim;
-    pe_report report;
+    answer made = {0};
     pe_outcome outcome = PE_FAILED;
     if (!pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_page_verify);
@@ -114,12 +158,10 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
         return PE_FAILED;
     pe_status status = charge(request, &claim, why);
     if (status == PE_OK)
-        status = verify(request, &claim, &report, why);
-    if (status == PE_OK) {
-        pe_admission_spend(request, report.work);
-        outcome = reply(request, &claim, &report, why);
-        pe_verify_report_free(&report);
-    }
+        status = verify_all(request, &claim, &made, why);
+    if (status == PE_OK)
+        outcome = reply(request, &claim, &made, why);
+    answer_free(&made);
     pe_verify_claim_free(&claim);
     return outcome;
 }

@@ -37,6 +37,15 @@ static const char *known_type(const pe_request *request, bool binary)
     return NULL;
 }
 
+/* What curl says of a body where nobody tells it what the body is. */
+static const char *of_curl(const char *type)
+{
+    static const char form[] = "application/x-www-form-urlencoded";
+    return type != NULL && strncasecmp(type, form, strlen(form)) == 0
+               ? ", which curl sends unless it is told: add -H 'Content-Type: application/json'"
+               : "";
+}
+
 /* The content coding, or where there is none the type, is not read. */
 static pe_status unsupported(const pe_request *request, bool binary, const char *coding,
                              pe_problem *why)
@@ -47,8 +56,8 @@ static pe_status unsupported(const pe_request *request, bool binary, const char 
         pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
                 "a body must come without Content-Encoding, got %.100s", coding);
     else
-        pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "Content-Type must be %s%s, got %.100s",
-                binary ? "one of " : "", accepts, type != NULL ? type : "none");
+        pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "Content-Type must be %s%s, got %.100s%s",
+                binary ? "one of " : "", accepts, type != NULL ? type : "none", of_curl(type));
     snprintf(why->allow, sizeof why->allow, "%s", accepts);
     return PE_UNSUPPORTED_MEDIA_TYPE;
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* claim_shapes.h - what the names, shapes and numbers of tensors tell, where a claim does not. */
+#ifndef PE_API_CLAIM_SHAPES_H
+#define PE_API_CLAIM_SHAPES_H
+
+#include "files/stored.h"
+#include "verify/verify.h"
+
+/** Tensors that one claim is about. */
+typedef struct pe_claim_group {
+    size_t first, n; /* of a list */
+    bool vectors;    /* inputs and rotated */
+} pe_claim_group;
+
+#define PE_CLAIM_GROUPS_MAX 4
+
+/** A parameter that was read off tensors. */
+typedef struct pe_claim_added {
+    const char *name;
+    char value[48];
+    bool is_text;
+} pe_claim_added;
+
+/** What a client gave, and what its tensors add to that. */
+typedef struct pe_claim_shapes {
+    unsigned given;  /* watched parameters, as bits */
+    size_t head_dim; /* as given; 0: it is not known here */
+    bool onnx, hf;   /* that cache_layout was given; onnx has names of its own */
+    bool angles;     /* the lone tensor holds angles */
+    size_t n_added;
+    pe_claim_added added[8];
+    pe_buffer said; /* owned: a line for each thing that was read off or left out */
+} pe_claim_shapes;
+
+/** A parameter was given; value: its text, perhaps in quotes. */
+void pe_claim_shapes_saw(pe_claim_shapes *shapes, const char *name, pe_slice value);
+
+/**
+ * Sort the tensors of rope/table into groups, under the names that its plan has: buffers of modules
+ * ("model.layers.0.rotary_emb.cos_cached"), q and k beside q_rotated and k_rotated. What has
+ * another name goes behind them, in no group, and is said. Where no name is known, and for other
+ * resources, all are one group.
+ * Returns  how many groups.
+ */
+size_t pe_claim_shapes_sort(pe_claim_shapes *shapes, const pe_resource *resource,
+                            pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX]);
+
+/**
+ * Read off the tensors of a group what was not given: positions, head_dim, d_model, counts of heads
+ * and lengths from sizes; cache_layout and pairing from sizes and numbers. *resource becomes that
+ * of inverse frequencies where there is nothing else. The names of tensors may change.
+ */
+void pe_claim_shapes_read(pe_claim_shapes *shapes, const pe_resource **resource,
+                          pe_stored_list *tensors);
+
+/** Cosines and sines in the place of angles, once the claim has its values and upload. */
+pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *claim,
+                                      pe_problem *why) PE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* test_verify_inputs.c - what POST /v1/verify reads off tensors that come as engines keep them. */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "support/problem.h"
+#include "support/tensors_file.h"
+
+static test_server server;
+
+#define SAFETENSORS "application/vnd.safetensors"
+
+/* ---- sources: tables of the program, in plain bytes ------------------------------------------ */
+
+enum {
+    HALVES_COS,
+    HALVES_SIN,
+    TWINS_COS,
+    TWINS_SIN,
+    COS,
+    SIN,
+    FUSED,
+    PAIRED,
+    LADDER,
+    WAVES,
+    ZERO,
+    WEIGHTS,
+    SLOPES,
+    SOURCES
+};
+
+#define ROWS "/v1/rope/table?head_dim=16&positions=0:6&format=raw"
+static const struct {
+    const char *target, *shape;
+} sources[SOURCES] = {
+    [HALVES_COS] = {ROWS "&cache_layout=hf&pairing=half&tensor=cos", "[6,16]"},
+    [HALVES_SIN] = {ROWS "&cache_layout=hf&pairing=half&tensor=sin", "[1,6,16]"},
+    [TWINS_COS] = {ROWS "&cache_layout=hf&tensor=cos", "[6,1,16]"},
+    [TWINS_SIN] = {ROWS "&cache_layout=hf&tensor=sin", "[1,1,6,16]"},
+    [COS] = {ROWS "&tensor=cos", "[6,8]"},
+    [SIN] = {ROWS "&tensor=sin", "[6,8]"},
+    [FUSED] = {ROWS "&cache_layout=vllm", "[6,16]"},
+    [PAIRED] = {ROWS "&cache_layout=meta", "[6,8]"}, /* as complex numbers */
+    [LADDER] = {"/v1/rope/frequencies?head_dim=16&format=raw&tensor=inv_freq", "[8]"},
+    [WAVES] = {"/v1/sinusoidal?d_model=16&positions=0:6&format=raw", "[6,1,16]"},
+    [ZERO] = {"/v1/rope/table?head_dim=16&positions=0:1&format=raw&tensor=cos", "[1,8]"},
+    [WEIGHTS] = {"/v1/sinusoidal?d_model=4&positions=0:2&format=raw", "[2,4]"},
+    [SLOPES] = {"/v1/alibi/slopes?num_heads=8&format=raw", "[8]"},
+};
+static reply source[SOURCES];
+
+static int start(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    for (size_t s = 0; s < SOURCES; s++) {
+        source[s] = get(&server, sources[s].target);
+        assert_status(sources[s].target, &source[s], 200);
+    }
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < SOURCES; s++)
+        reply_free(&source[s]);
+    server_end(&server);
+    return 0;
+}
+
+/* ---- uploads --------------------------------------------------------------------------------- */
+
+typedef struct sent {
+    const char *name;
+    size_t source;
+} sent;
+
+#define MOST 8
+
+static const struct {
+    const char *query;
+    sent tensors[MOST];
+    bool matches;
+    const char *says[6];
+} uploads[] = {
+    {"encoding=rope",
+     {{"cos", HALVES_COS}, {"sin", HALVES_SIN}},
+     true,
+     {"\"cache_layout=hf, each", "\"pairing=half, the halves", "\"head_dim=16, from",
+      "\"positions=0:6, one"}},
+    {"encoding=rope",
+     {{"cos", TWINS_COS}, {"sin", TWINS_SIN}},
+     true,
+     {"\"cache_layout=hf, each", "\"pairing=interleaved, neigh"}},
+    {"encoding=rope&head_dim=16&cache_layout=hf",
+     {{"cos", HALVES_COS}, {"sin", HALVES_SIN}},
+     true,
+     {"\"pairing=half, the halves"}},
+    {"encoding=rope&cache_layout=hf&pairing=interleaved",
+     {{"cos", HALVES_COS}, {"sin", HALVES_SIN}},
+     false,
+     {"pairing was half, not interleaved"}},
+    {"encoding=rope", {{"cos", COS}, {"sin", SIN}}, true, {"\"head_dim=16, from"}},
+    {"encoding=rope&rope_theta=500000",
+     {{"cos", COS}, {"sin", SIN}},
+     false,
+     {"rope_theta was 10000, not 500000"}},
+    {"encoding=rope", {{"freqs_cos", COS}, {"freqs_sin", SIN}}, true, {NULL}},
+    {"encoding=rope&cache_layout=onnx", {{"cos_cache", COS}, {"sin_cache", SIN}}, true, {NULL}},
+    {"encoding=rope", {{"cos_sin_cache", FUSED}}, true, {"\"cache_layout=vllm, cosines"}},
+    {"encoding=rope", {{"data", FUSED}}, true, {"\"the table is read as cos_sin, from its num"}},
+    {"encoding=rope", {{"freqs_cis", PAIRED}}, true, {"\"cache_layout=meta, a cosine"}},
+    {"encoding=rope", {{"anything", PAIRED}}, true, {"\"the table is read as freqs_cis"}},
+    {"encoding=rope", {{"inv_freq", LADDER}}, true, {"\"head_dim=16, from"}},
+    {"encoding=rope&rope_theta=500000&positions=0:8",
+     {{"x", LADDER}},
+     false,
+     {"\"the table is read as inv_freq", "rope_theta was 10000, not 500000"}},
+    {"encoding=rope", {{"cos", COS}}, true, {NULL}},
+    {"encoding=rope", {{"data", SIN}}, true, {"\"the table is read as sin, from its num"}},
+    {"encoding=rope", {{"cos", HALVES_COS}}, true, {"\"cache_layout=hf, each"}},
+    {"encoding=rope&head_dim=16", {{"cos", ZERO}}, true, {"the numbers do not tell the layout"}},
+    {"encoding=sinusoidal", {{"pe", WAVES}}, true, {"\"pe is read as the table", "\"d_model=16,"}},
+    {"encoding=alibi", {{"slopes", SLOPES}}, true, {"\"num_heads=8, from"}},
+    /* a state dict */
+    {"encoding=rope",
+     {{"layers.0.rotary_emb.inv_freq", LADDER},
+      {"layers.0.rotary_emb.cos_cached", HALVES_COS},
+      {"layers.0.rotary_emb.sin_cached", HALVES_SIN},
+      {"layers.1.rotary_emb.inv_freq", LADDER},
+      {"layers.2.rotary_emb.inv_freq", SLOPES},
+      {"layers.0.mlp.weight", WEIGHTS}},
+     true,
+     {"\"layers.0.mlp.weight was not read\"",
+      "\"layers.2.rotary_emb.inv_freq was not read: it differs from layers.0.rotary_emb.inv_freq\"",
+      "\"1 more tensors are copies of those that were read\"",
+      "\"parts\":[{\"tensors\":\"layers.0.rotary_emb.cos_cached, layers.0.rotary_emb.sin_cached\","
+      "\"table\":\"rope/table\",\"matches\":true",
+      "{\"tensors\":\"layers.0.rotary_emb.inv_freq\",\"table\":\"rope/frequencies\",\"matches\""}},
+    {"encoding=rope",
+     {{"inv_freq", SLOPES}, {"cos", COS}, {"sin", SIN}},
+     false,
+     {"\"parts\":[{\"tensors\":\"cos, sin\",\"table\":\"rope/table\",\"matches\":true",
+      "\"table\":\"rope/frequencies\",\"matches\":false"}},
+};
+
+static reply post_tensors(const char *query, const sent tensors[MOST])
+{
+    part parts[MOST];
+    size_t n = 0;
+    pe_buffer body = {0};
+    for (; n < MOST && tensors[n].name != NULL; n++) {
+        const reply *from = &source[tensors[n].source];
+        const char *dtype = tensors[n].source == PAIRED ? "C64" : "F32";
+        parts[n] = (part){tensors[n].name, dtype, sources[tensors[n].source].shape, from->body,
+                          from->bytes};
+    }
+    parts_safetensors(parts, n, &body);
+    reply answer = parts_verify(&server, query, SAFETENSORS, &body);
+    pe_buffer_free(&body);
+    return answer;
+}
+
+static void assert_said(const char *name, const reply *answer, bool matches,
+                        const char *const *says, size_t most)
+{
+    assert_status(name, answer, 200);
+    if ((strstr(answer->body, "{\"matches\":true") != NULL) != matches)
+        fail_msg("%s: %s", name, answer->body);
+    for (size_t s = 0; s < most && says[s] != NULL; s++)
+        if (strstr(answer->body, says[s]) == NULL)
+            fail_msg("%s: \"%s\" is not said: %s", name, says[s], answer->body);
+}
+
+static void tables_are_read_as_engines_keep_them(void **state)
+{
+    (void)state;
+    for (size_t u = 0; u < PE_LEN(uploads); u++) {
+        char name[120];
+        snprintf(name, sizeof name, "%s, %s", uploads[u].query, uploads[u].tensors[0].name);
+        reply answer = post_tensors(uploads[u].query, uploads[u].tensors);
+        assert_said(name, &answer, uploads[u].matches, uploads[u].says, PE_LEN(uploads[u].says));
+        reply_free(&answer);
+    }
+}
+
+/* ---- NumPy's complex numbers, JSON, vectors, people ------------------------------------------ */
+
+static void complex_numbers_of_numpy_are_pairs(void **state)
+{
+    static const char header[] = "{'descr': '<c8', 'fortran_order': False, 'shape': (6, 8), }\n";
+    static const char *const says[] = {"\"cache_layout=meta, a cosine"};
+    pe_buffer body = {0};
+    const char length[] = {(char)(sizeof header - 1), 0};
+    (void)state;
+    pe_buffer_add(&body, "\x93NUMPY\x01\x00", 8);
+    pe_buffer_add(&body, length, 2);
+    pe_buffer_add(&body, header, sizeof header - 1);
+    pe_buffer_add(&body, source[PAIRED].body, source[PAIRED].bytes);
+    reply answer = parts_verify(&server, "encoding=rope", "application/x-npy", &body);
+    assert_said("complex64", &answer, true, says, 1);
+    reply_free(&answer);
+    /* elsewhere they are refused */
+    const char *const headers[] = {"Content-Type: application/x-npy", NULL};
+    answer = fetch(&server, "POST", "/v1/rope/rotate?head_dim=8", headers, body.data, body.bytes);
+    assert_status("rotate", &answer, 422);
+    assert_non_null(strstr(answer.body, "numbers must be real"));
+    reply_free(&answer);
+    pe_buffer_free(&body);
+}
+
+static void json_is_read_alike(void **state)
+{
+    static const struct {
+        const char *body;
+        const char *says[3];
+    } rows[] = {
+        {"{\"encoding\":\"rope\",\"table\":{\"cos\":[[1,1],[0.5403023,0.5403023]],"
+         "\"sin\":[[0,0],[0.84147096,0.84147096]]}}",
+         {"\"cache_layout=hf, each", "the numbers do not tell whether", "\"head_dim=2, from"}},
+        {"{\"encoding\":\"rope\",\"table\":{\"inv_freq\":[1,0.01]}}",
+         {"\"head_dim=4, from the shape\"", "\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"table\":{\"angles\":[[0,0],[1,0.01],[2,0.02]]}}",
+         {"angles are compared by their", "\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"table\":[[0,0],[1,0.01],[2,0.02]],"
+         "\"parameters\":{\"head_dim\":4,\"rope_type\":\"yarn\",\"factor\":4,"
+         "\"original_max_position_embeddings\":64}}",
+         {"\"the table is read as angles", "\"attention_factor\":1"}},
+        {"{\"encoding\":\"t5/buckets\",\"table\":[[0,17],[1,0]]}",
+         {"\"query_length=2, from the shape\"", "\"matches\":true"}},
+    };
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        reply answer = post_json(&server, "/v1/verify", rows[r].body);
+        assert_said(rows[r].body, &answer, strstr(answer.body, "{\"matches\":true") != NULL,
+                    rows[r].says, PE_LEN(rows[r].says));
+        reply_free(&answer);
+    }
+}
+
+/* Two heads of queries, one of keys, each of one token and rotated at position 0. */
+static void queries_and_keys_come_in_one_post(void **state)
+{
+    static const float q[] = {1, 2, 3, 4, 5, 6, 7, 8}, k[] = {1, 2, 3, 4}, wrong[] = {1, 2, 3, 5};
+    const part right[] = {{"q", "F32", "[2,1,4]", q, sizeof q},
+                          {"k", "F32", "[1,1,4]", k, sizeof k},
+                          {"q_embed", "F32", "[2,1,4]", q, sizeof q},
+                          {"k_embed", "F32", "[1,1,4]", k, sizeof k}};
+    part bad[PE_LEN(right)];
+    static const char *const good[] = {"\"tensors\":\"q, q_embed\"", "\"tensors\":\"k, k_embed\""};
+    static const char *const told[] = {"q_embed\",\"table\":\"rope/table\",\"matches\":true",
+                                       "k_embed\",\"table\":\"rope/table\",\"matches\":false",
+                                       "\"expected\":4,\"got\":5"};
+    (void)state;
+    memcpy(bad, right, sizeof bad);
+    bad[3].data = wrong;
+    for (size_t c = 0; c < 2; c++) {
+        pe_buffer body = {0};
+        parts_safetensors(c == 0 ? right : bad, PE_LEN(right), &body);
+        reply answer = parts_verify(&server, "encoding=rope&seq_axis=1", SAFETENSORS, &body);
+        assert_said("q and k", &answer, c == 0, c == 0 ? good : told, c == 0 ? 2 : 3);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+}
+
+/* ---- what a match is worth ------------------------------------------------------------------- */
+
+/* Tables of the program that are what is claimed: what their rows leave open, and what was
+ * allowed. Half a step of float32 at 1 is 2^-25. */
+static void a_match_says_what_it_is_worth(void **state)
+{
+#define YARN "head_dim=128&rope_type=yarn&factor=4&original_max_position_embeddings=32768"
+    static const struct {
+        const char *query, *more;
+        const char *says[4], *never;
+    } rows[] = {
+        {YARN "&attention_factor=1&positions=0:8",
+         "&tolerance=0.01",
+         {"\"cannot_tell\":[{\"text\":\"positions 0:8 cannot tell rope_type=yarn from "
+          "rope_type=default; send rows from 41 on\",\"claimed\":\"rope_type=yarn\","
+          "\"instead\":\"rope_type=default\",\"rows_from\":41}",
+          "\"allowance\":{\"max_abs\":0.01,", "the tolerance 0.01 is allowed everywhere"},
+         "\"arithmetic\":\"float32\""},
+        {YARN "&attention_factor=1&positions=41",
+         "&tolerance=0.01",
+         {NULL},
+         "rope_type=default\","},
+        {YARN "&positions=0:8", "&tolerance=0.01", {NULL}, "cannot_tell"},
+        {YARN "&positions=0:8", "", {NULL}, "cannot_tell"},
+        {"head_dim=64&rope_type=dynamic&factor=4&max_position_embeddings=2048&positions=0:8",
+         "",
+         {"cannot tell rope_type=dynamic from rope_type=default; no rows of these parameters can"},
+         "rope_type=linear"},
+        {"head_dim=64&rope_type=longrope&original_max_position_embeddings=64&seq_len=100"
+         "&max_position_embeddings=128&rotary_dim=4&short_factor=1,1&long_factor=1,1.001"
+         "&positions=0:2&dtype=bfloat16",
+         "",
+         {"cannot tell long_factor from short_factor; send rows from "},
+         "no rows"},
+        {"head_dim=64&positions=0:1",
+         "",
+         {"cannot tell rope_theta=10000 from rope_theta=500000; send rows from 1 on",
+          "cannot tell rope_type=default from rope_type=linear; send rows from 1 on"},
+         "rows from 2"},
+        {"head_dim=64&positions=0:64",
+         "",
+         {"\"allowance\":{\"arithmetic\":\"exact\",\"max_abs\":2.98023224",
+          "at most 2.98e-08 (0.25 ulp) is allowed by exact arithmetic"},
+         "cannot_tell"},
+        {"head_dim=64&positions=100&numerics=float32",
+         "",
+         {"\"allowance\":{\"arithmetic\":\"float32\",", "for the angle of pair ",
+          "2.384e-07 for sine, cosine and attention factor"},
+         "cannot_tell"},
+    };
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        char target[600], claim[600];
+        snprintf(target, sizeof target, "/v1/rope/table?%s&format=safetensors", rows[r].query);
+        snprintf(claim, sizeof claim, "encoding=rope&%s%s", rows[r].query, rows[r].more);
+        reply table = get(&server, target);
+        assert_status(target, &table, 200);
+        const pe_buffer body = {.data = table.body, .bytes = table.bytes};
+        reply answer = parts_verify(&server, claim, SAFETENSORS, &body);
+        assert_said(claim, &answer, true, rows[r].says, PE_LEN(rows[r].says));
+        if (strstr(answer.body, rows[r].never) != NULL)
+            fail_msg("%s: \"%s\" is said: %s", claim, rows[r].never, answer.body);
+        reply_free(&answer);
+        reply_free(&table);
+    }
+}
+
+static void people_are_told_what_was_read(void **state)
+{
+    static const char body[] = "{\"encoding\":\"rope\",\"table\":{\"inv_freq\":[1,0.01]}}";
+    static const char *const headers[] = {"Accept: text/markdown", "Content-Type: application/json",
+                                          NULL};
+    (void)state;
+    reply answer = fetch(&server, "POST", "/v1/verify", headers, body, sizeof body - 1);
+    assert_status("markdown", &answer, 200);
+    assert_non_null(strstr(answer.body, "\nOf each element at most 5.96e-08 (0.5 ulp) is allowed"));
+    assert_non_null(strstr(answer.body, "## Read off the tensors\n\n- head_dim=4, from the shape"));
+    reply_free(&answer);
+}
+
+/* What curl says of a body unless it is told. */
+static void a_form_is_explained(void **state)
+{
+    static const char *const headers[] = {"Content-Type: application/x-www-form-urlencoded", NULL};
+    (void)state;
+    reply answer = fetch(&server, "POST", "/v1/verify", headers, "{}", 2);
+    assert_status("a form", &answer, 415);
+    assert_non_null(strstr(answer.body, "which curl sends unless it is told: add -H "));
+    reply_free(&answer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_are_read_as_engines_keep_them),
+        cmocka_unit_test(complex_numbers_of_numpy_are_pairs),
+        cmocka_unit_test(json_is_read_alike),
+        cmocka_unit_test(queries_and_keys_come_in_one_post),
+        cmocka_unit_test(a_match_says_what_it_is_worth),
+        cmocka_unit_test(people_are_told_what_was_read),
+        cmocka_unit_test(a_form_is_explained),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
