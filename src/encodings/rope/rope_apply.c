@@ -71,6 +71,7 @@ static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t co
 {
     const pe_rope *rope = work->rotation->rope;
     cos_sin by;
+    x += rope->rotary_offset * pe_dtype_bytes(dtype);
     pe_rope_axes_at(&work->rows, r, &by.cos, &by.sin);
     if (work->rotation->backwards) {
         for (size_t i = 0; i < rope->pairs; i++)
