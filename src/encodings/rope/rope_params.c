@@ -199,10 +199,10 @@ static const pe_param axis_params[] = {
      .optional = true,
      .choices = pe_rope_mrope_layouts,
      .fallback_text = "sections",
-     .help =
-         "The pairs of each axis. sections: one run for each axis (Qwen2-VL). interleaved: the "
-         "axes alternate (Qwen3-VL). ernie: sections are h,w,t; h and w alternate, then t follows. "
-         "bailing: the same order, with sections t,h,w. balanced: as openPangu has it.",
+     .help = "The pairs of each axis. sections: one run for each axis (Qwen2-VL). interleaved: the "
+             "axes alternate (Qwen3-VL; a fourth section takes what is left, as in ggml). ernie: "
+             "sections are h,w,t; h and w alternate, then t follows. "
+             "bailing: the same order, with sections t,h,w. balanced: as openPangu has it.",
      .example = "sections"},
     AXES("axes_dims", 2, 65536, .integers_only = true, .channel_work = axes_work,
          .unit = "channels",
