@@ -250,6 +250,8 @@ bool pe_changes_ignore_partial(pe_guess *guess, const pe_fault *fault)
         return false;
     pe_values_set_int(&guess->values, "rotary_dim", pe_values_int(&guess->values, "head_dim"));
     pe_values_set_real(&guess->values, "partial_rotary_factor", 1);
+    if (pe_values_find(&guess->values, "rotary_offset") != NULL)
+        pe_values_find(&guess->values, "rotary_offset")->present = false;
     return true;
 }
 

@@ -30,10 +30,11 @@ static pe_status copy_values(const pe_expect *expect, size_t numerics, pe_values
     if (layout != NULL)
         (void)pe_guess_set_choice(out, layout->param, layout->cosines_first);
     if (expect->guess->distortion.head_in_exponent) {
-        pe_value *part = pe_values_find(out, "partial_rotary_factor");
+        static const char *const of_part[] = {"partial_rotary_factor", "rotary_offset"};
         pe_values_set_int(out, "rotary_dim", pe_values_int(out, "head_dim"));
-        if (part != NULL)
-            part->present = false;
+        for (size_t i = 0; i < PE_LEN(of_part); i++)
+            if (pe_values_find(out, of_part[i]) != NULL)
+                pe_values_find(out, of_part[i])->present = false;
     }
     return PE_OK;
 }

@@ -98,11 +98,14 @@ void pe_geometry_of_vectors(const pe_values *values, pe_geometry *out)
 {
     const size_t n = (size_t)pe_values_int(values, "rotary_dim") / 2;
     const bool half = strcmp(pe_geometry_choice_text(values, "pairing"), "half") == 0;
+    const pe_value *offset = pe_values_find(values, "rotary_offset");
+    const size_t first = offset != NULL && offset->present ? (size_t)offset->integer : 0;
     *out = (pe_geometry){.width = (size_t)pe_values_int(values, "head_dim"),
                          .pairs = n,
                          .cos_n = n,
                          .sin_n = n,
-                         .sin_at = half ? n : 1,
+                         .cos_at = first,
+                         .sin_at = first + (half ? n : 1),
                          .stride = half ? 1 : 2};
 }
 

@@ -173,14 +173,19 @@ static const struct convention {
     int exponent[PAIRS]; /* theta^(-exponent/16) */
     double origin;
     bool normalized;
+    double theta; /* by default; 0: 10000 */
 } conventions[] = {
-    {"qwen2_vl", "rrrrcccc", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false},
-    {"pixtral", "rrrrcccc", {0, 4, 8, 12, 2, 6, 10, 14}, 0, false},
-    {"eva02", "rrrrcccc", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false},
-    {"sam2", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false},
-    {"llama4", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 1, false},
-    {"kimi", "crcrcrcr", {0, 0, 4, 4, 8, 8, 12, 12}, 0, false},
-    {"dinov3", "rrrrcccc", {0, 4, 8, 12, 0, 4, 8, 12}, 0, true},
+    {"qwen2_vl", "rrrrcccc", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false, 0},
+    {"pixtral", "rrrrcccc", {0, 4, 8, 12, 2, 6, 10, 14}, 0, false, 0},
+    {"eva02", "rrrrcccc", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false, 0},
+    {"sam2", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false, 0},
+    {"llama4", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 1, false, 0},
+    {"kimi", "crcrcrcr", {0, 0, 4, 4, 8, 8, 12, 12}, 0, false, 0},
+    {"dinov3", "rrrrcccc", {0, 4, 8, 12, 0, 4, 8, 12}, 0, true, 100},
+    {"gemma4", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false, 100},
+    {"step3", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false, 0},
+    {"inkling2", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false, 0},
+    {"neomme", "rcrcrcrc", {0, 2, 4, 6, 8, 10, 12, 14}, 0, false, 0},
 };
 
 /* The angle of patch (r, c) as the tables say, as an MPFR number. */
@@ -289,7 +294,8 @@ static void every_convention_on_a_grid(void **state)
             snprintf(target, sizeof target,
                      "/v1/rope/grid?convention=%s&head_dim=%d&height=%d&width=%d&dtype=%s",
                      conventions[i].name, D, HEIGHT, WIDTH, golden_types[t]);
-            compare(target, &conventions[i], conventions[i].normalized ? 100 : 10000,
+            compare(target, &conventions[i],
+                    conventions[i].theta != 0 ? conventions[i].theta : 10000,
                     (const double(*)[2])at, (size_t)HEIGHT * WIDTH, golden_dtypes[t]);
         }
 }

@@ -85,18 +85,22 @@ static void the_same_grid_is_the_table_itself(void **state)
     }
 }
 
+/* Members of a body; PyTorch has no others together. */
+static const char *const ways[] = {"\"align_corners\":false", "\"align_corners\":true",
+                                   "\"antialias\":true"};
+
 /* Weights sum to 1, so what is the same everywhere stays so; float32 hides the rounding of sums. */
 static void a_flat_table_stays_flat(void **state)
 {
     (void)state;
     random_source random = random_make("flat");
     for (int round = 0; round < 40; round++) {
-        encoded e =
-            encode_json(&pe_learned_interpolate_body,
-                        "{\"table\":[[0.1],[0.1],[0.1],[0.1],[0.1],[0.1]],\"extra_tokens\":0,"
-                        "\"source_grid\":[2,3],\"target_grid\":[%d,%d],\"mode\":\"%s\"}",
-                        (int)random_int(&random, 1, 30), (int)random_int(&random, 1, 30),
-                        random_int(&random, 0, 1) ? "bicubic" : "bilinear");
+        encoded e = encode_json(
+            &pe_learned_interpolate_body,
+            "{\"table\":[[0.1],[0.1],[0.1],[0.1],[0.1],[0.1]],\"extra_tokens\":0,"
+            "\"source_grid\":[2,3],\"target_grid\":[%d,%d],\"mode\":\"%s\",%s}",
+            (int)random_int(&random, 1, 30), (int)random_int(&random, 1, 30),
+            random_int(&random, 0, 1) ? "bicubic" : "bilinear", ways[(size_t)round % PE_LEN(ways)]);
         double *got = encoded_all(&e, 0);
         for (size_t i = 0; i < e.plan.tensors[0].elements; i++)
             assert_true(got[i] == (double)0.1F);
@@ -108,21 +112,58 @@ static void a_flat_table_stays_flat(void **state)
 /* A mirrored table gives the mirrored answer, bit for bit but for the order of sums. */
 static void mirrors_commute_with_interpolation(void **state)
 {
+    static const char rest[] = "\"extra_tokens\":0,\"source_grid\":[1,4],\"dtype\":\"float64\"";
     (void)state;
-    encoded e = encode_json(&pe_learned_interpolate_body,
-                            "{\"table\":[[1],[5],[-2],[0.25]],\"extra_tokens\":0,"
-                            "\"source_grid\":[1,4],\"target_grid\":[1,7],\"dtype\":\"float64\"}");
-    encoded mirrored =
-        encode_json(&pe_learned_interpolate_body,
-                    "{\"table\":[[0.25],[-2],[5],[1]],\"extra_tokens\":0,"
-                    "\"source_grid\":[1,4],\"target_grid\":[1,7],\"dtype\":\"float64\"}");
-    double *x = encoded_all(&e, 0), *y = encoded_all(&mirrored, 0);
-    for (size_t i = 0; i < 7; i++)
-        assert_true(fabs(x[i] - y[6 - i]) <= 0x1p-49 * 5);
-    free(x);
-    free(y);
-    encoded_free(&e);
-    encoded_free(&mirrored);
+    for (size_t round = 0; round < 3 * PE_LEN(ways); round++) {
+        const char *way = ways[round % PE_LEN(ways)];
+        const size_t n = round < PE_LEN(ways) ? 7 : round < 2 * PE_LEN(ways) ? 3 : 2;
+        encoded e = encode_json(&pe_learned_interpolate_body,
+                                "{\"table\":[[1],[5],[-2],[0.25]],\"target_grid\":[1,%zu],%s,%s}",
+                                n, rest, way);
+        encoded mirrored = encode_json(
+            &pe_learned_interpolate_body,
+            "{\"table\":[[0.25],[-2],[5],[1]],\"target_grid\":[1,%zu],%s,%s}", n, rest, way);
+        double *x = encoded_all(&e, 0), *y = encoded_all(&mirrored, 0);
+        for (size_t i = 0; i < n; i++)
+            assert_true(fabs(x[i] - y[n - 1 - i]) <= 0x1p-49 * 5);
+        free(x);
+        free(y);
+        encoded_free(&e);
+        encoded_free(&mirrored);
+    }
+}
+
+/* The ends of both grids are one with align_corners; one patch of one is their mean with antialias,
+ * and half of what lies beyond the edge is missing with zeros. */
+static void ends_are_where_they_are_said_to_be(void **state)
+{
+    static const struct {
+        const char *members;
+        double want[3];
+    } cases[] = {
+        {"\"mode\":\"bilinear\",\"align_corners\":true,\"target_grid\":[1,3]", {8, 4, 16}},
+        {"\"mode\":\"bicubic\",\"align_corners\":true,\"target_grid\":[1,3]", {8, 4, 16}},
+        {"\"mode\":\"bilinear\",\"align_corners\":true,\"target_grid\":[1,1]", {8}},
+        {"\"mode\":\"bilinear\",\"antialias\":true,\"target_grid\":[1,1]",
+         {(8 * 2 + 4 * 3 + 16 * 2) / 7.0}},
+        {"\"mode\":\"bilinear\",\"padding_mode\":\"zeros\",\"target_grid\":[1,3]", {8, 4, 16}},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        encoded e =
+            encode_json(&pe_learned_interpolate_body,
+                        "{\"table\":[[8],[4],[16]],\"extra_tokens\":0,\"source_grid\":[1,3],"
+                        "\"dtype\":\"float64\",%s}",
+                        cases[c].members);
+        double *got = encoded_all(&e, 0);
+        for (size_t i = 0; i < e.plan.tensors[0].elements; i++)
+            assert_true(fabs(got[i] - cases[c].want[i]) <= 0x1p-48);
+        free(got);
+        encoded_free(&e);
+    }
+    assert_refused(&pe_learned_interpolate,
+                   "name=wide&source_grid=3,13&target_grid=4&antialias=true&align_corners=true",
+                   PE_INVALID_PARAMETER, "antialias");
 }
 
 static void a_window_is_those_units_of_the_whole(void **state)
@@ -165,11 +206,13 @@ static void each_canonical_form_is_its_own(void **state)
         {&pe_learned_table_rows, "name=wide&offset=38",
          "dtype=float64&numerics=exact&offset=38&positions=0:2"},
         {&pe_learned_interpolate, "name=wide&source_grid=3,13&target_grid=4",
-         "dtype=float64&extra_tokens=1&mode=bicubic&numerics=exact&source_grid=3,13&"
-         "target_grid=4,4"},
+         "align_corners=false&antialias=false&dtype=float64&extra_tokens=1&mode=bicubic&numerics="
+         "exact&"
+         "padding_mode=border&source_grid=3,13&target_grid=4,4"},
         {&pe_learned_interpolate, "name=square&target_grid=5",
-         "dtype=float32&extra_tokens=1&mode=bicubic&numerics=exact&source_grid=2,2&"
-         "target_grid=5,5"},
+         "align_corners=false&antialias=false&dtype=float32&extra_tokens=1&mode=bicubic&numerics="
+         "exact&"
+         "padding_mode=border&source_grid=2,2&target_grid=5,5"},
     };
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         encoded e = encode(cases[i].resource, "%s", cases[i].query);
@@ -211,6 +254,7 @@ int main(void)
         cmocka_unit_test(the_same_grid_is_the_table_itself),
         cmocka_unit_test(a_flat_table_stays_flat),
         cmocka_unit_test(mirrors_commute_with_interpolation),
+        cmocka_unit_test(ends_are_where_they_are_said_to_be),
         cmocka_unit_test(a_window_is_those_units_of_the_whole),
         cmocka_unit_test(each_canonical_form_is_its_own),
     };

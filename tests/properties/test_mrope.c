@@ -141,6 +141,29 @@ static void each_axis_has_the_pairs_its_section_says(void **state)
     }
 }
 
+/* The rule of ggml by hand: pair p is axis p mod 3 below three times that section, else axis 3. */
+static void four_interleaved_sections_are_ggmls(void **state)
+{
+    static const struct {
+        const char *query;
+        double axis[12];
+    } cases[] = {
+        {"head_dim=8&mrope_section=2,1,1,0", {0, 1, 2, 0}},
+        {"head_dim=8&mrope_section=1,1,1,1", {0, 1, 2, 3}},
+        {"head_dim=24&mrope_section=6,3,3,0", {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 3, 3}},
+        {"head_dim=24&mrope_section=4,4,4,0", {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        encoded e = encode(&pe_rope_frequencies, "%s&mrope_interleaved=true", cases[c].query);
+        double *got = encoded_all(&e, 3);
+        assert_string_equal(e.plan.tensors[3].name, "pair_axis");
+        assert_memory_equal(got, cases[c].axis, e.plan.tensors[3].elements * sizeof *got);
+        free(got);
+        encoded_free(&e);
+    }
+}
+
 /* The same bits in every shape an engine keeps, whether the axes are told apart or not. */
 static void equal_positions_on_all_axes_are_the_plain_rotation(void **state)
 {
@@ -424,7 +447,7 @@ static void sections_and_positions_that_do_not_fit_are_refused(void **state)
         {"head_dim=8&mrope_section=2.5,1,0.5", "mrope_section"},
         {"head_dim=8&mrope_section=5,-1,0", "mrope_section"},
         {"head_dim=8&mrope_section=1,1,1,1,0", "mrope_section"},
-        {"head_dim=8&mrope_section=1,1,1,1&mrope_interleaved=true", "mrope_section"},
+        {"head_dim=8&mrope_section=2,2&mrope_interleaved=true", "mrope_section"},
         {"head_dim=8&mrope_section=2,2&mrope_layout=ernie", "mrope_section"},
         {"head_dim=8&mrope_section=1,2,1&mrope_layout=ernie", "mrope_section"},
         {"head_dim=8&mrope_section=1,1,2&mrope_layout=bailing", "mrope_section"},
@@ -452,6 +475,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pair_turns_as_in_the_plain_rotation_at_its_axis_position),
         cmocka_unit_test(each_axis_has_the_pairs_its_section_says),
+        cmocka_unit_test(four_interleaved_sections_are_ggmls),
         cmocka_unit_test(equal_positions_on_all_axes_are_the_plain_rotation),
         cmocka_unit_test(engines_shapes_hold_the_same_numbers),
         cmocka_unit_test(any_rows_are_those_of_the_whole_table),

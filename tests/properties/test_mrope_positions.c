@@ -12,16 +12,28 @@
 #include "support/encode.h"
 #include "support/random.h"
 
-enum { TEXT, IMAGE, VIDEO };
+enum { TEXT, IMAGE, VIDEO, AUDIO, AUDIO_VIDEO, JOINT, KINDS };
 enum { SPANS = 12, TOKENS = 20000 };
 
 typedef struct sequence {
     size_t n, merge, left, right;
     int kind[SPANS];
-    size_t length[SPANS]; /* text */
+    size_t length[SPANS]; /* of what has no grid; of AUDIO_VIDEO the sounds */
     size_t grid[SPANS][3];
     double seconds[SPANS], speed; /* speed 0: untimed */
+    size_t temporal_merge, chunk; /* chunk 0: sounds by time */
+    bool by_size;                 /* after_grid=size */
 } sequence;
+
+static bool is_video(int kind)
+{
+    return kind == VIDEO || kind == AUDIO_VIDEO;
+}
+
+static bool has_grid(int kind)
+{
+    return kind == IMAGE || is_video(kind);
+}
 
 static sequence random_sequence(random_source *random)
 {
@@ -30,81 +42,134 @@ static sequence random_sequence(random_source *random)
                   .merge = (size_t)random_int(random, 1, 3),
                   .left = (size_t)random_int(random, 0, 5),
                   .right = (size_t)random_int(random, 0, 5),
-                  .speed = speeds[random_int(random, 0, 4)]};
+                  .speed = speeds[random_int(random, 0, 4)],
+                  .temporal_merge = (size_t)random_int(random, 1, 2),
+                  .by_size = random_int(random, 0, 1) == 1};
+    if (s.speed == 2 || s.speed == 25)
+        s.chunk = (size_t)s.speed * (size_t)random_int(random, 0, 2) * 2;
     for (size_t i = 0; i < s.n; i++) {
-        s.kind[i] = (int)random_int(random, TEXT, VIDEO);
+        s.kind[i] = (int)random_int(random, TEXT, KINDS - 1);
         s.length[i] = (size_t)random_int(random, 1, 30);
-        s.grid[i][0] = s.kind[i] == VIDEO ? (size_t)random_int(random, 1, 9) : 1;
+        s.grid[i][0] = is_video(s.kind[i]) ? (size_t)random_int(random, 1, 9) : 1;
         s.grid[i][1] = s.merge * (size_t)random_int(random, 1, 5);
         s.grid[i][2] = s.merge * (size_t)random_int(random, 1, 5);
-        s.seconds[i] = (double)random_int(random, 1, 40) / 16; /* products are exact doubles */
+        s.seconds[i] = (double)random_int(random, 1, 32) / 16; /* products are exact doubles */
     }
     return s;
 }
 
 static void put_query(const sequence *s, bool told, pe_buffer *out)
 {
-    static const char *const kinds[] = {"text", "image", "video"};
-    pe_buffer grids[3] = {{0}, {0}, {0}}, seconds = {0};
+    static const char *const kinds[] = {"text", "image", "video", "audio", "audio_video", "joint"};
+    pe_buffer images = {0}, videos = {0}, seconds = {0};
     pe_buffer_str(out, "token_runs=");
     for (size_t i = 0; i < s->n; i++) {
-        const size_t tokens = s->kind[i] == TEXT ? s->length[i]
-                                                 : s->grid[i][0] * (s->grid[i][1] / s->merge) *
-                                                       (s->grid[i][2] / s->merge);
-        pe_buffer_format(out, "%s%s", i == 0 ? "" : ",", kinds[s->kind[i]]);
-        if (told || s->kind[i] == TEXT)
+        const int kind = s->kind[i];
+        const size_t merged =
+            s->grid[i][0] * (s->grid[i][1] / s->merge) * (s->grid[i][2] / s->merge);
+        const size_t tokens =
+            (has_grid(kind) ? merged : 0) + (kind == IMAGE || kind == VIDEO ? 0 : s->length[i]);
+        pe_buffer_format(out, "%s%s", i == 0 ? "" : ",", kinds[kind]);
+        if (told || (kind != IMAGE && kind != VIDEO))
             pe_buffer_format(out, ":%zu", tokens);
-        pe_buffer *grid = &grids[s->kind[i]];
-        pe_buffer_format(grid, "%s%zu,%zu,%zu", grid->bytes == 0 ? "" : ";", s->grid[i][0],
-                         s->grid[i][1], s->grid[i][2]);
-        if (s->kind[i] == VIDEO)
+        pe_buffer *grid = kind == IMAGE ? &images : &videos;
+        if (has_grid(kind))
+            pe_buffer_format(grid, "%s%zu,%zu,%zu", grid->bytes == 0 ? "" : ";",
+                             s->grid[i][0] * (is_video(kind) ? s->temporal_merge : 1),
+                             s->grid[i][1], s->grid[i][2]);
+        if (is_video(kind))
             pe_buffer_format(&seconds, "%s%.17g", seconds.bytes == 0 ? "" : ",", s->seconds[i]);
     }
-    if (grids[IMAGE].bytes != 0)
-        pe_buffer_format(out, "&image_grid_thw=%s", pe_buffer_text(&grids[IMAGE]));
-    if (grids[VIDEO].bytes != 0)
-        pe_buffer_format(out, "&video_grid_thw=%s", pe_buffer_text(&grids[VIDEO]));
+    if (images.bytes != 0)
+        pe_buffer_format(out, "&image_grid_thw=%s", pe_buffer_text(&images));
+    if (videos.bytes != 0)
+        pe_buffer_format(out, "&video_grid_thw=%s", pe_buffer_text(&videos));
+    if (s->chunk != 0)
+        pe_buffer_format(out, "&seconds_per_chunk=%.17g", (double)s->chunk / s->speed);
+    if (s->chunk != 0 && seconds.bytes == 0)
+        pe_buffer_format(out, "&tokens_per_second=%.17g", s->speed);
     if (s->speed != 0 && seconds.bytes != 0)
         pe_buffer_format(out, "&second_per_grid_ts=%s&tokens_per_second=%.17g",
                          pe_buffer_text(&seconds), s->speed);
     pe_buffer_format(out, "&spatial_merge_size=%zu&left_padding=%zu&right_padding=%zu", s->merge,
                      s->left, s->right);
-    for (size_t k = 0; k < 3; k++)
-        pe_buffer_free(&grids[k]);
+    pe_buffer_format(out, "&temporal_merge_size=%zu&after_grid=%s", s->temporal_merge,
+                     s->by_size ? "size" : "highest");
+    pe_buffer_free(&images);
+    pe_buffer_free(&videos);
     pe_buffer_free(&seconds);
 }
 
-/* [3][tokens] and the delta, straight from the rule. */
-static size_t slow_positions(const sequence *s, double (*out)[TOKENS], double *delta)
+/* Where the model of the rule stands. */
+typedef struct walk {
+    double (*out)[TOKENS];
+    size_t n;
+    double highest;
+} walk;
+
+static void put_token(walk *at, double t, double h, double w)
 {
-    size_t n = 0;
-    double next = 0;
-    for (; n < s->left; n++)
-        out[0][n] = out[1][n] = out[2][n] = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const double start = next;
-        const bool text = s->kind[i] == TEXT;
-        const bool timed = s->kind[i] == VIDEO && s->speed != 0;
-        const size_t frames = text ? s->length[i] : s->grid[i][0];
-        const size_t high = text ? 1 : s->grid[i][1] / s->merge;
-        const size_t wide = text ? 1 : s->grid[i][2] / s->merge;
-        for (size_t t = 0; t < frames; t++)
-            for (size_t h = 0; h < high; h++)
-                for (size_t w = 0; w < wide; w++, n++) {
-                    assert_true(n < TOKENS);
-                    const double time =
-                        timed ? floor((double)t * s->seconds[i] * s->speed) : (double)t;
-                    out[0][n] = start + time;
-                    out[1][n] = text ? start + time : start + (double)h;
-                    out[2][n] = text ? start + time : start + (double)w;
-                    for (size_t a = 0; a < 3; a++)
-                        next = fmax(next, out[a][n] + 1);
-                }
+    assert_true(at->n < TOKENS);
+    at->out[0][at->n] = t;
+    at->out[1][at->n] = h;
+    at->out[2][at->n++] = w;
+    at->highest = fmax(at->highest, fmax(t, fmax(h, w)));
+}
+
+static double time_of(const sequence *s, size_t i, size_t frame)
+{
+    return is_video(s->kind[i]) && s->speed != 0 ? floor((double)frame * s->seconds[i] * s->speed)
+                                                 : (double)frame;
+}
+
+/* Frames and sounds take turns by the chunk of their time, frames first. */
+static void put_grid(const sequence *s, size_t i, double start, walk *at)
+{
+    const size_t sounds = s->kind[i] == AUDIO_VIDEO ? s->length[i] : 0;
+    const double chunk = s->chunk != 0 ? (double)s->chunk : 1;
+    size_t f = 0, a = 0;
+    while (f < s->grid[i][0] || a < sounds) {
+        const double time = time_of(s, i, f), sound = (double)a;
+        if (f == s->grid[i][0] || (a < sounds && floor(sound / chunk) < floor(time / chunk))) {
+            put_token(at, start + sound, start + sound, start + sound);
+            a++;
+            continue;
+        }
+        for (size_t h = 0; h < s->grid[i][1] / s->merge; h++)
+            for (size_t w = 0; w < s->grid[i][2] / s->merge; w++)
+                put_token(at, start + time, start + (double)h, start + (double)w);
+        f++;
     }
-    *delta = next - (double)(n - s->left);
-    for (size_t i = 0; i < s->right; i++, n++)
-        out[0][n] = out[1][n] = out[2][n] = 0;
-    return n;
+}
+
+/* [3][tokens] and the deltas without and with padding, straight from the rule. */
+static size_t slow_positions(const sequence *s, double (*out)[TOKENS], double delta[2])
+{
+    walk at = {out, 0, 0};
+    double next = 0;
+    while (at.n < s->left)
+        put_token(&at, 0, 0, 0);
+    at.highest = -1;
+    for (size_t i = 0; i < s->n; i++) {
+        const double start = next, size = fmax((double)s->grid[i][1], (double)s->grid[i][2]);
+        const double before = at.highest;
+        at.highest = -1;
+        if (has_grid(s->kind[i]))
+            put_grid(s, i, start, &at);
+        for (size_t k = 0; k < s->length[i] && !has_grid(s->kind[i]); k++) {
+            const double p = start + (s->kind[i] == JOINT ? 0 : (double)k);
+            put_token(&at, p, p, p);
+        }
+        next = s->by_size && (s->kind[i] == IMAGE || s->kind[i] == VIDEO)
+                   ? start + size / (double)s->merge
+                   : at.highest + 1;
+        at.highest = fmax(before, at.highest);
+    }
+    delta[0] = at.highest + 1 - (double)(at.n - s->left);
+    for (size_t i = 0; i < s->right; i++)
+        put_token(&at, 0, 0, 0);
+    delta[1] = at.highest + 1 - (double)at.n;
+    return at.n;
 }
 
 static void every_token_is_where_the_rule_puts_it(void **state)
@@ -115,14 +180,17 @@ static void every_token_is_where_the_rule_puts_it(void **state)
     for (size_t round = 0; round < 200; round++) {
         const sequence s = random_sequence(&random);
         pe_buffer query = {0};
-        double delta;
+        double delta[2];
         put_query(&s, round % 2 == 0, &query);
-        const size_t n = slow_positions(&s, wanted, &delta);
+        const size_t n = slow_positions(&s, wanted, delta);
         encoded e = encode(&pe_rope_mrope_positions, "%s", pe_buffer_text(&query));
         if (e.status != PE_OK)
             fail_msg("%s: %s", pe_buffer_text(&query), e.why.detail);
         assert_int_equal(e.plan.tensors[0].elements, 3 * n);
-        assert_true(e.plan.scalars[0].value == delta);
+        for (size_t k = 0; k < 2; k++)
+            if (e.plan.scalars[k].value != delta[k])
+                fail_msg("%s: delta %zu: got %.0f, wanted %.0f", pe_buffer_text(&query), k,
+                         e.plan.scalars[k].value, delta[k]);
         double *got = encoded_all(&e, 0);
         for (size_t i = 0; i < 3 * n; i++)
             if (got[i] != wanted[i / n][i % n])
@@ -207,6 +275,23 @@ static void sequences_that_cannot_be_are_refused(void **state)
          PE_INVALID_PARAMETER, "second_per_grid_ts"},
         {"token_runs=video&video_grid_thw=60000,2,2&second_per_grid_ts=1e6&tokens_per_second=1e6",
          PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=joint", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=audio_video:3&video_grid_thw=1,4,4", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=audio_video&video_grid_thw=1,4,4", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=audio_video:30&video_grid_thw=3,4,4&second_per_grid_ts=2&tokens_per_second=25"
+         "&seconds_per_chunk=1",
+         PE_INVALID_PARAMETER, "seconds_per_chunk"},
+        {"token_runs=text:1&seconds_per_chunk=1", PE_MISSING_PARAMETER, "tokens_per_second"},
+        {"token_runs=video&video_grid_thw=3,4,4&temporal_merge_size=2", PE_INVALID_PARAMETER,
+         "video_grid_thw"},
+        {"token_runs=video&video_grid_thw=3,4,4&video_frames=apart", PE_INVALID_PARAMETER,
+         "video_grid_thw"},
+        {"token_runs=video&video_grid_thw=1,4,4&video_frames=apart&second_per_grid_ts=1"
+         "&tokens_per_second=1",
+         PE_INVALID_PARAMETER, "second_per_grid_ts"},
+        {"token_runs=audio:1&variant=xdrope", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=image&image_grid_thw=2,4,4&variant=xdrope", PE_INVALID_PARAMETER,
+         "image_grid_thw"},
         {"token_runs=text:1000000000", PE_TOO_MANY_ELEMENTS, ""},
         {"token_runs=text:1&dtype=float32", PE_INVALID_PARAMETER, "dtype"},
     };

@@ -15,8 +15,10 @@
 
 enum { COS, SIN, ANGLES, ROW_COL };
 
-static const char *const conventions[] = {"qwen2_vl", "pixtral", "eva02", "sam2",
-                                          "llama4",   "kimi",    "dinov3"};
+static const char *const conventions[] = {"qwen2_vl", "pixtral", "eva02",  "sam2",
+                                          "llama4",   "kimi",    "gemma4", "step3",
+                                          "inkling2", "neomme",  "dinov3", "pixel"};
+enum { BY_SIDES = 2 }; /* the last ones: positions depend on the sides */
 
 typedef struct grid {
     const char *convention;
@@ -80,7 +82,7 @@ static void a_patch_depends_on_its_place_alone(void **state)
         pe_buffer named = {0};
         pe_buffer_format(&named, "convention=%s&head_dim=%zu&dtype=float64", g.convention,
                          g.head_dim);
-        if (strcmp(g.convention, "dinov3") == 0)
+        if (round % PE_LEN(conventions) >= PE_LEN(conventions) - BY_SIDES)
             pe_buffer_format(&named, "&height=%zu&width=%zu", g.height, g.width);
         for (size_t axis = 0; axis < 2; axis++)
             for (size_t k = 0; k < some; k++)
@@ -133,6 +135,63 @@ static void conventions_are_each_other_with_rows_and_columns_swapped_or_moved(vo
                       "convention=sam2&head_dim=24&positions=2,6,10;3,1,8");
     assert_same_table("convention=llama4&head_dim=24&positions=0:1.5:0.5;2,0.25,7",
                       "convention=sam2&head_dim=24&positions=1,1.5,2;3,1.25,8");
+}
+
+static double *turned(const char *members)
+{
+    encoded e =
+        encode_json(&pe_rope_grid_rotate,
+                    "{\"dtype\":\"float64\",\"positions\":[[1,5],[2,7]],\"vectors\":[[1,2,3,4,"
+                    "5,6,7,8],[9,10,11,12,13,14,15,16]],%s}",
+                    members);
+    double *out = encoded_all(&e, 0);
+    encoded_free(&e);
+    return out;
+}
+
+/* Conventions that differ in where the channels of a pair are. */
+static void gemmas_halves_are_heads_of_their_own(void **state)
+{
+    static const size_t channel[] = {0, 2, 1, 3, 4, 6, 5, 7}; /* of neighbours, apart */
+    double swapped[16];
+    pe_buffer members = {0};
+    (void)state;
+    double *got = turned("\"convention\":\"gemma4\"");
+    for (size_t c = 0; c < 16; c++)
+        swapped[c] = (double)(c / 8 * 8 + channel[c % 8] + 1);
+    const size_t shape[] = {2, 8};
+    pe_buffer_str(&members, "{\"convention\":\"sam2\",\"rope_theta\":100,\"dtype\":\"float64\",");
+    pe_buffer_str(&members, "\"positions\":[[1,5],[2,7]],\"vectors\":");
+    nest(swapped, shape, 2, &members);
+    encoded e = encode_json(&pe_rope_grid_rotate, "%s}", pe_buffer_text(&members));
+    double *want = encoded_all(&e, 0);
+    for (size_t c = 0; c < 16; c++)
+        assert_true(got[c / 8 * 8 + channel[c % 8]] == want[c]);
+    free(got);
+    free(want);
+    encoded_free(&e);
+    pe_buffer_free(&members);
+    assert_same_table("convention=gemma4&head_dim=24&height=3&width=5",
+                      "convention=sam2&rope_theta=100&head_dim=24&height=3&width=5");
+}
+
+static void pixels_go_from_one_end_to_the_other(void **state)
+{
+    (void)state;
+    encoded e = encode(&pe_rope_grid, "convention=pixel&head_dim=12&height=1&width=3&max_freq=6"
+                                      "&dtype=float64");
+    /* one row is at -1; columns are at -1, 0, 1; frequencies are pi, 2 pi and 3 pi */
+    double *cosine = encoded_all(&e, COS), *angle = encoded_all(&e, ANGLES);
+    for (size_t k = 0; k < 3; k++)
+        for (size_t p = 0; p < 6; p++) {
+            const double at = p < 3 ? -1 : (double)k - 1, times = (double)(p % 3) + 1;
+            const bool odd = at != 0 && p % 3 != 1;
+            assert_true(cosine[k * 6 + p] == (odd ? -1 : 1));
+            assert_true(fabs(angle[k * 6 + p] - at * times * 3.141592653589793) <= 0x1p-49);
+        }
+    free(cosine);
+    free(angle);
+    encoded_free(&e);
 }
 
 static void places_that_are_no_integers_have_the_type_of_the_angles(void **state)
@@ -202,7 +261,7 @@ static void scores_depend_on_the_difference_of_rows_and_of_columns(void **state)
     random_source random = random_make("relative");
     (void)state;
     for (size_t round = 0; round < 40; round++) {
-        const char *convention = conventions[round % (PE_LEN(conventions) - 1)];
+        const char *convention = conventions[round % (PE_LEN(conventions) - BY_SIDES)];
         const size_t d = 4 * (size_t)random_int(&random, 1, 16);
         const int64_t rows = random_int(&random, -100000, 100000);
         const int64_t columns = random_int(&random, -100000, 100000);
@@ -258,6 +317,8 @@ static void grids_that_cannot_be_are_refused(void **state)
         {"head_dim=8&positions=1;2&height=4", PE_INVALID_PARAMETER, "height"},
         {"head_dim=8&positions=1;2&frames=2", PE_INVALID_PARAMETER, "frames"},
         {"head_dim=8&positions=1;2&convention=dinov3", PE_MISSING_PARAMETER, "height"},
+        {"head_dim=8&height=2&convention=pixel&rope_theta=100", PE_INVALID_PARAMETER, "rope_theta"},
+        {"head_dim=8&height=2&max_freq=10", PE_INVALID_PARAMETER, "max_freq"},
         {"head_dim=8&height=65536&width=1&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
         {"head_dim=8&positions=0;70000&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
         {"head_dim=8&positions=0:65521;0:65521&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
@@ -297,6 +358,8 @@ int main(void)
         cmocka_unit_test(merged_patches_come_block_by_block),
         cmocka_unit_test(a_patch_depends_on_its_place_alone),
         cmocka_unit_test(conventions_are_each_other_with_rows_and_columns_swapped_or_moved),
+        cmocka_unit_test(gemmas_halves_are_heads_of_their_own),
+        cmocka_unit_test(pixels_go_from_one_end_to_the_other),
         cmocka_unit_test(places_that_are_no_integers_have_the_type_of_the_angles),
         cmocka_unit_test(a_rotation_is_by_the_tables_rows_and_its_inverse_undoes_it),
         cmocka_unit_test(scores_depend_on_the_difference_of_rows_and_of_columns),

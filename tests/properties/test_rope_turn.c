@@ -303,6 +303,39 @@ static void queries_and_keys_turn_as_vectors_do(void **state)
     encoded_free(&e);
 }
 
+/* Channels before rotary_offset and after the slice pass through; the slice is a head of its own. */
+static void a_slice_turns_as_a_head_of_its_own(void **state)
+{
+    enum { N = 3, R = 8, D = 19 };
+    static const char *const ways[] = {"", ",\"numerics\":\"float32\"", ",\"inverse\":true",
+                                       ",\"dtype\":\"bfloat16\""};
+    random_source random = random_make("slices");
+    const size_t shape[] = {N, D}, slice_shape[] = {N, R};
+    (void)state;
+    for (size_t round = 0; round < 48; round++) {
+        const size_t offset = (size_t)random_int(&random, 0, D - R);
+        double *x = random_vector(&random, N * D), slice[N * R];
+        char alone[200], within[300];
+        for (size_t c = 0; c < N * D; c++)
+            x[c] = rounded(PE_BFLOAT16, x[c]);
+        for (size_t r = 0; r < N; r++)
+            memcpy(slice + r * R, x + r * D + offset, R * sizeof *x);
+        snprintf(alone, sizeof alone, "\"positions\":[5,70,900],\"pairing\":\"%s\"%s",
+                 pairings[round / 4 % 2], ways[round % 4]);
+        snprintf(within, sizeof within, "%s,\"rotary_dim\":%d,\"rotary_offset\":%zu", alone, R,
+                 offset);
+        double *want = transform(&pe_rope_rotate, alone, "vectors", slice, slice_shape, 2);
+        double *got = transform(&pe_rope_rotate, within, "vectors", x, shape, 2);
+        for (size_t c = 0; c < N * D; c++) {
+            const bool turns = c % D >= offset && c % D < offset + R;
+            assert_true(same(got[c], turns ? want[c / D * R + c % D - offset] : x[c]));
+        }
+        free(x);
+        free(want);
+        free(got);
+    }
+}
+
 /* ---- scores ---------------------------------------------------------------------------------- */
 
 static encoded score(const double *q, const double *k, size_t d, const char *more)
@@ -361,6 +394,45 @@ static const struct {
     {"[80.25,81]", "[20,21,22]"},
     {"\"-0.3:0:0.15\"", "\"7:8:0.4\""},
 };
+
+/* With a slice at an offset as well, whose other channels pass through. */
+static void scores_of_a_slice_are_products_of_rotated_vectors(void **state)
+{
+    enum { D = 13 };
+    static const char slice[] = "\"rotary_dim\":6,\"rotary_offset\":5",
+                      at[] = "\"rotary_dim\":6,\"rotary_offset\":5,\"dtype\":\"float64\"";
+    random_source random = random_make("slices of scores");
+    const size_t q_shape[] = {2, D}, k_shape[] = {3, D};
+    double *q = random_vector(&random, 2 * D), *k = random_vector(&random, 3 * D);
+    char more[300];
+    (void)state;
+    snprintf(more, sizeof more, ",%s", slice);
+    encoded whole = score(q, k, D, more);
+    snprintf(more, sizeof more, ",%s,\"per_pair\":true", slice);
+    encoded parts = score(q, k, D, more);
+    double *sum = encoded_all(&whole, 0), *term = encoded_all(&parts, 0);
+    double *rq = transform(&pe_rope_rotate, at, "vectors", q, q_shape, 2);
+    double *rk = transform(&pe_rope_rotate, at, "vectors", k, k_shape, 2);
+    for (size_t i = 0; i < 6; i++) {
+        double want = 0, passed = 0;
+        for (size_t c = 0; c < D; c++)
+            want += rq[i / 3 * D + c] * rk[i % 3 * D + c];
+        for (size_t c = 0; c < D; c++)
+            passed += c < 5 || c >= 11 ? q[i / 3 * D + c] * k[i % 3 * D + c] : 0;
+        /* D products of channels up to 4 and within 2^-49 each, on both sides */
+        assert_true(fabs(sum[i] - want) <= D * 8 * 0x1p-48);
+        assert_true(fabs(term[3 * i] + term[3 * i + 1] + term[3 * i + 2] + passed - want) <=
+                    D * 8 * 0x1p-48);
+    }
+    encoded_free(&whole);
+    encoded_free(&parts);
+    free(q);
+    free(k);
+    free(rq);
+    free(rk);
+    free(sum);
+    free(term);
+}
 
 static void scores_are_products_of_rotated_vectors(void **state)
 {
@@ -496,8 +568,10 @@ int main(void)
         cmocka_unit_test(tokens_turn_alike_wherever_their_axis_is),
         cmocka_unit_test(a_batch_of_positions_turns_each_batch_by_its_own),
         cmocka_unit_test(queries_and_keys_turn_as_vectors_do),
+        cmocka_unit_test(a_slice_turns_as_a_head_of_its_own),
         cmocka_unit_test(scores_depend_on_the_distance_alone_bit_for_bit),
         cmocka_unit_test(scores_are_products_of_rotated_vectors),
+        cmocka_unit_test(scores_of_a_slice_are_products_of_rotated_vectors),
         cmocka_unit_test(terms_of_pairs_add_up_to_the_score),
         cmocka_unit_test(the_term_of_a_pair_has_the_sign_of_the_paper),
         cmocka_unit_test(windows_of_scores_are_the_scores),

@@ -66,6 +66,38 @@ static void coordinates_are_measured_in_the_base_size(void **state)
     encoded_free(&plain);
 }
 
+static void assert_same_grid(const char *left, const char *right)
+{
+    encoded a = encode(&pe_sinusoidal_grid, "dtype=float64&%s", left);
+    encoded b = encode(&pe_sinusoidal_grid, "dtype=float64&%s", right);
+    double *x = encoded_all(&a, 0), *y = encoded_all(&b, 0);
+    assert_int_equal(a.plan.tensors[0].elements, b.plan.tensors[0].elements);
+    assert_memory_equal(x, y, a.plan.tensors[0].elements * sizeof *x);
+    free(x);
+    free(y);
+    encoded_free(&a);
+    encoded_free(&b);
+}
+
+/* (i + offset) scale / (n + eps) with numbers that another grid has without them. */
+static void normalized_coordinates_are_quotients(void **state)
+{
+    (void)state;
+    assert_same_grid("d_model=16&height=6&normalize=true&eps=0&scale=3",
+                     "d_model=16&height=6&base_size=3");
+    assert_same_grid("d_model=16&height=6&normalize=true&eps=1&scale=7", "d_model=16&height=6");
+    assert_same_grid("d_model=16&height=1&width=1&normalize=true&eps=1&scale=1&offset=1",
+                     "d_model=16&height=1&width=1&offset=0.5");
+    encoded all = encode(&pe_sinusoidal_grid, "d_model=8&height=4&width=1&dtype=float64&layout="
+                                              "interleaved&axis_order=hw&normalize=true&eps=0");
+    double *got = encoded_all(&all, 0); /* quarters of a turn */
+    static const double sine[] = {0, 1, 0, -1};
+    for (size_t r = 0; r < 4; r++)
+        assert_true(got[8 * r] == sine[r] && got[8 * r + 1] == sine[(r + 1) % 4]);
+    free(got);
+    encoded_free(&all);
+}
+
 static void the_default_timing_signal_is_a_plain_table(void **state)
 {
     (void)state;
@@ -215,6 +247,11 @@ static void what_cannot_be_is_refused_by_name(void **state)
         {&pe_sinusoidal_grid, "d_model=8&height=65536", "", PE_TOO_MANY_ELEMENTS},
         {&pe_sinusoidal_grid, "d_model=8&height=2&freq_shift=2", "freq_shift",
          PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=8&height=2&offset=0.3", "offset", PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=8&height=2&eps=0", "eps", PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=8&height=2&scale=1", "scale", PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=8&height=2&normalize=true&base_size=4", "base_size",
+         PE_INVALID_PARAMETER},
         {&pe_sinusoidal_grid, "d_model=8&height=2&axis_order=xy", "axis_order",
          PE_INVALID_PARAMETER},
         {&pe_sinusoidal_grid, "d_model=8&height=2&interpolation_scale=0", "interpolation_scale",
@@ -246,6 +283,7 @@ static void what_cannot_be_is_refused_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normalized_coordinates_are_quotients),
         cmocka_unit_test(a_patch_is_the_row_of_its_column_and_that_of_its_row),
         cmocka_unit_test(coordinates_are_measured_in_the_base_size),
         cmocka_unit_test(the_default_timing_signal_is_a_plain_table),

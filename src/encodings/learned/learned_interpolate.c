@@ -10,15 +10,14 @@
 /* Weights are quotients of integers below 2^53 then. */
 #define SIDE_MAX 4096
 
-/* Most patches that one patch is made of, along an axis. */
-#define TAPS_MAX 4
-
-/* What an element costs: so many products, and reading what they are made of. */
-#define WORK 64
+/* What an element costs for each patch that it is made of. */
+#define TAP_WORK 4
 
 enum { BICUBIC, BILINEAR };
+enum { BORDER, ZEROS };
 
 static const char *const modes[] = {[BICUBIC] = "bicubic", [BILINEAR] = "bilinear", NULL};
+static const char *const paddings[] = {[BORDER] = "border", [ZEROS] = "zeros", NULL};
 
 static const pe_param resize_params[] = {
     {.name = "source_grid",
@@ -52,9 +51,25 @@ static const pe_param resize_params[] = {
     {.name = "mode",
      .kind = PE_KIND_CHOICE,
      .choices = modes,
-     .help = "The interpolation, as PyTorch has it with align_corners=False. bicubic is the cubic "
-             "of Keys with a = -0.75.",
+     .help = "The interpolation, as PyTorch has it. bicubic is the cubic of Keys with a = -0.75, "
+             "with antialias a = -0.5.",
      .example = "bicubic"},
+    {.name = "align_corners",
+     .kind = PE_KIND_BOOL,
+     .help =
+         "Do the first and the last patches of both grids lie at the same places? If not, their "
+         "outer edges do. Qwen3-VL has true.",
+     .example = "false"},
+    {.name = "antialias",
+     .kind = PE_KIND_BOOL,
+     .help = "Is a patch of a smaller grid made of all patches that it covers?",
+     .example = "false"},
+    {.name = "padding_mode",
+     .kind = PE_KIND_CHOICE,
+     .choices = paddings,
+     .help = "Patches beyond the edge: those on it (interpolate; grid_sample in GLM-4V), or zeros "
+             "(grid_sample by default).",
+     .example = "border"},
 };
 
 static const pe_param table_params[] = {
@@ -70,26 +85,65 @@ static const pe_param table_params[] = {
 
 /* ---- weights ---- */
 
-/* The patches along an axis that one patch is made of. */
+/* How one grid becomes the other, along an axis. */
+typedef struct method {
+    size_t mode, padding;
+    bool align_corners, antialias;
+} method;
+
+/* The patches that one patch is made of, along an axis: first + k, k < n, with these weights. */
 typedef struct taps {
-    size_t at[TAPS_MAX];
-    double weight[TAPS_MAX];
+    size_t n;
+    const size_t *at;
+    const double *weight;
 } taps;
 
+/* Those of all patches of an axis; patch i has [begin[i], begin[i + 1]). */
+typedef struct axis {
+    size_t *begin, *at;
+    double *weight;
+    size_t most; /* of one patch */
+    double gain; /* the largest sum of magnitudes of weights */
+} axis;
+
 /*
- * The cubic W(p/q), q > 0, 0 <= p <= 2q, rounded once. With a = -3/4:
+ * 4 q^3 W(p/q), 0 <= p <= 2q, with a = -3/4, or -1/2 where patches are averaged:
  *
- *     (5 x^3 - 9 x^2 + 4) / 4              x = p/q <= 1
- *     (-3 x^3 + 15 x^2 - 24 x + 12) / 4    1 < x <= 2
+ *     4 W(x) = 4 (a + 2) x^3 - 4 (a + 3) x^2 + 4             x <= 1
+ *     4 W(x) = 4 a x^3 - 20 a x^2 + 32 a x - 16 a            1 < x <= 2
  *
  * Source  Keys 1981, "Cubic convolution interpolation for digital image processing", equation 4
- *         with a free; q <= 2^13, so that all terms are below 2^47.
+ *         with a free; q <= 2^13, so that all terms are below 2^48.
  */
-static double cubic(int64_t p, int64_t q)
+static int64_t cubic(int64_t p, int64_t q, int64_t four_a)
 {
-    const int64_t inner = 5 * p * p * p - 9 * p * p * q + 4 * q * q * q;
-    const int64_t outer = -3 * p * p * p + 15 * p * p * q - 24 * p * q * q + 12 * q * q * q;
-    return (double)(p <= q ? inner : outer) / (double)(4 * q * q * q);
+    const int64_t inner = (four_a + 8) * p * p * p - (four_a + 12) * p * p * q + 4 * q * q * q;
+    const int64_t outer = four_a * (p * p * p - 5 * p * p * q + 8 * p * q * q - 4 * q * q * q);
+    return p <= q ? inner : p <= 2 * q ? outer : 0;
+}
+
+/* A multiple of the weight at a distance of p/q; they add up to *whole of it where all are used. */
+static int64_t weight_at(const method *m, int64_t p, int64_t q)
+{
+    if (m->mode == BILINEAR)
+        return p < q ? q - p : 0;
+    return cubic(p, q, m->antialias ? -2 : -3);
+}
+
+static int64_t whole_weight(const method *m, int64_t q)
+{
+    return m->mode == BILINEAR ? q : 4 * q * q * q;
+}
+
+/* Patch i of `to` lies at place/q of the other grid. */
+static int64_t place_of(const method *m, size_t i, size_t from, size_t to, int64_t *q)
+{
+    if (m->align_corners) {
+        *q = to > 1 ? (int64_t)to - 1 : 1;
+        return (int64_t)i * ((int64_t)from - 1) * (to > 1);
+    }
+    *q = 2 * (int64_t)to;
+    return (2 * (int64_t)i + 1) * (int64_t)from - (int64_t)to;
 }
 
 static size_t clamped(int64_t at, size_t side)
@@ -97,39 +151,96 @@ static size_t clamped(int64_t at, size_t side)
     return at < 0 ? 0 : (uint64_t)at < side ? (size_t)at : side - 1;
 }
 
-/* Patch i of `to` lies at (i + 1/2) from/to - 1/2 of the other grid: floor + r/q, q = 2 to. */
-static taps taps_of(size_t mode, size_t i, size_t from, size_t to)
+/* The patches around the place, two or four; returns how many. */
+static size_t put_taps(const method *m, size_t i, size_t from, size_t to, size_t *at,
+                       double *weight)
 {
-    taps t = {{0}, {0}};
-    const int64_t q = 2 * (int64_t)to;
-    const int64_t place = (2 * (int64_t)i + 1) * (int64_t)from - (int64_t)to;
+    int64_t q;
+    const int64_t place = place_of(m, i, from, to, &q);
     const int64_t floor = (place + q) / q - 1; /* place + q > 0 */
-    const int64_t r = place - floor * q;
-    if (mode == BILINEAR) {
-        t = (taps){{clamped(floor, from), clamped(floor + 1, from)},
-                   {(double)(q - r) / (double)q, (double)r / (double)q}};
-        return t;
+    const int reach = m->mode == BILINEAR ? 1 : 2;
+    size_t n = 0;
+    for (int64_t j = floor - reach + 1; j <= floor + reach; j++) {
+        const int64_t p = place - j * q;
+        const bool inside = j >= 0 && (uint64_t)j < from;
+        if (m->padding == ZEROS && !inside)
+            continue;
+        at[n] = clamped(j, from);
+        weight[n++] = (double)weight_at(m, p < 0 ? -p : p, q) / (double)whole_weight(m, q);
     }
-    for (int k = 0; k < TAPS_MAX; k++) {
-        const int64_t p = r - (k - 1) * q;
-        t.at[k] = clamped(floor + k - 1, from);
-        t.weight[k] = cubic(p < 0 ? -p : p, q);
-    }
-    return t;
+    return n;
 }
 
-/* The largest sum of magnitudes of weights along an axis. */
-static double gain_of(size_t mode, size_t from, size_t to)
+/*
+ * All patches of the other grid that are nearer than the reach of the weights, which is that of
+ * the larger patches; their weights add up to 1. Patch j is at |(2j + 1) to - (2i + 1) from| / q.
+ */
+static size_t put_average(const method *m, size_t i, size_t from, size_t to, size_t *at,
+                          double *weight)
 {
-    double most = 0;
-    for (size_t i = 0; i < to; i++) {
-        const taps t = taps_of(mode, i, from, to);
-        double sum = 0;
-        for (int k = 0; k < TAPS_MAX; k++)
-            sum += fabs(t.weight[k]);
-        most = fmax(most, sum);
+    const int64_t q = 2 * (int64_t)(from > to ? from : to), reach = m->mode == BILINEAR ? q : 2 * q;
+    const int64_t centre = (2 * (int64_t)i + 1) * (int64_t)from, step = 2 * (int64_t)to;
+    const int64_t least = (centre - reach - (int64_t)to) / step;
+    int64_t sum = 0; /* below 2^53 */
+    size_t n = 0;
+    for (int64_t j = least < 0 ? 0 : least; (uint64_t)j < from; j++) {
+        const int64_t p = (2 * j + 1) * (int64_t)to - centre;
+        if (p >= reach)
+            break;
+        const int64_t w = weight_at(m, p < 0 ? -p : p, q);
+        if (w == 0)
+            continue;
+        sum += w;
+        at[n] = (size_t)j;
+        weight[n++] = (double)w;
     }
-    return most;
+    for (size_t k = 0; k < n; k++)
+        weight[k] /= (double)sum;
+    return n;
+}
+
+static void free_axis(axis *a)
+{
+    free(a->begin);
+    free(a->at);
+    free(a->weight);
+}
+
+/* Most patches that one is made of. */
+static size_t taps_max(const method *m, size_t from, size_t to)
+{
+    const size_t reach = m->mode == BILINEAR ? 1 : 2;
+    return m->antialias && from > to ? 2 * reach * (from / to + 1) + 1 : 2 * reach + 1;
+}
+
+static pe_status make_axis(const method *m, size_t from, size_t to, axis *out, pe_problem *why)
+{
+    const size_t room = taps_max(m, from, to) * to;
+    *out = (axis){.begin = malloc((to + 1) * sizeof *out->begin),
+                  .at = malloc(room * sizeof *out->at),
+                  .weight = malloc(room * sizeof *out->weight)};
+    if (out->begin == NULL || out->at == NULL || out->weight == NULL)
+        return pe_fail_memory(why);
+    size_t used = 0;
+    for (size_t i = 0; i < to; i++) {
+        double sum = 0;
+        out->begin[i] = used;
+        const size_t n = (m->antialias ? put_average : put_taps)(m, i, from, to, out->at + used,
+                                                                 out->weight + used);
+        for (size_t k = used; k < used + n; k++)
+            sum += fabs(out->weight[k]);
+        used += n;
+        out->most = n > out->most ? n : out->most;
+        out->gain = fmax(out->gain, sum);
+    }
+    out->begin[to] = used;
+    return PE_OK;
+}
+
+static taps taps_of(const axis *a, size_t i)
+{
+    const size_t begin = a->begin[i];
+    return (taps){a->begin[i + 1] - begin, a->at + begin, a->weight + begin};
 }
 
 /* ---- rows ---- */
@@ -142,13 +253,16 @@ typedef struct state {
     const pe_array *rows;
     pe_array own; /* rows of a body */
     grid source, target;
-    size_t extra, mode;
+    size_t extra;
+    axis y, x;
 } state;
 
 static void free_state(void *of)
 {
     state *s = of;
     pe_array_free(&s->own);
+    free_axis(&s->y);
+    free_axis(&s->x);
     free(s);
 }
 
@@ -161,11 +275,11 @@ typedef struct mixture {
 /* mixed = sum_y wy (sum_x wx v), from the first to the last, of one patch; in float64. */
 static void mix(const state *s, const taps *y, const taps *x, const mixture *m)
 {
-    const size_t count = s->mode == BICUBIC ? TAPS_MAX : 2, width = m->width;
+    const size_t width = m->width;
     memset(m->mixed, 0, width * sizeof *m->mixed);
-    for (size_t j = 0; j < count; j++) {
+    for (size_t j = 0; j < y->n; j++) {
         memset(m->sum, 0, width * sizeof *m->sum);
-        for (size_t k = 0; k < count; k++) {
+        for (size_t k = 0; k < x->n; k++) {
             const size_t patch = s->extra + y->at[j] * s->source.width + x->at[k];
             pe_learned_copy(s->rows, patch * width, width, PE_FLOAT64, m->row);
             for (size_t c = 0; c < width; c++)
@@ -179,8 +293,8 @@ static void mix(const state *s, const taps *y, const taps *x, const mixture *m)
 static void put_patch(const state *s, size_t patch, const mixture *m, pe_dtype dtype, char *out)
 {
     const size_t bytes = pe_dtype_bytes(dtype);
-    const taps y = taps_of(s->mode, patch / s->target.width, s->source.height, s->target.height);
-    const taps x = taps_of(s->mode, patch % s->target.width, s->source.width, s->target.width);
+    const taps y = taps_of(&s->y, patch / s->target.width);
+    const taps x = taps_of(&s->x, patch % s->target.width);
     mix(s, &y, &x, m);
     for (size_t c = 0; c < m->width; c++)
         pe_dtype_store(dtype, m->mixed[c] + 0.0, out + c * bytes);
@@ -271,7 +385,6 @@ static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe
 static pe_status read_grids(pe_values *values, const pe_array *rows, state *s, pe_problem *why)
 {
     const bool derived = !pe_values_present(values, "source_grid");
-    s->mode = pe_values_choice(values, "mode");
     pe_status status = derived ? PE_OK : read_grid(values, "source_grid", &s->source, why);
     if (status != PE_OK)
         return status;
@@ -293,11 +406,18 @@ static pe_status read_grids(pe_values *values, const pe_array *rows, state *s, p
     return status != PE_OK ? status : set_grid(values, "target_grid", &s->target, why);
 }
 
-/* What the sums can reach must fit the type. */
-static double reach_of(const state *s, double largest)
+static pe_status make_axes(const pe_values *values, state *s, pe_problem *why)
 {
-    return largest * gain_of(s->mode, s->source.height, s->target.height) *
-           gain_of(s->mode, s->source.width, s->target.width);
+    const method m = {.mode = pe_values_choice(values, "mode"),
+                      .padding = pe_values_choice(values, "padding_mode"),
+                      .align_corners = pe_values_bool(values, "align_corners"),
+                      .antialias = pe_values_bool(values, "antialias")};
+    if (m.antialias && (m.align_corners || m.padding == ZEROS))
+        return pe_fail(why, PE_INVALID_PARAMETER, "antialias",
+                       "antialias does not go with %s: PyTorch has no such filter",
+                       m.align_corners ? "align_corners" : "padding_mode zeros");
+    const pe_status status = make_axis(&m, s->source.height, s->target.height, &s->y, why);
+    return status != PE_OK ? status : make_axis(&m, s->source.width, s->target.width, &s->x, why);
 }
 
 static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
@@ -308,13 +428,19 @@ static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
     pe_status status = read_grids(values, table->rows, s, why);
     if (status != PE_OK)
         return status;
-    status = pe_learned_dtype(values, table, reach_of(s, table->largest), &dtype, why);
+    status = make_axes(values, s, why);
+    if (status != PE_OK)
+        return status;
+    /* What the sums can reach must fit the type. */
+    status = pe_learned_dtype(values, table, table->largest * s->y.gain * s->x.gain, &dtype, why);
     if (status != PE_OK)
         return status;
     const size_t width = table->rows->shape.dim[1];
     const pe_shape shape = {2, {s->extra + s->target.height * s->target.width, width}};
     status = pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why);
-    return status != PE_OK ? status : pe_plan_set_work(out, limits, 0, WORK, why);
+    return status != PE_OK
+               ? status
+               : pe_plan_set_work(out, limits, 0, TAP_WORK * s->y.most * s->x.most, why);
 }
 
 static pe_status plan_named(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -355,7 +481,7 @@ static pe_status plan_body(pe_values *values, struct pe_tables *tables, const pe
 
 #define FORMULA                                                                                    \
     "sum_y W(v - y) sum_x W(u - x) table[y, x], (v, u) = (i + 1/2) source/target - 1/2 along "     \
-    "each axis, patches beyond the edge as those on it; W: Keys's cubic, a = -3/4, or linear"
+    "each axis, with align_corners i (source - 1)/(target - 1); W: Keys's cubic, or linear"
 #define SOURCE                                                                                     \
     "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "                          \
     "ViTEmbeddings.interpolate_pos_encoding; Keys 1981, doi:10.1109/TASSP.1981.1163711"
@@ -363,9 +489,12 @@ static pe_status plan_body(pe_values *values, struct pe_tables *tables, const pe
 /**
  * A table at another resolution.
  *
- * Source    Dosovitskiy et al. 2021, arXiv:2010.11929, section 3.2; as PyTorch's interpolate with
- *           align_corners=False, in ViTEmbeddings.interpolate_pos_encoding of
- *           huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532.
+ * Source    Dosovitskiy et al. 2021, arXiv:2010.11929, section 3.2; as PyTorch's interpolate, in
+ *           ViTEmbeddings.interpolate_pos_encoding of
+ *           huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532. align_corners:
+ *           Qwen3VLVisionModel.fast_pos_embed_interpolate of transformers v5.23.0; antialias:
+ *           pytorch/pytorch, aten/src/ATen/native/cpu/UpSampleKernel.cpp; padding_mode: PyTorch's
+ *           grid_sample.
  * Shapes    [extra_tokens + h w, width] -> [extra_tokens + H W, width].
  * Accuracy  weights correctly rounded to float64, sums in float64 in a fixed order: within 0.5 ulp
  *           of dtype + 2^-49 times the sum of the magnitudes.

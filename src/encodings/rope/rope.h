@@ -14,6 +14,8 @@
 /** A request's rotation, checked. */
 typedef struct pe_rope {
     size_t head_dim, rotary_dim, pairs; /* rotary_dim == 2 * pairs <= head_dim */
+    size_t rotary_offset;               /* the first channel that rotates */
+    size_t parts;                       /* of the channels, that hold pairs of their own; 0: one */
     pe_pairing pairing;
     bool float32;
     pe_tables *tables;        /* where its frequency sets are; NULL where none is asked for */

@@ -65,12 +65,23 @@ static void rotate_scaled(const worker *work, pe_dtype dtype, const cos_sin *by,
     pe_kernels_get()->narrow(dtype, channel, rope->rotary_dim, x);
 }
 
+/* Each part of the channels holds the next of the pairs. */
+static void rotate_parts(const pe_rope *rope, pe_dtype dtype, const cos_sin *by, size_t count,
+                         unsigned char *x)
+{
+    const size_t parts = rope->parts > 1 ? rope->parts : 1, pairs = rope->pairs / parts;
+    for (size_t p = 0; p < parts; p++, x += 2 * pairs * pe_dtype_bytes(dtype))
+        pe_kernels_get()->rotate(dtype, rope->pairing, pairs, by->cos + p * pairs,
+                                 by->sin + p * pairs, count, rope->head_dim, x, x);
+}
+
 /* Rotate `count` consecutive vectors by row r. */
 static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t count,
                          unsigned char *x)
 {
     const pe_rope *rope = work->rotation->rope;
     cos_sin by;
+    x += rope->rotary_offset * pe_dtype_bytes(dtype);
     pe_rope_axes_at(&work->rows, r, &by.cos, &by.sin);
     if (work->rotation->backwards) {
         for (size_t i = 0; i < rope->pairs; i++)
@@ -78,8 +89,7 @@ static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t co
         by.sin = work->minus;
     }
     if (!rope->float32 && work->rotation->xpos == NULL) {
-        pe_kernels_get()->rotate(dtype, rope->pairing, rope->pairs, by.cos, by.sin, count,
-                                 rope->head_dim, x, x);
+        rotate_parts(rope, dtype, &by, count, x);
         return;
     }
     const size_t vector = rope->head_dim * pe_dtype_bytes(dtype);

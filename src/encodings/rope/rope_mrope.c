@@ -20,10 +20,12 @@ static void one_after_the_other(const sections *s, unsigned char *axis)
             axis[p++] = (unsigned char)a;
 }
 
+/* What no section takes goes to axis 0, of four sections (ggml) to the fourth. */
 static void interleaved(const sections *s, unsigned char *axis)
 {
+    const size_t rest = s->n == 4 ? 3 : 0;
     for (size_t p = 0; p < s->pairs; p++)
-        axis[p] = (unsigned char)(p % 3 != 0 && p < 3 * s->of[p % 3] ? p % 3 : 0);
+        axis[p] = (unsigned char)(p < 3 * s->of[p % 3] ? p % 3 : rest);
 }
 
 /* Height and width alternate over the first pairs; time has the others. */
@@ -84,7 +86,7 @@ const char *const pe_rope_mrope_layouts[] = {
     [SECTIONS] = "sections", [INTERLEAVED] = "interleaved", "ernie", "bailing", "balanced", NULL};
 static const mrope_layout layouts[] = {
     [SECTIONS] = {1, PE_ROPE_AXES_MAX, one_after_the_other, {0, 0}, PE_ROPE_AXES_MAX},
-    [INTERLEAVED] = {3, 3, interleaved, {0, 0}, PE_ROPE_AXES_MAX},
+    [INTERLEAVED] = {3, 4, interleaved, {0, 0}, PE_ROPE_AXES_MAX},
     {3, 3, ernie, {0, 1}, PE_ROPE_AXES_MAX},
     {3, 3, bailing, {1, 2}, PE_ROPE_AXES_MAX},
     {2, 3, balanced, {0, 0}, 0},
@@ -200,6 +202,6 @@ void pe_rope_mrope_warn(const pe_rope *rope, pe_plan *plan)
 {
     if (rope->uneven)
         pe_plan_warn(plan, "the axes of the interleaved layout do not get the pairs that "
-                           "mrope_section names: pairs past the last fall to axis 0, as in the "
-                           "published code");
+                           "mrope_section names: pairs past the last fall to axis 0, or to the "
+                           "fourth of four, as in the published code");
 }

@@ -15,7 +15,8 @@ extern const char *const pe_rope_mrope_layouts[];
  *
  *     sections      axis a has the next mrope_section[a] pairs
  *     interleaved   pair p turns by axis 1 if p mod 3 = 1 and p < 3 s[1], by axis 2 if p mod 3 = 2
- *                   and p < 3 s[2], else by axis 0
+ *                   and p < 3 s[2], else by axis 0; of four sections, as ggml passes them, by
+ *                   axis 0 if p mod 3 = 0 and p < 3 s[0], else by axis 3
  *     ernie         of sections (h, w, t), h = w: pairs below h + w turn by axes 1 and 2 in turn,
  *                   the others by axis 0
  *     bailing       the same of sections (t, h, w)
@@ -26,6 +27,8 @@ extern const char *const pe_rope_mrope_layouts[];
  *           at b4b5244c, models/qwen2_vl, apply_multimodal_rotary_pos_emb; with four axes (token,
  *           width, height, image) vllm-project/vllm at 0f70a1ec, rotary_embedding/xdrope.py.
  *           interleaved: transformers at b4b5244c, models/qwen3_vl, apply_interleaved_mrope.
+ *           Four interleaved sections: ggml-org/llama.cpp, ggml/src/ggml-cpu/ops.cpp,
+ *           ggml_mrope_cache_init.
  *           ernie: vllm at 9e2c9148, rotary_embedding/ernie45_vl_rope.py.
  *           bailing: vllm at 9c5b7163, bailing_mrope.py.
  *           balanced: vllm at 41c5903d, mrope_interleaved.py.

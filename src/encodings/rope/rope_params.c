@@ -29,7 +29,8 @@ static const pe_param shape_params[] = {
          .max = 65536,
          .fallback_text = "int(head_dim * partial_rotary_factor)",
          .unit = "channels",
-         .help = "The number of channels that rotate. It is even. They are the first channels.",
+         .help = "The number of channels that rotate. It is even. They are the first channels, or "
+                 "those from rotary_offset on.",
          .example = "64"},
     [PARTIAL_ROTARY_FACTOR] = {.name = "partial_rotary_factor",
                                .kind = PE_KIND_REAL,
@@ -169,6 +170,16 @@ static const pe_param pair_params[] = {
      .help =
          "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + rotary_dim/2.",
      .example = "interleaved"},
+    {.name = "rotary_offset",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 0,
+     .max = 65534,
+     .fallback_text = "0",
+     .unit = "channels",
+     .help = "The first channel that rotates; those before it pass through. DeepSeek-V4 rotates "
+             "the last channels of a head: head_dim - rotary_dim. Tables do not depend on it.",
+     .example = "0"},
 };
 const pe_param_set pe_rope_pair_params = {pair_params, PE_LEN(pair_params)};
 
@@ -188,10 +199,10 @@ static const pe_param axis_params[] = {
      .optional = true,
      .choices = pe_rope_mrope_layouts,
      .fallback_text = "sections",
-     .help =
-         "The pairs of each axis. sections: one run for each axis (Qwen2-VL). interleaved: the "
-         "axes alternate (Qwen3-VL). ernie: sections are h,w,t; h and w alternate, then t follows. "
-         "bailing: the same order, with sections t,h,w. balanced: as openPangu has it.",
+     .help = "The pairs of each axis. sections: one run for each axis (Qwen2-VL). interleaved: the "
+             "axes alternate (Qwen3-VL; a fourth section takes what is left, as in ggml). ernie: "
+             "sections are h,w,t; h and w alternate, then t follows. "
+             "bailing: the same order, with sections t,h,w. balanced: as openPangu has it.",
      .example = "sections"},
     AXES("axes_dims", 2, 65536, .integers_only = true, .channel_work = axes_work,
          .unit = "channels",

@@ -20,7 +20,7 @@ extern const pe_param_set pe_rope_theta_params;     /* rope_theta alone */
 extern const pe_param_set pe_rope_type_params;      /* rope_type, factor and the lengths */
 extern const pe_param_set pe_rope_length_params;    /* max_position_embeddings, seq_len alone */
 extern const pe_param_set pe_rope_key_params;       /* what only some types read */
-extern const pe_param_set pe_rope_pair_params;      /* freq_factors, pairing */
+extern const pe_param_set pe_rope_pair_params;      /* freq_factors, pairing, offset */
 extern const pe_param_set pe_rope_axis_params;      /* mrope, and axes with own frequencies */
 
 /** A row: factor, required or optional. */

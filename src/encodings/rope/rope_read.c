@@ -85,6 +85,23 @@ static uint64_t turning(const pe_values *values, const pe_rope_type *type, const
     return (uint64_t)((double)rope->head_dim * pe_values_real(values, "partial_rotary_factor") / 2);
 }
 
+/* An offset of 0 is the same as none: both have one canonical form. */
+static pe_status read_offset(pe_values *values, pe_rope *rope, pe_problem *why)
+{
+    pe_value *offset = pe_values_find(values, "rotary_offset");
+    if (offset == NULL || !offset->present)
+        return PE_OK;
+    const int64_t most = (int64_t)(rope->head_dim - rope->rotary_dim);
+    if (offset->integer > most)
+        return pe_values_invalid(values, "rotary_offset", why,
+                                 "rotary_offset must be at most head_dim - rotary_dim = %lld, got "
+                                 "%lld",
+                                 (long long)most, (long long)offset->integer);
+    rope->rotary_offset = (size_t)offset->integer;
+    offset->present = offset->integer != 0;
+    return PE_OK;
+}
+
 static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope *rope,
                            pe_problem *why)
 {
@@ -108,7 +125,7 @@ static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope 
         return pe_values_invalid(values, "rope_type", why,
                                  "rope_type %s needs a rotary_dim of at least %u: %s", type->name,
                                  type->min_dim, type->min_dim_is);
-    return PE_OK;
+    return read_offset(values, rope, why);
 }
 
 /* ---- the rotation ---- */

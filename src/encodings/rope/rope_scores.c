@@ -31,7 +31,7 @@ static void rotate(const pe_rope *rope, const pe_rope_cos_sin *rows, size_t r, d
     const double *cos, *sin;
     pe_rope_cos_sin_at(rows, r, &cos, &sin);
     pe_kernels_get()->rotate(PE_FLOAT64, rope->pairing, rope->pairs, cos, sin, 1, rope->head_dim,
-                             vector, vector);
+                             vector + rope->rotary_offset, vector + rope->rotary_offset);
 }
 
 /* The distances of query i to all keys become the positions of the rows. */
@@ -75,6 +75,8 @@ static void put_score(worker *work, size_t j, pe_dtype dtype, unsigned char *out
     rotate(rope, &work->rows, j, work->key);
     if (!state->per_pair)
         pe_dtype_store(dtype, pe_scores_dot(q, k, rope->head_dim), out);
+    q += rope->rotary_offset;
+    k += rope->rotary_offset;
     for (size_t i = 0; i < rope->pairs && state->per_pair; i++, q += step, k += step)
         pe_dtype_store(dtype, q[0] * k[0] + q[far] * k[far], out + i * bytes);
 }

@@ -61,9 +61,11 @@ const pe_param_set pe_sinusoidal_base_params = {&params[BASE], 1};
 const pe_param_set pe_sinusoidal_freq_shift_params = {&params[FREQ_SHIFT], 1};
 
 /* What the callbacks of a frequency set need: w_i = (base[0]/base[1])^(-i/(half - freq_shift)) /
- * divisor[0] / divisor[1], and what multiplies sines and cosines. */
+ * (divisor[0] + divisor_more) / divisor[1], 2 pi times that where positions are turns, and what
+ * multiplies sines and cosines. */
 typedef struct formula {
-    double base[2], half, freq_shift, divisor[2], amplitude;
+    double base[2], half, freq_shift, divisor[2], divisor_more, amplitude;
+    uint64_t turns; /* 1: positions are turns */
 } formula;
 
 static void eval_amplitude(const void *context, mpfr_ptr out)
@@ -108,8 +110,18 @@ static void eval_frequency(const void *context, size_t i, mpfr_ptr theta)
     const formula *f = context;
     if (i > 0 && !is_exact(f))
         eval_power(f, i, theta);
-    for (size_t k = 0; k < PE_LEN(f->divisor); k++)
-        mpfr_div_d(theta, theta, f->divisor[k], MPFR_RNDN);
+    mpfr_t factor;
+    mpfr_init2(factor, mpfr_get_prec(theta) + 128);
+    mpfr_set_d(factor, f->divisor[0], MPFR_RNDN);
+    mpfr_add_d(factor, factor, f->divisor_more, MPFR_RNDN);
+    mpfr_div(theta, theta, factor, MPFR_RNDN);
+    mpfr_div_d(theta, theta, f->divisor[1], MPFR_RNDN);
+    if (f->turns != 0) {
+        mpfr_const_pi(factor, MPFR_RNDN);
+        mpfr_mul_2ui(factor, factor, 1, MPFR_RNDN);
+        mpfr_mul(theta, theta, factor, MPFR_RNDN);
+    }
+    mpfr_clear(factor);
 }
 
 static pe_status check_shift(double half, double freq_shift, size_t n, pe_problem *why)
@@ -124,7 +136,8 @@ static pe_status check_shift(double half, double freq_shift, size_t n, pe_proble
 /* The set of the first n frequencies. */
 static pe_wave_spec wave_of(const pe_sinusoid_spec *spec, const formula *f, size_t n)
 {
-    const bool divided = f->divisor[0] != 1 || f->divisor[1] != 1;
+    const bool divided =
+        f->divisor[0] != 1 || f->divisor[1] != 1 || f->divisor_more != 0 || f->turns != 0;
     const bool scaled = !spec->float32 && (divided || (n > 1 && !is_exact(f)));
     return (pe_wave_spec){.n = n,
                           .num = 1,
@@ -178,6 +191,8 @@ pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_s
                        .half = paper ? (double)width / 2 : (double)cosines,
                        .freq_shift = spec->freq_shift,
                        .divisor = {spec->divisor[0], spec->divisor[1]},
+                       .divisor_more = spec->divisor_more,
+                       .turns = spec->turns ? 1 : 0,
                        .amplitude = spec->amplitude};
     const size_t counts[] = {sines, cosines < sines ? cosines : 0};
     *out =

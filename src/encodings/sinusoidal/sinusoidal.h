@@ -39,13 +39,15 @@ typedef struct pe_sinusoid {
 } pe_sinusoid;
 
 /** What rows are made from: w_i = (base[0]/base[1])^(-i/(h - freq_shift)), and position pos stands
- * for pos * scale / divisor[0] / divisor[1]; all of it in real arithmetic. */
+ * for pos * scale / (divisor[0] + divisor_more) / divisor[1], in turns or radians; all of it in real
+ * arithmetic. */
 typedef struct pe_sinusoid_spec {
     size_t width, layout;
     pe_dtype dtype;
     double base[2];
     double freq_shift;
-    double scale, divisor[2];
+    double scale, divisor[2], divisor_more;
+    bool turns;
     double amplitude; /* of sines and cosines, at most 1000 */
     bool float32;     /* the reference path, which has no divisors */
 } pe_sinusoid_spec;

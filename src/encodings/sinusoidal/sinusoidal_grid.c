@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sinusoidal_grid.c - sines and cosines of the columns and rows of an image's patches. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,35 @@ static const pe_param coordinates_params[] = {
      .fallback = 1,
      .help = "The divisor of the coordinates. The quotient is exact.",
      .example = "1"},
+    {.name = "offset",
+     .kind = PE_KIND_REAL,
+     .min = 0,
+     .max = SIDE_MAX,
+     .unit = "patches",
+     .help = "It is added to the row and the column of each patch, a multiple of 1/2. DETR counts "
+             "from 1, Deformable DETR from 0.5.",
+     .example = "1"},
+    {.name = "normalize",
+     .kind = PE_KIND_BOOL,
+     .help = "Are coordinates divided by the side of the grid plus eps, and multiplied by scale "
+             "(DETR)?",
+     .example = "false"},
+    {.name = "scale",
+     .kind = PE_KIND_REAL,
+     .optional = true,
+     .min = 1e-9,
+     .max = 1e9,
+     .fallback_text = "2 pi, not rounded",
+     .help = "With normalize: what normalized coordinates are multiplied by.",
+     .example = "6.283185307179586"},
+    {.name = "eps",
+     .kind = PE_KIND_REAL,
+     .optional = true,
+     .min = 0,
+     .max = 1,
+     .fallback_text = "1e-6",
+     .help = "With normalize: what is added to the side.",
+     .example = "1e-6"},
     {.name = "extra_tokens",
      .kind = PE_KIND_INT,
      .min = 0,
@@ -268,13 +298,37 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
                                        : fill_part(g, &pixels, to, why);
 }
 
-/* Patch i of `side` lies at i * base_size / side / interpolation_scale. */
+/* Coordinates that are normalized, or measured by base_size, or neither. */
+static pe_status check_coordinates(pe_values *values, pe_problem *why)
+{
+    static const char *const others[] = {"scale", "eps"};
+    const double offset = pe_values_real(values, "offset");
+    const bool normalize = pe_values_bool(values, "normalize");
+    if (offset * 2 != trunc(offset * 2))
+        return pe_fail(why, PE_INVALID_PARAMETER, "offset",
+                       "offset must be a multiple of 1/2, got %.17g", offset);
+    if (normalize && pe_values_present(values, "base_size"))
+        return pe_fail(why, PE_INVALID_PARAMETER, "base_size",
+                       "base_size does not go with normalize, which measures by the grid");
+    for (size_t k = 0; k < PE_LEN(others) && !normalize; k++)
+        if (pe_values_present(values, others[k]))
+            return pe_fail(why, PE_INVALID_PARAMETER, others[k],
+                           "%s goes with normalize, which is false", others[k]);
+    if (normalize && !pe_values_present(values, "eps"))
+        pe_values_set_real(values, "eps", 1e-6);
+    return PE_OK;
+}
+
+/* Patch i of a side of n lies at (i + offset) times base_size / n, or scale / (n + eps), over
+ * interpolation_scale. Positions are twice as large, to be whole. */
 static pe_status make_axis(const pe_values *values, const char *side, pe_tables *tables, axis *out,
                            pe_problem *why)
 {
     const bool measured = pe_values_present(values, "base_size");
+    const bool normalize = pe_values_bool(values, "normalize");
     const bool sum = pe_values_choice(values, "combine") == ADD;
     const size_t n = (size_t)pe_values_int(values, side);
+    const int64_t twice = (int64_t)(2 * pe_values_real(values, "offset")), step = 1 + twice % 2;
     pe_sinusoid_spec spec = {
         .width = (size_t)pe_values_int(values, "d_model") / (sum ? 1 : 2),
         .layout = pe_values_choice(values, "layout"),
@@ -282,9 +336,14 @@ static pe_status make_axis(const pe_values *values, const char *side, pe_tables 
         .base = {pe_values_real(values, "base"), 1},
         .freq_shift = pe_values_real(values, "freq_shift"),
         .scale = measured ? (double)pe_values_int(values, "base_size") : 1,
-        .divisor = {measured ? (double)n : 1, pe_values_real(values, "interpolation_scale")},
+        .divisor = {measured || normalize ? (double)n : 1,
+                    (double)step * pe_values_real(values, "interpolation_scale")},
+        .divisor_more = normalize ? pe_values_real(values, "eps") : 0,
         .amplitude = pe_values_real(values, "amplitude")};
-    out->positions = pe_positions_range(0, 1, n);
+    if (normalize && pe_values_present(values, "scale"))
+        spec.scale = pe_values_real(values, "scale");
+    spec.turns = normalize && !pe_values_present(values, "scale");
+    out->positions = pe_positions_range(twice * step / 2, step, n);
     return pe_sinusoid_make(&spec, tables, &out->sinusoid, why);
 }
 
@@ -311,7 +370,9 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
 {
     if (!pe_values_present(values, "width"))
         pe_values_set_int(values, "width", pe_values_int(values, "height"));
+    pe_problem mistake;
     pe_status status = add_table(values, limits, out, why);
+    status = pe_problem_collect(status, check_coordinates(values, &mistake), &mistake, why);
     if (status != PE_OK)
         return status;
     grid *g = pe_plan_begin(out, sizeof *g, fill, free_grid);
@@ -337,7 +398,10 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
  * Source    huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951,
  *           get_2d_sincos_pos_embed; without base_size facebookresearch/mae, util/pos_embed.py;
  *           with freq_shift 1 and no base_size the simple ViT (Beyer et al. 2022,
- *           arXiv:2205.01580). MAE's cls_token is extra_tokens=1.
+ *           arXiv:2205.01580). MAE's cls_token is extra_tokens=1. normalize and offset 1:
+ *           huggingface/transformers v5.23.0, models/detr, DetrSinePositionEmbedding; offset 0.5:
+ *           models/deformable_detr; both with axis_order hw and layout interleaved, without the
+ *           mask of a padded image.
  * Shapes    [extra_tokens + height * width, d_model].
  * Units     coordinates in patches (of base_size a side, where given). Accuracy  correctly rounded:
  * coordinates are rational numbers, not rounded to float32 as upstream.
@@ -350,7 +414,8 @@ const pe_resource pe_sinusoidal_grid = {
     .summary = "Sinusoidal encodings of the patches of an image, row by row.",
     .formula =
         "sin(c * w_i) and cos(c * w_i), w_i = base^(-i/(d_model/4 - freq_shift)), of the column "
-        "and of the row c = i * base_size / side / interpolation_scale of a patch",
+        "and of the row c = (i + offset) * base_size / side / interpolation_scale of a patch; with "
+        "normalize (i + offset) * scale / (side + eps) / interpolation_scale",
     .labels = PE_LABELS({.axes = "patch, dimension", .value = "value"}),
     .source = "huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951, "
               "get_2d_sincos_pos_embed; He et al. 2021, arXiv:2111.06377; Beyer et al. 2022, "

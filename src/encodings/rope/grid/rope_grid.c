@@ -15,14 +15,17 @@ typedef struct pe_grid_convention {
     size_t first;    /* the axis of the first pair */
     bool alternate;  /* pairs of the axes in turn; else one half after the other */
     bool split;      /* the axes share one set of frequencies: even ones and odd ones */
-    bool normalized; /* positions are 2 pi times a number from -1 to 1 */
+    bool normalized; /* positions are 2 pi times a number from -1 to 1, of the middle of a patch */
+    bool pixel;      /* from -1, the first patch, to 1, the last; frequencies are linear */
+    bool apart;      /* each axis turns its own half of the channels */
     int64_t origin;  /* of rows and columns */
     pe_pairing pairing;
     double theta;
 } pe_grid_convention;
 
-static const char *const convention_names[] = {"qwen2_vl", "pixtral", "eva02",  "sam2",
-                                               "llama4",   "kimi",    "dinov3", NULL};
+static const char *const convention_names[] = {"qwen2_vl", "pixtral", "eva02",  "sam2",  "llama4",
+                                               "kimi",     "dinov3",  "gemma4", "step3", "inkling2",
+                                               "neomme",   "pixel",   NULL};
 static const pe_grid_convention conventions[] = {
     {.first = PE_GRID_ROW, .pairing = PE_PAIRING_HALF, .theta = 10000},
     {.first = PE_GRID_ROW, .split = true, .pairing = PE_PAIRING_HALF, .theta = 10000},
@@ -31,7 +34,22 @@ static const pe_grid_convention conventions[] = {
     {.first = PE_GRID_COLUMN, .origin = 1, .pairing = PE_PAIRING_INTERLEAVED, .theta = 10000},
     {.first = PE_GRID_COLUMN, .alternate = true, .pairing = PE_PAIRING_INTERLEAVED, .theta = 10000},
     {.first = PE_GRID_ROW, .normalized = true, .pairing = PE_PAIRING_HALF, .theta = 100},
+    {.first = PE_GRID_COLUMN, .apart = true, .pairing = PE_PAIRING_HALF, .theta = 100},
+    {.first = PE_GRID_COLUMN, .pairing = PE_PAIRING_HALF, .theta = 10000},
+    {.first = PE_GRID_COLUMN, .pairing = PE_PAIRING_INTERLEAVED, .theta = 10000},
+    {.first = PE_GRID_ROW,
+     .alternate = true,
+     .split = true,
+     .pairing = PE_PAIRING_HALF,
+     .theta = 10000},
+    {.first = PE_GRID_ROW, .pixel = true, .pairing = PE_PAIRING_INTERLEAVED},
 };
+
+/* Positions lie between -1 and 1, so the sides matter, and each axis has frequencies of its own. */
+static bool by_sides(const pe_grid_convention *c)
+{
+    return c->normalized || c->pixel;
+}
 
 #define SIDE(label, alias, fallback, what)                                                         \
     {                                                                                              \
@@ -54,9 +72,18 @@ static const pe_param grid_params[] = {
      .optional = true,
      .min = 1,
      .max = 1e12,
-     .fallback_text = "10000; dinov3: 100",
-     .help = "Base of the frequencies.",
+     .fallback_text = "10000; dinov3, gemma4: 100",
+     .help = "Base of the frequencies. pixel has none.",
      .example = "10000"},
+    {.name = "max_freq",
+     .kind = PE_KIND_REAL,
+     .optional = true,
+     .min = 1,
+     .max = 1e6,
+     .fallback_text = "10",
+     .help =
+         "For pixel: the frequencies go from pi to pi max_freq/2, in equal steps. timm has 224.",
+     .example = "10"},
     SIDE("height", "window_height", "required without positions", "Rows"),
     SIDE("width", "window_width", "height", "Columns"),
     {.name = "frames",
@@ -98,7 +125,7 @@ static uint32_t frequency_at(const pe_grid *grid, size_t axis, size_t j)
 {
     if (grid->convention->split)
         return (uint32_t)(2 * j + axis);
-    return (uint32_t)(grid->convention->normalized ? axis * grid->pairs / 2 + j : j);
+    return (uint32_t)(by_sides(grid->convention) ? axis * grid->pairs / 2 + j : j);
 }
 
 pe_rope_axes *pe_rope_grid_axes(const pe_grid *grid)
@@ -123,8 +150,8 @@ pe_rope_axes *pe_rope_grid_axes(const pe_grid *grid)
 
 /* What the frequencies depend on, as plain bytes. */
 typedef struct formula {
-    double theta;
-    double side[PE_GRID_AXES]; /* normalized: height and width; else 0 */
+    double theta, max_freq;    /* max_freq: of pixel; else 0 */
+    double side[PE_GRID_AXES]; /* what positions are divided by, by row and column; else 0 */
     uint64_t half;             /* frequencies of an axis, where each has its own */
 } formula;
 
@@ -150,22 +177,48 @@ static void normalize(const void *of, size_t i, mpfr_ptr theta)
     mpfr_clear(turn);
 }
 
+/* pi (1 + j (max_freq/2 - 1)/(h - 1)) / n, j the pair of h of its axis. */
+static void make_linear(const void *of, size_t i, mpfr_ptr theta)
+{
+    const formula *f = of;
+    const size_t axis = i < f->half ? PE_GRID_ROW : PE_GRID_COLUMN;
+    mpfr_t pi;
+    mpfr_init2(pi, mpfr_get_prec(theta) + 32);
+    mpfr_const_pi(pi, MPFR_RNDN);
+    mpfr_set_d(theta, f->max_freq / 2, MPFR_RNDN);
+    mpfr_sub_ui(theta, theta, 1, MPFR_RNDN);
+    mpfr_mul_ui(theta, theta, i % f->half, MPFR_RNDN);
+    mpfr_div_ui(theta, theta, f->half > 1 ? f->half - 1 : 1, MPFR_RNDN);
+    mpfr_add_ui(theta, theta, 1, MPFR_RNDN);
+    mpfr_mul(theta, theta, pi, MPFR_RNDN);
+    mpfr_div_d(theta, theta, f->side[axis], MPFR_RNDN);
+    mpfr_clear(pi);
+}
+
+/* What positions are whole multiples of: 1/n, of pixel 1/(n - 1). */
+static double divisor(const pe_grid_convention *c, size_t side)
+{
+    return (double)(c->pixel && side > 1 ? side - 1 : side);
+}
+
 pe_status pe_rope_grid_wave(const pe_grid *grid, pe_tables *tables, pe_shared_wave *out,
                             pe_problem *why)
 {
     const pe_grid_convention *c = grid->convention;
-    formula f = {.theta = grid->theta};
-    if (c->normalized) {
+    formula f = {.theta = c->pixel ? 1 : grid->theta, .max_freq = grid->max_freq};
+    if (by_sides(c)) {
         f.half = grid->pairs / 2;
-        f.side[PE_GRID_ROW] = (double)grid->patches.height;
-        f.side[PE_GRID_COLUMN] = (double)grid->patches.width;
+        f.side[PE_GRID_ROW] = divisor(c, grid->patches.height);
+        f.side[PE_GRID_COLUMN] = divisor(c, grid->patches.width);
     }
-    const pe_wave_spec spec = {.n = c->split || c->normalized ? grid->pairs : grid->pairs / 2,
+    const pe_wave_spec spec = {.n = c->split || by_sides(c) ? grid->pairs : grid->pairs / 2,
                                .num = c->split ? 2 : 4,
                                .den = (double)grid->head_dim,
                                .position_scale = 1,
                                .base = base,
-                               .scale = c->normalized ? normalize : NULL,
+                               .scale = c->pixel        ? make_linear
+                                        : c->normalized ? normalize
+                                                        : NULL,
                                .formula = &f,
                                .formula_bytes = sizeof f};
     return pe_tables_wave(tables, &spec, out, why);
@@ -174,6 +227,11 @@ pe_status pe_rope_grid_wave(const pe_grid *grid, pe_tables *tables, pe_shared_wa
 pe_pairing pe_rope_grid_pairing(const pe_grid *grid)
 {
     return grid->convention->pairing;
+}
+
+size_t pe_rope_grid_parts(const pe_grid *grid)
+{
+    return grid->convention->apart ? PE_GRID_AXES : 1;
 }
 
 /* ---- patches ---- */
@@ -194,6 +252,8 @@ double pe_rope_grid_position(const pe_grid *grid, size_t axis, size_t k)
     const size_t side = axis == PE_GRID_ROW ? grid->patches.height : grid->patches.width;
     if (grid->convention->normalized) /* of n sides: ((2r + 1)/n - 1) n */
         return 2 * at + 1 - (double)side;
+    if (grid->convention->pixel) /* of the last: (2r/(n - 1) - 1)(n - 1); one patch is at -1 */
+        return side > 1 ? 2 * at + 1 - (double)side : 2 * at - 1;
     return at + (double)grid->convention->origin;
 }
 
@@ -233,7 +293,7 @@ static pe_status check_exact(const pe_grid_convention *convention, const pe_posi
                              pe_problem *why)
 {
     double at;
-    if (!convention->normalized && convention->origin == 0)
+    if (!by_sides(convention) && convention->origin == 0)
         return PE_OK;
     for (size_t axis = 0; axis < PE_GRID_AXES; axis++) {
         const pe_positions part = pe_positions_part(given, axis, PE_GRID_AXES);
@@ -250,7 +310,7 @@ static pe_status check_exact(const pe_grid_convention *convention, const pe_posi
 static pe_status read_given(pe_values *values, const pe_grid_convention *convention,
                             pe_grid_patches *out, pe_problem *why)
 {
-    const bool sides = convention->normalized;
+    const bool sides = by_sides(convention);
     static const char *const others[] = {"frames", "spatial_merge_size", "height", "width"};
     const pe_positions *given = &pe_values_find(values, "positions")->positions;
     double least, most;
@@ -287,6 +347,20 @@ static pe_status read_grid(pe_values *values, pe_grid_patches *out, pe_problem *
                    out->height, out->width, out->merge);
 }
 
+/* A base, or the highest frequency: what the convention has is filled in, the other refused. */
+static pe_status read_frequencies(pe_values *values, pe_grid *grid, pe_problem *why)
+{
+    const bool pixel = grid->convention->pixel;
+    const char *has = pixel ? "max_freq" : "rope_theta", *lacks = pixel ? "rope_theta" : "max_freq";
+    if (pe_values_present(values, lacks))
+        return pe_fail(why, PE_INVALID_PARAMETER, lacks, "%s does not go with convention %s", lacks,
+                       convention_names[grid->convention - conventions]);
+    if (!pe_values_present(values, has))
+        pe_values_set_real(values, has, pixel ? 10 : grid->convention->theta);
+    *(pixel ? &grid->max_freq : &grid->theta) = pe_values_real(values, has);
+    return PE_OK;
+}
+
 pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
 {
     pe_grid grid = {.convention = &conventions[pe_values_choice(values, "convention")],
@@ -297,14 +371,14 @@ pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
                        "columns; got %zu",
                        grid.head_dim);
     grid.pairs = grid.head_dim / 2;
-    if (!pe_values_present(values, "rope_theta"))
-        pe_values_set_real(values, "rope_theta", grid.convention->theta);
-    grid.theta = pe_values_real(values, "rope_theta");
-    const pe_status status = pe_values_present(values, "positions")
-                                 ? read_given(values, grid.convention, &grid.patches, why)
-                                 : read_grid(values, &grid.patches, why);
-    if (status != PE_OK)
-        return status;
-    *out = grid;
-    return PE_OK;
+    pe_problem mistake;
+    pe_status status = read_frequencies(values, &grid, why);
+    status = pe_problem_collect(status,
+                                pe_values_present(values, "positions")
+                                    ? read_given(values, grid.convention, &grid.patches, &mistake)
+                                    : read_grid(values, &grid.patches, &mistake),
+                                &mistake, why);
+    if (status == PE_OK)
+        *out = grid;
+    return status;
 }

@@ -19,7 +19,7 @@ typedef struct pe_grid_patches {
 typedef struct pe_grid {
     const struct pe_grid_convention *convention;
     size_t head_dim, pairs;
-    double theta;
+    double theta, max_freq;  /* of pixel max_freq, of others theta */
     pe_grid_patches patches; /* borrows */
 } pe_grid;
 
@@ -37,6 +37,11 @@ typedef struct pe_grid {
  *     llama4    the same, and both count from 1
  *     kimi      column and row in turn, each with theta_j
  *     dinov3    as qwen2_vl with 2 pi ((2r + 1)/n - 1) in place of r, n the height or the width
+ *     gemma4    as sam2; each axis turns its own half of the channels, pairs one quarter apart
+ *     step3     as sam2; pairs are half a head apart
+ *     inkling2  as sam2
+ *     neomme    row and column in turn, with the next of rope_theta^(-2i/d) each
+ *     pixel     rows, then columns: 2r/(n - 1) - 1, times pi (1 + j (max_freq/2 - 1)/(d/4 - 1))
  *
  * Source    pixtral: huggingface/transformers at b4b5244c, models/pixtral, PixtralRotaryEmbedding.
  *           qwen2_vl: the same, vision_utils.py, get_vision_position_ids (merge blocks), and
@@ -48,6 +53,10 @@ typedef struct pe_grid {
  *           rotary_embedding/llama4_vision_rope.py. kimi: vllm at 97d4c384, models/moonvit.py,
  *           Rope2DPosEmb. dinov3: transformers at fd302075, models/dinov3_vit,
  *           DINOv3ViTRopePositionEmbedding, without augmentation.
+ *           gemma4, step3, inkling2, neomme: transformers v5.23.0, models/gemma4,
+ *           Gemma4VisionRotaryEmbedding, models/step3p7, models/inkling2, models/neomme. pixel:
+ *           lucidrains/rotary-embedding-torch, freqs_for="pixel", get_axial_freqs; timm v1.0.31,
+ *           layers/pos_embed_sincos.py, in_pixels.
  * Errors    INVALID_PARAMETER, MISSING_PARAMETER.
  */
 pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why) PE_MUST_CHECK;
@@ -63,11 +72,15 @@ double pe_rope_grid_position(const pe_grid *grid, size_t axis, size_t k);
 
 /** Channels of a pair of this convention, unless pairing says otherwise. */
 pe_pairing pe_rope_grid_pairing(const pe_grid *grid);
+/** Parts of a head within which its pairs lie: 1, or one for each axis. */
+size_t pe_rope_grid_parts(const pe_grid *grid);
 
 #define PE_GRID_SOURCE                                                                             \
     "pixtral, qwen2_vl: huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532; "    \
     "eva02: baaivision/EVA at 8e966a91; sam2: facebookresearch/sam2 at 393ae336; llama4, kimi: "   \
-    "vllm-project/vllm at 10760a01 and 97d4c384; dinov3: huggingface/transformers at fd302075"
+    "vllm-project/vllm at 10760a01 and 97d4c384; dinov3: huggingface/transformers at fd302075; "   \
+    "gemma4, step3, inkling2, neomme: huggingface/transformers v5.23.0; pixel: "                   \
+    "lucidrains/rotary-embedding-torch"
 
 extern const pe_param_set pe_rope_grid_params; /* convention, rope_theta, the grid or positions */
 

@@ -81,6 +81,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                             .head_dim = grid.head_dim,
                             .rotary_dim = grid.head_dim,
                             .pairs = grid.pairs,
+                            .parts = pe_rope_grid_parts(&grid),
                             .pairing = (pe_pairing)pairing->choice}};
     status = borrow(&grid, tables, &of, why);
     const pe_rope_rotated answer = {.values = values,

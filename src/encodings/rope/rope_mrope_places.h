@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_mrope_places.h - the positions of tokens whose runs have been placed. */
+#ifndef PE_ENCODINGS_ROPE_ROPE_MROPE_PLACES_H
+#define PE_ENCODINGS_ROPE_ROPE_MROPE_PLACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** How the tokens of a run follow each other. */
+typedef enum pe_mrope_course {
+    PE_MROPE_LINE,  /* one position after the other, the same on all axes */
+    PE_MROPE_JOINT, /* all at one position */
+    PE_MROPE_GRID,  /* time, height and width; sounds between the frames, if there are any */
+    PE_MROPE_IMAGE  /* xdrope: place in the sequence, column, row, number of the image */
+} pe_mrope_course;
+
+/** A run of the sequence, placed. */
+typedef struct pe_mrope_place {
+    pe_mrope_course course;
+    size_t first, tokens;  /* in the sequence, padding included */
+    int64_t start;         /* its first position, on every axis */
+    size_t height, width;  /* of GRID, merged; IMAGE: width with the end of the row; number */
+    size_t number;         /* IMAGE: how many images came before */
+    size_t frames, sounds; /* GRID; frames * height * width + sounds == tokens */
+    size_t chunk;          /* positions; all frames of a chunk stand before its sounds */
+    double seconds, speed; /* a frame is floor(frame * seconds * speed) after the first */
+} pe_mrope_place;
+
+/** Runs one after the other; tokens before and after them are padding, with positions 0. */
+typedef struct pe_mrope_places {
+    size_t axes, tokens, n;
+    pe_mrope_place run[];
+} pe_mrope_places;
+
+/** floor(frame * seconds * speed), exactly. */
+int64_t pe_mrope_places_time(size_t frame, double seconds, double speed);
+
+/**
+ * Elements [first, first + n) of the positions.
+ * Shapes  [axes, tokens], row-major; out: [n].
+ */
+void pe_mrope_places_fill(const pe_mrope_places *places, size_t first, size_t n, int32_t *out);
+
+#endif
