@@ -246,6 +246,13 @@ static bool is_unread_truncate(pe_rope_reading *r, pe_rope_key key, const json_t
     return true;
 }
 
+/* transformers takes beta_fast or 32, beta_slow or 1: 0 is as none. */
+static bool is_no_beta(pe_rope_key key, const json_t *value)
+{
+    return (key == PE_ROPE_BETA_FAST || key == PE_ROPE_BETA_SLOW) && json_is_number(value) &&
+           json_number_value(value) == 0;
+}
+
 static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_rope_key known = pe_rope_key_find(key);
@@ -256,8 +263,9 @@ static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
     } else if (json_is_null(value) && known == PE_ROPE_TRUNCATE && pe_dictionary_reads(r, known)) {
         pe_reader_used(r->reader, pe_dictionary_place(r, key), value, key, "null counts as false");
         pe_dictionary_set_number(r, key, r->place, 0);
-    } else if (json_is_null(value)) {
-        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value, "null counts as absent");
+    } else if (json_is_null(value) || is_no_beta(known, value)) {
+        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
+                          json_is_null(value) ? "null counts as absent" : "0 counts as absent");
     } else if (known != PE_ROPE_KEYS && !pe_dictionary_reads(r, known)) {
         char note[96];
         snprintf(note, sizeof note, "rope_type %s does not read it", r->type->name);

@@ -27,8 +27,9 @@ typedef struct pe_rope_reading {
     pe_reader *reader;
     pe_model_layers *kind;
     pe_dictionary dictionary;
-    bool local;   /* layers of sliding attention that have a base of their own */
-    bool by_type; /* transformers has parameters for each type of layers */
+    bool local;      /* layers of sliding attention that have a base of their own */
+    bool compressed; /* layers that labels do not call main, in one dictionary for all */
+    bool by_type;    /* transformers has parameters for each type of layers */
     const pe_rope_type *type;
     char unknown_key[PE_READER_KEY];
     const char *meant_key; /* the key that unknown_key may have meant; NULL: none */

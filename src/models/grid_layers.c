@@ -28,7 +28,10 @@ static double find_head_dim(pe_reader *reader)
     const pe_fact width = type->wide_embed ? PE_FACT_EMBED : PE_FACT_HIDDEN;
     const double wide = count_or(reader, width, type->width);
     const double heads = count_or(reader, PE_FACT_HEADS, type->heads);
-    return heads != 0 ? floor(wide / heads) : 0;
+    const json_t *rate = pe_reader_member(reader, "memory_attention_downsample_rate");
+    pe_reader_used(reader, "memory_attention_downsample_rate", rate, "head_dim", NULL);
+    const double parts = json_number_value(rate) > 0 ? heads * json_number_value(rate) : heads;
+    return parts != 0 ? floor(wide / parts) : 0;
 }
 
 /* In its dictionary, or beside it. */

@@ -190,6 +190,34 @@ static bool read_block_types(pe_reader *reader, layer_list *layers)
     return true;
 }
 
+/**
+ * DeepSeek-V4 lists for each layer how many tokens become one; else the first two layers are heavily
+ * compressed, and those behind them in turn.
+ *
+ * Source  DeepseekV4Config of huggingface/transformers 5.23.0.
+ */
+static bool read_ratios(pe_reader *reader, layer_list *layers)
+{
+    static const char key[] = "compress_ratios", heavy[] = "heavily_compressed_attention",
+                      sparse[] = "compressed_sparse_attention";
+    const json_t *list = pe_reader_member(reader, key);
+    if (reader->type->labels == NULL)
+        return false;
+    if (list != NULL && json_array_size(list) < layers->n)
+        pe_reader_fail_type(reader, key, "an array of 0, 4 or 128 for each layer", list);
+    for (size_t i = 0; i < layers->n; i++) {
+        const double ratio = json_number_value(json_array_get(list, i));
+        layers->type[i] = list == NULL ? (i > 1 && i % 2 == 1 ? sparse : heavy)
+                          : ratio == 0 ? sliding
+                          : ratio == 4 ? sparse
+                                       : heavy;
+    }
+    pe_reader_used(reader, key, list, NULL,
+                   "0: sliding_attention, 4: compressed_sparse_attention, "
+                   "128: heavily_compressed_attention");
+    return true;
+}
+
 static void read_pattern(pe_reader *reader, layer_list *layers)
 {
     static const char note[] = "the default of this model type";
@@ -205,7 +233,7 @@ static void read_pattern(pe_reader *reader, layer_list *layers)
         {PE_FACT_ATTENTION_EVERY, reader->type->attention_every, 1, "linear_attention"},
     };
     if (read_letters(reader, layers) || read_full(reader, layers) ||
-        read_block_types(reader, layers))
+        read_block_types(reader, layers) || read_ratios(reader, layers))
         return;
     for (size_t p = 0; p < PE_LEN(patterns); p++) {
         const size_t every = fact_or(reader, patterns[p].fact, patterns[p].fallback, note);

@@ -51,7 +51,7 @@ typedef struct pe_model_tower {
     struct pe_model *model; /* without keys, warnings and towers: those are the whole's */
 } pe_model_tower;
 
-#define PE_MODEL_TOWERS_MAX 8
+#define PE_MODEL_TOWERS_MAX 16
 
 /** Immutable once made. */
 typedef struct pe_model {

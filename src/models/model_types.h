@@ -67,9 +67,15 @@ typedef struct pe_model_type {
     const char *variant;        /* T5: an encoder alone, with buckets of its own */
     const char *mrope_layout;   /* of sections, where they have any; NULL: sections */
     const json_t *mrope_section;
-    bool temperature;  /* queries of layers that do not rotate grow with their position */
-    double merge;      /* spatial_merge_size of the vision tower's class */
-    double per_second; /* tokens_per_second of it */
+    const json_t *axes;   /* axes_dims of its class, or the name of a rule of axes.c */
+    const char *axes_key; /* where a configuration gives them */
+    const json_t *axis_order, *axes_theta, *axes_scale; /* of its class */
+    const char *axes_scale_key;
+    const json_t *labels; /* what its dictionary calls types of layers; "*": others */
+    bool tail;            /* the last channels of a head rotate, and are told as a head */
+    bool temperature;     /* queries of layers that do not rotate grow with their position */
+    double merge;         /* spatial_merge_size of the vision tower's class */
+    double per_second;    /* tokens_per_second of it */
     double buckets, max_distance;
     double softmax_scale;     /* of the class, whatever head_dim is */
     const char *layout;       /* sinusoidal */

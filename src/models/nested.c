@@ -109,19 +109,15 @@ static void take_reports(pe_reader *reader, const char *name, pe_model *tower)
     tower->n_keys = tower->n_warnings = 0;
 }
 
+/* There is room: what has none is not resolved. */
 static void keep_tower(pe_reader *reader, const pe_model_tower *tower)
 {
     pe_model *model = reader->model;
-    if (model->n_towers < PE_MODEL_TOWERS_MAX && tower->pointer != NULL) {
+    if (tower->pointer != NULL) {
         model->towers[model->n_towers++] = *tower;
         return;
     }
-    if (tower->pointer == NULL)
-        pe_reader_fail_memory(reader);
-    else
-        pe_reader_warn(reader, "%s is left out: there are more than %d towers", tower->pointer,
-                       PE_MODEL_TOWERS_MAX);
-    free(tower->pointer);
+    pe_reader_fail_memory(reader);
     pe_model_free(tower->model);
 }
 
@@ -150,6 +146,7 @@ static void resolve_tower(pe_reader *reader, const place *at, const char *name, 
                        .tower = name,
                        .outer = json_string_value(json_object_get(at->object, "model_type")),
                        .depth = reader->depth + 1,
+                       .towers_max = reader->towers_max - reader->model->n_towers - 1,
                        .why = &why};
     memcpy(inner.path, at->path, sizeof inner.path);
     go_into(&inner, name, value);
@@ -167,7 +164,10 @@ static void resolve_member(pe_reader *reader, const place *at, const char *name,
                            const json_t *value, pe_nested_resolve *resolve)
 {
     const char *lack = lack_of(reader, name, value);
-    if (lack != NULL)
+    if (reader->model->n_towers == reader->towers_max)
+        pe_reader_warn(reader, "#/%s%.*s is left out: there are more than %d towers", at->path,
+                       PE_READER_NAME, name, PE_MODEL_TOWERS_MAX);
+    else if (lack != NULL)
         pe_reader_warn(reader, "%s%.*s is not told: %s", at->path, PE_READER_NAME, name, lack);
     else
         resolve_tower(reader, at, name, value, resolve);

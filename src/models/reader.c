@@ -39,10 +39,11 @@ typedef struct fact_row {
 
 static const fact_row facts[PE_FACTS] = {
     [PE_FACT_HIDDEN] = FACT(INT, 1, WIDTH_MAX, "head_dim", "hidden_size", "n_embd", "d_model",
-                            "dim", "hidden_dim", "emb_dim"),
+                            "dim", "hidden_dim", "emb_dim", "memory_attention_hidden_size"),
     [PE_FACT_EMBED] = FACT(INT, 1, WIDTH_MAX, "head_dim", "embed_dim"),
     [PE_FACT_HEADS] = FACT(INT, 1, 65536, "head_dim", "num_attention_heads", "n_head", "n_heads",
-                           "num_heads", "encoder_attention_heads", "encoder_num_attention_heads"),
+                           "num_heads", "encoder_attention_heads", "encoder_num_attention_heads",
+                           "memory_attention_num_attention_heads"),
     [PE_FACT_HEAD_DIM] =
         FACT(INT, 1, 65536, "head_dim", "head_dim", "kv_channels", "attention_head_dim"),
     [PE_FACT_GLOBAL_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "global_head_dim"),
@@ -63,7 +64,7 @@ static const fact_row facts[PE_FACTS] = {
         FACT(REAL, 1, 1e12, "rope_theta", "rope_theta", "global_rope_theta", "rotary_emb_base",
              "rope_base", "rotary_base", "attn_config/rope_theta", "theta"),
     [PE_FACT_LOCAL_THETA] = FACT(REAL, 1, 1e12, "rope_theta", "rope_local_base_freq",
-                                 "local_rope_theta", "swa_rope_theta"),
+                                 "local_rope_theta", "swa_rope_theta", "compress_rope_theta"),
     [PE_FACT_THETA_RATIO] = FACT(REAL, 1e-3, 1e6, "rope_theta", "rope_ratio"),
     [PE_FACT_INTERLEAVE] = FACT(BOOL, 0, 1, "pairing", "rope_interleave", "rotary_emb_interleaved"),
     [PE_FACT_PATTERN] =

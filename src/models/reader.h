@@ -54,6 +54,7 @@ typedef struct pe_reader {
     const char *tower;         /* its key in the whole; NULL: it is no tower */
     const char *outer;         /* a tower: the model type that it belongs to, or NULL */
     size_t depth;              /* of towers within towers */
+    size_t towers_max;         /* so many towers are resolved, those within towers counted */
     const json_t *config;      /* the object of it that has the text model's keys */
     char path[PE_READER_PATH]; /* of it: "", "text_config/" */
     size_t path_bytes;         /* of these, those of the whole's path */

@@ -243,7 +243,8 @@ static pe_status resolve_whole(pe_reader *reader, pe_model **out)
 
 pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why)
 {
-    pe_reader reader = {.whole = config, .config = config, .why = why};
+    pe_reader reader = {
+        .whole = config, .config = config, .towers_max = PE_MODEL_TOWERS_MAX, .why = why};
     if (!json_is_object(config))
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration is a JSON object, got %s",
                        config != NULL ? pe_reader_type_text(config) : "nothing");

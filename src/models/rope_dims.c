@@ -206,10 +206,28 @@ static void set_factors(pe_rope_reading *r, double dim)
     json_decref(list);
 }
 
+/* Types that scale a frequency by its pair alone; dynamic does while sequences are short. */
+static bool scales_pairs(const pe_rope_type *type)
+{
+    return type == &pe_rope_default || type == &pe_rope_linear || type == &pe_rope_longrope ||
+           type == &pe_rope_dynamic;
+}
+
+/* All channels of a head rotate, but for the last of an odd number. */
+static void warn_of_head(pe_rope_reading *r, double dim)
+{
+    pe_dictionary_set_number(r, "head_dim", "head_dim", dim + 1);
+    pe_reader_warn(
+        r->reader,
+        "head_dim is odd, %.0f: transformers makes %.0f frequencies, and fails; head_dim "
+        "is told as %.0f, with those frequencies",
+        dim, (dim + 1) / 2, dim + 1);
+}
+
 /**
  * Where int(head_dim partial_rotary_factor) = d is odd, transformers makes (d + 1)/2 frequencies
  * base^(-2i/d), which turn d + 1 channels. Those of d + 1 channels, divided by freq_factors, are
- * the same; so they are where a type scales all of them alike.
+ * the same; so they are where a type scales each by its pair alone.
  *
  * Source    compute_default_rope_parameters and apply_rotary_pos_emb of
  *           models/glm4_moe/modeling_glm4_moe.py in huggingface/transformers 5.23.0.
@@ -218,19 +236,37 @@ static void set_factors(pe_rope_reading *r, double dim)
 static void even_out(pe_rope_reading *r, double head_dim)
 {
     pe_values *values = &r->kind->values;
-    const bool even_scale = r->type == &pe_rope_default || strcmp(r->type->name, "linear") == 0;
-    if (!even_scale || !pe_values_present(values, "partial_rotary_factor"))
-        return;
-    const double dim = floor(head_dim * pe_values_real(values, "partial_rotary_factor"));
-    if (fmod(dim, 2) == 0 || dim >= head_dim)
+    const bool given = pe_values_present(values, "partial_rotary_factor");
+    const double part = given ? pe_values_real(values, "partial_rotary_factor") : 1;
+    const double dim = floor(head_dim * part);
+    if (!scales_pairs(r->type) || pe_values_present(values, "rotary_dim") || fmod(dim, 2) == 0 ||
+        (dim >= head_dim && r->reader->type->name == NULL))
         return;
     pe_reader_unset(values, "partial_rotary_factor");
     pe_dictionary_set_number(r, "rotary_dim", "partial_rotary_factor", dim + 1);
     set_factors(r, dim);
-    pe_reader_warn(r->reader,
-                   "int(head_dim * partial_rotary_factor) is odd, %.0f: transformers turns %.0f "
-                   "channels, by the frequencies rope_theta^(-2i/%.0f), as freq_factors say",
-                   dim, dim + 1, dim);
+    if (dim >= head_dim)
+        warn_of_head(r, dim);
+    else
+        pe_reader_warn(r->reader,
+                       "int(head_dim * partial_rotary_factor) is odd, %.0f: transformers turns "
+                       "%.0f channels, by the frequencies rope_theta^(-2i/%.0f), as freq_factors "
+                       "say",
+                       dim, dim + 1, dim);
+    if (r->type == &pe_rope_dynamic)
+        pe_reader_warn(r->reader, "freq_factors hold up to max_position_embeddings tokens: beyond, "
+                                  "rope_type dynamic grows the base");
+}
+
+/* Where the last channels of a head rotate, they alone are told. */
+static void take_tail(pe_rope_reading *r, double head_dim)
+{
+    pe_values *values = &r->kind->values;
+    if (!r->reader->type->tail || !pe_values_present(values, "partial_rotary_factor"))
+        return;
+    const double dim = floor(head_dim * pe_values_real(values, "partial_rotary_factor"));
+    pe_reader_unset(values, "partial_rotary_factor");
+    pe_dictionary_set_number(r, "head_dim", "partial_rotary_factor", dim);
 }
 
 void pe_rope_dims_read(pe_rope_reading *r)
@@ -242,5 +278,7 @@ void pe_rope_dims_read(pe_rope_reading *r)
     pe_dictionary_set_number(r, "head_dim", where, dim);
     read_rotary_part(r, dim);
     if (r->reader->status == PE_OK)
-        even_out(r, dim);
+        take_tail(r, dim);
+    if (r->reader->status == PE_OK)
+        even_out(r, (double)pe_values_int(&r->kind->values, "head_dim"));
 }

@@ -5,9 +5,49 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/axes.h"
 #include "models/rope_checks.h"
 #include "models/rope_dims.h"
 #include "models/type_name.h"
+
+/* Parameters of all layers, in the place of those by type of layers, as transformers ignores. */
+static void ignore_flat(pe_rope_reading *r)
+{
+    pe_reader *reader = r->reader;
+    if (!reader->type->by_type || strcmp(r->dictionary.place, "rope_parameters/") != 0 ||
+        r->dictionary.object == reader->dictionary)
+        return;
+    pe_reader_ignored(reader, "rope_parameters", r->dictionary.object,
+                      "ignored by transformers: it has no member for a type of layers");
+    pe_reader_warn(reader,
+                   "rope_parameters of model type %s has one member for each type of layers: "
+                   "transformers ignores parameters of all layers there, and takes the defaults of "
+                   "the class",
+                   reader->type->name);
+    r->dictionary = (pe_dictionary){0};
+}
+
+/**
+ * The dictionary names kinds of layers by labels of its own. One that names none is of the layers
+ * that are not main's, which have a base of their own, and no attention factor.
+ *
+ * Source  DeepseekV4Config.__post_init__ of huggingface/transformers 5.23.0.
+ */
+static void choose_labelled(pe_rope_reading *r)
+{
+    const json_t *labels = r->reader->type->labels;
+    const json_t *own = json_object_get(labels, r->kind->layer_type);
+    const char *label = json_string_value(own != NULL ? own : json_object_get(labels, "*"));
+    const pe_dictionary all = r->dictionary;
+    const bool main = strcmp(label, "main") == 0;
+    if (all.object != NULL && pe_dictionary_is_by_type(all.object)) {
+        pe_dictionary_choose(r->reader, &all, label, &r->dictionary);
+        return;
+    }
+    r->compressed = r->local = !main;
+    if (main)
+        r->dictionary = (pe_dictionary){0};
+}
 
 /* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
  * no scaling. */
@@ -16,6 +56,10 @@ static void choose_dictionary(pe_rope_reading *r)
     pe_reader *reader = r->reader;
     const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
     r->by_type = reader->type->by_type || reader->type->theta_alone;
+    if (reader->type->labels != NULL) {
+        choose_labelled(r);
+        return;
+    }
     if (r->dictionary.object != NULL && pe_dictionary_is_by_type(r->dictionary.object)) {
         const pe_dictionary all = r->dictionary;
         pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
@@ -23,12 +67,7 @@ static void choose_dictionary(pe_rope_reading *r)
         r->local = sliding && reader->type->local_theta != 0 && !reader->type->theta_alone;
         return;
     }
-    if (reader->type->by_type && strcmp(r->dictionary.place, "rope_parameters/") == 0 &&
-        r->dictionary.object != reader->dictionary)
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "rope_parameters",
-                       "rope_parameters of model type %s has one member for each type of layers; "
-                       "transformers ignores parameters of all layers there",
-                       reader->type->name);
+    ignore_flat(r);
     r->local = sliding && !(reader->type->theta_alone && r->dictionary.object != NULL) &&
                (reader->type->local_theta != 0 || pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
     if (reader->type->theta_alone && !r->local)
@@ -44,7 +83,7 @@ static void choose_dictionary(pe_rope_reading *r)
 static bool has_nested_theta(pe_rope_reading *r, double *out)
 {
     const json_t *nested = pe_dictionary_member(r, "rope_theta");
-    if (nested == NULL)
+    if (nested == NULL || r->compressed)
         return false;
     pe_dictionary_set_member(r, "rope_theta", "rope_theta", NULL);
     *out = json_number_value(nested);
@@ -203,6 +242,17 @@ static void read_mscales(pe_rope_reading *r)
                                  "beyond");
 }
 
+/* Compressed layers do not multiply by yarn's attention factor, unless it is given. */
+static void read_compressed(pe_rope_reading *r)
+{
+    const char *place = pe_dictionary_place(r, "attention_factor");
+    if (!r->compressed || strcmp(r->type->name, "yarn") != 0 ||
+        pe_values_present(&r->kind->values, "attention_factor"))
+        return;
+    pe_reader_class_default(r->reader, place, 1, "attention_factor");
+    pe_dictionary_set_number(r, "attention_factor", place, 1);
+}
+
 static void read_default_section(pe_rope_reading *r)
 {
     const json_t *own = r->reader->type->mrope_section;
@@ -231,10 +281,12 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
         pe_type_name_read,
         read_theta,
         pe_rope_dims_read,
+        pe_axes_read,
         read_pairing,
         read_lengths,
         read_mscales,
         pe_dictionary_read_keys,
+        read_compressed,
         read_mrope_layout,
         read_yarn_factor,
         pe_dictionary_read_defaults,

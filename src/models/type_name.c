@@ -40,6 +40,10 @@ static const char *meaning_of(pe_rope_reading *r, const char *name, const char *
         *note = "an old name of longrope in this model type";
         return "longrope";
     }
+    if (r->reader->type->axes != NULL && strcmp(name, "axial") == 0) {
+        *note = "the frequencies of several axes";
+        return pe_rope_default.name;
+    }
     for (size_t t = 0; t < PE_LEN(type_names); t++)
         if (strcmp(type_names[t].name, name) == 0) {
             *note = type_names[t].note;

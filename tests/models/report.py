@@ -12,7 +12,9 @@ rotary classes compute inv_freq and the attention factor, which are compared wit
     unseen   the modules could not be run: nothing was compared
     wrong    the answer disagrees: a mistake of the program
 
-Usage: report.py measure SHARD/SHARDS FILE | verdicts FILE... | variants COUNT [CLASSES]
+renew measures only the classes whose answer is not the one that verdicts.tsv has.
+
+Usage: report.py measure SHARD/SHARDS FILE | verdicts FILE... | renew | variants COUNT [CLASSES]
 """
 import contextlib
 import glob
@@ -242,6 +244,21 @@ def measure_class(entry):
     return {"rotary": rotary, "calls": list(seen.values()), "ran": ran, "methods": methods}
 
 
+def measure_in_child(name, entry, out):
+    import torch
+    child = os.fork()
+    if child == 0:
+        signal.alarm(LIMIT_SECONDS)
+        told = {"class": name, "torch": torch.__version__}
+        try:
+            told |= measure_class(entry)
+        finally:
+            out.write(json.dumps(told) + "\n")
+            out.flush()
+            os._exit(0)
+    os.waitpid(child, 0)
+
+
 def measure(shard, path):
     """Each class in a process of its own: watched modules stay watched, and some never end."""
     first, step = (int(part) for part in shard.split("/"))
@@ -249,17 +266,7 @@ def measure(shard, path):
     classes = load_classes()
     with open(path, "w", encoding="utf-8") as out:
         for name in sorted(classes)[first::step]:
-            child = os.fork()
-            if child == 0:
-                signal.alarm(LIMIT_SECONDS)
-                told = {"class": name, "torch": torch.__version__}
-                try:
-                    told |= measure_class(classes[name])
-                finally:
-                    out.write(json.dumps(told) + "\n")
-                    out.flush()
-                    os._exit(0)
-            os.waitpid(child, 0)
+            measure_in_child(name, classes[name], out)
 
 
 # ---- variants ----
@@ -372,11 +379,13 @@ def of_kind(table, kind, plain):
 def compare_frequencies(server, rotary, layers):
     wrong = []
     for layer in layers:
-        status, answer = server.post("/v1/rope/frequencies", layer["parameters"])
+        numerics = {} if "axes_dims" in layer["parameters"] else {"numerics": "float32"}
+        status, answer = server.post("/v1/rope/frequencies", layer["parameters"] | numerics)
         if status != 200:
             return [f"/v1/rope/frequencies refuses {layer['layer_type']}"]
         mine, factor = answer["inv_freq"]["data"], answer["attention_factor"]
-        if not any(close(mine, freq) for freq in of_kind(rotary["freq"], layer["layer_type"], "inv_freq")):
+        axes = len(layer["parameters"].get("axes_dims", [0]))  # whose frequencies are the same
+        if not any(close(mine, freq * axes) for freq in of_kind(rotary["freq"], layer["layer_type"], "inv_freq")):
             wrong.append(f"inv_freq of {layer['layer_type']}")
         scales = of_kind(rotary["scale"], layer["layer_type"], "attention_scaling")
         if scales and abs(scales[0] - factor) > 1e-6 * factor:
@@ -482,29 +491,59 @@ def load_test():
     return module
 
 
-def write_verdicts(paths):
+def row_of(test, name, entry, measured, status, answer):
+    verdict, why = judge(measured[0], measured[1], status, answer, entry["config"])
+    return [name, entry["class"].model_type or "-", verdict, test.digest(status, answer), why[:120]]
+
+
+def write_rows(rows):
     import transformers
+    counts = {}
+    for row in rows:
+        counts[row[2]] = counts.get(row[2], 0) + 1
+    summary = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
+    head = f"# transformers {transformers.__version__} (PyPI): {summary}\n# class\tmodel type\tverdict\tanswer\twhy\n"
+    text = "".join("\t".join(row) + "\n" for row in rows)
+    (FOLDER / "verdicts.tsv").write_text(head + text, encoding="utf-8")
+    print(summary)
+
+
+def write_verdicts(paths):
     test, classes = load_test(), load_classes()
     known = set(test.read_verdicts()) if (FOLDER / "verdicts.tsv").exists() else set()
     lines = [line for path in paths for line in open(path, encoding="utf-8")]
     measured = {told["class"]: told for told in map(json.loads, lines)}
-    server, rows, counts = test.Server(), [], {}
+    server, rows = test.Server(), []
     for name, entry in sorted(classes.items()):
         status, answer = server.post("/v1/models/resolve", entry["config"])
-        verdict, why = judge(server, measured.get(name, {}), status, answer, entry["config"])
-        counts[verdict] = counts.get(verdict, 0) + 1
-        model_type = entry["class"].model_type or "-"
-        rows.append("\t".join([name, model_type, verdict, test.digest(status, answer), why[:120]]))
+        rows.append(row_of(test, name, entry, (server, measured.get(name, {})), status, answer))
         if name not in known and known:
-            print(f"not yet known: {name} ({entry['class'].model_type}): {verdict}, {why}")
+            print(f"not yet known: {' '.join(rows[-1])}")
     server.stop()
-    summary = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
-    head = f"# transformers {transformers.__version__} (PyPI): {summary}\n# class\tmodel type\tverdict\tanswer\twhy\n"
-    (FOLDER / "verdicts.tsv").write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
     configurations = {name: {"config": entry["config"]} for name, entry in sorted(classes.items())}
     with lzma.open(FOLDER / "configurations.json.xz", "wt", encoding="utf-8", preset=9) as file:
         json.dump(configurations, file)
-    print(summary)
+    write_rows(rows)
+
+
+def renew_verdicts():
+    """The rows of classes whose answers have changed; the others stay, with what was measured of them."""
+    import torch
+    test, classes = load_test(), load_classes()
+    known, server, rows = test.read_verdicts(), test.Server(), []
+    for name, entry in sorted(classes.items()):
+        status, answer = server.post("/v1/models/resolve", entry["config"])
+        if name in known and known[name][3] == test.digest(status, answer):
+            rows.append(known[name])
+            continue
+        with open(os.memfd_create("told"), "w+", encoding="utf-8") as out:
+            measure_in_child(name, entry, out)
+            out.seek(0)
+            told = json.loads(out.readline() or "{}")
+        rows.append(row_of(test, name, entry, (server, told), status, answer))
+        print(" ".join(rows[-1]))
+    server.stop()
+    write_rows(rows)
 
 
 if __name__ == "__main__":
@@ -512,6 +551,8 @@ if __name__ == "__main__":
     os.environ["TRANSFORMERS_VERBOSITY"] = "error"
     if sys.argv[1] == "measure":
         measure(*sys.argv[2:])
+    elif sys.argv[1] == "renew":
+        renew_verdicts()
     elif sys.argv[1] == "variants":
         write_variants(*sys.argv[2:])
     else:

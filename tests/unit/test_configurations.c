@@ -43,6 +43,7 @@ typedef struct spelling {
     "\"model_type\":\"dots3_note_text\",\"qk_rope_head_dim\":64,\"layer_types\":["                 \
     "\"indexed_attention\",\"sliding_attention\"]"
 #define ODD "\"model_type\":\"glm4_moe\",\"head_dim\":7,\"rope_theta\":1e4"
+#define V4  "\"model_type\":\"deepseek_v4\",\"head_dim\":512" LAYERS
 #define ASR "\"model_type\":\"nemotron3_5_transcribe_asr_audio\""
 
 static const spelling spellings[] = {
@@ -182,12 +183,41 @@ static const spelling spellings[] = {
     {"{" DOTS ",\"swa_rope_theta\":7e4,\"rope_scaling\":{\"type\":\"linear\",\"factor\":4}}",
      "sliding_attention", "rope_theta", "80000000"},
 
+    {"{" LLAMA ",\"max_position_embeddings\":64,\"rope_scaling\":{" YARN ",\"beta_fast\":0}}", NULL,
+     "beta_fast", "32"},
+
     /* dimensions */
     {"{" SAPROT ",\"partial_rotary_factor\":0.5}", NULL, "rotary_dim", "64"},
     {"{" ASR "}", NULL, "rotary_dim", "64"},
     {"{\"model_type\":\"glm4_moe\"}", NULL, "rotary_dim", "22"},
     {"{" ODD "}", NULL, "freq_factors", "[1,4.6415888336127793]"}, /* 10000^(2 / (3 4)) */
     {"{" ODD ",\"rope_scaling\":{\"type\":\"linear\",\"factor\":2}}", NULL, "rotary_dim", "4"},
+    {"{" ODD ",\"max_position_embeddings\":8,\"rope_scaling\":{\"type\":\"dynamic\",\"factor\":2}}",
+     NULL, "rotary_dim", "4"},
+    {"{" ODD ",\"max_position_embeddings\":8,\"rope_scaling\":{\"type\":\"longrope\","
+     "\"factor\":2,\"short_factor\":[1,1],\"long_factor\":[1,2]}}",
+     NULL, "freq_factors", "[1,4.6415888336127793]"},
+    {"{\"model_type\":\"qwen3_omni_moe_text\",\"hidden_size\":12,\"num_attention_heads\":4,"
+     "\"rope_theta\":1e4}",
+     NULL, "freq_factors", "[1,4.6415888336127793]"},
+    {"{" V4 ",\"qk_rope_head_dim\":64}", "heavily_compressed_attention", "rope_theta", "160000"},
+    {"{" V4 "}", "3", "head_dim", "64"},
+    {"{" V4 ",\"compress_ratios\":[128,4,0,0]}", "sliding_attention", "rope_theta", "10000"},
+    {"{" V4
+     ",\"compress_ratios\":[128,4,0,0],\"max_position_embeddings\":64,\"rope_scaling\":{" YARN "}}",
+     "compressed_sparse_attention", "attention_factor", "1"},
+    {"{" V4
+     ",\"compress_ratios\":[128,4,0,0],\"max_position_embeddings\":64,\"rope_scaling\":{" YARN "}}",
+     "sliding_attention", "rope_type", "\"default\""},
+    {"{" V4
+     ",\"rope_parameters\":{\"main\":{\"rope_theta\":2e4},\"compress\":{\"rope_theta\":3e4}}}",
+     "heavily_compressed_attention", "rope_theta", "30000"},
+    {"{\"model_type\":\"minimax_m3_vl_vision\",\"hidden_size\":1280,\"num_attention_heads\":16,"
+     "\"rope_parameters\":{\"rope_type\":\"axial\"}}",
+     NULL, "axes_dims", "[26,26,26]"},
+    {"{\"model_type\":\"sam2_video\",\"memory_attention_hidden_size\":256,"
+     "\"memory_attention_downsample_rate\":2}",
+     NULL, "head_dim", "128"},
     {"{" ASR ",\"rope_theta\":5e5}", NULL, "rope_theta", "10000"},
     {"{" ASR ",\"rope_parameters\":{\"rope_theta\":5e5}}", NULL, "rotary_dim", "128"},
     {"{\"model_type\":\"gpt_neox_japanese\",\"hidden_size\":1024,\"num_attention_heads\":16,"
@@ -244,6 +274,10 @@ static const spelling spellings[] = {
      "\"factor\":8}}",
      "sliding_attention", "rope_type", "\"default\""},
     {"{\"model_type\":\"gemma3_text\"" LAYERS "}", "0", "rope_theta", "10000"},
+    {"{\"model_type\":\"gemma3_text\"" LAYERS ",\"rope_parameters\":{" YARN "}}", NULL, "rope_type",
+     "\"default\""},
+    {"{\"model_type\":\"olmo3\",\"head_dim\":64,\"rope_parameters\":{\"rope_theta\":3e4}}", NULL,
+     "rope_theta", "500000"},
     {"{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":6}", "5", "rope_theta", "1000000"},
     {"{\"model_type\":\"modernbert\",\"hidden_size\":768,\"num_attention_heads\":12" LAYERS "}",
      "3", "rope_theta", "160000"},
@@ -462,6 +496,10 @@ static const struct {
      "\"original_max_position_embeddings\":4096}}",
      "rope_scaling/truncate is not read by transformers"},
     {"{" ODD "}", "is odd, 3: transformers turns 4 channels"},
+    {"{" ODD ",\"partial_rotary_factor\":1}",
+     "head_dim is odd, 7: transformers makes 4 frequencies"},
+    {"{\"model_type\":\"t5gemma2_text\",\"rope_parameters\":{" YARN "}}",
+     "transformers ignores parameters of all layers there"},
     {"{" LLAMA ",\"vision_config\":\"siglip\"}",
      "vision_config is not told: a configuration is an"},
     {"{" LLAMA ",\"a~b\":{\"model_type\":\"vit\"}}",
