@@ -17,6 +17,8 @@ static struct {
     atomic_uint_least64_t refused, failed, evicted;
 } budget = {.bytes_max = SIZE_MAX};
 
+static _Thread_local uint64_t failures; /* allocations of this thread */
+
 static void count(atomic_uint_least64_t *counter, size_t n)
 {
     atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
@@ -68,6 +70,7 @@ bool pe_budget_take(size_t bytes)
     if (!room &&
         (bytes >= PE_BUDGET_SMALL || !take(bytes, sum(budget.bytes_max, PE_BUDGET_SPARE)))) {
         count(&budget.refused, 1);
+        failures++;
         return false;
     }
     settle(bytes);
@@ -87,6 +90,12 @@ void pe_budget_correct(size_t from, size_t to)
 void pe_budget_failed(void)
 {
     count(&budget.failed, 1);
+    failures++;
+}
+
+uint64_t pe_budget_failures(void)
+{
+    return failures;
 }
 
 bool pe_budget_exceeded(void)

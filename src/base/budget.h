@@ -49,6 +49,10 @@ bool pe_budget_make_room(size_t bytes);
 /** The system refused for good. */
 void pe_budget_failed(void);
 
+/** Allocations of this thread that failed so far. A job that weighs what it has against what it
+ * might have, such as a search, is wrong without a word if one of them failed meanwhile. */
+uint64_t pe_budget_failures(void);
+
 /** Is more taken than the budget, although the caches have evicted what they can? Then nothing new
  * should be begun. */
 bool pe_budget_exceeded(void);

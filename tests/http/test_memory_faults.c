@@ -73,6 +73,10 @@ static const struct kind requests[] = {
      "{\"encoding\":\"sinusoidal\",\"parameters\":{\"d_model\":2,\"base\":1#,\"positions\":"
      "\"0:3\"},\"table\":[[0,1],[0.84147098,0.54030231],[0.90929743,-0.41614684]]}",
      200},
+    {"/v1/verify", JSON, /* not what was claimed: faults are looked for */
+     "{\"encoding\":\"rope/table\",\"parameters\":{\"head_dim\":4,\"rope_theta\":1#,"
+     "\"positions\":\"0:2\"},\"table\":{\"cos\":[[1,1],[0.5,0.9]],\"sin\":[[0,0],[0.8,0.1]]}}",
+     200},
     {"/v1/models/resolve", JSON,
      "{\"model_type\":\"llama\",\"head_dim\":8,\"rope_theta\":1#,\"num_hidden_layers\":2}", 200},
     {"/v1/sinusoidal?d_model=8&base=0.#", NULL, NULL, 422},

@@ -5,6 +5,7 @@
 #include "api/claim.h"
 #include "api/report_json.h"
 #include "api/report_text.h"
+#include "base/budget.h"
 #include "base/clock.h"
 #include "formats/negotiate.h"
 #include "http/pages/pages.h"
@@ -79,8 +80,10 @@ static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *
     return pe_admission_take(request, work, why);
 }
 
-/* The report of an answer, its claim, and a JSON item for each claim where there are several. */
+/* The report of an answer, its claim, and a JSON item for each claim where there are several;
+ * pe_budget_failures() before them. */
 typedef struct answer {
+    uint64_t failures;
     const pe_claim *claim;
     pe_report report;
     pe_buffer parts;
@@ -102,7 +105,7 @@ static pe_status verify_all(pe_request *request, pe_claim *claims, answer *out, 
 {
     size_t n = 0;
     pe_status status = PE_OK;
-    *out = (answer){.claim = NULL};
+    *out = (answer){.failures = pe_budget_failures()};
     for (pe_claim *claim = claims; claim != NULL && status == PE_OK; claim = claim->next, n++) {
         pe_report report;
         status = verify(request, claim, &report, why);
@@ -129,6 +132,7 @@ static void answer_free(answer *of)
     pe_buffer_free(&of->parts);
 }
 
+/* A guess for which there was no memory was not made: then the report is no answer. */
 static pe_outcome reply(pe_request *request, const pe_claim *claim, const answer *of,
                         pe_problem *why)
 {
@@ -142,7 +146,11 @@ static pe_outcome reply(pe_request *request, const pe_claim *claim, const answer
     else
         pe_report_text(of->claim, report, &claim->said, strcmp(type, "text/markdown") == 0,
                        &content);
-    return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
+    if (pe_budget_failures() == of->failures)
+        return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
+    pe_buffer_free(&content);
+    (void)pe_fail_memory(why);
+    return PE_FAILED;
 }
 
 /* Hundreds of tables may have to be computed: always a worker's. */
