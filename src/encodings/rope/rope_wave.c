@@ -11,10 +11,22 @@ static void plain_base(const void *formula, mpfr_ptr out)
     mpfr_set_d(out, f->theta, MPFR_RNDN);
 }
 
+static void scaled_base(const void *formula, mpfr_ptr out)
+{
+    const pe_rope_formula *f = formula;
+    if (f->float32 != 0 && f->type->base32 != NULL)
+        mpfr_set_flt(out, f->type->base32(f), MPFR_RNDN);
+    else
+        f->type->base(formula, out);
+}
+
 static void attended(const void *formula, mpfr_ptr out)
 {
     const pe_rope_formula *f = formula;
-    f->type->amplitude(formula, out);
+    if (f->float32 != 0 && f->type->amplitude32 != NULL)
+        mpfr_set_d(out, f->type->amplitude32(f), MPFR_RNDN);
+    else
+        f->type->amplitude(formula, out);
 }
 
 static void squared(const void *formula, mpfr_ptr out)
@@ -110,7 +122,7 @@ static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula,
         .num = formula->n_ladders != 0 ? 0 : 2,
         .den = formula->dim,
         .position_scale = 1,
-        .base = type->base != NULL ? type->base : plain_base,
+        .base = type->base != NULL ? scaled_base : plain_base,
         .scale = is_scaled(rope, formula) ? scale : NULL,
         .amplitude = type->amplitude != NULL ? amplitudes[amplitude] : NULL,
         .float32 = rope->float32,

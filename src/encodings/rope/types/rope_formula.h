@@ -65,6 +65,7 @@ typedef struct pe_rope_formula {
     double key[PE_ROPE_KEYS];
     double low, high;   /* of a type: bounds found when it was checked */
     double low2, high2; /* of its second ramp */
+    uint64_t float32;   /* 1: numerics=float32 */
     uint64_t n_ladders; /* 0: one for all pairs, of theta and dim */
     pe_rope_ladder ladder[PE_ROPE_AXES_MAX];
     uint64_t n_list, n_freq_factors, n_alphas;
