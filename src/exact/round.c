@@ -101,7 +101,8 @@ void pe_exact_pair(pe_exact_eval eval, const void *context, size_t index, double
 }
 
 typedef struct power {
-    float x, y;
+    float x;
+    double y;
 } power;
 
 static void eval_power(const void *context, size_t index, mpfr_ptr out)
@@ -109,15 +110,30 @@ static void eval_power(const void *context, size_t index, mpfr_ptr out)
     (void)index;
     const power *p = context;
     mpfr_t y;
-    mpfr_init2(y, 24);
-    mpfr_set_flt(y, p->y, MPFR_RNDN);
+    mpfr_init2(y, 53);
+    mpfr_set_d(y, p->y, MPFR_RNDN);
     mpfr_set_flt(out, p->x, MPFR_RNDN);
     mpfr_pow(out, out, y, MPFR_RNDN);
     mpfr_clear(y);
 }
 
-float pe_exact_powf(float x, float y)
+float pe_exact_powf(float x, double y)
 {
     const power p = {x, y};
     return (float)pe_exact_round(PE_FLOAT32, eval_power, &p, 0);
+}
+
+static void eval_log(const void *context, size_t index, mpfr_ptr out)
+{
+    (void)index;
+    mpfr_t x;
+    mpfr_init2(x, 53);
+    mpfr_set_d(x, *(const double *)context, MPFR_RNDN);
+    mpfr_log(out, x, MPFR_RNDN);
+    mpfr_clear(x);
+}
+
+double pe_exact_log(double x)
+{
+    return x == 1 ? 0 : pe_exact_round(PE_FLOAT64, eval_log, &x, 0);
 }

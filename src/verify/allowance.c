@@ -78,7 +78,10 @@ static double timing_error(const element *at)
     const size_t width = at->plan->tensors[0].unit, n = width / 2;
     const double least = real(at, "min_timescale"), most = real(at, "max_timescale");
     const double i = (double)wave_of(at->column, 2 * n, false);
-    const double w = frequency(most / least, i, (double)n - 1) / least;
+    const double unit = frequency(most / least, i, (double)n - 1);
+    const bool code =
+        strcmp(pe_geometry_choice_text(&at->guess->values, "variant"), "tensor2tensor") == 0;
+    const double w = code ? unit * least : unit / least;
     return wave(real(at, "amplitude"), (integer(at, "start_index") + (double)at->row) * w);
 }
 
@@ -102,7 +105,11 @@ static double patch_angle(const element *at, const char *side, size_t patch, siz
     const double w = frequency(real(at, "base"), i, (double)waves - real(at, "freq_shift"));
     const double measure =
         pe_values_present(values, "base_size") ? integer(at, "base_size") / integer(at, side) : 1;
-    return (double)patch * measure / real(at, "interpolation_scale") * w;
+    const double full = pe_values_present(values, "scale") ? real(at, "scale") : TURN;
+    const double unit = pe_values_bool(values, "normalize")
+                            ? full / (integer(at, side) + real(at, "eps"))
+                            : measure;
+    return ((double)patch + real(at, "offset")) * unit / real(at, "interpolation_scale") * w;
 }
 
 static double patch_error(const element *at)

@@ -31,7 +31,8 @@ pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *l, pe_problem *why)
     if (pe_geometry_has_rope_type(&guess->values, "dynamic"))
         l->dynamic_length = number_of(guess, "max_position_embeddings");
     l->listed = pe_geometry_has_rope_type(&guess->values, "longrope") ||
-                pe_values_present(&guess->values, "freq_factors");
+                pe_values_present(&guess->values, "freq_factors") ||
+                pe_values_present(&guess->values, "lerope_alpha");
     l->head_pairs = number_of(guess, "head_dim") / 2;
     for (size_t i = 0; i < l->n; i++)
         l->plain[i] = l->theta > 0 ? pow(l->theta, -(double)i / (double)l->n) : l->claimed[i];

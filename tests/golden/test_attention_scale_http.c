@@ -91,6 +91,59 @@ static void attention_temperatures_elsewhere(void **state)
         }
 }
 
+/* Logarithms of the length, from the formulas: max(1, ln n / ln N), 1 + beta ln(max(1, n / N)). */
+static double log_model(bool ratio, double beta, double original, double position, pe_dtype dtype)
+{
+    mpfr_t n, whole;
+    mpfr_inits2(SLOW_BITS, n, whole, (mpfr_ptr)0);
+    mpfr_set_d(n, position, MPFR_RNDN);
+    mpfr_add_ui(n, n, 1, MPFR_RNDN);
+    mpfr_set_d(whole, original, MPFR_RNDN);
+    if (mpfr_cmp(n, whole) < 0)
+        mpfr_set(n, whole, MPFR_RNDN);
+    mpfr_log(n, n, MPFR_RNDN);
+    mpfr_log(whole, whole, MPFR_RNDN);
+    (ratio ? mpfr_sub : mpfr_div)(n, n, whole, MPFR_RNDN);
+    if (ratio) {
+        mpfr_mul_d(n, n, beta, MPFR_RNDN);
+        mpfr_add_ui(n, n, 1, MPFR_RNDN);
+    }
+    const double result = slow_round(dtype, n);
+    mpfr_clears(n, whole, (mpfr_ptr)0);
+    return result;
+}
+
+static void lengths_may_count_by_their_logarithm(void **state)
+{
+    static const double originals[] = {2, 3, 2048, 8192, 1e12};
+    (void)state;
+    for (size_t i = 0; i < 2 * PE_LEN(originals) * GOLDEN_TYPES; i++) {
+        const bool ratio = i % 2 == 1;
+        const size_t t = i / 2 % GOLDEN_TYPES;
+        const double original = originals[i / 2 / GOLDEN_TYPES];
+        pe_buffer target = {0};
+        size_t n;
+        pe_buffer_format(&target,
+                         "/v1/rope/attention-scale?variant=%s&original_max_position_embeddings=%.0f"
+                         "&positions=%s&dtype=%s",
+                         ratio ? "inkling&beta=0.35" : "qwen", original, golden_elsewhere_text,
+                         golden_types[t]);
+        reply answer = get(&server, pe_buffer_text(&target));
+        double *got = golden_numbers(&answer, "data", golden_dtypes[t], "variant", &n);
+        assert_int_equal(n, GOLDEN_ELSEWHERE);
+        for (size_t e = 0; e < n; e++) {
+            const double want =
+                log_model(ratio, 0.35, original, golden_elsewhere[e], golden_dtypes[t]);
+            if (got[e] != want)
+                fail_msg("%s: position %.0f: got %.17g, MPFR says %.17g", pe_buffer_text(&target),
+                         golden_elsewhere[e], got[e], want);
+        }
+        free(got);
+        reply_free(&answer);
+        pe_buffer_free(&target);
+    }
+}
+
 /* A quotient that would round up to a whole number must not. */
 static void steps_are_of_the_exact_quotient(void **state)
 {
@@ -124,6 +177,7 @@ static void positions_may_count_from_1(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lengths_may_count_by_their_logarithm),
         cmocka_unit_test(attention_temperatures_are_the_truth),
         cmocka_unit_test(attention_temperatures_elsewhere),
         cmocka_unit_test(steps_are_of_the_exact_quotient),

@@ -317,18 +317,21 @@ typedef struct timing {
     size_t d_model, length;
     long long start;
     double least, most;
+    bool documented;
 } timing;
 
 static reply ask_timing(const timing *s, const char *dtype, char *target, size_t bytes)
 {
     snprintf(target, bytes,
              "/v1/sinusoidal/timing?d_model=%zu&length=%zu&start_index=%lld&min_timescale=%.17g&"
-             "max_timescale=%.17g&dtype=%s",
-             s->d_model, s->length, s->start, s->least, s->most, dtype);
+             "max_timescale=%.17g&dtype=%s%s",
+             s->d_model, s->length, s->start, s->least, s->most, dtype,
+             s->documented ? "&variant=documented" : "");
     return get(&server, target);
 }
 
-/* Straight from the timescales: min (max/min)^(i/(n - 1)). */
+/* The frequency min (max/min)^(-i/(n - 1)) of the code, or by the timescales of the docstring:
+ * 1/(min (max/min)^(i/(n - 1))). */
 static double slow_signal(const timing *s, size_t i, double position, bool cosine, pe_dtype dtype)
 {
     const size_t n = s->d_model / 2;
@@ -339,8 +342,8 @@ static double slow_signal(const timing *s, size_t i, double position, bool cosin
     mpfr_set_d(scale, s->most, MPFR_RNDN);
     mpfr_div_d(scale, scale, s->least, MPFR_RNDN);
     mpfr_pow(scale, scale, power, MPFR_RNDN);
-    mpfr_mul_d(scale, scale, s->least, MPFR_RNDN);
     mpfr_ui_div(scale, 1, scale, MPFR_RNDN);
+    (s->documented ? mpfr_div_d : mpfr_mul_d)(scale, scale, s->least, MPFR_RNDN);
     const double value = slow_wave(scale, position, cosine, dtype);
     mpfr_clears(scale, power, (mpfr_ptr)NULL);
     return value;
@@ -400,13 +403,18 @@ static void other_timing_signals_are_those_of_mpfr(void **state)
 {
     (void)state;
     static const timing signals[] = {
-        {10, 10, 1000000, 1, 10000},
-        {11, 10, -4, 1, 10000},
-        {12, 10, 77, 0.3, 1e6},
-        {3, 10, 5, 7, 9},
-        {1, 2, 0, 1, 10000},
-        {8, 10, 9007199254740982, 1e-9, 1e12},
-        {6, 3, 12, 5, 5},
+        {10, 10, 1000000, 1, 10000, false},
+        {11, 10, -4, 1, 10000, true},
+        {12, 10, 77, 0.3, 1e6, true},
+        {12, 10, 77, 0.3, 1e6, false},
+        {3, 10, 5, 7, 9, true},
+        {3, 10, 5, 7, 9, false},
+        {1, 2, 0, 1, 10000, false},
+        {8, 10, 9007199254740982, 1e-9, 1e12, true},
+        {8, 10, 9007199254740982, 1e-9, 1e12, false},
+        {8, 10, 9007199254740982, 1e9, 1e12, false},
+        {6, 3, 12, 5, 5, true},
+        {6, 3, 12, 5, 5, false},
     };
     for (size_t i = 0; i < PE_LEN(signals); i++)
         check_timing(&signals[i]);

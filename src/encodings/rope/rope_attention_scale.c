@@ -9,33 +9,74 @@
 /* A logarithm in MPFR costs so many units: some microseconds. */
 #define EVALUATION_WORK 512
 
+enum { STEPS, LOG_LENGTH, LOG_RATIO };
+static const char *const variants[] = {
+    [STEPS] = "llama4", [LOG_LENGTH] = "qwen", [LOG_RATIO] = "inkling", NULL};
+
 typedef struct scale {
     pe_positions positions;
+    size_t variant;
     double beta, original, offset;
 } scale;
 
+/* What a value depends on: the steps, or the position and what is added to it. */
 typedef struct element {
-    double beta, steps; /* whole */
+    const scale *of;
+    double at, offset;
 } element;
+
+/* ln((at + offset) / divisor); the quotient is at least 1, and may be near it. */
+static void log_quotient(const element *e, double divisor, mpfr_ptr out)
+{
+    mpfr_t quotient;
+    mpfr_init2(quotient, mpfr_get_prec(out) + 128);
+    mpfr_set_d(quotient, e->at, MPFR_RNDN);
+    mpfr_add_d(quotient, quotient, e->offset, MPFR_RNDN);
+    mpfr_div_d(quotient, quotient, divisor, MPFR_RNDN);
+    mpfr_log(out, quotient, MPFR_RNDN);
+    mpfr_clear(quotient);
+}
 
 static void eval(const void *context, size_t index, mpfr_ptr out)
 {
     const element *e = context;
     (void)index;
-    mpfr_set_d(out, e->steps, MPFR_RNDN);
-    mpfr_log1p(out, out, MPFR_RNDN);
-    mpfr_mul_d(out, out, e->beta, MPFR_RNDN);
+    if (e->of->variant == LOG_LENGTH) {
+        mpfr_t whole;
+        mpfr_init2(whole, mpfr_get_prec(out) + 8);
+        mpfr_set_d(whole, e->of->original, MPFR_RNDN);
+        mpfr_log(whole, whole, MPFR_RNDN);
+        log_quotient(e, 1, out);
+        mpfr_div(out, out, whole, MPFR_RNDN);
+        mpfr_clear(whole);
+        return;
+    }
+    if (e->of->variant == LOG_RATIO) {
+        log_quotient(e, e->of->original, out);
+    } else {
+        mpfr_set_d(out, e->at, MPFR_RNDN);
+        mpfr_log1p(out, out, MPFR_RNDN);
+    }
+    mpfr_mul_d(out, out, e->of->beta, MPFR_RNDN);
     mpfr_add_ui(out, out, 1, MPFR_RNDN);
 }
 
 /* floor((position + offset) / original) in real arithmetic. Rounding can only make the quotient too
  * large; then the remainder is negative. */
-static double steps_at(const scale *state, size_t r)
+static double steps_at(const scale *state, double position)
 {
-    const double position = pe_positions_at(&state->positions, r);
     const double steps = floor((position + state->offset) / state->original);
     const double rest = fma(-steps, state->original, position);
     return rest < -state->offset ? steps - 1 : steps;
+}
+
+/* The element of a position; its value is 1 where `at` is 0. */
+static element element_at(const scale *state, double position)
+{
+    if (state->variant == STEPS)
+        return (element){state, steps_at(state, position), 0};
+    const bool within = position <= state->original - state->offset;
+    return (element){state, within ? 0 : position, state->offset};
 }
 
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
@@ -43,14 +84,13 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     const scale *state = plan->state;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     unsigned char *to = out;
-    element last = {.beta = state->beta, .steps = 0};
-    double value = 1;
+    double last = 0, value = 1;
     (void)why;
     for (size_t u = 0; u < region->units; u++, to += pe_dtype_bytes(dtype)) {
-        const double steps = steps_at(state, region->first + u);
-        if (steps != last.steps) {
-            last.steps = steps;
-            value = pe_exact_round(dtype, eval, &last, 0);
+        const element e = element_at(state, pe_positions_at(&state->positions, region->first + u));
+        if (e.at != last) {
+            last = e.at;
+            value = last == 0 ? 1 : pe_exact_round(dtype, eval, &e, 0);
         }
         pe_dtype_store(dtype, value, to);
     }
@@ -62,6 +102,27 @@ static void free_state(void *of)
     scale *state = of;
     pe_positions_free(&state->positions);
     free(state);
+}
+
+/* What a variant does not read is refused; beta is 0.1 and positions count from 0, or from 1. */
+static pe_status read_variant(pe_values *values, scale *state, pe_problem *why)
+{
+    state->variant = pe_values_choice(values, "variant");
+    state->original = (double)pe_values_int(values, "original_max_position_embeddings");
+    if (state->variant == LOG_LENGTH && pe_values_present(values, "beta"))
+        return pe_fail(why, PE_INVALID_PARAMETER, "beta",
+                       "beta does not go with variant qwen, which has no such factor");
+    if (state->variant == LOG_LENGTH && state->original < 2)
+        return pe_fail(why, PE_INVALID_PARAMETER, "original_max_position_embeddings",
+                       "original_max_position_embeddings must be at least 2 with variant qwen: its "
+                       "logarithm is a divisor");
+    if (state->variant != LOG_LENGTH && !pe_values_present(values, "beta"))
+        pe_values_set_real(values, "beta", 0.1);
+    if (!pe_values_present(values, "position_offset"))
+        pe_values_set_int(values, "position_offset", state->variant == STEPS ? 0 : 1);
+    state->beta = state->variant == LOG_LENGTH ? 0 : pe_values_real(values, "beta");
+    state->offset = (double)pe_values_int(values, "position_offset");
+    return PE_OK;
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -77,10 +138,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     scale *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    state->beta = pe_values_real(values, "beta");
-    state->original = (double)pe_values_int(values, "original_max_position_embeddings");
-    state->offset = (double)pe_values_int(values, "position_offset");
-    pe_status status = pe_positions_share(positions, &state->positions, why);
+    pe_status status = read_variant(values, state, why);
+    if (status == PE_OK)
+        status = pe_positions_share(positions, &state->positions, why);
     if (status != PE_OK)
         return status;
     status = pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
@@ -88,18 +148,26 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (status != PE_OK)
         return status;
     /* The positions of one step share a logarithm. */
-    const size_t steps = (size_t)state->original;
+    const size_t steps = state->variant == STEPS ? (size_t)state->original : 1;
     return pe_plan_set_work(out, limits, 0, steps >= EVALUATION_WORK ? 1 : EVALUATION_WORK / steps,
                             why);
 }
 
 static const pe_param own[] = {
+    {.name = "variant",
+     .kind = PE_KIND_CHOICE,
+     .choices = variants,
+     .help = "llama4: in steps of the original length. qwen: the logarithm of the length, by that "
+             "of the original one (Qwen's use_logn_attn). inkling: by the logarithm of the length "
+             "over the original one. The last two are 1 up to the original length.",
+     .example = "llama4"},
     {.name = "beta",
      .kind = PE_KIND_REAL,
+     .optional = true,
      .min = 0,
      .max = 1000,
-     .fallback = 0.1,
-     .help = "The factor of the logarithm by which the scale grows.",
+     .fallback_text = "0.1",
+     .help = "The factor of the logarithm by which the scale grows. qwen has none.",
      .example = "0.1"},
     {.name = "original_max_position_embeddings",
      .kind = PE_KIND_INT,
@@ -107,12 +175,14 @@ static const pe_param own[] = {
      .max = PE_ROPE_LENGTH_MAX,
      .fallback = 16384,
      .unit = "tokens",
-     .help = "The scale grows in steps of this length. The first step has scale 1.",
+     .help = "The scale grows in steps of this length, or from this length on. It is 1 before.",
      .example = "8192"},
     {.name = "position_offset",
      .kind = PE_KIND_INT,
+     .optional = true,
      .min = 0,
      .max = 1,
+     .fallback_text = "0; qwen, inkling: 1",
      .unit = "tokens",
      .help = "It is added to each position. Llama 4 counts from 1 here, and so needs 1.",
      .example = "0"},
@@ -122,12 +192,17 @@ static const pe_param own[] = {
 /**
  *     scale(p) = 1 + beta ln(1 + floor((p + position_offset) / original_max_position_embeddings))
  *
+ *     qwen: max(1, ln(p + position_offset) / ln(original_max_position_embeddings))
+ *     inkling: 1 + beta ln(max(1, (p + position_offset) / original_max_position_embeddings))
+ *
  * multiplies the query at position p, after its rotation. Llama 4 counts positions from 1 here,
  * with original_max_position_embeddings its floor_scale, 8192, in the layers that do not rotate.
  *
  * Source  Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in huggingface/transformers
  *         at b4b5244c9c7cdb80d0aaafdb8f35244612788532, models/ministral3/modeling_ministral3.py;
- *         position_offset: Llama4TextAttention in models/llama4/modeling_llama4.py.
+ *         position_offset: Llama4TextAttention in models/llama4/modeling_llama4.py. qwen:
+ *         logn_tensor of QWenAttention in Qwen/Qwen-7B, modeling_qwen.py; Su 2021, "log n" attention.
+ *         inkling: huggingface/transformers v5.23.0, models/inkling, InklingAttention.
  * Shapes  [positions].
  * Accuracy  correctly rounded.
  * Errors  INVALID_PARAMETER: a negative position.
@@ -138,12 +213,14 @@ const pe_resource pe_rope_attention_scale = {
     .name = "rope/attention-scale",
     .kind = PE_TABLE,
     .summary = "The factor of the query at each position, by attention temperature.",
-    .formula = "scale(p) = 1 + beta ln(1 + floor((p + position_offset) / "
-               "original_max_position_embeddings))",
+    .formula = "scale(p) = 1 + beta ln(1 + floor(n / N)), n = p + position_offset, N = "
+               "original_max_position_embeddings; qwen: max(1, ln(n) / ln(N)); inkling: 1 + beta "
+               "ln(max(1, n/N))",
     .labels = PE_LABELS({.axes = "positions", .value = "scale"}),
     .source = "Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in "
               "huggingface/transformers src/transformers/models/ministral3/modeling_ministral3.py "
-              "at b4b5244c9c7cdb80d0aaafdb8f35244612788532",
+              "at b4b5244c9c7cdb80d0aaafdb8f35244612788532; qwen: Qwen/Qwen-7B modeling_qwen.py; "
+              "inkling: huggingface/transformers v5.23.0",
     .param_sets = {&pe_params_positions, PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan,
 };

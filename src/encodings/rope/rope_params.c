@@ -153,6 +153,7 @@ const pe_param_set pe_rope_key_params = {key_params, PE_LEN(key_params)};
 
 /* A power, or two, for each pair. */
 static const uint16_t axes_work[] = {640};
+static const uint16_t exponent_work[] = {320};
 
 /* One number for each axis; the rest are members of the row. */
 #define AXES(label, least, most, ...)                                                              \
@@ -164,6 +165,16 @@ static const uint16_t axes_work[] = {640};
 static const pe_param pair_params[] = {
     LIST("freq_factors",
          "Divisors of the frequencies, one for each pair. Every rope type accepts them."),
+    {.name = "lerope_alpha",
+     .kind = PE_KIND_REAL_LIST,
+     .optional = true,
+     .min = -6.9,
+     .max = 6.9,
+     .list_max = 32768,
+     .channel_work = exponent_work,
+     .help = "LeRoPE (Mistral Large 4): the logarithm of what each frequency is multiplied by, one "
+             "for each pair. Every rope type accepts them.",
+     .example = "0,0.1,0,-0.1"},
     {.name = "pairing",
      .kind = PE_KIND_CHOICE,
      .choices = pe_rope_params_pairings,

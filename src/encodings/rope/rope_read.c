@@ -162,6 +162,7 @@ static pe_status read_formula(const pe_values *values, const pe_rope_type *type,
     if (rope->formula == NULL)
         return pe_fail_memory(why);
     rope->formula->turning = turning(values, type, rope);
+    rope->formula->float32 = rope->float32 ? 1 : 0;
     pe_status status = pe_rope_type_keys_read(values, rope->pairs, rope->formula, why);
     if (status != PE_OK)
         return status;

@@ -145,15 +145,17 @@ static pe_status read_divisors(const pe_values *values, size_t pairs, pe_rope_fo
     return PE_OK;
 }
 
-static pe_status read_freq_factors(const pe_values *values, size_t pairs, pe_rope_formula *formula,
-                                   pe_problem *why)
+/* A list that any type has, at list + at; *count tells how many numbers it has. */
+static pe_status read_own_list(const pe_values *values, const char *name, size_t pairs, double *at,
+                               uint64_t *count, pe_problem *why)
 {
-    const pe_status status = check_list(values, "freq_factors", pairs, why);
+    if (!pe_values_present(values, name))
+        return PE_OK;
+    const pe_status status = check_list(values, name, pairs, why);
     if (status != PE_OK)
         return status;
-    memcpy(formula->list + formula->n_list, pe_values_find(values, "freq_factors")->list,
-           pairs * sizeof(double));
-    formula->n_freq_factors = pairs;
+    memcpy(at, pe_values_find(values, name)->list, pairs * sizeof(double));
+    *count = pairs;
     return PE_OK;
 }
 
@@ -166,15 +168,21 @@ static pe_status read_lists(const pe_values *values, size_t pairs, pe_rope_formu
         if (status != PE_OK)
             return status;
     }
-    if (!pe_values_present(values, "freq_factors"))
-        return PE_OK;
-    return read_freq_factors(values, pairs, formula, why);
+    pe_problem mistake;
+    double *at = formula->list + formula->n_list;
+    pe_status status =
+        read_own_list(values, "freq_factors", pairs, at, &formula->n_freq_factors, why);
+    at += formula->n_freq_factors;
+    return pe_problem_collect(
+        status, read_own_list(values, "lerope_alpha", pairs, at, &formula->n_alphas, &mistake),
+        &mistake, why);
 }
 
 size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs)
 {
     const size_t lists = (reads(type, PE_ROPE_LONG_FACTOR) ? 1U : 0U) +
-                         (pe_values_present(values, "freq_factors") ? 1U : 0U);
+                         (pe_values_present(values, "freq_factors") ? 1U : 0U) +
+                         (pe_values_present(values, "lerope_alpha") ? 1U : 0U);
     return lists * pairs;
 }
 

@@ -11,10 +11,22 @@ static void plain_base(const void *formula, mpfr_ptr out)
     mpfr_set_d(out, f->theta, MPFR_RNDN);
 }
 
+static void scaled_base(const void *formula, mpfr_ptr out)
+{
+    const pe_rope_formula *f = formula;
+    if (f->float32 != 0 && f->type->base32 != NULL)
+        mpfr_set_flt(out, f->type->base32(f), MPFR_RNDN);
+    else
+        f->type->base(formula, out);
+}
+
 static void attended(const void *formula, mpfr_ptr out)
 {
     const pe_rope_formula *f = formula;
-    f->type->amplitude(formula, out);
+    if (f->float32 != 0 && f->type->amplitude32 != NULL)
+        mpfr_set_d(out, f->type->amplitude32(f), MPFR_RNDN);
+    else
+        f->type->amplitude(formula, out);
 }
 
 static void squared(const void *formula, mpfr_ptr out)
@@ -38,6 +50,34 @@ static void (*const amplitudes[])(const void *, mpfr_ptr) = {
 
 /* ---- scaling: that of the type, then what every type has ---- */
 
+static double alpha_at(const pe_rope_formula *f, size_t i)
+{
+    return f->list[f->n_list + f->n_freq_factors + i];
+}
+
+/* theta exp(alpha): LeRoPE. */
+static void learn(const pe_rope_formula *f, size_t i, mpfr_ptr theta)
+{
+    mpfr_t factor;
+    mpfr_init2(factor, mpfr_get_prec(theta) + 64); /* 53 bits of alpha */
+    mpfr_set_d(factor, alpha_at(f, i), MPFR_RNDN);
+    mpfr_exp(factor, factor, MPFR_RNDN);
+    mpfr_mul(theta, theta, factor, MPFR_RNDN);
+    mpfr_clear(factor);
+}
+
+/* exp of a float32, rounded to float32. */
+static float learn32(const pe_rope_formula *f, size_t i, float inv)
+{
+    mpfr_t factor;
+    mpfr_init2(factor, 24);
+    mpfr_set_flt(factor, (float)alpha_at(f, i), MPFR_RNDN);
+    mpfr_exp(factor, factor, MPFR_RNDN);
+    const float learned = mpfr_get_flt(factor, MPFR_RNDN);
+    mpfr_clear(factor);
+    return inv * learned;
+}
+
 static void scale(const void *formula, size_t i, mpfr_ptr theta)
 {
     const pe_rope_formula *f = formula;
@@ -51,6 +91,8 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
         f->type->scale(formula, i, theta);
     if (f->n_freq_factors != 0)
         mpfr_div_d(theta, theta, f->list[f->n_list + i], MPFR_RNDN);
+    if (f->n_alphas != 0)
+        learn(f, i, theta);
 }
 
 static float scale32(const void *formula, size_t i, float inv)
@@ -60,13 +102,15 @@ static float scale32(const void *formula, size_t i, float inv)
         return 0;
     if (f->type->scale32 != NULL)
         inv = f->type->scale32(formula, i, inv);
-    return f->n_freq_factors == 0 ? inv : inv / (float)f->list[f->n_list + i];
+    if (f->n_freq_factors != 0)
+        inv = inv / (float)f->list[f->n_list + i];
+    return f->n_alphas != 0 ? learn32(f, i, inv) : inv;
 }
 
 static bool is_scaled(const pe_rope *rope, const pe_rope_formula *f)
 {
     return f->type->scale != NULL || f->n_freq_factors != 0 || f->turning < rope->pairs ||
-           f->n_ladders != 0;
+           f->n_ladders != 0 || f->n_alphas != 0;
 }
 
 static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula, size_t bytes,
@@ -78,7 +122,7 @@ static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula,
         .num = formula->n_ladders != 0 ? 0 : 2,
         .den = formula->dim,
         .position_scale = 1,
-        .base = type->base != NULL ? type->base : plain_base,
+        .base = type->base != NULL ? scaled_base : plain_base,
         .scale = is_scaled(rope, formula) ? scale : NULL,
         .amplitude = type->amplitude != NULL ? amplitudes[amplitude] : NULL,
         .float32 = rope->float32,

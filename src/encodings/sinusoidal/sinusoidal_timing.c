@@ -13,6 +13,12 @@
         .unit = "positions", .help = (HELP), .example = (EXAMPLE)                                  \
     }
 
+enum { CODE, DOCSTRING };
+static const char *const variants[] = {[CODE] = "tensor2tensor", [DOCSTRING] = "documented", NULL};
+
+/* Largest factor of positions: fixed point holds their phases. */
+#define FACTOR_MAX 1e9
+
 static const pe_param own[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
@@ -41,9 +47,20 @@ static const pe_param own[] = {
      .unit = "tokens",
      .help = "Position of the first row.",
      .example = "3"},
-    TIMESCALE("min_timescale", 1, "Timescale of the first sine. It is the wavelength over 2 pi.",
+    TIMESCALE("min_timescale", 1,
+              "Timescale of the first sine: its wavelength over 2 pi. The code of tensor2tensor "
+              "multiplies positions by it, where a timescale divides them.",
               "1"),
-    TIMESCALE("max_timescale", 10000, "Timescale of the last sine.", "10000"),
+    TIMESCALE("max_timescale", 10000,
+              "Timescale of the last sine. With the code of tensor2tensor, that is max_timescale / "
+              "min_timescale^2.",
+              "10000"),
+    {.name = "variant",
+     .kind = PE_KIND_CHOICE,
+     .choices = variants,
+     .help = "tensor2tensor: as its code computes. documented: as its docstring says. They differ "
+             "where min_timescale is not 1.",
+     .example = "tensor2tensor"},
 };
 
 typedef struct signal {
@@ -68,12 +85,18 @@ static pe_status check(const pe_values *values, pe_problem *why)
 {
     const double least = pe_values_real(values, "min_timescale");
     const double most = pe_values_real(values, "max_timescale");
+    const bool code = pe_values_choice(values, "variant") == CODE;
     const int64_t start = pe_values_int(values, "start_index");
     const int64_t length = pe_values_int(values, "length");
     if (most < least)
         return pe_fail(why, PE_INVALID_PARAMETER, "max_timescale",
                        "max_timescale must be at least min_timescale, %.17g, got %.17g", least,
                        most);
+    if (code && least > FACTOR_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, "min_timescale",
+                       "min_timescale must be at most %.0f with variant tensor2tensor, which "
+                       "multiplies positions by it, got %.17g",
+                       FACTOR_MAX, least);
     if (start + length > (int64_t)PE_POSITION_LIMIT)
         return pe_fail(why, PE_INVALID_PARAMETER, "start_index",
                        "positions must stay below 2^53, got a start_index of %lld and a length of "
@@ -88,13 +111,14 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
     const size_t width = (size_t)pe_values_int(values, "d_model");
     const size_t length = (size_t)pe_values_int(values, "length");
     const double least = pe_values_real(values, "min_timescale");
+    const bool code = pe_values_choice(values, "variant") == CODE;
     const pe_sinusoid_spec spec = {.width = width,
                                    .layout = PE_SINUSOIDAL_SIN_COS,
                                    .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
                                    .base = {pe_values_real(values, "max_timescale"), least},
                                    .freq_shift = 1,
-                                   .scale = 1,
-                                   .divisor = {least, 1},
+                                   .scale = code ? least : 1,
+                                   .divisor = {code ? 1 : least, 1},
                                    .amplitude = pe_values_real(values, "amplitude")};
     const pe_shape shape = {2, {length, width}};
     pe_status status = check(values, why);
@@ -109,8 +133,11 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
     out->makes_parts = true;
     s->positions = pe_positions_range(pe_values_int(values, "start_index"), 1, length);
     if (least != 1)
-        pe_plan_warn(out, "min_timescale divides the positions here, as tensor2tensor documents; "
-                          "its code multiplies them by it");
+        pe_plan_warn(out,
+                     code ? "min_timescale multiplies the positions, as in the code of "
+                            "tensor2tensor; variant=documented divides them, as its docstring says"
+                          : "min_timescale divides the positions, as tensor2tensor documents; its "
+                            "code multiplies them by it: variant=tensor2tensor");
     return pe_sinusoid_make(&spec, tables, &s->sinusoid, why);
 }
 
@@ -118,8 +145,8 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
  * The signal at positions start_index + [0, length).
  *
  * Source    tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e,
- *           tensor2tensor/layers/common_attention.py, get_timing_signal_1d, as its docstring says:
- *           a geometric sequence of timescales from min_timescale to max_timescale. The code's
+ *           tensor2tensor/layers/common_attention.py, get_timing_signal_1d. The docstring speaks
+ *           of a geometric sequence of timescales from min_timescale to max_timescale; the code's
  *           first frequency is min_timescale, where 1/min_timescale is meant.
  * Shapes    [length, d_model]: sines, cosines, and a column of zeros where d_model is odd.
  * Accuracy  correctly rounded.
@@ -131,8 +158,9 @@ const pe_resource pe_sinusoidal_timing = {
     .name = "sinusoidal/timing",
     .kind = PE_TABLE,
     .summary = "The timing signal of tensor2tensor, from a shortest to a longest timescale.",
-    .formula = "sin(pos / s_i) and cos(pos / s_i), s_i = min_timescale * "
-               "(max_timescale/min_timescale)^(i/max(n - 1, 1)), n = floor(d_model/2)",
+    .formula = "sin(pos min_timescale / r_i) and cos(pos min_timescale / r_i), r_i = "
+               "(max_timescale/min_timescale)^(i/max(n - 1, 1)), n = floor(d_model/2); documented: "
+               "pos / (min_timescale r_i)",
     .labels = PE_LABELS({.axes = "position, dimension", .value = "value"}),
     .source = "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e, "
               "get_timing_signal_1d",

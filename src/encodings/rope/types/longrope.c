@@ -3,6 +3,8 @@
 #include "encodings/rope/types/rope_types.h"
 #include "exact/round.h"
 
+#include <math.h>
+
 enum { GUARD = 64 };
 
 static void scale(const void *formula, size_t i, mpfr_ptr theta)
@@ -54,6 +56,18 @@ static void amplitude(const void *formula, mpfr_ptr out)
         mpfr_set_d(out, f->key[PE_ROPE_ATTENTION_FACTOR], MPFR_RNDN);
     else
         derived(f, out);
+}
+
+/* The same in float64, step by step. */
+static double amplitude32(const pe_rope_formula *f)
+{
+    const double original = f->key[PE_ROPE_ORIGINAL];
+    const double factor = pe_rope_has(f, PE_ROPE_FACTOR) ? f->key[PE_ROPE_FACTOR]
+                                                         : f->key[PE_ROPE_MAX_POSITIONS] / original;
+    if (pe_rope_has(f, PE_ROPE_ATTENTION_FACTOR))
+        return f->key[PE_ROPE_ATTENTION_FACTOR];
+    const double share = pe_exact_log(factor) / pe_exact_log(original);
+    return factor <= 1 ? 1 : sqrt(1 + share);
 }
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
@@ -109,6 +123,7 @@ const pe_rope_type pe_rope_longrope = {
     .scale = scale,
     .scale32 = scale32,
     .amplitude = amplitude,
+    .amplitude32 = amplitude32,
     .add_scalars = add_scalars,
     .warn_positions = warn_positions,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ntk.c - a larger base keeps fast pairs and stretches slow ones: ntk, ntk_alpha, dynamic. */
 #include "encodings/rope/types/rope_types.h"
+#include "exact/round.h"
 
 /* Bits beyond out's precision that intermediate results keep. */
 enum { GUARD = 64 };
@@ -53,6 +54,19 @@ static void dynamic_base(const void *formula, mpfr_ptr out)
     mpfr_clear(growth);
 }
 
+/* The reference's steps where seq_len is a tensor, as while a model runs. */
+static float dynamic_base32(const pe_rope_formula *f)
+{
+    const double factor = f->key[PE_ROPE_FACTOR];
+    const float length = (float)f->key[PE_ROPE_SEQ_LEN],
+                most = (float)f->key[PE_ROPE_MAX_POSITIONS];
+    if (f->key[PE_ROPE_SEQ_LEN] <= f->key[PE_ROPE_MAX_POSITIONS])
+        return (float)f->theta;
+    const float stretched = length * (float)factor, share = stretched / most;
+    const float growth = share - (float)(factor - 1);
+    return pe_exact_powf(growth, f->dim / (f->dim - 2)) * (float)f->theta;
+}
+
 /* A dynamic rotation past the trained context depends on what came before. */
 static void dynamic_warn(const pe_rope_formula *f, pe_plan *plan)
 {
@@ -98,5 +112,6 @@ const pe_rope_type pe_rope_dynamic = {
     .min_dim = 4,
     .min_dim_is = PE_ROPE_NO_EXPONENT,
     .base = dynamic_base,
+    .base32 = dynamic_base32,
     .warn = dynamic_warn,
 };

@@ -65,10 +65,12 @@ typedef struct pe_rope_formula {
     double key[PE_ROPE_KEYS];
     double low, high;   /* of a type: bounds found when it was checked */
     double low2, high2; /* of its second ramp */
+    uint64_t float32;   /* 1: numerics=float32 */
     uint64_t n_ladders; /* 0: one for all pairs, of theta and dim */
     pe_rope_ladder ladder[PE_ROPE_AXES_MAX];
-    uint64_t n_list, n_freq_factors;
-    double list[]; /* [n_list] divisors of the type, then [n_freq_factors] */
+    uint64_t n_list, n_freq_factors, n_alphas;
+    double list[]; /* [n_list] divisors of the type, then [n_freq_factors], then [n_alphas]:
+                    * logarithms of factors */
 } pe_rope_formula;
 
 /** A formula of `type` with no keys yet and room for n_list numbers; all pairs rotate. NULL when

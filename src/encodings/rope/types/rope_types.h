@@ -82,6 +82,10 @@ typedef struct pe_rope_type {
     float (*scale32)(const void *formula, size_t i, float inv);
     /** Multiplies cosines and sines: the attention factor. NULL: 1. */
     void (*amplitude)(const void *formula, mpfr_ptr out);
+    /** numerics=float32: the base, and the attention factor, in the reference's steps, rounded to
+     * float32 and to float64 each; NULL: those of real arithmetic. */
+    float (*base32)(const pe_rope_formula *formula);
+    double (*amplitude32)(const pe_rope_formula *formula);
     /** Add scalars of rope/frequencies that only this type has; NULL: none. */
     void (*add_scalars)(const pe_rope_formula *formula, pe_plan *plan);
     /** Warn where the published code does something else than it says, of any positions and of

@@ -96,6 +96,24 @@ static void amplitude(const void *formula, mpfr_ptr out)
         mpfr_mul_d(out, out, f->key[PE_ROPE_ATTN_FACTOR], MPFR_RNDN);
 }
 
+/* get_mscale of the reference, in float64: 0.1 mscale ln(factor) + 1, from left to right. */
+static double stretch_scale64(const pe_rope_formula *f, double mscale)
+{
+    const double tenth = 0.1 * mscale, product = tenth * pe_exact_log(f->key[PE_ROPE_FACTOR]);
+    return product + 1;
+}
+
+static double amplitude32(const pe_rope_formula *f)
+{
+    const double mscale = f->key[PE_ROPE_MSCALE], all = f->key[PE_ROPE_MSCALE_ALL_DIM];
+    if (pe_rope_has(f, PE_ROPE_ATTENTION_FACTOR))
+        return f->key[PE_ROPE_ATTENTION_FACTOR];
+    const double derived = mscale == 0 || all == 0
+                               ? stretch_scale64(f, 1)
+                               : stretch_scale64(f, mscale) / stretch_scale64(f, all);
+    return pe_rope_has(f, PE_ROPE_ATTN_FACTOR) ? derived * f->key[PE_ROPE_ATTN_FACTOR] : derived;
+}
+
 /* ---- the type ---- */
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
@@ -162,6 +180,7 @@ const pe_rope_type pe_rope_yarn = {
     .scale = scale,
     .scale32 = scale32,
     .amplitude = amplitude,
+    .amplitude32 = amplitude32,
     .add_scalars = add_scalars,
     .warn = warn,
 };
