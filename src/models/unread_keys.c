@@ -14,6 +14,8 @@ static const struct {
     {"rope_interleaved", "transformers does not read it; the model type decides"},
     {"attn_rotary_emb", "transformers does not read it; partial_rotary_factor decides"},
     {"original_rope", "the rotation of the paper, which the model type implies"},
+    {"rope_max_seq_len", "how far tables are made"},
+    {"use_rotary_positional_embeddings", "whether it rotates"},
     {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
 };
 
@@ -22,6 +24,16 @@ static bool smells(const char *key, const char *const *words)
 {
     for (; *words != NULL; words++)
         if (strcasestr(key, *words) != NULL)
+            return true;
+    return false;
+}
+
+/* Does the model type alone read the key? */
+static bool is_own_key(const pe_model_type *type, const char *key)
+{
+    const char *const own[] = {type->axes_key, type->axes_scale_key};
+    for (size_t i = 0; i < PE_LEN(own); i++)
+        if (own[i] != NULL && strcmp(own[i], key) == 0)
             return true;
     return false;
 }
@@ -37,7 +49,7 @@ static bool report_unread(pe_reader *reader, const char *key, const json_t *valu
             pe_reader_ignored(reader, key, value, unread[u].note);
             return true;
         }
-    if (pe_reader_knows_key(key))
+    if (pe_reader_knows_key(key) || is_own_key(reader->type, key))
         return false;
     const bool rotates = smells(key, rotations);
     char place[PE_READER_KEY];
