@@ -14,8 +14,8 @@ bool pe_gguf_file_is(pe_slice file);
 
 /**
  * The metadata of a file, or of its first bytes, as an object: numbers, truths, short texts, and
- * short arrays of numbers and truths. Others (a vocabulary) are left out. Where the bytes end before
- * the metadata, the member "" is the key that they end in, or the last one.
+ * short arrays of numbers and truths. Others (a vocabulary) are left out. Where the bytes end
+ * before the metadata, the member "" is the key that they end in, or the last one.
  *
  * Source  ggml-org/ggml: docs/gguf.md, versions 2 and 3, little-endian.
  * Errors  MALFORMED_REQUEST: another version or type, a key twice, text that is no UTF-8; no

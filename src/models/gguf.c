@@ -12,7 +12,7 @@
  * What stands behind the architecture's name and a dot, and the key that it is.
  *
  * Source  ggml-org/llama.cpp at 00395eb285c7c6821ff372e3ca41dae9da33c2c7, src/llama-arch.cpp
- *         (LLM_KV_NAMES); how they are read: load_hparams of src/llama-model.cpp. The rows gguf/... of
+ *         (LLM_KV_NAMES); how they are read: load_hparams of src/llama-model.cpp. Rows gguf/... of
  *         config/model_types.json are llama_model_rope_type there.
  */
 static const struct {

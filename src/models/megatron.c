@@ -164,8 +164,8 @@ static bool is_megatron(const json_t *object)
 }
 
 /**
- * Source  NVIDIA/Megatron-LM at 00caa53af30912914981c86f39db123961678bbd, megatron/core/models/common/
- *         embeddings/rotary_pos_embedding.py; rope_utils.py beside it (pairs of latent attention);
+ * Source  NVIDIA/Megatron-LM at 00caa53af30912914981c86f39db123961678bbd, megatron/core/models/
+ *         common/embeddings/rotary_pos_embedding.py; rope_utils.py beside it (pairs of latent attention);
  *         megatron/training/arguments.py (names, no_rope_freq).
  */
 bool pe_input_megatron(const json_t *whole, pe_input *out)

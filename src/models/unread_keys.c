@@ -14,6 +14,9 @@ static const struct {
     {"rope_interleaved", "transformers does not read it; the model type decides"},
     {"attn_rotary_emb", "transformers does not read it; partial_rotary_factor decides"},
     {"original_rope", "the rotation of the paper, which the model type implies"},
+    {"use_dynamic_ntk",
+     "the model's own code grows the base beyond seq_length: rope_type ntk_alpha"},
+    {"use_logn_attn", "queries beyond seq_length grow by log_seq_length of their position"},
     {"rope_max_seq_len", "how far tables are made"},
     {"use_rotary_positional_embeddings", "whether it rotates"},
     {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
@@ -41,9 +44,10 @@ static bool is_own_key(const pe_model_type *type, const char *key)
 /* Report a key whose name speaks of positions; of rotations: with a warning. */
 static bool report_unread(pe_reader *reader, const char *key, const json_t *value)
 {
-    static const char *const rotations[] = {"rope", "rotary", NULL}, *const positions[] = {
-                                                                         "position", "pos_emb",
-                                                                         "alibi", "relative", NULL};
+    static const char *const rotations[] = {"rope", "rotary", "xpos", "ntk", "yarn", NULL},
+                             *const positions[] = {"position", "pos_emb",      "pos_enc",
+                                                   "abs_pos",  "sinusoid",     "alibi",
+                                                   "relative", "long_context", NULL};
     for (size_t u = 0; u < PE_LEN(unread); u++)
         if (strcmp(unread[u].name, key) == 0) {
             pe_reader_ignored(reader, key, value, unread[u].note);

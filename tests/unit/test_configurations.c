@@ -508,7 +508,7 @@ static const struct {
     const char *config, *says;
 } warnings[] = {
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"max_position_embeddings\":4096,"
-     "\"rope_scaling\":{" YARN ",\"mscale\":1}}",
+     "\"rope_scaling\":{" YARN ",\"mscale\":0.7}}",
      "mscale_all_dim is absent: transformers then reads neither it nor mscale"},
     {"{" LLAMA "}", "no rope_theta"},
     {"{\"head_dim\":64}", "no model_type"},
@@ -554,6 +554,8 @@ static const struct {
      "\"original_max_position_embeddings\":4096}}",
      "rope_scaling/truncate is not read by transformers"},
     {"{" ODD "}", "is odd, 3: transformers turns 4 channels"},
+    {"{" LLAMA ",\"ntk_alpha_x\":4}", "ntk_alpha_x is not known and ignored"},
+    {"{\"model_type\":\"m2m_100\",\"d_model\":64}", "positions begin at 2"},
     {"{" GGUF("llama") "}", "rope_freqs.weight"},
     {"{" GGUF("llama") ",\"llama.rope.x\":1}", "llama.rope.x is not known and ignored"},
     {"{" GGUF("phi3") ",\"phi3.rope.scaling.type\":\"longrope\"}", "tensors that metadata do not"},
