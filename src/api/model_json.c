@@ -8,6 +8,7 @@
 #include "api/json_members.h"
 #include "api/json_write.h"
 #include "base/array.h"
+#include "files/gguf_file.h"
 #include "files/tree.h"
 #include "models/model_search.h"
 
@@ -61,9 +62,22 @@ static void quote_odd_numbers(pe_slice json, pe_buffer *out)
 
 static pe_status resolve_text(pe_slice json, size_t max_depth, pe_model **out, pe_problem *why);
 
+static pe_status resolve_gguf(pe_slice file, pe_model **out, pe_problem *why)
+{
+    json_t *tree = NULL;
+    pe_status status = pe_gguf_file_read(file, &tree, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_model_resolve(tree, out, why);
+    json_decref(tree);
+    return status;
+}
+
 pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out, pe_problem *why)
 {
     pe_buffer quoted = {0};
+    if (pe_gguf_file_is(json))
+        return resolve_gguf(json, out, why);
     if (memmem(json.text, json.bytes, "NaN", 3) == NULL &&
         memmem(json.text, json.bytes, "Infinity", 8) == NULL)
         return resolve_text(json, max_depth, out, why);

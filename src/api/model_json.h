@@ -8,9 +8,10 @@
 #include "models/catalogue.h"
 
 /**
- * A model's configuration from its text, nested at most max_depth levels.
- * Errors  MALFORMED_REQUEST: no JSON object, nested too deep, a key twice. INTERNAL. Those of
- *         pe_model_resolve.
+ * A model's configuration from its text, nested at most max_depth levels, or from the head of a GGUF
+ * file.
+ * Errors  MALFORMED_REQUEST: no JSON object, nested too deep, a key twice; what pe_gguf_file_read
+ *         refuses. INTERNAL. Those of pe_model_resolve.
  */
 pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out,
                                 pe_problem *why) PE_MUST_CHECK;

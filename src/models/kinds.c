@@ -191,8 +191,8 @@ static bool read_block_types(pe_reader *reader, layer_list *layers)
 }
 
 /**
- * DeepSeek-V4 lists for each layer how many tokens become one; else the first two layers are heavily
- * compressed, and those behind them in turn.
+ * DeepSeek-V4 lists for each layer how many tokens become one; else the first two layers are
+ * heavily compressed, and those behind them in turn.
  *
  * Source  DeepseekV4Config of huggingface/transformers 5.23.0.
  */

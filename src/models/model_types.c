@@ -146,6 +146,7 @@ pe_scheme pe_model_type_scheme(const pe_model_type *type)
         [PE_SCHEME_T5] = "t5",
         [PE_SCHEME_DEBERTA] = "deberta",
         [PE_SCHEME_SINUSOIDAL] = "sinusoidal",
+        [PE_SCHEME_SINCOS_GRID] = "sincos_grid",
         [PE_SCHEME_LEARNED] = "learned",
         [PE_SCHEME_GRID] = "grid",
         [PE_SCHEME_NONE] = "none",

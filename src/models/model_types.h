@@ -14,6 +14,7 @@ typedef enum pe_scheme {
     PE_SCHEME_T5,
     PE_SCHEME_DEBERTA, /* T5's resources, with variant deberta */
     PE_SCHEME_SINUSOIDAL,
+    PE_SCHEME_SINCOS_GRID, /* sines of the rows and columns of patches */
     PE_SCHEME_LEARNED,
     PE_SCHEME_GRID, /* patches, by row and column */
     PE_SCHEME_NONE,

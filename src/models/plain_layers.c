@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "encodings/registry.h"
+#include "models/parts.h"
+
 static void set_number(pe_reader *reader, pe_model_layers *kind, const char *name,
                        const char *where, double value)
 {
@@ -77,4 +80,41 @@ void pe_plain_layers_sinusoidal(pe_reader *reader, pe_model_layers *kind)
     pe_reader_set_choice(&kind->values, "layout",
                          reader->type->layout != NULL ? reader->type->layout : "interleaved");
     set_number(reader, kind, "freq_shift", "freq_shift", reader->type->freq_shift);
+}
+
+/* A side of something square, or its fallback; 0: neither. */
+static double read_side(pe_reader *reader, const char *key, const char *parameter, double fallback)
+{
+    const json_t *value = pe_reader_member(reader, key);
+    pe_reader_used(reader, key, value, parameter, NULL);
+    if (value == NULL && fallback != 0)
+        pe_reader_class_default(reader, key, fallback, parameter);
+    return value != NULL ? json_number_value(value) : fallback;
+}
+
+/**
+ * Source  PatchEmbed of huggingface/diffusers at 58eb52c0803ea9af3abec60841c2a093bdf1f951,
+ *         src/diffusers/models/embeddings.py; interpolation_scale as PixArtTransformer2DModel's.
+ */
+void pe_plain_layers_sincos_grid(pe_reader *reader, pe_model_layers *kind)
+{
+    const double own = json_number_value(reader->type->rows);
+    const double sample = read_side(reader, "sample_size", "base_size", 128);
+    const double patch = read_side(reader, "patch_size", "base_size", 2);
+    const double side = own != 0 ? read_side(reader, "pos_embed_max_size", "height", own) : 0;
+    const double base = patch >= 1 ? (double)(long long)(sample / patch) : 0;
+    const double scale = sample >= 128 ? (double)(long long)(sample / 64) : 1;
+    double heads = 0, dim = 0;
+    if (!pe_reader_finds_fact(reader, PE_FACT_HEADS, &heads, NULL) ||
+        !pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, NULL))
+        pe_reader_fail(reader, PE_MISSING_PARAMETER, "attention_head_dim",
+                       "attention_head_dim or num_attention_heads is missing");
+    set_number(reader, kind, "d_model", "attention_head_dim", heads * dim);
+    set_number(reader, kind, "height", "pos_embed_max_size", side != 0 ? side : base);
+    set_number(reader, kind, "base_size", "sample_size", base);
+    if (own == 0)
+        set_number(reader, kind, "interpolation_scale", "interpolation_scale",
+                   read_side(reader, "interpolation_scale", "interpolation_scale", scale));
+    if (reader->status == PE_OK)
+        (void)pe_parts_add(reader, &pe_sinusoidal_grid, &kind->values);
 }

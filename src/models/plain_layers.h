@@ -10,6 +10,7 @@
 void pe_plain_layers_alibi(pe_reader *reader, pe_model_layers *kind);
 void pe_plain_layers_t5(pe_reader *reader, pe_model_layers *kind);
 void pe_plain_layers_deberta(pe_reader *reader, pe_model_layers *kind);
+void pe_plain_layers_sincos_grid(pe_reader *reader, pe_model_layers *kind);
 void pe_plain_layers_sinusoidal(pe_reader *reader, pe_model_layers *kind);
 
 #endif

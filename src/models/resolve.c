@@ -6,6 +6,7 @@
 
 #include "encodings/registry.h"
 #include "models/grid_layers.h"
+#include "models/input.h"
 #include "models/kinds.h"
 #include "models/learned_layers.h"
 #include "models/nested.h"
@@ -104,6 +105,7 @@ static const struct {
     [PE_SCHEME_T5] = {"t5", &pe_t5_buckets, pe_plain_layers_t5},
     [PE_SCHEME_DEBERTA] = {"t5", &pe_t5_buckets, pe_plain_layers_deberta},
     [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", &pe_sinusoidal, pe_plain_layers_sinusoidal},
+    [PE_SCHEME_SINCOS_GRID] = {"sinusoidal", &pe_sinusoidal_grid, pe_plain_layers_sincos_grid},
     [PE_SCHEME_LEARNED] = {"learned", &pe_learned_layers, pe_learned_layers_resolve},
     [PE_SCHEME_GRID] = {"rope", &pe_rope_grid, pe_grid_layers_resolve},
     [PE_SCHEME_NONE] = {"none", NULL, NULL},
@@ -241,12 +243,34 @@ static pe_status resolve_whole(pe_reader *reader, pe_model **out)
     return PE_OK;
 }
 
+/* What is told of keys is told of those that came. */
+static pe_status resolve_input(pe_reader *reader, const pe_input *input, pe_model **out,
+                               pe_problem *why)
+{
+    pe_status status = resolve_whole(reader, out);
+    if (status != PE_OK) {
+        pe_input_restore_problem(input, why);
+        return status;
+    }
+    status = pe_input_restore(input, *out, why);
+    if (status != PE_OK)
+        pe_model_free(*out);
+    return status;
+}
+
 pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why)
 {
-    pe_reader reader = {
-        .whole = config, .config = config, .towers_max = PE_MODEL_TOWERS_MAX, .why = why};
     if (!json_is_object(config))
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration is a JSON object, got %s",
                        config != NULL ? pe_reader_type_text(config) : "nothing");
-    return resolve_whole(&reader, out);
+    pe_input input;
+    const pe_status status = pe_input_read(config, &input, why);
+    if (status != PE_OK)
+        return status;
+    const json_t *whole = input.config != NULL ? input.config : config;
+    pe_reader reader = {
+        .whole = whole, .config = whole, .towers_max = PE_MODEL_TOWERS_MAX, .why = why};
+    const pe_status resolved = resolve_input(&reader, &input, out, why);
+    pe_input_free(&input);
+    return resolved;
 }

@@ -126,10 +126,12 @@ void pe_rope_checks_lengths(pe_rope_reading *r)
 void pe_rope_checks_mscale(pe_rope_reading *r)
 {
     const pe_values *values = &r->kind->values;
-    const bool one = pe_dictionary_member(r, "mscale") != NULL;
+    const json_t *mscale = pe_dictionary_member(r, "mscale");
+    const bool one = mscale != NULL;
     if (strcmp(r->type->name, "yarn") == 0 &&
         pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) &&
         one != (pe_dictionary_member(r, "mscale_all_dim") != NULL) &&
+        !(one && json_number_value(mscale) == 1) && /* the same to both */
         !pe_values_present(values, "attention_factor"))
         pe_reader_warn(r->reader,
                        "%s is absent: transformers then reads neither it nor %s, while vLLM takes "

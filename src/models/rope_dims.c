@@ -51,6 +51,16 @@ static double layer_head_dim(pe_rope_reading *r)
     return 0;
 }
 
+/* Does a part of a head's channels of its own rotate? Where the class tells it by a part of all
+ * channels, that counts. */
+static bool is_latent(const pe_rope_reading *r)
+{
+    const pe_reader *reader = r->reader;
+    const bool part = pe_reader_has_fact(reader, PE_FACT_PARTIAL) ||
+                      pe_dictionary_member(r, pe_reader_fact_name(PE_FACT_PARTIAL)) != NULL;
+    return pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM) && !(reader->type->tail && part);
+}
+
 static double find_head_dim(pe_rope_reading *r, const char **where)
 {
     pe_reader *reader = r->reader;
@@ -59,7 +69,7 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
     if (dim != 0)
         return dim;
     *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
-    if (pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
+    if (is_latent(r) && pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
         pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
         return dim;
     }
@@ -142,7 +152,7 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     double part = 1, dim = 0;
     static const char whole[] = "ignored by transformers: this model type turns the whole head";
     const json_t *nested = pe_dictionary_member(r, where);
-    if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)) {
+    if (is_latent(r)) {
         warn_of_part(r, nested, head_dim);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
                           "qk_rope_head_dim is what rotates, all of it");
@@ -240,7 +250,7 @@ static void even_out(pe_rope_reading *r, double head_dim)
     const double part = given ? pe_values_real(values, "partial_rotary_factor") : 1;
     const double dim = floor(head_dim * part);
     if (!scales_pairs(r->type) || pe_values_present(values, "rotary_dim") || fmod(dim, 2) == 0 ||
-        (dim >= head_dim && r->reader->type->name == NULL))
+        r->reader->type->axes != NULL || (dim >= head_dim && r->reader->type->name == NULL))
         return;
     pe_reader_unset(values, "partial_rotary_factor");
     pe_dictionary_set_number(r, "rotary_dim", "partial_rotary_factor", dim + 1);

@@ -40,6 +40,7 @@ static void choose_labelled(pe_rope_reading *r)
     const char *label = json_string_value(own != NULL ? own : json_object_get(labels, "*"));
     const pe_dictionary all = r->dictionary;
     const bool main = strcmp(label, "main") == 0;
+    r->by_type = true;
     if (all.object != NULL && pe_dictionary_is_by_type(all.object)) {
         pe_dictionary_choose(r->reader, &all, label, &r->dictionary);
         return;

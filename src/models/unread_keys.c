@@ -14,6 +14,11 @@ static const struct {
     {"rope_interleaved", "transformers does not read it; the model type decides"},
     {"attn_rotary_emb", "transformers does not read it; partial_rotary_factor decides"},
     {"original_rope", "the rotation of the paper, which the model type implies"},
+    {"use_dynamic_ntk",
+     "the model's own code grows the base beyond seq_length: rope_type ntk_alpha"},
+    {"use_logn_attn", "queries beyond seq_length grow by log_seq_length of their position"},
+    {"rope_max_seq_len", "how far tables are made"},
+    {"use_rotary_positional_embeddings", "whether it rotates"},
     {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
 };
 
@@ -26,18 +31,29 @@ static bool smells(const char *key, const char *const *words)
     return false;
 }
 
+/* Does the model type alone read the key? */
+static bool is_own_key(const pe_model_type *type, const char *key)
+{
+    const char *const own[] = {type->axes_key, type->axes_scale_key};
+    for (size_t i = 0; i < PE_LEN(own); i++)
+        if (own[i] != NULL && strcmp(own[i], key) == 0)
+            return true;
+    return false;
+}
+
 /* Report a key whose name speaks of positions; of rotations: with a warning. */
 static bool report_unread(pe_reader *reader, const char *key, const json_t *value)
 {
-    static const char *const rotations[] = {"rope", "rotary", NULL}, *const positions[] = {
-                                                                         "position", "pos_emb",
-                                                                         "alibi", "relative", NULL};
+    static const char *const rotations[] = {"rope", "rotary", "xpos", "ntk", "yarn", NULL},
+                             *const positions[] = {"position", "pos_emb",      "pos_enc",
+                                                   "abs_pos",  "sinusoid",     "alibi",
+                                                   "relative", "long_context", NULL};
     for (size_t u = 0; u < PE_LEN(unread); u++)
         if (strcmp(unread[u].name, key) == 0) {
             pe_reader_ignored(reader, key, value, unread[u].note);
             return true;
         }
-    if (pe_reader_knows_key(key))
+    if (pe_reader_knows_key(key) || is_own_key(reader->type, key))
         return false;
     const bool rotates = smells(key, rotations);
     char place[PE_READER_KEY];

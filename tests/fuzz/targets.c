@@ -518,10 +518,40 @@ static const char *const model_tokens[] = {
     "\"qk_rope_head_dim\":64",
     "\"kv_channels\":128",
     "\"rope_ratio\":500",
+    "\"general.architecture\":\"llama\"",
+    "\"llama.rope.scaling.type\":\"yarn\"",
+    "\"_class_name\":\"FluxTransformer2DModel\"",
+    "\"_class_name\":\"CosmosTransformer3DModel\"",
+    "\"axes_dims_rope\":[16,56,56]",
+    "\"rotary_percent\":0.5",
+    "\"multi_latent_attention\":true",
+    "\"architecture\":\"vit_base_patch16_224\"",
+    "\"model_type\":\"deepseek_v4\"",
+    "\"compress_ratios\":[0,4,128,4]",
     ",",
     "null",
     "}",
     NULL};
+
+/* The four bytes of a type, and numbers of four and eight bytes, cannot stand here: a word ends
+ * with a zero byte. */
+static const char *const gguf_tokens[] = {"GGUF",
+                                          "general.architecture",
+                                          "llama",
+                                          "llama.rope.freq_base",
+                                          "llama.rope.dimension_count",
+                                          "llama.rope.scaling.type",
+                                          "llama.rope.scaling.factor",
+                                          "llama.attention.head_count",
+                                          "llama.attention.sliding_window_pattern",
+                                          "llama.embedding_length",
+                                          "yarn",
+                                          NULL};
+
+static const char *gguf_token(size_t k)
+{
+    return gguf_tokens[k];
+}
 
 static const char *model_token(size_t k)
 {
@@ -562,6 +592,7 @@ const fuzz_target fuzz_targets[] = {
     {"npy", run_npy, file_token, "a file, or a header, a line feed, data"},
     {"safetensors", run_safetensors, file_token, "a file, or a header, a line feed, data"},
     {"model", run_model, model_token, "config.json"},
+    {"gguf", run_model, gguf_token, "the head of a GGUF file"},
     {"catalogue", run_catalogue, word_token, "a model's name"},
     {"settings", run_settings, setting_token, "a file of settings"},
     {"keys", fuzz_keys, fuzz_token_key, "a file of keys"},

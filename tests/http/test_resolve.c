@@ -189,9 +189,31 @@ static void a_configuration_is_json_alone(void **state)
     reply_free(&query);
 }
 
+/* "GGUF", version 3, no tensors, two keys: general.architecture and, cut off, another one. */
+static void a_gguf_file_is_known_by_its_first_bytes(void **state)
+{
+    (void)state;
+    static const char head[] = "GGUF\3\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\x14\0\0\0\0\0\0\0"
+                               "general.architecture\x8\0\0\0\5\0\0\0\0\0\0\0bloomxyz";
+    static const char *const types[] = {"application/octet-stream", "application/json"};
+    for (size_t t = 0; t < PE_LEN(types); t++) {
+        reply answer = resolve(head, sizeof head - 1, types[t]);
+        assert_problem(types[t], &answer, 400, "missing-parameter");
+        assert_non_null(strstr(answer.body, "#/bloom.attention.head_count"));
+        reply_free(&answer);
+    }
+    reply other = resolve("{}", 2, "application/octet-stream");
+    assert_problem("{}", &other, 415, "unsupported-media-type");
+    reply_free(&other);
+    reply cut = resolve(head, 40, types[0]);
+    assert_problem("40 bytes", &cut, 400, "malformed-request");
+    reply_free(&cut);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gguf_file_is_known_by_its_first_bytes),
         cmocka_unit_test(configurations_that_cannot_be_are_refused),
         cmocka_unit_test(configurations_are_bounded),
         cmocka_unit_test(a_configuration_is_json_alone),

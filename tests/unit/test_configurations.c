@@ -44,6 +44,13 @@ typedef struct spelling {
     "\"indexed_attention\",\"sliding_attention\"]"
 #define ODD "\"model_type\":\"glm4_moe\",\"head_dim\":7,\"rope_theta\":1e4"
 #define V4  "\"model_type\":\"deepseek_v4\",\"head_dim\":512" LAYERS
+#define GGUF(arch)                                                                                 \
+    "\"general.architecture\":\"" arch "\",\"" arch ".embedding_length\":64,\"" arch               \
+    ".attention.head_count\":4"
+#define DIFFUSERS(class) "\"_class_name\":\"" class "\",\"attention_head_dim\":128"
+#define MEGATRON                                                                                   \
+    "\"hidden_size\":64,\"num_attention_heads\":4,\"rotary_base\":10000,"                          \
+    "\"position_embedding_type\":\"rope\""
 #define ASR "\"model_type\":\"nemotron3_5_transcribe_asr_audio\""
 
 static const spelling spellings[] = {
@@ -290,6 +297,57 @@ static const spelling spellings[] = {
      "\"sliding_window\":64}",
      "2", "pairing", "\"half\""},
 
+    /* what other programs write */
+    {"{" GGUF("llama") ",\"llama.rope.freq_base\":5e5}", NULL, "rope_theta", "500000"},
+    {"{" GGUF("llama") "}", NULL, "pairing", "\"interleaved\""},
+    {"{" GGUF("qwen2") "}", NULL, "pairing", "\"half\""},
+    {"{" GGUF("qwen2") ",\"qwen2.rope.scale_linear\":4}", NULL, "rope_type", "\"linear\""},
+    {"{" GGUF("qwen2") ",\"qwen2.rope.scaling.type\":\"yarn\",\"qwen2.rope.scaling.factor\":4,"
+                       "\"qwen2.rope.scaling.original_context_length\":32}",
+     NULL, "original_max_position_embeddings", "32"},
+    {"{" GGUF("qwen2vl") ",\"qwen2vl.rope.dimension_sections\":[2,3,3,0]}", NULL, "mrope_section",
+     "[2,3,3]"},
+    {"{" GGUF("gemma3") ",\"gemma3.block_count\":6,\"gemma3.attention.sliding_window\":8}", "0",
+     "rope_theta", "10000"},
+    {"{" GGUF("gemma3") ",\"gemma3.block_count\":2,\"gemma3.rope.freq_base\":1e6,"
+                        "\"gemma3.attention.sliding_window_pattern\":[true,false]}",
+     "1", "rope_theta", "1000000"},
+    {"{" GGUF("deepseek2") ",\"deepseek2.attention.kv_lora_rank\":512,\"deepseek2.rope.dimension_"
+                           "count\":64,\"deepseek2.context_length\":64,\"deepseek2.rope.scaling."
+                           "type\":\"yarn\","
+                           "\"deepseek2.rope.scaling.factor\":40,\"deepseek2.rope.scaling.yarn_log_"
+                           "multiplier\":0.0707}",
+     NULL, "mscale_all_dim", "0.707"},
+    {"{" GGUF("bloom") "}", NULL, "num_heads", "4"},
+    {"{" DIFFUSERS("Flux2Transformer2DModel") "}", NULL, "axes_dims", "[32,32,32,32]"},
+    {"{" DIFFUSERS("Flux2Transformer2DModel") "}", NULL, "rope_theta", "2000"},
+    {"{" DIFFUSERS("HunyuanVideoTransformer3DModel") ",\"rope_axes_dim\":[32,48,48]}", NULL,
+     "axes_dims", "[32,48,48]"},
+    {"{" DIFFUSERS("WanTransformer3DModel") "}", NULL, "axes_dims", "[44,42,42]"},
+    {"{" DIFFUSERS("CosmosTransformer3DModel") ",\"rope_scale\":[1,3,3]}", NULL, "axes_scale",
+     "[1,3,3]"},
+    {"{" DIFFUSERS("CosmosTransformer3DModel") "}", NULL, "pairing", "\"half\""},
+    {"{" DIFFUSERS("CogView4Transformer2DModel") "}", NULL, "axes_dims", "[64,64]"},
+    {"{" DIFFUSERS("CogVideoXTransformer3DModel") ",\"use_rotary_positional_embeddings\":true}",
+     NULL, "axes_dims", "[32,48,48]"},
+    {"{" DIFFUSERS("SD3Transformer2DModel") ",\"num_attention_heads\":24,\"pos_embed_max_size\":192"
+                                            "}",
+     NULL, "height", "192"},
+    {"{" MEGATRON ",\"rotary_percent\":0.5}", NULL, "rotary_dim", "8"},
+    {"{" MEGATRON ",\"rotary_interleaved\":true}", NULL, "pairing", "\"interleaved\""},
+    {"{" MEGATRON ",\"use_rope_scaling\":true}", NULL, "rope_type", "\"llama3\""},
+    {"{" MEGATRON ",\"rotary_seq_len_interpolation_factor\":2}", NULL, "factor", "2"},
+    {"{" MEGATRON ",\"num_layers\":2,\"no_rope_freq\":[0,1]}", "1", "pairing", NULL},
+    {"{\"model\":{" MEGATRON ",\"rotary_percentage\":0.25}}", NULL, "rotary_dim", "4"},
+    {"{" MEGATRON ",\"multi_latent_attention\":true,\"qk_pos_emb_head_dim\":8,"
+     "\"rotary_scaling_factor\":40,\"mscale\":0.5,\"original_max_position_embeddings\":64}",
+     NULL, "attention_factor", "1.1844439727056967"}, /* 1 + 0.05 ln 40 */
+    {"{\"architecture\":\"vit_base_patch16_224.augreg\"}", NULL, "rows", "197"},
+    {"{\"architecture\":\"deit3_small_patch16_384\"}", NULL, "rows", "576"},
+    {"{\"architecture\":\"eva02_large_patch14_448\"}", NULL, "head_dim", "64"},
+    {"{\"model_type\":\"timm_wrapper\",\"architecture\":\"vit_large_patch16_dinov3\"}", NULL,
+     "convention", "\"dinov3\""},
+
     /* other encodings */
     {"{\"model_type\":\"falcon\",\"alibi\":true,\"n_head\":8}", NULL, "num_heads", "8"},
     {"{\"model_type\":\"baichuan\",\"hidden_size\":5120,\"num_attention_heads\":40}", NULL,
@@ -450,7 +508,7 @@ static const struct {
     const char *config, *says;
 } warnings[] = {
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"max_position_embeddings\":4096,"
-     "\"rope_scaling\":{" YARN ",\"mscale\":1}}",
+     "\"rope_scaling\":{" YARN ",\"mscale\":0.7}}",
      "mscale_all_dim is absent: transformers then reads neither it nor mscale"},
     {"{" LLAMA "}", "no rope_theta"},
     {"{\"head_dim\":64}", "no model_type"},
@@ -496,6 +554,13 @@ static const struct {
      "\"original_max_position_embeddings\":4096}}",
      "rope_scaling/truncate is not read by transformers"},
     {"{" ODD "}", "is odd, 3: transformers turns 4 channels"},
+    {"{" LLAMA ",\"ntk_alpha_x\":4}", "ntk_alpha_x is not known and ignored"},
+    {"{\"model_type\":\"m2m_100\",\"d_model\":64}", "positions begin at 2"},
+    {"{" GGUF("llama") "}", "rope_freqs.weight"},
+    {"{" GGUF("llama") ",\"llama.rope.x\":1}", "llama.rope.x is not known and ignored"},
+    {"{" GGUF("phi3") ",\"phi3.rope.scaling.type\":\"longrope\"}", "tensors that metadata do not"},
+    {"{" DIFFUSERS("MochiTransformer3DModel") "}", "learns the frequencies"},
+    {"{\"architecture\":\"swin_tiny_patch4_window7_224\"}", "/v1/swin/index"},
     {"{" ODD ",\"partial_rotary_factor\":1}",
      "head_dim is odd, 7: transformers makes 4 frequencies"},
     {"{\"model_type\":\"t5gemma2_text\",\"rope_parameters\":{" YARN "}}",

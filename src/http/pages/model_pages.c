@@ -5,6 +5,7 @@
 
 #include "api/model_json.h"
 #include "base/percent.h"
+#include "files/gguf_file.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
@@ -140,7 +141,8 @@ pe_outcome pe_page_resolve(pe_request *request, pe_problem *why)
 {
     const bool large = request->body.bytes > HEAVY_BODY_BYTES;
     request->json_body = true;
-    if (pe_parameters_json_only(request, why) != PE_OK)
+    if (!pe_gguf_file_is(pe_buffer_slice(&request->body)) &&
+        pe_parameters_json_only(request, why) != PE_OK)
         return PE_FAILED;
     if (request->query_bytes > 0) {
         pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query");

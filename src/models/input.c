@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* input.c - what other programs write of a model, in the keys of a config.json. */
+#include "models/input.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_MAX  128
+#define NAME_MAX 64
+
+static bool (*const readers[])(const json_t *whole, pe_input *out) = {
+    pe_input_gguf, pe_input_diffusers, pe_input_timm, pe_input_megatron};
+
+pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why)
+{
+    *out = (pe_input){.config = json_object(), .places = json_object(), .warnings = json_array()};
+    out->failed = out->config == NULL || out->places == NULL || out->warnings == NULL;
+    bool found = out->failed;
+    for (size_t r = 0; r < PE_LEN(readers) && !found; r++)
+        found = readers[r](whole, out);
+    if (!found) {
+        json_decref(out->config);
+        out->config = NULL;
+    }
+    if (!out->failed)
+        return PE_OK;
+    pe_input_free(out);
+    return pe_fail_memory(why);
+}
+
+void pe_input_free(pe_input *input)
+{
+    json_decref(input->config);
+    json_decref(input->places);
+    json_decref(input->warnings);
+    *input = (pe_input){0};
+}
+
+/* ---- for the readers ---- */
+
+/* The object that a key stands in, made where it is not there yet; *name is the key in it. */
+static json_t *parent_of(pe_input *input, const char *key, const char **name)
+{
+    const char *slash = strchr(key, '/');
+    char outer[KEY_MAX];
+    *name = key;
+    if (slash == NULL)
+        return input->config;
+    *name = slash + 1;
+    snprintf(outer, sizeof outer, "%.*s", (int)(slash - key), key);
+    if (!json_is_object(json_object_get(input->config, outer)))
+        input->failed |= json_object_set_new(input->config, outer, json_object()) != 0;
+    return json_object_get(input->config, outer);
+}
+
+void pe_input_put(pe_input *input, const char *key, const char *place, json_t *value)
+{
+    const char *name;
+    input->failed |= json_object_set_new(input->places, key, json_string(place)) != 0;
+    if (value == NULL)
+        return;
+    json_t *parent = parent_of(input, key, &name);
+    input->failed |= json_object_set_new(parent, name, value) != 0;
+}
+
+void pe_input_take(pe_input *input, const json_t *whole, const char *place, const char *key)
+{
+    json_t *value = json_object_get(whole, place);
+    pe_input_put(input, key, place, json_is_null(value) ? NULL : json_incref(value));
+}
+
+void pe_input_warn(pe_input *input, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    input->failed |= json_array_append_new(input->warnings, json_string(text)) != 0;
+}
+
+void pe_input_name(pe_input *input, const char *program, const char *place, const json_t *name)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    const char *text = json_string_value(name);
+    char type[2 * NAME_MAX];
+    if (text == NULL || strlen(text) > NAME_MAX || text[strspn(text, letters)] != '\0')
+        text = "";
+    snprintf(type, sizeof type, "%.31s%s%s", program, text[0] != '\0' ? "/" : "", text);
+    pe_input_put(input, "model_type", place, json_string(type));
+}
+
+/* ---- where keys stand in what came ---- */
+
+static const char *place_of(const pe_input *input, const char *key)
+{
+    return json_string_value(json_object_get(input->places, key));
+}
+
+static pe_status restore_key(const pe_input *input, pe_model_key *key, pe_problem *why)
+{
+    const char *place = place_of(input, key->pointer + strlen("#/"));
+    char pointer[2 * KEY_MAX];
+    if (place == NULL)
+        return PE_OK;
+    snprintf(pointer, sizeof pointer, "#/%s", place);
+    char *copy = strdup(pointer);
+    if (copy == NULL)
+        return pe_fail_memory(why);
+    free(key->pointer);
+    key->pointer = copy;
+    return PE_OK;
+}
+
+static pe_status add_warnings(const pe_input *input, pe_model *model, pe_problem *why)
+{
+    const size_t more = json_array_size(input->warnings);
+    char **grown = realloc(model->warnings, (model->n_warnings + more + 1) * sizeof *grown);
+    if (grown == NULL)
+        return pe_fail_memory(why);
+    model->warnings = grown;
+    for (size_t w = 0; w < more; w++) {
+        grown[model->n_warnings] = strdup(json_string_value(json_array_get(input->warnings, w)));
+        if (grown[model->n_warnings] == NULL)
+            return pe_fail_memory(why);
+        model->n_warnings++;
+    }
+    return PE_OK;
+}
+
+pe_status pe_input_restore(const pe_input *input, pe_model *model, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t k = 0; k < model->n_keys && status == PE_OK; k++)
+        status = restore_key(input, &model->keys[k], why);
+    return status == PE_OK ? add_warnings(input, model, why) : status;
+}
+
+void pe_input_restore_problem(const pe_input *input, pe_problem *why)
+{
+    const char *place = place_of(input, why->where);
+    if (place != NULL)
+        snprintf(why->where, sizeof why->where, "%s", place);
+}

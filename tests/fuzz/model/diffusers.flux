@@ -1,0 +1,1 @@
+{"_class_name":"FluxTransformer2DModel","attention_head_dim":128,"axes_dims_rope":[16,56,56]}
