@@ -126,8 +126,7 @@ static bool has_too_many(const pe_acceptor *acceptor, const struct sockaddr *pee
 static void find_place(const pe_acceptor *acceptor, pe_place wanted, pe_accepted *out)
 {
     out->place = wanted;
-    out->address_full =
-        wanted == PE_PLACE_PUBLIC && has_too_many(acceptor, (struct sockaddr *)&out->peer);
+    out->address_full = wanted == PE_PLACE_PUBLIC && has_too_many(acceptor, &out->peer.any);
     if (out->address_full || !has_place(acceptor, wanted))
         out->place = PE_PLACE_REFUSED;
 }
@@ -142,8 +141,7 @@ static bool is_plain(const pe_acceptor *acceptor, const pe_listener *from)
 static void turn_away(pe_acceptor *acceptor, int fd, const pe_accepted *accepted, bool plain)
 {
     pe_service *service = acceptor->service;
-    const pe_client_address client =
-        pe_client_address_of_socket((const struct sockaddr *)&accepted->peer);
+    const pe_client_address client = pe_client_address_of_socket(&accepted->peer.any);
     pe_problem why;
     const pe_status status = pe_acceptor_fail(service->settings, accepted, &why);
     pe_service_count(&service->counters.refused);
@@ -160,7 +158,7 @@ static void turn_away(pe_acceptor *acceptor, int fd, const pe_accepted *accepted
 static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
 {
     pe_accepted accepted = {.place = from->place};
-    struct sockaddr *peer = (struct sockaddr *)&accepted.peer;
+    struct sockaddr *peer = &accepted.peer.any;
     socklen_t bytes = sizeof accepted.peer;
     const int fd = accept4(from->socket.fd, peer, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)

@@ -4,6 +4,9 @@
 #define PE_HTTP_ACCEPTOR_H
 
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "http/connection/sockets.h"
 #include "http/connection/watchdog.h"
@@ -17,12 +20,19 @@ typedef struct pe_listener {
 } pe_listener;
 
 /** A connection as the library knows it: what was decided when it was accepted travels with the
- * peer's address. */
+ * peer's address. libmicrohttpd 1.0 copies no more than a sockaddr_storage. */
 typedef struct pe_accepted {
-    struct sockaddr_storage peer;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        struct sockaddr_un path;
+    } peer;
     pe_place place;
     bool address_full; /* why it is refused: connections_per_address, else connections_max */
 } pe_accepted;
+
+_Static_assert(sizeof(pe_accepted) <= sizeof(struct sockaddr_storage), "the library copies it");
 
 /** Of an open connection. */
 const pe_accepted *pe_acceptor_accepted(struct MHD_Connection *connection);
