@@ -161,14 +161,15 @@ static pe_status read_freq_factors(const pe_values *values, size_t pairs, pe_rop
 static pe_status read_lists(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                             pe_problem *why)
 {
-    if (reads(formula->type, PE_ROPE_LONG_FACTOR)) {
-        const pe_status status = read_divisors(values, pairs, formula, why);
-        if (status != PE_OK)
-            return status;
-    }
-    if (!pe_values_present(values, "freq_factors"))
-        return PE_OK;
-    return read_freq_factors(values, pairs, formula, why);
+    pe_problem mistake;
+    pe_status status = PE_OK;
+    if (reads(formula->type, PE_ROPE_LONG_FACTOR) && pe_values_present(values, "short_factor") &&
+        pe_values_present(values, "long_factor"))
+        status = read_divisors(values, pairs, formula, why);
+    if (pe_values_present(values, "freq_factors"))
+        status = pe_problem_collect(status, read_freq_factors(values, pairs, formula, &mistake),
+                                    &mistake, why);
+    return status;
 }
 
 size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs)
