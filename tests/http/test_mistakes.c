@@ -17,6 +17,14 @@ static const struct {
 } mistakes[] = {
     /* a porter */
     {"/v1/rope/table?head_dim=128&theta=500000", NULL, "did you mean rope_theta?"},
+    {"/v1/rope/table?hidden_size=4096", NULL, "did you mean head_dim, hidden_size over heads?"},
+    {"/v1/sinusoidal?d_model=8&max_position_embeddings=4", NULL, "did you mean positions=0:N?"},
+    {"/v1/sinusoidal?d_model=8&layout=split", NULL, "did you mean sin_cos?"},
+    {"/v1/sinusoidal/add", "{\"embeddings\": [[1, 2]], \"combine\": \"cat\"}",
+     "did you mean concat?"},
+    {"/v1/attention", "{\"q\": [[1]], \"k\": [[1]], \"positional\": \"rope\"}",
+     "did you mean scheme?"},
+    {"/v1/attention", "{\"q\": [[1]], \"k\": [[1]], \"lambda\": 1}", "did you mean slope?"},
     {"/v1/rope/table?head_dim=128&thta=500000", NULL, "did you mean rope_theta?"},
     {"/v1/rope/table?head_dim=128&bas=500000", NULL, "did you mean base?"},
     {"/v1/sinusoidal?d_model=8&max_lenght=4", NULL, "did you mean positions=0:N?"},
@@ -493,6 +501,51 @@ static const struct {
      * theirs */
     {"/v1/rope/table?head_dim=x&rotary_dim=64", NULL, "head_dim "},
     {"/v1/rope/table?rope_type=zzz&factor=4&head_dim=8", NULL, "rope_type "},
+    /* of the plan, beside a value that is refused and looked at: whatever stands there, it is one */
+    {"/v1/rope/table?head_dim=8&attention_factor=zzz&mrope_layout=sections", NULL,
+     "attention_factor mrope_layout "},
+    {"/v1/rope/table?head_dim=8&short_factor=zzz&freq_factors=1,2&axes_scale=1&axis_order=0", NULL,
+     "short_factor freq_factors axis_order axes_scale "},
+    {"/v1/rope/compare?head_dim=x&max_position_embeddings=64&target_length=32", NULL,
+     "head_dim target_length "},
+    {"/v1/attention", "{\"q\": [[1, 2]], \"k\": [[1, 2]], \"scheme\": \"t5\", \"scale\": \"x\"}",
+     "#/scale #/weights "},
+    {"/v1/shaw/lookup",
+     "{\"relative_embeddings\": [[1], [2], [3]], \"query_length\": \"x\", \"left_max\": 1}",
+     "#/query_length #/right_max "},
+    /* a tensor is refused, and what does not depend on its shape */
+    {"/v1/attention", "{\"q\": \"x\", \"k\": [[1, 2]], \"scheme\": \"t5\"}", "#/q #/weights "},
+    {"/v1/rope/rotate", "{\"vectors\": \"x\", \"mrope_layout\": \"ernie\"}",
+     "#/vectors #/mrope_layout "},
+    {"/v1/attention",
+     "{\"q\": [[1, 2]], \"k\": [[1, 2]], \"v\": \"x\", \"scheme\": \"rope\", \"factor\": 4}",
+     "#/v #/factor "},
+    /* of the plan alone, where the first ends it */
+    {"/v1/rope/rotate",
+     "{\"vectors\": [[1, 2]], \"k\": [[1, 2]], \"axes_theta\": [4], \"factor\": 4}",
+     "#/vectors #/factor #/axes_theta "},
+    {"/v1/attention",
+     "{\"q\": [[1, 2]], \"k\": [[1, 2]], \"scheme\": \"rope\", \"slope\": 1, \"rotary_dim\": 3}",
+     "#/slope #/rotary_dim "},
+    {"/v1/rope/rotate",
+     "{\"q\": [[1, 2], [3, 4]], \"k\": [[1, 2], [3, 4]], \"positions\": [1], \"seq_axis\": 5}",
+     "#/seq_axis #/positions "},
+    {"/v1/rope/grid/rotate",
+     "{\"vectors\": [[1, 2, 3, 4]], \"height\": 2, \"width\": 1, \"rotary_dim\": 3}",
+     "#/rotary_dim #/height "},
+    {"/v1/sinusoidal/add", "{\"embeddings\": [[1, 2], [3, 4]], \"d_model\": 3, \"positions\": [1]}",
+     "#/d_model #/positions "},
+    {"/v1/shaw/probabilities",
+     "{\"q\": [[[1, 2]]], \"k\": [[[1, 2]], [[3, 4]]], \"relative_embeddings\": [[1, 2], [3, 4]],"
+     " \"left_max\": 3, \"right_max\": 3}",
+     "#/k #/relative_embeddings "},
+    {"/v1/rope/table?head_dim=16&rotary_dim=7&positions=0:3;0:3", NULL, "rotary_dim positions "},
+    /* what the stand-ins alone complain of is not told */
+    {"/v1/t5/buckets?distances=x&key_length=y", NULL, "distances key_length "},
+    {"/v1/rope/rotate", "{\"vectors\": \"x\", \"partial_rotary_factor\": \"x\"}",
+     "#/vectors #/partial_rotary_factor "},
+    {"/v1/rope/frequencies?head_dim=8&rope_type=zzz&factor=4&original_max_position_embeddings=z",
+     NULL, "rope_type original_max_position_embeddings "},
     {"/v1/rope/table?head_dim=16&mrope_section=2,3,4&freq_factors=1,2&positions=a;0:3;0:4", NULL,
      "positions positions freq_factors mrope_section "},
     {"/v1/attention",
@@ -512,7 +565,7 @@ static const struct {
      " \"key_positions\": [5, 6], \"foo\": 1}",
      "#/foo #/q #/key_positions #/rotary_dim "},
     {"/v1/rope/mrope-positions?token_runs=text,image:4,video:2&second_per_grid_ts=1,2", NULL,
-     "image_grid_thw video_grid_thw second_per_grid_ts tokens_per_second "},
+     "image_grid_thw video_grid_thw second_per_grid_ts tokens_per_second token_runs "},
     {"/v1/rope/mrope-positions?token_runs=text,image:4&image_grid_thw=1,3,3", NULL,
      "token_runs image_grid_thw "},
     {"/v1/rope/table?head_dim=128&rotary_dim=63&rope_type=linear", NULL, "factor rotary_dim "},
@@ -550,6 +603,11 @@ static const struct {
      " \"dtype\": \"fp16\", \"table\": [[1, \"a\"]]}",
      "#/tolerance #/parameters/bas #/dtype #/table/0/1 "},
     {"/v1/verify", "{\"encoding\": \"rope\", \"inputs\": [[1, 2]]}", "#/rotated "},
+    {"/v1/verify",
+     "{\"encoding\": \"rope\", \"parameters\": {\"head_dim\": 3, \"positions\": \"x\"}, "
+     "\"tolerance\": -1,"
+     " \"table\": 5}",
+     "#/tolerance #/parameters/positions #/table #/parameters/head_dim "},
 };
 
 static void put_places(const reply *answer, char *out, size_t bytes)
