@@ -70,11 +70,13 @@ pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
 static pe_ladder ladder_of(const pe_reading *r)
 {
     const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
+    const double turned = fabs(step) * floor((double)r->tokens / 2);
+    const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
     return (pe_ladder){.n = r->pairs,
                        .claimed = r->frequency,
                        .measured = r->turned,
                        .step = step,
-                       .span = fabs(step) * floor((double)r->tokens / 2)};
+                       .span = r->anchored ? fmax(turned, far) : turned};
 }
 
 pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -102,6 +104,8 @@ static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
     for (size_t i = first; i <= last; i++)
         if (!pe_ladder_is_near(l, i, ratio * r->frequency[i]))
             return false;
+    if (fabs(ratio) < 0.02)
+        return false;
     while (last + 1 < r->pairs && fabs(pe_reading_ratio(r, last + 1) / ratio - 1) < 0.01)
         last++;
     pe_guess_say(guess, &band, band.remedy);
@@ -109,6 +113,40 @@ static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
                      "pairs %zu to %zu turn %.6g times as fast as claimed, as if scaled by a "
                      "factor of %.6g",
                      first, last, ratio, 1 / ratio);
+    guess->fitted = true;
+    return true;
+}
+
+/* All that is known is which pairs turn otherwise. */
+static bool find_others(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
+{
+    static const pe_fault others = {
+        .name = "frequencies_other",
+        .remedy = "compare inv_freq with rope/frequencies of the same parameters"};
+    size_t first = r->pairs, last = 0, known = 0, n = 0;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (size_t i = 0; i < r->pairs && l->span > 0; i++) {
+        known += isfinite(r->turned[i]) ? 1 : 0;
+        if (!isfinite(r->turned[i]) || pe_ladder_is_near(l, i, r->frequency[i]))
+            continue;
+        first = i < first ? i : first;
+        last = i;
+        low = fmin(low, pe_reading_ratio(r, i));
+        high = fmax(high, pe_reading_ratio(r, i));
+        n++;
+    }
+    if (n < 2 || known * 4 < 3 * r->pairs || !(low > 0))
+        return false;
+    pe_guess_say(guess, &others, others.remedy);
+    pe_buffer_format(&guess->rule,
+                     "frequencies are others: pairs %zu to %zu turn %.4g to %.4g times as fast as "
+                     "claimed",
+                     first, last, low, high);
+    if (pe_ladder_is_scaled(l))
+        pe_buffer_str(&guess->rule, l->listed ? "; the order of the factors (long_factor, "
+                                                "short_factor) may be another one"
+                                              : "; the ramp or the bands of the scaling may have "
+                                                "other edges (low, high, betas, original length)");
     guess->fitted = true;
     return true;
 }
@@ -150,7 +188,7 @@ static void find_laws(const pe_reading *r, pe_ladder *ladder, pe_guess *guess)
     guess->fitted |= follows;
     if (r->pairs < 8)
         return;
-    const bool band = !follows && find_band(r, ladder, guess);
+    const bool band = !follows && (find_band(r, ladder, guess) || find_others(r, ladder, guess));
     if ((r->quality > 0.8 || band) && guess->n_faults < PE_FAULTS_MAX)
         find_amplitude(r, guess);
 }
