@@ -271,7 +271,7 @@ static double linear_too(const pe_ladder *l, size_t i)
 static const law laws[] = {
     LAW("reciprocal_frequencies", "frequencies are the reciprocals: theta^(2i/d) for theta^(-2i/d)",
         "divide 1 by the power: inv_freq = 1 / theta^(2i/d)", .predict = reciprocal),
-    LAW("scaling_dropped",
+    LAW("scaling_ignored",
         "the frequencies were not scaled: rope_scaling or freq_factors was ignored",
         "pass rope_scaling (rope_parameters, freq_factors) to the code that makes inv_freq",
         .read = pe_law_numbers_scaled, .predict = unscaled),
@@ -407,7 +407,7 @@ static const law laws[] = {
     LAW("seq_len", "dynamic scaling was made for another length: seq_len was {a}, the base {b}",
         "pass the length of the sequence; do not keep inv_freq of another prompt",
         .read = pe_law_numbers_length, .predict = of_second_theta, .fitted = true),
-    LAW("scaling_dropped",
+    LAW("scaling_ignored",
         "frequencies are those of a rope_theta (base) of {a} without any scaling, not of {b} with "
         "the claimed one",
         "set rope_theta as claimed, and pass rope_scaling (rope_parameters, freq_factors)",
