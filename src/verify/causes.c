@@ -548,6 +548,15 @@ static void take_list(const pe_reading *r, pe_cause *out)
     }
 }
 
+/* Do most rows turn the other way? */
+static bool are_negative(const pe_reading *r)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < r->tokens; t++)
+        n += r->position[t] * r->claimed[t] < 0;
+    return 2 * n > r->tokens;
+}
+
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
                          pe_problem *why)
 {
@@ -557,6 +566,15 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
     if (out->predicted == NULL)
         return pe_fail_memory(why);
     const rule *best = choose(reading, vectors, out);
+    if (best == NULL && are_negative(reading)) {
+        pe_reading back = *reading;
+        back.position = calloc(reading->tokens + 1, sizeof(double));
+        for (size_t t = 0; t < reading->tokens && back.position != NULL; t++)
+            back.position[t] = -reading->position[t];
+        best = back.position != NULL ? choose(&back, vectors, out) : NULL;
+        out->mirrored = best != NULL;
+        free(back.position);
+    }
     /* few pairs find a position for any numbers */
     *found = best != NULL || (reading->pairs >= 8 && reading->quality > 1 - 1.0 / EXCEPTION);
     if (best == NULL) {
@@ -572,7 +590,8 @@ static double move(const void *context, size_t token, double claimed)
 {
     const pe_cause *cause = context;
     const rule *of = (const rule *)cause->fault; /* its first member */
-    return of->predict != NULL ? of->predict(cause, claimed) : cause->predicted[token];
+    const double sign = cause->mirrored ? -1 : 1;
+    return of->predict != NULL ? sign * of->predict(cause, claimed) : cause->predicted[token];
 }
 
 bool pe_causes_is_multiple(const pe_cause *cause)
@@ -614,6 +633,14 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     const rule *of = (const rule *)cause->fault;
     if (cause->fault == NULL)
         return;
+    static const pe_fault negative = {
+        .name = "inverse",
+        .rule = "the rotation was the inverse one: the sign of the sine is the opposite",
+        .remedy = "take the sine's sign as in x cos(a) + rotate(x) sin(a)"};
+    if (cause->mirrored && guess->n_faults < PE_FAULTS_MAX) {
+        pe_guess_say(guess, &negative, negative.remedy);
+        pe_buffer_str(&guess->rule, negative.rule);
+    }
     guess->distortion.positions.move = move;
     guess->distortion.positions.cause = cause;
     pe_guess_say(guess, cause->fault, of->remedy);

@@ -78,6 +78,30 @@ bool pe_law_numbers_unscaled_theta(pe_ladder *l)
     return pe_ladder_is_scaled(l) && read_theta(l);
 }
 
+/* The slowest pair that has turned well. */
+static size_t turned_pair(const pe_ladder *l)
+{
+    size_t i = l->n - 1;
+    while (i > 0 && !(l->measured[i] * l->span > 1))
+        i--;
+    return i;
+}
+
+bool pe_law_numbers_turned_theta(pe_ladder *l)
+{
+    const size_t i = turned_pair(l);
+    if (!(l->span > 0) || i < 2 || !(l->theta > 1))
+        return false;
+    const double power = log(l->measured[i] / l->claimed[i]) * (double)l->n / (double)i;
+    const double theta = l->theta * exp(-power), digit = pow(10, floor(log10(theta)));
+    const double one = digit * round(theta / digit), two = digit / 10 * round(10 * theta / digit);
+    l->a = fabs(one / theta - 1) < 0.03   ? one
+           : fabs(two / theta - 1) < 0.01 ? two
+                                          : digit / 1000 * round(1000 * theta / digit);
+    l->b = l->theta;
+    return isfinite(l->a) && l->a > 1 && fabs(l->a / l->b - 1) > 0.02;
+}
+
 bool pe_law_numbers_length(pe_ladder *l)
 {
     const double n = (double)l->n;

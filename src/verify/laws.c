@@ -162,6 +162,12 @@ static double of_theta(const pe_ladder *l, size_t i)
     return rung(l, l->a, i);
 }
 
+/* The claimed scaling stays. */
+static double of_ratio(const pe_ladder *l, size_t i)
+{
+    return l->claimed[i] * rung(l, l->a / l->b, i);
+}
+
 static double of_second_theta(const pe_ladder *l, size_t i)
 {
     return rung(l, l->b, i);
@@ -414,6 +420,8 @@ static const law laws[] = {
         .read = pe_law_numbers_unscaled_theta, .predict = of_theta, .fitted = true),
     LAW("rope_theta", "rope_theta (the base) was {a}, not {b}", "set rope_theta as claimed",
         .read = pe_law_numbers_theta, .predict = of_theta, .fitted = true),
+    LAW("rope_theta", "rope_theta (the base) was about {a}, not {b}", "set rope_theta as claimed",
+        .read = pe_law_numbers_turned_theta, .predict = of_ratio, .fitted = true),
     LAW("frequencies_scaled",
         "all frequencies are {a} times the claimed ones, as linear scaling by a factor of {b}",
         "check the scaling: factor, rope_scaling, units of positions",
