@@ -111,7 +111,11 @@ static pe_status tell_others(pe_search *s, pe_guess *guess, pe_ladder *ladder, p
     return status;
 }
 
-pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
+/* Do `next` with the uploaded frequencies beside those of the guess. */
+static pe_status with_uploaded(pe_search *s, pe_guess *guess,
+                               pe_status (*next)(pe_search *, pe_guess *, pe_ladder *,
+                                                 pe_problem *),
+                               pe_problem *why)
 {
     pe_expect expect;
     pe_expected_row row;
@@ -128,13 +132,25 @@ pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
                         .claimed = row.value,
                         .measured = view->got,
                         .roundoff = pe_upload_view_roundoff(view)};
-    pe_ladder again = ladder;
     if (status == PE_OK && ladder.n <= PE_PLAIN_ROW)
-        status = try_ladder(s, guess, &ladder, why);
-    if (status == PE_OK && again.n <= PE_PLAIN_ROW && pe_attempts_go_on(s))
-        status = tell_others(s, guess, &again, why);
+        status = next(s, guess, &ladder, why);
     pe_expect_free(&expect);
     return status;
+}
+
+static pe_status try_uploaded(pe_search *s, pe_guess *guess, pe_ladder *ladder, pe_problem *why)
+{
+    return try_ladder(s, guess, ladder, why);
+}
+
+pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return with_uploaded(s, guess, try_uploaded, why);
+}
+
+pe_status pe_by_laws_others(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return with_uploaded(s, guess, tell_others, why);
 }
 
 static pe_ladder ladder_of(const pe_reading *r)

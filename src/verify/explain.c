@@ -10,6 +10,7 @@
 #include "verify/bucket_causes.h"
 #include "verify/formula_causes.h"
 #include "verify/mrope_causes.h"
+#include "verify/place_causes.h"
 #include "verify/scale_causes.h"
 #include "verify/wave_causes.h"
 
@@ -33,6 +34,7 @@ static const struct reader {
     {"rope/mrope-positions", pe_mrope_causes_find},
     {"swin/index", pe_formula_causes_find},
     {"swin/coordinates", pe_formula_causes_find},
+    {NULL, pe_place_causes_find},
 };
 
 /* ---- the claimed numbers ---- */

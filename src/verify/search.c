@@ -47,6 +47,7 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_attempts_values},
     {.try = pe_explain_try, .even_found = true},
     {.try = pe_attempts_pairs},
+    {.try = pe_by_laws_others},
     {.try = pe_strays_try, .applies = has_width, .even_spent = true},
     {0},
 };
