@@ -2,6 +2,8 @@
 /* attempts.c - guesses are held against an upload; those that explain it become findings. */
 #include "verify/attempts.h"
 
+#include <stdint.h>
+
 #include "verify/findings.h"
 #include "verify/fit.h"
 
@@ -153,13 +155,17 @@ pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
     return pe_attempts_with_each_fault(s, guess, 0, pe_attempts_try, why);
 }
 
+/* Of plain numbers, which say less, only the nearest changes. */
+#define PLAIN_CHANGES 6
+
 pe_status pe_attempts_values(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t i = 0; i < guess->values.n && status == PE_OK; i++) {
         pe_fault fault;
-        for (size_t k = 0;
-             status == PE_OK && !pe_attempts_spent(s) && pe_faults_of_value(guess, i, k, &fault);
+        const size_t most = s->view->layout != NULL ? SIZE_MAX : PLAIN_CHANGES;
+        for (size_t k = 0; k < most && status == PE_OK && !pe_attempts_spent(s) &&
+                           pe_faults_of_value(guess, i, k, &fault);
              k++)
             status = pe_attempts_with_fault(s, guess, &fault, pe_attempts_try, why);
     }

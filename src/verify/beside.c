@@ -70,7 +70,7 @@ static pe_status make_arrays(pe_beside *b, pe_problem *why)
         b->view->rows < MOST_ELEMENTS / b->width + 2 ? b->view->rows : MOST_ELEMENTS / b->width + 2;
     b->row = calloc(most + b->width, sizeof *b->row);
     b->second = calloc(b->width, sizeof *b->second);
-    b->want = calloc(most * (2 * b->width + 3 * b->pairs) + 1, sizeof *b->want);
+    b->want = calloc(most * (2 * b->width + 3 * b->pairs) + b->pairs + 1, sizeof *b->want);
     if (b->row == NULL || b->second == NULL || b->want == NULL)
         return pe_fail_memory(why);
     choose_rows(b);
@@ -79,6 +79,7 @@ static pe_status make_arrays(pe_beside *b, pe_problem *why)
     b->cosine = b->slack + b->rows * b->width;
     b->sine = b->cosine + b->rows * b->pairs;
     b->angle = b->sine + b->rows * b->pairs;
+    b->frequency = b->angle + b->rows * b->pairs;
     return PE_OK;
 }
 
@@ -103,6 +104,7 @@ static void set_columns(pe_beside *b)
 static pe_status fill(pe_beside *b, pe_expect *expect, pe_problem *why)
 {
     pe_expected_row row;
+    memcpy(b->frequency, expect->frequency, b->pairs * sizeof *b->frequency);
     for (size_t r = 0; r < b->rows; r++) {
         const size_t token = pe_upload_view_token(b->view, b->row[r]);
         if (pe_expect_row(expect, b->row[r], &row, why) != PE_OK)

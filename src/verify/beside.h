@@ -18,6 +18,7 @@ typedef struct pe_beside {
     bool *second;                  /* [width] the sine, or the second channel of the pair */
     double *want, *slack;          /* [rows][width] what belongs there, and how far off it may be */
     double *cosine, *sine, *angle; /* [rows][pairs] with the amplitude */
+    double *frequency;             /* [pairs] */
     double amplitude;
 } pe_beside;
 

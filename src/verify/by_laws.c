@@ -5,8 +5,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "verify/approximations.h"
+#include "verify/by_patterns.h"
 #include "verify/findings.h"
 #include "verify/laws.h"
+#include "verify/strays.h"
+
+static bool has_pairs(const pe_search *s)
+{
+    return s->view->layout != NULL;
+}
 
 /* Values of scaling say nothing where a law gives the frequencies. */
 static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -16,13 +24,22 @@ static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
                                                             : PE_OK;
 }
 
+/* Where no fault explains the rest. */
+static const pe_attempt beside_laws[] = {
+    {.try = pe_by_patterns_try, .applies = has_pairs},
+    {.try = pe_approximations_try, .applies = has_pairs},
+    {.try = pe_strays_try},
+    {0},
+};
+
 /* A law alone, and then with each single fault. */
 static pe_status try_law(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
     if (status != PE_OK || !pe_attempts_go_on(s))
         return status;
-    return pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
+    const pe_status tried = pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
+    return tried == PE_OK ? pe_attempts_in_order(s, guess, beside_laws, why) : tried;
 }
 
 /* One law after the other. */
@@ -44,7 +61,61 @@ static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladde
     return status;
 }
 
-pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
+/* All that is known is which pairs turn otherwise. */
+static bool find_others(const pe_ladder *l, pe_guess *guess)
+{
+    static const pe_fault others = {
+        .name = "frequencies_other",
+        .remedy = "compare inv_freq with rope/frequencies of the same parameters"};
+    size_t first = l->n, last = 0, known = 0, n = 0;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (size_t i = 0; i < l->n; i++) {
+        known += isfinite(l->measured[i]) ? 1 : 0;
+        if (!isfinite(l->measured[i]) || pe_ladder_is_near(l, i, l->claimed[i]))
+            continue;
+        first = i < first ? i : first;
+        last = i;
+        low = fmin(low, l->measured[i] / l->claimed[i]);
+        high = fmax(high, l->measured[i] / l->claimed[i]);
+        n++;
+    }
+    if (n < 2 || known * 4 < 3 * l->n || !(low >= 0))
+        return false;
+    pe_guess_say(guess, &others, others.remedy);
+    pe_buffer_format(&guess->rule,
+                     "frequencies are others: pairs %zu to %zu turn %.4g to %.4g times as fast as "
+                     "claimed",
+                     first, last, low, high);
+    if (pe_ladder_is_scaled(l))
+        pe_buffer_str(&guess->rule, l->listed ? "; the order of the factors (long_factor, "
+                                                "short_factor) may be another one"
+                                              : "; the ramp or the bands of the scaling may have "
+                                                "other edges (low, high, betas, original length)");
+    guess->fitted = true;
+    return true;
+}
+
+/* The same of frequencies that were uploaded. */
+static pe_status tell_others(pe_search *s, pe_guess *guess, pe_ladder *ladder, pe_problem *why)
+{
+    pe_buffer evidence = {0};
+    pe_finding finding = {.exact = false};
+    pe_status status = pe_ladder_make(guess, ladder, why);
+    if (status != PE_OK)
+        return status;
+    if (find_others(ladder, guess)) {
+        pe_buffer_str(&evidence, "read off the uploaded frequencies");
+        status = pe_findings_add(s->report, &finding, guess, &evidence, why);
+    }
+    pe_ladder_free(ladder);
+    return status;
+}
+
+/* Do `next` with the uploaded frequencies beside those of the guess. */
+static pe_status with_uploaded(pe_search *s, pe_guess *guess,
+                               pe_status (*next)(pe_search *, pe_guess *, pe_ladder *,
+                                                 pe_problem *),
+                               pe_problem *why)
 {
     pe_expect expect;
     pe_expected_row row;
@@ -62,19 +133,36 @@ pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
                         .measured = view->got,
                         .roundoff = pe_upload_view_roundoff(view)};
     if (status == PE_OK && ladder.n <= PE_PLAIN_ROW)
-        status = try_ladder(s, guess, &ladder, why);
+        status = next(s, guess, &ladder, why);
     pe_expect_free(&expect);
     return status;
+}
+
+static pe_status try_uploaded(pe_search *s, pe_guess *guess, pe_ladder *ladder, pe_problem *why)
+{
+    return try_ladder(s, guess, ladder, why);
+}
+
+pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return with_uploaded(s, guess, try_uploaded, why);
+}
+
+pe_status pe_by_laws_others(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return with_uploaded(s, guess, tell_others, why);
 }
 
 static pe_ladder ladder_of(const pe_reading *r)
 {
     const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
+    const double turned = fabs(step) * floor((double)r->tokens / 2);
+    const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
     return (pe_ladder){.n = r->pairs,
                        .claimed = r->frequency,
                        .measured = r->turned,
                        .step = step,
-                       .span = fabs(step) * floor((double)r->tokens / 2)};
+                       .span = r->anchored ? fmax(turned, far) : turned};
 }
 
 pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -102,6 +190,8 @@ static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
     for (size_t i = first; i <= last; i++)
         if (!pe_ladder_is_near(l, i, ratio * r->frequency[i]))
             return false;
+    if (fabs(ratio) < 0.02)
+        return false;
     while (last + 1 < r->pairs && fabs(pe_reading_ratio(r, last + 1) / ratio - 1) < 0.01)
         last++;
     pe_guess_say(guess, &band, band.remedy);
@@ -150,7 +240,7 @@ static void find_laws(const pe_reading *r, pe_ladder *ladder, pe_guess *guess)
     guess->fitted |= follows;
     if (r->pairs < 8)
         return;
-    const bool band = !follows && find_band(r, ladder, guess);
+    const bool band = !follows && (find_band(r, ladder, guess) || find_others(ladder, guess));
     if ((r->quality > 0.8 || band) && guess->n_faults < PE_FAULTS_MAX)
         find_amplitude(r, guess);
 }

@@ -7,6 +7,8 @@
 
 /** Each law that the upload follows, alone and with each single fault. It is frequencies itself. */
 pe_try pe_by_laws_uploaded;
+/** Nothing but which of them are others. */
+pe_try pe_by_laws_others;
 /** The same of frequencies that were measured in it. */
 pe_try pe_by_laws_measured;
 /** Laws that the measured numbers follow, where no fault explains the elements. */

@@ -3,6 +3,7 @@
  * pattern. */
 #include "verify/by_patterns.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@
 
 #define ELEMENT_WORK 2    /* units, of an element held against a pattern */
 #define ALL          0.99 /* the part of the elements of a unit that follow its pattern */
+#define LEAST_FACTOR 0.01 /* from 1: less is an approximation */
 #define FEW          0.9  /* the part that may follow the guess where a pattern is told */
 
 /* How elements are divided: the coarsest division goes first. */
@@ -223,6 +225,110 @@ static pe_status try_division(pe_search *s, const pe_beside *b, const bits *mark
     return status;
 }
 
+/* ---- factors ---- */
+
+/* Of the elements of a unit: got = factor * want. */
+typedef struct factor {
+    double up, down, squares; /* sums of got * want, want^2, got^2 */
+    double slack;             /* of their squares */
+} factor;
+
+static factor *make_factors(const pe_beside *b, division by)
+{
+    factor *sums = calloc(units_of(b, by), sizeof *sums);
+    for (size_t e = 0; e < b->rows * b->width && sums != NULL; e++) {
+        factor *at = &sums[unit_of(b, by, e / b->width, e % b->width)];
+        const double x = b->want[e], got = pe_beside_got(b, e / b->width, e % b->width);
+        const double slack = b->slack[e] + pe_beside_rounding(b, x);
+        at->up += got * x;
+        at->down += x * x;
+        at->squares += got * got;
+        at->slack += 4 * slack * slack;
+    }
+    return sums;
+}
+
+/* NAN: the unit is no multiple of what is claimed. */
+static double factor_of(const factor *at)
+{
+    const double k = at->down > 0 ? at->up / at->down : 0;
+    const double left = at->squares - 2 * k * at->up + k * k * at->down;
+    return at->down > 0 && fabs(k - 1) >= LEAST_FACTOR && left <= (1 + k * k) * at->slack ? k
+                                                                                          : nan("");
+}
+
+/* Do all units that fail have factors? The least and the greatest. */
+static bool read_factors(const counts *at, const factor *sums, double *low, double *high, size_t *n)
+{
+    *n = 0;
+    *low = HUGE_VAL;
+    *high = -HUGE_VAL;
+    for (size_t u = 0; u < at->units; u++) {
+        if (at->all[u] == 0 || follows(at, at->claimed, u))
+            continue;
+        const double k = factor_of(&sums[u]);
+        if (!isfinite(k))
+            return false;
+        ++*n;
+        *low = fmin(*low, k);
+        *high = fmax(*high, k);
+    }
+    return *n > 0;
+}
+
+static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at, division by,
+                             size_t n, double low, double high, pe_problem *why)
+{
+    static const pe_fault scaled = {
+        .name = "amplitude",
+        .remedy = "check the attention factor (mscale) and other scales of these"};
+    pe_guess guess;
+    pe_buffer evidence = {0};
+    pe_finding finding = {.exact = false};
+    if (b->guess->n_faults == PE_FAULTS_MAX)
+        return PE_OK;
+    pe_status status = pe_guess_copy(b->guess, &guess, why);
+    if (status != PE_OK)
+        return status;
+    pe_guess_say(&guess, &scaled, scaled.remedy);
+    pe_buffer_str(&guess.rule, "the amplitude of ");
+    tell_units(at, by, n, &guess.rule);
+    if (by == TENSORS && n == 1)
+        pe_buffer_str(&guess.rule, at->claimed[0] < at->all[0] ? " (the first)" : " (the last)");
+    pe_buffer_format(&guess.rule, " is %.5g", low);
+    if (high - low > 1e-3 * fabs(high))
+        pe_buffer_format(&guess.rule, " to %.5g", high);
+    pe_buffer_str(&guess.rule, " times the claimed one");
+    guess.fitted = true;
+    pe_buffer_str(&evidence, "all others are as they should be");
+    status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks, division by,
+                             pe_problem *why)
+{
+    counts at;
+    double low, high;
+    size_t n;
+    pe_status status = make_counts(b, by, &at, why);
+    factor *sums = make_factors(b, by);
+    if (status == PE_OK && sums == NULL)
+        status = pe_fail_memory(why);
+    if (status == PE_OK) {
+        count(b, marks, 0, by, &at);
+        pe_turn_spend(b->rows * b->width);
+        if (read_factors(&at, sums, &low, &high, &n) && low > 0)
+            status = tell_factor(s, b, &at, by, n, low, high, why);
+    }
+    free(sums);
+    free(at.all);
+    return status;
+}
+
+/* ---- what is tried ---- */
+
 pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     bool made;
@@ -238,6 +344,9 @@ pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
     for (division by = WHOLE; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
         if (by == WHOLE || units_of(&b, by) > 1)
             status = try_division(s, &b, &marks, by, why);
+    for (division by = ITEMS; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
+        if (units_of(&b, by) > 1)
+            status = try_factors(s, &b, &marks, by, why);
     free(marks.of);
     pe_beside_free(&b);
     return status;

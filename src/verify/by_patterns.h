@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* by_patterns.h - uploads of pairs of which all, or some rows, columns or heads, follow a pattern. */
+/* by_patterns.h - uploads of pairs of which all, or some rows or heads, follow a pattern. */
 #ifndef PE_VERIFY_BY_PATTERNS_H
 #define PE_VERIFY_BY_PATTERNS_H
 

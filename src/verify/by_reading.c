@@ -5,8 +5,11 @@
 
 #include <math.h>
 
+#include "verify/approximations.h"
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
+#include "verify/geometry.h"
+#include "verify/head_positions.h"
 #include "verify/strays.h"
 
 /* ---- what is read ---- */
@@ -156,10 +159,17 @@ static bool has_faults(const pe_search *s)
 }
 
 /* Those of positions that are only multiplied have been held against the laws. */
-static bool has_own_frequencies(const pe_search *s)
+static bool has_frequencies(const pe_search *s)
 {
     const pe_measured *at = s->measured;
-    return at->reading.own && at->reading.tokens >= 8 && !at->multiplied;
+    return at->reading.tokens >= 8 && !at->multiplied;
+}
+
+static bool is_scaled(const pe_search *s)
+{
+    const pe_values *values = &s->claim.values;
+    return pe_values_find(values, "rope_type") != NULL &&
+           !pe_geometry_has_rope_type(values, "default");
 }
 
 /* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs
@@ -194,17 +204,23 @@ static const pe_attempt of_multiples[] = {
 static const pe_attempt of_readings[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
-    {.try = pe_by_laws_measured, .applies = has_own_frequencies},
+    {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = try_numbers, .applies = turns},
+    {.try = pe_attempts_values, .applies = is_scaled},
     {.try = pe_by_patterns_try, .of_claim = true},
     {.try = pe_by_patterns_try, .applies = has_faults},
     {.try = pe_by_patterns_in_layouts, .of_claim = true},
+    {.try = pe_head_positions_try, .of_claim = true},
+    {.try = pe_approximations_try, .applies = has_faults},
+    {.try = pe_approximations_try, .of_claim = true},
     {.try = peel},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = is_small, .of_claim = true},
     {.try = pe_by_laws_alone},
     {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try},
+    {.try = pe_approximations_any, .of_claim = true},
+    {.try = pe_approximations_any, .applies = has_faults},
     {0},
 };
 

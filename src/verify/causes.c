@@ -288,6 +288,57 @@ static double predict_clamp(const pe_cause *cause, double c)
     return fmin(c, cause->a);
 }
 
+/* Positions are taken modulo a. */
+static bool read_modulo(const pe_reading *r, pe_cause *out)
+{
+    for (size_t t = 1; t < r->tokens; t++)
+        if (r->position[t] < r->position[t - 1] - NEAR) {
+            out->a = (r->claimed[t] - r->position[t]) - (r->claimed[t - 1] - r->position[t - 1]);
+            return out->a > 1 && is_near(out->a, round(out->a));
+        }
+    return false;
+}
+
+static double predict_modulo(const pe_cause *cause, double c)
+{
+    return c - cause->a * floor(c / cause->a);
+}
+
+/* Whole multiples of a. */
+static bool read_multiples(const pe_reading *r, pe_cause *out)
+{
+    size_t t = 1;
+    while (t < r->tokens && is_near(r->position[t], r->position[0]))
+        t++;
+    out->a = t < r->tokens ? r->position[t] - r->position[0] : 0;
+    return t > 1 && out->a > 1 && is_near(out->a, round(out->a));
+}
+
+static double predict_multiples(const pe_cause *cause, double c)
+{
+    return cause->a * floor(c / cause->a);
+}
+
+/* From position a on each stands in b rows. */
+static bool read_groups(const pe_reading *r, pe_cause *out)
+{
+    size_t t = 1, end;
+    while (t < r->tokens && !is_near(r->position[t], r->position[t - 1]))
+        t++;
+    if (t == r->tokens)
+        return false;
+    for (end = t; end < r->tokens && is_near(r->position[end], r->position[t]);)
+        end++;
+    out->a = r->claimed[t - 1];
+    out->b = (double)(end - t + 1);
+    return end < r->tokens;
+}
+
+static double predict_groups(const pe_cause *cause, double c)
+{
+    return c < cause->a ? c : cause->a + floor((c - cause->a) / cause->b);
+}
+
 /* b rows at position a come first; counting begins behind them. */
 static bool read_padding(const pe_reading *r, pe_cause *out)
 {
@@ -389,6 +440,10 @@ static const rule rules[] = {
          "do not count positions anew in each chunk or sequence; or send the positions that are "
          "meant",
          read_restart, predict_restart),
+    RULE("positions_modulo", "positions wrap: they are taken modulo {a}, and restart from 0",
+         "index a ring buffer or a sliding window by position modulo its length, but rotate by the "
+         "position itself",
+         read_modulo, predict_modulo),
     RULE("position_padding",
          "rows of padding count: position {a} stands in the first {b} rows, and "
          "counting begins behind them",
@@ -400,6 +455,13 @@ static const rule rules[] = {
          "keep positions in float32 until the angle has been made", read_fractions, predict_floor),
     RULE("positions_rounded", "positions were rounded to whole numbers: fractions were lost",
          "keep positions in float32 until the angle has been made", read_fractions, predict_round),
+    RULE("positions_multiples",
+         "positions are whole multiples of {a}: a division cut their fraction off (floor)",
+         "divide positions in floating-point numbers", read_multiples, predict_multiples),
+    RULE("positions_grouped",
+         "from position {a} on each position is repeated in {b} rows: positions are halved, or "
+         "grouped by a division",
+         "do not divide positions (self-extend), or claim that", read_groups, predict_groups),
     RULE("position_step",
          "from position {a} on, rows are off by {b}: a row is missing, or one stands there twice",
          "look at the row there: chunks that overlap or leave one out, or a row inserted twice",
@@ -486,14 +548,33 @@ static void take_list(const pe_reading *r, pe_cause *out)
     }
 }
 
+/* Do most rows turn the other way? */
+static bool are_negative(const pe_reading *r)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < r->tokens; t++)
+        n += r->position[t] * r->claimed[t] < 0;
+    return 2 * n > r->tokens;
+}
+
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
                          pe_problem *why)
 {
     *out = (pe_cause){.first = reading->claimed[0],
+                      .rows = reading->tokens,
                       .predicted = calloc(reading->tokens + 1, sizeof(double))};
     if (out->predicted == NULL)
         return pe_fail_memory(why);
     const rule *best = choose(reading, vectors, out);
+    if (best == NULL && are_negative(reading)) {
+        pe_reading back = *reading;
+        back.position = calloc(reading->tokens + 1, sizeof(double));
+        for (size_t t = 0; t < reading->tokens && back.position != NULL; t++)
+            back.position[t] = -reading->position[t];
+        best = back.position != NULL ? choose(&back, vectors, out) : NULL;
+        out->mirrored = best != NULL;
+        free(back.position);
+    }
     /* few pairs find a position for any numbers */
     *found = best != NULL || (reading->pairs >= 8 && reading->quality > 1 - 1.0 / EXCEPTION);
     if (best == NULL) {
@@ -509,7 +590,8 @@ static double move(const void *context, size_t token, double claimed)
 {
     const pe_cause *cause = context;
     const rule *of = (const rule *)cause->fault; /* its first member */
-    return of->predict != NULL ? of->predict(cause, claimed) : cause->predicted[token];
+    const double sign = cause->mirrored ? -1 : 1;
+    return of->predict != NULL ? sign * of->predict(cause, claimed) : cause->predicted[token];
 }
 
 bool pe_causes_is_multiple(const pe_cause *cause)
@@ -523,16 +605,49 @@ bool pe_causes_is_list(const pe_cause *cause)
     return cause->fault == &listed.fault || cause->fault == &running.fault;
 }
 
+/* The first runs of the list, in which positions have one step. */
+static void tell_runs(const pe_cause *cause, pe_buffer *out)
+{
+    enum { MOST = 4 };
+    const double *p = cause->predicted;
+    size_t t = 0, n = 0;
+    for (; t < cause->rows && n < MOST; n++) {
+        size_t end = t + 1;
+        while (end + 1 < cause->rows && is_near(p[end + 1] - p[end], p[t + 1] - p[t]))
+            end++;
+        end = end < cause->rows ? end : cause->rows - 1;
+        pe_buffer_format(out, "%s rows %zu to %zu at %.6g to %.6g", n == 0 ? ";" : ",", t, end,
+                         p[t], p[end]);
+        t = end + 1;
+    }
+    pe_buffer_str(out, t < cause->rows ? " and so on" : "");
+    for (t = 1; t < cause->rows; t++)
+        if (p[t] < p[t - 1] - NEAR) {
+            pe_buffer_str(out, "; they restart or wrap");
+            return;
+        }
+}
+
 void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
 {
     const rule *of = (const rule *)cause->fault;
     if (cause->fault == NULL)
         return;
+    static const pe_fault negative = {
+        .name = "inverse",
+        .rule = "the rotation was the inverse one: the sign of the sine is the opposite",
+        .remedy = "take the sine's sign as in x cos(a) + rotate(x) sin(a)"};
+    if (cause->mirrored && guess->n_faults < PE_FAULTS_MAX) {
+        pe_guess_say(guess, &negative, negative.remedy);
+        pe_buffer_str(&guess->rule, negative.rule);
+    }
     guess->distortion.positions.move = move;
     guess->distortion.positions.cause = cause;
     pe_guess_say(guess, cause->fault, of->remedy);
     guess->fitted |= of->read == read_multiple || of->read == read_line || of == &listed;
     pe_guess_format(guess, of->fault.rule, cause->a, cause->b);
+    if (of == &listed)
+        tell_runs(cause, &guess->rule);
 }
 
 void pe_cause_free(pe_cause *cause)

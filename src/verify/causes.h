@@ -11,8 +11,10 @@ typedef struct pe_cause {
     const pe_fault *fault; /* its name; NULL: they are the claimed ones */
     double a, b;           /* numbers of its rule */
     double first;          /* claimed position of the first row */
-    double *predicted;     /* [tokens] owned */
-    size_t exceptions;     /* rows that are at another position, or at none */
+    bool mirrored;         /* the rule says what the negative positions are */
+    size_t rows;
+    double *predicted; /* [rows] owned */
+    size_t exceptions; /* rows that are at another position, or at none */
 } pe_cause;
 
 /** The first rule that all rows but a few follow. *found is false where there is none. */

@@ -9,6 +9,8 @@
 #include "verify/bias_causes.h"
 #include "verify/bucket_causes.h"
 #include "verify/formula_causes.h"
+#include "verify/mrope_causes.h"
+#include "verify/place_causes.h"
 #include "verify/scale_causes.h"
 #include "verify/wave_causes.h"
 
@@ -29,8 +31,10 @@ static const struct reader {
     {"rope/xpos/table", pe_formula_causes_find},
     {"rope/attention-scale", pe_formula_causes_find},
     {"rope/decay", pe_formula_causes_find},
+    {"rope/mrope-positions", pe_mrope_causes_find},
     {"swin/index", pe_formula_causes_find},
     {"swin/coordinates", pe_formula_causes_find},
+    {NULL, pe_place_causes_find},
 };
 
 /* ---- the claimed numbers ---- */

@@ -176,7 +176,9 @@ bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out
 {
     static const struct {
         double times, plus;
-    } changes[] = {{1, 1}, {1, -1}, {2, 0}, {0.5, 0}, {10, 0}, {0.1, 0}};
+    } changes[] = {{1, 1},   {1, -1},     {2, 0},    {0.5, 0},     {10, 0},
+                   {0.1, 0}, {4, 0},      {0.25, 0}, {8, 0},       {0.125, 0},
+                   {16, 0},  {0.0625, 0}, {32, 0},   {0.03125, 0}, {64, 0}};
     static const char *const kept[] = {"dtype", "numerics"}; /* of the claim, not of the table */
     const pe_value *value = &guess->values.value[i];
     const pe_param *row = value->param;

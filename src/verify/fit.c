@@ -169,6 +169,20 @@ static bool applies(const pe_fault *fit, const pe_guess *guess)
              strcmp(guess->faults[0]->param, fit->param) == 0);
 }
 
+/* Another base is a power of the claimed one, and of a square or root people know the reason. */
+static void tell_power(const pe_fault *fit, pe_guess *guess, double found)
+{
+    const pe_value *value = pe_values_find(&guess->claim->values, fit->param);
+    const bool base = strcmp(fit->param, "rope_theta") == 0 || strcmp(fit->param, "base") == 0;
+    const double power = base && value->present ? log(found) / log(value->real) : 1;
+    if (fabs(power - 2) < 1e-5)
+        pe_buffer_str(&guess->rule,
+                      ", which is its square: frequencies were squared, or exponents are 4i/d");
+    else if (fabs(power - 0.5) < 1e-5)
+        pe_buffer_str(&guess->rule,
+                      ", which is its root: frequencies are square roots, or exponents are i/d");
+}
+
 pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made, pe_problem *why)
 {
     pe_guess found;
@@ -186,8 +200,10 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made,
     if (status == PE_OK && *made) {
         fault.value = pe_values_real(&found.values, fit->param);
         *made = pe_faults_apply(&fault, to->guess);
-        if (*made)
+        if (*made) {
             to->guess->faults[to->guess->n_faults - 1] = fit;
+            tell_power(fit, to->guess, fault.value);
+        }
         to->guess->fitted |= *made;
     }
     pe_guess_free(&found);

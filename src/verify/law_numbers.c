@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* Radians over the window, from which on a pair is seen to turn. */
+#define LEAST_TURN 0.1
+
 bool pe_law_numbers_scaled(pe_ladder *l)
 {
     return pe_ladder_is_scaled(l);
@@ -56,7 +59,7 @@ bool pe_law_numbers_geometric(pe_ladder *l)
     return true;
 }
 
-bool pe_law_numbers_theta(pe_ladder *l)
+static bool read_theta(pe_ladder *l)
 {
     if (!pe_law_numbers_geometric(l) || l->a != 1)
         return false;
@@ -65,10 +68,44 @@ bool pe_law_numbers_theta(pe_ladder *l)
     return true;
 }
 
+bool pe_law_numbers_theta(pe_ladder *l)
+{
+    return !pe_ladder_is_scaled(l) && read_theta(l);
+}
+
+bool pe_law_numbers_unscaled_theta(pe_ladder *l)
+{
+    return pe_ladder_is_scaled(l) && read_theta(l);
+}
+
+/* The slowest pair that has turned well. */
+static size_t turned_pair(const pe_ladder *l)
+{
+    size_t i = l->n - 1;
+    while (i > 0 && !(l->measured[i] * l->span > 1))
+        i--;
+    return i;
+}
+
+bool pe_law_numbers_turned_theta(pe_ladder *l)
+{
+    const size_t i = turned_pair(l);
+    if (!(l->span > 0) || i < 2 || !(l->theta > 1))
+        return false;
+    const double power = log(l->measured[i] / l->claimed[i]) * (double)l->n / (double)i;
+    const double theta = l->theta * exp(-power), digit = pow(10, floor(log10(theta)));
+    const double one = digit * round(theta / digit), two = digit / 10 * round(10 * theta / digit);
+    l->a = fabs(one / theta - 1) < 0.03   ? one
+           : fabs(two / theta - 1) < 0.01 ? two
+                                          : digit / 1000 * round(1000 * theta / digit);
+    l->b = l->theta;
+    return isfinite(l->a) && l->a > 1 && fabs(l->a / l->b - 1) > 0.02;
+}
+
 bool pe_law_numbers_length(pe_ladder *l)
 {
     const double n = (double)l->n;
-    if (!(l->dynamic_length > 0) || !pe_law_numbers_theta(l))
+    if (!(l->dynamic_length > 0) || !read_theta(l))
         return false;
     const double grown = pow(l->a / l->theta, (n - 1) / n);
     l->b = l->a;
@@ -85,7 +122,7 @@ static double ntk_base(const pe_ladder *l, double factor)
 
 bool pe_law_numbers_ntk_factor(pe_ladder *l)
 {
-    if (!(l->factor > 1) || !pe_law_numbers_theta(l) ||
+    if (!(l->factor > 1) || !read_theta(l) ||
         fabs(l->claimed[1] * pow(ntk_base(l, l->factor), 1 / (double)l->n) - 1) > 1e-6)
         return false;
     const double factor = pow(l->a / l->theta, (double)(l->n - 1) / (double)l->n);
@@ -101,8 +138,7 @@ bool pe_law_numbers_listed(pe_ladder *l)
 
 bool pe_law_numbers_exponent_of_factor(pe_ladder *l)
 {
-    if (!(l->factor > 1) || l->dynamic_length > 0 || !pe_law_numbers_theta(l) ||
-        !pe_ladder_is_scaled(l))
+    if (!(l->factor > 1) || l->dynamic_length > 0 || !read_theta(l) || !pe_ladder_is_scaled(l))
         return false;
     l->a = log(l->a / l->theta) / log(l->factor);
     l->b = 2 * l->a / (l->a - 1);
@@ -134,6 +170,22 @@ bool pe_law_numbers_edge(pe_ladder *l)
     return pe_ladder_is_scaled(l) && i > 0 && i < l->n;
 }
 
+/* Does the part of the frequencies that scaling leaves fall in a line from pair `first` to `last`:
+ * by pair, as that of yarn, or by frequency, as that of llama3? */
+static bool falls_in_line(const pe_ladder *l, size_t first, size_t last, bool by_pair)
+{
+    const double least = pe_ladder_least_part(l);
+    const double *x = l->plain, start = by_pair ? (double)first - 1 : x[first - 1];
+    const double end = by_pair ? (double)last : x[last];
+    for (size_t i = first; i < last; i++) {
+        const double along = ((by_pair ? (double)i : x[i]) - start) / (end - start);
+        const double slack = 1 / (double)(last - first + 1), part = l->measured[i] / x[i];
+        if (isfinite(part) && fabs(part - 1 + along * (1 - least)) > slack)
+            return false;
+    }
+    return true;
+}
+
 bool pe_law_numbers_bands(pe_ladder *l)
 {
     size_t first = 0, last = l->n;
@@ -142,23 +194,25 @@ bool pe_law_numbers_bands(pe_ladder *l)
         first++;
     while (last > first && pe_ladder_is_near(l, last - 1, l->plain[last - 1] * least))
         last--;
-    for (size_t i = first; i < last; i++)
-        if (l->measured[i] > l->plain[i] * 1.01 || l->measured[i] < l->plain[i] * least * 0.99)
-            return false;
     l->a = (double)first;
     l->b = (double)last;
-    return pe_ladder_is_scaled(l) && (first > 0 || last < l->n);
+    return pe_ladder_is_scaled(l) && first > 0 && last < l->n && last - first <= l->n / 2 &&
+           (falls_in_line(l, first, last, true) || falls_in_line(l, first, last, false));
 }
 
 bool pe_law_numbers_rest(pe_ladder *l)
 {
     size_t first = l->n, last = 0;
     for (size_t i = 0; i < l->n; i++)
-        if (fabs(l->measured[i]) < fabs(l->claimed[i]) / 50) {
+        if (fabs(l->measured[i]) < fabs(l->claimed[i]) / 50 &&
+            (l->span == 0 || fabs(l->claimed[i]) * l->span > LEAST_TURN)) {
             first = i < first ? i : first;
             last = i;
         }
+    while (l->span > 0 && first <= last && last + 1 < l->n &&
+           fabs(l->claimed[last + 1]) * l->span <= LEAST_TURN)
+        last++; /* the slowest pairs tell nothing */
     l->a = (double)first;
     l->b = (double)last;
-    return first <= last && first < l->n;
+    return first <= last && (first > 0 || last + 1 < l->n);
 }

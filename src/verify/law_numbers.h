@@ -17,7 +17,9 @@ pe_law_reader pe_law_numbers_multiple;
 /** The measured ladder is a theta^(-i/n), and theta b. */
 pe_law_reader pe_law_numbers_geometric;
 /** The base was a, not b. */
-pe_law_reader pe_law_numbers_theta;
+pe_law_reader pe_law_numbers_theta, pe_law_numbers_unscaled_theta;
+/** The same, roughly, of frequencies that are told by turns. */
+pe_law_reader pe_law_numbers_turned_theta;
 /** Dynamic scaling of the length a makes the base b, which was measured. */
 pe_law_reader pe_law_numbers_length;
 /** ntk took the factor a, not b. */

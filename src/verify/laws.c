@@ -162,6 +162,12 @@ static double of_theta(const pe_ladder *l, size_t i)
     return rung(l, l->a, i);
 }
 
+/* The claimed scaling stays. */
+static double of_ratio(const pe_ladder *l, size_t i)
+{
+    return l->claimed[i] * rung(l, l->a / l->b, i);
+}
+
 static double of_second_theta(const pe_ladder *l, size_t i)
 {
     return rung(l, l->b, i);
@@ -244,6 +250,11 @@ static double as_measured(const pe_ladder *l, size_t i)
     if ((double)i < l->a)
         return l->plain[i];
     return (double)i >= l->b ? l->plain[i] * least : l->measured[i];
+}
+
+static double ntk_too(const pe_ladder *l, size_t i)
+{
+    return l->claimed[i] * pow(l->factor, -(double)i / (double)(l->n - 1));
 }
 
 static double linear_too(const pe_ladder *l, size_t i)
@@ -352,6 +363,11 @@ static const law laws[] = {
     LAW("scaling_twice", "the scaling (factor) was applied twice",
         "scale the frequencies once: not in the configuration and in the code",
         .read = pe_law_numbers_scaled, .predict = scaled_twice),
+    LAW("ntk_as_well",
+        "the base was scaled as well, as ntk does it by the factor of {b}: both scalings were "
+        "applied",
+        "scale the base or the positions, not both", .read = pe_law_numbers_naive,
+        .predict = ntk_too),
     LAW("linear_as_well",
         "frequencies were divided by the factor on top of their scaling: linear scaling of {b} was "
         "applied as well",
@@ -397,8 +413,15 @@ static const law laws[] = {
     LAW("seq_len", "dynamic scaling was made for another length: seq_len was {a}, the base {b}",
         "pass the length of the sequence; do not keep inv_freq of another prompt",
         .read = pe_law_numbers_length, .predict = of_second_theta, .fitted = true),
+    LAW("scaling_ignored",
+        "frequencies are those of a rope_theta (base) of {a} without any scaling, not of {b} with "
+        "the claimed one",
+        "set rope_theta as claimed, and pass rope_scaling (rope_parameters, freq_factors)",
+        .read = pe_law_numbers_unscaled_theta, .predict = of_theta, .fitted = true),
     LAW("rope_theta", "rope_theta (the base) was {a}, not {b}", "set rope_theta as claimed",
         .read = pe_law_numbers_theta, .predict = of_theta, .fitted = true),
+    LAW("rope_theta", "rope_theta (the base) was about {a}, not {b}", "set rope_theta as claimed",
+        .read = pe_law_numbers_turned_theta, .predict = of_ratio, .fitted = true),
     LAW("frequencies_scaled",
         "all frequencies are {a} times the claimed ones, as linear scaling by a factor of {b}",
         "check the scaling: factor, rope_scaling, units of positions",

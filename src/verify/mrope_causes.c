@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify/findings.h"
+
 /* Time, height and width. */
 enum { TIME, HEIGHT, WIDTH, AXES };
 
@@ -144,6 +146,30 @@ static bool hold_image(const row *of, axes *x, double *a, double *b)
     return x->end > x->first && start != 0;
 }
 
+/* Patches of which each has the position of the first. */
+static bool stay_in_image(const row *of, axes *x, double *a, double *b)
+{
+    (void)of;
+    *a = (double)x->first;
+    *b = (double)x->end - 1;
+    for (size_t k = 0; k < AXES; k++)
+        for (size_t t = x->first; t < x->end; t++)
+            axis(x, k)[t] = axis(x, k)[x->first];
+    return x->end > x->first;
+}
+
+/* Text after the image begins anew at 0. */
+static bool restart_after(const row *of, axes *x, double *a, double *b)
+{
+    (void)of;
+    *a = (double)x->end;
+    *b = 0;
+    for (size_t k = 0; k < AXES; k++)
+        for (size_t t = x->end; t < x->tokens; t++)
+            axis(x, k)[t] = (double)(t - x->end);
+    return x->end > x->first && x->end < x->tokens;
+}
+
 static bool double_image(const row *of, axes *x, double *a, double *b)
 {
     const double start = axis(x, TIME)[x->first];
@@ -219,6 +245,28 @@ static const row rows[] = {
       .remedy = "divide grid_thw by spatial_merge_size"},
      double_image,
      {0}},
+    {{"mrope_image_place", "rows {a} to {b}, the image, have one position: all patches are stuck",
+      .remedy = IMAGE},
+     stay_in_image,
+     {0}},
+    {{"mrope_text_after", "text after the image, from row {a} on, begins anew at {b}: it restarts",
+      .remedy = BEHIND},
+     restart_after,
+     {0}},
+    {{"mrope_axes_exchanged",
+      "the axes are in the order height, width, time: sections are turned by one", .remedy = ORDER},
+     change_axes,
+     {HEIGHT, WIDTH, TIME}},
+    {{"mrope_axes_exchanged",
+      "the axes are in the order width, time, height: sections are turned by one", .remedy = ORDER},
+     change_axes,
+     {WIDTH, TIME, HEIGHT}},
+    {{"mrope_one_axis", "the axis of width has the positions of the height", .remedy = ORDER},
+     change_axes,
+     {TIME, HEIGHT, HEIGHT}},
+    {{"mrope_one_axis", "the axis of height has the positions of the width", .remedy = ORDER},
+     change_axes,
+     {TIME, WIDTH, WIDTH}},
     {{"mrope_text_after", "text after the image, from row {b} on, is shifted by {a}",
       .remedy = BEHIND},
      shift_after,
@@ -414,6 +462,88 @@ static pe_status try_rows(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
+/* ---- which axis a pair follows ---- */
+
+/* Does the pair turn by the positions of the axis, in all rows? */
+static bool follows_axis(const pe_comparison *of, const pe_expect *expect, const axes *x, size_t i,
+                         size_t a)
+{
+    const pe_geometry *g = &expect->geometry;
+    const double w = expect->frequency[i], size = expect->amplitude;
+    const double roundoff = pe_upload_view_roundoff(of->view);
+    for (size_t t = 0; t < x->tokens; t++) {
+        const double *got = of->view->got + t * of->view->width, angle = w * axis(x, a)[t];
+        const double slack = size * (0x1p-20 * (1 + fabs(angle)) + 2 * roundoff);
+        if (!(fabs(got[g->cos_at + i * g->stride] - size * cos(angle)) <= slack) ||
+            !(fabs(got[g->sin_at + i * g->stride] - size * sin(angle)) <= slack))
+            return false;
+    }
+    return true;
+}
+
+/* That of the pair before it where several do; AXES: none. */
+static size_t axis_of(const pe_comparison *of, const pe_expect *expect, const axes *x, size_t i,
+                      size_t before)
+{
+    if (before < AXES && follows_axis(of, expect, x, i, before))
+        return before;
+    for (size_t a = 0; a < AXES; a++)
+        if (follows_axis(of, expect, x, i, a))
+            return a;
+    return AXES;
+}
+
+/* "pairs 0 to 31 follow time, ..."; false: too many follow none. */
+static bool tell_axes(const pe_comparison *of, const pe_expect *expect, const axes *x,
+                      pe_buffer *out)
+{
+    enum { MOST = 6 };
+    static const char *const names[] = {"time", "height", "width", "no axis"};
+    size_t first = 0, before = AXES, runs = 0, none = 0;
+    const size_t pairs = expect->geometry.pairs;
+    for (size_t i = 0; i <= pairs; i++) {
+        const size_t is = i < pairs ? axis_of(of, expect, x, i, before) : AXES + 1;
+        none += is == AXES;
+        if (i > 0 && is != before && ++runs <= MOST)
+            pe_buffer_format(out, "%s %zu to %zu follow %s",
+                             runs > 1 ? "," : "axes or sections are others: pairs", first, i - 1,
+                             names[before]);
+        first = i == 0 || is != before ? i : first;
+        before = is;
+    }
+    pe_buffer_str(out, runs > MOST ? " and so on, interleaved" : "");
+    return none * 2 < pairs;
+}
+
+static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    static const pe_fault others = {.name = "mrope_sections",
+                                    .remedy = "set mrope_section as claimed; " ORDER};
+    axes x;
+    pe_expect expect;
+    pe_buffer rule = {0}, evidence = {0};
+    pe_finding finding = {.exact = false};
+    const pe_comparison of = {s->whole, guess, &s->work};
+    pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = make_axes(&of, &x, why);
+    if (status == PE_OK)
+        status = pe_expect_probe(&expect, why);
+    if (status == PE_OK && tell_axes(&of, &expect, &x, &rule)) {
+        pe_guess_say(guess, &others, others.remedy);
+        pe_buffer_str(&guess->rule, pe_buffer_text(&rule));
+        guess->fitted = true;
+        pe_buffer_str(&evidence, "each pair was held against the claimed positions of each axis");
+        status = pe_findings_add(s->report, &finding, guess, &evidence, why);
+    }
+    *of.work += 4 * s->whole->elements;
+    pe_buffer_free(&rule);
+    free(x.at);
+    pe_expect_free(&expect);
+    return status;
+}
+
 pe_status pe_mrope_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_upload_view *view = s->view;
@@ -423,6 +553,128 @@ pe_status pe_mrope_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
     if (status == PE_OK)
         status = try_rows(s, guess, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = measure_axes(s, guess, why);
     s->view = view;
+    return status;
+}
+
+/* ---- position ids ---- */
+
+static double id_at(const void *context, size_t e, double claimed, double *error)
+{
+    const double *ids = context;
+    (void)claimed;
+    (void)error;
+    return ids[e];
+}
+
+static pe_status try_ids(const pe_numbers *plain, const pe_fault *fault, const double *ids,
+                         double a, double b, pe_problem *why)
+{
+    const pe_numbers_cause cause = {fault, a, b, false};
+    pe_numbers_spend(plain, plain->elements);
+    for (size_t e = 0; e < plain->elements; e++)
+        if (ids[e] != plain->got[e])
+            return PE_OK;
+    return pe_numbers_try(plain, &cause, 1, &(pe_numbers_law){id_at, ids, 0}, why);
+}
+
+/* One row's change of the claimed ids. */
+static pe_status try_row_of_ids(const pe_numbers *plain, const axes *claimed, double *ids,
+                                const row *by, pe_problem *why)
+{
+    axes x = *claimed;
+    double a = 0, b = 0;
+    x.at = ids;
+    memcpy(ids, claimed->at, plain->elements * sizeof *ids);
+    return by->change(by, &x, &a, &b) ? try_ids(plain, &by->fault, ids, a, b, why) : PE_OK;
+}
+
+/* Patches, and text behind them, which counts from a of a token on. */
+static pe_status try_text_after(const pe_numbers *plain, const axes *x, double *ids, bool counts,
+                                pe_problem *why)
+{
+    static const pe_fault after[] = {
+        {"mrope_text_after",
+         "text after an image goes on behind the largest position by {a}: it is shifted",
+         .remedy = BEHIND},
+        {"mrope_text_after",
+         "text after an image counts its patches: positions go on at their number, shifted by {a} "
+         "from row {b} on",
+         .remedy = BEHIND}};
+    double plus = 0, first = 0, by = 0;
+    size_t start = 0;
+    for (size_t t = 0; t < x->tokens; t++) {
+        const bool text = !differs(x, t);
+        const bool begins = t > 0 && text && differs(x, t - 1);
+        start = t > 0 && !text && !differs(x, t - 1) ? t - 1 : start;
+        if (begins) {
+            const double at = axis(x, TIME)[t] + plus;
+            const double wanted = counts ? axis(x, TIME)[start] + plus + (double)(t - start)
+                                         : at + plain->got[t] - at;
+            plus += wanted - at;
+            first = first == 0 ? (double)t : first;
+            by = by == 0 ? plus : by;
+        }
+        for (size_t a = 0; a < AXES; a++)
+            ids[a * x->tokens + t] = axis(x, a)[t] + plus;
+    }
+    return by != 0 ? try_ids(plain, &after[counts], ids, by, first, why) : PE_OK;
+}
+
+/* All that is known: where ids begin to differ, and by how much. */
+static pe_status tell_difference(const pe_numbers *plain, const axes *x, pe_problem *why)
+{
+    static const pe_fault other = {
+        "mrope_ids_other",
+        "position ids of the image or of text after it are others: from token {a} on the first "
+        "one differs by {b}, see measured.differences",
+        .remedy = IMAGE "; " BEHIND};
+    size_t t = 0;
+    double off[AXES] = {0};
+    while (t < x->tokens && off[0] == 0 && off[1] == 0 && off[2] == 0) {
+        for (size_t a = 0; a < AXES; a++)
+            off[a] = plain->got[a * x->tokens + t] - axis(x, a)[t];
+        t++;
+    }
+    pe_numbers_list(plain, "differences", off, AXES);
+    const double by = off[0] != 0 ? off[0] : off[1] != 0 ? off[1] : off[2];
+    pe_guess guess;
+    pe_buffer evidence = {0};
+    pe_finding finding = {.exact = true};
+    pe_status status = by == 0 ? PE_OK : pe_guess_copy(plain->claim, &guess, why);
+    if (status != PE_OK || by == 0)
+        return status;
+    pe_guess_say(&guess, &other, other.remedy);
+    pe_guess_format(&guess, other.rule, (double)t - 1, by);
+    guess.fitted = true;
+    pe_buffer_str(&evidence, "read off the first token that differs");
+    status = pe_findings_add(plain->search->report, &finding, &guess, &evidence, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+pe_status pe_mrope_causes_find(const pe_numbers *plain, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    double *ids = malloc((2 * plain->elements + 1) * sizeof *ids);
+    axes x = {.tokens = plain->elements / AXES, .at = ids};
+    if (ids == NULL)
+        return pe_fail_memory(why);
+    memcpy(ids, plain->claimed, plain->elements * sizeof *ids);
+    if (plain->elements % AXES == 0 && x.tokens > 1) {
+        find_image(&x);
+        x.moved = plain->got[x.tokens - 1] - plain->claimed[x.tokens - 1];
+        double *made = ids + plain->elements;
+        for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(plain); r++)
+            status = try_row_of_ids(plain, &x, made, &rows[r], why);
+        for (int counts = 1; counts >= 0 && status == PE_OK; counts--)
+            if (!pe_attempts_found(plain->search) && pe_numbers_goes_on(plain))
+                status = try_text_after(plain, &x, made, counts == 1, why);
+        if (status == PE_OK && pe_numbers_goes_on(plain) && !pe_attempts_found(plain->search))
+            status = tell_difference(plain, &x, why);
+    }
+    free(ids);
     return status;
 }

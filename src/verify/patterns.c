@@ -37,7 +37,12 @@ struct pe_pattern {
     /* Of a vector: which pair's wave turns a channel, or which channel is turned instead. */
     size_t (*wave_of)(const pe_beside *b, size_t pair, bool second);
     size_t (*channel_of)(const pe_beside *b, size_t channel);
+    /* Or: where the other channel of a pair is, that of an earlier layout. False: it passes. */
+    bool (*pair_of)(const pe_beside *b, size_t column, size_t *pair, size_t *partner);
+    /* Or: is the element so? */
+    bool (*is_so)(const pe_beside *b, place at);
     bool of_inputs; /* `from` takes vectors before they are rotated */
+    bool of_rows;   /* `from` moves rows as a whole */
 };
 
 /* ---- waves ---- */
@@ -336,6 +341,26 @@ static size_t permuted_back(const pe_beside *b, size_t channel)
                              : channel / 2 + channel % 2 * b->pairs;
 }
 
+/* Channels i and i + head_dim/2 are a pair, though fewer are turned. */
+static bool apart(const pe_beside *b, size_t column, size_t *pair, size_t *partner)
+{
+    const size_t half = b->width / 2;
+    *pair = column % half;
+    *partner = column < half ? column + half : column - half;
+    return b->width % 2 == 0 && b->pairs < half && *pair < b->pairs;
+}
+
+/* The last channels are turned, not the first. */
+static bool at_tail(const pe_beside *b, size_t column, size_t *pair, size_t *partner)
+{
+    const size_t n = 2 * b->pairs, first = b->width - n, at = column - first;
+    if (n >= b->width || column < first)
+        return false;
+    *pair = b->at.stride == 2 ? at / 2 : at % b->pairs;
+    *partner = first + (b->at.stride == 2 ? at ^ 1 : (at + b->pairs) % n);
+    return true;
+}
+
 /* ---- bytes ---- */
 
 static double swapped(pe_dtype dtype, double got)
@@ -355,6 +380,18 @@ static double misread(pe_dtype dtype, double got)
     return dtype == PE_FLOAT16    ? pe_dtype_load(PE_BFLOAT16, bytes)
            : dtype == PE_BFLOAT16 ? pe_dtype_load(PE_FLOAT16, bytes)
                                   : nan("");
+}
+
+/* Cut towards zero, so that up to a whole unit of the last place is missing. */
+static bool is_cut(const pe_beside *b, place at)
+{
+    const size_t e = at.row * b->width + at.column;
+    const pe_dtype dtype = b->view->claim->uploads[0].array.dtype;
+    const double x = b->want[e], got = pe_beside_got(b, at.row, at.column);
+    const double missing = x < 0 ? got - x : x - got;
+    return missing >= -b->slack[e] &&
+           missing <= b->slack[e] + pe_grain_ulp(pe_grain_of_dtype(dtype), x) &&
+           (dtype == PE_BFLOAT16 || dtype == PE_FLOAT16);
 }
 
 /* ---- the rows ---- */
@@ -462,15 +499,24 @@ static const pe_pattern patterns[] = {
           stride_longer),
     PLACE("row_stride", "rows were written with a stride of one element less", MEMORY,
           stride_shorter),
-    PLACE("rows_rolled", "rows (tokens) are rolled: each holds the one before it, shifted by one",
-          "check the slice of positions or tokens", row_before),
-    PLACE("rows_rolled", "rows (tokens) are rolled: each holds the one behind it, shifted by one",
-          "check the slice of positions or tokens", row_behind),
+    {.fault = {"rows_rolled",
+               "rows (tokens) are rolled: each holds the one before it, shifted by one",
+               .remedy = "check the slice of positions or tokens"},
+     .of = BOTH,
+     .from = row_before,
+     .of_rows = true},
+    {.fault = {"rows_rolled",
+               "rows (tokens) are rolled: each holds the one behind it, shifted by one",
+               .remedy = "check the slice of positions or tokens"},
+     .of = BOTH,
+     .from = row_behind,
+     .of_rows = true},
     {.fault = {"axes_mixed",
                "heads and tokens are mixed: the axes (seq_axis) were reshaped, not transposed",
                .remedy = "transpose axes of heads and tokens; do not reshape them"},
      .of = VECTORS,
-     .from = heads_mixed},
+     .from = heads_mixed,
+     .of_rows = true},
     {.fault = {"axes_mixed",
                "vectors of other heads and tokens were rotated: axes (seq_axis) were reshaped, "
                "not transposed",
@@ -478,6 +524,18 @@ static const pe_pattern patterns[] = {
      .of = VECTORS,
      .from = heads_mixed,
      .of_inputs = true},
+    {.fault = {"pairs_apart",
+               "channels i and i + head_dim/2 were turned as a pair, not i and i + rotary_dim/2: "
+               "the layout of a whole head",
+               .remedy = "slice the first rotary_dim channels before rotate_half"},
+     .of = VECTORS,
+     .pair_of = apart},
+    {.fault = {"tail_turned",
+               "the last rotary_dim channels were turned, not the first: the rotary slice is the "
+               "tail, the rest passes",
+               .remedy = "rotate x[..., :rotary_dim], or claim rotary_offset"},
+     .of = VECTORS,
+     .pair_of = at_tail},
     {.fault = {"waves_repeated",
                "channels were turned by waves of another layout: repeated where they should be "
                "concatenated, or the reverse",
@@ -496,6 +554,10 @@ static const pe_pattern patterns[] = {
                .remedy = "permute the weights of queries and keys only for the other pairing"},
      .of = VECTORS,
      .channel_of = permuted_back},
+    {.fault = {"elements_cut", "elements were cut to the bits of bfloat16 or float16, not rounded",
+               .remedy = "round to nearest: do not drop the low half of a float32"},
+     .of = TABLES,
+     .is_so = is_cut},
     {.fault = {"byte_order", "the bytes of each element are swapped: big-endian for little-endian",
                .remedy = "write little-endian bytes"},
      .of = BOTH,
@@ -566,11 +628,36 @@ static double number_at(const pe_pattern *p, const pe_beside *b, place at, doubl
     return second ? x.b * x.cosine + x.a * x.sine : x.a * x.cosine - x.b * x.sine;
 }
 
+/* A channel that is not rotated. */
+static bool is_passed(const pe_pattern *p, const pe_beside *b, place at)
+{
+    const double got = pe_beside_got(b, at.row, at.column);
+    if (p->make == zero)
+        return got == 0;
+    if (p->make == turned_negative && b->view->rotated)
+        return got == -pe_beside_input(b, at.row, at.column);
+    return pe_patterns_is_claimed(b, at.row, at.column);
+}
+
+static bool is_apart(const pe_pattern *p, const pe_beside *b, place at)
+{
+    size_t pair, partner;
+    const double got = pe_beside_got(b, at.row, at.column);
+    const double own = pe_beside_input(b, at.row, at.column);
+    if (!p->pair_of(b, at.column, &pair, &partner))
+        return got == own;
+    const wave w = wave_at(b, at.row, pair, 0);
+    const double other = pe_beside_input(b, at.row, partner);
+    const double x = own * w.cosine + (partner < at.column ? other : -other) * w.sine;
+    const double size = fabs(own) + fabs(other);
+    return fabs(got - x) <= 0x1p-16 * size + 4 * pe_beside_rounding(b, size);
+}
+
 static bool is_made(const pe_pattern *p, const pe_beside *b, place at)
 {
     const double got = pe_beside_got(b, at.row, at.column);
     if (b->pair[at.column] == SIZE_MAX)
-        return p->make == zero ? got == 0 : pe_patterns_is_claimed(b, at.row, at.column);
+        return is_passed(p, b, at);
     const double x = number_at(p, b, at, 0);
     const double turn =
         b->slack[at.row * b->width + at.column] / (b->amplitude > 0 ? b->amplitude : 1);
@@ -622,8 +709,12 @@ static bool is_from(const pe_pattern *p, const pe_beside *b, place at)
         return fabs(got - x) <=
                4 * (b->slack[at.row * b->width + at.column] + pe_beside_rounding(b, x));
     }
-    if (!tensor_of(b, at.column, &first, &n))
+    if (p->of_rows) {
+        first = 0;
+        n = b->width;
+    } else if (!tensor_of(b, at.column, &first, &n)) {
         return pe_patterns_is_claimed(b, at.row, at.column);
+    }
     of.column -= first;
     if (!p->from(b, n, &of))
         return got == 0;
@@ -641,7 +732,11 @@ bool pe_patterns_is_near(size_t pattern, const pe_beside *b, size_t row, size_t 
         const size_t e = row * b->width + column;
         const double x =
             p->reread(b->view->claim->uploads[0].array.dtype, pe_beside_got(b, row, column));
-        return fabs(x - b->want[e]) <= 2 * (b->slack[e] + pe_beside_rounding(b, b->want[e]));
+        const double slack = b->slack[e] + 16 * pe_beside_rounding(b, b->want[e]);
+        return fabs(x - b->want[e]) <= slack;
     }
-    return p->from != NULL ? is_from(p, b, at) : is_made(p, b, at);
+    return p->is_so != NULL     ? p->is_so(b, at)
+           : p->from != NULL    ? is_from(p, b, at)
+           : p->pair_of != NULL ? is_apart(p, b, at)
+                                : is_made(p, b, at);
 }

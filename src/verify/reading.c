@@ -236,6 +236,41 @@ static double measure_positions(const source *s, const double *w, size_t stride,
     return all > 0 ? good / all : 0;
 }
 
+/* ---- frequencies from the phases themselves ---- */
+
+/* Where rows are where they are claimed to be, the phase of a far one tells the frequency much
+ * better than turns from row to row do. */
+static double anchored(const source *s, const pe_reading *r, size_t pair)
+{
+    double off[SAMPLES], w = r->turned[pair], near = 0;
+    const double step = r->claimed[1] - r->claimed[0];
+    const double known = turn_noise(s, r, pair) / (fabs(step) * (double)(r->tokens / 2));
+    const size_t stride = r->tokens / SAMPLES + 1;
+    size_t n = 0;
+    for (size_t t = 0; t < r->tokens && n < SAMPLES; t += stride) {
+        const double p = r->claimed[t];
+        if (p != 0 && r->position[t] == p && known * fabs(p) < 1)
+            off[n++] = wrap(phase(pair_at(s, t, pair)) - w * p) / p;
+    }
+    const double more = median(off, n);
+    for (size_t k = 0; k < n; k++)
+        near += fabs(off[k] - more) < known;
+    return n >= 8 && near >= LEAST_SHARE * (double)n ? w + more : w;
+}
+
+static void anchor(const source *s, pe_reading *r)
+{
+    size_t right = 0;
+    for (size_t t = 0; t < r->tokens; t++)
+        right += r->position[t] == r->claimed[t];
+    r->anchored = !r->own && 2 * right > r->tokens && r->tokens > 1;
+    for (size_t i = 0; i < s->pairs && r->anchored; i++) {
+        pe_turn_spend(FREQUENCY_WORK / 8);
+        if (isfinite(r->turned[i]))
+            r->turned[i] = anchored(s, r, i);
+    }
+}
+
 /* ---- amplitude ---- */
 
 static double median_size(const source *s, const pe_reading *r)
@@ -292,6 +327,7 @@ static void measure(source *s, pe_reading *r)
             sort_pairs(r->frequency, s);
     }
     r->quality = measure_positions(s, r->own ? r->turned : r->frequency, 1, r);
+    anchor(s, r);
     r->amplitude = median_size(s, r);
 }
 

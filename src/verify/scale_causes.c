@@ -69,7 +69,7 @@ static bool make_sum(const pe_numbers *plain, const row *of, line *at, line *sai
     (void)of;
     if (strcmp(plain->view->claim->resource->name, "rope/decay") != 0)
         return false;
-    const int64_t pairs = pe_values_int(&plain->claim->values, "head_dim") / 2;
+    const int64_t pairs = pe_values_int(&plain->claim->values, "rotary_dim") / 2;
     said->a = (double)pairs;
     *at = (line){said->a, 0};
     return true;
@@ -150,7 +150,7 @@ static const row rows[] = {
      make_times,
      false},
     {{"sum_for_mean", "the sum over the {a} pairs was taken, not their mean",
-      .remedy = "divide by the number of pairs, head_dim/2"},
+      .remedy = "divide by the number of pairs, rotary_dim/2"},
      make_sum,
      false},
     {{"doubled", "every element is doubled: it was added twice, or scaled by 2", .value = 2,

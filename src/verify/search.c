@@ -23,8 +23,14 @@ static bool has_width(const pe_search *s)
     return !s->whole->width_differs;
 }
 
+static bool is_permuted(const pe_search *s)
+{
+    return s->whole->permuted;
+}
+
 /* Measured, too, where a single fault explains them: the reading is told beside it. */
 static const pe_attempt of_pairs[] = {
+    {.try = pe_attempts_try, .applies = is_permuted},
     {.try = pe_attempts_singles},
     {.try = pe_by_reading_try, .even_found = true},
     {.try = pe_mrope_causes_try},
@@ -35,11 +41,13 @@ static const pe_attempt of_pairs[] = {
 
 /* Compared element by element. What they are is told in any case. */
 static const pe_attempt of_plain_numbers[] = {
+    {.try = pe_attempts_try, .applies = is_permuted},
     {.try = pe_attempts_singles},
     {.try = pe_by_laws_uploaded},
     {.try = pe_attempts_values},
     {.try = pe_explain_try, .even_found = true},
     {.try = pe_attempts_pairs},
+    {.try = pe_by_laws_others},
     {.try = pe_strays_try, .applies = has_width, .even_spent = true},
     {0},
 };
@@ -113,7 +121,8 @@ static pe_status compare(const pe_comparison *of, pe_report *report, pe_problem 
     pe_status status = pe_measure_explain(of, &by, why);
     if (status != PE_OK)
         return status;
-    report->matches = by != 0;
+    report->matches = by != 0 && !of->view->permuted;
+    by = report->matches ? by : 0;
     report->numerics = (by & PE_BY_EXACT) != 0 ? "exact" : by != 0 ? "float32" : NULL;
     if (by == PE_BY_FLOAT32)
         status = pe_measure_undecided(of, &report->undecided, why);
@@ -153,6 +162,13 @@ static pe_status check_width(const pe_upload_view *view, const pe_report *report
                    first->name, first->array.elements);
 }
 
+/* The sizes of the axes say so; whatever else is found comes with it. */
+static const pe_fault permuted = {
+    .name = "axes_transposed",
+    .rule = "the axes of the upload are in another order than claimed: it is transposed (its shape "
+            "is a permutation of the claimed one, as with heads last)",
+    .remedy = "transpose the tensor: the order of axes is that of the claimed resource"};
+
 static pe_status verify(const pe_upload_view *view, const pe_verify_context *context,
                         pe_report *report, pe_problem *why)
 {
@@ -160,6 +176,10 @@ static pe_status verify(const pe_upload_view *view, const pe_verify_context *con
     pe_status status = pe_guess_make(view->claim, context, &s.claim, why);
     if (status != PE_OK)
         return status;
+    if (view->permuted) {
+        pe_guess_say(&s.claim, &permuted, permuted.remedy);
+        pe_buffer_str(&s.claim.rule, permuted.rule);
+    }
     status = compare_and_diagnose(&s, why);
     pe_guess_free(&s.claim);
     return status == PE_OK ? check_width(view, report, why) : status;

@@ -26,6 +26,9 @@ static bool is_few(const pe_strays *at, const pe_upload_view *view)
 {
     if (at->elements == 0)
         return false;
+    const size_t rows = at->last_row - at->first_row + 1;
+    if (at->rows == rows && rows * 3 <= 2 * at->all_rows)
+        return true; /* one block of rows */
     return at->not_finite == at->elements || at->elements * 8 <= at->compared ||
            (view->layout != NULL &&
             (at->rows * 4 <= at->all_rows || at->columns * 16 <= at->all_columns));

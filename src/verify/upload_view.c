@@ -47,6 +47,62 @@ static pe_status make_rows(pe_upload_view *view, pe_problem *why)
                                             : status;
 }
 
+/* ---- axes in another order ---- */
+
+/* Which axis of the upload each wanted one is; those of one size keep their order. False: the
+ * sizes are others. */
+static bool find_order(const pe_shape *wanted, const pe_shape *is, size_t order[PE_MAX_DIMS])
+{
+    bool taken[PE_MAX_DIMS] = {false};
+    if (wanted->ndim != is->ndim)
+        return false;
+    for (size_t d = 0; d < wanted->ndim; d++) {
+        size_t k = 0;
+        while (k < is->ndim && (taken[k] || is->dim[k] != wanted->dim[d]))
+            k++;
+        if (k == is->ndim)
+            return false;
+        taken[k] = true;
+        order[d] = k;
+    }
+    return wanted->ndim > 1;
+}
+
+/* Element `e` of the wanted order. */
+static size_t permuted_element(const pe_shape *wanted, const pe_shape *is, const size_t *order,
+                               size_t e)
+{
+    size_t index[PE_MAX_DIMS], from = 0;
+    for (size_t d = wanted->ndim; d-- > 0; e /= wanted->dim[d])
+        index[order[d]] = e % wanted->dim[d];
+    for (size_t k = 0; k < is->ndim; k++)
+        from = from * is->dim[k] + index[k];
+    return from;
+}
+
+/* A lone tensor, or one of pairs, whose axes stand in another order is put into the claim's. */
+static pe_status put_in_order(pe_array *array, const pe_shape *wanted, bool *permuted,
+                              pe_problem *why)
+{
+    pe_array made;
+    size_t order[PE_MAX_DIMS];
+    const size_t bytes = pe_dtype_bytes(array->dtype);
+    if (!find_order(wanted, &array->shape, order))
+        return PE_OK;
+    const pe_status status = pe_array_make(array->dtype, wanted, &made, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t e = 0; e < made.elements; e++)
+        memcpy((char *)made.data + e * bytes,
+               (const char *)array->data +
+                   permuted_element(wanted, &array->shape, order, e) * bytes,
+               bytes);
+    pe_array_free(array);
+    *array = made;
+    *permuted = true;
+    return PE_OK;
+}
+
 /* ---- the three kinds ---- */
 
 static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
@@ -230,6 +286,19 @@ static pe_status match_uploads(pe_upload_view *view, pe_claim *claim, const pe_p
 
 /* Plan the claim as float64: of a narrower type that has no room for some tensor, the upload may
  * hold another one. */
+static pe_status put_all_in_order(pe_upload_view *view, pe_claim *claim, const pe_plan *plan,
+                                  pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t u = 0; u < claim->n_uploads && status == PE_OK && !view->rotated; u++) {
+        const size_t of = view->layout != NULL ? u : view->plan_tensor[u];
+        const pe_shape *wanted = &plan->tensors[of].shape, *is = &claim->uploads[u].array.shape;
+        if (!pe_upload_names_same_sizes(wanted, is, false))
+            status = put_in_order(&claim->uploads[u].array, wanted, &view->permuted, why);
+    }
+    return status;
+}
+
 static pe_status plan_claim(pe_claim *claim, const pe_verify_context *context, pe_plan *out,
                             pe_problem *why)
 {
@@ -259,6 +328,8 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
     status = plan_claim(claim, context, &plan, why);
     if (status == PE_OK)
         status = match_uploads(out, claim, &plan, why);
+    if (status == PE_OK)
+        status = put_all_in_order(out, claim, &plan, why);
     if (status == PE_OK)
         status = lay_out(out, &plan, why);
     pe_plan_free(&plan);

@@ -20,6 +20,7 @@ typedef struct pe_upload_view {
     const pe_pair_layout *layout; /* NULL: plain numbers */
     bool rotated;
     bool width_differs;   /* from what the claim's parameters say */
+    bool permuted;        /* axes of the upload were in another order than the claim's */
     pe_geometry geometry; /* of the claim; not of plain numbers */
 
     size_t width, rows; /* got[row * width + column] */

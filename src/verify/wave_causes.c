@@ -16,7 +16,7 @@
 
 enum { ACROSS, DOWN, AXES };
 
-typedef enum wave { SINE, COSINE, ANGLE } wave;
+typedef enum wave { SINE, COSINE, ANGLE, PLACE } wave;
 
 /* Where an element belongs. */
 typedef struct place {
@@ -42,6 +42,8 @@ typedef struct change {
     double shift, times, power, clamp;  /* of coordinates; of frequencies, w^power */
     double width;                       /* of a line, in which rows are counted */
     bool by_columns, backward;          /* rows go down first; from the last to the first */
+    bool mirrored, upside_down;         /* lines run from right to left, from below */
+    bool late, running;                 /* a row of zeros comes first; both axes count rows */
     bool exchanged, absolute, negative; /* axes; coordinates */
     size_t only;                        /* the axis whose coordinates all pairs have; AXES: none */
     bool interleaved, cosine_first, mixed, sine_negative;
@@ -63,7 +65,10 @@ static place place_in_row(const change *c, size_t row, size_t column)
 
 static wave wave_of(const char *name)
 {
-    return strcmp(name, "cos") == 0 ? COSINE : strcmp(name, "sin") == 0 ? SINE : ANGLE;
+    return strcmp(name, "cos") == 0       ? COSINE
+           : strcmp(name, "sin") == 0     ? SINE
+           : strcmp(name, "row_col") == 0 ? PLACE
+                                          : ANGLE;
 }
 
 static place place_of(const change *c, size_t e)
@@ -76,11 +81,13 @@ static place place_of(const change *c, size_t e)
     while (e >= view->tensor_at[u + 1])
         u++;
     e -= view->tensor_at[u];
-    const size_t column = e % t->pairs;
     const wave is = wave_of(view->claim->uploads[u].name);
+    if (is == PLACE)
+        return (place){.row = e / AXES, .pair = e % AXES == 0 ? DOWN : ACROSS, .wave = is};
+    const size_t column = e % t->pairs;
     return (place){.row = e / t->pairs,
                    .pair = c->mixed ? column % 2 * (t->pairs / 2) + column / 2 : column,
-                   .wave = is == ANGLE || !c->cosine_first ? is
+                   .wave = is >= ANGLE || !c->cosine_first ? is
                            : is == SINE                    ? COSINE
                                                            : SINE};
 }
@@ -90,13 +97,17 @@ static place place_of(const change *c, size_t e)
 static double coordinate(const change *c, size_t row, size_t axis)
 {
     const table *t = c->of;
-    const size_t at = c->backward ? t->rows - 1 - row : row;
+    if (c->late && row == 0)
+        return 0;
+    const size_t at = c->backward ? t->rows - 1 - row : row - (c->late ? 1 : 0);
     const double line = c->by_columns ? (double)t->height : c->width, r = (double)at;
     const bool across = (c->only < AXES ? c->only
                          : c->exchanged ? (axis == ACROSS ? DOWN : ACROSS)
                                         : axis) == ACROSS;
-    const double along = fmod(r, line), lines = floor(r / line);
-    const double steps = across != c->by_columns ? along : lines;
+    const double at_line = fmod(r, line), at_row = floor(r / line);
+    const double along = c->mirrored ? line - 1 - at_line : at_line;
+    const double lines = c->upside_down ? (double)t->rows / line - 1 - at_row : at_row;
+    const double steps = c->running ? r : across != c->by_columns ? along : lines;
     double x = (t->first + (t->forward ? steps : -steps) + c->shift) * c->times;
     x = c->absolute ? fabs(x) : c->negative ? -x : x;
     return fmax(-c->clamp, fmin(c->clamp, x));
@@ -105,6 +116,8 @@ static double coordinate(const change *c, size_t row, size_t axis)
 static double number_at(const change *c, size_t e, double *error)
 {
     const place at = place_of(c, e);
+    if (at.wave == PLACE)
+        return coordinate(c, at.row, at.pair);
     const double w = c->of->frequency[at.pair];
     const double angle =
         coordinate(c, at.row, c->of->axis[at.pair]) * (c->power == 1 ? w : pow(w, c->power));
@@ -158,15 +171,36 @@ static sample sample_at(const table *t, const double *numbers, size_t row, size_
     for (size_t u = 0; u < view->n_tensors; u++) {
         const wave is = wave_of(view->claim->uploads[u].name);
         const double x = numbers[view->tensor_at[u] + row * t->pairs + pair];
-        if (is != ANGLE)
+        if (is < ANGLE)
             *(is == SINE ? &out.sine : &out.cosine) = x;
     }
     return out;
 }
 
+/* Of an upload of one tensor the angle itself; NAN: the upload has both waves. */
+static double lone_angle(const table *t, const double *numbers, size_t row, size_t pair)
+{
+    const pe_upload_view *view = t->of->view;
+    wave has = PLACE;
+    double x = 0;
+    for (size_t u = 0; u < view->n_tensors && t->tensors; u++) {
+        const wave is = wave_of(view->claim->uploads[u].name);
+        if (is == PLACE || has == ANGLE)
+            continue;
+        if (has != PLACE && is != ANGLE)
+            return nan("");
+        has = is;
+        x = numbers[view->tensor_at[u] + row * t->pairs + pair];
+    }
+    return has == ANGLE ? x : has == SINE ? asin(x) : has == COSINE ? acos(x) : nan("");
+}
+
 /* By how much a pair turns from row 0 to another. */
 static double turn(const table *t, const double *numbers, size_t row, size_t pair)
 {
+    const double alone = lone_angle(t, numbers, row, pair) - lone_angle(t, numbers, 0, pair);
+    if (!isnan(alone))
+        return alone;
     const sample a = sample_at(t, numbers, 0, pair), b = sample_at(t, numbers, row, pair);
     return atan2(b.sine * a.cosine - b.cosine * a.sine, b.cosine * a.cosine + b.sine * a.sine);
 }
@@ -180,6 +214,45 @@ static void read_frequencies(table *t)
         t->axis[i] = fabs(across) >= fabs(down) ? (size_t)ACROSS : (size_t)DOWN;
         t->frequency[i] = fabs(t->axis[i] == ACROSS ? across : down);
     }
+}
+
+/* Of patches the resource tells the angles, whichever tensors were uploaded. */
+static void read_angles(table *t, const pe_plan *plan)
+{
+    pe_problem why;
+    size_t k = 0;
+    while (k < plan->n_tensors && strcmp(plan->tensors[k].name, "angles") != 0)
+        k++;
+    if (k == plan->n_tensors || plan->tensors[k].unit != t->pairs)
+        return;
+    double *row = calloc(t->pairs, sizeof *row);
+    for (size_t axis = ACROSS; axis < AXES && row != NULL; axis++) {
+        const size_t next = axis == ACROSS ? 1 : t->width;
+        const pe_region region = pe_plan_units(plan, k, next, 1);
+        if ((axis == ACROSS ? t->width : t->height) < 2 ||
+            plan->fill(plan, &region, row, &why) != PE_OK)
+            continue;
+        for (size_t i = 0; i < t->pairs; i++)
+            if (row[i] != 0) {
+                t->axis[i] = axis;
+                t->frequency[i] = fabs(row[i]);
+            }
+    }
+    free(row);
+}
+
+static void plan_angles(table *t)
+{
+    pe_problem why;
+    pe_values values;
+    pe_plan plan = {0};
+    if (!t->tensors || pe_values_copy(&t->of->claim->values, &values, &why) != PE_OK)
+        return;
+    (void)pe_guess_set_choice(&values, "dtype", "float64");
+    if (pe_guess_plan(t->of->claim, &values, &plan, &why) == PE_OK)
+        read_angles(t, &plan);
+    pe_plan_free(&plan);
+    pe_values_free(&values);
 }
 
 static double int_of(const table *t, const char *name)
@@ -207,18 +280,22 @@ static bool set_shape(table *t)
 {
     const pe_numbers *plain = t->of;
     const pe_upload_view *view = plain->view;
-    const pe_shape *shape = &view->claim->uploads[0].array.shape;
+    size_t main = 0;
+    while (main + 1 < view->n_tensors && wave_of(view->claim->uploads[main].name) == PLACE)
+        main++;
+    const pe_shape *shape = &view->claim->uploads[main].array.shape;
     const size_t columns = shape->dim[shape->ndim - 1];
     const bool grid = strstr(view->claim->resource->name, "/grid") != NULL;
     t->tensors = strcmp(view->claim->resource->name, "rope/grid") == 0;
     t->forward = strcmp(view->claim->resource->name, "sinusoidal/relative") != 0;
     t->blocks = grid && !t->tensors ? 2 : 1;
     t->pairs = t->tensors ? columns : columns / 2;
-    t->rows = view->claim->uploads[0].array.elements / columns;
+    t->rows = view->claim->uploads[main].array.elements / columns;
     t->width = grid ? (size_t)int_of(t, "width") : t->rows;
     t->height = t->width > 0 ? t->rows / t->width : 0;
     for (size_t u = 0; u < view->n_tensors; u++)
-        if (view->claim->uploads[u].array.elements != t->rows * columns)
+        if (view->claim->uploads[u].array.elements != t->rows * columns &&
+            !(t->tensors && wave_of(view->claim->uploads[u].name) == PLACE))
             return false;
     return t->rows > 1 && t->pairs > 0 && t->height * t->width == t->rows &&
            (t->tensors || columns % 2 == 0) && t->pairs % t->blocks == 0;
@@ -263,7 +340,9 @@ static bool take_axis(const row *of, change *c, double *a, double *b)
 static bool set_width(const row *of, change *c, double *a, double *b)
 {
     *b = c->width;
-    *a = c->width = of->fault.value != 0 ? *b + of->fault.value : (double)c->of->height;
+    *a = c->width = of->fault.and_value != 0 ? of->fault.and_value
+                    : of->fault.value != 0   ? *b + of->fault.value
+                                             : (double)c->of->height;
     return c->of->height > 1 && *a > 0 && *a != *b;
 }
 
@@ -299,6 +378,31 @@ static bool divide(const row *of, change *c, double *a, double *b)
     return *a > 1;
 }
 
+/* The phase of a pair in row 0. */
+static double start_of(const table *t, size_t pair)
+{
+    const double alone = lone_angle(t, t->of->got, 0, pair);
+    const sample at = sample_at(t, t->of->got, 0, pair);
+    return isnan(alone) ? atan2(at.sine, at.cosine) : alone;
+}
+
+/* Coordinates are a (x + b), read off the pair whose turns are told best. */
+static bool read_linear(const row *of, change *c, double *a, double *b)
+{
+    const table *t = c->of;
+    size_t middle = 0;
+    (void)of;
+    for (size_t i = 0; i < t->pairs; i++)
+        if (fabs(log(8 * t->frequency[i])) < fabs(log(8 * t->frequency[middle])))
+            middle = i;
+    const size_t next = t->axis[middle] == ACROSS ? 1 : t->width;
+    const double w = t->frequency[middle], k = turn(t, t->of->got, next, middle) / w;
+    c->times = *a = pe_numbers_tidy(k * 840) / 840;
+    const double by = start_of(t, middle) / (w * *a) - t->first;
+    c->shift = *b = round(by * 840) / 840;
+    return isfinite(*a) && isfinite(*b) && *a != 0 && (*a != 1 || *b != 0) && t->forward;
+}
+
 /* At the row from which on rows differ from each other. */
 static bool clamp(const row *of, change *c, double *a, double *b)
 {
@@ -320,9 +424,10 @@ static double read_power(const table *t)
     for (size_t i = 0; i < t->pairs; i++)
         if (fabs(log(8 * t->frequency[i])) < fabs(log(8 * t->frequency[middle])))
             middle = i;
-    const size_t next = t->axis[middle] == ACROSS ? 1 : t->width;
-    const double w = t->frequency[middle];
-    return log(fabs(turn(t, t->of->got, next, middle))) / log(w);
+    /* axes may be exchanged, too */
+    const double across = t->width > 1 ? fabs(turn(t, t->of->got, 1, middle)) : 0;
+    const double down = t->height > 1 ? fabs(turn(t, t->of->got, t->width, middle)) : 0;
+    return log(fmax(across, down)) / log(t->frequency[middle]);
 }
 
 static bool set_root(const row *of, change *c, double *a, double *b)
@@ -400,6 +505,9 @@ static const row rows[] = {
     {{"grid_width", "the grid was {a} wide, not {b}", .value = -1,
       .remedy = "divide the number of a patch by the width"},
      .make = set_width},
+    {{"grid_width", "the grid was {a} wide, not {b}: patches count along one axis, as text does",
+      .and_value = 1, .remedy = "divide the number of a patch by the width"},
+     .make = set_width},
     {{"rows_reversed", "rows are in reverse order: the last one comes first",
       .remedy = "do not reverse the rows"},
      .make = set_flag,
@@ -428,6 +536,26 @@ static const row rows[] = {
     {{"coordinates_shifted", "coordinates are shifted by {a}: they are those of centres",
       .value = 0.5, .remedy = COUNT},
      .make = shift},
+    {{"columns_mirrored",
+      "patches of each row are in reverse order: columns run from right to left", .remedy = ORDER},
+     .make = set_flag,
+     .flag = offsetof(change, mirrored),
+     .where = IN_GRIDS},
+    {{"rows_mirrored", "rows of patches are in reverse order, from below: axes are flipped",
+      .remedy = ORDER},
+     .make = set_flag,
+     .flag = offsetof(change, upside_down),
+     .where = IN_GRIDS},
+    {{"row_first", "rows are shifted by one: a row of position 0, as of a class token, comes first",
+      .remedy = "leave the class token out of the grid"},
+     .make = set_flag,
+     .flag = offsetof(change, late),
+     .where = IN_GRIDS},
+    {{"one_axis", "both axes count patches one after the other, as consecutive text does (1-D)",
+      .remedy = "give each axis its own coordinate"},
+     .make = set_flag,
+     .flag = offsetof(change, running),
+     .where = IN_GRIDS},
     {{"start_ignored", "positions are shifted: they start at 0, not at {a}", .remedy = COUNT},
      .make = drop_first},
     {{"coordinates_scaled", "coordinates are scaled: each was multiplied by {a}", .value = 2,
@@ -448,6 +576,10 @@ static const row rows[] = {
     {{"coordinates_scaled", "coordinates are normalized: each was divided by the height - 1, {a}",
       .value = -1, .and_value = 1, .remedy = SCALE},
      .make = divide},
+    {{"coordinates_linear",
+      "coordinates are scaled and shifted: each is {a} times the claimed one plus {b}, normalized",
+      .remedy = SCALE},
+     .make = read_linear},
     {{"coordinates_clamped", "distances were clamped at {a}",
       .remedy = "do not clip distances, or claim that"},
      .make = clamp},
@@ -555,6 +687,8 @@ pe_status pe_wave_causes_find(const pe_numbers *plain, pe_problem *why)
         status = pe_fail_memory(why);
     if (status == PE_OK)
         read_frequencies(&t);
+    if (status == PE_OK)
+        plan_angles(&t);
     if (status == PE_OK && finds_claim(&t)) {
         tell(&t);
         status = explain(&t, why);

@@ -212,7 +212,7 @@ FUNCTIONS = [
     ]),
     ("sinusoidal/timing", SIGNAL, timing, [
         ("t: start_index ignored", "shift|start_index", {"start": 0}, ""),
-        ("t: start_index one more", "shift", {"start": 4}, ""),
+        ("t: start_index one more", "shift|start_index", {"start": 4}, ""),
         ("t: n for n - 1", "freq_shift|timescale|ladder", {"n": 32}, ""),
         ("t: n - 2 for n - 1", "freq_shift|timescale|ladder", {"n": 30}, ""),
         ("t: max_timescale 1000", "timescale|theta", {"top": 1e3}, ""),

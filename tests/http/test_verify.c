@@ -255,7 +255,7 @@ static void a_pair_of_faults_is_found_in_a_configuration_s_table(void **state)
     json_t *report = verified(&server, "config", pe_buffer_text(&body));
     assert_false(matches(report));
     assert_string_equal(first_faults(report, faults, sizeof faults),
-                        "scaling_dropped+position_plus_one");
+                        "scaling_ignored+position_plus_one");
     json_decref(report);
     pe_buffer_free(&body);
 }

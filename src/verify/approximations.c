@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/* approximations.c - tables of pairs that are nearly what is claimed: how their errors come. */
+#include "verify/approximations.h"
+
+#include <math.h>
+
+#include "base/turns.h"
+#include "verify/beside.h"
+#include "verify/findings.h"
+
+#define TURN 6.283185307179586
+#define MOST 0.97 /* the part of the elements or pairs that follow a cause */
+#define FAR  0.12 /* of the amplitude: what is farther off is no approximation */
+
+#define CELL_WORK 16 /* units, of a pair of a row */
+
+/* A pair of a row: what was uploaded over what is claimed. */
+typedef struct cell {
+    double radius, phase; /* 1 and 0: no error */
+    double angle;         /* claimed */
+    double slack;         /* of the phase */
+} cell;
+
+typedef struct row {
+    pe_fault fault;
+    bool (*read)(const pe_beside *b, double *a, double *c);
+    enum { NAMED, FITTED, FITTED_ANYWHERE } how; /* anywhere: elements may be far off */
+} row;
+
+/* Vectors are turned from their inputs. */
+static bool cell_at(const pe_beside *b, size_t r, size_t i, cell *out)
+{
+    const pe_geometry *g = &b->at;
+    const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
+    const size_t at = r * b->pairs + i;
+    if (i >= g->cos_n || i >= g->sin_n)
+        return false;
+    const bool vectors = b->view->rotated;
+    const double x = vectors ? b->want[r * b->width + c] : b->cosine[at];
+    const double y = vectors ? b->want[r * b->width + s] : b->sine[at];
+    const double gx = pe_beside_got(b, r, c), gy = pe_beside_got(b, r, s), size = hypot(x, y);
+    *out = (cell){.radius = hypot(gx, gy) / size,
+                  .phase = atan2(gy * x - gx * y, gx * x + gy * y),
+                  .angle = b->angle[at]};
+    const double slack = b->slack[r * b->width + c] + 2 * pe_beside_rounding(b, size);
+    out->slack = slack / size;
+    return size > 0 && isfinite(out->radius);
+}
+
+/* ---- phases ---- */
+
+/* The same in all pairs and rows. */
+static bool read_phase(const pe_beside *b, double *a, double *unused)
+{
+    double x = 0, y = 0;
+    size_t good = 0, all = 0;
+    (void)unused;
+    for (int pass = 0; pass < 2; pass++) {
+        *a = atan2(y, x);
+        for (size_t e = 0; e < b->rows * b->pairs; e++) {
+            cell at;
+            if (!cell_at(b, e / b->pairs, e % b->pairs, &at))
+                continue;
+            const double off = at.phase - *a;
+            x += cos(at.phase);
+            y += sin(at.phase);
+            all += (size_t)pass;
+            good += pass == 1 && fabs(off - TURN * round(off / TURN)) <= 2 * at.slack + 0x1p-16 &&
+                    fabs(at.radius - 1) <= 2 * at.slack + 0x1p-16;
+        }
+        pe_turn_spend(CELL_WORK * b->rows * b->pairs);
+    }
+    return all > 8 && good * 100 >= all * 99 &&
+           fabs(*a) > 0x1p-10 + 8 * pe_upload_view_roundoff(b->view);
+}
+
+/* Pairs have phases of their own, which are the same in all rows: from a to c. */
+static bool read_phases(const pe_beside *b, double *a, double *c)
+{
+    size_t good = 0, all = 0;
+    *a = HUGE_VAL;
+    *c = -HUGE_VAL;
+    for (size_t e = 0; e < b->rows * b->pairs && b->rows > 7; e++) {
+        cell at, first;
+        const size_t i = e % b->pairs;
+        if (!cell_at(b, e / b->pairs, i, &at) || !cell_at(b, 0, i, &first))
+            continue;
+        const double off = at.phase - first.phase;
+        all++;
+        good += fabs(off - TURN * round(off / TURN)) <= 2 * (at.slack + first.slack) + 0x1p-16 &&
+                fabs(at.radius - 1) <= 2 * at.slack + 0x1p-16;
+        *a = fmin(*a, first.phase);
+        *c = fmax(*c, first.phase);
+    }
+    pe_turn_spend(2 * CELL_WORK * b->rows * b->pairs);
+    return all > 8 && good * 100 >= all * 99 &&
+           *c - *a > 0x1p-10 + 8 * pe_upload_view_roundoff(b->view) && fabs(b->angle[0]) < 1;
+}
+
+/* ---- quantized elements ---- */
+
+static bool is_lattice(const pe_beside *b, double steps)
+{
+    size_t good = 0;
+    for (size_t r = 0; r < b->rows; r++)
+        for (size_t c = 0; c < b->width; c++) {
+            const double x = pe_beside_got(b, r, c) * steps;
+            good += fabs(x - round(x)) < 0.02 &&
+                    fabs(pe_beside_got(b, r, c) - b->want[r * b->width + c]) * steps <= 1.05;
+        }
+    pe_turn_spend(b->rows * b->width);
+    return (double)good >= MOST * (double)(b->rows * b->width);
+}
+
+static bool read_lattice(const pe_beside *b, double *a, double *unused)
+{
+    static const double steps[] = {7,    8,    15,   16,   31,    32,    63,    64,    100,  127,
+                                   128,  255,  256,  511,  512,   1000,  1023,  1024,  2047, 2048,
+                                   4095, 4096, 8191, 8192, 10000, 16383, 16384, 32767, 32768};
+    (void)unused;
+    for (size_t k = 0; k < PE_LEN(steps) && !b->view->rotated; k++)
+        if (pe_upload_view_roundoff(b->view) * steps[k] < 0.01 && is_lattice(b, steps[k])) {
+            *a = steps[k];
+            return true;
+        }
+    return false;
+}
+
+static int significant_bits(double x)
+{
+    int exponent, n = 0;
+    for (double left = fabs(frexp(x, &exponent)); left > 0 && n < 53; n++) {
+        left *= 2;
+        left -= left >= 1;
+    }
+    return n;
+}
+
+static bool read_bits(const pe_beside *b, double *a, double *unused)
+{
+    size_t by_bits[54] = {0}, n = 0;
+    (void)unused;
+    for (size_t r = 0; r < b->rows; r++)
+        for (size_t c = 0; c < b->width; c++)
+            by_bits[significant_bits(pe_beside_got(b, r, c))]++;
+    pe_turn_spend(4 * b->rows * b->width);
+    size_t bits = 0;
+    while (bits < 53 && (double)n < MOST * (double)(b->rows * b->width))
+        n += by_bits[bits++];
+    *a = (double)bits - 1;
+    return bits > 2 && bits <= 15 && exp2(-*a) > 4 * pe_upload_view_roundoff(b->view);
+}
+
+/* ---- angles ---- */
+
+/* Whole turns of the angle, which a reduction takes off. */
+static double turns_of(const cell *at)
+{
+    return floor(at->angle / TURN);
+}
+
+/* The phase falls behind by the same for each turn: from few turns to many. */
+static double read_slope(const pe_beside *b)
+{
+    double slope = 0;
+    for (double most = 2; most <= 0x1p20; most *= 2) {
+        double up = 0, down = 0;
+        for (size_t e = 0; e < b->rows * b->pairs; e++) {
+            cell at;
+            if (!cell_at(b, e / b->pairs, e % b->pairs, &at) || fabs(turns_of(&at)) > most)
+                continue;
+            const double n = turns_of(&at), off = at.phase - slope * n;
+            up += n * (off - TURN * round(off / TURN));
+            down += n * n;
+        }
+        slope += down > 0 ? up / down : 0;
+        pe_turn_spend(CELL_WORK * b->rows * b->pairs);
+    }
+    return slope;
+}
+
+static bool read_reduction(const pe_beside *b, double *a, double *unused)
+{
+    const double slope = read_slope(b);
+    size_t good = 0, all = 0;
+    (void)unused;
+    for (size_t e = 0; e < b->rows * b->pairs; e++) {
+        cell at;
+        if (!cell_at(b, e / b->pairs, e % b->pairs, &at))
+            continue;
+        const double off = at.phase - slope * turns_of(&at);
+        const double near = fabs(off - TURN * round(off / TURN));
+        const bool tells = fabs(slope * turns_of(&at)) > 4 * at.slack;
+        all += tells;
+        good += tells && near <= 2 * at.slack + 0.02 * fabs(slope * turns_of(&at));
+    }
+    *a = TURN - slope;
+    return all > 8 && (double)good >= 0.9 * (double)all && fabs(slope) < 0.1;
+}
+
+/* ---- tables of sines ---- */
+
+/* Between two entries of a table of n a chord goes, which is inside of the circle. */
+static bool read_chords(const pe_beside *b, double *a, double *unused)
+{
+    double least = 1, most = 0, slack = 0;
+    (void)unused;
+    for (size_t e = 0; e < b->rows * b->pairs; e++) {
+        cell at;
+        if (!cell_at(b, e / b->pairs, e % b->pairs, &at))
+            continue;
+        least = fmin(least, at.radius);
+        most = fmax(most, at.radius);
+        slack = fmax(slack, 2 * pe_upload_view_roundoff(b->view) + 0x1p-21);
+    }
+    *a = round(TURN / 2 / acos(least));
+    const double power = round(log2(*a));
+    if (fabs(log2(*a) - power) < 0.03)
+        *a = exp2(power);
+    return 1 - least > 4 * slack && most <= 1 + 2 * slack && least > 0.9 && *a >= 16;
+}
+
+/* Phases are whole parts of a turn. */
+static bool read_entries(const pe_beside *b, double *a, double *unused)
+{
+    (void)unused;
+    for (*a = 64; *a <= 65536; *a *= 2) {
+        size_t good = 0, all = 0;
+        for (size_t e = 0; e < b->rows * b->pairs; e++) {
+            cell at;
+            if (!cell_at(b, e / b->pairs, e % b->pairs, &at))
+                continue;
+            const double entry = (at.angle + at.phase) * *a / TURN;
+            all++;
+            good += fabs(entry - round(entry)) < 0.05;
+        }
+        pe_turn_spend(CELL_WORK * b->rows * b->pairs);
+        if (all > 8 && (double)good >= MOST * (double)all)
+            return true;
+    }
+    return false;
+}
+
+/* ---- errors by rows ---- */
+
+/* The mean square error of a quarter of the rows, of phases and radii. */
+static double error_of(const pe_beside *b, size_t quarter)
+{
+    double sum = 0, n = 0;
+    const size_t first = quarter * b->rows / 4, end = (quarter + 1) * b->rows / 4;
+    for (size_t r = first; r < end; r++)
+        for (size_t i = 0; i < b->pairs; i++) {
+            cell at;
+            if (!cell_at(b, r, i, &at))
+                continue;
+            sum += at.phase * at.phase + (at.radius - 1) * (at.radius - 1);
+            n++;
+        }
+    pe_turn_spend(CELL_WORK * (end - first) * b->pairs);
+    return n > 0 ? sqrt(sum / n) : 0;
+}
+
+/* Is the first row, wherever it is, nearly free of error? */
+static bool begins_well(const pe_beside *b, double error)
+{
+    double most = 0;
+    for (size_t i = 0; i < b->pairs; i++) {
+        cell at;
+        if (cell_at(b, 0, i, &at))
+            most = fmax(most, fabs(at.phase) + fabs(at.radius - 1));
+    }
+    return most < error / 2;
+}
+
+static bool read_growth(const pe_beside *b, double *first, double *last)
+{
+    if (b->rows < 16 || b->view->rotated)
+        return false;
+    *first = error_of(b, 0);
+    *last = error_of(b, 3);
+    return *last > 2 * *first && error_of(b, 2) > error_of(b, 1) && begins_well(b, *last);
+}
+
+/* ---- all that is known is their size ---- */
+
+static bool read_size(const pe_beside *b, double *a, double *unused)
+{
+    (void)unused;
+    *a = 0;
+    for (size_t e = 0; e < b->rows * b->width; e++) {
+        const double off = fabs(pe_beside_got(b, e / b->width, e % b->width) - b->want[e]);
+        *a = isfinite(off) ? fmax(*a, off) : HUGE_VAL;
+    }
+    return isfinite(*a);
+}
+
+/* ---- the rows ---- */
+
+static const row rows[] = {
+    {{"phase_added", "a phase of {a} radians was added to all angles: they are shifted by it",
+      .remedy = "make angles as position times inv_freq"},
+     read_phase,
+     FITTED_ANYWHERE},
+    {{"elements_quantized",
+      "elements are multiples of 1/{a}: they were quantized, or rounded to steps of that size",
+      .remedy = "keep the table in floating-point numbers"},
+     read_lattice,
+     NAMED},
+    {{"elements_coarse",
+      "elements have no more than {a} significant bits: they were rounded to a narrower type, or "
+      "quantized",
+      .remedy = "keep the table in the claimed type until it is used"},
+     read_bits,
+     NAMED},
+    {{"angles_reduced",
+      "angles were reduced by {a} for each turn, not by 2 pi: a range reduction of low precision",
+      .remedy = "reduce angles by 2 pi in float64, or let sin and cos do it"},
+     read_reduction,
+     FITTED},
+    {{"sine_entries",
+      "sines are the nearest entries of a lookup table of {a} to the turn, without interpolation",
+      .remedy = "compute sines and cosines, or interpolate"},
+     read_entries,
+     FITTED},
+    {{"sine_chords",
+      "sines are interpolated in a lookup table, as one of {a} entries to the turn: pairs are "
+      "inside of the circle",
+      .remedy = "compute sines and cosines, or take a longer table"},
+     read_chords,
+     FITTED},
+    {{"errors_grow",
+      "errors grow from row to row, from {a} to {b}: rows are made from the row before, by a "
+      "running sum or product that is rounded at each step",
+      .remedy = "make each row from its own position"},
+     read_growth,
+     FITTED},
+};
+
+static const row last_resort[] = {
+    {{"phases_added",
+      "pairs have phases of their own, from {a} to {b} radians in all rows: their angles are "
+      "shifted",
+      .remedy = "make angles as position times inv_freq"},
+     read_phases,
+     FITTED_ANYWHERE},
+    {{"approximate",
+      "all elements are near the claimed ones, but no nearer than {a}: some step is an "
+      "approximation, by low precision (bfloat16, float16), a running sum or product, a lookup "
+      "table, a polynomial or a range reduction",
+      .remedy = "compute frequencies, angles and waves in float32 or wider"},
+     read_size,
+     FITTED},
+};
+
+/* ---- trying ---- */
+
+/* Is every element near the claimed one? */
+static bool is_near(const pe_beside *b)
+{
+    size_t far = 0;
+    const size_t all = b->rows * b->width;
+    for (size_t e = 0; e < all; e++) {
+        const double off = fabs(pe_beside_got(b, e / b->width, e % b->width) - b->want[e]);
+        if (!isfinite(off))
+            return false;
+        far += off > FAR * b->amplitude * (b->view->rotated ? 2.0 : 1.0) ? 1 : 0;
+    }
+    return (double)far <= (1 - MOST) * (double)all;
+}
+
+static pe_status tell(pe_search *s, const pe_beside *b, const row *of, double a, double c,
+                      pe_problem *why)
+{
+    pe_guess guess;
+    pe_buffer evidence = {0};
+    pe_finding finding = {.exact = false};
+    if (b->guess->n_faults == PE_FAULTS_MAX)
+        return PE_OK;
+    pe_status status = pe_guess_copy(b->guess, &guess, why);
+    if (status != PE_OK)
+        return status;
+    pe_guess_say(&guess, &of->fault, of->fault.remedy);
+    pe_guess_format(&guess, of->fault.rule, a, c);
+    guess.fitted |= of->how != NAMED;
+    pe_buffer_format(&evidence, "read off the errors of %zu rows", b->rows);
+    status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+static pe_status try_rows(pe_search *s, pe_guess *guess, const row *first, size_t n,
+                          pe_problem *why)
+{
+    bool made;
+    pe_beside b;
+    pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
+    if (status == PE_OK)
+        status = pe_beside_make(&(pe_comparison){s->whole, guess, &s->work}, &b, &made, why);
+    if (status != PE_OK || !made)
+        return status;
+    const bool near = b.rows > 0 && is_near(&b);
+    for (size_t r = 0; r < n && status == PE_OK && !pe_attempts_found(s); r++) {
+        double x = 0, y = 0;
+        s->work += b.rows * b.width;
+        if ((near || (first[r].how == FITTED_ANYWHERE && b.rows > 0)) && first[r].read(&b, &x, &y))
+            status = tell(s, &b, &first[r], x, y, why);
+    }
+    pe_beside_free(&b);
+    return status;
+}
+
+pe_status pe_approximations_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return try_rows(s, guess, rows, PE_LEN(rows), why);
+}
+
+pe_status pe_approximations_any(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return try_rows(s, guess, last_resort, PE_LEN(last_resort), why);
+}

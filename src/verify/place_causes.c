@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* place_causes.c - plain numbers that stand at other places of the tensor, or without their
+ * sign. */
+#include "verify/place_causes.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "verify/findings.h"
+
+#define ELEMENT_WORK 2 /* units */
+
+/* The claimed elements in other places. */
+typedef struct places {
+    const pe_numbers *of;
+    const pe_shape *shape;
+    const struct row *by;
+    size_t axis, other;
+} places;
+
+/* One cause, for each axis, or each two of one size. */
+typedef struct row {
+    pe_fault fault; /* {a} and {b} are the axes */
+    double (*at)(const places *p, size_t *index);
+    bool of_two;
+} row;
+
+static double claimed_at(const places *p, const size_t *index)
+{
+    size_t e = 0;
+    for (size_t d = 0; d < p->shape->ndim; d++)
+        e = e * p->shape->dim[d] + index[d];
+    return p->of->claimed[e];
+}
+
+static double exchanged(const places *p, size_t *index)
+{
+    const size_t was = index[p->axis];
+    index[p->axis] = index[p->other];
+    index[p->other] = was;
+    return claimed_at(p, index);
+}
+
+static double reversed(const places *p, size_t *index)
+{
+    index[p->axis] = p->shape->dim[p->axis] - 1 - index[p->axis];
+    return claimed_at(p, index);
+}
+
+static double rolled_on(const places *p, size_t *index)
+{
+    const size_t n = p->shape->dim[p->axis];
+    index[p->axis] = (index[p->axis] + n - 1) % n;
+    return claimed_at(p, index);
+}
+
+static double rolled_back(const places *p, size_t *index)
+{
+    index[p->axis] = (index[p->axis] + 1) % p->shape->dim[p->axis];
+    return claimed_at(p, index);
+}
+
+/* All elements, whatever the axis. */
+static double absolute(const places *p, size_t *index)
+{
+    return p->axis == 0 ? fabs(claimed_at(p, index)) : nan("");
+}
+
+#define ORDER "keep the order along the axis that is claimed"
+
+static const row rows[] = {
+    {{"axes_transposed", "the tensor is transposed: axes {a} and {b} are exchanged",
+      .remedy = "transpose the tensor: the order of axes is that of the claimed resource"},
+     exchanged,
+     true},
+    {{"axis_reversed", "the order along axis {a} is reversed", .remedy = ORDER}, reversed, false},
+    {{"axis_rolled", "axis {a} is rolled: each place holds what belongs to the one before it",
+      .remedy = ORDER},
+     rolled_on,
+     false},
+    {{"axis_rolled", "axis {a} is rolled: each place holds what belongs to the one behind it",
+      .remedy = ORDER},
+     rolled_back,
+     false},
+    {{"sign_lost", "elements are absolute values: their sign is lost",
+      .remedy = "keep the sign of the distance"},
+     absolute,
+     false},
+};
+
+static double number_at(const void *context, size_t element, double claimed, double *error)
+{
+    const places *p = context;
+    size_t index[PE_MAX_DIMS];
+    (void)claimed;
+    (void)error;
+    for (size_t d = p->shape->ndim; d-- > 0; element /= p->shape->dim[d])
+        index[d] = element % p->shape->dim[d];
+    return p->by->at(p, index);
+}
+
+static bool follows(const places *p)
+{
+    const pe_numbers *plain = p->of;
+    size_t e = 0;
+    bool same = true;
+    for (; e < plain->elements && same; e++) {
+        const double x = number_at(p, e, 0, NULL), got = plain->got[e];
+        same = x == got || fabs(x - got) <= (2 * plain->roundoff + 0x1p-20) * fabs(x);
+    }
+    pe_numbers_spend(plain, ELEMENT_WORK * e);
+    return same;
+}
+
+static pe_status try_axes(const places *p, pe_problem *why)
+{
+    const pe_numbers_cause cause = {&p->by->fault, (double)p->axis, (double)p->other, false};
+    if (!follows(p))
+        return PE_OK;
+    return pe_numbers_try(p->of, &cause, 1, &(pe_numbers_law){number_at, p, 1}, why);
+}
+
+/* ---- on what elements depend ---- */
+
+/* The places of a query and a key that have one number. */
+typedef size_t group(size_t query, size_t key, size_t keys);
+
+static size_t by_column(size_t query, size_t key, size_t keys)
+{
+    (void)query;
+    (void)keys;
+    return key;
+}
+
+static size_t by_row(size_t query, size_t key, size_t keys)
+{
+    (void)keys;
+    (void)key;
+    return query;
+}
+
+static size_t by_distance(size_t query, size_t key, size_t keys)
+{
+    return key < query ? query - key : key - query + 2 * keys;
+}
+
+static size_t by_size(size_t query, size_t key, size_t keys)
+{
+    (void)keys;
+    return key < query ? query - key : key - query;
+}
+
+static const struct {
+    pe_fault fault;
+    group *of;
+} dependences[] = {
+    {{"by_key_alone",
+      "elements depend on the key (the column) alone, not on its distance from the query (form)",
+      .remedy = "take the distance of key and query"},
+     by_column},
+    {{"by_query_alone",
+      "elements depend on the query (the row) alone, not on the distance of the key (form)",
+      .remedy = "take the distance of key and query"},
+     by_row},
+    {{"distance_absolute",
+      "elements depend on the absolute distance of key and query alone: its sign (direction) is "
+      "lost, or its form is another function, not linear",
+      .remedy = "check the function of the distance, its clip and its sign"},
+     by_size},
+    {{"distance_function",
+      "elements depend on key - query alone, but as another function (form) of the distance: "
+      "other edges, clip, buckets or logarithm",
+      .remedy = "check the function of the distance, its clip and its offset"},
+     by_distance},
+};
+
+/* Is each number of a slice that of the first of its group? */
+static bool depends(const pe_numbers *plain, const double *numbers, size_t queries, size_t keys,
+                    group *of)
+{
+    const size_t all = queries * keys, groups = 3 * (keys > queries ? keys : queries) + 1;
+    size_t *first = malloc(groups * sizeof *first);
+    bool same = first != NULL;
+    for (size_t e = 0; e < plain->elements && same; e++) {
+        if (e % all == 0)
+            for (size_t g = 0; g < groups; g++)
+                first[g] = SIZE_MAX;
+        size_t *at = &first[of(e % all / keys, e % keys, keys > queries ? keys : queries)];
+        *at = *at == SIZE_MAX ? e : *at;
+        const double x = numbers[*at], y = numbers[e];
+        same = x == y || fabs(x - y) <= (4 * plain->roundoff + 0x1p-20) * fabs(x);
+    }
+    pe_numbers_spend(plain, plain->elements);
+    free(first);
+    return same;
+}
+
+static pe_status tell_dependence(const pe_numbers *plain, const pe_fault *fault, pe_problem *why)
+{
+    pe_guess guess;
+    pe_buffer evidence = {0};
+    pe_finding finding = {.exact = false};
+    pe_status status = pe_guess_copy(plain->claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    if (guess.n_faults < PE_FAULTS_MAX) {
+        pe_guess_say(&guess, fault, fault->remedy);
+        pe_buffer_str(&guess.rule, fault->rule);
+        guess.fitted = true;
+        pe_buffer_format(&evidence, "all %zu elements are so", plain->elements);
+        status = pe_findings_add(plain->search->report, &finding, &guess, &evidence, why);
+    }
+    pe_guess_free(&guess);
+    return status;
+}
+
+/* What the upload depends on, where the claim does not, or where nothing else is known. */
+static pe_status find_dependence(const pe_numbers *plain, const pe_shape *shape, pe_problem *why)
+{
+    const size_t queries = shape->dim[shape->ndim - 2], keys = shape->dim[shape->ndim - 1];
+    for (size_t d = 0; d < PE_LEN(dependences); d++)
+        if (depends(plain, plain->got, queries, keys, dependences[d].of) &&
+            (dependences[d].of == by_distance ||
+             !depends(plain, plain->claimed, queries, keys, dependences[d].of)) &&
+            depends(plain, plain->claimed, queries, keys, by_distance))
+            return tell_dependence(plain, &dependences[d].fault, why);
+    return PE_OK;
+}
+
+pe_status pe_place_causes_find(const pe_numbers *plain, pe_problem *why)
+{
+    const pe_shape *shape = &plain->view->claim->uploads[0].array.shape;
+    pe_status status = PE_OK;
+    for (size_t r = 0; r < PE_LEN(rows); r++)
+        for (size_t a = 0; a < shape->ndim; a++)
+            for (size_t b = a + 1; b <= (rows[r].of_two ? shape->ndim - 1 : a + 1); b++) {
+                const places p = {plain, shape, &rows[r], a, b};
+                if (status != PE_OK || !pe_numbers_goes_on(plain) ||
+                    pe_attempts_found(plain->search) ||
+                    (rows[r].of_two && shape->dim[a] != shape->dim[b]))
+                    continue;
+                status = try_axes(&p, why);
+            }
+    if (status == PE_OK && shape->ndim > 1 && shape->dim[shape->ndim - 2] > 3 &&
+        shape->dim[shape->ndim - 1] > 3 && pe_numbers_goes_on(plain) &&
+        !pe_attempts_found(plain->search))
+        status = find_dependence(plain, shape, why);
+    return status;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* place_causes.h - plain numbers in other places of the tensor, or without their sign. */
+#ifndef PE_VERIFY_PLACE_CAUSES_H
+#define PE_VERIFY_PLACE_CAUSES_H
+
+#include "verify/numbers.h"
+
+/** Of one tensor: axes exchanged, reversed or rolled. */
+pe_status pe_place_causes_find(const pe_numbers *plain, pe_problem *why) PE_MUST_CHECK;
+
+#endif
