@@ -268,6 +268,70 @@ static void queries_and_keys_come_in_one_post(void **state)
     }
 }
 
+/* ---- large ones ------------------------------------------------------------------------------ */
+
+/* More than 2^20 elements are read where they are in the body. */
+static void large_tables_are_read_in_place(void **state)
+{
+    static const struct {
+        const char *more;
+        bool spoiled, matches;
+        const char *says[3];
+    } rows[] = {
+        {"", false, true, {"\"elements\":1062400", "\"positions=0:8300, one"}},
+        {"&rope_theta=500000", false, false, {"rope_theta was 10000, not 500000"}},
+        {"", true, false, {"\"bad_elements\":1,", "\"index\":[8000,5]", "\"position\":8000"}},
+    };
+    (void)state;
+    reply table = get(&server, "/v1/rope/table?head_dim=128&positions=0:8300&format=safetensors");
+    assert_status("large", &table, 200);
+    const pe_buffer body = {.data = table.body, .bytes = table.bytes};
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        char query[80];
+        const float wrong = 7;
+        const size_t numbers = (size_t)8300 * 64 * sizeof wrong, header = table.bytes - 2 * numbers;
+        if (rows[r].spoiled)
+            memcpy(table.body + header + (8000 * 64 + 5) * sizeof wrong, &wrong, sizeof wrong);
+        snprintf(query, sizeof query, "encoding=rope&head_dim=128%s", rows[r].more);
+        reply answer = parts_verify(&server, query, SAFETENSORS, &body);
+        assert_said(query, &answer, rows[r].matches, rows[r].says, PE_LEN(rows[r].says));
+        reply_free(&answer);
+    }
+    reply_free(&table);
+}
+
+/* Tensors may be larger than other bodies; JSON may not. */
+static void bodies_have_a_bound_of_their_own(void **state)
+{
+    static const char *const flags[] = {"--max-body-bytes", "4096", "--verify-max-body-bytes",
+                                        "8192", NULL};
+    static const char *const json[] = {"Content-Type: application/json", NULL};
+    static const char *const npy[] = {"Content-Type: application/x-npy", NULL};
+    static char blanks[9000];
+    static const struct {
+        const char *path;
+        const char *const *type;
+        size_t bytes;
+        long status;
+    } rows[] = {
+        {"/v1/rope/rotate?head_dim=8", npy, 5000, 413}, /* of another route */
+        {"/v1/verify?encoding=rope", npy, 5000, 400},   /* is read, and is no file of NumPy */
+        {"/v1/verify?encoding=rope", npy, 9000, 413},
+        {"/v1/verify", json, 4096, 400},
+        {"/v1/verify", json, 5000, 413},
+    };
+    test_server narrow;
+    (void)state;
+    memset(blanks, ' ', sizeof blanks);
+    server_start(&narrow, flags);
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        reply answer = fetch(&narrow, "POST", rows[r].path, rows[r].type, blanks, rows[r].bytes);
+        assert_status(rows[r].path, &answer, rows[r].status);
+        reply_free(&answer);
+    }
+    server_end(&narrow);
+}
+
 /* ---- what a match is worth ------------------------------------------------------------------- */
 
 /* Tables of the program that are what is claimed: what their rows leave open, and what was
@@ -366,6 +430,8 @@ int main(void)
         cmocka_unit_test(complex_numbers_of_numpy_are_pairs),
         cmocka_unit_test(json_is_read_alike),
         cmocka_unit_test(queries_and_keys_come_in_one_post),
+        cmocka_unit_test(large_tables_are_read_in_place),
+        cmocka_unit_test(bodies_have_a_bound_of_their_own),
         cmocka_unit_test(a_match_says_what_it_is_worth),
         cmocka_unit_test(people_are_told_what_was_read),
         cmocka_unit_test(a_form_is_explained),

@@ -21,6 +21,12 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
     if (status != PE_OK)
         return status;
     const pe_read_limits *limits = &request->service->read_limits;
+    const size_t most = (size_t)request->service->settings->max_body_bytes;
+    if (request->json_body && request->body.bytes > most)
+        return pe_fail(why, PE_BODY_TOO_LARGE, "",
+                       "a JSON body must be at most %zu bytes long; tensors in a binary body may "
+                       "have %llu",
+                       most, (unsigned long long)request->body_max);
     if (request->json_body)
         return pe_claim_json_parse(pe_buffer_slice(&request->body), limits, out, why);
     const pe_binary_body body = {.string = {request->query, request->query_bytes},
