@@ -299,10 +299,10 @@ static bool has_axes(const pe_comparison *of)
 /* ---- how far the last token was moved ---- */
 
 /* Do all pairs of the last row turn by their frequency times `position`? */
-static bool is_at(const pe_comparison *of, pe_expect *expect, double position)
+static bool is_at(const pe_comparison *of, const pe_expect *expect, double position)
 {
     const pe_geometry *g = &expect->geometry;
-    const double *got = pe_expect_got(expect, of->view->tokens - 1);
+    const double *got = of->view->got + (of->view->tokens - 1) * of->view->width;
     for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
         const double angle = position * expect->frequency[i], a = expect->amplitude;
         if (!(fabs(got[g->cos_at + i * g->stride] - a * cos(angle)) < 0.05 * a) ||
@@ -313,7 +313,7 @@ static bool is_at(const pe_comparison *of, pe_expect *expect, double position)
 }
 
 /* The nearest shift first. */
-static double find_shift(const pe_comparison *of, pe_expect *expect, double claimed)
+static double find_shift(const pe_comparison *of, const pe_expect *expect, double claimed)
 {
     for (int by = 0; by <= 2 * FARTHEST; by++) {
         const int half = by / 2, shift = by % 2 == 0 ? half : -half;

@@ -83,7 +83,7 @@ static pe_status make_rows(pe_upload_view *view, pe_problem *why)
 {
     view->elements = view->rows * view->width;
     view->got = view->inputs = NULL;
-    if (view->elements > PE_VIEW_HELD)
+    if (view->elements > PE_VIEW_HELD && view->axes == 1)
         return PE_OK;
     const pe_status status = make_doubles(view->elements, &view->got, why);
     return status == PE_OK && view->rotated ? make_doubles(view->elements, &view->inputs, why)

@@ -33,8 +33,8 @@ typedef struct pe_upload_view {
     size_t n_tensors;
     size_t plan_tensor[PE_UPLOADS_MAX];   /* which of the plan each is */
     size_t tensor_at[PE_UPLOADS_MAX + 1]; /* their first columns; plain numbers: first elements */
-    /** Owned; inputs: rotated only. NULL of a large upload of pairs: pe_upload_view_take and _at
-     * read its rows. */
+    /** Owned; inputs: rotated only. NULL of a large upload of pairs (PE_VIEW_HELD): pe_upload_view_take
+     * and _at read its rows. */
     double *got, *inputs;
 } pe_upload_view;
 
@@ -43,7 +43,7 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why) PE_MUST_CHECK;
 void pe_upload_view_free(pe_upload_view *view);
 
-/** Elements of pairs up to which a view holds them as doubles. */
+/** Elements of pairs of one axis up to which a view holds them as doubles. */
 #define PE_VIEW_HELD 1048576
 
 /** Row `row` of the upload, or of the inputs; out: [width]. Not of plain numbers. */
