@@ -13,6 +13,7 @@ typedef struct pe_binary_body {
                                   application/vnd.safetensors, without parameters */
     bool takes_complex;        /* their parts are along a last axis of 2 */
     const char *shape, *dtype; /* X-Tensor-Shape, X-Tensor-Dtype; NULL when absent */
+    pe_slice config;           /* a model's configuration, as JSON; text NULL: none */
     void *data;                /* the answer may be made in its place */
     size_t bytes;
 } pe_binary_body;

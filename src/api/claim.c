@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "encodings/registry.h"
+#include "files/tree.h"
 
 /* What people call a table, and what they call slopes. */
 static const struct {
@@ -34,6 +35,37 @@ static pe_status fail_encoding(const char *encoding, pe_problem *why)
                    "(rope/table); got \"%.40s\"%s%s%s",
                    encoding, near != NULL ? ", did you mean " : "", near != NULL ? near : "",
                    near != NULL ? "?" : "");
+}
+
+static pe_status choose(const pe_model *model, const char *layer_type,
+                        const pe_model_layers **layers, pe_problem *why)
+{
+    const pe_status status =
+        pe_model_choose(model, layer_type[0] != '\0' ? layer_type : NULL, layers, why);
+    if (status == PE_OK && (*layers)->resource == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "config",
+                       "config must describe layers that encode positions by a formula, got %s",
+                       model->encoding);
+    return status;
+}
+
+pe_status pe_claim_read_config(pe_slice json, const char *layer_type, pe_model **model,
+                               const pe_model_layers **layers, pe_problem *why)
+{
+    json_t *config = NULL;
+    *model = NULL;
+    while (json.bytes > 0 && memchr(" \t\r\n", json.text[0], 4) != NULL)
+        json = (pe_slice){json.text + 1, json.bytes - 1};
+    if (json.bytes == 0 || json.text[0] != '{')
+        return pe_fail(why, PE_INVALID_PARAMETER, "config", "config must be an object");
+    pe_status status = pe_tree_load(json, JSON_REJECT_DUPLICATES, "config", &config, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_model_resolve(config, model, why);
+    if (status == PE_OK)
+        status = choose(*model, layer_type, layers, why);
+    json_decref(config);
+    return status;
 }
 
 pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes, pe_problem *why)

@@ -4,6 +4,7 @@
 #define PE_API_CLAIM_H
 
 #include "api/query.h"
+#include "models/model.h"
 #include "verify/verify.h"
 
 /**
@@ -24,6 +25,14 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
 
 /** A claim of which nothing was read. */
 #define PE_CLAIM_EMPTY ((pe_claim){.tolerance = -1, .seq_axis = -2})
+
+/**
+ * The layers that a configuration describes, and whose parameters they have: those of layer_type
+ * ("": the default). The model, which they borrow from, is the caller's to free.
+ * Errors  those of pe_model_resolve and pe_model_choose; INVALID_PARAMETER at config.
+ */
+pe_status pe_claim_read_config(pe_slice json, const char *layer_type, pe_model **model,
+                               const pe_model_layers **layers, pe_problem *why) PE_MUST_CHECK;
 
 /** Set the table that an encoding's name means; `slopes`: the claim holds slopes.
  * Errors  MISSING_PARAMETER, INVALID_PARAMETER. */

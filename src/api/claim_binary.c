@@ -9,9 +9,11 @@
 #include "text/scan.h"
 
 /* Parameters that are not the resource's. */
-enum { ENCODING, TOLERANCE, SEQ_AXIS, OWN };
-static const char *const own_names[OWN] = {
-    [ENCODING] = "encoding", [TOLERANCE] = "tolerance", [SEQ_AXIS] = "seq_axis"};
+enum { ENCODING, TOLERANCE, SEQ_AXIS, LAYER_TYPE, OWN };
+static const char *const own_names[OWN] = {[ENCODING] = "encoding",
+                                           [TOLERANCE] = "tolerance",
+                                           [SEQ_AXIS] = "seq_axis",
+                                           [LAYER_TYPE] = "layer_type"};
 
 /* Tensors of a body: a state dict has many. */
 #define TENSORS_MAX ((size_t)4096)
@@ -226,6 +228,50 @@ static pe_status take_tensor(pe_claim *claim, const pe_stored *from, bool lone, 
 
 /* ---- the claim ---- */
 
+/* What a configuration says comes before what the query string does. */
+static pe_status take_config(reading *r, pe_slice json, pe_problem *why)
+{
+    pe_model *model;
+    const pe_model_layers *layers;
+    pe_buffer rest = {0};
+    pe_claim_shapes_saw(&r->shapes, "model", json);
+    const pe_status status = pe_claim_read_config(json, r->own[LAYER_TYPE], &model, &layers, why);
+    if (status == PE_OK) {
+        r->has_head_dim = true;
+        pe_values_query(&layers->values, &rest);
+        pe_buffer_str(&rest, rest.bytes > 0 ? "&" : "");
+        pe_buffer_add(&rest, pe_buffer_slice(&r->rest).text, r->rest.bytes);
+        pe_buffer_free(&r->rest);
+        r->rest = rest;
+        if (!r->seen[ENCODING])
+            snprintf(r->own[ENCODING], sizeof r->own[ENCODING], "%s", model->encoding);
+    }
+    pe_model_free(model);
+    return status == PE_OK && rest.failed ? pe_fail_memory(why) : status;
+}
+
+/* Where no encoding is named, a file may hold the configuration of its model. */
+static pe_status read_config(reading *r, pe_problem *why)
+{
+    char *text = NULL;
+    const pe_binary_body *body = r->body;
+    if (body->config.text != NULL)
+        return take_config(r, body->config, why);
+    if (r->seen[LAYER_TYPE] && r->seen[ENCODING])
+        pe_buffer_format(&r->rest, "layer_type=%s&", r->own[LAYER_TYPE]); /* of a model by name */
+    if (r->seen[ENCODING] || r->tensors.n == 0 ||
+        strcmp(body->media_type, "application/vnd.safetensors") != 0)
+        return PE_OK;
+    const pe_slice file = {body->data, body->bytes};
+    pe_status status = pe_safetensors_file_metadata(file, "config", &text, why);
+    if (status == PE_OK && text != NULL) {
+        status = take_config(r, pe_slice_of(text), why);
+        pe_buffer_str(&r->shapes.said, "the parameters are those of config in the metadata\n");
+    }
+    free(text);
+    return status;
+}
+
 static pe_status read_resource(reading *r, pe_problem *why)
 {
     const pe_status status =
@@ -343,7 +389,8 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
                                 pe_claim *out, pe_problem *why)
 {
     static pe_status (*const steps[])(reading * r, pe_problem * why) = {
-        read_string, read_tolerance, read_axis, read_body, read_resource, check_axis, read_groups,
+        read_string, read_tolerance, read_axis,  read_body,
+        read_config, read_resource,  check_axis, read_groups,
     };
     pe_problem mistake;
     pe_claim claim = PE_CLAIM_EMPTY;

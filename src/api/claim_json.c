@@ -378,40 +378,21 @@ static pe_status set_resource(body *b, const char *encoding, pe_problem *why)
 }
 
 /* The parameters of a model's layers, and the table they belong to. */
-static pe_status take_model(body *b, const pe_model *model, pe_problem *why)
-{
-    const pe_model_layers *layers = NULL;
-    const pe_status status =
-        pe_model_choose(model, b->layer_type[0] != '\0' ? b->layer_type : NULL, &layers, why);
-    if (status != PE_OK)
-        return status;
-    if (layers->resource == NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "config",
-                       "config must describe layers that encode positions by a formula, got %s",
-                       model->encoding);
-    pe_values_json(&layers->values, &b->configured);
-    return set_resource(b, b->encoding[0] != '\0' ? b->encoding : model->encoding, why);
-}
-
 static pe_status read_config(body *b, pe_problem *why)
 {
-    json_t *config = NULL;
-    pe_model *model = NULL;
+    pe_model *model;
+    const pe_model_layers *layers;
     const pe_slice json = b->member[CONFIG];
     pe_claim_shapes_saw(&b->shapes, "model", json);
     pe_status status = read_text(b, LAYER_TYPE, b->layer_type, sizeof b->layer_type, why);
     if (status != PE_OK)
         return status;
-    if (json.text[0] != '{')
-        return pe_fail(why, PE_INVALID_PARAMETER, "config", "config must be an object");
-    status = pe_tree_load(json, JSON_REJECT_DUPLICATES, "config", &config, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_model_resolve(config, &model, why);
-    if (status == PE_OK)
-        status = take_model(b, model, why);
+    status = pe_claim_read_config(json, b->layer_type, &model, &layers, why);
+    if (status == PE_OK) {
+        pe_values_json(&layers->values, &b->configured);
+        status = set_resource(b, b->encoding[0] != '\0' ? b->encoding : model->encoding, why);
+    }
     pe_model_free(model);
-    json_decref(config);
     return status;
 }
 

@@ -307,35 +307,51 @@ static size_t looks(const rows *r)
     return r->n < LOOKED_AT ? r->n : LOOKED_AT;
 }
 
-/* Of pairs of columns (i, partner(i)), the part for which `holds` is true; NAN: no pair tells. */
-typedef int test(double a, double b); /* 1, 0, or -1: tells nothing */
+/* The largest number that is looked at: of a cosine, or nearly so, the amplitude. */
+static double amplitude_of(const rows *r)
+{
+    double most = 0;
+    for (size_t k = 0; k < looks(r); k++)
+        for (size_t c = 0; c < r->width; c++) {
+            const double x = fabs(at(r, looked_at(r, k), c));
+            most = isfinite(x) && x > most ? x : most;
+        }
+    return most;
+}
 
+/* 1, 0, or -1: tells nothing */
+typedef int test(double a, double b, double amplitude);
+
+/* Of pairs of columns, in halves or neighbours, the part that passes a test; NAN: none tells. */
 static double share(const rows *r, bool halves, test *of)
 {
     size_t told = 0, held = 0;
+    const double most = amplitude_of(r);
     for (size_t k = 0; k < looks(r); k++)
         for (size_t i = 0; i < r->width / 2; i++) {
             const size_t row = looked_at(r, k);
-            const int is = halves ? of(at(r, row, i), at(r, row, i + r->width / 2))
-                                  : of(at(r, row, 2 * i), at(r, row, 2 * i + 1));
+            const int is = halves ? of(at(r, row, i), at(r, row, i + r->width / 2), most)
+                                  : of(at(r, row, 2 * i), at(r, row, 2 * i + 1), most);
             told += is >= 0;
             held += is > 0;
         }
     return told == 0 || r->width % 2 != 0 ? (double)NAN : (double)held / (double)told;
 }
 
-/* Sines near 0, and cosines near 1, are equal in any table. */
-static int are_equal(double a, double b)
+/* Sines near 0, and cosines near their amplitude, are equal in any table. */
+static int are_equal(double a, double b, double amplitude)
 {
-    if (!isfinite(a) || !isfinite(b) || fabs(a) < 1e-3 || (fabs(a) > 0.999 && fabs(a) < 1.001))
+    if (!isfinite(a) || !isfinite(b) || fabs(a) <= 1e-3 * amplitude || fabs(a) > 0.99 * amplitude)
         return -1;
     return fabs(a - b) <= 1e-4 * fabs(a);
 }
 
 /* A pair on the circle. */
-static int are_a_pair(double a, double b)
+static int are_a_pair(double a, double b, double amplitude)
 {
-    return isfinite(a) && isfinite(b) ? fabs(hypot(a, b) - 1) < 0.02 : -1;
+    if (!isfinite(a) || !isfinite(b))
+        return -1;
+    return fabs(hypot(a, b) - amplitude) < 0.02 * amplitude;
 }
 
 /* Column 0 counts: angles of the fastest pair. */
@@ -359,11 +375,24 @@ static void set_name(pe_stored *tensor, const char *name)
     snprintf(tensor->name, sizeof tensor->name, "%s", name);
 }
 
+/* The least share among cosines and sines: only what is in both is their layout. */
+static double least_share(const pe_stored_list *list, bool halves)
+{
+    double least = NAN;
+    for (size_t t = 0; t < list->n; t++) {
+        rows r;
+        const double one =
+            read_rows(&list->tensor[t], 1, &r) ? share(&r, halves, are_equal) : (double)NAN;
+        least = one < least || isnan(least) ? one : least;
+    }
+    return least;
+}
+
 /* Does each number stand twice in a row, in which order? The numbers tell; where they do not, the
  * width of a head. */
-static void read_doubled(pe_claim_shapes *shapes, const rows *r)
+static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list, const rows *r)
 {
-    const double halves = share(r, true, are_equal), neighbours = share(r, false, are_equal);
+    const double halves = least_share(list, true), neighbours = least_share(list, false);
     const bool by_halves = halves > 0.5, by_neighbours = neighbours > 0.5;
     const bool doubled = by_halves || by_neighbours, told = by_halves != by_neighbours;
     if (isnan(halves) && !was_given(shapes, CACHE_LAYOUT))
@@ -412,7 +441,8 @@ static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
 }
 
 /* Of the family that the tensors belong to. */
-static void read_family(pe_claim_shapes *shapes, enum family family, const rows *r)
+static void read_family(pe_claim_shapes *shapes, enum family family, const pe_stored_list *list,
+                        const rows *r)
 {
     const size_t elements = r->tensor->elements;
     if (family == FUSED)
@@ -422,7 +452,7 @@ static void read_family(pe_claim_shapes *shapes, enum family family, const rows 
     if (family == FLAT)
         add_choice(shapes, CACHE_LAYOUT, "cache_layout", "trtllm", "one row of all");
     if (family == TABLE || family == ANGLES)
-        read_doubled(shapes, r);
+        read_doubled(shapes, list, r);
     if (family == FLAT && shapes->head_dim > 0)
         add_positions(shapes, elements / shapes->head_dim);
     else if (family != FLAT)
@@ -430,15 +460,6 @@ static void read_family(pe_claim_shapes *shapes, enum family family, const rows 
     shapes->angles = family == ANGLES;
     if (shapes->angles)
         say(shapes, "angles are compared by their cosines and sines");
-}
-
-/* Sines tell more than cosines: those of slow pairs differ. */
-static const pe_stored *telling(const pe_stored_list *list)
-{
-    for (size_t t = 0; t < list->n; t++)
-        if (strcmp(last_part(list->tensor[t].name), "sin") == 0)
-            return &list->tensor[t];
-    return &list->tensor[0];
 }
 
 static enum family name_as_planned(pe_stored_list *list)
@@ -461,8 +482,8 @@ static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_
         return;
     }
     if (family != NONE && family != VECTORS &&
-        read_rows(telling(list), family == COMPLEX ? 2 : 1, &r))
-        read_family(shapes, family, &r);
+        read_rows(&list->tensor[0], family == COMPLEX ? 2 : 1, &r))
+        read_family(shapes, family, list, &r);
     for (size_t t = 0; t < list->n && shapes->onnx && family == TABLE; t++)
         set_name(&list->tensor[t],
                  strcmp(list->tensor[t].name, "cos") == 0 ? "cos_cache" : "sin_cache");

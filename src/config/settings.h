@@ -86,10 +86,13 @@
       "Largest number of positions of a request.")                                                 \
     X(figure_max_pixels, INT, 4194304, 400000, 67108864, "pixels",                                 \
       "Largest figure: its width times its height.")                                               \
-    X(verify_max_elements, INT, 4194304, 1, 1099511627776, "elements",                             \
+    X(verify_max_body_bytes, INT, 1073741824, 1, 1099511627776, "bytes",                           \
+      "Largest body of POST /v1/verify, at most a quarter of memory_max.")                         \
+    X(verify_max_elements, INT, 268435456, 1, 1099511627776, "elements",                           \
       "Largest number of elements of a table that POST /v1/verify takes.")                         \
     X(verify_max_work, INT, 134217728, 1, 1099511627776, "elements",                               \
-      "Number of elements, roughly, that POST /v1/verify computes to find a fault.")               \
+      "Number of elements, roughly, that POST /v1/verify computes to find a fault, beside 16 for " \
+      "each of the upload.")                                                                       \
     X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes",                                    \
       "Largest request body; all bodies together have half of memory_max.")                        \
     X(body_bytes_per_address, INT, 268435456, 0, 1099511627776, "bytes",                           \

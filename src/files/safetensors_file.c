@@ -119,8 +119,8 @@ static pe_status read_header(json_t *header, const numbers *from, pe_stored_list
     return sum == from->bytes ? PE_OK : broken("some of its bytes belong to no tensor", "", why);
 }
 
-pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
-                                   pe_problem *why)
+/* The header, and where the numbers begin. */
+static pe_status load_header(pe_slice file, json_t **out, size_t *begin, pe_problem *why)
 {
     const unsigned char *data = (const unsigned char *)file.text;
     uint64_t length = 0;
@@ -130,14 +130,39 @@ pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored
         length = length << 8 | data[i];
     if (length > file.bytes - 8 || length > HEADER_MAX)
         return broken("its header is longer than the file or 1 MiB", "", why);
+    *begin = 8 + (size_t)length;
+    return pe_tree_load((pe_slice){file.text + 8, (size_t)length}, JSON_REJECT_DUPLICATES, "", out,
+                        why);
+}
 
+pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
+                                   pe_problem *why)
+{
     json_t *header = NULL;
-    const pe_slice text = {file.text + 8, (size_t)length};
-    pe_status status = pe_tree_load(text, JSON_REJECT_DUPLICATES, "", &header, why);
+    size_t begin = 0;
+    pe_status status = load_header(file, &header, &begin, why);
     if (status != PE_OK)
         return status;
-    const numbers from = {data + 8 + length, file.bytes - 8 - (size_t)length, max_elements};
+    const numbers from = {(const unsigned char *)file.text + begin, file.bytes - begin,
+                          max_elements};
     status = read_header(header, &from, out, why);
+    json_decref(header);
+    return status;
+}
+
+pe_status pe_safetensors_file_metadata(pe_slice file, const char *key, char **out, pe_problem *why)
+{
+    json_t *header = NULL;
+    size_t begin = 0;
+    *out = NULL;
+    pe_status status = load_header(file, &header, &begin, why);
+    if (status != PE_OK)
+        return status;
+    const json_t *text = json_object_get(json_object_get(header, "__metadata__"), key);
+    if (json_is_string(text)) {
+        *out = strdup(json_string_value(text));
+        status = *out == NULL ? pe_fail_memory(why) : PE_OK;
+    }
     json_decref(header);
     return status;
 }

@@ -54,6 +54,11 @@ pe_status pe_stored_check_real(const pe_stored *tensor, pe_problem *why) PE_MUST
 /** Add the axis of real and imaginary parts. False: there are too many axes. */
 bool pe_stored_split_complex(pe_stored *tensor);
 
+/** A text of the metadata of a safetensors file; *out, the caller's to free, is NULL where it has no
+ * such key.   Errors  as above. */
+pe_status pe_safetensors_file_metadata(pe_slice file, const char *key, char **out,
+                                       pe_problem *why) PE_MUST_CHECK;
+
 /** Set tensor->elements from its shape and hold them against the bytes there are. `what` names the
  * place that told the shape. */
 pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes,

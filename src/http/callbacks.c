@@ -312,7 +312,7 @@ static void read_fields(pe_request *request)
     request->wants_digest = pe_digest_wanted(request->header[PE_HEADER_WANT_REPR_DIGEST]);
     request->has_body = request->header[PE_HEADER_CONTENT_LENGTH] != NULL ||
                         request->header[PE_HEADER_TRANSFER_ENCODING] != NULL;
-    request->body_max = (uint64_t)request->service->settings->max_body_bytes;
+    request->body_max = (uint64_t)request->service->settings->max_body_bytes; /* until its route */
 }
 
 static pe_status check_length(pe_request *request, pe_problem *why)

@@ -12,8 +12,11 @@ static const struct {
     size_t setting; /* an int64_t of pe_settings */
     int64_t parts;  /* of memory_max it gets one */
 } shares[] = {
-    {offsetof(pe_settings, response_cache_bytes), 4}, {offsetof(pe_settings, table_cache_bytes), 4},
-    {offsetof(pe_settings, learned_bytes), 2},        {offsetof(pe_settings, max_body_bytes), 4},
+    {offsetof(pe_settings, response_cache_bytes), 4},
+    {offsetof(pe_settings, table_cache_bytes), 4},
+    {offsetof(pe_settings, learned_bytes), 2},
+    {offsetof(pe_settings, max_body_bytes), 4},
+    {offsetof(pe_settings, verify_max_body_bytes), 4},
     {offsetof(pe_settings, stream_blocks_bytes), 16},
 };
 

@@ -138,10 +138,12 @@ void pe_route_template(unsigned number, char *out, size_t room)
 
 /* ---- finding ---- */
 
-static uint64_t body_max(const pe_settings *settings, bool configures)
+static uint64_t body_max(const pe_settings *settings, const pe_route *route)
 {
     const int64_t most = settings->max_body_bytes, config = settings->config_bytes_max;
-    return (uint64_t)(configures && config < most ? config : most);
+    if (route != NULL && route->handler == pe_page_verify)
+        return (uint64_t)settings->verify_max_body_bytes;
+    return (uint64_t)(route != NULL && route->configures && config < most ? config : most);
 }
 
 bool pe_route_find(pe_request *request)
@@ -156,7 +158,7 @@ bool pe_route_find(pe_request *request)
             request->route = &routes[i];
     request->route_number = number_of(request);
     const bool found = request->route != NULL;
-    request->body_max = body_max(request->service->settings, found && request->route->configures);
+    request->body_max = body_max(request->service->settings, request->route);
     return found && (request->route->methods & request->method & PE_METHOD_POST);
 }
 

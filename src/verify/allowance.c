@@ -182,16 +182,20 @@ static double xpos_error(const element *at)
 }
 
 /* Cosines or sines alone, of one axis; of scaled frequencies as above. */
-static double table_error(const element *at)
+static double table_frequency(const element *at)
 {
     const pe_values *values = &at->guess->values;
     const size_t pairs = (size_t)integer(at, "rotary_dim") / 2, columns = at->plan->tensors[0].unit;
     const bool neighbours = strcmp(pe_geometry_choice_text(values, "pairing"), "interleaved") == 0;
     const size_t pair = columns > pairs && neighbours ? at->column / 2 : at->column % pairs;
-    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
-    return wave(at->plan->scalars[0].value,
-                pe_positions_at(positions, at->row) *
-                    frequency(real(at, "rope_theta"), 2 * (double)pair, 2 * (double)pairs));
+    return frequency(real(at, "rope_theta"), 2 * (double)pair, 2 * (double)pairs);
+}
+
+/* known: the frequency of the column */
+static double table_error(const element *at)
+{
+    const pe_positions *positions = &pe_values_find(&at->guess->values, "positions")->positions;
+    return wave(at->plan->scalars[0].value, pe_positions_at(positions, at->row) * at->known);
 }
 
 /* ---- biases ---- */
@@ -218,12 +222,13 @@ static const struct family {
     bool products;                       /* numbers may be kept in the upload's type on the way */
     const char *lookup;                  /* the tensor that tells `known`; NULL: none is needed */
     double (*of_all)(const element *at); /* instead: what it is for all elements */
+    double (*of_column)(const element *at); /* or for those of a column */
 } families[] = {
     {"sinusoidal/timing", timing_error, .lookup = NULL},
     {"sinusoidal/relative", relative_error, .lookup = "distances"},
     {"sinusoidal/grid", patch_error, .lookup = NULL},
     {"rope/grid", grid_error, .lookup = "angles"},
-    {"rope/table", table_error, .lookup = NULL},
+    {"rope/table", table_error, .of_column = table_frequency},
     {"rope/xpos/table", xpos_error, .lookup = NULL},
     {"rope/frequencies", frequency_error, .lookup = NULL},
     {"rope/decay", decay_error, .of_all = decay_per_offset},
@@ -295,11 +300,16 @@ static pe_status fill_errors(const struct family *family, element *at, const pe_
     const pe_plan *plan = at->plan;
     const size_t unit = plan->tensors[run->tensor].unit;
     const size_t beside = family->lookup != NULL ? find_tensor(plan, family->lookup) : 0;
-    const size_t width = family->lookup != NULL ? plan->tensors[beside].unit : 1;
+    const size_t width = family->lookup != NULL      ? plan->tensors[beside].unit
+                         : family->of_column != NULL ? unit
+                                                     : 1;
     double *known = calloc(width, sizeof *known);
     pe_status status = known == NULL ? pe_fail_memory(why) : PE_OK;
     if (status == PE_OK && family->of_all != NULL)
         known[0] = family->of_all(at);
+    for (at->column = 0; status == PE_OK && family->of_column != NULL && at->column < width;
+         at->column++)
+        known[at->column] = family->of_column(at);
     for (size_t e = 0, row = SIZE_MAX; e < run->n && status == PE_OK; e++) {
         at->row = (run->first + e) / unit;
         at->column = (run->first + e) % unit;

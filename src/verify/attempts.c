@@ -18,9 +18,13 @@ bool pe_attempts_given_up(const pe_search *s)
     return bounds->given_up != NULL && bounds->given_up(bounds->context);
 }
 
+/* Elements computed for each one of the upload: measuring, and confirming what was found. */
+#define WHOLE_PASSES 16
+
 bool pe_attempts_spent(const pe_search *s)
 {
-    return s->work > s->bounds->max_work || pe_attempts_given_up(s);
+    const size_t most = s->bounds->max_work + WHOLE_PASSES * s->whole->elements;
+    return s->work > most || pe_attempts_given_up(s);
 }
 
 bool pe_attempts_go_on(const pe_search *s)

@@ -14,12 +14,12 @@
 
 double pe_beside_got(const pe_beside *b, size_t row, size_t column)
 {
-    return b->view->got[b->row[row] * b->width + column];
+    return pe_upload_view_at(b->view, false, b->row[row], column);
 }
 
 double pe_beside_input(const pe_beside *b, size_t row, size_t column)
 {
-    return b->view->inputs[b->row[row] * b->width + column];
+    return pe_upload_view_at(b->view, true, b->row[row], column);
 }
 
 double pe_beside_rounding(const pe_beside *b, double x)

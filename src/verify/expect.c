@@ -78,7 +78,8 @@ static pe_status make_row(pe_expect *expect, size_t width, pe_problem *why)
     double *numbers = calloc(5 * width, sizeof *numbers);
     size_t *partner = calloc(width, sizeof *partner);
     expect->row = (pe_expected_row){.value = numbers, .partner = partner};
-    if (numbers == NULL || partner == NULL)
+    expect->taken = malloc(2 * width * sizeof *expect->taken);
+    if (numbers == NULL || partner == NULL || expect->taken == NULL)
         return pe_fail_memory(why);
     expect->row.exact_error = numbers + width;
     expect->row.float32_error = numbers + 2 * width;
@@ -266,9 +267,11 @@ static pe_status pair_row(pe_expect *expect, size_t row, pe_problem *why)
     }
     const size_t at = (token - expect->first_token) * expect->geometry.pairs;
     const double position = pe_upload_view_position(view, &expect->positions, token);
+    double *inputs = expect->taken + view->width;
     if (view->rotated)
-        vector_row(expect, expect->cosines + at, expect->sines + at, position,
-                   view->inputs + row * view->width);
+        pe_upload_view_take(view, true, row, inputs);
+    if (view->rotated)
+        vector_row(expect, expect->cosines + at, expect->sines + at, position, inputs);
     else
         table_row(expect, expect->cosines + at, expect->sines + at, position);
     return PE_OK;
@@ -483,6 +486,7 @@ void pe_expect_free(pe_expect *expect)
     free(expect->frequency);
     free(expect->cosines);
     free(expect->sines);
+    free(expect->taken);
     free(expect->row.value);
     free(expect->row.partner);
     free(expect->filled);
@@ -562,6 +566,15 @@ pe_status pe_expect_probe(pe_expect *expect, pe_problem *why)
     status = probe_values(expect, &values, why);
     pe_values_free(&values);
     return status;
+}
+
+const double *pe_expect_got(pe_expect *expect, size_t row)
+{
+    const pe_upload_view *view = expect->view;
+    if (view->got != NULL)
+        return view->got + row * view->width;
+    pe_upload_view_take(view, false, row, expect->taken);
+    return expect->taken;
 }
 
 pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out, pe_problem *why)

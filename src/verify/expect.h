@@ -41,6 +41,7 @@ typedef struct pe_expect {
     double *cosines, *sines;      /* [PE_EXPECT_BLOCK][pairs] */
     pe_expected_row row;          /* [width] each */
     void *filled;                 /* a block as the plan fills it */
+    double *taken;                /* [2][width]: a row of the upload, and of its inputs */
     size_t first_token, n_tokens; /* that cosines and sines hold */
     size_t repeat;                /* plain numbers: how many rows one row of the plan stands for */
 } pe_expect;
@@ -56,6 +57,9 @@ void pe_expect_free(pe_expect *expect);
 /** Find frequencies and amplitude, which the float32 allowance needs: the resource is asked for an
  * angle so small that its tangent is the angle. */
 pe_status pe_expect_probe(pe_expect *expect, pe_problem *why) PE_MUST_CHECK;
+
+/** Row `row` of the upload, as doubles; valid until the next call. */
+const double *pe_expect_got(pe_expect *expect, size_t row);
 
 /** The row-th row; valid until the next call. Quick when tokens come in order. */
 pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out,

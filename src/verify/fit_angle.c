@@ -23,7 +23,7 @@ static pe_status cross_product(const pe_fitting *fit, double value, double *out,
         return status;
     status = pe_expect_row(&expect, fit->row, &expected, why);
     if (status == PE_OK) {
-        const double *got = fit->on.view->got + fit->row * fit->on.view->width;
+        const double *got = pe_expect_got(&expect, fit->row);
         const double *x = expected.value;
         *out = got[fit->sin_at] * x[fit->cos_at] - got[fit->cos_at] * x[fit->sin_at];
     }
@@ -66,7 +66,7 @@ static size_t longest_row(const pe_upload_view *view, size_t token)
         const size_t row = pe_upload_view_row(view, token, o);
         double length = 0;
         for (size_t c = 0; c < view->width; c++)
-            length += fabs(view->got[row * view->width + c]);
+            length += fabs(pe_upload_view_at(view, false, row, c));
         if (length > longest) {
             longest = length;
             best = row;

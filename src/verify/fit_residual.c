@@ -20,9 +20,19 @@ static pe_status try_value(const pe_fitting *fit, double value, trial *out, pe_p
     return pe_measure_residual(&fit->on, fit->by, fit->reach, &out->residual, why);
 }
 
+/* Is there no value in the bracket, at whose end the squares are `squares`? */
+static bool is_hopeless(const trial *best, double squares)
+{
+    return best->residual.ratio > 1 && best->residual.squares > squares / 4;
+}
+
+/* The sections after which it shows whether there is a value: of a radian, by which angles differ
+ * over the bracket, 0.06 are left. */
+#define TELLING 6
+
 /* Golden sections of the bracket down to the least squares, or to what explains the upload. */
-static pe_status golden_section(const pe_fitting *fit, const pe_bracket *at, trial *out,
-                                pe_problem *why)
+static pe_status golden_section(const pe_fitting *fit, const pe_bracket *at, double squares,
+                                trial *out, pe_problem *why)
 {
     static const double golden = 0.6180339887498949;
     trial left, right;
@@ -33,7 +43,7 @@ static pe_status golden_section(const pe_fitting *fit, const pe_bracket *at, tri
     for (int step = 0; step < 30 && status == PE_OK; step++) {
         const bool is_left = left.residual.squares <= right.residual.squares;
         *out = is_left ? left : right;
-        if (out->residual.ratio <= 1)
+        if (out->residual.ratio <= 1 || (step >= TELLING && is_hopeless(out, squares)))
             break;
         if (is_left) {
             high = right.value;
@@ -76,9 +86,8 @@ static pe_status minimise(const pe_fitting *fit, pe_bracket *at, double *least, 
     *least = HUGE_VAL;
     pe_status status = try_value(fit, at->low, &end, why);
     if (status == PE_OK)
-        status = golden_section(fit, at, &best, why);
-    if (status != PE_OK ||
-        (best.residual.ratio > 1 && best.residual.squares > end.residual.squares / 4))
+        status = golden_section(fit, at, end.residual.squares, &best, why);
+    if (status != PE_OK || is_hopeless(&best, end.residual.squares))
         return status;
     double step = best.value * fmin(at->error, 1) / 32;
     for (int level = 0; level < 3 && best.residual.ratio > 1; level++) {

@@ -3,6 +3,8 @@
 #include "verify/grain.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 const pe_grain pe_grains[PE_GRAINS] = {[PE_GRAIN_BFLOAT16] = {"bfloat16", 8, -133},
                                        [PE_GRAIN_FLOAT16] = {"float16", 11, -24},
@@ -20,14 +22,26 @@ const pe_grain *pe_grain_of_dtype(pe_dtype dtype)
     return &types[dtype];
 }
 
+/* 2^k */
+static double power_of_two(int k)
+{
+    const uint64_t bits = (uint64_t)(k + 1023) << 52;
+    double x;
+    if (k < -1022)
+        return ldexp(1, k);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Asked of each element several times: the exponent is taken from its bits. A subnormal double is
+ * below the least step of any type but float64, whose least step it has. */
 double pe_grain_ulp(const pe_grain *grain, double x)
 {
-    int exponent;
-    if (x == 0 || !isfinite(x))
-        return ldexp(1, grain->least);
-    frexp(x, &exponent); /* |x| in [2^(exponent - 1), 2^exponent) */
-    const int at = exponent - grain->bits;
-    return ldexp(1, at < grain->least ? grain->least : at);
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int field = (int)(bits >> 52 & 0x7ff); /* |x| in [2^(field - 1023), 2^(field - 1022)) */
+    const int at = field - 1022 - grain->bits;
+    return power_of_two(field == 0 || field == 0x7ff || at < grain->least ? grain->least : at);
 }
 
 double pe_grain_round(const pe_grain *grain, double x)

@@ -57,7 +57,7 @@ static pe_status compare_row(pe_expect *expect, size_t row, compared_row *out, p
                           .wider = pe_grain_of_dtype(narrow ? PE_FLOAT32 : PE_FLOAT64),
                           .truncated = expect->guess->distortion.truncated,
                           .tolerance = view->claim->tolerance,
-                          .got = view->got + row * view->width};
+                          .got = pe_expect_got(expect, row)};
     pe_turn_spend(ELEMENT_WORK * out->width);
     return pe_expect_row(expect, row, &out->want, why);
 }

@@ -687,11 +687,11 @@ static double turned_input(const pe_beside *b, size_t row, size_t of, size_t col
 {
     const pe_geometry *g = &b->at;
     const size_t pair = b->pair[column];
-    const double *in = b->view->inputs + of * b->width;
     if (pair == SIZE_MAX)
-        return in[column];
+        return pe_upload_view_at(b->view, true, of, column);
     const wave x = wave_at(b, row, pair, 0);
-    const double first = in[g->cos_at + pair * g->stride], other = in[g->sin_at + pair * g->stride];
+    const double first = pe_upload_view_at(b->view, true, of, g->cos_at + pair * g->stride);
+    const double other = pe_upload_view_at(b->view, true, of, g->sin_at + pair * g->stride);
     return b->second[column] ? other * x.cosine + first * x.sine
                              : first * x.cosine - other * x.sine;
 }

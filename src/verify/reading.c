@@ -17,6 +17,7 @@
 #define GOOD_ROWS     0.6
 #define LEAST_SHARE   0.6 /* of the rows of a pair that turns evenly */
 #define FLOAT32_ANGLE 0x1p-20
+#define FEW_ROWS      2048 /* that are all looked at, though 64 of them have no position */
 
 /* Units of work: the frequency of a pair, from all its samples; a pair of a row, whose position is
  * sought; each of its vectors. */
@@ -55,11 +56,13 @@ static number pair_at(const source *s, size_t token, size_t i)
     number sum = {0, 0};
     double size = 0;
     for (size_t o = 0; o < rows; o++) {
-        const size_t row = pe_upload_view_row(view, token, o) * view->width;
-        const number got = {view->got[row + c], view->got[row + d]};
+        const size_t row = pe_upload_view_row(view, token, o);
+        const number got = {pe_upload_view_at(view, false, row, c),
+                            pe_upload_view_at(view, false, row, d)};
         if (!view->rotated)
             return got;
-        const number in = {view->inputs[row + c], view->inputs[row + d]};
+        const number in = {pe_upload_view_at(view, true, row, c),
+                           pe_upload_view_at(view, true, row, d)};
         const number turned = times_conjugate(got, in);
         sum = (number){sum.re + turned.re, sum.im + turned.im};
         size += in.re * in.re + in.im * in.im;
@@ -162,17 +165,25 @@ static bool slow_pairs_count(const source *s, const double *w, double position)
     return turned < 3 && turned < s->pairs;
 }
 
+/* Phases of the pairs of a token; NAN: a pair has none. */
+static void take_phases(const source *s, size_t token, double *row)
+{
+    for (size_t i = 0; i < s->pairs; i++) {
+        const number z = pair_at(s, token, i);
+        row[i] = fabs(z.re) + fabs(z.im) > 0 ? phase(z) : PE_NOWHERE;
+    }
+}
+
 /* The part of the pairs whose phase agrees with the position, and how they would move it. */
-static double agreement(const source *s, const double *w, const number *row, double position,
+static double agreement(const source *s, const double *w, const double *row, double position,
                         double *better)
 {
     double good = 0, all = 0, up = 0, down = 0;
     const double least = slow_pairs_count(s, w, position) ? 0 : SLOW;
     for (size_t i = 0; i < s->pairs; i++) {
-        if (!tells(w[i], position) || fabs(w[i] * position) < least ||
-            !(hypot(row[i].re, row[i].im) > 0))
+        if (!tells(w[i], position) || fabs(w[i] * position) < least || isnan(row[i]))
             continue;
-        const double off = wrap(phase(row[i]) - position * w[i]);
+        const double off = wrap(row[i] - position * w[i]);
         all++;
         if (!(fabs(off) < PHASE_ERROR + FLOAT32_ANGLE * fabs(w[i] * position)))
             continue;
@@ -186,14 +197,14 @@ static double agreement(const source *s, const double *w, const number *row, dou
 
 /* From the slowest pair, whose turn is longer than most tables, to the fastest: each knows the
  * position better, and well enough to count the turns of the next. */
-static double follow_phases(const source *s, const double *w, const number *row, double start)
+static double follow_phases(const source *s, const double *w, const double *row, double start)
 {
     double position = start;
     for (size_t k = 0; k < s->pairs; k++) {
         const size_t i = s->order[k];
-        if (!tells(w[i], position) || !(hypot(row[i].re, row[i].im) > 0))
+        if (!tells(w[i], position) || isnan(row[i]))
             continue;
-        const double off = wrap(phase(row[i]) - position * w[i]);
+        const double off = wrap(row[i] - position * w[i]);
         position += off / w[i];
     }
     return position;
@@ -201,7 +212,7 @@ static double follow_phases(const source *s, const double *w, const number *row,
 
 /* PE_NOWHERE: no position makes such a row. Of positions that explain it the claimed one is
  * taken. */
-static double measure_position(const source *s, const double *w, const number *row, double claimed)
+static double measure_position(const source *s, const double *w, const double *row, double claimed)
 {
     double better;
     if (agreement(s, w, row, claimed, &better) >= GOOD_PAIRS && fabs(better - claimed) < 0.25)
@@ -223,11 +234,10 @@ static double settled(double position, double claimed)
 static double measure_positions(const source *s, const double *w, size_t stride, pe_reading *r)
 {
     double good = 0, all = 0;
-    number *row = malloc((s->pairs + 1) * sizeof *row);
+    double *row = malloc((s->pairs + 1) * sizeof *row);
     for (size_t t = 0; t < r->tokens && row != NULL; t += stride) {
         pe_turn_spend((PAIR_WORK + VECTOR_WORK * pe_upload_view_token_rows(s->view)) * s->pairs);
-        for (size_t i = 0; i < s->pairs; i++)
-            row[i] = pair_at(s, t, i);
+        take_phases(s, t, row);
         r->position[t] = settled(measure_position(s, w, row, r->claimed[t]), r->claimed[t]);
         good += isfinite(r->position[t]);
         all++;
@@ -314,18 +324,24 @@ static void look_forward(pe_reading *r)
 static void measure(source *s, pe_reading *r)
 {
     const size_t stride = r->tokens / 64 + 1;
+    r->amplitude = median_size(s, r);
     for (size_t i = 0; i < s->pairs; i++) {
         pe_turn_spend(FREQUENCY_WORK);
         r->turned[i] = r->tokens > 1 ? measure_frequency(s, r, i) : PE_NOWHERE;
     }
     look_forward(r);
     sort_pairs(r->frequency, s);
-    if (measure_positions(s, r->frequency, stride, r) < GOOD_ROWS) {
+    const double claimed = measure_positions(s, r->frequency, stride, r);
+    if (claimed < GOOD_ROWS) {
         sort_pairs(r->turned, s);
         r->own = measure_positions(s, r->turned, stride, r) >= GOOD_ROWS;
         if (!r->own)
             sort_pairs(r->frequency, s);
     }
+    for (size_t t = 0; t < r->tokens; t++)
+        r->position[t] = PE_NOWHERE;
+    if (claimed == 0 && !r->own && r->tokens > FEW_ROWS)
+        return; /* nor would the others have one */
     r->quality = measure_positions(s, r->own ? r->turned : r->frequency, 1, r);
     anchor(s, r);
     r->amplitude = median_size(s, r);

@@ -37,11 +37,54 @@ static pe_status make_doubles(size_t n, double **out, pe_problem *why)
     return *out == NULL ? pe_fail_memory(why) : PE_OK;
 }
 
-/* Room for rows of pairs. */
+/* Where column c of a row stands: its tensor, and the tensor's element. */
+static const pe_array *place_of(const pe_upload_view *view, bool inputs, size_t row, size_t column,
+                                size_t *element)
+{
+    size_t t = 0;
+    while (t + 1 < view->n_tensors && column >= view->tensor_at[t + 1])
+        t++;
+    const size_t first = view->tensor_at[t], width = view->tensor_at[t + 1] - first;
+    *element = row * width + column - first;
+    return inputs ? &view->claim->inputs : &view->claim->uploads[t].array;
+}
+
+double pe_upload_view_at(const pe_upload_view *view, bool inputs, size_t row, size_t column)
+{
+    const double *held = inputs ? view->inputs : view->got;
+    size_t e;
+    if (held != NULL)
+        return held[row * view->width + column];
+    const pe_array *array = place_of(view, inputs, row, column, &e);
+    return pe_dtype_load(array->dtype,
+                         (const char *)array->data + e * pe_dtype_bytes(array->dtype));
+}
+
+void pe_upload_view_take(const pe_upload_view *view, bool inputs, size_t row, double *out)
+{
+    const double *held = inputs ? view->inputs : view->got;
+    if (held != NULL) {
+        memcpy(out, held + row * view->width, view->width * sizeof *out);
+        return;
+    }
+    for (size_t t = 0; t < view->n_tensors; t++) {
+        size_t e;
+        const size_t first = view->tensor_at[t], width = view->tensor_at[t + 1] - first;
+        const pe_array *array = place_of(view, inputs, row, first, &e);
+        const size_t bytes = pe_dtype_bytes(array->dtype);
+        for (size_t c = 0; c < width; c++)
+            out[first + c] =
+                pe_dtype_load(array->dtype, (const char *)array->data + (e + c) * bytes);
+    }
+}
+
+/* Room for rows of pairs: a large upload is read where it is. */
 static pe_status make_rows(pe_upload_view *view, pe_problem *why)
 {
     view->elements = view->rows * view->width;
-    view->inputs = NULL;
+    view->got = view->inputs = NULL;
+    if (view->elements > PE_VIEW_HELD && view->axes == 1)
+        return PE_OK;
     const pe_status status = make_doubles(view->elements, &view->got, why);
     return status == PE_OK && view->rotated ? make_doubles(view->elements, &view->inputs, why)
                                             : status;
@@ -124,7 +167,7 @@ static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_pro
     const pe_status status = make_rows(view, why);
     if (status != PE_OK)
         return status;
-    for (size_t t = 0; t < claim->n_uploads; t++)
+    for (size_t t = 0; t < claim->n_uploads && view->got != NULL; t++)
         to_doubles(&claim->uploads[t].array, view->tensor_at[t + 1] - view->tensor_at[t],
                    view->width, view->got + view->tensor_at[t]);
     return PE_OK;
@@ -145,6 +188,14 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
         view->width_differs |= !same && wanted->dim[1] != 1; /* one row stands for all */
         view->tensor_at[t] = view->elements;
         view->elements += claim->uploads[t].array.elements;
+    }
+    if (view->elements > PE_PLAIN_MAX) {
+        pe_fail(why, PE_TOO_MANY_ELEMENTS, "table",
+                "the upload holds %zu elements; without pairs at most %d are verified at once",
+                view->elements, PE_PLAIN_MAX);
+        why->max_elements = PE_PLAIN_MAX;
+        why->requested_elements = view->elements;
+        return PE_TOO_MANY_ELEMENTS;
     }
     view->tensor_at[claim->n_uploads] = view->elements;
     view->width = PE_PLAIN_ROW;
@@ -220,8 +271,10 @@ static pe_status lay_out_vectors(pe_upload_view *view, pe_problem *why)
     status = make_rows(view, why);
     if (status != PE_OK)
         return status;
-    to_doubles(&claim->uploads[0].array, 1, 1, view->got);
-    to_doubles(&claim->inputs, 1, 1, view->inputs);
+    if (view->got != NULL) {
+        to_doubles(&claim->uploads[0].array, 1, 1, view->got);
+        to_doubles(&claim->inputs, 1, 1, view->inputs);
+    }
     return check_inputs(claim, why);
 }
 
@@ -376,11 +429,11 @@ static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
             ((double *)list.data)[a * to->tokens + k] =
                 pe_positions_at(all, a * from->tokens + token);
         for (size_t o = 0; o < to->inner; o++) {
-            const size_t row = pe_upload_view_row(from, token, o * token_rows / to->inner) * width;
+            const size_t row = pe_upload_view_row(from, token, o * token_rows / to->inner);
             const size_t at = pe_upload_view_row(to, k, o) * width;
-            memcpy(to->got + at, from->got + row, width * sizeof *to->got);
+            pe_upload_view_take(from, false, row, to->got + at);
             if (to->inputs != NULL)
-                memcpy(to->inputs + at, from->inputs + row, width * sizeof *to->inputs);
+                pe_upload_view_take(from, true, row, to->inputs + at);
         }
     }
     status = pe_positions_from_list(&list, "positions", positions, why);

@@ -6,6 +6,8 @@
 #include "verify/geometry.h"
 #include "verify/verify.h"
 
+/** Most plain numbers of an upload: they are held as doubles. */
+#define PE_PLAIN_MAX 16777216
 /** Elements in a row of plain numbers. */
 #define PE_PLAIN_ROW 1024
 
@@ -32,13 +34,23 @@ typedef struct pe_upload_view {
     size_t n_tensors;
     size_t plan_tensor[PE_UPLOADS_MAX];   /* which of the plan each is */
     size_t tensor_at[PE_UPLOADS_MAX + 1]; /* their first columns; plain numbers: first elements */
-    double *got, *inputs;                 /* owned; inputs: rotated only */
+    /** Owned; inputs: rotated only. NULL of a large upload of pairs (PE_VIEW_HELD): pe_upload_view_take
+     * and _at read its rows. */
+    double *got, *inputs;
 } pe_upload_view;
 
 /** Plan the claim (its values become canonical) and lay out its uploads. */
 pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why) PE_MUST_CHECK;
 void pe_upload_view_free(pe_upload_view *view);
+
+/** Elements of pairs of one axis up to which a view holds them as doubles. */
+#define PE_VIEW_HELD 1048576
+
+/** Row `row` of the upload, or of the inputs; out: [width]. Not of plain numbers. */
+void pe_upload_view_take(const pe_upload_view *view, bool inputs, size_t row, double *out);
+/** One number of that row. */
+double pe_upload_view_at(const pe_upload_view *view, bool inputs, size_t row, size_t column);
 
 /** Elements of an upload beyond which faults are looked for in a sample of its rows. */
 #define PE_SAMPLE_ELEMENTS 8192

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/claim.h"
+#include "api/multipart.h"
 #include "api/model_json.h"
 #include "api/problem_json.h"
 #include "config/settings.h"
@@ -151,6 +152,25 @@ static void run_claim(pe_slice input)
         pe_verify_claim_free(&claim);
     else
         fuzz_check_problem(&why, "/v1/verify", true);
+}
+
+/* What a form holds is read as a claim, too. */
+static void run_form(pe_slice input)
+{
+    pe_multipart form;
+    pe_claim claim = {0};
+    pe_problem why = {0};
+    pe_status status = pe_multipart_read("multipart/form-data; boundary=x", input, &form, &why);
+    if (status == PE_OK) {
+        form.tensors.string = pe_buffer_slice(&form.query);
+        form.tensors.config = form.config;
+        status = pe_claim_binary_parse(&form.tensors, &limits, &claim, &why);
+        if (status == PE_OK)
+            pe_verify_claim_free(&claim);
+        pe_buffer_free(&form.query);
+    }
+    if (status != PE_OK)
+        fuzz_check_problem(&why, "/v1/verify", false);
 }
 
 static void run_positions(pe_slice input)
@@ -582,6 +602,7 @@ const fuzz_target fuzz_targets[] = {
     {"query", run_query, fuzz_token_query, "PATH?QUERY"},
     {"json", run_json, fuzz_token_json, "PATH, a line feed, a JSON body"},
     {"claim", run_claim, fuzz_token_json, "the body of POST /v1/verify"},
+    {"form", run_form, file_token, "a form of POST /v1/verify, of the boundary x"},
     {"request", fuzz_request, fuzz_token_query, "a request with lines that end with a line feed"},
     {"positions", run_positions, word_token, "positions"},
     {"number", run_number, word_token, "a number, or an array of them"},

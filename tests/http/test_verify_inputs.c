@@ -2,6 +2,7 @@
 /* test_verify_inputs.c - what POST /v1/verify reads off tensors that come as engines keep them. */
 #include "support/check.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -268,6 +269,70 @@ static void queries_and_keys_come_in_one_post(void **state)
     }
 }
 
+/* ---- large ones ------------------------------------------------------------------------------ */
+
+/* More than 2^20 elements are read where they are in the body. */
+static void large_tables_are_read_in_place(void **state)
+{
+    static const struct {
+        const char *more;
+        bool spoiled, matches;
+        const char *says[3];
+    } rows[] = {
+        {"", false, true, {"\"elements\":1062400", "\"positions=0:8300, one"}},
+        {"&rope_theta=500000", false, false, {"rope_theta was 10000, not 500000"}},
+        {"", true, false, {"\"bad_elements\":1,", "\"index\":[8000,5]", "\"position\":8000"}},
+    };
+    (void)state;
+    reply table = get(&server, "/v1/rope/table?head_dim=128&positions=0:8300&format=safetensors");
+    assert_status("large", &table, 200);
+    const pe_buffer body = {.data = table.body, .bytes = table.bytes};
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        char query[80];
+        const float wrong = 7;
+        const size_t numbers = (size_t)8300 * 64 * sizeof wrong, header = table.bytes - 2 * numbers;
+        if (rows[r].spoiled)
+            memcpy(table.body + header + (8000 * 64 + 5) * sizeof wrong, &wrong, sizeof wrong);
+        snprintf(query, sizeof query, "encoding=rope&head_dim=128%s", rows[r].more);
+        reply answer = parts_verify(&server, query, SAFETENSORS, &body);
+        assert_said(query, &answer, rows[r].matches, rows[r].says, PE_LEN(rows[r].says));
+        reply_free(&answer);
+    }
+    reply_free(&table);
+}
+
+/* Tensors may be larger than other bodies; JSON may not. */
+static void bodies_have_a_bound_of_their_own(void **state)
+{
+    static const char *const flags[] = {"--max-body-bytes", "4096", "--verify-max-body-bytes",
+                                        "8192", NULL};
+    static const char *const json[] = {"Content-Type: application/json", NULL};
+    static const char *const npy[] = {"Content-Type: application/x-npy", NULL};
+    static char blanks[9000];
+    static const struct {
+        const char *path;
+        const char *const *type;
+        size_t bytes;
+        long status;
+    } rows[] = {
+        {"/v1/rope/rotate?head_dim=8", npy, 5000, 413}, /* of another route */
+        {"/v1/verify?encoding=rope", npy, 5000, 400},   /* is read, and is no file of NumPy */
+        {"/v1/verify?encoding=rope", npy, 9000, 413},
+        {"/v1/verify", json, 4096, 400},
+        {"/v1/verify", json, 5000, 413},
+    };
+    test_server narrow;
+    (void)state;
+    memset(blanks, ' ', sizeof blanks);
+    server_start(&narrow, flags);
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        reply answer = fetch(&narrow, "POST", rows[r].path, rows[r].type, blanks, rows[r].bytes);
+        assert_status(rows[r].path, &answer, rows[r].status);
+        reply_free(&answer);
+    }
+    server_end(&narrow);
+}
+
 /* ---- what a match is worth ------------------------------------------------------------------- */
 
 /* Tables of the program that are what is claimed: what their rows leave open, and what was
@@ -335,6 +400,106 @@ static void a_match_says_what_it_is_worth(void **state)
     }
 }
 
+/* ---- configurations and forms ---------------------------------------------------------------- */
+
+#define CONFIG                                                                                     \
+    "{\"model_type\":\"llama\",\"hidden_size\":64,\"num_attention_heads\":4,"                      \
+    "\"max_position_embeddings\":128,\"rope_theta\":%d}"
+
+/* Cosines and sines of head_dim 16, with the configuration in the metadata or without. */
+static void put_tensors(const char *config, pe_buffer *out)
+{
+    pe_buffer header = {0};
+    const size_t bytes = source[COS].bytes;
+    pe_buffer_str(&header, "{");
+    if (config != NULL) {
+        pe_buffer_str(&header, "\"__metadata__\":{\"format\":\"pt\",\"config\":");
+        pe_buffer_json_string(&header, config);
+        pe_buffer_str(&header, "},");
+    }
+    pe_buffer_format(&header,
+                     "\"cos\":{\"dtype\":\"F32\",\"shape\":[6,8],\"data_offsets\":[0,%zu]},"
+                     "\"sin\":{\"dtype\":\"F32\",\"shape\":[6,8],\"data_offsets\":[%zu,%zu]}}",
+                     bytes, bytes, 2 * bytes);
+    const uint64_t length = header.bytes;
+    pe_buffer_add(out, &length, sizeof length);
+    pe_buffer_add(out, header.data, header.bytes);
+    pe_buffer_add(out, source[COS].body, bytes);
+    pe_buffer_add(out, source[SIN].body, bytes);
+    pe_buffer_free(&header);
+}
+
+static void a_configuration_may_be_in_the_metadata(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++) {
+        char config[300];
+        pe_buffer body = {0};
+        static const char *const says[] = {"the parameters are those of config in the metadata"};
+        snprintf(config, sizeof config, CONFIG, c == 0 ? 10000 : 500000);
+        put_tensors(config, &body);
+        reply answer = parts_verify(&server, "positions=0:6", SAFETENSORS, &body);
+        assert_said(config, &answer, c == 0, says, 1);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+}
+
+#define PART(header) "--x\r\nContent-Disposition: form-data; " header "\r\n\r\n"
+#define FILE_PART    PART("name=\"file\"; filename=\"t.safetensors\"")
+
+static const struct {
+    const char *query, *before, *after; /* the tensors, NULL: none */
+    long status;
+    const char *says;
+} forms[] = {
+    {"", PART("name=\"encoding\"") "rope\r\n" PART("name=\"head_dim\"") "16\r\n" FILE_PART,
+     "\r\n--x--\r\n", 200, "{\"matches\":true"},
+    {"?encoding=rope", FILE_PART, "\r\n--x--", 200, "{\"matches\":true"},
+    {"", FILE_PART,
+     "\r\n" PART("name=config") "{\"model_type\":\"llama\",\"head_dim\":16,"
+                                "\"hidden_size\":64,\"num_attention_heads\":4,\"rope_theta\":"
+                                "500000}\r\n--x--",
+     200, "rope_theta was 10000, not 500000"},
+    {"", FILE_PART, "\r\n" PART("name=a; filename=config.json") "[]\r\n--x--", 422,
+     "config must be an object"},
+    {"?encoding=rope", FILE_PART, "\r\n--y--", 400, "a part does not end"},
+    {"?encoding=rope", "--y\r\n\r\n", "\r\n--x--", 400, "does not begin with its boundary"},
+    {"?encoding=rope", "--x\r\nA: b", "\r\n--x--", 400, "a part "},
+    {"?encoding=rope", PART("name=head_dim") "16\r\n--x--", NULL, 400, "must have a part with the"},
+    {"?encoding=rope", PART("name=a; filename=b.txt"), "\r\n--x--", 400, "a file must end in"},
+    {"?encoding=rope", FILE_PART, "\r\n" PART("name=t; filename=a.npy") "\r\n--x--", 400,
+     "two parts are files of tensors"},
+    {"?encoding=rope", FILE_PART, "\r\n" PART("name=head_dmi") "8\r\n--x--", 400,
+     "did you mean head_dim?"},
+};
+
+static void a_form_may_hold_tensors_and_configuration(void **state)
+{
+    static const char *const headers[] = {"Content-Type: multipart/form-data; boundary=x", NULL};
+    static const char *const none[] = {"Content-Type: multipart/form-data", NULL};
+    (void)state;
+    for (size_t f = 0; f < PE_LEN(forms); f++) {
+        char target[80];
+        pe_buffer body = {0};
+        snprintf(target, sizeof target, "/v1/verify%s", forms[f].query);
+        pe_buffer_str(&body, forms[f].before);
+        if (forms[f].after != NULL) {
+            put_tensors(NULL, &body);
+            pe_buffer_str(&body, forms[f].after);
+        }
+        reply answer = fetch(&server, "POST", target, headers, body.data, body.bytes);
+        assert_status(forms[f].says, &answer, forms[f].status);
+        if (strstr(answer.body, forms[f].says) == NULL)
+            fail_msg("form %zu: %s", f, answer.body);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+    reply answer = fetch(&server, "POST", "/v1/verify", none, "--x--", 5);
+    assert_status("no boundary", &answer, 400);
+    reply_free(&answer);
+}
+
 static void people_are_told_what_was_read(void **state)
 {
     static const char body[] = "{\"encoding\":\"rope\",\"table\":{\"inv_freq\":[1,0.01]}}";
@@ -366,7 +531,11 @@ int main(void)
         cmocka_unit_test(complex_numbers_of_numpy_are_pairs),
         cmocka_unit_test(json_is_read_alike),
         cmocka_unit_test(queries_and_keys_come_in_one_post),
+        cmocka_unit_test(large_tables_are_read_in_place),
+        cmocka_unit_test(bodies_have_a_bound_of_their_own),
         cmocka_unit_test(a_match_says_what_it_is_worth),
+        cmocka_unit_test(a_configuration_may_be_in_the_metadata),
+        cmocka_unit_test(a_form_may_hold_tensors_and_configuration),
         cmocka_unit_test(people_are_told_what_was_read),
         cmocka_unit_test(a_form_is_explained),
     };

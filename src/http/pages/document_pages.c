@@ -96,6 +96,7 @@ static pe_status write_texts(const pe_settings *settings, pe_documents *document
     const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
         {"figure_max_pixels", (double)settings->figure_max_pixels, "pixels"},
+        {"verify_max_body_bytes", (double)settings->verify_max_body_bytes, "bytes"},
         {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
         {"max_work", (double)settings->max_work, "units"},
         {"max_positions", (double)settings->max_positions, "positions"},

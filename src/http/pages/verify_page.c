@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/claim.h"
+#include "api/multipart.h"
 #include "api/report_json.h"
 #include "api/report_text.h"
 #include "base/budget.h"
@@ -14,15 +15,62 @@
 #include "http/request/parameters.h"
 #include "http/workers/thread.h"
 
-static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
+/* What a claim may say is planned, so that all its mistakes are told. */
+static pe_read_limits limits_of(const pe_request *request)
 {
-    pe_request_parameters parameters;
-    const pe_status status = pe_parameters_find(request, true, &parameters, why);
-    if (status != PE_OK)
-        return status;
     pe_read_limits limits = request->service->read_limits;
     limits.tables = request->service->tables;
     limits.plan = &request->service->limits;
+    return limits;
+}
+
+/* A form: parameters may be in the query and in parts. */
+static pe_status read_form(const pe_request *request, pe_claim *out, pe_problem *why)
+{
+    pe_multipart form;
+    pe_buffer query = {0};
+    const pe_read_limits limits = limits_of(request);
+    const size_t config_max = (size_t)request->service->settings->config_bytes_max;
+    pe_status status = pe_multipart_read(request->header[PE_HEADER_CONTENT_TYPE],
+                                         pe_buffer_slice(&request->body), &form, why);
+    if (status != PE_OK)
+        return status;
+    pe_buffer_add(&query, pe_buffer_slice(&form.query).text, form.query.bytes);
+    pe_buffer_add(&query, request->query, request->query_bytes);
+    if (request->query_bytes == 0 && query.bytes > 0)
+        query.bytes--; /* the last '&' */
+    if (form.config.bytes > config_max)
+        status = pe_fail(why, PE_BODY_TOO_LARGE, "", "config must be at most %zu bytes long",
+                         config_max);
+    form.tensors.string = pe_buffer_slice(&query);
+    form.tensors.config = form.config;
+    if (status == PE_OK)
+        status = query.failed ? pe_fail_memory(why)
+                              : pe_claim_binary_parse(&form.tensors, &request->service->read_limits,
+                                                      out, why);
+    pe_buffer_free(&query);
+    pe_buffer_free(&form.query);
+    return status;
+}
+
+static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
+{
+    if (pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) &&
+        request->header[PE_HEADER_CONTENT_ENCODING] == NULL)
+        return read_form(request, out, why);
+    pe_request_parameters parameters;
+    const pe_status status = pe_parameters_find(request, true, &parameters, why);
+    if (status == PE_UNSUPPORTED_MEDIA_TYPE)
+        strncat(why->allow, ", multipart/form-data", sizeof why->allow - strlen(why->allow) - 1);
+    if (status != PE_OK)
+        return status;
+    const pe_read_limits limits = limits_of(request);
+    const size_t most = (size_t)request->service->settings->max_body_bytes;
+    if (request->json_body && request->body.bytes > most)
+        return pe_fail(why, PE_BODY_TOO_LARGE, "",
+                       "a JSON body must be at most %zu bytes long; tensors in a binary body may "
+                       "have %llu",
+                       most, (unsigned long long)request->body_max);
     if (request->json_body)
         return pe_claim_json_parse(pe_buffer_slice(&request->body), &limits, out, why);
     const pe_binary_body body = {.string = {request->query, request->query_bytes},

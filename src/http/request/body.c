@@ -21,17 +21,24 @@ static pe_status too_large(const pe_request *request, pe_problem *why)
                    (unsigned long long)request->body_max);
 }
 
-static uint64_t max_of_any(const pe_request *request)
+/* What is dropped of a body, where its route does not take more. */
+static uint64_t most_of(const pe_request *request)
 {
-    return (uint64_t)request->service->settings->max_body_bytes;
+    const uint64_t most = (uint64_t)request->service->settings->max_body_bytes;
+    return request->body_max > most ? request->body_max : most;
 }
 
 pe_status pe_body_check_declared(const pe_request *request, pe_problem *why)
 {
     const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
-    if (length == NULL || strtoull(length, NULL, 10) <= max_of_any(request)) /* saturates */
+    if (length == NULL || strtoull(length, NULL, 10) <= most_of(request)) /* saturates */
         return PE_OK;
     return too_large(request, why);
+}
+
+static bool takes_more(const pe_request *request)
+{
+    return request->body_max > (uint64_t)request->service->settings->max_body_bytes;
 }
 
 void pe_body_release(pe_request *request)
@@ -39,30 +46,38 @@ void pe_body_release(pe_request *request)
     pe_buffer_free(&request->body);
     if (request->body_reserved > 0) {
         atomic_fetch_sub(&request->service->body_bytes, request->body_reserved);
+        atomic_fetch_sub(&request->service->large_body_bytes,
+                         takes_more(request) ? request->body_reserved : 0);
         atomic_fetch_sub(&request->client.address->body_bytes, request->body_reserved);
     }
     request->body_reserved = 0;
 }
 
 /* Of one address; a body of the largest size finds room whatever the setting is. */
-static size_t address_max(const pe_settings *settings)
+static size_t address_max(const pe_request *request)
 {
-    const int64_t most = settings->body_bytes_per_address, one = settings->max_body_bytes;
+    const uint64_t most = (uint64_t)request->service->settings->body_bytes_per_address;
+    const uint64_t one = most_of(request);
     return most == 0 ? SIZE_MAX : (size_t)(most > one ? most : one);
 }
 
 /* Count bytes among those that all requests hold, and those of this address; false when there would
- * be too many. Large bodies leave room for small ones. */
+ * be too many. Large bodies leave room for small ones, and routes that take larger ones leave all
+ * of it to the others: theirs have half of the memory. */
 static bool reserve(pe_request *request, size_t bytes)
 {
     pe_service *service = request->service;
     pe_client *client = pe_admission_address(request);
+    const bool large = takes_more(request);
+    const size_t half = (size_t)service->settings->memory_max / 2;
+    const size_t most = large ? half : service->body_bytes_max;
     request->body_reserved += bytes;
-    const bool small = request->body_reserved <= SMALL_BYTES;
-    const size_t kept = small ? 0 : service->body_bytes_max / SMALL_SHARE;
+    const size_t kept = request->body_reserved <= SMALL_BYTES ? 0 : most / SMALL_SHARE;
     const size_t all = atomic_fetch_add(&service->body_bytes, bytes) + bytes;
     const size_t own = atomic_fetch_add(&client->body_bytes, bytes) + bytes;
-    return all <= service->body_bytes_max - kept && own <= address_max(service->settings);
+    const size_t larger = atomic_fetch_add(&service->large_body_bytes, large ? bytes : 0);
+    const size_t held = large ? larger + bytes : all > larger ? all - larger : 0;
+    return held <= most - kept && own <= address_max(request);
 }
 
 /* Stop keeping the body; what still comes is drained. */
@@ -92,7 +107,7 @@ static bool keep(pe_request *request, const char *upload, size_t bytes)
 pe_status pe_body_receive(pe_request *request, const char *upload, size_t bytes, pe_problem *why)
 {
     request->body_arrived += bytes;
-    if (request->body_arrived > DRAINED_MAX * max_of_any(request))
+    if (request->body_arrived > DRAINED_MAX * most_of(request))
         return too_large(request, why);
     if (!request->keeps_body)
         return PE_OK;

@@ -5,7 +5,7 @@
 
 #include "http/request/request.h"
 
-/** BODY_TOO_LARGE when Content-Length declares more than any route takes. Such a body is not even
+/** BODY_TOO_LARGE when Content-Length declares more than the route and max_body_bytes allow. Such a body is not even
  * drained. */
 pe_status pe_body_check_declared(const pe_request *request, pe_problem *why) PE_MUST_CHECK;
 

@@ -67,7 +67,8 @@ typedef struct pe_service {
     pe_process process;
     atomic_uint_fast64_t edition; /* of what answers depend on beside the request; counts reloads */
     atomic_bool warming, draining;
-    atomic_size_t body_bytes; /* held by requests that are arriving or waiting */
+    atomic_size_t body_bytes;       /* held by requests that are arriving or waiting */
+    atomic_size_t large_body_bytes; /* of these, by routes that take more than max_body_bytes */
     size_t body_bytes_max;
     atomic_size_t large_blocks; /* bytes of streams' large blocks */
 } pe_service;

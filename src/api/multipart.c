@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* multipart.c - the parts of a form: a file of tensors, a configuration, parameters. */
+#include "api/multipart.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define BOUNDARY_MAX  70 /* RFC 2046 */
+#define PARTS_MAX     64
+#define PARAMETER_MAX 65536
+
+/* One part, and what its header says. */
+typedef struct part {
+    char name[64], file[128], type[64];
+    pe_slice data;
+} part;
+
+static pe_status broken(const char *what, pe_problem *why)
+{
+    return pe_fail(why, PE_MALFORMED_REQUEST, "", "not a form (multipart/form-data): %s", what);
+}
+
+bool pe_multipart_is(const char *content_type)
+{
+    static const char type[] = "multipart/form-data";
+    return content_type != NULL && strncasecmp(content_type, type, strlen(type)) == 0;
+}
+
+/* The value of `name` in a header's text: name="value" or name=value. */
+static bool take_attribute(pe_slice text, const char *name, char *out, size_t room)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 1; i + length < text.bytes; i++) {
+        if (strncasecmp(text.text + i, name, length) != 0 || text.text[i + length] != '=' ||
+            (text.text[i - 1] != ';' && text.text[i - 1] != ' '))
+            continue;
+        i += length + 1;
+        const bool quoted = i < text.bytes && text.text[i] == '"';
+        size_t n = 0;
+        for (i += quoted; i < text.bytes && n + 1 < room; i++) {
+            const char c = text.text[i];
+            if (quoted ? c == '"' : c == ';' || isspace((unsigned char)c))
+                break;
+            out[n++] = c;
+        }
+        out[n] = '\0';
+        return true;
+    }
+    return false;
+}
+
+static void read_header_line(pe_slice line, part *out)
+{
+    static const char disposition[] = "content-disposition:", type[] = "content-type:";
+    if (line.bytes > strlen(disposition) &&
+        strncasecmp(line.text, disposition, strlen(disposition)) == 0) {
+        (void)take_attribute(line, "name", out->name, sizeof out->name);
+        (void)take_attribute(line, "filename", out->file, sizeof out->file);
+    } else if (line.bytes > strlen(type) && strncasecmp(line.text, type, strlen(type)) == 0) {
+        size_t at = strlen(type), n = 0;
+        while (at < line.bytes && line.text[at] == ' ')
+            at++;
+        for (; at < line.bytes && n + 1 < sizeof out->type && line.text[at] != ';'; at++)
+            out->type[n++] = (char)tolower((unsigned char)line.text[at]);
+        out->type[n] = '\0';
+    }
+}
+
+/* The header of a part, up to its empty line; *text is left at the data. */
+static bool read_header(pe_slice *text, part *out)
+{
+    *out = (part){0};
+    for (;;) {
+        const char *end = memmem(text->text, text->bytes, "\r\n", 2);
+        if (end == NULL)
+            return false;
+        const pe_slice line = {text->text, (size_t)(end - text->text)};
+        *text = (pe_slice){end + 2, text->bytes - line.bytes - 2};
+        if (line.bytes == 0)
+            return true;
+        read_header_line(line, out);
+    }
+}
+
+/* ---- what a part is ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcasecmp(text + n - m, end) == 0;
+}
+
+/* The media type of a part that holds tensors, or NULL: names of files tell more than the type that
+ * a client guesses. */
+static const char *tensors_of(const part *p)
+{
+    static const char *const types[][2] = {{".npy", "application/x-npy"},
+                                           {".safetensors", "application/vnd.safetensors"}};
+    for (size_t t = 0; t < PE_LEN(types); t++)
+        if (ends_with(p->file, types[t][0]) || strcmp(p->type, types[t][1]) == 0)
+            return types[t][1];
+    return NULL;
+}
+
+static bool is_plain(char c)
+{
+    return isalnum((unsigned char)c) || strchr("-._~,:+", c) != NULL;
+}
+
+static void put_encoded(pe_slice text, pe_buffer *out)
+{
+    for (size_t i = 0; i < text.bytes; i++)
+        if (text.text[i] != '\0' && is_plain(text.text[i]))
+            pe_buffer_add(out, text.text + i, 1);
+        else
+            pe_buffer_format(out, "%%%02X", (unsigned)(unsigned char)text.text[i]);
+}
+
+static void put_parameter(const part *p, pe_buffer *out)
+{
+    put_encoded(pe_slice_of(p->name), out);
+    pe_buffer_str(out, "=");
+    put_encoded(p->data, out);
+    pe_buffer_str(out, "&");
+}
+
+static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
+{
+    const char *type = tensors_of(p);
+    if (strcmp(p->name, "config") == 0 || ends_with(p->file, ".json")) {
+        if (out->config.text != NULL)
+            return broken("two parts are a configuration", why);
+        out->config = p->data;
+        return PE_OK;
+    }
+    if (type != NULL) {
+        if (out->tensors.data != NULL)
+            return broken("two parts are files of tensors; put all tensors into one safetensors "
+                          "file",
+                          why);
+        out->tensors = (pe_binary_body){.media_type = type,
+                                        .data = (void *)(uintptr_t)p->data.text, /* the request's */
+                                        .bytes = p->data.bytes};
+        return PE_OK;
+    }
+    if (p->file[0] != '\0' || p->name[0] == '\0')
+        return broken("a file must end in .npy, .safetensors or .json, and a part must have a name",
+                      why);
+    if (p->data.bytes > PARAMETER_MAX)
+        return broken("a parameter has more than 65536 bytes", why);
+    put_parameter(p, &out->query);
+    return PE_OK;
+}
+
+/* ---- parts ---- */
+
+static pe_status read_parts(pe_slice text, const char *mark, pe_multipart *out, pe_problem *why)
+{
+    const size_t length = strlen(mark); /* "\r\n--boundary" */
+    if (text.bytes < length - 2 || memcmp(text.text, mark + 2, length - 2) != 0)
+        return broken("it does not begin with its boundary", why);
+    text = (pe_slice){text.text + length - 2, text.bytes - length + 2};
+    for (size_t n = 0; n < PARTS_MAX; n++) {
+        part p;
+        if (text.bytes >= 2 && memcmp(text.text, "--", 2) == 0)
+            return PE_OK;
+        if (text.bytes < 2 || memcmp(text.text, "\r\n", 2) != 0)
+            return broken("a boundary is followed by something else than a part", why);
+        text = (pe_slice){text.text + 2, text.bytes - 2};
+        if (!read_header(&text, &p))
+            return broken("a part has no header", why);
+        const char *end = memmem(text.text, text.bytes, mark, length);
+        if (end == NULL)
+            return broken("a part does not end", why);
+        p.data = (pe_slice){text.text, (size_t)(end - text.text)};
+        text = (pe_slice){end + length, text.bytes - p.data.bytes - length};
+        const pe_status status = take_part(&p, out, why);
+        if (status != PE_OK)
+            return status;
+    }
+    return broken("it has more than 64 parts", why);
+}
+
+pe_status pe_multipart_read(const char *content_type, pe_slice body, pe_multipart *out,
+                            pe_problem *why)
+{
+    char mark[BOUNDARY_MAX + 5] = "\r\n--";
+    *out = (pe_multipart){.query = {0}};
+    if (!take_attribute(pe_slice_of(content_type), "boundary", mark + 4, sizeof mark - 4) ||
+        mark[4] == '\0')
+        return broken("Content-Type names no boundary", why);
+    pe_status status = read_parts(body, mark, out, why);
+    if (status == PE_OK && out->query.failed)
+        status = pe_fail_memory(why);
+    if (status == PE_OK && out->tensors.data == NULL)
+        status = pe_fail(why, PE_MISSING_PARAMETER, "table",
+                         "a form must have a part with the tensors: a file .npy or .safetensors");
+    if (status != PE_OK)
+        pe_buffer_free(&out->query);
+    return status;
+}

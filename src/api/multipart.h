@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* multipart.h - the parts of a form: a file of tensors, a configuration, parameters. */
+#ifndef PE_API_MULTIPART_H
+#define PE_API_MULTIPART_H
+
+#include "api/binary_body.h"
+#include "base/buffer.h"
+
+/** What the parts of a body are; all borrow from it but the query. */
+typedef struct pe_multipart {
+    pe_binary_body tensors; /* string: none */
+    pe_slice config;        /* JSON; text NULL: none */
+    pe_buffer query;        /* owned: name=value& of each part that is a parameter */
+} pe_multipart;
+
+/** Is it the media type of a form? */
+bool pe_multipart_is(const char *content_type);
+
+/**
+ * Sort the parts of a form: "config", or a file *.json, is a configuration; a file *.npy or
+ * *.safetensors, or of their media types, holds the tensors; a part without a file name is a
+ * parameter.
+ *
+ * Source  RFC 7578, RFC 2046 section 5.1.1.
+ * Errors  MALFORMED_REQUEST: no boundary, no end, a part that is none of these or comes twice;
+ *         MISSING_PARAMETER: no tensors.
+ */
+pe_status pe_multipart_read(const char *content_type, pe_slice body, pe_multipart *out,
+                            pe_problem *why) PE_MUST_CHECK;
+
+#endif
