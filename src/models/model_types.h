@@ -73,7 +73,7 @@ typedef struct pe_model_type {
     const json_t *axis_order, *axes_theta, *axes_scale; /* of its class */
     const char *axes_scale_key;
     const json_t *labels; /* what its dictionary calls types of layers; "*": others */
-    bool tail;            /* the last channels of a head rotate, and are told as a head */
+    bool tail;            /* the last channels of a head rotate */
     bool temperature;     /* queries of layers that do not rotate grow with their position */
     double merge;         /* spatial_merge_size of the vision tower's class */
     double per_second;    /* tokens_per_second of it */

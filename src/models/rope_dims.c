@@ -51,14 +51,10 @@ static double layer_head_dim(pe_rope_reading *r)
     return 0;
 }
 
-/* Does a part of a head's channels of its own rotate? Where the class tells it by a part of all
- * channels, that counts. */
+/* Is the head that is told the part of it that rotates? */
 static bool is_latent(const pe_rope_reading *r)
 {
-    const pe_reader *reader = r->reader;
-    const bool part = pe_reader_has_fact(reader, PE_FACT_PARTIAL) ||
-                      pe_dictionary_member(r, pe_reader_fact_name(PE_FACT_PARTIAL)) != NULL;
-    return pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM) && !(reader->type->tail && part);
+    return pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) && !r->reader->type->tail;
 }
 
 static double find_head_dim(pe_rope_reading *r, const char **where)
@@ -156,6 +152,11 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
         warn_of_part(r, nested, head_dim);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
                           "qk_rope_head_dim is what rotates, all of it");
+        return;
+    }
+    if (reader->type->tail && nested == NULL && !pe_reader_has_fact(reader, PE_FACT_PARTIAL) &&
+        pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, &where)) {
+        pe_dictionary_set_number(r, "rotary_dim", where, dim);
         return;
     }
     if (pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
@@ -268,15 +269,16 @@ static void even_out(pe_rope_reading *r, double head_dim)
                                   "rope_type dynamic grows the base");
 }
 
-/* Where the last channels of a head rotate, they alone are told. */
-static void take_tail(pe_rope_reading *r, double head_dim)
+/* The last channels of a head rotate. */
+static void put_at_tail(pe_rope_reading *r, double head_dim)
 {
-    pe_values *values = &r->kind->values;
-    if (!r->reader->type->tail || !pe_values_present(values, "partial_rotary_factor"))
-        return;
-    const double dim = floor(head_dim * pe_values_real(values, "partial_rotary_factor"));
-    pe_reader_unset(values, "partial_rotary_factor");
-    pe_dictionary_set_number(r, "head_dim", "partial_rotary_factor", dim);
+    const pe_values *values = &r->kind->values;
+    double dim = head_dim;
+    if (pe_values_present(values, "rotary_dim"))
+        dim = (double)pe_values_int(values, "rotary_dim");
+    else if (pe_values_present(values, "partial_rotary_factor"))
+        dim = floor(head_dim * pe_values_real(values, "partial_rotary_factor"));
+    pe_dictionary_set_number(r, "rotary_offset", "head_dim", head_dim - dim);
 }
 
 void pe_rope_dims_read(pe_rope_reading *r)
@@ -287,8 +289,8 @@ void pe_rope_dims_read(pe_rope_reading *r)
         return;
     pe_dictionary_set_number(r, "head_dim", where, dim);
     read_rotary_part(r, dim);
-    if (r->reader->status == PE_OK)
-        take_tail(r, dim);
-    if (r->reader->status == PE_OK)
-        even_out(r, (double)pe_values_int(&r->kind->values, "head_dim"));
+    if (r->reader->status == PE_OK && r->reader->type->tail)
+        put_at_tail(r, dim);
+    else if (r->reader->status == PE_OK)
+        even_out(r, dim);
 }

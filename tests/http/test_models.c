@@ -184,10 +184,10 @@ static void a_search_lists_the_models_that_have_its_words(void **state)
         const char *query, *first;
         size_t n;
     } searches[] = {
-        {"llama-3.1", "llama-3.1-405b", 3}, {"LLAMA+3.1", "llama-3.1-405b", 3},
-        {"alibaba%20vl", "qwen2-vl-2b", 3}, {"phi+4", "phi-3-mini-4k", 3},
-        {"llama3", "llama-3-70b", 11},      {"llama", "llama-2-13b", 23},
-        {"mistral", "mistral-7b-v0.1", 7},  {"llama+8b", "llama-3-8b", 2},
+        {"llama-3.1", "llama-3.1-405b", 4}, {"LLAMA+3.1", "llama-3.1-405b", 4},
+        {"alibaba%20vl", "qwen2-vl-2b", 6}, {"phi+4", "phi-3-mini-4k", 5},
+        {"llama3", "llama-3-70b", 13},      {"llama", "llama-2-13b", 29},
+        {"mistral", "mistral-7b-v0.1", 13}, {"llama+8b", "llama-3-8b", 3},
         {"phi3", "phi-3-mini-4k", 3},       {"Qwen2.5-VL", "qwen2.5-vl-7b", 1},
         {"nothing-of-this-name", NULL, 0},
     };
@@ -244,7 +244,8 @@ static void a_model_stands_for_its_parameters(void **state)
         const json_t *model = json_array_get(models, m);
         for (size_t f = 0; f < PE_LEN(followed); f++) {
             pe_buffer by_name = {0}, by_parameters = {0};
-            if (strcmp(followed[f].encoding, text_of(model, "encoding")) != 0)
+            if (strcmp(followed[f].encoding, text_of(model, "encoding")) != 0 ||
+                json_object_get(json_object_get(model, "parameters"), "convention") != NULL)
                 continue;
             pe_buffer_format(&by_name, "%s?model=%s%s", followed[f].path, text_of(model, "name"),
                              followed[f].more);
@@ -372,18 +373,20 @@ static const struct {
 } refused[] = {
     {"/v1/rope/table?model=llama-3.1-8&positions=0", 422, "did you mean llama-3.1-8b?"},
     {"/v1/rope/table?model=zzz&positions=0", 422, "GET /v1/models"},
+    {"/v1/rope/frequencies?model=eva02-base-patch14-224", 422, "see /v1/rope/grid"},
     {"/v1/rope/table?model=phi3&positions=0", 422, "did you mean phi-3-mini-4k, phi-3.5-mini, "},
     {"/v1/rope/table?model=llama-3.1&positions=0", 422,
-     "did you mean llama-3.1-405b, llama-3.1-70b, llama-3.1-8b?"},
-    {"/v1/rope/table?model=Qwen/Qwen3-4B-Thinking-2507&positions=0", 422,
-     "did you mean qwen3-4b, qwen3-4b-instruct-2507?"},
+     "did you mean llama-3.1-405b, llama-3.1-70b, llama-3.1-8b, llama-3.1-nemotron-70b?"},
+    {"/v1/rope/table?model=Qwen/Qwen3-4B-Reasoning-2507&positions=0", 422,
+     "did you mean qwen3-4b, qwen3-4b-instruct-2507, qwen3-4b-thinking-2507?"},
     {"/v1/rope/table?model=llama&positions=0", 422, "more that GET /v1/models lists?"},
-    {"/v1/models/llama3", 404, "llama-3.1-8b or one of 4 more that"}, /* llama-30b is none */
+    {"/v1/models/llama3", 404, "llama-3.1-8b or one of 5 more that"}, /* llama-30b is none */
     {"/v1/models/llama-31-8b", 404, "did you mean llama-3.1-8b?"},
     {"/v1/models/qwen25-vl", 404, "did you mean qwen2.5-vl-7b?"},
     {"/v1/models/t5", 404, "did you mean t5-small?"},
-    {"/v1/models/r1", 404, "did you mean deepseek-r1?"},
-    {"/v1/models/llama-3.1", 404, "did you mean llama-3.1-405b, llama-3.1-70b, llama-3.1-8b?"},
+    {"/v1/models/r1", 404, "did you mean deepseek-r1, deepseek-r1-distill"},
+    {"/v1/models/llama-3.1", 404,
+     "did you mean llama-3.1-405b, llama-3.1-70b, llama-3.1-8b, llama-3.1-nemotron-70b?"},
     {"/v1/models/gpt2%00", 404, "%00"},
     {"/v1/models/", 404, "there is no model"},
     {"/v1/models?name=gpt2", 400, "/v1/models?q=llama, got name=gpt2"},

@@ -124,6 +124,8 @@ def measure_grid(made, torch):
         source = inspect.getsource(sys.modules[type(made).__module__])
         origin = 1 if "index_copy(0, patch_index, position_ids + 1)" in source else 0  # Inkling 2's model adds it
         places = [columns, rows] if "stack([wpos_ids" in source else [rows, columns]  # SAM 3's has columns first
+        if "freq_h, freq_h, freq_w, freq_w" in source:  # Gemma 4's has a batch, and columns first
+            return made(torch.zeros(1), torch.tensor([columns, rows]).T[None])[0][0].tolist()
         cos = made(torch.zeros(1), torch.tensor(places).T + origin)[0]
     except Exception as error:
         print(f"{type(made).__name__}: {str(error)[:100]!r}", file=sys.stderr)
@@ -422,11 +424,16 @@ def compare_grid(server, measured, answer):
     if status != 200:
         return [f"/v1/rope/grid refuses {told}"]
     mine, found = table["cos"]["data"], set()
+    n = len(mine[0]) // 2
     for cos in theirs:
+        if told["convention"] == "gemma4" and all(  # each axis has a half of the channels, in halves
+                abs(a - b) < 1e-5 for ours, row in zip(mine, cos)
+                for a, b in zip(ours[:n] * 2 + ours[n:] * 2, row)):
+            found.add("half")
         for name, pick in (("half", slice(0, len(mine[0]))), ("interleaved", slice(0, None, 2))):
             if all(abs(a - b) < 1e-5 for ours, row in zip(mine, cos) for a, b in zip(ours, row[pick])):
                 found.add(name)
-    own = "half" if told["convention"] in ("qwen2_vl", "pixtral", "dinov3") else "interleaved"
+    own = "half" if told["convention"] in ("qwen2_vl", "pixtral", "dinov3", "gemma4") else "interleaved"
     if theirs and rotation.get("pairing", own) not in found:
         return [f"cosines of patches in {rotation.get('pairing', own)} pairs"]
     return []

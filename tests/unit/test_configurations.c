@@ -208,7 +208,10 @@ static const spelling spellings[] = {
      "\"rope_theta\":1e4}",
      NULL, "freq_factors", "[1,4.6415888336127793]"},
     {"{" V4 ",\"qk_rope_head_dim\":64}", "heavily_compressed_attention", "rope_theta", "160000"},
-    {"{" V4 "}", "3", "head_dim", "64"},
+    {"{" V4 "}", "3", "rotary_offset", "448"},
+    {"{" V4 ",\"qk_rope_head_dim\":32}", "3", "rotary_offset", "480"},
+    {"{" V4 ",\"qk_rope_head_dim\":32,\"partial_rotary_factor\":0.5}", "3", "rotary_dim", "256"},
+    {"{\"model_type\":\"gemma4_vision\",\"head_dim\":64}", NULL, "rope_theta", "100"},
     {"{" V4 ",\"compress_ratios\":[128,4,0,0]}", "sliding_attention", "rope_theta", "10000"},
     {"{" V4
      ",\"compress_ratios\":[128,4,0,0],\"max_position_embeddings\":64,\"rope_scaling\":{" YARN "}}",
