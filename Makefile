@@ -84,7 +84,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all ready run test models-report figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
+.PHONY: help all ready run test models-report rope-utils figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
 	bench-http soak doctor-score faults fuzz format install uninstall deps clean openapi settings openapi-lint \
 	clients schemathesis test-web test-cluster test-container sizing run-tests \
 	run-calls run-coverage FORCE
@@ -167,13 +167,23 @@ faults: ## every allocation of every kind of request fails, one after the other
 REPORT_TRANSFORMERS ?= 5.23.0
 MEASURED = $(foreach shard,0 1,build/models-report/measured.$(shard))
 
-models-report: $(B)/posenc ## compare models/resolve with every configuration class of transformers, and write tests/models/verdicts.tsv
+# The environment in which configuration classes and modules are made.
+define MODELS_PYTHON
 	@test -x build/models-report/bin/python || python3 -m venv build/models-report
 	$(call say,PIP transformers $(REPORT_TRANSFORMERS)) build/models-report/bin/pip install -q transformers==$(REPORT_TRANSFORMERS) torch
+endef
+
+models-report: $(B)/posenc ## compare models/resolve with every configuration class of transformers, and write tests/models/verdicts.tsv
+	$(MODELS_PYTHON)
 	@for shard in 0 1; do build/models-report/bin/python tests/models/report.py measure $$shard/2 build/models-report/measured.$$shard \
 	    2>build/models-report/log.$$shard & done; wait
 	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py verdicts $(MEASURED)
 	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py variants 3000
+
+rope-utils: $(B)/posenc ## run transformers' own test of its rope functions with this program in their place
+	$(MODELS_PYTHON)
+	@for what in steps build/models-report; do \
+		POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/rope_utils.py $$what || exit 1; done
 
 figures: ## draw the figures of README.md into build/figures
 	@$(DEPS) build

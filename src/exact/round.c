@@ -117,10 +117,15 @@ static void eval_power(const void *context, size_t index, mpfr_ptr out)
     mpfr_clear(y);
 }
 
-float pe_exact_powf(float x, double y)
+float pe_exact_powf_double(float x, double y)
 {
     const power p = {x, y};
     return (float)pe_exact_round(PE_FLOAT32, eval_power, &p, 0);
+}
+
+float pe_exact_powf(float x, float y)
+{
+    return pe_exact_powf_double(x, (double)y);
 }
 
 static void eval_log(const void *context, size_t index, mpfr_ptr out)

@@ -23,9 +23,10 @@ double pe_exact_round(pe_dtype dtype, pe_exact_eval eval, const void *context, s
  * 0 only if hi is exact to 2048 bits. */
 void pe_exact_pair(pe_exact_eval eval, const void *context, size_t index, double *hi, double *lo);
 
-/** Correctly rounded float32 steps, for numerics=float32: r(x^y); y is mostly a float32,
- * but PyTorch keeps a number that is no tensor as it is. */
-float pe_exact_powf(float x, double y);
+/** Correctly rounded float32 steps, for numerics=float32: r(x^y), both float32. */
+float pe_exact_powf(float x, float y);
+/** The same of a number that is no tensor, which PyTorch keeps as it is. */
+float pe_exact_powf_double(float x, double y);
 /** ln(x), x > 0, rounded to float64. */
 double pe_exact_log(double x);
 

@@ -35,6 +35,7 @@ typedef struct layer_list {
     size_t n;
     const char *type[LAYERS_MAX];
     bool nope[LAYERS_MAX];
+    double theta[LAYERS_MAX]; /* a base of its own; 0: none */
 } layer_list;
 
 pe_model_layers *pe_kinds_add(pe_reader *reader, const char *layer_type,
@@ -306,6 +307,36 @@ static void read_nope(pe_reader *reader, layer_list *layers)
         layers->nope[i] = (i + 1) % every == 0;
 }
 
+/* A base for each layer, 0 for those that do not rotate (Granite). */
+static void read_thetas(pe_reader *reader, layer_list *layers)
+{
+    static const char key[] = PE_KINDS_THETAS;
+    const json_t *list = pe_reader_member(reader, key);
+    const size_t n = json_array_size(list);
+    if (list == NULL)
+        return;
+    if (!json_is_array(list) || n < layers->n || layers->n == 0) {
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
+                       "%s must be an array with a base for each of %zu layers, got %s of %zu", key,
+                       layers->n, pe_reader_type_text(list), n);
+        return;
+    }
+    for (size_t i = 0; i < layers->n; i++) {
+        const json_t *item = json_array_get(list, i);
+        const double theta = json_number_value(item);
+        if (!json_is_number(item) || (theta != 0 && !(theta >= 1 && theta <= 1e12))) {
+            char place[64];
+            snprintf(place, sizeof place, "%s/%zu", key, i);
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, place,
+                           "each of %s must be 0 (no rotation) or a base from 1 to 1e12", key);
+        }
+        layers->theta[i] = theta;
+        layers->nope[i] |= theta == 0;
+    }
+    pe_reader_used(reader, key, list, "rope_theta",
+                   "a base for each layer; 0: the layer does not rotate");
+}
+
 static bool is_unrotated(const char *type)
 {
     for (size_t i = 0; i < PE_LEN(unrotated); i++)
@@ -354,18 +385,34 @@ static void mark_unrotated(pe_reader *reader, layer_list *layers)
 
 /* ---- kinds ---- */
 
-/* Where only some layers of a type rotate, the others are the kind no_rope. */
-static const char *kind_name(const layer_list *layers, size_t layer)
+/* The first layer that rotates and has the type of this one; layers->n: none. */
+static size_t first_of_type(const layer_list *layers, size_t layer)
 {
-    if (layers->nope[layer])
-        for (size_t i = 0; i < layers->n; i++)
-            if (!layers->nope[i] && strcmp(layers->type[i], layers->type[layer]) == 0)
-                return "no_rope";
-    return layers->type[layer];
+    size_t i = 0;
+    while (i < layers->n && (layers->nope[i] || strcmp(layers->type[i], layers->type[layer]) != 0))
+        i++;
+    return i;
+}
+
+/* Bytes of a kind's name: a type and a base. */
+#define NAME_MAX_BYTES (TYPE_MAX + 32)
+
+/* Where only some layers of a type rotate, the others are the kind no_rope; where their bases
+ * differ, those that have not the first one's are told by theirs. */
+static void name_kind(const layer_list *layers, size_t layer, char *out)
+{
+    const char *type = layers->type[layer];
+    const size_t first = first_of_type(layers, layer);
+    if (layers->nope[layer] && first < layers->n)
+        snprintf(out, NAME_MAX_BYTES, "no_rope");
+    else if (first < layers->n && layers->theta[layer] != layers->theta[first])
+        snprintf(out, NAME_MAX_BYTES, "%s_%.17g", type, layers->theta[layer]);
+    else
+        snprintf(out, NAME_MAX_BYTES, "%s", type);
 }
 
 /* Add the kind of layer `first` and of all layers of the same name. */
-static void add_kind(pe_reader *reader, const layer_list *layers, const char *const *names,
+static void add_kind(pe_reader *reader, const layer_list *layers, char (*names)[NAME_MAX_BYTES],
                      size_t first, const pe_resource *resource)
 {
     size_t n = 0;
@@ -388,13 +435,13 @@ static void add_kind(pe_reader *reader, const layer_list *layers, const char *co
 
 static void add_kinds(pe_reader *reader, const layer_list *layers, const pe_resource *resource)
 {
-    const char **names = calloc(layers->n, sizeof *names);
+    char(*names)[NAME_MAX_BYTES] = calloc(layers->n, sizeof *names);
     if (names == NULL) {
         pe_reader_fail_memory(reader);
         return;
     }
     for (size_t i = 0; i < layers->n; i++)
-        names[i] = kind_name(layers, i);
+        name_kind(layers, i, names[i]);
     for (size_t i = 0; i < layers->n && reader->status == PE_OK; i++) {
         size_t first = 0;
         while (strcmp(names[first], names[i]) != 0)
@@ -466,7 +513,8 @@ static void read_types(pe_reader *reader, layer_list *layers)
 
 static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource *resource)
 {
-    static void (*const steps[])(pe_reader *, layer_list *) = {read_types, read_cross, read_nope};
+    static void (*const steps[])(pe_reader *, layer_list *) = {read_types, read_cross, read_nope,
+                                                               read_thetas};
     for (size_t s = 0; s < PE_LEN(steps) && reader->status == PE_OK; s++)
         steps[s](reader, layers);
     reader->model->n_layers = layers->n;

@@ -5,6 +5,9 @@
 
 #include "models/reader.h"
 
+/** The key of a base for each layer. */
+#define PE_KINDS_THETAS "layer_rope_theta"
+
 /** Fill model->kinds with layers and their names, without values. Layers that rotate have the
  * `resource`; others have none. */
 void pe_kinds_find(pe_reader *reader, const pe_resource *resource);

@@ -95,8 +95,9 @@ const char *pe_reader_fact_name(pe_fact fact)
 
 /* Keys that are read and are no facts. */
 static const char *const other_keys[] = {
-    "rope_scaling",     "rope_parameters", "layer_types", "no_rope_layers",
-    "rope_interleaved", "sliding_window",  "model_type",  "position_embedding_type",
+    "rope_scaling",   "rope_parameters",         "layer_types",
+    "no_rope_layers", "rope_interleaved",        "sliding_window",
+    "model_type",     "position_embedding_type", "layer_rope_theta",
 };
 
 static size_t list_known(const char **out)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/axes.h"
+#include "models/kinds.h"
 #include "models/rope_checks.h"
 #include "models/rope_dims.h"
 #include "models/type_name.h"
@@ -124,10 +125,26 @@ static bool finds_theta(pe_rope_reading *r, double *out, const char **where)
                                 where);
 }
 
+/* The base of these layers where each layer has its own; they share it (kinds.c). */
+static bool has_layers_theta(const pe_rope_reading *r, double *out)
+{
+    const json_t *list = pe_reader_member(r->reader, PE_KINDS_THETAS);
+    if (list == NULL || r->kind->n == 0)
+        return false;
+    *out = json_number_value(json_array_get(list, r->kind->index[0]));
+    return true;
+}
+
 static void read_theta(pe_rope_reading *r)
 {
     const char *where = "rope_theta";
     double theta = 0, ratio = 1;
+    if (has_layers_theta(r, &theta)) {
+        pe_reader_ignored(r->reader, where, pe_reader_member(r->reader, where),
+                          PE_KINDS_THETAS " has the base of each layer");
+        pe_dictionary_set_number(r, "rope_theta", PE_KINDS_THETAS, theta);
+        return;
+    }
     if (!has_nested_theta(r, &theta) && !finds_theta(r, &theta, &where))
         theta = fallback_theta(r);
     if (pe_reader_finds_fact(r->reader, PE_FACT_THETA_RATIO, &ratio, &where))

@@ -184,7 +184,7 @@ static const struct convention {
     {"dinov3", "rrrrcccc", {0, 4, 8, 12, 0, 4, 8, 12}, 0, true, 100},
     {"gemma4", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false, 100},
     {"step3", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false, 0},
-    {"inkling2", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 0, false, 0},
+    {"inkling2", "ccccrrrr", {0, 4, 8, 12, 0, 4, 8, 12}, 1, false, 0},
     {"neomme", "rcrcrcrc", {0, 2, 4, 6, 8, 10, 12, 14}, 0, false, 0},
 };
 

@@ -141,6 +141,49 @@ static void float16_turns_are_refused_from_there_on(void **state)
     }
 }
 
+/* What Python computes for attention factors, in float64 step by step; real arithmetic has another
+ * last bit there. */
+static void float32_attention_factors_are_upstreams_steps(void **state)
+{
+    static const struct {
+        const char *query;
+        double steps, exact;
+    } cases[] = {
+        {"rope_type=yarn&factor=2&mscale=0.707&mscale_all_dim=1", 0.9810072637667154,
+         0.9810072637667155},
+        {"rope_type=yarn&factor=10&mscale=1&mscale_all_dim=0.707", 1.0580204359651069,
+         1.058020435965107},
+        {"rope_type=longrope&factor=6&short_factor=1,1,1,1&long_factor=2,2,2,2", 1.1024579546299094,
+         1.1024579546299091},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++)
+        for (int steps = 0; steps < 2; steps++) {
+            encoded e = encode(&pe_rope_frequencies,
+                               "head_dim=8&original_max_position_embeddings=4096&"
+                               "max_position_embeddings=4096&numerics=%s&%s",
+                               steps ? "float32" : "exact", cases[c].query);
+            const double got = e.plan.scalars[0].value;
+            if (got != (steps ? cases[c].steps : cases[c].exact))
+                fail_msg("%s: got %.17g", cases[c].query, got);
+            encoded_free(&e);
+        }
+}
+
+/* transformers on 4.0^(8/6): the exponent is no float32, though all else is. */
+static void float32_bases_of_dynamic_are_upstreams_steps(void **state)
+{
+    static const double want[] = {1, 0.06299605, 0.003968503, 0.00025};
+    (void)state;
+    encoded e = encode(&pe_rope_frequencies, "head_dim=8&rope_type=dynamic&factor=2&seq_len=40&"
+                                             "max_position_embeddings=16&numerics=float32");
+    double *got = encoded_all(&e, 0);
+    for (size_t i = 0; i < PE_LEN(want); i++)
+        assert_true((float)got[i] == (float)want[i]);
+    free(got);
+    encoded_free(&e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +191,8 @@ int main(void)
         cmocka_unit_test(warnings_come_where_they_apply),
         cmocka_unit_test(float16_is_refused_from_halfway_past_its_largest),
         cmocka_unit_test(float16_turns_are_refused_from_there_on),
+        cmocka_unit_test(float32_attention_factors_are_upstreams_steps),
+        cmocka_unit_test(float32_bases_of_dynamic_are_upstreams_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,6 +289,10 @@ static const spelling spellings[] = {
     {"{\"model_type\":\"olmo3\",\"head_dim\":64,\"rope_parameters\":{\"rope_theta\":3e4}}", NULL,
      "rope_theta", "500000"},
     {"{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":6}", "5", "rope_theta", "1000000"},
+    {"{" LLAMA LAYERS ",\"layer_rope_theta\":[1e4,0,5e5,1e4]}", "2", "rope_theta", "500000"},
+    {"{" LLAMA LAYERS ",\"layer_rope_theta\":[1e4,0,5e5,1e4]}", "3", "rope_theta", "10000"},
+    {"{" LLAMA LAYERS ",\"rope_theta\":3,\"layer_rope_theta\":[7,7,5e5,7]}",
+     "full_attention_500000", "rope_theta", "500000"},
     {"{\"model_type\":\"modernbert\",\"hidden_size\":768,\"num_attention_heads\":12" LAYERS "}",
      "3", "rope_theta", "160000"},
     {"{\"model_type\":\"olmo3\",\"head_dim\":64,\"rope_theta\":5e5,\"max_position_embeddings\":64,"
@@ -424,6 +428,9 @@ static const struct {
      "nN"},
     {"{\"model_type\":\"gemma4_text\",\"num_hidden_layers\":8}", "SSSSSFSF"},
     {"{" LLAMA ",\"layer_types\":[\"conv\",\"full_attention\",\"conv\"]}", "nFn"},
+    {"{" LLAMA LAYERS ",\"layer_rope_theta\":[1e4,0,5e5,1e4]}", "FnNF"},
+    {"{\"model_type\":\"granite_swa\"" LAYERS ",\"layer_rope_theta\":[0,0,5e5,0]}", "fnSn"},
+    {"{\"model_type\":\"granite_swa\"" LAYERS ",\"layer_rope_theta\":null}", "FSSS"},
 };
 
 static char letter_of(const pe_model_layers *layers)

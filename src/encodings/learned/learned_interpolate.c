@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* learned_interpolate.c - a learned table of image patches at another resolution. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +210,7 @@ static void free_axis(axis *a)
 /* Most patches that one is made of. */
 static size_t taps_max(const method *m, size_t from, size_t to)
 {
+    assert(to > 0);
     const size_t reach = m->mode == BILINEAR ? 1 : 2;
     return m->antialias && from > to ? 2 * reach * (from / to + 1) + 1 : 2 * reach + 1;
 }

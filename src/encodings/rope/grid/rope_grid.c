@@ -36,7 +36,7 @@ static const pe_grid_convention conventions[] = {
     {.first = PE_GRID_ROW, .normalized = true, .pairing = PE_PAIRING_HALF, .theta = 100},
     {.first = PE_GRID_COLUMN, .apart = true, .pairing = PE_PAIRING_HALF, .theta = 100},
     {.first = PE_GRID_COLUMN, .pairing = PE_PAIRING_HALF, .theta = 10000},
-    {.first = PE_GRID_COLUMN, .pairing = PE_PAIRING_INTERLEAVED, .theta = 10000},
+    {.first = PE_GRID_COLUMN, .origin = 1, .pairing = PE_PAIRING_INTERLEAVED, .theta = 10000},
     {.first = PE_GRID_ROW,
      .alternate = true,
      .split = true,

@@ -39,7 +39,7 @@ typedef struct pe_grid {
  *     dinov3    as qwen2_vl with 2 pi ((2r + 1)/n - 1) in place of r, n the height or the width
  *     gemma4    as sam2; each axis turns its own half of the channels, pairs one quarter apart
  *     step3     as sam2; pairs are half a head apart
- *     inkling2  as sam2
+ *     inkling2  as llama4
  *     neomme    row and column in turn, with the next of rope_theta^(-2i/d) each
  *     pixel     rows, then columns: 2r/(n - 1) - 1, times pi (1 + j (max_freq/2 - 1)/(d/4 - 1))
  *

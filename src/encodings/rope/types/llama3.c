@@ -9,19 +9,20 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
                      theta);
 }
 
-/* The reference's steps, each rounded to float32; scalars are computed in float64 first. */
+/* The reference's steps, each rounded to float32; scalars are computed in float64 first. PyTorch
+ * divides a number by a tensor as the number times the tensor's reciprocal. */
 static float scale32(const void *formula, size_t i, float inv)
 {
     const pe_rope_formula *f = formula;
     const double low = f->key[PE_ROPE_LOW_FREQ_FACTOR], high = f->key[PE_ROPE_HIGH_FREQ_FACTOR];
     const float original = (float)f->key[PE_ROPE_ORIGINAL], factor = (float)f->key[PE_ROPE_FACTOR];
-    const float wavelength = (float)6.283185307179586 / inv; /* 2 pi */
+    const float period = 1.0F / inv, wavelength = period * (float)6.283185307179586; /* 2 pi */
     (void)i;
     if (wavelength > (float)(f->key[PE_ROPE_ORIGINAL] / low))
         return inv / factor;
     if (wavelength < (float)(f->key[PE_ROPE_ORIGINAL] / high) || low == high)
         return inv;
-    const float turns = original / wavelength;
+    const float frequency = 1.0F / wavelength, turns = frequency * original;
     const float s = (turns - (float)low) / (float)(high - low);
     const float slow = (1.0F - s) * inv, fast = s * inv;
     const float slow_part = slow / factor;

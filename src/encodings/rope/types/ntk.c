@@ -64,7 +64,7 @@ static float dynamic_base32(const pe_rope_formula *f)
         return (float)f->theta;
     const float stretched = length * (float)factor, share = stretched / most;
     const float growth = share - (float)(factor - 1);
-    return pe_exact_powf(growth, f->dim / (f->dim - 2)) * (float)f->theta;
+    return pe_exact_powf_double(growth, f->dim / (f->dim - 2)) * (float)f->theta;
 }
 
 /* A dynamic rotation past the trained context depends on what came before. */
