@@ -46,8 +46,7 @@ static pe_status read_form(const pe_request *request, pe_claim *out, pe_problem 
     form.tensors.config = form.config;
     if (status == PE_OK)
         status = query.failed ? pe_fail_memory(why)
-                              : pe_claim_binary_parse(&form.tensors, &request->service->read_limits,
-                                                      out, why);
+                              : pe_claim_binary_parse(&form.tensors, &limits, out, why);
     pe_buffer_free(&query);
     pe_buffer_free(&form.query);
     return status;
