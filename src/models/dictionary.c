@@ -54,11 +54,12 @@ bool pe_dictionary_is_by_type(const json_t *object)
 }
 
 /* Where the configuration has no dictionary at all, the model type's counts. An empty rope_scaling
- * is none, an empty rope_parameters is one. */
+ * is none, an empty rope_parameters is one, unless the model type's is by type of layers. */
 static void find_default(pe_reader *reader, pe_dictionary *out)
 {
     const json_t *own = reader->type->rope_parameters;
-    if (pe_reader_member(reader, "rope_parameters") != NULL)
+    const json_t *given = pe_reader_member(reader, "rope_parameters");
+    if (given != NULL && (json_object_size(given) != 0 || !pe_dictionary_is_by_type(own)))
         return;
     if (own != NULL && reader->dictionary == NULL) {
         reader->dictionary = json_incref((json_t *)(uintptr_t)own);

@@ -140,45 +140,90 @@ static bool finds_part(pe_reader *reader, double *out, const char **where)
                        : pe_reader_finds_fact(reader, PE_FACT_PARTIAL, out, where);
 }
 
+/* Is it null, where the class has a part of its own? That does not count then: all channels rotate.
+ *
+ * Source  convert_rope_params_to_dict of huggingface/transformers 5.23.0, modeling_rope_utils.py. */
+static bool is_null_part(pe_reader *reader)
+{
+    const char *key = pe_reader_fact_name(PE_FACT_PARTIAL);
+    const json_t *value = json_object_get(reader->config, key);
+    if (reader->type->partial == 0 || reader->type->partial_key != NULL || !json_is_null(value))
+        return false;
+    pe_reader_ignored(reader, key, value, "null: all channels rotate, as in transformers");
+    pe_reader_warn(reader, "%s is null: all channels rotate, not the part of model type %s", key,
+                   reader->type->name);
+    return true;
+}
+
+/* Where head_dim is null, transformers makes frequencies of hidden_size / heads channels. */
+static void warn_of_null_head(pe_rope_reading *r, const char *where, double dim)
+{
+    const pe_reader *reader = r->reader;
+    const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN)),
+                 *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
+    const bool elsewhere = is_latent(r) || strcmp(where, "kv_channels") == 0;
+    if (!elsewhere || reader->type->name == NULL || !json_is_number(hidden) ||
+        !json_is_number(heads) || !json_is_null(json_object_get(reader->config, "head_dim")) ||
+        floor(json_number_value(hidden) / json_number_value(heads)) == dim)
+        return;
+    pe_reader_warn(r->reader,
+                   "head_dim is null, and %s is %.0f: transformers makes hidden_size / "
+                   "num_attention_heads / 2 frequencies, and fails",
+                   where, dim);
+}
+
+/* A count of channels, rather than a part of them. */
+static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested)
+{
+    pe_reader *reader = r->reader;
+    const char *where = NULL;
+    double dim = 0;
+    if (reader->type->tail && nested == NULL && !pe_reader_has_fact(reader, PE_FACT_PARTIAL) &&
+        pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, &where)) {
+        pe_dictionary_set_number(r, "rotary_dim", where, dim);
+        return true;
+    }
+    if (!pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where))
+        return false;
+    pe_dictionary_set_number(r, "rotary_dim", where, dim);
+    pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
+    return true;
+}
+
+/* A part that stands beside the dictionary, or the class's own. */
+static void read_part_beside(pe_rope_reading *r, double head_dim)
+{
+    pe_reader *reader = r->reader;
+    const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
+    double part = 1;
+    if (is_null_part(reader) || finds_part(reader, &part, &where))
+        pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
+    else if (reader->type->partial != 0)
+        set_class_default(r, "partial_rotary_factor", where, reader->type->partial);
+    else if (reader->type->rotary_dim != 0 && head_dim >= reader->type->rotary_dim)
+        set_class_default(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
+}
+
 /* The part of a head that rotates: nested, beside, or the class's own. */
 static void read_rotary_part(pe_rope_reading *r, double head_dim)
 {
     pe_reader *reader = r->reader;
     const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
-    double part = 1, dim = 0;
     static const char whole[] = "ignored by transformers: this model type turns the whole head";
     const json_t *nested = pe_dictionary_member(r, where);
     if (is_latent(r)) {
         warn_of_part(r, nested, head_dim);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
                           "qk_rope_head_dim is what rotates, all of it");
+    } else if (read_rotary_dim(r, nested)) {
         return;
-    }
-    if (reader->type->tail && nested == NULL && !pe_reader_has_fact(reader, PE_FACT_PARTIAL) &&
-        pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, &where)) {
-        pe_dictionary_set_number(r, "rotary_dim", where, dim);
-        return;
-    }
-    if (pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
-        pe_dictionary_set_number(r, "rotary_dim", where, dim);
-        pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
-        return;
-    }
-    if (reader->type->whole_head && r->type == &pe_rope_default) {
+    } else if (reader->type->whole_head && r->type == &pe_rope_default) {
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested, whole);
         pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, whole);
-        return;
-    }
-    if (nested != NULL) {
+    } else if (nested != NULL) {
         pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
-        return;
-    }
-    if (finds_part(reader, &part, &where)) {
-        pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
-    } else if (reader->type->partial != 0) {
-        set_class_default(r, "partial_rotary_factor", where, reader->type->partial);
-    } else if (reader->type->rotary_dim != 0 && head_dim >= reader->type->rotary_dim) {
-        set_class_default(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
+    } else {
+        read_part_beside(r, head_dim);
     }
 }
 
@@ -288,6 +333,7 @@ void pe_rope_dims_read(pe_rope_reading *r)
     if (r->reader->status != PE_OK)
         return;
     pe_dictionary_set_number(r, "head_dim", where, dim);
+    warn_of_null_head(r, where, dim);
     read_rotary_part(r, dim);
     if (r->reader->status == PE_OK && r->reader->type->tail)
         put_at_tail(r, dim);

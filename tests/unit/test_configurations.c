@@ -194,6 +194,10 @@ static const spelling spellings[] = {
      "beta_fast", "32"},
 
     /* dimensions */
+    {"{\"model_type\":\"glm4\",\"head_dim\":128,\"partial_rotary_factor\":null}", NULL,
+     "rotary_dim", "128"},
+    {"{\"model_type\":\"glm4\",\"head_dim\":128}", NULL, "rotary_dim", "64"},
+    {"{\"model_type\":\"neomme\",\"rope_parameters\":{}}", NULL, "rope_theta", "1000000"},
     {"{" SAPROT ",\"partial_rotary_factor\":0.5}", NULL, "rotary_dim", "64"},
     {"{" ASR "}", NULL, "rotary_dim", "64"},
     {"{\"model_type\":\"glm4_moe\"}", NULL, "rotary_dim", "22"},
@@ -564,6 +568,10 @@ static const struct {
      "\"original_max_position_embeddings\":4096}}",
      "rope_scaling/truncate is not read by transformers"},
     {"{" ODD "}", "is odd, 3: transformers turns 4 channels"},
+    {"{\"model_type\":\"deepseek_v3\",\"hidden_size\":64,\"num_attention_heads\":4,\"head_dim\":"
+     "null,"
+     "\"qk_rope_head_dim\":64}",
+     "head_dim is null, and qk_rope_head_dim is 64: transformers makes"},
     {"{" LLAMA ",\"ntk_alpha_x\":4}", "ntk_alpha_x is not known and ignored"},
     {"{\"model_type\":\"m2m_100\",\"d_model\":64}", "positions begin at 2"},
     {"{" GGUF("llama") "}", "rope_freqs.weight"},
