@@ -253,8 +253,10 @@ static pe_status resolve_input(pe_reader *reader, const pe_input *input, pe_mode
         return status;
     }
     status = pe_input_restore(input, *out, why);
-    if (status != PE_OK)
+    if (status != PE_OK) {
         pe_model_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 
