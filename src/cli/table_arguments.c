@@ -73,7 +73,9 @@ static pe_status split(const pe_table_arguments *table, int n, char **arguments,
         argument = "--output";
     if (strncmp(argument, "--", 2) != 0 || argument[2] == '\0')
         return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s%s", argument,
-                       strncmp(argument, "-o", 2) == 0 ? "; the file is named by -o FILE" : "");
+                       strncmp(argument, "-o", 2) == 0 ? "; the file is named by -o FILE"
+                       : strchr(argument, '=') != NULL ? "; parameters begin with --"
+                                                       : "");
     const size_t bytes = strcspn(argument + 2, "=");
     if (bytes >= sizeof out->name)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "unknown flag %.100s", argument);
