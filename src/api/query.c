@@ -32,11 +32,9 @@ static pe_status complete(pe_query *query, bool *known, pe_problem *why)
     return pe_problem_collect(status, pe_values_defaults(&query->values, &mistake), &mistake, why);
 }
 
-/* A query whose mistakes have places, with something that stands in for what they are of. */
+/* A query whose mistakes have places is planned for its other ones. */
 static pe_status keep_mistakes(pe_query *query, pe_status status, const pe_problem *why)
 {
-    if (pe_status_is_ours(status) || !pe_values_stand_in(&query->values, true))
-        return status;
     query->mistakes = malloc(sizeof *query->mistakes);
     if (query->mistakes == NULL)
         return status;
@@ -49,10 +47,10 @@ pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limit
 {
     pe_problem mistake;
     bool known = false;
-    const bool whole = status == PE_OK || pe_values_stand_in(&query->values, false);
+    const bool whole = status == PE_OK || pe_values_stand_in(&query->values, 0);
     if (status == PE_OK || (why->where[0] != '\0' && !pe_status_is_ours(status)))
         status = pe_problem_collect(status, complete(query, &known, &mistake), &mistake, why);
-    if (status != PE_OK && whole && known && limits->keep_mistakes)
+    if (status != PE_OK && !pe_status_is_ours(status) && whole && known && limits->keep_mistakes)
         status = keep_mistakes(query, status, why);
     if (status == PE_OK)
         *out = *query;
@@ -135,18 +133,6 @@ void pe_query_locate(const pe_query *query, pe_problem *why)
     locate(query, why->where, sizeof why->where);
     for (unsigned i = 0; i < why->n_others; i++)
         locate(query, why->others[i].where, sizeof why->others[i].where);
-}
-
-pe_status pe_query_refuse(const pe_query *query, pe_status planned, pe_problem *why)
-{
-    const bool mends = planned == PE_INVALID_PARAMETER || planned == PE_MISSING_PARAMETER;
-    pe_problem all = *query->mistakes;
-    if (mends && !pe_values_asked(&query->values)) {
-        pe_query_locate(query, why);
-        pe_problem_add(&all, why);
-    }
-    *why = all;
-    return all.status;
 }
 
 /* ---- problems ---- */

@@ -17,7 +17,7 @@ typedef struct pe_read_limits {
     size_t max_elements;  /* of any input or output tensor */
     size_t max_positions; /* entries of positions */
     size_t max_depth;     /* nesting of JSON bodies */
-    /* A query that could be planned but for its mistakes is read: pe_query_refuse tells them, and
+    /* A query that could be planned but for its mistakes is read: pe_query_plan tells them, and
      * those of the plan. */
     bool keep_mistakes;
 } pe_read_limits;
@@ -90,10 +90,13 @@ pe_status pe_query_figure_check(const pe_query *query, const pe_format *format, 
  */
 void pe_query_locate(const pe_query *query, pe_problem *why);
 
-/** The end of a query with kept mistakes, once a plan of it was made or failed as `planned` and
- * *why say. A mistake of the plan is told beside them, where it depends on none of the refused
- * values. */
-pe_status pe_query_refuse(const pe_query *query, pe_status planned, pe_problem *why) PE_MUST_CHECK;
+/**
+ * Plan a query. One that has mistakes is refused with all that are found: those it was read with,
+ * and those of its plan that do not depend on the values of the others.
+ * Errors  those of reading and of the resource's plan.
+ */
+pe_status pe_query_plan(pe_query *query, struct pe_tables *tables, const pe_limits *limits,
+                        pe_plan *out, pe_problem *why) PE_MUST_CHECK;
 
 /** The resource's path, with the name that stands in it. */
 void pe_query_canonical_path(const pe_query *query, pe_buffer *out);

@@ -132,14 +132,8 @@ static pe_status make_stream(const pe_table_arguments *table, const pe_settings 
         pe_tables_load_learned(work->tables, settings->learned_dir, &learned, why) != PE_OK ||
         read_query(table, settings, work, why) != PE_OK)
         return why->status;
-    const pe_status planned =
-        table->resource->plan(&work->query.values, work->tables, &limits, &work->plan, why);
-    if (work->query.mistakes != NULL)
-        return pe_query_refuse(&work->query, planned, why);
-    if (planned != PE_OK) {
-        pe_query_locate(&work->query, why);
+    if (pe_query_plan(&work->query, work->tables, &limits, &work->plan, why) != PE_OK)
         return why->status;
-    }
     pe_values_json(&work->query.values, &work->parameters);
     work->rendering =
         (pe_rendering){.format = table->format,

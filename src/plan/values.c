@@ -3,7 +3,6 @@
 #include "plan/values.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,15 +59,13 @@ static void *copy_bytes(const void *from, size_t bytes, bool *failed)
     return copy == NULL ? NULL : memcpy(copy, from, bytes);
 }
 
-/* A copy owns copies of what the value owns, without its tensor. */
+/* A copy owns copies of what the value owns, but for its tensor. */
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {
     bool failed = false;
     const size_t text_bytes = from->text == NULL ? 0 : strlen(from->text) + 1;
     *to = *from;
-    to->given = false;
-    to->parent = to->alias = NULL;
-    to->tensor = (pe_array){0};
+    to->tensor.borrowed = true;
     to->positions = (pe_positions){0};
     to->list = copy_bytes(from->list, from->list_length * sizeof *from->list, &failed);
     to->runs.list = copy_bytes(from->runs.list, from->runs.n * sizeof *from->runs.list, &failed);
@@ -79,7 +76,7 @@ static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
                                       : pe_positions_copy(&from->positions, &to->positions, why);
 }
 
-pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
+pe_status pe_values_lend(const pe_values *from, pe_values *out, pe_problem *why)
 {
     pe_values made = {0};
     pe_status status = make_values(from->n, &made, why);
@@ -89,6 +86,18 @@ pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
         *out = made;
     else
         pe_values_free(&made);
+    return status;
+}
+
+pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
+{
+    const pe_status status = pe_values_lend(from, out, why);
+    for (size_t i = 0; i < from->n && status == PE_OK; i++) {
+        pe_value *value = &out->value[i];
+        value->given = false;
+        value->parent = value->alias = NULL;
+        value->tensor = (pe_array){0};
+    }
     return status;
 }
 
@@ -163,7 +172,7 @@ bool pe_values_present(const pe_values *values, const char *name)
 
 bool pe_values_given(const pe_values *values, const char *name)
 {
-    const pe_value *value = find(values, name);
+    const pe_value *value = pe_values_find(values, name);
     return value != NULL && value->given;
 }
 
@@ -205,7 +214,7 @@ pe_status pe_values_invalid(const pe_values *values, const char *name, pe_proble
 
 /* ---- defaults ---- */
 
-static pe_status fill_default(pe_value *value, pe_problem *why)
+pe_status pe_value_default(pe_value *value, pe_problem *why)
 {
     const pe_param *param = value->param;
     value->present = true;
@@ -252,54 +261,11 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
         const pe_param *param = values->value[i].param;
         if (values->value[i].present || values->value[i].given || param->kind == PE_KIND_NAME)
             continue;
-        if (param->optional)
+        if (param->optional || values->value[i].refused)
             continue;
         const pe_status filled = param->required ? fail_missing(param, &mistake)
-                                                 : fill_default(&values->value[i], &mistake);
+                                                 : pe_value_default(&values->value[i], &mistake);
         status = pe_problem_collect(status, filled, &mistake, why);
     }
     return status;
-}
-
-/* ---- what stands in for a refused value ---- */
-
-static bool stand_in(pe_value *value)
-{
-    pe_problem none;
-    const pe_param *param = value->param;
-    const bool number = param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL;
-    pe_value_clear(value);
-    *value = (pe_value){.param = param,
-                        .given = value->given,
-                        .refused = true,
-                        .parent = value->parent,
-                        .alias = value->alias};
-    if (number && (param->required || param->optional)) {
-        value->real = param->above_min || isinf(param->min) ? param->max : param->min;
-        value->integer = param->kind == PE_KIND_INT ? (int64_t)value->real : 0;
-        return value->present = true;
-    }
-    if (!param->required && !param->optional)
-        return fill_default(value, &none) == PE_OK;
-    return param->optional;
-}
-
-bool pe_values_stand_in(pe_values *values, bool missing)
-{
-    bool all = true;
-    for (size_t i = 0; i < values->n; i++) {
-        pe_value *value = &values->value[i];
-        const bool lacks = value->given || (missing && value->param->required);
-        if (!value->present && lacks && value->param->kind != PE_KIND_NAME)
-            all = stand_in(value) && all;
-    }
-    return all;
-}
-
-bool pe_values_asked(const pe_values *values)
-{
-    bool asked = false;
-    for (size_t i = 0; i < values->n; i++)
-        asked |= values->value[i].asked;
-    return asked;
 }

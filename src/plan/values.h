@@ -22,8 +22,9 @@ typedef struct pe_value {
     const pe_param *param; /* its row */
     bool present, given;
     /** Given, but not as the row wants it: what stands here is no value of the client's. `asked`: a
-     * plan has looked at it, so its mistakes may be those of what stands here. */
-    bool refused, asked;
+     * plan has looked at it, so its mistakes may be those of what stands here. `needed`: nothing
+     * stands here in vain. */
+    bool refused, asked, needed;
     int64_t integer;
     double real;
     bool truth;
@@ -58,6 +59,9 @@ void pe_value_clear(pe_value *value);
 /** A copy without tensors, none of whose values counts as given by a client. */
 pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why) PE_MUST_CHECK;
 
+/** The same with what was given, and with tensors that stay those of `from`. */
+pe_status pe_values_lend(const pe_values *from, pe_values *out, pe_problem *why) PE_MUST_CHECK;
+
 /** The value named so; NULL when there is no such row. */
 pe_value *pe_values_find(const pe_values *values, const char *name);
 /** The same, or else that of the row with this alias. */
@@ -89,11 +93,17 @@ pe_status pe_values_invalid(const pe_values *values, const char *name, pe_proble
  * names excepted: paths bring them. */
 pe_status pe_values_defaults(pe_values *values, pe_problem *why) PE_MUST_CHECK;
 
-/** Put something within its bounds in the place of each value that is refused, or `missing`, so
- * that a plan may be made for its own mistakes alone. False where nothing can stand there. */
-bool pe_values_stand_in(pe_values *values, bool missing);
-/** Did a plan depend on a value that is refused? */
-bool pe_values_asked(const pe_values *values);
+/** The default of a row that has one; else the value is absent. */
+pe_status pe_value_default(pe_value *value, pe_problem *why) PE_MUST_CHECK;
+
+/** How many different things may stand in for a refused value. */
+#define PE_STAND_INS 3
+/** Put the given one of these, within its bounds, in the place of each value that is refused, or
+ * was given and could not be read, so that a plan may be made for its other mistakes. The first is
+ * the default, or that it is absent. False where nothing can stand there. */
+bool pe_values_stand_in(pe_values *values, unsigned which);
+/** How many refused values, of this kind or one after it, a plan has looked at. */
+size_t pe_values_asked(const pe_values *values, pe_param_kind least);
 
 /**
  * The canonical form: present values, sorted by name, defaults included, numbers in their shortest

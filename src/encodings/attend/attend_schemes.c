@@ -237,9 +237,6 @@ static pe_status make_buckets(pe_attend *of, pe_values *values, pe_tables *table
     (void)tables;
     int64_t farthest;
     const size_t variant = pe_values_choice(values, "variant") - ALIBI_VARIANTS;
-    if (of->weights.data == NULL)
-        return pe_fail(why, PE_MISSING_PARAMETER, "weights",
-                       "weights is required with scheme=t5: a bias for each bucket and head");
     pe_status status = farthest_of(values, &farthest, why);
     if (status == PE_OK)
         status = pe_t5_variant_read(values, variant, why);
@@ -347,5 +344,13 @@ pe_status pe_attend_scheme_read(pe_values *values, const pe_attend_scheme **out,
         status = pe_problem_collect(
             status, drop_unread(values, &values->value[i], scheme, &mistake), &mistake, why);
     *out = scheme;
+    if (scheme == &t5 && !pe_values_present(values, "weights"))
+        status = pe_problem_collect(
+            status,
+            pe_fail(&mistake, PE_MISSING_PARAMETER, "weights",
+                    "weights is required with scheme=t5: a bias for each bucket and head"),
+            &mistake, why);
+    if (scheme == &rope)
+        status = pe_problem_collect(status, pe_rope_read_bare(values, &mistake), &mistake, why);
     return pe_problem_collect(status, read_variant(values, scheme, &mistake), &mistake, why);
 }

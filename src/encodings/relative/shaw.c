@@ -49,18 +49,23 @@ static pe_status split(pe_values *values, pe_problem *why)
 {
     static const char *const sides[] = {"left_max", "right_max"};
     pe_value *both = pe_values_find(values, "max_relative_position");
+    pe_problem mistake;
+    pe_status status = PE_OK;
     if (!both->present)
         return PE_OK;
     for (size_t s = 0; s < PE_LEN(sides); s++) {
         if (pe_values_given(values, sides[s]))
-            return pe_fail(why, PE_INVALID_PARAMETER, sides[s],
-                           "%s is given beside max_relative_position, which says the same of both "
-                           "sides",
-                           sides[s]);
+            status = pe_problem_collect(
+                status,
+                pe_fail(&mistake, PE_INVALID_PARAMETER, sides[s],
+                        "%s is given beside max_relative_position, which says the same of both "
+                        "sides",
+                        sides[s]),
+                &mistake, why);
         pe_values_set_int(values, sides[s], both->integer);
     }
     both->present = false;
-    return PE_OK;
+    return status;
 }
 
 /* Both spellings get one canonical form: left_max and right_max. */

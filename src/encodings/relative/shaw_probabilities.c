@@ -76,7 +76,7 @@ static void scores(const void *of, size_t row, double *scratch, pe_pair *score)
 
 /* ---- the plan ---- */
 
-static pe_status check_shapes(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
+static pe_status check_channels(const pe_values *values, pe_problem *why)
 {
     const size_t *q = pe_values_find(values, "q")->tensor.shape.dim;
     const size_t *k = pe_values_find(values, "k")->tensor.shape.dim;
@@ -93,7 +93,15 @@ static pe_status check_shapes(pe_values *values, pe_shaw_clip *clip, pe_problem 
         return pe_fail(why, PE_INVALID_PARAMETER, "k",
                        "k must have at most %zu numbers for each head, got %zu", KEY_NUMBERS_MAX,
                        k[1] * d);
-    return pe_shaw_read_embeddings(values, clip, why);
+    return PE_OK;
+}
+
+static pe_status check_shapes(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
+{
+    pe_problem mistake;
+    const pe_status status = check_channels(values, why);
+    return pe_problem_collect(status, pe_shaw_read_embeddings(values, clip, &mistake), &mistake,
+                              why);
 }
 
 /* |scale q . (k + e)| <= scale |q| (|k| + |e|), with room for a factor of 2^100. */

@@ -32,7 +32,9 @@ typedef struct pe_rope {
  */
 pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out,
                        pe_problem *why) PE_MUST_CHECK;
-/** The same after checks of a request's tensors, whose mistakes are told beside its own; *out is
+/** What of it can be checked without head_dim. */
+pe_status pe_rope_read_bare(pe_values *values, pe_problem *why) PE_MUST_CHECK;
+/** All of it after checks of a request's tensors, whose mistakes are told beside its own; *out is
  * written on PE_OK. */
 pe_status pe_rope_read_beside(pe_status so_far, pe_values *values, pe_tables *tables, pe_rope *out,
                               pe_problem *why) PE_MUST_CHECK;

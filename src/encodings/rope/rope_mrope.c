@@ -94,8 +94,7 @@ static const mrope_layout layouts[] = {
 
 /* ---- parameters ---- */
 
-/* Without sections or dimensions of axes, parameters that describe them are refused. */
-static pe_status check_absent(const pe_values *values, pe_problem *why)
+pe_status pe_rope_mrope_check(const pe_values *values, pe_problem *why)
 {
     static const struct {
         const char *name, *with;
@@ -104,12 +103,16 @@ static pe_status check_absent(const pe_values *values, pe_problem *why)
                   {"axis_order", "axes_dims"},
                   {"axes_theta", "axes_dims"},
                   {"axes_scale", "axes_dims"}};
+    pe_status status = PE_OK;
+    pe_problem mistake;
     for (size_t i = 0; i < PE_LEN(others); i++)
-        if (pe_values_present(values, others[i].name))
-            return pe_values_invalid(values, others[i].name, why,
-                                     "%s goes with %s, which is absent", others[i].name,
-                                     others[i].with);
-    return PE_OK;
+        if (!pe_values_present(values, others[i].with) && pe_values_present(values, others[i].name))
+            status = pe_problem_collect(status,
+                                        pe_values_invalid(values, others[i].name, &mistake,
+                                                          "%s goes with %s, which is absent",
+                                                          others[i].name, others[i].with),
+                                        &mistake, why);
+    return status;
 }
 
 /* mrope_layout and mrope_interleaved must agree; what is absent follows from the other. */
@@ -174,15 +177,15 @@ pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why)
 {
     sections s;
     size_t choice = SECTIONS, got[PE_ROPE_AXES_MAX] = {0};
+    pe_problem mistake;
+    pe_status status = pe_rope_mrope_check(values, why);
     if (!pe_values_present(values, "mrope_section"))
-        return check_absent(values, why);
-    pe_status status = settle_layout(values, &choice, why);
-    if (status != PE_OK)
         return status;
-    status = read_sections(values, rope->pairs, &s, why);
-    if (status != PE_OK)
-        return status;
-    status = check_sections(values, choice, &s, why);
+    status = pe_problem_collect(status, settle_layout(values, &choice, &mistake), &mistake, why);
+    const pe_status read = read_sections(values, rope->pairs, &s, &mistake);
+    status = pe_problem_collect(status, read, &mistake, why);
+    if (status == PE_OK)
+        status = check_sections(values, choice, &s, why);
     if (status != PE_OK)
         return status;
     unsigned char *axis = malloc(rope->pairs);

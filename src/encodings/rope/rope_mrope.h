@@ -36,6 +36,10 @@ extern const char *const pe_rope_mrope_layouts[];
  */
 pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why) PE_MUST_CHECK;
 
+/** Without sections or dimensions of axes, parameters that describe them are refused.
+ * Errors  INVALID_PARAMETER. */
+pe_status pe_rope_mrope_check(const pe_values *values, pe_problem *why) PE_MUST_CHECK;
+
 /** Warn where the axes do not get the pairs that mrope_section names. */
 void pe_rope_mrope_warn(const pe_rope *rope, pe_plan *plan);
 

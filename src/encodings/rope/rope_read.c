@@ -153,7 +153,7 @@ static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_
                              "the scaled base overflows float32, so numerics=float32 has no value");
 }
 
-static pe_status read_formula(const pe_values *values, const pe_rope_type *type, pe_rope *rope,
+static pe_status make_formula(const pe_values *values, const pe_rope_type *type, pe_rope *rope,
                               pe_problem *why)
 {
     rope->formula = pe_rope_formula_make(
@@ -163,8 +163,15 @@ static pe_status read_formula(const pe_values *values, const pe_rope_type *type,
         return pe_fail_memory(why);
     rope->formula->turning = turning(values, type, rope);
     rope->formula->float32 = rope->float32 ? 1 : 0;
+    return PE_OK;
+}
+
+/* keys: the type's are there, and no others. */
+static pe_status read_formula(const pe_values *values, bool keys, pe_rope *rope, pe_problem *why)
+{
+    const pe_rope_type *type = rope->formula->type;
     pe_status status = pe_rope_type_keys_read(values, rope->pairs, rope->formula, why);
-    if (status != PE_OK)
+    if (status != PE_OK || !keys)
         return status;
     status = type->check != NULL ? type->check(values, rope->formula, why) : PE_OK;
     return status != PE_OK ? status : check_float32(values, rope, why);
@@ -180,13 +187,17 @@ static pe_status read_rope(pe_values *values, pe_rope *rope, pe_problem *why)
 {
     const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
     pe_problem mistake;
-    pe_status status = pe_rope_type_keys_check(values, type, why);
-    status = pe_problem_collect(status, read_dims(values, type, rope, &mistake), &mistake, why);
-    if (status != PE_OK)
+    const pe_status keys = pe_rope_type_keys_check(values, type, why);
+    const pe_status dims = read_dims(values, type, rope, &mistake);
+    pe_status status = pe_problem_collect(keys, dims, &mistake, why);
+    if (dims != PE_OK || pe_status_is_ours(keys))
         return status;
     rope->pairing = (pe_pairing)pe_values_choice(values, "pairing");
     rope->float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32;
-    status = read_formula(values, type, rope, why);
+    if (make_formula(values, type, rope, &mistake) != PE_OK)
+        return pe_problem_collect(status, mistake.status, &mistake, why);
+    const pe_status read = read_formula(values, keys == PE_OK, rope, &mistake);
+    status = pe_problem_collect(status, read, &mistake, why);
     return pe_problem_collect(status, read_axes(values, rope, &mistake), &mistake, why);
 }
 
@@ -201,14 +212,22 @@ pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out, pe_pr
     return status;
 }
 
+pe_status pe_rope_read_bare(pe_values *values, pe_problem *why)
+{
+    pe_problem mistake;
+    const pe_status status =
+        pe_rope_type_keys_check(values, pe_rope_types[pe_values_choice(values, "rope_type")], why);
+    return pe_problem_collect(status, pe_rope_mrope_check(values, &mistake), &mistake, why);
+}
+
 pe_status pe_rope_read_beside(pe_status so_far, pe_values *values, pe_tables *tables, pe_rope *out,
                               pe_problem *why)
 {
     pe_problem mistake;
-    if (so_far != PE_OK && !pe_values_present(values, "head_dim"))
-        return so_far;
-    const pe_status status = pe_rope_read(values, tables, out, &mistake);
-    if (so_far != PE_OK && status == PE_OK)
+    const bool bare = so_far != PE_OK && !pe_values_present(values, "head_dim");
+    const pe_status status =
+        bare ? pe_rope_read_bare(values, &mistake) : pe_rope_read(values, tables, out, &mistake);
+    if (so_far != PE_OK && status == PE_OK && !bare)
         pe_rope_free(out);
     return pe_problem_collect(so_far, status, &mistake, why);
 }

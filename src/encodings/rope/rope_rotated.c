@@ -201,6 +201,24 @@ static void free_state(void *of)
     free(state);
 }
 
+static pe_status fit(const pe_rope_rotated *answer, const char *name, pe_problem *why)
+{
+    size_t axis;
+    const pe_status status = seq_axis(answer->values, name, &axis, why);
+    return status == PE_OK ? check_positions(answer, name, axis, why) : status;
+}
+
+pe_status pe_rope_rotated_fit(const pe_rope_rotated *answer, const char *const *names, size_t n,
+                              pe_problem *why)
+{
+    pe_problem mistake;
+    pe_status status = PE_OK;
+    for (size_t t = 0; t < n; t++)
+        if (pe_values_present(answer->values, names[t]))
+            status = pe_problem_collect(status, fit(answer, names[t], &mistake), &mistake, why);
+    return status;
+}
+
 pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, const char *shown,
                               pe_plan *plan, pe_problem *why)
 {
@@ -229,7 +247,7 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
 
 pe_status pe_rope_rotated_all(const pe_rope_rotated *answer, pe_plan *plan, pe_problem *why)
 {
-    pe_status status = PE_OK;
+    pe_status status = pe_rope_rotated_fit(answer, tensor_names, PE_LEN(tensor_names), why);
     for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
         const char *name = tensor_names[t];
         if (pe_values_present(answer->values, name))

@@ -60,6 +60,11 @@ typedef struct pe_rope_rotated {
 pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, const char *shown,
                               pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
 
+/** Do seq_axis and positions fit those tensors of these names that are there?
+ * Errors  INVALID_PARAMETER. */
+pe_status pe_rope_rotated_fit(const pe_rope_rotated *answer, const char *const *names, size_t n,
+                              pe_problem *why) PE_MUST_CHECK;
+
 /** Rotate those of vectors, q and k that are there and add them. Errors  pe_rope_rotated_add's. */
 pe_status pe_rope_rotated_all(const pe_rope_rotated *answer, pe_plan *plan,
                               pe_problem *why) PE_MUST_CHECK;

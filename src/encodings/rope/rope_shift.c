@@ -27,9 +27,11 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
+    size_t tokens;
     if (pe_values_find(values, "delta")->positions.fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
-    pe_status status = pe_rope_rotated_head_dim(values, "keys", why);
+    pe_status status =
+        pe_rope_rotated_tokens(values, (const char *const[]){"keys"}, 1, &tokens, why);
     status = pe_rope_read_beside(status, values, tables, &rope, why);
     if (status != PE_OK)
         return status;

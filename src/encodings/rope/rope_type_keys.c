@@ -163,15 +163,16 @@ static pe_status read_own_list(const pe_values *values, const char *name, size_t
 static pe_status read_lists(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                             pe_problem *why)
 {
-    if (reads(formula->type, PE_ROPE_LONG_FACTOR)) {
-        const pe_status status = read_divisors(values, pairs, formula, why);
-        if (status != PE_OK)
-            return status;
-    }
     pe_problem mistake;
+    pe_status status = PE_OK;
+    if (reads(formula->type, PE_ROPE_LONG_FACTOR) && pe_values_present(values, "short_factor") &&
+        pe_values_present(values, "long_factor"))
+        status = read_divisors(values, pairs, formula, why);
     double *at = formula->list + formula->n_list;
-    pe_status status =
-        read_own_list(values, "freq_factors", pairs, at, &formula->n_freq_factors, why);
+    status = pe_problem_collect(
+        status,
+        read_own_list(values, "freq_factors", pairs, at, &formula->n_freq_factors, &mistake),
+        &mistake, why);
     at += formula->n_freq_factors;
     return pe_problem_collect(
         status, read_own_list(values, "lerope_alpha", pairs, at, &formula->n_alphas, &mistake),

@@ -273,15 +273,10 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
 {
     pe_service *service = representation->service;
     pe_thread_computes();
-    pe_status status =
-        representation->resource->plan(&representation->query.values, service->tables,
-                                       &service->limits, &representation->plan, why);
-    if (representation->query.mistakes != NULL)
-        return pe_query_refuse(&representation->query, status, why);
-    if (status != PE_OK) {
-        pe_query_locate(&representation->query, why);
+    pe_status status = pe_query_plan(&representation->query, service->tables, &service->limits,
+                                     &representation->plan, why);
+    if (status != PE_OK)
         return status;
-    }
     representation->planned = true;
     status = choose_format(representation, accept, why);
     if (status == PE_OK)

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* query_plan.c - a query planned, or refused with all its mistakes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/query.h"
+#include "plan/price.h"
+
+/* What looking for further mistakes may cost, in units of work, and what a plan costs at least. */
+#define REFUSAL_WORK ((uint64_t)1 << 19)
+#define PLAN_WORK    1000
+/* Most elements of a tensor that is made again. */
+#define TAKEN_ELEMENTS ((size_t)1 << 16)
+
+typedef struct search {
+    const pe_query *query;
+    const pe_values *values; /* before any plan; those at fault are refused */
+    struct pe_tables *tables;
+    const pe_limits *limits;
+    uint64_t work; /* left */
+    pe_problem *all;
+} search;
+
+/* Mistakes beside each other. */
+typedef struct mistakes {
+    size_t n;
+    pe_mistake list[PE_MISTAKES_MAX + 1];
+} mistakes;
+
+static mistakes list_of(const pe_problem *problem)
+{
+    mistakes out = {.n = 1 + problem->n_others};
+    snprintf(out.list[0].where, sizeof out.list[0].where, "%.63s", problem->where);
+    snprintf(out.list[0].detail, sizeof out.list[0].detail, "%.319s", problem->detail);
+    memcpy(out.list + 1, problem->others, problem->n_others * sizeof *problem->others);
+    return out;
+}
+
+/* Is the place that of a value, or within it? */
+static bool is_of(const pe_values *values, const pe_value *value, const char *where)
+{
+    char place[128];
+    pe_values_place(values, value->param->name, place, sizeof place);
+    const size_t length = strlen(place);
+    return strncmp(where, place, length) == 0 && (where[length] == '\0' || where[length] == '/');
+}
+
+static bool is_refused(const pe_values *values, const char *where)
+{
+    bool refused = false;
+    for (size_t i = 0; i < values->n && !refused; i++)
+        refused = values->value[i].refused && is_of(values, &values->value[i], where);
+    return refused;
+}
+
+/* Only those that are not of refused values. */
+static void keep_new(mistakes *list, const pe_values *values)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        if (list->list[i].where[0] != '\0' && !is_refused(values, list->list[i].where))
+            list->list[n++] = list->list[i];
+    list->n = n;
+}
+
+static void keep_common(mistakes *list, const mistakes *other)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        for (size_t j = 0; j < other->n; j++)
+            if (strcmp(list->list[i].where, other->list[j].where) == 0 &&
+                strcmp(list->list[i].detail, other->list[j].detail) == 0) {
+                list->list[n++] = list->list[i];
+                break;
+            }
+    list->n = n;
+}
+
+static bool is_mistake(pe_status status)
+{
+    return status == PE_INVALID_PARAMETER || status == PE_MISSING_PARAMETER;
+}
+
+/* What a plan looked at of the refused values. */
+typedef struct asked {
+    size_t any, lists; /* of them; those that are no numbers and no choices */
+} asked;
+
+/* Plan with something in the place of the refused values. */
+static pe_status plan_with(search *s, unsigned which, asked *out, pe_problem *why)
+{
+    pe_values values;
+    pe_plan plan = {0};
+    pe_status status = pe_values_lend(s->values, &values, why);
+    if (status != PE_OK)
+        return status;
+    const bool stands = pe_values_stand_in(&values, which);
+    const uint64_t work = pe_price_plus(pe_price_estimate(&values).planning, PLAN_WORK);
+    if (stands && work <= s->work) {
+        const pe_limits limits = {s->limits->max_elements, s->work};
+        s->work -= work;
+        status = s->query->resource->plan(&values, s->tables, &limits, &plan, why);
+    } else {
+        status = pe_fail(why, PE_TOO_MUCH_WORK, "", "no further mistake is looked for");
+    }
+    *out =
+        (asked){pe_values_asked(&values, PE_KIND_INT), pe_values_asked(&values, PE_KIND_REAL_LIST)};
+    pe_plan_free(&plan);
+    pe_values_free(&values);
+    return status;
+}
+
+/* Of a plan that complains of refused values alone: does it say that one is missing? Then nothing
+ * but something stands there from now on. */
+static bool note_needed(search *s, const mistakes *told)
+{
+    bool noted = false;
+    for (size_t v = 0; v < s->values->n; v++) {
+        pe_value *value = &s->values->value[v];
+        for (size_t i = 0; i < told->n && value->refused && !value->needed; i++)
+            if (is_of(s->values, value, told->list[i].where))
+                noted = value->needed = true;
+    }
+    return noted;
+}
+
+/* Is all that is told of numbers and choices? What stands in for one of these is as good as any
+ * other. */
+static bool all_plain(const pe_values *values, const mistakes *told)
+{
+    bool plain = true;
+    for (size_t v = 0; v < values->n; v++)
+        for (size_t i = 0; i < told->n; i++)
+            if (is_of(values, &values->value[v], told->list[i].where))
+                plain &= values->value[v].param->kind <= PE_KIND_CHOICE;
+    return plain;
+}
+
+/* What several plans, with different things in the place of the refused values, say of others. */
+typedef struct opinion {
+    mistakes common;
+    size_t plans;  /* that say something of others */
+    size_t silent; /* that complain of refused numbers alone: these must go, as in the first plan */
+    bool many;     /* the first plan depends on several values, or on more than a number */
+} opinion;
+
+/* False: there is no further mistake. */
+static bool ask(search *s, unsigned which, opinion *so_far)
+{
+    pe_problem problem;
+    asked of = {0};
+    const pe_status status = plan_with(s, which, &of, &problem);
+    if (status == PE_OK || pe_status_is_ours(status))
+        return false;
+    if (!is_mistake(status))
+        return true;
+    pe_query_locate(s->query, &problem);
+    const mistakes all = list_of(&problem);
+    mistakes one = all;
+    keep_new(&one, s->values);
+    if (one.n == 0 && which == 0 && note_needed(s, &all))
+        return ask(s, which, so_far);
+    if (one.n == 0)
+        so_far->silent += !so_far->many && all_plain(s->values, &all);
+    else if (so_far->plans++ == 0)
+        so_far->common = one;
+    else
+        keep_common(&so_far->common, &one);
+    if (which == 0)
+        so_far->many = one.n == 0 || of.lists > 0 || of.any > 1;
+    if (one.n > 0 && of.any == 0)
+        so_far->plans = PE_STAND_INS;
+    return true;
+}
+
+/* The mistakes that are there whatever stands in for the refused values. */
+static mistakes find_more(search *s)
+{
+    opinion all = {0};
+    for (unsigned which = 0; which < PE_STAND_INS && all.plans < PE_STAND_INS; which++)
+        if (!ask(s, which, &all))
+            return (mistakes){0};
+    return all.plans > 1 || all.plans + all.silent == PE_STAND_INS ? all.common : (mistakes){0};
+}
+
+/* Those that are told, and those that are missing, for which there may have been no room. */
+static void refuse_told(search *s)
+{
+    const mistakes told = list_of(s->all);
+    for (size_t v = 0; v < s->values->n; v++) {
+        pe_value *value = &s->values->value[v];
+        value->refused |=
+            value->param->required && !value->present && value->param->kind != PE_KIND_NAME;
+        for (size_t i = 0; i < told.n; i++)
+            value->refused |= is_of(s->values, value, told.list[i].where);
+    }
+}
+
+static void tell_all(search *s)
+{
+    mistakes more;
+    do {
+        refuse_told(s);
+        more = find_more(s);
+        for (size_t i = 0; i < more.n; i++) {
+            pe_problem one;
+            (void)pe_fail(&one, PE_INVALID_PARAMETER, more.list[i].where, "%s",
+                          more.list[i].detail);
+            pe_problem_add(s->all, &one);
+        }
+    } while (more.n > 0 && s->all->n_others < PE_MISTAKES_MAX);
+}
+
+/* Zeros for the numbers of small tensors that a plan has taken. False where that cannot be. */
+static bool replace_taken(pe_values *before, const pe_values *after)
+{
+    bool all = true;
+    for (size_t i = 0; i < before->n && all; i++) {
+        pe_array *tensor = &before->value[i].tensor;
+        const pe_array was = *tensor;
+        pe_problem none;
+        if (was.data == after->value[i].tensor.data)
+            continue;
+        *tensor = (pe_array){0};
+        all = was.elements <= TAKEN_ELEMENTS &&
+              pe_array_make(was.dtype, &was.shape, tensor, &none) == PE_OK;
+        if (all)
+            memset(tensor->data, 0, was.elements * pe_dtype_bytes(was.dtype));
+    }
+    return all;
+}
+
+pe_status pe_query_plan(pe_query *query, struct pe_tables *tables, const pe_limits *limits,
+                        pe_plan *out, pe_problem *why)
+{
+    pe_values before;
+    pe_status status = pe_values_lend(&query->values, &before, why);
+    if (status != PE_OK)
+        return status;
+    if (query->mistakes == NULL) {
+        status = query->resource->plan(&query->values, tables, limits, out, why);
+        if (status != PE_OK)
+            pe_query_locate(query, why);
+    } else {
+        *why = *query->mistakes;
+        status = why->status;
+    }
+    search s = {query, &before, tables, limits, REFUSAL_WORK, why};
+    if ((query->mistakes != NULL || is_mistake(status)) && replace_taken(&before, &query->values))
+        tell_all(&s);
+    pe_values_free(&before);
+    return status;
+}
