@@ -441,17 +441,38 @@ static void put_body(const body *b, pe_buffer *out)
 static pe_status read_values(body *b, pe_problem *why)
 {
     pe_query query;
+    pe_problem mistake;
     pe_buffer text = {0};
     pe_resource resource = *b->claim->resource;
     resource.nested = "parameters";
     put_body(b, &text);
-    const pe_status status = text.failed ? pe_fail_memory(why)
-                                         : pe_query_json_parse(&resource, pe_buffer_slice(&text),
-                                                               b->limits, &query, why);
+    pe_read_limits limits = *b->limits;
+    limits.keep_mistakes = limits.plan != NULL;
+    pe_status status =
+        text.failed ? pe_fail_memory(why)
+                    : pe_query_json_parse(&resource, pe_buffer_slice(&text), &limits, &query, why);
     pe_buffer_free(&text);
     if (status != PE_OK)
         return status;
-    return pe_claim_take_query(b->claim, &query, why);
+    if (query.mistakes != NULL)
+        status = (*why = *query.mistakes).status;
+    return pe_problem_collect(status, pe_claim_take_query(b->claim, &query, &mistake), &mistake,
+                              why);
+}
+
+/* The mistakes of the parameters' plan, beside those that were told. */
+static void plan_refused(body *b)
+{
+    pe_problem all;
+    pe_plan none = {0};
+    const pe_read_limits *limits = b->limits;
+    pe_query query = {
+        .resource = b->claim->resource, .values = b->claim->values, .mistakes = b->why};
+    if (b->failed == PE_OK || pe_status_is_ours(b->failed) || query.values.n == 0 ||
+        limits->plan == NULL)
+        return;
+    b->failed = pe_query_plan(&query, limits->tables, limits->plan, &none, &all);
+    *b->why = all;
 }
 
 /* The members that are single values. */
@@ -600,6 +621,7 @@ pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_cl
     pe_status status = read_members(&b, json, &broken);
     if (status == PE_OK) {
         read_all(&b);
+        plan_refused(&b);
         status = b.failed;
     } else {
         *why = broken;

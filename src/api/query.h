@@ -20,6 +20,9 @@ typedef struct pe_read_limits {
     /* A query that could be planned but for its mistakes is read: pe_query_plan tells them, and
      * those of the plan. */
     bool keep_mistakes;
+    /* A claim whose reading fails is planned under these for its other mistakes; NULL: it is not. */
+    struct pe_tables *tables;
+    const pe_limits *plan;
 } pe_read_limits;
 
 /**

@@ -603,6 +603,11 @@ static const struct {
      " \"dtype\": \"fp16\", \"table\": [[1, \"a\"]]}",
      "#/tolerance #/parameters/bas #/dtype #/table/0/1 "},
     {"/v1/verify", "{\"encoding\": \"rope\", \"inputs\": [[1, 2]]}", "#/rotated "},
+    {"/v1/verify",
+     "{\"encoding\": \"rope\", \"parameters\": {\"head_dim\": 3, \"positions\": \"x\"}, "
+     "\"tolerance\": -1,"
+     " \"table\": 5}",
+     "#/tolerance #/parameters/positions #/table #/parameters/head_dim "},
 };
 
 static void put_places(const reply *answer, char *out, size_t bytes)

@@ -20,16 +20,18 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
     const pe_status status = pe_parameters_find(request, true, &parameters, why);
     if (status != PE_OK)
         return status;
-    const pe_read_limits *limits = &request->service->read_limits;
+    pe_read_limits limits = request->service->read_limits;
+    limits.tables = request->service->tables;
+    limits.plan = &request->service->limits;
     if (request->json_body)
-        return pe_claim_json_parse(pe_buffer_slice(&request->body), limits, out, why);
+        return pe_claim_json_parse(pe_buffer_slice(&request->body), &limits, out, why);
     const pe_binary_body body = {.string = {request->query, request->query_bytes},
                                  .media_type = parameters.media_type,
                                  .shape = parameters.shape,
                                  .dtype = parameters.dtype,
                                  .data = request->body.data,
                                  .bytes = request->body.bytes};
-    return pe_claim_binary_parse(&body, limits, out, why);
+    return pe_claim_binary_parse(&body, &limits, out, why);
 }
 
 /* Whether there is a client is asked now and then only: guesses take microseconds, and a client
