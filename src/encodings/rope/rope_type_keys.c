@@ -165,12 +165,10 @@ static pe_status read_lists(const pe_values *values, size_t pairs, pe_rope_formu
 {
     pe_problem mistake;
     pe_status status = PE_OK;
-    double *at = formula->list + formula->n_list;
     if (reads(formula->type, PE_ROPE_LONG_FACTOR) && pe_values_present(values, "short_factor") &&
-        pe_values_present(values, "long_factor")) {
+        pe_values_present(values, "long_factor"))
         status = read_divisors(values, pairs, formula, why);
-        at = formula->list + formula->n_list;
-    }
+    double *at = formula->list + formula->n_list;
     status = pe_problem_collect(
         status,
         read_own_list(values, "freq_factors", pairs, at, &formula->n_freq_factors, &mistake),
