@@ -12,7 +12,7 @@
 
 /* ---- what was given ---- */
 
-enum { POSITIONS, HEAD_DIM, CACHE_LAYOUT, PAIRING, D_MODEL, NUM_HEADS, QUERIES, KEYS, WATCHED };
+enum { POSITIONS, HEAD_DIM, CACHE_LAYOUT, PAIRING, D_MODEL, NUM_HEADS, QUERIES, KEYS, ROTARY };
 static const struct {
     const char *name;
     unsigned gives; /* bits */
@@ -26,6 +26,8 @@ static const struct {
     {"num_heads", 1U << NUM_HEADS},
     {"query_length", 1U << QUERIES},
     {"key_length", 1U << KEYS},
+    {"rotary_dim", 1U << ROTARY},
+    {"partial_rotary_factor", 1U << ROTARY},
     {"distances", 1U << QUERIES | 1U << KEYS},
 };
 
@@ -389,12 +391,14 @@ static double least_share(const pe_stored_list *list, bool halves)
 }
 
 /* Does each number stand twice in a row, in which order? The numbers tell; where they do not, the
- * width of a head. */
+ * width of a head. Rows of half of it are of pairs, whatever is in them. */
 static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list, const rows *r)
 {
     const double halves = least_share(list, true), neighbours = least_share(list, false);
+    const bool as_pairs = shapes->head_dim == 2 * r->width && !was_given(shapes, ROTARY);
     const bool by_halves = halves > 0.5, by_neighbours = neighbours > 0.5;
-    const bool doubled = by_halves || by_neighbours, told = by_halves != by_neighbours;
+    const bool doubled = (by_halves || by_neighbours) && !as_pairs;
+    const bool told = by_halves != by_neighbours;
     if (isnan(halves) && !was_given(shapes, CACHE_LAYOUT))
         say(shapes, "the numbers do not tell the layout");
     if (doubled || r->width == shapes->head_dim) {

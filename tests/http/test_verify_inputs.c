@@ -106,6 +106,14 @@ static const struct {
      false,
      {"pairing was half, not interleaved"}},
     {"encoding=rope", {{"cos", COS}, {"sin", SIN}}, true, {"\"head_dim=16, from"}},
+    {"encoding=rope&head_dim=32", /* frequencies that repeat, not a layout */
+     {{"cos", HALVES_COS}, {"sin", HALVES_SIN}},
+     false,
+     {"\"cache_layout\":\"pairs\""}},
+    {"encoding=rope&head_dim=32&rotary_dim=16",
+     {{"cos", HALVES_COS}, {"sin", HALVES_SIN}},
+     true,
+     {"\"cache_layout=hf, each"}},
     {"encoding=rope&rope_theta=500000",
      {{"cos", COS}, {"sin", SIN}},
      false,
@@ -337,64 +345,62 @@ static void bodies_have_a_bound_of_their_own(void **state)
 
 /* Tables of the program that are what is claimed: what their rows leave open, and what was
  * allowed. Half a step of float32 at 1 is 2^-25. */
+#define YARN "head_dim=128&rope_type=yarn&factor=4&original_max_position_embeddings=32768"
+static const struct {
+    const char *query, *more;
+    const char *says[4], *never;
+} worth[] = {
+    {YARN "&attention_factor=1&positions=0:8",
+     "&tolerance=0.01",
+     {"\"cannot_tell\":[{\"text\":\"positions 0:8 cannot tell rope_type=yarn from "
+      "rope_type=default; send rows from 41 on\",\"claimed\":\"rope_type=yarn\","
+      "\"instead\":\"rope_type=default\",\"rows_from\":41}",
+      "\"allowance\":{\"max_abs\":0.01,", "the tolerance 0.01 is allowed everywhere"},
+     "\"arithmetic\":\"float32\""},
+    {YARN "&attention_factor=1&positions=41", "&tolerance=0.01", {NULL}, "rope_type=default\","},
+    {YARN "&positions=0:8", "&tolerance=0.01", {NULL}, "cannot_tell"},
+    {YARN "&positions=0:8", "", {NULL}, "cannot_tell"},
+    {"head_dim=64&rope_type=dynamic&factor=4&max_position_embeddings=2048&positions=0:8",
+     "",
+     {"cannot tell rope_type=dynamic from rope_type=default; no rows of these parameters can"},
+     "rope_type=linear"},
+    {"head_dim=64&rope_type=longrope&original_max_position_embeddings=64&seq_len=100"
+     "&max_position_embeddings=128&rotary_dim=4&short_factor=1,1&long_factor=1,1.001"
+     "&positions=0:2&dtype=bfloat16",
+     "",
+     {"cannot tell long_factor from short_factor; send rows from "},
+     "no rows"},
+    {"head_dim=64&positions=0:1",
+     "",
+     {"cannot tell rope_theta=10000 from rope_theta=500000; send rows from 1 on",
+      "cannot tell rope_type=default from rope_type=linear; send rows from 1 on"},
+     "rows from 2"},
+    {"head_dim=64&positions=0:64",
+     "",
+     {"\"allowance\":{\"arithmetic\":\"exact\",\"max_abs\":2.98023224",
+      "at most 2.98e-08 (0.25 ulp) is allowed by exact arithmetic"},
+     "cannot_tell"},
+    {"head_dim=64&positions=100&numerics=float32",
+     "",
+     {"\"allowance\":{\"arithmetic\":\"float32\",", "for the angle of pair ",
+      "2.384e-07 for sine, cosine and attention factor"},
+     "cannot_tell"},
+};
+
 static void a_match_says_what_it_is_worth(void **state)
 {
-#define YARN "head_dim=128&rope_type=yarn&factor=4&original_max_position_embeddings=32768"
-    static const struct {
-        const char *query, *more;
-        const char *says[4], *never;
-    } rows[] = {
-        {YARN "&attention_factor=1&positions=0:8",
-         "&tolerance=0.01",
-         {"\"cannot_tell\":[{\"text\":\"positions 0:8 cannot tell rope_type=yarn from "
-          "rope_type=default; send rows from 41 on\",\"claimed\":\"rope_type=yarn\","
-          "\"instead\":\"rope_type=default\",\"rows_from\":41}",
-          "\"allowance\":{\"max_abs\":0.01,", "the tolerance 0.01 is allowed everywhere"},
-         "\"arithmetic\":\"float32\""},
-        {YARN "&attention_factor=1&positions=41",
-         "&tolerance=0.01",
-         {NULL},
-         "rope_type=default\","},
-        {YARN "&positions=0:8", "&tolerance=0.01", {NULL}, "cannot_tell"},
-        {YARN "&positions=0:8", "", {NULL}, "cannot_tell"},
-        {"head_dim=64&rope_type=dynamic&factor=4&max_position_embeddings=2048&positions=0:8",
-         "",
-         {"cannot tell rope_type=dynamic from rope_type=default; no rows of these parameters can"},
-         "rope_type=linear"},
-        {"head_dim=64&rope_type=longrope&original_max_position_embeddings=64&seq_len=100"
-         "&max_position_embeddings=128&rotary_dim=4&short_factor=1,1&long_factor=1,1.001"
-         "&positions=0:2&dtype=bfloat16",
-         "",
-         {"cannot tell long_factor from short_factor; send rows from "},
-         "no rows"},
-        {"head_dim=64&positions=0:1",
-         "",
-         {"cannot tell rope_theta=10000 from rope_theta=500000; send rows from 1 on",
-          "cannot tell rope_type=default from rope_type=linear; send rows from 1 on"},
-         "rows from 2"},
-        {"head_dim=64&positions=0:64",
-         "",
-         {"\"allowance\":{\"arithmetic\":\"exact\",\"max_abs\":2.98023224",
-          "at most 2.98e-08 (0.25 ulp) is allowed by exact arithmetic"},
-         "cannot_tell"},
-        {"head_dim=64&positions=100&numerics=float32",
-         "",
-         {"\"allowance\":{\"arithmetic\":\"float32\",", "for the angle of pair ",
-          "2.384e-07 for sine, cosine and attention factor"},
-         "cannot_tell"},
-    };
     (void)state;
-    for (size_t r = 0; r < PE_LEN(rows); r++) {
+    for (size_t r = 0; r < PE_LEN(worth); r++) {
         char target[600], claim[600];
-        snprintf(target, sizeof target, "/v1/rope/table?%s&format=safetensors", rows[r].query);
-        snprintf(claim, sizeof claim, "encoding=rope&%s%s", rows[r].query, rows[r].more);
+        snprintf(target, sizeof target, "/v1/rope/table?%s&format=safetensors", worth[r].query);
+        snprintf(claim, sizeof claim, "encoding=rope&%s%s", worth[r].query, worth[r].more);
         reply table = get(&server, target);
         assert_status(target, &table, 200);
         const pe_buffer body = {.data = table.body, .bytes = table.bytes};
         reply answer = parts_verify(&server, claim, SAFETENSORS, &body);
-        assert_said(claim, &answer, true, rows[r].says, PE_LEN(rows[r].says));
-        if (strstr(answer.body, rows[r].never) != NULL)
-            fail_msg("%s: \"%s\" is said: %s", claim, rows[r].never, answer.body);
+        assert_said(claim, &answer, true, worth[r].says, PE_LEN(worth[r].says));
+        if (strstr(answer.body, worth[r].never) != NULL)
+            fail_msg("%s: \"%s\" is said: %s", claim, worth[r].never, answer.body);
         reply_free(&answer);
         reply_free(&table);
     }
