@@ -39,8 +39,13 @@ void pe_claim_shapes_saw(pe_claim_shapes *shapes, const char *name, pe_slice val
     for (size_t w = 0; w < PE_LEN(watched); w++)
         if (strcmp(name, watched[w].name) == 0)
             shapes->given |= watched[w].gives;
+    const size_t size = (size_t)strtoull(text + quoted, NULL, 10);
     if (strcmp(name, "head_dim") == 0)
-        shapes->head_dim = (size_t)strtoull(text + quoted, NULL, 10);
+        shapes->head_dim = size;
+    if (strcmp(name, "num_heads") == 0)
+        shapes->num_heads = size;
+    if (strcmp(name, "query_length") == 0)
+        shapes->query_length = size;
     const bool layout = strcmp(name, "cache_layout") == 0;
     shapes->onnx |= layout && strncmp(text + quoted, "onnx", 4) == 0;
     shapes->hf |= layout && strncmp(text + quoted, "hf", 2) == 0;
@@ -542,6 +547,20 @@ static void unname(pe_claim_shapes *shapes, const char *resource, pe_stored *ten
     tensor->name[0] = '\0';
 }
 
+/* Where a given size is another one, axes stand in another order, and tell nothing. */
+static bool contradicts(const pe_claim_shapes *shapes, size_t row, const size_t *of)
+{
+    for (size_t a = 0; a < sizes[row].axes; a++) {
+        const unsigned which = sizes[row].axis[a].which;
+        const size_t given = which == NUM_HEADS ? shapes->num_heads
+                             : which == QUERIES ? shapes->query_length
+                                                : 0;
+        if (sizes[row].axis[a].name != NULL && given != 0 && of[a] != given && of[a] != 1)
+            return true;
+    }
+    return false;
+}
+
 static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored *tensor, bool lone)
 {
     for (size_t s = 0; s < PE_LEN(sizes); s++) {
@@ -550,7 +569,7 @@ static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored 
             continue;
         if (lone)
             unname(shapes, resource, tensor);
-        for (size_t a = 0; a < sizes[s].axes; a++)
+        for (size_t a = 0; a < sizes[s].axes && !contradicts(shapes, s, of); a++)
             if (sizes[s].axis[a].name == NULL)
                 add_positions(shapes, of[a]);
             else

@@ -23,10 +23,11 @@ typedef struct pe_claim_added {
 
 /** What a client gave, and what its tensors add to that. */
 typedef struct pe_claim_shapes {
-    unsigned given;  /* watched parameters, as bits */
-    size_t head_dim; /* as given; 0: it is not known here */
-    bool onnx, hf;   /* that cache_layout was given; onnx has names of its own */
-    bool angles;     /* the lone tensor holds angles */
+    unsigned given;                 /* watched parameters, as bits */
+    size_t head_dim;                /* as given; 0: it is not known here */
+    size_t num_heads, query_length; /* the same */
+    bool onnx, hf;                  /* that cache_layout was given; onnx has names of its own */
+    bool angles;                    /* the lone tensor holds angles */
     size_t n_added;
     pe_claim_added added[8];
     pe_buffer said; /* owned: a line for each thing that was read off or left out */

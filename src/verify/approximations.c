@@ -163,8 +163,9 @@ static double turns_of(const cell *at)
 static double read_slope(const pe_beside *b)
 {
     double slope = 0;
-    for (double most = 2; most <= 0x1p20; most *= 2) {
+    for (int bits = 1; bits <= 20; bits++) {
         double up = 0, down = 0;
+        const double most = ldexp(1, bits);
         for (size_t e = 0; e < b->rows * b->pairs; e++) {
             cell at;
             if (!cell_at(b, e / b->pairs, e % b->pairs, &at) || fabs(turns_of(&at)) > most)
@@ -224,8 +225,9 @@ static bool read_chords(const pe_beside *b, double *a, double *unused)
 static bool read_entries(const pe_beside *b, double *a, double *unused)
 {
     (void)unused;
-    for (*a = 64; *a <= 65536; *a *= 2) {
+    for (int bits = 6; bits <= 16; bits++) {
         size_t good = 0, all = 0;
+        *a = ldexp(1, bits);
         for (size_t e = 0; e < b->rows * b->pairs; e++) {
             cell at;
             if (!cell_at(b, e / b->pairs, e % b->pairs, &at))

@@ -197,10 +197,13 @@ pe_status pe_head_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status != PE_OK || !made)
         return status;
     found at = {.of = &b, .claimed = calloc(2 * b.rows + 1, sizeof(double))};
+    if (at.claimed == NULL) {
+        pe_beside_free(&b);
+        return pe_fail_memory(why);
+    }
     at.is = at.claimed + b.rows;
-    status = at.claimed == NULL ? pe_fail_memory(why) : PE_OK;
     s->work += 8 * b.rows * b.width;
-    const double part = status == PE_OK && b.rows > 1 ? read_positions(&at) : 0;
+    const double part = b.rows > 1 ? read_positions(&at) : 0;
     if (part > 0.9)
         status = tell(s, &at, part, why);
     free(at.claimed);

@@ -115,7 +115,7 @@ static bool find_order(const pe_shape *wanted, const pe_shape *is, size_t order[
 static size_t permuted_element(const pe_shape *wanted, const pe_shape *is, const size_t *order,
                                size_t e)
 {
-    size_t index[PE_MAX_DIMS], from = 0;
+    size_t index[PE_MAX_DIMS] = {0}, from = 0;
     for (size_t d = wanted->ndim; d-- > 0; e /= wanted->dim[d])
         index[order[d]] = e % wanted->dim[d];
     for (size_t k = 0; k < is->ndim; k++)

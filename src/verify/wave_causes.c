@@ -116,6 +116,7 @@ static double coordinate(const change *c, size_t row, size_t axis)
 static double number_at(const change *c, size_t e, double *error)
 {
     const place at = place_of(c, e);
+    *error = 0;
     if (at.wave == PLACE)
         return coordinate(c, at.row, at.pair);
     const double w = c->of->frequency[at.pair];

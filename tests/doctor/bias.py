@@ -91,6 +91,8 @@ ALIBI_ROWS = [
     ("a: logarithm of distances", "distance_form", [ALIBI], {"distance": lambda i, j: np.log1p(np.abs(i - j))}, ""),
     ("a: distances clipped at 8", "clamp|distance_form", [ALIBI, CAUSAL], {"distance": lambda i, j: np.minimum(np.abs(i - j), 8)}, ""),
     ("a: distances halved", "linear|bias_scale|heads", [ALIBI], {"distance": lambda i, j: np.abs(i - j) / 2}, ""),
+    ("a: by query, not by distance", "form|distance_form", [ALIBI], {"distance": lambda i, j: i + 0 * j}, ""),
+    ("a: root of distances", "distance_form", [ALIBI], {"distance": lambda i, j: np.sqrt(np.abs(i - j))}, ""),
     ("a: window restarts every 8", "wrap|restart|distance_form", [ALIBI], {"distance": lambda i, j: np.abs(i - j) % 8}, ""),
 ]
 CHANGES = [
@@ -253,6 +255,7 @@ FUNCTIONS = [
         ("b: past length ignored", "distance_shift", PAST, {"d": lambda d: np.arange(60)[None] - np.arange(4)[:, None]}, "NVIDIA/TensorRT-LLM#1343"),
         ("b: past length one more", "distance_shift", PAST, {"d": lambda d: d - 1}, ""),
         ("b: distances one too large", "distance_shift", BI, {"d": lambda d: d + 1}, ""),
+        ("b: absolute distances, one direction", "absolute|bias_sign|direction", UNI, {"d": lambda d: -np.abs(d)}, ""),
         ("b: plain distances, no buckets", "clamp|bucket_edge|max_distance|buckets", FAR, {"exact": lambda b: 15, "top": 1e9}, ""),
     ]),
     ("t5/buckets deberta", deberta, "int32", [
@@ -268,6 +271,7 @@ FUNCTIONS = [
         ("h: clip half", "shaw_clip", SHAW, {"k": 3}, ""),
         ("h: not moved to 0", "distance_shift|offset", SHAW, {"add": 0}, ""),
         ("h: moved by one more", "distance_shift|offset", SHAW, {"add": 7}, ""),
+        ("h: clip exclusive", "shaw_clip", SHAW, {"k": 5, "add": 6}, ""),
         ("h: distances one too large", "distance_shift", SHAW, {"low": 1}, ""),
     ]),
     ("swin/index", swin, "int32", [

@@ -175,10 +175,10 @@ def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0
 
 
 def timing(c, start=None, n=None, top=None, low=None, layout="sin_cos"):
-    """tensor2tensor's get_timing_signal_1d."""
+    """tensor2tensor's get_timing_signal_1d, whose code multiplies by the shortest timescale."""
     half = c["d_model"] // 2
     low, top = low or c.get("min_timescale", 1.0), top or c.get("max_timescale", 1e4)
-    w = np.power(top / low, -np.arange(half) / max((n or half - 1), 1)) / low
+    w = np.power(top / low, -np.arange(half) / max((n or half - 1), 1)) * low
     a = (np.arange(c["length"]) + (c.get("start_index", 0) if start is None else start))[:, None] * w
     return laid_out(np.sin(a), np.cos(a), layout)
 

@@ -391,21 +391,27 @@ XPOS_ROWS = [
 ]
 
 
-def mixed_ids(c, grid=(1, 4, 6), merge=2, before=2, after=3, hold=False, swap=False, sum_=False, late=0):
+def mixed_ids(c, grid=(1, 4, 6), merge=2, before=2, after=3, hold=False, swap=False, sum_=False, late=0, order=None,
+              flat=False, anew=False):
     h, w = grid[1] // merge, grid[2] // merge
     ids = np.stack(np.meshgrid(np.arange(grid[0]), np.arange(h), np.arange(w), indexing="ij")).reshape(3, -1) + before + late
     if swap:
         ids = ids[[0, 2, 1]]
+    if order:
+        ids = ids[list(order)]
     if hold:
         ids = ids * 0 + before
     top = before + h * w if sum_ else ids.max() + 1
-    return np.concatenate([np.tile(np.arange(before), (3, 1)), ids, top + np.tile(np.arange(after), (3, 1))], 1)
+    made = np.concatenate([np.tile(np.arange(before), (3, 1)), ids, (0 if anew else top) + np.tile(np.arange(after), (3, 1))], 1)
+    return np.tile(np.arange(made.shape[1]), (3, 1)) if flat else made
 
 
 IDS = {"token_runs": "text:2,image:6,text:3", "image_grid_thw": "1,4,6"}
 IDS_ROWS = [
     ("i: height and width exchanged", "axes", {"swap": True}), ("i: all patches at one place", "stuck|axes|image", {"hold": True}),
     ("i: text after counts patches", "shift|image|delta", {"sum_": True}), ("i: image one late", "shift|image", {"late": 1}),
+    ("i: time and width exchanged", "axes", {"order": (2, 1, 0)}), ("i: plain 1-D positions", "axes|one_axis|consecutive", {"flat": True}),
+    ("i: text after begins at 0", "restart|shift|delta", {"anew": True}), ("i: image from 0", "shift|image", {"late": -2}),
 ]
 
 
