@@ -296,7 +296,8 @@ def draw_scaling(draw, head_dim):
 
 def draw_variant(draw, config, head_dim):
     """The default configuration with another rotation, in the spelling of transformers 4 or 5."""
-    variant = {key: value for key, value in config.items() if not re.match("rope_|partial_rotary|original_max", key)}
+    own = "rope_|layer_rope_theta|partial_rotary|original_max"
+    variant = {key: value for key, value in config.items() if not re.match(own, key)}
     theta = draw.choice([5e5, 1e6, 10000.0, None])
     scaling = draw.choice([None, draw_scaling(draw, head_dim), draw_scaling(draw, head_dim)])
     if draw.random() < 0.2:
