@@ -9,8 +9,9 @@ from posenc_client.api.rope import rope_rotate, rope_scores, rope_table
 from posenc_client.api.sinusoidal import sinusoidal
 from posenc_client.api.tables_by_post import rope_table_post
 from posenc_client.api.verify import verify
-from posenc_client.models import (Format, Problem, Resolved, ResolveModelBody, RopeRotateRequest, RopeScoresRequest,
-                                  RopeTableAnswer, RopeTableRequest, Tensor, VerifyReport, VerifyRequest)
+from posenc_client.models import (Format, Problem, Resolved, ResolveModelJsonBody, RopeRotateRequest,
+                                  RopeScoresRequest, RopeTableAnswer, RopeTableRequest, Tensor, VerifyReport,
+                                  VerifyRequest)
 
 client = Client(base_url=sys.argv[1])
 
@@ -26,7 +27,7 @@ scores = rope_scores.sync(client=client, body=RopeScoresRequest(q=[[1, 0]], k=[[
 assert isinstance(scores, Tensor) and scores.data == [[1]], scores
 slopes = alibi_slopes.sync(client=client, num_heads=8)
 assert isinstance(slopes, Tensor) and slopes.shape == [8], slopes
-config = ResolveModelBody.from_dict({"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 32})
+config = ResolveModelJsonBody.from_dict({"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 32})
 resolved = resolve_model.sync(client=client, body=config)
 assert isinstance(resolved, Resolved) and resolved.encoding == "rope", resolved
 claim = {"encoding": "sinusoidal", "parameters": {"d_model": 2, "positions": "0:1"}, "table": [[0, 1]]}
