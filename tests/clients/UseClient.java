@@ -49,7 +49,7 @@ public class UseClient {
 
     static void models(ApiClient client) throws Exception {
         Map<String, Object> config = Map.of("model_type", "llama", "hidden_size", 2048, "num_attention_heads", 32);
-        equal(new ModelsApi(client).resolveModel(config).getEncoding(), "rope");
+        equal(new ModelsApi(client).resolveModel(config, null).getEncoding(), "rope");
     }
 
     static void checks(ApiClient client) throws Exception {

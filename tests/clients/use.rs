@@ -34,7 +34,7 @@ fn transforms(server: &Configuration) {
 
 fn models(server: &Configuration) {
     let config = json!({"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 32});
-    let resolved = models_api::resolve_model(server, request(config)).unwrap();
+    let resolved = models_api::resolve_model(server, request(config), None).unwrap();
     assert_eq!(json!(resolved.encoding), "rope");
     assert!(!models_api::list_models(server, Some("phi")).unwrap().models.is_empty());
 }
