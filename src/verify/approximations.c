@@ -7,6 +7,7 @@
 #include "base/turns.h"
 #include "verify/beside.h"
 #include "verify/findings.h"
+#include "verify/patterns.h"
 
 #define TURN 6.283185307179586
 #define MOST 0.97 /* the part of the elements or pairs that follow a cause */
@@ -356,6 +357,16 @@ static const row last_resort[] = {
 
 /* ---- trying ---- */
 
+/* Few elements that are off are no way of computing all of them. */
+static bool are_many(const pe_beside *b)
+{
+    size_t off = 0;
+    const size_t all = b->rows * b->width;
+    for (size_t e = 0; e < all; e++)
+        off += pe_patterns_is_claimed(b, e / b->width, e % b->width) ? 0 : 1;
+    return off * 8 > all;
+}
+
 /* Is every element near the claimed one? */
 static bool is_near(const pe_beside *b)
 {
@@ -400,11 +411,11 @@ static pe_status try_rows(pe_search *s, pe_guess *guess, const row *first, size_
         status = pe_beside_make(&(pe_comparison){s->whole, guess, &s->work}, &b, &made, why);
     if (status != PE_OK || !made)
         return status;
-    const bool near = b.rows > 0 && is_near(&b);
-    for (size_t r = 0; r < n && status == PE_OK && !pe_attempts_found(s); r++) {
+    const bool many = are_many(&b), near = many && is_near(&b);
+    for (size_t r = 0; r < n && many && status == PE_OK && !pe_attempts_found(s); r++) {
         double x = 0, y = 0;
         s->work += b.rows * b.width;
-        if ((near || (first[r].how == FITTED_ANYWHERE && b.rows > 0)) && first[r].read(&b, &x, &y))
+        if ((near || first[r].how == FITTED_ANYWHERE) && first[r].read(&b, &x, &y))
             status = tell(s, &b, &first[r], x, y, why);
     }
     pe_beside_free(&b);

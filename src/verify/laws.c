@@ -420,7 +420,7 @@ static const law laws[] = {
         .read = pe_law_numbers_unscaled_theta, .predict = of_theta, .fitted = true),
     LAW("rope_theta", "rope_theta (the base) was {a}, not {b}", "set rope_theta as claimed",
         .read = pe_law_numbers_theta, .predict = of_theta, .fitted = true),
-    LAW("rope_theta", "rope_theta (the base) was about {a}, not {b}", "set rope_theta as claimed",
+    LAW("base_about", "rope_theta (the base) was about {a}, not {b}", "set rope_theta as claimed",
         .read = pe_law_numbers_turned_theta, .predict = of_ratio, .fitted = true),
     LAW("frequencies_scaled",
         "all frequencies are {a} times the claimed ones, as linear scaling by a factor of {b}",
