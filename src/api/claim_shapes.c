@@ -385,7 +385,7 @@ static void set_name(pe_stored *tensor, const char *name)
 /* The least share among cosines and sines: only what is in both is their layout. */
 static double least_share(const pe_stored_list *list, bool halves)
 {
-    double least = NAN;
+    double least = (double)NAN;
     for (size_t t = 0; t < list->n; t++) {
         rows r;
         const double one =

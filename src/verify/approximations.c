@@ -404,7 +404,7 @@ static pe_status tell(pe_search *s, const pe_beside *b, const row *of, double a,
 static pe_status try_rows(pe_search *s, pe_guess *guess, const row *first, size_t n,
                           pe_problem *why)
 {
-    bool made;
+    bool made = false;
     pe_beside b;
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
     if (status == PE_OK)

@@ -331,7 +331,7 @@ static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks
 
 pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    bool made;
+    bool made = false;
     pe_beside b;
     bits marks = {0};
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);

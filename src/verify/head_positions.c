@@ -187,7 +187,7 @@ static pe_status tell(pe_search *s, const found *at, double part, pe_problem *wh
 
 pe_status pe_head_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    bool made;
+    bool made = false;
     pe_beside b;
     if (!s->whole->rotated || guess->n_faults == PE_FAULTS_MAX)
         return PE_OK;

@@ -262,10 +262,12 @@ static double anchored(const source *s, const pe_reading *r, size_t pair)
         if (p != 0 && r->position[t] == p && known * fabs(p) < 1)
             off[n++] = wrap(phase(pair_at(s, t, pair)) - w * p) / p;
     }
+    if (n < 8)
+        return w;
     const double more = median(off, n);
     for (size_t k = 0; k < n; k++)
         near += fabs(off[k] - more) < known;
-    return n >= 8 && near >= LEAST_SHARE * (double)n ? w + more : w;
+    return near >= LEAST_SHARE * (double)n ? w + more : w;
 }
 
 static void anchor(const source *s, pe_reading *r)
