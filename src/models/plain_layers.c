@@ -2,6 +2,7 @@
 /* plain_layers.c - layers that count distances or add sinusoids. */
 #include "models/plain_layers.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "encodings/registry.h"
@@ -87,6 +88,8 @@ static double read_side(pe_reader *reader, const char *key, const char *paramete
 {
     const json_t *value = pe_reader_member(reader, key);
     pe_reader_used(reader, key, value, parameter, NULL);
+    if (value != NULL && !json_is_number(value))
+        pe_reader_fail_type(reader, key, "a number", value);
     if (value == NULL && fallback != 0)
         pe_reader_class_default(reader, key, fallback, parameter);
     return value != NULL ? json_number_value(value) : fallback;
@@ -102,8 +105,8 @@ void pe_plain_layers_sincos_grid(pe_reader *reader, pe_model_layers *kind)
     const double sample = read_side(reader, "sample_size", "base_size", 128);
     const double patch = read_side(reader, "patch_size", "base_size", 2);
     const double side = own != 0 ? read_side(reader, "pos_embed_max_size", "height", own) : 0;
-    const double base = patch >= 1 ? (double)(long long)(sample / patch) : 0;
-    const double scale = sample >= 128 ? (double)(long long)(sample / 64) : 1;
+    const double base = patch >= 1 ? trunc(sample / patch) : 0;
+    const double scale = sample >= 128 ? trunc(sample / 64) : 1;
     double heads = 0, dim = 0;
     if (!pe_reader_finds_fact(reader, PE_FACT_HEADS, &heads, NULL) ||
         !pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, NULL))

@@ -48,6 +48,12 @@ static double real(const element *at, const char *name)
     return pe_values_real(&at->guess->values, name);
 }
 
+/* Of a parameter without a default of its own. */
+static double real_or(const element *at, const char *name, double fallback)
+{
+    return pe_values_present(&at->guess->values, name) ? real(at, name) : fallback;
+}
+
 static double integer(const element *at, const char *name)
 {
     return (double)pe_values_int(&at->guess->values, name);
@@ -105,10 +111,9 @@ static double patch_angle(const element *at, const char *side, size_t patch, siz
     const double w = frequency(real(at, "base"), i, (double)waves - real(at, "freq_shift"));
     const double measure =
         pe_values_present(values, "base_size") ? integer(at, "base_size") / integer(at, side) : 1;
-    const double full = pe_values_present(values, "scale") ? real(at, "scale") : TURN;
-    const double unit = pe_values_bool(values, "normalize")
-                            ? full / (integer(at, side) + real(at, "eps"))
-                            : measure;
+    const double full = real_or(at, "scale", TURN), eps = real_or(at, "eps", 1e-6);
+    const double unit =
+        pe_values_bool(values, "normalize") ? full / (integer(at, side) + eps) : measure;
     return ((double)patch + real(at, "offset")) * unit / real(at, "interpolation_scale") * w;
 }
 
