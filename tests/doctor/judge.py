@@ -40,8 +40,9 @@ class Server:
     def stop(self):
         self.connection.close()
         self.process.terminate()
-        self.process.stderr.read()
-        return self.process.wait()
+        told = [line for line in self.process.stderr if not line.startswith("{")]
+        if self.process.wait() not in (0, -15):
+            print("the server did not end well", *told, sep="\n", file=sys.stderr)
 
 
 def text_of(finding):
@@ -121,8 +122,7 @@ def run(binary, cases, verbose=False, keep=None):
                 keep.append({"kind": case.kind, "family": case.family, "shown": case.shown, "correct": case.words is None,
                              "marks": sorted(marks), "why": why, "said": said(status, answer), "ms": round(1000 * seconds)})
     finally:
-        if server.stop() not in (0, -15):
-            print("the server did not end well", file=sys.stderr)
+        server.stop()
     return tallies
 
 
