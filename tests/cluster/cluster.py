@@ -155,7 +155,9 @@ def restart(checks, name, edge, replicas, requests):
     targets = [f"/v1/sinusoidal?d_model=64&positions={k}:{k + 16}&format=raw" if k % 4 else
                ("/v1/sinusoidal", f'{{"d_model": 64, "positions": "{k}:{k + 16}"}}') for k in range(requests)]
     steps = {requests // 4: replicas[1].kill, requests // 2: replicas[1].start, 3 * requests // 4: replicas[2].stop}
-    replay(edge.port, targets, lambda target, answer: failed.update([answer[0]]), lambda at: steps.get(at, int)())
+    def seen(target, answer):
+        failed.update([answer[0] if answer[0] == 200 else (answer[0], target, answer[2][:200])])
+    replay(edge.port, targets, seen, lambda at: steps.get(at, int)())
     replicas[2].start()
     checks.that(f"{name}: one replica killed and restarted, one stopped, 0 failed requests", set(failed) == {200}, dict(failed))
 
