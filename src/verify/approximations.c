@@ -331,6 +331,10 @@ static const row rows[] = {
       .remedy = "compute sines and cosines, or take a longer table"},
      read_chords,
      FITTED},
+};
+
+/* A wrong frequency looks like this, too. */
+static const row growth[] = {
     {{"errors_grow",
       "errors grow from row to row, from {a} to {b}: rows are made from the row before, by a "
       "running sum or product that is rounded at each step",
@@ -425,6 +429,11 @@ static pe_status try_rows(pe_search *s, pe_guess *guess, const row *first, size_
 pe_status pe_approximations_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     return try_rows(s, guess, rows, PE_LEN(rows), why);
+}
+
+pe_status pe_approximations_growing(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return try_rows(s, guess, growth, PE_LEN(growth), why);
 }
 
 pe_status pe_approximations_any(pe_search *s, pe_guess *guess, pe_problem *why)

@@ -5,8 +5,11 @@
 
 #include "verify/attempts.h"
 
-/** Quantized elements, other reductions of angles, tables of sines, errors that grow by rows. */
+/** Quantized elements, other reductions of angles, tables of sines. */
 pe_try pe_approximations_try;
+/** Errors that grow from row to row. Frequencies that are a little wrong make such errors, too: to be
+ * tried once values and pairs of faults were. */
+pe_try pe_approximations_growing;
 /** Nothing but how large the errors are, where they are small. */
 pe_try pe_approximations_any;
 

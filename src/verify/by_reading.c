@@ -216,6 +216,8 @@ static const pe_attempt of_readings[] = {
     {.try = peel},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = is_small, .of_claim = true},
+    {.try = pe_approximations_growing, .of_claim = true},
+    {.try = pe_approximations_growing, .applies = has_faults},
     {.try = pe_by_laws_alone},
     {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try},
