@@ -564,7 +564,7 @@ static bool contradicts(const pe_claim_shapes *shapes, size_t row, const size_t 
 static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored *tensor, bool lone)
 {
     for (size_t s = 0; s < PE_LEN(sizes); s++) {
-        size_t of[3];
+        size_t of[3] = {0};
         if (strcmp(sizes[s].resource, resource) != 0 || !fit_axes(tensor, sizes[s].axes, of))
             continue;
         if (lone)
