@@ -38,12 +38,23 @@ static pe_status try_law(pe_search *s, pe_guess *guess, pe_problem *why)
     const pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
     if (status != PE_OK || !pe_attempts_go_on(s))
         return status;
-    const pe_status tried = pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
-    return tried == PE_OK ? pe_attempts_in_order(s, guess, beside_laws, why) : tried;
+    return pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
+}
+
+static pe_status try_mixed(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_in_order(s, guess, beside_laws, why);
+}
+
+static pe_status try_law_and_mixed(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = try_law(s, guess, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? try_mixed(s, guess, why) : status;
 }
 
 /* One law after the other. */
-static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_problem *why)
+static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_try *how,
+                            pe_problem *why)
 {
     size_t law = 0;
     pe_status status = pe_ladder_make(&s->claim, ladder, why);
@@ -54,7 +65,7 @@ static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladde
             break;
         more = pe_laws_next(ladder, &law, &guess);
         if (more)
-            status = pe_attempts_copy(s, &guess, try_law, why);
+            status = pe_attempts_copy(s, &guess, how, why);
         pe_guess_free(&guess);
     }
     pe_ladder_free(ladder);
@@ -140,7 +151,7 @@ static pe_status with_uploaded(pe_search *s, pe_guess *guess,
 
 static pe_status try_uploaded(pe_search *s, pe_guess *guess, pe_ladder *ladder, pe_problem *why)
 {
-    return try_ladder(s, guess, ladder, why);
+    return try_ladder(s, guess, ladder, try_law_and_mixed, why);
 }
 
 pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -168,7 +179,13 @@ static pe_ladder ladder_of(const pe_reading *r)
 pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_ladder ladder = ladder_of(&s->measured->reading);
-    return try_ladder(s, guess, &ladder, why);
+    return try_ladder(s, guess, &ladder, try_law, why);
+}
+
+pe_status pe_by_laws_mixed(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_ladder ladder = ladder_of(&s->measured->reading);
+    return try_ladder(s, guess, &ladder, try_mixed, why);
 }
 
 /* ---- laws that no element is held against ---- */

@@ -11,6 +11,9 @@ pe_try pe_by_laws_uploaded;
 pe_try pe_by_laws_others;
 /** The same of frequencies that were measured in it. */
 pe_try pe_by_laws_measured;
+/** The same with patterns, approximations and bad elements, which hide that a law is not quite true:
+ * to be tried once values were. */
+pe_try pe_by_laws_mixed;
 /** Laws that the measured numbers follow, where no fault explains the elements. */
 pe_try pe_by_laws_alone;
 

@@ -180,6 +180,16 @@ static void tell_units(const counts *at, division by, size_t n, pe_buffer *out)
         pe_buffer_format(out, " (%zu of them)", n);
 }
 
+/* Of all elements, and nothing else: it was held against the upload by the rule of the type, which
+ * is narrower than that of a pattern. */
+static bool was_tried(const pe_guess *guess, const pe_fault *fault, division by)
+{
+    bool tried = false;
+    for (size_t f = 0; f < pe_faults_n && by == WHOLE && guess->n_faults == 0; f++)
+        tried |= strcmp(pe_faults[f].name, fault->name) == 0;
+    return tried;
+}
+
 static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const counts *at,
                       division by, size_t n, pe_problem *why)
 {
@@ -187,7 +197,7 @@ static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const co
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
     const pe_fault *fault = pe_patterns_fault(pattern);
-    if (b->guess->n_faults == PE_FAULTS_MAX)
+    if (b->guess->n_faults == PE_FAULTS_MAX || was_tried(b->guess, fault, by))
         return PE_OK;
     pe_status status = pe_guess_copy(b->guess, &guess, why);
     if (status != PE_OK)

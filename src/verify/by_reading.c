@@ -196,6 +196,7 @@ static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
+    {.try = pe_by_laws_mixed},
     {0},
 };
 
@@ -207,6 +208,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = try_numbers, .applies = turns},
     {.try = pe_attempts_values, .applies = is_scaled},
+    {.try = pe_by_laws_mixed, .applies = has_frequencies},
     {.try = pe_by_patterns_try, .of_claim = true},
     {.try = pe_by_patterns_try, .applies = has_faults},
     {.try = pe_by_patterns_in_layouts, .of_claim = true},
