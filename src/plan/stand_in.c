@@ -48,7 +48,7 @@ static bool put_tensor(pe_value *value, unsigned which, pe_dtype dtype)
 
 static size_t other_choice(const pe_param *param, unsigned which)
 {
-    size_t n = 0;
+    size_t n = 1; /* there is a choice */
     while (param->choices[n] != NULL)
         n++;
     /* tensors were read as the default type says */

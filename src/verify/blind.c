@@ -10,7 +10,7 @@
 #include "verify/measure.h"
 
 /* Positions that are asked for, at most. */
-#define FARTHEST 0x1p20
+#define FARTHEST ((uint64_t)1 << 20)
 
 static bool is_in(const char *const *list, const char *name)
 {
@@ -61,9 +61,9 @@ static bool differ_at(const pe_expect *a, const pe_expect *b, unsigned by, doubl
 
 static double first_difference(const pe_expect *a, const pe_expect *b, unsigned by)
 {
-    for (double p = 1; p <= FARTHEST; p = ceil(p * 1.1))
-        if (differ_at(a, b, by, p))
-            return p;
+    for (uint64_t p = 1; p <= FARTHEST; p += (p + 9) / 10)
+        if (differ_at(a, b, by, (double)p))
+            return (double)p;
     return 0;
 }
 

@@ -662,7 +662,7 @@ static bool is_made(const pe_pattern *p, const pe_beside *b, place at)
     const double turn =
         b->slack[at.row * b->width + at.column] / (b->amplitude > 0 ? b->amplitude : 1);
     const double gain = fabs(number_at(p, b, at, LEAST_TURN) - x) / LEAST_TURN;
-    return fabs(got - x) <= 2 * (turn * (1 + gain) + pe_beside_rounding(b, x));
+    return fabs(got - x) <= turn * (1 + gain) + 2 * pe_beside_rounding(b, x);
 }
 
 /* The columns of a tensor, or of the channels that are turned. */

@@ -254,7 +254,7 @@ static double anchored(const source *s, const pe_reading *r, size_t pair)
 {
     double off[SAMPLES], w = r->turned[pair], near = 0;
     const double step = r->claimed[1] - r->claimed[0];
-    const double known = turn_noise(s, r, pair) / (fabs(step) * (double)(r->tokens / 2));
+    const double known = turn_noise(s, r, pair) / (fabs(step) * floor((double)r->tokens / 2));
     const size_t stride = r->tokens / SAMPLES + 1;
     size_t n = 0;
     for (size_t t = 0; t < r->tokens && n < SAMPLES; t += stride) {

@@ -147,8 +147,8 @@ static const struct {
      {"\"layers.0.mlp.weight was not read\"",
       "\"layers.2.rotary_emb.inv_freq was not read: it differs from layers.0.rotary_emb.inv_freq\"",
       "\"1 more tensors are copies of those that were read\"",
-      "\"parts\":[{\"tensors\":\"layers.0.rotary_emb.cos_cached, layers.0.rotary_emb.sin_cached\","
-      "\"table\":\"rope/table\",\"matches\":true",
+      ("\"parts\":[{\"tensors\":\"layers.0.rotary_emb.cos_cached, "
+       "layers.0.rotary_emb.sin_cached\",\"table\":\"rope/table\",\"matches\":true"),
       "{\"tensors\":\"layers.0.rotary_emb.inv_freq\",\"table\":\"rope/frequencies\",\"matches\""}},
     {"encoding=rope",
      {{"inv_freq", SLOPES}, {"cos", COS}, {"sin", SIN}},
