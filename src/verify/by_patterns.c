@@ -277,8 +277,8 @@ static bool read_factors(const counts *at, const factor *sums, double *low, doub
         if (at->all[u] == 0 || follows(at, at->claimed, u))
             continue;
         const double k = factor_of(&sums[u]);
-        if (!isfinite(k))
-            return false;
+        if (!isfinite(k) || 2 * at->claimed[u] > at->all[u])
+            return false; /* some elements that are off are no factor of all */
         ++*n;
         *low = fmin(*low, k);
         *high = fmax(*high, k);
