@@ -2,6 +2,7 @@
 /* model_pages.c - the handlers of the catalogue and of configurations. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/model_json.h"
 #include "base/percent.h"
@@ -140,9 +141,16 @@ static pe_outcome resolve(pe_request *request, pe_problem *why)
 pe_outcome pe_page_resolve(pe_request *request, pe_problem *why)
 {
     const bool large = request->body.bytes > HEAVY_BODY_BYTES;
+    const char *type = request->header[PE_HEADER_CONTENT_TYPE];
+    const bool gguf = pe_gguf_file_is(pe_buffer_slice(&request->body));
     request->json_body = true;
-    if (!pe_gguf_file_is(pe_buffer_slice(&request->body)) &&
-        pe_parameters_json_only(request, why) != PE_OK)
+    if (!gguf && type != NULL && strcasecmp(type, "application/octet-stream") == 0) {
+        pe_fail(why, PE_MALFORMED_REQUEST, "",
+                "the body is no GGUF file, which begins with the bytes GGUF; a configuration is "
+                "sent as application/json");
+        return PE_FAILED;
+    }
+    if (!gguf && pe_parameters_json_only(request, why) != PE_OK)
         return PE_FAILED;
     if (request->query_bytes > 0) {
         pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query");
