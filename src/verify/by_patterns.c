@@ -181,11 +181,13 @@ static void tell_units(const counts *at, division by, size_t n, pe_buffer *out)
 }
 
 /* Of all elements, and nothing else: it was held against the upload by the rule of the type, which
- * is narrower than that of a pattern. */
-static bool was_tried(const pe_guess *guess, const pe_fault *fault, division by)
+ * is narrower than that of a pattern. In types of few bits a part of them tells no more. */
+static bool was_tried(const pe_beside *b, const pe_fault *fault, division by)
 {
     bool tried = false;
-    for (size_t f = 0; f < pe_faults_n && by == WHOLE && guess->n_faults == 0; f++)
+    const bool narrow = pe_beside_rounding(b, 1) > 0x1p-13;
+    const bool may = narrow || (by == WHOLE && b->guess->n_faults == 0);
+    for (size_t f = 0; f < pe_faults_n && may; f++)
         tried |= strcmp(pe_faults[f].name, fault->name) == 0;
     return tried;
 }
@@ -197,7 +199,7 @@ static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const co
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
     const pe_fault *fault = pe_patterns_fault(pattern);
-    if (b->guess->n_faults == PE_FAULTS_MAX || was_tried(b->guess, fault, by))
+    if (b->guess->n_faults == PE_FAULTS_MAX || was_tried(b, fault, by))
         return PE_OK;
     pe_status status = pe_guess_copy(b->guess, &guess, why);
     if (status != PE_OK)
