@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/size.h"
@@ -87,6 +88,9 @@ static void a_trickle_of_bytes_does_not_outlast_the_deadline(void **state)
         assert_true(sent < 5000);
         reply answer = wire_answer(&wire, false);
         assert_status(heads[i], &answer, 408);
+        char end;
+        assert_true(wire_send_text(&wire, "more"));     /* is read and dropped: */
+        assert_int_equal(recv(wire.fd, &end, 1, 0), 0); /* an end, not a reset */
         reply_free(&answer);
         wire_close(&wire);
     }

@@ -12,6 +12,9 @@
 
 #include "base/clock.h"
 
+/* What one look drops of a client that has been answered, at most. */
+#define DROPPED_MAX (16U << 20)
+
 /* ---- which inlet a socket has ---- */
 
 /* By descriptor, since recv() is told nothing else. A place is entered and read by its connection's
@@ -212,12 +215,30 @@ static void note_begin(pe_inlet *inlet)
     (void)pe_watchdog_enter(inlet->watchdog, inlet->watch, PE_PHASE_HEADER, inlet->began);
 }
 
-/* The watchdog has answered, or of TLS asks for it. */
+/* The watchdog answers, or of TLS asks for it. */
 static void tell(pe_inlet *inlet)
 {
-    if (inlet->session != NULL && !inlet->told)
+    if (inlet->told)
+        return;
+    if (inlet->session != NULL)
         inlet->late(inlet->context);
+    else
+        pe_watchdog_await_word(inlet->watchdog, inlet->watch);
     inlet->told = true;
+}
+
+/* A client that still sends is left the time to read its answer: an end with bytes unread would
+ * take that from it. Returns 0 at the client's end, or when it sends too much. */
+static ssize_t drop(const pe_inlet *inlet)
+{
+    char nowhere[16384]; /* nobody reads it */
+    size_t dropped = 0;
+    ssize_t got = 1;
+    while (got > 0 && dropped < DROPPED_MAX) {
+        got = recvfrom(inlet->socket, nowhere, sizeof nowhere, MSG_TRUNC, NULL, NULL);
+        dropped += got > 0 ? (size_t)got : 0;
+    }
+    return got > 0 ? 0 : got;
 }
 
 static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
@@ -227,7 +248,7 @@ static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
         return end_with(inlet, ECONNRESET);
     if (pe_watchdog_is_leaving(inlet->watch)) {
         tell(inlet);
-        return 0;
+        return inlet->session != NULL ? 0 : drop(inlet);
     }
     receive_all(inlet, &l);
     if (inlet->status != PE_OK && may_refuse(inlet)) {

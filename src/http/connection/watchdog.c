@@ -48,6 +48,12 @@ typedef struct nominees {
     size_t n;
 } nominees;
 
+/* A connection that is sent a 408; watch is NULL when it has been removed meanwhile. */
+typedef struct late_one {
+    pe_watch *watch;
+    int own; /* descriptor */
+} late_one;
+
 /*
  * The lock guards the list, the counts and draining, and keeps sockets open while they are looked
  * at or shut down: a connection is removed before the library closes its socket. No other lock is
@@ -65,7 +71,7 @@ struct pe_watchdog {
     bool ending;
     pe_deadlines deadlines;
     int64_t tick, reaped_at;
-    int *late;
+    late_one *late;
     size_t n_late, late_max;
     void (*expired)(void *context, int socket);
     void *context;
@@ -135,10 +141,12 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
         return;
     }
     const int own = is_owed(phase) ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
-    if (own >= 0)
-        watchdog->late[watchdog->n_late++] = own;
-    else
+    if (own < 0) {
         shut(watch);
+        return;
+    }
+    watchdog->late[watchdog->n_late++] = (late_one){watch, own};
+    watch->telling = (unsigned)watchdog->n_late;
 }
 
 /* Called with the lock held, and returning with it. False without memory: next time, perhaps. */
@@ -147,7 +155,7 @@ static bool make_room(pe_watchdog *watchdog)
     while (count_all(watchdog) > watchdog->late_max) {
         const size_t wanted = 2 * count_all(watchdog);
         pthread_mutex_unlock(&watchdog->lock);
-        int *larger = realloc(watchdog->late, wanted * sizeof *larger);
+        late_one *larger = realloc(watchdog->late, wanted * sizeof *larger);
         if (larger != NULL) {
             watchdog->late = larger;
             watchdog->late_max = wanted;
@@ -169,10 +177,15 @@ static void dismiss_late(pe_watchdog *watchdog, int64_t now)
         note_late(watchdog, watch, now);
     pthread_mutex_unlock(&watchdog->lock);
     for (size_t i = 0; i < watchdog->n_late; i++) {
-        watchdog->expired(watchdog->context, watchdog->late[i]);
-        close(watchdog->late[i]);
+        watchdog->expired(watchdog->context, watchdog->late[i].own);
+        close(watchdog->late[i].own);
     }
     pthread_mutex_lock(&watchdog->lock);
+    for (size_t i = 0; i < watchdog->n_late; i++)
+        if (watchdog->late[i].watch != NULL)
+            watchdog->late[i].watch->telling = 0;
+    if (watchdog->n_late > 0)
+        pthread_cond_broadcast(&watchdog->changed);
 }
 
 /* ---- clients that have left ---- */
@@ -338,7 +351,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
 {
     watch->socket = socket;
     watch->left = watch->dropped = false;
-    watch->nominated = 0;
+    watch->nominated = watch->telling = 0;
     watch->judged = 0;
     atomic_store(&watch->state, 0);
     (void)pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
@@ -364,6 +377,8 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
         watch->next->previous = watch->previous;
     if (watch->nominated > 0)
         watchdog->silent[watch->place].of[watch->nominated - 1].watch = NULL;
+    if (watch->telling > 0)
+        watchdog->late[watch->telling - 1].watch = NULL;
     watchdog->dropped[watch->place] -= watch->dropped;
     watchdog->count[watch->place]--;
     if (count_all(watchdog) == 0)
@@ -377,8 +392,10 @@ bool pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, i
         phase == PE_PHASE_WORKING ? NEVER : (uint64_t)(since + watchdog->deadlines.of[phase]);
     uint_fast64_t seen = atomic_load_explicit(&watch->state, memory_order_relaxed);
     do
-        if (phase_in(seen) == PE_PHASE_LEAVING)
+        if (phase_in(seen) == PE_PHASE_LEAVING) {
+            pe_watchdog_await_word(watchdog, watch);
             return false;
+        }
     while (!atomic_compare_exchange_weak(&watch->state, &seen, state_of(phase, until)));
     /* Sequentially consistent with `draining`: either the drain sees the idle connection or the
      * connection sees the drain. */
@@ -397,6 +414,14 @@ bool pe_watchdog_leave(pe_watchdog *watchdog, pe_watch *watch)
 bool pe_watchdog_is_leaving(const pe_watch *watch)
 {
     return phase_in(atomic_load_explicit(&watch->state, memory_order_relaxed)) == PE_PHASE_LEAVING;
+}
+
+void pe_watchdog_await_word(pe_watchdog *watchdog, const pe_watch *watch)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    while (watch->telling > 0)
+        pthread_cond_wait(&watchdog->changed, &watchdog->lock);
+    pthread_mutex_unlock(&watchdog->lock);
 }
 
 /* ---- room for others ---- */

@@ -58,6 +58,7 @@ typedef struct pe_watch {
     bool dropped;       /* the watchdog's: to make room for another */
     bool unheard;       /* the watchdog's: late before there was a whole header */
     unsigned nominated; /* the watchdog's: 1 + its place among those to be dropped, or 0 */
+    unsigned telling;   /* the watchdog's: 1 + its place among those that are sent a 408, or 0 */
     pe_request_label label;
     struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
     pe_place place;     /* never changes */
@@ -85,7 +86,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket);
 void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch);
 
 /** The connection goes on to `phase`, with that phase's time from `since` on. False, and nothing
- * is changed, when it is LEAVING: whoever has said so has answered, or nobody will. */
+ * is changed, when it is LEAVING: whoever has said so has answered by then, or nobody will. */
 bool pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t since);
 
 /** LEAVING from a phase in which no answer is on its way, false from others: then the caller may
@@ -93,6 +94,10 @@ bool pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, i
 bool pe_watchdog_leave(pe_watchdog *watchdog, pe_watch *watch);
 
 bool pe_watchdog_is_leaving(const pe_watch *watch);
+
+/** Wait until a 408 that the watchdog is sending has been sent. The library ends the sending side of
+ * a connection as soon as it is told of its end, which would cut that answer off. */
+void pe_watchdog_await_word(pe_watchdog *watchdog, const pe_watch *watch);
 
 /**
  * End the connections that are IDLE, from now on each that becomes idle, and after half a second
