@@ -18,17 +18,32 @@ pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem 
     return pe_values_make(resource->param_sets, &out->values, why);
 }
 
-/* What is not given is the model's, or the default. *known: no model that was refused would set
- * more. */
-static pe_status complete(pe_query *query, bool *known, pe_problem *why)
+static bool may_be_of_model(const pe_param *param)
+{
+    if (strcmp(param->name, "dtype") == 0 || (param->required && !param->by_model))
+        return false;
+    return param->kind <= PE_KIND_CHOICE || param->kind == PE_KIND_REAL_LIST;
+}
+
+/* A model that was refused may have set what is not given. */
+static void leave_open(pe_values *values)
+{
+    for (size_t i = 0; i < values->n; i++)
+        values->value[i].refused |=
+            !values->value[i].given && may_be_of_model(values->value[i].param);
+}
+
+/* What is not given is the model's, or the default. */
+static pe_status complete(pe_query *query, pe_problem *why)
 {
     pe_problem mistake;
     const pe_value *model = pe_values_find(&query->values, "model");
     const bool named = model != NULL && model->given, read = named && model->present;
     const pe_status status = pe_query_model_fill(query, why);
-    *known = !named || (read && status == PE_OK);
-    if (!*known)
+    if (pe_status_is_ours(status))
         return status;
+    if (named && (!read || status != PE_OK))
+        leave_open(&query->values);
     return pe_problem_collect(status, pe_values_defaults(&query->values, &mistake), &mistake, why);
 }
 
@@ -46,11 +61,11 @@ pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limit
                           pe_query *out, pe_problem *why)
 {
     pe_problem mistake;
-    bool known = false;
     const bool whole = status == PE_OK || pe_values_stand_in(&query->values, 0);
-    if (status == PE_OK || (why->where[0] != '\0' && !pe_status_is_ours(status)))
-        status = pe_problem_collect(status, complete(query, &known, &mistake), &mistake, why);
-    if (status != PE_OK && !pe_status_is_ours(status) && whole && known && limits->keep_mistakes)
+    const bool read = status == PE_OK || (why->where[0] != '\0' && !pe_status_is_ours(status));
+    if (read)
+        status = pe_problem_collect(status, complete(query, &mistake), &mistake, why);
+    if (status != PE_OK && !pe_status_is_ours(status) && whole && read && limits->keep_mistakes)
         status = keep_mistakes(query, status, why);
     if (status == PE_OK)
         *out = *query;

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/buffer.h"
 #include "encodings/registry.h"
 #include "http/answer/answer.h"
+#include "http/meant_path.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 
@@ -207,57 +208,26 @@ static pe_outcome reply_options(pe_request *request)
     return pe_reply_empty(request, MHD_HTTP_NO_CONTENT, fields);
 }
 
-/* The path that was probably meant, or NULL. */
-static const char *nearest_path(const pe_request *request)
+static pe_status not_found(const pe_request *request, pe_problem *why)
 {
     const unsigned listener = listener_of(request);
-    const char *known[PE_LEN(routes) + 128];
+    const char *known[PE_LEN(routes) + PE_REGISTRY_SIZE];
     size_t n = 0;
     for (size_t i = 0; i < PE_LEN(routes); i++)
         if (!routes[i].prefix && is_served(&routes[i], listener))
             known[n++] = routes[i].path;
-    for (size_t i = 0; listener != ADMIN && pe_registry[i] != NULL && n < PE_LEN(known); i++)
+    for (size_t i = 0; listener != ADMIN && pe_registry[i] != NULL; i++)
         known[n++] = pe_registry[i]->path;
-    const char *api = strstr(request->path, "/v1/"); /* behind what a proxy puts before it */
-    for (size_t i = 0; i < n && api != NULL; i++)
-        if (strcmp(known[i], api) == 0 && api != request->path)
-            return known[i];
-    return pe_nearest_name(request->path, known, n);
-}
-
-/* "nothing lives at /v1/rope; below it are /v1/rope/table, ...": false where nothing is. */
-static bool fail_family(const char *path, pe_problem *why)
-{
-    size_t bytes = strlen(path);
-    while (bytes > 1 && path[bytes - 1] == '/')
-        bytes--;
-    pe_buffer list = {0};
-    bool family = strncmp(path, "/v1/", 4) == 0 && bytes > 4;
-    for (size_t r = 0; pe_registry[r] != NULL && family; r++) {
-        const char *known = pe_registry[r]->path;
-        const bool begins = strncmp(known, path, bytes) == 0;
-        family = !begins || known[bytes] != '\0'; /* else only a slash is too much */
-        if (begins && known[bytes] == '/' && strchr(known, '{') == NULL)
-            pe_buffer_format(&list, "%s%s", list.bytes > 0 ? ", " : "", known);
-    }
-    family &= list.bytes > 0;
-    if (family)
-        (void)pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; below it are %s", path,
-                      pe_buffer_text(&list));
-    pe_buffer_free(&list);
-    return family;
-}
-
-static pe_status not_found(const pe_request *request, pe_problem *why)
-{
-    const char *meant = nearest_path(request);
-    if (request->watch->place != PE_PLACE_OPERATOR && fail_family(request->path, why))
-        return why->status;
-    if (meant == NULL)
-        return pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; GET %s lists what there is",
-                       request->path, request->watch->place == PE_PLACE_OPERATOR ? "/" : "/v1");
-    return pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; did you mean %s?",
-                   request->path, meant);
+    pe_buffer meant = {0};
+    pe_meant_path_add(request->path, known, n, &meant);
+    if (meant.bytes > 0)
+        (void)pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; %s", request->path,
+                      pe_buffer_text(&meant));
+    else
+        (void)pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; GET %s lists what there is",
+                      request->path, listener == ADMIN ? "/" : "/v1");
+    pe_buffer_free(&meant);
+    return why->status;
 }
 
 static pe_status not_allowed(const pe_request *request, pe_problem *why)
