@@ -58,6 +58,31 @@ static const pe_command *find(const char *name)
     return NULL;
 }
 
+/* What others call a command, and what people take for one. */
+static const struct {
+    const char *name, *meant;
+} meant[] = {
+    {"start", "serve"},
+    {"run", "serve"},
+    {"server", "serve"},
+    {"list", "help"},
+    {"encodings", "help table"},
+    {"config", "print-config"},
+    {"health", "healthcheck"},
+    {"models", "serve, which answers GET /v1/models"},
+    {"model", "serve, which answers GET /v1/models"},
+    {"resolve", "serve, which answers POST /v1/models/resolve"},
+    {"verify", "serve, which answers POST /v1/verify"},
+};
+
+static const char *find_meant(const char *name)
+{
+    for (size_t i = 0; i < PE_LEN(meant); i++)
+        if (strcmp(meant[i].name, name) == 0)
+            return meant[i].meant;
+    return NULL;
+}
+
 #define NAMES_MAX 128
 
 /* Where an encoding may be named as well, those that begin with the name are meant, or the
@@ -72,9 +97,15 @@ static int refuse(const char *name, bool or_encoding)
         names[n] = commands[n].name;
     for (size_t r = 0; or_encoding && n < NAMES_MAX && pe_registry[r] != NULL; r++)
         names[n++] = pe_registry[r]->name;
-    const char *near = pe_nearest_name(name, names, n);
+    const char *near = find_meant(name);
+    if (near == NULL)
+        near = pe_nearest_name(name, names, n);
     if (or_encoding && pe_table_arguments_family(name, &family))
         near = pe_buffer_text(&family);
+    if (!or_encoding && pe_registry_find(name) != NULL) {
+        pe_buffer_format(&family, "posenc table %s", name);
+        near = pe_buffer_text(&family);
+    }
     (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "no command%s is called %.100s%s%s%s",
                   or_encoding ? " or encoding" : "", name,
                   near == NULL ? "; posenc help lists them" : ", did you mean ",

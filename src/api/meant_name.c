@@ -105,8 +105,38 @@ static const struct {
      NULL},
     {PE_NAMES("relative_attention_max_distance", "max_relative_positions"), "max_distance", NULL},
     {PE_NAMES("relative_positions", "rel_pos"), "distances", NULL},
+    {PE_NAMES("model_name", "model_id", "model_name_or_path", "checkpoint", "pretrained"), "model",
+     NULL},
     {PE_NAMES("torch_dtype", "type", "data_type", "precision"), "dtype", NULL},
     {PE_NAMES("output", "out", "fmt"), "format", NULL},
+};
+
+/* What others have a name for, and no resource has; and what to do instead. */
+static const struct {
+    const char *const *names, *advice;
+} absent[] = {
+    {PE_NAMES("window", "sliding_window", "local_window", "attention_window"),
+     "a window changes no encoding: mask what is beyond it"},
+    {PE_NAMES("batch", "batch_size", "bsz"), "all sequences of a batch have the same encoding"},
+    {PE_NAMES("num_heads", "n_heads", "n_head", "num_attention_heads", "num_key_value_heads"),
+     "all heads have the same encoding"},
+    {PE_NAMES("layer", "layer_id", "layer_idx", "num_layers", "n_layer", "num_hidden_layers"),
+     "all layers have the same encoding, or model and layer_type choose"},
+    {PE_NAMES("device", "cuda", "gpu"), "who reads the numbers chooses where they go"},
+    {PE_NAMES("page", "limit", "per_page", "skip"), "positions=START:END asks for a part"},
+    {PE_NAMES("cos", "sin", "fields", "select"), "tensor=NAME and a format choose one tensor"},
+    {PE_NAMES("round", "digits", "decimals"),
+     "numbers have the fewest digits that tell them apart; dtype=float16 has fewer"},
+    {PE_NAMES("pretty", "indent"), "pipe the JSON through a program that indents, such as jq"},
+    {PE_NAMES("download", "filename"), "the answer names its file: curl -OJ saves it"},
+    {PE_NAMES("api_key", "apikey", "key", "token", "access_token"),
+     "a key goes into the field Authorization: Bearer KEY"},
+    {PE_NAMES("_", "v", "cb", "nocache"), "answers never change, so no cache need be passed by"},
+    {PE_NAMES("degrees", "radians"), "angles are in radians"},
+    {PE_NAMES("config", "model_config", "hf_config"),
+     "post the configuration to /v1/models/resolve, which tells the parameters"},
+    {PE_NAMES("params", "parameters", "args", "kwargs", "inputs"),
+     "parameters stand by themselves, in no object around them"},
 };
 
 /* The two values of a choice, for a name that was given as false. */
@@ -134,6 +164,14 @@ static bool has(const char *const *names, size_t n, const char *name)
         if (strcmp(names[i], name) == 0)
             return true;
     return false;
+}
+
+const char *pe_meant_name_advice(const char *name)
+{
+    for (size_t a = 0; a < PE_LEN(absent); a++)
+        if (is_one_of(name, absent[a].names))
+            return absent[a].advice;
+    return NULL;
 }
 
 static const char *opposite_of(const char *as)
@@ -259,10 +297,10 @@ bool pe_meant_name_find(const char *name, pe_slice value, const char *const *nam
     const char *meant = synonym_of(name, denied, names, own);
     if (meant == NULL && list_words(name, names, own, out))
         return true;
-    const bool typo = meant == NULL && !is_known(name);
+    const bool typo = meant == NULL && !is_known(name) && pe_meant_name_advice(name) == NULL;
     if (typo)
         meant = pe_nearest_name(name, names, n);
-    if (typo && meant == NULL)
+    if (typo && meant == NULL && strlen(name) >= WORD_BYTES)
         meant = near_synonym(name, denied, names, own);
     if (meant != NULL)
         write_meant(meant, value, out);

@@ -19,4 +19,7 @@
 bool pe_meant_name_find(const char *name, pe_slice value, const char *const *names, size_t own,
                         size_t n, char out[PE_MEANT_NAME_BYTES]);
 
+/** What to do instead of giving a parameter that others have; NULL where nothing is known. */
+const char *pe_meant_name_advice(const char *name);
+
 #endif

@@ -214,7 +214,10 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
     if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                        "unknown parameter %.64s, did you mean %s?", name, meant);
-    const char *sibling = sibling_with(resource, name);
+    const char *advice = pe_meant_name_advice(name), *sibling = sibling_with(resource, name);
+    if (advice != NULL)
+        return pe_fail(why, PE_UNKNOWN_PARAMETER, where, "unknown parameter %.64s; %s", name,
+                       advice);
     if (sibling != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                        "unknown parameter %.64s; %s has it, not %s", name, sibling, resource->path);

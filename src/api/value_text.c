@@ -7,6 +7,18 @@
 #include "api/value_reading.h"
 #include "text/scan.h"
 
+/* How the number that is meant is written. */
+static const char *number_hint(pe_slice text)
+{
+    if (memchr(text.text, ';', text.bytes) != NULL || memchr(text.text, '?', text.bytes) != NULL)
+        return "; & stands between parameters";
+    if (text.text[0] == '"' || text.text[0] == '\'')
+        return "; write it without quotes";
+    if (strchr("0123456789", text.text[0]) != NULL)
+        return "; a number is 10000, 1e4 or 0.25, all of it";
+    return "";
+}
+
 /* One number that takes up all of the text. */
 static pe_status scan(const pe_value_reading *to, pe_slice text, double *out, pe_problem *why)
 {
@@ -20,8 +32,8 @@ static pe_status scan(const pe_value_reading *to, pe_slice text, double *out, pe
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place,
                        "%s must be a number that float64 can hold, got %.*s", name, PE_SHOWN(text));
     if (found != PE_SCAN_OK || used != text.bytes)
-        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must be a number, got \"%.*s\"",
-                       name, PE_SHOWN(text));
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must be a number, got \"%.*s\"%s",
+                       name, PE_SHOWN(text), number_hint(text));
     *out += 0.0; /* -0 is 0: equal requests have one form */
     return PE_OK;
 }

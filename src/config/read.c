@@ -193,7 +193,10 @@ int pe_config_flag_width(int n_arguments, char **arguments)
 static pe_status refuse_argument(const char *argument, const struct flag *flag, pe_problem *why)
 {
     if (strncmp(argument, "-", 1) != 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s", argument);
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s%s", argument,
+                       strspn(argument, "0123456789") == strlen(argument)
+                           ? "; a port is given as --port NUMBER"
+                           : "; settings begin with --");
     const pe_setting_row *near = pe_setting_nearest(flag->name);
     pe_buffer hint = {0};
     if (near != NULL) {

@@ -56,8 +56,9 @@ static pe_outcome go_on(pe_status status)
 static pe_status make_representation(pe_request *request, pe_problem *why)
 {
     pe_request_parameters parameters;
-    const bool from_body = request->resource->kind == PE_TRANSFORM;
-    const pe_status status = pe_parameters_find(request, from_body, &parameters, why);
+    const pe_body_types types =
+        request->resource->kind == PE_TRANSFORM ? PE_BODY_TENSORS : PE_BODY_JSON;
+    const pe_status status = pe_parameters_find(request, types, &parameters, why);
     if (status != PE_OK)
         return status;
     return pe_representation_make(request->service, &parameters, &request->representation, why);

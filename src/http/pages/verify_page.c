@@ -58,9 +58,7 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
         request->header[PE_HEADER_CONTENT_ENCODING] == NULL)
         return read_form(request, out, why);
     pe_request_parameters parameters;
-    const pe_status status = pe_parameters_find(request, true, &parameters, why);
-    if (status == PE_UNSUPPORTED_MEDIA_TYPE)
-        strncat(why->allow, ", multipart/form-data", sizeof why->allow - strlen(why->allow) - 1);
+    const pe_status status = pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, why);
     if (status != PE_OK)
         return status;
     const pe_read_limits limits = limits_of(request);

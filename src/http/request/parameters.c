@@ -6,9 +6,15 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const json_only = "application/json";
-static const char *const json_and_binary =
-    "application/json, application/x-npy, application/vnd.safetensors, application/octet-stream";
+#define JSON   "application/json"
+#define BINARY "application/x-npy, application/vnd.safetensors, application/octet-stream"
+
+static const char *const accepted[] = {
+    [PE_BODY_JSON] = JSON,
+    [PE_BODY_MODEL] = JSON ", application/octet-stream",
+    [PE_BODY_TENSORS] = JSON ", " BINARY,
+    [PE_BODY_UPLOAD] = JSON ", " BINARY ", multipart/form-data",
+};
 
 /* The media type without parameters, lower case; "" when it does not fit. */
 static void media_type(const char *content_type, char *out, size_t room)
@@ -23,17 +29,17 @@ static void media_type(const char *content_type, char *out, size_t room)
 }
 
 /* One of the types that are read, as a constant, or NULL. */
-static const char *known_type(const pe_request *request, bool binary)
+static const char *known_type(const pe_request *request, pe_body_types types)
 {
-    static const char *const types[] = {"application/json", "application/x-npy",
+    static const char *const known[] = {"application/json", "application/x-npy",
                                         "application/vnd.safetensors", "application/octet-stream"};
     const char *header = request->header[PE_HEADER_CONTENT_TYPE];
-    size_t n = binary ? PE_LEN(types) : 1;
+    size_t n = types >= PE_BODY_TENSORS ? PE_LEN(known) : 1;
     char given[64];
     media_type(header != NULL ? header : "", given, sizeof given);
     for (size_t i = 0; i < n; i++)
-        if (strcmp(given, types[i]) == 0)
-            return types[i];
+        if (strcmp(given, known[i]) == 0)
+            return known[i];
     return NULL;
 }
 
@@ -47,48 +53,49 @@ static const char *of_curl(const char *type)
 }
 
 /* The content coding, or where there is none the type, is not read. */
-static pe_status unsupported(const pe_request *request, bool binary, const char *coding,
+static pe_status unsupported(const pe_request *request, pe_body_types types, const char *coding,
                              pe_problem *why)
 {
-    const char *accepts = binary ? json_and_binary : json_only;
+    const char *accepts = accepted[types];
     const char *type = request->header[PE_HEADER_CONTENT_TYPE];
     if (coding != NULL)
         pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
                 "a body must come without Content-Encoding, got %.100s", coding);
     else
         pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "Content-Type must be %s%s, got %.100s%s",
-                binary ? "one of " : "", accepts, type != NULL ? type : "none", of_curl(type));
+                types != PE_BODY_JSON ? "one of " : "", accepts, type != NULL ? type : "none",
+                of_curl(type));
     snprintf(why->allow, sizeof why->allow, "%s", accepts);
     return PE_UNSUPPORTED_MEDIA_TYPE;
 }
 
-static pe_status check_type(const pe_request *request, bool binary, const char **type,
+static pe_status check_type(const pe_request *request, pe_body_types types, const char **type,
                             pe_problem *why)
 {
     const char *coding = request->header[PE_HEADER_CONTENT_ENCODING];
     if (coding != NULL && strcasecmp(coding, "identity") != 0)
-        return unsupported(request, binary, coding, why);
-    *type = known_type(request, binary);
+        return unsupported(request, types, coding, why);
+    *type = known_type(request, types);
     if (*type == NULL)
-        return unsupported(request, binary, NULL, why);
+        return unsupported(request, types, NULL, why);
     return PE_OK;
 }
 
-pe_status pe_parameters_json_only(const pe_request *request, pe_problem *why)
+pe_status pe_parameters_json_only(const pe_request *request, pe_body_types types, pe_problem *why)
 {
     const char *type;
-    return check_type(request, false, &type, why);
+    return check_type(request, types, &type, why);
 }
 
 /* What the header says of a body that holds the parameters, or tensors beside those of the
  * query. */
-static pe_status read_body(pe_request *request, bool binary, pe_request_parameters *out,
+static pe_status read_body(pe_request *request, pe_body_types types, pe_request_parameters *out,
                            pe_problem *why)
 {
-    const pe_status status = check_type(request, binary, &out->media_type, why);
+    const pe_status status = check_type(request, types, &out->media_type, why);
     if (status != PE_OK)
         return status;
-    request->json_body = strcmp(out->media_type, json_only) == 0;
+    request->json_body = strcmp(out->media_type, JSON) == 0;
     if (request->json_body && request->query_bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "parameters belong either in the JSON body or in the query, not in both");
@@ -98,7 +105,7 @@ static pe_status read_body(pe_request *request, bool binary, pe_request_paramete
     return PE_OK;
 }
 
-pe_status pe_parameters_find(pe_request *request, bool binary, pe_request_parameters *out,
+pe_status pe_parameters_find(pe_request *request, pe_body_types types, pe_request_parameters *out,
                              pe_problem *why)
 {
     *out = (pe_request_parameters){
@@ -108,5 +115,5 @@ pe_status pe_parameters_find(pe_request *request, bool binary, pe_request_parame
         .query = request->query,
         .query_bytes = request->query_bytes,
     };
-    return request->method == PE_METHOD_POST ? read_body(request, binary, out, why) : PE_OK;
+    return request->method == PE_METHOD_POST ? read_body(request, types, out, why) : PE_OK;
 }

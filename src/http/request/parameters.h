@@ -17,15 +17,24 @@ typedef struct pe_request_parameters {
     const char *shape, *dtype;
 } pe_request_parameters;
 
+/** What a body may be. */
+typedef enum pe_body_types {
+    PE_BODY_JSON,
+    PE_BODY_MODEL,   /* JSON, or a GGUF file */
+    PE_BODY_TENSORS, /* JSON, or a tensor in one of the binary types */
+    PE_BODY_UPLOAD,  /* the same, or a form */
+} pe_body_types;
+
 /** Is the body one JSON document, neither coded nor of another type?
- * Errors  UNSUPPORTED_MEDIA_TYPE. */
-pe_status pe_parameters_json_only(const pe_request *request, pe_problem *why) PE_MUST_CHECK;
+ * Errors  UNSUPPORTED_MEDIA_TYPE, which lists `types`. */
+pe_status pe_parameters_json_only(const pe_request *request, pe_body_types types,
+                                  pe_problem *why) PE_MUST_CHECK;
 
 /**
- * Those of a request, whose json_body is set. binary: tensors in a binary body are read, too.
+ * Those of a request, whose json_body is set. A form is none that is read here.
  * Errors  UNSUPPORTED_MEDIA_TYPE; MALFORMED_REQUEST: a JSON body and a query.
  */
-pe_status pe_parameters_find(pe_request *request, bool binary, pe_request_parameters *out,
+pe_status pe_parameters_find(pe_request *request, pe_body_types types, pe_request_parameters *out,
                              pe_problem *why) PE_MUST_CHECK;
 
 #endif
