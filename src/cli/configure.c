@@ -2,6 +2,7 @@
 /* configure.c - what all commands begin and end with, and those that are about settings. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,12 +22,33 @@ static pe_status select_kernels(const char *name, pe_problem *why)
     return pe_fail(why, PE_INTERNAL, "kernels", "number text has no variant for kernels %s", name);
 }
 
+/* The format that flags or the environment ask for, where the settings cannot be read: it holds for
+ * what is wrong with them. */
+static void set_asked_format(int n_arguments, char **arguments)
+{
+    static const char flag[] = "--log-format";
+    const size_t length = strlen(flag);
+    const char *asked = getenv("POSENC_LOG_FORMAT");
+    for (int a = 0; a < n_arguments; a++) {
+        if (strncmp(arguments[a], flag, length) != 0)
+            continue;
+        if (arguments[a][length] == '=')
+            asked = arguments[a] + length + 1;
+        else if (arguments[a][length] == '\0' && a + 1 < n_arguments)
+            asked = arguments[a + 1];
+    }
+    if (asked != NULL)
+        pe_log_set_format(asked);
+}
+
 pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, pe_problem *why)
 {
     pe_config *config = NULL;
     pe_status status = pe_config_read(n_arguments, arguments, environ, &config, why);
-    if (status != PE_OK)
+    if (status != PE_OK) {
+        set_asked_format(n_arguments, arguments);
         return status;
+    }
     pe_log_set_level(pe_log_level_named(pe_config_settings(config)->log_level));
     pe_log_set_format(pe_config_settings(config)->log_format);
     status = select_kernels(pe_config_settings(config)->kernels, why);
