@@ -100,6 +100,23 @@ static pe_status nested_member(void *state, const char *key, pe_slice json, pe_p
     return PE_OK;
 }
 
+/* What others call a member, or the nearest. */
+static const char *member_meant(const char *key)
+{
+    static const struct {
+        const char *name;
+        int member;
+    } called[] = {{"data", TABLE},
+                  {"actual", TABLE},
+                  {"tol", TOLERANCE},
+                  {"atol", TOLERANCE},
+                  {"rtol", TOLERANCE}};
+    for (size_t i = 0; i < PE_LEN(called); i++)
+        if (strcmp(key, called[i].name) == 0)
+            return member_names[called[i].member];
+    return pe_nearest_name(key, member_names, MEMBERS);
+}
+
 static pe_status keep_member(void *state, const char *key, pe_slice json, pe_problem *why)
 {
     body *b = state;
@@ -108,8 +125,7 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
             return pe_query_keep(&b->member[m], key, json, why);
     const char *near = NULL;
     if (b->looked_up++ < LOOKED_UP_MAX)
-        near = strcmp(key, "data") == 0 ? member_names[TABLE]
-                                        : pe_nearest_name(key, member_names, MEMBERS);
+        near = member_meant(key);
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, key, "unknown parameter %.64s, did you mean %s?",
                        key, near);

@@ -30,6 +30,11 @@ static const char *const meant[][2] = {
     {"pth", "safetensors"},
     {"torch", "safetensors"},
     {"safetensor", "safetensors"},
+    {"pickle", "npy"},
+    {"pkl", "npy"},
+    {"h5", "safetensors"},
+    {"hdf5", "safetensors"},
+    {"parquet", "csv"},
 };
 
 static const char *meaning_of(const char *name)

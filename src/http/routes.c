@@ -234,8 +234,14 @@ static pe_status not_allowed(const pe_request *request, pe_problem *why)
 {
     char allow[64];
     allow_text(request->route, allow, sizeof allow);
-    const pe_status status = pe_fail(why, PE_METHOD_NOT_ALLOWED, "", "%.200s answers %s, not %s",
-                                     request->path, allow, request->method_text);
+    const bool posts = (request->route->methods & PE_METHOD_POST) != 0;
+    const char *hint = "";
+    if (posts && request->method == PE_METHOD_GET)
+        hint = "; /docs has a form that sends it";
+    else if (!posts && request->method == PE_METHOD_POST)
+        hint = "; its parameters are in the query";
+    const pe_status status = pe_fail(why, PE_METHOD_NOT_ALLOWED, "", "%.200s answers %s, not %s%s",
+                                     request->path, allow, request->method_text, hint);
     snprintf(why->allow, sizeof why->allow, "%s", allow);
     return status;
 }

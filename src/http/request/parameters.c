@@ -43,13 +43,17 @@ static const char *known_type(const pe_request *request, pe_body_types types)
     return NULL;
 }
 
-/* What curl says of a body where nobody tells it what the body is. */
-static const char *of_curl(const char *type)
+/* What to do about the type: curl has one of its own for a body where nobody tells it what that
+ * is, and who sends no body has parameters in the query. */
+static const char *hint(const pe_request *request, pe_body_types types)
 {
     static const char form[] = "application/x-www-form-urlencoded";
-    return type != NULL && strncasecmp(type, form, strlen(form)) == 0
-               ? ", which curl sends unless it is told: add -H 'Content-Type: application/json'"
-               : "";
+    const char *type = request->header[PE_HEADER_CONTENT_TYPE];
+    if (type != NULL && strncasecmp(type, form, strlen(form)) == 0)
+        return ", which curl sends unless it is told: add -H 'Content-Type: application/json'";
+    if (type == NULL && request->body.bytes == 0 && types == PE_BODY_JSON)
+        return "; POST reads a JSON object, GET the query";
+    return "";
 }
 
 /* The content coding, or where there is none the type, is not read. */
@@ -64,7 +68,7 @@ static pe_status unsupported(const pe_request *request, pe_body_types types, con
     else
         pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "Content-Type must be %s%s, got %.100s%s",
                 types != PE_BODY_JSON ? "one of " : "", accepts, type != NULL ? type : "none",
-                of_curl(type));
+                hint(request, types));
     snprintf(why->allow, sizeof why->allow, "%s", accepts);
     return PE_UNSUPPORTED_MEDIA_TYPE;
 }
