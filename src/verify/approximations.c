@@ -7,7 +7,6 @@
 #include "base/turns.h"
 #include "verify/beside.h"
 #include "verify/findings.h"
-#include "verify/patterns.h"
 
 #define TURN 6.283185307179586
 #define MOST 0.97 /* the part of the elements or pairs that follow a cause */
@@ -367,7 +366,7 @@ static bool are_many(const pe_beside *b)
     size_t off = 0;
     const size_t all = b->rows * b->width;
     for (size_t e = 0; e < all; e++)
-        off += pe_patterns_is_claimed(b, e / b->width, e % b->width) ? 0 : 1;
+        off += pe_beside_is_claimed(b, e / b->width, e % b->width) ? 0 : 1;
     return off * 8 > all;
 }
 

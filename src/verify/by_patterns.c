@@ -96,8 +96,8 @@ static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
     if (out->of == NULL)
         return pe_fail_memory(why);
     for (size_t e = 0; e < all; e++)
-        out->of[e] = pe_patterns_is_claimed(b, e / b->width, e % b->width) ? 1 : 0;
-    for (size_t p = 0; p < pe_patterns_n && p < PATTERNS_MAX; p++) {
+        out->of[e] = pe_beside_is_claimed(b, e / b->width, e % b->width) ? 1 : 0;
+    for (size_t p = 0; p < pe_patterns_count() && p < PATTERNS_MAX; p++) {
         out->likely[p] = is_likely(b, out, p);
         for (size_t r = 0; r < b->rows && out->likely[p]; r++) {
             pe_turn_spend(ELEMENT_WORK * b->width);
@@ -224,7 +224,7 @@ static pe_status try_division(pe_search *s, const pe_beside *b, const bits *mark
 {
     counts at;
     pe_status status = make_counts(b, by, &at, why);
-    for (size_t p = 0; p < pe_patterns_n && status == PE_OK && !pe_attempts_found(s); p++) {
+    for (size_t p = 0; p < pe_patterns_count() && status == PE_OK && !pe_attempts_found(s); p++) {
         size_t n;
         if (!marks->likely[p])
             continue;
