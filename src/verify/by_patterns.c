@@ -195,26 +195,22 @@ static bool was_tried(const pe_beside *b, const pe_fault *fault, division by)
 static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const counts *at,
                       division by, size_t n, pe_problem *why)
 {
-    pe_guess guess;
-    pe_buffer evidence = {0};
-    pe_finding finding = {.exact = false};
+    pe_buffer rule = {0};
     const pe_fault *fault = pe_patterns_fault(pattern);
-    if (b->guess->n_faults == PE_FAULTS_MAX || was_tried(b, fault, by))
+    if (was_tried(b, fault, by))
         return PE_OK;
-    pe_status status = pe_guess_copy(b->guess, &guess, why);
-    if (status != PE_OK)
-        return status;
-    pe_guess_say(&guess, fault, fault->remedy);
     if (by != WHOLE) {
-        tell_units(at, by, n, &guess.rule);
-        pe_buffer_format(&guess.rule, " of %zu: ", at->units);
+        tell_units(at, by, n, &rule);
+        pe_buffer_format(&rule, " of %zu: ", at->units);
     }
-    pe_buffer_str(&guess.rule, fault->rule);
-    pe_buffer_format(&evidence, "%s of %zu rows that were looked at are so%s",
-                     by == WHOLE ? "all elements" : "all their elements", b->rows,
-                     by == WHOLE ? "" : ", all others as they should be");
-    status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
-    pe_guess_free(&guess);
+    pe_buffer_str(&rule, fault->rule);
+    const pe_status status = pe_findings_tell(
+        s->report, b->guess, &(pe_told){.fault = fault, .rule = pe_buffer_text(&rule)}, why,
+        by == WHOLE ? "all elements of %zu rows that were looked at are so"
+                    : "all their elements of %zu rows that were looked at are so, "
+                      "all others as they should be",
+        b->rows);
+    pe_buffer_free(&rule);
     return status;
 }
 
@@ -294,27 +290,19 @@ static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at,
     static const pe_fault scaled = {
         .name = "amplitude",
         .remedy = "check the attention factor (mscale) and other scales of these"};
-    pe_guess guess;
-    pe_buffer evidence = {0};
-    pe_finding finding = {.exact = false};
-    if (b->guess->n_faults == PE_FAULTS_MAX)
-        return PE_OK;
-    pe_status status = pe_guess_copy(b->guess, &guess, why);
-    if (status != PE_OK)
-        return status;
-    pe_guess_say(&guess, &scaled, scaled.remedy);
-    pe_buffer_str(&guess.rule, "the amplitude of ");
-    tell_units(at, by, n, &guess.rule);
+    pe_buffer rule = {0};
+    pe_buffer_str(&rule, "the amplitude of ");
+    tell_units(at, by, n, &rule);
     if (by == TENSORS && n == 1)
-        pe_buffer_str(&guess.rule, at->claimed[0] < at->all[0] ? " (the first)" : " (the last)");
-    pe_buffer_format(&guess.rule, " is %.5g", low);
+        pe_buffer_str(&rule, at->claimed[0] < at->all[0] ? " (the first)" : " (the last)");
+    pe_buffer_format(&rule, " is %.5g", low);
     if (high - low > 1e-3 * fabs(high))
-        pe_buffer_format(&guess.rule, " to %.5g", high);
-    pe_buffer_str(&guess.rule, " times the claimed one");
-    guess.fitted = true;
-    pe_buffer_str(&evidence, "all others are as they should be");
-    status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
-    pe_guess_free(&guess);
+        pe_buffer_format(&rule, " to %.5g", high);
+    pe_buffer_str(&rule, " times the claimed one");
+    const pe_status status = pe_findings_tell(
+        s->report, b->guess, &(pe_told){&scaled, pe_buffer_text(&rule), .fitted = true}, why,
+        "all others are as they should be");
+    pe_buffer_free(&rule);
     return status;
 }
 

@@ -217,8 +217,7 @@ static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
                                     .remedy = "set mrope_section as claimed; " PE_MROPE_ORDER};
     pe_mrope_axes x;
     pe_expect expect;
-    pe_buffer rule = {0}, evidence = {0};
-    pe_finding finding = {.exact = false};
+    pe_buffer rule = {0};
     const pe_comparison of = {s->whole, guess, &s->work};
     pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
@@ -226,13 +225,10 @@ static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
     status = make_axes(&of, &x, why);
     if (status == PE_OK)
         status = pe_expect_probe(&expect, why);
-    if (status == PE_OK && tell_axes(&of, &expect, &x, &rule)) {
-        pe_guess_say(guess, &others, others.remedy);
-        pe_buffer_str(&guess->rule, pe_buffer_text(&rule));
-        guess->fitted = true;
-        pe_buffer_str(&evidence, "each pair was held against the claimed positions of each axis");
-        status = pe_findings_add(s->report, &finding, guess, &evidence, why);
-    }
+    if (status == PE_OK && tell_axes(&of, &expect, &x, &rule))
+        status = pe_findings_tell(s->report, guess,
+                                  &(pe_told){&others, pe_buffer_text(&rule), .fitted = true}, why,
+                                  "each pair was held against the claimed positions of each axis");
     *of.work += 4 * s->whole->elements;
     pe_buffer_free(&rule);
     free(x.at);

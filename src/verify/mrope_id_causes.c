@@ -87,19 +87,10 @@ static pe_status tell_difference(const pe_numbers *plain, const pe_mrope_axes *x
     }
     pe_numbers_list(plain, "differences", off, PE_AXES);
     const double by = off[0] != 0 ? off[0] : off[1] != 0 ? off[1] : off[2];
-    pe_guess guess;
-    pe_buffer evidence = {0};
-    pe_finding finding = {.exact = true};
-    pe_status status = by == 0 ? PE_OK : pe_guess_copy(plain->claim, &guess, why);
-    if (status != PE_OK || by == 0)
-        return status;
-    pe_guess_say(&guess, &other, other.remedy);
-    pe_guess_format(&guess, other.rule, (double)t - 1, by);
-    guess.fitted = true;
-    pe_buffer_str(&evidence, "read off the first token that differs");
-    status = pe_findings_add(plain->search->report, &finding, &guess, &evidence, why);
-    pe_guess_free(&guess);
-    return status;
+    const pe_told told = {&other, other.rule, (double)t - 1, by, .fitted = true, .exact = true};
+    return by == 0 ? PE_OK
+                   : pe_findings_tell(plain->search->report, plain->claim, &told, why,
+                                      "read off the first token that differs");
 }
 
 pe_status pe_mrope_id_causes_find(const pe_numbers *plain, pe_problem *why)
