@@ -41,11 +41,6 @@ typedef struct pe_pattern {
     bool of_rows;   /* `from` moves rows as a whole */
 } pe_pattern;
 
-#define PE_PATTERN(NAME, RULE, REMEDY, OF, ...)                                                    \
-    {                                                                                              \
-        .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, .of = (OF), __VA_ARGS__     \
-    }
-
 /** What a pair's numbers became, tried first; then where elements stand, and their bytes. */
 extern const pe_pattern pe_pattern_values[], pe_pattern_places[];
 extern const size_t pe_pattern_values_n, pe_pattern_places_n;
