@@ -35,19 +35,11 @@ typedef struct counts {
     size_t *all, *claimed, *near; /* [units] owned */
 } counts;
 
-static size_t tensor_at(const pe_beside *b, size_t column)
-{
-    size_t t = 0;
-    while (!b->view->rotated && t + 1 < b->view->n_tensors && column >= b->view->tensor_at[t + 1])
-        t++;
-    return t;
-}
-
 static size_t unit_of(const pe_beside *b, division by, size_t row, size_t column)
 {
     return by == ITEMS     ? pe_beside_item(b, row)
            : by == HEADS   ? pe_beside_head(b, row)
-           : by == TENSORS ? tensor_at(b, column)
+           : by == TENSORS ? (b->view->rotated ? 0 : pe_upload_view_tensor(b->view, column))
            : by == COLUMNS ? column
            : by == ROWS    ? pe_upload_view_token(b->view, b->row[row])
                            : 0;

@@ -22,7 +22,7 @@ typedef struct pe_told {
     bool fitted, exact;
 } pe_told;
 
-/** It becomes a finding, where the guess has room for it, with the sentence of what was looked at. */
+/** It becomes a finding where the guess has room for it; evidence: what was looked at. */
 pe_status pe_findings_tell(pe_report *report, const pe_guess *guess, const pe_told *told,
                            pe_problem *why, const char *evidence, ...)
     __attribute__((format(printf, 5, 6))) PE_MUST_CHECK;

@@ -113,14 +113,12 @@ static bool is_made(const pe_pattern *p, const pe_beside *b, pe_pattern_place at
 static bool tensor_of(const pe_beside *b, size_t column, size_t *first, size_t *n)
 {
     const pe_upload_view *view = b->view;
-    size_t t = 0;
     if (view->rotated) {
         *first = 0;
         *n = 2 * b->pairs;
         return column < *n;
     }
-    while (t + 1 < view->n_tensors && column >= view->tensor_at[t + 1])
-        t++;
+    const size_t t = pe_upload_view_tensor(view, column);
     *first = view->tensor_at[t];
     *n = view->tensor_at[t + 1] - *first;
     return *n > 1;

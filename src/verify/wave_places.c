@@ -48,9 +48,7 @@ static place place_of(const pe_wave_change *c, size_t e)
     const pe_upload_view *view = t->of->view;
     if (!t->tensors)
         return place_in_row(c, e / (2 * t->pairs), e % (2 * t->pairs));
-    size_t u = 0;
-    while (e >= view->tensor_at[u + 1])
-        u++;
+    const size_t u = pe_upload_view_tensor(view, e);
     e -= view->tensor_at[u];
     const wave is = wave_of(view->claim->uploads[u].name);
     if (is == PLACE)
