@@ -7,7 +7,6 @@
 #include "base/turns.h"
 #include "verify/beside.h"
 #include "verify/findings.h"
-#include "verify/patterns.h"
 
 #define TURN 6.283185307179586
 #define MOST 0.97 /* the part of the elements or pairs that follow a cause */
@@ -367,7 +366,7 @@ static bool are_many(const pe_beside *b)
     size_t off = 0;
     const size_t all = b->rows * b->width;
     for (size_t e = 0; e < all; e++)
-        off += pe_patterns_is_claimed(b, e / b->width, e % b->width) ? 0 : 1;
+        off += pe_beside_is_claimed(b, e / b->width, e % b->width) ? 0 : 1;
     return off * 8 > all;
 }
 
@@ -385,26 +384,6 @@ static bool is_near(const pe_beside *b)
     return (double)far <= (1 - MOST) * (double)all;
 }
 
-static pe_status tell(pe_search *s, const pe_beside *b, const row *of, double a, double c,
-                      pe_problem *why)
-{
-    pe_guess guess;
-    pe_buffer evidence = {0};
-    pe_finding finding = {.exact = false};
-    if (b->guess->n_faults == PE_FAULTS_MAX)
-        return PE_OK;
-    pe_status status = pe_guess_copy(b->guess, &guess, why);
-    if (status != PE_OK)
-        return status;
-    pe_guess_say(&guess, &of->fault, of->fault.remedy);
-    pe_guess_format(&guess, of->fault.rule, a, c);
-    guess.fitted |= of->how != NAMED;
-    pe_buffer_format(&evidence, "read off the errors of %zu rows", b->rows);
-    status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
-    pe_guess_free(&guess);
-    return status;
-}
-
 static pe_status try_rows(pe_search *s, pe_guess *guess, const row *first, size_t n,
                           pe_problem *why)
 {
@@ -420,7 +399,10 @@ static pe_status try_rows(pe_search *s, pe_guess *guess, const row *first, size_
         double x = 0, y = 0;
         s->work += b.rows * b.width;
         if ((near || first[r].how == FITTED_ANYWHERE) && first[r].read(&b, &x, &y))
-            status = tell(s, &b, &first[r], x, y, why);
+            status = pe_findings_tell(s->report, guess,
+                                      &(pe_told){&first[r].fault, first[r].fault.rule, x, y,
+                                                 .fitted = first[r].how != NAMED},
+                                      why, "read off the errors of %zu rows", b.rows);
     }
     pe_beside_free(&b);
     return status;

@@ -27,6 +27,13 @@ double pe_beside_rounding(const pe_beside *b, double x)
     return 1.02 * pe_upload_view_roundoff(b->view) * fabs(x) + 0x1p-22 * b->amplitude;
 }
 
+bool pe_beside_is_claimed(const pe_beside *b, size_t row, size_t column)
+{
+    const size_t e = row * b->width + column;
+    return fabs(pe_beside_got(b, row, column) - b->want[e]) <=
+           b->slack[e] + pe_beside_rounding(b, b->want[e]);
+}
+
 /* ---- where a vector stands ---- */
 
 /* The axis of heads is the one beside that of tokens. */

@@ -38,4 +38,7 @@ double pe_beside_input(const pe_beside *b, size_t row, size_t column);
 /** How far x may be off by the rounding of the upload's type. */
 double pe_beside_rounding(const pe_beside *b, double x);
 
+/** Is the uploaded element what the guess says? */
+bool pe_beside_is_claimed(const pe_beside *b, size_t row, size_t column);
+
 #endif

@@ -67,6 +67,7 @@ typedef struct function {
     double buckets, exact, max_distance, ahead;
     ends ends;
     double left, right, add; /* Shaw: d from -left to right, and `add` */
+    double a, b;             /* numbers of the sentence of the row that changed it last */
 } function;
 
 /* Where x is whole but for rounding, either neighbour is right: the upload's. */
@@ -148,45 +149,39 @@ static function claimed_function(const pe_guess *claim)
 
 /* ---- what rows change ---- */
 
-/* A mistake: another function, and the numbers of its sentence. False: it makes no sense here. */
+/* A mistake: another function. False: it makes no sense here. */
 typedef struct row {
     pe_fault fault;
-    bool (*change)(const indices *x, function *f, double *a, double *b);
+    bool (*change)(const indices *x, function *f);
 } row;
 
-static bool turn_sign(const indices *x, function *f, double *a, double *b)
+static bool turn_sign(const indices *x, function *f)
 {
     (void)x;
-    (void)a;
-    (void)b;
     f->sign = -f->sign;
     return true;
 }
 
-static bool ignore_past(const indices *x, function *f, double *a, double *b)
+static bool ignore_past(const indices *x, function *f)
 {
-    (void)b;
-    *a = x->first;
+    f->a = x->first;
     f->shift = f->sign * x->first;
     return x->first > 0;
 }
 
 /* By the distance at which the index of d = 0 stands; with one direction that of d = -1. */
-static bool shift(const indices *x, function *f, double *a, double *b)
+static bool shift(const indices *x, function *f)
 {
     const bool one_way = f->family == T5 && !f->both;
     const double d = one_way ? -1 : 0;
     const double at = find_value(x, one_way ? 1 : f->family == SHAW ? f->add : 0);
-    (void)b;
-    *a = f->shift = d - f->sign * at;
-    return isfinite(*a) && *a != 0;
+    f->a = f->shift = d - f->sign * at;
+    return isfinite(f->a) && f->a != 0;
 }
 
-static bool one_direction(const indices *x, function *f, double *a, double *b)
+static bool one_direction(const indices *x, function *f)
 {
     (void)x;
-    (void)a;
-    (void)b;
     f->both = !f->both;
     f->buckets = f->both ? floor(f->buckets / 2) : 2 * f->buckets;
     f->ahead = f->both ? f->buckets : 0;
@@ -201,86 +196,76 @@ static bool set_ends(function *f, ends to)
     return changed;
 }
 
-static bool round_down(const indices *x, function *f, double *a, double *b)
+static bool round_down(const indices *x, function *f)
 {
     (void)x;
-    (void)a;
-    (void)b;
     return set_ends(f, DOWN);
 }
 
-static bool round_nearest(const indices *x, function *f, double *a, double *b)
+static bool round_nearest(const indices *x, function *f)
 {
     (void)x;
-    (void)a;
-    (void)b;
     return set_ends(f, NEAREST);
 }
 
-static bool round_up(const indices *x, function *f, double *a, double *b)
+static bool round_up(const indices *x, function *f)
 {
     (void)x;
-    (void)a;
-    (void)b;
     return set_ends(f, UP);
 }
 
-static bool leave_open(const indices *x, function *f, double *a, double *b)
+static bool leave_open(const indices *x, function *f)
 {
     (void)x;
-    (void)a;
-    (void)b;
     f->clipped = false;
     return f->family != DEBERTA;
 }
 
-static bool zero_ahead(const indices *x, function *f, double *a, double *b)
+static bool zero_ahead(const indices *x, function *f)
 {
     (void)x;
-    (void)a;
-    (void)b;
     f->zero_ahead = true;
     return f->family == T5 && f->both;
 }
 
-static bool move_ahead(const indices *x, function *f, double *a, double *b)
+static bool move_ahead(const indices *x, function *f)
 {
-    *b = f->ahead;
-    *a = f->ahead = value_at(x, 1) - value_at(x, -1);
-    return f->family == T5 && f->both && isfinite(*a) && *a != *b;
+    f->b = f->ahead;
+    f->a = f->ahead = value_at(x, 1) - value_at(x, -1);
+    return f->family == T5 && f->both && isfinite(f->a) && f->a != f->b;
 }
 
-static bool set_exact(function *f, double to, double *a, double *b)
+static bool set_exact(function *f, double to)
 {
-    *a = to;
-    *b = f->exact;
+    f->a = to;
+    f->b = f->exact;
     f->exact = to;
-    return f->family == T5 && to >= 1 && to < f->buckets && to < f->max_distance && to != *b;
+    return f->family == T5 && to >= 1 && to < f->buckets && to < f->max_distance && to != f->b;
 }
 
-static bool quarter_exact(const indices *x, function *f, double *a, double *b)
+static bool quarter_exact(const indices *x, function *f)
 {
     (void)x;
-    return set_exact(f, floor(f->buckets / 4), a, b);
+    return set_exact(f, floor(f->buckets / 4));
 }
 
-static bool longer_exact(const indices *x, function *f, double *a, double *b)
+static bool longer_exact(const indices *x, function *f)
 {
     (void)x;
-    return set_exact(f, f->exact + 1, a, b);
+    return set_exact(f, f->exact + 1);
 }
 
-static bool shorter_exact(const indices *x, function *f, double *a, double *b)
+static bool shorter_exact(const indices *x, function *f)
 {
     (void)x;
-    return set_exact(f, f->exact - 1, a, b);
+    return set_exact(f, f->exact - 1);
 }
 
-static bool no_logarithm(const indices *x, function *f, double *a, double *b)
+static bool no_logarithm(const indices *x, function *f)
 {
     (void)x;
     f->max_distance = HUGE_VAL;
-    return set_exact(f, f->buckets - 1, a, b) && (*a = f->buckets - 1, true);
+    return set_exact(f, f->buckets - 1);
 }
 
 /* The larger max_distance is, the smaller are indices. */
@@ -321,29 +306,29 @@ static double usual(double low, double high)
     return low;
 }
 
-static bool other_distance(const indices *x, function *f, double *a, double *b)
+static bool other_distance(const indices *x, function *f)
 {
-    *b = f->max_distance;
-    if (f->family == SHAW || !isfinite(*b))
+    f->b = f->max_distance;
+    if (f->family == SHAW || !isfinite(f->b))
         return false;
     const double low = least_distance(x, f, 0), beyond = least_distance(x, f, 0.5);
-    *a = f->max_distance = usual(low, beyond - 1);
-    return low < beyond && *a != *b;
+    f->a = f->max_distance = usual(low, beyond - 1);
+    return low < beyond && f->a != f->b;
 }
 
-static bool other_clip(const indices *x, function *f, double *a, double *b)
+static bool other_clip(const indices *x, function *f)
 {
     double least = HUGE_VAL, most = -HUGE_VAL;
     for (size_t i = 0; i < x->n; i++) {
         least = fmin(least, x->value[i]);
         most = fmax(most, x->value[i]);
     }
-    *b = f->left;
-    *a = floor((most - least) / 2);
+    f->b = f->left;
+    f->a = floor((most - least) / 2);
     const bool moved = f->add == f->left;
-    f->left = f->right = *a;
-    f->add = moved ? *a : f->add;
-    return f->family == SHAW && *a >= 0 && *a != *b;
+    f->left = f->right = f->a;
+    f->add = moved ? f->a : f->add;
+    return f->family == SHAW && f->a >= 0 && f->a != f->b;
 }
 
 #define EDGES  "compute the bucket as the formula has it: floor, and min(num_buckets - 1)"
@@ -426,9 +411,10 @@ static double at_law(const void *context, size_t e, double claimed, double *erro
 
 static bool change(attempt *to, size_t r, size_t at)
 {
-    pe_numbers_cause *cause = &to->causes[at];
-    *cause = (pe_numbers_cause){&rows[r].fault, 0, 0, false};
-    return rows[r].change(to->x, &to->f, &cause->a, &cause->b);
+    to->f.a = to->f.b = 0;
+    const bool made = rows[r].change(to->x, &to->f);
+    to->causes[at] = (pe_numbers_cause){&rows[r].fault, to->f.a, to->f.b, false};
+    return made;
 }
 
 static pe_status try_attempt(const attempt *by, size_t *found, pe_problem *why)

@@ -35,19 +35,11 @@ typedef struct counts {
     size_t *all, *claimed, *near; /* [units] owned */
 } counts;
 
-static size_t tensor_at(const pe_beside *b, size_t column)
-{
-    size_t t = 0;
-    while (!b->view->rotated && t + 1 < b->view->n_tensors && column >= b->view->tensor_at[t + 1])
-        t++;
-    return t;
-}
-
 static size_t unit_of(const pe_beside *b, division by, size_t row, size_t column)
 {
     return by == ITEMS     ? pe_beside_item(b, row)
            : by == HEADS   ? pe_beside_head(b, row)
-           : by == TENSORS ? tensor_at(b, column)
+           : by == TENSORS ? (b->view->rotated ? 0 : pe_upload_view_tensor(b->view, column))
            : by == COLUMNS ? column
            : by == ROWS    ? pe_upload_view_token(b->view, b->row[row])
                            : 0;
@@ -96,8 +88,8 @@ static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
     if (out->of == NULL)
         return pe_fail_memory(why);
     for (size_t e = 0; e < all; e++)
-        out->of[e] = pe_patterns_is_claimed(b, e / b->width, e % b->width) ? 1 : 0;
-    for (size_t p = 0; p < pe_patterns_n && p < PATTERNS_MAX; p++) {
+        out->of[e] = pe_beside_is_claimed(b, e / b->width, e % b->width) ? 1 : 0;
+    for (size_t p = 0; p < pe_patterns_count() && p < PATTERNS_MAX; p++) {
         out->likely[p] = is_likely(b, out, p);
         for (size_t r = 0; r < b->rows && out->likely[p]; r++) {
             pe_turn_spend(ELEMENT_WORK * b->width);
@@ -195,26 +187,22 @@ static bool was_tried(const pe_beside *b, const pe_fault *fault, division by)
 static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const counts *at,
                       division by, size_t n, pe_problem *why)
 {
-    pe_guess guess;
-    pe_buffer evidence = {0};
-    pe_finding finding = {.exact = false};
+    pe_buffer rule = {0};
     const pe_fault *fault = pe_patterns_fault(pattern);
-    if (b->guess->n_faults == PE_FAULTS_MAX || was_tried(b, fault, by))
+    if (was_tried(b, fault, by))
         return PE_OK;
-    pe_status status = pe_guess_copy(b->guess, &guess, why);
-    if (status != PE_OK)
-        return status;
-    pe_guess_say(&guess, fault, fault->remedy);
     if (by != WHOLE) {
-        tell_units(at, by, n, &guess.rule);
-        pe_buffer_format(&guess.rule, " of %zu: ", at->units);
+        tell_units(at, by, n, &rule);
+        pe_buffer_format(&rule, " of %zu: ", at->units);
     }
-    pe_buffer_str(&guess.rule, fault->rule);
-    pe_buffer_format(&evidence, "%s of %zu rows that were looked at are so%s",
-                     by == WHOLE ? "all elements" : "all their elements", b->rows,
-                     by == WHOLE ? "" : ", all others as they should be");
-    status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
-    pe_guess_free(&guess);
+    pe_buffer_str(&rule, fault->rule);
+    const pe_status status = pe_findings_tell(
+        s->report, b->guess, &(pe_told){.fault = fault, .rule = pe_buffer_text(&rule)}, why,
+        by == WHOLE ? "all elements of %zu rows that were looked at are so"
+                    : "all their elements of %zu rows that were looked at are so, "
+                      "all others as they should be",
+        b->rows);
+    pe_buffer_free(&rule);
     return status;
 }
 
@@ -224,7 +212,7 @@ static pe_status try_division(pe_search *s, const pe_beside *b, const bits *mark
 {
     counts at;
     pe_status status = make_counts(b, by, &at, why);
-    for (size_t p = 0; p < pe_patterns_n && status == PE_OK && !pe_attempts_found(s); p++) {
+    for (size_t p = 0; p < pe_patterns_count() && status == PE_OK && !pe_attempts_found(s); p++) {
         size_t n;
         if (!marks->likely[p])
             continue;
@@ -294,27 +282,19 @@ static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at,
     static const pe_fault scaled = {
         .name = "amplitude",
         .remedy = "check the attention factor (mscale) and other scales of these"};
-    pe_guess guess;
-    pe_buffer evidence = {0};
-    pe_finding finding = {.exact = false};
-    if (b->guess->n_faults == PE_FAULTS_MAX)
-        return PE_OK;
-    pe_status status = pe_guess_copy(b->guess, &guess, why);
-    if (status != PE_OK)
-        return status;
-    pe_guess_say(&guess, &scaled, scaled.remedy);
-    pe_buffer_str(&guess.rule, "the amplitude of ");
-    tell_units(at, by, n, &guess.rule);
+    pe_buffer rule = {0};
+    pe_buffer_str(&rule, "the amplitude of ");
+    tell_units(at, by, n, &rule);
     if (by == TENSORS && n == 1)
-        pe_buffer_str(&guess.rule, at->claimed[0] < at->all[0] ? " (the first)" : " (the last)");
-    pe_buffer_format(&guess.rule, " is %.5g", low);
+        pe_buffer_str(&rule, at->claimed[0] < at->all[0] ? " (the first)" : " (the last)");
+    pe_buffer_format(&rule, " is %.5g", low);
     if (high - low > 1e-3 * fabs(high))
-        pe_buffer_format(&guess.rule, " to %.5g", high);
-    pe_buffer_str(&guess.rule, " times the claimed one");
-    guess.fitted = true;
-    pe_buffer_str(&evidence, "all others are as they should be");
-    status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
-    pe_guess_free(&guess);
+        pe_buffer_format(&rule, " to %.5g", high);
+    pe_buffer_str(&rule, " times the claimed one");
+    const pe_status status = pe_findings_tell(
+        s->report, b->guess, &(pe_told){&scaled, pe_buffer_text(&rule), .fitted = true}, why,
+        "all others are as they should be");
+    pe_buffer_free(&rule);
     return status;
 }
 

@@ -9,7 +9,7 @@
 #include "verify/bias_causes.h"
 #include "verify/bucket_causes.h"
 #include "verify/formula_causes.h"
-#include "verify/mrope_causes.h"
+#include "verify/mrope_id_causes.h"
 #include "verify/place_causes.h"
 #include "verify/scale_causes.h"
 #include "verify/wave_causes.h"
@@ -31,7 +31,7 @@ static const struct reader {
     {"rope/xpos/table", pe_formula_causes_find},
     {"rope/attention-scale", pe_formula_causes_find},
     {"rope/decay", pe_formula_causes_find},
-    {"rope/mrope-positions", pe_mrope_causes_find},
+    {"rope/mrope-positions", pe_mrope_id_causes_find},
     {"swin/index", pe_formula_causes_find},
     {"swin/coordinates", pe_formula_causes_find},
     {NULL, pe_place_causes_find},

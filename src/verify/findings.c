@@ -2,6 +2,8 @@
 /* findings.c - what explains an upload, the best first. */
 #include "verify/findings.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "verify/faults.h"
@@ -66,6 +68,31 @@ pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *gues
     }
     insert(report, finding);
     return PE_OK;
+}
+
+pe_status pe_findings_tell(pe_report *report, const pe_guess *guess, const pe_told *told,
+                           pe_problem *why, const char *evidence, ...)
+{
+    char text[256];
+    va_list list;
+    pe_guess copy;
+    pe_buffer sentence = {0};
+    pe_finding finding = {.exact = told->exact};
+    va_start(list, evidence);
+    vsnprintf(text, sizeof text, evidence, list);
+    va_end(list);
+    if (guess->n_faults == PE_FAULTS_MAX)
+        return PE_OK;
+    pe_status status = pe_guess_copy(guess, &copy, why);
+    if (status != PE_OK)
+        return status;
+    pe_guess_say(&copy, told->fault, told->fault->remedy);
+    pe_guess_format(&copy, told->rule, told->a, told->b);
+    copy.fitted |= told->fitted;
+    pe_buffer_str(&sentence, text);
+    status = pe_findings_add(report, &finding, &copy, &sentence, why);
+    pe_guess_free(&copy);
+    return status;
 }
 
 /* Distances of what explains the upload best: the exact numbers, or those of the float32 path. */

@@ -66,6 +66,12 @@ typedef struct pe_fault {
     bool mostly;             /* a number near a boundary of rounding may fall to either side */
 } pe_fault;
 
+/** A row with a mistake; what else it says follows. */
+#define PE_ROW(NAME, RULE, REMEDY, ...)                                                            \
+    {                                                                                              \
+        .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, __VA_ARGS__                 \
+    }
+
 /** The claim without any fault. */
 pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context, pe_guess *out,
                         pe_problem *why) PE_MUST_CHECK;

@@ -164,23 +164,13 @@ static pe_status tell(pe_search *s, const found *at, double part, pe_problem *wh
         .name = "head_positions",
         .remedy = "give each token of each head and item its own position: check seq_axis, "
                   "padding and offsets of the batch"};
-    pe_guess guess;
-    pe_buffer evidence = {0}, rule = {0};
-    pe_finding finding = {.exact = false};
-    if (!tell_positions(at, &rule)) {
-        pe_buffer_free(&rule);
-        return PE_OK;
-    }
-    pe_status status = pe_guess_copy(at->of->guess, &guess, why);
-    if (status == PE_OK) {
-        pe_guess_say(&guess, &fault, fault.remedy);
-        pe_buffer_str(&guess.rule, pe_buffer_text(&rule));
-        guess.fitted = true;
-        pe_buffer_format(&evidence, "%.0f of %zu vectors that were looked at have a position",
-                         part * (double)at->of->rows, at->of->rows);
-        status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
-        pe_guess_free(&guess);
-    }
+    pe_buffer rule = {0};
+    pe_status status = PE_OK;
+    if (tell_positions(at, &rule))
+        status = pe_findings_tell(s->report, at->of->guess,
+                                  &(pe_told){&fault, pe_buffer_text(&rule), .fitted = true}, why,
+                                  "%.0f of %zu vectors that were looked at have a position",
+                                  part * (double)at->of->rows, at->of->rows);
     pe_buffer_free(&rule);
     return status;
 }

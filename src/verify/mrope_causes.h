@@ -3,12 +3,9 @@
 #ifndef PE_VERIFY_MROPE_CAUSES_H
 #define PE_VERIFY_MROPE_CAUSES_H
 
-#include "verify/numbers.h"
+#include "verify/attempts.h"
 
 /** Of tables of three axes: other positions or sections, at all tokens. */
 pe_try pe_mrope_causes_try;
-
-/** Of position ids themselves, [3, tokens]. */
-pe_status pe_mrope_causes_find(const pe_numbers *plain, pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -4,12 +4,8 @@
 #define PE_VERIFY_PATTERNS_H
 
 #include "verify/beside.h"
-#include "verify/faults.h"
 
-/** One mistake that says what each element is. */
-typedef struct pe_pattern pe_pattern;
-
-extern const size_t pe_patterns_n;
+size_t pe_patterns_count(void);
 
 /** Its sentence and remedy; the sentence tells of elements without saying which. */
 const pe_fault *pe_patterns_fault(size_t pattern);
@@ -19,8 +15,5 @@ bool pe_patterns_applies(size_t pattern, const pe_beside *b);
 
 /** Is the element what the pattern says? */
 bool pe_patterns_is_near(size_t pattern, const pe_beside *b, size_t row, size_t column);
-
-/** Is it what the guess says? */
-bool pe_patterns_is_claimed(const pe_beside *b, size_t row, size_t column);
 
 #endif

@@ -196,25 +196,6 @@ static bool depends(const pe_numbers *plain, const double *numbers, size_t queri
     return same;
 }
 
-static pe_status tell_dependence(const pe_numbers *plain, const pe_fault *fault, pe_problem *why)
-{
-    pe_guess guess;
-    pe_buffer evidence = {0};
-    pe_finding finding = {.exact = false};
-    pe_status status = pe_guess_copy(plain->claim, &guess, why);
-    if (status != PE_OK)
-        return status;
-    if (guess.n_faults < PE_FAULTS_MAX) {
-        pe_guess_say(&guess, fault, fault->remedy);
-        pe_buffer_str(&guess.rule, fault->rule);
-        guess.fitted = true;
-        pe_buffer_format(&evidence, "all %zu elements are so", plain->elements);
-        status = pe_findings_add(plain->search->report, &finding, &guess, &evidence, why);
-    }
-    pe_guess_free(&guess);
-    return status;
-}
-
 /* What the upload depends on, where the claim does not, or where nothing else is known. */
 static pe_status find_dependence(const pe_numbers *plain, const pe_shape *shape, pe_problem *why)
 {
@@ -224,7 +205,10 @@ static pe_status find_dependence(const pe_numbers *plain, const pe_shape *shape,
             (dependences[d].of == by_distance ||
              !depends(plain, plain->claimed, queries, keys, dependences[d].of)) &&
             depends(plain, plain->claimed, queries, keys, by_distance))
-            return tell_dependence(plain, &dependences[d].fault, why);
+            return pe_findings_tell(
+                plain->search->report, plain->claim,
+                &(pe_told){&dependences[d].fault, dependences[d].fault.rule, .fitted = true}, why,
+                "all %zu elements are so", plain->elements);
     return PE_OK;
 }
 

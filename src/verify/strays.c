@@ -45,7 +45,7 @@ static bool is_of_memory(const pe_strays *at)
 pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_strays strays;
-    pe_buffer evidence = {0};
+    pe_buffer rule = {0};
     const pe_comparison whole = {s->whole, guess, &s->work};
     const bool exact = pe_measure_allowed(guess) == PE_BY_EXACT;
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
@@ -54,14 +54,16 @@ pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
     status = pe_measure_strays(&whole, exact ? PE_BY_EXACT : PE_BY_FLOAT32, &strays, why);
     if (status != PE_OK)
         return status;
-    const bool few = is_few(&strays, s->whole);
-    if (!few || guess->n_faults == PE_FAULTS_MAX)
+    if (!is_few(&strays, s->whole))
         return PE_OK;
-    pe_finding finding = {.exact = exact};
-    const pe_fault *fault = strays.not_finite == strays.elements ? &not_finite : &strays_of_memory;
-    pe_guess_say(guess, fault, fault->remedy);
-    describe_strays(&strays, &guess->rule);
-    guess->fitted |= !is_of_memory(&strays);
-    pe_buffer_str(&evidence, "all other elements are as they should be");
-    return pe_findings_add(s->report, &finding, guess, &evidence, why);
+    describe_strays(&strays, &rule);
+    const pe_told told = {.fault = strays.not_finite == strays.elements ? &not_finite
+                                                                        : &strays_of_memory,
+                          .rule = pe_buffer_text(&rule),
+                          .fitted = !is_of_memory(&strays),
+                          .exact = exact};
+    status =
+        pe_findings_tell(s->report, guess, &told, why, "all other elements are as they should be");
+    pe_buffer_free(&rule);
+    return status;
 }

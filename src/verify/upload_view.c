@@ -37,13 +37,19 @@ static pe_status make_doubles(size_t n, double **out, pe_problem *why)
     return *out == NULL ? pe_fail_memory(why) : PE_OK;
 }
 
+size_t pe_upload_view_tensor(const pe_upload_view *view, size_t at)
+{
+    size_t t = 0;
+    while (t + 1 < view->n_tensors && at >= view->tensor_at[t + 1])
+        t++;
+    return t;
+}
+
 /* Where column c of a row stands: its tensor, and the tensor's element. */
 static const pe_array *place_of(const pe_upload_view *view, bool inputs, size_t row, size_t column,
                                 size_t *element)
 {
-    size_t t = 0;
-    while (t + 1 < view->n_tensors && column >= view->tensor_at[t + 1])
-        t++;
+    const size_t t = pe_upload_view_tensor(view, column);
     const size_t first = view->tensor_at[t], width = view->tensor_at[t + 1] - first;
     *element = row * width + column - first;
     return inputs ? &view->claim->inputs : &view->claim->uploads[t].array;
@@ -518,11 +524,9 @@ size_t pe_upload_view_plan_work(const pe_upload_view *view)
 void pe_upload_view_index(const pe_upload_view *view, size_t row, size_t column, pe_bad *out)
 {
     const pe_claim *claim = view->claim;
-    size_t t = 0;
     const bool plain = view->layout == NULL;
     const size_t at = plain ? row * view->width + column : column;
-    while (t + 1 < view->n_tensors && at >= view->tensor_at[t + 1])
-        t++;
+    const size_t t = pe_upload_view_tensor(view, at);
     const pe_shape *shape = &claim->uploads[t].array.shape;
     size_t e = at - view->tensor_at[t];
     if (!plain)

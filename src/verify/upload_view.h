@@ -79,6 +79,8 @@ double pe_upload_view_position(const pe_upload_view *view, const pe_positions *p
 double pe_upload_view_roundoff(const pe_upload_view *view);
 /** What planning a guess costs, in elements computed: a frequency takes some microseconds. */
 size_t pe_upload_view_plan_work(const pe_upload_view *view);
+/** The tensor of a column of pairs, or of an element of plain numbers. */
+size_t pe_upload_view_tensor(const pe_upload_view *view, size_t at);
 /** Where an element stands in the uploads: its tensor and index. */
 void pe_upload_view_index(const pe_upload_view *view, size_t row, size_t column, pe_bad *out);
 

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* mrope_changes.c - what may have become of the positions and sections of several axes. */
+#include "verify/mrope_changes.h"
+
+#include <math.h>
+
+double *pe_mrope_axis(const pe_mrope_axes *x, size_t a)
+{
+    return x->at + a * x->tokens;
+}
+
+bool pe_mrope_differs(const pe_mrope_axes *x, size_t t)
+{
+    return pe_mrope_axis(x, PE_TIME)[t] != pe_mrope_axis(x, PE_HEIGHT)[t] ||
+           pe_mrope_axis(x, PE_TIME)[t] != pe_mrope_axis(x, PE_WIDTH)[t];
+}
+
+void pe_mrope_find_image(pe_mrope_axes *x)
+{
+    size_t t = 0;
+    while (t < x->tokens && !pe_mrope_differs(x, t))
+        t++;
+    x->first = t > 0 && t < x->tokens ? t - 1 : t;
+    x->end = x->first;
+    for (; t < x->tokens; t++)
+        x->end = pe_mrope_differs(x, t) ? t + 1 : x->end;
+}
+
+/* ---- what rows change ---- */
+
+static bool take_axes(const pe_mrope_row *of, pe_mrope_axes *x, size_t first, size_t end)
+{
+    for (size_t t = first; t < end; t++) {
+        const double was[] = {pe_mrope_axis(x, PE_TIME)[t], pe_mrope_axis(x, PE_HEIGHT)[t],
+                              pe_mrope_axis(x, PE_WIDTH)[t]};
+        for (size_t a = 0; a < PE_AXES; a++)
+            pe_mrope_axis(x, a)[t] = was[of->from[a]];
+    }
+    return end > first;
+}
+
+static bool change_axes(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    return take_axes(of, x, 0, x->tokens);
+}
+
+static bool change_image(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    return take_axes(of, x, x->first, x->end);
+}
+
+static bool count_tokens(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    const double first = pe_mrope_axis(x, PE_TIME)[0];
+    (void)of;
+    for (size_t t = 0; t < PE_AXES * x->tokens; t++)
+        x->at[t] = first + (double)(t % x->tokens);
+    return true;
+}
+
+static bool flip_interleaved(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    (void)of;
+    x->interleaved = !x->interleaved;
+    return true;
+}
+
+static bool take_thirds(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    const double pairs = x->section[PE_TIME] + x->section[PE_HEIGHT] + x->section[PE_WIDTH];
+    (void)of;
+    x->section[PE_HEIGHT] = x->section[PE_WIDTH] = floor(pairs / 3);
+    x->a = x->section[PE_TIME] = pairs - 2 * x->section[PE_WIDTH];
+    x->b = x->section[PE_WIDTH];
+    return x->b > 0;
+}
+
+static bool move_sections(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    x->section[PE_TIME] += of->by;
+    x->section[PE_WIDTH] -= of->by;
+    return x->section[PE_TIME] > 0 && x->section[PE_WIDTH] > 0;
+}
+
+static void add(pe_mrope_axes *x, size_t first, size_t end, double plus)
+{
+    for (size_t a = 0; a < PE_AXES; a++)
+        for (size_t t = first; t < end; t++)
+            pe_mrope_axis(x, a)[t] += plus;
+}
+
+static bool shift_all(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    (void)of;
+    x->a = x->moved;
+    add(x, 0, x->tokens, x->a);
+    return isfinite(x->a) && x->a != 0;
+}
+
+static bool shift_after(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    (void)of;
+    x->a = x->moved;
+    x->b = (double)x->end;
+    add(x, x->end, x->tokens, x->a);
+    return isfinite(x->a) && x->a != 0 && x->end > x->first && x->end < x->tokens;
+}
+
+static bool shift_axis(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    x->a = of->by;
+    for (size_t t = 0; t < x->tokens; t++)
+        pe_mrope_axis(x, of->axis)[t] += x->a;
+    return true;
+}
+
+static bool hold_image(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    const double start = pe_mrope_axis(x, PE_TIME)[x->first];
+    (void)of;
+    x->a = start;
+    x->b = (double)x->first;
+    add(x, x->first, x->end, -start);
+    return x->end > x->first && start != 0;
+}
+
+/* Patches of which each has the position of the first. */
+static bool stay_in_image(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    (void)of;
+    x->a = (double)x->first;
+    x->b = (double)x->end - 1;
+    for (size_t k = 0; k < PE_AXES; k++)
+        for (size_t t = x->first; t < x->end; t++)
+            pe_mrope_axis(x, k)[t] = pe_mrope_axis(x, k)[x->first];
+    return x->end > x->first;
+}
+
+/* Text after the image begins anew at 0. */
+static bool restart_after(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    (void)of;
+    x->a = (double)x->end;
+    x->b = 0;
+    for (size_t k = 0; k < PE_AXES; k++)
+        for (size_t t = x->end; t < x->tokens; t++)
+            pe_mrope_axis(x, k)[t] = (double)(t - x->end);
+    return x->end > x->first && x->end < x->tokens;
+}
+
+static bool double_image(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    const double start = pe_mrope_axis(x, PE_TIME)[x->first];
+    (void)of;
+    x->a = (double)x->first;
+    x->b = (double)x->end - 1;
+    for (size_t k = 0; k < PE_AXES; k++)
+        for (size_t t = x->first; t < x->end; t++)
+            pe_mrope_axis(x, k)[t] = start + 2 * (pe_mrope_axis(x, k)[t] - start);
+    return x->end > x->first;
+}
+
+#define SECTION "set mrope_section as claimed"
+
+const pe_mrope_row pe_mrope_rows[] = {
+    PE_ROW("mrope_axes_exchanged", "the axes of height and width are exchanged", PE_MROPE_ORDER,
+           .change = change_axes, .from = {PE_TIME, PE_WIDTH, PE_HEIGHT}),
+    PE_ROW("mrope_axes_exchanged",
+           "the axes of time and width are exchanged: sections stand in reverse order",
+           PE_MROPE_ORDER, .change = change_axes, .from = {PE_WIDTH, PE_HEIGHT, PE_TIME}),
+    PE_ROW("mrope_axes_exchanged", "the axes of time and height are exchanged", PE_MROPE_ORDER,
+           .change = change_axes, .from = {PE_HEIGHT, PE_TIME, PE_WIDTH}),
+    PE_ROW("mrope_one_axis", "all sections have the positions of one axis, time", PE_MROPE_ORDER,
+           .change = change_axes, .from = {PE_TIME, PE_TIME, PE_TIME}),
+    PE_ROW("mrope_one_axis", "all sections have the positions of one axis, height", PE_MROPE_ORDER,
+           .change = change_axes, .from = {PE_HEIGHT, PE_HEIGHT, PE_HEIGHT}),
+    PE_ROW("mrope_one_axis", "all sections have the positions of one axis, width", PE_MROPE_ORDER,
+           .change = change_axes, .from = {PE_WIDTH, PE_WIDTH, PE_WIDTH}),
+    PE_ROW("mrope_text_positions", "all axes have plain consecutive positions, as text has",
+           "pass the position_ids of the three axes", .change = count_tokens),
+    PE_ROW("mrope_interleaved",
+           "sections were interleaved where blocks are claimed, or the reverse",
+           "set mrope_interleaved as claimed", .change = flip_interleaved),
+    PE_ROW("mrope_sections",
+           "sections were equal thirds: {a} pairs of time, {b} of height and width", SECTION,
+           .change = take_thirds),
+    PE_ROW("mrope_sections", "sections begin one pair later: that of time has one pair more",
+           SECTION, .change = move_sections, .by = 1),
+    PE_ROW("mrope_sections", "sections begin one pair earlier: that of time has one pair less",
+           SECTION, .change = move_sections, .by = -1),
+    PE_ROW("mrope_image_axes",
+           "patches of the image are in columns: height and width are exchanged", PE_MROPE_IMAGE,
+           .change = change_image, .from = {PE_TIME, PE_WIDTH, PE_HEIGHT}),
+    PE_ROW("mrope_image_time",
+           "the image's time runs with its rows: its axis has those of the height", PE_MROPE_IMAGE,
+           .change = change_image, .from = {PE_HEIGHT, PE_HEIGHT, PE_WIDTH}),
+    PE_ROW("mrope_image_start",
+           "the image is not moved behind the text: from row {b} on patches are shifted by -{a}",
+           PE_MROPE_IMAGE, .change = hold_image),
+    PE_ROW("mrope_image_stride",
+           "patches of rows {a} to {b}, the image, have a stride of 2: their merge was ignored",
+           "divide grid_thw by spatial_merge_size", .change = double_image),
+    PE_ROW("mrope_image_place",
+           "rows {a} to {b}, the image, have one position: all patches are stuck", PE_MROPE_IMAGE,
+           .change = stay_in_image),
+    PE_ROW("mrope_text_after",
+           "text after the image, from row {a} on, begins anew at {b}: it restarts",
+           PE_MROPE_BEHIND, .change = restart_after),
+    PE_ROW("mrope_axes_exchanged",
+           "the axes are in the order height, width, time: sections are turned by one",
+           PE_MROPE_ORDER, .change = change_axes, .from = {PE_HEIGHT, PE_WIDTH, PE_TIME}),
+    PE_ROW("mrope_axes_exchanged",
+           "the axes are in the order width, time, height: sections are turned by one",
+           PE_MROPE_ORDER, .change = change_axes, .from = {PE_WIDTH, PE_TIME, PE_HEIGHT}),
+    PE_ROW("mrope_one_axis", "the axis of width has the positions of the height", PE_MROPE_ORDER,
+           .change = change_axes, .from = {PE_TIME, PE_HEIGHT, PE_HEIGHT}),
+    PE_ROW("mrope_one_axis", "the axis of height has the positions of the width", PE_MROPE_ORDER,
+           .change = change_axes, .from = {PE_TIME, PE_WIDTH, PE_WIDTH}),
+    PE_ROW("mrope_text_after", "text after the image, from row {b} on, is shifted by {a}",
+           PE_MROPE_BEHIND, .change = shift_after),
+    PE_ROW("mrope_positions_shifted", "all positions are shifted: an offset of {a}",
+           "check padding on the left and the offset of the cache", .change = shift_all),
+    PE_ROW("mrope_axis_shifted", "the axis of the width is shifted by {a}", PE_MROPE_IMAGE,
+           .change = shift_axis, .by = 1, .axis = PE_WIDTH),
+    PE_ROW("mrope_axis_shifted", "the axis of the width is shifted by {a}", PE_MROPE_IMAGE,
+           .change = shift_axis, .by = -1, .axis = PE_WIDTH),
+    PE_ROW("mrope_axis_shifted", "the axis of the height is shifted by {a}", PE_MROPE_IMAGE,
+           .change = shift_axis, .by = 1, .axis = PE_HEIGHT),
+    PE_ROW("mrope_axis_shifted", "the axis of the height is shifted by {a}", PE_MROPE_IMAGE,
+           .change = shift_axis, .by = -1, .axis = PE_HEIGHT),
+    PE_ROW("mrope_axis_shifted", "the axis of time is shifted by {a}", PE_MROPE_IMAGE,
+           .change = shift_axis, .by = 1, .axis = PE_TIME),
+    PE_ROW("mrope_axis_shifted", "the axis of time is shifted by {a}", PE_MROPE_IMAGE,
+           .change = shift_axis, .by = -1, .axis = PE_TIME),
+};
+const size_t pe_mrope_rows_n = PE_LEN(pe_mrope_rows);

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* wave_places.c - a table of sines and cosines: what stands in each place, claimed or changed. */
+#include "verify/wave_places.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Roundings of an angle on the float32 path, and of a wave: allowance.h. */
+#define ANGLE_ERROR (24 * 0x1p-24)
+#define WAVE_ERROR  (4 * 0x1p-24)
+
+/* A sine or cosine, in units of work. */
+#define WAVE_WORK 4
+
+typedef enum wave { SINE, COSINE, ANGLE, PLACE } wave;
+
+/* Where an element belongs. */
+typedef struct place {
+    size_t row, pair;
+    wave wave;
+} place;
+
+/* ---- columns ---- */
+
+/* Of a row of `blocks` parts, each sines and cosines. */
+static place place_in_row(const pe_wave_change *c, size_t row, size_t column)
+{
+    const pe_wave_table *t = c->of;
+    const size_t each = 2 * t->pairs / t->blocks, half = each / 2, at = column % each;
+    const bool second = c->interleaved ? at % 2 != 0 : at >= half;
+    return (place){.row = row,
+                   .pair = column / each * half + (c->interleaved ? at / 2 : at % half),
+                   .wave = second != c->cosine_first ? COSINE : SINE};
+}
+
+static wave wave_of(const char *name)
+{
+    return strcmp(name, "cos") == 0       ? COSINE
+           : strcmp(name, "sin") == 0     ? SINE
+           : strcmp(name, "row_col") == 0 ? PLACE
+                                          : ANGLE;
+}
+
+static place place_of(const pe_wave_change *c, size_t e)
+{
+    const pe_wave_table *t = c->of;
+    const pe_upload_view *view = t->of->view;
+    if (!t->tensors)
+        return place_in_row(c, e / (2 * t->pairs), e % (2 * t->pairs));
+    const size_t u = pe_upload_view_tensor(view, e);
+    e -= view->tensor_at[u];
+    const wave is = wave_of(view->claim->uploads[u].name);
+    if (is == PLACE)
+        return (place){.row = e / PE_GRID_AXES,
+                       .pair = e % PE_GRID_AXES == 0 ? PE_DOWN : PE_ACROSS,
+                       .wave = is};
+    const size_t column = e % t->pairs;
+    return (place){.row = e / t->pairs,
+                   .pair = c->mixed ? column % 2 * (t->pairs / 2) + column / 2 : column,
+                   .wave = is >= ANGLE || !c->cosine_first ? is
+                           : is == SINE                    ? COSINE
+                                                           : SINE};
+}
+
+/* ---- numbers ---- */
+
+double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
+{
+    const pe_wave_table *t = c->of;
+    if (c->late && row == 0)
+        return 0;
+    const size_t at = c->backward ? t->rows - 1 - row : row - (c->late ? 1 : 0);
+    const double line = c->by_columns ? (double)t->height : c->width, r = (double)at;
+    const bool across = (c->only < PE_GRID_AXES ? c->only
+                         : c->exchanged         ? (axis == PE_ACROSS ? PE_DOWN : PE_ACROSS)
+                                                : axis) == PE_ACROSS;
+    const double at_line = fmod(r, line), at_row = floor(r / line);
+    const double along = c->mirrored ? line - 1 - at_line : at_line;
+    const double lines = c->upside_down ? (double)t->rows / line - 1 - at_row : at_row;
+    const double steps = c->running ? r : across != c->by_columns ? along : lines;
+    double x = (t->first + (t->forward ? steps : -steps) + c->shift) * c->times;
+    x = c->absolute ? fabs(x) : c->negative ? -x : x;
+    return fmax(-c->clamp, fmin(c->clamp, x));
+}
+
+double pe_wave_number(const pe_wave_change *c, size_t e, double *error)
+{
+    const place at = place_of(c, e);
+    *error = 0;
+    if (at.wave == PLACE)
+        return pe_wave_coordinate(c, at.row, at.pair);
+    const double w = c->of->frequency[at.pair];
+    const double angle = pe_wave_coordinate(c, at.row, c->of->axis[at.pair]) *
+                         (c->power == 1 ? w : pow(w, c->power));
+    *error = ANGLE_ERROR * fabs(angle) + WAVE_ERROR;
+    if (at.wave == ANGLE)
+        return angle;
+    const double sign = at.wave == SINE && c->sine_negative ? -1 : 1;
+    return sign * (at.wave == SINE ? sin(angle) : cos(angle));
+}
+
+bool pe_wave_follows(const pe_wave_change *c, const double *numbers, double roundoff)
+{
+    double error;
+    size_t e = c->of->of->elements; /* the last rows tell most */
+    bool same = true;
+    while (e > 0 && same) {
+        const double x = pe_wave_number(c, --e, &error);
+        same = fabs(numbers[e] - x) <= error + (2 * roundoff + 0x1p-40) * fmax(fabs(x), 1);
+    }
+    pe_numbers_spend(c->of->of, WAVE_WORK * (c->of->of->elements - e));
+    return same;
+}
+
+/* ---- the claim as a table ---- */
+
+pe_wave_change pe_wave_claimed(const pe_wave_table *t)
+{
+    return (pe_wave_change){.of = t,
+                            .times = 1,
+                            .power = 1,
+                            .clamp = HUGE_VAL,
+                            .width = (double)t->width,
+                            .only = PE_GRID_AXES};
+}
+
+pe_wave_sample pe_wave_sample_at(const pe_wave_table *t, const double *numbers, size_t row,
+                                 size_t pair)
+{
+    const pe_upload_view *view = t->of->view;
+    if (!t->tensors) {
+        const size_t half = t->pairs / t->blocks;
+        const double *at = numbers + row * 2 * t->pairs + pair / half * 2 * half + pair % half;
+        return (pe_wave_sample){at[0], at[half]};
+    }
+    pe_wave_sample out = {0, 1};
+    for (size_t u = 0; u < view->n_tensors; u++) {
+        const wave is = wave_of(view->claim->uploads[u].name);
+        const double x = numbers[view->tensor_at[u] + row * t->pairs + pair];
+        if (is < ANGLE)
+            *(is == SINE ? &out.sine : &out.cosine) = x;
+    }
+    return out;
+}
+
+/* Of an upload of one tensor the angle itself; NAN: the upload has both waves. */
+static double lone_angle(const pe_wave_table *t, const double *numbers, size_t row, size_t pair)
+{
+    const pe_upload_view *view = t->of->view;
+    wave has = PLACE;
+    double x = 0;
+    for (size_t u = 0; u < view->n_tensors && t->tensors; u++) {
+        const wave is = wave_of(view->claim->uploads[u].name);
+        if (is == PLACE || has == ANGLE)
+            continue;
+        if (has != PLACE && is != ANGLE)
+            return nan("");
+        has = is;
+        x = numbers[view->tensor_at[u] + row * t->pairs + pair];
+    }
+    return has == ANGLE ? x : has == SINE ? asin(x) : has == COSINE ? acos(x) : nan("");
+}
+
+double pe_wave_start(const pe_wave_table *t, size_t pair)
+{
+    const double alone = lone_angle(t, t->of->got, 0, pair);
+    const pe_wave_sample at = pe_wave_sample_at(t, t->of->got, 0, pair);
+    return isnan(alone) ? atan2(at.sine, at.cosine) : alone;
+}
+
+double pe_wave_turn(const pe_wave_table *t, const double *numbers, size_t row, size_t pair)
+{
+    const double alone = lone_angle(t, numbers, row, pair) - lone_angle(t, numbers, 0, pair);
+    if (!isnan(alone))
+        return alone;
+    const pe_wave_sample a = pe_wave_sample_at(t, numbers, 0, pair),
+                         b = pe_wave_sample_at(t, numbers, row, pair);
+    return atan2(b.sine * a.cosine - b.cosine * a.sine, b.cosine * a.cosine + b.sine * a.sine);
+}
+
+/* Frequencies are read off the claimed numbers, and hold where they give all of them again. */
+static void read_frequencies(pe_wave_table *t)
+{
+    for (size_t i = 0; i < t->pairs; i++) {
+        const double across = t->width > 1 ? pe_wave_turn(t, t->of->claimed, 1, i) : 0;
+        const double down = t->height > 1 ? pe_wave_turn(t, t->of->claimed, t->width, i) : 0;
+        t->axis[i] = fabs(across) >= fabs(down) ? (size_t)PE_ACROSS : (size_t)PE_DOWN;
+        t->frequency[i] = fabs(t->axis[i] == PE_ACROSS ? across : down);
+    }
+}
+
+/* Of patches the resource tells the angles, whichever tensors were uploaded. */
+static void read_angles(pe_wave_table *t, const pe_plan *plan)
+{
+    pe_problem why;
+    size_t k = 0;
+    while (k < plan->n_tensors && strcmp(plan->tensors[k].name, "angles") != 0)
+        k++;
+    if (k == plan->n_tensors || plan->tensors[k].unit != t->pairs)
+        return;
+    double *row = calloc(t->pairs, sizeof *row);
+    for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES && row != NULL; axis++) {
+        const size_t next = axis == PE_ACROSS ? 1 : t->width;
+        const pe_region region = pe_plan_units(plan, k, next, 1);
+        if ((axis == PE_ACROSS ? t->width : t->height) < 2 ||
+            plan->fill(plan, &region, row, &why) != PE_OK)
+            continue;
+        for (size_t i = 0; i < t->pairs; i++)
+            if (row[i] != 0) {
+                t->axis[i] = axis;
+                t->frequency[i] = fabs(row[i]);
+            }
+    }
+    free(row);
+}
+
+static void plan_angles(pe_wave_table *t)
+{
+    pe_problem why;
+    pe_values values;
+    pe_plan plan = {0};
+    if (!t->tensors || pe_values_copy(&t->of->claim->values, &values, &why) != PE_OK)
+        return;
+    (void)pe_guess_set_choice(&values, "dtype", "float64");
+    if (pe_guess_plan(t->of->claim, &values, &plan, &why) == PE_OK)
+        read_angles(t, &plan);
+    pe_plan_free(&plan);
+    pe_values_free(&values);
+}
+
+static double int_of(const pe_wave_table *t, const char *name)
+{
+    const pe_value *value = pe_values_find(&t->of->claim->values, name);
+    return value != NULL && value->present ? (double)value->integer : 0;
+}
+
+/* Frequencies from turns are as exact as sines of small angles are; coordinates may begin anywhere
+ * that some value of the claim names. */
+static bool finds_claim(pe_wave_table *t)
+{
+    const double firsts[] = {0, 1, int_of(t, "start_index"), int_of(t, "key_length"),
+                             int_of(t, "key_length") - 1};
+    for (size_t f = 0; f < PE_LEN(firsts); f++) {
+        t->first = firsts[f];
+        const pe_wave_change claim = pe_wave_claimed(t);
+        if (pe_wave_follows(&claim, t->of->claimed, 0))
+            return true;
+    }
+    return false;
+}
+
+static bool set_shape(pe_wave_table *t)
+{
+    const pe_numbers *plain = t->of;
+    const pe_upload_view *view = plain->view;
+    size_t main = 0;
+    while (main + 1 < view->n_tensors && wave_of(view->claim->uploads[main].name) == PLACE)
+        main++;
+    const pe_shape *shape = &view->claim->uploads[main].array.shape;
+    const size_t columns = shape->dim[shape->ndim - 1];
+    const bool grid = strstr(view->claim->resource->name, "/grid") != NULL;
+    t->tensors = strcmp(view->claim->resource->name, "rope/grid") == 0;
+    t->forward = strcmp(view->claim->resource->name, "sinusoidal/relative") != 0;
+    t->blocks = grid && !t->tensors ? 2 : 1;
+    t->pairs = t->tensors ? columns : columns / 2;
+    t->rows = view->claim->uploads[main].array.elements / columns;
+    t->width = grid ? (size_t)int_of(t, "width") : t->rows;
+    t->height = t->width > 0 ? t->rows / t->width : 0;
+    for (size_t u = 0; u < view->n_tensors; u++)
+        if (view->claim->uploads[u].array.elements != t->rows * columns &&
+            !(t->tensors && wave_of(view->claim->uploads[u].name) == PLACE))
+            return false;
+    return t->rows > 1 && t->pairs > 0 && t->height * t->width == t->rows &&
+           (t->tensors || columns % 2 == 0) && t->pairs % t->blocks == 0;
+}
+
+pe_status pe_wave_table_make(const pe_numbers *plain, pe_wave_table *out, bool *made,
+                             pe_problem *why)
+{
+    *out = (pe_wave_table){.of = plain};
+    *made = false;
+    if (!set_shape(out))
+        return PE_OK;
+    out->frequency = calloc(out->pairs, sizeof *out->frequency);
+    out->axis = calloc(out->pairs, sizeof *out->axis);
+    if (out->frequency == NULL || out->axis == NULL) {
+        pe_wave_table_free(out);
+        return pe_fail_memory(why);
+    }
+    read_frequencies(out);
+    plan_angles(out);
+    *made = finds_claim(out);
+    return PE_OK;
+}
+
+void pe_wave_table_free(pe_wave_table *table)
+{
+    free(table->frequency);
+    free(table->axis);
+    *table = (pe_wave_table){0};
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* wave_places.h - a table of sines and cosines: what stands in each place, claimed or changed. */
+#ifndef PE_VERIFY_WAVE_PLACES_H
+#define PE_VERIFY_WAVE_PLACES_H
+
+#include "verify/numbers.h"
+
+enum { PE_ACROSS, PE_DOWN, PE_GRID_AXES };
+
+/** What an element is of: wave(frequency[pair] coordinate), of the pair's axis. */
+typedef struct pe_wave_table {
+    const pe_numbers *of;
+    size_t rows, pairs, width, height; /* a line is `width` wide */
+    bool tensors;                      /* cosines, sines and angles apart; else a row has both */
+    bool forward;                      /* coordinates rise from row to row */
+    size_t blocks;                     /* of sines, then cosines, in a row */
+    double first;                      /* coordinate of row 0, on all axes */
+    double *frequency;                 /* [pairs] owned */
+    size_t *axis;                      /* [pairs] owned */
+} pe_wave_table;
+
+/** Another table: each number says how it differs. */
+typedef struct pe_wave_change {
+    const pe_wave_table *of;
+    double shift, times, power, clamp;  /* of coordinates; of frequencies, w^power */
+    double width;                       /* of a line, in which rows are counted */
+    bool by_columns, backward;          /* rows go down first; from the last to the first */
+    bool mirrored, upside_down;         /* lines run from right to left, from below */
+    bool late, running;                 /* a row of zeros comes first; both axes count rows */
+    bool exchanged, absolute, negative; /* axes; coordinates */
+    size_t only; /* the axis whose coordinates all pairs have; PE_GRID_AXES: none */
+    bool interleaved, cosine_first, mixed, sine_negative;
+    double a, b; /* numbers of the sentence of the row that changed it last */
+} pe_wave_change;
+
+/** *made is false where the numbers of the claim are no such table. */
+pe_status pe_wave_table_make(const pe_numbers *plain, pe_wave_table *out, bool *made,
+                             pe_problem *why) PE_MUST_CHECK;
+void pe_wave_table_free(pe_wave_table *table);
+
+/** The table without a change. */
+pe_wave_change pe_wave_claimed(const pe_wave_table *t);
+
+/** Of a row, on an axis. */
+double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis);
+/** An element; *error: of float32 arithmetic. */
+double pe_wave_number(const pe_wave_change *c, size_t e, double *error);
+/** Are all numbers those of the changed table? */
+bool pe_wave_follows(const pe_wave_change *c, const double *numbers, double roundoff);
+
+/** Sine and cosine of a pair of a row. */
+typedef struct pe_wave_sample {
+    double sine, cosine;
+} pe_wave_sample;
+
+pe_wave_sample pe_wave_sample_at(const pe_wave_table *t, const double *numbers, size_t row,
+                                 size_t pair);
+/** By how much a pair turns from row 0 to another. */
+double pe_wave_turn(const pe_wave_table *t, const double *numbers, size_t row, size_t pair);
+/** The uploaded angle of a pair in row 0. */
+double pe_wave_start(const pe_wave_table *t, size_t pair);
+
+#endif
