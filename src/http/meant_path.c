@@ -46,6 +46,7 @@ static const struct {
 typedef struct paths {
     const char *path;
     size_t bytes; /* of it, without slashes at its end */
+    size_t last;  /* where its last part begins */
     const char *const *known;
     size_t n;
 } paths;
@@ -105,7 +106,7 @@ static size_t last_part(const char *path, size_t bytes)
 
 static const char *find_word(const paths *of)
 {
-    const size_t last = last_part(of->path, of->bytes);
+    const size_t last = of->last;
     for (size_t w = 0; w < PE_LEN(words); w++)
         for (size_t i = 0; words[w].words[i] != NULL; i++)
             if (is_word(words[w].words[i], of->path + last, of->bytes - last) &&
@@ -117,7 +118,7 @@ static const char *find_word(const paths *of)
 /* The paths that end with the only part: /v1/rope/xpos for /v1/xpos. */
 static bool add_parts(const paths *of, pe_buffer *out)
 {
-    const size_t last = last_part(of->path, of->bytes);
+    const size_t last = of->last;
     size_t found = 0;
     for (size_t i = 0; i < of->n && last == past_version(of->path); i++) {
         const size_t end = strlen(of->known[i]), part = last_part(of->known[i], end);
@@ -132,7 +133,7 @@ static bool add_parts(const paths *of, pe_buffer *out)
 /* Is the last part a value of a choice of the row? */
 static bool has_choice(const paths *of, const pe_param *row)
 {
-    const size_t last = last_part(of->path, of->bytes);
+    const size_t last = of->last;
     for (size_t i = 0; row->kind == PE_KIND_CHOICE && row->choices[i] != NULL; i++)
         if (is_word(row->choices[i], of->path + last, of->bytes - last))
             return true;
@@ -142,7 +143,7 @@ static bool has_choice(const paths *of, const pe_param *row)
 /* How well a row of a resource goes with the path: 0 not at all. */
 static unsigned fits(const paths *of, const pe_resource *resource, const pe_param *row)
 {
-    const size_t from = past_version(of->path), last = last_part(of->path, of->bytes);
+    const size_t from = past_version(of->path), last = of->last;
     const bool choice = has_choice(of, row);
     if (!choice && !is_word(row->name, of->path + last, of->bytes - last))
         return 0;
@@ -156,7 +157,7 @@ static unsigned fits(const paths *of, const pe_resource *resource, const pe_para
 /* "did you mean /v1/rope/table with rope_type=yarn?" where the last part is a value or a name. */
 static bool add_value(const paths *of, pe_buffer *out)
 {
-    const size_t last = last_part(of->path, of->bytes);
+    const size_t last = of->last;
     const pe_resource *best = NULL;
     const pe_param *of_best = NULL, *row;
     unsigned most = 0;
@@ -216,11 +217,12 @@ static const char *find_near(const paths *of)
 
 void pe_meant_path_add(const char *path, const char *const *known, size_t n, pe_buffer *out)
 {
-    paths of = {path, strlen(path), known, n};
+    paths of = {.path = path, .bytes = strlen(path), .known = known, .n = n};
     if (*path != '/')
         return;
     while (of.bytes > 1 && path[of.bytes - 1] == '/')
         of.bytes--;
+    of.last = last_part(path, of.bytes);
     const char *meant = find_within(&of);
     if (meant == NULL && past_version(path) > 1 && add_family(&of, of.bytes, "below it are ", out))
         return;
@@ -237,5 +239,5 @@ void pe_meant_path_add(const char *path, const char *const *known, size_t n, pe_
     if (meant != NULL)
         pe_buffer_format(out, "did you mean %s?", meant);
     else if (!add_value(&of, out))
-        (void)add_family(&of, last_part(path, of.bytes) - 1, "beside it are ", out);
+        (void)add_family(&of, of.last - 1, "beside it are ", out);
 }
