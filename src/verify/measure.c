@@ -97,12 +97,13 @@ static bool is_within(const compared_row *r, size_t c, unsigned by)
     return isfinite(most) && fabs(r->got[c] - r->want.value[c]) <= most;
 }
 
-/* Is the pair of column c as near to its circle as float32 arithmetic keeps it? */
+/* Is the pair of column c as near to its circle as float32 arithmetic keeps it? Where only the
+ * pair's other number is too far off, that one is at fault. */
 static bool is_on_circle(const compared_row *r, size_t c)
 {
     const size_t partner = r->want.partner[c];
     const double radius = r->want.radius[c], error = r->want.radius_error[c];
-    if (partner == c || r->tolerance >= 0)
+    if (partner == c || r->tolerance >= 0 || !is_within(r, partner, PE_BY_FLOAT32))
         return true;
     /* 1.4143 > sqrt(2): both numbers of the pair may be off */
     const double most =
@@ -409,9 +410,6 @@ pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out
 
 /* ---- what was allowed ---- */
 
-/* Rows that are looked at where there are no positions. */
-#define ALLOWED_ROWS ((size_t)64)
-
 static size_t farthest_token(const pe_upload_view *view, const pe_positions *positions)
 {
     size_t best = 0;
@@ -476,7 +474,7 @@ pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed 
 {
     pe_expect expect;
     const pe_upload_view *view = of->view;
-    const bool pairs = view->layout != NULL;
+    const bool table = view->layout != NULL && !view->rotated;
     pe_status status = expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
     *out = (pe_allowed){.arithmetic = by == PE_BY_FLOAT32 ? "float32" : "exact",
                         .words = pe_allowance_words(view->claim->resource)};
@@ -484,15 +482,11 @@ pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed 
         return status;
     if (view->claim->tolerance >= 0)
         out->arithmetic = NULL;
-    const size_t token = pairs ? farthest_token(view, &expect.positions) : 0;
-    const size_t all = pairs ? pe_upload_view_token_rows(view) : view->rows;
-    const size_t n = all < ALLOWED_ROWS ? all : ALLOWED_ROWS;
-    for (size_t k = 0; k < n && status == PE_OK; k++) {
-        const size_t at = n == 1 ? 0 : k * (all - 1) / (n - 1);
-        status =
-            look_at_row(&expect, pairs ? pe_upload_view_row(view, token, at) : at, by, out, why);
-    }
-    *of->work += n * view->width;
+    const size_t token = table ? farthest_token(view, &expect.positions) : 0;
+    const size_t rows = table ? pe_upload_view_token_rows(view) : view->rows;
+    for (size_t k = 0; k < rows && status == PE_OK; k++)
+        status = look_at_row(&expect, table ? pe_upload_view_row(view, token, k) : k, by, out, why);
+    *of->work += rows * view->width;
     pe_expect_free(&expect);
     return status;
 }
