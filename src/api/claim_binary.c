@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claim_binary.c - a claim from tensors in a binary body and its query string. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,42 @@ static pe_status read_config(reading *r, pe_problem *why)
     return status;
 }
 
+#define ALIGNED 8 /* of the widest element */
+
+/* Move a run of bytes to an aligned place before it. How far it went. */
+static size_t move_back(const unsigned char *data, size_t bytes)
+{
+    unsigned char *at = (unsigned char *)(uintptr_t)data; /* the body's, which may change */
+    const size_t by = (uintptr_t)at % ALIGNED;
+    if (by > 0)
+        memmove(at - by, at, bytes);
+    return by;
+}
+
+/* Headers of files have been read, and what is behind them is moved onto their ends: numbers that
+ * stand at their places are not copied. */
+static pe_status align_tensors(reading *r, pe_problem *why)
+{
+    const pe_binary_body *body = r->body;
+    pe_stored *tensor = r->tensors.tensor;
+    const size_t n = r->tensors.n;
+    const unsigned char *file = body->data, *first = n > 0 ? tensor[0].data : NULL;
+    (void)why;
+    for (size_t t = 0; t < n; t++) {
+        if (tensor[t].data == NULL || tensor[t].elements == 0)
+            return PE_OK; /* refused, or not worth it */
+        if (body->n_parts > 1)
+            tensor[t].data -= move_back(tensor[t].data, tensor[t].bytes);
+        first = tensor[t].data < first ? tensor[t].data : first;
+    }
+    if (n == 0 || body->n_parts > 1 || first < file + ALIGNED)
+        return PE_OK; /* done, or there is no header */
+    const size_t by = move_back(first, (size_t)(file + body->bytes - first));
+    for (size_t t = 0; t < n; t++)
+        tensor[t].data -= by;
+    return PE_OK;
+}
+
 static pe_status read_resource(reading *r, pe_problem *why)
 {
     const pe_status status =
@@ -438,8 +475,8 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
                                 pe_claim *out, pe_problem *why)
 {
     static pe_status (*const steps[])(reading * r, pe_problem * why) = {
-        read_string, read_tolerance, read_axis,  read_body,
-        read_config, read_resource,  check_axis, read_groups,
+        read_string,   read_tolerance, read_axis,  read_body,   read_config,
+        align_tensors, read_resource,  check_axis, read_groups,
     };
     pe_problem mistake;
     pe_claim claim = PE_CLAIM_EMPTY;

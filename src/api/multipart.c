@@ -139,6 +139,7 @@ static pe_status take_tensors(const part *p, const char *type, pe_multipart *out
         to->media_type = type;
         to->data = (void *)(uintptr_t)p->data.text; /* the request's */
         to->bytes = p->data.bytes;
+        to->part = out->part;
     }
     pe_binary_part *file = &out->part[to->n_parts++];
     snprintf(file->name, sizeof file->name, "%s", p->name);

@@ -8,7 +8,7 @@
 
 /** What the parts of a body are; all borrow from it but the query. */
 typedef struct pe_multipart {
-    pe_binary_body tensors; /* string: none; part: none, n_parts of `part` */
+    pe_binary_body tensors; /* string: none; with `part`, so it is not to be moved */
     pe_binary_part part[PE_BINARY_BODY_TENSORS_MAX];
     pe_slice config; /* JSON; text NULL: none */
     pe_buffer query; /* owned: name=value& of each part that is a parameter */

@@ -45,7 +45,6 @@ static pe_status read_form(const pe_request *request, pe_claim *out, pe_problem 
                          config_max);
     form.tensors.string = pe_buffer_slice(&query);
     form.tensors.config = form.config;
-    form.tensors.part = form.part;
     if (status == PE_OK)
         status = query.failed ? pe_fail_memory(why)
                               : pe_claim_binary_parse(&form.tensors, &limits, out, why);
