@@ -6,6 +6,15 @@
 #include "base/slice.h"
 #include "files/stored.h"
 
+/** More than any resource takes. */
+#define PE_BINARY_BODY_TENSORS_MAX 16
+
+/** A file of NumPy in a form. */
+typedef struct pe_binary_part {
+    char name[64]; /* of the part */
+    pe_slice data;
+} pe_binary_part;
+
 /** A request with tensors in its body and parameters in its query string. */
 typedef struct pe_binary_body {
     pe_slice string;           /* the query string */
@@ -16,10 +25,9 @@ typedef struct pe_binary_body {
     pe_slice config;           /* a model's configuration, as JSON; text NULL: none */
     void *data;                /* the answer may be made in its place */
     size_t bytes;
+    const pe_binary_part *part; /* of a form with several files of NumPy, data being the first */
+    size_t n_parts;
 } pe_binary_body;
-
-/** More than any resource takes. */
-#define PE_BINARY_BODY_TENSORS_MAX 16
 
 /**
  * The tensors of a body, which they borrow from; at least one. Those of a type that is not read

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claim_binary.c - a claim from tensors in a binary body and its query string. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,22 @@ static pe_status read_axis(reading *r, pe_problem *why)
 
 /* ---- tensors ---- */
 
+/* Files of NumPy, each a tensor with the name of its part. */
+static pe_status read_parts(reading *r, pe_problem *why)
+{
+    const pe_binary_body *body = r->body;
+    pe_stored_list *list = &r->tensors;
+    for (; list->n < body->n_parts; list->n++) {
+        pe_stored *tensor = &list->tensor[list->n];
+        const pe_binary_part *from = &body->part[list->n];
+        const pe_status status = pe_npy_file_read(from->data, r->limits->max_elements, tensor, why);
+        if (status != PE_OK)
+            return status;
+        snprintf(tensor->name, sizeof tensor->name, "%s", from->name);
+    }
+    return PE_OK;
+}
+
 static pe_status read_body(reading *r, pe_problem *why)
 {
     pe_binary_body body = *r->body;
@@ -134,6 +151,8 @@ static pe_status read_body(reading *r, pe_problem *why)
     r->tensors = (pe_stored_list){calloc(TENSORS_MAX, sizeof(pe_stored)), TENSORS_MAX, 0};
     if (r->tensors.tensor == NULL)
         return pe_fail_memory(why);
+    if (body.n_parts > 1)
+        return read_parts(r, why);
     return pe_binary_body_read(&body, r->limits->max_elements, &r->tensors, why);
 }
 
@@ -228,26 +247,53 @@ static pe_status take_tensor(pe_claim *claim, const pe_stored *from, bool lone, 
 
 /* ---- the claim ---- */
 
-/* What a configuration says comes before what the query string does. */
+/* Is the parameter of a pair among those of a query string, each with an '&' behind it? */
+static bool is_given(pe_slice string, pe_slice pair)
+{
+    const pe_slice name = pe_slice_next(&pair, '=');
+    while (string.bytes > 0) {
+        pe_slice given = pe_slice_next(&string, '&');
+        const pe_slice other = pe_slice_next(&given, '=');
+        if (other.bytes == name.bytes && memcmp(other.text, name.text, name.bytes) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Values of a configuration but those that the query string gives, which come behind them. */
+static void merge(const pe_buffer *configured, pe_buffer *rest)
+{
+    pe_buffer both = {0};
+    pe_slice left = pe_buffer_slice(configured);
+    while (left.bytes > 0) {
+        const pe_slice pair = pe_slice_next(&left, '&');
+        if (!is_given(pe_buffer_slice(rest), pair))
+            pe_buffer_format(&both, "%.*s&", (int)pair.bytes, pair.text);
+    }
+    pe_buffer_add(&both, pe_buffer_slice(rest).text, rest->bytes);
+    both.failed |= rest->failed || configured->failed;
+    pe_buffer_free(rest);
+    *rest = both;
+}
+
+/* A configuration says what the query string does not. */
 static pe_status take_config(reading *r, pe_slice json, pe_problem *why)
 {
     pe_model *model;
     const pe_model_layers *layers;
-    pe_buffer rest = {0};
+    pe_buffer configured = {0};
     pe_claim_shapes_saw(&r->shapes, "model", json);
     const pe_status status = pe_claim_read_config(json, r->own[LAYER_TYPE], &model, &layers, why);
     if (status == PE_OK) {
         r->has_head_dim = true;
-        pe_values_query(&layers->values, &rest);
-        pe_buffer_str(&rest, rest.bytes > 0 ? "&" : "");
-        pe_buffer_add(&rest, pe_buffer_slice(&r->rest).text, r->rest.bytes);
-        pe_buffer_free(&r->rest);
-        r->rest = rest;
+        pe_values_query(&layers->values, &configured);
+        merge(&configured, &r->rest);
+        pe_buffer_free(&configured);
         if (!r->seen[ENCODING])
             snprintf(r->own[ENCODING], sizeof r->own[ENCODING], "%s", model->encoding);
     }
     pe_model_free(model);
-    return status == PE_OK && rest.failed ? pe_fail_memory(why) : status;
+    return status == PE_OK && r->rest.failed ? pe_fail_memory(why) : status;
 }
 
 /* Where no encoding is named, a file may hold the configuration of its model. */
@@ -259,17 +305,57 @@ static pe_status read_config(reading *r, pe_problem *why)
         return take_config(r, body->config, why);
     if (r->seen[LAYER_TYPE] && r->seen[ENCODING])
         pe_buffer_format(&r->rest, "layer_type=%s&", r->own[LAYER_TYPE]); /* of a model by name */
-    if (r->seen[ENCODING] || r->tensors.n == 0 ||
-        strcmp(body->media_type, "application/vnd.safetensors") != 0)
+    if (r->tensors.n == 0 || strcmp(body->media_type, "application/vnd.safetensors") != 0)
         return PE_OK;
     const pe_slice file = {body->data, body->bytes};
     pe_status status = pe_safetensors_file_metadata(file, "config", &text, why);
-    if (status == PE_OK && text != NULL) {
+    if (status == PE_OK && text == NULL)
+        status = pe_safetensors_file_metadata(file, "config.json", &text, why);
+    if (status == PE_OK && text != NULL && r->seen[ENCODING]) {
+        pe_buffer_str(&r->shapes.said,
+                      "config in the metadata was not read, for encoding is given\n");
+    } else if (status == PE_OK && text != NULL) {
         status = take_config(r, pe_slice_of(text), why);
         pe_buffer_str(&r->shapes.said, "the parameters are those of config in the metadata\n");
     }
     free(text);
     return status;
+}
+
+#define ALIGNED 8 /* of the widest element */
+
+/* Move a run of bytes to an aligned place before it. How far it went. */
+static size_t move_back(const unsigned char *data, size_t bytes)
+{
+    unsigned char *at = (unsigned char *)(uintptr_t)data; /* the body's, which may change */
+    const size_t by = (uintptr_t)at % ALIGNED;
+    if (by > 0)
+        memmove(at - by, at, bytes);
+    return by;
+}
+
+/* Headers of files have been read, and what is behind them is moved onto their ends: numbers that
+ * stand at their places are not copied. */
+static pe_status align_tensors(reading *r, pe_problem *why)
+{
+    const pe_binary_body *body = r->body;
+    pe_stored *tensor = r->tensors.tensor;
+    const size_t n = r->tensors.n;
+    const unsigned char *file = body->data, *first = n > 0 ? tensor[0].data : NULL;
+    (void)why;
+    for (size_t t = 0; t < n; t++) {
+        if (tensor[t].data == NULL || tensor[t].elements == 0)
+            return PE_OK; /* refused, or not worth it */
+        if (body->n_parts > 1)
+            tensor[t].data -= move_back(tensor[t].data, tensor[t].bytes);
+        first = tensor[t].data < first ? tensor[t].data : first;
+    }
+    if (n == 0 || body->n_parts > 1 || first < file + ALIGNED)
+        return PE_OK; /* done, or there is no header */
+    const size_t by = move_back(first, (size_t)(file + body->bytes - first));
+    for (size_t t = 0; t < n; t++)
+        tensor[t].data -= by;
+    return PE_OK;
 }
 
 static pe_status read_resource(reading *r, pe_problem *why)
@@ -389,8 +475,8 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
                                 pe_claim *out, pe_problem *why)
 {
     static pe_status (*const steps[])(reading * r, pe_problem * why) = {
-        read_string, read_tolerance, read_axis,  read_body,
-        read_config, read_resource,  check_axis, read_groups,
+        read_string,   read_tolerance, read_axis,  read_body,   read_config,
+        align_tensors, read_resource,  check_axis, read_groups,
     };
     pe_problem mistake;
     pe_claim claim = PE_CLAIM_EMPTY;

@@ -34,15 +34,38 @@ enum {
     SLOPES,
     INPUTS,
     ROTATED,
+    Q,
+    Q_ROTATED,
+    Q_EMBED,
+    K,
+    K_ROTATED,
+    K_EMBED,
     PARAMETERS,
     MEMBERS
 };
 
-static const char *const member_names[MEMBERS] = {
-    [ENCODING] = "encoding",   [CONFIG] = "config",        [LAYER_TYPE] = "layer_type",
-    [TOLERANCE] = "tolerance", [SEQ_AXIS] = "seq_axis",    [TABLE] = "table",
-    [BIAS] = "bias",           [SLOPES] = "slopes",        [INPUTS] = "inputs",
-    [ROTATED] = "rotated",     [PARAMETERS] = "parameters"};
+static const char *const member_names[MEMBERS] = {[ENCODING] = "encoding",
+                                                  [CONFIG] = "config",
+                                                  [LAYER_TYPE] = "layer_type",
+                                                  [TOLERANCE] = "tolerance",
+                                                  [SEQ_AXIS] = "seq_axis",
+                                                  [TABLE] = "table",
+                                                  [BIAS] = "bias",
+                                                  [SLOPES] = "slopes",
+                                                  [INPUTS] = "inputs",
+                                                  [ROTATED] = "rotated",
+                                                  [Q] = "q",
+                                                  [Q_ROTATED] = "q_rotated",
+                                                  [Q_EMBED] = "q_embed",
+                                                  [K] = "k",
+                                                  [K_ROTATED] = "k_rotated",
+                                                  [K_EMBED] = "k_embed",
+                                                  [PARAMETERS] = "parameters"};
+
+/* Vectors before and after rotation, which go by several names. Each is a claim of its own. */
+static const struct vectors {
+    size_t inputs, rotated[2];
+} vectors[] = {{INPUTS, {ROTATED, ROTATED}}, {Q, {Q_ROTATED, Q_EMBED}}, {K, {K_ROTATED, K_EMBED}}};
 
 /* The members of the body: ours, and those of the resource, which are read as its own bodies
  * are. */
@@ -57,9 +80,10 @@ typedef struct body {
     bool has_positions, has_head_dim;
     size_t looked_up; /* members, for what they may have meant */
     pe_claim_shapes shapes;
-    pe_dtype element; /* of tensors */
-    pe_status failed; /* of the first mistake */
-    pe_problem *why;  /* the mistakes */
+    pe_dtype element;       /* of tensors */
+    pe_status failed;       /* of the first mistake */
+    pe_problem *why;        /* the mistakes */
+    size_t inputs, rotated; /* members that hold the vectors */
 } body;
 
 /* A mistake does not end the reading: all are told at once. */
@@ -346,10 +370,14 @@ static pe_status read_shapes(body *b, size_t holder, pe_problem *why)
                                 .data = array->data};
         snprintf(tensor[u].name, sizeof tensor[u].name, "%s", claim->uploads[u].name);
     }
-    if (holder != ROTATED)
+    if (holder != b->rotated)
         pe_claim_shapes_read(shapes, &claim->resource, &list);
-    for (size_t u = 0; u < claim->n_uploads && holder != ROTATED; u++)
-        snprintf(claim->uploads[u].name, sizeof claim->uploads[u].name, "%.63s", tensor[u].name);
+    for (size_t u = 0; u < claim->n_uploads && holder != b->rotated; u++) {
+        pe_upload *upload = &claim->uploads[u];
+        snprintf(upload->name, sizeof upload->name, "%.63s", tensor[u].name);
+        upload->array.shape = tensor[u].shape;
+        upload->array.elements = tensor[u].elements;
+    }
     for (size_t a = 0; a < shapes->n_added; a++) {
         const pe_claim_added *added = &shapes->added[a];
         pe_buffer_format(&b->rest, added->is_text ? "\"%s\":\"%s\"," : "\"%s\":%s,", added->name,
@@ -364,20 +392,21 @@ static pe_status read_shapes(body *b, size_t holder, pe_problem *why)
 static pe_status read_inputs(body *b, pe_problem *why)
 {
     pe_claim *claim = b->claim;
-    if (b->member[INPUTS].text == NULL || b->member[ROTATED].text == NULL)
+    if (b->member[b->inputs].text == NULL || b->member[b->rotated].text == NULL)
         return PE_OK;
+    const char *name = member_names[b->inputs];
     b->element = peeked_dtype(b);
-    pe_status status = read_array(b, b->member[INPUTS], "inputs", &claim->inputs, why);
+    pe_status status = read_array(b, b->member[b->inputs], name, &claim->inputs, why);
     if (status != PE_OK)
         return status;
     const pe_shape *shape = &claim->inputs.shape;
     const int64_t axis = pe_claim_axis(claim, shape);
     if (claim->inputs.elements == 0 || shape->ndim < 2)
-        return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
-                       "inputs must have channels along the last axis and tokens along another");
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must have channels along the last axis and tokens along another", name);
     if (axis < 0 || axis + 1 >= (int64_t)shape->ndim)
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                       "seq_axis must name an axis of inputs before the last, got %lld",
+                       "seq_axis must name an axis of %s before the last, got %lld", name,
                        (long long)claim->seq_axis);
     if (!b->has_head_dim && b->member[CONFIG].text == NULL)
         pe_buffer_format(&b->rest, "\"head_dim\":%zu,", shape->dim[shape->ndim - 1]);
@@ -489,7 +518,8 @@ static pe_status read_resource(body *b, pe_problem *why)
 /* The one member that holds the numbers. */
 static pe_status find_holder(const body *b, size_t *out, pe_problem *why)
 {
-    static const size_t holders[] = {TABLE, BIAS, SLOPES, ROTATED};
+    const size_t holders[] = {TABLE, BIAS, SLOPES, b->rotated};
+    const char *inputs = member_names[b->inputs];
     size_t found = MEMBERS;
     for (size_t h = 0; h < PE_LEN(holders); h++) {
         if (b->member[holders[h]].text == NULL)
@@ -500,27 +530,30 @@ static pe_status find_holder(const body *b, size_t *out, pe_problem *why)
                            member_names[found]);
         found = holders[h];
     }
-    if (found == MEMBERS && b->member[INPUTS].text != NULL)
-        return pe_fail(why, PE_MISSING_PARAMETER, "rotated",
-                       "rotated is required with inputs: the same vectors, rotated");
+    if (found == MEMBERS && b->member[b->inputs].text != NULL)
+        return pe_fail(why, PE_MISSING_PARAMETER, member_names[b->rotated],
+                       "%s is required with %s: the same vectors, rotated",
+                       member_names[b->rotated], inputs);
     if (found == MEMBERS)
         return pe_fail(why, PE_MISSING_PARAMETER, "table",
-                       "table is required: the numbers to verify (or bias, slopes, or inputs and "
-                       "rotated)");
+                       "table is required: the numbers to verify (or bias, slopes, inputs and "
+                       "rotated, or q and q_rotated)");
     *out = found;
     return PE_OK;
 }
 
 static pe_status check_inputs(const body *b, size_t holder, pe_problem *why)
 {
-    const bool inputs = b->member[INPUTS].text != NULL;
-    if (holder == ROTATED && !inputs)
-        return pe_fail(why, PE_MISSING_PARAMETER, "inputs",
-                       "inputs is required with rotated: the vectors before rotation");
-    if (holder != ROTATED && inputs)
-        return pe_fail(why, PE_INVALID_PARAMETER, "inputs", "inputs does not go with %s",
+    const char *name = member_names[b->inputs];
+    const bool inputs = b->member[b->inputs].text != NULL;
+    if (holder == b->rotated && !inputs)
+        return pe_fail(why, PE_MISSING_PARAMETER, name,
+                       "%s is required with %s: the vectors before rotation", name,
                        member_names[holder]);
-    if (holder != ROTATED && b->member[SEQ_AXIS].text != NULL)
+    if (holder != b->rotated && inputs)
+        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s does not go with %s", name,
+                       member_names[holder]);
+    if (holder != b->rotated && b->member[SEQ_AXIS].text != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
                        "seq_axis is an axis of inputs and does not go with %s",
                        member_names[holder]);
@@ -532,7 +565,7 @@ static pe_status read_tensors(body *b, size_t holder, pe_problem *why)
     const pe_slice json = b->member[holder];
     if (holder == TABLE && json.text[0] == '{')
         return pe_json_members_walk(json, b->limits->max_depth - 1, table_member, b, why);
-    return add_upload(b, holder == ROTATED ? "rotated" : "", member_names[holder], json, why);
+    return add_upload(b, holder == b->rotated ? "rotated" : "", member_names[holder], json, why);
 }
 
 /* The element type as pe_query_dtype will tell it, once the parameters are read. */
@@ -550,7 +583,7 @@ static pe_dtype element_of(const body *b)
 /* One alone of the vectors and those rotated does not tell what the other says. */
 static bool has_pair(const body *b)
 {
-    return (b->member[INPUTS].text == NULL) == (b->member[ROTATED].text == NULL);
+    return (b->member[b->inputs].text == NULL) == (b->member[b->rotated].text == NULL);
 }
 
 /* What is claimed of the numbers, then the numbers. */
@@ -609,13 +642,45 @@ static void read_all(body *b)
         note(b, check_dtype(b, &mistake), &mistake);
 }
 
-pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
-                              pe_problem *why)
+/* The vectors from row `from` on that the body has a member of. */
+static size_t find_vectors(const body *b, size_t from)
+{
+    while (from < PE_LEN(vectors) && b->member[vectors[from].inputs].text == NULL &&
+           b->member[vectors[from].rotated[0]].text == NULL &&
+           b->member[vectors[from].rotated[1]].text == NULL)
+        from++;
+    return from;
+}
+
+static void choose_vectors(body *b, size_t which, bool several)
+{
+    const struct vectors *of = &vectors[which];
+    b->inputs = of->inputs;
+    b->rotated = of->rotated[b->member[of->rotated[0]].text == NULL &&
+                             b->member[of->rotated[1]].text != NULL];
+    if (several)
+        snprintf(b->claim->sent, sizeof b->claim->sent, "%s, %s", member_names[b->inputs],
+                 member_names[b->rotated]);
+}
+
+static void body_free(body *b)
+{
+    pe_buffer_free(&b->rest);
+    pe_buffer_free(&b->nested);
+    pe_buffer_free(&b->configured);
+}
+
+/* One claim. *from: the row of the first vectors that it may be of; then of the next ones. */
+static pe_status parse_one(pe_slice json, const pe_read_limits *limits, size_t *from, pe_claim *out,
+                           pe_problem *why)
 {
     pe_claim claim = PE_CLAIM_EMPTY;
     pe_problem broken;
-    body b = {.limits = limits, .claim = &claim, .why = why};
+    body b = {.limits = limits, .claim = &claim, .why = why, .inputs = INPUTS, .rotated = ROTATED};
     pe_status status = read_members(&b, json, &broken);
+    const size_t which = find_vectors(&b, *from), next = find_vectors(&b, which + 1);
+    if (which < PE_LEN(vectors))
+        choose_vectors(&b, which, *from > 0 || next < PE_LEN(vectors));
     if (status == PE_OK) {
         read_all(&b);
         plan_refused(&b);
@@ -623,8 +688,24 @@ pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_cl
     } else {
         *why = broken;
     }
-    pe_buffer_free(&b.rest);
-    pe_buffer_free(&b.nested);
-    pe_buffer_free(&b.configured);
+    *from = next;
+    body_free(&b);
     return pe_claim_finish(&claim, status, out);
+}
+
+pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
+                              pe_problem *why)
+{
+    size_t from = 0;
+    pe_status status = parse_one(json, limits, &from, out, why);
+    if (status != PE_OK)
+        return status;
+    for (pe_claim *last = out; status == PE_OK && from < PE_LEN(vectors); last = last->next) {
+        last->next = calloc(1, sizeof *last->next);
+        status = last->next == NULL ? pe_fail_memory(why)
+                                    : parse_one(json, limits, &from, last->next, why);
+    }
+    if (status != PE_OK)
+        pe_verify_claim_free(out);
+    return status;
 }

@@ -4,10 +4,12 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "encodings/registry.h"
 
 /* ---- what was given ---- */
@@ -426,6 +428,26 @@ static void read_pairs(pe_claim_shapes *shapes, const rows *r, const char *layou
     add_size(shapes, HEAD_DIM, "head_dim", r->width);
 }
 
+/* One axis has all: do the numbers fall from 1, the first of them by one ratio? */
+static bool is_ladder(const pe_stored *tensor)
+{
+    rows r;
+    if (tensor->shape.ndim == 1)
+        return true;
+    if (!read_rows(tensor, 1, &r) || (r.n > 1 && r.width > 1) || tensor->elements < 3)
+        return false;
+    double before = 1, last = 1;
+    for (size_t e = 0; e < tensor->elements; e++) {
+        const double x = r.n > 1 ? at(&r, e, 0) : at(&r, 0, e);
+        if (!(x > 0) || (e == 0 ? fabs(x - 1) > 1e-2 : x >= last) ||
+            (e == 2 && fabs(last * last - before * x) > 2e-2 * last * last))
+            return false;
+        before = last;
+        last = x;
+    }
+    return true;
+}
+
 /* A tensor without a name, or called as nothing is here: its numbers tell what it is. */
 static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
 {
@@ -433,7 +455,7 @@ static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
     const char *name = "cos";
     if (tensor->is_complex || (tensor->shape.ndim == 3 && tensor->shape.dim[2] == 2)) {
         name = "freqs_cis";
-    } else if (tensor->shape.ndim == 1) {
+    } else if (is_ladder(tensor)) {
         name = "inv_freq";
     } else if (!read_rows(tensor, 1, &r)) {
         return;
@@ -496,6 +518,78 @@ static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_
     for (size_t t = 0; t < list->n && shapes->onnx && family == TABLE; t++)
         set_name(&list->tensor[t],
                  strcmp(list->tensor[t].name, "cos") == 0 ? "cos_cache" : "sin_cache");
+}
+
+/* ---- rotary tables of patches ---- */
+
+/* Does each number stand twice in a row, bit for bit: one half after the other, or neighbours? */
+static bool is_doubled(const rows *r, bool halves)
+{
+    for (size_t k = 0; k < r->n; k++) {
+        pe_turn_spend(r->width);
+        for (size_t i = 0; i < r->width / 2; i++) {
+            const double a = halves ? at(r, k, i) : at(r, k, 2 * i);
+            const double b = halves ? at(r, k, i + r->width / 2) : at(r, k, 2 * i + 1);
+            if (!(a == b))
+                return false;
+        }
+    }
+    return r->width % 2 == 0;
+}
+
+/* Keep one of the two, in the place of the numbers. */
+static void halve(pe_stored *tensor, const rows *r, bool halves)
+{
+    const size_t each = pe_dtype_bytes(tensor->dtype), half = r->width / 2;
+    unsigned char *data = (unsigned char *)(uintptr_t)tensor->data; /* the body's, or the claim's */
+    for (size_t k = 0; k < r->n; k++)
+        for (size_t i = 0; i < half; i++)
+            memmove(data + (k * half + i) * each,
+                    data + (k * r->width + (halves ? i : 2 * i)) * each, each);
+    tensor->shape.dim[tensor->shape.ndim - 1] = half;
+    tensor->elements /= 2;
+    tensor->bytes /= 2;
+}
+
+/* Models keep cos and sin of head_dim columns; the plan has one for each pair. Cosines of many
+ * patches are not equal by chance. */
+static void halve_doubled(pe_claim_shapes *shapes, pe_stored_list *list)
+{
+    rows r;
+    bool halves = true;
+    for (size_t t = 0; t < list->n; t++) {
+        pe_stored *tensor = &list->tensor[t];
+        if (strcmp(tensor->name, "row_col") == 0 || tensor->fortran || !read_rows(tensor, 1, &r) ||
+            (shapes->head_dim != 0 && r.width != shapes->head_dim))
+            continue;
+        halves = is_doubled(&r, true);
+        if (!halves && !is_doubled(&r, false))
+            continue;
+        halve(tensor, &r, halves);
+        say(shapes, "each number of %s stands twice in a row", tensor->name);
+    }
+}
+
+/* Angles are larger than 1 somewhere; cosines begin with 1. */
+static void name_lone_of_patches(pe_claim_shapes *shapes, pe_stored *tensor)
+{
+    rows r;
+    if (family_of(tensor) != NONE || !read_rows(tensor, 1, &r))
+        return;
+    const char *name = amplitude_of(&r) > 1.01 ? "angles" : at(&r, 0, 0) > 0.5 ? "cos" : "sin";
+    set_name(tensor, name);
+    say(shapes, "the table is read as %s, from its numbers", name);
+}
+
+static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
+{
+    rows r;
+    if (list->n == 1)
+        name_lone_of_patches(shapes, &list->tensor[0]);
+    halve_doubled(shapes, list);
+    const pe_stored *first = &list->tensor[0];
+    if (family_of(first) != NONE && read_rows(first, 1, &r))
+        add_size(shapes, HEAD_DIM, "head_dim", 2 * r.width);
 }
 
 /* ---- other tables: parameters that are sizes ---- */
@@ -585,6 +679,8 @@ void pe_claim_shapes_read(pe_claim_shapes *shapes, const pe_resource **resource,
         return;
     if (is_table(*resource))
         read_rope(shapes, resource, tensors);
+    else if (strcmp((*resource)->name, "rope/grid") == 0)
+        read_patches(shapes, tensors);
     else
         read_sizes(shapes, (*resource)->name, &tensors->tensor[0], tensors->n == 1);
 }

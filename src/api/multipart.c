@@ -126,6 +126,27 @@ static void put_parameter(const part *p, pe_buffer *out)
     pe_buffer_str(out, "&");
 }
 
+/* One file of tensors, or several of one tensor each. */
+static pe_status take_tensors(const part *p, const char *type, pe_multipart *out, pe_problem *why)
+{
+    pe_binary_body *to = &out->tensors;
+    if (to->data != NULL && (to->media_type != type || strcmp(type, "application/x-npy") != 0 ||
+                             to->n_parts == PE_BINARY_BODY_TENSORS_MAX))
+        return broken("two parts are files of tensors; up to 16 files .npy may come, or one file "
+                      ".safetensors",
+                      why);
+    if (to->data == NULL) {
+        to->media_type = type;
+        to->data = (void *)(uintptr_t)p->data.text; /* the request's */
+        to->bytes = p->data.bytes;
+        to->part = out->part;
+    }
+    pe_binary_part *file = &out->part[to->n_parts++];
+    snprintf(file->name, sizeof file->name, "%s", p->name);
+    file->data = p->data;
+    return PE_OK;
+}
+
 static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
 {
     const char *type = tensors_of(p);
@@ -135,16 +156,8 @@ static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
         out->config = p->data;
         return PE_OK;
     }
-    if (type != NULL) {
-        if (out->tensors.data != NULL)
-            return broken("two parts are files of tensors; put all tensors into one safetensors "
-                          "file",
-                          why);
-        out->tensors = (pe_binary_body){.media_type = type,
-                                        .data = (void *)(uintptr_t)p->data.text, /* the request's */
-                                        .bytes = p->data.bytes};
-        return PE_OK;
-    }
+    if (type != NULL)
+        return take_tensors(p, type, out, why);
     if (p->file[0] != '\0' || p->name[0] == '\0')
         return broken("a file must end in .npy, .safetensors or .json, and a part must have a name",
                       why);

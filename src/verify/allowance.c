@@ -214,9 +214,10 @@ static double slope_powers(const element *at)
     return press && whole < heads ? 2 * whole : heads;
 }
 
+/* known: slope_powers */
 static double slope_error(const element *at)
 {
-    return (slope_powers(at) + 3) * ROUNDING * fabs(at->x);
+    return (at->known + 3) * ROUNDING * fabs(at->x);
 }
 
 /* ---- the families ---- */
@@ -237,8 +238,8 @@ static const struct family {
     {"rope/xpos/table", xpos_error, .lookup = NULL},
     {"rope/frequencies", frequency_error, .lookup = NULL},
     {"rope/decay", decay_error, .of_all = decay_per_offset},
-    {"alibi/slopes", slope_error, .products = true},
-    {"alibi/bias", slope_error, .products = true},
+    {"alibi/slopes", slope_error, .products = true, .of_all = slope_powers},
+    {"alibi/bias", slope_error, .products = true, .of_all = slope_powers},
 };
 
 static const struct family *find_family(const pe_resource *resource)

@@ -221,14 +221,14 @@ static double predict_overflow(const pe_cause *cause, double c)
     return c + half - wide * floor((c + half) / wide) - half;
 }
 
-/* Positions are fractions, which are lost. */
+/* Some positions are fractions, which are lost. */
 static bool read_fractions(const pe_reading *r, pe_cause *out)
 {
-    size_t n = 0;
+    size_t t = 0;
     (void)out;
-    for (size_t t = 0; t < r->tokens; t++)
-        n += r->claimed[t] != floor(r->claimed[t]);
-    return n * 4 > r->tokens;
+    while (t < r->tokens && r->claimed[t] == floor(r->claimed[t]))
+        t++;
+    return t < r->tokens;
 }
 
 static double predict_floor(const pe_cause *cause, double c)
@@ -419,6 +419,10 @@ static const rule rules[] = {
     VECTORS("not_rotated", "vectors were not rotated", "apply the rotation", NULL, predict_none),
     VECTORS("rotated_twice", "vectors were rotated twice", "apply the rotation once", read_doubled,
             predict_line),
+    RULE("positions_truncated", "fractions of positions were cut off: positions were made integers",
+         "keep positions in float32 until the angle has been made", read_fractions, predict_floor),
+    RULE("positions_rounded", "positions were rounded to whole numbers: fractions were lost",
+         "keep positions in float32 until the angle has been made", read_fractions, predict_round),
     RULE("positions_zero", "every row is that of position 0: positions were left out",
          "pass the positions", NULL, predict_none),
     RULE("inverse", "the rotation was the inverse one: angles were negative",
@@ -451,10 +455,6 @@ static const rule rules[] = {
          predict_padding),
     RULE("positions_repeated", "each position stands in {a} rows",
          "do not repeat positions; check the division of the index", read_repeat, predict_repeat),
-    RULE("positions_truncated", "fractions of positions were cut off: positions were made integers",
-         "keep positions in float32 until the angle has been made", read_fractions, predict_floor),
-    RULE("positions_rounded", "positions were rounded to whole numbers: fractions were lost",
-         "keep positions in float32 until the angle has been made", read_fractions, predict_round),
     RULE("positions_multiples",
          "positions are whole multiples of {a}: a division cut their fraction off (floor)",
          "divide positions in floating-point numbers", read_multiples, predict_multiples),

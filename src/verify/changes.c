@@ -2,6 +2,7 @@
 /* changes.c - what faults do to the values and positions of a guess. */
 #include "verify/changes.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "verify/geometry.h"
@@ -186,21 +187,81 @@ static bool has_positions(const pe_guess *guess)
 bool pe_changes_move_positions(pe_guess *guess, const pe_fault *fault)
 {
     pe_position_map *map = &guess->distortion.positions;
-    if (!has_positions(guess) || map->rounded || map->move != NULL)
+    if (!has_positions(guess) || map->round != NULL || map->move != NULL)
         return false;
     map->times *= fault->value;
     map->plus = map->plus * fault->value + fault->and_value;
     return true;
 }
 
+static double through(pe_dtype dtype, double x)
+{
+    unsigned char element[8];
+    pe_dtype_store(dtype, x, element);
+    return pe_dtype_load(dtype, element);
+}
+
+static double to_float32(double x)
+{
+    return through(PE_FLOAT32, x);
+}
+
+static double to_float16(double x)
+{
+    return through(PE_FLOAT16, x);
+}
+
+static double to_bfloat16(double x)
+{
+    return through(PE_BFLOAT16, x);
+}
+
+static double to_int32(double x)
+{
+    return x < 0 ? x : x - 0x1p32 * floor((x + 0x1p31) / 0x1p32);
+}
+
+static double to_uint32(double x)
+{
+    return x < 0 ? x : x - 0x1p32 * floor(x / 0x1p32);
+}
+
+/* What positions are multiplied by before their waves; 0: they are not, or by a power of two, which
+ * no floating-point type feels. */
+static double scale_of(const pe_guess *guess)
+{
+    int exponent;
+    const bool scaled = strcmp(guess->claim->resource->name, "sinusoidal") == 0;
+    const double scale = scaled ? pe_values_real(&guess->values, "scale") : 1;
+    return frexp(scale, &exponent) == 0.5 ? 0 : scale;
+}
+
+/* Does the map move any position? */
+static bool moves_any(const pe_guess *guess, const pe_position_map *map)
+{
+    const pe_positions *at = &pe_values_find(&guess->values, "positions")->positions;
+    bool moves = false;
+    for (size_t r = 0; r < at->count && !moves; r++) {
+        const double q = pe_positions_at(at, r) * map->times + map->plus;
+        moves = map->round(q * map->unit) != q * map->unit;
+    }
+    return moves;
+}
+
 bool pe_changes_round_positions(pe_guess *guess, const pe_fault *fault)
 {
+    static double (*const types[])(double) = {
+        [PE_CHANGES_FLOAT32] = to_float32,   [PE_CHANGES_FLOAT16] = to_float16,
+        [PE_CHANGES_BFLOAT16] = to_bfloat16, [PE_CHANGES_CUT] = trunc,
+        [PE_CHANGES_WHOLE] = nearbyint,      [PE_CHANGES_INT32] = to_int32,
+        [PE_CHANGES_UINT32] = to_uint32};
     pe_position_map *map = &guess->distortion.positions;
-    if (!has_positions(guess) || map->rounded || map->move != NULL)
+    if (!has_positions(guess) || map->round != NULL || map->move != NULL)
         return false;
-    map->rounded = true;
-    map->to = (pe_dtype)fault->value;
-    return true;
+    map->round = types[(size_t)fault->value];
+    map->unit = fault->and_value > 0 ? scale_of(guess) : 1;
+    guess->distortion.values_inexact |= fault->and_value > 0;
+    return map->unit != 0 && moves_any(guess, map);
 }
 
 bool pe_changes_rotate_twice(pe_guess *guess, const pe_fault *fault)

@@ -20,7 +20,19 @@ pe_change pe_changes_take_short;
 /** The attention factor A becomes A^value, where value is 0 (missing) or 2 (applied twice). */
 pe_change pe_changes_attention_power;
 
-/** Positions p become p value + and_value; they are rounded to a type (value: a pe_dtype). */
+/** What positions are rounded to, or kept in, which overflows. */
+enum {
+    PE_CHANGES_FLOAT32,
+    PE_CHANGES_FLOAT16,
+    PE_CHANGES_BFLOAT16,
+    PE_CHANGES_CUT,
+    PE_CHANGES_WHOLE,
+    PE_CHANGES_INT32,
+    PE_CHANGES_UINT32
+};
+
+/** Positions p become p value + and_value; they are rounded (value: one of these; and_value is 1:
+ * after they were multiplied by the scale). */
 pe_change pe_changes_move_positions, pe_changes_round_positions;
 /** Positions move, and vectors are rotated a second time, by A^2; not at all, without A; back, and
  * divided by A. */

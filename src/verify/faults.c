@@ -17,6 +17,8 @@
 #define KEEP_ANGLES                                                                                \
     "make angles in float32 with autocast off; round cosines and sines only (no TF32 matmul)"
 
+#define KEEP_SCALED "keep timesteps in float32 until the angle has been made, and do not cut them"
+
 /* Simpler faults come first: of findings that explain the upload equally well, the first is told
  * first. A fault that reads values stands behind the rows that change these. */
 const pe_fault pe_faults[] = {
@@ -120,13 +122,32 @@ const pe_fault pe_faults[] = {
     {"not_rotated", "vectors were not rotated", .change = pe_changes_skip_rotation, .value = 0,
      .vectors_only = true, .remedy = "apply the rotation"},
     {"float32_positions", "positions were rounded to float32", .change = pe_changes_round_positions,
-     .value = PE_FLOAT32, .remedy = "keep positions in integers or float64"},
+     .value = PE_CHANGES_FLOAT32, .remedy = "keep positions in integers or float64"},
     {"float16_positions", "positions were rounded to float16", .change = pe_changes_round_positions,
-     .value = PE_FLOAT16,
+     .value = PE_CHANGES_FLOAT16,
      .remedy = "keep positions in float32 or integers until the angle has been made"},
     {"bfloat16_positions", "positions were rounded to bfloat16",
-     .change = pe_changes_round_positions, .value = PE_BFLOAT16,
+     .change = pe_changes_round_positions, .value = PE_CHANGES_BFLOAT16,
      .remedy = "keep positions in float32 or integers until the angle has been made"},
+    {"position_overflow", "positions were kept in an integer of 32 bits, which overflowed",
+     .change = pe_changes_round_positions, .value = PE_CHANGES_INT32,
+     .remedy = "keep positions in int64"},
+    {"position_overflow", "positions were kept in an unsigned integer of 32 bits, which overflowed",
+     .change = pe_changes_round_positions, .value = PE_CHANGES_UINT32,
+     .remedy = "keep positions in int64"},
+    /* behind the scale */
+    {"positions_truncated", "positions times scale were cut to integers: fractions were lost",
+     .change = pe_changes_round_positions, .value = PE_CHANGES_CUT, .and_value = 1,
+     .remedy = KEEP_SCALED},
+    {"positions_rounded", "positions times scale were rounded to integers: fractions were lost",
+     .change = pe_changes_round_positions, .value = PE_CHANGES_WHOLE, .and_value = 1,
+     .remedy = KEEP_SCALED},
+    {"positions_bfloat16", "positions times scale were rounded to bfloat16",
+     .change = pe_changes_round_positions, .value = PE_CHANGES_BFLOAT16, .and_value = 1,
+     .remedy = KEEP_SCALED},
+    {"positions_float16", "positions times scale were rounded to float16",
+     .change = pe_changes_round_positions, .value = PE_CHANGES_FLOAT16, .and_value = 1,
+     .remedy = KEEP_SCALED},
     /* arithmetic */
     {"float32_arithmetic", "angles were computed in float32, not exactly",
      .change = pe_changes_choice, .param = "numerics", .text = "float32"},

@@ -210,13 +210,18 @@ static double decay_plain(const formula *f, double *b)
 
 /* ---- windows of Swin ---- */
 
-static double index_of(const formula *f, size_t e, const double step[2], double zero)
+/* Of a window that is `width` wide. */
+static double index_in(const formula *f, size_t e, double width, const double step[2], double zero)
 {
-    const double width = number_of(f, "window_width");
     const size_t row_of = e / f->columns, column_of = e % f->columns;
     const double query = (double)row_of, key = (double)column_of;
     return (floor(query / width) - floor(key / width)) * step[0] +
            (fmod(query, width) - fmod(key, width)) * step[1] + zero;
+}
+
+static double index_of(const formula *f, size_t e, const double step[2], double zero)
+{
+    return index_in(f, e, number_of(f, "window_width"), step, zero);
 }
 
 static double index_exchanged(const formula *f, size_t e, double claimed)
@@ -241,6 +246,41 @@ static double index_strided(const formula *f, size_t e, double claimed)
     const double h = number_of(f, "window_height"), w = number_of(f, "window_width");
     (void)claimed;
     return index_of(f, e, (double[]){f->a, 1}, (h - 1) * f->a + w - 1);
+}
+
+/* As many patches in rows of another width. */
+static double read_width(const formula *f, double *b)
+{
+    const double n = (double)f->columns;
+    *b = number_of(f, "window_width");
+    for (size_t w = 2; w < f->columns; w++)
+        if (f->columns % w == 0 && (double)w != *b &&
+            got_at(f, 0) - got_at(f, w) == 2 * (double)w - 1 &&
+            got_at(f, 0) == 2 * n - (double)w - n / (double)w)
+            return (double)w;
+    return nan("");
+}
+
+static double index_reshaped(const formula *f, size_t e, double claimed)
+{
+    const double zero = 2 * (double)f->columns - f->a - (double)f->columns / f->a;
+    (void)claimed;
+    return index_in(f, e, f->a, (double[]){2 * f->a - 1, 1}, zero);
+}
+
+/* A square window that the claimed one is a part of. */
+static double read_larger(const formula *f, double *b)
+{
+    const double w = number_of(f, "window_width");
+    const double a = (read_stride(f, b) + 1) / 2;
+    *b = w;
+    return a == floor(a) && a > w && got_at(f, 0) == (a - 1) * 2 * a ? a : nan("");
+}
+
+static double index_in_larger(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return index_of(f, e, (double[]){2 * f->a - 1, 1}, (f->a - 1) * 2 * f->a);
 }
 
 static double coordinates_exchanged(const formula *f, size_t e, double claimed)
@@ -383,6 +423,18 @@ static const row rows[] = {
       .remedy = "multiply the offset of rows by 2 window_width - 1"},
      read_stride,
      index_strided},
+    {INDEX,
+     {"swin_window", "the window was {a} patches wide, not {b}, with as many patches in all",
+      .remedy = "claim the window's own height and width, or cut the image as claimed"},
+     read_width,
+     index_reshaped},
+    {INDEX,
+     {"swin_table",
+      "indices are those into the table of a square window of {a}, of which the claimed window "
+      "({b} wide) is a part",
+      .remedy = "make the index for the window itself, or interpolate the table"},
+     read_larger,
+     index_in_larger},
     {CPB,
      {"swin_axes", "rows and columns are exchanged: the axes of the coordinates",
       .remedy = "put the coordinate of rows first"},

@@ -47,19 +47,15 @@ pe_status pe_guess_plan(const pe_guess *guess, pe_values *values, pe_plan *out, 
 
 bool pe_guess_map_is_identity(const pe_position_map *map)
 {
-    return map->times == 1 && map->plus == 0 && !map->rounded && map->move == NULL;
+    return map->times == 1 && map->plus == 0 && map->round == NULL && map->move == NULL;
 }
 
 static double moved(const pe_position_map *map, size_t token, double position)
 {
-    unsigned char element[8];
     if (map->move != NULL)
         return map->move(map->cause, token, position);
     const double p = position * map->times + map->plus;
-    if (!map->rounded)
-        return p;
-    pe_dtype_store(map->to, p, element);
-    return pe_dtype_load(map->to, element);
+    return map->round != NULL ? map->round(p * map->unit) / map->unit : p;
 }
 
 static bool map_range(pe_positions *positions, const pe_position_map *map)
@@ -79,7 +75,7 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
     if (pe_guess_map_is_identity(map))
         return true;
     if (positions->list == NULL && positions->rows == NULL && positions->places == 0 &&
-        !map->rounded && map->times != 0 && map->move == NULL)
+        map->round == NULL && map->times != 0 && map->move == NULL)
         return map_range(positions, map);
     pe_array list;
     if (pe_array_make(PE_FLOAT64, &positions->shape, &list, &why) != PE_OK)
@@ -153,8 +149,8 @@ char *pe_guess_parameters(const pe_guess *guess)
 static bool is_same_distortion(const pe_distortion *a, const pe_distortion *b)
 {
     const pe_position_map *p = &a->positions, *q = &b->positions;
-    return p->times == q->times && p->plus == q->plus && p->rounded == q->rounded &&
-           (!p->rounded || p->to == q->to) && p->move == q->move && p->cause == q->cause &&
+    return p->times == q->times && p->plus == q->plus && p->round == q->round &&
+           p->unit == q->unit && p->move == q->move && p->cause == q->cause &&
            a->exchanged == b->exchanged && a->head_in_exponent == b->head_in_exponent &&
            a->negated == b->negated && a->stored == b->stored && a->truncated == b->truncated &&
            a->frequencies == b->frequencies && a->angles == b->angles && a->ladder == b->ladder &&

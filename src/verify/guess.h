@@ -6,11 +6,12 @@
 #include "verify/grain.h"
 #include "verify/verify.h"
 
-/** Positions p of a claim became to_dtype(p * times + plus). The identity is {1, 0}. */
+/** Positions p of a claim became q = p * times + plus, or round(q * unit) / unit. The identity is
+ * {1, 0}. */
 typedef struct pe_position_map {
     double times, plus;
-    bool rounded;
-    pe_dtype to;
+    double (*round)(double x); /* NULL: q */
+    double unit;
     /** Instead of all that: where the position of a token went. cause is borrowed. */
     double (*move)(const void *cause, size_t token, double position);
     const void *cause;

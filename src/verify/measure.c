@@ -97,12 +97,13 @@ static bool is_within(const compared_row *r, size_t c, unsigned by)
     return isfinite(most) && fabs(r->got[c] - r->want.value[c]) <= most;
 }
 
-/* Is the pair of column c as near to its circle as float32 arithmetic keeps it? */
+/* Is the pair of column c as near to its circle as float32 arithmetic keeps it? Where only the
+ * pair's other number is too far off, that one is at fault. */
 static bool is_on_circle(const compared_row *r, size_t c)
 {
     const size_t partner = r->want.partner[c];
     const double radius = r->want.radius[c], error = r->want.radius_error[c];
-    if (partner == c || r->tolerance >= 0)
+    if (partner == c || r->tolerance >= 0 || !is_within(r, partner, PE_BY_FLOAT32))
         return true;
     /* 1.4143 > sqrt(2): both numbers of the pair may be off */
     const double most =
@@ -220,6 +221,73 @@ pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach
     }
     pe_expect_free(&expect);
     return status;
+}
+
+/* ---- rows and columns of a person ---- */
+
+/* Where an element is, to a person. */
+typedef struct place {
+    size_t row, column;
+} place;
+
+static place place_of(const pe_upload_view *view, size_t row, size_t column)
+{
+    pe_bad at = {0};
+    if (view->layout != NULL)
+        return (place){row, column};
+    pe_upload_view_index(view, row, column, &at);
+    return (place){at.ndim > 1 ? at.index[0] : 0, at.ndim > 0 ? at.index[at.ndim - 1] : 0};
+}
+
+/* How many rows and columns there are, to a person. */
+static void set_extent(const pe_upload_view *view, pe_strays *out)
+{
+    *out = (pe_strays){.all_rows = view->rows, .all_columns = view->width};
+    if (view->layout != NULL)
+        return;
+    out->all_rows = out->all_columns = 1;
+    for (size_t u = 0; u < view->n_tensors; u++) {
+        const pe_shape *shape = &view->claim->uploads[u].array.shape;
+        if (shape->ndim > 1 && shape->dim[0] > out->all_rows)
+            out->all_rows = shape->dim[0];
+        if (shape->ndim > 0 && shape->dim[shape->ndim - 1] > out->all_columns)
+            out->all_columns = shape->dim[shape->ndim - 1];
+    }
+}
+
+/* ---- a difference ---- */
+
+static pe_status make_difference(const pe_upload_view *view, pe_difference *out, pe_problem *why)
+{
+    pe_strays extent;
+    set_extent(view, &extent);
+    out->rows = extent.all_rows;
+    out->columns = view->layout != NULL ? view->geometry.pairs : extent.all_columns;
+    out->down = out->rows < PE_DIFFERENCE_CELLS ? out->rows : PE_DIFFERENCE_CELLS;
+    out->across = out->columns < PE_DIFFERENCE_CELLS ? out->columns : PE_DIFFERENCE_CELLS;
+    out->cell = calloc(out->down * out->across + 1, sizeof *out->cell);
+    return out->cell != NULL ? PE_OK : pe_fail_memory(why);
+}
+
+static void raise(const pe_difference *d, place at, const compared_row *r, size_t c)
+{
+    float *cell =
+        &d->cell[at.row * d->down / d->rows * d->across + at.column * d->across / d->columns];
+    const double off = distance(r->got[c], r->want.value[c]);
+    *cell = !isfinite(off) ? INFINITY : fmaxf(*cell, (float)off);
+}
+
+static void add_difference(const compared_row *r, const pe_geometry *g, const pe_difference *out)
+{
+    for (size_t c = 0; c < r->width && r->view->layout == NULL; c++)
+        raise(out, place_of(r->view, r->row, c), r, c);
+    for (size_t i = 0; i < g->pairs && r->view->layout != NULL; i++)
+        for (size_t copy = 0; copy <= g->copy; copy += g->copy + (g->copy == 0)) {
+            if (i < g->cos_n)
+                raise(out, (place){r->row, i}, r, g->cos_at + i * g->stride + copy);
+            if (i < g->sin_n)
+                raise(out, (place){r->row, i}, r, g->sin_at + i * g->stride + copy);
+        }
 }
 
 /* ---- distances ---- */
@@ -340,6 +408,8 @@ static pe_status measure_row(pe_expect *expect, size_t row, pe_distances *out, p
         measure_pairs(&r, &expect->geometry, out);
     else
         measure_units(&r, out);
+    if (out->difference != NULL)
+        add_difference(&r, &expect->geometry, out->difference);
     return PE_OK;
 }
 
@@ -352,6 +422,8 @@ pe_status pe_measure_distances(const pe_comparison *of, size_t numerics, pe_dist
     pe_status status = pe_expect_make(of, numerics, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
+    if (out->difference != NULL)
+        status = make_difference(view, out->difference, why);
     for (size_t t = 0; t < view->tokens && status == PE_OK; t++)
         for (size_t o = 0; o < pe_upload_view_token_rows(view) && status == PE_OK; o++)
             status = measure_row(&expect, pe_upload_view_row(view, t, o), out, why);
@@ -408,9 +480,6 @@ pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out
 }
 
 /* ---- what was allowed ---- */
-
-/* Rows that are looked at where there are no positions. */
-#define ALLOWED_ROWS ((size_t)64)
 
 static size_t farthest_token(const pe_upload_view *view, const pe_positions *positions)
 {
@@ -476,7 +545,7 @@ pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed 
 {
     pe_expect expect;
     const pe_upload_view *view = of->view;
-    const bool pairs = view->layout != NULL;
+    const bool table = view->layout != NULL && !view->rotated;
     pe_status status = expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
     *out = (pe_allowed){.arithmetic = by == PE_BY_FLOAT32 ? "float32" : "exact",
                         .words = pe_allowance_words(view->claim->resource)};
@@ -484,34 +553,16 @@ pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed 
         return status;
     if (view->claim->tolerance >= 0)
         out->arithmetic = NULL;
-    const size_t token = pairs ? farthest_token(view, &expect.positions) : 0;
-    const size_t all = pairs ? pe_upload_view_token_rows(view) : view->rows;
-    const size_t n = all < ALLOWED_ROWS ? all : ALLOWED_ROWS;
-    for (size_t k = 0; k < n && status == PE_OK; k++) {
-        const size_t at = n == 1 ? 0 : k * (all - 1) / (n - 1);
-        status =
-            look_at_row(&expect, pairs ? pe_upload_view_row(view, token, at) : at, by, out, why);
-    }
-    *of->work += n * view->width;
+    const size_t token = table ? farthest_token(view, &expect.positions) : 0;
+    const size_t rows = table ? pe_upload_view_token_rows(view) : view->rows;
+    for (size_t k = 0; k < rows && status == PE_OK; k++)
+        status = look_at_row(&expect, table ? pe_upload_view_row(view, token, k) : k, by, out, why);
+    *of->work += rows * view->width;
     pe_expect_free(&expect);
     return status;
 }
 
 /* ---- how many are bad ---- */
-
-/* Where an element is, to a person. */
-typedef struct place {
-    size_t row, column;
-} place;
-
-static place place_of(const pe_upload_view *view, size_t row, size_t column)
-{
-    pe_bad at = {0};
-    if (view->layout != NULL)
-        return (place){row, column};
-    pe_upload_view_index(view, row, column, &at);
-    return (place){at.ndim > 1 ? at.index[0] : 0, at.ndim > 0 ? at.index[at.ndim - 1] : 0};
-}
 
 /* Which rows and columns hold strays. */
 typedef struct marks {
@@ -546,22 +597,6 @@ static void count_row(const compared_row *r, unsigned by, const marks *seen, pe_
     for (size_t c = 0; c < r->width; c++)
         if ((explained_by(r, c) & by) == 0)
             add_stray(place_of(r->view, r->row, c), is_mask(r, c) ? 0 : r->got[c], seen, out);
-}
-
-/* How many rows and columns there are, to a person. */
-static void set_extent(const pe_upload_view *view, pe_strays *out)
-{
-    *out = (pe_strays){.all_rows = view->rows, .all_columns = view->width};
-    if (view->layout != NULL)
-        return;
-    out->all_rows = out->all_columns = 1;
-    for (size_t u = 0; u < view->n_tensors; u++) {
-        const pe_shape *shape = &view->claim->uploads[u].array.shape;
-        if (shape->ndim > 1 && shape->dim[0] > out->all_rows)
-            out->all_rows = shape->dim[0];
-        if (shape->ndim > 0 && shape->dim[shape->ndim - 1] > out->all_columns)
-            out->all_columns = shape->dim[shape->ndim - 1];
-    }
 }
 
 pe_status pe_measure_strays(const pe_comparison *of, unsigned by, pe_strays *out, pe_problem *why)

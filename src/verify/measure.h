@@ -41,8 +41,8 @@ pe_status pe_measure_distances(const pe_comparison *of, size_t numerics, pe_dist
 pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out,
                                pe_problem *why) PE_MUST_CHECK;
 
-/** The largest allowance of arithmetic `by` (one bit), among the rows of the farthest position; or
- * without pairs among up to 64 rows from first to last. */
+/** The largest allowance of arithmetic `by` (one bit): of a table of pairs among the rows of the
+ * farthest position, for it grows with that; else among all rows. */
 pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed *out,
                                pe_problem *why) PE_MUST_CHECK;
 

@@ -103,7 +103,9 @@ static pe_status describe(const pe_comparison *of, pe_report *report, pe_problem
     const bool loose =
         report->matches ? strcmp(report->numerics, "float32") == 0 : allowed != PE_BY_EXACT;
     pe_measure_set_bands(of->view, &report->distances);
+    report->distances.difference = of->guess->context->draws ? &report->difference : NULL;
     pe_status status = pe_measure_distances(of, numerics, &report->distances, why);
+    report->distances.difference = NULL; /* the report is copied */
     if (status == PE_OK)
         status =
             pe_measure_allowance(of, loose ? PE_BY_FLOAT32 : PE_BY_EXACT, &report->allowed, why);

@@ -31,6 +31,7 @@ void pe_verify_report_free(pe_report *report)
         pe_verify_finding_free(&report->findings[f]);
     free(report->parameters);
     free(report->reading.claimed);
+    free(report->difference.cell);
     pe_buffer_free(&report->facts.text);
     pe_buffer_free(&report->facts.json);
     *report = (pe_report){0};

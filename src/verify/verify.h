@@ -47,6 +47,7 @@ typedef struct pe_verify_context {
     struct pe_tables *tables;
     const pe_limits *limits; /* of each plan */
     const pe_verify_limits *bounds;
+    bool draws; /* the report shall have its difference */
 } pe_verify_context;
 
 /** Distances between an upload and expected numbers. */
@@ -65,9 +66,21 @@ typedef struct pe_band {
 
 #define PE_BANDS_MAX 8
 
+/** Most cells of a difference, along each side. */
+#define PE_DIFFERENCE_CELLS ((size_t)512)
+
+/** The largest distance in each cell, by row and pair; of numbers that are no pairs by row and
+ * column, as those of pe_strays. An infinite one: an element is NaN or infinite. */
+typedef struct pe_difference {
+    size_t rows, columns; /* of the upload */
+    size_t down, across;  /* cells: row r is in cell r * down / rows */
+    float *cell;          /* [down][across] owned; NULL: there is none */
+} pe_difference;
+
 /** Distances of all elements, and of those of each band. */
 typedef struct pe_distances {
     pe_errors errors;
+    pe_difference *difference; /* borrowed; NULL: it is not wanted */
     size_t n_bands;
     pe_band bands[PE_BANDS_MAX];
 } pe_distances;
@@ -182,7 +195,8 @@ typedef struct pe_report {
     pe_reading reading; /* owned: of pairs */
     pe_facts facts;     /* of plain numbers */
     bool has_strays;
-    pe_strays strays; /* from the claim */
+    pe_strays strays;         /* from the claim */
+    pe_difference difference; /* from the claim, where the context asks for it */
 } pe_report;
 
 void pe_verify_finding_free(pe_finding *finding);

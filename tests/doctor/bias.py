@@ -280,6 +280,7 @@ FUNCTIONS = [
         ("w: stride of the height", "axes|stride", SWIN, {"stride": 7}, ""),
         ("w: stride 2w, not 2w - 1", "stride|off", SWIN, {"stride": 12}, ""),
         ("w: not moved to 0", "offset|distance_shift", SWIN, {"shift": (0, 0)}, ""),
+        ("w: into the table of a window of 12", "stride|pretrained", SWIN, {"stride": 23, "shift": (11, 11)}, ""),
         ("w: moved by h and w", "offset|distance_shift", SWIN, {"shift": (4, 6)}, ""),
     ]),
     ("swin/coordinates", coordinates, "float", [

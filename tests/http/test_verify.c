@@ -658,6 +658,10 @@ static void a_report_is_told_to_people(void **state)
         {"Accept: text/plain;q=0.5, text/markdown", "text/markdown", {"# rope/table", NULL}},
         {"Accept: application/json, text/plain", "application/json", {"\"diagnosis\":[", NULL}},
         {"Accept: */*", "application/json", {"\"diagnosis\":[", NULL}},
+        {"Accept: image/svg+xml, application/json;q=0.9",
+         "image/svg+xml",
+         {"<title>rope/table: difference from the claim</title>", ">pair<", ">positions", NULL}},
+        {"Accept: image/png", "image/png", {"\x89PNG", NULL}},
     };
     (void)state;
     for (size_t k = 0; k < PE_LEN(cases); k++) {

@@ -124,6 +124,24 @@ static void a_float32_table_far_out_is_clean(void **state)
     reply_free(&table);
 }
 
+/* What float32 cannot tell is no reason to say that float32 was at work. */
+static void positions_that_overflow_an_integer_are_named(void **state)
+{
+    (void)state;
+    reply table = get(&server, "/v1/rope/table?head_dim=32&positions=-2147483648:-2147483632&"
+                               "dtype=float64&format=safetensors");
+    assert_status("wrapped", &table, 200);
+    const pe_buffer body = {.data = table.body, .bytes = table.bytes};
+    json_t *report = verified_safetensors(
+        "encoding=rope&head_dim=32&positions=2147483648:2147483664&numerics=exact", &body);
+    const json_t *first = json_array_get(json_object_get(report, "diagnosis"), 0);
+    assert_false(matches(report));
+    assert_string_equal(json_string_value(json_array_get(json_object_get(first, "faults"), 0)),
+                        "position_overflow");
+    json_decref(report);
+    reply_free(&table);
+}
+
 static void vectors_near_the_end_of_float64_are_compared(void **state)
 {
     static const double inputs[] = {1.7e308, 1.7e308}, turned[] = {1.7e308, -1.7e308},
@@ -149,6 +167,7 @@ int main(void)
         cmocka_unit_test(numbers_off_the_circle_match_at_no_position),
         cmocka_unit_test(what_float32_cannot_tell_is_counted_and_said),
         cmocka_unit_test(a_float32_table_far_out_is_clean),
+        cmocka_unit_test(positions_that_overflow_an_integer_are_named),
         cmocka_unit_test(vectors_near_the_end_of_float64_are_compared),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, NULL);

@@ -26,6 +26,10 @@ enum {
     FUSED,
     PAIRED,
     LADDER,
+    FLAT_LADDER,
+    PATCH_COS,
+    PATCH_SIN,
+    PATCHES,
     WAVES,
     ZERO,
     WEIGHTS,
@@ -34,6 +38,7 @@ enum {
 };
 
 #define ROWS "/v1/rope/table?head_dim=16&positions=0:6&format=raw"
+#define GRID "/v1/rope/grid?head_dim=8&height=2&width=3&format=raw&tensor="
 static const struct {
     const char *target, *shape;
 } sources[SOURCES] = {
@@ -46,6 +51,10 @@ static const struct {
     [FUSED] = {ROWS "&cache_layout=vllm", "[6,16]"},
     [PAIRED] = {ROWS "&cache_layout=meta", "[6,8]"}, /* as complex numbers */
     [LADDER] = {"/v1/rope/frequencies?head_dim=16&format=raw&tensor=inv_freq", "[8]"},
+    [FLAT_LADDER] = {"/v1/rope/frequencies?head_dim=16&format=raw&tensor=inv_freq", "[1,8]"},
+    [PATCH_COS] = {GRID "cos", "[6,4]"},
+    [PATCH_SIN] = {GRID "sin", "[6,4]"},
+    [PATCHES] = {GRID "angles", "[6,4]"},
     [WAVES] = {"/v1/sinusoidal?d_model=16&positions=0:6&format=raw", "[6,1,16]"},
     [ZERO] = {"/v1/rope/table?head_dim=16&positions=0:1&format=raw&tensor=cos", "[1,8]"},
     [WEIGHTS] = {"/v1/sinusoidal?d_model=4&positions=0:2&format=raw", "[2,4]"},
@@ -129,12 +138,25 @@ static const struct {
      {{"x", LADDER}},
      false,
      {"\"the table is read as inv_freq", "rope_theta was 10000, not 500000"}},
+    {"encoding=rope", {{"data", FLAT_LADDER}}, true, {"\"the table is read as inv_freq"}},
     {"encoding=rope", {{"cos", COS}}, true, {NULL}},
     {"encoding=rope", {{"data", SIN}}, true, {"\"the table is read as sin, from its num"}},
     {"encoding=rope", {{"cos", HALVES_COS}}, true, {"\"cache_layout=hf, each"}},
     {"encoding=rope&head_dim=16", {{"cos", ZERO}}, true, {"the numbers do not tell the layout"}},
     {"encoding=sinusoidal", {{"pe", WAVES}}, true, {"\"pe is read as the table", "\"d_model=16,"}},
     {"encoding=alibi", {{"slopes", SLOPES}}, true, {"\"num_heads=8, from"}},
+    {"encoding=rope/grid&height=2&width=3",
+     {{"cos", PATCH_COS}, {"sin", PATCH_SIN}},
+     true,
+     {"\"head_dim=8, from"}},
+    {"encoding=rope/grid&height=2&width=3",
+     {{"x", PATCH_COS}},
+     true,
+     {"\"the table is read as cos"}},
+    {"encoding=rope/grid&height=2&width=3",
+     {{"x", PATCHES}},
+     true,
+     {"\"the table is read as angl"}},
     /* a state dict */
     {"encoding=rope",
      {{"layers.0.rotary_emb.inv_freq", LADDER},
@@ -239,6 +261,19 @@ static void json_is_read_alike(void **state)
          "\"parameters\":{\"head_dim\":4,\"rope_type\":\"yarn\",\"factor\":4,"
          "\"original_max_position_embeddings\":64}}",
          {"\"the table is read as angles", "\"attention_factor\":1"}},
+        {"{\"encoding\":\"rope/grid\",\"height\":1,\"width\":2,"
+         "\"table\":{\"cos\":[[1,1,1,1],[1,0.5403023,1,0.5403023]],"
+         "\"sin\":[[0,0,0,0],[0,0.84147096,0,0.84147096]]}}",
+         {"\"each number of cos stands twice in a row\"", "\"head_dim=4, from the shape\"",
+          "{\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"q\":[[[1,2]],[[3,4]]],\"q_rotated\":[[[1,2]],[[3,4]]],"
+         "\"k\":[[1,2]],\"k_embed\":[[1,2]]}",
+         {"{\"matches\":true", "\"tensors\":\"q, q_rotated\",\"table\":\"rope/table\"",
+          "\"tensors\":\"k, k_embed\",\"table\":\"rope/table\",\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"q\":[[1,2]],\"q_rotated\":[[1,2]],\"k\":[[1,2]],"
+         "\"k_rotated\":[[1,3]]}",
+         {"{\"matches\":false", "\"k, k_rotated\",\"table\":\"rope/table\",\"matches\":false",
+          "\"expected\":2,\"got\":3"}},
         {"{\"encoding\":\"t5/buckets\",\"table\":[[0,17],[1,0]]}",
          {"\"query_length=2, from the shape\"", "\"matches\":true"}},
     };
@@ -476,6 +511,11 @@ static const struct {
     {"?encoding=rope", PART("name=a; filename=b.txt"), "\r\n--x--", 400, "a file must end in"},
     {"?encoding=rope", FILE_PART, "\r\n" PART("name=t; filename=a.npy") "\r\n--x--", 400,
      "two parts are files of tensors"},
+    {"?rope_theta=10000", FILE_PART,
+     "\r\n" PART("name=config") "{\"model_type\":\"llama\",\"head_dim\":16,"
+                                "\"hidden_size\":64,\"num_attention_heads\":4,\"rope_theta\":"
+                                "500000}\r\n--x--",
+     200, "{\"matches\":true"},
     {"?encoding=rope", FILE_PART, "\r\n" PART("name=head_dmi") "8\r\n--x--", 400,
      "did you mean head_dim?"},
 };
@@ -530,6 +570,37 @@ static void a_form_is_explained(void **state)
     reply_free(&answer);
 }
 
+/* Files of NumPy go by the names of their parts. */
+static void a_form_may_hold_files_of_numpy(void **state)
+{
+    static const char *const headers[] = {"Content-Type: multipart/form-data; boundary=x", NULL};
+    static const struct {
+        const char *second;
+        bool matches;
+    } rows[] = {{"sin", true}, {"cos", false}};
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        pe_buffer body = {0};
+        for (size_t t = 0; t < 2; t++) {
+            char target[100];
+            snprintf(target, sizeof target, "%s%s",
+                     "/v1/rope/table?head_dim=16&positions=0:6&format=npy&tensor=",
+                     t == 0 ? "cos" : rows[r].second);
+            reply table = get(&server, target);
+            pe_buffer_format(&body, PART("name=%s; filename=%zu.npy"), t == 0 ? "cos" : "sin", t);
+            pe_buffer_add(&body, table.body, table.bytes);
+            pe_buffer_str(&body, "\r\n");
+            reply_free(&table);
+        }
+        pe_buffer_str(&body, "--x--");
+        reply answer =
+            fetch(&server, "POST", "/v1/verify?encoding=rope", headers, body.data, body.bytes);
+        assert_said("files of NumPy", &answer, rows[r].matches, NULL, 0);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -542,6 +613,7 @@ int main(void)
         cmocka_unit_test(a_match_says_what_it_is_worth),
         cmocka_unit_test(a_configuration_may_be_in_the_metadata),
         cmocka_unit_test(a_form_may_hold_tensors_and_configuration),
+        cmocka_unit_test(a_form_may_hold_files_of_numpy),
         cmocka_unit_test(people_are_told_what_was_read),
         cmocka_unit_test(a_form_is_explained),
     };

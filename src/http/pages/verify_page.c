@@ -4,6 +4,7 @@
 
 #include "api/claim.h"
 #include "api/multipart.h"
+#include "api/report_figure.h"
 #include "api/report_json.h"
 #include "api/report_text.h"
 #include "base/budget.h"
@@ -101,6 +102,18 @@ static bool has_left(void *context)
     return at->left;
 }
 
+/* JSON, unless Accept names a text or a picture and likes it better. */
+static const char *media_type_of(const pe_request *request)
+{
+    static const char *const types[] = {"text/plain", "text/markdown", "image/svg+xml",
+                                        "image/png"};
+    const char *best = "application/json";
+    for (size_t t = 0; t < PE_LEN(types); t++)
+        if (pe_format_prefers(request->header[PE_HEADER_ACCEPT], types[t], best))
+            best = types[t];
+    return best;
+}
+
 static pe_status verify(const pe_request *request, pe_claim *claim, pe_report *out, pe_problem *why)
 {
     const pe_service *service = request->service;
@@ -109,7 +122,8 @@ static pe_status verify(const pe_request *request, pe_claim *claim, pe_report *o
                                      .max_work = (size_t)service->settings->verify_max_work,
                                      .given_up = has_left,
                                      .context = &waiting};
-    const pe_verify_context context = {service->tables, &service->limits, &bounds};
+    const bool draws = strncmp(media_type_of(request), "image/", 6) == 0;
+    const pe_verify_context context = {service->tables, &service->limits, &bounds, draws};
     return pe_verify(claim, &context, out, why);
 }
 
@@ -135,17 +149,6 @@ typedef struct answer {
     pe_report report;
     pe_buffer parts;
 } answer;
-
-/* JSON, unless Accept names a text and likes it better. */
-static const char *media_type_of(const pe_request *request)
-{
-    static const char *const texts[] = {"text/plain", "text/markdown"};
-    const char *best = "application/json";
-    for (size_t t = 0; t < PE_LEN(texts); t++)
-        if (pe_format_prefers(request->header[PE_HEADER_ACCEPT], texts[t], best))
-            best = texts[t];
-    return best;
-}
 
 /* Of several claims the report is on the first that does not match; the others are named in it. */
 static pe_status verify_all(pe_request *request, pe_claim *claims, answer *out, pe_problem *why)
@@ -179,24 +182,38 @@ static void answer_free(answer *of)
     pe_buffer_free(&of->parts);
 }
 
+/* Of an upload that has not the shape of its claim there is no picture, but JSON. */
+static pe_status write_report(const pe_claim *claim, const answer *of, const char **type,
+                              pe_buffer *out, pe_problem *why)
+{
+    const pe_report *report = &of->report;
+    const bool markdown = strcmp(*type, "text/markdown") == 0;
+    const pe_format *format = pe_format_by_name(strcmp(*type, "image/png") == 0 ? "png" : "svg");
+    if (strncmp(*type, "image/", 6) == 0 && report->difference.cell != NULL)
+        return pe_report_figure(of->claim, report, format, out, why);
+    if (strncmp(*type, "text/", 5) == 0) {
+        pe_report_text(of->claim, report, &claim->said, markdown, out);
+    } else {
+        *type = "application/json";
+        pe_report_json(of->claim, report, &(pe_report_beside){&claim->said, &of->parts}, out);
+    }
+    return PE_OK;
+}
+
 /* A guess for which there was no memory was not made: then the report is no answer. */
 static pe_outcome reply(pe_request *request, const pe_claim *claim, const answer *of,
                         pe_problem *why)
 {
-    const pe_report *report = &of->report;
     pe_buffer content = {0};
     const char *type = media_type_of(request);
+    pe_status status = write_report(claim, of, &type, &content, why);
     const pe_field fields[] = {
         {"Content-Type", type}, {"Cache-Control", "no-store"}, {"Vary", "Accept"}, {0}};
-    if (strcmp(type, "application/json") == 0)
-        pe_report_json(of->claim, report, &(pe_report_beside){&claim->said, &of->parts}, &content);
-    else
-        pe_report_text(of->claim, report, &claim->said, strcmp(type, "text/markdown") == 0,
-                       &content);
-    if (pe_budget_failures() == of->failures)
+    if (status == PE_OK && pe_budget_failures() == of->failures)
         return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
     pe_buffer_free(&content);
-    (void)pe_fail_memory(why);
+    if (status == PE_OK)
+        (void)pe_fail_memory(why);
     return PE_FAILED;
 }
 

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_verify_allowance.c - allowances are as narrow as the report says: a correct table of each
+ * family is a match; with one element moved by a little more than twice the stated allowance it is
+ * none, and the report names that element.
+ */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/claim.h"
+#include "encodings/registry.h"
+#include "support/encode.h"
+#include "support/tensors_file.h"
+#include "verify/geometry.h"
+
+static const pe_read_limits read_limits = {
+    .max_elements = 1 << 20, .max_positions = 1 << 20, .max_depth = 32};
+static const pe_limits limits = {.max_elements = 1 << 20};
+
+static int start(void **state)
+{
+    pe_problem why;
+    (void)state;
+    return pe_tables_make(1 << 24, &encode_tables, &why) == PE_OK ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    pe_tables_free(encode_tables);
+    return 0;
+}
+
+/* ---- claims ---------------------------------------------------------------------------------- */
+
+#define FLOATS   "dtype={float32|float64|float16|bfloat16}"
+#define WIDE     "dtype={float32|float64|bfloat16}" /* of wavelengths */
+#define NUMERICS "{|&numerics=exact}"
+#define EXACT    FLOATS NUMERICS
+#define EITHER   "{|&numerics=exact|&numerics=float32}"
+#define STARTS   "positions={0:24|0:96:4|1000:1024|131000:131024|3,-7,99.5}"
+#define ORIGINAL "&original_max_position_embeddings=4096"
+#define SCALINGS                                                                                   \
+    "rope_theta={10000|500000|1000000}&"                                                           \
+    "{rope_type=default|rope_type=default&partial_rotary_factor=0.5|rope_type=linear&factor=4|"    \
+    "rope_type=ntk&factor=8|rope_type=yarn&factor=4" ORIGINAL "|"                                  \
+    "rope_type=llama3&factor=8&low_freq_factor=1&high_freq_factor=4" ORIGINAL "|"                  \
+    "rope_type=dynamic&factor=2&max_position_embeddings=64&seq_len=200|"                           \
+    "rope_type=proportional&partial_rotary_factor=0.5}"
+
+/* Of {a|b|c} one is drawn. */
+static const struct family {
+    const char *resource, *query;
+    const char *tensor; /* the only one that is sent; NULL: all of the plan */
+    bool vectors;       /* rotated by the table */
+} families[] = {
+    {"sinusoidal",
+     "d_model={16|33|64}&base={10000|1000}&layout={interleaved|sin_cos|cos_sin}&scale={1|30}&"
+     "amplitude={1|8}&" STARTS "&" FLOATS EITHER,
+     NULL, false},
+    {"sinusoidal/offset", "d_model=16&offset={1|77}&form={blocks|matrix}&" EXACT, NULL, false},
+    {"sinusoidal/grid",
+     "d_model=32&height={3|14}&width=5&combine={concat|add}&axis_order={wh|hw}&"
+     "extra_tokens={0|1}&amplitude={1|3}&normalize={true|false}&" EXACT,
+     NULL, false},
+    {"sinusoidal/timing",
+     "d_model={16|33}&length=30&start_index={0|5000}&variant={tensor2tensor|documented}&" EXACT,
+     NULL, false},
+    {"sinusoidal/relative",
+     "d_model=32&query_length={4|20}&variant={xlnet|conformer}&amplitude={1|2}&" EXACT, NULL,
+     false},
+    {"rope/frequencies", "head_dim={16|64}&" SCALINGS "&" WIDE EITHER, NULL, false},
+    {"rope/frequencies", "head_dim={16|64}&" SCALINGS "&" WIDE EITHER, "inv_freq", false},
+    {"rope/table",
+     "head_dim={16|64}&" SCALINGS "&cache_layout={pairs|hf|vllm|onnx|meta|trtllm}&"
+     "pairing={half|interleaved}&" STARTS "&" FLOATS EITHER,
+     NULL, false},
+    {"rope/table",
+     "head_dim={16|64}&" SCALINGS "&cache_layout={pairs|hf}&" STARTS "&" FLOATS EITHER, "{cos|sin}",
+     false},
+    {"rope/table",
+     "head_dim=32&mrope_section={4,6,6|6,5,5}&mrope_interleaved={true|false}&"
+     "positions=0,1,2,3,7,8;0,1,2,3,7,8;0,1,3,5,7,900&" EXACT,
+     NULL, false},
+    {"rope/table",
+     "head_dim={16|64}&" SCALINGS "&pairing={half|interleaved}&" STARTS "&" FLOATS EITHER, NULL,
+     true},
+    {"rope/decay", "head_dim={16|64}&rope_theta={10000|500000}&offsets={0:40|5000:5040}&" EXACT,
+     NULL, false},
+    {"rope/scaled-base", "head_dim={16|64}&factor={2|8}&method={ntk|linear}&" WIDE NUMERICS, NULL,
+     false},
+    {"rope/grid",
+     "head_dim={32|80}&convention={qwen2_vl|pixtral|dinov3}&height={3|14}&width=5&" EXACT, NULL,
+     false},
+    {"rope/grid", "head_dim={32|80}&height={3|14}&width=5&" EXACT, "{cos|sin|angles}", false},
+    {"rope/attention-scale", "positions={0:40|16000:16500:8}&beta={0.1|0.5}&" EXACT, NULL, false},
+    {"rope/xpos/table", "head_dim={16|64}&scale_base={512|64}&positions={0:24|100:200:4}&" EXACT,
+     NULL, false},
+    {"rope/mrope-positions", "token_runs=text:3,image,text:2&image_grid_thw=1,4,6", NULL, false},
+    {"alibi/slopes", "num_heads={8|12|20}&variant={press|formula}&" EXACT, NULL, false},
+    {"alibi/bias",
+     "num_heads={8|12}&query_length={1|9}&key_length=12&form={symmetric|causal|key}&"
+     "variant={press|formula}&" EXACT,
+     NULL, false},
+    {"t5/buckets",
+     "query_length={4|40}&{variant=t5|variant=t5&bidirectional=false|variant=deberta}", NULL,
+     false},
+    {"shaw/indices", "query_length={4|40}&max_relative_position={3|16}", NULL, false},
+    {"swin/index", "window_height={3|7}&window_width=4", NULL, false},
+    {"swin/coordinates", "window_height={3|7}&window_width=4&" EXACT, NULL, false},
+};
+
+/* One of what stands between braces, which do not nest. */
+static void draw_text(random_source *random, const char *pattern, pe_buffer *out)
+{
+    while (*pattern != '\0') {
+        const size_t plain = strcspn(pattern, "{");
+        pe_buffer_add(out, pattern, plain);
+        pattern += plain;
+        if (*pattern == '\0')
+            return;
+        const char *end = strchr(pattern++, '}'), *at = pattern;
+        size_t choices = 1;
+        for (const char *c = pattern; c < end; c++)
+            choices += *c == '|';
+        for (size_t skip = random_below(random, choices); skip > 0; skip--)
+            at = strchr(at, '|') + 1;
+        pe_buffer_add(out, at, strcspn(at, "|}"));
+        pattern = end + 1;
+    }
+}
+
+/* ---- uploads --------------------------------------------------------------------------------- */
+
+enum { SENT_MOST = PE_MAX_TENSORS };
+
+/* Tensors as they are sent, and their elements as doubles. */
+typedef struct upload {
+    size_t n;
+    struct sent {
+        char name[32], shape[64];
+        pe_dtype dtype;
+        size_t elements;
+        double *number; /* owned */
+    } sent[SENT_MOST];
+} upload;
+
+static double as_stored(pe_dtype dtype, double x)
+{
+    unsigned char element[8];
+    if (dtype == PE_INT32)
+        return x;
+    pe_dtype_store(dtype, x, element);
+    return pe_dtype_load(dtype, element);
+}
+
+static void add_tensor(upload *to, const char *name, const pe_tensor *tensor, double *number)
+{
+    struct sent *sent = &to->sent[to->n++];
+    *sent = (struct sent){.dtype = tensor->dtype, .elements = tensor->elements, .number = number};
+    snprintf(sent->name, sizeof sent->name, "%s", name);
+    size_t used = 0;
+    for (size_t d = 0; d < tensor->shape.ndim; d++)
+        used += (size_t)snprintf(sent->shape + used, sizeof sent->shape - used, "%c%zu",
+                                 d == 0 ? '[' : ',', tensor->shape.dim[d]);
+    snprintf(sent->shape + used, sizeof sent->shape - used, "%s", used == 0 ? "[]" : "]");
+}
+
+/* Vectors drawn, and turned by the table: a c - b s, b c + a s. */
+static void add_vectors(random_source *random, const encoded *table, upload *to)
+{
+    const pe_tensor *cos = &table->plan.tensors[0];
+    const bool half = strcmp(pe_geometry_choice_text(&table->ask.values, "pairing"), "half") == 0;
+    const size_t rows = cos->units, pairs = cos->unit;
+    const size_t width = (size_t)pe_values_int(&table->ask.values, "head_dim");
+    const pe_dtype dtype = pe_query_dtype(&table->ask);
+    double *c = encoded_all(table, 0), *s = encoded_all(table, 1);
+    double *in = random_reals(random, rows * width, -2, 2);
+    double *out = malloc(rows * width * sizeof *out);
+    assert_non_null(out);
+    for (size_t r = 0; r < rows; r++) { /* as tokens have it, some are much longer */
+        const double length = random_magnitude(random, 100);
+        for (size_t e = r * width; e < (r + 1) * width; e++)
+            out[e] = in[e] = as_stored(dtype, in[e] * length);
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < pairs; i++) {
+            const size_t x = r * width + (half ? i : 2 * i), y = x + (half ? pairs : 1);
+            const double cosine = c[r * pairs + i], sine = s[r * pairs + i];
+            out[x] = as_stored(dtype, in[x] * cosine - in[y] * sine);
+            out[y] = as_stored(dtype, in[y] * cosine + in[x] * sine);
+        }
+    const pe_tensor of = {.dtype = dtype, .shape = {2, {rows, width}}, .elements = rows * width};
+    add_tensor(to, "inputs", &of, in);
+    add_tensor(to, "rotated", &of, out);
+    free(c);
+    free(s);
+}
+
+static upload make_upload(random_source *random, const struct family *family, const char *tensor,
+                          const encoded *made)
+{
+    upload u = {.n = 0};
+    if (made->status != PE_OK)
+        fail_msg("seed %llu: %s: %s: %s", (unsigned long long)random->seed, family->resource,
+                 made->why.where, made->why.detail);
+    if (family->vectors) {
+        add_vectors(random, made, &u);
+        return u;
+    }
+    for (size_t t = 0; t < made->plan.n_tensors; t++)
+        if (tensor[0] == '\0' || strcmp(tensor, made->plan.tensors[t].name) == 0)
+            add_tensor(&u, made->plan.tensors[t].name, &made->plan.tensors[t],
+                       encoded_all(made, t));
+    return u;
+}
+
+static void upload_free(upload *u)
+{
+    for (size_t t = 0; t < u->n; t++)
+        free(u->sent[t].number);
+}
+
+static void put_body(const upload *u, pe_buffer *out)
+{
+    static const char *const types[] = {[PE_FLOAT32] = "F32",
+                                        [PE_FLOAT64] = "F64",
+                                        [PE_FLOAT16] = "F16",
+                                        [PE_BFLOAT16] = "BF16",
+                                        [PE_INT32] = "I32"};
+    part parts[SENT_MOST];
+    void *bytes[SENT_MOST];
+    for (size_t t = 0; t < u->n; t++) {
+        const struct sent *sent = &u->sent[t];
+        const size_t each = pe_dtype_bytes(sent->dtype);
+        unsigned char *at = bytes[t] = malloc(sent->elements * each + 1);
+        assert_non_null(at);
+        for (size_t e = 0; e < sent->elements; e++) {
+            const int32_t whole = sent->dtype == PE_INT32 ? (int32_t)sent->number[e] : 0;
+            if (sent->dtype == PE_INT32)
+                memcpy(at + e * each, &whole, each);
+            else
+                pe_dtype_store(sent->dtype, sent->number[e], at + e * each);
+        }
+        parts[t] = (part){sent->name, types[sent->dtype], sent->shape, at, sent->elements * each};
+    }
+    parts_safetensors(parts, u->n, out);
+    for (size_t t = 0; t < u->n; t++)
+        free(bytes[t]);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static bool no_search(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* What verify says of an upload, with the place of the first bad element. */
+typedef struct verdict {
+    bool matches, any_bad;
+    double allowed, expected, got;
+    char tensor[32];
+    size_t element;
+} verdict;
+
+static verdict ask(const random_source *random, const char *query, const upload *u)
+{
+    static const pe_verify_limits bounds = {
+        .max_elements = 1 << 20, .max_work = 1, .given_up = no_search};
+    pe_buffer body = {0};
+    pe_claim claim;
+    pe_report report;
+    pe_problem why;
+    put_body(u, &body);
+    const pe_binary_body sent = {.string = pe_slice_of(query),
+                                 .media_type = "application/vnd.safetensors",
+                                 .data = body.data,
+                                 .bytes = body.bytes};
+    const pe_verify_context context = {encode_tables, &limits, &bounds};
+    if (pe_claim_binary_parse(&sent, &read_limits, &claim, &why) != PE_OK ||
+        pe_verify(&claim, &context, &report, &why) != PE_OK)
+        fail_msg("seed %llu: %s: %s: %s", (unsigned long long)random->seed, query, why.where,
+                 why.detail);
+    const pe_bad *bad = &report.first_bad;
+    verdict out = {.matches = report.matches,
+                   .any_bad = bad->any,
+                   .allowed = report.allowed.max_abs,
+                   .expected = bad->expected,
+                   .got = bad->got};
+    snprintf(out.tensor, sizeof out.tensor, "%s", bad->any ? bad->tensor : "");
+    for (size_t t = 0; t < claim.n_uploads && bad->any; t++)
+        if (strcmp(claim.uploads[t].name, bad->tensor) == 0)
+            for (size_t d = 0; d < bad->ndim; d++)
+                out.element = out.element * claim.uploads[t].array.shape.dim[d] + bad->index[d];
+    pe_verify_report_free(&report);
+    pe_verify_claim_free(&claim);
+    pe_buffer_free(&body);
+    return out;
+}
+
+/* The nearest number of the type that is more than `most` away from x. */
+static double move(pe_dtype dtype, double x, double most, double sign)
+{
+    if (dtype == PE_INT32)
+        return x + sign;
+    double off = most * (1 + 0x1p-20);
+    double moved = as_stored(dtype, x + sign * off);
+    while (fabs(moved - x) <= most) {
+        off *= 1.25;
+        moved = as_stored(dtype, x + sign * off);
+    }
+    return moved;
+}
+
+/* One element of those that may be wrong: masks and inputs are no numbers of the table. */
+static void plant(random_source *random, const char *query, upload *u, double allowed)
+{
+    struct sent *sent;
+    size_t e;
+    do {
+        sent = &u->sent[random_below(random, u->n)];
+        e = random_below(random, sent->elements);
+    } while (strcmp(sent->name, "inputs") == 0 || !isfinite(sent->number[e]));
+    const double x = sent->number[e], sign = random_below(random, 2) == 0 ? 1 : -1;
+    verdict told = {.matches = true, .allowed = allowed};
+    do {
+        allowed = told.allowed;
+        sent->number[e] = move(sent->dtype, x, 2 * allowed, sign);
+        told = ask(random, query, u);
+    } while (told.matches && told.allowed > allowed); /* of float32, no more of exact numbers */
+    const bool named = u->n == 1 || strcmp(told.tensor, sent->name) == 0;
+    if (told.matches || !told.any_bad || told.element != e || !named)
+        fail_msg("seed %llu: %s: element %zu of %s was %.17g, and is %.17g; allowed %.6g; %s%s "
+                 "element %zu of %s: expected %.17g, got %.17g",
+                 (unsigned long long)random->seed, query, e, sent->name, x, sent->number[e],
+                 allowed, told.matches ? "a match, " : "",
+                 told.any_bad ? "bad is" : "nothing bad:", told.element, told.tensor, told.expected,
+                 told.got);
+    sent->number[e] = x;
+}
+
+#define CASES   2
+#define PLANTED 3
+
+static void twice_the_allowance_is_found(void **state)
+{
+    random_source random = random_make("allowance");
+    (void)state;
+    for (size_t c = 0; c < CASES * PE_LEN(families); c++) {
+        const struct family *family = &families[c % PE_LEN(families)];
+        pe_buffer query = {0}, asked = {0}, tensor = {0};
+        draw_text(&random, family->query, &query);
+        draw_text(&random, family->tensor != NULL ? family->tensor : "", &tensor);
+        pe_buffer_format(&asked, "encoding=%s&%s", family->resource, pe_buffer_text(&query));
+        encoded made = encode(pe_registry_find(family->resource), "%s", pe_buffer_text(&query));
+        upload u = make_upload(&random, family, pe_buffer_text(&tensor), &made);
+        const verdict clean = ask(&random, pe_buffer_text(&asked), &u);
+        if (!clean.matches)
+            fail_msg("seed %llu: %s is no match: element %zu of %s: expected %.17g, got %.17g",
+                     (unsigned long long)random.seed, pe_buffer_text(&asked), clean.element,
+                     clean.tensor, clean.expected, clean.got);
+        for (size_t p = 0; p < PLANTED; p++)
+            plant(&random, pe_buffer_text(&asked), &u, clean.allowed);
+        upload_free(&u);
+        encoded_free(&made);
+        pe_buffer_free(&query);
+        pe_buffer_free(&asked);
+        pe_buffer_free(&tensor);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(twice_the_allowance_is_found)};
+    return cmocka_run_group_tests(tests, start, stop);
+}
