@@ -61,7 +61,7 @@ static const struct member {
     MEMBER(TRUTH, unscaled_local),
     MEMBER(TRUTH, scaled_local),
     MEMBER(TRUTH, nope_full),
-    MEMBER(TRUTH, rope_if_mem_rope),
+    MEMBER(TEXT, rope_if),
     MEMBER(TEXT, variant),
     MEMBER(TRUTH, sinusoidal_if_key),
     MEMBER(TEXT, mrope_layout),

@@ -76,7 +76,6 @@ static const fact_row facts[PE_FACTS] = {
     [PE_FACT_ALIBI_MAX] =
         FACT(REAL, 1e-6, 512, "alibi_bias_max", "alibi_bias_max", "attn_config/alibi_bias_max"),
     [PE_FACT_ATTENTION_ROPE] = FACT(BOOL, 0, 1, NULL, "attn_config/rope"),
-    [PE_FACT_MEM_ROPE] = FACT(BOOL, 0, 1, NULL, "use_mem_rope"),
     [PE_FACT_SINUSOIDAL] = FACT(BOOL, 0, 1, NULL, "sinusoidal_pos_embds", "sinusoidal_embeddings"),
     [PE_FACT_BUCKETS] =
         FACT(INT, 2, 65536, "num_buckets", "relative_attention_num_buckets", "num_buckets"),

@@ -31,7 +31,6 @@ typedef enum pe_fact {
     PE_FACT_ALIBI, /* bool */
     PE_FACT_ALIBI_MAX,
     PE_FACT_ATTENTION_ROPE, /* bool */
-    PE_FACT_MEM_ROPE,       /* bool */
     PE_FACT_SINUSOIDAL,     /* bool */
     PE_FACT_BUCKETS,
     PE_FACT_MAX_DISTANCE,

@@ -71,16 +71,20 @@ static bool is_baichuan_13b(const pe_reader *reader)
            json_number_value(json_object_get(reader->config, "hidden_size")) == 5120;
 }
 
-/* Zamba2 rotates where use_mem_rope is true. */
-static bool uses_mem_rope(pe_reader *reader)
+/* Zamba2 rotates where use_mem_rope is true, Conformers where their embeddings are rotary. */
+static bool rotates_by_key(pe_reader *reader, const char *key)
 {
-    double truth = 0;
-    if (!pe_reader_finds_fact(reader, PE_FACT_MEM_ROPE, &truth, NULL))
-        pe_reader_class_default(reader, pe_reader_fact_name(PE_FACT_MEM_ROPE), 0, NULL);
-    if (truth != 0 && json_is_true(pe_reader_member(reader, "use_long_context")))
+    const json_t *value = pe_reader_member(reader, key);
+    const char *text = json_string_value(value);
+    const bool rotates = json_is_true(value) || (text != NULL && strcmp(text, "rotary") == 0);
+    if (value != NULL && !json_is_boolean(value) && text == NULL)
+        pe_reader_fail_type(reader, key, "true, false or a name", value);
+    pe_reader_used(reader, key, value, NULL,
+                   rotates ? "the model rotates" : "the model does not rotate");
+    if (rotates && json_is_true(pe_reader_member(reader, "use_long_context")))
         pe_reader_warn(reader, "use_long_context is not read: with it the base grows as in "
                                "rope_type ntk_alpha, alpha 8");
-    return truth != 0;
+    return rotates;
 }
 
 pe_scheme pe_scheme_find(pe_reader *reader)
@@ -99,8 +103,8 @@ pe_scheme pe_scheme_find(pe_reader *reader)
     }
     if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
         return PE_SCHEME_ROPE;
-    if (reader->type->rope_if_mem_rope)
-        return uses_mem_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_NONE;
+    if (reader->type->rope_if != NULL)
+        return rotates_by_key(reader, reader->type->rope_if) ? PE_SCHEME_ROPE : scheme;
     if (reader->type->sinusoidal_if_key)
         return pe_reader_finds_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
                    ? PE_SCHEME_SINUSOIDAL

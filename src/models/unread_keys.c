@@ -34,7 +34,8 @@ static bool smells(const char *key, const char *const *words)
 /* Does the model type alone read the key? */
 static bool is_own_key(const pe_model_type *type, const char *key)
 {
-    const char *const own[] = {type->axes_key, type->axes_scale_key};
+    const char *const own[] = {type->axes_key, type->axes_scale_key, type->theta_key,
+                               type->rope_if};
     for (size_t i = 0; i < PE_LEN(own); i++)
         if (own[i] != NULL && strcmp(own[i], key) == 0)
             return true;

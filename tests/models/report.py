@@ -16,7 +16,9 @@ renew measures only the classes whose answer is not the one that verdicts.tsv ha
 
 Usage: report.py measure SHARD/SHARDS FILE | verdicts FILE... | renew | variants COUNT [CLASSES]
 """
+import ast
 import contextlib
+import functools
 import glob
 import importlib
 import importlib.machinery
@@ -271,6 +273,52 @@ def measure(shard, path):
             measure_in_child(name, classes[name], out)
 
 
+# ---- which classes rotate at all, by their source ----
+
+ROTATES = re.compile("rotary|rope(?!rt)|rotate_(half|every|pairs|queries)", re.I)
+ROTATES_NOT = {  # its classes share code with others that rotate, or do so by a key
+    "ClvpDecoderConfig": "the attention of its encoders",
+    "Gemma3nAudioConfig": "one base class for all modules", "Gemma4AudioConfig": "one base class for all modules",
+    "PPDocLayoutV2Config": "frequencies of relations between boxes",
+    "PPDocLayoutV2ReadingOrderConfig": "frequencies of relations between boxes",
+    "SeamlessM4TConfig": "position_embeddings_type is relative",
+    "Wav2Vec2BertConfig": "position_embeddings_type is relative_key",
+    "Wav2Vec2ConformerConfig": "position_embeddings_type is relative",
+}
+
+
+@functools.cache
+def source_units(folder):
+    """Classes and functions of the files modeling_*.py, by name."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("modeling_*.py"))]
+    return {node.name: node for tree in trees for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+
+
+def source_configs(unit):
+    """The configuration classes that a class's __init__ takes; None: it says none."""
+    for node in unit.body if isinstance(unit, ast.ClassDef) else []:
+        for arg in node.args.args if isinstance(node, ast.FunctionDef) and node.name == "__init__" else []:
+            if arg.arg == "config" and arg.annotation is not None:
+                return set(re.findall(r"\w+Config\b", ast.unparse(arg.annotation))) - {"PreTrainedConfig"} or None
+    return None
+
+
+def rotates(name, folder):
+    """Does what the classes for this configuration use, and what that uses in turn, speak of rotations?"""
+    units = source_units(folder)
+    todo, seen = [unit for unit in units if name in (source_configs(units[unit]) or ())], set()
+    while todo and name not in ROTATES_NOT:
+        unit = todo.pop()
+        if unit in seen:
+            continue
+        seen.add(unit)
+        used = {getattr(node, "id", getattr(node, "attr", "")) for part in units[unit].body for node in ast.walk(part)}
+        if any(ROTATES.search(word) for word in used | {unit}):
+            return True
+        todo += [word for word in used & units.keys() if name in (source_configs(units[word]) or (name,))]
+    return False
+
+
 # ---- variants ----
 
 
@@ -343,7 +391,7 @@ def write_variants(count, only=""):
     torch.set_num_threads(1)
     test, classes, counts = load_test(), load_classes(), {}
     verdicts, draw, server = test.read_verdicts(), random.Random(1), test.Server()
-    names = [name for name, row in sorted(verdicts.items()) if row[2] == "right" and "inv_freq" in row[4]
+    names = [name for name, row in sorted(verdicts.items()) if row[2] == "right" and "inv_freq" in row[5]
              and name in classes and re.search(only, name)]
     for name in (names * (int(count) // max(1, len(names)) + 1))[:int(count)]:
         entry = classes[name]
@@ -441,14 +489,14 @@ def compare_grid(server, measured, answer):
 
 
 def compare_towers(server, config, towers):
-    """A tower is what its configuration alone is."""
+    """A tower is what its configuration alone is, or unknown: names of timm's models are read of whole ones alone."""
     wrong = []
     for tower in towers:
         inner = config
         for name in tower["pointer"][2:].split("/"):
             inner = inner[name]
         status, alone = server.post("/v1/models/resolve", inner)
-        if status != 200 or alone["layers"] != tower["layers"]:
+        if tower["encoding"] != "unknown" and (status != 200 or alone["layers"] != tower["layers"]):
             wrong.append(f"{tower['pointer']} alone is another")
     return wrong
 
@@ -460,8 +508,8 @@ def judge(server, measured, status, answer, config):
     if wrong := compare_towers(server, config, answer["towers"]):
         return "wrong", "; ".join(wrong)
     if answer["encoding"] == "unknown":
-        own = [text for text in answer["warnings"] if "_config: " not in text]
-        return "unknown", own[-1].split(": looked")[0]
+        own = [text for text in answer["warnings"] if re.match("model type |nothing says", text)]
+        return "unknown", own[0].split(": looked")[0]
     if "ran" not in measured:
         return "unseen", "the modules did not end"
     if answer["encoding"] != "rope":
@@ -501,7 +549,10 @@ def load_test():
 
 def row_of(test, name, entry, measured, status, answer):
     verdict, why = judge(measured[0], measured[1], status, answer, entry["config"])
-    return [name, entry["class"].model_type or "-", verdict, test.digest(status, answer), why[:120]]
+    turns = "rope" if status == 200 and answer["encoding"] == "rope" else "-"
+    if verdict in ("unknown", "refused") and rotates(name, entry["folder"]):
+        turns = "rotates"
+    return [name, entry["class"].model_type or "-", verdict, test.digest(status, answer), turns, why[:160]]
 
 
 def write_rows(rows):
@@ -510,10 +561,14 @@ def write_rows(rows):
     for row in rows:
         counts[row[2]] = counts.get(row[2], 0) + 1
     summary = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
-    head = f"# transformers {transformers.__version__} (PyPI): {summary}\n# class\tmodel type\tverdict\tanswer\twhy\n"
+    known, lost = ([row for row in rows if row[4] == turns] for turns in ("rope", "rotates"))
+    summary += f"; of {len(known) + len(lost)} that rotate, {len(lost)} unknown or refused"
+    head = f"# transformers {transformers.__version__} (PyPI): {summary}\n# class\tmodel type\tverdict\tanswer\trotates\twhy\n"
     text = "".join("\t".join(row) + "\n" for row in rows)
     (FOLDER / "verdicts.tsv").write_text(head + text, encoding="utf-8")
     print(summary)
+    for row in lost:
+        print(f"{row[2]}, but rotates: {row[1]}: {row[5]}")
 
 
 def write_verdicts(paths):

@@ -55,6 +55,9 @@ typedef struct spelling {
 
 static const spelling spellings[] = {
     /* the base */
+    {"{\"model_type\":\"wav2vec2-conformer\",\"position_embeddings_type\":\"rotary\","
+     "\"rotary_embedding_base\":500}",
+     NULL, "rope_theta", "500"},
     {"{" LLAMA ",\"rope_theta\":5e5}", NULL, "rope_theta", "500000"},
     {"{" LLAMA ",\"rope_parameters\":{\"rope_theta\":5e5}}", NULL, "rope_theta", "500000"},
     {"{" LLAMA ",\"rope_theta\":1e6,\"rope_scaling\":{\"rope_theta\":5e5}}", NULL, "rope_theta",
@@ -430,6 +433,8 @@ static const struct {
     {"{\"model_type\":\"zamba2\",\"attention_head_dim\":64,\"use_mem_rope\":true,"
      "\"layers_block_type\":[\"mamba\",\"hybrid\"]}",
      "nN"},
+    {"{\"model_type\":\"wav2vec2-conformer\",\"position_embeddings_type\":\"rotary\"" LAYERS "}",
+     "FFFF"},
     {"{\"model_type\":\"gemma4_text\",\"num_hidden_layers\":8}", "SSSSSFSF"},
     {"{" LLAMA ",\"layer_types\":[\"conv\",\"full_attention\",\"conv\"]}", "nFn"},
     {"{" LLAMA LAYERS ",\"layer_rope_theta\":[1e4,0,5e5,1e4]}", "FnNF"},
