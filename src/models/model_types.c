@@ -76,6 +76,8 @@ static const struct member {
     MEMBER(TRUTH, tail),
     MEMBER(TRUTH, temperature),
     MEMBER(NUMBER, merge),
+    MEMBER(NUMBER, temporal_merge),
+    MEMBER(TRUTH, frames_apart),
     MEMBER(NUMBER, per_second),
     MEMBER(NUMBER, buckets),
     MEMBER(NUMBER, max_distance),

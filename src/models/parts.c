@@ -117,13 +117,17 @@ static bool read_from_top(const part *p, bool (*read)(const part *p))
 static bool read_merge(const part *p)
 {
     read_vision_number(p, "spatial_merge_size", p->reader->type->merge);
+    read_vision_number(p, "temporal_merge_size", p->reader->type->temporal_merge);
     read_vision_number(p, "tokens_per_second", p->reader->type->per_second);
+    if (p->reader->type->frames_apart)
+        pe_reader_set_choice(p->values, "video_frames", "apart");
     return true;
 }
 
 static bool read_mrope_positions(const part *p)
 {
-    return is_there(json_object_get(p->dictionary->object, "mrope_section")) &&
+    return (is_there(json_object_get(p->dictionary->object, "mrope_section")) ||
+            p->reader->type->mrope_section != NULL) &&
            (json_object_get(p->vision, "spatial_merge_size") != NULL ||
             p->reader->type->merge != 0) &&
            read_from_top(p, read_merge);

@@ -278,7 +278,15 @@ static const spelling spellings[] = {
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"rope_interleave\":false}", NULL,
      "pairing", "\"half\""},
     {"{\"model_type\":\"cohere\",\"head_dim\":64}", NULL, "pairing", "\"interleaved\""},
+    {"{\"model_type\":\"moonshine_streaming\"}", NULL, "pairing", "\"interleaved\""},
+    {"{\"model_type\":\"blt_local_decoder\"}", NULL, "pairing", "\"interleaved\""},
+    {"{\"model_type\":\"pe_video_encoder\"}", NULL, "pairing", "\"interleaved\""},
     {"{\"rope_theta\":10000,\"head_dim\":64}", NULL, "pairing", "\"half\""},
+
+    {"{\"model_type\":\"ernie4_5_vl_moe_text\"}", NULL, "mrope_section", "[22,22,20]"},
+    {"{\"model_type\":\"ernie4_5_vl_moe_text\"}", NULL, "mrope_layout", "\"ernie\""},
+    {"{\"model_type\":\"cosmos3_edge_text\"}", NULL, "mrope_layout", "\"interleaved\""},
+    {"{\"model_type\":\"qwen2_vl_text\"}", NULL, "mrope_section", "[16,24,24]"},
 
     /* objects within objects */
     {"{\"model_type\":\"x\",\"thinker_config\":{\"text_config\":{" LLAMA ",\"rope_theta\":3e4}}}",

@@ -48,6 +48,11 @@ static const struct {
     {"{" LLAMA ",\"vision_config\":{\"spatial_merge_size\":3}}", "/v1/rope/mrope-positions", NULL},
     {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]},\"vision_config\":7}",
      "/v1/rope/mrope-positions", NULL},
+    /* sections, merging and frames of the class */
+    {"{\"model_type\":\"ernie4_5_vl_moe_text\"}", "/v1/rope/mrope-positions",
+     "{\"spatial_merge_size\":2,\"temporal_merge_size\":2}"},
+    {"{\"model_type\":\"qwen3_vl\",\"vision_config\":{\"spatial_merge_size\":3}}",
+     "/v1/rope/mrope-positions", "{\"spatial_merge_size\":3,\"video_frames\":\"apart\"}"},
     {"{\"model_type\":\"qwen2_5_vl\",\"head_dim\":64,\"vision_config\":{\"hidden_size\":1280,"
      "\"num_heads\":16}}",
      "/v1/rope/grid",
