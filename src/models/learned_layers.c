@@ -47,13 +47,14 @@ static double count_patches(pe_reader *reader)
 static double count_rows(pe_reader *reader)
 {
     const json_t *from = reader->type->rows;
+    const char *where;
     double found = json_number_value(from);
     if (json_is_string(from))
         found = strcmp(json_string_value(from), "patches") == 0
                     ? count_patches(reader)
                     : count_of(reader, json_string_value(from), "rows");
-    else if (from == NULL && pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &found, NULL))
-        pe_reader_retarget(reader, pe_reader_fact_name(PE_FACT_MAX_POSITIONS), "rows");
+    else if (from == NULL && pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &found, &where))
+        pe_reader_retarget(reader, where, "rows");
     return found != 0 ? found + reader->type->offset + reader->type->class_rows : 0;
 }
 
@@ -67,13 +68,15 @@ void pe_learned_layers_resolve(pe_reader *reader, pe_model_layers *kind)
 {
     const pe_model_type *type = reader->type;
     const json_t *padding = pe_reader_member(reader, "pad_token_id");
+    const char *where;
     double width = 0;
     const double n = count_rows(reader);
     if (n > 0)
         set(reader, kind, "rows", n);
-    if (pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &width, NULL))
+    if (pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &width, &where)) {
         set(reader, kind, "width", width);
-    pe_reader_retarget(reader, pe_reader_fact_name(PE_FACT_HIDDEN), "width");
+        pe_reader_retarget(reader, where, "width");
+    }
     if (!type->padded) {
         set(reader, kind, "offset", type->offset);
         return;

@@ -51,6 +51,7 @@ static const struct member {
     MEMBER(TRUTH, last_full),
     MEMBER(NUMBER, rotary_dim),
     MEMBER(NUMBER, fallback_head_dim),
+    MEMBER(NUMBER, widen),
     MEMBER(NUMBER, pattern),
     MEMBER(NUMBER, every),
     MEMBER(NUMBER, attention_every),

@@ -51,25 +51,26 @@ typedef struct pe_model_type {
     double full_head_dim;     /* of layers of full attention, where they have their own */
     bool last_full;           /* the last layer is of full attention, whatever the pattern */
     double fallback_head_dim; /* head_dim of the class's own hidden_size and heads */
+    double widen; /* heads have so many times hidden_size / heads channels, whatever is given */
     double rotary_dim;
-    double pattern;             /* every n-th layer, counted from 1, is full attention */
-    double every;               /* every n-th layer, counted from 0, is full attention */
-    double attention_every;     /* every n-th layer, counted from 1, has attention at all */
-    double nope_every;          /* every n-th layer, counted from 1, does not rotate */
-    const json_t *cross_layers; /* cross_attention_layers, where the configuration has none */
-    const json_t *block_types;  /* of layers, in turn, where the configuration has none */
-    const json_t *nope_types;   /* types of layers that do not rotate */
-    bool unscaled_local;        /* layers of sliding attention take no scaling */
-    bool scaled_local;          /* ... take it though they have a base of their own */
-    bool nope_full;             /* layers of full attention do not rotate */
-    const char *rope_if;        /* a key: rotates if it is true or "rotary" */
-    bool sinusoidal_if_key;     /* sinusoidal if sinusoidal_pos_embds is true, else learned */
-    bool divided_bias;          /* ALiBi is added before scores are divided by sqrt(head_dim) */
-    const char *variant;        /* T5: an encoder alone, with buckets of its own */
-    const char *mrope_layout;   /* of sections, where they have any; NULL: sections */
-    const json_t *mrope_section;
-    const json_t *axes;   /* axes_dims of its class, or the name of a rule of axes.c */
-    const char *axes_key; /* where a configuration gives them */
+    double pattern;              /* every n-th layer, counted from 1, is full attention */
+    double every;                /* every n-th layer, counted from 0, is full attention */
+    double attention_every;      /* every n-th layer, counted from 1, has attention at all */
+    double nope_every;           /* every n-th layer, counted from 1, does not rotate */
+    const json_t *cross_layers;  /* cross_attention_layers, where the configuration has none */
+    const json_t *block_types;   /* of layers, in turn, where the configuration has none */
+    const json_t *nope_types;    /* types of layers that do not rotate */
+    bool unscaled_local;         /* layers of sliding attention take no scaling */
+    bool scaled_local;           /* ... take it though they have a base of their own */
+    bool nope_full;              /* layers of full attention do not rotate */
+    const char *rope_if;         /* a key: rotates if it is true or "rotary" */
+    bool sinusoidal_if_key;      /* sinusoidal if sinusoidal_pos_embds is true, else learned */
+    bool divided_bias;           /* ALiBi is added before scores are divided by sqrt(head_dim) */
+    const char *variant;         /* T5: an encoder alone, with buckets of its own */
+    const char *mrope_layout;    /* of sections, where they have any; NULL: sections */
+    const json_t *mrope_section; /* of its class; "halves": of the pairs, for two axes */
+    const json_t *axes;          /* axes_dims of its class, or the name of a rule of axes.c */
+    const char *axes_key;        /* where a configuration gives them */
     const json_t *axis_order, *axes_theta, *axes_scale; /* of its class */
     const char *axes_scale_key;
     const json_t *labels;  /* what its dictionary calls types of layers; "*": others */

@@ -52,15 +52,19 @@ static void find_named(pe_reader *reader, const char *name)
                        name);
 }
 
-/* A tower without a model type is that of the model around it. */
+/* A tower without a model type is that of the model around it, which may have rows for towers by
+ * their keys. */
 static void find_nameless(pe_reader *reader)
 {
+    char row[128];
     for (size_t t = 0; t < PE_LEN(telling); t++)
         if (pe_reader_member(reader, telling[t].key) != NULL)
             find_row(reader, telling[t].type, telling[t].type);
-    if (reader->row.name == NULL && reader->outer != NULL)
+    if (reader->row.name == NULL && reader->outer != NULL) {
+        snprintf(row, sizeof row, "%.64s/%s", reader->outer, reader->tower);
+        find_row(reader, reader->outer, row);
         find_vision_row(reader, reader->outer);
-    else if (reader->row.name == NULL)
+    } else if (reader->row.name == NULL)
         pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
 }
 
@@ -163,8 +167,23 @@ static void resolve_t5_stacks(pe_reader *reader)
     pe_reader_used(reader, "is_decoder", is_decoder, "bidirectional", NULL);
 }
 
+/* The name of a model, in the place of its configuration. */
+static void warn_of_name(pe_reader *reader)
+{
+    static const char *const keys[] = {"name", "model"};
+    for (size_t k = 0; k < PE_LEN(keys); k++) {
+        const json_t *name = json_object_get(reader->whole, keys[k]);
+        if (json_string_length(name) != 0 && json_string_length(name) <= 96)
+            pe_reader_warn(reader,
+                           "%s is no key of a configuration: GET /v1/models/%s tells of a model "
+                           "of the catalogue",
+                           keys[k], json_string_value(name));
+    }
+}
+
 static void warn_unknown(pe_reader *reader)
 {
+    warn_of_name(reader);
     if (reader->type->why != NULL)
         pe_reader_warn(reader, "model type %s: %s", reader->type->name, reader->type->why);
     else

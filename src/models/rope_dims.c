@@ -34,27 +34,65 @@ static void ignore_hidden_size(pe_reader *reader, double head_dim)
                           "head_dim is given, and is not hidden_size / heads");
 }
 
-/* head_dim of the kind's first layer in per_layer_config, whose names are numbers of layers. */
-static double layer_head_dim(pe_rope_reading *r)
+static int compare_sizes(const void *a, const void *b)
 {
-    const json_t *layers = pe_reader_member(r->reader, "per_layer_config");
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* head_dim of the kind's first layer in per_layer_config, whose names are numbers of layers; 0: it
+ * has none there. *n gets how many of the kind's layers have so much. */
+static double first_head_dim(const json_t *layers, const pe_model_layers *kind, size_t *n)
+{
+    double first = 0;
     const char *name;
     json_t *layer;
     json_object_foreach((json_t *)(uintptr_t)layers, name, layer)
     {
-        const json_t *dim = json_object_get(layer, "head_dim");
-        if (r->kind->n == 0 || strtoull(name, NULL, 10) != r->kind->index[0] || dim == NULL)
-            continue;
-        pe_reader_used(r->reader, "per_layer_config", layers, "head_dim", NULL);
-        return json_number_value(dim);
+        if (kind->n != 0 && strtoull(name, NULL, 10) == kind->index[0])
+            first = json_number_value(json_object_get(layer, "head_dim"));
     }
-    return 0;
+    *n = first == 0 ? kind->n : 0;
+    json_object_foreach((json_t *)(uintptr_t)layers, name, layer)
+    {
+        const size_t number = strtoull(name, NULL, 10);
+        const double dim = json_number_value(json_object_get(layer, "head_dim"));
+        if (dim != 0 && kind->n != 0 &&
+            bsearch(&number, kind->index, kind->n, sizeof number, compare_sizes) != NULL)
+            *n += first == 0 ? (size_t)-1 : (size_t)(dim == first);
+    }
+    return first;
+}
+
+static double layer_head_dim(pe_rope_reading *r)
+{
+    size_t alike;
+    const json_t *layers = pe_reader_member(r->reader, "per_layer_config");
+    const double dim = first_head_dim(layers, r->kind, &alike);
+    if (dim != 0)
+        pe_reader_used(r->reader, "per_layer_config", layers, "head_dim", NULL);
+    if (alike != r->kind->n)
+        pe_reader_warn(r->reader,
+                       "per_layer_config gives layers of %s several head_dims: told is that of the "
+                       "first",
+                       r->kind->layer_type);
+    return dim;
 }
 
 /* Is the head that is told the part of it that rotates? */
 static bool is_latent(const pe_rope_reading *r)
 {
     return pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) && !r->reader->type->tail;
+}
+
+/* Where the class alone decides, from hidden_size and the heads; 0: it does not. */
+static double widened_head_dim(pe_reader *reader)
+{
+    const double dim = reader->type->widen != 0 ? hidden_per_head(reader) : 0;
+    if (dim != 0)
+        pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM,
+                              "the class computes it from hidden_size and the heads");
+    return dim * reader->type->widen;
 }
 
 static double find_head_dim(pe_rope_reading *r, const char **where)
@@ -64,12 +102,16 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
     double dim = layer_head_dim(r);
     if (dim != 0)
         return dim;
+    *where = "hidden_size";
+    if ((dim = widened_head_dim(reader)) != 0)
+        return dim;
     *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
     if (is_latent(r) && pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
         pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
         return dim;
     }
-    const bool full = strcmp(r->kind->layer_type, "full_attention") == 0;
+    const bool full = strcmp(r->kind->layer_type, "full_attention") == 0 &&
+                      pe_reader_member(reader, "per_layer_config") == NULL;
     if (full && pe_reader_finds_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
         return dim;
     if (full && reader->type->full_head_dim != 0) {

@@ -51,6 +51,14 @@ static void choose_labelled(pe_rope_reading *r)
         r->dictionary = (pe_dictionary){0};
 }
 
+/* Does the base of sliding layers not count, since there are parameters of all layers? */
+static bool is_theta_shared(const pe_rope_reading *r)
+{
+    return r->reader->type->theta_alone &&
+           (r->dictionary.object != NULL ||
+            json_is_object(json_object_get(r->reader->config, "rope_parameters")));
+}
+
 /* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
  * no scaling. */
 static void choose_dictionary(pe_rope_reading *r)
@@ -70,7 +78,7 @@ static void choose_dictionary(pe_rope_reading *r)
         return;
     }
     ignore_flat(r);
-    r->local = sliding && !(reader->type->theta_alone && r->dictionary.object != NULL) &&
+    r->local = sliding && !is_theta_shared(r) &&
                (reader->type->local_theta != 0 || pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
     if (reader->type->theta_alone && !r->local)
         pe_reader_ignored(reader, "swa_rope_theta", pe_reader_member(reader, "swa_rope_theta"),
@@ -253,11 +261,15 @@ static void read_yarn_factor(pe_rope_reading *r)
  * sequences, have the first. */
 static void read_mscales(pe_rope_reading *r)
 {
-    if (r->reader->type->longrope_mscale && r->type != &pe_rope_default &&
-        pe_dictionary_member(r, "short_mscale") != NULL)
+    if (!r->reader->type->longrope_mscale || r->type == &pe_rope_default)
+        return;
+    if (pe_dictionary_member(r, "short_mscale") != NULL)
         pe_dictionary_set_member(r, "short_mscale", "attention_factor",
                                  "the attention factor up to the original length; long_mscale "
                                  "beyond");
+    const json_t *beyond = pe_dictionary_member(r, "long_mscale");
+    pe_reader_ignored(r->reader, pe_dictionary_place(r, "long_mscale"), beyond,
+                      "the attention factor beyond the original length, which is not told here");
 }
 
 /* Compressed layers do not multiply by yarn's attention factor, unless it is given. */
@@ -271,16 +283,35 @@ static void read_compressed(pe_rope_reading *r)
     pe_dictionary_set_number(r, "attention_factor", place, 1);
 }
 
+static void set_default_section(pe_rope_reading *r, const json_t *sections)
+{
+    const char *place = pe_dictionary_place(r, "mrope_section");
+    (void)pe_reader_set(r->reader, &r->kind->values, "mrope_section", place, sections);
+    pe_reader_report(
+        r->reader, place, sections,
+        (pe_key_report){PE_MODEL_KEY_DEFAULTED, "mrope_section", "the default of this model type"});
+}
+
 static void read_default_section(pe_rope_reading *r)
 {
     const json_t *own = r->reader->type->mrope_section;
-    const char *place = pe_dictionary_place(r, "mrope_section");
     if (own == NULL || pe_dictionary_member(r, "mrope_section") != NULL)
         return;
-    (void)pe_reader_set(r->reader, &r->kind->values, "mrope_section", place, own);
-    pe_reader_report(
-        r->reader, place, own,
-        (pe_key_report){PE_MODEL_KEY_DEFAULTED, "mrope_section", "the default of this model type"});
+    if (!json_is_string(own)) {
+        set_default_section(r, own);
+        return;
+    }
+    const pe_values *values = &r->kind->values;
+    const double part = pe_values_present(values, "partial_rotary_factor")
+                            ? pe_values_real(values, "partial_rotary_factor")
+                            : 1;
+    const json_int_t half = (json_int_t)((double)pe_values_int(values, "head_dim") * part / 4);
+    json_t *halves = json_pack("[II]", half, half);
+    if (halves == NULL)
+        pe_reader_fail_memory(r->reader);
+    else
+        set_default_section(r, halves);
+    json_decref(halves);
 }
 
 static void read_mrope_layout(pe_rope_reading *r)

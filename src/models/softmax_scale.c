@@ -65,6 +65,8 @@ void pe_softmax_scale_resolve(pe_reader *reader)
         s.width = nope + rope;
         s.factor = real_or(values, "factor", 1);
         s.mscale = real_or(values, "mscale_all_dim", 0);
+    } else if (reader->type->widen != 0) { /* Zamba2Attention */
+        s.width = (double)pe_values_int(values, "head_dim") / reader->type->widen;
     } else if (!pe_reader_finds_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL)) {
         return;
     }
