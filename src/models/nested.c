@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "models/parts.h"
+#include "models/unread_keys.h"
 
 /* Objects in which models of several modalities keep their language model. */
 static const char *const text_configs[] = {
@@ -44,6 +45,21 @@ static void go_into(pe_reader *reader, const char *name, const json_t *inner)
     reader->config = inner;
 }
 
+/* What is told of the model around the language model. */
+static void tell_around(pe_reader *reader)
+{
+    pe_model_type row;
+    json_t *tree;
+    const char *name = json_string_value(json_object_get(reader->config, "model_type"));
+    pe_unread_keys_report_around(reader);
+    if (name == NULL || reader->status != PE_OK)
+        return;
+    reader->status = pe_model_type_find(name, &row, &tree, reader->why);
+    if (row.note != NULL)
+        pe_reader_warn(reader, "model type %s: %s", name, row.note);
+    json_decref(tree);
+}
+
 void pe_nested_enter(pe_reader *reader)
 {
     const char *name;
@@ -57,6 +73,7 @@ void pe_nested_enter(pe_reader *reader)
             pe_reader_fail_type(reader, name, "an object", inner);
             return;
         }
+        tell_around(reader);
         go_into(reader, name, inner);
         inner = find_text_config(inner, &name);
     }

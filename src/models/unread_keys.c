@@ -42,13 +42,14 @@ static bool is_own_key(const pe_model_type *type, const char *key)
     return false;
 }
 
+static const char *const rotations[] = {"rope", "rotary", "xpos", "ntk", "yarn", NULL},
+                         *const positions[] = {"position", "pos_emb",      "pos_enc",
+                                               "abs_pos",  "sinusoid",     "alibi",
+                                               "relative", "long_context", NULL};
+
 /* Report a key whose name speaks of positions; of rotations: with a warning. */
 static bool report_unread(pe_reader *reader, const char *key, const json_t *value)
 {
-    static const char *const rotations[] = {"rope", "rotary", "xpos", "ntk", "yarn", NULL},
-                             *const positions[] = {"position", "pos_emb",      "pos_enc",
-                                                   "abs_pos",  "sinusoid",     "alibi",
-                                                   "relative", "long_context", NULL};
     for (size_t u = 0; u < PE_LEN(unread); u++)
         if (strcmp(unread[u].name, key) == 0) {
             pe_reader_ignored(reader, key, value, unread[u].note);
@@ -83,4 +84,20 @@ void pe_unread_keys_report(pe_reader *reader)
     if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
         !reader->type->interleaved)
         pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
+}
+
+void pe_unread_keys_report_around(pe_reader *reader)
+{
+    const char *key;
+    json_t *value;
+    size_t reported = 0;
+    char place[PE_READER_KEY];
+    json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
+    {
+        if (reported == UNKNOWN_MAX || (!smells(key, rotations) && !smells(key, positions)))
+            continue;
+        if (pe_reader_escape(reader, key, place))
+            pe_reader_ignored(reader, place, value, "the language model's own keys count");
+        reported++;
+    }
 }

@@ -7,5 +7,7 @@
 
 /** Report the keys whose names speak of positions; those of rotations with a warning. */
 void pe_unread_keys_report(pe_reader *reader);
+/** Report those of a configuration around the language model's, which is what is read now. */
+void pe_unread_keys_report_around(pe_reader *reader);
 
 #endif

@@ -522,6 +522,8 @@ static const struct {
     {"{\"text_config\":{" LLAMA ",\"rope_theta\":5e5}}", "#/text_config/rope_theta", "500000",
      PE_MODEL_KEY_USED},
     {"{" LLAMA ",\"rope_a/b~c\":1}", "#/rope_a~1b~0c", "1", PE_MODEL_KEY_IGNORED},
+    {"{\"rope_theta\":5e5,\"text_config\":{" LLAMA "}}", "#/rope_theta", "500000",
+     PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"head_dim\":128}", "#/hidden_size", "1024", PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"rope_thetta\":1}", "#/rope_thetta", "1", PE_MODEL_KEY_IGNORED},
     {"{\"model_type\":\"gpt_oss\"}", "#/rope_parameters/factor", "32", PE_MODEL_KEY_DEFAULTED},
@@ -556,6 +558,7 @@ static const struct {
     {"{\"model_type\":\"gemma4_text\",\"num_hidden_layers\":12,\"per_layer_config\":{\"5\":{"
      "\"head_dim\":128}}}",
      "several head_dims"},
+    {"{\"model_type\":\"paligemma\",\"text_config\":{\"model_type\":\"gemma\"}}", "count from 1"},
     {"{\"name\":\"llama-3.1-8b\"}", "GET /v1/models/llama-3.1-8b"},
     {"{\"model\":\"llama-3.1-8b\"}", "GET /v1/models/llama-3.1-8b"},
     {"{\"model_type\":\"mistral_large4_text\"}", "exp(alpha)"},
