@@ -235,17 +235,28 @@ def run_model(modules, entry, torch):
     return calls, False
 
 
+def try_modules(modules, torch):
+    """What the function that rotates does where no forward pass comes to it."""
+    head, angle = torch.zeros(1, 1, 1, 8), torch.zeros(1, 1, 8)
+    for module in modules:
+        function = vars(module).get("apply_rotary_pos_emb")
+        if function and list(inspect.signature(function).parameters)[:4] == ["q", "k", "cos", "sin"]:
+            with contextlib.suppress(Exception):
+                yield [None, function.__name__, try_rotation(function, (head, head, angle, angle), {}, torch)]
+
+
 def measure_class(entry):
     import torch
     torch.set_num_threads(1)
     let_meta_pass(torch)
     modules = modeling_modules(entry["folder"])
     rotary = measure_rotary(modules, entry, torch)
+    tried = list(try_modules(modules, torch))
     calls, ran = run_model(modules, entry, torch)
     seen = {json.dumps(call): call for call in calls}
     methods = any(APPLIES.search(name) for of in (entry["class"].__name__, None)  # None: any configuration
                   for cls in classes_for(modules, of, torch.nn.Module) for name in vars(cls))
-    return {"rotary": rotary, "calls": list(seen.values()), "ran": ran, "methods": methods}
+    return {"rotary": rotary, "calls": list(seen.values()), "tried": tried, "ran": ran, "methods": methods}
 
 
 def measure_in_child(name, entry, out):
@@ -447,7 +458,7 @@ def compare_frequencies(server, rotary, layers):
 def compare_calls(measured, layers):
     """Pairing, and which layers rotate. A function called interleave puts halves out of pairs."""
     wrong, pairs = [], set()
-    for _, name, turned in measured["calls"]:
+    for _, name, turned in measured["calls"] or measured.get("tried", []):
         if isinstance(turned, list) and len(turned) == 2:
             pairs.add("interleaved" if turned[1][0] == 1 or "interleave" in name else "half")
     mine = {layer["parameters"]["pairing"] for layer in layers}
