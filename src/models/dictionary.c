@@ -24,6 +24,7 @@ static const struct {
     {"max_position_embeddings", "that beside the dictionary is read"},
     {"finetuned", "says how the model was trained, not how it rotates"},
     {"llama_4_scaling_beta", "scales queries by their position, not the rotation"},
+    {"xdrope_section", "mrope_section beside it is read"},
     {"short_mscale", "transformers reads attention_factor instead"},
     {"long_mscale", "transformers reads attention_factor instead"},
 };

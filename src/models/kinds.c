@@ -168,6 +168,30 @@ static bool read_full(pe_reader *reader, layer_list *layers)
     return false;
 }
 
+/* Lists with a 0 or 1 for each layer, and what those mean. */
+static const struct {
+    const char *key, *zero, *one, *note;
+} flag_lists[] = {
+    {"hybrid_layer_pattern", full, sliding, "0: full_attention, 1: sliding_attention"}, /* MiMo */
+    {"attn_type_list", "linear_attention", full,
+     "0: linear_attention, 1: full_attention"}, /* MiniMax-01 */
+};
+
+static bool read_flags(pe_reader *reader, layer_list *layers)
+{
+    for (size_t f = 0; f < PE_LEN(flag_lists); f++) {
+        const json_t *list = pe_reader_member(reader, flag_lists[f].key);
+        if (!json_is_array(list) || json_array_size(list) < layers->n)
+            continue;
+        for (size_t i = 0; i < layers->n; i++)
+            layers->type[i] = json_number_value(json_array_get(list, i)) == 0 ? flag_lists[f].zero
+                                                                              : flag_lists[f].one;
+        pe_reader_used(reader, flag_lists[f].key, list, NULL, flag_lists[f].note);
+        return true;
+    }
+    return false;
+}
+
 /* A list that repeats; one that does not is that of the class's own number of layers. */
 static bool read_block_types(pe_reader *reader, layer_list *layers)
 {
@@ -234,13 +258,16 @@ static void read_pattern(pe_reader *reader, layer_list *layers)
         {PE_FACT_ATTENTION_EVERY, reader->type->attention_every, 1, "linear_attention"},
     };
     if (read_letters(reader, layers) || read_full(reader, layers) ||
-        read_block_types(reader, layers) || read_ratios(reader, layers))
+        read_block_types(reader, layers) || read_ratios(reader, layers) ||
+        read_flags(reader, layers))
         return;
     for (size_t p = 0; p < PE_LEN(patterns); p++) {
         const size_t every = fact_or(reader, patterns[p].fact, patterns[p].fallback, note);
         if (every == 0)
             continue;
         alternate(layers, every, patterns[p].from, full, patterns[p].others);
+        if (reader->type->first_full && layers->n != 0)
+            layers->type[0] = full;
         if (reader->type->last_full && layers->n != 0)
             layers->type[layers->n - 1] = full;
         return;

@@ -48,6 +48,7 @@ static const struct member {
     MEMBER(TRUTH, learned_decoder),
     MEMBER(NUMBER, head_dim),
     MEMBER(NUMBER, full_head_dim),
+    MEMBER(TRUTH, first_full),
     MEMBER(TRUTH, last_full),
     MEMBER(NUMBER, rotary_dim),
     MEMBER(NUMBER, fallback_head_dim),

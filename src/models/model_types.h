@@ -44,13 +44,13 @@ typedef struct pe_model_type {
     bool whole_head;               /* partial_rotary_factor is not read by rope_type default */
     bool by_type;                  /* rope_parameters that are not by type of layers are ignored */
     bool yarn_is_longrope;
-    double original;          /* original_max_position_embeddings, over that in the dictionary */
-    bool longrope_mscale;     /* short_mscale and long_mscale are the attention factor */
-    bool learned_decoder;     /* the decoder's positions are learned */
-    double head_dim;          /* of the class, whatever hidden_size is */
-    double full_head_dim;     /* of layers of full attention, where they have their own */
-    bool last_full;           /* the last layer is of full attention, whatever the pattern */
-    double fallback_head_dim; /* head_dim of the class's own hidden_size and heads */
+    double original;            /* original_max_position_embeddings, over that in the dictionary */
+    bool longrope_mscale;       /* short_mscale and long_mscale are the attention factor */
+    bool learned_decoder;       /* the decoder's positions are learned */
+    double head_dim;            /* of the class, whatever hidden_size is */
+    double full_head_dim;       /* of layers of full attention, where they have their own */
+    bool first_full, last_full; /* that layer is of full attention, whatever the pattern */
+    double fallback_head_dim;   /* head_dim of the class's own hidden_size and heads */
     double widen; /* heads have so many times hidden_size / heads channels, whatever is given */
     double rotary_dim;
     double pattern;              /* every n-th layer, counted from 1, is full attention */

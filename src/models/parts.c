@@ -126,8 +126,12 @@ static bool read_merge(const part *p)
 
 static bool read_mrope_positions(const part *p)
 {
-    return (is_there(json_object_get(p->dictionary->object, "mrope_section")) ||
-            p->reader->type->mrope_section != NULL) &&
+    const json_t *section = json_object_get(p->dictionary->object, "mrope_section");
+    if (!is_there(section))
+        section = json_object_get(p->dictionary->object, "xdrope_section");
+    if (json_array_size(section) == 4)
+        pe_reader_set_choice(p->values, "variant", "xdrope");
+    return (is_there(section) || p->reader->type->mrope_section != NULL) &&
            (json_object_get(p->vision, "spatial_merge_size") != NULL ||
             p->reader->type->merge != 0) &&
            read_from_top(p, read_merge);

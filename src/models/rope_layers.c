@@ -295,7 +295,7 @@ static void set_default_section(pe_rope_reading *r, const json_t *sections)
 static void read_default_section(pe_rope_reading *r)
 {
     const json_t *own = r->reader->type->mrope_section;
-    if (own == NULL || pe_dictionary_member(r, "mrope_section") != NULL)
+    if (own == NULL)
         return;
     if (!json_is_string(own)) {
         set_default_section(r, own);
@@ -314,10 +314,21 @@ static void read_default_section(pe_rope_reading *r)
     json_decref(halves);
 }
 
+/* Sections of the class, or under Hunyuan's name. */
+static void read_other_sections(pe_rope_reading *r)
+{
+    if (pe_dictionary_member(r, "mrope_section") != NULL)
+        return;
+    if (pe_dictionary_member(r, "xdrope_section") != NULL)
+        pe_dictionary_set_member(r, "xdrope_section", "mrope_section",
+                                 "Hunyuan's name of mrope_section");
+    else
+        read_default_section(r);
+}
+
 static void read_mrope_layout(pe_rope_reading *r)
 {
     const char *layout = r->reader->type->mrope_layout;
-    read_default_section(r);
     if (layout != NULL && pe_values_present(&r->kind->values, "mrope_section"))
         pe_reader_set_choice(&r->kind->values, "mrope_layout", layout);
 }
@@ -334,6 +345,7 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
         read_pairing,
         read_lengths,
         read_mscales,
+        read_other_sections,
         pe_dictionary_read_keys,
         read_compressed,
         read_mrope_layout,

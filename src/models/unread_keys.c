@@ -13,6 +13,7 @@ static const struct {
 } unread[] = {
     {"rope_interleaved", "transformers does not read it; the model type decides"},
     {"attn_rotary_emb", "transformers does not read it; partial_rotary_factor decides"},
+    {"attn_type_list", "transformers does not read it for this model type; layer_types decides"},
     {"original_rope", "the rotation of the paper, which the model type implies"},
     {"use_dynamic_ntk",
      "the model's own code grows the base beyond seq_length: rope_type ntk_alpha"},

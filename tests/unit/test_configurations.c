@@ -450,6 +450,9 @@ static const struct {
      "nFnF"},
     {"{\"model_type\":\"lfm2\",\"head_dim\":64" LAYERS ",\"full_attn_idxs\":[1,3]}", "nFnF"},
     {"{\"model_type\":\"bamba\",\"head_dim\":64" LAYERS ",\"attn_layer_indices\":[2]}", "nnFn"},
+    {"{\"model_type\":\"mimo_v2_flash\",\"num_hidden_layers\":7}", "FSSSSFS"},
+    {"{\"model_type\":\"mimo_v2_flash\"" LAYERS ",\"hybrid_layer_pattern\":[0,1,0,1]}", "FSFS"},
+    {"{\"head_dim\":64,\"rope_theta\":1e4" LAYERS ",\"attn_type_list\":[0,0,0,1]}", "nnnF"},
     {"{\"model_type\":\"bamba\"" LAYERS "}", "nnnn"},
     {"{\"model_type\":\"granitemoehybrid\"" LAYERS "}", "nnnn"},
     {"{\"model_type\":\"zamba2\",\"attention_head_dim\":64,\"use_mem_rope\":true,"

@@ -51,6 +51,10 @@ static const struct {
     /* sections, merging and frames of the class */
     {"{\"model_type\":\"ernie4_5_vl_moe_text\"}", "/v1/rope/mrope-positions",
      "{\"spatial_merge_size\":2,\"temporal_merge_size\":2}"},
+    {"{\"model_type\":\"hunyuan_vl\",\"head_dim\":128,\"rope_scaling\":{\"type\":\"xdrope\","
+     "\"alpha\":1000,"
+     "\"factor\":1,\"xdrope_section\":[16,16,16,16]},\"vision_config\":{\"spatial_merge_size\":2}}",
+     "/v1/rope/mrope-positions", "{\"spatial_merge_size\":2,\"variant\":\"xdrope\"}"},
     {"{\"model_type\":\"qwen3_vl\",\"vision_config\":{\"spatial_merge_size\":3}}",
      "/v1/rope/mrope-positions", "{\"spatial_merge_size\":3,\"video_frames\":\"apart\"}"},
     {"{\"model_type\":\"qwen2_5_vl\",\"head_dim\":64,\"vision_config\":{\"hidden_size\":1280,"
