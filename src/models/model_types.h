@@ -63,7 +63,7 @@ typedef struct pe_model_type {
     bool unscaled_local;         /* layers of sliding attention take no scaling */
     bool scaled_local;           /* ... take it though they have a base of their own */
     bool nope_full;              /* layers of full attention do not rotate */
-    const char *rope_if;         /* a key: rotates if it is true or "rotary" */
+    const char *rope_if;         /* a key: rotates if it is true, "rotary" or "rope" */
     bool sinusoidal_if_key;      /* sinusoidal if sinusoidal_pos_embds is true, else learned */
     bool divided_bias;           /* ALiBi is added before scores are divided by sqrt(head_dim) */
     const char *variant;         /* T5: an encoder alone, with buckets of its own */

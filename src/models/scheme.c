@@ -71,12 +71,15 @@ static bool is_baichuan_13b(const pe_reader *reader)
            json_number_value(json_object_get(reader->config, "hidden_size")) == 5120;
 }
 
-/* Zamba2 rotates where use_mem_rope is true, Conformers where their embeddings are rotary. */
+/* Zamba2 rotates where use_mem_rope is true, Conformers where their embeddings are rotary, Granite
+ * hybrids where they are rope. */
 static bool rotates_by_key(pe_reader *reader, const char *key)
 {
     const json_t *value = pe_reader_member(reader, key);
     const char *text = json_string_value(value);
-    const bool rotates = json_is_true(value) || (text != NULL && strcmp(text, "rotary") == 0);
+    const bool rotates =
+        json_is_true(value) ||
+        (text != NULL && (strcmp(text, "rotary") == 0 || strcmp(text, "rope") == 0));
     if (value != NULL && !json_is_boolean(value) && text == NULL)
         pe_reader_fail_type(reader, key, "true, false or a name", value);
     pe_reader_used(reader, key, value, NULL,

@@ -454,7 +454,11 @@ static const struct {
     {"{\"model_type\":\"mimo_v2_flash\"" LAYERS ",\"hybrid_layer_pattern\":[0,1,0,1]}", "FSFS"},
     {"{\"head_dim\":64,\"rope_theta\":1e4" LAYERS ",\"attn_type_list\":[0,0,0,1]}", "nnnF"},
     {"{\"model_type\":\"bamba\"" LAYERS "}", "nnnn"},
-    {"{\"model_type\":\"granitemoehybrid\"" LAYERS "}", "nnnn"},
+    {"{\"model_type\":\"granitemoehybrid\",\"position_embedding_type\":\"rope\"" LAYERS "}",
+     "nnnn"},
+    {"{\"model_type\":\"granitemoehybrid\",\"rope_theta\":1e4,\"num_hidden_layers\":1,"
+     "\"layer_types\":[\"attention\"]}",
+     ""},
     {"{\"model_type\":\"zamba2\",\"attention_head_dim\":64,\"use_mem_rope\":true,"
      "\"layers_block_type\":[\"mamba\",\"hybrid\"]}",
      "nN"},
