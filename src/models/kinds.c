@@ -334,11 +334,21 @@ static void read_nope(pe_reader *reader, layer_list *layers)
         layers->nope[i] = (i + 1) % every == 0;
 }
 
+const json_t *pe_kinds_thetas(const pe_reader *reader, const char **key)
+{
+    *key = "layer_rope_theta";
+    const json_t *list = pe_reader_member(reader, *key), *theta;
+    if (list != NULL || !json_is_array(theta = pe_reader_member(reader, "rope_theta")))
+        return list;
+    *key = "rope_theta";
+    return theta;
+}
+
 /* A base for each layer, 0 for those that do not rotate (Granite). */
 static void read_thetas(pe_reader *reader, layer_list *layers)
 {
-    static const char key[] = PE_KINDS_THETAS;
-    const json_t *list = pe_reader_member(reader, key);
+    const char *key;
+    const json_t *list = pe_kinds_thetas(reader, &key);
     const size_t n = json_array_size(list);
     if (list == NULL)
         return;

@@ -5,8 +5,9 @@
 
 #include "models/reader.h"
 
-/** The key of a base for each layer. */
-#define PE_KINDS_THETAS "layer_rope_theta"
+/** A base for each layer: the list, and its key (Granite's layer_rope_theta, or rope_theta itself,
+ * Step's). NULL: there is none. */
+const json_t *pe_kinds_thetas(const pe_reader *reader, const char **key);
 
 /** Fill model->kinds with layers and their names, without values. Layers that rotate have the
  * `resource`; others have none. */

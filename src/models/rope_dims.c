@@ -232,12 +232,27 @@ static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested)
     return true;
 }
 
+/* The part of the kind's first layer, where each layer has its own (Step). */
+static bool has_layers_part(pe_rope_reading *r)
+{
+    static const char key[] = "partial_rotary_factors";
+    const json_t *list = pe_reader_member(r->reader, key);
+    const json_t *part = r->kind->n != 0 ? json_array_get(list, r->kind->index[0]) : NULL;
+    if (part == NULL)
+        return false;
+    (void)pe_reader_set(r->reader, &r->kind->values, "partial_rotary_factor", key, part);
+    pe_reader_used(r->reader, key, list, "partial_rotary_factor", "a part for each layer");
+    return true;
+}
+
 /* A part that stands beside the dictionary, or the class's own. */
 static void read_part_beside(pe_rope_reading *r, double head_dim)
 {
     pe_reader *reader = r->reader;
     const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
     double part = 1;
+    if (has_layers_part(r))
+        return;
     if (is_null_part(reader) || finds_part(reader, &part, &where))
         pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
     else if (reader->type->partial != 0)

@@ -59,6 +59,20 @@ static bool is_theta_shared(const pe_rope_reading *r)
             json_is_object(json_object_get(r->reader->config, "rope_parameters")));
 }
 
+/* Is scaling for other types of layers alone (Step)? */
+static bool is_left_unscaled(pe_rope_reading *r)
+{
+    static const char key[] = "yarn_only_types";
+    const json_t *types = pe_reader_member(r->reader, key);
+    bool found = !json_is_array(types);
+    for (size_t i = 0; i < json_array_size(types); i++) {
+        const char *type = json_string_value(json_array_get(types, i));
+        found |= type != NULL && strcmp(type, r->kind->layer_type) == 0;
+    }
+    pe_reader_used(r->reader, key, types, NULL, "types of layers that are scaled");
+    return !found;
+}
+
 /* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
  * no scaling. */
 static void choose_dictionary(pe_rope_reading *r)
@@ -83,7 +97,8 @@ static void choose_dictionary(pe_rope_reading *r)
     if (reader->type->theta_alone && !r->local)
         pe_reader_ignored(reader, "swa_rope_theta", pe_reader_member(reader, "swa_rope_theta"),
                           "the dictionary's is that of all layers");
-    if ((r->local && !reader->type->scaled_local) || (sliding && reader->type->unscaled_local))
+    if ((r->local && !reader->type->scaled_local) || (sliding && reader->type->unscaled_local) ||
+        is_left_unscaled(r))
         r->dictionary = (pe_dictionary){0};
 }
 
@@ -134,9 +149,9 @@ static bool finds_theta(pe_rope_reading *r, double *out, const char **where)
 }
 
 /* The base of these layers where each layer has its own; they share it (kinds.c). */
-static bool has_layers_theta(const pe_rope_reading *r, double *out)
+static bool has_layers_theta(const pe_rope_reading *r, double *out, const char **key)
 {
-    const json_t *list = pe_reader_member(r->reader, PE_KINDS_THETAS);
+    const json_t *list = pe_kinds_thetas(r->reader, key);
     if (list == NULL || r->kind->n == 0)
         return false;
     *out = json_number_value(json_array_get(list, r->kind->index[0]));
@@ -147,10 +162,11 @@ static void read_theta(pe_rope_reading *r)
 {
     const char *where = "rope_theta";
     double theta = 0, ratio = 1;
-    if (has_layers_theta(r, &theta)) {
+    const char *key;
+    if (has_layers_theta(r, &theta, &key)) {
         pe_reader_ignored(r->reader, where, pe_reader_member(r->reader, where),
-                          PE_KINDS_THETAS " has the base of each layer");
-        pe_dictionary_set_number(r, "rope_theta", PE_KINDS_THETAS, theta);
+                          "layer_rope_theta has the base of each layer");
+        pe_dictionary_set_number(r, "rope_theta", key, theta);
         return;
     }
     if (!has_nested_theta(r, &theta) && !finds_theta(r, &theta, &where))

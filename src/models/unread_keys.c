@@ -13,6 +13,8 @@ static const struct {
 } unread[] = {
     {"rope_interleaved", "transformers does not read it; the model type decides"},
     {"attn_rotary_emb", "transformers does not read it; partial_rotary_factor decides"},
+    {"partial_rotary_factors", "there is no layer that it would be for"},
+    {"yarn_only_types", "there are no types of layers"},
     {"attn_type_list", "transformers does not read it for this model type; layer_types decides"},
     {"original_rope", "the rotation of the paper, which the model type implies"},
     {"use_dynamic_ntk",

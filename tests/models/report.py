@@ -236,10 +236,12 @@ def run_model(modules, entry, torch):
 
 
 def try_modules(modules, torch):
-    """What the function that rotates does where no forward pass comes to it."""
+    """What the function that rotates does where no forward pass comes to it, unless others put pairs into halves."""
     head, angle = torch.zeros(1, 1, 1, 8), torch.zeros(1, 1, 8)
     for module in modules:
         function = vars(module).get("apply_rotary_pos_emb")
+        if any("interleave" in name for name in vars(module)):
+            continue
         if function and list(inspect.signature(function).parameters)[:4] == ["q", "k", "cos", "sin"]:
             with contextlib.suppress(Exception):
                 yield [None, function.__name__, try_rotation(function, (head, head, angle, angle), {}, torch)]

@@ -51,6 +51,11 @@ typedef struct spelling {
 #define MEGATRON                                                                                   \
     "\"hidden_size\":64,\"num_attention_heads\":4,\"rotary_base\":10000,"                          \
     "\"position_embedding_type\":\"rope\""
+#define STEP                                                                                       \
+    "{\"model_type\":\"step3p5\",\"num_hidden_layers\":2,\"layer_types\":[\"full_attention\","     \
+    "\"sliding_attention\"],\"rope_theta\":[5e6,1e4],\"partial_rotary_factors\":[0.5,1],"          \
+    "\"max_position_embeddings\":64,\"rope_scaling\":{\"rope_type\":\"llama3\",\"factor\":2,"      \
+    "\"original_max_position_embeddings\":32,\"low_freq_factor\":1,\"high_freq_factor\":32}}"
 #define ASR "\"model_type\":\"nemotron3_5_transcribe_asr_audio\""
 
 static const spelling spellings[] = {
@@ -289,6 +294,15 @@ static const spelling spellings[] = {
     {"{\"model_type\":\"ernie4_5_vl_moe_text\"}", NULL, "mrope_layout", "\"ernie\""},
     {"{\"model_type\":\"cosmos3_edge_text\"}", NULL, "mrope_layout", "\"interleaved\""},
     {"{\"model_type\":\"qwen2_vl_text\"}", NULL, "mrope_section", "[16,24,24]"},
+    {STEP, "full_attention", "rope_theta", "5000000"},
+    {STEP, "full_attention", "rotary_dim", "64"},
+    {STEP, "full_attention", "rope_type", "\"llama3\""},
+    {STEP, "sliding_attention", "rotary_dim", "128"},
+    {"{" LLAMA ",\"layer_types\":[\"sliding_attention\",\"full_attention\"],\"yarn_only_types\":["
+     "\"full_attention\"],\"rope_scaling\":{\"type\":\"linear\",\"factor\":2}}",
+     "sliding_attention", "rope_type", "\"default\""},
+    {STEP, "sliding_attention", "rope_type", "\"default\""},
+    {"{\"model_type\":\"qwen2_5_omni_dit\"}", NULL, "pairing", "\"interleaved\""},
     {"{\"model_type\":\"neomme\"" LAYERS "}", "sliding_attention", "mrope_section", "[16,16]"},
     {"{\"model_type\":\"zamba2\",\"use_mem_rope\":true,\"hidden_size\":2560,\"num_attention_"
      "heads\":32,"
