@@ -34,6 +34,7 @@ static const struct member {
     MEMBER(NUMBER, local_theta),
     MEMBER(TREE, rope_parameters),
     MEMBER(TRUTH, theta_alone),
+    MEMBER(TRUTH, theta_over),
     MEMBER(TEXT, dictionary),
     MEMBER(NUMBER, partial),
     MEMBER(TEXT, partial_key),

@@ -35,6 +35,7 @@ typedef struct pe_model_type {
     const char *theta_key;     /* the base stands here alone, outside of a dictionary */
     double theta, local_theta; /* rope_theta; that of sliding layers, where it differs */
     bool theta_alone;          /* ... and local_theta counts only where there is no dictionary */
+    bool theta_over;           /* rope_theta counts over that in the class's rope_parameters */
     const char *dictionary;    /* the only one that is read; "": none is. NULL: either */
     const json_t *rope_parameters; /* where the configuration has none, or null */
     double partial;                /* partial_rotary_factor */

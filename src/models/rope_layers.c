@@ -108,11 +108,14 @@ static void choose_dictionary(pe_rope_reading *r)
 static bool has_nested_theta(pe_rope_reading *r, double *out)
 {
     const json_t *nested = pe_dictionary_member(r, "rope_theta");
-    if (nested == NULL || r->compressed)
+    const json_t *beside = pe_reader_member(r->reader, "rope_theta");
+    const bool over =
+        beside != NULL && r->reader->type->theta_over &&
+        json_object_get(r->reader->dictionary, r->kind->layer_type) == r->dictionary.object;
+    if (nested == NULL || r->compressed || over)
         return false;
     pe_dictionary_set_member(r, "rope_theta", "rope_theta", NULL);
     *out = json_number_value(nested);
-    const json_t *beside = pe_reader_member(r->reader, "rope_theta");
     if (beside == NULL || r->local)
         return true;
     char note[320];
