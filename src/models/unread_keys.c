@@ -16,6 +16,7 @@ static const struct {
     {"partial_rotary_factors", "there is no layer that it would be for"},
     {"yarn_only_types", "there are no types of layers"},
     {"attn_type_list", "transformers does not read it for this model type; layer_types decides"},
+    {"rope_3d", "positions have three axes, as the model type implies"},
     {"original_rope", "the rotation of the paper, which the model type implies"},
     {"use_dynamic_ntk",
      "the model's own code grows the base beyond seq_length: rope_type ntk_alpha"},

@@ -292,6 +292,9 @@ static const spelling spellings[] = {
 
     {"{\"model_type\":\"ernie4_5_vl_moe_text\"}", NULL, "mrope_section", "[22,22,20]"},
     {"{\"model_type\":\"ernie4_5_vl_moe_text\"}", NULL, "mrope_layout", "\"ernie\""},
+    {"{\"model_type\":\"ernie4_5_moe_vl\",\"hidden_size\":2560,\"num_attention_heads\":20,"
+     "\"rope_3d\":true,\"freq_allocation\":20}",
+     NULL, "mrope_layout", "\"ernie\""},
     {"{\"model_type\":\"cosmos3_edge_text\"}", NULL, "mrope_layout", "\"interleaved\""},
     {"{\"model_type\":\"qwen2_vl_text\"}", NULL, "mrope_section", "[16,24,24]"},
     {"{\"model_type\":\"neomme\",\"rope_theta\":7e5" LAYERS "}", "sliding_attention", "rope_theta",
