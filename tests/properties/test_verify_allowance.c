@@ -325,6 +325,10 @@ static void plant(random_source *random, const char *query, upload *u, double al
     size_t e;
     do {
         sent = &u->sent[random_below(random, u->n)];
+        if (sent->number == NULL) {
+            fail_msg("%s has no numbers", sent->name);
+            return;
+        }
         e = random_below(random, sent->elements);
     } while (strcmp(sent->name, "inputs") == 0 || !isfinite(sent->number[e]));
     const double x = sent->number[e], sign = random_below(random, 2) == 0 ? 1 : -1;
