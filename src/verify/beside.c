@@ -124,8 +124,11 @@ static pe_status fill(pe_beside *b, pe_expect *expect, pe_problem *why)
         memcpy(b->sine + r * b->pairs, expect->sines + at, b->pairs * sizeof *b->sine);
         for (size_t i = 0; i < b->pairs; i++)
             b->angle[r * b->pairs + i] = position * expect->frequency[i];
-        for (size_t c = 0; c < b->width; c++)
-            b->slack[r * b->width + c] = row.float32_error[c];
+        for (size_t c = 0; c < b->width; c++) {
+            const double error = row.float32_error[c];
+            const bool tells_nothing = row.radius[c] > 0 && error >= row.radius[c];
+            b->slack[r * b->width + c] = tells_nothing ? 0 : error;
+        }
     }
     return PE_OK;
 }

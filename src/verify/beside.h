@@ -16,7 +16,8 @@ typedef struct pe_beside {
     size_t *row;                   /* [rows] of the view; owned, as all of these */
     size_t *pair;                  /* [width] the pair of a column; SIZE_MAX: none */
     bool *second;                  /* [width] the sine, or the second channel of the pair */
-    double *want, *slack;          /* [rows][width] what belongs there, and how far off it may be */
+    double *want, *slack;          /* [rows][width] what belongs there, and how far off it may be;
+                                    * 0 where float32 tells nothing: all would be so far off */
     double *cosine, *sine, *angle; /* [rows][pairs] with the amplitude */
     double *frequency;             /* [pairs] */
     double amplitude;

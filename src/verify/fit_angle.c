@@ -9,6 +9,9 @@
 #define GOOD_ERROR   0.5
 #define USABLE_ERROR 8.0
 
+/* Halvings of the range: of a few far tokens only a narrow one tells the side. */
+#define ROUNDS 24
+
 /* ---- the angle between guess and upload ---- */
 
 /* The angle's sine times lengths. *made is false where there is no such table. */
@@ -136,7 +139,7 @@ static pe_status shrink(pe_fitting *fit, pe_bracket *at, double *error, bool *ma
 {
     pe_bracket usable = *at;
     *error = usable.error = HUGE_VAL;
-    for (int round = 0; round < 12 && !(*error < GOOD_ERROR); round++) {
+    for (int round = 0; round < ROUNDS && !(*error < GOOD_ERROR); round++) {
         if (round > 0) {
             at->low = 2 * at->low < at->value ? 2 * at->low : at->low;
             at->high = at->high > 2 * at->value ? at->high / 2 : at->high;

@@ -356,9 +356,11 @@ static void fail_case(const random_source *random, const planted *claim, const p
         print_message("  %zu %s (%.17g, %.17g)\n", report->findings[f].rank,
                       report->findings[f].rule, report->findings[f].errors.max_abs,
                       report->findings[f].errors.rms);
-    fail_msg("seed %llu: %s: claimed %s, made %s, %s from position %.17g, numerics %s",
+    fail_msg("seed %llu: %s: claimed %s, made %s, %s at %zu positions from %.17g to %.17g, "
+             "numerics %s",
              (unsigned long long)random->seed, what, x, y, pe_dtype_name(claim->dtype),
-             claim->positions[0], exact ? "exact" : "any");
+             claim->tokens, claim->positions[0], claim->positions[claim->tokens - 1],
+             exact ? "exact" : "any");
 }
 
 /* One case: the faults in one claim. */
