@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* claim_json.c - a claim from a JSON object. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/claim.h"
+#include "api/claim_array.h"
 #include "api/claim_shapes.h"
 #include "api/json_members.h"
 #include "api/json_string.h"
 #include "base/nearest.h"
-#include "files/tree.h"
 #include "models/model.h"
 #include "plan/common_params.h"
 #include "text/scan.h"
-
-/* Arrays with nulls are read as trees, up to this size; larger ones belong in a binary body. */
-#define TREE_MAX 4194304
 
 /* More members than any resource has. Whether others are misspelled is left to the resource, which
  * looks at few: a body may have millions. */
@@ -234,87 +230,13 @@ static pe_status read_axis(const body *b, pe_problem *why)
     return status == PE_OK ? pe_claim_set_axis(b->claim, axis, why) : status;
 }
 
-/* An array that is filled in order. null among its numbers is a masked bias: -inf. */
-typedef struct flat {
-    pe_array *array;
-    size_t at;
-} flat;
-
-static bool tree_shape(const json_t *tree, pe_shape *out)
-{
-    *out = (pe_shape){0};
-    for (; json_is_array(tree); tree = json_array_get(tree, 0)) {
-        if (out->ndim == PE_MAX_DIMS || json_array_size(tree) == 0)
-            return false;
-        out->dim[out->ndim++] = json_array_size(tree);
-    }
-    return out->ndim > 0;
-}
-
-static bool flatten(const json_t *tree, size_t axis, flat *to)
-{
-    const pe_array *array = to->array;
-    if (axis < array->shape.ndim) {
-        if (!json_is_array(tree) || json_array_size(tree) != array->shape.dim[axis])
-            return false;
-        for (size_t i = 0; i < json_array_size(tree); i++)
-            if (!flatten(json_array_get(tree, i), axis + 1, to))
-                return false;
-        return true;
-    }
-    if (!json_is_number(tree) && !json_is_null(tree))
-        return false;
-    pe_dtype_store(array->dtype, json_is_null(tree) ? -HUGE_VAL : json_number_value(tree),
-                   (char *)array->data + to->at++ * pe_dtype_bytes(array->dtype));
-    return true;
-}
-
-static pe_status array_of_tree(const body *b, const json_t *tree, const char *place, pe_array *out,
-                               pe_problem *why)
-{
-    pe_shape shape;
-    if (!tree_shape(tree, &shape))
-        return pe_fail(why, PE_INVALID_PARAMETER, place, "%s must be an array of numbers", place);
-    const pe_status status = pe_array_make(b->element, &shape, out, why);
-    if (status != PE_OK || flatten(tree, 0, &(flat){out, 0}))
-        return status;
-    pe_array_free(out);
-    return pe_fail(why, PE_INVALID_PARAMETER, place,
-                   "%s must be a rectangular array of numbers, with null where masked", place);
-}
-
-static pe_status read_masked(const body *b, pe_slice json, const char *place, pe_array *out,
-                             pe_problem *why)
-{
-    json_t *tree = NULL;
-    if (json.bytes > TREE_MAX)
-        return pe_fail(why, PE_INVALID_PARAMETER, place,
-                       "an array with null must be at most 4 MiB of JSON; a binary body takes "
-                       "larger ones, with -inf for null");
-    pe_status status = pe_tree_load(json, 0, place, &tree, why);
-    if (status != PE_OK)
-        return status;
-    status = array_of_tree(b, tree, place, out, why);
-    json_decref(tree);
-    return status;
-}
+/* ---- tensors ---- */
 
 static pe_status read_array(const body *b, pe_slice json, const char *place, pe_array *out,
                             pe_problem *why)
 {
-    size_t used = 0;
-    if (json.text[0] != '[')
-        return pe_fail(why, PE_INVALID_PARAMETER, place, "%s must be an array of numbers", place);
-    if (b->claim->resource->null_is_masked && memmem(json.text, json.bytes, "null", 4) != NULL)
-        return read_masked(b, json, place, out, why);
     const pe_scan_wanted wanted = {place, b->element, b->limits->max_elements};
-    const pe_status status = pe_scan_numbers(json, &wanted, out, &used, why);
-    if (status == PE_OK && used != json.bytes) {
-        pe_array_free(out);
-        return pe_fail(why, PE_MALFORMED_REQUEST, place,
-                       "%s is not a JSON array: its brackets do not match", place);
-    }
-    return status;
+    return pe_claim_array_read(json, &wanted, b->claim->resource->null_is_masked, out, why);
 }
 
 static pe_status add_upload(body *b, const char *name, const char *place, pe_slice json,
