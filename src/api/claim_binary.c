@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/claim.h"
+#include "api/claim_groups.h"
 #include "api/claim_shapes.h"
 #include "text/scan.h"
 
@@ -363,7 +364,8 @@ static pe_status read_resource(reading *r, pe_problem *why)
     const pe_status status =
         pe_claim_set_resource(r->claim, r->own[ENCODING], find(&r->tensors, "slopes") != NULL, why);
     if (status == PE_OK && r->tensors.n > 0)
-        r->n_groups = pe_claim_shapes_sort(&r->shapes, r->claim->resource, &r->tensors, r->groups);
+        r->n_groups =
+            pe_claim_groups_sort(&r->shapes.said, r->claim->resource, &r->tensors, r->groups);
     return status;
 }
 

@@ -3,13 +3,12 @@
 #include "api/claim_shapes.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "api/claim_groups.h"
+#include "api/tensor_rows.h"
 #include "encodings/registry.h"
 
 /* ---- what was given ---- */
@@ -58,24 +57,6 @@ static bool was_given(const pe_claim_shapes *shapes, unsigned which)
     return (shapes->given & 1U << which) != 0;
 }
 
-/* A line, unless another group has said it. */
-static void say(pe_claim_shapes *shapes, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(pe_claim_shapes *shapes, const char *format, ...)
-{
-    char line[2 * PE_STORED_NAME_BYTES + 64];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line - 1, format, arguments);
-    va_end(arguments);
-    const size_t bytes = strlen(line);
-    line[bytes] = '\n';
-    line[bytes + 1] = '\0';
-    if (strstr(pe_buffer_text(&shapes->said), line) == NULL)
-        pe_buffer_str(&shapes->said, line);
-}
-
 static void add(pe_claim_shapes *shapes, const char *name, bool is_text, const char *value)
 {
     if (shapes->n_added == PE_LEN(shapes->added))
@@ -92,7 +73,7 @@ static void add_size(pe_claim_shapes *shapes, unsigned which, const char *name, 
         return;
     snprintf(text, sizeof text, "%zu", size);
     add(shapes, name, false, text);
-    say(shapes, "%s=%zu, from the shape", name, size);
+    pe_claim_say(&shapes->said, "%s=%zu, from the shape", name, size);
 }
 
 static void add_positions(pe_claim_shapes *shapes, size_t rows)
@@ -102,7 +83,7 @@ static void add_positions(pe_claim_shapes *shapes, size_t rows)
         return;
     snprintf(text, sizeof text, "0:%zu", rows);
     add(shapes, "positions", true, text);
-    say(shapes, "positions=0:%zu, one for each row", rows);
+    pe_claim_say(&shapes->said, "positions=0:%zu, one for each row", rows);
 }
 
 static void add_choice(pe_claim_shapes *shapes, unsigned which, const char *name,
@@ -111,270 +92,12 @@ static void add_choice(pe_claim_shapes *shapes, unsigned which, const char *name
     if (was_given(shapes, which))
         return;
     add(shapes, name, true, choice);
-    say(shapes, "%s=%s, %s", name, choice, reason);
-}
-
-/* ---- names ---- */
-
-enum family { NONE, TABLE, FUSED, COMPLEX, FLAT, ANGLES, VECTORS, QUERY, KEY, LADDER };
-
-/*
- * What buffers and tensors are called:
- * cos_cached, sin_cached, inv_freq, q_embed   huggingface/transformers modeling_llama.py
- * cos_sin_cache                               vllm-project/vllm rotary_embedding/base.py
- * freqs_cis                                   facebookresearch/llama llama/model.py
- * freqs_cos, freqs_sin                        karpathy/llama2.c model.py
- * cos_cache, sin_cache                        microsoft/onnxruntime RotaryEmbedding
- * rotary_cos_sin                              NVIDIA/TensorRT-LLM attention plugin
- */
-static const struct {
-    const char *name;
-    enum family family;
-    const char *plan; /* the name that plans have */
-} kinds[] = {
-    {"cos", TABLE, "cos"},
-    {"sin", TABLE, "sin"},
-    {"cos_cached", TABLE, "cos"},
-    {"sin_cached", TABLE, "sin"},
-    {"cos_cache", TABLE, "cos"},
-    {"sin_cache", TABLE, "sin"},
-    {"freqs_cos", TABLE, "cos"},
-    {"freqs_sin", TABLE, "sin"},
-    {"cos_sin", FUSED, "cos_sin"},
-    {"cos_sin_cache", FUSED, "cos_sin"},
-    {"freqs_cis", COMPLEX, "freqs_cis"},
-    {"rotary_cos_sin", FLAT, "rotary_cos_sin"},
-    {"inv_freq", LADDER, "inv_freq"},
-    {"freqs", ANGLES, "angles"},
-    {"angles", ANGLES, "angles"},
-    {"inputs", VECTORS, "inputs"},
-    {"rotated", VECTORS, "rotated"},
-    {"q", QUERY, "inputs"},
-    {"q_rotated", QUERY, "rotated"},
-    {"q_embed", QUERY, "rotated"},
-    {"k", KEY, "inputs"},
-    {"k_rotated", KEY, "rotated"},
-    {"k_embed", KEY, "rotated"},
-};
-
-/* Modules put theirs before a name: "model.rotary_emb.inv_freq", "_cos_cached". */
-static const char *last_part(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    const char *part = dot != NULL ? dot + 1 : name;
-    return *part == '_' ? part + 1 : part;
-}
-
-static size_t kind_of(const pe_stored *tensor)
-{
-    size_t k = 0;
-    while (k < PE_LEN(kinds) && strcmp(kinds[k].name, last_part(tensor->name)) != 0)
-        k++;
-    return tensor->dtype == PE_DTYPES ? PE_LEN(kinds) : k;
-}
-
-static enum family family_of(const pe_stored *tensor)
-{
-    const size_t k = kind_of(tensor);
-    return k < PE_LEN(kinds) ? kinds[k].family : NONE;
+    pe_claim_say(&shapes->said, "%s=%s, %s", name, choice, reason);
 }
 
 static bool is_table(const pe_resource *resource)
 {
     return strcmp(resource->name, "rope/table") == 0;
-}
-
-/* ---- groups ---- */
-
-static bool holds(const pe_stored_list *list, const pe_claim_group *group, const char *plan)
-{
-    for (size_t t = group->first; t < group->first + group->n; t++)
-        if (strcmp(kinds[kind_of(&list->tensor[t])].plan, plan) == 0)
-            return true;
-    return false;
-}
-
-static void move(pe_stored_list *list, size_t from, size_t to)
-{
-    const pe_stored moved = list->tensor[from];
-    memmove(&list->tensor[to + 1], &list->tensor[to], (from - to) * sizeof moved);
-    list->tensor[to] = moved;
-}
-
-/* The tensors of one family from `first` on, one of each name. */
-static pe_claim_group gather(pe_stored_list *list, size_t first, enum family family)
-{
-    pe_claim_group group = {.first = first,
-                            .vectors = family == VECTORS || family == QUERY || family == KEY};
-    for (size_t t = first; t < list->n; t++) {
-        const size_t k = kind_of(&list->tensor[t]);
-        if (k < PE_LEN(kinds) && kinds[k].family == family && !holds(list, &group, kinds[k].plan)) {
-            move(list, t, first + group.n);
-            group.n++;
-        }
-    }
-    return group;
-}
-
-static bool is_same(const pe_stored *a, const pe_stored *b)
-{
-    return a->dtype == b->dtype && a->bytes == b->bytes && memcmp(a->data, b->data, a->bytes) == 0;
-}
-
-/* One of the first `used` tensors that has the name of another module's. */
-static const pe_stored *twin_of(const pe_stored_list *list, size_t used, const pe_stored *tensor)
-{
-    for (size_t t = 0; t < used; t++)
-        if (strcmp(last_part(list->tensor[t].name), last_part(tensor->name)) == 0)
-            return &list->tensor[t];
-    return NULL;
-}
-
-/* The tensors behind the groups: copies of those, others of their names, and what is ignored. */
-static void say_rest(pe_claim_shapes *shapes, const pe_stored_list *list, size_t used)
-{
-    enum { MOST = 8 };
-    size_t copies = 0, ignored = 0;
-    for (size_t t = used; t < list->n; t++) {
-        const pe_stored *tensor = &list->tensor[t], *twin = twin_of(list, used, tensor);
-        if (twin != NULL && is_same(tensor, twin)) {
-            copies++;
-        } else if (ignored++ < MOST) {
-            say(shapes, "%s was not read%s%s", tensor->name,
-                twin != NULL ? ": it differs from " : "", twin != NULL ? twin->name : "");
-        }
-    }
-    if (ignored > MOST)
-        say(shapes, "%zu more tensors were not read", ignored - MOST);
-    if (copies > 0)
-        say(shapes, "%zu more tensors are copies of those that were read", copies);
-}
-
-size_t pe_claim_shapes_sort(pe_claim_shapes *shapes, const pe_resource *resource,
-                            pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX])
-{
-    static const enum family order[] = {VECTORS, QUERY, KEY,    TABLE, FUSED,
-                                        COMPLEX, FLAT,  ANGLES, LADDER};
-    size_t n = 0, used = 0;
-    for (size_t f = 0; f < PE_LEN(order) && n < PE_CLAIM_GROUPS_MAX && is_table(resource); f++) {
-        groups[n] = gather(tensors, used, order[f]);
-        used += groups[n].n;
-        n += groups[n].n > 0;
-    }
-    if (n > 0) {
-        say_rest(shapes, tensors, used);
-        return n;
-    }
-    groups[0] = (pe_claim_group){.n = tensors->n};
-    for (size_t t = 0; t < tensors->n; t++)
-        groups[0].vectors |= strcmp(tensors->tensor[t].name, "inputs") == 0 ||
-                             strcmp(tensors->tensor[t].name, "rotated") == 0;
-    return 1;
-}
-
-/* ---- rows and columns ---- */
-
-/* A tensor as rows: axes of one element aside, it has two. */
-typedef struct rows {
-    const pe_stored *tensor;
-    size_t n, width;
-} rows;
-
-static bool read_rows(const pe_stored *tensor, size_t last_axes, rows *out)
-{
-    const pe_shape *shape = &tensor->shape;
-    *out = (rows){tensor, 1, 1};
-    if (shape->ndim < last_axes || tensor->elements == 0)
-        return false;
-    for (size_t d = 0; d < shape->ndim; d++) {
-        if (d + last_axes >= shape->ndim)
-            out->width *= shape->dim[d];
-        else if (shape->dim[d] != 1 && out->n != 1)
-            return false;
-        else
-            out->n *= shape->dim[d];
-    }
-    return true;
-}
-
-static double at(const rows *r, size_t row, size_t column)
-{
-    const size_t e = r->tensor->fortran ? row + r->n * column : row * r->width + column;
-    return pe_dtype_load(r->tensor->dtype, r->tensor->data + e * pe_dtype_bytes(r->tensor->dtype));
-}
-
-/* Rows that are looked at. */
-#define LOOKED_AT 32
-
-static size_t looked_at(const rows *r, size_t k)
-{
-    return r->n <= LOOKED_AT ? k : k * (r->n - 1) / (LOOKED_AT - 1);
-}
-
-static size_t looks(const rows *r)
-{
-    return r->n < LOOKED_AT ? r->n : LOOKED_AT;
-}
-
-/* The largest number that is looked at: of a cosine, or nearly so, the amplitude. */
-static double amplitude_of(const rows *r)
-{
-    double most = 0;
-    for (size_t k = 0; k < looks(r); k++)
-        for (size_t c = 0; c < r->width; c++) {
-            const double x = fabs(at(r, looked_at(r, k), c));
-            most = isfinite(x) && x > most ? x : most;
-        }
-    return most;
-}
-
-/* 1, 0, or -1: tells nothing */
-typedef int test(double a, double b, double amplitude);
-
-/* Of pairs of columns, in halves or neighbours, the part that passes a test; NAN: none tells. */
-static double share(const rows *r, bool halves, test *of)
-{
-    size_t told = 0, held = 0;
-    const double most = amplitude_of(r);
-    for (size_t k = 0; k < looks(r); k++)
-        for (size_t i = 0; i < r->width / 2; i++) {
-            const size_t row = looked_at(r, k);
-            const int is = halves ? of(at(r, row, i), at(r, row, i + r->width / 2), most)
-                                  : of(at(r, row, 2 * i), at(r, row, 2 * i + 1), most);
-            told += is >= 0;
-            held += is > 0;
-        }
-    return told == 0 || r->width % 2 != 0 ? (double)NAN : (double)held / (double)told;
-}
-
-/* Sines near 0, and cosines near their amplitude, are equal in any table. */
-static int are_equal(double a, double b, double amplitude)
-{
-    if (!isfinite(a) || !isfinite(b) || fabs(a) <= 1e-3 * amplitude || fabs(a) > 0.99 * amplitude)
-        return -1;
-    return fabs(a - b) <= 1e-4 * fabs(a);
-}
-
-/* A pair on the circle. */
-static int are_a_pair(double a, double b, double amplitude)
-{
-    if (!isfinite(a) || !isfinite(b))
-        return -1;
-    return fabs(hypot(a, b) - amplitude) < 0.02 * amplitude;
-}
-
-/* Column 0 counts: angles of the fastest pair. */
-static bool counts(const rows *r)
-{
-    const double first = at(r, 0, 0), step = r->n > 1 ? at(r, 1, 0) - first : 0;
-    if (r->n < 3 || !isfinite(first) || step == 0)
-        return false;
-    for (size_t k = 0; k < looks(r); k++) {
-        const double row = (double)looked_at(r, k), wanted = first + step * row;
-        if (fabs(at(r, looked_at(r, k), 0) - wanted) > 1e-2 * fabs(wanted) + 1e-3)
-            return false;
-    }
-    return true;
 }
 
 /* ---- rotary tables ---- */
@@ -389,9 +112,10 @@ static double least_share(const pe_stored_list *list, bool halves)
 {
     double least = (double)NAN;
     for (size_t t = 0; t < list->n; t++) {
-        rows r;
-        const double one =
-            read_rows(&list->tensor[t], 1, &r) ? share(&r, halves, are_equal) : (double)NAN;
+        pe_tensor_rows r;
+        const double one = pe_tensor_rows_read(&list->tensor[t], 1, &r)
+                               ? pe_tensor_rows_share(&r, halves, pe_tensor_are_equal)
+                               : (double)NAN;
         least = one < least || isnan(least) ? one : least;
     }
     return least;
@@ -399,7 +123,8 @@ static double least_share(const pe_stored_list *list, bool halves)
 
 /* Does each number stand twice in a row, in which order? The numbers tell; where they do not, the
  * width of a head. Rows of half of it are of pairs, whatever is in them. */
-static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list, const rows *r)
+static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list,
+                         const pe_tensor_rows *r)
 {
     const double halves = least_share(list, true), neighbours = least_share(list, false);
     const bool as_pairs = shapes->head_dim == 2 * r->width && !was_given(shapes, ROTARY);
@@ -407,7 +132,7 @@ static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list, co
     const bool doubled = (by_halves || by_neighbours) && !as_pairs;
     const bool told = by_halves != by_neighbours;
     if (isnan(halves) && !was_given(shapes, CACHE_LAYOUT))
-        say(shapes, "the numbers do not tell the layout");
+        pe_claim_say(&shapes->said, "the numbers do not tell the layout");
     if (doubled || r->width == shapes->head_dim) {
         add_choice(shapes, CACHE_LAYOUT, "cache_layout", "hf",
                    doubled ? "each number stands twice in a row" : "rows are head_dim wide");
@@ -415,180 +140,128 @@ static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list, co
             add_choice(shapes, PAIRING, "pairing", by_halves ? "half" : "interleaved",
                        by_halves ? "the halves of a row are equal" : "neighbours are equal");
         else if (!was_given(shapes, PAIRING))
-            say(shapes, "the numbers do not tell whether pairing is half or "
-                        "interleaved");
+            pe_claim_say(&shapes->said, "the numbers do not tell whether pairing is half or "
+                                        "interleaved");
     }
     add_size(shapes, HEAD_DIM, "head_dim", doubled || shapes->hf ? r->width : 2 * r->width);
 }
 
-static void read_pairs(pe_claim_shapes *shapes, const rows *r, const char *layout,
+static void read_pairs(pe_claim_shapes *shapes, const pe_tensor_rows *r, const char *layout,
                        const char *reason)
 {
     add_choice(shapes, CACHE_LAYOUT, "cache_layout", layout, reason);
     add_size(shapes, HEAD_DIM, "head_dim", r->width);
 }
 
-/* One axis has all: do the numbers fall from 1, the first of them by one ratio? */
-static bool is_ladder(const pe_stored *tensor)
-{
-    rows r;
-    if (tensor->shape.ndim == 1)
-        return true;
-    if (!read_rows(tensor, 1, &r) || (r.n > 1 && r.width > 1) || tensor->elements < 3)
-        return false;
-    double before = 1, last = 1;
-    for (size_t e = 0; e < tensor->elements; e++) {
-        const double x = r.n > 1 ? at(&r, e, 0) : at(&r, 0, e);
-        if (!(x > 0) || (e == 0 ? fabs(x - 1) > 1e-2 : x >= last) ||
-            (e == 2 && fabs(last * last - before * x) > 2e-2 * last * last))
-            return false;
-        before = last;
-        last = x;
-    }
-    return true;
-}
-
 /* A tensor without a name, or called as nothing is here: its numbers tell what it is. */
 static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
 {
-    rows r;
+    pe_tensor_rows r;
     const char *name = "cos";
     if (tensor->is_complex || (tensor->shape.ndim == 3 && tensor->shape.dim[2] == 2)) {
         name = "freqs_cis";
-    } else if (is_ladder(tensor)) {
+    } else if (pe_tensor_is_ladder(tensor)) {
         name = "inv_freq";
-    } else if (!read_rows(tensor, 1, &r)) {
+    } else if (!pe_tensor_rows_read(tensor, 1, &r)) {
         return;
-    } else if (counts(&r)) {
+    } else if (pe_tensor_rows_count(&r)) {
         name = "angles";
-    } else if (share(&r, true, are_a_pair) > 0.5 && !(share(&r, true, are_equal) > 0.5)) {
+    } else if (pe_tensor_rows_share(&r, true, pe_tensor_are_a_pair) > 0.5 &&
+               !(pe_tensor_rows_share(&r, true, pe_tensor_are_equal) > 0.5)) {
         name = "cos_sin";
-    } else if (fabs(at(&r, 0, r.width - 1)) < 0.5) {
+    } else if (fabs(pe_tensor_rows_at(&r, 0, r.width - 1)) < 0.5) {
         name = "sin"; /* the slowest pair is at the start of its circle */
     }
     set_name(tensor, name);
-    say(shapes, "the table is read as %s, from its %s", name,
-        tensor->shape.ndim == 2 ? "numbers" : "shape");
+    pe_claim_say(&shapes->said, "the table is read as %s, from its %s", name,
+                 tensor->shape.ndim == 2 ? "numbers" : "shape");
 }
 
 /* Of the family that the tensors belong to. */
-static void read_family(pe_claim_shapes *shapes, enum family family, const pe_stored_list *list,
-                        const rows *r)
+static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const pe_stored_list *list,
+                        const pe_tensor_rows *r)
 {
     const size_t elements = r->tensor->elements;
-    if (family == FUSED)
+    if (family == PE_FAMILY_FUSED)
         read_pairs(shapes, r, "vllm", "cosines then sines in a row");
-    if (family == COMPLEX)
+    if (family == PE_FAMILY_COMPLEX)
         read_pairs(shapes, r, "meta", "a cosine and a sine as a complex number");
-    if (family == FLAT)
+    if (family == PE_FAMILY_FLAT)
         add_choice(shapes, CACHE_LAYOUT, "cache_layout", "trtllm", "one row of all");
-    if (family == TABLE || family == ANGLES)
+    if (family == PE_FAMILY_TABLE || family == PE_FAMILY_ANGLES)
         read_doubled(shapes, list, r);
-    if (family == FLAT && shapes->head_dim > 0)
+    if (family == PE_FAMILY_FLAT && shapes->head_dim > 0)
         add_positions(shapes, elements / shapes->head_dim);
-    else if (family != FLAT)
+    else if (family != PE_FAMILY_FLAT)
         add_positions(shapes, r->n);
-    shapes->angles = family == ANGLES;
+    shapes->angles = family == PE_FAMILY_ANGLES;
     if (shapes->angles)
-        say(shapes, "angles are compared by their cosines and sines");
-}
-
-static enum family name_as_planned(pe_stored_list *list)
-{
-    for (size_t t = 0; t < list->n; t++)
-        if (kind_of(&list->tensor[t]) < PE_LEN(kinds))
-            set_name(&list->tensor[t], kinds[kind_of(&list->tensor[t])].plan);
-    return family_of(&list->tensor[0]);
+        pe_claim_say(&shapes->said, "angles are compared by their cosines and sines");
 }
 
 static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_stored_list *list)
 {
-    rows r;
-    if (list->n == 1 && family_of(&list->tensor[0]) == NONE && !was_given(shapes, CACHE_LAYOUT))
+    pe_tensor_rows r;
+    if (list->n == 1 && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_NONE &&
+        !was_given(shapes, CACHE_LAYOUT))
         name_lone(shapes, &list->tensor[0]);
-    const enum family family = name_as_planned(list);
-    if (family == LADDER) {
+    const pe_claim_family family = pe_claim_groups_name(list);
+    if (family == PE_FAMILY_LADDER) {
         *resource = pe_registry_find("rope/frequencies");
         add_size(shapes, HEAD_DIM, "head_dim", 2 * list->tensor[0].elements);
         return;
     }
-    if (family != NONE && family != VECTORS &&
-        read_rows(&list->tensor[0], family == COMPLEX ? 2 : 1, &r))
+    if (family != PE_FAMILY_NONE && family != PE_FAMILY_VECTORS &&
+        pe_tensor_rows_read(&list->tensor[0], family == PE_FAMILY_COMPLEX ? 2 : 1, &r))
         read_family(shapes, family, list, &r);
-    for (size_t t = 0; t < list->n && shapes->onnx && family == TABLE; t++)
+    for (size_t t = 0; t < list->n && shapes->onnx && family == PE_FAMILY_TABLE; t++)
         set_name(&list->tensor[t],
                  strcmp(list->tensor[t].name, "cos") == 0 ? "cos_cache" : "sin_cache");
 }
 
 /* ---- rotary tables of patches ---- */
 
-/* Does each number stand twice in a row, bit for bit: one half after the other, or neighbours? */
-static bool is_doubled(const rows *r, bool halves)
-{
-    for (size_t k = 0; k < r->n; k++) {
-        pe_turn_spend(r->width);
-        for (size_t i = 0; i < r->width / 2; i++) {
-            const double a = halves ? at(r, k, i) : at(r, k, 2 * i);
-            const double b = halves ? at(r, k, i + r->width / 2) : at(r, k, 2 * i + 1);
-            if (!(a == b))
-                return false;
-        }
-    }
-    return r->width % 2 == 0;
-}
-
-/* Keep one of the two, in the place of the numbers. */
-static void halve(pe_stored *tensor, const rows *r, bool halves)
-{
-    const size_t each = pe_dtype_bytes(tensor->dtype), half = r->width / 2;
-    unsigned char *data = (unsigned char *)(uintptr_t)tensor->data; /* the body's, or the claim's */
-    for (size_t k = 0; k < r->n; k++)
-        for (size_t i = 0; i < half; i++)
-            memmove(data + (k * half + i) * each,
-                    data + (k * r->width + (halves ? i : 2 * i)) * each, each);
-    tensor->shape.dim[tensor->shape.ndim - 1] = half;
-    tensor->elements /= 2;
-    tensor->bytes /= 2;
-}
-
 /* Models keep cos and sin of head_dim columns; the plan has one for each pair. Cosines of many
  * patches are not equal by chance. */
 static void halve_doubled(pe_claim_shapes *shapes, pe_stored_list *list)
 {
-    rows r;
+    pe_tensor_rows r;
     bool halves = true;
     for (size_t t = 0; t < list->n; t++) {
         pe_stored *tensor = &list->tensor[t];
-        if (strcmp(tensor->name, "row_col") == 0 || tensor->fortran || !read_rows(tensor, 1, &r) ||
+        if (strcmp(tensor->name, "row_col") == 0 || tensor->fortran ||
+            !pe_tensor_rows_read(tensor, 1, &r) ||
             (shapes->head_dim != 0 && r.width != shapes->head_dim))
             continue;
-        halves = is_doubled(&r, true);
-        if (!halves && !is_doubled(&r, false))
+        halves = pe_tensor_rows_are_doubled(&r, true);
+        if (!halves && !pe_tensor_rows_are_doubled(&r, false))
             continue;
-        halve(tensor, &r, halves);
-        say(shapes, "each number of %s stands twice in a row", tensor->name);
+        pe_tensor_halve(tensor, &r, halves);
+        pe_claim_say(&shapes->said, "each number of %s stands twice in a row", tensor->name);
     }
 }
 
 /* Angles are larger than 1 somewhere; cosines begin with 1. */
 static void name_lone_of_patches(pe_claim_shapes *shapes, pe_stored *tensor)
 {
-    rows r;
-    if (family_of(tensor) != NONE || !read_rows(tensor, 1, &r))
+    pe_tensor_rows r;
+    if (pe_claim_family_of(tensor) != PE_FAMILY_NONE || !pe_tensor_rows_read(tensor, 1, &r))
         return;
-    const char *name = amplitude_of(&r) > 1.01 ? "angles" : at(&r, 0, 0) > 0.5 ? "cos" : "sin";
+    const char *name = pe_tensor_rows_amplitude(&r) > 1.01 ? "angles"
+                       : pe_tensor_rows_at(&r, 0, 0) > 0.5 ? "cos"
+                                                           : "sin";
     set_name(tensor, name);
-    say(shapes, "the table is read as %s, from its numbers", name);
+    pe_claim_say(&shapes->said, "the table is read as %s, from its numbers", name);
 }
 
 static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
 {
-    rows r;
+    pe_tensor_rows r;
     if (list->n == 1)
         name_lone_of_patches(shapes, &list->tensor[0]);
     halve_doubled(shapes, list);
     const pe_stored *first = &list->tensor[0];
-    if (family_of(first) != NONE && read_rows(first, 1, &r))
+    if (pe_claim_family_of(first) != PE_FAMILY_NONE && pe_tensor_rows_read(first, 1, &r))
         add_size(shapes, HEAD_DIM, "head_dim", 2 * r.width);
 }
 
@@ -615,9 +288,9 @@ static const struct {
 /* The last `axes` axes: those before them have one element, or for two axes one between them. */
 static bool fit_axes(const pe_stored *tensor, size_t axes, size_t *out)
 {
-    rows r;
+    pe_tensor_rows r;
     const pe_shape *shape = &tensor->shape;
-    if (axes == 2 && shape->ndim >= 2 && read_rows(tensor, 1, &r)) {
+    if (axes == 2 && shape->ndim >= 2 && pe_tensor_rows_read(tensor, 1, &r)) {
         out[0] = r.n;
         out[1] = r.width;
         return true;
@@ -637,7 +310,7 @@ static void unname(pe_claim_shapes *shapes, const char *resource, pe_stored *ten
         return;
     if (strcmp(tensor->name, "table") != 0 && strcmp(tensor->name, "data") != 0 &&
         strcmp(tensor->name, "bias") != 0 && strcmp(tensor->name, "slopes") != 0)
-        say(shapes, "%s is read as the table", tensor->name);
+        pe_claim_say(&shapes->said, "%s is read as the table", tensor->name);
     tensor->name[0] = '\0';
 }
 

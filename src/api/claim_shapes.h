@@ -6,14 +6,6 @@
 #include "files/stored.h"
 #include "verify/verify.h"
 
-/** Tensors that one claim is about. */
-typedef struct pe_claim_group {
-    size_t first, n; /* of a list */
-    bool vectors;    /* inputs and rotated */
-} pe_claim_group;
-
-#define PE_CLAIM_GROUPS_MAX 4
-
 /** A parameter that was read off tensors. */
 typedef struct pe_claim_added {
     const char *name;
@@ -35,16 +27,6 @@ typedef struct pe_claim_shapes {
 
 /** A parameter was given; value: its text, perhaps in quotes. */
 void pe_claim_shapes_saw(pe_claim_shapes *shapes, const char *name, pe_slice value);
-
-/**
- * Sort the tensors of rope/table into groups, under the names that its plan has: buffers of modules
- * ("model.layers.0.rotary_emb.cos_cached"), q and k beside q_rotated and k_rotated. What has
- * another name goes behind them, in no group, and is said. Where no name is known, and for other
- * resources, all are one group.
- * Returns  how many groups.
- */
-size_t pe_claim_shapes_sort(pe_claim_shapes *shapes, const pe_resource *resource,
-                            pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX]);
 
 /**
  * Read off the tensors of a group what was not given: positions, head_dim, d_model, counts of heads

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* claim_groups.h - which tensors of an upload belong together, by what they are called. */
+#ifndef PE_API_CLAIM_GROUPS_H
+#define PE_API_CLAIM_GROUPS_H
+
+#include "base/buffer.h"
+#include "plan/plan.h"
+#include "files/stored.h"
+
+/** Say something of what is read, a line, unless that stands there already. */
+void pe_claim_say(pe_buffer *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** What tensors of rotary tables are. */
+typedef enum pe_claim_family {
+    PE_FAMILY_NONE, /* no name that is known */
+    PE_FAMILY_TABLE,
+    PE_FAMILY_FUSED,
+    PE_FAMILY_COMPLEX,
+    PE_FAMILY_FLAT,
+    PE_FAMILY_ANGLES,
+    PE_FAMILY_VECTORS,
+    PE_FAMILY_QUERY,
+    PE_FAMILY_KEY,
+    PE_FAMILY_LADDER
+} pe_claim_family;
+
+/** Tensors that one claim is about. */
+typedef struct pe_claim_group {
+    size_t first, n; /* of a list */
+    bool vectors;    /* inputs and rotated */
+} pe_claim_group;
+
+#define PE_CLAIM_GROUPS_MAX 4
+
+pe_claim_family pe_claim_family_of(const pe_stored *tensor);
+
+/**
+ * Sort the tensors of rope/table into groups, under the names that its plan has: buffers of modules
+ * ("model.layers.0.rotary_emb.cos_cached"), q and k beside q_rotated and k_rotated. What has
+ * another name goes behind them, in no group, and is said. Where no name is known, and for other
+ * resources, all are one group.
+ * Returns  how many groups.
+ */
+size_t pe_claim_groups_sort(pe_buffer *said, const pe_resource *resource, pe_stored_list *tensors,
+                            pe_claim_group groups[PE_CLAIM_GROUPS_MAX]);
+
+/** Give the tensors of a group the names that the plan has. Returns their family. */
+pe_claim_family pe_claim_groups_name(pe_stored_list *list);
+
+#endif
