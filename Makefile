@@ -170,7 +170,7 @@ MEASURED = $(foreach shard,0 1,build/models-report/measured.$(shard))
 # The environment in which configuration classes and modules are made.
 define MODELS_PYTHON
 	@test -x build/models-report/bin/python || python3 -m venv build/models-report
-	$(call say,PIP transformers $(REPORT_TRANSFORMERS)) build/models-report/bin/pip install -q transformers==$(REPORT_TRANSFORMERS) torch
+	$(call say,PIP transformers $(REPORT_TRANSFORMERS)) build/models-report/bin/pip install -q transformers==$(REPORT_TRANSFORMERS) torch parameterized
 endef
 
 models-report: $(B)/posenc ## compare models/resolve with every configuration class of transformers, and write tests/models/verdicts.tsv

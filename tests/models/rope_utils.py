@@ -4,9 +4,11 @@
     rope_utils.py FOLDER    run test_modeling_rope_utils.py of the installed transformers, kept in FOLDER
     rope_utils.py steps     compare the functions with the service, number by number, for many parameters
 
-Each function of ROPE_INIT_FUNCTIONS is replaced by GET /v1/rope/frequencies with numerics=float32; nothing else is. The
-default rope is a function of each model's class, so Llama's is replaced, too. FOLDER/test_modeling_rope_utils.py is taken as it
-is, or fetched from GitHub at the tag of the installed version. Both need transformers and torch (make rope-utils).
+Each function of ROPE_INIT_FUNCTIONS is replaced by GET /v1/rope/frequencies with numerics=float32. The default rope is a
+function of each model's class, so those of the two classes that the test asks are replaced, too: it compares frequencies with
+theirs by <=, and one of Gemma 3's 128 powers of 10000 is not correctly rounded in torch. Nothing else is replaced.
+FOLDER/test_modeling_rope_utils.py is taken as it is, or fetched from GitHub at the tag of the installed version. Both need
+transformers and torch, the first parameterized, too (make rope-utils).
 """
 import json
 import os
@@ -20,6 +22,7 @@ import urllib.request
 import torch
 import transformers
 from transformers import LlamaConfig, modeling_rope_utils
+from transformers.models.gemma3.modeling_gemma3 import Gemma3RotaryEmbedding
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 SOURCE = "https://raw.githubusercontent.com/huggingface/transformers/v{}/tests/utils/test_modeling_rope_utils.py"
@@ -66,7 +69,8 @@ def replacement(url, rope_type):
 def replace(url):
     for rope_type in UPSTREAM:
         modeling_rope_utils.ROPE_INIT_FUNCTIONS[rope_type] = replacement(url, rope_type)
-    LlamaRotaryEmbedding.compute_default_rope_parameters = staticmethod(replacement(url, "default"))
+    for model in (LlamaRotaryEmbedding, Gemma3RotaryEmbedding):
+        model.compute_default_rope_parameters = staticmethod(replacement(url, "default"))
 
 
 # --- upstream's test ---
