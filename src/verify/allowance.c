@@ -41,6 +41,7 @@ typedef struct element {
     size_t tensor, row, column;
     double x;     /* its value */
     double known; /* of this element, in the tensor that `lookup` names; or of all */
+    const pe_positions *positions; /* of the claim; NULL: it has none */
 } element;
 
 static double real(const element *at, const char *name)
@@ -175,9 +176,7 @@ static double decay_error(const element *at)
 /* Of angles the bound is that of unscaled frequencies, which no type of scaling exceeds by much. */
 static double xpos_error(const element *at)
 {
-    const pe_values *values = &at->guess->values;
-    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
-    const double p = pe_positions_at(positions, at->row);
+    const double p = pe_positions_at(at->positions, at->row);
     if (strcmp(at->plan->tensors[at->tensor].name, "scale") != 0)
         return wave(at->plan->scalars[0].value,
                     p * frequency(real(at, "rope_theta"), 2 * (double)at->column,
@@ -187,20 +186,22 @@ static double xpos_error(const element *at)
 }
 
 /* Cosines or sines alone, of one axis; of scaled frequencies as above. */
-static double table_frequency(const element *at)
+static void table_frequencies(const element *at, size_t columns, double *out)
 {
     const pe_values *values = &at->guess->values;
-    const size_t pairs = (size_t)integer(at, "rotary_dim") / 2, columns = at->plan->tensors[0].unit;
+    const size_t pairs = (size_t)integer(at, "rotary_dim") / 2;
     const bool neighbours = strcmp(pe_geometry_choice_text(values, "pairing"), "interleaved") == 0;
-    const size_t pair = columns > pairs && neighbours ? at->column / 2 : at->column % pairs;
-    return frequency(real(at, "rope_theta"), 2 * (double)pair, 2 * (double)pairs);
+    const double theta = real(at, "rope_theta");
+    for (size_t c = 0; c < columns; c++) {
+        const size_t pair = columns > pairs && neighbours ? c / 2 : c % pairs;
+        out[c] = frequency(theta, 2 * (double)pair, 2 * (double)pairs);
+    }
 }
 
 /* known: the frequency of the column */
 static double table_error(const element *at)
 {
-    const pe_positions *positions = &pe_values_find(&at->guess->values, "positions")->positions;
-    return wave(at->plan->scalars[0].value, pe_positions_at(positions, at->row) * at->known);
+    return wave(at->plan->scalars[0].value, pe_positions_at(at->positions, at->row) * at->known);
 }
 
 /* ---- biases ---- */
@@ -228,13 +229,13 @@ static const struct family {
     bool products;                       /* numbers may be kept in the upload's type on the way */
     const char *lookup;                  /* the tensor that tells `known`; NULL: none is needed */
     double (*of_all)(const element *at); /* instead: what it is for all elements */
-    double (*of_column)(const element *at); /* or for those of a column */
+    void (*of_columns)(const element *at, size_t columns, double *out); /* or for each column */
 } families[] = {
     {"sinusoidal/timing", timing_error, .lookup = NULL},
     {"sinusoidal/relative", relative_error, .lookup = "distances"},
     {"sinusoidal/grid", patch_error, .lookup = NULL},
     {"rope/grid", grid_error, .lookup = "angles"},
-    {"rope/table", table_error, .of_column = table_frequency},
+    {"rope/table", table_error, .of_columns = table_frequencies},
     {"rope/xpos/table", xpos_error, .lookup = NULL},
     {"rope/frequencies", frequency_error, .lookup = NULL},
     {"rope/decay", decay_error, .of_all = decay_per_offset},
@@ -306,16 +307,15 @@ static pe_status fill_errors(const struct family *family, element *at, const pe_
     const pe_plan *plan = at->plan;
     const size_t unit = plan->tensors[run->tensor].unit;
     const size_t beside = family->lookup != NULL ? find_tensor(plan, family->lookup) : 0;
-    const size_t width = family->lookup != NULL      ? plan->tensors[beside].unit
-                         : family->of_column != NULL ? unit
-                                                     : 1;
+    const size_t width = family->lookup != NULL       ? plan->tensors[beside].unit
+                         : family->of_columns != NULL ? unit
+                                                      : 1;
     double *known = calloc(width, sizeof *known);
     pe_status status = known == NULL ? pe_fail_memory(why) : PE_OK;
     if (status == PE_OK && family->of_all != NULL)
         known[0] = family->of_all(at);
-    for (at->column = 0; status == PE_OK && family->of_column != NULL && at->column < width;
-         at->column++)
-        known[at->column] = family->of_column(at);
+    if (status == PE_OK && family->of_columns != NULL)
+        family->of_columns(at, width, known);
     for (size_t e = 0, row = SIZE_MAX; e < run->n && status == PE_OK; e++) {
         at->row = (run->first + e) / unit;
         at->column = (run->first + e) % unit;
@@ -343,7 +343,11 @@ pe_status pe_allowance_of_run(const pe_guess *guess, const pe_plan *plan,
     const double u =
         stored != NULL ? ldexp(1, -stored->bits) : roundoff[guess->claim->uploads[0].array.dtype];
     const double product = family == NULL || family->products ? 2 * (1 + u) * u : 0;
-    element at = {.guess = guess, .plan = plan, .tensor = run->tensor};
+    const pe_value *positions = pe_values_find(&guess->values, "positions");
+    element at = {.guess = guess,
+                  .plan = plan,
+                  .tensor = run->tensor,
+                  .positions = positions != NULL ? &positions->positions : NULL};
     for (size_t e = 0; e < run->n; e++)
         exact[e] = float32[e] = isfinite(run->value[e]) ? product * fabs(run->value[e]) : 0;
     return family == NULL ? PE_OK : fill_errors(family, &at, run, float32, why);
