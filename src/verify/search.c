@@ -132,7 +132,7 @@ static pe_status compare(const pe_comparison *of, pe_report *report, pe_problem 
 }
 
 /* A claim of another width is not compared; only faults can explain the upload. */
-static pe_status compare_and_diagnose(pe_search *s, pe_problem *why)
+static pe_status compare_and_diagnose(pe_search *s, pe_upload_view *whole, pe_problem *why)
 {
     size_t work = 0; /* is not counted as that of a search */
     pe_report *report = s->report;
@@ -149,7 +149,8 @@ static pe_status compare_and_diagnose(pe_search *s, pe_problem *why)
         if (report->matches)
             return pe_blind_find(s, why);
     }
-    return diagnose(s, why);
+    const pe_status status = pe_upload_view_hold(whole, why);
+    return status == PE_OK ? diagnose(s, why) : status;
 }
 
 /* A width that neither the claim nor a fault explains is no table of these parameters at all. */
@@ -171,8 +172,8 @@ static const pe_fault permuted = {
             "is a permutation of the claimed one, as with heads last)",
     .remedy = "transpose the tensor: the order of axes is that of the claimed resource"};
 
-static pe_status verify(const pe_upload_view *view, const pe_verify_context *context,
-                        pe_report *report, pe_problem *why)
+static pe_status verify(pe_upload_view *view, const pe_verify_context *context, pe_report *report,
+                        pe_problem *why)
 {
     pe_search s = {.whole = view, .view = view, .bounds = context->bounds, .report = report};
     pe_status status = pe_guess_make(view->claim, context, &s.claim, why);
@@ -182,7 +183,7 @@ static pe_status verify(const pe_upload_view *view, const pe_verify_context *con
         pe_guess_say(&s.claim, &permuted, permuted.remedy);
         pe_buffer_str(&s.claim.rule, permuted.rule);
     }
-    status = compare_and_diagnose(&s, why);
+    status = compare_and_diagnose(&s, view, why);
     pe_guess_free(&s.claim);
     return status == PE_OK ? check_width(view, report, why) : status;
 }

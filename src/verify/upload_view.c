@@ -45,13 +45,18 @@ size_t pe_upload_view_tensor(const pe_upload_view *view, size_t at)
     return t;
 }
 
+/* How many columns of a row are a tensor's. */
+static size_t columns_of(const pe_upload_view *view, size_t t)
+{
+    return view->layout != NULL ? view->tensor_at[t + 1] - view->tensor_at[t] : view->width;
+}
+
 /* Where column c of a row stands: its tensor, and the tensor's element. */
 static const pe_array *place_of(const pe_upload_view *view, bool inputs, size_t row, size_t column,
                                 size_t *element)
 {
     const size_t t = pe_upload_view_tensor(view, column);
-    const size_t first = view->tensor_at[t], width = view->tensor_at[t + 1] - first;
-    *element = row * width + column - first;
+    *element = row * columns_of(view, t) + column - view->tensor_at[t];
     return inputs ? &view->claim->inputs : &view->claim->uploads[t].array;
 }
 
@@ -69,13 +74,15 @@ double pe_upload_view_at(const pe_upload_view *view, bool inputs, size_t row, si
 void pe_upload_view_take(const pe_upload_view *view, bool inputs, size_t row, double *out)
 {
     const double *held = inputs ? view->inputs : view->got;
+    const size_t all = pe_upload_view_row_width(view, row);
     if (held != NULL) {
-        memcpy(out, held + row * view->width, view->width * sizeof *out);
+        memcpy(out, held + row * view->width, all * sizeof *out);
         return;
     }
     for (size_t t = 0; t < view->n_tensors; t++) {
         size_t e;
-        const size_t first = view->tensor_at[t], width = view->tensor_at[t + 1] - first;
+        const size_t first = view->tensor_at[t];
+        const size_t width = view->layout != NULL ? columns_of(view, t) : all;
         const pe_array *array = place_of(view, inputs, row, first, &e);
         const size_t bytes = pe_dtype_bytes(array->dtype);
         for (size_t c = 0; c < width; c++)
@@ -179,6 +186,17 @@ static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_pro
     return PE_OK;
 }
 
+pe_status pe_upload_view_hold(pe_upload_view *view, pe_problem *why)
+{
+    const pe_claim *claim = view->claim;
+    if (view->layout != NULL || view->got != NULL)
+        return PE_OK;
+    const pe_status status = make_doubles(view->elements, &view->got, why);
+    for (size_t t = 0; t < claim->n_uploads && status == PE_OK; t++)
+        to_doubles(&claim->uploads[t].array, 1, 1, view->got + view->tensor_at[t]);
+    return status;
+}
+
 static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
 {
     const pe_claim *claim = view->claim;
@@ -207,12 +225,8 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
     view->width = PE_PLAIN_ROW;
     view->rows = (view->elements + PE_PLAIN_ROW - 1) / PE_PLAIN_ROW;
     view->tokens = view->batch_tokens = view->rows;
-    const pe_status status = make_doubles(view->elements, &view->got, why);
-    if (status != PE_OK)
-        return status;
-    for (size_t t = 0; t < claim->n_uploads; t++)
-        to_doubles(&claim->uploads[t].array, 1, 1, view->got + view->tensor_at[t]);
-    return PE_OK;
+    return view->elements > PE_VIEW_HELD && view->n_tensors == 1 ? PE_OK
+                                                                 : pe_upload_view_hold(view, why);
 }
 
 static pe_status check_vectors(const pe_claim *claim, size_t *axis, pe_problem *why)

@@ -6,7 +6,7 @@
 #include "verify/geometry.h"
 #include "verify/verify.h"
 
-/** Most plain numbers of an upload: they are held as doubles. */
+/** Most plain numbers of an upload: where they do not match they are held as doubles. */
 #define PE_PLAIN_MAX 16777216
 /** Elements in a row of plain numbers. */
 #define PE_PLAIN_ROW 1024
@@ -34,8 +34,9 @@ typedef struct pe_upload_view {
     size_t n_tensors;
     size_t plan_tensor[PE_UPLOADS_MAX];   /* which of the plan each is */
     size_t tensor_at[PE_UPLOADS_MAX + 1]; /* their first columns; plain numbers: first elements */
-    /** Owned; inputs: rotated only. NULL of a large upload of pairs (PE_VIEW_HELD): pe_upload_view_take
-     * and _at read its rows. */
+    /** Owned; inputs: rotated only. NULL of a large upload (PE_VIEW_HELD) of pairs, and of a lone
+     * tensor of plain numbers until pe_upload_view_hold: pe_upload_view_take and _at read its
+     * rows. */
     double *got, *inputs;
 } pe_upload_view;
 
@@ -44,10 +45,17 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why) PE_MUST_CHECK;
 void pe_upload_view_free(pe_upload_view *view);
 
-/** Elements of pairs of one axis up to which a view holds them as doubles. */
+/** Elements of pairs of one axis, or of one tensor of plain numbers, up to which a view holds them
+ * as doubles. */
 #define PE_VIEW_HELD 1048576
 
-/** Row `row` of the upload, or of the inputs; out: [width]. Not of plain numbers. */
+/** Hold plain numbers of any size as doubles: whoever looks for their faults reads them in no
+ * order.
+ * Errors  OVERLOADED (memory). */
+pe_status pe_upload_view_hold(pe_upload_view *view, pe_problem *why) PE_MUST_CHECK;
+
+/** Row `row` of the upload, or of the inputs; out: [width], of which pe_upload_view_row_width are
+ * written. Of plain numbers: of one tensor, or held. */
 void pe_upload_view_take(const pe_upload_view *view, bool inputs, size_t row, double *out);
 /** One number of that row. */
 double pe_upload_view_at(const pe_upload_view *view, bool inputs, size_t row, size_t column);
