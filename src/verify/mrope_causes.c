@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "verify/findings.h"
 #include "verify/mrope_changes.h"
 
 /* How far from the claim a shift is looked for. */
 #define FARTHEST 4096
+
+#define RESTARTS "make one ladder of all pairs of the head, then cut it into sections"
 
 /* ---- the claim ---- */
 
@@ -160,13 +163,15 @@ static pe_status try_rows(pe_search *s, pe_guess *guess, pe_problem *why)
 
 /* ---- which axis a pair follows ---- */
 
-/* Does the pair turn by the positions of the axis, in all rows? */
-static bool follows_axis(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
-                         size_t i, size_t a)
+/* Does the pair turn by the positions of the axis times w, in all rows? */
+static bool turns_by(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
+                     size_t i, size_t a, double w)
 {
     const pe_geometry *g = &expect->geometry;
-    const double w = expect->frequency[i], size = expect->amplitude;
+    const double size = expect->amplitude;
     const double roundoff = pe_upload_view_roundoff(of->view);
+    pe_turn_spend(8 * x->tokens);
+    *of->work += 2 * x->tokens;
     for (size_t t = 0; t < x->tokens; t++) {
         const double *got = of->view->got + t * of->view->width, angle = w * pe_mrope_axis(x, a)[t];
         const double slack = size * (0x1p-20 * (1 + fabs(angle)) + 2 * roundoff);
@@ -175,6 +180,12 @@ static bool follows_axis(const pe_comparison *of, const pe_expect *expect, const
             return false;
     }
     return true;
+}
+
+static bool follows_axis(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
+                         size_t i, size_t a)
+{
+    return turns_by(of, expect, x, i, a, expect->frequency[i]);
 }
 
 /* That of the pair before it where several do; PE_AXES: none. */
@@ -211,6 +222,100 @@ static bool tell_axes(const pe_comparison *of, const pe_expect *expect, const pe
     return none * 2 < pairs;
 }
 
+/* ---- frequencies that begin again ---- */
+
+/* The claimed axis of a pair, as Qwen2-VL and Qwen3-VL give pairs to axes. */
+static size_t claimed_axis(const pe_mrope_axes *x, size_t i)
+{
+    if (x->interleaved)
+        return i % PE_AXES > 0 && (double)i < PE_AXES * x->section[i % PE_AXES] ? i % PE_AXES
+                                                                                : (size_t)PE_TIME;
+    const double height = x->section[PE_TIME], width = height + x->section[PE_HEIGHT];
+    return (double)i < height ? PE_TIME : (double)i < width ? PE_HEIGHT : PE_WIDTH;
+}
+
+/* Of pair k in a section of its own: claimed exponents, or those of a ladder as short as that. */
+static double section_frequency(const pe_expect *expect, const pe_mrope_axes *x, size_t k, size_t a,
+                                bool own)
+{
+    const double w = expect->frequency[k];
+    return own ? pow(w, (double)expect->geometry.pairs / x->section[a]) : w;
+}
+
+/* False: some pair turns otherwise. Without `own` pairs may also begin again in the midst of a
+ * section. */
+static bool read_restarts(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
+                          bool own, double *ladder)
+{
+    const size_t n = own ? 1 : 3;
+    size_t count[PE_AXES] = {0}, next = 0, restarts = 0;
+    for (size_t i = 0; i < expect->geometry.pairs; i++) {
+        const size_t a = claimed_axis(x, i), choices[] = {count[a]++, next, 0};
+        size_t c = 0;
+        do
+            ladder[i] = section_frequency(expect, x, choices[c], a, own);
+        while (!turns_by(of, expect, x, i, a, ladder[i]) && ++c < n);
+        if (c == n || !(ladder[i] > 0 && expect->frequency[i] > 0))
+            return false;
+        restarts += choices[c] < i;
+        next = choices[c] + 1;
+    }
+    return restarts > 0;
+}
+
+/* With freq_factors that turn the claimed frequencies into these, which it frees. */
+static pe_status try_ladder(pe_search *s, const pe_guess *claim, const pe_fault *fault,
+                            const pe_expect *expect, double *ladder, pe_problem *why)
+{
+    pe_guess guess;
+    pe_status status = pe_guess_copy(claim, &guess, why);
+    if (status != PE_OK) {
+        free(ladder);
+        return status;
+    }
+    pe_value *factors = pe_values_find(&guess.values, "freq_factors");
+    for (size_t i = 0; i < expect->geometry.pairs; i++)
+        ladder[i] = expect->frequency[i] / ladder[i];
+    factors->list = ladder;
+    factors->list_length = expect->geometry.pairs;
+    factors->present = true;
+    guess.distortion.values_inexact = true;
+    pe_guess_say(&guess, fault, fault->remedy);
+    pe_guess_format(&guess, fault->rule, 0, 0);
+    status = pe_attempts_try(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+static pe_status try_restarts(pe_search *s, pe_guess *claim, const pe_expect *expect,
+                              const pe_mrope_axes *x, pe_problem *why)
+{
+    static const pe_fault faults[] = {
+        {.name = "mrope_ladder_restarts",
+         .rule = "frequencies restart in each section: its pairs count from 0",
+         .remedy = RESTARTS},
+        {.name = "mrope_ladder_restarts",
+         .rule = "frequencies restart in each section: it has a ladder of its own, whose exponents "
+                 "are divided by the size of the section",
+         .remedy = RESTARTS},
+    };
+    const pe_comparison of = {s->whole, claim, &s->work};
+    const pe_value *factors = pe_values_find(&claim->values, "freq_factors");
+    pe_status status = PE_OK;
+    if (factors == NULL || factors->present)
+        return PE_OK;
+    for (size_t own = 0; own < PE_LEN(faults) && status == PE_OK; own++) {
+        double *ladder = calloc(expect->geometry.pairs, sizeof *ladder);
+        if (ladder == NULL)
+            return pe_fail_memory(why);
+        if (read_restarts(&of, expect, x, own > 0, ladder))
+            status = try_ladder(s, claim, &faults[own], expect, ladder, why);
+        else
+            free(ladder);
+    }
+    return status;
+}
+
 static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     static const pe_fault others = {.name = "mrope_sections",
@@ -225,11 +330,12 @@ static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
     status = make_axes(&of, &x, why);
     if (status == PE_OK)
         status = pe_expect_probe(&expect, why);
-    if (status == PE_OK && tell_axes(&of, &expect, &x, &rule))
+    if (status == PE_OK)
+        status = try_restarts(s, guess, &expect, &x, why);
+    if (status == PE_OK && pe_attempts_go_on(s) && tell_axes(&of, &expect, &x, &rule))
         status = pe_findings_tell(s->report, guess,
                                   &(pe_told){&others, pe_buffer_text(&rule), .fitted = true}, why,
                                   "each pair was held against the claimed positions of each axis");
-    *of.work += 4 * s->whole->elements;
     pe_buffer_free(&rule);
     free(x.at);
     pe_expect_free(&expect);

@@ -64,6 +64,17 @@ static bool drop_first(const row *of, pe_wave_change *c)
     return c->a != 0 && c->of->forward;
 }
 
+/* value: a grain; and_value: 1 for frequencies, 2 for angles, 4 for waves, together. */
+static bool round_to(const row *of, pe_wave_change *c)
+{
+    const pe_grain *grain = &pe_grains[(size_t)of->value];
+    const unsigned what = (unsigned)of->and_value;
+    c->frequencies = (what & 1) != 0 ? grain : NULL;
+    c->angles = (what & 2) != 0 ? grain : NULL;
+    c->waves = (what & 4) != 0 ? grain : NULL;
+    return true;
+}
+
 static bool scale(const row *of, pe_wave_change *c)
 {
     c->a = c->times = of->value;
@@ -170,6 +181,9 @@ static bool set_base(const row *of, pe_wave_change *c)
 
 #define FLAG(NAME) .make = set_flag, .flag = offsetof(pe_wave_change, NAME)
 
+#define WIDE               "keep frequencies and angles in float32; round cosines and sines at the end alone"
+#define ROUND(GRAIN, WHAT) .make = round_to, .value = PE_GRAIN_##GRAIN, .and_value = (WHAT)
+
 static const row rows[] = {
     PE_ROW("axes_exchanged",
            "rows and columns are exchanged: each axis has the coordinates of the other",
@@ -260,6 +274,20 @@ static const row rows[] = {
     PE_ROW("freq_shift",
            "exponents were divided by {a}, not by {b}: the denominator was n - 2, not n - 1",
            LADDER, .make = set_denominator, .value = -2),
+    PE_ROW("bfloat16_inv_freq", "frequencies (inv_freq) were rounded to bfloat16", WIDE,
+           ROUND(BFLOAT16, 1)),
+    PE_ROW("bfloat16_angles", "angles were rounded to bfloat16", WIDE, ROUND(BFLOAT16, 2)),
+    PE_ROW("bfloat16_angles", "frequencies and angles were computed in bfloat16", WIDE,
+           ROUND(BFLOAT16, 3)),
+    PE_ROW("bfloat16_arithmetic", "frequencies, angles and waves were all computed in bfloat16",
+           WIDE, ROUND(BFLOAT16, 7)),
+    PE_ROW("float16_inv_freq", "frequencies (inv_freq) were rounded to float16", WIDE,
+           ROUND(FLOAT16, 1)),
+    PE_ROW("float16_angles", "angles were rounded to float16", WIDE, ROUND(FLOAT16, 2)),
+    PE_ROW("float16_angles", "frequencies and angles were computed in float16", WIDE,
+           ROUND(FLOAT16, 3)),
+    PE_ROW("float16_arithmetic", "frequencies, angles and waves were all computed in float16", WIDE,
+           ROUND(FLOAT16, 7)),
     PE_ROW("base_other", "the base of the frequencies (theta) was {a}, not {b}", LADDER,
            .make = set_base),
 };

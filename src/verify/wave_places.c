@@ -84,20 +84,31 @@ double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
     return fmax(-c->clamp, fmin(c->clamp, x));
 }
 
+/* To the grain; near a boundary of rounding float32 arithmetic may fall to either side. */
+static double keep(const pe_grain *grain, double x, double *error)
+{
+    if (grain == NULL)
+        return x;
+    *error = pe_grain_round(grain, x + *error) - pe_grain_round(grain, x - *error);
+    return pe_grain_round(grain, x);
+}
+
 double pe_wave_number(const pe_wave_change *c, size_t e, double *error)
 {
     const place at = place_of(c, e);
     *error = 0;
     if (at.wave == PLACE)
         return pe_wave_coordinate(c, at.row, at.pair);
-    const double w = c->of->frequency[at.pair];
-    const double angle = pe_wave_coordinate(c, at.row, c->of->axis[at.pair]) *
-                         (c->power == 1 ? w : pow(w, c->power));
-    *error = ANGLE_ERROR * fabs(angle) + WAVE_ERROR;
+    const double w = c->of->frequency[at.pair], x = c->power == 1 ? w : pow(w, c->power);
+    const double made = pe_wave_coordinate(c, at.row, c->of->axis[at.pair]) *
+                        (c->frequencies == NULL ? x : pe_grain_round(c->frequencies, x));
+    *error = ANGLE_ERROR * fabs(made);
+    const double angle = keep(c->angles, made, error);
+    *error += WAVE_ERROR;
     if (at.wave == ANGLE)
         return angle;
     const double sign = at.wave == SINE && c->sine_negative ? -1 : 1;
-    return sign * (at.wave == SINE ? sin(angle) : cos(angle));
+    return sign * keep(c->waves, at.wave == SINE ? sin(angle) : cos(angle), error);
 }
 
 bool pe_wave_follows(const pe_wave_change *c, const double *numbers, double roundoff)

@@ -22,8 +22,9 @@ typedef struct pe_wave_table {
 /** Another table: each number says how it differs. */
 typedef struct pe_wave_change {
     const pe_wave_table *of;
-    double shift, times, power, clamp;  /* of coordinates; of frequencies, w^power */
-    double width;                       /* of a line, in which rows are counted */
+    double shift, times, power, clamp;            /* of coordinates; of frequencies, w^power */
+    const pe_grain *frequencies, *angles, *waves; /* types that they were rounded to; or NULL */
+    double width;                                 /* of a line, in which rows are counted */
     bool by_columns, backward;          /* rows go down first; from the last to the first */
     bool mirrored, upside_down;         /* lines run from right to left, from below */
     bool late, running;                 /* a row of zeros comes first; both axes count rows */

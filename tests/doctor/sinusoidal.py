@@ -164,17 +164,20 @@ ROWS = [
 # --- grids, signals, relative tables: each a function of its parameters ---
 
 
-def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0, norm=1.0, one_axis=False, freq=None, layout="sin_cos"):
+def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0, norm=1.0, one_axis=False, freq=None, layout="sin_cos",
+         types=(None, None)):
     """MAE's 2-D table: the first half of channels by the column, the second by the row."""
     quarter = c["d_model"] // 4
     w = np.power(base, -np.arange(quarter) / (quarter - shift)) if freq is None else freq(quarter)
+    w = arrays.rounded(w, types[0])
     y, x = np.meshgrid(np.arange(c["height"]), np.arange(c["width"]), indexing="ij")
     if transpose:
         y, x = np.meshgrid(np.arange(c["height"]), np.arange(c["width"]), indexing="xy")
     first, second = (y, x) if swap else (x, y)
     if one_axis:
         second = first
-    parts = [laid_out(np.sin(a), np.cos(a), layout) for a in ((p.reshape(-1, 1) + offset) * norm * w for p in (first, second))]
+    parts = [laid_out(np.sin(a), np.cos(a), layout) for a in (
+        arrays.rounded((p.reshape(-1, 1) + offset) * norm * w, types[1]) for p in (first, second))]
     return np.concatenate(parts, -1)
 
 
@@ -212,6 +215,9 @@ FUNCTIONS = [
         ("g: one axis twice", "axes|stuck", {"one_axis": True}, ""),
         ("g: interleaved", "layout", {"layout": "interleaved"}, ""),
         ("g: cos before sin", "layout|exchange", {"layout": "cos_sin"}, ""),
+        ("g: bfloat16 frequencies", "low16|bf16", {"types": ("bfloat16", None)}, ""),
+        ("g: bfloat16 angles", "low16|bf16", {"types": (None, "bfloat16")}, ""),
+        ("g: frequencies and angles in bfloat16", "low16|bf16", {"types": ("bfloat16", "bfloat16")}, ""),
         ("g: frequencies over d/2", "ladder|root|theta", {"freq": lambda q: np.power(1e4, -np.arange(q) / (2 * q))}, ""),
     ]),
     ("sinusoidal/timing", SIGNAL, timing, [

@@ -250,10 +250,16 @@ def axes_of(c):
     return axis
 
 
+def of_axis(c):
+    """The number of each pair among those of its axis."""
+    axis = axes_of(c)
+    return np.array([np.sum(axis[:i] == a) for i, a in enumerate(axis)])
+
+
 def mrope(c, p=None, axis=None, w=None, swap=None, store=None):
     p = np.asarray(c["positions"], float) if p is None else p(np.asarray(c["positions"], float))
     axis = axes_of(c) if axis is None else axis(c)
-    w = (lambda w: w)(ladder.frequencies(c)) if w is None else w(ladder.frequencies(c))
+    w = ladder.frequencies(c) if w is None else w(ladder.frequencies(c), c)
     a = p[axis].T * w
     return np.cos(a), np.sin(a)
 
@@ -297,7 +303,10 @@ MROPE_ROWS = [
     ("o: sections in reverse", "sections|axes", {"axis": lambda c: 2 - axes_of(c)}, ""),
     ("o: sections of 22, 21, 21", "sections", {"axis": lambda c: np.repeat(np.arange(3), [22, 21, 21])}, ""),
     ("o: sections one pair later", "sections", {"axis": lambda c: np.concatenate([[0], axes_of(c)[:-1]])}, ""),
-    ("o: frequencies restart in each section", "sections|ladder|restart", {"w": lambda w: np.concatenate([w[:24], w[:20], w[:20]])}, ""),
+    ("o: frequencies restart in each section", "sections|ladder|restart", {"w": lambda w, c: np.concatenate([w[:24], w[:20], w[:20]])}, ""),
+    ("o: each axis counts its pairs from 0", "sections|ladder|restart", {"w": lambda w, c: w[of_axis(c)]}, ""),
+    ("o: each axis has a ladder of its own", "sections|ladder|restart",
+     {"w": lambda w, c: c["rope_theta"] ** -(of_axis(c) / np.asarray(c["mrope_section"])[axes_of(c)])}, ""),
     ("o: sections ignored, width for all", "axes|one_axis|sections", {"axis": lambda c: np.full(64, 2)}, ""),
     ("o: image not moved behind the text", "shift|image", {"p": image(lambda part, s, p: part - s)}, ""),
     ("o: patches in columns", "axes|permuted|image", {"p": image(lambda part, s, p: part[[0, 2, 1]])}, "huggingface/transformers#41380"),
@@ -306,7 +315,7 @@ MROPE_ROWS = [
     ("o: text after the image one early", "shift|image|delta", {"p": after_image(lambda part, p: part - 1)}, ""),
     ("o: image's time runs", "axes|stride|image", {"p": image(lambda part, s, p: np.stack([part[1], part[1], part[2]]))}, ""),
     ("o: all one too large", "shift", {"p": lambda p: p + 1}, ""),
-    ("o: theta 10000", "theta", {"w": lambda w: np.power(1e4, -np.arange(64) / 64)}, ""),
+    ("o: theta 10000", "theta", {"w": lambda w, c: np.power(1e4, -np.arange(64) / 64)}, ""),
     ("o: left padding counted", "shift|padding", {"p": lambda p: p + 5}, ""),
     ("o: width one too large", "shift|axes", {"p": lambda p: p + [[0], [0], [1]]}, ""),
 ]
@@ -314,7 +323,8 @@ MROPE_ROWS = [
 # --- rope/grid, xPos, positions of M-RoPE, scaled bases ---
 
 
-def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one=False, convention=None, order=None, mix=False, width=None):
+def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one=False, convention=None, order=None, mix=False, width=None,
+            freq=None, angle=None):
     """Angles of patches: the row's, then the column's (Qwen2-VL, EVA-02); Pixtral gives even pairs to rows and odd ones to columns."""
     h, w, theta = c["height"], c["width"], theta or c.get("rope_theta", 1e4)
     y, x = (a.reshape(-1) * 1.0 for a in np.meshgrid(np.arange(h), np.arange(w), indexing="ij"))
@@ -332,8 +342,9 @@ def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one
     convention = convention or c.get("convention", "qwen2_vl")
     full = np.power(theta, -np.arange(0, c["head_dim"], 2) / c["head_dim"])
     half = np.power(theta, -np.arange(0, c["head_dim"] // 2, 2) / (d or c["head_dim"] // 2))
+    full, half = arrays.rounded(full, freq), arrays.rounded(half, freq)
     parts = [y[:, None] * full[::2], x[:, None] * full[1::2]] if convention == "pixtral" else [y[:, None] * half, x[:, None] * half]
-    a = np.concatenate(parts, 1)
+    a = arrays.rounded(np.concatenate(parts, 1), angle)
     return np.stack(parts, -1).reshape(a.shape) if mix else a
 
 
@@ -354,13 +365,15 @@ PATCH_ROWS = [
     ("p: width of the row count", "axes|width|stride|permuted", {"width": 6}, ""),
     ("p: width one too large", "axes|width|stride|permuted", {"width": 11}, ""),
     ("p: patches in reverse", "reverse|permuted", {"order": lambda h, w: np.arange(h * w)[::-1]}, ""),
+    ("p: bfloat16 angles", "low16|bf16", {"angle": "bfloat16"}, ""),
+    ("p: frequencies and angles in bfloat16", "low16|bf16", {"freq": "bfloat16", "angle": "bfloat16"}, ""),
     ("p: order of 2 x 2 merges", "permuted|merge", {"order": lambda h, w: np.arange(h * w).reshape(h // 2, 2, w // 2, 2).swapaxes(1, 2).reshape(-1)}, "osaurus-ai/vmlx-swift#225"),
 ]
 
 
 def patch_case(row, number, v):
     name, words, changes, cite = row
-    claim, store = pick([PATCHES, PIXTRAL], v + number), pick(["float32", "float64", "bfloat16"], number + v)
+    claim, store = pick([PATCHES, PIXTRAL], v + number), pick(["float32", "float64"] if "angle" in changes else ["float32", "float64", "bfloat16"], number + v)
     if "d" in changes:
         claim = PATCHES
     angles = [patches(claim), patches(claim, **changes)]

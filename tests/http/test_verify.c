@@ -15,6 +15,7 @@
 #include "support/tensors_file.h"
 #include "support/planted.h"
 #include "support/problem.h"
+#include "verify/grain.h"
 
 static test_server server, narrow; /* narrow: small bounds */
 
@@ -435,6 +436,17 @@ static void causes_are_read_off_plain_numbers(void **state)
          "xpos_center"},
         {"rope/table", "head_dim=16&mrope_section=2,3,3&" EXCHANGED,
          "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE, "mrope_axes_exchanged"},
+        /* pairs of each section count from 0; the second time in a ladder as long as the section */
+        {"rope/table",
+         "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE
+         "&freq_factors=1,1,0.1,0.1,0.1,0.0031622776601683794,0.0031622776601683794,"
+         "0.0031622776601683794",
+         "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE, "mrope_ladder_restarts"},
+        {"rope/table",
+         "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE
+         "&freq_factors=1,31.622776601683793,0.1,0.6812920690579611,4.6415888336127775,"
+         "0.0031622776601683794,0.021544346900318832,0.1467799267622069",
+         "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE, "mrope_ladder_restarts"},
     };
     (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
@@ -443,6 +455,48 @@ static void causes_are_read_off_plain_numbers(void **state)
                  cases[c].made);
         snprintf(claim, sizeof claim, "encoding=%s&%s", cases[c].path, cases[c].claimed);
         assert_told(target, claim, cases[c].fault);
+    }
+}
+
+/* Cosines or sines of patches, 3 by 4, of head_dim 16 and theta 10000; types of frequencies and
+ * angles. */
+static void add_patches(pe_buffer *body, const char *name, double (*wave)(double),
+                        const pe_grain *frequencies, const pe_grain *angles)
+{
+    pe_buffer_format(body, "\"%s\":[", name);
+    for (int k = 0; k < 12 * 8; k++) {
+        const int patch = k / 8, i = k % 8, at = i < 4 ? patch / 4 : patch % 4;
+        double w = pow(10, -(i % 4));
+        w = frequencies != NULL ? pe_grain_round(frequencies, w) : w;
+        pe_buffer_format(body, "%s%.9g",
+                         k == 0   ? "["
+                         : i == 0 ? "],["
+                                  : ",",
+                         wave(pe_grain_round(angles, at * w)));
+    }
+    pe_buffer_str(body, "]]");
+}
+
+static void grids_tell_where_a_narrow_type_came_in(void **state)
+{
+    const pe_grain *narrow_type = &pe_grains[PE_GRAIN_BFLOAT16];
+    static const char *const sentences[] = {"angles were rounded to bfloat16",
+                                            "frequencies and angles were computed in bfloat16"};
+    (void)state;
+    for (size_t both = 0; both < 2; both++) {
+        pe_buffer body = {0};
+        const pe_grain *frequencies = both > 0 ? narrow_type : NULL;
+        pe_buffer_str(&body, "{\"encoding\":\"rope/grid\",\"parameters\":{\"head_dim\":16,"
+                             "\"height\":3,\"width\":4},\"table\":{");
+        add_patches(&body, "cos", cos, frequencies, narrow_type);
+        pe_buffer_str(&body, ",");
+        add_patches(&body, "sin", sin, frequencies, narrow_type);
+        pe_buffer_str(&body, "}}");
+        json_t *report = verified(&server, sentences[both], pe_buffer_text(&body));
+        assert_string_equal(json_string_value(json_object_get(report, "conclusion")),
+                            sentences[both]);
+        json_decref(report);
+        pe_buffer_free(&body);
     }
 }
 
@@ -691,6 +745,7 @@ int main(void)
         cmocka_unit_test(positions_are_measured),
         cmocka_unit_test(a_wrong_grid_is_no_matter_of_positions),
         cmocka_unit_test(causes_are_read_off_plain_numbers),
+        cmocka_unit_test(grids_tell_where_a_narrow_type_came_in),
         cmocka_unit_test(slopes_are_measured),
         cmocka_unit_test(binary_vectors_may_be_of_any_type),
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
