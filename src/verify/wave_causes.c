@@ -181,7 +181,7 @@ static bool set_base(const row *of, pe_wave_change *c)
 
 #define FLAG(NAME) .make = set_flag, .flag = offsetof(pe_wave_change, NAME)
 
-#define WIDE               "keep frequencies and angles in float32; round cosines and sines at the end alone"
+#define WIDE               "keep frequencies and angles in float32; round the waves alone"
 #define ROUND(GRAIN, WHAT) .make = round_to, .value = PE_GRAIN_##GRAIN, .and_value = (WHAT)
 
 static const row rows[] = {
