@@ -10,10 +10,10 @@
 /* A rule of slopes: bias->made from the claim, and from numbers that it reads off bias->read. */
 typedef struct slope_rule {
     pe_fault fault;
-    bool (*make)(pe_bias *bias, double *a, double *b); /* {a}, {b}; false: it is none such */
-    double (*of)(double slope);                        /* instead: of the claimed one alone */
-    bool rest;   /* asked for only where no rule before it holds */
-    bool fitted; /* numbers, not a cause */
+    bool (*make)(pe_bias *bias); /* sets {a} and {b}, too; false: it is none such */
+    double (*of)(double slope);  /* instead: of the claimed one alone */
+    bool rest;                   /* asked for only where no rule before it holds */
+    bool fitted;                 /* numbers, not a cause */
 } slope_rule;
 
 /* ---- what rules of slopes share ---- */
@@ -122,17 +122,13 @@ static bool make_extra(pe_bias *bias, double step, double start)
     return p < num_heads(bias);
 }
 
-static bool make_odd_places(pe_bias *bias, double *a, double *b)
+static bool make_odd_places(pe_bias *bias)
 {
-    (void)a;
-    (void)b;
     return make_extra(bias, 2, 2);
 }
 
-static bool make_next_places(pe_bias *bias, double *a, double *b)
+static bool make_next_places(pe_bias *bias)
 {
-    (void)a;
-    (void)b;
     return make_extra(bias, 1, 1);
 }
 
@@ -144,16 +140,18 @@ static bool make_heads(pe_bias *bias, double n, double k)
     return n >= k + (double)bias->heads;
 }
 
-static bool make_other_heads(pe_bias *bias, double *a, double *b)
+static bool make_other_heads(pe_bias *bias)
 {
-    *b = num_heads(bias);
+    bias->b = num_heads(bias);
     double head;
-    return read_heads(bias, a, &head) && head == 0 && *a != *b && make_heads(bias, *a, 0);
+    return read_heads(bias, &bias->a, &head) && head == 0 && bias->a != bias->b &&
+           make_heads(bias, bias->a, 0);
 }
 
-static bool make_shard(pe_bias *bias, double *a, double *b)
+static bool make_shard(pe_bias *bias)
 {
-    return read_heads(bias, a, b) && *b > 0 && make_heads(bias, *a, *b);
+    return read_heads(bias, &bias->a, &bias->b) && bias->b > 0 &&
+           make_heads(bias, bias->a, bias->b);
 }
 
 static bool make_moved(pe_bias *bias, double by)
@@ -163,61 +161,56 @@ static bool make_moved(pe_bias *bias, double by)
     return power_below(bias) == num_heads(bias);
 }
 
-static bool make_earlier(pe_bias *bias, double *a, double *b)
+static bool make_earlier(pe_bias *bias)
 {
-    (void)a;
-    (void)b;
     return make_moved(bias, -1);
 }
 
-static bool make_later(pe_bias *bias, double *a, double *b)
+static bool make_later(pe_bias *bias)
 {
-    (void)a;
-    (void)b;
     return make_moved(bias, 1);
 }
 
-static bool make_bias_max(pe_bias *bias, double *a, double *b)
+static bool make_bias_max(pe_bias *bias)
 {
     double first, ratio;
     if (!read_ladder(bias, &first, &ratio) || !pe_numbers_is_near(bias->of, ratio, first))
         return false;
-    *a = round(-log2(ratio) * num_heads(bias));
-    *b = bias_max(bias);
+    bias->a = round(-log2(ratio) * num_heads(bias));
+    bias->b = bias_max(bias);
     for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = exp2(-*a * (head_at(bias, h) + 1) / num_heads(bias));
-    return *a > 0;
+        bias->made[h] = exp2(-bias->a * (head_at(bias, h) + 1) / num_heads(bias));
+    return bias->a > 0;
 }
 
-static bool make_half_twice(pe_bias *bias, double *a, double *b)
+static bool make_half_twice(pe_bias *bias)
 {
     const size_t half = bias->heads / 2;
     if (half == 0)
         return false;
-    *a = (double)half;
-    *b = num_heads(bias);
+    bias->a = (double)half;
+    bias->b = num_heads(bias);
     for (size_t h = 0; h < bias->heads; h++)
         bias->made[h] = slope_of(bias, (double)(h % half) + 1, (double)half);
-    return (double)bias->heads == *b && bias->heads % 2 == 0;
+    return (double)bias->heads == bias->b && bias->heads % 2 == 0;
 }
 
-static bool make_constant(pe_bias *bias, double *a, double *b)
+static bool make_constant(pe_bias *bias)
 {
-    (void)b;
-    *a = bias->read[0];
+    bias->a = bias->read[0];
     for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = *a;
-    return *a != 0 && bias->heads > 2;
+        bias->made[h] = bias->a;
+    return bias->a != 0 && bias->heads > 2;
 }
 
-static bool make_linear(pe_bias *bias, double *a, double *b)
+static bool make_linear(pe_bias *bias)
 {
     const size_t last = bias->heads - 1;
-    *a = bias->read[0];
-    *b = pe_numbers_tidy((bias->read[last] - *a) / (double)last);
+    bias->a = bias->read[0];
+    bias->b = pe_numbers_tidy((bias->read[last] - bias->a) / (double)last);
     for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = *a + *b * (double)h;
-    return last > 2 && *b != 0;
+        bias->made[h] = bias->a + bias->b * (double)h;
+    return last > 2 && bias->b != 0;
 }
 
 /* ---- the order of heads ---- */
@@ -228,10 +221,8 @@ static int compare_down(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static bool make_reversed(pe_bias *bias, double *a, double *b)
+static bool make_reversed(pe_bias *bias)
 {
-    (void)a;
-    (void)b;
     for (size_t h = 0; h < bias->heads; h++)
         bias->made[h] = bias->claimed[bias->heads - 1 - h];
     return true;
@@ -244,17 +235,13 @@ static bool make_rolled(pe_bias *bias, size_t by)
     return true;
 }
 
-static bool make_rolled_on(pe_bias *bias, double *a, double *b)
+static bool make_rolled_on(pe_bias *bias)
 {
-    (void)a;
-    (void)b;
     return make_rolled(bias, bias->heads - 1);
 }
 
-static bool make_rolled_back(pe_bias *bias, double *a, double *b)
+static bool make_rolled_back(pe_bias *bias)
 {
-    (void)a;
-    (void)b;
     return make_rolled(bias, 1);
 }
 
@@ -265,18 +252,16 @@ static void sort_claimed(pe_bias *bias)
     qsort(bias->made, bias->heads, sizeof *bias->made, compare_down);
 }
 
-static bool make_sorted(pe_bias *bias, double *a, double *b)
+static bool make_sorted(pe_bias *bias)
 {
-    (void)a;
-    (void)b;
     sort_claimed(bias);
     return true;
 }
 
 /* Every slope is another head's. Each is looked for among the claimed ones, in their order. */
-static bool make_permuted(pe_bias *bias, double *a, double *b)
+static bool make_permuted(pe_bias *bias)
 {
-    *a = *b = -1;
+    bias->a = bias->b = -1;
     sort_claimed(bias);
     double *sorted = malloc(2 * bias->heads * sizeof *sorted), *order = sorted + bias->heads;
     bool same = sorted != NULL;
@@ -294,40 +279,40 @@ static bool make_permuted(pe_bias *bias, double *a, double *b)
             at++;
         bias->made[h] = sorted[at];
         if (bias->made[h] != bias->claimed[h])
-            *(*a < 0 ? a : b) = (double)h;
+            *(bias->a < 0 ? &bias->a : &bias->b) = (double)h;
     }
     free(sorted);
     return same;
 }
 
 /* All but a few heads are as claimed. */
-static bool make_few(pe_bias *bias, double *a, double *b)
+static bool make_few(pe_bias *bias)
 {
     size_t few = 0;
     for (size_t h = 0; h < bias->heads; h++) {
         const bool same = pe_numbers_is_near(bias->of, bias->read[h], bias->claimed[h]);
         bias->made[h] = same ? bias->claimed[h] : bias->read[h];
         if (!same && few++ == 0) {
-            *a = (double)h;
-            *b = bias->read[h];
+            bias->a = (double)h;
+            bias->b = bias->read[h];
         }
     }
     return bias->form != PE_BIAS_SLOPES && few * 4 <= bias->heads;
 }
 
-static bool make_ladder(pe_bias *bias, double *a, double *b)
+static bool make_ladder(pe_bias *bias)
 {
-    if (!read_ladder(bias, a, b))
+    if (!read_ladder(bias, &bias->a, &bias->b))
         return false;
     for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = *a * pow(*b, (double)h);
+        bias->made[h] = bias->a * pow(bias->b, (double)h);
     return true;
 }
 
-static bool make_read(pe_bias *bias, double *a, double *b)
+static bool make_read(pe_bias *bias)
 {
-    *a = bias->read[0];
-    *b = bias->claimed[0];
+    bias->a = bias->read[0];
+    bias->b = bias->claimed[0];
     for (size_t h = 0; h < bias->heads; h++)
         bias->made[h] = bias->read[h];
     return true;
@@ -440,8 +425,13 @@ static double at_law(const void *context, size_t e, double claimed, double *erro
 
 static bool make(const slope_rule *rule, pe_bias *bias, pe_numbers_cause *cause)
 {
-    if (rule->make != NULL)
-        return rule->make(bias, &cause->a, &cause->b);
+    bias->a = bias->b = 0;
+    if (rule->make != NULL) {
+        const bool made = rule->make(bias);
+        cause->a = bias->a;
+        cause->b = bias->b;
+        return made;
+    }
     for (size_t h = 0; h < bias->heads; h++)
         bias->made[h] = rule->of(bias->claimed[h]);
     return true;
