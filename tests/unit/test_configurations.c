@@ -650,6 +650,8 @@ static const struct {
      "vision_config is not told: a configuration is an"},
     {"{" LLAMA ",\"a~b\":{\"model_type\":\"vit\"}}",
      "a~b is not told: the name of a configuration"},
+    {"{" LLAMA ",\"" LONG "within_a_tower\":{\"model_type\":\"vit\"}}",
+     "within_a_towe is not told: the name of a configuration has at most 63 bytes"},
     {"{\"text_config\":{\"text_config\":{\"text_config\":{\"text_config\":{" LLAMA
      ",\"text_config\":{\"rope_theta\":5e5}}}}}}",
      "text_config/text_config/text_config/text_config/text_config is not read"},
