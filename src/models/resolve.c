@@ -236,8 +236,10 @@ static void resolve(pe_reader *reader)
         refuse_wrapped(reader);
         warn_unknown(reader);
     }
-    if (scheme != PE_SCHEME_ROPE)
+    if (scheme != PE_SCHEME_ROPE) {
+        pe_softmax_scale_resolve(reader);
         pe_unread_keys_report(reader);
+    }
 }
 
 static pe_status resolve_whole(pe_reader *reader, pe_model **out)

@@ -686,6 +686,13 @@ static const struct {
     {"{" LLAMA "}", false, 0},
     {"{\"model_type\":\"gemma2\",\"query_pre_attn_scalar\":144}", true, 0.083333333333333329},
     {"{\"model_type\":\"zamba2\",\"use_mem_rope\":true}", true, 0.11180339887498948}, /* 80^-1/2 */
+    /* T5Attention.scaling, GPTNeoSelfAttention, MptAttention.softmax_scale of transformers 5.23.0 */
+    {"{\"model_type\":\"t5\"}", true, 1},
+    {"{\"model_type\":\"mt5\"}", true, 1},
+    {"{\"model_type\":\"gpt_neo\"}", true, 1},
+    {"{\"model_type\":\"gpt2\"}", false, 0},
+    {"{\"model_type\":\"mpt\",\"n_heads\":8,\"attn_config\":{\"softmax_scale\":0.5}}", true, 0.5},
+    {"{\"model_type\":\"mpt\",\"n_heads\":8,\"attn_config\":{\"softmax_scale\":null}}", false, 0},
     {"{\"model_type\":\"granite\",\"head_dim\":64,\"attention_multiplier\":0.0078125}", true,
      0.0078125},
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"qk_nope_head_dim\":128}", true,
