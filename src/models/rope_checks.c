@@ -39,7 +39,8 @@ static void take_derived(pe_rope_reading *r, const pe_values *checked)
     }
 }
 
-/* Where a type scales frequencies by their pairs alone, pe_rope_dims_read() evens out an odd part. */
+/* An odd part is evened out by pe_rope_dims_read() where a type scales frequencies by their pairs
+ * alone. */
 static void say_of_part(const pe_rope_reading *r, const char *where, char *out, size_t room)
 {
     const pe_values *values = &r->kind->values;

@@ -388,9 +388,9 @@ static bool is_padded(const pe_values *values)
 }
 
 /* Patch i of a side of n lies at (i + offset) times base_size / n, or scale / (n + eps), over
- * interpolation_scale. Positions are twice as large, to be whole. With padding n is the image's side;
- * patches beyond it lie where its last does, and those of lines without any at offset - 1, where n
- * is 0. */
+ * interpolation_scale. Positions are twice as large, to be whole. With padding n is the side of the
+ * image; patches beyond it lie where its last does, and those of lines without any at offset - 1,
+ * where n is 0. */
 static pe_status make_axis(const pe_values *values, const char *side, pe_tables *tables, axis *out,
                            pe_problem *why)
 {
