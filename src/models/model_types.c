@@ -80,6 +80,7 @@ static const struct member {
     MEMBER(TRUTH, temperature),
     MEMBER(NUMBER, merge),
     MEMBER(NUMBER, temporal_merge),
+    MEMBER(TEXT, after_grid),
     MEMBER(TRUTH, frames_apart),
     MEMBER(NUMBER, per_second),
     MEMBER(NUMBER, buckets),

@@ -74,13 +74,14 @@ typedef struct pe_model_type {
     const char *axes_key;        /* where a configuration gives them */
     const json_t *axis_order, *axes_theta, *axes_scale; /* of its class */
     const char *axes_scale_key;
-    const json_t *labels;  /* what its dictionary calls types of layers; "*": others */
-    bool tail;             /* the last channels of a head rotate */
-    bool temperature;      /* queries of layers that do not rotate grow with their position */
-    double merge;          /* spatial_merge_size of the vision tower's class */
-    double temporal_merge; /* temporal_merge_size of it */
-    bool frames_apart;     /* frames of a video stand apart, with text between them */
-    double per_second;     /* tokens_per_second of it */
+    const json_t *labels;   /* what its dictionary calls types of layers; "*": others */
+    bool tail;              /* the last channels of a head rotate */
+    bool temperature;       /* queries of layers that do not rotate grow with their position */
+    double merge;           /* spatial_merge_size of the vision tower's class */
+    double temporal_merge;  /* temporal_merge_size of it */
+    const char *after_grid; /* where positions go on after its grids; NULL: past the highest */
+    bool frames_apart;      /* frames of a video stand apart, with text between them */
+    double per_second;      /* tokens_per_second of it */
     double buckets, max_distance;
     double softmax_scale;     /* of the class, whatever head_dim is */
     const char *layout;       /* sinusoidal */

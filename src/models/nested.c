@@ -110,7 +110,7 @@ static const char *lack_of(const pe_reader *reader, const char *name, const json
     if (!json_is_object(value))
         return "a configuration is an object";
     if (strpbrk(name, "~/") != NULL || strlen(name) > PE_READER_NAME)
-        return "the name of a configuration has at most 31 bytes, and no ~ or /";
+        return "the name of a configuration has at most 63 bytes, and no ~ or /";
     return reader->depth == PE_READER_DEPTH ? too_deep : NULL;
 }
 

@@ -119,6 +119,8 @@ static bool read_merge(const part *p)
     read_vision_number(p, "spatial_merge_size", p->reader->type->merge);
     read_vision_number(p, "temporal_merge_size", p->reader->type->temporal_merge);
     read_vision_number(p, "tokens_per_second", p->reader->type->per_second);
+    if (p->reader->type->after_grid != NULL)
+        pe_reader_set_choice(p->values, "after_grid", p->reader->type->after_grid);
     if (p->reader->type->frames_apart)
         pe_reader_set_choice(p->values, "video_frames", "apart");
     return true;

@@ -84,7 +84,8 @@ static const fact_row facts[PE_FACTS] = {
     [PE_FACT_POSITION_BUCKETS] = FACT(INT, -1, 65536, "num_buckets", "position_buckets"),
     [PE_FACT_MAX_RELATIVE] = FACT(INT, -1, 1e9, "max_distance", "max_relative_positions"),
     [PE_FACT_QUERY_SCALAR] = FACT(REAL, 1e-6, 1e12, NULL, "query_pre_attn_scalar"),
-    [PE_FACT_ATTENTION_MULTIPLIER] = FACT(REAL, 1e-12, 1e12, NULL, "attention_multiplier"),
+    [PE_FACT_ATTENTION_MULTIPLIER] =
+        FACT(REAL, 1e-12, 1e12, NULL, "attention_multiplier", "attn_config/softmax_scale"),
 };
 
 const char *pe_reader_fact_name(pe_fact fact)

@@ -44,7 +44,7 @@ typedef enum pe_fact {
 /** Configurations lie at most so deep within others, on the way to the language model and as towers
  * within towers; their names have at most so many bytes. */
 #define PE_READER_DEPTH 4
-#define PE_READER_NAME  31
+#define PE_READER_NAME  63
 #define PE_READER_PATH  (PE_READER_DEPTH * (PE_READER_DEPTH + 2) * (PE_READER_NAME + 1))
 
 /** Reading under way. The first failure is kept; what follows it reads nothing. */

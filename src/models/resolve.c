@@ -56,7 +56,7 @@ static void find_named(pe_reader *reader, const char *name)
  * their keys. */
 static void find_nameless(pe_reader *reader)
 {
-    char row[128];
+    char row[136];
     for (size_t t = 0; t < PE_LEN(telling); t++)
         if (pe_reader_member(reader, telling[t].key) != NULL)
             find_row(reader, telling[t].type, telling[t].type);
@@ -236,8 +236,10 @@ static void resolve(pe_reader *reader)
         refuse_wrapped(reader);
         warn_unknown(reader);
     }
-    if (scheme != PE_SCHEME_ROPE)
+    if (scheme != PE_SCHEME_ROPE) {
+        pe_softmax_scale_resolve(reader);
         pe_unread_keys_report(reader);
+    }
 }
 
 static pe_status resolve_whole(pe_reader *reader, pe_model **out)

@@ -39,16 +39,31 @@ static void take_derived(pe_rope_reading *r, const pe_values *checked)
     }
 }
 
+/* An odd part is evened out by pe_rope_dims_read() where a type scales frequencies by their pairs
+ * alone. */
+static void say_of_part(const pe_rope_reading *r, const char *where, char *out, size_t room)
+{
+    const pe_values *values = &r->kind->values;
+    out[0] = '\0';
+    if (strcmp(where, "partial_rotary_factor") == 0 &&
+        (int64_t)((double)pe_values_int(values, "head_dim") * pe_values_real(values, where)) % 2)
+        snprintf(out, room,
+                 "; transformers makes frequencies of an odd number of channels, too, but how "
+                 "rope_type %s scales those no parameter here can say",
+                 r->type->name);
+}
+
 static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *why)
 {
-    char where[288];
+    char where[288], part[192];
     if (pe_status_is_ours(status)) {
         pe_reader_fail_memory(r->reader);
         return;
     }
     place_of_parameter(r, why->where, where, sizeof where);
     const bool meant = r->meant_key != NULL && strcmp(r->meant_key, why->where) == 0;
-    pe_reader_fail(r->reader, status, where, "%s%s%s%s", why->detail, meant ? "; " : "",
+    say_of_part(r, why->where, part, sizeof part);
+    pe_reader_fail(r->reader, status, where, "%s%s%s%s%s", why->detail, part, meant ? "; " : "",
                    meant ? r->unknown_key : "", meant ? " is not known: is it meant?" : "");
 }
 

@@ -38,7 +38,7 @@ static double real_or(const pe_values *values, const char *name, double otherwis
  * mscale_all_dim makes of the factor where frequencies are scaled. Elsewhere query_pre_attn_scalar
  * ^(-1/2), or attention_multiplier.
  *
- * Source    DeepseekV3Attention.__init__, Gemma2Attention and GraniteAttention in
+ * Source    DeepseekV3Attention.__init__, Gemma2Attention, GraniteAttention and MptAttention in
  *           huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532.
  * Accuracy  correctly rounded.
  */
@@ -47,14 +47,16 @@ void pe_softmax_scale_resolve(pe_reader *reader)
     pe_model *model = reader->model;
     double nope = 0, rope = 0;
     scale s = {.factor = 1};
-    if (reader->status != PE_OK || model->n_kinds == 0 || model->kinds[0].resource == NULL)
+    if (reader->status != PE_OK || model->n_kinds == 0)
         return;
-    const pe_values *values = &model->kinds[0].values;
     if (reader->type->softmax_scale != 0) {
         model->has_softmax_scale = true;
         model->softmax_scale = reader->type->softmax_scale;
         return;
     }
+    const pe_values *values = &model->kinds[0].values;
+    if (model->kinds[0].resource == NULL)
+        return;
     if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_MULTIPLIER, &model->softmax_scale, NULL)) {
         model->has_softmax_scale = true;
         return;

@@ -102,20 +102,36 @@ static double relative_error(const element *at)
     return at->tensor == 0 ? 0 : wave(real(at, "amplitude"), at->known * w);
 }
 
-/* The angle of a patch's coordinate, in column c of `width`. */
-static double patch_angle(const element *at, const char *side, size_t patch, size_t c, size_t width)
+/* A patch by its places along an axis and across it; which sides are those of the axis. */
+typedef struct patch {
+    bool wide; /* the axis is that of the columns */
+    size_t along, line;
+} patch;
+
+/* The side of the image; the grid's, where there is no padding. */
+static size_t valid_side(const element *at, bool wide)
+{
+    const char *valid = wide ? "valid_width" : "valid_height";
+    const bool given = pe_values_present(&at->guess->values, valid);
+    return (size_t)integer(at, given ? valid : wide ? "width" : "height");
+}
+
+/* The angle of a patch's coordinate, in column c of `width`; of padding, as DETR counts patches. */
+static double patch_angle(const element *at, patch of, size_t c, size_t width)
 {
     const pe_values *values = &at->guess->values;
     const bool interleaved = strcmp(pe_geometry_choice_text(values, "layout"), "interleaved") == 0;
     const double i = (double)wave_of(c, width, interleaved);
-    const size_t waves = width / 2;
-    const double w = frequency(real(at, "base"), i, (double)waves - real(at, "freq_shift"));
+    const double w = frequency(real(at, "base"), i, (double)(width / 2) - real(at, "freq_shift"));
+    const size_t n = valid_side(at, of.wide);
+    const bool masked = of.line >= valid_side(at, !of.wide);
+    const double place = masked ? -1 : (double)(of.along < n ? of.along : n - 1);
     const double measure =
-        pe_values_present(values, "base_size") ? integer(at, "base_size") / integer(at, side) : 1;
+        pe_values_present(values, "base_size") ? integer(at, "base_size") / (double)n : 1;
     const double full = real_or(at, "scale", TURN), eps = real_or(at, "eps", 1e-6);
     const double unit =
-        pe_values_bool(values, "normalize") ? full / (integer(at, side) + eps) : measure;
-    return ((double)patch + real(at, "offset")) * unit / real(at, "interpolation_scale") * w;
+        pe_values_bool(values, "normalize") ? full / ((masked ? 0 : (double)n) + eps) : measure;
+    return (place + real(at, "offset")) * unit / real(at, "interpolation_scale") * w;
 }
 
 static double patch_error(const element *at)
@@ -123,18 +139,18 @@ static double patch_error(const element *at)
     const pe_values *values = &at->guess->values;
     const size_t extra = (size_t)integer(at, "extra_tokens"), width = (size_t)integer(at, "width");
     const size_t columns = at->plan->tensors[0].unit;
-    const size_t x = (at->row - extra) % width, y = (at->row - extra) / width;
     if (at->row < extra)
         return 0;
+    const size_t x = (at->row - extra) % width, y = (at->row - extra) / width;
+    const patch column = {true, x, y}, row = {false, y, x};
     if (strcmp(pe_geometry_choice_text(values, "combine"), "add") == 0)
-        return wave(real(at, "amplitude"), patch_angle(at, "width", x, at->column, columns)) +
-               wave(real(at, "amplitude"), patch_angle(at, "height", y, at->column, columns)) +
+        return wave(real(at, "amplitude"), patch_angle(at, column, at->column, columns)) +
+               wave(real(at, "amplitude"), patch_angle(at, row, at->column, columns)) +
                2 * ROUNDING;
     const size_t half = columns / 2, c = at->column % half;
-    const bool across =
+    const bool wide =
         (at->column < half) == (strcmp(pe_geometry_choice_text(values, "axis_order"), "wh") == 0);
-    return wave(real(at, "amplitude"), across ? patch_angle(at, "width", x, c, half)
-                                              : patch_angle(at, "height", y, c, half));
+    return wave(real(at, "amplitude"), patch_angle(at, wide ? column : row, c, half));
 }
 
 /* ---- rotations ---- */

@@ -56,6 +56,10 @@ static const struct {
     {"{\"rope_theta\":1e4,\"hidden_size\":12,\"num_attention_heads\":4}", 422, "invalid-parameter",
      "even"},
     {"{\"model_type\":7," HEADS "}", 400, "malformed-request", "duplicate"},
+    {"{\"model_type\":\"glm4_moe\",\"head_dim\":100,\"rope_parameters\":{\"rope_type\":\"llama3\","
+     "\"partial_rotary_factor\":0.25,\"factor\":8,\"low_freq_factor\":1,\"high_freq_factor\":4,"
+     "\"original_max_position_embeddings\":8192}}",
+     422, "invalid-parameter", "odd number of channels"},
     {"{\"model_type\":7}", 422, "invalid-parameter", "#/model_type"},
     {"{\"text_config\":[]}", 422, "invalid-parameter", "#/text_config"},
     {"{\"text_config\":{\"rope_scaling\":{\"type\":3}},\"a\":0}", 422, "invalid-parameter",

@@ -67,6 +67,10 @@ static const struct family {
      "d_model=32&height={3|14}&width=5&combine={concat|add}&axis_order={wh|hw}&"
      "extra_tokens={0|1}&amplitude={1|3}&normalize={true|false}&" EXACT,
      NULL, false},
+    {"sinusoidal/grid",
+     "d_model=16&height=7&width=5&valid_height={1|6}&{|valid_width=4&}axis_order={wh|hw}&"
+     "layout={interleaved|sin_cos}&offset={0|0.5|1}&normalize={true|false}&" EXACT,
+     NULL, false},
     {"sinusoidal/timing",
      "d_model={16|33}&length=30&start_index={0|5000}&variant={tensor2tensor|documented}&" EXACT,
      NULL, false},

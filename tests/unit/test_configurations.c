@@ -650,6 +650,8 @@ static const struct {
      "vision_config is not told: a configuration is an"},
     {"{" LLAMA ",\"a~b\":{\"model_type\":\"vit\"}}",
      "a~b is not told: the name of a configuration"},
+    {"{" LLAMA ",\"" LONG "within_a_tower\":{\"model_type\":\"vit\"}}",
+     "within_a_towe is not told: the name of a configuration has at most 63 bytes"},
     {"{\"text_config\":{\"text_config\":{\"text_config\":{\"text_config\":{" LLAMA
      ",\"text_config\":{\"rope_theta\":5e5}}}}}}",
      "text_config/text_config/text_config/text_config/text_config is not read"},
@@ -684,6 +686,13 @@ static const struct {
     {"{" LLAMA "}", false, 0},
     {"{\"model_type\":\"gemma2\",\"query_pre_attn_scalar\":144}", true, 0.083333333333333329},
     {"{\"model_type\":\"zamba2\",\"use_mem_rope\":true}", true, 0.11180339887498948}, /* 80^-1/2 */
+    /* T5Attention.scaling, GPTNeoSelfAttention, MptAttention.softmax_scale of transformers 5.23.0 */
+    {"{\"model_type\":\"t5\"}", true, 1},
+    {"{\"model_type\":\"mt5\"}", true, 1},
+    {"{\"model_type\":\"gpt_neo\"}", true, 1},
+    {"{\"model_type\":\"gpt2\"}", false, 0},
+    {"{\"model_type\":\"mpt\",\"n_heads\":8,\"attn_config\":{\"softmax_scale\":0.5}}", true, 0.5},
+    {"{\"model_type\":\"mpt\",\"n_heads\":8,\"attn_config\":{\"softmax_scale\":null}}", false, 0},
     {"{\"model_type\":\"granite\",\"head_dim\":64,\"attention_multiplier\":0.0078125}", true,
      0.0078125},
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"qk_nope_head_dim\":128}", true,

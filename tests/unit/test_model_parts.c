@@ -42,7 +42,8 @@ static const struct {
      "/v1/rope/mrope-positions", "{\"spatial_merge_size\":3,\"tokens_per_second\":25}"},
     {"{\"model_type\":\"qwen2_5_vl\",\"hidden_size\":1024,\"num_attention_heads\":16,"
      "\"rope_scaling\":{\"type\":\"mrope\",\"mrope_section\":[8,12,12]}}",
-     "/v1/rope/mrope-positions", "{\"spatial_merge_size\":2,\"tokens_per_second\":4}"},
+     "/v1/rope/mrope-positions",
+     "{\"after_grid\":\"size\",\"spatial_merge_size\":2,\"tokens_per_second\":4}"},
     {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]}}", "/v1/rope/mrope-positions",
      NULL},
     {"{" LLAMA ",\"vision_config\":{\"spatial_merge_size\":3}}", "/v1/rope/mrope-positions", NULL},
@@ -50,13 +51,14 @@ static const struct {
      "/v1/rope/mrope-positions", NULL},
     /* sections, merging and frames of the class */
     {"{\"model_type\":\"ernie4_5_vl_moe_text\"}", "/v1/rope/mrope-positions",
-     "{\"spatial_merge_size\":2,\"temporal_merge_size\":2}"},
+     "{\"after_grid\":\"size\",\"spatial_merge_size\":2,\"temporal_merge_size\":2}"},
     {"{\"model_type\":\"hunyuan_vl\",\"head_dim\":128,\"rope_scaling\":{\"type\":\"xdrope\","
      "\"alpha\":1000,"
      "\"factor\":1,\"xdrope_section\":[16,16,16,16]},\"vision_config\":{\"spatial_merge_size\":2}}",
      "/v1/rope/mrope-positions", "{\"spatial_merge_size\":2,\"variant\":\"xdrope\"}"},
     {"{\"model_type\":\"qwen3_vl\",\"vision_config\":{\"spatial_merge_size\":3}}",
-     "/v1/rope/mrope-positions", "{\"spatial_merge_size\":3,\"video_frames\":\"apart\"}"},
+     "/v1/rope/mrope-positions",
+     "{\"after_grid\":\"size\",\"spatial_merge_size\":3,\"video_frames\":\"apart\"}"},
     {"{\"model_type\":\"qwen2_5_vl\",\"head_dim\":64,\"vision_config\":{\"hidden_size\":1280,"
      "\"num_heads\":16}}",
      "/v1/rope/grid",

@@ -10,6 +10,9 @@
 
 #define SIDE_MAX 65536
 
+/* Pixels of an image with padding are made one by one: what each costs beside its elements. */
+#define PADDED_PIXEL_WORK 128
+
 /* Sums of axes made at a time. */
 #define BLOCK_ELEMENTS 65536
 
@@ -64,6 +67,16 @@ static const pe_param layout_params[] = {
              "sin_cos: all sines, then all cosines. cos_sin: all cosines, then all sines.",
      .example = "sin_cos"},
 };
+
+#define VALID_ROW(label, what, side, where)                                                        \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_INT, .optional = true, .min = 1, .max = SIDE_MAX,         \
+        .fallback_text = (side), .unit = "patches",                                                \
+        .help = what " of the grid that are the image. What is " where                             \
+                     " them is padding, which DETR masks: patches of the mask are counted, up to " \
+                     "each patch, and normalized by their count in its row or column.",            \
+        .example = "2"                                                                             \
+    }
 
 static const pe_param coordinates_params[] = {
     {.name = "combine",
@@ -125,6 +138,8 @@ static const pe_param coordinates_params[] = {
      .fallback_text = "1e-6",
      .help = "With normalize: what is added to the side.",
      .example = "1e-6"},
+    VALID_ROW("valid_height", "Rows", "height", "below"),
+    VALID_ROW("valid_width", "Columns", "width", "right of"),
     {.name = "extra_tokens",
      .kind = PE_KIND_INT,
      .min = 0,
@@ -139,14 +154,18 @@ static const pe_param coordinates_params[] = {
 typedef struct axis {
     pe_sinusoid sinusoid;
     pe_positions positions;
-    size_t at;   /* its first channel */
-    bool across; /* it changes from pixel to pixel of a row; else from row to row */
+    size_t valid;           /* patches of the side that are the image */
+    pe_sinusoid masked;     /* of lines that have no such patch; empty where every line has one */
+    pe_positions uncounted; /* their only position */
+    size_t at;              /* its first channel */
+    bool across;            /* it changes from pixel to pixel of a row; else from row to row */
 } axis;
 
 typedef struct grid {
     axis x, y;
     size_t d_model, width, extra;
-    bool sum; /* the axes are added: their rows are as wide as the table, and doubles */
+    bool padded; /* the image does not fill the grid */
+    bool sum;    /* the axes are added: their rows are as wide as the table, and doubles */
     pe_dtype dtype;
     size_t item; /* bytes of an element */
 } grid;
@@ -156,6 +175,8 @@ static void free_grid(void *state)
     grid *g = state;
     pe_sinusoid_free(&g->x.sinusoid);
     pe_sinusoid_free(&g->y.sinusoid);
+    pe_sinusoid_free(&g->x.masked);
+    pe_sinusoid_free(&g->y.masked);
     free(g);
 }
 
@@ -218,24 +239,42 @@ static pe_status fill_rows(const grid *g, size_t pixel, size_t units, char *out,
 static pe_status put_part(const grid *g, const axis *a, const pe_region *region, char *out,
                           pe_problem *why)
 {
-    const size_t pixel = region->first;
+    const size_t x = region->first % g->width, y = region->first / g->width;
+    const size_t along = a->across ? x : y, line = a->across ? y : x;
+    const bool masked = line >= (a->across ? &g->y : &g->x)->valid;
     const size_t first = region->column, end = first + region->columns;
     const size_t past = a->at + g->d_model / 2;
     const size_t from = first > a->at ? first : a->at, to = end < past ? end : past;
     if (from >= to)
         return PE_OK;
-    const pe_region part = {.first = a->across ? pixel % g->width : pixel / g->width,
+    const pe_region part = {.first = masked             ? 0
+                                     : along < a->valid ? along
+                                                        : a->valid - 1,
                             .units = 1,
                             .column = from - a->at,
                             .columns = to - from};
-    return pe_sinusoid_fill(&a->sinusoid, &a->positions, &part, out + (from - first) * g->item,
-                            why);
+    return pe_sinusoid_fill(masked ? &a->masked : &a->sinusoid,
+                            masked ? &a->uncounted : &a->positions, &part,
+                            out + (from - first) * g->item, why);
 }
 
 static pe_status fill_part(const grid *g, const pe_region *region, char *out, pe_problem *why)
 {
     const pe_status status = put_part(g, &g->x, region, out, why);
     return status != PE_OK ? status : put_part(g, &g->y, region, out, why);
+}
+
+/* Pixels of an image with padding, one by one. */
+static pe_status fill_padded(const grid *g, const pe_region *region, char *out, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    pe_region pixel = *region;
+    pixel.units = 1;
+    for (size_t i = 0; i < region->units && status == PE_OK; i++) {
+        pixel.first = region->first + i;
+        status = fill_part(g, &pixel, out + i * region->columns * g->item, why);
+    }
+    return status;
 }
 
 /* Columns of `pixels->units` pixels of one row: those of x, and of y in one line. */
@@ -294,6 +333,8 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
         return PE_OK;
     if (g->sum)
         return fill_sums(g, &pixels, to, why);
+    if (g->padded)
+        return fill_padded(g, &pixels, to, why);
     return pe_plan_whole(plan, region) ? fill_rows(g, pixels.first, pixels.units, to, why)
                                        : fill_part(g, &pixels, to, why);
 }
@@ -319,15 +360,45 @@ static pe_status check_coordinates(pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
+/* A side of the image; given as the grid's, it is as if it were not. */
+static pe_status check_valid(pe_values *values, const char *name, const char *side, pe_problem *why)
+{
+    pe_value *valid = pe_values_find(values, name);
+    const int64_t n = pe_values_int(values, side);
+    if (!valid->present)
+        return PE_OK;
+    if (valid->integer > n)
+        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be at most %s, %lld, got %lld",
+                       name, side, (long long)n, (long long)valid->integer);
+    if (pe_values_choice(values, "combine") == ADD || pe_values_present(values, "base_size"))
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s does not go with base_size or combine add, which no masked encoding has",
+                       name);
+    valid->present = valid->integer != n;
+    if (valid->present && pe_values_bool(values, "normalize") && pe_values_real(values, "eps") == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "eps",
+                       "eps must be above 0 with %s: lines of padding have no patch to divide by",
+                       name);
+    return PE_OK;
+}
+
+static bool is_padded(const pe_values *values)
+{
+    return pe_values_present(values, "valid_height") || pe_values_present(values, "valid_width");
+}
+
 /* Patch i of a side of n lies at (i + offset) times base_size / n, or scale / (n + eps), over
- * interpolation_scale. Positions are twice as large, to be whole. */
+ * interpolation_scale. Positions are twice as large, to be whole. With padding n is the side of the
+ * image; patches beyond it lie where its last does, and those of lines without any at offset - 1,
+ * where n is 0. */
 static pe_status make_axis(const pe_values *values, const char *side, pe_tables *tables, axis *out,
                            pe_problem *why)
 {
+    const char *valid = strcmp(side, "width") == 0 ? "valid_width" : "valid_height";
     const bool measured = pe_values_present(values, "base_size");
     const bool normalize = pe_values_bool(values, "normalize");
     const bool sum = pe_values_choice(values, "combine") == ADD;
-    const size_t n = (size_t)pe_values_int(values, side);
+    const size_t n = (size_t)pe_values_int(values, pe_values_present(values, valid) ? valid : side);
     const int64_t twice = (int64_t)(2 * pe_values_real(values, "offset")), step = 1 + twice % 2;
     pe_sinusoid_spec spec = {
         .width = (size_t)pe_values_int(values, "d_model") / (sum ? 1 : 2),
@@ -343,8 +414,14 @@ static pe_status make_axis(const pe_values *values, const char *side, pe_tables 
     if (normalize && pe_values_present(values, "scale"))
         spec.scale = pe_values_real(values, "scale");
     spec.turns = normalize && !pe_values_present(values, "scale");
+    out->valid = n;
     out->positions = pe_positions_range(twice * step / 2, step, n);
-    return pe_sinusoid_make(&spec, tables, &out->sinusoid, why);
+    out->uncounted = pe_positions_range(twice * step / 2 - step, step, 1);
+    const pe_status status = pe_sinusoid_make(&spec, tables, &out->sinusoid, why);
+    if (status != PE_OK || !is_padded(values))
+        return status;
+    spec.divisor[0] = normalize ? 0 : 1;
+    return pe_sinusoid_make(&spec, tables, &out->masked, why);
 }
 
 static pe_status add_table(const pe_values *values, const pe_limits *limits, pe_plan *out,
@@ -373,6 +450,13 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
     pe_problem mistake;
     pe_status status = add_table(values, limits, out, why);
     status = pe_problem_collect(status, check_coordinates(values, &mistake), &mistake, why);
+    status = pe_problem_collect(status, check_valid(values, "valid_height", "height", &mistake),
+                                &mistake, why);
+    status = pe_problem_collect(status, check_valid(values, "valid_width", "width", &mistake),
+                                &mistake, why);
+    if (status == PE_OK && is_padded(values))
+        status = pe_plan_set_work(
+            out, limits, 0, 2 + PADDED_PIXEL_WORK / (size_t)pe_values_int(values, "d_model"), why);
     if (status != PE_OK)
         return status;
     grid *g = pe_plan_begin(out, sizeof *g, fill, free_grid);
@@ -385,6 +469,7 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
     g->dtype = (pe_dtype)pe_values_choice(values, "dtype");
     g->item = pe_dtype_bytes(g->dtype);
     g->sum = pe_values_choice(values, "combine") == ADD;
+    g->padded = is_padded(values);
     g->x.across = true;
     const bool x_first = pe_values_choice(values, "axis_order") == WIDTH_FIRST;
     (x_first ? &g->y : &g->x)->at = g->d_model / 2;
@@ -400,8 +485,8 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
  *           with freq_shift 1 and no base_size the simple ViT (Beyer et al. 2022,
  *           arXiv:2205.01580). MAE's cls_token is extra_tokens=1. normalize and offset 1:
  *           huggingface/transformers v5.23.0, models/detr, DetrSinePositionEmbedding; offset 0.5:
- *           models/deformable_detr; both with axis_order hw and layout interleaved, without the
- *           mask of a padded image.
+ *           models/deformable_detr; both with axis_order hw and layout interleaved; the mask of
+ *           a padded image is valid_height and valid_width.
  * Shapes    [extra_tokens + height * width, d_model].
  * Units     coordinates in patches (of base_size a side, where given). Accuracy  correctly rounded:
  * coordinates are rational numbers, not rounded to float32 as upstream.
@@ -415,7 +500,9 @@ const pe_resource pe_sinusoidal_grid = {
     .formula =
         "sin(c * w_i) and cos(c * w_i), w_i = base^(-i/(d_model/4 - freq_shift)), of the column "
         "and of the row c = (i + offset) * base_size / side / interpolation_scale of a patch; with "
-        "normalize (i + offset) * scale / (side + eps) / interpolation_scale",
+        "normalize (i + offset) * scale / (side + eps) / interpolation_scale; with padding i + 1 "
+        "and "
+        "side count the patches of the image in the row or column",
     .labels = PE_LABELS({.axes = "patch, dimension", .value = "value"}),
     .source = "huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951, "
               "get_2d_sincos_pos_embed; He et al. 2021, arXiv:2111.06377; Beyer et al. 2022, "
