@@ -122,7 +122,8 @@ static double patch_angle(const element *at, patch of, size_t c, size_t width)
     const pe_values *values = &at->guess->values;
     const bool interleaved = strcmp(pe_geometry_choice_text(values, "layout"), "interleaved") == 0;
     const double i = (double)wave_of(c, width, interleaved);
-    const double w = frequency(real(at, "base"), i, (double)(width / 2) - real(at, "freq_shift"));
+    const size_t waves = width / 2;
+    const double w = frequency(real(at, "base"), i, (double)waves - real(at, "freq_shift"));
     const size_t n = valid_side(at, of.wide);
     const bool masked = of.line >= valid_side(at, !of.wide);
     const double place = masked ? -1 : (double)(of.along < n ? of.along : n - 1);

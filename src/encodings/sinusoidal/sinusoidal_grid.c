@@ -500,9 +500,8 @@ const pe_resource pe_sinusoidal_grid = {
     .formula =
         "sin(c * w_i) and cos(c * w_i), w_i = base^(-i/(d_model/4 - freq_shift)), of the column "
         "and of the row c = (i + offset) * base_size / side / interpolation_scale of a patch; with "
-        "normalize (i + offset) * scale / (side + eps) / interpolation_scale; with padding i + 1 "
-        "and "
-        "side count the patches of the image in the row or column",
+        "normalize (i + offset) * scale / (side + eps) / interpolation_scale; with padding "
+        "i + 1 and side count the patches of the image in the row or column",
     .labels = PE_LABELS({.axes = "patch, dimension", .value = "value"}),
     .source = "huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951, "
               "get_2d_sincos_pos_embed; He et al. 2021, arXiv:2111.06377; Beyer et al. 2022, "
