@@ -4,8 +4,8 @@
 #define PE_API_CLAIM_GROUPS_H
 
 #include "base/buffer.h"
-#include "plan/plan.h"
 #include "files/stored.h"
+#include "plan/plan.h"
 
 /** Say something of what is read, a line, unless that stands there already. */
 void pe_claim_say(pe_buffer *said, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -203,7 +203,7 @@ static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_
 {
     pe_tensor_rows r;
     if (list->n == 1 && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_NONE &&
-        !was_given(shapes, CACHE_LAYOUT))
+        (!was_given(shapes, CACHE_LAYOUT) || shapes->hf))
         name_lone(shapes, &list->tensor[0]);
     const pe_claim_family family = pe_claim_groups_name(list);
     if (family == PE_FAMILY_LADDER) {

@@ -44,7 +44,6 @@ static size_t looks(const pe_tensor_rows *r)
     return r->n < LOOKED_AT ? r->n : LOOKED_AT;
 }
 
-/* The largest number that is looked at: of a cosine, or nearly so, the amplitude. */
 double pe_tensor_rows_amplitude(const pe_tensor_rows *r)
 {
     double most = 0;
@@ -56,7 +55,6 @@ double pe_tensor_rows_amplitude(const pe_tensor_rows *r)
     return most;
 }
 
-/* Of pairs of columns, in halves or neighbours, the part that passes a test; NAN: none tells. */
 double pe_tensor_rows_share(const pe_tensor_rows *r, bool halves, pe_tensor_test *test)
 {
     size_t told = 0, held = 0;
@@ -90,7 +88,6 @@ int pe_tensor_are_a_pair(double a, double b, double amplitude)
     return fabs(hypot(a, b) - amplitude) < 0.02 * amplitude;
 }
 
-/* Column 0 counts: angles of the fastest pair. */
 bool pe_tensor_rows_count(const pe_tensor_rows *r)
 {
     const double first = pe_tensor_rows_at(r, 0, 0),
@@ -105,7 +102,6 @@ bool pe_tensor_rows_count(const pe_tensor_rows *r)
     return true;
 }
 
-/* One axis has all: do the numbers fall from 1, the first of them by one ratio? */
 bool pe_tensor_is_ladder(const pe_stored *tensor)
 {
     pe_tensor_rows r;
@@ -125,7 +121,6 @@ bool pe_tensor_is_ladder(const pe_stored *tensor)
     return true;
 }
 
-/* Does each number stand twice in a row, bit for bit: one half after the other, or neighbours? */
 bool pe_tensor_rows_are_doubled(const pe_tensor_rows *r, bool halves)
 {
     for (size_t k = 0; k < r->n; k++) {
@@ -141,7 +136,6 @@ bool pe_tensor_rows_are_doubled(const pe_tensor_rows *r, bool halves)
     return r->width % 2 == 0;
 }
 
-/* Keep one of the two, in the place of the numbers. */
 void pe_tensor_halve(pe_stored *tensor, const pe_tensor_rows *r, bool halves)
 {
     const size_t each = pe_dtype_bytes(tensor->dtype), half = r->width / 2;
