@@ -34,30 +34,72 @@ double pe_allowance_roundings(const pe_values *values, double w, size_t i)
     return w == 1 ? 2 : n * smoothing(values, w);
 }
 
+/* Parameters of the claim that a run of elements has asked for, by the addresses of their names: to
+ * find them anew for each element took four fifths of the time. */
+typedef struct lookups {
+    size_t n;
+    struct {
+        const char *name;
+        const pe_value *value;
+    } of[24];
+} lookups;
+
 /* One element: where it stands in its tensor, and what is known of the claim. */
 typedef struct element {
     const pe_guess *guess;
     const pe_plan *plan;
+    lookups *asked;
     size_t tensor, row, column;
     double x;     /* its value */
     double known; /* of this element, in the tensor that `lookup` names; or of all */
-    const pe_positions *positions; /* of the claim; NULL: it has none */
 } element;
+
+static const pe_value *find(const element *at, const char *name)
+{
+    lookups *asked = at->asked;
+    for (size_t k = 0; k < asked->n; k++)
+        if (asked->of[k].name == name)
+            return asked->of[k].value;
+    const pe_value *value = pe_values_find(&at->guess->values, name);
+    if (asked->n < PE_LEN(asked->of)) {
+        asked->of[asked->n].name = name;
+        asked->of[asked->n++].value = value;
+    }
+    return value;
+}
+
+static bool is_present(const element *at, const char *name)
+{
+    const pe_value *value = find(at, name);
+    return value != NULL && value->present;
+}
+
+static bool is_choice(const element *at, const char *name, const char *choice)
+{
+    const pe_value *value = find(at, name);
+    return is_present(at, name) && strcmp(value->param->choices[value->choice], choice) == 0;
+}
 
 static double real(const element *at, const char *name)
 {
-    return pe_values_real(&at->guess->values, name);
+    return find(at, name)->real;
 }
 
 /* Of a parameter without a default of its own. */
 static double real_or(const element *at, const char *name, double fallback)
 {
-    return pe_values_present(&at->guess->values, name) ? real(at, name) : fallback;
+    return is_present(at, name) ? real(at, name) : fallback;
 }
 
 static double integer(const element *at, const char *name)
 {
-    return (double)pe_values_int(&at->guess->values, name);
+    return (double)find(at, name)->integer;
+}
+
+/* The row's, of one axis. */
+static double position(const element *at)
+{
+    return pe_positions_at(&find(at, "positions")->positions, at->row);
 }
 
 /* A (24 v |angle| + 4 v) */
@@ -86,8 +128,7 @@ static double timing_error(const element *at)
     const double least = real(at, "min_timescale"), most = real(at, "max_timescale");
     const double i = (double)wave_of(at->column, 2 * n, false);
     const double unit = frequency(most / least, i, (double)n - 1);
-    const bool code =
-        strcmp(pe_geometry_choice_text(&at->guess->values, "variant"), "tensor2tensor") == 0;
+    const bool code = is_choice(at, "variant", "tensor2tensor");
     const double w = code ? unit * least : unit / least;
     return wave(real(at, "amplitude"), (integer(at, "start_index") + (double)at->row) * w);
 }
@@ -95,8 +136,7 @@ static double timing_error(const element *at)
 static double relative_error(const element *at)
 {
     const size_t width = at->plan->tensors[1].unit;
-    const bool interleaved =
-        strcmp(pe_geometry_choice_text(&at->guess->values, "variant"), "conformer") == 0;
+    const bool interleaved = is_choice(at, "variant", "conformer");
     const double i = (double)wave_of(at->column, width, interleaved);
     const double w = frequency(real(at, "base"), 2 * i, (double)width);
     return at->tensor == 0 ? 0 : wave(real(at, "amplitude"), at->known * w);
@@ -112,45 +152,41 @@ typedef struct patch {
 static size_t valid_side(const element *at, bool wide)
 {
     const char *valid = wide ? "valid_width" : "valid_height";
-    const bool given = pe_values_present(&at->guess->values, valid);
+    const bool given = is_present(at, valid);
     return (size_t)integer(at, given ? valid : wide ? "width" : "height");
 }
 
 /* The angle of a patch's coordinate, in column c of `width`; of padding, as DETR counts patches. */
 static double patch_angle(const element *at, patch of, size_t c, size_t width)
 {
-    const pe_values *values = &at->guess->values;
-    const bool interleaved = strcmp(pe_geometry_choice_text(values, "layout"), "interleaved") == 0;
+    const bool interleaved = is_choice(at, "layout", "interleaved");
     const double i = (double)wave_of(c, width, interleaved);
     const size_t waves = width / 2;
     const double w = frequency(real(at, "base"), i, (double)waves - real(at, "freq_shift"));
     const size_t n = valid_side(at, of.wide);
     const bool masked = of.line >= valid_side(at, !of.wide);
     const double place = masked ? -1 : (double)(of.along < n ? of.along : n - 1);
-    const double measure =
-        pe_values_present(values, "base_size") ? integer(at, "base_size") / (double)n : 1;
+    const double measure = is_present(at, "base_size") ? integer(at, "base_size") / (double)n : 1;
     const double full = real_or(at, "scale", TURN), eps = real_or(at, "eps", 1e-6);
     const double unit =
-        pe_values_bool(values, "normalize") ? full / ((masked ? 0 : (double)n) + eps) : measure;
+        find(at, "normalize")->truth ? full / ((masked ? 0 : (double)n) + eps) : measure;
     return (place + real(at, "offset")) * unit / real(at, "interpolation_scale") * w;
 }
 
 static double patch_error(const element *at)
 {
-    const pe_values *values = &at->guess->values;
     const size_t extra = (size_t)integer(at, "extra_tokens"), width = (size_t)integer(at, "width");
     const size_t columns = at->plan->tensors[0].unit;
     if (at->row < extra)
         return 0;
     const size_t x = (at->row - extra) % width, y = (at->row - extra) / width;
     const patch column = {true, x, y}, row = {false, y, x};
-    if (strcmp(pe_geometry_choice_text(values, "combine"), "add") == 0)
+    if (is_choice(at, "combine", "add"))
         return wave(real(at, "amplitude"), patch_angle(at, column, at->column, columns)) +
                wave(real(at, "amplitude"), patch_angle(at, row, at->column, columns)) +
                2 * ROUNDING;
     const size_t half = columns / 2, c = at->column % half;
-    const bool wide =
-        (at->column < half) == (strcmp(pe_geometry_choice_text(values, "axis_order"), "wh") == 0);
+    const bool wide = (at->column < half) == (is_choice(at, "axis_order", "wh"));
     return wave(real(at, "amplitude"), patch_angle(at, wide ? column : row, c, half));
 }
 
@@ -186,14 +222,14 @@ static double decay_per_offset(const element *at)
 /* known: decay_per_offset */
 static double decay_error(const element *at)
 {
-    const pe_positions *offsets = &pe_values_find(&at->guess->values, "offsets")->positions;
+    const pe_positions *offsets = &find(at, "offsets")->positions;
     return at->known * fabs(pe_positions_at(offsets, at->row)) + 4 * ROUNDING;
 }
 
 /* Of angles the bound is that of unscaled frequencies, which no type of scaling exceeds by much. */
 static double xpos_error(const element *at)
 {
-    const double p = pe_positions_at(at->positions, at->row);
+    const double p = position(at);
     if (strcmp(at->plan->tensors[at->tensor].name, "scale") != 0)
         return wave(at->plan->scalars[0].value,
                     p * frequency(real(at, "rope_theta"), 2 * (double)at->column,
@@ -205,9 +241,8 @@ static double xpos_error(const element *at)
 /* Cosines or sines alone, of one axis; of scaled frequencies as above. */
 static void table_frequencies(const element *at, size_t columns, double *out)
 {
-    const pe_values *values = &at->guess->values;
     const size_t pairs = (size_t)integer(at, "rotary_dim") / 2;
-    const bool neighbours = strcmp(pe_geometry_choice_text(values, "pairing"), "interleaved") == 0;
+    const bool neighbours = is_choice(at, "pairing", "interleaved");
     const double theta = real(at, "rope_theta");
     for (size_t c = 0; c < columns; c++) {
         const size_t pair = columns > pairs && neighbours ? c / 2 : c % pairs;
@@ -218,7 +253,7 @@ static void table_frequencies(const element *at, size_t columns, double *out)
 /* known: the frequency of the column */
 static double table_error(const element *at)
 {
-    return wave(at->plan->scalars[0].value, pe_positions_at(at->positions, at->row) * at->known);
+    return wave(at->plan->scalars[0].value, position(at) * at->known);
 }
 
 /* ---- biases ---- */
@@ -228,7 +263,7 @@ static double table_error(const element *at)
 static double slope_powers(const element *at)
 {
     const double heads = integer(at, "num_heads"), whole = exp2(floor(log2(heads)));
-    const bool press = strcmp(pe_geometry_choice_text(&at->guess->values, "variant"), "press") == 0;
+    const bool press = is_choice(at, "variant", "press");
     return press && whole < heads ? 2 * whole : heads;
 }
 
@@ -360,11 +395,8 @@ pe_status pe_allowance_of_run(const pe_guess *guess, const pe_plan *plan,
     const double u =
         stored != NULL ? ldexp(1, -stored->bits) : roundoff[guess->claim->uploads[0].array.dtype];
     const double product = family == NULL || family->products ? 2 * (1 + u) * u : 0;
-    const pe_value *positions = pe_values_find(&guess->values, "positions");
-    element at = {.guess = guess,
-                  .plan = plan,
-                  .tensor = run->tensor,
-                  .positions = positions != NULL ? &positions->positions : NULL};
+    lookups asked = {0};
+    element at = {.guess = guess, .plan = plan, .asked = &asked, .tensor = run->tensor};
     for (size_t e = 0; e < run->n; e++)
         exact[e] = float32[e] = isfinite(run->value[e]) ? product * fabs(run->value[e]) : 0;
     return family == NULL ? PE_OK : fill_errors(family, &at, run, float32, why);

@@ -355,6 +355,7 @@ static void large_lone_cosines_are_read_in_place(void **state)
         const char *says[2];
     } rows[] = {
         {"", 0, true, {"\"elements\":1062400", "\"positions=0:8300, one"}},
+        {"&cache_layout=hf", 0, true, {"\"elements\":1062400", "the table is read as cos"}},
         {"&rope_theta=500000", 0, false, {"\"elements\":1062400", "rope_theta"}},
         {"", 8299 * 128 + 127, false, {"\"bad_elements\":1,", "\"index\":[8299,127]"}},
     };
