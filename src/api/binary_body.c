@@ -46,7 +46,8 @@ static pe_status read_raw(const pe_binary_body *body, size_t max_elements, pe_st
                        body->dtype);
     out->tensor[0] = tensor;
     out->n = 1;
-    return pe_stored_check_size(&out->tensor[0], "X-Tensor-Shape", body->bytes, max_elements, why);
+    return pe_stored_check_size(&out->tensor[0], "X-Tensor-Shape", body->bytes + body->awaited,
+                                max_elements, why);
 }
 
 /* ---- files ---- */
@@ -55,7 +56,8 @@ static pe_status read_npy(const pe_binary_body *body, size_t max_elements, pe_st
                           pe_problem *why)
 {
     out->n = 1;
-    return pe_npy_file_read((pe_slice){body->data, body->bytes}, max_elements, out->tensor, why);
+    return pe_npy_file_begin((pe_slice){body->data, body->bytes}, body->bytes + body->awaited,
+                             max_elements, out->tensor, why);
 }
 
 static pe_status read_safetensors(const pe_binary_body *body, size_t max_elements,
@@ -87,12 +89,19 @@ static const struct {
     {"application/vnd.safetensors", read_safetensors},
 };
 
+static void set_there(const pe_binary_body *body, pe_stored *tensor)
+{
+    tensor->there = body->bytes - (size_t)(tensor->data - (const unsigned char *)body->data);
+}
+
 pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
                               pe_problem *why)
 {
     for (size_t i = 0; i < PE_LEN(readers); i++)
         if (strcasecmp(readers[i].media_type, body->media_type) == 0) {
             const pe_status status = readers[i].read(body, max_elements, out, why);
+            if (status == PE_OK && body->awaited > 0)
+                set_there(body, out->tensor);
             return status == PE_OK && !body->takes_complex ? check_types(out, why) : status;
         }
     return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",

@@ -25,6 +25,7 @@ typedef struct pe_binary_body {
     pe_slice config;           /* a model's configuration, as JSON; text NULL: none */
     void *data;                /* the answer may be made in its place */
     size_t bytes;
+    size_t awaited;             /* bytes that are still to come */
     const pe_binary_part *part; /* of a form with several files of NumPy, data being the first */
     size_t n_parts;
 } pe_binary_body;
@@ -32,6 +33,8 @@ typedef struct pe_binary_body {
 /**
  * The tensors of a body, which they borrow from; at least one. Those of a type that is not read
  * (PE_DTYPES) are in the list where takes_complex is set, as a file of many may hold some.
+ * Of a body that is still arriving, which is of one of the first two media types, the tensor says
+ * how much of it is there.
  * Errors  MALFORMED_REQUEST (truncated, trailing bytes, sizes that disagree, X-Tensor-* missing or
  *         unreadable), INVALID_PARAMETER (an element type that is not read),
  *         UNSUPPORTED_MEDIA_TYPE, TOO_MANY_ELEMENTS.

@@ -17,7 +17,9 @@
 pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
                               pe_problem *why) PE_MUST_CHECK;
 
-/** The same with tensors in a binary body and everything else in the query string. */
+/** The same with tensors in a binary body and everything else in the query string. Where the end of
+ * the body is still to come, some of what can be claimed is refused, and is to be read when all of
+ * it is there; the array of the claim is that of the whole table. */
 pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits *limits,
                                 pe_claim *out, pe_problem *why) PE_MUST_CHECK;
 

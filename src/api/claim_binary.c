@@ -145,6 +145,27 @@ static pe_status read_parts(reading *r, pe_problem *why)
     return PE_OK;
 }
 
+static pe_status fail_begun(pe_problem *why)
+{
+    return pe_fail(why, PE_INVALID_PARAMETER, "table", "the table is read when all of it is there");
+}
+
+/* Of a body whose end is still to come: rows of numbers. */
+static pe_status begin_body(reading *r, const pe_binary_body *body, pe_problem *why)
+{
+    const pe_stored *tensor = r->tensors.tensor;
+    if (strcmp(body->media_type, "application/vnd.safetensors") == 0)
+        return fail_begun(why);
+    const pe_status status = pe_binary_body_read(body, r->limits->max_elements, &r->tensors, why);
+    if (status != PE_OK)
+        return status;
+    const size_t *dim = tensor->shape.dim;
+    if (tensor->shape.ndim != 2 || dim[0] < 2 || dim[1] < 2 || tensor->fortran ||
+        tensor->is_complex || tensor->there < 2 * dim[1] * pe_dtype_bytes(tensor->dtype))
+        return fail_begun(why);
+    return PE_OK;
+}
+
 static pe_status read_body(reading *r, pe_problem *why)
 {
     pe_binary_body body = *r->body;
@@ -154,6 +175,8 @@ static pe_status read_body(reading *r, pe_problem *why)
         return pe_fail_memory(why);
     if (body.n_parts > 1)
         return read_parts(r, why);
+    if (body.awaited > 0)
+        return begin_body(r, &body, why);
     return pe_binary_body_read(&body, r->limits->max_elements, &r->tensors, why);
 }
 
@@ -351,18 +374,26 @@ static pe_status align_tensors(reading *r, pe_problem *why)
             tensor[t].data -= move_back(tensor[t].data, tensor[t].bytes);
         first = tensor[t].data < first ? tensor[t].data : first;
     }
-    if (n == 0 || body->n_parts > 1 || first < file + ALIGNED)
-        return PE_OK; /* done, or there is no header */
+    if (n == 0 || body->n_parts > 1 || body->awaited > 0 || first < file + ALIGNED)
+        return PE_OK; /* done, or not to be done, or there is no header */
     const size_t by = move_back(first, (size_t)(file + body->bytes - first));
     for (size_t t = 0; t < n; t++)
         tensor[t].data -= by;
     return PE_OK;
 }
 
+/* Are all numbers of a table looked at to find out what it is? */
+static bool reads_all(const pe_resource *resource)
+{
+    return strcmp(resource->name, "rope/grid") == 0;
+}
+
 static pe_status read_resource(reading *r, pe_problem *why)
 {
     const pe_status status =
         pe_claim_set_resource(r->claim, r->own[ENCODING], find(&r->tensors, "slopes") != NULL, why);
+    if (status == PE_OK && r->body->awaited > 0 && reads_all(r->claim->resource))
+        return fail_begun(why);
     if (status == PE_OK && r->tensors.n > 0)
         r->n_groups =
             pe_claim_groups_sort(&r->shapes.said, r->claim->resource, &r->tensors, r->groups);
@@ -429,6 +460,8 @@ static pe_status read_values(const reading *r, pe_claim *claim, const pe_buffer 
     status = pe_claim_take_query(claim, &query, why);
     for (size_t t = 0; t < list->n && status == PE_OK; t++)
         status = take_tensor(claim, &list->tensor[t], list->n == 1, dtype, why);
+    if (status == PE_OK && r->shapes.angles && r->body->awaited > 0)
+        return fail_begun(why);
     return status == PE_OK ? pe_claim_shapes_take_angles(&r->shapes, claim, why) : status;
 }
 

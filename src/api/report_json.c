@@ -98,7 +98,14 @@ static void write_finding(const pe_finding *finding, pe_buffer *out)
 
 /* ---- what was measured ---- */
 
-/* Rows [first, last] whose positions go on by one step. */
+/* How far positions go from one token to the next, for a row. */
+static double step(const pe_reading *r, size_t t)
+{
+    const size_t rows = pe_reading_row(r, t + 1) - pe_reading_row(r, t);
+    return (r->position[t + 1] - r->position[t]) / (double)rows;
+}
+
+/* Tokens [first, last] whose positions go on by one step. */
 static size_t end_of_segment(const pe_reading *r, size_t first)
 {
     const double *p = r->position;
@@ -110,7 +117,7 @@ static size_t end_of_segment(const pe_reading *r, size_t first)
     }
     if (t == r->tokens || !isfinite(p[t]))
         return first;
-    while (t + 1 < r->tokens && fabs(p[t + 1] - p[t] - (p[first + 1] - p[first])) < 1e-3)
+    while (t + 1 < r->tokens && fabs(step(r, t) - step(r, first)) < 1e-3)
         t++;
     return t;
 }
@@ -123,7 +130,7 @@ static void write_segments(const pe_reading *r, pe_buffer *out)
     for (size_t t = 0; t < r->tokens && n < MOST; n++) {
         const size_t last = end_of_segment(r, t);
         pe_json_write_item(out);
-        pe_buffer_format(out, "{\"rows\":[%zu,%zu]", t, last);
+        pe_buffer_format(out, "{\"rows\":[%zu,%zu]", pe_reading_row(r, t), pe_reading_row(r, last));
         number(out, "first", r->position[t]);
         number(out, "last", r->position[last]);
         pe_buffer_str(out, "}");
@@ -175,7 +182,8 @@ static void say_positions(const pe_reading *r, pe_buffer *out)
             pe_buffer_str(out, ", and so on");
             break;
         }
-        pe_buffer_format(out, "%srows %zu to %zu carry ", n == 0 ? "" : ", ", t, last);
+        pe_buffer_format(out, "%srows %zu to %zu carry ", n == 0 ? "" : ", ", pe_reading_row(r, t),
+                         pe_reading_row(r, last));
         if (isfinite(r->position[t]))
             pe_buffer_format(out, "positions %.7g to %.7g", r->position[t], r->position[last]);
         else
@@ -287,15 +295,20 @@ const char *pe_report_conclusion(const pe_report *report)
     return "no known fault, nor any pair of them, explains the numbers";
 }
 
-void pe_report_warning(const pe_report *report, pe_buffer *out)
+void pe_report_warnings(const pe_report *report, pe_buffer *out)
 {
-    if (undecided(report) == 0)
-        return;
-    pe_buffer_format(out,
-                     "float32 arithmetic cannot decide %zu of %zu elements, whose positions are "
-                     "too large%s",
-                     undecided(report), report->distances.errors.elements,
-                     report->matches ? "; a claim with numerics=exact compares them" : "");
+    if (undecided(report) > 0)
+        pe_buffer_format(out,
+                         "float32 arithmetic cannot decide %zu of %zu elements, whose positions "
+                         "are too large%s\n",
+                         undecided(report), report->distances.errors.elements,
+                         report->matches ? "; a claim with numerics=exact compares them" : "");
+    if (report->sampled_of > 0 && !report->matches)
+        pe_buffer_format(out,
+                         "every element was compared as it arrived, but causes were looked for in "
+                         "%zu of %zu rows, and hold for these: the setting verify_held_bytes "
+                         "bounds tables of which all rows are searched\n",
+                         report->sampled, report->sampled_of);
 }
 
 void pe_report_allowed(const pe_allowed *a, pe_buffer *out)
@@ -389,14 +402,28 @@ static void write_blind(const pe_claim *claim, const pe_blind *blind, pe_buffer 
     pe_buffer_str(out, "]");
 }
 
+/* Lines as an array of texts; none where there are none. */
+static void write_lines(const char *name, const pe_buffer *text, pe_buffer *out)
+{
+    pe_slice lines = pe_buffer_slice(text);
+    if (lines.bytes == 0)
+        return;
+    pe_json_write_open(out, name, "[");
+    while (lines.bytes > 0) {
+        char line[512];
+        const pe_slice next = pe_slice_next(&lines, '\n');
+        snprintf(line, sizeof line, "%.*s", (int)next.bytes, next.text);
+        pe_json_write_item(out);
+        pe_buffer_json_string(out, line);
+    }
+    pe_buffer_str(out, "]");
+}
+
 static void write_warnings(const pe_report *report, pe_buffer *out)
 {
     pe_buffer text = {0};
-    pe_report_warning(report, &text);
-    if (text.bytes > 0) {
-        pe_json_write_name(out, "warnings");
-        pe_buffer_format(out, "[\"%s\"]", pe_buffer_text(&text));
-    }
+    pe_report_warnings(report, &text);
+    write_lines("warnings", &text, out);
     pe_buffer_free(&text);
 }
 
@@ -409,23 +436,6 @@ static void write_search(const pe_report *report, pe_buffer *out)
         size(out, "sampled_positions", report->sampled);
     pe_json_write_truth(out, "complete", report->complete);
     pe_buffer_str(out, "}");
-}
-
-/* What was read off the tensors, a line each. */
-static void write_said(const pe_buffer *said, pe_buffer *out)
-{
-    pe_slice lines = pe_buffer_slice(said);
-    if (lines.bytes == 0)
-        return;
-    pe_json_write_open(out, "inferred", "[");
-    while (lines.bytes > 0) {
-        char line[512];
-        const pe_slice next = pe_slice_next(&lines, '\n');
-        snprintf(line, sizeof line, "%.*s", (int)next.bytes, next.text);
-        pe_json_write_item(out);
-        pe_buffer_json_string(out, line);
-    }
-    pe_buffer_str(out, "]");
 }
 
 void pe_report_part(const pe_claim *claim, const pe_report *report, pe_buffer *out)
@@ -447,7 +457,7 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
     pe_json_write_text(out, "encoding", claim->resource->encoding);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, report->parameters);
-    write_said(beside->said, out);
+    write_lines("inferred", beside->said, out);
     if (beside->parts->bytes > 0) {
         pe_json_write_open(out, "parts", "[");
         pe_buffer_add(out, beside->parts->data, beside->parts->bytes);

@@ -67,12 +67,14 @@ static void write_strays(const pe_strays *at, bool markdown, pe_buffer *out)
                      at->all_columns);
 }
 
-static void write_warning(const pe_report *report, pe_buffer *out)
+static void write_warnings(const pe_report *report, pe_buffer *out)
 {
     pe_buffer text = {0};
-    pe_report_warning(report, &text);
-    if (text.bytes > 0)
-        pe_buffer_format(out, "\nWarning: %s.\n", pe_buffer_text(&text));
+    pe_report_warnings(report, &text);
+    for (pe_slice lines = pe_buffer_slice(&text); lines.bytes > 0;) {
+        const pe_slice next = pe_slice_next(&lines, '\n');
+        pe_buffer_format(out, "\nWarning: %.*s.\n", (int)next.bytes, next.text);
+    }
     pe_buffer_free(&text);
 }
 
@@ -111,7 +113,7 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_buf
         pe_report_allowed(&report->allowed, out);
         pe_buffer_str(out, ".\n");
     }
-    write_warning(report, out);
+    write_warnings(report, out);
     if (report->n_findings > 0)
         head(out, markdown, "Causes and remedies");
     for (size_t f = 0; f < report->n_findings; f++)

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/turns.h"
@@ -34,25 +35,42 @@ double pe_tensor_rows_at(const pe_tensor_rows *r, size_t row, size_t column)
 /* Rows that are looked at. */
 #define LOOKED_AT 32
 
+/* Rows that are there. */
+static size_t known(const pe_tensor_rows *r)
+{
+    const size_t there = r->tensor->there;
+    return there == 0 ? r->n : there / (r->width * pe_dtype_bytes(r->tensor->dtype));
+}
+
 static size_t looked_at(const pe_tensor_rows *r, size_t k)
 {
-    return r->n <= LOOKED_AT ? k : k * (r->n - 1) / (LOOKED_AT - 1);
+    const size_t n = known(r);
+    return n <= LOOKED_AT ? k : k * (n - 1) / (LOOKED_AT - 1);
 }
 
 static size_t looks(const pe_tensor_rows *r)
 {
-    return r->n < LOOKED_AT ? r->n : LOOKED_AT;
+    const size_t n = known(r);
+    return n < LOOKED_AT ? n : LOOKED_AT;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 double pe_tensor_rows_amplitude(const pe_tensor_rows *r)
 {
-    double most = 0;
-    for (size_t k = 0; k < looks(r); k++)
+    double most[LOOKED_AT] = {0};
+    const size_t n = looks(r);
+    for (size_t k = 0; k < n; k++)
         for (size_t c = 0; c < r->width; c++) {
             const double x = fabs(pe_tensor_rows_at(r, looked_at(r, k), c));
-            most = isfinite(x) && x > most ? x : most;
+            most[k] = isfinite(x) && x > most[k] ? x : most[k];
         }
-    return most;
+    qsort(most, n, sizeof *most, by_size);
+    return most[n * 3 / 4];
 }
 
 double pe_tensor_rows_share(const pe_tensor_rows *r, bool halves, pe_tensor_test *test)
@@ -92,7 +110,7 @@ bool pe_tensor_rows_count(const pe_tensor_rows *r)
 {
     const double first = pe_tensor_rows_at(r, 0, 0),
                  step = r->n > 1 ? pe_tensor_rows_at(r, 1, 0) - first : 0;
-    if (r->n < 3 || !isfinite(first) || step == 0)
+    if (r->n < 3 || !isfinite(first) || !isfinite(step) || step == 0)
         return false;
     for (size_t k = 0; k < looks(r); k++) {
         const double row = (double)looked_at(r, k), wanted = first + step * row;

@@ -16,7 +16,8 @@ bool pe_tensor_rows_read(const pe_stored *tensor, size_t last_axes, pe_tensor_ro
 
 double pe_tensor_rows_at(const pe_tensor_rows *r, size_t row, size_t column);
 
-/** The largest number that is looked at: of a cosine, or nearly so, the amplitude. */
+/** The largest number of a row; of the rows that are looked at the one with a quarter above it. Of
+ * cosines, or nearly so, it is the amplitude. A few rows may hold anything. */
 double pe_tensor_rows_amplitude(const pe_tensor_rows *r);
 
 /** What two numbers are, beside the amplitude: 1, 0, or -1: they tell nothing. */

@@ -162,11 +162,12 @@ static pe_status find_header(pe_slice file, pe_slice *header, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out, pe_problem *why)
+pe_status pe_npy_file_begin(pe_slice head, size_t bytes, size_t max_elements, pe_stored *out,
+                            pe_problem *why)
 {
     pe_slice text;
     npy_header header;
-    pe_status status = find_header(file, &text, why);
+    pe_status status = find_header(head, &text, why);
     if (status != PE_OK)
         return status;
     const char *end = text.text + text.bytes;
@@ -179,9 +180,14 @@ pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out, p
         return pe_fail(why, PE_INVALID_PARAMETER, "",
                        "the NumPy element type must be one of <f4, <f8, <f2, <i4; got \"%s\"",
                        header.descr);
-    status = pe_stored_check_size(&tensor, "the NumPy header",
-                                  file.bytes - (size_t)(end - file.text), max_elements, why);
+    status = pe_stored_check_size(&tensor, "the NumPy header", bytes - (size_t)(end - head.text),
+                                  max_elements, why);
     if (status == PE_OK)
         *out = tensor;
     return status;
+}
+
+pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out, pe_problem *why)
+{
+    return pe_npy_file_begin(file, file.bytes, max_elements, out, why);
 }

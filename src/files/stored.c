@@ -281,6 +281,9 @@ pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out, 
                           .borrowed = true};
         return PE_OK;
     }
+    if (from->there > 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                       "numbers that are still to come cannot be converted");
     pe_status status = pe_array_make(dtype, &from->shape, out, why);
     if (status == PE_OK)
         convert(from, out);

@@ -19,6 +19,7 @@ typedef struct pe_stored {
     size_t elements;
     const unsigned char *data; /* in the file, any alignment; bytes of it */
     size_t bytes;
+    size_t there;    /* of the bytes, where the others are still to come; 0: all of them */
     bool fortran;    /* the first axis is the one that runs fastest */
     bool is_complex; /* dtype is of its parts, which a last axis of 2 was added for */
 } pe_stored;
@@ -38,6 +39,10 @@ typedef struct pe_stored_list {
  */
 pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out,
                            pe_problem *why) PE_MUST_CHECK;
+
+/** The same of a file of so many bytes, of which the head is there. */
+pe_status pe_npy_file_begin(pe_slice head, size_t bytes, size_t max_elements, pe_stored *out,
+                            pe_problem *why) PE_MUST_CHECK;
 
 /**
  * The same for a file of up to out->room tensors.
@@ -65,7 +70,7 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
                                size_t max_elements, pe_problem *why) PE_MUST_CHECK;
 
 /** The numbers row-major, each rounded once to dtype (PE_INT32: of int32 alone); borrowed where
- * they are so already. */
+ * they are so already.   Errors  INVALID_PARAMETER: some are still to come, and are not so. */
 pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out,
                           pe_problem *why) PE_MUST_CHECK;
 

@@ -26,6 +26,7 @@
 #include "http/request/tally.h"
 #include "http/request/target.h"
 #include "http/routes.h"
+#include "verify/arriving.h"
 
 /* Targets up to this long keep their memory from one request to the next. */
 #define TARGET_KEPT 1024
@@ -66,6 +67,7 @@ static void clear(pe_request *request)
     for (size_t i = 0; i < PE_HEADERS; i++)
         free(request->joined[i]);
     pe_representation_free(request->representation);
+    pe_arriving_free(request->arriving);
     pe_reply_drop(request);
     char *target = request->target;
     size_t capacity = request->target_capacity;
@@ -362,10 +364,13 @@ static enum MHD_Result receive(pe_request *request, const char *upload, size_t *
     pe_problem why;
     const size_t bytes = *upload_bytes;
     *upload_bytes = 0;
-    if (pe_body_receive(request, upload, bytes, &why) == PE_OK)
-        return MHD_YES;
-    reply_raw(request, &why, false);
-    return MHD_NO;
+    if (pe_body_receive(request, upload, bytes, &why) != PE_OK) {
+        reply_raw(request, &why, false);
+        return MHD_NO;
+    }
+    if (request->part_at > 0 && request->body.bytes >= request->part_at)
+        pe_flow_take_part(request);
+    return MHD_YES;
 }
 
 static enum MHD_Result finish(pe_request *request)

@@ -130,6 +130,41 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
     return refuse(why);
 }
 
+/* ---- parts of a body ---- */
+
+static void go_on_receiving(pe_request *request)
+{
+    (void)pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_RECEIVING,
+                            pe_clock());
+    MHD_resume_connection(request->connection);
+}
+
+static void run_part(void *context)
+{
+    pe_request *request = context;
+    pe_counters *counters = &request->service->counters;
+    const int64_t began = pe_clock();
+    pe_histogram_add(&counters->waits, began - request->next.since);
+    request->route->part(request);
+    pe_histogram_add(&counters->work_on_requests, pe_clock() - began);
+    go_on_receiving(request);
+}
+
+/* Where no worker takes it, the part grows. */
+void pe_flow_take_part(pe_request *request)
+{
+    pe_service *service = request->service;
+    pe_lanes *lanes = pe_admission_lanes(request);
+    if (pe_pool_refuses(service->pool, lanes, PE_JOB_HEAVY) ||
+        !pe_watchdog_enter(service->watchdog, request->watch, PE_PHASE_WORKING, 0))
+        return;
+    MHD_suspend_connection(request->connection);
+    request->next.since = pe_clock();
+    request->next.job = (pe_job){.run = run_part, .context = request, .price = request->body.bytes};
+    if (!pe_pool_submit(service->pool, lanes, &request->next.job, PE_JOB_HEAVY))
+        go_on_receiving(request);
+}
+
 /* ---- one step, and what becomes of it ---- */
 
 void pe_flow_fail(pe_request *request, const pe_problem *why)

@@ -12,6 +12,12 @@
 pe_outcome pe_flow_process(pe_request *request);
 
 /**
+ * Of the body as much has arrived as the route takes at a time: a worker takes it, and the
+ * connection waits meanwhile.   Threads  the connection's I/O thread.
+ */
+void pe_flow_take_part(pe_request *request);
+
+/**
  * The header has arrived: whose request is it, and may it be served? What has no body asks for that
  * itself, in pe_flow_process.   Errors  UNAUTHORIZED, FORBIDDEN, RATE_LIMITED.
  */

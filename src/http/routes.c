@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -35,7 +36,8 @@ static const pe_route routes[] = {
     {"/docs", .open = true, .methods = GET_HEAD, .handler = pe_page_docs},
     {"/favicon.ico", .open = true, .methods = GET_HEAD, .handler = pe_page_favicon},
     {"/v1", .methods = GET_HEAD, .handler = pe_page_listing},
-    {"/v1/verify", .methods = PE_METHOD_POST, .handler = pe_page_verify},
+    {"/v1/verify", .methods = PE_METHOD_POST, .handler = pe_page_verify,
+     .part = pe_page_verify_part},
     {"/v1/models", .methods = GET_HEAD, .handler = pe_page_models},
     {"/v1/models/resolve", .configures = true, .methods = PE_METHOD_POST,
      .handler = pe_page_resolve},
@@ -147,6 +149,15 @@ static uint64_t body_max(const pe_settings *settings, const pe_route *route)
     return (uint64_t)(route != NULL && route->configures && config < most ? config : most);
 }
 
+/* A body that is not held as a whole is taken in parts; its length must be known. */
+static size_t part_at(const pe_request *request)
+{
+    const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
+    const uint64_t held = (uint64_t)request->service->settings->verify_held_bytes;
+    const bool long_body = length != NULL && strtoull(length, NULL, 10) > held;
+    return long_body && request->route->part != NULL ? (size_t)(held / 4) : 0;
+}
+
 bool pe_route_find(pe_request *request)
 {
     if (request->watch->place != PE_PLACE_OPERATOR)
@@ -159,6 +170,7 @@ bool pe_route_find(pe_request *request)
             request->route = &routes[i];
     request->route_number = number_of(request);
     const bool found = request->route != NULL;
+    request->part_at = found ? part_at(request) : 0;
     request->body_max = body_max(request->service->settings, request->route);
     return found && (request->route->methods & request->method & PE_METHOD_POST);
 }

@@ -15,9 +15,10 @@ typedef struct pe_route {
     bool open;          /* no key is asked for, and no rate holds */
     unsigned methods;   /* pe_method bits; OPTIONS goes without saying */
     pe_step *handler;
+    void (*part)(pe_request *request); /* takes a part of a large body, on a worker; or NULL */
 } pe_route;
 
-/** Set request->route and body_max, and request->resource for a resource of numbers; route stays
+/** Set request->route, body_max and part_at, and request->resource for a resource of numbers; route stays
  * NULL when there is nothing at the path. Does the route read the request's body? */
 bool pe_route_find(pe_request *request);
 

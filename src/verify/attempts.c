@@ -52,19 +52,20 @@ pe_status pe_attempts_set_positions(const pe_search *s, const pe_upload_view *vi
 /* Do all but a few elements of the view follow, and far fewer where angles are not rounded? */
 static pe_status explain_most(pe_search *s, pe_guess *guess, unsigned *by, pe_problem *why)
 {
-    pe_strays strays, others;
+    size_t misses, others;
+    const size_t few = s->view->elements / MOSTLY;
     const pe_grain *angles = guess->distortion.angles;
     const pe_comparison of = {s->view, guess, &s->work};
     *by = pe_measure_allowed(guess) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
-    pe_status status = pe_measure_strays(&of, *by, &strays, why);
-    if (status != PE_OK || strays.compared == 0 || strays.elements * MOSTLY > strays.compared) {
+    pe_status status = pe_measure_misses(&of, *by, few, &misses, why);
+    if (status != PE_OK || misses > few) {
         *by = 0;
         return status;
     }
     guess->distortion.angles = NULL;
-    status = pe_measure_strays(&of, *by, &others, why);
+    status = pe_measure_misses(&of, *by, 8 * misses, &others, why);
     guess->distortion.angles = angles;
-    *by = strays.elements * 8 <= others.elements ? *by : 0;
+    *by = misses * 8 <= others ? *by : 0;
     return status;
 }
 

@@ -124,10 +124,11 @@ pe_status pe_findings_explain(pe_report *report, const pe_comparison *whole, uns
         return status;
     pe_buffer evidence = {0};
     pe_buffer_format(&evidence,
-                     "%s%zu elements are as near to it as %s arithmetic; the largest "
+                     "%s%zu elements%s are as near to it as %s arithmetic; the largest "
                      "difference is %.3g",
                      pe_faults_hold_mostly(whole->guess) ? "all but one in 40 of " : "all ",
-                     finding.errors.elements, finding.exact ? "exact" : "float32",
-                     finding.errors.max_abs);
+                     finding.errors.elements,
+                     whole->guess->context->sampled ? " of the sample" : "",
+                     finding.exact ? "exact" : "float32", finding.errors.max_abs);
     return pe_findings_add(report, &finding, whole->guess, &evidence, why);
 }

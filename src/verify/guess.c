@@ -139,6 +139,8 @@ char *pe_guess_parameters(const pe_guess *guess)
     pe_value *positions = pe_values_find(&values, "positions");
     if (positions != NULL && positions->present)
         (void)pe_guess_map_positions(&positions->positions, &guess->distortion.positions);
+    if (positions != NULL && guess->context->sampled)
+        positions->present = false;
     pe_values_json(&values, &text);
     pe_values_free(&values);
     char *copy = text.failed ? NULL : strdup(pe_buffer_text(&text));

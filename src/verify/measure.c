@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <mpfr.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -564,6 +565,26 @@ pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed 
 
 /* ---- how many are bad ---- */
 
+pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, size_t *out,
+                            pe_problem *why)
+{
+    pe_expect expect;
+    compared_row r;
+    *out = SIZE_MAX;
+    pe_status status = expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    *out = 0;
+    for (size_t row = 0; row < of->view->rows && *out <= most && status == PE_OK; row++) {
+        status = compare_row(&expect, row, &r, why);
+        for (size_t c = 0; c < r.width && status == PE_OK; c++)
+            *out += (explained_by(&r, c) & by) == 0;
+        *of->work += r.width;
+    }
+    pe_expect_free(&expect);
+    return status;
+}
+
 /* Which rows and columns hold strays. */
 typedef struct marks {
     bool *rows, *columns;
@@ -599,7 +620,8 @@ static void count_row(const compared_row *r, unsigned by, const marks *seen, pe_
             add_stray(place_of(r->view, r->row, c), is_mask(r, c) ? 0 : r->got[c], seen, out);
 }
 
-pe_status pe_measure_strays(const pe_comparison *of, unsigned by, pe_strays *out, pe_problem *why)
+pe_status pe_measure_strays(const pe_comparison *of, unsigned by, bool *columns, pe_strays *out,
+                            pe_problem *why)
 {
     pe_expect expect;
     compared_row r;
@@ -617,6 +639,8 @@ pe_status pe_measure_strays(const pe_comparison *of, unsigned by, pe_strays *out
         *of->work += of->view->elements;
         pe_expect_free(&expect);
     }
+    for (size_t c = 0; columns != NULL && status == PE_OK && c < out->all_columns; c++)
+        columns[c] |= seen.columns[c];
     free(seen.rows);
     return status;
 }

@@ -46,8 +46,14 @@ pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out
 pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed *out,
                                pe_problem *why) PE_MUST_CHECK;
 
-/** The elements that arithmetic `by` (one bit) does not allow. */
-pe_status pe_measure_strays(const pe_comparison *of, unsigned by, pe_strays *out,
+/** How many elements arithmetic `by` (one bit) does not allow; beyond `most` they are not counted
+ * on. SIZE_MAX: the guess has not the upload's shape. */
+pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, size_t *out,
+                            pe_problem *why) PE_MUST_CHECK;
+
+/** The elements that arithmetic `by` (one bit) does not allow. Their columns are marked, too, unless
+ * that is NULL: [all_columns]. */
+pe_status pe_measure_strays(const pe_comparison *of, unsigned by, bool *columns, pe_strays *out,
                             pe_problem *why) PE_MUST_CHECK;
 
 #endif

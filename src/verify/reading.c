@@ -408,6 +408,11 @@ void pe_reading_free(pe_reading *reading)
     *reading = (pe_reading){0};
 }
 
+size_t pe_reading_row(const pe_reading *reading, size_t t)
+{
+    return reading->of_rows > 0 ? pe_upload_view_sampled(t, reading->tokens, reading->of_rows) : t;
+}
+
 double pe_reading_ratio(const pe_reading *reading, size_t pair)
 {
     const double w = reading->frequency[pair], turned = reading->turned[pair];

@@ -10,6 +10,9 @@ pe_status pe_reading_make(const pe_comparison *of, pe_reading *out, bool *made,
                           pe_problem *why) PE_MUST_CHECK;
 void pe_reading_free(pe_reading *reading);
 
+/** The row of the table that token t is of. */
+size_t pe_reading_row(const pe_reading *reading, size_t t);
+
 /** The measured frequency of a pair over the guess's; NAN: not known. */
 double pe_reading_ratio(const pe_reading *reading, size_t pair);
 

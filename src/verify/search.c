@@ -113,7 +113,7 @@ static pe_status describe(const pe_comparison *of, pe_report *report, pe_problem
         return status;
     const unsigned by = allowed == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
     report->has_strays = true;
-    const pe_status counted = pe_measure_strays(of, by, &report->strays, why);
+    const pe_status counted = pe_measure_strays(of, by, NULL, &report->strays, why);
     return counted == PE_OK ? pe_measure_first_bad(of, by, &report->first_bad, why) : counted;
 }
 

@@ -2,6 +2,8 @@
 /* strays.c - guesses that explain all of an upload but a part. */
 #include "verify/strays.h"
 
+#include <string.h>
+
 #include "verify/findings.h"
 
 static const pe_fault strays_of_memory = {
@@ -10,19 +12,21 @@ static const pe_fault strays_of_memory = {
 static const pe_fault not_finite = {
     .name = "not_finite", .remedy = "look for divisions by zero, overflow and masks of -inf"};
 
-static void describe_strays(const pe_strays *at, pe_buffer *out)
+static void describe_strays(const pe_strays *at, bool sampled, pe_buffer *out)
 {
-    pe_buffer_format(out,
-                     "%zu of %zu elements are something else, in %zu of %zu rows (%zu to %zu) "
-                     "and %zu of %zu columns (%zu to %zu)",
-                     at->elements, at->compared, at->rows, at->all_rows, at->first_row,
-                     at->last_row, at->columns, at->all_columns, at->first_column, at->last_column);
+    pe_buffer_format(out, "%zu of %zu elements%s are something else, in %zu of %zu rows",
+                     at->elements, at->compared, sampled ? " of the sample" : "", at->rows,
+                     at->all_rows);
+    if (!sampled)
+        pe_buffer_format(out, " (%zu to %zu)", at->first_row, at->last_row);
+    pe_buffer_format(out, " and %zu of %zu columns (%zu to %zu)", at->columns, at->all_columns,
+                     at->first_column, at->last_column);
     if (at->not_finite > 0)
         pe_buffer_format(out, "; %zu of them are NaN or infinite", at->not_finite);
 }
 
 /* Few rows, few pairs, few elements, or only such as are no numbers. */
-static bool is_few(const pe_strays *at, const pe_upload_view *view)
+static bool is_few(const pe_strays *at, bool of_pairs)
 {
     if (at->elements == 0)
         return false;
@@ -30,8 +34,7 @@ static bool is_few(const pe_strays *at, const pe_upload_view *view)
     if (at->rows == rows && rows * 3 <= 2 * at->all_rows)
         return true; /* one block of rows */
     return at->not_finite == at->elements || at->elements * 8 <= at->compared ||
-           (view->layout != NULL &&
-            (at->rows * 4 <= at->all_rows || at->columns * 16 <= at->all_columns));
+           (of_pairs && (at->rows * 4 <= at->all_rows || at->columns * 16 <= at->all_columns));
 }
 
 /* Memory goes bad in a few rows or single elements; in the same columns of most rows, or in a part
@@ -42,28 +45,39 @@ static bool is_of_memory(const pe_strays *at)
            at->elements * 64 <= at->compared;
 }
 
+bool pe_strays_is_fault(const char *name)
+{
+    return strcmp(name, strays_of_memory.name) == 0 || strcmp(name, not_finite.name) == 0;
+}
+
+pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_strays *strays,
+                         bool of_pairs, pe_problem *why)
+{
+    pe_buffer rule = {0};
+    if (!is_few(strays, of_pairs))
+        return PE_OK;
+    describe_strays(strays, guess->context->sampled, &rule);
+    const pe_told told = {.fault = strays->not_finite == strays->elements ? &not_finite
+                                                                          : &strays_of_memory,
+                          .rule = pe_buffer_text(&rule),
+                          .fitted = !is_of_memory(strays),
+                          .exact = pe_measure_allowed(guess) == PE_BY_EXACT};
+    const pe_status status =
+        pe_findings_tell(report, guess, &told, why, "all other elements are as they should be");
+    pe_buffer_free(&rule);
+    return status;
+}
+
 pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_strays strays;
-    pe_buffer rule = {0};
     const pe_comparison whole = {s->whole, guess, &s->work};
     const bool exact = pe_measure_allowed(guess) == PE_BY_EXACT;
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
     if (status != PE_OK)
         return status;
-    status = pe_measure_strays(&whole, exact ? PE_BY_EXACT : PE_BY_FLOAT32, &strays, why);
+    status = pe_measure_strays(&whole, exact ? PE_BY_EXACT : PE_BY_FLOAT32, NULL, &strays, why);
     if (status != PE_OK)
         return status;
-    if (!is_few(&strays, s->whole))
-        return PE_OK;
-    describe_strays(&strays, &rule);
-    const pe_told told = {.fault = strays.not_finite == strays.elements ? &not_finite
-                                                                        : &strays_of_memory,
-                          .rule = pe_buffer_text(&rule),
-                          .fitted = !is_of_memory(&strays),
-                          .exact = exact};
-    status =
-        pe_findings_tell(s->report, guess, &told, why, "all other elements are as they should be");
-    pe_buffer_free(&rule);
-    return status;
+    return pe_strays_tell(s->report, guess, &strays, s->whole->layout != NULL, why);
 }

@@ -8,4 +8,11 @@
 /** A guess that explains all but few rows, few columns or few elements becomes a finding. */
 pe_try pe_strays_try;
 
+/** The same of strays that were counted: the report gets a finding where they are few. */
+pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_strays *strays,
+                         bool of_pairs, pe_problem *why) PE_MUST_CHECK;
+
+/** Is it a name of such a finding? */
+bool pe_strays_is_fault(const char *name);
+
 #endif

@@ -357,8 +357,6 @@ static pe_status match_uploads(pe_upload_view *view, pe_claim *claim, const pe_p
     return pe_upload_names_match(claim, plan, view->layout != NULL, view->plan_tensor, why);
 }
 
-/* Plan the claim as float64: of a narrower type that has no room for some tensor, the upload may
- * hold another one. */
 static pe_status put_all_in_order(pe_upload_view *view, pe_claim *claim, const pe_plan *plan,
                                   pe_problem *why)
 {
@@ -372,8 +370,8 @@ static pe_status put_all_in_order(pe_upload_view *view, pe_claim *claim, const p
     return status;
 }
 
-static pe_status plan_claim(pe_claim *claim, const pe_verify_context *context, pe_plan *out,
-                            pe_problem *why)
+pe_status pe_upload_view_plan(pe_claim *claim, const pe_verify_context *context, pe_plan *out,
+                              pe_problem *why)
 {
     pe_value *dtype = pe_values_find(&claim->values, "dtype");
     const pe_value was = dtype != NULL ? *dtype : (pe_value){0};
@@ -398,7 +396,7 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
     pe_status status = check_elements(claim, context->bounds, why);
     if (status != PE_OK)
         return status;
-    status = plan_claim(claim, context, &plan, why);
+    status = pe_upload_view_plan(claim, context, &plan, why);
     if (status == PE_OK)
         status = match_uploads(out, claim, &plan, why);
     if (status == PE_OK)
@@ -422,8 +420,7 @@ void pe_upload_view_free(pe_upload_view *view)
 
 #define SAMPLE_ROWS 4 /* of a token */
 
-/* Token k of n: a quarter from the start, a quarter up to the end, the rest spread between. */
-static size_t sampled_token(size_t k, size_t n, size_t tokens)
+size_t pe_upload_view_sampled(size_t k, size_t n, size_t tokens)
 {
     const size_t quarter = n / 4, spread = n - 2 * quarter;
     if (k < quarter)
@@ -444,7 +441,7 @@ static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
     if (status != PE_OK)
         return status;
     for (size_t k = 0; k < to->tokens; k++) {
-        const size_t token = sampled_token(k, to->tokens, from->tokens);
+        const size_t token = pe_upload_view_sampled(k, to->tokens, from->tokens);
         for (size_t a = 0; a < from->axes; a++)
             ((double *)list.data)[a * to->tokens + k] =
                 pe_positions_at(all, a * from->tokens + token);

@@ -45,6 +45,11 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why) PE_MUST_CHECK;
 void pe_upload_view_free(pe_upload_view *view);
 
+/** Plan the claim as float64: of a narrower type that has no room for some tensor, the upload may
+ * hold another one. */
+pe_status pe_upload_view_plan(pe_claim *claim, const pe_verify_context *context, pe_plan *out,
+                              pe_problem *why) PE_MUST_CHECK;
+
 /** Elements of pairs of one axis, or of one tensor of plain numbers, up to which a view holds them
  * as doubles. */
 #define PE_VIEW_HELD 1048576
@@ -71,6 +76,9 @@ double pe_upload_view_at(const pe_upload_view *view, bool inputs, size_t row, si
 pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
                                 pe_positions *positions, bool *sampled,
                                 pe_problem *why) PE_MUST_CHECK;
+
+/** Token k of n such: a quarter from the start, a quarter up to the end, the rest spread between. */
+size_t pe_upload_view_sampled(size_t k, size_t n, size_t tokens);
 
 /** How many rows each token has. */
 size_t pe_upload_view_token_rows(const pe_upload_view *view);

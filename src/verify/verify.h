@@ -47,7 +47,8 @@ typedef struct pe_verify_context {
     struct pe_tables *tables;
     const pe_limits *limits; /* of each plan */
     const pe_verify_limits *bounds;
-    bool draws; /* the report shall have its difference */
+    bool draws;   /* the report shall have its difference */
+    bool sampled; /* the claim is of some rows of a larger table: findings tell no positions */
 } pe_verify_context;
 
 /** Distances between an upload and expected numbers. */
@@ -102,6 +103,7 @@ typedef struct pe_bad {
  */
 typedef struct pe_reading {
     size_t tokens, pairs;
+    size_t of_rows;    /* they are a sample of so many; 0: they are all (pe_reading_row) */
     double *claimed;   /* [tokens] owned, as all of these: positions of the guess */
     double *position;  /* [tokens] measured; NAN: the row is of no position */
     double *frequency; /* [pairs] of the guess */
@@ -187,10 +189,11 @@ typedef struct pe_report {
     pe_finding findings[PE_FINDINGS_MAX];
     size_t hypotheses; /* guesses that were tried */
     bool pairs_tried;  /* whether pairs of faults were, too */
-    size_t sampled; /* positions in which faults were looked for; 0: all. Findings hold for all. */
-    size_t work;    /* elements, roughly, that were computed to find them, beside the claim's */
-    bool complete;  /* false: max_work or given_up ended the search */
-    char *parameters; /* owned: canonical JSON of the claim */
+    size_t sampled; /* positions in which faults were looked for; 0: all. Findings hold for all, */
+    size_t sampled_of; /* unless this is not 0: then for those of so many rows */
+    size_t work;       /* elements, roughly, that were computed to find them, beside the claim's */
+    bool complete;     /* false: max_work or given_up ended the search */
+    char *parameters;  /* owned: canonical JSON of the claim */
     bool has_reading;
     pe_reading reading; /* owned: of pairs */
     pe_facts facts;     /* of plain numbers */

@@ -35,4 +35,7 @@ pe_step pe_page_models, pe_page_model, pe_page_resolve;
 /* verify_page.c */
 pe_step pe_page_verify;
 
+/** Rows of a table that have arrived, while others are still to come. */
+void pe_page_verify_part(pe_request *request);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* verify_page.c - the handler of POST /v1/verify. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/claim.h"
@@ -13,8 +14,10 @@
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
+#include "http/request/body.h"
 #include "http/request/parameters.h"
 #include "http/workers/thread.h"
+#include "verify/arriving.h"
 
 /* What a claim may say is planned, so that all its mistakes are told. */
 static pe_read_limits limits_of(const pe_request *request)
@@ -53,6 +56,21 @@ static pe_status read_form(const pe_request *request, pe_claim *out, pe_problem 
     return status;
 }
 
+/* awaited: bytes of the body that are still to come. */
+static pe_status read_tensors(const pe_request *request, const pe_request_parameters *parameters,
+                              size_t awaited, pe_claim *out, pe_problem *why)
+{
+    const pe_read_limits limits = limits_of(request);
+    const pe_binary_body body = {.string = {request->query, request->query_bytes},
+                                 .media_type = parameters->media_type,
+                                 .shape = parameters->shape,
+                                 .dtype = parameters->dtype,
+                                 .data = request->body.data,
+                                 .bytes = request->body.bytes,
+                                 .awaited = awaited};
+    return pe_claim_binary_parse(&body, &limits, out, why);
+}
+
 static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
 {
     if (pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) &&
@@ -71,13 +89,7 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
                        most, (unsigned long long)request->body_max);
     if (request->json_body)
         return pe_claim_json_parse(pe_buffer_slice(&request->body), &limits, out, why);
-    const pe_binary_body body = {.string = {request->query, request->query_bytes},
-                                 .media_type = parameters.media_type,
-                                 .shape = parameters.shape,
-                                 .dtype = parameters.dtype,
-                                 .data = request->body.data,
-                                 .bytes = request->body.bytes};
-    return pe_claim_binary_parse(&body, &limits, out, why);
+    return read_tensors(request, &parameters, 0, out, why);
 }
 
 /* Whether there is a client is asked now and then only: guesses take microseconds, and a client
@@ -114,17 +126,31 @@ static const char *media_type_of(const pe_request *request)
     return best;
 }
 
-static pe_status verify(const pe_request *request, pe_claim *claim, pe_report *out, pe_problem *why)
+static bool draws(const pe_request *request)
+{
+    return strncmp(media_type_of(request), "image/", 6) == 0;
+}
+
+/* What a verification is done with. */
+typedef struct setting {
+    audience waiting;
+    pe_verify_limits bounds;
+    pe_verify_context context;
+} setting;
+
+static const pe_verify_context *set(const pe_request *request, setting *out)
 {
     const pe_service *service = request->service;
-    audience waiting = {.request = request, .looked_at = pe_clock()};
-    const pe_verify_limits bounds = {.max_elements = (size_t)service->settings->verify_max_elements,
+    out->waiting = (audience){.request = request, .looked_at = pe_clock()};
+    out->bounds = (pe_verify_limits){.max_elements = (size_t)service->settings->verify_max_elements,
                                      .max_work = (size_t)service->settings->verify_max_work,
                                      .given_up = has_left,
-                                     .context = &waiting};
-    const bool draws = strncmp(media_type_of(request), "image/", 6) == 0;
-    const pe_verify_context context = {service->tables, &service->limits, &bounds, draws};
-    return pe_verify(claim, &context, out, why);
+                                     .context = &out->waiting};
+    out->context = (pe_verify_context){.tables = service->tables,
+                                       .limits = &service->limits,
+                                       .bounds = &out->bounds,
+                                       .draws = draws(request)};
+    return &out->context;
 }
 
 /* The claimed table is computed at least once, and each element compared. What a search for faults
@@ -157,8 +183,9 @@ static pe_status verify_all(pe_request *request, pe_claim *claims, answer *out, 
     pe_status status = PE_OK;
     *out = (answer){.failures = pe_budget_failures()};
     for (pe_claim *claim = claims; claim != NULL && status == PE_OK; claim = claim->next, n++) {
+        setting of;
         pe_report report;
-        status = verify(request, claim, &report, why);
+        status = pe_verify(claim, set(request, &of), &report, why);
         if (status != PE_OK)
             break;
         pe_admission_spend(request, report.work);
@@ -217,6 +244,81 @@ static pe_outcome reply(pe_request *request, const pe_claim *claim, const answer
     return PE_FAILED;
 }
 
+/* ---- a table whose rows are compared as they arrive ---- */
+
+/* Is the claim one of rows? Then they begin at *skip of the body. What is refused now is held, and
+ * refused when all of it is there; a picture needs all rows, too. */
+static bool begin(pe_request *request, size_t *skip)
+{
+    setting of;
+    pe_problem why;
+    pe_claim claim;
+    pe_request_parameters parameters;
+    const size_t length = (size_t)strtoull(request->header[PE_HEADER_CONTENT_LENGTH], NULL, 10);
+    if (draws(request) || pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) ||
+        pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, &why) != PE_OK ||
+        request->json_body ||
+        read_tensors(request, &parameters, length - request->body.bytes, &claim, &why) != PE_OK)
+        return false;
+    const pe_array *array = &claim.uploads[0].array;
+    *skip = (size_t)((const char *)array->data - request->body.data);
+    const size_t row = array->shape.dim[1] * pe_dtype_bytes(array->dtype);
+    const size_t there = (request->body.bytes - *skip) / row;
+    pe_status status =
+        pe_arriving_begin(&claim, there, set(request, &of), &request->arriving, &why);
+    if (request->arriving == NULL)
+        pe_verify_claim_free(&claim);
+    else
+        status = charge(request, pe_arriving_claim(request->arriving), &why);
+    if (status == PE_OK && request->arriving != NULL)
+        return true;
+    pe_arriving_free(request->arriving);
+    request->arriving = NULL;
+    return false;
+}
+
+/* All rows that are there, from `skip` on. */
+static pe_status compare_rows(pe_request *request, size_t skip, pe_problem *why)
+{
+    setting of;
+    pe_buffer *body = &request->body;
+    const size_t row = pe_arriving_row_bytes(request->arriving), n = (body->bytes - skip) / row;
+    const pe_status status =
+        pe_arriving_rows(request->arriving, body->data + skip, n, set(request, &of), why);
+    pe_body_forget(request, skip + n * row);
+    return status;
+}
+
+void pe_page_verify_part(pe_request *request)
+{
+    size_t skip = 0;
+    pe_problem why;
+    const size_t part = request->part_at;
+    request->part_at = 0;
+    pe_thread_computes();
+    if (request->arriving == NULL && !begin(request, &skip))
+        return;
+    if (compare_rows(request, skip, &why) != PE_OK)
+        pe_body_refuse(request);
+    else
+        request->part_at = part;
+}
+
+static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
+{
+    setting of;
+    answer made = {.failures = pe_budget_failures(), .claim = pe_arriving_claim(request->arriving)};
+    pe_outcome outcome = PE_FAILED;
+    pe_status status = compare_rows(request, 0, why);
+    if (status == PE_OK)
+        status = pe_arriving_end(request->arriving, set(request, &of), &made.report, why);
+    pe_admission_spend(request, made.report.work);
+    if (status == PE_OK)
+        outcome = reply(request, made.claim, &made, why);
+    answer_free(&made);
+    return outcome;
+}
+
 /* Hundreds of tables may have to be computed: always a worker's. */
 pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
 {
@@ -226,6 +328,8 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
     if (!pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_page_verify);
     pe_thread_computes();
+    if (request->arriving != NULL)
+        return reply_arrived(request, why);
     if (read_claim(request, &claim, why) != PE_OK)
         return PE_FAILED;
     pe_status status = charge(request, &claim, why);

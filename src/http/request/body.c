@@ -3,6 +3,7 @@
 #include "http/request/body.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "http/clients/clients.h"
@@ -41,16 +42,28 @@ static bool takes_more(const pe_request *request)
     return request->body_max > (uint64_t)request->service->settings->max_body_bytes;
 }
 
+static void give_back(pe_request *request, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    atomic_fetch_sub(&request->service->body_bytes, bytes);
+    atomic_fetch_sub(&request->service->large_body_bytes, takes_more(request) ? bytes : 0);
+    atomic_fetch_sub(&request->client.address->body_bytes, bytes);
+    request->body_reserved -= bytes;
+}
+
 void pe_body_release(pe_request *request)
 {
     pe_buffer_free(&request->body);
-    if (request->body_reserved > 0) {
-        atomic_fetch_sub(&request->service->body_bytes, request->body_reserved);
-        atomic_fetch_sub(&request->service->large_body_bytes,
-                         takes_more(request) ? request->body_reserved : 0);
-        atomic_fetch_sub(&request->client.address->body_bytes, request->body_reserved);
-    }
-    request->body_reserved = 0;
+    give_back(request, request->body_reserved);
+}
+
+void pe_body_forget(pe_request *request, size_t bytes)
+{
+    pe_buffer *body = &request->body;
+    memmove(body->data, body->data + bytes, body->bytes - bytes);
+    body->bytes -= bytes;
+    give_back(request, bytes);
 }
 
 /* Of one address; a body of the largest size finds room whatever the setting is. */
@@ -88,9 +101,14 @@ static void drop(pe_request *request, pe_status reason)
     pe_body_release(request);
 }
 
+void pe_body_refuse(pe_request *request)
+{
+    drop(request, PE_OVERLOADED);
+}
+
 /*
  * Keep a part of the body; false where memory is short. Once a large one is under way, there is
- * room for all that was declared: nothing is copied again, and whoever declares much and sends
+ * room for all that was declared, unless it is used in parts: nothing is copied again, and whoever declares much and sends
  * little holds little.
  */
 static bool keep(pe_request *request, const char *upload, size_t bytes)
@@ -98,7 +116,7 @@ static bool keep(pe_request *request, const char *upload, size_t bytes)
     pe_buffer *body = &request->body;
     const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
     const bool full = body->capacity - body->bytes < bytes;
-    if (full && length != NULL && body->bytes >= PE_MEMORY_LARGE)
+    if (full && length != NULL && body->bytes >= PE_MEMORY_LARGE && request->part_at == 0)
         (void)pe_buffer_reserve(body, strtoull(length, NULL, 10) - body->bytes);
     pe_buffer_add(body, upload, bytes);
     return !body->failed;

@@ -124,7 +124,9 @@ typedef struct pe_request {
     size_t body_reserved;   /* of service->body_bytes */
     pe_status body_refused; /* why it was dropped; PE_OK when it was not */
     pe_buffer body;
-    bool json_body; /* parameters come from a JSON body: problems point into it */
+    size_t part_at;               /* bytes of it with which a part is taken; 0: it is held whole */
+    struct pe_arriving *arriving; /* owned: what is made of the parts; or NULL */
+    bool json_body;               /* parameters come from a JSON body: problems point into it */
 
     const char *id; /* X-Request-Id of the reply */
     bool id_sent;   /* the client sent it */

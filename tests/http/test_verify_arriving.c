@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_verify_arriving.c - POST /v1/verify of tables whose rows are compared as they arrive: two
+ * servers, one of which holds the same bodies as a whole, say the same.
+ */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "support/problem.h"
+#include "support/wire.h"
+
+/* Rows of 64 numbers: far more than the 64 KiB that `parts` holds. */
+#define ROWS  10000
+#define WIDTH 64
+
+static const char *const npy[] = {"Content-Type: application/x-npy", NULL};
+static test_server parts, whole;
+
+/* ---- tables ---- */
+
+/* A table of the service, as a NumPy file; its numbers are the last bytes. */
+static reply table_of(const char *target)
+{
+    char all[300];
+    snprintf(all, sizeof all, "%s&format=npy", target);
+    reply table = get(&whole, all);
+    assert_status(all, &table, 200);
+    return table;
+}
+
+static void set_float(const reply *table, size_t row, size_t column, float x)
+{
+    const size_t from_end = (ROWS - row) * WIDTH - column;
+    memcpy(table->body + table->bytes - from_end * sizeof x, &x, sizeof x);
+}
+
+static json_t *report_by(const test_server *server, const char *query, const reply *table)
+{
+    char target[300];
+    snprintf(target, sizeof target, "/v1/verify?%s", query);
+    reply answer = fetch(server, "POST", target, npy, table->body, table->bytes);
+    assert_status(target, &answer, 200);
+    json_t *report = reply_json(&answer);
+    reply_free(&answer);
+    return report;
+}
+
+/* ---- two reports ---- */
+
+static const json_t *member(const json_t *of, const char *name)
+{
+    const json_t *at = of;
+    char part[64];
+    for (; *name != '\0'; name += strcspn(name, "/"), name += *name == '/') {
+        snprintf(part, sizeof part, "%.*s", (int)strcspn(name, "/"), name);
+        at = json_is_array(at) ? json_array_get(at, strtoul(part, NULL, 10))
+                               : json_object_get(at, part);
+    }
+    return at;
+}
+
+/* What every element decides, and the first cause. */
+static void assert_same(const char *query, const json_t *one, const json_t *other)
+{
+    static const char *const names[] = {"matches",
+                                        "encoding",
+                                        "numerics",
+                                        "parameters",
+                                        "undecided",
+                                        "allowed",
+                                        "first_bad",
+                                        "inferred",
+                                        "cannot_tell",
+                                        "error/max_abs",
+                                        "error/max_ulp",
+                                        "error/max_phase",
+                                        "bands/0/pairs",
+                                        "bands/0/rows",
+                                        "bands/7/max_abs",
+                                        "bands/7/max_ulp",
+                                        "bands/3/rows",
+                                        "bands/3/max_phase",
+                                        "diagnosis/0/faults",
+                                        "measured/bad_elements",
+                                        "measured/bad_rows",
+                                        "measured/bad_columns",
+                                        "measured/not_finite"};
+    for (size_t n = 0; n < PE_LEN(names); n++) {
+        const json_t *a = member(one, names[n]), *b = member(other, names[n]);
+        if ((a == NULL) != (b == NULL) || (a != NULL && !json_equal(a, b)))
+            fail_msg("%s: %s differs", query, names[n]);
+    }
+}
+
+/* Whether a match is told, and the first faults are these ("": none). */
+static void assert_told(const char *query, const json_t *report, const char *faults)
+{
+    char told[100] = "";
+    const json_t *first = member(report, "diagnosis/0/faults");
+    for (size_t f = 0; f < json_array_size(first); f++)
+        snprintf(told + strlen(told), sizeof told - strlen(told), "%s%s", f > 0 ? "+" : "",
+                 json_string_value(json_array_get(first, f)));
+    if (strcmp(told, faults) != 0)
+        fail_msg("%s: told %s, not %s", query, told, faults);
+}
+
+static json_t *assert_same_by_both(const char *query, const reply *table, const char *faults)
+{
+    json_t *held = report_by(&whole, query, table), *arrived = report_by(&parts, query, table);
+    assert_same(query, held, arrived);
+    assert_told(query, arrived, faults);
+    json_decref(held);
+    return arrived;
+}
+
+/* ---- cases ---- */
+
+static void both_say_the_same(void **state)
+{
+    static const struct {
+        const char *table, *query, *faults;
+    } cases[] = {
+        {"/v1/sinusoidal?d_model=64&positions=0:10000", "encoding=sinusoidal", ""},
+        {"/v1/sinusoidal?d_model=64&positions=0:10000&numerics=exact", "encoding=sinusoidal", ""},
+        {"/v1/sinusoidal?d_model=64&positions=0:10000&dtype=float64", "encoding=sinusoidal", ""},
+        {"/v1/sinusoidal?d_model=64&positions=0:10000&dtype=float16", "encoding=sinusoidal", ""},
+        {"/v1/sinusoidal?d_model=64&positions=0:10000&numerics=float32",
+         "encoding=sinusoidal&numerics=exact",
+         "float32_arithmetic"},
+        {"/v1/sinusoidal?d_model=64&positions=1:10001", "encoding=sinusoidal", "position_plus_one"},
+        {"/v1/sinusoidal?d_model=64&positions=1:10001", "encoding=sinusoidal&positions=1:10001",
+         ""},
+        {"/v1/sinusoidal?d_model=64&positions=10000:0:-1",
+         "encoding=sinusoidal&positions=10000:0:-1", ""},
+        {"/v1/rope/table?head_dim=64&cache_layout=vllm&positions=0:10000",
+         "encoding=rope&cache_layout=vllm", ""},
+        {"/v1/rope/table?head_dim=64&cache_layout=vllm&positions=0:10000&rope_theta=500000",
+         "encoding=rope&cache_layout=vllm", "rope_theta"},
+        {"/v1/rope/table?head_dim=64&cache_layout=vllm&positions=0:10000&rope_type=dynamic&"
+         "factor=2&max_position_embeddings=4096",
+         "encoding=rope&rope_type=dynamic&factor=2&max_position_embeddings=4096", ""},
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:10000&tensor=cos",
+         "encoding=rope", ""},
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:10000&tensor=sin",
+         "encoding=rope&cache_layout=hf", ""},
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=1:10001&tensor=cos",
+         "encoding=rope", "position_plus_one"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        reply table = table_of(cases[c].table);
+        json_decref(assert_same_by_both(cases[c].query, &table, cases[c].faults));
+        reply_free(&table);
+    }
+}
+
+/* Also those in rows that are in no sample. */
+static void each_wrong_element_is_found_and_counted(void **state)
+{
+    static const struct {
+        const char *table, *query;
+    } kinds[] = {
+        {"/v1/sinusoidal?d_model=64&positions=0:10000", "encoding=sinusoidal"},
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:10000&tensor=cos",
+         "encoding=rope&cache_layout=hf"}};
+    (void)state;
+    for (size_t k = 0; k < PE_LEN(kinds); k++) {
+        reply table = table_of(kinds[k].table);
+        for (size_t row = 9999; row > 0; row -= 3333) {
+            set_float(&table, row, row % WIDTH, (float)(2 + row));
+            json_decref(assert_same_by_both(kinds[k].query, &table, "corrupted_elements"));
+        }
+        set_float(&table, 1, 0, INFINITY);
+        json_t *report = assert_same_by_both(kinds[k].query, &table, "corrupted_elements");
+        assert_int_equal(json_integer_value(member(report, "measured/bad_elements")), 4);
+        assert_int_equal(json_integer_value(member(report, "measured/not_finite")), 1);
+        json_decref(report);
+        reply_free(&table);
+    }
+}
+
+static void what_was_searched_is_said(void **state)
+{
+    (void)state;
+    reply table = table_of("/v1/sinusoidal?d_model=64&positions=1:10001");
+    json_t *report = report_by(&parts, "encoding=sinusoidal", &table);
+    const json_t *rows = member(report, "search/sampled_positions");
+    const json_t *warning = member(report, "warnings/0");
+    assert_true(json_integer_value(rows) > 1000 && json_integer_value(rows) < ROWS);
+    assert_non_null(strstr(json_string_value(warning), "of 10000 rows"));
+    assert_null(member(report, "diagnosis/0/parameters/positions"));
+    /* rows of the table, not of the sample */
+    assert_int_equal(json_integer_value(member(report, "measured/positions/0/rows/1")), 9999);
+    assert_true(json_number_value(member(report, "measured/positions/0/last")) == 10000);
+    json_decref(report);
+    reply_free(&table);
+}
+
+/* What cannot be compared so is held, and answered as ever. */
+static void other_bodies_are_held(void **state)
+{
+    static const struct {
+        const char *query;
+        const char *const headers[3];
+        unsigned status;
+    } cases[] = {
+        {"encoding=sinusoidal&positions=0:9999", {"Content-Type: application/x-npy", NULL}, 422},
+        {"encoding=sinusoidal&d_model=62", {"Content-Type: application/x-npy", NULL}, 422},
+        {"encoding=nothing", {"Content-Type: application/x-npy", NULL}, 422},
+        {"encoding=sinusoidal", {"Content-Type: application/json", NULL}, 400},
+        {"encoding=sinusoidal", {"Content-Type: text/plain", NULL}, 415},
+        {"encoding=sinusoidal", {"Content-Type: application/vnd.safetensors", NULL}, 400},
+        {"encoding=sinusoidal", {"Content-Type: application/octet-stream", NULL}, 400},
+        {"encoding=sinusoidal",
+         {"Content-Type: application/x-npy", "Accept: image/png", NULL},
+         200},
+    };
+    (void)state;
+    reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:10000");
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        char target[200];
+        snprintf(target, sizeof target, "/v1/verify?%s", cases[c].query);
+        reply held = fetch(&whole, "POST", target, cases[c].headers, table.body, table.bytes);
+        reply arrived = fetch(&parts, "POST", target, cases[c].headers, table.body, table.bytes);
+        assert_int_equal(held.status, cases[c].status);
+        assert_int_equal(arrived.status, cases[c].status);
+        if (cases[c].status != 200) {
+            json_t *one = reply_json(&held), *other = reply_json(&arrived);
+            json_object_del(one, "request_id");
+            json_object_del(other, "request_id");
+            assert_true(json_equal(one, other));
+            json_decref(one);
+            json_decref(other);
+        }
+        reply_free(&held);
+        reply_free(&arrived);
+    }
+    reply_free(&table);
+}
+
+static void plain_numbers_are_compared_so_too(void **state)
+{
+    static const char *const headers[] = {"Content-Type: application/octet-stream",
+                                          "X-Tensor-Shape: 10000,64", "X-Tensor-Dtype: float32",
+                                          NULL};
+    (void)state;
+    reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:10000");
+    const size_t bytes = (size_t)ROWS * WIDTH * sizeof(float);
+    const char *numbers = table.body + table.bytes - bytes;
+    set_float(&table, 5000, 3, 7);
+    reply answer = fetch(&parts, "POST", "/v1/verify?encoding=sinusoidal", headers, numbers, bytes);
+    assert_status("plain", &answer, 200);
+    json_t *report = reply_json(&answer);
+    assert_told("plain", report, "corrupted_elements");
+    assert_int_equal(json_integer_value(member(report, "first_bad/position")), 5000);
+    json_decref(report);
+    reply_free(&answer);
+    reply_free(&table);
+}
+
+/* A client that sends little at a time, and one that leaves in the middle. */
+static void clients_may_be_slow_or_leave(void **state)
+{
+    char head[300];
+    (void)state;
+    reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:10000");
+    snprintf(head, sizeof head,
+             "POST /v1/verify?encoding=sinusoidal HTTP/1.1\r\nHost: x\r\n"
+             "Content-Type: application/x-npy\r\nContent-Length: %zu\r\n\r\n",
+             table.bytes);
+    for (size_t stop = 0; stop <= table.bytes; stop += table.bytes / 5) {
+        test_wire wire = wire_open(&parts);
+        assert_true(wire_send_text(&wire, head));
+        for (size_t at = 0; at < stop; at += 9999)
+            assert_true(wire_send(&wire, table.body + at, stop - at < 9999 ? stop - at : 9999));
+        if (stop == table.bytes) {
+            reply answer = wire_answer(&wire, false);
+            assert_int_equal(answer.status, 200);
+            assert_non_null(strstr(answer.body, "\"matches\":true"));
+            reply_free(&answer);
+        }
+        wire_close(&wire);
+    }
+    reply_free(&table);
+}
+
+int main(void)
+{
+    static const char *const held_by_parts[] = {"--verify-held-bytes", "65536", NULL};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_say_the_same),
+        cmocka_unit_test(each_wrong_element_is_found_and_counted),
+        cmocka_unit_test(what_was_searched_is_said),
+        cmocka_unit_test(other_bodies_are_held),
+        cmocka_unit_test(plain_numbers_are_compared_so_too),
+        cmocka_unit_test(clients_may_be_slow_or_leave),
+    };
+    server_start(&whole, NULL);
+    const int failed = server_run_tests(tests, PE_LEN(tests), &parts, held_by_parts);
+    server_end(&whole);
+    return failed;
+}
