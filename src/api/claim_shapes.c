@@ -47,9 +47,14 @@ void pe_claim_shapes_saw(pe_claim_shapes *shapes, const char *name, pe_slice val
         shapes->num_heads = size;
     if (strcmp(name, "query_length") == 0)
         shapes->query_length = size;
-    const bool layout = strcmp(name, "cache_layout") == 0;
-    shapes->onnx |= layout && strncmp(text + quoted, "onnx", 4) == 0;
-    shapes->hf |= layout && strncmp(text + quoted, "hf", 2) == 0;
+    if (strcmp(name, "cache_layout") == 0)
+        snprintf(shapes->layout, sizeof shapes->layout, "%.*s", (int)strcspn(text + quoted, "\""),
+                 text + quoted);
+}
+
+static bool has_layout(const pe_claim_shapes *shapes, const char *name)
+{
+    return strcmp(shapes->layout, name) == 0;
 }
 
 static bool was_given(const pe_claim_shapes *shapes, unsigned which)
@@ -143,7 +148,8 @@ static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list,
             pe_claim_say(&shapes->said, "the numbers do not tell whether pairing is half or "
                                         "interleaved");
     }
-    add_size(shapes, HEAD_DIM, "head_dim", doubled || shapes->hf ? r->width : 2 * r->width);
+    add_size(shapes, HEAD_DIM, "head_dim",
+             doubled || has_layout(shapes, "hf") ? r->width : 2 * r->width);
 }
 
 static void read_pairs(pe_claim_shapes *shapes, const pe_tensor_rows *r, const char *layout,
@@ -153,11 +159,22 @@ static void read_pairs(pe_claim_shapes *shapes, const pe_tensor_rows *r, const c
     add_size(shapes, HEAD_DIM, "head_dim", r->width);
 }
 
-/* A tensor without a name, or called as nothing is here: its numbers tell what it is. */
+/* What layouts of one tensor call it. */
+static const struct {
+    const char *layout, *name;
+} fused[] = {{"vllm", "cos_sin"}, {"meta", "freqs_cis"}, {"trtllm", "rotary_cos_sin"}};
+
+/* A tensor without a name, or called as nothing is here: the layout that was given, or its numbers
+ * tell what it is. */
 static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
 {
     pe_tensor_rows r;
     const char *name = "cos";
+    for (size_t f = 0; f < PE_LEN(fused); f++)
+        if (has_layout(shapes, fused[f].layout)) {
+            set_name(tensor, fused[f].name);
+            return;
+        }
     if (tensor->is_complex || (tensor->shape.ndim == 3 && tensor->shape.dim[2] == 2)) {
         name = "freqs_cis";
     } else if (pe_tensor_is_ladder(tensor)) {
@@ -202,8 +219,7 @@ static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const p
 static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_stored_list *list)
 {
     pe_tensor_rows r;
-    if (list->n == 1 && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_NONE &&
-        (!was_given(shapes, CACHE_LAYOUT) || shapes->hf))
+    if (list->n == 1 && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_NONE)
         name_lone(shapes, &list->tensor[0]);
     const pe_claim_family family = pe_claim_groups_name(list);
     if (family == PE_FAMILY_LADDER) {
@@ -214,7 +230,7 @@ static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_
     if (family != PE_FAMILY_NONE && family != PE_FAMILY_VECTORS &&
         pe_tensor_rows_read(&list->tensor[0], family == PE_FAMILY_COMPLEX ? 2 : 1, &r))
         read_family(shapes, family, list, &r);
-    for (size_t t = 0; t < list->n && shapes->onnx && family == PE_FAMILY_TABLE; t++)
+    for (size_t t = 0; t < list->n && has_layout(shapes, "onnx") && family == PE_FAMILY_TABLE; t++)
         set_name(&list->tensor[t],
                  strcmp(list->tensor[t].name, "cos") == 0 ? "cos_cache" : "sin_cache");
 }

@@ -18,7 +18,7 @@ typedef struct pe_claim_shapes {
     unsigned given;                 /* watched parameters, as bits */
     size_t head_dim;                /* as given; 0: it is not known here */
     size_t num_heads, query_length; /* the same */
-    bool onnx, hf;                  /* that cache_layout was given; onnx has names of its own */
+    char layout[16];                /* cache_layout as given; "": it was not */
     bool angles;                    /* the lone tensor holds angles */
     size_t n_added;
     pe_claim_added added[8];
