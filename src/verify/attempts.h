@@ -17,8 +17,9 @@ typedef struct pe_measured {
 /** A search for what explains an upload. */
 typedef struct pe_search {
     const pe_upload_view *whole;
-    const pe_upload_view *view; /* what is searched: the whole, or a sample of it */
-    pe_guess claim;             /* of the same positions */
+    const pe_upload_view *view;    /* what is searched: the whole, a sample of it, or `derived` */
+    const pe_upload_view *derived; /* pairs, half of which were not sent (lone_waves.h); or NULL */
+    pe_guess claim;                /* of the same positions */
     const pe_verify_limits *bounds;
     const pe_measured *measured; /* NULL: nothing was */
     size_t agreeing;             /* pairs that turn as measured, without any first fault */

@@ -14,6 +14,12 @@
 
 /* ---- what is read ---- */
 
+/* All rows, as pairs. */
+static const pe_upload_view *pairs_of(const pe_search *s)
+{
+    return s->derived != NULL ? s->derived : s->whole;
+}
+
 static void free_measured(pe_measured *at)
 {
     pe_guess_free(&at->guess);
@@ -29,8 +35,8 @@ static pe_status read_guess(pe_search *s, const pe_guess *guess, pe_measured *ou
         return status;
     status = pe_attempts_set_positions(s, s->whole, &out->guess, why);
     if (status == PE_OK)
-        status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, &out->reading,
-                                 &out->made, why);
+        status = pe_reading_make(&(pe_comparison){pairs_of(s), &out->guess, &s->work},
+                                 &out->reading, &out->made, why);
     if (status != PE_OK)
         free_measured(out);
     return status;
@@ -228,6 +234,18 @@ static const pe_attempt of_readings[] = {
     {0},
 };
 
+/* Derived numbers are too rough for patterns and errors of single elements. */
+static const pe_attempt of_derived[] = {
+    {.try = pe_attempts_try, .applies = has_faults},
+    {.try = pe_attempts_singles, .applies = has_faults},
+    {.try = pe_by_laws_measured, .applies = has_frequencies},
+    {.try = try_numbers, .applies = turns},
+    {.try = pe_attempts_values, .applies = is_scaled},
+    {.try = peel},
+    {.try = pe_by_laws_alone},
+    {0},
+};
+
 /* The guess takes the cause of its positions, where there is a clear one. */
 static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
 {
@@ -243,8 +261,8 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
     if (clear)
         pe_causes_apply(&at->cause, &at->guess);
     if (clear && pe_causes_is_list(&at->cause))
-        s->view = s->whole;
-    return pe_attempts_in_order(s, &at->guess, of_readings, why);
+        s->view = pairs_of(s);
+    return pe_attempts_in_order(s, &at->guess, s->derived != NULL ? of_derived : of_readings, why);
 }
 
 pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)

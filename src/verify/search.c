@@ -8,6 +8,7 @@
 #include "verify/by_reading.h"
 #include "verify/explain.h"
 #include "verify/findings.h"
+#include "verify/lone_waves.h"
 #include "verify/mrope_causes.h"
 #include "verify/strays.h"
 
@@ -44,6 +45,7 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_attempts_try, .applies = is_permuted},
     {.try = pe_attempts_singles},
     {.try = pe_by_laws_uploaded},
+    {.try = pe_lone_waves_try, .applies = pe_lone_waves_are, .even_found = true},
     {.try = pe_attempts_values},
     {.try = pe_explain_try, .even_found = true},
     {.try = pe_attempts_pairs},

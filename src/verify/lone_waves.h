@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* lone_waves.h - cosines, or sines, that were uploaded alone. */
+#ifndef PE_VERIFY_LONE_WAVES_H
+#define PE_VERIFY_LONE_WAVES_H
+
+#include "verify/attempts.h"
+
+/** Does the upload hold one of the two tensors of a table of pairs? */
+bool pe_lone_waves_are(const pe_search *s);
+
+/**
+ * The other tensor is derived from the rows: where a pair turns by w from row to row,
+ * x[t - k] + x[t + k] = 2 cos(k w) x[t] gives w, and x[t + k] = x[t] cos(k w) - y[t] sin(k w) the
+ * other number y[t] of the pair. So the upload is measured as one of pairs. What explains the two,
+ * roughly, is held against the tensor that was sent.
+ */
+pe_try pe_lone_waves_try;
+
+#endif
