@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "verify/findings.h"
+#include "verify/reading.h"
 #include "verify/strays.h"
 
 /* Elements of the rows in which faults are looked for. */
@@ -44,7 +45,7 @@ static pe_positions *positions_of(const pe_claim *claim)
 /* Row k of those that come next, or of the sample. */
 static size_t row_of(const pe_arriving *a, bool sampled, size_t k)
 {
-    return sampled ? pe_upload_view_sampled(k, a->kept, a->rows) : a->done + k;
+    return sampled ? pe_reading_sampled(k, a->kept, a->rows) : a->done + k;
 }
 
 static pe_status list_positions(const pe_arriving *a, bool sampled, size_t n, pe_positions *out,
@@ -160,7 +161,7 @@ static pe_status make(const pe_claim *claim, pe_arriving **out, pe_problem *why)
     a->width = array->shape.dim[1];
     a->row_bytes = a->width * pe_dtype_bytes(array->dtype);
     a->by = PE_BY_EXACT | PE_BY_FLOAT32;
-    a->kept = KEPT_ELEMENTS / a->width + 32;
+    a->kept = (KEPT_ELEMENTS / a->width / PE_READING_BLOCKS + 4) * PE_READING_BLOCKS;
     a->kept = a->kept < a->rows ? a->kept : a->rows;
     a->farthest = a->allowed[0].max_abs = a->allowed[1].max_abs = -1;
     a->sample = malloc(a->kept * a->row_bytes);

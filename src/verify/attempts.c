@@ -118,6 +118,41 @@ pe_status pe_attempts_fits(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
+/* ---- the whole, or a sample ---- */
+
+static pe_status try_sample(pe_search *s, const pe_upload_view *sample, pe_positions positions,
+                            pe_try *next, pe_problem *why)
+{
+    pe_positions *claimed = &pe_values_find(&s->claim.values, "positions")->positions;
+    const pe_positions all = *claimed;
+    *claimed = positions;
+    s->view = sample;
+    s->report->sampled = sample->tokens;
+    const pe_status status = next(s, &s->claim, why);
+    pe_positions_free(claimed);
+    *claimed = all;
+    return status;
+}
+
+pe_status pe_attempts_of_whole(pe_search *s, const pe_upload_view *whole, pe_try *next,
+                               pe_problem *why)
+{
+    bool sampled;
+    pe_upload_view sample;
+    pe_positions positions;
+    const pe_upload_view *was_view = s->view, *was_whole = s->whole;
+    pe_status status = pe_upload_view_sample(whole, &sample, &positions, &sampled, why);
+    if (status != PE_OK)
+        return status;
+    s->view = s->whole = whole;
+    status = sampled ? try_sample(s, &sample, positions, next, why) : next(s, &s->claim, why);
+    s->view = was_view;
+    s->whole = was_whole;
+    if (sampled)
+        pe_upload_view_free(&sample);
+    return status;
+}
+
 /* ---- guesses made of others ---- */
 
 pe_status pe_attempts_copy(pe_search *s, const pe_guess *from, pe_try *next, pe_problem *why)

@@ -17,9 +17,8 @@ typedef struct pe_measured {
 /** A search for what explains an upload. */
 typedef struct pe_search {
     const pe_upload_view *whole;
-    const pe_upload_view *view;    /* what is searched: the whole, a sample of it, or `derived` */
-    const pe_upload_view *derived; /* pairs, half of which were not sent (lone_waves.h); or NULL */
-    pe_guess claim;                /* of the same positions */
+    const pe_upload_view *view; /* what is searched: the whole, or a sample of it */
+    pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
     const pe_measured *measured; /* NULL: nothing was */
     size_t agreeing;             /* pairs that turn as measured, without any first fault */
@@ -48,6 +47,11 @@ pe_try pe_attempts_singles;
 pe_try pe_attempts_values;
 /** Two faults at once; of pairs of channels a fault and a fitted number, too. */
 pe_try pe_attempts_pairs;
+
+/** Do `next` with the claim, `whole` being what guesses are held against. Of a large upload of pairs
+ * faults are looked for in a sample. */
+pe_status pe_attempts_of_whole(pe_search *s, const pe_upload_view *whole, pe_try *next,
+                               pe_problem *why) PE_MUST_CHECK;
 
 /** Do `next` with a copy that has the positions of the view that is searched. */
 pe_status pe_attempts_copy(pe_search *s, const pe_guess *from, pe_try *next,

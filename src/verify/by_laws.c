@@ -13,7 +13,7 @@
 
 static bool has_pairs(const pe_search *s)
 {
-    return s->view->layout != NULL && s->derived == NULL;
+    return s->view->layout != NULL && s->view->unsent_n == 0;
 }
 
 /* Values of scaling say nothing where a law gives the frequencies. */

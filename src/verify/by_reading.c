@@ -14,12 +14,6 @@
 
 /* ---- what is read ---- */
 
-/* All rows, as pairs. */
-static const pe_upload_view *pairs_of(const pe_search *s)
-{
-    return s->derived != NULL ? s->derived : s->whole;
-}
-
 static void free_measured(pe_measured *at)
 {
     pe_guess_free(&at->guess);
@@ -35,8 +29,8 @@ static pe_status read_guess(pe_search *s, const pe_guess *guess, pe_measured *ou
         return status;
     status = pe_attempts_set_positions(s, s->whole, &out->guess, why);
     if (status == PE_OK)
-        status = pe_reading_make(&(pe_comparison){pairs_of(s), &out->guess, &s->work},
-                                 &out->reading, &out->made, why);
+        status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, &out->reading,
+                                 &out->made, why);
     if (status != PE_OK)
         free_measured(out);
     return status;
@@ -182,6 +176,11 @@ static bool is_scaled(const pe_search *s)
  * of faults are tried. */
 #define MEASURABLE 2048
 
+static bool is_sent(const pe_search *s)
+{
+    return s->whole->unsent_n == 0;
+}
+
 static bool is_small(const pe_search *s)
 {
     return s->whole->elements <= MEASURABLE;
@@ -202,7 +201,7 @@ static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
-    {.try = pe_by_laws_mixed},
+    {.try = pe_by_laws_mixed, .applies = is_sent},
     {0},
 };
 
@@ -236,6 +235,7 @@ static const pe_attempt of_readings[] = {
 
 /* Derived numbers are too rough for patterns and errors of single elements. */
 static const pe_attempt of_derived[] = {
+    {.try = pe_attempts_singles, .of_claim = true},
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
@@ -261,8 +261,8 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
     if (clear)
         pe_causes_apply(&at->cause, &at->guess);
     if (clear && pe_causes_is_list(&at->cause))
-        s->view = pairs_of(s);
-    return pe_attempts_in_order(s, &at->guess, s->derived != NULL ? of_derived : of_readings, why);
+        s->view = s->whole;
+    return pe_attempts_in_order(s, &at->guess, is_sent(s) ? of_readings : of_derived, why);
 }
 
 pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)

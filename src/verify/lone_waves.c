@@ -4,31 +4,51 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/turns.h"
 #include "verify/by_reading.h"
 
-/* Rows without which nothing is derived; rows that tell how far a pair turns. */
+/* Rows without which nothing is derived; rows that tell how far a pair turns, or whether rows are
+ * of claimed frequencies. */
 #define ROWS_LEAST 16
 #define SAMPLES    512
+#define LOOKED_AT  64
 
-/* What derived numbers may be off. */
-#define TOLERANCE 1e-3
+#define QUARTER 1.5707963267948966 /* of a turn, radians */
 
 /* Numbers are 1 at most, but for an attention factor. */
 #define LARGEST 16
 
-/* A column of the upload. */
+/* The upload, and what is claimed of it. */
+typedef struct source {
+    const double *got; /* [rows][width] */
+    size_t rows, width;
+    bool cosines;
+    double amplitude;
+    const pe_expect *claimed;
+    const pe_positions *positions; /* as claimed */
+    double step;                   /* of most rows: the first one */
+} source;
+
+/* A column of it. */
 typedef struct column {
-    const pe_upload_view *view; /* of plain numbers */
-    size_t rows, width, at;
+    const source *of;
+    size_t at;
 } column;
 
 static double number_at(const column *x, size_t row)
 {
-    const size_t e = row * x->width + x->at;
-    return x->view->got[e];
+    return x->of->got[row * x->of->width + x->at];
+}
+
+/* Is row t + lag claimed to be so many steps ahead? */
+static bool is_ahead(const source *of, size_t t, size_t lag)
+{
+    return t + lag < of->rows &&
+           pe_positions_at(of->positions, t + lag) - pe_positions_at(of->positions, t) ==
+               (double)lag * of->step;
 }
 
 bool pe_lone_waves_are(const pe_search *s)
@@ -50,10 +70,11 @@ bool pe_lone_waves_are(const pe_search *s)
 static double cosine_of_turn(const column *x, size_t lag)
 {
     double sum = 0, size = 0;
-    const size_t n = x->rows - 2 * lag, stride = n / SAMPLES + 1;
+    const size_t n = x->of->rows - 2 * lag, stride = n / SAMPLES + 1;
     for (size_t t = lag; t < lag + n; t += stride) {
         const double middle = number_at(x, t), ends = number_at(x, t - lag) + number_at(x, t + lag);
-        if (!(fabs(middle) < LARGEST) || !(fabs(ends) < 2 * LARGEST))
+        if (!(fabs(middle) < LARGEST) || !(fabs(ends) < 2 * LARGEST) ||
+            !is_ahead(x->of, t - lag, 2 * lag))
             continue;
         sum += middle * ends;
         size += 2 * middle * middle;
@@ -64,16 +85,20 @@ static double cosine_of_turn(const column *x, size_t lag)
 /* The angle nearest `about` that has this cosine. */
 static double nearest_angle(double cosine, double about)
 {
-    const double turn = 6.283185307179586, angle = acos(cosine);
+    const double turn = 4 * QUARTER, angle = acos(cosine);
     const double turns = turn * floor(about / turn), rest = about - turns;
-    return turns + (fabs(rest - angle) <= fabs(rest - (turn - angle)) ? angle : turn - angle);
+    const double up = fmin(fabs(rest - angle), fabs(rest - turn - angle)),
+                 down = fabs(rest - (turn - angle));
+    if (down < up)
+        return turns + turn - angle;
+    return turns + angle + (fabs(rest - angle) <= up ? 0 : turn);
 }
 
 /* Radians from row to row, by ever larger lags. Which way is not told: forward. */
 static double frequency_of(const column *x)
 {
     double w = acos(cosine_of_turn(x, 1));
-    for (size_t lag = 2; lag <= x->rows / 4; lag *= 2) {
+    for (size_t lag = 2; lag <= x->of->rows / 4; lag *= 2) {
         const double about = w * (double)lag, angle = nearest_angle(cosine_of_turn(x, lag), about);
         if (fabs(angle - about) > 0.5)
             break;
@@ -89,7 +114,7 @@ static double frequency_of(const column *x)
 static size_t best_lag(const column *x, double w)
 {
     size_t best = 1;
-    for (size_t lag = 1; lag <= x->rows / 2; lag *= 2) {
+    for (size_t lag = 1; lag <= x->of->rows / 2; lag *= 2) {
         if (fabs(sin((double)lag * w)) > fabs(sin((double)best * w)))
             best = lag;
         if (fabs(sin((double)best * w)) > 0.7)
@@ -101,101 +126,233 @@ static size_t best_lag(const column *x, double w)
 /* Of cosines the sine in that row. Of sines it is the cosine, negative. */
 static double derive(const column *x, size_t row, size_t lag, double angle)
 {
-    const bool forward = row + lag < x->rows;
+    const bool forward = is_ahead(x->of, row, lag);
+    if (!forward && (row < lag || !is_ahead(x->of, row - lag, lag)))
+        return 0; /* it has no such neighbours */
     const double here = number_at(x, row) * cos(angle),
                  there = number_at(x, forward ? row + lag : row - lag);
     return (forward ? here - there : there - here) / sin(angle);
 }
 
-/* Sines that stay small: their cosines are near the amplitude. */
-static double cosine_beside(double sine, double amplitude)
+/* The other number on the circle, or its negative. Sines that stay small have such cosines. */
+static double beside(double x, double amplitude)
 {
-    return sqrt(fmax(0, amplitude * amplitude - sine * sine));
+    return sqrt(fmax(0, amplitude * amplitude - x * x));
 }
 
-static void derive_column(const column *x, bool cosines, double amplitude, pe_array *out)
+static void derive_column(const column *x, double *out)
 {
+    const source *of = x->of;
     const double w = frequency_of(x);
-    const size_t lag = best_lag(x, w), bytes = pe_dtype_bytes(out->dtype);
+    const size_t lag = best_lag(x, w);
     const double angle = (double)lag * w;
-    const bool still = fabs(sin(angle)) < (cosines ? 1e-9 : 0.3);
-    pe_turn_spend(8 * x->rows);
-    for (size_t t = 0; t < x->rows; t++) {
-        double y = still ? 0 : derive(x, t, lag, angle);
-        if (!cosines)
-            y = still ? cosine_beside(number_at(x, t), amplitude) : -y;
-        pe_dtype_store(out->dtype, y, (char *)out->data + (t * x->width + x->at) * bytes);
+    const bool still = fabs(sin(angle)) < (of->cosines ? 1e-9 : 0.3);
+    pe_turn_spend(8 * of->rows);
+    for (size_t t = 0; t < of->rows; t++) {
+        const double y = still ? 0 : derive(x, t, lag, angle), here = number_at(x, t);
+        out[t * of->width + x->at] = of->cosines ? y : still ? beside(here, of->amplitude) : -y;
     }
 }
 
-/* The largest number: slow sines do not tell it, but others do. */
-static double amplitude_of(const pe_upload_view *view)
+/* ---- the other numbers of rows that turn as claimed ---- */
+
+static double frequency_at(const source *of, size_t pair)
 {
-    double most = 0;
-    for (size_t e = 0; e < view->elements; e++)
-        if (fabs(view->got[e]) < LARGEST)
-            most = fmax(most, fabs(view->got[e]));
-    return most;
+    return fabs(of->claimed->frequency[pair]);
 }
 
-static pe_status derive_tensor(const pe_search *s, bool cosines, pe_array *out, pe_problem *why)
+static double row_at(const source *of, size_t row, size_t pair)
 {
-    const pe_array *sent = &s->whole->claim->uploads[0].array;
-    const pe_status status = pe_array_make(sent->dtype, &sent->shape, out, why);
-    if (status != PE_OK)
-        return status;
-    column x = {.view = s->whole, .rows = sent->shape.dim[0], .width = sent->shape.dim[1]};
-    const double amplitude = amplitude_of(s->whole);
-    for (; x.at < x.width; x.at++)
-        derive_column(&x, cosines, amplitude, out);
-    return PE_OK;
+    const pe_geometry *g = &of->claimed->geometry;
+    return of->got[row * of->width + (g->cos_at + pair * g->stride) % of->width] / of->amplitude;
+}
+
+/* The angle nearest `about` at which a wave has this value. */
+static double angle_at(const source *of, double value, double about)
+{
+    const double ahead = of->cosines ? 0 : QUARTER;
+    return nearest_angle(fmax(-1, fmin(1, value)), about - ahead) + ahead;
+}
+
+/* From the slowest pair, whose angle is less than a turn, to the fastest, as they stand in ladders.
+ * Near the ends of its range a wave tells little. */
+static double position_of(const source *of, size_t row)
+{
+    double position = 0;
+    bool begun = false;
+    for (size_t i = of->claimed->geometry.pairs; i-- > 0;) {
+        const double w = frequency_at(of, i), about = position * w;
+        const double angle = angle_at(of, row_at(of, row, i), about);
+        const double slope = of->cosines ? sin(angle) : cos(angle);
+        if (w > 0 && (!begun || (fabs(angle - about) < 0.5 && fabs(slope) > 0.1)))
+            position = angle / w;
+        begun |= w > 0;
+    }
+    return position;
+}
+
+static double wave(const source *of, double angle, bool cosine)
+{
+    return of->amplitude * (cosine ? cos(angle) : sin(angle));
+}
+
+/* Do most pairs of a row say the same position? */
+static bool is_of_position(const source *of, size_t row)
+{
+    size_t agree = 0;
+    const double position = position_of(of, row);
+    const size_t pairs = of->claimed->geometry.pairs;
+    for (size_t i = 0; i < pairs; i++)
+        agree += fabs(row_at(of, row, i) * of->amplitude -
+                      wave(of, position * frequency_at(of, i), of->cosines)) < 0.02 * of->amplitude;
+    return 4 * agree > 3 * pairs;
+}
+
+static bool turns_as_claimed(const source *of)
+{
+    size_t n = 0, agree = 0;
+    for (size_t t = 0; t < of->rows; t += of->rows / LOOKED_AT + 1, n++)
+        agree += is_of_position(of, t);
+    return 4 * agree > 3 * n;
+}
+
+/* Both places of a pair get the number on its circle. */
+static void derive_row(const source *of, size_t row, double *out)
+{
+    const pe_geometry *g = &of->claimed->geometry;
+    const double position = position_of(of, row);
+    pe_turn_spend(16 * of->width);
+    for (size_t i = 0; i < g->pairs; i++) {
+        const size_t at = (g->cos_at + i * g->stride) % of->width;
+        const double other = wave(of, position * frequency_at(of, i), !of->cosines);
+        const double y = copysign(beside(of->got[row * of->width + at], of->amplitude), other);
+        out[row * of->width + at] = out[row * of->width + at + g->copy] = y;
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The largest number of most rows: that of the claim, where it is near. */
+static double amplitude_of(const source *of)
+{
+    double most[LOOKED_AT] = {0};
+    size_t n = 0;
+    for (size_t t = 0; t < of->rows && n < LOOKED_AT; t += of->rows / LOOKED_AT + 1, n++)
+        for (size_t c = 0; c < of->width; c++) {
+            const double x = fabs(of->got[t * of->width + c]);
+            most[n] = x < LARGEST && x > most[n] ? x : most[n];
+        }
+    qsort(most, n, sizeof *most, by_size);
+    const double found = most[n * 3 / 4], claimed = of->claimed->amplitude;
+    return fabs(found - claimed) < 0.02 * claimed || found == 0 ? claimed : found;
 }
 
 /* ---- both, as an upload of pairs ---- */
 
-/* "cos_cache" for "sin_cache". */
-static void name_other(const char *name, bool cosines, char *out, size_t room)
-{
-    snprintf(out, room, "%s%s", cosines ? "sin" : "cos", name + 3);
-}
-
-static pe_status make_claim(const pe_search *s, pe_claim *out, pe_problem *why)
+/* The same with the other tensor, whose numbers are 0 so far. "cos_cache" for "sin_cache". */
+static pe_status make_claim(const pe_search *s, bool cosines, pe_claim *out, pe_problem *why)
 {
     const pe_claim *sent = s->whole->claim;
-    const bool cosines = strncmp(sent->uploads[0].name, "cos", 3) == 0;
+    pe_upload *other = &out->uploads[1];
     *out = (pe_claim){.resource = sent->resource,
                       .any_numerics = sent->any_numerics,
-                      .tolerance = fmax(TOLERANCE, sent->tolerance),
+                      .tolerance = sent->tolerance,
                       .seq_axis = sent->seq_axis,
                       .n_uploads = 1};
     out->uploads[0] = sent->uploads[0];
     out->uploads[0].array.borrowed = true;
-    name_other(sent->uploads[0].name, cosines, out->uploads[1].name, sizeof out->uploads[1].name);
+    snprintf(other->name, sizeof other->name, "%s%s", cosines ? "sin" : "cos",
+             sent->uploads[0].name + 3);
     pe_status status = pe_values_copy(&sent->values, &out->values, why);
     if (status == PE_OK)
-        status = derive_tensor(s, cosines, &out->uploads[1].array, why);
-    out->n_uploads += status == PE_OK;
-    if (status != PE_OK)
+        status = pe_array_make(PE_FLOAT64, &sent->uploads[0].array.shape, &other->array, why);
+    if (status != PE_OK) {
         pe_verify_claim_free(out);
+        return status;
+    }
+    memset(other->array.data, 0, other->array.elements * sizeof(double));
+    out->n_uploads = 2;
+    return PE_OK;
+}
+
+static void derive_all(source *of, double *out)
+{
+    of->amplitude = amplitude_of(of);
+    if (turns_as_claimed(of)) {
+        for (size_t t = 0; t < of->rows; t++)
+            derive_row(of, t, out);
+        return;
+    }
+    for (size_t c = 0; c < of->width; c++)
+        derive_column(&(column){of, c}, out);
+}
+
+/* Frequencies of the claim are asked for as those of pairs. */
+static pe_status derive_other(pe_search *s, pe_guess *guess, pe_claim *claim, bool cosines,
+                              bool *made, pe_problem *why)
+{
+    pe_expect claimed;
+    pe_upload_view pairs;
+    *made = false;
+    pe_status status = pe_upload_view_make(claim, guess->context, &pairs, why);
+    if (status != PE_OK)
+        return status;
+    const pe_shape *shape = &claim->uploads[cosines ? 1 : 0].array.shape;
+    const pe_positions *positions = &pe_values_find(&claim->values, "positions")->positions;
+    if (pairs.layout != NULL && !pairs.width_differs)
+        status = pe_expect_make(&(pe_comparison){&pairs, guess, &s->work}, PE_NUMERICS_EXACT,
+                                &claimed, why);
+    if (status == PE_OK && pairs.layout != NULL && !pairs.width_differs && claimed.fits) {
+        source of = {.got = s->whole->got,
+                     .rows = shape->dim[0],
+                     .width = shape->dim[1],
+                     .cosines = cosines,
+                     .claimed = &claimed,
+                     .positions = positions,
+                     .step = pe_positions_at(positions, 1) - pe_positions_at(positions, 0)};
+        status = pe_expect_probe(&claimed, why);
+        if (status == PE_OK)
+            derive_all(&of, claim->uploads[cosines ? 1 : 0].array.data);
+        *made = status == PE_OK;
+        pe_expect_free(&claimed);
+    }
+    pe_upload_view_free(&pairs);
+    return status;
+}
+
+static pe_status try_reading(pe_search *s, pe_guess *claim, pe_problem *why)
+{
+    return pe_attempts_copy(s, claim, pe_by_reading_try, why);
+}
+
+static pe_status try_pairs(pe_search *s, pe_claim *claim, bool cosines, pe_problem *why)
+{
+    pe_upload_view pairs;
+    pe_status status = pe_upload_view_make(claim, s->claim.context, &pairs, why);
+    if (status != PE_OK)
+        return status;
+    pairs.unsent_at = pairs.tensor_at[cosines ? 1 : 0];
+    pairs.unsent_n = pairs.width / 2;
+    status = pe_attempts_of_whole(s, &pairs, try_reading, why);
+    pe_upload_view_free(&pairs);
     return status;
 }
 
 pe_status pe_lone_waves_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
+    bool made;
     pe_claim claim;
-    pe_upload_view pairs;
-    pe_status status = make_claim(s, &claim, why);
+    const bool cosines = strncmp(s->whole->claim->uploads[0].name, "cos", 3) == 0;
+    pe_status status = make_claim(s, cosines, &claim, why);
     if (status != PE_OK)
         return status;
-    status = pe_upload_view_make(&claim, guess->context, &pairs, why);
-    if (status == PE_OK) {
-        const pe_upload_view *view = s->view;
-        s->view = s->derived = &pairs;
-        status = pairs.layout != NULL ? pe_by_reading_try(s, guess, why) : PE_OK;
-        s->view = view;
-        s->derived = NULL;
-        pe_upload_view_free(&pairs);
-    }
+    status = derive_other(s, guess, &claim, cosines, &made, why);
+    if (status == PE_OK && made)
+        status = try_pairs(s, &claim, cosines, why);
     pe_verify_claim_free(&claim);
     return status;
 }

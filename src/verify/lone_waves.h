@@ -11,8 +11,9 @@ bool pe_lone_waves_are(const pe_search *s);
 /**
  * The other tensor is derived from the rows: where a pair turns by w from row to row,
  * x[t - k] + x[t + k] = 2 cos(k w) x[t] gives w, and x[t + k] = x[t] cos(k w) - y[t] sin(k w) the
- * other number y[t] of the pair. So the upload is measured as one of pairs. What explains the two,
- * roughly, is held against the tensor that was sent.
+ * other number y[t] of the pair. Or, where most pairs of a row turn as claimed from one position,
+ * that tells it. So the upload is measured as one of pairs, of which only what was sent is held
+ * against guesses.
  */
 pe_try pe_lone_waves_try;
 

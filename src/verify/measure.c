@@ -44,6 +44,17 @@ typedef struct compared_row {
     pe_expected_row want;
 } compared_row;
 
+/* Numbers that were not sent are as they should be. */
+static void take_unsent(pe_expect *expect, compared_row *r)
+{
+    const pe_upload_view *view = r->view;
+    if (r->got != expect->taken)
+        memcpy(expect->taken, r->got, r->width * sizeof *r->got);
+    memcpy(expect->taken + view->unsent_at, r->want.value + view->unsent_at,
+           view->unsent_n * sizeof *r->got);
+    r->got = expect->taken;
+}
+
 static pe_status compare_row(pe_expect *expect, size_t row, compared_row *out, pe_problem *why)
 {
     const pe_upload_view *view = expect->view;
@@ -60,7 +71,10 @@ static pe_status compare_row(pe_expect *expect, size_t row, compared_row *out, p
                           .tolerance = view->claim->tolerance,
                           .got = pe_expect_got(expect, row)};
     pe_turn_spend(ELEMENT_WORK * out->width);
-    return pe_expect_row(expect, row, &out->want, why);
+    const pe_status status = pe_expect_row(expect, row, &out->want, why);
+    if (status == PE_OK && view->unsent_n > 0)
+        take_unsent(expect, out);
+    return status;
 }
 
 /* The guess's exact numbers, with its frequencies if they are needed. */
@@ -104,7 +118,8 @@ static bool is_on_circle(const compared_row *r, size_t c)
 {
     const size_t partner = r->want.partner[c];
     const double radius = r->want.radius[c], error = r->want.radius_error[c];
-    if (partner == c || r->tolerance >= 0 || !is_within(r, partner, PE_BY_FLOAT32))
+    if (partner == c || r->tolerance >= 0 || !pe_upload_view_is_sent(r->view, partner) ||
+        !is_within(r, partner, PE_BY_FLOAT32))
         return true;
     /* 1.4143 > sqrt(2): both numbers of the pair may be off */
     const double most =
@@ -320,6 +335,8 @@ static double key_angle(double key)
 static void add_element(const compared_row *r, size_t c, pe_errors *errors)
 {
     const double x = r->want.value[c], off = distance(r->got[c], x);
+    if (!pe_upload_view_is_sent(r->view, c))
+        return;
     errors->elements++;
     errors->max_abs = off > errors->max_abs ? off : errors->max_abs;
     errors->max_ulp = fmax(errors->max_ulp, off / pe_grain_ulp(pe_grain_of_dtype(r->dtype), x));
@@ -329,6 +346,8 @@ static void add_element(const compared_row *r, size_t c, pe_errors *errors)
 static void add_phase(const compared_row *r, size_t c, size_t s, pe_errors *errors)
 {
     const double *got = r->got, *x = r->want.value;
+    if (r->view->unsent_n > 0)
+        return;
     const double key = angle_key(got[s] * x[c] - got[c] * x[s], got[c] * x[c] + got[s] * x[s]);
     errors->has_phase = true;
     errors->max_phase = key > errors->max_phase ? key : errors->max_phase;

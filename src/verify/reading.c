@@ -408,9 +408,15 @@ void pe_reading_free(pe_reading *reading)
     *reading = (pe_reading){0};
 }
 
+size_t pe_reading_sampled(size_t k, size_t kept, size_t rows)
+{
+    const size_t block = kept / PE_READING_BLOCKS;
+    return kept == rows ? k : k / block * (rows - block) / (PE_READING_BLOCKS - 1) + k % block;
+}
+
 size_t pe_reading_row(const pe_reading *reading, size_t t)
 {
-    return reading->of_rows > 0 ? pe_upload_view_sampled(t, reading->tokens, reading->of_rows) : t;
+    return reading->of_rows > 0 ? pe_reading_sampled(t, reading->tokens, reading->of_rows) : t;
 }
 
 double pe_reading_ratio(const pe_reading *reading, size_t pair)

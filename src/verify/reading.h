@@ -10,6 +10,14 @@ pe_status pe_reading_make(const pe_comparison *of, pe_reading *out, bool *made,
                           pe_problem *why) PE_MUST_CHECK;
 void pe_reading_free(pe_reading *reading);
 
+/** Blocks that a sample of a long table is of. */
+#define PE_READING_BLOCKS ((size_t)16)
+
+/** The row that row k of a sample is; `kept`: how many it has, a multiple of the blocks, or all. The
+ * blocks are as long as each other, from the first row to the last one: neighbours tell how far a
+ * pair turns. */
+size_t pe_reading_sampled(size_t k, size_t kept, size_t rows);
+
 /** The row of the table that token t is of. */
 size_t pe_reading_row(const pe_reading *reading, size_t t);
 

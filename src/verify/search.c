@@ -67,32 +67,12 @@ static const pe_attempt *attempts_of(const pe_search *s)
     return s->view->layout != NULL ? of_pairs : of_plain_numbers;
 }
 
-static pe_status search_faults(pe_search *s, pe_problem *why)
+static pe_status search_faults(pe_search *s, pe_guess *claim, pe_problem *why)
 {
-    const pe_status status = pe_attempts_in_order(s, &s->claim, attempts_of(s), why);
+    const pe_status status = pe_attempts_in_order(s, claim, attempts_of(s), why);
     s->report->complete = !pe_attempts_spent(s);
     s->report->work = s->work;
     pe_findings_rank(s->report);
-    return status;
-}
-
-/* Faults of a large upload are looked for in a sample of it. */
-static pe_status diagnose(pe_search *s, pe_problem *why)
-{
-    bool sampled;
-    pe_upload_view sample;
-    pe_positions positions;
-    pe_status status = pe_upload_view_sample(s->whole, &sample, &positions, &sampled, why);
-    if (status != PE_OK || !sampled)
-        return status != PE_OK ? status : search_faults(s, why);
-    pe_value *value = pe_values_find(&s->claim.values, "positions");
-    pe_positions_free(&value->positions);
-    value->positions = positions;
-    s->view = &sample;
-    s->report->sampled = sample.tokens;
-    status = search_faults(s, why);
-    s->view = s->whole;
-    pe_upload_view_free(&sample);
     return status;
 }
 
@@ -152,7 +132,7 @@ static pe_status compare_and_diagnose(pe_search *s, pe_upload_view *whole, pe_pr
             return pe_blind_find(s, why);
     }
     const pe_status status = pe_upload_view_hold(whole, why);
-    return status == PE_OK ? diagnose(s, why) : status;
+    return status == PE_OK ? pe_attempts_of_whole(s, whole, search_faults, why) : status;
 }
 
 /* A width that neither the claim nor a fault explains is no table of these parameters at all. */

@@ -420,7 +420,8 @@ void pe_upload_view_free(pe_upload_view *view)
 
 #define SAMPLE_ROWS 4 /* of a token */
 
-size_t pe_upload_view_sampled(size_t k, size_t n, size_t tokens)
+/* Token k of n: a quarter from the start, a quarter up to the end, the rest spread between. */
+static size_t sampled_token(size_t k, size_t n, size_t tokens)
 {
     const size_t quarter = n / 4, spread = n - 2 * quarter;
     if (k < quarter)
@@ -441,7 +442,7 @@ static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
     if (status != PE_OK)
         return status;
     for (size_t k = 0; k < to->tokens; k++) {
-        const size_t token = pe_upload_view_sampled(k, to->tokens, from->tokens);
+        const size_t token = sampled_token(k, to->tokens, from->tokens);
         for (size_t a = 0; a < from->axes; a++)
             ((double *)list.data)[a * to->tokens + k] =
                 pe_positions_at(all, a * from->tokens + token);
@@ -481,6 +482,11 @@ pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
 }
 
 /* ---- where things are ---- */
+
+bool pe_upload_view_is_sent(const pe_upload_view *view, size_t column)
+{
+    return column - view->unsent_at >= view->unsent_n;
+}
 
 size_t pe_upload_view_token_rows(const pe_upload_view *view)
 {

@@ -34,6 +34,7 @@ typedef struct pe_upload_view {
     size_t n_tensors;
     size_t plan_tensor[PE_UPLOADS_MAX];   /* which of the plan each is */
     size_t tensor_at[PE_UPLOADS_MAX + 1]; /* their first columns; plain numbers: first elements */
+    size_t unsent_at, unsent_n; /* columns whose numbers were derived: they are not compared */
     /** Owned; inputs: rotated only. NULL of a large upload (PE_VIEW_HELD) of pairs, and of a lone
      * tensor of plain numbers until pe_upload_view_hold: pe_upload_view_take and _at read its
      * rows. */
@@ -77,8 +78,7 @@ pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
                                 pe_positions *positions, bool *sampled,
                                 pe_problem *why) PE_MUST_CHECK;
 
-/** Token k of n such: a quarter from the start, a quarter up to the end, the rest spread between. */
-size_t pe_upload_view_sampled(size_t k, size_t n, size_t tokens);
+bool pe_upload_view_is_sent(const pe_upload_view *view, size_t column);
 
 /** How many rows each token has. */
 size_t pe_upload_view_token_rows(const pe_upload_view *view);

@@ -114,13 +114,14 @@ def pick(choices, k):
     return choices[k % len(choices)]
 
 
-def table_case(row, number, v):
+def table_case(row, number, v, alone=None):
+    """alone: the face that is uploaded, cos or sin; else both are."""
     k = 2 * number + v
     name = pick(row.claims or ANY, number + v)
     claim = dict(CLAIMS[name])
     window = pick(row.at or WINDOWS, k)
     window = window(claim) if callable(window) else window
-    store, layout = pick(row.stores or STORES, k), pick(row.layouts or LAYOUTS, k // 2)
+    store, layout = pick(row.stores or STORES, k), "hf" if alone else pick(row.layouts or LAYOUTS, k // 2)
     pairing = pick(["half", "interleaved"], k)
     if row.claim:
         row.claim(claim)
@@ -135,11 +136,13 @@ def table_case(row, number, v):
     right = laid_out(good_cos, good_sin, layout, pairing)
     slack = np.zeros_like(good_cos) if row.numerics == "exact" else allowed_angle(w, p, factor)
     allowed = laid_out(*(slack + arrays.ulp(np.maximum(np.abs(x), 1e-3), store) * 0.51 for x in (good_cos, good_sin)), layout, pairing)
+    if alone:
+        tensors, right, allowed = ({alone: of[alone]} for of in (tensors, right, allowed))
     parameters = {**claim, "pairing": pairing, "cache_layout": layout}
     body = {"encoding": pick(["rope", "rope/table"], k), "parameters": parameters, "positions": window_sent(window)}
     if row.numerics:
         body["numerics"] = row.numerics
-    label = f"{row.name} [{name}, {window if isinstance(window, str) else 'listed'}, {store}, {layout}]"
+    label = f"{alone + ' alone: ' if alone else ''}{row.name} [{name}, {window if isinstance(window, str) else 'listed'}, {store}, {layout}]"
     return Case(label, "rope table", body, tensors, store, row.words, right, allowed, pick(UPLOADS, k), row.cite)
 
 
@@ -611,4 +614,6 @@ TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION
 
 
 def cases():
-    return [table_case(row, number, v) for number, row in enumerate(TABLE_ROWS) for v in range(row.cases)]
+    both = [table_case(row, number, v) for number, row in enumerate(TABLE_ROWS) for v in range(row.cases)]
+    rows = list(enumerate(row for row in POSITIONS + THETA + LADDER + SCALING if not row.layouts))
+    return both + [table_case(row, number, 0, ("cos", "sin")[number % 2]) for number, row in rows]

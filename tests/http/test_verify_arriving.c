@@ -130,8 +130,7 @@ static void both_say_the_same(void **state)
         {"/v1/sinusoidal?d_model=64&positions=0:10000&dtype=float64", "encoding=sinusoidal", ""},
         {"/v1/sinusoidal?d_model=64&positions=0:10000&dtype=float16", "encoding=sinusoidal", ""},
         {"/v1/sinusoidal?d_model=64&positions=0:10000&numerics=float32",
-         "encoding=sinusoidal&numerics=exact",
-         "float32_arithmetic"},
+         "encoding=sinusoidal&numerics=exact", "float32_arithmetic"},
         {"/v1/sinusoidal?d_model=64&positions=1:10001", "encoding=sinusoidal", "position_plus_one"},
         {"/v1/sinusoidal?d_model=64&positions=1:10001", "encoding=sinusoidal&positions=1:10001",
          ""},
@@ -150,6 +149,9 @@ static void both_say_the_same(void **state)
          "encoding=rope&cache_layout=hf", ""},
         {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=1:10001&tensor=cos",
          "encoding=rope", "position_plus_one"},
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:10000&tensor=sin&"
+         "rope_theta=54321",
+         "encoding=rope", "rope_theta"},
     };
     (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
