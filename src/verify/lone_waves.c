@@ -66,7 +66,7 @@ bool pe_lone_waves_are(const pe_search *s)
 
 /* ---- how far a pair turns ---- */
 
-/* The cosine of the angle of `lag` rows. */
+/* The cosine of the angle of `lag` rows; NAN: no row has such neighbours. */
 static double cosine_of_turn(const column *x, size_t lag)
 {
     double sum = 0, size = 0;
@@ -79,7 +79,7 @@ static double cosine_of_turn(const column *x, size_t lag)
         sum += middle * ends;
         size += 2 * middle * middle;
     }
-    return size > 0 ? fmax(-1, fmin(1, sum / size)) : 1;
+    return size > 0 ? fmax(-1, fmin(1, sum / size)) : (double)NAN;
 }
 
 /* The angle nearest `about` that has this cosine. */
@@ -100,7 +100,7 @@ static double frequency_of(const column *x)
     double w = acos(cosine_of_turn(x, 1));
     for (size_t lag = 2; lag <= x->of->rows / 4; lag *= 2) {
         const double about = w * (double)lag, angle = nearest_angle(cosine_of_turn(x, lag), about);
-        if (fabs(angle - about) > 0.5)
+        if (!(fabs(angle - about) <= 0.5))
             break;
         w = angle / (double)lag;
     }
@@ -174,11 +174,10 @@ static double angle_at(const source *of, double value, double about)
     return nearest_angle(fmax(-1, fmin(1, value)), about - ahead) + ahead;
 }
 
-/* From the slowest pair, whose angle is less than a turn, to the fastest, as they stand in ladders.
- * Near the ends of its range a wave tells little. */
-static double position_of(const source *of, size_t row)
+/* From the slowest pair, whose angle is less than a turn off, to the fastest, as they stand in
+ * ladders. Near the ends of its range a wave tells little. */
+static double position_from(const source *of, size_t row, double position)
 {
-    double position = 0;
     bool begun = false;
     for (size_t i = of->claimed->geometry.pairs; i-- > 0;) {
         const double w = frequency_at(of, i), about = position * w;
@@ -196,11 +195,10 @@ static double wave(const source *of, double angle, bool cosine)
     return of->amplitude * (cosine ? cos(angle) : sin(angle));
 }
 
-/* Do most pairs of a row say the same position? */
-static bool is_of_position(const source *of, size_t row)
+/* Do most pairs of a row say this position? */
+static bool is_of_position(const source *of, size_t row, double position)
 {
     size_t agree = 0;
-    const double position = position_of(of, row);
     const size_t pairs = of->claimed->geometry.pairs;
     for (size_t i = 0; i < pairs; i++)
         agree += fabs(row_at(of, row, i) * of->amplitude -
@@ -208,11 +206,18 @@ static bool is_of_position(const source *of, size_t row)
     return 4 * agree > 3 * pairs;
 }
 
+/* Near the claimed one, or else near 0. */
+static double position_of(const source *of, size_t row)
+{
+    const double near = position_from(of, row, pe_positions_at(of->positions, row));
+    return is_of_position(of, row, near) ? near : position_from(of, row, 0);
+}
+
 static bool turns_as_claimed(const source *of)
 {
     size_t n = 0, agree = 0;
     for (size_t t = 0; t < of->rows; t += of->rows / LOOKED_AT + 1, n++)
-        agree += is_of_position(of, t);
+        agree += is_of_position(of, t, position_of(of, t));
     return 4 * agree > 3 * n;
 }
 
@@ -253,8 +258,13 @@ static double amplitude_of(const source *of)
 
 /* ---- both, as an upload of pairs ---- */
 
+static bool sent_cosines(const pe_search *s)
+{
+    return strncmp(s->whole->claim->uploads[0].name, "cos", 3) == 0;
+}
+
 /* The same with the other tensor, whose numbers are 0 so far. "cos_cache" for "sin_cache". */
-static pe_status make_claim(const pe_search *s, bool cosines, pe_claim *out, pe_problem *why)
+static pe_status make_claim(const pe_search *s, pe_claim *out, pe_problem *why)
 {
     const pe_claim *sent = s->whole->claim;
     pe_upload *other = &out->uploads[1];
@@ -265,7 +275,7 @@ static pe_status make_claim(const pe_search *s, bool cosines, pe_claim *out, pe_
                       .n_uploads = 1};
     out->uploads[0] = sent->uploads[0];
     out->uploads[0].array.borrowed = true;
-    snprintf(other->name, sizeof other->name, "%s%s", cosines ? "sin" : "cos",
+    snprintf(other->name, sizeof other->name, "%s%s", sent_cosines(s) ? "sin" : "cos",
              sent->uploads[0].name + 3);
     pe_status status = pe_values_copy(&sent->values, &out->values, why);
     if (status == PE_OK)
@@ -279,20 +289,21 @@ static pe_status make_claim(const pe_search *s, bool cosines, pe_claim *out, pe_
     return PE_OK;
 }
 
-static void derive_all(source *of, double *out)
+/* False: the rows do not turn as claimed. */
+static bool derive_all(source *of, bool by_rows, double *out)
 {
     of->amplitude = amplitude_of(of);
-    if (turns_as_claimed(of)) {
-        for (size_t t = 0; t < of->rows; t++)
-            derive_row(of, t, out);
-        return;
-    }
-    for (size_t c = 0; c < of->width; c++)
+    if (by_rows && !turns_as_claimed(of))
+        return false;
+    for (size_t t = 0; t < of->rows && by_rows; t++)
+        derive_row(of, t, out);
+    for (size_t c = 0; c < of->width && !by_rows; c++)
         derive_column(&(column){of, c}, out);
+    return true;
 }
 
 /* Frequencies of the claim are asked for as those of pairs. */
-static pe_status derive_other(pe_search *s, pe_guess *guess, pe_claim *claim, bool cosines,
+static pe_status derive_other(pe_search *s, pe_guess *guess, pe_claim *claim, bool by_rows,
                               bool *made, pe_problem *why)
 {
     pe_expect claimed;
@@ -301,6 +312,7 @@ static pe_status derive_other(pe_search *s, pe_guess *guess, pe_claim *claim, bo
     pe_status status = pe_upload_view_make(claim, guess->context, &pairs, why);
     if (status != PE_OK)
         return status;
+    const bool cosines = sent_cosines(s);
     const pe_shape *shape = &claim->uploads[cosines ? 1 : 0].array.shape;
     const pe_positions *positions = &pe_values_find(&claim->values, "positions")->positions;
     if (pairs.layout != NULL && !pairs.width_differs)
@@ -315,9 +327,8 @@ static pe_status derive_other(pe_search *s, pe_guess *guess, pe_claim *claim, bo
                      .positions = positions,
                      .step = pe_positions_at(positions, 1) - pe_positions_at(positions, 0)};
         status = pe_expect_probe(&claimed, why);
-        if (status == PE_OK)
-            derive_all(&of, claim->uploads[cosines ? 1 : 0].array.data);
-        *made = status == PE_OK;
+        *made =
+            status == PE_OK && derive_all(&of, by_rows, claim->uploads[cosines ? 1 : 0].array.data);
         pe_expect_free(&claimed);
     }
     pe_upload_view_free(&pairs);
@@ -329,30 +340,50 @@ static pe_status try_reading(pe_search *s, pe_guess *claim, pe_problem *why)
     return pe_attempts_copy(s, claim, pe_by_reading_try, why);
 }
 
-static pe_status try_pairs(pe_search *s, pe_claim *claim, bool cosines, pe_problem *why)
+static pe_status try_pairs(pe_search *s, pe_claim *claim, pe_problem *why)
 {
     pe_upload_view pairs;
     pe_status status = pe_upload_view_make(claim, s->claim.context, &pairs, why);
     if (status != PE_OK)
         return status;
-    pairs.unsent_at = pairs.tensor_at[cosines ? 1 : 0];
+    pairs.unsent_at = pairs.tensor_at[sent_cosines(s) ? 1 : 0];
     pairs.unsent_n = pairs.width / 2;
     status = pe_attempts_of_whole(s, &pairs, try_reading, why);
     pe_upload_view_free(&pairs);
     return status;
 }
 
-pe_status pe_lone_waves_try(pe_search *s, pe_guess *guess, pe_problem *why)
+/* A reading stays until another one explains more. */
+static pe_status try_derived(pe_search *s, pe_guess *guess, pe_claim *claim, bool by_rows,
+                             pe_problem *why)
 {
     bool made;
+    pe_report *report = s->report;
+    pe_status status = derive_other(s, guess, claim, by_rows, &made, why);
+    if (status != PE_OK || !made)
+        return status;
+    pe_reading first = report->reading;
+    const bool had = report->has_reading;
+    report->reading = (pe_reading){0}; /* of which the next one knows nothing */
+    status = try_pairs(s, claim, why);
+    if (had && !pe_attempts_found(s)) {
+        const pe_reading second = report->reading;
+        report->reading = first;
+        first = second;
+    }
+    pe_reading_free(&first);
+    return status;
+}
+
+pe_status pe_lone_waves_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
     pe_claim claim;
-    const bool cosines = strncmp(s->whole->claim->uploads[0].name, "cos", 3) == 0;
-    pe_status status = make_claim(s, cosines, &claim, why);
+    pe_status status = make_claim(s, &claim, why);
     if (status != PE_OK)
         return status;
-    status = derive_other(s, guess, &claim, cosines, &made, why);
-    if (status == PE_OK && made)
-        status = try_pairs(s, &claim, cosines, why);
+    status = try_derived(s, guess, &claim, true, why);
+    if (status == PE_OK && !pe_attempts_found(s))
+        status = try_derived(s, guess, &claim, false, why);
     pe_verify_claim_free(&claim);
     return status;
 }

@@ -246,11 +246,17 @@ typedef struct place {
     size_t row, column;
 } place;
 
+/* Columns of numbers that were not sent stand before or behind the others. */
+static size_t first_sent(const pe_upload_view *view)
+{
+    return view->unsent_at == 0 ? view->unsent_n : 0;
+}
+
 static place place_of(const pe_upload_view *view, size_t row, size_t column)
 {
     pe_bad at = {0};
     if (view->layout != NULL)
-        return (place){row, column};
+        return (place){row, column - first_sent(view)};
     pe_upload_view_index(view, row, column, &at);
     return (place){at.ndim > 1 ? at.index[0] : 0, at.ndim > 0 ? at.index[at.ndim - 1] : 0};
 }
@@ -258,7 +264,7 @@ static place place_of(const pe_upload_view *view, size_t row, size_t column)
 /* How many rows and columns there are, to a person. */
 static void set_extent(const pe_upload_view *view, pe_strays *out)
 {
-    *out = (pe_strays){.all_rows = view->rows, .all_columns = view->width};
+    *out = (pe_strays){.all_rows = view->rows, .all_columns = view->width - view->unsent_n};
     if (view->layout != NULL)
         return;
     out->all_rows = out->all_columns = 1;
@@ -633,7 +639,7 @@ static bool is_mask(const compared_row *r, size_t c)
 
 static void count_row(const compared_row *r, unsigned by, const marks *seen, pe_strays *out)
 {
-    out->compared += r->width;
+    out->compared += r->width - r->view->unsent_n;
     for (size_t c = 0; c < r->width; c++)
         if ((explained_by(r, c) & by) == 0)
             add_stray(place_of(r->view, r->row, c), is_mask(r, c) ? 0 : r->got[c], seen, out);

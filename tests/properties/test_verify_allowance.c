@@ -286,7 +286,8 @@ static verdict ask(const random_source *random, const char *query, const upload 
                                  .media_type = "application/vnd.safetensors",
                                  .data = body.data,
                                  .bytes = body.bytes};
-    const pe_verify_context context = {encode_tables, &limits, &bounds, false};
+    const pe_verify_context context = {
+        .tables = encode_tables, .limits = &limits, .bounds = &bounds};
     if (pe_claim_binary_parse(&sent, &read_limits, &claim, &why) != PE_OK ||
         pe_verify(&claim, &context, &report, &why) != PE_OK)
         fail_msg("seed %llu: %s: %s: %s", (unsigned long long)random->seed, query, why.where,
