@@ -242,6 +242,7 @@ static const pe_attempt of_derived[] = {
     {.try = try_numbers, .applies = turns},
     {.try = pe_attempts_values, .applies = is_scaled},
     {.try = peel},
+    {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try, .applies = has_faults},
     {.try = pe_by_laws_alone},
     {0},

@@ -140,20 +140,6 @@ static double beside(double x, double amplitude)
     return sqrt(fmax(0, amplitude * amplitude - x * x));
 }
 
-static void derive_column(const column *x, double *out)
-{
-    const source *of = x->of;
-    const double w = frequency_of(x);
-    const size_t lag = best_lag(x, w);
-    const double angle = (double)lag * w;
-    const bool still = fabs(sin(angle)) < (of->cosines ? 1e-9 : 0.3);
-    pe_turn_spend(8 * of->rows);
-    for (size_t t = 0; t < of->rows; t++) {
-        const double y = still ? 0 : derive(x, t, lag, angle), here = number_at(x, t);
-        out[t * of->width + x->at] = of->cosines ? y : still ? beside(here, of->amplitude) : -y;
-    }
-}
-
 /* ---- the other numbers of rows that turn as claimed ---- */
 
 static double frequency_at(const source *of, size_t pair)
@@ -161,10 +147,15 @@ static double frequency_at(const source *of, size_t pair)
     return fabs(of->claimed->frequency[pair]);
 }
 
-static double row_at(const source *of, size_t row, size_t pair)
+static size_t column_of(const source *of, size_t pair)
 {
     const pe_geometry *g = &of->claimed->geometry;
-    return of->got[row * of->width + (g->cos_at + pair * g->stride) % of->width] / of->amplitude;
+    return (g->cos_at + pair * g->stride) % of->width;
+}
+
+static double row_at(const source *of, size_t row, size_t pair)
+{
+    return of->got[row * of->width + column_of(of, pair)] / of->amplitude;
 }
 
 /* The angle nearest `about` at which a wave has this value. */
@@ -228,7 +219,7 @@ static void derive_row(const source *of, size_t row, double *out)
     const double position = position_of(of, row);
     pe_turn_spend(16 * of->width);
     for (size_t i = 0; i < g->pairs; i++) {
-        const size_t at = (g->cos_at + i * g->stride) % of->width;
+        const size_t at = column_of(of, i);
         const double other = wave(of, position * frequency_at(of, i), !of->cosines);
         const double y = copysign(beside(of->got[row * of->width + at], of->amplitude), other);
         out[row * of->width + at] = out[row * of->width + at + g->copy] = y;
@@ -254,6 +245,53 @@ static double amplitude_of(const source *of)
     qsort(most, n, sizeof *most, by_size);
     const double found = most[n * 3 / 4], claimed = of->claimed->amplitude;
     return fabs(found - claimed) < 0.02 * claimed || found == 0 ? claimed : found;
+}
+
+/* ---- the other numbers of a pair ---- */
+
+/* Is the pair what is claimed, roughly, in most rows? */
+static bool is_as_claimed(const source *of, size_t pair)
+{
+    size_t n = 0, agree = 0;
+    for (size_t t = 0; t < of->rows; t += of->rows / LOOKED_AT + 1, n++) {
+        const double angle = pe_positions_at(of->positions, t) * frequency_at(of, pair);
+        agree += fabs(row_at(of, t, pair) * of->amplitude - wave(of, angle, of->cosines)) <
+                 0.02 * of->amplitude;
+    }
+    return 4 * agree > 3 * n;
+}
+
+static void derive_as_claimed(const source *of, size_t pair, double *out)
+{
+    for (size_t t = 0; t < of->rows; t++)
+        out[t * of->width + column_of(of, pair)] =
+            wave(of, pe_positions_at(of->positions, t) * frequency_at(of, pair), !of->cosines);
+}
+
+static void derive_by_neighbours(const column *x, double *out)
+{
+    const source *of = x->of;
+    const double w = frequency_of(x);
+    const size_t lag = best_lag(x, w);
+    const double angle = (double)lag * w;
+    const bool still = fabs(sin(angle)) < (of->cosines ? 1e-9 : 0.3);
+    for (size_t t = 0; t < of->rows; t++) {
+        const double y = still ? 0 : derive(x, t, lag, angle), here = number_at(x, t);
+        out[t * of->width + x->at] = of->cosines ? y : still ? beside(here, of->amplitude) : -y;
+    }
+}
+
+/* Both places of a pair get the same. */
+static void derive_pair(const source *of, size_t pair, double *out)
+{
+    const size_t at = column_of(of, pair);
+    pe_turn_spend(8 * of->rows);
+    if (is_as_claimed(of, pair))
+        derive_as_claimed(of, pair, out);
+    else
+        derive_by_neighbours(&(column){of, at}, out);
+    for (size_t t = 0; t < of->rows; t++)
+        out[t * of->width + at + of->claimed->geometry.copy] = out[t * of->width + at];
 }
 
 /* ---- both, as an upload of pairs ---- */
@@ -297,8 +335,8 @@ static bool derive_all(source *of, bool by_rows, double *out)
         return false;
     for (size_t t = 0; t < of->rows && by_rows; t++)
         derive_row(of, t, out);
-    for (size_t c = 0; c < of->width && !by_rows; c++)
-        derive_column(&(column){of, c}, out);
+    for (size_t i = 0; i < of->claimed->geometry.pairs && !by_rows; i++)
+        derive_pair(of, i, out);
     return true;
 }
 
