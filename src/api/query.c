@@ -38,7 +38,8 @@ static pe_status complete(pe_query *query, pe_problem *why)
 {
     pe_problem mistake;
     const pe_value *model = pe_values_find(&query->values, "model");
-    const bool named = model != NULL && model->given, read = named && model->present;
+    const bool named = model != NULL && (model->given || model->refused);
+    const bool read = named && model->present;
     const pe_status status = pe_query_model_fill(query, why);
     if (pe_status_is_ours(status))
         return status;
