@@ -38,7 +38,8 @@ static pe_status complete(pe_query *query, pe_problem *why)
 {
     pe_problem mistake;
     const pe_value *model = pe_values_find(&query->values, "model");
-    const bool named = model != NULL && model->given, read = named && model->present;
+    const bool named = model != NULL && (model->given || model->refused);
+    const bool read = named && model->present;
     const pe_status status = pe_query_model_fill(query, why);
     if (pe_status_is_ours(status))
         return status;
@@ -61,6 +62,8 @@ pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limit
                           pe_query *out, pe_problem *why)
 {
     pe_problem mistake;
+    for (size_t i = 0; i < query->values.n; i++)
+        query->values.value[i].refused &= !query->values.value[i].given;
     const bool whole = status == PE_OK || pe_values_stand_in(&query->values, 0);
     const bool read = status == PE_OK || (why->where[0] != '\0' && !pe_status_is_ours(status));
     if (read)
@@ -195,9 +198,31 @@ static const char *sibling_with(const pe_resource *resource, const char *name)
     return NULL;
 }
 
-pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
-                                const char *name, pe_slice text, pe_problem *why)
+static bool has_word(const char *text, const char *word)
 {
+    const size_t length = strlen(word);
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+        if ((at == text || at[-1] == ' ') && strchr(" ,=", at[length]) != NULL)
+            return true;
+    return false;
+}
+
+/* What was meant may be given: no default of it counts. One that is required is missing still. */
+static void note_meant(pe_query *query, const char *meant)
+{
+    const char *nested = query->resource->nested;
+    if (nested != NULL && strcmp(meant, nested) == 0)
+        leave_open(&query->values);
+    for (size_t i = 0; i < query->values.n; i++) {
+        const pe_param *param = query->values.value[i].param;
+        query->values.value[i].refused |= !param->required && has_word(meant, param->name);
+    }
+}
+
+pe_status pe_query_fail_unknown(pe_query *query, bool in_body, const char *where, const char *name,
+                                pe_slice text, pe_problem *why)
+{
+    const pe_resource *resource = query->resource;
     for (size_t i = 0; i < PE_LEN(elsewhere); i++)
         if (strcmp(elsewhere[i].name, name) == 0)
             return pe_fail(why, PE_INVALID_PARAMETER, where, "%s %s%s", elsewhere[i].before,
@@ -211,6 +236,8 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
     char meant[PE_MEANT_NAME_BYTES];
     const bool near = pe_meant_name_find(name, text, names, own, n, meant);
     free(names);
+    if (near)
+        note_meant(query, meant);
     if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                        "unknown parameter %.64s, did you mean %s?", name, meant);

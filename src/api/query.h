@@ -162,9 +162,10 @@ void pe_query_figure_print(const pe_query *query, size_t which, char out[PE_FIGU
 
 /** Errors that name a parameter; `where` is its place, `text` what it was given as. A model, where
  * the catalogue sets nothing of the resource, is INVALID_PARAMETER; other names are
- * UNKNOWN_PARAMETER. */
-pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
-                                const char *name, pe_slice text, pe_problem *why);
+ * UNKNOWN_PARAMETER. A parameter that was meant has no default then, whose mistakes would be told.
+ */
+pe_status pe_query_fail_unknown(pe_query *query, bool in_body, const char *where, const char *name,
+                                pe_slice text, pe_problem *why);
 pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem *why);
 /** The same of a value that may have been given by another of its names. */
 pe_status pe_query_fail_given(const pe_value *value, const char *where, const char *name,

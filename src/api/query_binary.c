@@ -29,12 +29,12 @@ static void default_dtype(const pe_query *query, pe_dtype of_body)
         }
 }
 
-static pe_status fail_no_row(const pe_query *query, const pe_stored *from, pe_problem *why)
+static pe_status fail_no_row(pe_query *query, const pe_stored *from, pe_problem *why)
 {
     if (from->name[0] == '\0')
         return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s takes no tensor in its body",
                        query->resource->path);
-    return pe_query_fail_unknown(query->resource, true, from->name, from->name, (pe_slice){0}, why);
+    return pe_query_fail_unknown(query, true, from->name, from->name, (pe_slice){0}, why);
 }
 
 static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_read_limits *limits,

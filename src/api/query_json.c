@@ -72,7 +72,7 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
         (b->inside && (value->param->kind == PE_KIND_TENSOR || value->param->kind == PE_KIND_TEXT)))
         return b->refused > PE_MISTAKES_MAX
                    ? PE_UNKNOWN_PARAMETER
-                   : pe_query_fail_unknown(resource, true, place, key, json, why);
+                   : pe_query_fail_unknown(b->query, true, place, key, json, why);
     slot *row = &b->rows[value - b->query->values.value];
     if (row->json.text != NULL)
         return pe_query_fail_given(value, place, key, why);

@@ -31,7 +31,7 @@ static mistakes list_of(const pe_problem *problem)
 {
     mistakes out = {.n = 1 + problem->n_others};
     snprintf(out.list[0].where, sizeof out.list[0].where, "%.63s", problem->where);
-    snprintf(out.list[0].detail, sizeof out.list[0].detail, "%.319s", problem->detail);
+    snprintf(out.list[0].detail, sizeof out.list[0].detail, "%.511s", problem->detail);
     memcpy(out.list + 1, problem->others, problem->n_others * sizeof *problem->others);
     return out;
 }

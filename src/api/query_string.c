@@ -70,7 +70,7 @@ static pe_status set(query_walk *walk, const char *name, pe_slice text, pe_probl
         return set_row(walk, value, name, text, why);
     return walk->refused > PE_MISTAKES_MAX
                ? PE_UNKNOWN_PARAMETER
-               : pe_query_fail_unknown(walk->query->resource, false, name, name, text, why);
+               : pe_query_fail_unknown(walk->query, false, name, name, text, why);
 }
 
 /* One name=value; `pair` is writable, with room for a NUL after it and after its '='. */

@@ -53,7 +53,7 @@ static void add_mistake(pe_problem *why, const char *where, const char *detail)
     }
     pe_mistake *mistake = &why->others[why->n_others++];
     snprintf(mistake->where, sizeof mistake->where, "%.63s", where);
-    snprintf(mistake->detail, sizeof mistake->detail, "%.319s", detail);
+    snprintf(mistake->detail, sizeof mistake->detail, "%.511s", detail);
 }
 
 void pe_problem_add(pe_problem *why, const pe_problem *other)

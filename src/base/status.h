@@ -84,7 +84,7 @@ typedef enum pe_status {
 #define PE_MISTAKES_MAX 7
 /** A mistake beside the one that a problem is of. */
 typedef struct pe_mistake {
-    char where[64], detail[320];
+    char where[64], detail[512];
 } pe_mistake;
 
 typedef struct pe_problem {

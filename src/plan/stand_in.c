@@ -29,6 +29,8 @@ static bool put_list(pe_value *value, unsigned which)
     return value->present = true;
 }
 
+/* Of odd numbers of rows, which may be those of as many distances on either side, and channels in
+ * pairs. */
 static bool put_tensor(pe_value *value, unsigned which, pe_dtype dtype)
 {
     const pe_param *param = value->param;
@@ -38,7 +40,7 @@ static bool put_tensor(pe_value *value, unsigned which, pe_dtype dtype)
     if (which == 2 && shape.ndim < most)
         shape.ndim++;
     for (size_t d = 0; d < shape.ndim; d++)
-        shape.dim[d] = 2 * (which + 1);
+        shape.dim[d] = d + 1 < shape.ndim ? 2 * which + 3 : 2 * (which + 1);
     value->present = pe_array_make(param->as_float64 ? PE_FLOAT64 : dtype, &shape, &value->tensor,
                                    &none) == PE_OK;
     if (value->present)

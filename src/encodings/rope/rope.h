@@ -40,6 +40,9 @@ pe_status pe_rope_read_beside(pe_status so_far, pe_values *values, pe_tables *ta
                               pe_problem *why) PE_MUST_CHECK;
 void pe_rope_free(pe_rope *rope);
 
+/** Has a token one position, whatever else of the rotation is at fault? No parameter names axes. */
+bool pe_rope_has_one_axis(const pe_values *values);
+
 /** What multiplies sines and cosines. */
 typedef enum pe_rope_amplitude {
     PE_ROPE_PLAIN,    /* 1 */

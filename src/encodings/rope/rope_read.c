@@ -183,6 +183,11 @@ static pe_status read_axes(pe_values *values, pe_rope *rope, pe_problem *why)
                                                   : pe_rope_mrope_read(values, rope, why);
 }
 
+bool pe_rope_has_one_axis(const pe_values *values)
+{
+    return !pe_values_present(values, "axes_dims") && !pe_values_present(values, "mrope_section");
+}
+
 static pe_status read_rope(pe_values *values, pe_rope *rope, pe_problem *why)
 {
     const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];

@@ -10,21 +10,20 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 {
     pe_rope rope;
     pe_shared_wave wave;
-    size_t tokens;
+    size_t tokens = 0;
     pe_status status = pe_rope_rotated_check(values, &tokens, why);
-    status = pe_rope_read_beside(status, values, tables, &rope, why);
+    const bool inverse = pe_values_bool(values, "inverse");
+    pe_rope_rotated answer = {.values = values,
+                              .limits = limits,
+                              .rotation = {.rope = &rope,
+                                           .wave = &wave,
+                                           .positions = pe_rope_rotated_positions(values, tokens),
+                                           .backwards = inverse},
+                              .positions = "positions"};
+    status = pe_rope_rotated_read(status, &answer, tables, &rope, why);
     if (status != PE_OK)
         return status;
-    const bool inverse = pe_values_bool(values, "inverse");
-    const pe_rope_rotated answer = {
-        .values = values,
-        .limits = limits,
-        .rotation = {.rope = &rope,
-                     .wave = &wave,
-                     .positions = pe_rope_rotated_positions(values, tokens),
-                     .backwards = inverse,
-                     .axes = rope.axes},
-        .positions = "positions"};
+    answer.rotation.axes = rope.axes;
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, answer.rotation.positions, out);
     status = pe_rope_wave(&rope, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);

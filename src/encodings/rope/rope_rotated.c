@@ -219,6 +219,18 @@ pe_status pe_rope_rotated_fit(const pe_rope_rotated *answer, const char *const *
     return status;
 }
 
+pe_status pe_rope_rotated_read(pe_status so_far, const pe_rope_rotated *answer, pe_tables *tables,
+                               pe_rope *out, pe_problem *why)
+{
+    static const char *const any[] = {"vectors", "q", "k", "keys"};
+    pe_problem mistake;
+    const pe_status status = pe_rope_read_beside(so_far, answer->values, tables, out, why);
+    if (status == PE_OK || so_far != PE_OK || !pe_rope_has_one_axis(answer->values))
+        return status;
+    return pe_problem_collect(status, pe_rope_rotated_fit(answer, any, PE_LEN(any), &mistake),
+                              &mistake, why);
+}
+
 pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, const char *shown,
                               pe_plan *plan, pe_problem *why)
 {

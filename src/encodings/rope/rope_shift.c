@@ -4,21 +4,15 @@
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 
-static pe_status rotate(const pe_rope *rope, pe_values *values, const pe_limits *limits,
-                        pe_plan *out, pe_problem *why)
+static pe_status rotate(pe_rope_rotated *answer, pe_plan *out, pe_problem *why)
 {
     pe_shared_wave wave;
-    pe_status status = pe_rope_wave(rope, PE_ROPE_PLAIN, &wave, why);
+    pe_status status = pe_rope_wave(answer->rotation.rope, PE_ROPE_PLAIN, &wave, why);
     if (status != PE_OK)
         return status;
-    const pe_rope_rotated answer = {.values = values,
-                                    .limits = limits,
-                                    .rotation = {rope, &wave,
-                                                 &pe_values_find(values, "delta")->positions, false,
-                                                 rope->axes, NULL},
-                                    .positions = "delta",
-                                    .one_for_all = true};
-    status = pe_rope_rotated_add(&answer, "keys", "data", out, why);
+    answer->rotation.wave = &wave;
+    status = pe_rope_rotated_add(answer, "keys", "data", out, why);
+    answer->rotation.wave = NULL; /* it ends here */
     pe_tables_wave_unref(&wave);
     return status;
 }
@@ -32,11 +26,18 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
     pe_status status =
         pe_rope_rotated_tokens(values, (const char *const[]){"keys"}, 1, &tokens, why);
-    status = pe_rope_read_beside(status, values, tables, &rope, why);
+    pe_rope_rotated answer = {
+        .values = values,
+        .limits = limits,
+        .rotation = {.rope = &rope, .positions = &pe_values_find(values, "delta")->positions},
+        .positions = "delta",
+        .one_for_all = true};
+    status = pe_rope_rotated_read(status, &answer, tables, &rope, why);
     if (status != PE_OK)
         return status;
+    answer.rotation.axes = rope.axes;
     pe_rope_mrope_warn(&rope, out);
-    status = rotate(&rope, values, limits, out, why);
+    status = rotate(&answer, out, why);
     pe_rope_free(&rope);
     return status;
 }

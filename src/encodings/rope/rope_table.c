@@ -221,12 +221,18 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
+    pe_problem mistake;
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
     pe_status status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
-        return status;
+        return pe_rope_has_one_axis(values)
+                   ? pe_problem_collect(status,
+                                        pe_rope_axes_check(NULL, "positions", positions, &mistake),
+                                        &mistake, why)
+                   : status;
     pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     pe_rope_mrope_warn(&rope, out);
-    pe_rope_warnings_add(&rope, &pe_values_find(values, "positions")->positions, out);
+    pe_rope_warnings_add(&rope, positions, out);
     if (strcmp(layout_names[pe_values_choice(values, "cache_layout")], "hf") == 0 &&
         pe_values_choice(values, "pairing") == PE_PAIRING_INTERLEAVED)
         pe_plan_warn(out, "cache_layout=hf with pairing=interleaved repeats each angle twice in a "

@@ -101,14 +101,14 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return pe_fail(why, PE_MISSING_PARAMETER, "q", "q or k is required, or both");
     pe_status status =
         pe_rope_rotated_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
-    status = pe_rope_read_beside(status, values, tables, &rope, why);
-    if (status != PE_OK)
-        return status;
     pe_rope_rotated answer = {
         .values = values,
         .limits = limits,
         .rotation = {.rope = &rope, .positions = pe_rope_rotated_positions(values, tokens)},
         .positions = "positions"};
+    status = pe_rope_rotated_read(status, &answer, tables, &rope, why);
+    if (status != PE_OK)
+        return status;
     pe_rope_warnings_add(&rope, NULL, out);
     status = pe_rope_xpos_read(values, &rope, answer.rotation.positions, &scale, why);
     if (status == PE_OK) {
