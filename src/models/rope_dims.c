@@ -268,6 +268,11 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
     static const char whole[] = "ignored by transformers: this model type turns the whole head";
     const json_t *nested = pe_dictionary_member(r, where);
+    if (r->compressed) {
+        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
+                          "in a dictionary of all layers: the part beside it, or the class's own");
+        nested = NULL;
+    }
     if (is_latent(r)) {
         warn_of_part(r, nested, head_dim);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,

@@ -225,6 +225,8 @@ static const spelling spellings[] = {
     {"{" V4 "}", "3", "rotary_offset", "448"},
     {"{" V4 ",\"qk_rope_head_dim\":32}", "3", "rotary_offset", "480"},
     {"{" V4 ",\"qk_rope_head_dim\":32,\"partial_rotary_factor\":0.5}", "3", "rotary_dim", "256"},
+    {"{" V4 ",\"rope_parameters\":{\"rope_type\":\"default\",\"partial_rotary_factor\":0.5}}", "3",
+     "rotary_dim", "64"},
     {"{\"model_type\":\"gemma4_vision\",\"head_dim\":64}", NULL, "rope_theta", "100"},
     {"{" V4 ",\"compress_ratios\":[128,4,0,0]}", "sliding_attention", "rope_theta", "10000"},
     {"{" V4
