@@ -399,6 +399,10 @@ static const spelling spellings[] = {
      "\"rotary_scaling_factor\":40,\"mscale\":0.5,\"original_max_position_embeddings\":64}",
      NULL, "attention_factor", "1.1844439727056967"}, /* 1 + 0.05 ln 40 */
     {"{\"architecture\":\"vit_base_patch16_224.augreg\"}", NULL, "rows", "197"},
+    {"{\"model_type\":\"timm_backbone\",\"backbone\":\"vit_base_patch16_224\"}", NULL, "rows",
+     "197"},
+    {"{\"model_type\":\"internvl_vision\",\"image_size\":[448,224],\"patch_size\":[14,14]}", NULL,
+     "rows", "513"},
     {"{\"architecture\":\"deit3_small_patch16_384\"}", NULL, "rows", "576"},
     {"{\"architecture\":\"eva02_large_patch14_448\"}", NULL, "head_dim", "64"},
     {"{\"model_type\":\"timm_wrapper\",\"architecture\":\"vit_large_patch16_dinov3\"}", NULL,
