@@ -228,6 +228,10 @@ static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested)
     if (!pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where))
         return false;
     pe_dictionary_set_number(r, "rotary_dim", where, dim);
+    if (reader->type->whole_head)
+        pe_reader_warn(reader,
+                       "transformers does not read %s of model type %s: it turns the whole head",
+                       where, reader->type->name);
     pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
     return true;
 }

@@ -44,6 +44,9 @@ typedef struct spelling {
     "\"indexed_attention\",\"sliding_attention\"]"
 #define ODD "\"model_type\":\"glm4_moe\",\"head_dim\":7,\"rope_theta\":1e4"
 #define V4  "\"model_type\":\"deepseek_v4\",\"head_dim\":512" LAYERS
+#define DEBERTA                                                                                    \
+    "\"model_type\":\"deberta-v2\",\"hidden_size\":64,\"num_attention_heads\":4,"                  \
+    "\"relative_attention\":true,\"position_buckets\":8,\"max_position_embeddings\":64"
 #define GGUF(arch)                                                                                 \
     "\"general.architecture\":\"" arch "\",\"" arch ".embedding_length\":64,\"" arch               \
     ".attention.head_count\":4"
@@ -588,6 +591,10 @@ static const struct {
      "mscale_all_dim is absent: transformers then reads neither it nor mscale"},
     {"{" LLAMA "}", "no rope_theta"},
     {"{\"head_dim\":64}", "no model_type"},
+    {"{\"model_type\":\"minimax\",\"head_dim\":128,\"rotary_dim\":64}",
+     "transformers does not read rotary_dim"},
+    {"{\"model_type\":\"gpt2\",\"n_embd\":64,\"scale_attn_by_inverse_layer_idx\":true}",
+     "divided by i + 1"},
     {"{\"model_type\":\"gemma4_text\",\"num_hidden_layers\":12,\"per_layer_config\":{\"5\":{"
      "\"head_dim\":128}}}",
      "several head_dims"},
@@ -698,6 +705,13 @@ static const struct {
     {"{\"model_type\":\"gpt_neo\"}", true, 1},
     {"{\"model_type\":\"gpt2\"}", false, 0},
     {"{\"model_type\":\"mpt\",\"n_heads\":8,\"attn_config\":{\"softmax_scale\":0.5}}", true, 0.5},
+    /* GPT2Attention.scaling, DisentangledSelfAttention's scaled_size_sqrt: 16 channels, 1 to 3 terms */
+    {"{\"model_type\":\"gpt2\",\"n_embd\":64,\"scale_attn_weights\":false}", true, 1},
+    {"{\"model_type\":\"gpt2\",\"n_embd\":64,\"scale_attn_weights\":true}", false, 0},
+    {"{" DEBERTA "}", true, 0.25},
+    {"{" DEBERTA ",\"pos_att_type\":[\"c2p\",\"p2c\"]}", true, 0.14433756729740643},
+    {"{" DEBERTA ",\"pos_att_type\":\"p2c|c2p\"}", true, 0.14433756729740643},
+    {"{" DEBERTA ",\"pos_att_type\":\"\"}", true, 0.25},
     {"{\"model_type\":\"mpt\",\"n_heads\":8,\"attn_config\":{\"softmax_scale\":null}}", false, 0},
     {"{\"model_type\":\"granite\",\"head_dim\":64,\"attention_multiplier\":0.0078125}", true,
      0.0078125},

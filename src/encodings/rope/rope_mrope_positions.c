@@ -428,8 +428,10 @@ static const pe_param own[] = {
     {.name = "after_grid",
      .kind = PE_KIND_CHOICE,
      .choices = after_names,
-     .help = "What follows an image or a video begins one past its highest position, or, as in "
-             "transformers 5, at its start + max(height, width), merged: a model says which.",
+     .help =
+         "What follows an image or a video begins one past its highest position (transformers 4, "
+         "vLLM), or, as in transformers 5, at its start + max(height, width), merged: a model says "
+         "which.",
      .example = "highest"},
     {.name = "second_per_grid_ts",
      .aliases = PE_NAMES("second_per_grids"),
