@@ -95,6 +95,21 @@ static double widened_head_dim(pe_reader *reader)
     return dim * reader->type->widen;
 }
 
+/* In latent attention head_dim is that of the part which rotates, or of a whole query. */
+static void warn_of_other_head(pe_reader *reader, double dim)
+{
+    const double head = json_number_value(pe_reader_member(reader, "head_dim"));
+    double nope = 0;
+    if (head == 0 || head == dim)
+        return;
+    if (!pe_reader_finds_fact(reader, PE_FACT_NOPE_HEAD_DIM, &nope, NULL) || head != dim + nope)
+        pe_reader_warn(
+            reader,
+            "head_dim is %.0f, but qk_rope_head_dim, %.0f, is what rotates: where transformers "
+            "reads it, it makes head_dim / 2 frequencies, and fails",
+            head, dim);
+}
+
 static double find_head_dim(pe_rope_reading *r, const char **where)
 {
     pe_reader *reader = r->reader;
@@ -107,6 +122,7 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
         return dim;
     *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
     if (is_latent(r) && pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
+        warn_of_other_head(reader, dim);
         pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
         return dim;
     }

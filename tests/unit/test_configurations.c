@@ -589,6 +589,11 @@ static const struct {
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"max_position_embeddings\":4096,"
      "\"rope_scaling\":{" YARN ",\"mscale\":0.7}}",
      "mscale_all_dim is absent: transformers then reads neither it nor mscale"},
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{\"type\":\"deepseek_yarn\","
+     "\"factor\":4,\"original_max_position_embeddings\":1024,\"mscale\":0.7}}",
+     "mscale_all_dim is absent"},
+    {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"head_dim\":256}",
+     "qk_rope_head_dim, 64, is what rotates"},
     {"{" LLAMA "}", "no rope_theta"},
     {"{\"head_dim\":64}", "no model_type"},
     {"{\"model_type\":\"minimax\",\"head_dim\":128,\"rotary_dim\":64}",
@@ -705,7 +710,7 @@ static const struct {
     {"{\"model_type\":\"gpt_neo\"}", true, 1},
     {"{\"model_type\":\"gpt2\"}", false, 0},
     {"{\"model_type\":\"mpt\",\"n_heads\":8,\"attn_config\":{\"softmax_scale\":0.5}}", true, 0.5},
-    /* GPT2Attention.scaling, DisentangledSelfAttention's scaled_size_sqrt: 16 channels, 1 to 3 terms */
+    /* GPT2Attention.scaling, DisentangledSelfAttention: 16 channels, 1 to 3 terms */
     {"{\"model_type\":\"gpt2\",\"n_embd\":64,\"scale_attn_weights\":false}", true, 1},
     {"{\"model_type\":\"gpt2\",\"n_embd\":64,\"scale_attn_weights\":true}", false, 0},
     {"{" DEBERTA "}", true, 0.25},

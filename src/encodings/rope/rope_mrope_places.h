@@ -33,7 +33,7 @@ typedef struct pe_mrope_places {
     pe_mrope_place run[];
 } pe_mrope_places;
 
-/** frame * seconds * speed of the run's frame: floor of it, exactly, or the double nearest to it. */
+/** frame * seconds * speed of the run's frame: its floor, exactly, or the double nearest to it. */
 double pe_mrope_places_time(const pe_mrope_place *run, size_t frame, bool rounded);
 
 /**
