@@ -490,6 +490,13 @@ static pe_status read_tensors(body *b, size_t holder, pe_problem *why)
     return add_upload(b, holder == b->rotated ? "rotated" : "", member_names[holder], json, why);
 }
 
+/* Is int32 the default, which the body has, or nothing else is there? */
+static bool is_whole(const body *b, const char *const *dtypes)
+{
+    static const char told[] = "\"float32\"";
+    return strcmp(dtypes[0], "int32") == 0 && (dtypes[1] == NULL || !pe_slice_is(b->dtype, told));
+}
+
 /* The element type as pe_query_dtype will tell it, once the parameters are read. */
 static pe_dtype element_of(const body *b)
 {
@@ -497,8 +504,7 @@ static pe_dtype element_of(const body *b)
     for (size_t s = 0; sets[s] != NULL; s++)
         for (size_t r = 0; r < sets[s]->n; r++)
             if (strcmp(sets[s]->rows[r].name, "dtype") == 0)
-                return strcmp(sets[s]->rows[r].choices[0], "int32") == 0 ? PE_INT32
-                                                                         : peeked_dtype(b);
+                return is_whole(b, sets[s]->rows[r].choices) ? PE_INT32 : peeked_dtype(b);
     return PE_FLOAT64;
 }
 

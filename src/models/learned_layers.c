@@ -2,6 +2,7 @@
 /* learned_layers.c - the tables of models that learn their positions. */
 #include "models/learned_layers.h"
 
+#include <math.h>
 #include <string.h>
 
 #define ROWS_MAX 1e12
@@ -24,24 +25,25 @@ const pe_resource pe_learned_layers = {.path = "/v1/learned",
                                        .name = "learned",
                                        .param_sets = {PE_PARAMS(rows)}};
 
-/* A count under a key, reported as what gave the parameter; 0: it is not there. */
-static double count_of(pe_reader *reader, const char *key, const char *parameter)
+/* A count under a key, or the element of a list there, reported as what gave the parameter; 0: it
+ * is not there. */
+static double count_of(pe_reader *reader, const char *key, size_t element, const char *parameter)
 {
     const json_t *value = pe_reader_member(reader, key);
-    const double count = json_number_value(value);
-    if (!json_is_number(value) || count < 0 || count > ROWS_MAX)
+    const json_t *number = json_is_array(value) ? json_array_get(value, element) : value;
+    const double count = json_number_value(number);
+    if (!json_is_number(number) || count < 0 || count > ROWS_MAX)
         return 0;
     pe_reader_used(reader, key, value, parameter, NULL);
     return count;
 }
 
-/* The patches of a square image. */
-static double count_patches(pe_reader *reader)
+/* The patches of an image along one side. */
+static double count_along(pe_reader *reader, size_t side)
 {
-    const double image = count_of(reader, "image_size", "rows");
-    const double patch = count_of(reader, "patch_size", "rows");
-    const double along = patch >= 1 ? (double)(long long)(image / patch) : 0;
-    return along * along;
+    const double image = count_of(reader, "image_size", side, "rows");
+    const double patch = count_of(reader, "patch_size", side, "rows");
+    return patch >= 1 ? floor(image / patch) : 0;
 }
 
 static double count_rows(pe_reader *reader)
@@ -51,8 +53,8 @@ static double count_rows(pe_reader *reader)
     double found = json_number_value(from);
     if (json_is_string(from))
         found = strcmp(json_string_value(from), "patches") == 0
-                    ? count_patches(reader)
-                    : count_of(reader, json_string_value(from), "rows");
+                    ? count_along(reader, 0) * count_along(reader, 1)
+                    : count_of(reader, json_string_value(from), 0, "rows");
     else if (from == NULL && pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &found, &where))
         pe_reader_retarget(reader, where, "rows");
     return found != 0 ? found + reader->type->offset + reader->type->class_rows : 0;

@@ -81,7 +81,10 @@ typedef struct pe_model_type {
     double temporal_merge;  /* temporal_merge_size of it */
     const char *after_grid; /* where positions go on after its grids; NULL: past the highest */
     bool frames_apart;      /* frames of a video stand apart, with text between them */
-    double per_second;      /* tokens_per_second of it */
+    double per_second;      /* tokens_per_second of it, or position_id_per_seconds around it */
+    double per_chunk;       /* seconds_per_chunk around it, where its class reads that */
+    bool unrounded;         /* times of frames are not rounded */
+    bool plain_images;      /* in it, a language model's positions on several axes are no grid's */
     double buckets, max_distance;
     double softmax_scale;     /* of the class, whatever head_dim is */
     const char *layout;       /* sinusoidal */

@@ -57,6 +57,7 @@ static void tell_around(pe_reader *reader)
     reader->status = pe_model_type_find(name, &row, &tree, reader->why);
     if (row.note != NULL)
         pe_reader_warn(reader, "model type %s: %s", name, row.note);
+    reader->plain_images |= row.plain_images;
     json_decref(tree);
 }
 

@@ -10,9 +10,10 @@
 typedef struct part {
     pe_reader *reader;
     const pe_dictionary *dictionary;
-    const json_t *vision;     /* the vision tower's configuration, beside the language model's */
-    const char *vision_place; /* of it */
-    pe_values *values;        /* of the resource's rows */
+    const json_t *vision; /* the vision tower's configuration, beside the language model's */
+    const json_t *around; /* what holds it */
+    const char *place;    /* of that: "", "thinker_config/" */
+    pe_values *values;    /* of the resource's rows */
 } part;
 
 static bool is_there(const json_t *value)
@@ -86,21 +87,50 @@ static bool read_attention_scale(const part *p)
 
 static void find_vision(part *p)
 {
-    const json_t *thinker = json_object_get(p->reader->whole, "thinker_config");
-    p->vision = json_object_get(thinker, "vision_config");
-    p->vision_place = "thinker_config/vision_config";
+    p->around = json_object_get(p->reader->whole, "thinker_config");
+    p->place = "thinker_config/";
+    p->vision = json_object_get(p->around, "vision_config");
     if (p->vision != NULL)
         return;
-    p->vision = json_object_get(p->reader->whole, "vision_config");
-    p->vision_place = "vision_config";
+    p->around = p->reader->whole;
+    p->place = "";
+    p->vision = json_object_get(p->around, "vision_config");
 }
 
 /* A key of the tower. */
 static void read_vision_number(const part *p, const char *key, double otherwise)
 {
     char where[96];
-    snprintf(where, sizeof where, "%s/%s", p->vision_place, key);
+    snprintf(where, sizeof where, "%svision_config/%s", p->place, key);
     read_number(p, key, where, json_object_get(p->vision, key), otherwise);
+}
+
+/* A key beside the tower. */
+static void read_number_around(const part *p, const char *parameter, const char *key,
+                               double otherwise)
+{
+    char where[96];
+    snprintf(where, sizeof where, "%s%s", p->place, key);
+    read_number(p, parameter, where, json_object_get(p->around, key), otherwise);
+}
+
+/* Qwen-Omni has the speed of time beside its towers, and one of its models chunks of time.
+ *
+ * Source  get_rope_index of models/qwen2_5_omni and models/qwen3_omni_moe in
+ *         huggingface/transformers 5.23.0. */
+static void read_time(const part *p)
+{
+    static const char key[] = "position_id_per_seconds";
+    const pe_model_type *type = p->reader->type;
+    if (type->per_chunk == 0 && !type->unrounded) {
+        read_vision_number(p, "tokens_per_second", type->per_second);
+        return;
+    }
+    read_number_around(p, "tokens_per_second", key, type->per_second);
+    if (type->per_chunk != 0)
+        read_number_around(p, "seconds_per_chunk", "seconds_per_chunk", type->per_chunk);
+    if (type->unrounded)
+        pe_reader_set_choice(p->values, "dtype", "float32");
 }
 
 /* Read the tower with places that are told from the top of the configuration. */
@@ -118,7 +148,7 @@ static bool read_merge(const part *p)
 {
     read_vision_number(p, "spatial_merge_size", p->reader->type->merge);
     read_vision_number(p, "temporal_merge_size", p->reader->type->temporal_merge);
-    read_vision_number(p, "tokens_per_second", p->reader->type->per_second);
+    read_time(p);
     if (p->reader->type->after_grid != NULL)
         pe_reader_set_choice(p->values, "after_grid", p->reader->type->after_grid);
     if (p->reader->type->frames_apart)
@@ -133,7 +163,8 @@ static bool read_mrope_positions(const part *p)
         section = json_object_get(p->dictionary->object, "xdrope_section");
     if (json_array_size(section) == 4)
         pe_reader_set_choice(p->values, "variant", "xdrope");
-    return (is_there(section) || p->reader->type->mrope_section != NULL) &&
+    return !p->reader->plain_images &&
+           (is_there(section) || p->reader->type->mrope_section != NULL) &&
            (json_object_get(p->vision, "spatial_merge_size") != NULL ||
             p->reader->type->merge != 0) &&
            read_from_top(p, read_merge);

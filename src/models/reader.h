@@ -53,6 +53,7 @@ typedef struct pe_reader {
     const char *tower;         /* its key in the whole; NULL: it is no tower */
     const char *outer;         /* a tower: the model type that it belongs to, or NULL */
     size_t depth;              /* of towers within towers */
+    bool plain_images;         /* as the row of a model type around the language model says */
     size_t towers_max;         /* so many towers are resolved, those within towers counted */
     const json_t *config;      /* the object of it that has the text model's keys */
     char path[PE_READER_PATH]; /* of it: "", "text_config/" */

@@ -135,6 +135,18 @@ void pe_rope_checks_lengths(pe_rope_reading *r)
                        factor, ratio);
 }
 
+/* Is it the type that vLLM gives to latent attention alone, or that model? */
+static bool is_deepseek_yarn(pe_rope_reading *r)
+{
+    static const char *const keys[] = {"rope_type", "type"};
+    bool named = pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM);
+    for (size_t k = 0; k < PE_LEN(keys); k++) {
+        const char *name = json_string_value(pe_dictionary_member(r, keys[k]));
+        named |= name != NULL && strcmp(name, "deepseek_yarn") == 0;
+    }
+    return named && strcmp(r->type->name, "yarn") == 0;
+}
+
 /* vLLM reads each of the two by itself; transformers neither where one is absent.
  *
  * Source  vllm-project/vllm at 10760a01, rotary_embedding/deepseek_scaling_rope.py. */
@@ -143,9 +155,7 @@ void pe_rope_checks_mscale(pe_rope_reading *r)
     const pe_values *values = &r->kind->values;
     const json_t *mscale = pe_dictionary_member(r, "mscale");
     const bool one = mscale != NULL;
-    if (strcmp(r->type->name, "yarn") == 0 &&
-        pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) &&
-        one != (pe_dictionary_member(r, "mscale_all_dim") != NULL) &&
+    if (is_deepseek_yarn(r) && one != (pe_dictionary_member(r, "mscale_all_dim") != NULL) &&
         !(one && json_number_value(mscale) == 1) && /* the same to both */
         !pe_values_present(values, "attention_factor"))
         pe_reader_warn(r->reader,

@@ -95,6 +95,21 @@ static double widened_head_dim(pe_reader *reader)
     return dim * reader->type->widen;
 }
 
+/* In latent attention head_dim is that of the part which rotates, or of a whole query. */
+static void warn_of_other_head(pe_reader *reader, double dim)
+{
+    const double head = json_number_value(pe_reader_member(reader, "head_dim"));
+    double nope = 0;
+    if (head == 0 || head == dim)
+        return;
+    if (!pe_reader_finds_fact(reader, PE_FACT_NOPE_HEAD_DIM, &nope, NULL) || head != dim + nope)
+        pe_reader_warn(
+            reader,
+            "head_dim is %.0f, but qk_rope_head_dim, %.0f, is what rotates: where transformers "
+            "reads it, it makes head_dim / 2 frequencies, and fails",
+            head, dim);
+}
+
 static double find_head_dim(pe_rope_reading *r, const char **where)
 {
     pe_reader *reader = r->reader;
@@ -107,6 +122,7 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
         return dim;
     *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
     if (is_latent(r) && pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
+        warn_of_other_head(reader, dim);
         pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
         return dim;
     }
@@ -228,6 +244,10 @@ static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested)
     if (!pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where))
         return false;
     pe_dictionary_set_number(r, "rotary_dim", where, dim);
+    if (reader->type->whole_head)
+        pe_reader_warn(reader,
+                       "transformers does not read %s of model type %s: it turns the whole head",
+                       where, reader->type->name);
     pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
     return true;
 }
@@ -268,6 +288,11 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
     static const char whole[] = "ignored by transformers: this model type turns the whole head";
     const json_t *nested = pe_dictionary_member(r, where);
+    if (r->compressed) {
+        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
+                          "in a dictionary of all layers: the part beside it, or the class's own");
+        nested = NULL;
+    }
     if (is_latent(r)) {
         warn_of_part(r, nested, head_dim);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,

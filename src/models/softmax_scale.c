@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* softmax_scale.c - what multiplies attention logits, where that is not 1/sqrt(head_dim). */
+#include <math.h>
 #include <mpfr.h>
+#include <string.h>
 
 #include "exact/round.h"
 #include "models/softmax_scale.h"
@@ -33,13 +35,55 @@ static double real_or(const pe_values *values, const char *name, double otherwis
     return pe_values_present(values, name) ? pe_values_real(values, name) : otherwise;
 }
 
+/* GPT-2's flags: scores as they are, and others of each layer. Are they as they are? */
+static bool read_flags(pe_reader *reader)
+{
+    static const char weights[] = "scale_attn_weights",
+                      inverse[] = "scale_attn_by_inverse_layer_idx";
+    const json_t *scaled = pe_reader_member(reader, weights);
+    const json_t *by_layer = pe_reader_member(reader, inverse);
+    pe_reader_used(reader, weights, scaled, NULL, NULL);
+    pe_reader_used(reader, inverse, by_layer, NULL, NULL);
+    if (json_is_true(by_layer))
+        pe_reader_warn(reader, "%s: scores of layer i, from 0, are divided by i + 1, too", inverse);
+    return json_is_false(scaled);
+}
+
+/* Terms of DeBERTa's scores: of contents, and one for each of c2p and p2c. */
+static double count_terms(pe_reader *reader)
+{
+    static const char key[] = "pos_att_type";
+    const json_t *types = pe_reader_member(reader, key);
+    double terms = 1;
+    pe_reader_used(reader, key, types, NULL, "each of its terms divides scores by more");
+    for (size_t i = 0; i < json_array_size(types); i++)
+        terms += json_is_string(json_array_get(types, i));
+    if (json_string_length(types) != 0) /* "c2p|p2c" */
+        for (const char *at = json_string_value(types); at != NULL; at = strchr(at + 1, '|'))
+            terms++;
+    return terms;
+}
+
+/* Channels of a DeBERTa head, times the terms; 0: they are not known. */
+static double deberta_width(pe_reader *reader)
+{
+    double hidden = 0, heads = 0;
+    if (pe_model_type_scheme(reader->type) != PE_SCHEME_DEBERTA ||
+        !pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &hidden, NULL) ||
+        !pe_reader_finds_fact(reader, PE_FACT_HEADS, &heads, NULL))
+        return 0;
+    return floor(hidden / heads) * count_terms(reader);
+}
+
 /**
  * Latent attention: (qk_nope_head_dim + qk_rope_head_dim)^(-1/2), times the square of what
  * mscale_all_dim makes of the factor where frequencies are scaled. Elsewhere query_pre_attn_scalar
- * ^(-1/2), or attention_multiplier.
+ * ^(-1/2), or attention_multiplier. DeBERTa: channels times terms, ^(-1/2). GPT-2: 1 where
+ * scale_attn_weights is false.
  *
  * Source    DeepseekV3Attention.__init__, Gemma2Attention, GraniteAttention and MptAttention in
- *           huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532.
+ *           huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532; GPT2Attention and
+ *           DisentangledSelfAttention of its 5.23.0.
  * Accuracy  correctly rounded.
  */
 void pe_softmax_scale_resolve(pe_reader *reader)
@@ -49,9 +93,10 @@ void pe_softmax_scale_resolve(pe_reader *reader)
     scale s = {.factor = 1};
     if (reader->status != PE_OK || model->n_kinds == 0)
         return;
-    if (reader->type->softmax_scale != 0) {
+    if (reader->type->softmax_scale != 0 || read_flags(reader)) {
+        const double own = reader->type->softmax_scale;
         model->has_softmax_scale = true;
-        model->softmax_scale = reader->type->softmax_scale;
+        model->softmax_scale = own != 0 ? own : 1;
         return;
     }
     const pe_values *values = &model->kinds[0].values;
@@ -69,8 +114,10 @@ void pe_softmax_scale_resolve(pe_reader *reader)
         s.mscale = real_or(values, "mscale_all_dim", 0);
     } else if (reader->type->widen != 0) { /* Zamba2Attention */
         s.width = (double)pe_values_int(values, "head_dim") / reader->type->widen;
-    } else if (!pe_reader_finds_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL)) {
-        return;
+    } else {
+        s.width = deberta_width(reader);
+        if (s.width == 0 && !pe_reader_finds_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL))
+            return;
     }
     model->has_softmax_scale = true;
     model->softmax_scale = pe_exact_round(PE_FLOAT64, eval, &s, 0);

@@ -84,28 +84,34 @@ static bool is_grid(const char *row)
     return strcmp(row, "timm/dinov3") == 0 || strcmp(row, "timm/eva02") == 0;
 }
 
-static void put(pe_input *input, const char *key, double number)
+/* A model's name, and the key that has it. */
+typedef struct named {
+    const char *key;
+    char name[NAME_MAX];
+} named;
+
+static void put(pe_input *input, const named *from, const char *key, double number)
 {
     if (number > 0)
-        pe_input_put(input, key, "architecture", json_real(number));
+        pe_input_put(input, key, from->key, json_real(number));
 }
 
 /* "_patch16_" and, at the end, "_224": the sides of a patch and of the image. */
-static void read_sides(pe_input *input, const char *name)
+static void read_sides(pe_input *input, const named *from)
 {
-    const char *patch = strstr(name, "_patch"), *last = strrchr(name, '_');
+    const char *patch = strstr(from->name, "_patch"), *last = strrchr(from->name, '_');
     if (patch != NULL)
-        put(input, "patch_size", strtod(patch + strlen("_patch"), NULL));
+        put(input, from, "patch_size", strtod(patch + strlen("_patch"), NULL));
     if (last != NULL && last != patch && strspn(last + 1, "0123456789") == strlen(last + 1))
-        put(input, "image_size", strtod(last + 1, NULL));
+        put(input, from, "image_size", strtod(last + 1, NULL));
 }
 
-static void read_size(pe_input *input, const char *name)
+static void read_size(pe_input *input, const named *from)
 {
     for (size_t s = 0; s < PE_LEN(sizes); s++)
-        if (strstr(name, sizes[s].size) != NULL) {
-            put(input, "hidden_size", sizes[s].width);
-            put(input, "num_attention_heads", sizes[s].heads);
+        if (strstr(from->name, sizes[s].size) != NULL) {
+            put(input, from, "hidden_size", sizes[s].width);
+            put(input, from, "num_attention_heads", sizes[s].heads);
         }
 }
 
@@ -121,21 +127,23 @@ static void read_beside(const json_t *whole, pe_input *input)
                      json_incref((json_t *)(uintptr_t)height));
 }
 
-/** {"architecture": "vit_base_patch16_224.augreg_in21k"}: what follows a dot are the weights. */
+/** {"architecture": "vit_base_patch16_224.augreg_in21k"}: what follows a dot are the weights. A
+ * timm_backbone of transformers has the name under "backbone". */
 bool pe_input_timm(const json_t *whole, pe_input *out)
 {
-    const char *text = json_string_value(json_object_get(whole, "architecture"));
     const char *type = json_string_value(json_object_get(whole, "model_type"));
-    char name[NAME_MAX];
+    const bool backbone = type != NULL && strcmp(type, "timm_backbone") == 0;
+    named from = {.key = backbone ? "backbone" : "architecture"};
+    const char *text = json_string_value(json_object_get(whole, from.key));
     if (text == NULL || (type != NULL && strncmp(type, "timm_", strlen("timm_")) != 0))
         return false;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
-    const char *row = row_of(name);
-    read_sides(out, name);
-    read_size(out, name);
+    snprintf(from.name, sizeof from.name, "%.*s", (int)strcspn(text, "."), text);
+    const char *row = row_of(from.name);
+    read_sides(out, &from);
+    read_size(out, &from);
     if (is_grid(row) && json_object_get(out->config, "hidden_size") == NULL)
         row = "timm/unknown";
-    pe_input_put(out, "model_type", "architecture", json_string(row));
+    pe_input_put(out, "model_type", from.key, json_string(row));
     read_beside(whole, out);
     return true;
 }

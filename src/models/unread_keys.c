@@ -98,7 +98,8 @@ void pe_unread_keys_report_around(pe_reader *reader)
     char place[PE_READER_KEY];
     json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
     {
-        if (reported == UNKNOWN_MAX || (!smells(key, rotations) && !smells(key, positions)))
+        if (reported == UNKNOWN_MAX || (!smells(key, rotations) && !smells(key, positions)) ||
+            strcmp(key, "position_id_per_seconds") == 0) /* for parts.c */
             continue;
         if (pe_reader_escape(reader, key, place))
             pe_reader_ignored(reader, place, value, "the language model's own keys count");

@@ -38,6 +38,7 @@ import warnings
 
 FOLDER = pathlib.Path(__file__).parent
 APPLIES = re.compile("(?=.*(rotary|rope|rotate_))(?=.*(apply|rotate))")
+TABLE = re.compile("(^|_)(pos|position|positions|positional)(_|$)|^wpe$|attention_biases|relative|rel_pos")
 HELPERS = {"rotate_half", "rotate_every_two", "dynamic_rope_update"}
 LIMIT_SECONDS = 90
 GRID = [0, 1, 0, 2], [0, 0, 1, 5]  # rows and columns of patches that are compared
@@ -216,10 +217,20 @@ def inputs_of(model, config, torch):
     return inputs | ({"use_cache": False} if "use_cache" in wants else {})
 
 
+def tables_of(model):
+    """The sides of weights whose names speak of positions, by module."""
+    found = {}
+    for path, weight in model.named_parameters():
+        names = path.removesuffix(".weight").split(".")
+        if TABLE.search(names[-1]) and weight.dim() > 1:
+            found[".".join(name for name in names if not name.isdigit())] = list(weight.shape)
+    return found
+
+
 def run_model(modules, entry, torch):
-    """Who rotates in a forward pass of the class's model; whether it came to its end."""
+    """Who rotates in a forward pass of the class's model; whether it came to its end; its tables of positions."""
     import transformers
-    calls, config = [], entry["class"]()
+    calls, config, tables = [], entry["class"](), {}
     config._attn_implementation = "eager"
     watch(modules, calls, torch)
     models = [cls for cls in classes_for(modules, type(config).__name__, transformers.PreTrainedModel)
@@ -228,11 +239,12 @@ def run_model(modules, entry, torch):
         try:
             with torch.device("meta"), torch.no_grad():
                 model = cls(config)
+                tables = tables_of(model)
                 model(**inputs_of(model, config, torch))
-            return calls, True
+            return calls, True, tables
         except Exception as error:
             print(f"{cls.__name__}: {str(error)[:100]!r}", file=sys.stderr)
-    return calls, False
+    return calls, False, tables
 
 
 def try_modules(modules, torch):
@@ -254,11 +266,12 @@ def measure_class(entry):
     modules = modeling_modules(entry["folder"])
     rotary = measure_rotary(modules, entry, torch)
     tried = list(try_modules(modules, torch))
-    calls, ran = run_model(modules, entry, torch)
+    calls, ran, tables = run_model(modules, entry, torch)
     seen = {json.dumps(call): call for call in calls}
     methods = any(APPLIES.search(name) for of in (entry["class"].__name__, None)  # None: any configuration
                   for cls in classes_for(modules, of, torch.nn.Module) for name in vars(cls))
-    return {"rotary": rotary, "calls": list(seen.values()), "tried": tried, "ran": ran, "methods": methods}
+    return {"rotary": rotary, "calls": list(seen.values()), "tried": tried, "ran": ran, "methods": methods,
+            "tables": tables}
 
 
 def measure_in_child(name, entry, out):
@@ -514,6 +527,14 @@ def compare_towers(server, config, towers):
     return wrong
 
 
+def compare_tables(tables, answer):
+    """A model without positions has no tables of them; a learned one has one with the rows that are told."""
+    told = [layer["parameters"]["rows"] for layer in answer["layers"] if "rows" in layer["parameters"]]
+    if answer["encoding"] == "none" and tables and not answer["towers"]:
+        return [f"none, but has {next(iter(tables))}"]
+    return [f"{rows} rows, but {tables}" for rows in told if tables and not any(rows in shape for shape in tables.values())]
+
+
 def judge(server, measured, status, answer, config):
     rotary = [one for one in measured.get("rotary", []) if one["freq"]]
     if status != 200:
@@ -528,7 +549,10 @@ def judge(server, measured, status, answer, config):
     if answer["encoding"] != "rope":
         if measured["calls"]:
             return "wrong", f"{answer['encoding']}, but rotates"
-        return ("none" if answer["encoding"] == "none" else "right"), "nothing rotates"
+        if wrong := compare_tables(measured.get("tables", {}), answer):
+            return "wrong", "; ".join(wrong)
+        rows = any("rows" in layer["parameters"] for layer in answer["layers"]) and measured.get("tables")
+        return ("none" if answer["encoding"] == "none" else "right"), "rows of its table" if rows else "nothing rotates"
     layers = [layer for layer in answer["layers"] if layer["encoding"] == "rope"]
     if "convention" in answer["parameters"]:
         wrong = compare_grid(server, measured, answer)

@@ -23,6 +23,7 @@ typedef struct sequence {
     double seconds[SPANS], speed; /* speed 0: untimed */
     size_t temporal_merge, chunk; /* chunk 0: sounds by time */
     bool by_size;                 /* after_grid=size */
+    bool rounded;                 /* times; else dtype=float32 */
 } sequence;
 
 static bool is_video(int kind)
@@ -44,7 +45,8 @@ static sequence random_sequence(random_source *random)
                   .right = (size_t)random_int(random, 0, 5),
                   .speed = speeds[random_int(random, 0, 4)],
                   .temporal_merge = (size_t)random_int(random, 1, 2),
-                  .by_size = random_int(random, 0, 1) == 1};
+                  .by_size = random_int(random, 0, 1) == 1,
+                  .rounded = random_int(random, 0, 1) == 1};
     if (s.speed == 2 || s.speed == 25)
         s.chunk = (size_t)s.speed * (size_t)random_int(random, 0, 2) * 2;
     for (size_t i = 0; i < s.n; i++) {
@@ -95,6 +97,7 @@ static void put_query(const sequence *s, bool told, pe_buffer *out)
                      s->left, s->right);
     pe_buffer_format(out, "&temporal_merge_size=%zu&after_grid=%s", s->temporal_merge,
                      s->by_size ? "size" : "highest");
+    pe_buffer_format(out, "&dtype=%s", s->rounded ? "int32" : "float32");
     pe_buffer_free(&images);
     pe_buffer_free(&videos);
     pe_buffer_free(&seconds);
@@ -105,6 +108,7 @@ typedef struct walk {
     double (*out)[TOKENS];
     size_t n;
     double highest;
+    double last; /* the highest position of the frame or sound that is last of a grid's */
 } walk;
 
 static void put_token(walk *at, double t, double h, double w)
@@ -116,25 +120,44 @@ static void put_token(walk *at, double t, double h, double w)
     at->highest = fmax(at->highest, fmax(t, fmax(h, w)));
 }
 
-static double time_of(const sequence *s, size_t i, size_t frame)
+/* Of a grid, merged, in its longer direction. */
+static size_t size_of(const sequence *s, size_t i)
 {
-    return is_video(s->kind[i]) && s->speed != 0 ? floor((double)frame * s->seconds[i] * s->speed)
-                                                 : (double)frame;
+    const size_t h = s->grid[i][1], w = s->grid[i][2];
+    return (h > w ? h : w) / s->merge;
 }
 
-/* Frames and sounds take turns by the chunk of their time, frames first. */
+static double time_of(const sequence *s, size_t i, size_t frame)
+{
+    const bool timed = is_video(s->kind[i]) && s->speed != 0;
+    const double time = timed ? (double)frame * s->seconds[i] * s->speed : (double)frame;
+    return s->rounded ? floor(time) : time;
+}
+
+/* Does a sound stand before a frame of this time? By their chunks, or by time. */
+static bool sounds_first(const sequence *s, size_t sound, double time)
+{
+    const double chunk = (double)s->chunk;
+    return s->chunk != 0 ? floor((double)sound / chunk) < floor(time / chunk)
+                         : (double)sound < time;
+}
+
+/* Frames and sounds take turns, frames first where they are at one. What follows is after the
+ * last of them. */
 static void put_grid(const sequence *s, size_t i, double start, walk *at)
 {
     const size_t sounds = s->kind[i] == AUDIO_VIDEO ? s->length[i] : 0;
-    const double chunk = s->chunk != 0 ? (double)s->chunk : 1;
     size_t f = 0, a = 0;
     while (f < s->grid[i][0] || a < sounds) {
         const double time = time_of(s, i, f), sound = (double)a;
-        if (f == s->grid[i][0] || (a < sounds && floor(sound / chunk) < floor(time / chunk))) {
+        const bool sounds_now = f == s->grid[i][0] || (a < sounds && sounds_first(s, a, time));
+        if (sounds_now) {
             put_token(at, start + sound, start + sound, start + sound);
+            at->last = start + sound;
             a++;
             continue;
         }
+        at->last = start + fmax(time, (double)size_of(s, i) - 1);
         for (size_t h = 0; h < s->grid[i][1] / s->merge; h++)
             for (size_t w = 0; w < s->grid[i][2] / s->merge; w++)
                 put_token(at, start + time, start + (double)h, start + (double)w);
@@ -145,13 +168,13 @@ static void put_grid(const sequence *s, size_t i, double start, walk *at)
 /* [3][tokens] and the deltas without and with padding, straight from the rule. */
 static size_t slow_positions(const sequence *s, double (*out)[TOKENS], double delta[2])
 {
-    walk at = {out, 0, 0};
+    walk at = {.out = out};
     double next = 0;
     while (at.n < s->left)
         put_token(&at, 0, 0, 0);
     at.highest = -1;
     for (size_t i = 0; i < s->n; i++) {
-        const double start = next, size = fmax((double)s->grid[i][1], (double)s->grid[i][2]);
+        const double start = next;
         const double before = at.highest;
         at.highest = -1;
         if (has_grid(s->kind[i]))
@@ -161,8 +184,8 @@ static size_t slow_positions(const sequence *s, double (*out)[TOKENS], double de
             put_token(&at, p, p, p);
         }
         next = s->by_size && (s->kind[i] == IMAGE || s->kind[i] == VIDEO)
-                   ? start + size / (double)s->merge
-                   : at.highest + 1;
+                   ? start + (double)size_of(s, i)
+                   : (has_grid(s->kind[i]) ? at.last : at.highest) + 1;
         at.highest = fmax(before, at.highest);
     }
     delta[0] = at.highest + 1 - (double)(at.n - s->left);
@@ -293,7 +316,7 @@ static void sequences_that_cannot_be_are_refused(void **state)
         {"token_runs=image&image_grid_thw=2,4,4&variant=xdrope", PE_INVALID_PARAMETER,
          "image_grid_thw"},
         {"token_runs=text:1000000000", PE_TOO_MANY_ELEMENTS, ""},
-        {"token_runs=text:1&dtype=float32", PE_INVALID_PARAMETER, "dtype"},
+        {"token_runs=text:1&dtype=float64", PE_INVALID_PARAMETER, "dtype"},
     };
     (void)state;
     for (size_t i = 0; i < PE_LEN(refusals); i++)

@@ -44,6 +44,9 @@ typedef struct spelling {
     "\"indexed_attention\",\"sliding_attention\"]"
 #define ODD "\"model_type\":\"glm4_moe\",\"head_dim\":7,\"rope_theta\":1e4"
 #define V4  "\"model_type\":\"deepseek_v4\",\"head_dim\":512" LAYERS
+#define DEBERTA                                                                                    \
+    "\"model_type\":\"deberta-v2\",\"hidden_size\":64,\"num_attention_heads\":4,"                  \
+    "\"relative_attention\":true,\"position_buckets\":8,\"max_position_embeddings\":64"
 #define GGUF(arch)                                                                                 \
     "\"general.architecture\":\"" arch "\",\"" arch ".embedding_length\":64,\"" arch               \
     ".attention.head_count\":4"
@@ -225,6 +228,8 @@ static const spelling spellings[] = {
     {"{" V4 "}", "3", "rotary_offset", "448"},
     {"{" V4 ",\"qk_rope_head_dim\":32}", "3", "rotary_offset", "480"},
     {"{" V4 ",\"qk_rope_head_dim\":32,\"partial_rotary_factor\":0.5}", "3", "rotary_dim", "256"},
+    {"{" V4 ",\"rope_parameters\":{\"rope_type\":\"default\",\"partial_rotary_factor\":0.5}}", "3",
+     "rotary_dim", "64"},
     {"{\"model_type\":\"gemma4_vision\",\"head_dim\":64}", NULL, "rope_theta", "100"},
     {"{" V4 ",\"compress_ratios\":[128,4,0,0]}", "sliding_attention", "rope_theta", "10000"},
     {"{" V4
@@ -397,6 +402,10 @@ static const spelling spellings[] = {
      "\"rotary_scaling_factor\":40,\"mscale\":0.5,\"original_max_position_embeddings\":64}",
      NULL, "attention_factor", "1.1844439727056967"}, /* 1 + 0.05 ln 40 */
     {"{\"architecture\":\"vit_base_patch16_224.augreg\"}", NULL, "rows", "197"},
+    {"{\"model_type\":\"timm_backbone\",\"backbone\":\"vit_base_patch16_224\"}", NULL, "rows",
+     "197"},
+    {"{\"model_type\":\"internvl_vision\",\"image_size\":[448,224],\"patch_size\":[14,14]}", NULL,
+     "rows", "513"},
     {"{\"architecture\":\"deit3_small_patch16_384\"}", NULL, "rows", "576"},
     {"{\"architecture\":\"eva02_large_patch14_448\"}", NULL, "head_dim", "64"},
     {"{\"model_type\":\"timm_wrapper\",\"architecture\":\"vit_large_patch16_dinov3\"}", NULL,
@@ -580,8 +589,17 @@ static const struct {
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"max_position_embeddings\":4096,"
      "\"rope_scaling\":{" YARN ",\"mscale\":0.7}}",
      "mscale_all_dim is absent: transformers then reads neither it nor mscale"},
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{\"type\":\"deepseek_yarn\","
+     "\"factor\":4,\"original_max_position_embeddings\":1024,\"mscale\":0.7}}",
+     "mscale_all_dim is absent"},
+    {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"head_dim\":256}",
+     "qk_rope_head_dim, 64, is what rotates"},
     {"{" LLAMA "}", "no rope_theta"},
     {"{\"head_dim\":64}", "no model_type"},
+    {"{\"model_type\":\"minimax\",\"head_dim\":128,\"rotary_dim\":64}",
+     "transformers does not read rotary_dim"},
+    {"{\"model_type\":\"gpt2\",\"n_embd\":64,\"scale_attn_by_inverse_layer_idx\":true}",
+     "divided by i + 1"},
     {"{\"model_type\":\"gemma4_text\",\"num_hidden_layers\":12,\"per_layer_config\":{\"5\":{"
      "\"head_dim\":128}}}",
      "several head_dims"},
@@ -692,6 +710,13 @@ static const struct {
     {"{\"model_type\":\"gpt_neo\"}", true, 1},
     {"{\"model_type\":\"gpt2\"}", false, 0},
     {"{\"model_type\":\"mpt\",\"n_heads\":8,\"attn_config\":{\"softmax_scale\":0.5}}", true, 0.5},
+    /* GPT2Attention.scaling, DisentangledSelfAttention: 16 channels, 1 to 3 terms */
+    {"{\"model_type\":\"gpt2\",\"n_embd\":64,\"scale_attn_weights\":false}", true, 1},
+    {"{\"model_type\":\"gpt2\",\"n_embd\":64,\"scale_attn_weights\":true}", false, 0},
+    {"{" DEBERTA "}", true, 0.25},
+    {"{" DEBERTA ",\"pos_att_type\":[\"c2p\",\"p2c\"]}", true, 0.14433756729740643},
+    {"{" DEBERTA ",\"pos_att_type\":\"p2c|c2p\"}", true, 0.14433756729740643},
+    {"{" DEBERTA ",\"pos_att_type\":\"\"}", true, 0.25},
     {"{\"model_type\":\"mpt\",\"n_heads\":8,\"attn_config\":{\"softmax_scale\":null}}", false, 0},
     {"{\"model_type\":\"granite\",\"head_dim\":64,\"attention_multiplier\":0.0078125}", true,
      0.0078125},

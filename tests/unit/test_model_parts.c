@@ -44,6 +44,20 @@ static const struct {
      "\"rope_scaling\":{\"type\":\"mrope\",\"mrope_section\":[8,12,12]}}",
      "/v1/rope/mrope-positions",
      "{\"after_grid\":\"size\",\"spatial_merge_size\":2,\"tokens_per_second\":4}"},
+    /* time beside the towers, whatever the tower says; of the class where it is not there */
+    {"{\"model_type\":\"qwen3_omni_moe\",\"thinker_config\":{\"position_id_per_seconds\":13,"
+     "\"seconds_per_chunk\":2,\"text_config\":{\"model_type\":\"qwen3_omni_moe_text\","
+     "\"head_dim\":128},\"vision_config\":{\"spatial_merge_size\":2,\"tokens_per_second\":2}}}",
+     "/v1/rope/mrope-positions",
+     "{\"dtype\":\"float32\",\"spatial_merge_size\":2,\"tokens_per_second\":13}"},
+    {"{\"model_type\":\"qwen2_5_omni_thinker\",\"seconds_per_chunk\":3,\"text_config\":{"
+     "\"model_type\":\"qwen2_5_omni_text\",\"head_dim\":128},\"vision_config\":{"
+     "\"spatial_merge_size\":2}}",
+     "/v1/rope/mrope-positions",
+     "{\"seconds_per_chunk\":3,\"spatial_merge_size\":2,\"tokens_per_second\":25}"},
+    /* sections within a model that puts its images elsewhere */
+    {"{\"model_type\":\"minicpmv4_6\",\"text_config\":{\"model_type\":\"qwen3_5_text\"}}",
+     "/v1/rope/mrope-positions", NULL},
     {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]}}", "/v1/rope/mrope-positions",
      NULL},
     {"{" LLAMA ",\"vision_config\":{\"spatial_merge_size\":3}}", "/v1/rope/mrope-positions", NULL},

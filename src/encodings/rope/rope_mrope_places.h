@@ -3,8 +3,8 @@
 #ifndef PE_ENCODINGS_ROPE_ROPE_MROPE_PLACES_H
 #define PE_ENCODINGS_ROPE_ROPE_MROPE_PLACES_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /** How the tokens of a run follow each other. */
 typedef enum pe_mrope_course {
@@ -18,27 +18,28 @@ typedef enum pe_mrope_course {
 typedef struct pe_mrope_place {
     pe_mrope_course course;
     size_t first, tokens;  /* in the sequence, padding included */
-    int64_t start;         /* its first position, on every axis */
+    double start;          /* its first position, on every axis */
     size_t height, width;  /* of GRID, merged; IMAGE: width with the end of the row; number */
     size_t number;         /* IMAGE: how many images came before */
     size_t frames, sounds; /* GRID; frames * height * width + sounds == tokens */
-    size_t chunk;          /* positions; all frames of a chunk stand before its sounds */
-    double seconds, speed; /* a frame is floor(frame * seconds * speed) after the first */
+    size_t chunk;          /* positions; all frames of one stand before its sounds; 0: by time */
+    double seconds, speed; /* a frame is frame * seconds * speed after the first */
 } pe_mrope_place;
 
 /** Runs one after the other; tokens before and after them are padding, with positions 0. */
 typedef struct pe_mrope_places {
     size_t axes, tokens, n;
+    bool rounded; /* times are rounded down, and elements int32; else they are float32 */
     pe_mrope_place run[];
 } pe_mrope_places;
 
-/** floor(frame * seconds * speed), exactly. */
-int64_t pe_mrope_places_time(size_t frame, double seconds, double speed);
+/** frame * seconds * speed of the run's frame: its floor, exactly, or the double nearest to it. */
+double pe_mrope_places_time(const pe_mrope_place *run, size_t frame, bool rounded);
 
 /**
  * Elements [first, first + n) of the positions.
- * Shapes  [axes, tokens], row-major; out: [n].
+ * Shapes  [axes, tokens], row-major; out: [n] int32, or float32 where times are not rounded.
  */
-void pe_mrope_places_fill(const pe_mrope_places *places, size_t first, size_t n, int32_t *out);
+void pe_mrope_places_fill(const pe_mrope_places *places, size_t first, size_t n, void *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include "encodings/rope/rope_mrope_places.h"
 #include "plan/common_params.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { TEXT, IMAGE, VIDEO, AUDIO, AUDIO_VIDEO, JOINT, KINDS };
@@ -11,10 +12,12 @@ enum { GRID = 3, GRIDS_MAX = 4096, RUNS_MAX = 16384 };
 enum { MROPE, XDROPE };
 enum { TOGETHER, APART };
 enum { HIGHEST, SIZE };
+enum { INT32, FLOAT32 };
 
 static const char *const variants[] = {[MROPE] = "mrope", [XDROPE] = "xdrope", NULL};
 static const char *const frames_names[] = {[TOGETHER] = "together", [APART] = "apart", NULL};
 static const char *const after_names[] = {[HIGHEST] = "highest", [SIZE] = "size", NULL};
+static const char *const dtypes[] = {[INT32] = "int32", [FLOAT32] = "float32", NULL};
 static const char *const kinds[] = {[TEXT] = "text",
                                     [IMAGE] = "image",
                                     [VIDEO] = "video",
@@ -131,7 +134,8 @@ typedef struct placing {
     double speed;
     size_t chunk; /* positions; 0: not given */
     size_t token, images;
-    int64_t next, highest;
+    bool rounded; /* times */
+    double next, highest;
     bool overtaken; /* a video lasts longer than it is wide and high */
 } placing;
 
@@ -227,37 +231,52 @@ static pe_status count_tokens(placing *p, pe_token_run *from, pe_mrope_place *ru
 /* Each chunk must have a frame: where one has none, upstream cuts the next frame into pieces. */
 static pe_status check_chunks(const placing *p, pe_mrope_place *run, pe_problem *why)
 {
-    run->chunk = p->chunk != 0 ? p->chunk : 1;
+    run->chunk = p->chunk;
     if (p->chunk == 0 || run->seconds * run->speed <= (double)p->chunk)
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, "seconds_per_chunk",
                    "seconds_per_chunk must be at least the time between frames");
 }
 
-/* The largest offset of a position within a run; SIZE_MAX where time goes out of bounds. */
-static size_t reach(placing *p, const pe_mrope_place *run)
+/* How far the frames of a grid reach within a run; infinity where time goes out of bounds. */
+static double reach_of_frames(placing *p, const pe_mrope_place *run)
 {
-    if (run->course != PE_MROPE_GRID)
-        return run->course == PE_MROPE_JOINT ? 0 : run->tokens - 1;
-    const size_t wide = run->height > run->width ? run->height : run->width;
-    const double last = (double)(run->frames - 1) * run->seconds * run->speed;
-    if (last >= PE_TOKEN_RUN_MAX)
-        return SIZE_MAX;
-    const size_t time = (size_t)pe_mrope_places_time(run->frames - 1, run->seconds, run->speed);
+    const double wide = (double)(run->height > run->width ? run->height : run->width);
+    if ((double)(run->frames - 1) * run->seconds * run->speed >= PE_TOKEN_RUN_MAX)
+        return INFINITY;
+    const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded);
     p->overtaken |= time >= wide;
-    const size_t most = time > wide - 1 ? time : wide - 1;
-    return run->sounds > most + 1 ? run->sounds - 1 : most;
+    return time > wide - 1 ? time : wide - 1;
 }
 
-/* What follows a grid begins one past its highest position, or past its height and width. */
-static void go_on(placing *p, const pe_mrope_place *run, size_t most)
+/* Does a run of frames and sounds end with sounds? The last chunk that has any is its end. */
+static bool ends_with_sounds(const placing *p, const pe_mrope_place *run)
 {
-    const int64_t end = run->start + (int64_t)most;
+    const double chunk = run->chunk != 0 ? (double)run->chunk : 1;
+    const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded) / chunk;
+    const double sound = (double)(run->sounds - 1) / chunk;
+    return (run->chunk != 0 ? floor(time) : time) <= floor(sound);
+}
+
+/* The largest offset of a position within a run, and (*last) of what it ends with. */
+static double reach(placing *p, const pe_mrope_place *run, double *last)
+{
+    if (run->course != PE_MROPE_GRID)
+        return *last = run->course == PE_MROPE_JOINT ? 0 : (double)(run->tokens - 1);
+    const double frames = reach_of_frames(p, run), sounds = (double)run->sounds - 1;
+    *last = run->sounds != 0 && isfinite(frames) && ends_with_sounds(p, run) ? sounds : frames;
+    return sounds > frames ? sounds : frames;
+}
+
+/* What follows a grid begins one past its highest position, or past its height and width; with
+ * sounds between its frames, one past the last of these or those. */
+static void go_on(placing *p, const pe_mrope_place *run, double most, double last)
+{
     const size_t wide = run->height > run->width ? run->height : run->width;
     const bool by_size = p->after == SIZE && run->course == PE_MROPE_GRID && run->sounds == 0;
     p->token += run->tokens;
-    p->highest = end > p->highest ? end : p->highest;
-    p->next = by_size ? run->start + (int64_t)wide : end + 1;
+    p->highest = fmax(p->highest, run->start + most);
+    p->next = run->start + (by_size ? (double)wide : last + 1);
 }
 
 static pe_status place_run(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
@@ -268,12 +287,13 @@ static pe_status place_run(placing *p, pe_token_run *from, pe_mrope_place *run, 
         status = check_chunks(p, run, why);
     if (status != PE_OK)
         return status;
-    const size_t most = reach(p, run);
-    if (most > PE_TOKEN_RUN_MAX || (int64_t)most > PE_TOKEN_RUN_MAX - p->next)
+    double last;
+    const double most = reach(p, run, &last);
+    if (most > PE_TOKEN_RUN_MAX - p->next)
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
                        "positions must stay below 2^31, and a run of %s goes beyond",
                        kinds[from->choice]);
-    go_on(p, run, most);
+    go_on(p, run, most, last);
     return PE_OK;
 }
 
@@ -294,6 +314,7 @@ static placing start_placing(const pe_values *values)
         .video = pe_values_find(values, grid_names[VIDEO])->list,
         .seconds = seconds->present ? seconds->list : NULL,
         .speed = speed,
+        .rounded = pe_values_choice(values, "dtype") == INT32,
         .chunk = !chunked                   ? 0
                  : chunk < 1                ? 1
                  : chunk > PE_TOKEN_RUN_MAX ? PE_TOKEN_RUN_MAX
@@ -310,6 +331,7 @@ static pe_status place_all(const pe_values *values, placing *p, pe_mrope_places 
     pe_status status = PE_OK;
     pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     s->n = runs->n;
+    s->rounded = p->rounded;
     s->axes = p->variant == XDROPE ? GRID + 1 : GRID;
     for (size_t i = 0; i < runs->n; i++)
         status = pe_problem_collect(status, place_run(p, &runs->list[i], &s->run[i], &mistake),
@@ -335,15 +357,13 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
     status = place_all(values, &p, s, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "mrope_position_delta",
-                       (double)(p.highest + 1 - (int64_t)(p.token - left)));
-    pe_plan_add_scalar(out, "mrope_position_delta_padded",
-                       (double)(p.highest + 1 - (int64_t)s->tokens));
+    pe_plan_add_scalar(out, "mrope_position_delta", p.highest + 1 - (double)(p.token - left));
+    pe_plan_add_scalar(out, "mrope_position_delta_padded", p.highest + 1 - (double)s->tokens);
     if (p.overtaken && p.after == HIGHEST)
         pe_plan_warn(out, "after a video that lasts longer than it is high and wide, some versions "
                           "of huggingface/transformers go on at its start + max(height, width), as "
                           "after_grid=size does; here the next position is the highest so far + 1");
-    return pe_plan_add_tensor(out, limits, "position_ids", PE_INT32,
+    return pe_plan_add_tensor(out, limits, "position_ids", p.rounded ? PE_INT32 : PE_FLOAT32,
                               &(pe_shape){2, {s->axes, s->tokens}}, 1, why);
 }
 
@@ -408,8 +428,10 @@ static const pe_param own[] = {
     {.name = "after_grid",
      .kind = PE_KIND_CHOICE,
      .choices = after_names,
-     .help = "What follows an image or a video begins one past its highest position, or, as in "
-             "transformers 5, at its start + max(height, width), merged: a model says which.",
+     .help =
+         "What follows an image or a video begins one past its highest position (transformers 4, "
+         "vLLM), or, as in transformers 5, at its start + max(height, width), merged: a model says "
+         "which.",
      .example = "highest"},
     {.name = "second_per_grid_ts",
      .aliases = PE_NAMES("second_per_grids"),
@@ -442,6 +464,12 @@ static const pe_param own[] = {
      .example = "2"},
     PADDING_ROW("left_padding", "before"),
     PADDING_ROW("right_padding", "after"),
+    {.name = "dtype",
+     .kind = PE_KIND_CHOICE,
+     .choices = dtypes,
+     .help = "int32: times are rounded down. float32: they are not, and positions may be fractions "
+             "(Qwen3-Omni).",
+     .example = "int32"},
     PE_PARAM_MODEL("qwen2.5-vl-7b"),
 };
 
@@ -452,8 +480,10 @@ static const pe_param own[] = {
  *     (s + floor(t * second_per_grid_t * tokens_per_second), s + h, s + w)
  *
  * where s is one more than the highest position before it, or follows from the size of the grid
- * before it (after_grid). Sound a of audio_video has s + a; frames and sounds stand in the order of
- * floor(time / chunk), frames first, chunk = int(tokens_per_second * seconds_per_chunk) or 1.
+ * before it (after_grid). dtype float32 leaves floor out. Sound a of audio_video has s + a; frames
+ * and sounds stand in the order of floor(time / chunk), chunk = int(tokens_per_second *
+ * seconds_per_chunk), or of their time; frames first. After them s is one more than the highest
+ * position of the sounds or frames that they end with.
  * xdrope: (i, column, row, n), i the token's place in the sequence, n that of the image.
  * mrope_position_delta = highest position + 1 - tokens without padding: what generation adds to the
  * length so far. mrope_position_delta_padded counts the padding.
@@ -461,12 +491,13 @@ static const pe_param own[] = {
  * Source  Wang et al. 2024, arXiv:2409.12191, section 2.1; huggingface/transformers at 052e652d,
  *         src/transformers/models/qwen2_vl/modeling_qwen2_vl.py, get_rope_index. Time in seconds:
  *         Bai et al. 2025, arXiv:2502.13923, section 2.1.2, and transformers'
- *         models/qwen2_5_vl/modeling_qwen2_5_vl.py; the product is exact here, before its floor
- *         (Qwen3-Omni does not round it). At v5.23.0: after_grid=size models/qwen2_vl; sounds
+ *         models/qwen2_5_vl/modeling_qwen2_5_vl.py; the product is exact here, before its floor.
+ *         At v5.23.0: after_grid=size models/qwen2_vl; sounds
  *         models/qwen2_5_omni and models/qwen3_omni_moe; video_frames=apart models/qwen3_vl,
  *         models/glm4v; temporal_merge_size models/ernie4_5_vl_moe; xdrope models/hunyuan_vl. The
  *         delta with padding: transformers v4, models/qwen2_vl.
- * Shapes  position_ids [3, tokens] int32: time, height, width; xdrope: [4, tokens].
+ * Shapes  position_ids [3, tokens]: time, height, width; xdrope: [4, tokens].
+ * Accuracy  float32: sums of the nearest doubles, rounded once.
  */
 const pe_resource pe_rope_mrope_positions = {
     .path = "/v1/rope/mrope-positions",
@@ -482,6 +513,6 @@ const pe_resource pe_rope_mrope_positions = {
     .source = "Wang et al. 2024, arXiv:2409.12191, section 2.1; Bai et al. 2025, arXiv:2502.13923; "
               "huggingface/transformers at 052e652d6d53c2b26ffde87e039b723949a53493, "
               "src/transformers/models/qwen2_vl/modeling_qwen2_vl.py, get_rope_index",
-    .param_sets = {PE_PARAMS(own), &pe_params_output_int32},
+    .param_sets = {PE_PARAMS(own), &pe_params_exact},
     .plan = plan,
 };
