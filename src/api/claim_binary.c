@@ -150,8 +150,8 @@ static pe_status fail_begun(pe_problem *why)
     return pe_fail(why, PE_INVALID_PARAMETER, "table", "the table is read when all of it is there");
 }
 
-/* Of a body whose end is still to come: rows of numbers. */
-static pe_status begin_body(reading *r, const pe_binary_body *body, pe_problem *why)
+/* Rows of numbers, of which two are there. */
+static pe_status begin_rows(reading *r, const pe_binary_body *body, pe_problem *why)
 {
     const pe_stored *tensor = r->tensors.tensor;
     if (strcmp(body->media_type, "application/vnd.safetensors") == 0)
@@ -164,6 +164,16 @@ static pe_status begin_body(reading *r, const pe_binary_body *body, pe_problem *
         tensor->is_complex || tensor->there < 2 * dim[1] * pe_dtype_bytes(tensor->dtype))
         return fail_begun(why);
     return PE_OK;
+}
+
+/* Of a body whose end is still to come. The steps that follow a refusal find no tensor: they would
+ * read numbers that are not there. */
+static pe_status begin_body(reading *r, const pe_binary_body *body, pe_problem *why)
+{
+    const pe_status status = begin_rows(r, body, why);
+    if (status != PE_OK)
+        r->tensors.n = 0;
+    return status;
 }
 
 static pe_status read_body(reading *r, pe_problem *why)
