@@ -208,7 +208,7 @@ static void other_bodies_are_held(void **state)
 {
     static const struct {
         const char *query;
-        const char *const headers[3];
+        const char *const headers[4];
         unsigned status;
     } cases[] = {
         {"encoding=sinusoidal&positions=0:9999", {"Content-Type: application/x-npy", NULL}, 422},
@@ -218,6 +218,11 @@ static void other_bodies_are_held(void **state)
         {"encoding=sinusoidal", {"Content-Type: text/plain", NULL}, 415},
         {"encoding=sinusoidal", {"Content-Type: application/vnd.safetensors", NULL}, 400},
         {"encoding=sinusoidal", {"Content-Type: application/octet-stream", NULL}, 400},
+        /* a row is longer than a part */
+        {"encoding=rope",
+         {"Content-Type: application/octet-stream", "X-Tensor-Shape: 2,320016",
+          "X-Tensor-Dtype: float32", NULL},
+         422},
         {"encoding=sinusoidal",
          {"Content-Type: application/x-npy", "Accept: image/png", NULL},
          200},
@@ -243,6 +248,40 @@ static void other_bodies_are_held(void **state)
         reply_free(&arrived);
     }
     reply_free(&table);
+}
+
+/* All of it comes in one read, before any part of it was taken. */
+static void a_body_may_be_there_at_once(void **state)
+{
+    static const char *const large_reads[] = {"--verify-held-bytes", "65536",
+                                              "--connection-memory-bytes", "1048576", NULL};
+    static const struct {
+        const char *shape;
+        unsigned status;
+    } cases[] = {{"20000", 200}, {"20000,1", 200}, {"100,200", 200}, {"10,10,200", 400}};
+    static char numbers[80000];
+    test_server server;
+    (void)state;
+    server_start(&server, large_reads);
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        char head[400];
+        static char all[sizeof head + sizeof numbers];
+        const int bytes = snprintf(head, sizeof head,
+                                   "POST /v1/verify?encoding=rope HTTP/1.1\r\nHost: x\r\n"
+                                   "Content-Type: application/octet-stream\r\n"
+                                   "X-Tensor-Shape: %s\r\nX-Tensor-Dtype: float32\r\n"
+                                   "Content-Length: %zu\r\n\r\n",
+                                   cases[c].shape, sizeof numbers);
+        memcpy(all, head, (size_t)bytes);
+        memcpy(all + bytes, numbers, sizeof numbers);
+        test_wire wire = wire_open(&server);
+        assert_true(wire_send(&wire, all, (size_t)bytes + sizeof numbers));
+        reply answer = wire_answer(&wire, false);
+        assert_int_equal(answer.status, cases[c].status);
+        reply_free(&answer);
+        wire_close(&wire);
+    }
+    server_end(&server);
 }
 
 static void plain_numbers_are_compared_so_too(void **state)
@@ -299,6 +338,7 @@ int main(void)
         cmocka_unit_test(each_wrong_element_is_found_and_counted),
         cmocka_unit_test(what_was_searched_is_said),
         cmocka_unit_test(other_bodies_are_held),
+        cmocka_unit_test(a_body_may_be_there_at_once),
         cmocka_unit_test(plain_numbers_are_compared_so_too),
         cmocka_unit_test(clients_may_be_slow_or_leave),
     };

@@ -247,7 +247,8 @@ static pe_outcome reply(pe_request *request, const pe_claim *claim, const answer
 /* ---- a table whose rows are compared as they arrive ---- */
 
 /* Is the claim one of rows? Then they begin at *skip of the body. What is refused now is held, and
- * refused when all of it is there; a picture needs all rows, too. */
+ * refused when all of it is there; a picture needs all rows, too. A body that no worker took before
+ * all of it was there is read as any other. */
 static bool begin(pe_request *request, size_t *skip)
 {
     setting of;
@@ -255,7 +256,8 @@ static bool begin(pe_request *request, size_t *skip)
     pe_claim claim;
     pe_request_parameters parameters;
     const size_t length = (size_t)strtoull(request->header[PE_HEADER_CONTENT_LENGTH], NULL, 10);
-    if (draws(request) || pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) ||
+    if (length <= request->body.bytes || draws(request) ||
+        pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) ||
         pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, &why) != PE_OK ||
         request->json_body ||
         read_tensors(request, &parameters, length - request->body.bytes, &claim, &why) != PE_OK)
