@@ -132,10 +132,12 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
 
 /* ---- parts of a body ---- */
 
+/* The time that the part took is not the client's. */
 static void go_on_receiving(pe_request *request)
 {
+    request->parts_took += pe_clock() - request->next.since;
     (void)pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_RECEIVING,
-                            pe_clock());
+                            request->started + request->parts_took);
     MHD_resume_connection(request->connection);
 }
 

@@ -126,6 +126,7 @@ typedef struct pe_request {
     pe_buffer body;
     size_t part_at;               /* bytes of it with which a part is taken; 0: it is held whole */
     struct pe_arriving *arriving; /* owned: what is made of the parts; or NULL */
+    int64_t parts_took;           /* nanoseconds */
     bool json_body;               /* parameters come from a JSON body: problems point into it */
 
     const char *id; /* X-Request-Id of the reply */
