@@ -18,8 +18,8 @@ typedef struct pe_route {
     void (*part)(pe_request *request); /* takes a part of a large body, on a worker; or NULL */
 } pe_route;
 
-/** Set request->route, body_max and part_at, and request->resource for a resource of numbers; route stays
- * NULL when there is nothing at the path. Does the route read the request's body? */
+/** Set request->route, body_max and part_at, and request->resource for a resource of numbers; route
+ * stays NULL when there is nothing at the path. Does the route read the request's body? */
 bool pe_route_find(pe_request *request);
 
 /** Reply by the route that was found: its handler, or OPTIONS.

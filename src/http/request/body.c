@@ -108,8 +108,8 @@ void pe_body_refuse(pe_request *request)
 
 /*
  * Keep a part of the body; false where memory is short. Once a large one is under way, there is
- * room for all that was declared, unless it is used in parts: nothing is copied again, and whoever declares much and sends
- * little holds little.
+ * room for all that was declared, unless it is used in parts: nothing is copied again, and whoever
+ * declares much and sends little holds little.
  */
 static bool keep(pe_request *request, const char *upload, size_t bytes)
 {
