@@ -147,7 +147,8 @@ static void run_part(void *context)
     pe_counters *counters = &request->service->counters;
     const int64_t began = pe_clock();
     pe_histogram_add(&counters->waits, began - request->next.since);
-    request->route->part(request);
+    if (!is_abandoned(request))
+        request->route->part(request);
     pe_histogram_add(&counters->work_on_requests, pe_clock() - began);
     go_on_receiving(request);
 }

@@ -243,7 +243,7 @@ static double reach_of_frames(placing *p, const pe_mrope_place *run)
 {
     const double wide = (double)(run->height > run->width ? run->height : run->width);
     if ((double)(run->frames - 1) * run->seconds * run->speed >= PE_TOKEN_RUN_MAX)
-        return INFINITY;
+        return HUGE_VAL;
     const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded);
     p->overtaken |= time >= wide;
     return time > wide - 1 ? time : wide - 1;
