@@ -231,25 +231,32 @@ static void every_token_is_where_the_rule_puts_it(void **state)
     }
 }
 
-static void a_product_of_decimals_is_floored_exactly(void **state)
+/* The times of torch 2.15's float32, by which transformers 5.23.0 has them: (t seconds) speed in
+ * qwen2_5_omni, t (speed seconds) in qwen2_5_vl, whose grids go by their size. */
+static void times_are_those_of_float32(void **state)
 {
+    static const struct {
+        const char *seconds, *speed;
+        int frame, at, at_by_size;
+    } cases[] = {{"0.3", "1", 10, 3, 3},      {"0.1", "10", 10, 10, 10},
+                 {"0.7", "25", 2, 35, 35},    {"0.7", "25", 6, 104, 105},
+                 {"0.7", "25", 12, 209, 210}, {"0.9", "25", 6, 134, 135},
+                 {"1.3", "25", 14, 454, 455}, {"0.6", "13", 10, 78, 78}};
     (void)state;
-    /* 0.1 and 10 as doubles: ten times the double above a tenth is above 1, so frame 1 is at 1;
-     * 0.3 is below three tenths, so frame 10 is at 2 */
-    encoded e = encode(&pe_rope_mrope_positions,
-                       "token_runs=video&video_grid_thw=11,1,1&spatial_merge_size=1"
-                       "&second_per_grid_ts=0.1&tokens_per_second=10");
-    double *got = encoded_all(&e, 0);
-    assert_true(got[1] == 1 && got[10] == 10);
-    free(got);
-    encoded_free(&e);
-    e = encode(&pe_rope_mrope_positions,
-               "token_runs=video&video_grid_thw=11,1,1&spatial_merge_size=1"
-               "&second_per_grid_ts=0.3&tokens_per_second=1");
-    got = encoded_all(&e, 0);
-    assert_true(got[10] == 2);
-    free(got);
-    encoded_free(&e);
+    for (size_t c = 0; c < PE_LEN(cases); c++)
+        for (size_t by_size = 0; by_size < 2; by_size++) {
+            encoded e = encode(&pe_rope_mrope_positions,
+                               "token_runs=video&video_grid_thw=15,1,1&spatial_merge_size=1"
+                               "&second_per_grid_ts=%s&tokens_per_second=%s&after_grid=%s",
+                               cases[c].seconds, cases[c].speed, by_size ? "size" : "highest");
+            double *got = encoded_all(&e, 0);
+            const int wanted = by_size ? cases[c].at_by_size : cases[c].at;
+            if (got[cases[c].frame] != wanted)
+                fail_msg("%s s, %s: frame %d at %.0f, not %d", cases[c].seconds, cases[c].speed,
+                         cases[c].frame, got[cases[c].frame], wanted);
+            free(got);
+            encoded_free(&e);
+        }
 }
 
 static void a_long_video_is_warned_of(void **state)
@@ -354,7 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_token_is_where_the_rule_puts_it),
-        cmocka_unit_test(a_product_of_decimals_is_floored_exactly),
+        cmocka_unit_test(times_are_those_of_float32),
         cmocka_unit_test(a_long_video_is_warned_of),
         cmocka_unit_test(sequences_that_cannot_be_are_refused),
         cmocka_unit_test(json_says_the_same_as_a_query),

@@ -3,24 +3,16 @@
 #include "encodings/rope/rope_mrope_places.h"
 
 #include <math.h>
-#include <mpfr.h>
 #include <stdint.h>
 
-/* A product of three numbers takes 53 + 53 + 32 bits. */
 double pe_mrope_places_time(const pe_mrope_place *run, size_t frame, bool rounded)
 {
     if (run->seconds == 1 && run->speed == 1)
         return (double)frame;
-    mpfr_t product;
-    mpfr_init2(product, 160);
-    mpfr_set_d(product, run->seconds, MPFR_RNDN);
-    mpfr_mul_d(product, product, run->speed, MPFR_RNDN);
-    mpfr_mul_ui(product, product, (unsigned long)frame, MPFR_RNDN);
-    if (rounded)
-        mpfr_floor(product, product);
-    const double time = mpfr_get_d(product, MPFR_RNDN);
-    mpfr_clear(product);
-    return time;
+    const float t = (float)frame, seconds = (float)run->seconds, speed = (float)run->speed;
+    const float interval = speed * seconds, since = t * seconds;
+    const float time = run->by_interval ? t * interval : since * speed;
+    return rounded ? floor((double)time) : (double)time;
 }
 
 /* Tokens of the sequence, and where to write them. */

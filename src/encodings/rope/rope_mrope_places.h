@@ -24,6 +24,7 @@ typedef struct pe_mrope_place {
     size_t frames, sounds; /* GRID; frames * height * width + sounds == tokens */
     size_t chunk;          /* positions; all frames of one stand before its sounds; 0: by time */
     double seconds, speed; /* a frame is frame * seconds * speed after the first */
+    bool by_interval;      /* frame * (speed * seconds), else (frame * seconds) * speed */
 } pe_mrope_place;
 
 /** Runs one after the other; tokens before and after them are padding, with positions 0. */
@@ -33,7 +34,9 @@ typedef struct pe_mrope_places {
     pe_mrope_place run[];
 } pe_mrope_places;
 
-/** frame * seconds * speed of the run's frame: its floor, exactly, or the double nearest to it. */
+/** When a frame is, or the floor of that. As the models compute it, in float32: each product is
+ * rounded once, and 0.7 s at 25 positions a second make frame 2 the 35th, which exact products of
+ * the double nearest 0.7 do not reach. */
 double pe_mrope_places_time(const pe_mrope_place *run, size_t frame, bool rounded);
 
 /**

@@ -185,6 +185,7 @@ static pe_status take_grid(placing *p, size_t kind, pe_mrope_place *run, pe_prob
     if (kind != IMAGE) {
         run->seconds = p->seconds != NULL ? *p->seconds++ : 1;
         run->speed = p->speed;
+        run->by_interval = p->after == SIZE && kind == VIDEO;
     }
     return status;
 }
@@ -491,13 +492,15 @@ static const pe_param own[] = {
  * Source  Wang et al. 2024, arXiv:2409.12191, section 2.1; huggingface/transformers at 052e652d,
  *         src/transformers/models/qwen2_vl/modeling_qwen2_vl.py, get_rope_index. Time in seconds:
  *         Bai et al. 2025, arXiv:2502.13923, section 2.1.2, and transformers'
- *         models/qwen2_5_vl/modeling_qwen2_5_vl.py; the product is exact here, before its floor.
+ *         models/qwen2_5_vl/modeling_qwen2_5_vl.py. In float32: t (tokens_per_second second_per_grid_t)
+ *         with after_grid=size (models/qwen2_5_vl), else (t second_per_grid_t) tokens_per_second
+ *         (models/qwen2_5_omni).
  *         At v5.23.0: after_grid=size models/qwen2_vl; sounds
  *         models/qwen2_5_omni and models/qwen3_omni_moe; video_frames=apart models/qwen3_vl,
  *         models/glm4v; temporal_merge_size models/ernie4_5_vl_moe; xdrope models/hunyuan_vl. The
  *         delta with padding: transformers v4, models/qwen2_vl.
  * Shapes  position_ids [3, tokens]: time, height, width; xdrope: [4, tokens].
- * Accuracy  float32: sums of the nearest doubles, rounded once.
+ * Accuracy  times in float32, a rounding for each product; sums are rounded once.
  */
 const pe_resource pe_rope_mrope_positions = {
     .path = "/v1/rope/mrope-positions",
