@@ -60,8 +60,10 @@ int fuzz_file(pe_slice text, char path[FUZZ_PATH_BYTES])
 static void check_json(pe_buffer *text)
 {
     FUZZ_PROMISE(!text->failed);
+    /* a number of 20 digits is a double: jansson's integers have 64 bits */
     json_t *json =
-        json_loadb(text->data, text->bytes, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+        json_loadb(text->data, text->bytes,
+                   JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
     FUZZ_PROMISE(json != NULL);
     json_decref(json);
     pe_buffer_free(text);
