@@ -420,7 +420,9 @@ pe_status pe_lone_waves_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status != PE_OK)
         return status;
     status = try_derived(s, guess, &claim, true, why);
-    if (status == PE_OK && !pe_attempts_found(s))
+    const pe_report *report = s->report;
+    const bool read = report->has_reading && report->reading.quality > 0.95;
+    if (status == PE_OK && !read && !pe_attempts_found(s))
         status = try_derived(s, guess, &claim, false, why);
     pe_verify_claim_free(&claim);
     return status;
