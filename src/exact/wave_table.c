@@ -54,7 +54,8 @@ static void settle(pe_wave_job *job, double position, size_t i, char *row)
     const pe_wave *wave = job->wave;
     double value[2] = {0, 0};
     bool known[2] = {false, false};
-    if (!wave->unfit && (position == 0 || is_zero(&wave->turns[job->from + i]))) {
+    const bool naught = !job->bare && wave->amplitude_hi == 0;
+    if (naught || (!wave->unfit && (position == 0 || is_zero(&wave->turns[job->from + i])))) {
         put(job, row, i, 0, job->bare ? 1 : wave->amplitude[job->dtype]);
         job->counts[PE_PATH_EXACT]++;
         return;

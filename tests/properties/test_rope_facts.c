@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "encodings/registry.h"
+#include "encodings/rope/types/pair_ramp.h"
 #include "support/encode.h"
 
 static void longrope_shows_both_sets_and_which_holds(void **state)
@@ -184,11 +185,43 @@ static void float32_bases_of_dynamic_are_upstreams_steps(void **state)
     encoded_free(&e);
 }
 
+/* The ends of ramps are rounded outwards by float64 where it is sure of them: then they are those
+ * of 256 bits. Bases near 1, and dimensions that are near an integer, are where it is not. */
+static void ends_of_ramps_are_those_of_many_bits(void **state)
+{
+    random_source random = random_make("ends of ramps");
+    pe_rope_formula formula = {.type = &pe_rope_yarn};
+    (void)state;
+    for (int n = 0; n < 4000; n++) {
+        const double turns = random_magnitude(&random, 100), far = random_magnitude(&random, 1e7);
+        const pe_rope_pair_ramp ramp = {turns * random_magnitude(&random, 100), turns, true};
+        double low, high;
+        mpfr_t from, to;
+        formula.dim = 2 * (double)random_int(&random, 1, 4096);
+        formula.theta = 1 + random_magnitude(&random, 1e9) / (n % 2 == 0 ? 1e9 : 1);
+        formula.key[PE_ROPE_ORIGINAL] = floor(far);
+        if (n % 4 == 3) /* the slow end is next to an integer */
+            formula.theta = pow(formula.key[PE_ROPE_ORIGINAL] / (6.283185307179586 * turns),
+                                formula.dim / 2 / (double)random_int(&random, 1, 64));
+        if (!(formula.theta > 1 && isfinite(formula.theta)))
+            continue;
+        mpfr_inits2(256, from, to, (mpfr_ptr)0);
+        pe_rope_pair_ramp_ends(&formula, &ramp, from, to);
+        pe_rope_pair_ramp_round(&formula, &ramp, &low, &high);
+        if (mpfr_cmp_d(from, low) != 0 || mpfr_cmp_d(to, high) != 0)
+            fail_msg("theta %.17g, dim %g, original %g, turns %.17g and %.17g: got %g and %g",
+                     formula.theta, formula.dim, formula.key[PE_ROPE_ORIGINAL], ramp.fast, turns,
+                     low, high);
+        mpfr_clears(from, to, (mpfr_ptr)0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(longrope_shows_both_sets_and_which_holds),
         cmocka_unit_test(warnings_come_where_they_apply),
+        cmocka_unit_test(ends_of_ramps_are_those_of_many_bits),
         cmocka_unit_test(float16_is_refused_from_halfway_past_its_largest),
         cmocka_unit_test(float16_turns_are_refused_from_there_on),
         cmocka_unit_test(float32_attention_factors_are_upstreams_steps),

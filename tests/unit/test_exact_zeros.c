@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exact/wave.h"
+#include "exact/wave_set.h"
 
 /* Twelfths of a turn, as 2 cos: -2, -1, 0, 1, 2, and a NaN for what is irrational. */
 static const double twice_cosine[12] = {2,  (double)NAN, 1,  0, -1, (double)NAN,
@@ -73,9 +73,39 @@ static void whole_twelfths_of_a_turn_are_exact(void **state)
     pe_wave_free(wave);
 }
 
+static void nought(const void *formula, mpfr_ptr out)
+{
+    (void)formula;
+    mpfr_set_zero(out, 1);
+}
+
+/* An attention factor of 0 makes all elements +0, which no element's own computation need tell. */
+static void tables_of_amplitude_0_are_zeros(void **state)
+{
+    enum { N = 4, ROWS = 70 };
+    const pe_wave_spec spec = {
+        .n = N, .num = 2, .den = 8, .position_scale = 1, .base = one, .amplitude = nought};
+    const pe_wave_layout layout = {.stride = 1, .cos_at = 0, .sin_at = N, .row = 2 * N};
+    const pe_positions positions = pe_positions_range(-3, 1, ROWS);
+    pe_wave *wave;
+    pe_problem why;
+    (void)state;
+    assert_int_equal(pe_wave_make(&spec, &wave, &why), PE_OK);
+    for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++) {
+        unsigned char out[ROWS * 2 * N * sizeof(double)], zeros[sizeof out] = {0};
+        const pe_wave_table table = {wave, &positions, &layout, dtype};
+        memset(out, 0xff, sizeof out);
+        assert_int_equal(pe_wave_table_rows(&table, 0, ROWS, out, &why), PE_OK);
+        assert_memory_equal(out, zeros, ROWS * layout.row * pe_dtype_bytes(dtype));
+    }
+    assert_int_equal(pe_wave_paths_read(wave).mpfr, 0);
+    pe_wave_free(wave);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_of_amplitude_0_are_zeros),
         cmocka_unit_test(whole_twelfths_of_a_turn_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 /* by_turns.c - kept and stretched, blended by turns over the original context. */
 #include "encodings/rope/types/by_turns.h"
 
+#include <math.h>
+
 /* The blend subtracts: bits enough for low and high factors one ulp apart and any factor. */
 enum { GUARD = 128 };
 
@@ -21,9 +23,30 @@ static void turns_of(const pe_rope_formula *f, size_t i, mpfr_ptr out)
     mpfr_clear(exponent);
 }
 
+/* The relative error of doubles here is far below 2^-SURE. */
+enum { SURE = 40 };
+
+/* Most pairs turn more than `high` or less than `low` times: theta itself tells it, without a
+ * power. `kept`: they turn more. Axes have frequencies of their own. */
+static bool is_beside_blend(const pe_rope_formula *f, double low, double high, mpfr_srcptr theta,
+                            bool *kept)
+{
+    const double turns =
+        f->key[PE_ROPE_ORIGINAL] * mpfr_get_d(theta, MPFR_RNDN) / 6.283185307179586;
+    const double off = ldexp(turns, -SURE);
+    *kept = turns - off > high;
+    return f->n_ladders == 0 && low <= high && (*kept || turns + off < low);
+}
+
 void pe_rope_by_turns(const pe_rope_formula *f, double low, double high, size_t i, mpfr_ptr theta)
 {
     mpfr_t s, rest;
+    bool kept;
+    if (is_beside_blend(f, low, high, theta, &kept)) {
+        if (!kept)
+            mpfr_div_d(theta, theta, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
+        return;
+    }
     mpfr_inits2(mpfr_get_prec(theta) + GUARD, s, rest, (mpfr_ptr)0);
     turns_of(f, i, s);
     mpfr_sub_d(s, s, low, MPFR_RNDN);

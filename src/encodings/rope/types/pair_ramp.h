@@ -25,6 +25,13 @@ typedef struct pe_rope_pair_ramp {
 void pe_rope_pair_ramp_ends(const pe_rope_formula *formula, const pe_rope_pair_ramp *ramp,
                             mpfr_ptr low, mpfr_ptr high);
 
+/** The ends rounded to float64. */
+void pe_rope_pair_ramp_round(const pe_rope_formula *formula, const pe_rope_pair_ramp *ramp,
+                             double *low, double *high);
+
+/** Set out to 0 or 1 if pair i is beside a ramp whose rounded ends are low and high. */
+bool pe_rope_pair_ramp_is_beside(size_t i, double low, double high, mpfr_ptr out);
+
 /** out = clamp((i - low) / (high - low), 0, 1); high a thousandth more where they are equal. */
 void pe_rope_pair_ramp_at(size_t i, mpfr_srcptr low, mpfr_srcptr high, mpfr_ptr out);
 

@@ -97,25 +97,15 @@ static float scale32(const void *formula, size_t i, float inv)
     return mix32(mix32(linear, most, ntk32), kept, inv);
 }
 
-/* Pairs between those that turn `fast` and `slow` times over the original context. */
-static void ends(const pe_rope_formula *f, double fast, double slow, double *low, double *high)
-{
-    mpfr_t from, to;
-    mpfr_inits2(256, from, to, (mpfr_ptr)0);
-    pe_rope_pair_ramp_ends(f, &(pe_rope_pair_ramp){fast, slow, true}, from, to);
-    *low = mpfr_get_d(from, MPFR_RNDN) + 0.0;
-    *high = mpfr_get_d(to, MPFR_RNDN) + 0.0;
-    mpfr_clears(from, to, (mpfr_ptr)0);
-}
-
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
     const pe_status status = pe_rope_pair_ramp_check(values, formula, why);
     if (status != PE_OK)
         return status;
     /* "found experimentally for LLaMA", there */
-    ends(formula, 1.25, 0.75, &formula->low, &formula->high);
-    ends(formula, 16, 2, &formula->low2, &formula->high2);
+    static const pe_rope_pair_ramp ntk = {1.25, 0.75, true}, kept = {16, 2, true};
+    pe_rope_pair_ramp_round(formula, &ntk, &formula->low, &formula->high);
+    pe_rope_pair_ramp_round(formula, &kept, &formula->low2, &formula->high2);
     return PE_OK;
 }
 

@@ -7,22 +7,24 @@ enum { GUARD = 64 };
 
 /* ---- frequencies ---- */
 
-static void ends(const pe_rope_formula *f, mpfr_ptr low, mpfr_ptr high)
+static pe_rope_pair_ramp ramp_of(const pe_rope_formula *f)
 {
-    const pe_rope_pair_ramp ramp = {f->key[PE_ROPE_BETA_FAST], f->key[PE_ROPE_BETA_SLOW],
-                                    f->key[PE_ROPE_TRUNCATE] != 0};
-    pe_rope_pair_ramp_ends(f, &ramp, low, high);
+    return (pe_rope_pair_ramp){f->key[PE_ROPE_BETA_FAST], f->key[PE_ROPE_BETA_SLOW],
+                               f->key[PE_ROPE_TRUNCATE] != 0};
 }
 
 static void ramp_at(const pe_rope_formula *f, size_t i, mpfr_ptr out)
 {
     mpfr_t low, high;
+    if (pe_rope_pair_ramp_is_beside(i, f->low, f->high, out))
+        return;
     mpfr_inits2(mpfr_get_prec(out), low, high, (mpfr_ptr)0);
     if (f->key[PE_ROPE_TRUNCATE] != 0) { /* whole numbers, found when the type was checked */
         mpfr_set_d(low, f->low, MPFR_RNDN);
         mpfr_set_d(high, f->high, MPFR_RNDN);
     } else {
-        ends(f, low, high);
+        const pe_rope_pair_ramp ramp = ramp_of(f);
+        pe_rope_pair_ramp_ends(f, &ramp, low, high);
     }
     pe_rope_pair_ramp_at(i, low, high, out);
     mpfr_clears(low, high, (mpfr_ptr)0);
@@ -118,7 +120,7 @@ static double amplitude32(const pe_rope_formula *f)
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
-    mpfr_t low, high;
+    const pe_rope_pair_ramp ramp = ramp_of(formula);
     const pe_status status = pe_rope_pair_ramp_check(values, formula, why);
     if (status != PE_OK)
         return status;
@@ -133,11 +135,7 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
             values, "attn_factor", why,
             "attn_factor multiplies the factor that attention_factor replaces: "
             "give one of them");
-    mpfr_inits2(256, low, high, (mpfr_ptr)0);
-    ends(formula, low, high);
-    formula->low = mpfr_get_d(low, MPFR_RNDN) + 0.0;
-    formula->high = mpfr_get_d(high, MPFR_RNDN) + 0.0;
-    mpfr_clears(low, high, (mpfr_ptr)0);
+    pe_rope_pair_ramp_round(formula, &ramp, &formula->low, &formula->high);
     return PE_OK;
 }
 
