@@ -103,9 +103,11 @@ pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
 
 static pe_value *find(const pe_values *values, const char *name)
 {
-    for (size_t i = 0; i < values->n; i++)
-        if (strcmp(values->value[i].param->name, name) == 0)
+    for (size_t i = 0; i < values->n; i++) {
+        const char *its = values->value[i].param->name;
+        if (its[0] == name[0] && strcmp(its, name) == 0)
             return &values->value[i];
+    }
     return NULL;
 }
 

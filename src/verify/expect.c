@@ -135,11 +135,15 @@ static void recompute_block(pe_expect *expect)
     }
 }
 
+/* The tokens of the first block: most guesses are refuted by one. */
+#define FIRST_BLOCK 2
+
 static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
 {
-    const size_t first = token - token % PE_EXPECT_BLOCK;
+    const size_t block = expect->n_tokens > 0 ? PE_EXPECT_BLOCK : FIRST_BLOCK;
+    const size_t first = token - token % block;
     const size_t left = expect->view->tokens - first;
-    const size_t rows = left < PE_EXPECT_BLOCK ? left : PE_EXPECT_BLOCK;
+    const size_t rows = left < block ? left : block;
     const pe_plan *plan = &expect->plan;
     const pe_geometry *g = &expect->geometry;
     double *cosines = expect->filled;

@@ -77,11 +77,12 @@ static double decimal(double value, int digits)
 }
 
 /* A decimal of few digits may be what no search among doubles meets. */
-static pe_status try_decimals(const pe_fitting *fit, double value, bool *made, pe_problem *why)
+static pe_status try_decimals(const pe_fitting *fit, double value, int most, bool *made,
+                              pe_problem *why)
 {
     pe_status status = PE_OK;
     *made = false;
-    for (int digits = 1; digits <= 17 && !*made && status == PE_OK; digits++)
+    for (int digits = 1; digits <= most && !*made && status == PE_OK; digits++)
         status = explains(fit, decimal(value, digits), made, why);
     return status;
 }
@@ -112,10 +113,13 @@ static pe_status write_as_decimal(const pe_fitting *fit, const pe_bracket *at, b
     const pe_status status = explains(fit, at->value, made, why);
     if (status != PE_OK)
         return status;
-    return *made ? shorten(fit, at, why) : try_decimals(fit, at->value, made, why);
+    return *made ? shorten(fit, at, why) : try_decimals(fit, at->value, 17, made, why);
 }
 
 /* ---- the value ---- */
+
+/* Digits of a value that is worse known than it seemed: 1e8 is near 100015511. */
+#define ROUGH_DIGITS 3
 
 /* Exact numbers tell the value best; then those of the reference path. */
 static pe_status refine_by_each(pe_fitting *fit, const pe_bracket *at, bool *made, pe_problem *why)
@@ -124,13 +128,14 @@ static pe_status refine_by_each(pe_fitting *fit, const pe_bracket *at, bool *mad
     const unsigned allowed = pe_measure_allowed(fit->on.guess);
     for (size_t a = 0; a < PE_LEN(arithmetics); a++) {
         pe_bracket finer = *at;
+        bool held = false; /* does the bracket hold a value? */
         fit->by = arithmetics[a] & allowed;
         if (fit->by == 0)
             continue;
-        pe_status status = pe_fit_residual_refine(fit, &finer, made, why);
-        if (status != PE_OK || !*made)
-            return status;
-        status = write_as_decimal(fit, &finer, made, why);
+        pe_status status = pe_fit_residual_refine(fit, &finer, &held, why);
+        if (status == PE_OK)
+            status = held ? write_as_decimal(fit, &finer, made, why)
+                          : try_decimals(fit, at->value, ROUGH_DIGITS, made, why);
         if (status != PE_OK || *made)
             return status;
     }

@@ -34,27 +34,47 @@ static pe_status cross_product(const pe_fitting *fit, double value, double *out,
     return status;
 }
 
-/* Halve the bracket, in logarithms, where the angle changes its sign, down to a part of the error
- * that is known. */
-static pe_status bisect(const pe_fitting *fit, double error, pe_bracket *at, bool *made,
+/* An end of the bracket, with the angle's sine there. */
+typedef struct end {
+    double value, sine;
+} end;
+
+/* Brackets of a larger quotient are halved: the sine is no line there. */
+#define WIDE 4.0
+
+/* Between the ends, in logarithms: the middle, or where the line through both sines is 0. */
+static double between(const end *low, const end *high)
+{
+    const double wide = high->value / low->value;
+    return low->value * pow(wide, wide > WIDE ? 0.5 : low->sine / (low->sine - high->sine));
+}
+
+/* Narrow the bracket where the angle changes its sign, until a step is a part of the error that is
+ * known. An end that stays counts half (the Illinois algorithm), so that the other side is met. */
+static pe_status narrow(const pe_fitting *fit, double error, pe_bracket *at, bool *made,
                         pe_problem *why)
 {
-    double at_low, at_high, at_middle, low = at->low, high = at->high;
-    pe_status status = cross_product(fit, low, &at_low, made, why);
+    end low = {.value = at->low}, high = {.value = at->high}, next = low, *last = NULL;
+    pe_status status = cross_product(fit, low.value, &low.sine, made, why);
+    if (status == PE_OK && *made)
+        status = cross_product(fit, high.value, &high.sine, made, why);
     if (status != PE_OK || !*made)
         return status;
-    status = cross_product(fit, high, &at_high, made, why);
-    if (status != PE_OK || !*made)
-        return status;
-    *made = (at_low < 0) != (at_high < 0);
-    for (int step = 0; step < 60 && *made && high / low > 1 + error / 16; step++) {
-        const double middle = sqrt(low) * sqrt(high);
-        status = cross_product(fit, middle, &at_middle, made, why);
+    *made = low.sine * high.sine < 0;
+    for (int step = 0; step < 60 && *made; step++) {
+        at->value = between(&low, &high);
+        if (fabs(at->value - next.value) <= error / 16 * at->value)
+            break;
+        next.value = at->value;
+        status = cross_product(fit, next.value, &next.sine, made, why);
         if (status != PE_OK || !*made)
             return status;
-        *((at_middle < 0) == (at_low < 0) ? &low : &high) = middle;
+        end *moved = (next.sine < 0) == (low.sine < 0) ? &low : &high;
+        if (moved == last)
+            (moved == &low ? &high : &low)->sine /= 2;
+        *moved = next;
+        last = moved;
     }
-    at->value = sqrt(low) * sqrt(high);
     return status;
 }
 
@@ -158,7 +178,7 @@ static pe_status shrink(pe_fitting *fit, pe_bracket *at, double *error, bool *ma
     return choose_pair(fit, at, error, made, why);
 }
 
-/* One stage: choose a pair and bisect. *better: the value is known better than before. */
+/* One stage: choose a pair and narrow. *better: the value is known better than before. */
 static pe_status bisect_better(pe_fitting *fit, bool first, pe_bracket *at, bool *better,
                                pe_problem *why)
 {
@@ -168,7 +188,7 @@ static pe_status bisect_better(pe_fitting *fit, bool first, pe_bracket *at, bool
     *better &= error <= USABLE_ERROR && error <= at->error / 2;
     if (status != PE_OK || !*better)
         return status;
-    status = bisect(fit, error, at, better, why);
+    status = narrow(fit, error, at, better, why);
     if (status == PE_OK && *better)
         *at = pe_fitting_around(at->value, error);
     return status;

@@ -20,19 +20,17 @@ static pe_status try_value(const pe_fitting *fit, double value, trial *out, pe_p
     return pe_measure_residual(&fit->on, fit->by, fit->reach, &out->residual, why);
 }
 
-/* Is there no value in the bracket, at whose end the squares are `squares`? */
-static bool is_hopeless(const trial *best, double squares)
+/* Does the bracket hold a value, as the squares at its end and near the value tell? Angles grow with
+ * the distance from the value, of which the middle has a third of the end's at most. NaN have no
+ * squares, and no value gives them. */
+static bool is_hopeful(const trial *near, const trial *end, double part)
 {
-    return best->residual.ratio > 1 && best->residual.squares > squares / 4;
+    return near->residual.ratio <= 1 || near->residual.squares <= part * end->residual.squares;
 }
 
-/* The sections after which it shows whether there is a value: of a radian, by which angles differ
- * over the bracket, 0.06 are left. */
-#define TELLING 6
-
 /* Golden sections of the bracket down to the least squares, or to what explains the upload. */
-static pe_status golden_section(const pe_fitting *fit, const pe_bracket *at, double squares,
-                                trial *out, pe_problem *why)
+static pe_status golden_section(const pe_fitting *fit, const pe_bracket *at, trial *out,
+                                pe_problem *why)
 {
     static const double golden = 0.6180339887498949;
     trial left, right;
@@ -43,7 +41,7 @@ static pe_status golden_section(const pe_fitting *fit, const pe_bracket *at, dou
     for (int step = 0; step < 30 && status == PE_OK; step++) {
         const bool is_left = left.residual.squares <= right.residual.squares;
         *out = is_left ? left : right;
-        if (out->residual.ratio <= 1 || (step >= TELLING && is_hopeless(out, squares)))
+        if (out->residual.ratio <= 1)
             break;
         if (is_left) {
             high = right.value;
@@ -57,6 +55,9 @@ static pe_status golden_section(const pe_fitting *fit, const pe_bracket *at, dou
     }
     return status;
 }
+
+/* A ratio as small as peaks may leave at the value: steps need not halve it any more. */
+#define NOISE 4.0
 
 /* The least ratio of some values on both sides of the best so far. */
 static pe_status scan(const pe_fitting *fit, double step, trial *best, pe_problem *why)
@@ -78,22 +79,30 @@ static pe_status scan(const pe_fitting *fit, double step, trial *best, pe_proble
  * Least squares fall towards the value from both sides, and show whether there is one. The ratio
  * tells it more precisely in types of few bits, whose small numbers are precise too, but has peaks
  * where numbers pass through 0: it is looked at in steps, ever smaller. *least is the ratio in the
- * end.
+ * end. *made is false where there is no value.
  */
-static pe_status minimise(const pe_fitting *fit, pe_bracket *at, double *least, pe_problem *why)
+static pe_status minimise(const pe_fitting *fit, pe_bracket *at, double *least, bool *made,
+                          pe_problem *why)
 {
     trial end, best = {0};
     *least = HUGE_VAL;
     pe_status status = try_value(fit, at->low, &end, why);
     if (status == PE_OK)
-        status = golden_section(fit, at, end.residual.squares, &best, why);
-    if (status != PE_OK || is_hopeless(&best, end.residual.squares))
+        status = try_value(fit, at->value, &best, why);
+    *made = status == PE_OK && is_hopeful(&best, &end, 1.0 / 4);
+    if (*made && best.residual.ratio > 1)
+        status = golden_section(fit, at, &best, why);
+    *made = *made && status == PE_OK && is_hopeful(&best, &end, 1.0 / 16);
+    if (!*made)
         return status;
     double step = best.value * fmin(at->error, 1) / 32;
     for (int level = 0; level < 3 && best.residual.ratio > 1; level++) {
+        const double before = best.residual.ratio;
         status = scan(fit, step, &best, why);
         if (status != PE_OK)
             return status;
+        if (best.residual.ratio > fmax(before / 2, NOISE))
+            break;
         step /= 12;
     }
     at->value = best.value;
@@ -128,8 +137,8 @@ pe_status pe_fit_residual_refine(pe_fitting *fit, pe_bracket *at, bool *made, pe
         const double reach = *made ? pe_fitting_farthest(fit, fit->reach, &token) : 0;
         if (status != PE_OK || reach <= reached)
             return status;
-        status = minimise(fit, at, &ratio, why);
-        if (status != PE_OK || ratio > 1)
+        status = minimise(fit, at, &ratio, made, why);
+        if (status != PE_OK || !*made || ratio > 1)
             return status;
         /* elsewhere than at the value the ratio grows as the angle: the error is less now */
         *at = pe_fitting_around(at->value, at->error * (reached > 0 ? reached / reach : 1));
