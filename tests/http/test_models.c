@@ -185,9 +185,9 @@ static void a_search_lists_the_models_that_have_its_words(void **state)
         size_t n;
     } searches[] = {
         {"llama-3.1", "llama-3.1-405b", 4}, {"LLAMA+3.1", "llama-3.1-405b", 4},
-        {"alibaba%20vl", "qwen2-vl-2b", 6}, {"phi+4", "phi-3-mini-4k", 5},
+        {"alibaba%20vl", "qwen2-vl-2b", 7}, {"phi+4", "phi-3-mini-4k", 5},
         {"llama3", "llama-3-70b", 13},      {"llama", "llama-2-13b", 29},
-        {"mistral", "mistral-7b-v0.1", 14}, {"llama+8b", "llama-3-8b", 3},
+        {"mistral", "mistral-7b-v0.1", 16}, {"llama+8b", "llama-3-8b", 3},
         {"phi3", "phi-3-mini-4k", 3},       {"Qwen2.5-VL", "qwen2.5-vl-7b", 1},
         {"nothing-of-this-name", NULL, 0},
     };
