@@ -37,10 +37,10 @@ static pe_status fill_part(pe_query *query, const char *name, const pe_model *mo
     return pe_model_fill(part, &query->values, why);
 }
 
-/* Do positions have rows and columns, as a convention has them? */
+/* Do positions have rows and columns? */
 static bool is_of_patches(const pe_values *values)
 {
-    return pe_values_find(values, "convention") != NULL;
+    return pe_values_find(values, "convention") != NULL || pe_values_find(values, "height") != NULL;
 }
 
 static pe_status fill(pe_query *query, const char *name, const char *layer_type,
@@ -60,7 +60,7 @@ static pe_status fill(pe_query *query, const char *name, const char *layer_type,
                        "layers of type %s of %s do not rotate", layers->layer_type, name);
     if (is_of_patches(&layers->values) && !is_of_patches(&query->values))
         return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                       "%s turns patches of images by row and column: see %s", name,
+                       "%s encodes patches of images by row and column: see %s", name,
                        layers->resource->path);
     return pe_model_fill(&layers->values, &query->values, why);
 }

@@ -185,6 +185,7 @@ static const struct {
      read_mrope_positions},
     {&pe_rope_grid, no_tower, NULL}, /* the tower says it */
     {&pe_rope_grid_rotate, no_tower, NULL},
+    {&pe_sinusoidal_grid, "has no sinusoidal table of a grid", NULL}, /* its layers say it */
 };
 
 static bool has_part(const pe_model *model, const pe_resource *resource)

@@ -185,9 +185,9 @@ static void a_search_lists_the_models_that_have_its_words(void **state)
         size_t n;
     } searches[] = {
         {"llama-3.1", "llama-3.1-405b", 4}, {"LLAMA+3.1", "llama-3.1-405b", 4},
-        {"alibaba%20vl", "qwen2-vl-2b", 6}, {"phi+4", "phi-3-mini-4k", 5},
+        {"alibaba%20vl", "qwen2-vl-2b", 7}, {"phi+4", "phi-3-mini-4k", 5},
         {"llama3", "llama-3-70b", 13},      {"llama", "llama-2-13b", 29},
-        {"mistral", "mistral-7b-v0.1", 14}, {"llama+8b", "llama-3-8b", 3},
+        {"mistral", "mistral-7b-v0.1", 16}, {"llama+8b", "llama-3-8b", 3},
         {"phi3", "phi-3-mini-4k", 3},       {"Qwen2.5-VL", "qwen2.5-vl-7b", 1},
         {"nothing-of-this-name", NULL, 0},
     };
@@ -217,6 +217,7 @@ static const struct {
     {"alibi", "/v1/alibi/bias", "&query_length=3"},
     {"t5", "/v1/t5/buckets", "&query_length=3"},
     {"sinusoidal", "/v1/sinusoidal", "&positions=0:4"},
+    {"sinusoidal", "/v1/sinusoidal/grid", "&width=1"},
 };
 
 /* Parameters as a query. */
@@ -235,6 +236,12 @@ static void add_query(const json_t *parameters, pe_buffer *out)
     }
 }
 
+/* Is the model's table one of rows and columns? */
+static bool has_rows(const json_t *model)
+{
+    return json_object_get(json_object_get(model, "parameters"), "height") != NULL;
+}
+
 /* By name or by the parameters that the catalogue lists: one answer, one tag. */
 static void a_model_stands_for_its_parameters(void **state)
 {
@@ -245,7 +252,8 @@ static void a_model_stands_for_its_parameters(void **state)
         for (size_t f = 0; f < PE_LEN(followed); f++) {
             pe_buffer by_name = {0}, by_parameters = {0};
             if (strcmp(followed[f].encoding, text_of(model, "encoding")) != 0 ||
-                json_object_get(json_object_get(model, "parameters"), "convention") != NULL)
+                json_object_get(json_object_get(model, "parameters"), "convention") != NULL ||
+                (strstr(followed[f].path, "/grid") != NULL) != has_rows(model))
                 continue;
             pe_buffer_format(&by_name, "%s?model=%s%s", followed[f].path, text_of(model, "name"),
                              followed[f].more);
@@ -414,6 +422,8 @@ static const struct {
     {"/v1/rope/attention-scale?model=bloom-560m", 422, "scales no queries by their position"},
     {"/v1/rope/grid?model=llama-3.1-8b&height=2", 422, "vision tower"},
     {"/v1/rope/grid?height=2", 400, "head_dim is required, or a model"},
+    {"/v1/sinusoidal?model=stable-diffusion-3-medium", 422, "see /v1/sinusoidal/grid"},
+    {"/v1/sinusoidal/grid?model=whisper-tiny&height=2", 422, "no sinusoidal table of a grid"},
     {"/v1/rope/mrope-positions?model=llama-3.1-8b&token_runs=text:4", 422, "on several axes"},
 };
 

@@ -24,6 +24,7 @@ static const char *const orders[] = {[WIDTH_FIRST] = "wh", [HEIGHT_FIRST] = "hw"
 static const char *const combinations[] = {[CONCAT] = "concat", [ADD] = "add", NULL};
 
 static const pe_param grid_params[] = {
+    PE_PARAM_MODEL("stable-diffusion-3-medium"),
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
