@@ -63,7 +63,8 @@ static pe_status read_npy(const pe_binary_body *body, size_t max_elements, pe_st
 static pe_status read_safetensors(const pe_binary_body *body, size_t max_elements,
                                   pe_stored_list *out, pe_problem *why)
 {
-    return pe_safetensors_file_read((pe_slice){body->data, body->bytes}, max_elements, out, why);
+    return pe_safetensors_file_begin((pe_slice){body->data, body->bytes},
+                                     body->bytes + body->awaited, max_elements, out, why);
 }
 
 static pe_status check_types(const pe_stored_list *tensors, pe_problem *why)
@@ -91,7 +92,8 @@ static const struct {
 
 static void set_there(const pe_binary_body *body, pe_stored *tensor)
 {
-    tensor->there = body->bytes - (size_t)(tensor->data - (const unsigned char *)body->data);
+    const size_t first = (size_t)(tensor->data - (const unsigned char *)body->data);
+    tensor->there = first < body->bytes ? body->bytes - first : 0;
 }
 
 pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,

@@ -33,8 +33,7 @@ typedef struct pe_binary_body {
 /**
  * The tensors of a body, which they borrow from; at least one. Those of a type that is not read
  * (PE_DTYPES) are in the list where takes_complex is set, as a file of many may hold some.
- * Of a body that is still arriving, which is of one of the first two media types, the tensor says
- * how much of it is there.
+ * Of a body that is still arriving the first tensor says how much of it is there.
  * Errors  MALFORMED_REQUEST (truncated, trailing bytes, sizes that disagree, X-Tensor-* missing or
  *         unreadable), INVALID_PARAMETER (an element type that is not read),
  *         UNSUPPORTED_MEDIA_TYPE, TOO_MANY_ELEMENTS.

@@ -150,18 +150,18 @@ static pe_status fail_begun(pe_problem *why)
     return pe_fail(why, PE_INVALID_PARAMETER, "table", "the table is read when all of it is there");
 }
 
-/* Rows of numbers, of which two are there. */
+/* Rows of numbers, of which two are there. The header of safetensors may have any length. */
 static pe_status begin_rows(reading *r, const pe_binary_body *body, pe_problem *why)
 {
     const pe_stored *tensor = r->tensors.tensor;
-    if (strcmp(body->media_type, "application/vnd.safetensors") == 0)
-        return fail_begun(why);
     const pe_status status = pe_binary_body_read(body, r->limits->max_elements, &r->tensors, why);
     if (status != PE_OK)
         return status;
     const size_t *dim = tensor->shape.dim;
-    if (tensor->shape.ndim != 2 || dim[0] < 2 || dim[1] < 2 || tensor->fortran ||
-        tensor->is_complex || tensor->there < 2 * dim[1] * pe_dtype_bytes(tensor->dtype))
+    if (r->tensors.n != 1 || tensor->dtype == PE_DTYPES ||
+        (uintptr_t)tensor->data % pe_dtype_bytes(tensor->dtype) != 0 || tensor->shape.ndim != 2 ||
+        dim[0] < 2 || dim[1] < 2 || tensor->fortran || tensor->is_complex ||
+        tensor->there < 2 * dim[1] * pe_dtype_bytes(tensor->dtype))
         return fail_begun(why);
     return PE_OK;
 }

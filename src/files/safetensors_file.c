@@ -135,19 +135,24 @@ static pe_status load_header(pe_slice file, json_t **out, size_t *begin, pe_prob
                         why);
 }
 
-pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
-                                   pe_problem *why)
+pe_status pe_safetensors_file_begin(pe_slice head, size_t bytes, size_t max_elements,
+                                    pe_stored_list *out, pe_problem *why)
 {
     json_t *header = NULL;
     size_t begin = 0;
-    pe_status status = load_header(file, &header, &begin, why);
+    pe_status status = load_header(head, &header, &begin, why);
     if (status != PE_OK)
         return status;
-    const numbers from = {(const unsigned char *)file.text + begin, file.bytes - begin,
-                          max_elements};
+    const numbers from = {(const unsigned char *)head.text + begin, bytes - begin, max_elements};
     status = read_header(header, &from, out, why);
     json_decref(header);
     return status;
+}
+
+pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
+                                   pe_problem *why)
+{
+    return pe_safetensors_file_begin(file, file.bytes, max_elements, out, why);
 }
 
 pe_status pe_safetensors_file_metadata(pe_slice file, const char *key, char **out, pe_problem *why)

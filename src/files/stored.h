@@ -53,6 +53,10 @@ pe_status pe_npy_file_begin(pe_slice head, size_t bytes, size_t max_elements, pe
 pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
                                    pe_problem *why) PE_MUST_CHECK;
 
+/** The same of a file of so many bytes, of which the header is there. */
+pe_status pe_safetensors_file_begin(pe_slice head, size_t bytes, size_t max_elements,
+                                    pe_stored_list *out, pe_problem *why) PE_MUST_CHECK;
+
 /** INVALID_PARAMETER where numbers are complex: most of what reads tensors has no use for them. */
 pe_status pe_stored_check_real(const pe_stored *tensor, pe_problem *why) PE_MUST_CHECK;
 

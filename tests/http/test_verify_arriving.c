@@ -304,6 +304,53 @@ static void plain_numbers_are_compared_so_too(void **state)
     reply_free(&table);
 }
 
+/* Numbers behind a header of a multiple of 8 bytes are compared so; others are held. Two tensors
+ * are, too. */
+static void safetensors_are_compared_so_too(void **state)
+{
+    static const char *const headers[] = {"Content-Type: application/vnd.safetensors", NULL};
+    static const struct {
+        const char *header;
+        bool parts;
+    } cases[] = {
+        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[10000,64],\"data_offsets\":[0,2560000]}}   ",
+         true},
+        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[10000,64],\"data_offsets\":[0,2560000]}}  ",
+         false},
+        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[9000,64],\"data_offsets\":[0,2304000]},"
+         "\"sin\":{\"dtype\":\"F32\",\"shape\":[1000,64],\"data_offsets\":[2304000,2560000]}}  ",
+         false},
+    };
+    (void)state;
+    reply table = table_of(
+        "/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:10000&tensor=cos");
+    set_float(&table, 5000, 3, 7);
+    const size_t bytes = (size_t)ROWS * WIDTH * sizeof(float);
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        const uint64_t length = strlen(cases[c].header); /* little-endian, as all that is tested */
+        char *file = malloc(sizeof length + length + bytes);
+        assert_non_null(file);
+        memcpy(file, &length, sizeof length);
+        memcpy(file + sizeof length, cases[c].header, length);
+        memcpy(file + sizeof length + length, table.body + table.bytes - bytes, bytes);
+        const size_t all = sizeof length + length + bytes;
+        reply held = fetch(&whole, "POST", "/v1/verify?encoding=rope", headers, file, all);
+        reply arrived = fetch(&parts, "POST", "/v1/verify?encoding=rope", headers, file, all);
+        assert_int_equal(arrived.status, held.status);
+        json_t *one = reply_json(&held), *other = reply_json(&arrived);
+        assert_same(cases[c].header, one, other);
+        const char *warning = json_string_value(member(other, "warnings/0"));
+        assert_int_equal(warning != NULL && strstr(warning, "of 10000 rows") != NULL,
+                         cases[c].parts);
+        json_decref(one);
+        json_decref(other);
+        reply_free(&held);
+        reply_free(&arrived);
+        free(file);
+    }
+    reply_free(&table);
+}
+
 /* A client that sends little at a time, and one that leaves in the middle. */
 static void clients_may_be_slow_or_leave(void **state)
 {
@@ -340,6 +387,7 @@ int main(void)
         cmocka_unit_test(other_bodies_are_held),
         cmocka_unit_test(a_body_may_be_there_at_once),
         cmocka_unit_test(plain_numbers_are_compared_so_too),
+        cmocka_unit_test(safetensors_are_compared_so_too),
         cmocka_unit_test(clients_may_be_slow_or_leave),
     };
     server_start(&whole, NULL);
