@@ -60,9 +60,9 @@ static const fact_row facts[PE_FACTS] = {
     [PE_FACT_ROTARY_DIM] = FACT(INT, 2, 65536, "rotary_dim", "rotary_dim", "rotary_emb_dim"),
     [PE_FACT_PARTIAL] = FACT(REAL, 1e-6, 1, "partial_rotary_factor", "partial_rotary_factor",
                              "rotary_pct", "rope_pct", "rotary_emb_fraction"),
-    [PE_FACT_THETA] =
-        FACT(REAL, 1, 1e12, "rope_theta", "rope_theta", "global_rope_theta", "rotary_emb_base",
-             "rope_base", "rotary_base", "attn_config/rope_theta", "theta"),
+    [PE_FACT_THETA] = FACT(REAL, 1, 1e12, "rope_theta", "rope_theta", "global_rope_theta",
+                           "rotary_emb_base", "rope_base", "rotary_base", "attn_config/rope_theta",
+                           "theta", "memory_attention_rope_theta"),
     [PE_FACT_LOCAL_THETA] = FACT(REAL, 1, 1e12, "rope_theta", "rope_local_base_freq",
                                  "local_rope_theta", "swa_rope_theta", "compress_rope_theta"),
     [PE_FACT_THETA_RATIO] = FACT(REAL, 1e-3, 1e6, "rope_theta", "rope_ratio"),

@@ -22,6 +22,8 @@ static const struct {
      "the model's own code grows the base beyond seq_length: rope_type ntk_alpha"},
     {"use_logn_attn", "queries beyond seq_length grow by log_seq_length of their position"},
     {"rope_max_seq_len", "how far tables are made"},
+    {"memory_attention_rope_feat_sizes", "the width and height that a request gives"},
+    {"memory_attention_rope_dropout", "weights are dropped in training alone"},
     {"use_rotary_positional_embeddings", "whether it rotates"},
     {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
 };

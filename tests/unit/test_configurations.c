@@ -244,6 +244,8 @@ static const spelling spellings[] = {
     {"{\"model_type\":\"minimax_m3_vl_vision\",\"hidden_size\":1280,\"num_attention_heads\":16,"
      "\"rope_parameters\":{\"rope_type\":\"axial\"}}",
      NULL, "axes_dims", "[26,26,26]"},
+    {"{\"model_type\":\"sam2_video\",\"memory_attention_rope_theta\":20000}", NULL, "rope_theta",
+     "20000"},
     {"{\"model_type\":\"sam2_video\",\"memory_attention_hidden_size\":256,"
      "\"memory_attention_downsample_rate\":2}",
      NULL, "head_dim", "128"},
