@@ -40,7 +40,8 @@ static bool is_parameter(const char *key)
     return found;
 }
 
-bool pe_dictionary_is_by_type(const json_t *object)
+/* Are all members dictionaries, or null, and none a parameter? */
+static bool is_all_types(const json_t *object)
 {
     const char *key;
     json_t *value;
@@ -54,13 +55,71 @@ bool pe_dictionary_is_by_type(const json_t *object)
     return any;
 }
 
+/* Does the configuration list this type of layers? Without a list, names of attention are such. */
+static bool is_layer_type(const pe_reader *reader, const char *name)
+{
+    const json_t *types = pe_reader_member(reader, "layer_types");
+    const char *end = strstr(name, "_attention");
+    bool found = types == NULL && end != NULL && strcmp(end, "_attention") == 0;
+    for (size_t i = 0; i < json_array_size(types); i++) {
+        const char *type = json_string_value(json_array_get(types, i));
+        found |= type != NULL && strcmp(type, name) == 0;
+    }
+    return found;
+}
+
+/* Has the class types of layers at all? Then a row tells of them, or the configuration does. */
+static bool has_layer_types(const pe_reader *reader)
+{
+    const pe_model_type *type = reader->type;
+    const double numbers = type->pattern + type->every + type->attention_every + type->local_theta +
+                           type->full_head_dim;
+    return type->name == NULL || numbers != 0 || type->typed || type->by_type || type->nope_full ||
+           type->unscaled_local || type->labels != NULL || type->block_types != NULL ||
+           type->nope_types != NULL || is_all_types(type->rope_parameters) ||
+           pe_reader_member(reader, "layer_types") != NULL;
+}
+
+bool pe_dictionary_is_by_type(const pe_reader *reader, const json_t *object)
+{
+    const char *key;
+    json_t *value;
+    bool listed = false;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        listed |= json_is_object(value) && is_layer_type(reader, key);
+    }
+    return is_all_types(object) || (listed && has_layer_types(reader));
+}
+
+/**
+ * Parameters by type of layers count for nothing where the class has no such types: its own base
+ * is left.
+ *
+ * Source  nested_rope_parameter_keys of huggingface/transformers 5.23.0, modeling_rope_utils.py.
+ */
+static void ignore_types(pe_reader *reader, pe_dictionary *out)
+{
+    if (!pe_dictionary_is_by_type(reader, out->object) || has_layer_types(reader))
+        return;
+    const int bytes = (int)strlen(out->place) - 1;
+    char name[sizeof out->place];
+    snprintf(name, sizeof name, "%.*s", bytes, out->place);
+    pe_reader_ignored(reader, name, out->object, "model type without types of layers");
+    pe_reader_warn(reader,
+                   "%s has members for types of layers, which model type %s does not have: "
+                   "transformers reads none of them, and takes the defaults of the class",
+                   name, reader->type->name);
+    *out = (pe_dictionary){0};
+}
+
 /* Where the configuration has no dictionary at all, the model type's counts. An empty rope_scaling
  * is none, an empty rope_parameters is one, unless the model type's is by type of layers. */
 static void find_default(pe_reader *reader, pe_dictionary *out)
 {
     const json_t *own = reader->type->rope_parameters;
     const json_t *given = pe_reader_member(reader, "rope_parameters");
-    if (given != NULL && (json_object_size(given) != 0 || !pe_dictionary_is_by_type(own)))
+    if (given != NULL && (json_object_size(given) != 0 || !pe_dictionary_is_by_type(reader, own)))
         return;
     if (own != NULL && reader->dictionary == NULL) {
         reader->dictionary = json_incref((json_t *)(uintptr_t)own);
@@ -114,6 +173,23 @@ void pe_dictionary_find(pe_reader *reader, pe_dictionary *out)
     }
     if (first == NULL)
         find_default(reader, out);
+    else
+        ignore_types(reader, out);
+}
+
+/* Parameters beside those by type of layers. */
+static void ignore_beside(pe_reader *reader, const pe_dictionary *all)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)all->object, key, value)
+    {
+        char safe[PE_READER_KEY], where[sizeof all->place + sizeof safe];
+        if (json_is_object(value) || json_is_null(value) || !pe_reader_escape(reader, key, safe))
+            continue;
+        snprintf(where, sizeof where, "%s%s", all->place, safe);
+        pe_reader_ignored(reader, where, value, "the parameters of a type of layers are read");
+    }
 }
 
 void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const char *layer_type,
@@ -122,10 +198,11 @@ void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const cha
     const json_t *object = json_object_get(all->object, layer_type);
     char where[sizeof out->place - 1];
     snprintf(where, sizeof where, "%.96s%.64s", all->place, layer_type);
-    if (object == NULL)
+    if (object == NULL && !reader->type->by_type)
         pe_reader_fail(reader, PE_MISSING_PARAMETER, where,
                        "%.*s has parameters for some types of layers, but none for %s",
                        (int)strlen(all->place) - 1, all->place, layer_type);
+    ignore_beside(reader, all);
     if (json_object_size(object) > DICTIONARY_MAX)
         pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s may have at most %d members",
                        layer_type, DICTIONARY_MAX);
@@ -248,6 +325,21 @@ static bool is_unread_truncate(pe_rope_reading *r, pe_rope_key key, const json_t
     return true;
 }
 
+/* attention_factor is the whole factor, which attn_factor would multiply. */
+static bool is_replaced(pe_rope_reading *r, pe_rope_key key, const json_t *value)
+{
+    if (key != PE_ROPE_ATTN_FACTOR || pe_dictionary_member(r, "attention_factor") == NULL)
+        return false;
+    pe_reader_ignored(r->reader, pe_dictionary_place(r, "attn_factor"), value,
+                      "attention_factor is read instead");
+    if (json_is_number(value) && json_number_value(value) != 1)
+        pe_reader_warn(r->reader,
+                       "%s is not read beside attention_factor; vLLM reads it, and not "
+                       "attention_factor",
+                       r->place);
+    return true;
+}
+
 /* transformers takes beta_fast or 32, beta_slow or 1: 0 is as none. */
 static bool is_no_beta(pe_rope_key key, const json_t *value)
 {
@@ -258,7 +350,8 @@ static bool is_no_beta(pe_rope_key key, const json_t *value)
 static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_rope_key known = pe_rope_key_find(key);
-    if (is_other_key(r, key, value) || is_unread_truncate(r, known, value))
+    if (is_other_key(r, key, value) || is_unread_truncate(r, known, value) ||
+        is_replaced(r, known, value))
         return;
     if (!is_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
         report_unknown(r, key, value);

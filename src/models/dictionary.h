@@ -13,8 +13,8 @@ typedef struct pe_dictionary {
     char place[192];      /* "rope_scaling/" */
 } pe_dictionary;
 
-/** Is the dictionary one of dictionaries by layer type? */
-bool pe_dictionary_is_by_type(const json_t *object);
+/** Is the dictionary one of dictionaries by layer type? Parameters beside these do not count. */
+bool pe_dictionary_is_by_type(const pe_reader *reader, const json_t *object);
 /** Find the dictionary: rope_scaling takes precedence over rope_parameters, unless it is empty. The
  * other one is reported as ignored. */
 void pe_dictionary_find(pe_reader *reader, pe_dictionary *out);
@@ -29,6 +29,7 @@ typedef struct pe_rope_reading {
     pe_dictionary dictionary;
     bool local;      /* layers of sliding attention that have a base of their own */
     bool compressed; /* layers that labels do not call main, in one dictionary for all */
+    bool own;        /* the dictionary is that of one type of layers */
     bool by_type;    /* transformers has parameters for each type of layers */
     const pe_rope_type *type;
     char unknown_key[PE_READER_KEY];

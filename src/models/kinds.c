@@ -413,7 +413,7 @@ static void mark_unrotated(pe_reader *reader, layer_list *layers)
     for (size_t i = 0; i < layers->n; i++)
         layers->nope[i] |= is_unrotated(layers->type[i]) ||
                            is_unrotated_here(reader, layers->type[i]) ||
-                           has_null(&dictionary, layers->type[i]) ||
+                           (!reader->type->by_type && has_null(&dictionary, layers->type[i])) ||
                            (no_full && strcmp(layers->type[i], full) == 0);
     if (no_full)
         pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",
@@ -494,11 +494,13 @@ static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
 {
     pe_dictionary dictionary = {0};
     pe_dictionary_find(reader, &dictionary);
-    if (dictionary.object != NULL && pe_dictionary_is_by_type(dictionary.object)) {
+    if (dictionary.object != NULL && pe_dictionary_is_by_type(reader, dictionary.object)) {
         const char *name;
         json_t *value;
         json_object_foreach((json_t *)(uintptr_t)dictionary.object, name, value)
         {
+            if (!json_is_object(value) && !json_is_null(value))
+                continue;
             if (!is_name(name))
                 pe_reader_fail(reader, PE_INVALID_PARAMETER, "rope_parameters",
                                "layer types are named by letters, digits, _ and -, got %.64s",

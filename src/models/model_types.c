@@ -41,6 +41,7 @@ static const struct member {
     MEMBER(TRUTH, fixed_part),
     MEMBER(TRUTH, latent_head),
     MEMBER(TRUTH, whole_head),
+    MEMBER(TRUTH, typed),
     MEMBER(TRUTH, by_type),
     MEMBER(TRUTH, divided_bias),
     MEMBER(TRUTH, yarn_is_longrope),

@@ -43,7 +43,9 @@ typedef struct pe_model_type {
     bool fixed_part;               /* it follows from the widths of heads, whatever is given */
     bool latent_head;              /* head_dim of the class is that of qk_nope and qk_rope */
     bool whole_head;               /* partial_rotary_factor is not read by rope_type default */
-    bool by_type;                  /* rope_parameters that are not by type of layers are ignored */
+    bool typed;                    /* its class has layer_types, though no other member says so */
+    bool by_type;                  /* rope_parameters that are not by type of layers are ignored;
+                                      types that are missing there have the class's base */
     bool yarn_is_longrope;
     double original;            /* original_max_position_embeddings, over that in the dictionary */
     bool longrope_mscale;       /* short_mscale and long_mscale are the attention factor */

@@ -41,10 +41,19 @@ static void find_vision_row(pe_reader *reader, const char *name)
     find_row(reader, name, vision);
 }
 
-/* A vision tower may have the name of the whole model: its own is then that of its class. */
+/* Is the whole configuration that of a vision tower? It has patches, and neither a tower nor words. */
+static bool is_vision(const pe_reader *reader)
+{
+    return reader->tower == NULL && pe_reader_member(reader, "patch_size") != NULL &&
+           pe_reader_member(reader, "vision_config") == NULL &&
+           pe_reader_member(reader, "vocab_size") == NULL;
+}
+
+/* A vision tower may have the name of the whole model (so until transformers 5): its own is then
+ * that of its class. */
 static void find_named(pe_reader *reader, const char *name)
 {
-    if (reader->tower != NULL && strcmp(reader->tower, "vision_config") == 0)
+    if (is_vision(reader) || (reader->tower != NULL && strcmp(reader->tower, "vision_config") == 0))
         find_vision_row(reader, name);
     find_row(reader, name, name);
     if (reader->status == PE_OK && reader->row.name == NULL)

@@ -147,14 +147,35 @@ static bool is_deepseek_yarn(pe_rope_reading *r)
     return named && strcmp(r->type->name, "yarn") == 0;
 }
 
+/* Keys of yarn's own code, which vLLM reads and transformers does not.
+ *
+ * Source  _compute_yarn_parameters of huggingface/transformers 5.23.0; vllm-project/vllm at
+ *         10760a01, rotary_embedding/yarn_scaling_rope.py. */
+static void warn_of_unread(pe_rope_reading *r)
+{
+    static const char *const keys[] = {"attn_factor", "extrapolation_factor"};
+    const char *name = r->reader->type->name;
+    for (size_t k = 0; k < PE_LEN(keys); k++) {
+        const pe_values *values = &r->kind->values;
+        if (strcmp(r->type->name, "yarn") == 0 &&
+            (name == NULL || strncmp(name, "gguf/", 5) != 0) &&
+            pe_values_present(values, keys[k]) && pe_values_real(values, keys[k]) != 1)
+            pe_reader_warn(r->reader,
+                           "%s is not read by transformers, which takes 1; here it counts, as in "
+                           "vLLM and yarn's own code",
+                           pe_dictionary_place(r, keys[k]));
+    }
+}
+
 /* vLLM reads each of the two by itself; transformers neither where one is absent.
  *
  * Source  vllm-project/vllm at 10760a01, rotary_embedding/deepseek_scaling_rope.py. */
-void pe_rope_checks_mscale(pe_rope_reading *r)
+void pe_rope_checks_engines(pe_rope_reading *r)
 {
     const pe_values *values = &r->kind->values;
     const json_t *mscale = pe_dictionary_member(r, "mscale");
     const bool one = mscale != NULL;
+    warn_of_unread(r);
     if (is_deepseek_yarn(r) && one != (pe_dictionary_member(r, "mscale_all_dim") != NULL) &&
         !(one && json_number_value(mscale) == 1) && /* the same to both */
         !pe_values_present(values, "attention_factor"))

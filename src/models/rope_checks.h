@@ -10,7 +10,7 @@
 void pe_rope_checks_values(pe_rope_reading *r);
 /** Warn where yarn's factor is not the ratio of its lengths. */
 void pe_rope_checks_lengths(pe_rope_reading *r);
-/** Warn where libraries read one of mscale and mscale_all_dim differently. */
-void pe_rope_checks_mscale(pe_rope_reading *r);
+/** Warn of keys that libraries read differently: one of mscale and mscale_all_dim, attn_factor. */
+void pe_rope_checks_engines(pe_rope_reading *r);
 
 #endif

@@ -140,7 +140,8 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
         return dim;
     }
     const double own = reader->type->head_dim;
-    if (own == 0 && (dim = hidden_per_head(reader)) > 0) {
+    const bool is_null = json_is_null(json_object_get(reader->config, "head_dim"));
+    if ((own == 0 || is_null) && (dim = hidden_per_head(reader)) > 0) {
         *where = "hidden_size";
         return dim;
     }

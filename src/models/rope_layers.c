@@ -42,7 +42,7 @@ static void choose_labelled(pe_rope_reading *r)
     const pe_dictionary all = r->dictionary;
     const bool main = strcmp(label, "main") == 0;
     r->by_type = true;
-    if (all.object != NULL && pe_dictionary_is_by_type(all.object)) {
+    if (all.object != NULL && pe_dictionary_is_by_type(r->reader, all.object)) {
         pe_dictionary_choose(r->reader, &all, label, &r->dictionary);
         return;
     }
@@ -84,10 +84,10 @@ static void choose_dictionary(pe_rope_reading *r)
         choose_labelled(r);
         return;
     }
-    if (r->dictionary.object != NULL && pe_dictionary_is_by_type(r->dictionary.object)) {
+    if (r->dictionary.object != NULL && pe_dictionary_is_by_type(reader, r->dictionary.object)) {
         const pe_dictionary all = r->dictionary;
         pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
-        r->by_type = true;
+        r->by_type = r->own = true;
         r->local = sliding && reader->type->local_theta != 0 && !reader->type->theta_alone;
         return;
     }
@@ -226,7 +226,7 @@ static void read_original(pe_rope_reading *r, double max_positions)
         pe_reader_ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
         return;
     }
-    if (read_original_beside(r, nested))
+    if (!r->own && read_original_beside(r, nested))
         return;
     if (nested != NULL) {
         pe_dictionary_set_member(r, original_key, original_key, NULL);
@@ -372,7 +372,7 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
         pe_dictionary_read_defaults,
         pe_rope_checks_values,
         pe_rope_checks_lengths,
-        pe_rope_checks_mscale,
+        pe_rope_checks_engines,
     };
     pe_rope_reading r = {.reader = reader, .kind = kind, .dictionary = *dictionary};
     for (size_t s = 0; s < PE_LEN(steps) && reader->status == PE_OK; s++)

@@ -112,7 +112,7 @@ void pe_softmax_scale_resolve(pe_reader *reader)
         s.width = nope + rope;
         s.factor = real_or(values, "factor", 1);
         s.mscale = real_or(values, "mscale_all_dim", 0);
-    } else if (reader->type->widen != 0) { /* Zamba2Attention */
+    } else if (reader->type->widen > 1) { /* Zamba2Attention */
         s.width = (double)pe_values_int(values, "head_dim") / reader->type->widen;
     } else {
         s.width = deberta_width(reader);

@@ -73,6 +73,28 @@ static const spelling spellings[] = {
     {"{" LLAMA ",\"rotary_emb_base\":20000}", NULL, "rope_theta", "20000"},
     {"{" LLAMA ",\"rotary_emb_base\":20000,\"rope_theta\":30000}", NULL, "rope_theta", "30000"},
     {"{" LLAMA ",\"rope_theta\":null}", NULL, "rope_theta", "10000"},
+    /* by type of layers: where the class has such types, beside other keys, and in part */
+    {"{" LLAMA ",\"rope_theta\":2e4,\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5e5}}}",
+     NULL, "rope_theta", "20000"},
+    {"{\"model_type\":\"qwen3\",\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5e5}}}",
+     NULL, "rope_theta", "500000"},
+    {"{\"model_type\":\"laguna\",\"head_dim\":128,\"layer_types\":[\"full_attention\"],\"rope_"
+     "parameters\":"
+     "{\"full_attention\":{\"rope_theta\":5e5},\"rope_theta\":1e4}}",
+     NULL, "rope_theta", "500000"},
+    {"{\"model_type\":\"gemma3_text\"" LAYERS
+     ",\"rope_parameters\":{\"sliding_attention\":{\"rope_theta\":5e5}}}",
+     "sliding_attention", "rope_theta", "500000"},
+    {"{\"model_type\":\"gemma3_text\"" LAYERS
+     ",\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5e5},\"sliding_attention\":null}}",
+     "sliding_attention", "rope_theta", "10000"},
+    {"{\"model_type\":\"gemma3_text\"" LAYERS
+     ",\"original_max_position_embeddings\":4096,\"rope_parameters\":{\"sliding_attention\":{" YARN
+     ",\"original_max_position_embeddings\":32768}}}",
+     "sliding_attention", "original_max_position_embeddings", "32768"},
+    {"{" LLAMA ",\"rope_scaling\":{" YARN ",\"original_max_position_embeddings\":64,"
+     "\"attention_factor\":1.25,\"attn_factor\":1.5}}",
+     NULL, "attn_factor", NULL},
     {"{\"model_type\":\"chatglm\",\"hidden_size\":256,\"num_attention_heads\":2,\"rope_ratio\":500,"
      "\"kv_channels\":128}",
      NULL, "rope_theta", "5000000"},
@@ -260,6 +282,22 @@ static const spelling spellings[] = {
     {"{" LLAMA "}", NULL, "head_dim", "64"},
     {"{" LLAMA ",\"head_dim\":128}", NULL, "head_dim", "128"},
     {"{" LLAMA ",\"head_dim\":null}", NULL, "head_dim", "64"},
+    {"{\"model_type\":\"glm\",\"hidden_size\":128,\"num_attention_heads\":4,\"head_dim\":null}",
+     NULL, "head_dim", "32"},
+    {"{\"model_type\":\"unlimited_ocr_text\",\"hidden_size\":1024,\"num_attention_heads\":16,"
+     "\"head_dim\":40}",
+     NULL, "head_dim", "64"},
+    {"{\"model_type\":\"jetmoe\",\"hidden_size\":2048,\"num_attention_heads\":32}", NULL,
+     "head_dim", "128"},
+    {"{\"model_type\":\"deepseek_v3\",\"hidden_size\":7168,\"num_attention_heads\":128}", NULL,
+     "head_dim", "64"},
+    {"{\"model_type\":\"dbrx\"}", NULL, "head_dim", "128"},
+    {"{\"model_type\":\"Glm4vMoe_text\",\"head_dim\":128}", NULL, "rotary_dim", "64"},
+    /* a vision tower alone has the name of the whole model until transformers 5 */
+    {"{\"model_type\":\"qwen2_5_vl\",\"hidden_size\":1280,\"num_heads\":16,\"patch_size\":14}",
+     NULL, "convention", "\"qwen2_vl\""},
+    {"{\"model_type\":\"qwen2_5_vl\",\"hidden_size\":2048,\"num_attention_heads\":16}", NULL,
+     "head_dim", "128"},
     {"{" LLAMA ",\"head_dim\":128,\"qk_rope_head_dim\":32}", NULL, "head_dim", "32"},
     {"{\"model_type\":\"gemma\",\"hidden_size\":2048,\"num_attention_heads\":8}", NULL, "head_dim",
      "256"},
@@ -637,6 +675,19 @@ static const struct {
     {"{" LLAMA ",\"rope_scaling\":{\"mrope_interleaved\":true}}", "mrope_section, which is absent"},
     {"{" LLAMA ",\"rope_parameters\":{\"rope_theta\":5e5,\"full_attention\":{\"factor\":8}}}",
      "an object among parameters"},
+    {"{" LLAMA ",\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5e5}}}",
+     "types of layers, which model type llama does not have"},
+    {"{" LLAMA ",\"rope_scaling\":{" YARN
+     ",\"original_max_position_embeddings\":64,\"attn_factor\":2}}",
+     "attn_factor is not read by transformers"},
+    {"{" LLAMA ",\"rope_scaling\":{" YARN ",\"original_max_position_embeddings\":64,"
+     "\"extrapolation_factor\":0.5}}",
+     "extrapolation_factor is not read by transformers"},
+    {"{" LLAMA ",\"rope_scaling\":{" YARN ",\"original_max_position_embeddings\":64,"
+     "\"attention_factor\":1.25,\"attn_factor\":2}}",
+     "attn_factor is not read beside attention_factor"},
+    {"{\"model_type\":\"voxtral\",\"text_config\":{\"model_type\":\"llama\",\"head_dim\":64}}",
+     "transformers fills text_config"},
     {"{\"model_type\":\"cohere2_moe\",\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8}}",
      "rope_scaling is not read by model type cohere2_moe"},
     {"{\"model_type\":\"gpt_neox\",\"head_dim\":64,\"partial_rotary_factor\":0.5}",
