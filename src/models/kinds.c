@@ -243,6 +243,15 @@ static bool read_ratios(pe_reader *reader, layer_list *layers)
     return true;
 }
 
+/* What is added to a layer's number, which then counts from 0. */
+static size_t phase_of(const pe_reader *reader, const layer_list *layers)
+{
+    const size_t every = (size_t)reader->type->every;
+    if (!reader->type->from_last || every == 0 || layers->n == 0)
+        return (size_t)reader->type->phase;
+    return every - (layers->n - 1) % every;
+}
+
 static void read_pattern(pe_reader *reader, layer_list *layers)
 {
     static const char note[] = "the default of this model type";
@@ -254,7 +263,7 @@ static void read_pattern(pe_reader *reader, layer_list *layers)
         const char *others;
     } patterns[] = {
         {PE_FACT_PATTERN, has_window ? reader->type->pattern : 0, 1, sliding},
-        {PE_FACT_EVERY, reader->type->every, 0, sliding},
+        {PE_FACT_EVERY, reader->type->every, phase_of(reader, layers), sliding},
         {PE_FACT_ATTENTION_EVERY, reader->type->attention_every, 1, "linear_attention"},
     };
     if (read_letters(reader, layers) || read_full(reader, layers) ||
@@ -410,9 +419,11 @@ static void mark_unrotated(pe_reader *reader, layer_list *layers)
     pe_dictionary dictionary = {0};
     pe_dictionary_find(reader, &dictionary);
     const bool no_full = full_is_unrotated(reader);
+    const char *key;
+    const bool listed = pe_kinds_thetas(reader, &key) != NULL; /* then a base of 0 says so */
     for (size_t i = 0; i < layers->n; i++)
         layers->nope[i] |= is_unrotated(layers->type[i]) ||
-                           is_unrotated_here(reader, layers->type[i]) ||
+                           (!listed && is_unrotated_here(reader, layers->type[i])) ||
                            (!reader->type->by_type && has_null(&dictionary, layers->type[i])) ||
                            (no_full && strcmp(layers->type[i], full) == 0);
     if (no_full)

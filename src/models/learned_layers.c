@@ -75,7 +75,11 @@ void pe_learned_layers_resolve(pe_reader *reader, pe_model_layers *kind)
     const double n = count_rows(reader);
     if (n > 0)
         set(reader, kind, "rows", n);
-    if (pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &width, &where)) {
+    if (type->width_key != NULL) {
+        width = count_of(reader, type->width_key, 0, "width");
+        if (width > 0)
+            set(reader, kind, "width", width);
+    } else if (pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &width, &where)) {
         set(reader, kind, "width", width);
         pe_reader_retarget(reader, where, "width");
     }

@@ -58,6 +58,8 @@ typedef struct pe_model_type {
     double rotary_dim;
     double pattern;              /* every n-th layer, counted from 1, is full attention */
     double every;                /* every n-th layer, counted from 0, is full attention */
+    double phase;                /* ... which is added to its number first */
+    bool from_last;              /* ... counted back from the last layer */
     double attention_every;      /* every n-th layer, counted from 1, has attention at all */
     double nope_every;           /* every n-th layer, counted from 1, does not rotate */
     const json_t *cross_layers;  /* cross_attention_layers, where the configuration has none */
@@ -92,6 +94,7 @@ typedef struct pe_model_type {
     const char *layout;       /* sinusoidal */
     double freq_shift;        /* sinusoidal */
     const json_t *rows;       /* learned: the key of the number of rows, or the number */
+    const char *width_key;    /* learned: where it is another than hidden_size */
     double offset;            /* learned: the row of position 0; as many rows are added */
     double class_rows;        /* learned, of patches: rows for tokens that are no patch */
     const char *convention;   /* grid */

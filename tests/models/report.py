@@ -528,11 +528,13 @@ def compare_towers(server, config, towers):
 
 
 def compare_tables(tables, answer):
-    """A model without positions has no tables of them; a learned one has one with the rows that are told."""
-    told = [layer["parameters"]["rows"] for layer in answer["layers"] if "rows" in layer["parameters"]]
+    """A model without positions has no tables of them; a learned one has one with the rows and width that are told."""
+    told = [[layer["parameters"][side] for side in ("rows", "width") if side in layer["parameters"]]
+            for layer in answer["layers"] if "rows" in layer["parameters"]]
     if answer["encoding"] == "none" and tables and not answer["towers"]:
         return [f"none, but has {next(iter(tables))}"]
-    return [f"{rows} rows, but {tables}" for rows in told if tables and not any(rows in shape for shape in tables.values())]
+    return [f"rows and width {sides}, but {tables}" for sides in told
+            if tables and not any(set(sides) <= set(shape) for shape in tables.values())]
 
 
 def judge(server, measured, status, answer, config):

@@ -292,6 +292,11 @@ static const spelling spellings[] = {
     {"{\"model_type\":\"deepseek_v3\",\"hidden_size\":7168,\"num_attention_heads\":128}", NULL,
      "head_dim", "64"},
     {"{\"model_type\":\"dbrx\"}", NULL, "head_dim", "128"},
+    {"{\"model_type\":\"albert\",\"hidden_size\":64,\"embedding_size\":32,\"max_position_"
+     "embeddings\":8}",
+     NULL, "width", "32"},
+    {"{\"model_type\":\"albert\",\"hidden_size\":64,\"max_position_embeddings\":8}", NULL, "width",
+     NULL},
     {"{\"model_type\":\"Glm4vMoe_text\",\"head_dim\":128}", NULL, "rotary_dim", "64"},
     /* a vision tower alone has the name of the whole model until transformers 5 */
     {"{\"model_type\":\"qwen2_5_vl\",\"hidden_size\":1280,\"num_heads\":16,\"patch_size\":14}",
@@ -504,6 +509,10 @@ static const struct {
     {"{" LLAMA "}", ""},
     {"{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":7}", "SSSSSFS"},
     {"{\"model_type\":\"gemma2\"" LAYERS "}", "SFSF"},
+    {"{\"model_type\":\"flint\",\"num_hidden_layers\":8}", "ffSSSfSf"},
+    {"{\"model_type\":\"muse_glimmer_text\",\"num_hidden_layers\":6}", "SfSSSf"},
+    {"{\"model_type\":\"muse_glimmer_text\"" LAYERS ",\"layer_rope_theta\":[1e4,0,1e4,1e4]}",
+     "SnSF"},
     {"{\"model_type\":\"gemma2\"" LAYERS ",\"sliding_window_pattern\":3}", "SSFS"},
     {"{\"model_type\":\"modernbert\",\"head_dim\":64" LAYERS "}", "FSSF"},
     {"{\"model_type\":\"cohere2\",\"head_dim\":64" LAYERS "}", "SSSf"},
