@@ -168,9 +168,29 @@ static void put_log_multiplier(const gguf *g)
     put(g, "rope_scaling/mscale_all_dim", name, json_real(round(multiplier * 1e7) / 1e6));
 }
 
+/**
+ * The key that tells of divisors of frequencies, one a pair, which are tensors; NULL: none does.
+ * Files of Phi-3 have no type, but a factor of cosines, or an original length that is shorter.
+ *
+ * Source  ggml-org/llama.cpp at 00395eb285c7c6821ff372e3ca41dae9da33c2c7, convert_hf_to_gguf.py
+ *         (Phi3MiniModel).
+ */
+static const char *find_divisors(const gguf *g, const char *type)
+{
+    static const char factor[] = "rope.scaling.attn_factor",
+                      original[] = "rope.scaling.original_context_length";
+    const double length = json_number_value(member(g, original));
+    if (type != NULL)
+        return strcmp(type, "longrope") == 0 ? "rope.scaling.type" : NULL;
+    if (member(g, factor) != NULL && json_number_value(member(g, factor)) != 1)
+        return factor;
+    return length > 0 && length < json_number_value(member(g, "context_length")) ? original : NULL;
+}
+
 static void put_scalings(const gguf *g)
 {
     const char *type = json_string_value(member(g, "rope.scaling.type"));
+    const char *divisors = find_divisors(g, type);
     if (type != NULL && strcmp(type, "none") == 0)
         return;
     for (size_t s = 0; s < PE_LEN(scalings); s++) {
@@ -182,8 +202,8 @@ static void put_scalings(const gguf *g)
     put_factor(g);
     put_log_multiplier(g);
     put_sections(g);
-    if (type != NULL && strcmp(type, "longrope") == 0)
-        put(g, "model_type", "rope.scaling.type", json_string("gguf/longrope"));
+    if (divisors != NULL)
+        put(g, "model_type", divisors, json_string("gguf/longrope"));
 }
 
 /* ---- what is not read ---- */

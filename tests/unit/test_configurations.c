@@ -720,6 +720,10 @@ static const struct {
     {"{" GGUF("llama") "}", "rope_freqs.weight"},
     {"{" GGUF("llama") ",\"llama.rope.x\":1}", "llama.rope.x is not known and ignored"},
     {"{" GGUF("phi3") ",\"phi3.rope.scaling.type\":\"longrope\"}", "tensors that metadata do not"},
+    {"{" GGUF("phi3") ",\"phi3.rope.scaling.attn_factor\":1.19}", "tensors that metadata do not"},
+    {"{" GGUF("phi3") ",\"phi3.context_length\":131072,"
+                      "\"phi3.rope.scaling.original_context_length\":4096}",
+     "tensors that metadata do not"},
     {"{" DIFFUSERS("MochiTransformer3DModel") "}", "learns the frequencies"},
     {"{\"architecture\":\"swin_tiny_patch4_window7_224\"}", "/v1/swin/index"},
     {"{" ODD ",\"partial_rotary_factor\":1}",
