@@ -29,7 +29,6 @@ typedef struct pe_rope_reading {
     pe_dictionary dictionary;
     bool local;      /* layers of sliding attention that have a base of their own */
     bool compressed; /* layers that labels do not call main, in one dictionary for all */
-    bool own;        /* the dictionary is that of one type of layers */
     bool by_type;    /* transformers has parameters for each type of layers */
     const pe_rope_type *type;
     char unknown_key[PE_READER_KEY];

@@ -87,7 +87,7 @@ static void choose_dictionary(pe_rope_reading *r)
     if (r->dictionary.object != NULL && pe_dictionary_is_by_type(reader, r->dictionary.object)) {
         const pe_dictionary all = r->dictionary;
         pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
-        r->by_type = r->own = true;
+        r->by_type = true;
         r->local = sliding && reader->type->local_theta != 0 && !reader->type->theta_alone;
         return;
     }
@@ -216,7 +216,8 @@ static bool read_original_beside(pe_rope_reading *r, const json_t *nested)
     return true;
 }
 
-/* Where there is none, transformers takes max_position_embeddings. */
+/* Where there is none, transformers takes max_position_embeddings. That beside the dictionary
+ * counts where one dictionary is that of all layers. */
 static void read_original(pe_rope_reading *r, double max_positions)
 {
     const json_t *nested = pe_dictionary_member(r, original_key);
@@ -226,7 +227,7 @@ static void read_original(pe_rope_reading *r, double max_positions)
         pe_reader_ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
         return;
     }
-    if (!r->own && read_original_beside(r, nested))
+    if (!r->by_type && read_original_beside(r, nested))
         return;
     if (nested != NULL) {
         pe_dictionary_set_member(r, original_key, original_key, NULL);

@@ -247,6 +247,9 @@ static const spelling spellings[] = {
      "\"rope_theta\":1e4}",
      NULL, "freq_factors", "[1,4.6415888336127793]"},
     {"{" V4 ",\"qk_rope_head_dim\":64}", "heavily_compressed_attention", "rope_theta", "160000"},
+    {"{" V4 ",\"original_max_position_embeddings\":64,\"rope_scaling\":{" YARN
+     ",\"original_max_position_embeddings\":32}}",
+     "heavily_compressed_attention", "original_max_position_embeddings", "32"},
     {"{" V4 "}", "3", "rotary_offset", "448"},
     {"{" V4 ",\"qk_rope_head_dim\":32}", "3", "rotary_offset", "480"},
     {"{" V4 ",\"qk_rope_head_dim\":32,\"partial_rotary_factor\":0.5}", "3", "rotary_dim", "256"},
