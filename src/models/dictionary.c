@@ -328,7 +328,8 @@ static bool is_unread_truncate(pe_rope_reading *r, pe_rope_key key, const json_t
 /* attention_factor is the whole factor, which attn_factor would multiply. */
 static bool is_replaced(pe_rope_reading *r, pe_rope_key key, const json_t *value)
 {
-    if (key != PE_ROPE_ATTN_FACTOR || pe_dictionary_member(r, "attention_factor") == NULL)
+    if (key != PE_ROPE_ATTN_FACTOR ||
+        (pe_dictionary_member(r, "attention_factor") == NULL && !r->compressed))
         return false;
     pe_reader_ignored(r->reader, pe_dictionary_place(r, "attn_factor"), value,
                       "attention_factor is read instead");

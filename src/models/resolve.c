@@ -41,7 +41,7 @@ static void find_vision_row(pe_reader *reader, const char *name)
     find_row(reader, name, vision);
 }
 
-/* Is the whole configuration that of a vision tower? It has patches, and neither a tower nor words. */
+/* Is the whole configuration that of a vision tower? It has patches, neither a tower nor words. */
 static bool is_vision(const pe_reader *reader)
 {
     return reader->tower == NULL && pe_reader_member(reader, "patch_size") != NULL &&

@@ -222,6 +222,12 @@ static const spelling spellings[] = {
     {"{" DOTS ",\"swa_rope_theta\":7e4}", "sliding_attention", "rope_theta", "70000"},
     {"{" DOTS ",\"rope_parameters\":{}}", "sliding_attention", "rope_theta", "80000000"},
     {"{\"model_type\":\"dots3_note_text\"}", NULL, "rotary_dim", "64"},
+    {"{\"model_type\":\"dots3_note_audio_encoder\",\"hidden_size\":64,\"num_attention_heads\":2,"
+     "\"head_dim\":40}",
+     NULL, "head_dim", "32"},
+    {"{" V4 ",\"rope_scaling\":{" YARN
+     ",\"attn_factor\":1,\"original_max_position_embeddings\":32}}",
+     "heavily_compressed_attention", "attention_factor", "1"},
     {"{" DOTS ",\"swa_rope_theta\":7e4,\"rope_scaling\":{\"type\":\"linear\",\"factor\":4}}",
      "sliding_attention", "rope_theta", "80000000"},
 
