@@ -95,14 +95,12 @@ static double widened_head_dim(pe_reader *reader)
     return dim * reader->type->widen;
 }
 
-/* In latent attention head_dim is that of the part which rotates, or of a whole query. */
+/* In latent attention head_dim is that of the part which rotates. DeepSeek-V3's class, which
+ * computes it, reads another that is given, too. */
 static void warn_of_other_head(pe_reader *reader, double dim)
 {
     const double head = json_number_value(pe_reader_member(reader, "head_dim"));
-    double nope = 0;
-    if (head == 0 || head == dim)
-        return;
-    if (!pe_reader_finds_fact(reader, PE_FACT_NOPE_HEAD_DIM, &nope, NULL) || head != dim + nope)
+    if (head != 0 && head != dim)
         pe_reader_warn(
             reader,
             "head_dim is %.0f, but qk_rope_head_dim, %.0f, is what rotates: where transformers "

@@ -724,6 +724,9 @@ static const struct {
      "null,"
      "\"qk_rope_head_dim\":64}",
      "head_dim is null, and qk_rope_head_dim is 64: transformers makes"},
+    {"{\"model_type\":\"deepseek_v3\",\"head_dim\":192,\"qk_rope_head_dim\":64,\"qk_nope_head_"
+     "dim\":128}",
+     "head_dim is 192, but qk_rope_head_dim, 64"},
     {"{" LLAMA ",\"ntk_alpha_x\":4}", "ntk_alpha_x is not known and ignored"},
     {"{\"model_type\":\"m2m_100\",\"d_model\":64}", "positions begin at 2"},
     {"{" GGUF("llama") "}", "rope_freqs.weight"},
