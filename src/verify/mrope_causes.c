@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/turns.h"
+#include "verify/axis_positions.h"
 #include "verify/findings.h"
 #include "verify/mrope_changes.h"
 
@@ -89,20 +90,6 @@ static pe_status read_shift(const pe_comparison *of, pe_mrope_axes *x, pe_proble
 
 /* ---- explaining ---- */
 
-static pe_status set_positions(pe_guess *guess, const pe_mrope_axes *x, pe_problem *why)
-{
-    pe_array list;
-    pe_positions *positions = &pe_values_find(&guess->values, "positions")->positions;
-    pe_status status = pe_array_make(PE_FLOAT64, &positions->shape, &list, why);
-    if (status != PE_OK)
-        return status;
-    memcpy(list.data, x->at, PE_AXES * x->tokens * sizeof *x->at);
-    pe_positions_free(positions);
-    status = pe_positions_from_list(&list, "positions", positions, why);
-    pe_array_free(&list);
-    return status;
-}
-
 static void set_sections(pe_guess *guess, const pe_mrope_axes *x)
 {
     pe_value *interleaved = pe_values_find(&guess->values, "mrope_interleaved");
@@ -118,7 +105,7 @@ static void set_sections(pe_guess *guess, const pe_mrope_axes *x)
 /* With the positions and sections of a row. */
 static pe_status try_axes(pe_search *s, const pe_mrope_axes *x, pe_guess *guess, pe_problem *why)
 {
-    const pe_status status = set_positions(guess, x, why);
+    const pe_status status = pe_axis_positions_set(guess, x->at, PE_AXES * x->tokens, why);
     if (status != PE_OK) /* a position beyond the bounds: no such guess */
         return pe_status_is_ours(status) ? status : PE_OK;
     set_sections(guess, x);

@@ -2,6 +2,7 @@
 /* search.c - an upload is held against its claim; then what is tried of it, in order. */
 #include <string.h>
 
+#include "verify/axis_positions.h"
 #include "verify/blind.h"
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
@@ -35,6 +36,7 @@ static const pe_attempt of_pairs[] = {
     {.try = pe_attempts_singles},
     {.try = pe_by_reading_try, .even_found = true},
     {.try = pe_mrope_causes_try},
+    {.try = pe_axis_positions_try},
     {.try = pe_by_patterns_try, .applies = is_unread},
     {.try = pe_attempts_pairs, .applies = is_unread},
     {0},

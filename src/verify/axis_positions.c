@@ -1,0 +1,705 @@
+/* SPDX-License-Identifier: MIT */
+/* axis_positions.c - tables of several axes: at which position of each axis every token is. */
+#include "verify/axis_positions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/turns.h"
+#include "verify/faults.h"
+
+#define AXES_MAX 8
+
+/* Tokens beyond which nobody looks where each has gone. */
+#define MOVED_MAX 2048
+
+/* Numbers of a relation are multiples of 1/GRAIN. */
+#define GRAIN 840.0
+
+/* An axis's positions are those of the claimed axis `from`, times `times`, plus `plus`. */
+typedef struct relation {
+    bool known;
+    size_t from;
+    double times, plus;
+} relation;
+
+typedef struct axes {
+    const pe_comparison *of;
+    pe_expect *expect;
+    size_t n, tokens, pairs;
+    double *claimed, *read; /* [n][tokens] owned by one block, as is angle */
+    double *angle;          /* [pairs][tokens] measured */
+    size_t *axis;           /* [pairs] owned: which one the claim turns the pair by */
+    relation by[AXES_MAX];
+} axes;
+
+static double wrap(double angle)
+{
+    return remainder(angle, 2 * acos(-1));
+}
+
+static double *positions_of(const axes *x, double *at, size_t a)
+{
+    return at + a * x->tokens;
+}
+
+/* ---- angles ---- */
+
+/* Of the pair in a row; of rotated vectors beside their inputs. */
+static double angle_in(const axes *x, const double *row, size_t token, size_t i)
+{
+    const pe_geometry *g = &x->expect->geometry;
+    const pe_upload_view *view = x->of->view;
+    const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
+    const double angle = atan2(row[s], row[c]);
+    if (!view->rotated)
+        return angle;
+    const double *in = view->inputs + pe_upload_view_row(view, token, 0) * view->width;
+    return angle - atan2(in[s], in[c]);
+}
+
+static pe_status read_angles(axes *x, double *claimed, pe_problem *why)
+{
+    pe_expected_row row;
+    const pe_upload_view *view = x->of->view;
+    for (size_t t = 0; t < x->tokens; t++) {
+        const size_t r = pe_upload_view_row(view, t, 0);
+        if (pe_expect_row(x->expect, r, &row, why) != PE_OK)
+            return why->status;
+        for (size_t i = 0; i < x->pairs; i++) {
+            x->angle[i * x->tokens + t] = angle_in(x, view->got + r * view->width, t, i);
+            claimed[i * x->tokens + t] = angle_in(x, row.value, t, i);
+        }
+        pe_turn_spend(16 * x->pairs);
+    }
+    *x->of->work += 8 * x->pairs * x->tokens;
+    return PE_OK;
+}
+
+/* Does the claim turn pair i by the positions of the axis? */
+static bool turns_by(const axes *x, const double *claimed, size_t i, size_t a)
+{
+    const double w = x->expect->frequency[i], *at = positions_of(x, x->claimed, a);
+    for (size_t t = 0; t < x->tokens; t++) {
+        const double angle = w * at[t];
+        if (!(fabs(wrap(claimed[i * x->tokens + t] - angle)) <= 1e-9 + 1e-12 * fabs(angle)))
+            return false;
+    }
+    return true;
+}
+
+static bool find_axes(axes *x, const double *claimed)
+{
+    for (size_t i = 0; i < x->pairs; i++) {
+        size_t a = i > 0 ? x->axis[i - 1] : 0;
+        for (size_t k = 0; k <= x->n && !turns_by(x, claimed, i, a); k++)
+            a = k;
+        if (a == x->n)
+            return false;
+        x->axis[i] = a;
+    }
+    return true;
+}
+
+/* ---- positions ---- */
+
+/* The next faster pair of the axis; `pairs`: none. */
+static size_t next_pair(const axes *x, size_t a, double above)
+{
+    const double *w = x->expect->frequency;
+    size_t best = x->pairs;
+    for (size_t i = 0; i < x->pairs; i++)
+        if (x->axis[i] == a && w[i] > above && (best == x->pairs || w[i] < w[best]))
+            best = i;
+    return best;
+}
+
+static double slack_of(const axes *x)
+{
+    return 1e-4 + 6 * pe_upload_view_roundoff(x->of->view);
+}
+
+/* From the slowest pair, which has made no whole turn, to the fastest one. */
+static void read_axis(axes *x, size_t a)
+{
+    double *at = positions_of(x, x->read, a);
+    const double *w = x->expect->frequency;
+    memset(at, 0, x->tokens * sizeof *at);
+    for (size_t i = next_pair(x, a, 0); i < x->pairs; i = next_pair(x, a, w[i]))
+        for (size_t t = 0; t < x->tokens; t++)
+            at[t] += wrap(x->angle[i * x->tokens + t] - w[i] * at[t]) / w[i];
+    *x->of->work += x->pairs * (x->pairs + x->tokens);
+    pe_turn_spend(x->pairs * (x->pairs + x->tokens));
+}
+
+/* Do all pairs of the axis turn by what was read? */
+static bool is_read(const axes *x, size_t a)
+{
+    size_t pairs = 0;
+    const double *at = positions_of(x, x->read, a);
+    for (size_t i = 0; i < x->pairs; i++) {
+        const double w = x->expect->frequency[i];
+        if (x->axis[i] != a)
+            continue;
+        pairs++;
+        for (size_t t = 0; t < x->tokens; t++)
+            if (!(fabs(wrap(x->angle[i * x->tokens + t] - w * at[t])) <=
+                  slack_of(x) * (1 + 1e-2 * fabs(w * at[t]))))
+                return false;
+    }
+    return pairs > 0;
+}
+
+/* ---- how they follow from the claimed ones ---- */
+
+/* A whole number where it may be one; of types that tell more, a multiple of 1/GRAIN. */
+static double tidied(const axes *x, double number)
+{
+    const double whole = round(number);
+    return fabs(number - whole) <= 16 * slack_of(x) ? whole : round(number * GRAIN) / GRAIN;
+}
+
+static bool is_relation(const axes *x, size_t a, const relation *by)
+{
+    const double *at = positions_of(x, x->read, a), *from = positions_of(x, x->claimed, by->from);
+    for (size_t t = 0; t < x->tokens; t++)
+        if (!(fabs(at[t] - by->times * from[t] - by->plus) <= 16 * slack_of(x)))
+            return false;
+    return true;
+}
+
+/* The tokens between which an axis goes farthest. */
+static void find_ends(const axes *x, size_t a, size_t *low, size_t *high)
+{
+    const double *at = positions_of(x, x->claimed, a);
+    *low = *high = 0;
+    for (size_t t = 0; t < x->tokens; t++) {
+        *low = at[t] < at[*low] ? t : *low;
+        *high = at[t] > at[*high] ? t : *high;
+    }
+}
+
+/* Plain shifts first; a relation to the own axis before one to another. */
+static bool relate_to(axes *x, size_t a, size_t from, bool linear)
+{
+    size_t low, high;
+    relation *by = &x->by[a];
+    const double *at = positions_of(x, x->read, a), *was = positions_of(x, x->claimed, from);
+    find_ends(x, from, &low, &high);
+    *by = (relation){.known = true, .from = from, .times = 1};
+    if (linear && was[high] > was[low])
+        by->times = tidied(x, (at[high] - at[low]) / (was[high] - was[low]));
+    by->plus = tidied(x, at[low] - by->times * was[low]);
+    by->known = is_relation(x, a, by);
+    return by->known;
+}
+
+static bool relate(axes *x, size_t a)
+{
+    for (int linear = 0; linear < 2; linear++)
+        for (size_t k = 0; k < x->n; k++)
+            if (relate_to(x, a, (a + k) % x->n, linear > 0))
+                return true;
+    return false;
+}
+
+/* ---- what is said ---- */
+
+#define ORDER "give each axis its own positions, in the order of the claim (axis_order, axes_dims)"
+#define START "check where the positions of each axis begin"
+#define MESH  "let tokens count along the rows: the last axis of the mesh runs fastest"
+#define SCALE "pass positions as they are: not interpolated, not normalized"
+
+static const pe_fault exchanged = {.name = "axes_exchanged",
+                                   .rule =
+                                       "the axes are exchanged: each has the positions of another",
+                                   .remedy = ORDER};
+static const pe_fault shifted = {.name = "axes_shifted",
+                                 .rule =
+                                     "all positions are shifted, on each axis: an offset of {a}",
+                                 .remedy = START};
+static const pe_fault scaled = {
+    .name = "axes_scaled",
+    .rule = "positions of all axes were multiplied by {a}: linear scaling, interpolated or "
+            "normalized",
+    .remedy = SCALE};
+static const pe_fault others = {.name = "axis_positions", .remedy = START "; " ORDER};
+static const pe_fault in_order = {
+    .name = "mesh_transposed",
+    .rule = "tokens are in another order, the mesh grid is transposed: token {a} has the positions "
+            "that the claim gives to token {b}",
+    .remedy = MESH};
+static const pe_fault in_part = {.name = "axis_positions_in_part", .remedy = START};
+
+static bool is_permutation(const axes *x)
+{
+    unsigned seen = 0;
+    for (size_t a = 0; a < x->n; a++) {
+        if (x->by[a].times != 1 || x->by[a].plus != 0)
+            return false;
+        seen |= 1U << x->by[a].from;
+    }
+    return seen == (1U << x->n) - 1;
+}
+
+/* Do all axes have the shift, or all the factor, of the first one? */
+static bool is_even(const axes *x, bool shift)
+{
+    for (size_t a = 0; a < x->n; a++) {
+        const relation *by = &x->by[a];
+        if (by->from != a || by->times != (shift ? 1 : x->by[0].times) ||
+            by->plus != (shift ? x->by[0].plus : 0))
+            return false;
+    }
+    return true;
+}
+
+static bool is_own(const relation *by, size_t a)
+{
+    return by->from == a && by->times == 1 && by->plus == 0;
+}
+
+/* Axis by axis. */
+static void tell_relations(const axes *x, pe_guess *guess)
+{
+    const char *before = "positions of axes are others: ";
+    for (size_t a = 0; a < x->n; a++) {
+        const relation *by = &x->by[a];
+        if (is_own(by, a))
+            continue;
+        pe_buffer_format(&guess->rule, "%saxis %zu ", before, a);
+        before = ", ";
+        if (by->times == 0)
+            pe_guess_format(guess, "is {a} everywhere: constant", by->plus, 0);
+        else if (by->from != a)
+            pe_buffer_format(&guess->rule, "has the positions of axis %zu", by->from);
+        if (by->times != 1 && by->times != 0)
+            pe_guess_format(guess, "was multiplied by {a}", by->times, 0);
+        if (by->plus != 0 && by->times != 0)
+            pe_guess_format(guess, by->times != 1 ? " and is shifted by {a}" : "is shifted by {a}",
+                            by->plus, 0);
+    }
+}
+
+static void make_positions(const axes *x, double *out)
+{
+    for (size_t a = 0; a < x->n; a++) {
+        const double *from = positions_of(x, x->claimed, x->by[a].from);
+        for (size_t t = 0; t < x->tokens; t++)
+            out[a * x->tokens + t] = x->by[a].times * from[t] + x->by[a].plus;
+    }
+}
+
+pe_status pe_axis_positions_set(pe_guess *guess, const double *at, size_t count, pe_problem *why)
+{
+    pe_array list;
+    pe_positions *positions = &pe_values_find(&guess->values, "positions")->positions;
+    pe_status status = pe_array_make(PE_FLOAT64, &positions->shape, &list, why);
+    if (status != PE_OK)
+        return status;
+    memcpy(list.data, at, count * sizeof *at);
+    pe_positions_free(positions);
+    status = pe_positions_from_list(&list, "positions", positions, why);
+    pe_array_free(&list);
+    return status;
+}
+
+static pe_status try_positions(pe_search *s, const axes *x, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = pe_axis_positions_set(guess, x->read, x->n * x->tokens, why);
+    if (status != PE_OK) /* a position beyond the bounds: no such guess */
+        return pe_status_is_ours(status) ? status : PE_OK;
+    return pe_attempts_try(s, guess, why);
+}
+
+static pe_status try_relations(pe_search *s, axes *x, pe_guess *guess, pe_problem *why)
+{
+    const pe_fault *fault = is_permutation(x)   ? &exchanged
+                            : is_even(x, true)  ? &shifted
+                            : is_even(x, false) ? &scaled
+                                                : &others;
+    const relation *by = &x->by[0];
+    make_positions(x, x->read);
+    pe_guess_say(guess, fault, fault->remedy);
+    if (fault == &others)
+        tell_relations(x, guess);
+    else
+        pe_guess_format(guess, fault->rule, fault == &scaled ? by->times : by->plus, 0);
+    return try_positions(s, x, guess, why);
+}
+
+/* ---- tokens in another order, or others in part ---- */
+
+static bool is_token(const axes *x, size_t t, size_t of)
+{
+    for (size_t a = 0; a < x->n; a++)
+        if (x->read[a * x->tokens + t] != x->claimed[a * x->tokens + of])
+            return false;
+    return true;
+}
+
+/* The first token that stands elsewhere, and where it belongs; false: some stand nowhere. */
+static bool find_order(const axes *x, size_t *token, size_t *of)
+{
+    *token = x->tokens;
+    for (size_t t = 0, k; t < x->tokens; t++) {
+        for (k = t; k < x->tokens + t && !is_token(x, t, k % x->tokens);)
+            k++;
+        if (k == x->tokens + t)
+            return false;
+        if (k != t && *token == x->tokens) {
+            *token = t;
+            *of = k % x->tokens;
+        }
+        pe_turn_spend(1 + (k - t));
+    }
+    return *token < x->tokens;
+}
+
+static void round_read(axes *x)
+{
+    for (size_t k = 0; k < x->n * x->tokens; k++)
+        x->read[k] = tidied(x, x->read[k]);
+}
+
+/* The rows from the first to the last that differ, and by how much where all do so alike. */
+static void tell_part(const axes *x, pe_guess *guess)
+{
+    size_t first = x->tokens, last = 0;
+    bool even = true;
+    for (size_t t = 0; t < x->tokens; t++)
+        if (!is_token(x, t, t)) {
+            first = first == x->tokens ? t : first;
+            last = t;
+        }
+    const double by = x->read[first] - x->claimed[first];
+    for (size_t a = 0; a < x->n; a++)
+        for (size_t t = first; t <= last; t++)
+            even = even && x->read[a * x->tokens + t] - x->claimed[a * x->tokens + t] == by;
+    pe_buffer_format(&guess->rule, "from row %zu to row %zu positions of axes are others: ", first,
+                     last);
+    pe_guess_format(guess, even ? "they are shifted by {a}" : "that of axis 0 is {b} in the first",
+                    by, x->read[first]);
+    for (size_t a = 1; a < x->n && !even; a++)
+        pe_guess_format(guess, ", {a}", x->read[a * x->tokens + first], 0);
+    guess->fitted = !even;
+}
+
+static pe_status try_moved(pe_search *s, axes *x, pe_guess *guess, pe_problem *why)
+{
+    size_t token, of = 0;
+    round_read(x);
+    *x->of->work += x->tokens * x->tokens;
+    const bool order = find_order(x, &token, &of);
+    const pe_fault *fault = order ? &in_order : &in_part;
+    pe_guess_say(guess, fault, fault->remedy);
+    if (order)
+        pe_guess_format(guess, fault->rule, (double)token, (double)of);
+    else
+        tell_part(x, guess);
+    return try_positions(s, x, guess, why);
+}
+
+static pe_status try_read(pe_search *s, axes *x, pe_guess *guess, pe_problem *why)
+{
+    bool related = true, as_claimed = true;
+    for (size_t a = 0; a < x->n; a++) {
+        read_axis(x, a);
+        if (!is_read(x, a))
+            return PE_OK;
+        related = relate(x, a) && related;
+        as_claimed = as_claimed && x->by[a].known && is_own(&x->by[a], a);
+    }
+    if (as_claimed || (!related && x->tokens > MOVED_MAX))
+        return PE_OK;
+    return related ? try_relations(s, x, guess, why) : try_moved(s, x, guess, why);
+}
+
+/* ---- positions as claimed: axes or frequencies of the pairs are others ---- */
+
+static const pe_fault dims_other = {
+    .name = "axes_dims",
+    .rule = "pairs are given to the axes in another order: axes_dims was ",
+    .remedy = "set axes_dims as claimed"};
+static const pe_fault one_ladder = {
+    .name = "axes_one_ladder",
+    .rule = "all axes share one ladder of frequencies, as sections of M-RoPE do: exponents count "
+            "on over all pairs of the head",
+    .remedy = "give each axis frequencies of its own: theta^(-2j/d), d its channels (axes_dims)"};
+static const pe_fault theta_of_axis = {
+    .name = "axes_theta",
+    .rule = "the base (theta) of axis {b} was {a}: its frequencies are others",
+    .remedy = "give each axis the theta of the claim (axes_theta, axes_scale)"};
+
+/* The next order of the numbers; false: it was the last one. */
+static bool next_order(double *list, size_t n)
+{
+    size_t i = n - 1, j = n - 1;
+    while (i > 0 && !(list[i - 1] < list[i]))
+        i--;
+    if (i == 0)
+        return false;
+    while (!(list[j] > list[i - 1]))
+        j--;
+    const double swapped = list[i - 1];
+    list[i - 1] = list[j];
+    list[j] = swapped;
+    for (j = n - 1; i < j; i++, j--) {
+        const double last = list[j];
+        list[j] = list[i];
+        list[i] = last;
+    }
+    return true;
+}
+
+static pe_status try_dims(pe_search *s, const pe_guess *claim, const double *order, pe_problem *why)
+{
+    pe_guess guess;
+    pe_status status = pe_guess_copy(claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    pe_value *dims = pe_values_find(&guess.values, "axes_dims");
+    pe_guess_say(&guess, &dims_other, dims_other.remedy);
+    pe_buffer_str(&guess.rule, dims_other.rule);
+    for (size_t a = 0; a < dims->list_length; a++)
+        pe_buffer_format(&guess.rule, a > 0 ? ",%g" : "%g", order[a]);
+    memcpy(dims->list, order, dims->list_length * sizeof *order);
+    status = pe_attempts_try(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+static pe_status try_orders(pe_search *s, const pe_guess *claim, const pe_value *dims,
+                            pe_problem *why)
+{
+    enum { FEW = 4 };
+    double order[FEW];
+    pe_status status = PE_OK;
+    if (dims->list_length > FEW)
+        return PE_OK;
+    memcpy(order, dims->list, dims->list_length * sizeof *order);
+    while (next_order(order, dims->list_length))
+        ;
+    for (size_t a = 0, b = dims->list_length - 1; a < b; a++, b--) { /* the first one */
+        const double last = order[b];
+        order[b] = order[a];
+        order[a] = last;
+    }
+    do
+        if (memcmp(order, dims->list, dims->list_length * sizeof *order) != 0)
+            status = try_dims(s, claim, order, why);
+    while (status == PE_OK && pe_attempts_go_on(s) && next_order(order, dims->list_length));
+    return status;
+}
+
+/* The value takes the list, which is the caller's. */
+static pe_status set_list(pe_guess *guess, const char *name, const double *list, size_t n,
+                          pe_problem *why)
+{
+    pe_value *value = pe_values_find(&guess->values, name);
+    double *copy = malloc(n * sizeof *copy);
+    if (copy == NULL)
+        return pe_fail_memory(why);
+    memcpy(copy, list, n * sizeof *copy);
+    free(value->list);
+    value->list = copy;
+    value->list_length = n;
+    value->present = true;
+    return PE_OK;
+}
+
+static pe_status try_one_ladder(pe_search *s, const pe_guess *claim, const pe_value *dims,
+                                pe_problem *why)
+{
+    pe_guess guess;
+    double pairs[AXES_MAX];
+    pe_status status = pe_guess_copy(claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t a = 0; a < dims->list_length; a++)
+        pairs[a] = dims->list[a] / 2;
+    status = set_list(&guess, "mrope_section", pairs, dims->list_length, why);
+    pe_values_find(&guess.values, "axes_dims")->present = false;
+    pe_guess_say(&guess, &one_ladder, one_ladder.remedy);
+    pe_buffer_str(&guess.rule, one_ladder.rule);
+    if (status == PE_OK)
+        status = pe_attempts_try(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+/* Of the axis, by its slowest pair where the axis goes farthest: a power of the claimed theta. */
+static double read_theta(const axes *x, size_t a, double theta)
+{
+    size_t low, high, slow = x->pairs;
+    const double *w = x->expect->frequency, *at = positions_of(x, x->claimed, a);
+    for (size_t i = 0; i < x->pairs; i++)
+        if (x->axis[i] == a && w[i] < 1 && (slow == x->pairs || w[i] < w[slow]))
+            slow = i;
+    find_ends(x, a, &low, &high);
+    if (slow == x->pairs)
+        return nan("");
+    const double *angle = x->angle + slow * x->tokens;
+    const double turned = wrap(angle[high] - angle[low]) / (at[high] - at[low]);
+    const double read = pow(theta, log(turned) / log(w[slow]));
+    const double digits = pow(10, floor(log10(read)) - 1), tidy = round(read / digits) * digits;
+    return fabs(tidy - read) <= 0.01 * read ? tidy : read;
+}
+
+static pe_status try_thetas(pe_search *s, const axes *x, const pe_guess *claim, pe_problem *why)
+{
+    const pe_value *given = pe_values_find(&claim->values, "axes_theta");
+    const double base = pe_values_real(&claim->values, "rope_theta");
+    pe_status status = PE_OK;
+    for (size_t a = 0; a < x->n && status == PE_OK && pe_attempts_go_on(s); a++) {
+        double list[AXES_MAX];
+        pe_guess guess;
+        for (size_t k = 0; k < x->n; k++)
+            list[k] = given->present ? given->list[k] : base;
+        const double read = read_theta(x, a, list[a]);
+        if (!(read >= 1 && read <= 1e12 && read != list[a]))
+            continue;
+        list[a] = read;
+        status = pe_guess_copy(claim, &guess, why);
+        if (status != PE_OK)
+            break;
+        pe_guess_say(&guess, &theta_of_axis, theta_of_axis.remedy);
+        pe_guess_format(&guess, theta_of_axis.rule, read, (double)a);
+        status = set_list(&guess, "axes_theta", list, x->n, why);
+        if (status == PE_OK)
+            status = pe_attempts_try(s, &guess, why);
+        pe_guess_free(&guess);
+    }
+    return status;
+}
+
+static pe_status try_frequencies(pe_search *s, const axes *x, const pe_guess *claim,
+                                 pe_problem *why)
+{
+    const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
+    if (dims == NULL || !dims->present || dims->list_length != x->n || claim->n_faults > 0)
+        return PE_OK;
+    pe_status status = try_orders(s, claim, dims, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = try_one_ladder(s, claim, dims, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? try_thetas(s, x, claim, why) : status;
+}
+
+/* ---- life ---- */
+
+static pe_status make(axes *x, pe_problem *why)
+{
+    const pe_positions *at = &pe_values_find(&x->of->guess->values, "positions")->positions;
+    x->tokens = x->of->view->tokens;
+    x->pairs = x->expect->geometry.sin_n < x->expect->geometry.cos_n ? x->expect->geometry.sin_n
+                                                                     : x->expect->geometry.cos_n;
+    x->claimed = malloc((2 * x->n + x->pairs) * x->tokens * sizeof *x->claimed);
+    x->axis = calloc(x->pairs + 1, sizeof *x->axis);
+    if (x->claimed == NULL || x->axis == NULL)
+        return pe_fail_memory(why);
+    x->read = x->claimed + x->n * x->tokens;
+    x->angle = x->read + x->n * x->tokens;
+    for (size_t k = 0; k < x->n * x->tokens; k++)
+        x->claimed[k] = pe_positions_at(at, k);
+    return PE_OK;
+}
+
+static pe_status measure(pe_search *s, axes *x, pe_guess *guess, pe_problem *why)
+{
+    pe_status status = make(x, why);
+    double *claimed = malloc((x->pairs * x->tokens + 1) * sizeof *claimed);
+    if (status == PE_OK && claimed == NULL)
+        status = pe_fail_memory(why);
+    if (status == PE_OK)
+        status = read_angles(x, claimed, why);
+    const bool found = status == PE_OK && find_axes(x, claimed);
+    free(claimed);
+    if (found)
+        status = try_frequencies(s, x, guess, why);
+    if (found && status == PE_OK && pe_attempts_go_on(s))
+        status = try_read(s, x, guess, why);
+    free(x->claimed);
+    free(x->axis);
+    return status;
+}
+
+static bool has_axes(const pe_search *s)
+{
+    const pe_upload_view *view = s->whole;
+    return view->axes > 1 && view->axes <= AXES_MAX && !view->width_differs && view->got != NULL &&
+           view->unsent_n == 0 && view->tokens > 1;
+}
+
+static pe_status try_axes(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_expect expect;
+    const pe_comparison of = {s->whole, guess, &s->work};
+    pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    axes x = {.of = &of, .expect = &expect, .n = s->whole->axes};
+    status = pe_expect_probe(&expect, why);
+    if (status == PE_OK)
+        status = measure(s, &x, guess, why);
+    pe_expect_free(&expect);
+    return status;
+}
+
+/* ---- behind another mistake ---- */
+
+static pe_status try_interleaved(pe_search *s, const pe_guess *claim, pe_problem *why)
+{
+    static const pe_fault fault = {
+        .name = "mrope_interleaved",
+        .rule = "sections were interleaved where blocks are claimed, or the reverse",
+        .remedy = "set mrope_interleaved as claimed"};
+    pe_guess guess;
+    pe_value *value = pe_values_find(&claim->values, "mrope_interleaved");
+    if (!pe_values_present(&claim->values, "mrope_section") || value == NULL)
+        return PE_OK;
+    pe_status status = pe_guess_copy(claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    value = pe_values_find(&guess.values, "mrope_interleaved");
+    value->truth = !value->truth;
+    (void)pe_guess_set_choice(&guess.values, "mrope_layout",
+                              value->truth ? "interleaved" : "sections");
+    pe_guess_say(&guess, &fault, fault.remedy);
+    pe_buffer_str(&guess.rule, fault.rule);
+    status = try_axes(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+static pe_status try_behind(pe_search *s, const pe_guess *claim, pe_problem *why)
+{
+    pe_status status = try_interleaved(s, claim, why);
+    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++) {
+        const pe_fault *fault = &pe_faults[f];
+        const bool base = fault->param != NULL && strcmp(fault->param, "rope_theta") == 0;
+        if (base || pe_faults_is_layout(fault))
+            status = pe_attempts_with_fault(s, claim, fault, try_axes, why);
+    }
+    return status;
+}
+
+pe_status pe_axis_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_upload_view *view = s->view;
+    if (!has_axes(s))
+        return PE_OK;
+    s->view = s->whole;
+    pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
+    pe_guess claim;
+    if (status == PE_OK)
+        status = pe_guess_copy(guess, &claim, why);
+    if (status == PE_OK) {
+        status = try_axes(s, guess, why);
+        if (status == PE_OK && pe_attempts_go_on(s))
+            status = try_behind(s, &claim, why);
+        pe_guess_free(&claim);
+    }
+    s->view = view;
+    return status;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* axis_positions.h - tables of several axes: at which position of each axis every token is. */
+#ifndef PE_VERIFY_AXIS_POSITIONS_H
+#define PE_VERIFY_AXIS_POSITIONS_H
+
+#include "verify/attempts.h"
+
+/** Of pairs of several axes: positions are measured axis by axis, and told by how they follow from
+ * the claimed ones; where they are as claimed, the frequencies of the axes are others. */
+pe_try pe_axis_positions_try;
+
+/** Give a guess these positions, [axes][tokens], in the shape of its own.
+ * Errors  INVALID_PARAMETER: one is beyond the bounds. */
+pe_status pe_axis_positions_set(pe_guess *guess, const double *at, size_t count,
+                                pe_problem *why) PE_MUST_CHECK;
+
+#endif
