@@ -321,6 +321,16 @@ static bool make_read(pe_bias *bias)
 #define CHECK_HEADS "make the slopes of all num_heads heads, then take those of this rank"
 #define CHECK_ORDER "keep the order of the heads"
 
+static double to_bfloat16(double slope)
+{
+    return pe_grain_round(&pe_grains[PE_GRAIN_BFLOAT16], slope);
+}
+
+static double to_float16(double slope)
+{
+    return pe_grain_round(&pe_grains[PE_GRAIN_FLOAT16], slope);
+}
+
 static const slope_rule slope_rules[] = {
     {{"slope_sign", "the sign of the slopes was the other one",
       .remedy = "subtract slope times distance: the bias is never above 0"},
@@ -360,6 +370,10 @@ static const slope_rule slope_rules[] = {
     {{"slope_logarithm", "slopes are the exponents, log2 of the claimed slopes",
       .remedy = "raise 2 to them"},
      .of = logarithm_of},
+    {{"bfloat16_slopes", "slopes were rounded to bfloat16", .remedy = "keep slopes in float32"},
+     .of = to_bfloat16},
+    {{"float16_slopes", "slopes were rounded to float16", .remedy = "keep slopes in float32"},
+     .of = to_float16},
     {{"slope_repeated", "slopes are those of {a} heads, repeated: half of the {b} heads twice",
       .remedy = CHECK_HEADS},
      .make = make_half_twice},

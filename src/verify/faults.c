@@ -57,6 +57,11 @@ const pe_fault pe_faults[] = {
      .change = pe_changes_dynamic_factor, .param = "factor", .value = 1,
      .remedy = "scale the base by (f s/L - (f - 1))^(d/(d - 2)), s = seq_len"},
     {"factor", NULL, .change = pe_changes_number, .param = "factor", .value = 1},
+    {"yarn_interpolated",
+     "all pairs were interpolated, none extrapolated: frequencies were divided by factor, as "
+     "linear scaling does (the ramp is 1)",
+     .change = pe_changes_number, .param = "extrapolation_factor", .value = 0,
+     .remedy = "blend the frequencies by the ramp between beta_fast and beta_slow"},
     {"betas_swapped", "beta_fast and beta_slow were swapped", .change = pe_changes_swap,
      .param = "beta_fast", .text = "beta_slow", .remedy = "exchange beta_fast and beta_slow"},
     {"truncate", NULL, .change = pe_changes_truth, .param = "truncate"},

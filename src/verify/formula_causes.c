@@ -106,6 +106,19 @@ static double xpos_base(const formula *f, size_t e, double claimed)
     return pow(claimed_at(f, e), number_of(f, "scale_base") / f->a);
 }
 
+/* Of a cosine or sine; all tensors have as many elements. */
+static double xpos_applied(const formula *f, size_t e, double claimed)
+{
+    const pe_upload_view *view = f->of->view;
+    const size_t own = pe_upload_view_tensor(view, e);
+    size_t u = 0;
+    while (u < view->n_tensors && strcmp(view->claim->uploads[u].name, "scale") != 0)
+        u++;
+    const size_t at = u < view->n_tensors ? view->tensor_at[u] + e - view->tensor_at[own] : e;
+    return u == own || u == view->n_tensors || at >= f->of->elements ? claimed
+                                                                     : claimed * f->of->claimed[at];
+}
+
 static double xpos_zeta(const formula *f, size_t e, double gamma)
 {
     return (2 * (double)(e % f->columns) / (2 * (double)f->columns) + gamma) / (1 + gamma);
@@ -169,6 +182,13 @@ static double scale_unfloored(const formula *f, size_t e, double claimed)
     return 1 + number_of(f, "beta") * log1p(p / number_of(f, "original_max_position_embeddings"));
 }
 
+static double scale_squared(const formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    return claimed * claimed;
+}
+
 /* ---- the decay ---- */
 
 /* The mean over the pairs of a wave, with exponents of 2i over d. */
@@ -229,6 +249,14 @@ static double index_exchanged(const formula *f, size_t e, double claimed)
     const double h = number_of(f, "window_height"), w = number_of(f, "window_width");
     (void)claimed;
     return index_of(f, e, (double[]){1, 2 * h - 1}, (w - 1) * (2 * h - 1) + h - 1);
+}
+
+/* Patches count down the columns. */
+static double index_transposed(const formula *f, size_t e, double claimed)
+{
+    const double h = number_of(f, "window_height"), w = number_of(f, "window_width");
+    (void)claimed;
+    return index_in(f, e, h, (double[]){1, 2 * w - 1}, (h - 1) * (2 * w - 1) + w - 1);
 }
 
 static double read_stride(const formula *f, double *b)
@@ -324,6 +352,14 @@ static double coordinates_own(const formula *f, size_t e, double claimed)
     return last > 0 ? copysign(log2(1 + unfold(claimed) * most / last) / 3, claimed) : claimed;
 }
 
+/* Offsets over the pretrained window, not over that less 1. */
+static double coordinates_whole(const formula *f, size_t e, double claimed)
+{
+    const double most =
+        number_of(f, e % 2 == 0 ? "pretrained_window_height" : "pretrained_window_width");
+    return copysign(log2(1 + unfold(claimed) * (most - 1) / most) / 3, claimed);
+}
+
 static double read_trained(const formula *f, double *b)
 {
     *b = number_of(f, "pretrained_window_height");
@@ -394,11 +430,27 @@ static const row rows[] = {
      {"xpos_exponent", "zeta was made of i/d, half of 2i/d", .remedy = ZETA},
      NULL,
      xpos_half},
+    {"rope/xpos/table",
+     NULL,
+     {"xpos_applied", "cosines and sines were multiplied by the scale: it was applied twice",
+      .remedy = "keep the scale apart, or apply it once"},
+     NULL,
+     xpos_applied},
     {ATTENTION,
      {"scale_unfloored", "positions over the original length were not rounded down: no floor",
       .remedy = "take floor(position / original_max_position_embeddings)"},
      NULL,
      scale_unfloored},
+    {ATTENTION,
+     {"scale_squared", "scales are squared: queries were multiplied twice, or keys, too",
+      .remedy = "multiply queries alone, once"},
+     NULL,
+     scale_squared},
+    {ATTENTION,
+     {"scale_reciprocal", "scales are the reciprocal ones: queries were divided by the scale",
+      .remedy = "multiply queries by the scale"},
+     NULL,
+     xpos_reciprocal},
     {DECAY,
      {"decay_sine", "sines stand where cosines belong: they were exchanged",
       .remedy = "take the mean of cosines"},
@@ -416,6 +468,12 @@ static const row rows[] = {
       .remedy = "multiply the offset of rows by 2 window_width - 1"},
      NULL,
      index_exchanged},
+    {INDEX,
+     {"swin_mesh",
+      "patches count down the columns: the mesh grid is transposed, the order of axes exchanged",
+      .remedy = "let patches count along the rows: indexing=\"ij\""},
+     NULL,
+     index_transposed},
     {INDEX,
      {"swin_stride",
       "the stride of a row of the table was {a}, not 2 window_width - 1 = {b}: off "
@@ -452,6 +510,12 @@ static const row rows[] = {
       .remedy = "divide offsets by pretrained_window_size - 1"},
      NULL,
      coordinates_own},
+    {CPB,
+     {"window_not_less_one",
+      "offsets were divided by the window, not by the window - 1: off by one",
+      .remedy = "divide offsets by pretrained_window_size - 1"},
+     NULL,
+     coordinates_whole},
     {CPB,
      {"pretrained_window", "the pretrained window was {a}, not {b}, on both axes",
       .remedy = "divide offsets by pretrained_window_size - 1"},

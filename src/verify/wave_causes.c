@@ -31,8 +31,54 @@ static bool is_within(const pe_wave_table *t, scope where)
 
 static bool set_flag(const row *of, pe_wave_change *c)
 {
-    *(bool *)((char *)c + of->flag) = true;
+    bool *flag = (bool *)((char *)c + of->flag);
+    *flag = !*flag;
     return is_within(c->of, of->where);
+}
+
+/* value: the claim alternates sines and cosines. */
+static bool set_layout(const row *of, pe_wave_change *c)
+{
+    c->interleaved = !c->interleaved;
+    return !c->of->tensors && c->of->interleaved == (of->value != 0);
+}
+
+/* value: axes that count rows. */
+static bool count_rows(const row *of, pe_wave_change *c)
+{
+    c->running = (unsigned)of->value;
+    return is_within(c->of, IN_GRIDS);
+}
+
+/* value: the axis that is missing. */
+static bool drop_axis(const row *of, pe_wave_change *c)
+{
+    c->along[(size_t)of->value] = 0;
+    return is_within(c->of, IN_GRIDS);
+}
+
+static bool has_units(const pe_wave_table *t)
+{
+    return !t->tensors && t->height > 1 && t->width > 1 && t->unit[PE_ACROSS] > 0 &&
+           t->unit[PE_DOWN] > 0;
+}
+
+/* Units of the claim are 1 where coordinates are whole numbers. */
+static bool leave_units(const row *of, pe_wave_change *c)
+{
+    const double *unit = c->of->unit;
+    (void)of;
+    c->a = c->along[PE_ACROSS] = 1 / unit[PE_ACROSS];
+    c->b = c->along[PE_DOWN] = 1 / unit[PE_DOWN];
+    return has_units(c->of) && (unit[PE_ACROSS] != 1 || unit[PE_DOWN] != 1);
+}
+
+/* value: the axis whose unit both have. */
+static bool take_unit(const row *of, pe_wave_change *c)
+{
+    const size_t from = (size_t)of->value, to = from == PE_ACROSS ? PE_DOWN : PE_ACROSS;
+    c->a = c->along[to] = c->of->unit[from] / c->of->unit[to];
+    return has_units(c->of) && c->a != 1;
 }
 
 static bool take_axis(const row *of, pe_wave_change *c)
@@ -124,14 +170,41 @@ static bool clamp(const row *of, pe_wave_change *c)
     return r > 1 && r < t->rows && !t->forward;
 }
 
+/* From the first row, where the pair that is told best has made no whole turn. */
+static bool read_shift(const row *of, pe_wave_change *c)
+{
+    const pe_wave_table *t = c->of;
+    const size_t best = best_pair(t);
+    (void)of;
+    c->a = c->shift = round(pe_wave_start(t, best) / t->frequency[best] - t->first);
+    return isfinite(c->a) && fabs(c->a) > 1;
+}
+
+static bool hold(const row *of, pe_wave_change *c)
+{
+    const pe_wave_table *t = c->of;
+    const size_t best = best_pair(t);
+    (void)of;
+    c->a = c->held = round(pe_wave_start(t, best) / t->frequency[best]);
+    return isfinite(c->a) && t->height == 1 &&
+           fabs(pe_wave_turn(t, t->of->got, 1, best)) <= 8 * t->of->roundoff + 0x1p-20;
+}
+
+static bool round_places(const row *of, pe_wave_change *c)
+{
+    c->coordinates = &pe_grains[(size_t)of->value];
+    return true;
+}
+
 /* The power of all frequencies. */
 static double read_power(const pe_wave_table *t)
 {
     const size_t best = best_pair(t);
+    const double unit = t->tensors ? 1 : t->unit[t->axis[best]];
     /* axes may be exchanged, too */
     const double across = t->width > 1 ? fabs(pe_wave_turn(t, t->of->got, 1, best)) : 0;
     const double down = t->height > 1 ? fabs(pe_wave_turn(t, t->of->got, t->width, best)) : 0;
-    return log(fmax(across, down)) / log(t->frequency[best]);
+    return log(fmax(across, down) / unit) / log(t->frequency[best] / unit);
 }
 
 static bool set_root(const row *of, pe_wave_change *c)
@@ -140,15 +213,15 @@ static bool set_root(const row *of, pe_wave_change *c)
     return true;
 }
 
-/* Exponents i/n for i/(n - 1), and the like: the number of frequencies of a block is n. */
+/* Of n frequencies exponents are i/(n - 1) in timing signals, else i/n. */
 static bool set_denominator(const row *of, pe_wave_change *c)
 {
     const double n = (double)c->of->pairs / (double)c->of->blocks;
-    c->b = n - 1;
-    c->a = n + of->value;
+    const bool timing = strcmp(c->of->of->view->claim->resource->name, "sinusoidal/timing") == 0;
+    c->b = timing ? n - 1 : n;
+    c->a = c->b + of->value;
     c->power = c->b / c->a;
-    return c->b > 0 && c->a > 0 &&
-           strcmp(c->of->of->view->claim->resource->name, "sinusoidal/timing") == 0;
+    return c->b > 0 && c->a > 0 && !c->of->tensors;
 }
 
 static const char *base_name(const pe_wave_table *t)
@@ -177,6 +250,7 @@ static bool set_base(const row *of, pe_wave_change *c)
 #define ORDER  "let patches count along the rows of the image: k = row width + column"
 #define COUNT  "count coordinates as the claim does: check the offset of the first"
 #define SCALE  "pass coordinates as they are: do not normalize them"
+#define UNITS  "scale and normalize coordinates as claimed, each axis by its own side"
 #define LADDER "check the base and the denominator of the exponents"
 
 #define FLAG(NAME) .make = set_flag, .flag = offsetof(pe_wave_change, NAME)
@@ -231,7 +305,34 @@ static const row rows[] = {
            "leave the class token out of the grid", FLAG(late), .where = IN_GRIDS),
     PE_ROW("one_axis",
            "both axes count patches one after the other, as consecutive text does (1-D)",
-           "give each axis its own coordinate", FLAG(running), .where = IN_GRIDS),
+           "give each axis its own coordinate", .make = count_rows, .value = 3),
+    PE_ROW("one_axis",
+           "rows are the numbers of patches, counted one after the other (a flat index): they were "
+           "not divided by the width",
+           "divide the number of a patch by the width", .make = count_rows, .value = 2),
+    PE_ROW("axis_missing", "columns are missing: their coordinate is 0 in all patches",
+           "give each axis its own coordinate", .make = drop_axis, .value = PE_ACROSS),
+    PE_ROW("axis_missing", "rows are missing: their coordinate is 0 in all patches",
+           "give each axis its own coordinate", .make = drop_axis, .value = PE_DOWN),
+    PE_ROW("coordinates_plain",
+           "coordinates are whole numbers, not scaled or normalized: columns were multiplied by "
+           "{a}, rows by {b} (base_size, interpolation_scale or normalize was ignored)",
+           UNITS, .make = leave_units),
+    PE_ROW("coordinates_of_one_axis",
+           "columns are scaled as rows are, by the height: they were multiplied by {a}", UNITS,
+           .make = take_unit, .value = PE_DOWN),
+    PE_ROW("coordinates_of_one_axis",
+           "rows are scaled as columns are, by the width: they were multiplied by {a}", UNITS,
+           .make = take_unit, .value = PE_ACROSS),
+    PE_ROW("two_pi",
+           "coordinates were not multiplied by 2 pi, the scale: each is {a} times as large", UNITS,
+           .make = scale, .value = 0.15915494309189535),
+    PE_ROW("two_pi", "coordinates were multiplied by 2 pi, {a}: turns were taken for radians",
+           UNITS, .make = scale, .value = 6.283185307179586),
+    PE_ROW("coordinates_shifted", "coordinates are shifted by {a}, distances as of other lengths",
+           COUNT, .make = read_shift),
+    PE_ROW("one_position", "all rows have the same position, {a}: it is constant", COUNT,
+           .make = hold),
     PE_ROW("start_ignored", "positions are shifted: they start at 0, not at {a}", COUNT,
            .make = drop_first),
     PE_ROW("coordinates_scaled", "coordinates are scaled: each was multiplied by {a}", SCALE,
@@ -255,7 +356,9 @@ static const row rows[] = {
     PE_ROW("coordinates_clamped", "distances were clamped at {a}",
            "do not clip distances, or claim that", .make = clamp),
     PE_ROW("waves_interleaved", "the layout is interleaved: sines and cosines alternate",
-           "put all sines before all cosines", FLAG(interleaved), .where = IN_ROWS),
+           "put all sines before all cosines", .make = set_layout),
+    PE_ROW("waves_in_halves", "the layout is that of halves: sines and cosines are not interleaved",
+           "let sines and cosines alternate", .make = set_layout, .value = 1),
     PE_ROW("cos_sin_exchanged",
            "cosines and sines were exchanged: cosines come first in the layout",
            "put the sines first", FLAG(cosine_first)),
@@ -269,11 +372,20 @@ static const row rows[] = {
     PE_ROW("exponents_doubled", "frequencies were squared: exponents are twice the claimed ones",
            LADDER, .make = set_root, .value = 2),
     PE_ROW("freq_shift",
-           "exponents were divided by {a}, not by {b}: the denominator was n, not n - 1", LADDER,
-           .make = set_denominator),
+           "exponents were divided by {a}, not by {b}: the denominator was larger by 1, as n for "
+           "n - 1",
+           LADDER, .make = set_denominator, .value = 1),
     PE_ROW("freq_shift",
-           "exponents were divided by {a}, not by {b}: the denominator was n - 2, not n - 1",
-           LADDER, .make = set_denominator, .value = -2),
+           "exponents were divided by {a}, not by {b}: the denominator was smaller by 1, as n - 1 "
+           "for n",
+           LADDER, .make = set_denominator, .value = -1),
+    PE_ROW("exponents_positive",
+           "frequencies are the reciprocal ones: the sign of the exponents is lost, and they grow",
+           LADDER, .make = set_root, .value = -1),
+    PE_ROW("bfloat16_positions", "positions were rounded to bfloat16", WIDE, .make = round_places,
+           .value = PE_GRAIN_BFLOAT16),
+    PE_ROW("float16_positions", "positions were rounded to float16", WIDE, .make = round_places,
+           .value = PE_GRAIN_FLOAT16),
     PE_ROW("bfloat16_inv_freq", "frequencies (inv_freq) were rounded to bfloat16", WIDE,
            ROUND(BFLOAT16, 1)),
     PE_ROW("bfloat16_angles", "angles were rounded to bfloat16", WIDE, ROUND(BFLOAT16, 2)),

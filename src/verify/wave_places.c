@@ -78,8 +78,12 @@ double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
     const double at_line = fmod(r, line), at_row = floor(r / line);
     const double along = c->mirrored ? line - 1 - at_line : at_line;
     const double lines = c->upside_down ? (double)t->rows / line - 1 - at_row : at_row;
-    const double steps = c->running ? r : across != c->by_columns ? along : lines;
-    double x = (t->first + (t->forward ? steps : -steps) + c->shift) * c->times;
+    const double steps = (c->running >> axis & 1) != 0 ? r
+                         : across != c->by_columns     ? along
+                                                       : lines;
+    double x = (t->first + (t->forward ? steps : -steps) + c->shift) * c->times * c->along[axis];
+    x = isnan(c->held) ? x : c->held;
+    x = c->coordinates == NULL ? x : pe_grain_round(c->coordinates, x);
     x = c->absolute ? fabs(x) : c->negative ? -x : x;
     return fmax(-c->clamp, fmin(c->clamp, x));
 }
@@ -99,8 +103,10 @@ double pe_wave_number(const pe_wave_change *c, size_t e, double *error)
     *error = 0;
     if (at.wave == PLACE)
         return pe_wave_coordinate(c, at.row, at.pair);
-    const double w = c->of->frequency[at.pair], x = c->power == 1 ? w : pow(w, c->power);
-    const double made = pe_wave_coordinate(c, at.row, c->of->axis[at.pair]) *
+    const size_t axis = c->of->axis[at.pair];
+    const double w = c->of->frequency[at.pair], unit = c->of->tensors ? 1 : c->of->unit[axis];
+    const double x = c->power == 1 ? w : unit * pow(w / unit, c->power);
+    const double made = pe_wave_coordinate(c, at.row, axis) *
                         (c->frequencies == NULL ? x : pe_grain_round(c->frequencies, x));
     *error = ANGLE_ERROR * fabs(made);
     const double angle = keep(c->angles, made, error);
@@ -132,6 +138,10 @@ pe_wave_change pe_wave_claimed(const pe_wave_table *t)
                             .times = 1,
                             .power = 1,
                             .clamp = HUGE_VAL,
+                            .along = {1, 1},
+                            .held = nan(""),
+                            .interleaved = t->interleaved,
+                            .cosine_first = t->cosine_first,
                             .width = (double)t->width,
                             .only = PE_GRID_AXES};
 }
@@ -142,8 +152,11 @@ pe_wave_sample pe_wave_sample_at(const pe_wave_table *t, const double *numbers, 
     const pe_upload_view *view = t->of->view;
     if (!t->tensors) {
         const size_t half = t->pairs / t->blocks;
-        const double *at = numbers + row * 2 * t->pairs + pair / half * 2 * half + pair % half;
-        return (pe_wave_sample){at[0], at[half]};
+        const double *block = numbers + row * 2 * t->pairs + pair / half * 2 * half;
+        const size_t at = pair % half, first = t->interleaved ? 2 * at : at;
+        const size_t second = t->interleaved ? first + 1 : at + half;
+        return t->cosine_first ? (pe_wave_sample){block[second], block[first]}
+                               : (pe_wave_sample){block[first], block[second]};
     }
     pe_wave_sample out = {0, 1};
     for (size_t u = 0; u < view->n_tensors; u++) {
@@ -240,18 +253,41 @@ static void plan_angles(pe_wave_table *t)
     pe_values_free(&values);
 }
 
-static double int_of(const pe_wave_table *t, const char *name)
+static double number_of(const pe_wave_table *t, const char *name)
 {
     const pe_value *value = pe_values_find(&t->of->claim->values, name);
-    return value != NULL && value->present ? (double)value->integer : 0;
+    if (value == NULL || !value->present)
+        return 0;
+    return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
+}
+
+static void find_units(pe_wave_table *t)
+{
+    t->unit[PE_ACROSS] = t->unit[PE_DOWN] = 0;
+    for (size_t i = 0; i < t->pairs; i++)
+        t->unit[t->axis[i]] = fmax(t->unit[t->axis[i]], t->frequency[i]);
+}
+
+/* Where the claim has a layout of rows. */
+static void find_layout(pe_wave_table *t)
+{
+    const pe_values *values = &t->of->claim->values;
+    const char *layout = pe_geometry_choice_text(values, "layout");
+    t->interleaved = strcmp(layout, "interleaved") == 0 ||
+                     strcmp(pe_geometry_choice_text(values, "variant"), "conformer") == 0;
+    t->cosine_first = strcmp(layout, "cos_sin") == 0;
 }
 
 /* Frequencies from turns are as exact as sines of small angles are; coordinates may begin anywhere
  * that some value of the claim names. */
 static bool finds_claim(pe_wave_table *t)
 {
-    const double firsts[] = {0, 1, int_of(t, "start_index"), int_of(t, "key_length"),
-                             int_of(t, "key_length") - 1};
+    const double firsts[] = {0,
+                             1,
+                             number_of(t, "offset"),
+                             number_of(t, "start_index"),
+                             number_of(t, "key_length"),
+                             number_of(t, "key_length") - 1};
     for (size_t f = 0; f < PE_LEN(firsts); f++) {
         t->first = firsts[f];
         const pe_wave_change claim = pe_wave_claimed(t);
@@ -276,7 +312,7 @@ static bool set_shape(pe_wave_table *t)
     t->blocks = grid && !t->tensors ? 2 : 1;
     t->pairs = t->tensors ? columns : columns / 2;
     t->rows = view->claim->uploads[main].array.elements / columns;
-    t->width = grid ? (size_t)int_of(t, "width") : t->rows;
+    t->width = grid ? (size_t)number_of(t, "width") : t->rows;
     t->height = t->width > 0 ? t->rows / t->width : 0;
     for (size_t u = 0; u < view->n_tensors; u++)
         if (view->claim->uploads[u].array.elements != t->rows * columns &&
@@ -299,8 +335,10 @@ pe_status pe_wave_table_make(const pe_numbers *plain, pe_wave_table *out, bool *
         pe_wave_table_free(out);
         return pe_fail_memory(why);
     }
+    find_layout(out);
     read_frequencies(out);
     plan_angles(out);
+    find_units(out);
     *made = finds_claim(out);
     return PE_OK;
 }

@@ -14,7 +14,9 @@ typedef struct pe_wave_table {
     bool tensors;                      /* cosines, sines and angles apart; else a row has both */
     bool forward;                      /* coordinates rise from row to row */
     size_t blocks;                     /* of sines, then cosines, in a row */
+    bool interleaved, cosine_first;    /* or sines and cosines alternate; the other way round */
     double first;                      /* coordinate of row 0, on all axes */
+    double unit[PE_GRID_AXES];         /* the fastest frequency of the axis: of a row both waves */
     double *frequency;                 /* [pairs] owned */
     size_t *axis;                      /* [pairs] owned */
 } pe_wave_table;
@@ -22,12 +24,16 @@ typedef struct pe_wave_table {
 /** Another table: each number says how it differs. */
 typedef struct pe_wave_change {
     const pe_wave_table *of;
-    double shift, times, power, clamp;            /* of coordinates; of frequencies, w^power */
-    const pe_grain *frequencies, *angles, *waves; /* types that they were rounded to; or NULL */
-    double width;                                 /* of a line, in which rows are counted */
+    double shift, times, power, clamp; /* of coordinates; of frequencies, unit (w/unit)^power */
+    double along[PE_GRID_AXES];        /* what the coordinate of each axis is multiplied by, too */
+    double held;                       /* the coordinate of all rows; NAN: each has its own */
+    /* types that they were rounded to; or NULL */
+    const pe_grain *coordinates, *frequencies, *angles, *waves;
+    double width;                       /* of a line, in which rows are counted */
     bool by_columns, backward;          /* rows go down first; from the last to the first */
     bool mirrored, upside_down;         /* lines run from right to left, from below */
-    bool late, running;                 /* a row of zeros comes first; both axes count rows */
+    bool late;                          /* a row of zeros comes first */
+    unsigned running;                   /* axes that count rows: bit PE_ACROSS, bit PE_DOWN */
     bool exchanged, absolute, negative; /* axes; coordinates */
     size_t only; /* the axis whose coordinates all pairs have; PE_GRID_AXES: none */
     bool interleaved, cosine_first, mixed, sine_negative;
