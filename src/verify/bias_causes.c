@@ -180,7 +180,15 @@ static bool make_bias_max(pe_bias *bias)
     bias->b = bias_max(bias);
     for (size_t h = 0; h < bias->heads; h++)
         bias->made[h] = exp2(-bias->a * (head_at(bias, h) + 1) / num_heads(bias));
-    return bias->a > 0;
+    return bias->a > 0 && bias->a != bias->b;
+}
+
+/* Exponents evenly spaced, whatever the number of heads. */
+static bool make_formula(pe_bias *bias)
+{
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = exp2(-bias_max(bias) * (head_at(bias, h) + 1) / num_heads(bias));
+    return true;
 }
 
 static bool make_half_twice(pe_bias *bias)
@@ -345,6 +353,12 @@ static const slope_rule slope_rules[] = {
       "heads, without a stride of 2",
       .remedy = "take the first, third, fifth ... slope of the next power of two for extra heads"},
      .make = make_next_places},
+    {{"variant",
+      "the variant was formula: exponents are evenly spaced, as if the number of heads were a "
+      "power "
+      "of two",
+      .remedy = "set variant as claimed"},
+     .make = make_formula},
     {{"slope_heads", "slopes are those of {a} heads, not of {b}: num_heads was {a}",
       .remedy = CHECK_HEADS},
      .make = make_other_heads},
@@ -422,7 +436,8 @@ static const pe_fault mask_value = {"mask_value", "masked keys hold {a}, not the
 typedef struct bias_law {
     const pe_bias *bias;
     const pe_bias_rule *rule;
-    double a;
+    double a, times; /* of the slopes */
+    double (*at)(const pe_bias *bias, double query, double key, double a);
 } bias_law;
 
 static double at_law(const void *context, size_t e, double claimed, double *error)
@@ -432,9 +447,9 @@ static double at_law(const void *context, size_t e, double claimed, double *erro
     const pe_bias *bias = by->bias;
     const size_t key = e % bias->keys, row = e / bias->keys;
     const double query = bias->first + (double)(row % bias->queries);
-    const double d = by->rule->at(bias, query, (double)key, by->a);
+    const double d = by->at(bias, query, (double)key, by->a);
     (void)claimed;
-    return isnan(d) ? bias->mask : 0.0 - bias->made[row / bias->queries] * d;
+    return isnan(d) ? bias->mask : 0.0 - by->times * bias->made[row / bias->queries] * d;
 }
 
 static bool make(const slope_rule *rule, pe_bias *bias, pe_numbers_cause *cause)
@@ -492,6 +507,43 @@ static pe_status explain_slopes(pe_bias *bias, const bias_law *by, simplicity pa
     return status;
 }
 
+/* By how much all slopes are larger, whatever their order: a tidy number. */
+static double read_factor(const pe_bias *bias)
+{
+    double most = 0, claimed = 0;
+    for (size_t h = 0; h < bias->heads; h++) {
+        most = fabs(bias->read[h]) > fabs(most) ? bias->read[h] : most;
+        claimed = fmax(claimed, bias->claimed[h]);
+    }
+    return claimed > 0 ? pe_numbers_tidy(most / claimed) : 1;
+}
+
+/* Other slopes, each times the same number: two causes, of claimed distances. */
+static pe_status explain_multiples(pe_bias *bias, const bias_law *claimed, size_t *found,
+                                   pe_problem *why)
+{
+    static const pe_bias_rule negative = {
+        .fault = {"slope_sign", "the sign of the slopes was the other one",
+                  .remedy = "subtract slope times distance: the bias is never above 0"}};
+    static const pe_bias_rule multiplied = {.fault = {"slopes_scaled",
+                                                      "slopes were multiplied by {a}",
+                                                      .remedy = "add the bias as it is"}};
+    const double factors[] = {read_factor(bias), -1};
+    pe_status status = PE_OK;
+    for (size_t f = 0; f < PE_LEN(factors) && status == PE_OK && *found == 0; f++) {
+        const double a = factors[f];
+        const bias_law by = {bias, a == -1 ? &negative : &multiplied, a, a, claimed->at};
+        if (a == 0 || a == 1)
+            continue;
+        for (size_t h = 0; h < bias->heads; h++)
+            bias->read[h] /= a;
+        status = explain_slopes(bias, &by, TWO_CAUSES, found, why);
+        for (size_t h = 0; h < bias->heads; h++)
+            bias->read[h] *= a;
+    }
+    return status;
+}
+
 static pe_status explain_with(pe_bias *bias, const bias_law *by, simplicity pass, size_t *found,
                               pe_problem *why)
 {
@@ -525,8 +577,10 @@ static pe_status explain(pe_bias *bias, pe_problem *why)
                 break;
             if (!follows(bias, r, &a))
                 continue;
-            const bias_law by = {bias, &pe_bias_rules[r], a};
+            const bias_law by = {bias, &pe_bias_rules[r], a, 1, pe_bias_rules[r].at};
             status = explain_with(bias, &by, pass, &found, why);
+            if (r == 0 && pass == TWO_CAUSES && found == 0 && status == PE_OK)
+                status = explain_multiples(bias, &by, &found, why);
         }
     return status;
 }

@@ -8,6 +8,7 @@
 #include "base/turns.h"
 #include "verify/bias_causes.h"
 #include "verify/bucket_causes.h"
+#include "verify/faults.h"
 #include "verify/formula_causes.h"
 #include "verify/mrope_id_causes.h"
 #include "verify/place_causes.h"
@@ -90,6 +91,19 @@ static pe_status read_all(const pe_numbers *plain, pe_problem *why)
     return status;
 }
 
+/* Elements of rounded slopes may have few bits, too. */
+static bool are_asked(const pe_search *s)
+{
+    const pe_report *report = s->report;
+    size_t rounded = 0;
+    for (size_t f = 0; f < report->n_findings; f++)
+        for (size_t g = 0; g < pe_faults_n; g++)
+            rounded += strcmp(report->findings[f].faults[0], pe_faults[g].name) == 0 &&
+                       pe_faults_is_grain(&pe_faults[g]);
+    return report->n_findings == 0 || (rounded >= report->n_findings &&
+                                       strcmp(s->view->claim->resource->encoding, "alibi") == 0);
+}
+
 pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     double *claimed;
@@ -104,7 +118,7 @@ pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
                               .elements = view->elements,
                               .roundoff = whole ? 0 : pe_upload_view_roundoff(view),
                               .search = s,
-                              .asked = !pe_attempts_found(s)};
+                              .asked = are_asked(s)};
     if (status == PE_OK && claimed != NULL && !pe_attempts_given_up(s))
         status = read_all(&plain, why);
     free(claimed);

@@ -329,3 +329,8 @@ bool pe_faults_is_layout(const pe_fault *fault)
             return true;
     return false;
 }
+
+bool pe_faults_is_grain(const pe_fault *fault)
+{
+    return fault->change == pe_precision_store;
+}

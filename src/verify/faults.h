@@ -24,6 +24,9 @@ bool pe_faults_apply(const pe_fault *fault, pe_guess *guess) PE_MUST_CHECK;
 /** Does it put the pairs elsewhere, or exchange what they hold? */
 bool pe_faults_is_layout(const pe_fault *fault);
 
+/** Does it round or cut each element to a narrower type? */
+bool pe_faults_is_grain(const pe_fault *fault);
+
 /** Does the last fault of the guess hold for most elements only? */
 bool pe_faults_hold_mostly(const pe_guess *guess);
 

@@ -51,6 +51,16 @@ static pe_pattern_two angles(const pe_pattern_wave *x)
     return (pe_pattern_two){x->angle, x->angle};
 }
 
+static pe_pattern_two clipped_cosine(const pe_pattern_wave *x)
+{
+    return (pe_pattern_two){fmax(x->cosine, 0), x->sine};
+}
+
+static pe_pattern_two clipped(const pe_pattern_wave *x)
+{
+    return (pe_pattern_two){fmax(x->cosine, 0), fmax(x->sine, 0)};
+}
+
 static pe_pattern_two in_unit(const pe_pattern_wave *x)
 {
     return (pe_pattern_two){(1 + x->cosine) / 2, (1 + x->sine) / 2};
@@ -140,6 +150,27 @@ static pe_pattern_two channels_exchanged(const pe_pattern_wave *x)
     return (pe_pattern_two){x->b * x->cosine + x->a * x->sine, x->a * x->cosine - x->b * x->sine};
 }
 
+static pe_pattern_two conjugated(const pe_pattern_wave *x)
+{
+    return (pe_pattern_two){x->a * x->cosine + x->b * x->sine, x->a * x->sine - x->b * x->cosine};
+}
+
+static pe_pattern_two sine_first_added(const pe_pattern_wave *x)
+{
+    return (pe_pattern_two){x->a + x->sine, x->b + x->cosine};
+}
+
+static pe_pattern_two cosine_first_added(const pe_pattern_wave *x)
+{
+    return (pe_pattern_two){x->a + x->cosine, x->b + x->sine};
+}
+
+static pe_pattern_two with_input(const pe_pattern_wave *x)
+{
+    return (pe_pattern_two){x->a + x->a * x->cosine - x->b * x->sine,
+                            x->b + x->b * x->cosine + x->a * x->sine};
+}
+
 /* ---- the rows ---- */
 
 #define COPY  "keep the order of the columns when tables are concatenated or repeated"
@@ -172,6 +203,20 @@ const pe_pattern pe_pattern_values[] = {
            .make = waves_exchanged),
     PE_ROW("channels_exchanged", "the two channels of each pair are exchanged in the output", COPY,
            .of = PE_VECTORS, .make = channels_exchanged),
+    PE_ROW("input_conjugated",
+           "the second channel of each pair was negated before it was rotated: a conjugate, with "
+           "the opposite sign",
+           HALF, .of = PE_VECTORS, .make = conjugated),
+    PE_ROW("waves_added",
+           "waves were added to the vectors, sines first, as sinusoidal encodings are: not a "
+           "rotation",
+           HALF, .of = PE_VECTORS, .make = sine_first_added),
+    PE_ROW("waves_added",
+           "waves were added to the vectors, cosines first: not a rotation, not a product", HALF,
+           .of = PE_VECTORS, .make = cosine_first_added),
+    PE_ROW("input_added",
+           "the input was added to the rotated vectors, as a residual: it is in the output twice",
+           "write the rotated vectors, do not add them", .of = PE_VECTORS, .make = with_input),
     PE_ROW("sine_negative", "sines have the opposite sign", SIGN, .of = PE_TABLES,
            .make = sine_negative),
     PE_ROW("cosine_negative", "cosines have the opposite sign: they are negated", SIGN,
@@ -196,6 +241,10 @@ const pe_pattern pe_pattern_values[] = {
            .of = PE_TABLES, .make = tangent),
     PE_ROW("angles", "angles stand in the place of waves: no cosine or sine was taken of them",
            "take cosines and sines of the angles", .of = PE_TABLES, .make = angles),
+    PE_ROW("cosine_clipped", "cosines are clipped to [0, 1]: negative ones are 0",
+           "take cosines and sines as they are", .of = PE_TABLES, .make = clipped_cosine),
+    PE_ROW("waves_clipped", "waves are clipped to [0, 1]: negative ones are 0",
+           "take cosines and sines as they are", .of = PE_TABLES, .make = clipped),
     PE_ROW("unit_interval", "waves were mapped from [-1, 1] to [0, 1]: halved, with 0.5 added",
            "take cosines and sines as they are", .of = PE_TABLES, .make = in_unit),
     PE_ROW("overwritten_in_place",
