@@ -153,11 +153,25 @@ static bool is_read(const axes *x, size_t a)
 
 /* ---- how they follow from the claimed ones ---- */
 
-/* A whole number where it may be one; of types that tell more, a multiple of 1/GRAIN. */
-static double tidied(const axes *x, double number)
+/* How far off a position may be that the fastest pair of the axis tells. */
+static double error_of(const axes *x, size_t a)
 {
-    const double whole = round(number);
-    return fabs(number - whole) <= 16 * slack_of(x) ? whole : round(number * GRAIN) / GRAIN;
+    double fastest = 0;
+    for (size_t i = 0; i < x->pairs; i++)
+        if (x->axis[i] == a)
+            fastest = fmax(fastest, x->expect->frequency[i]);
+    return fmin((1e-4 + 4 * pe_upload_view_roundoff(x->of->view)) / fastest, 0.2);
+}
+
+/* The simplest fraction that it may be. */
+static double tidied(double number, double error)
+{
+    for (double parts = 1; parts <= 12; parts++) {
+        const double near = round(number * parts) / parts;
+        if (fabs(number - near) <= error)
+            return near;
+    }
+    return round(number * GRAIN) / GRAIN;
 }
 
 static bool is_relation(const axes *x, size_t a, const relation *by)
@@ -185,12 +199,14 @@ static bool relate_to(axes *x, size_t a, size_t from, bool linear)
 {
     size_t low, high;
     relation *by = &x->by[a];
+    const double error = error_of(x, a);
     const double *at = positions_of(x, x->read, a), *was = positions_of(x, x->claimed, from);
     find_ends(x, from, &low, &high);
     *by = (relation){.known = true, .from = from, .times = 1};
     if (linear && was[high] > was[low])
-        by->times = tidied(x, (at[high] - at[low]) / (was[high] - was[low]));
-    by->plus = tidied(x, at[low] - by->times * was[low]);
+        by->times = tidied((at[high] - at[low]) / (was[high] - was[low]),
+                           2 * error / (was[high] - was[low]));
+    by->plus = tidied(at[low] - by->times * was[low], error);
     by->known = is_relation(x, a, by);
     return by->known;
 }
@@ -359,8 +375,11 @@ static bool find_order(const axes *x, size_t *token, size_t *of)
 
 static void round_read(axes *x)
 {
-    for (size_t k = 0; k < x->n * x->tokens; k++)
-        x->read[k] = tidied(x, x->read[k]);
+    for (size_t a = 0; a < x->n; a++) {
+        const double error = error_of(x, a);
+        for (size_t t = 0; t < x->tokens; t++)
+            x->read[a * x->tokens + t] = tidied(x->read[a * x->tokens + t], error);
+    }
 }
 
 /* The rows from the first to the last that differ, and by how much where all do so alike. */
@@ -542,34 +561,59 @@ static double read_theta(const axes *x, size_t a, double theta)
         return nan("");
     const double *angle = x->angle + slow * x->tokens;
     const double turned = wrap(angle[high] - angle[low]) / (at[high] - at[low]);
-    const double read = pow(theta, log(turned) / log(w[slow]));
-    const double digits = pow(10, floor(log10(read)) - 1), tidy = round(read / digits) * digits;
-    return fabs(tidy - read) <= 0.01 * read ? tidy : read;
+    return pow(theta, log(turned) / log(w[slow]));
+}
+
+/* To so many digits, as a person would have written it. */
+static double to_digits(double number, int digits)
+{
+    const double unit = pow(10, floor(log10(number)) + 1 - digits);
+    return round(number / unit) * unit;
+}
+
+/* Of one axis, or (a = n) of all. */
+static pe_status try_theta(pe_search *s, const axes *x, const pe_guess *claim, size_t a,
+                           double theta, pe_problem *why)
+{
+    static const pe_fault all = {.name = "rope_theta",
+                                 .rule = "rope_theta, the base of all axes, was {a}",
+                                 .remedy = "set rope_theta as claimed"};
+    const pe_value *given = pe_values_find(&claim->values, "axes_theta");
+    const double base = pe_values_real(&claim->values, "rope_theta");
+    const pe_fault *fault = a < x->n ? &theta_of_axis : &all;
+    double list[AXES_MAX];
+    pe_guess guess;
+    if (!(theta >= 1 && theta <= 1e12))
+        return PE_OK;
+    for (size_t k = 0; k < x->n; k++)
+        list[k] = k == a || a == x->n ? theta : given->present ? given->list[k] : base;
+    pe_status status = pe_guess_copy(claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    pe_guess_say(&guess, fault, fault->remedy);
+    pe_guess_format(&guess, fault->rule, theta, (double)a);
+    status = set_list(&guess, "axes_theta", list, x->n, why);
+    if (status == PE_OK)
+        status = pe_attempts_try(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
 }
 
 static pe_status try_thetas(pe_search *s, const axes *x, const pe_guess *claim, pe_problem *why)
 {
     const pe_value *given = pe_values_find(&claim->values, "axes_theta");
-    const double base = pe_values_real(&claim->values, "rope_theta");
     pe_status status = PE_OK;
-    for (size_t a = 0; a < x->n && status == PE_OK && pe_attempts_go_on(s); a++) {
-        double list[AXES_MAX];
-        pe_guess guess;
-        for (size_t k = 0; k < x->n; k++)
-            list[k] = given->present ? given->list[k] : base;
-        const double read = read_theta(x, a, list[a]);
-        if (!(read >= 1 && read <= 1e12 && read != list[a]))
-            continue;
-        list[a] = read;
-        status = pe_guess_copy(claim, &guess, why);
-        if (status != PE_OK)
-            break;
-        pe_guess_say(&guess, &theta_of_axis, theta_of_axis.remedy);
-        pe_guess_format(&guess, theta_of_axis.rule, read, (double)a);
-        status = set_list(&guess, "axes_theta", list, x->n, why);
-        if (status == PE_OK)
-            status = pe_attempts_try(s, &guess, why);
-        pe_guess_free(&guess);
+    for (size_t a = 0; a < x->n && status == PE_OK; a++) {
+        const double was =
+            given->present ? given->list[a] : pe_values_real(&claim->values, "rope_theta");
+        const double read = read_theta(x, a, was);
+        for (int digits = 1; digits <= 4 && isfinite(read) && status == PE_OK; digits++) {
+            const double theta = to_digits(read, digits);
+            if (theta != was && pe_attempts_go_on(s))
+                status = try_theta(s, x, claim, a, theta, why);
+            if (theta != was && pe_attempts_go_on(s) && status == PE_OK)
+                status = try_theta(s, x, claim, x->n, theta, why);
+        }
     }
     return status;
 }

@@ -628,6 +628,21 @@ static void tell_runs(const pe_cause *cause, pe_buffer *out)
         }
 }
 
+static const pe_fault unscaled_shift = {
+    .name = "position_plus_unscaled",
+    .rule = "positions were larger by {a}, and not scaled: linear scaling by {b} was ignored",
+    .remedy = "apply the linear scaling of the claim (rope_scaling), and check the offset of the "
+              "cache: past_key_values length, start_pos"};
+
+/* Are shifted positions multiplied by the very factor that linear scaling divides them by? */
+static bool is_unscaled(const pe_cause *cause, const pe_guess *guess)
+{
+    const double shift = cause->b / cause->a;
+    return pe_geometry_has_rope_type(&guess->values, "linear") &&
+           fabs(cause->a - pe_values_real(&guess->values, "factor")) < NEAR &&
+           fabs(shift - round(shift)) < NEAR;
+}
+
 void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
 {
     const rule *of = (const rule *)cause->fault;
@@ -643,6 +658,11 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     }
     guess->distortion.positions.move = move;
     guess->distortion.positions.cause = cause;
+    if (of->read == read_line && is_unscaled(cause, guess)) {
+        pe_guess_say(guess, &unscaled_shift, unscaled_shift.remedy);
+        pe_guess_format(guess, unscaled_shift.rule, cause->b / cause->a, cause->a);
+        return;
+    }
     pe_guess_say(guess, cause->fault, of->remedy);
     guess->fitted |= of->read == read_multiple || of->read == read_line || of == &listed;
     pe_guess_format(guess, of->fault.rule, cause->a, cause->b);

@@ -570,7 +570,7 @@ static bool find_tensor(const pe_numbers *plain, const row *by, formula *out)
         return false;
     const pe_shape *shape = &view->claim->uploads[u].array.shape;
     out->first = view->tensor_at[u];
-    out->end = view->tensor_at[u + 1];
+    out->end = view->tensor_at[by->tensor != NULL ? u + 1 : view->n_tensors];
     out->columns = shape->ndim > 1 ? shape->dim[shape->ndim - 1] : 1;
     return out->end > out->first;
 }

@@ -93,6 +93,10 @@ ALIBI_ROWS = [
     ("a: distances halved", "linear|bias_scale|heads", [ALIBI], {"distance": lambda i, j: np.abs(i - j) / 2}, ""),
     ("a: by query, not by distance", "form|distance_form", [ALIBI], {"distance": lambda i, j: i + 0 * j}, ""),
     ("a: root of distances", "distance_form", [ALIBI], {"distance": lambda i, j: np.sqrt(np.abs(i - j))}, ""),
+    ("a: slopes in bfloat16", "low16|bf16", [ALIBI12, {**ALIBI12, "query_length": 12}], {"m": lambda h: arrays.rounded(slopes(h), "bfloat16")}, ""),
+    ("a: slopes in float16", "low16|f16", [ALIBI12], {"m": lambda h: arrays.rounded(slopes(h), "float16")}, ""),
+    ("a: slopes of the formula, negative", ["variant", "bias_sign"], [ALIBI12], {"m": lambda h: -slopes(h, variant="formula")}, ""),
+    ("a: heads in reverse, added twice", ["head_order", "bias_scale"], [ALIBI, CAUSAL], {"m": lambda h: 2 * slopes(h)[::-1]}, ""),
     ("a: window restarts every 8", "wrap|restart|distance_form", [ALIBI], {"distance": lambda i, j: np.abs(i - j) % 8}, ""),
 ]
 CHANGES = [
@@ -135,7 +139,8 @@ def alibi_case(name, words, claim, got, v, cite=""):
     upload = "json" if np.isinf(right).any() or v % 2 == 0 else "npy"
     member = "bias" if upload == "json" and not np.isnan(got).any() and not np.isposinf(got).any() else "table"
     body = {"encoding": pick(["alibi", "alibi/bias"], v) if member == "bias" else "alibi/bias", "parameters": claim, "member": member}
-    return Case(f"{name} [{store}, {claim.get('form', 'symmetric')}, {claim['num_heads']} heads]", "alibi", body, {"": got}, store, [words],
+    words = words if isinstance(words, list) else [words]
+    return Case(f"{name} [{store}, {claim.get('form', 'symmetric')}, {claim['num_heads']} heads]", "alibi", body, {"": got}, store, words,
                 {"": right}, {"": allowed}, upload, cite)
 
 
@@ -189,10 +194,10 @@ def shaw(c, k=None, low=0, sign=1, clip=True, add=None):
     return d + (k if add is None else add)
 
 
-def swin(c, width=None, sign=1, swap=False, stride=None, shift=None):
+def swin(c, width=None, sign=1, swap=False, stride=None, shift=None, mesh="ij"):
     """Liu et al., arXiv:2103.14030: the index into the table of (2h - 1)(2w - 1) offsets."""
     h, w = c["window_height"], c["window_width"]
-    y, x = (a.reshape(-1) for a in np.meshgrid(np.arange(h), np.arange(w), indexing="ij"))
+    y, x = (a.reshape(-1) for a in np.meshgrid(np.arange(h), np.arange(w), indexing=mesh))
     dy, dx = sign * (y[:, None] - y), sign * (x[:, None] - x)
     if swap:
         return (dx + w - 1) * (2 * h - 1) + dy + h - 1
@@ -200,21 +205,21 @@ def swin(c, width=None, sign=1, swap=False, stride=None, shift=None):
     return (dy + up) * (stride or 2 * w - 1) + dx + left
 
 
-def coordinates(c, pretrained=None, log=np.log2, times=8.0, over=8.0, order=1, sign=True):
+def coordinates(c, pretrained=None, log=np.log2, times=8.0, over=8.0, order=1, sign=True, less=1):
     """Swin v2's log-spaced offsets: arXiv:2111.09883."""
     def axis(name):
         n = c["window_" + name]
-        last = (pretrained or c.get("pretrained_window_" + name, n)) - 1
+        last = (pretrained or c.get("pretrained_window_" + name, n)) - less
         x = np.arange(1 - n, n) * times / last
         y = log(1 + np.abs(x)) / log(over)
         return np.sign(x) * y if sign else y
     return np.stack(np.meshgrid(axis("height"), axis("width"), indexing="ij")[::order], -1)
 
 
-def scale(c, beta=None, length=None, offset=0, log=np.log1p, floor=np.floor, plus=1.0):
+def scale(c, beta=None, length=None, offset=0, log=np.log1p, floor=np.floor, plus=1.0, power=1):
     """The attention temperature of Llama 4: 1 + beta ln(1 + floor(p / original length))."""
     p = ladder.span(c["positions"]) + offset
-    return plus + (c.get("beta", 0.1) if beta is None else beta) * log(floor(p / (length or c["original_max_position_embeddings"])))
+    return (plus + (c.get("beta", 0.1) if beta is None else beta) * log(floor(p / (length or c["original_max_position_embeddings"])))) ** power
 
 
 def decay(c, base=None, mean=True, sine=False, d=None):
@@ -281,6 +286,7 @@ FUNCTIONS = [
         ("w: stride 2w, not 2w - 1", "stride|off", SWIN, {"stride": 12}, ""),
         ("w: not moved to 0", "offset|distance_shift", SWIN, {"shift": (0, 0)}, ""),
         ("w: into the table of a window of 12", "stride|pretrained", SWIN, {"stride": 23, "shift": (11, 11)}, ""),
+        ("w: meshgrid transposed", "axes", SWIN, {"mesh": "xy"}, ""),
         ("w: moved by h and w", "offset|distance_shift", SWIN, {"shift": (4, 6)}, ""),
     ]),
     ("swin/coordinates", coordinates, "float", [
@@ -290,6 +296,7 @@ FUNCTIONS = [
         ("c: no logarithm", "log|scale_of|shape_wave", CPB, {"log": lambda x: x - 1 + 1e-12, "over": 9.0}, ""),
         ("c: rows and columns exchanged", "axes", CPB, {"order": -1}, ""),
         ("c: sign lost", "absolute", CPB, {"sign": False}, ""),
+        ("c: over the window, not the window - 1", "off", CPB, {"less": 0}, ""),
         ("c: times 4", "scale_of|linear", CPB, {"times": 4.0}, ""),
     ]),
     ("rope/attention-scale", scale, "float", [
@@ -300,6 +307,8 @@ FUNCTIONS = [
         ("m: not floored", "fraction", SCALE, {"floor": lambda x: x}, ""),
         ("m: log2", "log|beta|scale_of", SCALE, {"log": lambda x: np.log2(1 + x)}, ""),
         ("m: 1 not added", "offset|amplitude|shift|missing_one", SCALE, {"plus": 0.0}, ""),
+        ("m: of queries and of keys", "squared", SCALE, {"power": 2}, ""),
+        ("m: divided by", "reciprocal", SCALE, {"power": -1}, ""),
         ("m: always 1", "beta|stuck|constant", SCALE, {"beta": 0.0}, ""),
     ]),
     ("rope/decay", decay, "float", [

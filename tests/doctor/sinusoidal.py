@@ -181,12 +181,13 @@ def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0
     return np.concatenate(parts, -1)
 
 
-def timing(c, start=None, n=None, top=None, low=None, layout="sin_cos"):
+def timing(c, start=None, n=None, top=None, low=None, layout="sin_cos", w=None, step=None):
     """tensor2tensor's get_timing_signal_1d, whose code multiplies by the shortest timescale."""
     half = c["d_model"] // 2
     low, top = low or c.get("min_timescale", 1.0), top or c.get("max_timescale", 1e4)
-    w = np.power(top / low, -np.arange(half) / max((n or half - 1), 1)) * low
-    a = (np.arange(c["length"]) + (c.get("start_index", 0) if start is None else start))[:, None] * w
+    own = np.power(top / low, -np.arange(half) / max((n or half - 1), 1)) * low
+    steps = np.arange(c["length"]) + (c.get("start_index", 0) if start is None else start)
+    a = (steps if step is None else np.full(len(steps), step))[:, None] * (own if w is None else w(own))
     return laid_out(np.sin(a), np.cos(a), layout)
 
 
@@ -198,7 +199,28 @@ def relative(c, distances=None, layout="sin_cos", sign=1, base=1e4):
     return laid_out(np.sin(sign * d[:, None] * w), np.cos(d[:, None] * w), layout)
 
 
+def measured_grid(c, over=None, offset=None, base=1e4, order=None, layout=None):
+    """Coordinates of DETR, over the side and times 2 pi, or of diffusers, i * base_size / side; over: by what each axis is divided."""
+    sides = c["height"], c["width"]
+    units = [c["base_size"] / n if "base_size" in c else 2 * np.pi / (n + 1e-6) for n in sides] if over is None else over(sides)
+    w = np.power(base, -np.arange(c["d_model"] // 4) / (c["d_model"] // 4))
+    offset = c.get("offset", 0) if offset is None else offset
+    parts = [laid_out(np.sin(a), np.cos(a), layout or c.get("layout", "sin_cos")) for a in (
+        ((p.reshape(-1, 1) + offset) * u) * w for p, u in zip(np.meshgrid(*map(np.arange, sides), indexing="ij"), units))]
+    return np.concatenate(parts if (order or c.get("axis_order", "wh")) == "hw" else parts[::-1], -1)
+
+
+def conformer(c, **changes):
+    """The distances of a Conformer, key_length - 1 down to 1 - query_length, interleaved; of queries behind a memory."""
+    q, k = c["query_length"], c.get("key_length", c["query_length"])
+    change = changes.pop("distances", lambda d: d)
+    return relative(c, distances=lambda _: change(np.arange(k - 1, -q, -1)), layout=changes.pop("layout", "interleaved"), **changes)
+
+
 GRID = {"d_model": 64, "height": 6, "width": 10}
+DETR = {"d_model": 64, "height": 7, "width": 11, "normalize": True, "offset": 1, "axis_order": "hw", "layout": "interleaved"}
+BASED = {"d_model": 64, "height": 8, "width": 12, "base_size": 16}
+CONFORMER = {"d_model": 64, "query_length": 24, "key_length": 30, "variant": "conformer"}
 SIGNAL = {"d_model": 64, "length": 48, "start_index": 3}
 RELATIVE = {"d_model": 64, "query_length": 24}
 FUNCTIONS = [
@@ -228,8 +250,29 @@ FUNCTIONS = [
         ("t: max_timescale 1000", "timescale|theta", {"top": 1e3}, ""),
         ("t: max_timescale 100000", "timescale|theta", {"top": 1e5}, ""),
         ("t: min_timescale 2", "timescale", {"low": 2.0}, ""),
+        ("t: exponents positive", "reciprocal", {"w": lambda w: 1 / w}, ""),
+        ("t: one step for all rows", "stuck", {"step": 4}, ""),
         ("t: interleaved", "layout", {"layout": "interleaved"}, ""),
         ("t: cos before sin", "layout|exchange", {"layout": "cos_sin"}, ""),
+    ]),
+    ("sinusoidal/grid", DETR, measured_grid, [
+        ("g: DETR not normalized", "normalized|linear", {"over": lambda n: (1, 1)}, ""),
+        ("g: DETR without 2 pi", "two_pi", {"over": lambda n: [1 / (k + 1e-6) for k in n]}, ""),
+        ("g: DETR from 0", "shift", {"offset": 0}, ""),
+        ("g: DETR over the width on both axes", "width|axes", {"over": lambda n: [2 * np.pi / (n[1] + 1e-6)] * 2}, ""),
+        ("g: DETR column first", "axes", {"order": "wh"}, ""),
+        ("g: DETR temperature 20", "theta", {"base": 20.0}, ""),
+        ("g: DETR in halves", "layout", {"layout": "sin_cos"}, ""),
+    ]),
+    ("sinusoidal/grid", BASED, measured_grid, [
+        ("g: base_size ignored", "normalized|linear", {"over": lambda n: (1, 1)}, ""),
+        ("g: base_size by the height on both axes", "width|axes", {"over": lambda n: [16 / n[0]] * 2}, ""),
+    ]),
+    ("sinusoidal/relative", CONFORMER, conformer, [
+        ("r: sines of the future not negated", "absolute", {"distances": np.abs}, "speechbrain/speechbrain#3070"),
+        ("r: memory forgotten", "shift", {"distances": lambda d: d - 6}, ""),
+        ("r: halves for interleaved", "layout", {"layout": "sin_cos"}, ""),
+        ("r: clamped at 10", "clamp", {"distances": lambda d: np.clip(d, -10, 10)}, ""),
     ]),
     ("sinusoidal/relative", RELATIVE, relative, [
         ("r: distances ascending", "reverse|inverse", {"distances": lambda q: np.arange(-q + 1, q + 1)}, ""),

@@ -143,6 +143,9 @@ TURNS = [
     ("v: one NaN", "nan", lambda x, c, s, d, p: np.where((np.arange(x.size) == 501).reshape(x.shape), np.nan, turned(x, c, s, d, p)), {}, ""),
     ("v: cosine part alone", "one_wave|amplitude", lambda x, c, s, d, p: turned(x, c, 0 * s, d, p), {}, ""),
     ("v: sine and cosine exchanged", "exchange", lambda x, c, s, d, p: turned(x, s, c, d, p), {}, ""),
+    ("v: second channels negated first", "in_place|sin_sign", lambda x, c, s, d, p: turned(joined(x, split(x, d, p)[0], -split(x, d, p)[1], d, p), c, s, d, p),
+     {"claims": PLAIN}, ""),
+    ("v: waves added, not rotated", "offset", lambda x, c, s, d, p: joined(x, split(x, d, p)[0] + s, split(x, d, p)[1] + c, d, p), {"claims": PLAIN}, ""),
     ("v: rotated and input added", "amplitude|one_wave|offset", lambda x, c, s, d, p: turned(x, c, s, d, p) + x, {}, ""),
     ("v: attention factor missing", "no_factor", lambda x, c, s, d, p: turned(x, c, s, d, p) / np.hypot(c, s)[0, 0], {"claims": YARN[:2]},
      "GaijinEntertainment/daScript#3479"),
@@ -320,11 +323,67 @@ MROPE_ROWS = [
     ("o: width one too large", "shift|axes", {"p": lambda p: p + [[0], [0], [1]]}, ""),
 ]
 
+# --- axes with frequencies of their own: FLUX, Wan, Lumina ---
+
+def axes(c, p=None, dims=None, w=None, wave=lambda a: (np.cos(a), np.sin(a))):
+    dims = dims or c["axes_dims"]
+    w = [np.power(c["rope_theta"], -np.arange(0, d, 2) / d) for d in dims] if w is None else w(c)
+    at = np.asarray(c["positions"], float)
+    return wave(np.concatenate([a[:, None] * f for a, f in zip(at if p is None else p(at), w)], 1))
+
+
+def mesh(t, h, w, start=0):
+    return np.stack(np.meshgrid(np.arange(t), np.arange(h), np.arange(w), indexing="ij")).reshape(3, -1) + start
+
+
+def token_order(t, h, w, order):
+    return lambda p: p.reshape(3, t, h, w).transpose(0, *(k + 1 for k in order)).reshape(3, -1)
+
+
+def ladder_of(c):
+    w = np.power(c["rope_theta"], -np.arange(0, c["head_dim"], 2) / c["head_dim"])
+    return np.split(w, np.cumsum(np.asarray(c["axes_dims"]) // 2)[:-1])
+
+
+FLUX = {"head_dim": 128, "rope_theta": 10000.0, "axes_dims": [16, 56, 56], "positions": mesh(2, 4, 6).tolist()}
+WAN = {"head_dim": 128, "rope_theta": 256.0, "axes_dims": [44, 42, 42], "positions": mesh(3, 5, 4, 1).tolist()}
+AXES_ROWS = [
+    ("j: height and width exchanged", "axes", {"p": lambda p: p[[0, 2, 1]]}, "ggml-org/llama.cpp#13282"),
+    ("j: axes in reverse", "axes", {"p": lambda p: p[::-1]}, ""),
+    ("j: axes_dims in another order", "axes|sections", {"w": lambda c: [np.power(c["rope_theta"], -np.arange(0, d, 2) / d) for d in c["axes_dims"][::-1]]}, ""),
+    ("j: one ladder for all axes", "ladder|sections", {"w": ladder_of}, ""),
+    ("j: from 0 or 1 on", "shift", {"p": lambda p: p - 1 if p.min() else p + 1}, ""),
+    ("j: offset of the reference image on the width alone", "shift|axes", {"p": lambda p: p + [[0], [0], [6]]}, "Saquib764/omini-kontext#2"),
+    ("j: centred", "shift|center", {"p": lambda p: p - [[0], [2], [3]]}, ""),
+    ("j: tokens down the columns", "axes|permuted", {"order": (0, 2, 1)}, "pytorch/torchtitan#4244"),
+    ("j: frames and rows of tokens exchanged", "axes|permuted", {"order": (1, 0, 2)}, ""),
+    ("j: interpolated by 2", "linear", {"p": lambda p: p / 2}, ""),
+    ("j: time over 4", "axes|linear", {"p": lambda p: p * [[0.25], [1], [1]]}, ""),
+    ("j: time constant", "axes|stuck", {"p": lambda p: p * [[0], [1], [1]]}, ""),
+    ("j: theta of time times 4", "theta", {"w": lambda c: [np.power(c["rope_theta"] * (1 if k else 4), -np.arange(0, d, 2) / d) for k, d in enumerate(c["axes_dims"])]}, ""),
+    ("j: theta 10 times", "theta", {"w": lambda c: [np.power(c["rope_theta"] * 10, -np.arange(0, d, 2) / d) for d in c["axes_dims"]]}, ""),
+    ("j: last tokens later", "shift", {"p": lambda p: p + 9 * (np.arange(p.shape[1]) >= p.shape[1] - 7)}, "vllm-project/vllm#10403"),
+    ("j: sine negative", "sin_sign", {"wave": lambda a: (np.cos(a), -np.sin(a))}, ""),
+]
+
+
+def axes_case(row, number, v):
+    name, words, changes, cite = row
+    claim, store = pick([FLUX, WAN], v + number), pick(["float32", "float64", "bfloat16"], number + v)
+    changes = dict(changes)
+    if "order" in changes:
+        changes["p"] = token_order(*((2, 4, 6) if claim is FLUX else (3, 5, 4)), changes.pop("order"))
+    right, got = (dict(zip(("cos", "sin"), w)) for w in (axes(claim), axes(claim, **changes)))
+    allowed = {key: 2.0 ** -18 + 0.51 * arrays.ulp(np.maximum(np.abs(x), 1e-3), store) for key, x in right.items()}
+    return Case(f"{name} [{claim['axes_dims'][0]}, {store}]", "axes", {"encoding": "rope/table", "parameters": claim},
+                {key: arrays.rounded(x, store) for key, x in got.items()}, store, [words], right, allowed, "json", cite)
+
+
 # --- rope/grid, xPos, positions of M-RoPE, scaled bases ---
 
 
 def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one=False, convention=None, order=None, mix=False, width=None,
-            freq=None, angle=None):
+            freq=None, angle=None, still=False, flat=False):
     """Angles of patches: the row's, then the column's (Qwen2-VL, EVA-02); Pixtral gives even pairs to rows and odd ones to columns."""
     h, w, theta = c["height"], c["width"], theta or c.get("rope_theta", 1e4)
     y, x = (a.reshape(-1) * 1.0 for a in np.meshgrid(np.arange(h), np.arange(w), indexing="ij"))
@@ -339,6 +398,7 @@ def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one
         y, x = x, y
     if one:
         x = y
+    x, y = 0 * x if still else x, np.arange(h * w) * 1.0 if flat else y
     convention = convention or c.get("convention", "qwen2_vl")
     full = np.power(theta, -np.arange(0, c["head_dim"], 2) / c["head_dim"])
     half = np.power(theta, -np.arange(0, c["head_dim"] // 2, 2) / (d or c["head_dim"] // 2))
@@ -364,6 +424,8 @@ PATCH_ROWS = [
     ("p: axes interleaved by pair", "axes|layout|channels|convention", {"mix": True}, ""),
     ("p: width of the row count", "axes|width|stride|permuted", {"width": 6}, ""),
     ("p: width one too large", "axes|width|stride|permuted", {"width": 11}, ""),
+    ("p: columns missing", "axes|freq_rest", {"still": True}, ""),
+    ("p: number of the patch for its row", "width|axes|one_axis", {"flat": True}, ""),
     ("p: patches in reverse", "reverse|permuted", {"order": lambda h, w: np.arange(h * w)[::-1]}, ""),
     ("p: bfloat16 angles", "low16|bf16", {"angle": "bfloat16"}, ""),
     ("p: frequencies and angles in bfloat16", "low16|bf16", {"freq": "bfloat16", "angle": "bfloat16"}, ""),
@@ -385,13 +447,14 @@ def patch_case(row, number, v):
                 {key: arrays.rounded(x, store) for key, x in got.items()}, store, [words], right, allowed, pick(["json", "safetensors"], number), cite)
 
 
-def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2):
+def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=False):
     """Sun et al., arXiv:2212.10554: zeta_i = (2i/d + gamma) / (1 + gamma) to the power (p - center) / scale_base."""
     p, d = ladder.span(c["positions"]), c["head_dim"]
     center = len(p) // 2 if center is None else center
     zeta = (step * (np.arange(d // 2) + index) / d + gamma) / (1 + gamma)
     a = np.outer(p, np.power(theta or 1e4, -np.arange(0, d, 2) / d))
-    return {"cos": np.cos(a), "sin": np.sin(a), "scale": zeta ** (sign * (p[:, None] - center) / (base or c.get("scale_base", 512)))}
+    scale = zeta ** (sign * (p[:, None] - center) / (base or c.get("scale_base", 512)))
+    return {"cos": np.cos(a) * (scale if applied else 1), "sin": np.sin(a) * (scale if applied else 1), "scale": scale}
 
 
 XPOS = {"head_dim": 64, "positions": "0:48"}
@@ -401,6 +464,7 @@ XPOS_ROWS = [
     ("x: scales of keys for queries", "reciprocal|inverse", {"sign": -1}), ("x: gamma 0.5", "gamma", {"gamma": 0.5}),
     ("x: zeta one pair later", "index|gamma", {"index": 1}), ("x: i/d for 2i/d", "gamma|root|ladder", {"step": 1}),
     ("x: theta 500000", "theta", {"theta": 5e5}), ("x: scale missing", "no_scale", {"base": 1e30}),
+    ("x: scale in the waves, too", "squared|scale_of", {"applied": True}),
 ]
 
 
@@ -459,5 +523,6 @@ def mrope_case(row, number, v):
 def cases():
     out = vector_cases() + frequency_cases()
     out += [mrope_case(row, number, v) for number, row in enumerate(MROPE_ROWS) for v in (0, 1)]
+    out += [axes_case(row, number, v) for number, row in enumerate(AXES_ROWS) for v in (0, 1)]
     out += [patch_case(row, number, v) for number, row in enumerate(PATCH_ROWS) for v in (0, 1)]
     return out + several("rope/xpos/table", XPOS, xpos, XPOS_ROWS, "") + several("rope/mrope-positions", IDS, mixed_ids, IDS_ROWS, "")
