@@ -218,6 +218,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_patterns_try, .applies = has_faults},
     {.try = pe_by_patterns_in_layouts, .of_claim = true},
     {.try = pe_head_positions_try, .of_claim = true},
+    {.try = pe_head_positions_behind, .of_claim = true},
     {.try = pe_approximations_try, .applies = has_faults},
     {.try = pe_approximations_try, .of_claim = true},
     {.try = peel},

@@ -319,6 +319,30 @@ static double predict_multiples(const pe_cause *cause, double c)
     return cause->a * floor(c / cause->a);
 }
 
+/* The simplest number that all positions are whole parts of the claimed ones by. */
+static bool read_floored(const pe_reading *r, pe_cause *out)
+{
+    double low = 1, high = HUGE_VAL;
+    for (size_t t = 0; t < r->tokens; t++) {
+        const double whole = round(r->position[t]);
+        if (!is_near(r->position[t], whole) || whole < 0 || r->claimed[t] < 0)
+            return false;
+        low = fmax(low, r->claimed[t] / (whole + 1));
+        high = whole > 0 ? fmin(high, r->claimed[t] / whole) : high;
+    }
+    for (double parts = 1; parts <= 12 && high < HUGE_VAL; parts++) {
+        out->a = floor(high * parts + 1e-9) / parts;
+        if (out->a > low && out->a > 1)
+            return true;
+    }
+    return false;
+}
+
+static double predict_floored(const pe_cause *cause, double c)
+{
+    return floor(c / cause->a + 1e-9);
+}
+
 /* From position a on each stands in b rows. */
 static bool read_groups(const pe_reading *r, pe_cause *out)
 {
@@ -458,6 +482,9 @@ static const rule rules[] = {
     RULE("positions_multiples",
          "positions are whole multiples of {a}: a division cut their fraction off (floor)",
          "divide positions in floating-point numbers", read_multiples, predict_multiples),
+    RULE("positions_floored",
+         "positions were divided by {a} and rounded down to whole numbers (floor)",
+         "do not divide positions, or keep their fractions", read_floored, predict_floored),
     RULE("positions_grouped",
          "from position {a} on each position is repeated in {b} rows: positions are halved, or "
          "grouped by a division",

@@ -59,6 +59,17 @@ bool pe_changes_swap(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
+bool pe_changes_divide_both(pe_guess *guess, const pe_fault *fault)
+{
+    pe_value *a = value_of(guess, fault->param), *b = value_of(guess, fault->text);
+    if (a == NULL || b == NULL)
+        return false;
+    a->real /= fault->value;
+    b->real /= fault->value;
+    guess->distortion.values_inexact = true;
+    return true;
+}
+
 bool pe_changes_copy(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *to = value_of(guess, fault->param), *from = value_of(guess, fault->text);

@@ -21,6 +21,9 @@
 
 /* Simpler faults come first: of findings that explain the upload equally well, the first is told
  * first. A fault that reads values stands behind the rows that change these. */
+#define TWO_PI 6.283185307179586
+#define TURNS  "take 2 pi / frequency for the wavelength"
+
 const pe_fault pe_faults[] = {
     /* bases and scales that are in use; others are fitted (fit.c) */
     {"rope_theta", NULL, .change = pe_changes_number, .param = "rope_theta", .value = 10000},
@@ -62,6 +65,14 @@ const pe_fault pe_faults[] = {
      "linear scaling does (the ramp is 1)",
      .change = pe_changes_number, .param = "extrapolation_factor", .value = 0,
      .remedy = "blend the frequencies by the ramp between beta_fast and beta_slow"},
+    {"two_pi_missing",
+     "the turns of pairs were counted without 2 pi: wavelengths were taken as 1/frequency",
+     .change = pe_changes_divide_both, .param = "beta_fast", .text = "beta_slow", .value = TWO_PI,
+     .remedy = TURNS},
+    {"two_pi_missing",
+     "the turns of pairs were counted without 2 pi: wavelengths were taken as 1/frequency",
+     .change = pe_changes_divide_both, .param = "low_freq_factor", .text = "high_freq_factor",
+     .value = TWO_PI, .remedy = TURNS},
     {"betas_swapped", "beta_fast and beta_slow were swapped", .change = pe_changes_swap,
      .param = "beta_fast", .text = "beta_slow", .remedy = "exchange beta_fast and beta_slow"},
     {"truncate", NULL, .change = pe_changes_truth, .param = "truncate"},
@@ -187,6 +198,12 @@ const pe_fault pe_faults[] = {
     {"tf32_angles", "angles were rounded to TF32, as a matrix product does it",
      .change = pe_precision_round_angles, .value = PE_GRAIN_TF32, .remedy = KEEP_ANGLES,
      .mostly = true},
+    {"bfloat16_phase", "positions, frequencies and angles were computed in bfloat16",
+     .change = pe_precision_round_phase, .value = PE_GRAIN_BFLOAT16,
+     .and_value = PE_CHANGES_BFLOAT16, .remedy = KEEP_ANGLES, .mostly = true},
+    {"float16_phase", "positions, frequencies and angles were computed in float16",
+     .change = pe_precision_round_phase, .value = PE_GRAIN_FLOAT16, .and_value = PE_CHANGES_FLOAT16,
+     .remedy = KEEP_ANGLES, .mostly = true},
     {"bfloat16_arithmetic", "frequencies, angles and waves were all computed in bfloat16",
      .change = pe_precision_round_all, .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_ANGLES,
      .mostly = true},

@@ -4,9 +4,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/turns.h"
 #include "verify/beside.h"
+#include "verify/faults.h"
 #include "verify/findings.h"
 
 #define FARTHEST  512 /* from the claimed position, how far another one is looked for */
@@ -198,5 +200,16 @@ pe_status pe_head_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
         status = tell(s, &at, part, why);
     free(at.claimed);
     pe_beside_free(&b);
+    return status;
+}
+
+pe_status pe_head_positions_behind(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t f = 0; f < pe_faults_n && s->whole->rotated && status == PE_OK; f++) {
+        const char *param = pe_faults[f].param;
+        if (param != NULL && strcmp(param, "rope_theta") == 0 && pe_attempts_go_on(s))
+            status = pe_attempts_with_fault(s, guess, &pe_faults[f], pe_head_positions_try, why);
+    }
     return status;
 }

@@ -7,5 +7,7 @@
 
 /** The positions of each head and item, where they are not those of the others. */
 pe_try pe_head_positions_try;
+/** The same behind another base of the frequencies. */
+pe_try pe_head_positions_behind;
 
 #endif

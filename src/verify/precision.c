@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "encodings/registry.h"
+#include "verify/changes.h"
 #include "verify/geometry.h"
 
 /* Are all elements of the upload numbers of this type, which is narrower than theirs? One number
@@ -67,6 +68,13 @@ bool pe_precision_round_all(pe_guess *guess, const pe_fault *fault)
     const bool narrow = pe_grain_of_dtype(guess->claim->uploads[0].array.dtype)->bits > 11;
     return pe_precision_round_frequencies(guess, fault) &&
            pe_precision_round_angles(guess, fault) && (!narrow || pe_precision_store(guess, fault));
+}
+
+bool pe_precision_round_phase(pe_guess *guess, const pe_fault *fault)
+{
+    const pe_fault positions = {.value = fault->and_value};
+    return pe_changes_round_positions(guess, &positions) &&
+           pe_precision_round_frequencies(guess, fault) && pe_precision_round_angles(guess, fault);
 }
 
 /* ---- frequencies kept in float32 ---- */

@@ -395,6 +395,7 @@ def scalars():
 def doubles():
     """Float64 arithmetic of numpy, which is a few units of its last place off, in its type and rounded to float32."""
     functions = [("M-RoPE", "rope/table", c, lambda c: dict(zip(("cos", "sin"), vectors.mrope(c)))) for c in (vectors.MROPE, vectors.MROPE3)]
+    functions += [("axes", "rope/table", c, lambda c: dict(zip(("cos", "sin"), vectors.axes(c)))) for c in (vectors.FLUX, vectors.WAN)]
     functions += [("rope/xpos/table", "rope/xpos/table", vectors.XPOS, vectors.xpos)]
     functions += [(path, path, claim, make) for path, claim, make, _ in sinusoidal.FUNCTIONS]
     functions += [(path, path, rows[-1][2], make) for path, make, kind, rows in bias.FUNCTIONS if kind == "float"]

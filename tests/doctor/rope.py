@@ -355,6 +355,9 @@ SCALING = [
     Row("yarn mscale alone", "no_factor", ["deepseek"], factor=lambda a, c: ladder.mscale(40, 0.707), cite="onnxruntime/mobius#548"),
     Row("yarn attention factor where explicit 1", "no_factor", ["yarn4"], claim=lambda c: c.update(attention_factor=1.0),
         factor=lambda a, c: ladder.mscale(c["factor"]), cite="vllm-project/vllm#46280, ml-explore/mlx-lm#1507"),
+    Row("yarn turns without 2 pi", "two_pi|bands|original", YARN, at=["0:2048:32", "30000:30064"],
+        params=lambda c: {**c, "beta_fast": 32 / (2 * np.pi), "beta_slow": 1 / (2 * np.pi)}),
+    Row("positions over 2.5 floored", "fraction", PLAIN, at=["0:64", "0:2048:32"], stores=["float32", "float64"], positions=lambda p: np.floor(p / 2.5)),
     Row("yarn betas exchanged", "betas|bands", YARN, at=["30000:30064"], params=lambda c: {**c, "beta_fast": 1.0, "beta_slow": 32.0},
         cite="pytorch/torchtitan#3787"),
     Row("yarn ramp inverted", "bands|inverse", YARN, at=["0:2048:32"], params=twist(inverted=True)),
@@ -510,6 +513,8 @@ def table_of(size):
 
 
 PRECISION = [
+    Row("bfloat16 positions, frequencies and angles", "low16|bf16", PLAIN, at=["300:364"], stores=FINE,
+        types={"pos": "bfloat16", "freq": "bfloat16", "angle": "bfloat16"}, cite="cactus-compute/cactus#688"),
     Row("bfloat16 frequencies", "low16|bf16", at=FAR, stores=FINE, types={"freq": "bfloat16"},
         cite="sgl-project/sglang-jax#1472, huggingface/transformers#29496"),
     Row("float16 frequencies", "low16|f16", PLAIN, at=FAR, stores=FINE, types={"freq": "float16"}, cite="EleutherAI/gpt-neox#1003"),
