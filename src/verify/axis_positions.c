@@ -81,6 +81,7 @@ static pe_status read_angles(axes *x, double *claimed, pe_problem *why)
 static bool turns_by(const axes *x, const double *claimed, size_t i, size_t a)
 {
     const double w = x->expect->frequency[i], *at = positions_of(x, x->claimed, a);
+    pe_turn_spend(4 * x->tokens);
     for (size_t t = 0; t < x->tokens; t++) {
         const double angle = w * at[t];
         if (!(fabs(wrap(claimed[i * x->tokens + t] - angle)) <= 1e-9 + 1e-12 * fabs(angle)))
@@ -143,6 +144,7 @@ static bool is_read(const axes *x, size_t a)
         if (x->axis[i] != a)
             continue;
         pairs++;
+        pe_turn_spend(4 * x->tokens);
         for (size_t t = 0; t < x->tokens; t++)
             if (!(fabs(wrap(x->angle[i * x->tokens + t] - w * at[t])) <=
                   slack_of(x) * (1 + 1e-2 * fabs(w * at[t]))))
@@ -716,10 +718,14 @@ static pe_status try_interleaved(pe_search *s, const pe_guess *claim, pe_problem
     return status;
 }
 
+/* Of longer tables only a single mistake is looked for. */
+#define BEHIND_MAX 512
+
 static pe_status try_behind(pe_search *s, const pe_guess *claim, pe_problem *why)
 {
+    const size_t n = s->whole->tokens <= BEHIND_MAX ? pe_faults_n : 0;
     pe_status status = try_interleaved(s, claim, why);
-    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++) {
+    for (size_t f = 0; f < n && status == PE_OK && pe_attempts_go_on(s); f++) {
         const pe_fault *fault = &pe_faults[f];
         const bool base = fault->param != NULL && strcmp(fault->param, "rope_theta") == 0;
         if (base || pe_faults_is_layout(fault))

@@ -319,6 +319,14 @@ static double predict_multiples(const pe_cause *cause, double c)
     return cause->a * floor(c / cause->a);
 }
 
+static bool has_fraction(const pe_reading *r, double parts)
+{
+    size_t t = 0;
+    while (t < r->tokens && is_near(r->claimed[t] / parts, round(r->claimed[t] / parts)))
+        t++;
+    return t < r->tokens;
+}
+
 /* The simplest number that all positions are whole parts of the claimed ones by. */
 static bool read_floored(const pe_reading *r, pe_cause *out)
 {
@@ -333,7 +341,7 @@ static bool read_floored(const pe_reading *r, pe_cause *out)
     for (double parts = 1; parts <= 12 && high < HUGE_VAL; parts++) {
         out->a = floor(high * parts + 1e-9) / parts;
         if (out->a > low && out->a > 1)
-            return true;
+            return has_fraction(r, out->a);
     }
     return false;
 }

@@ -151,6 +151,9 @@ static bool is_from(const pe_pattern *p, const pe_beside *b, pe_pattern_place at
     if (of.row >= b->rows || of.column >= n)
         return false;
     const size_t e = of.row * b->width + first + of.column;
+    /* a copy of the same number says nothing of its place */
+    if (b->want[e] == b->want[at.row * b->width + at.column])
+        return pe_beside_is_claimed(b, at.row, at.column);
     return fabs(got - b->want[e]) <= 2 * (b->slack[e] + pe_beside_rounding(b, b->want[e]));
 }
 
