@@ -329,7 +329,7 @@ static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
-pe_status pe_mrope_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
+static pe_status try_whole(pe_search *s, pe_guess *guess, pe_try *next, pe_problem *why)
 {
     const pe_upload_view *view = s->view;
     if (!has_axes(&(pe_comparison){s->whole, guess, &s->work}))
@@ -337,9 +337,17 @@ pe_status pe_mrope_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
     s->view = s->whole;
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
     if (status == PE_OK)
-        status = try_rows(s, guess, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = measure_axes(s, guess, why);
+        status = next(s, guess, why);
     s->view = view;
     return status;
+}
+
+pe_status pe_mrope_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return try_whole(s, guess, try_rows, why);
+}
+
+pe_status pe_mrope_causes_measure(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return try_whole(s, guess, measure_axes, why);
 }

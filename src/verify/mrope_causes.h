@@ -7,5 +7,7 @@
 
 /** Of tables of three axes: other positions or sections, at all tokens. */
 pe_try pe_mrope_causes_try;
+/** Which axis each pair follows, and whether frequencies begin again in each section. */
+pe_try pe_mrope_causes_measure;
 
 #endif
