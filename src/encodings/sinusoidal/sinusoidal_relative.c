@@ -117,7 +117,9 @@ static span span_of(const pe_values *values, size_t variant)
 {
     const int64_t keys = pe_values_int(values, "key_length");
     const int64_t after = 1 - pe_values_int(values, "query_length");
-    const bool uni = variant == XLNET && pe_values_choice(values, "attn_type") == UNI;
+    /* absent where a guess of verify changes the variant alone: both directions */
+    const bool uni = variant == XLNET && pe_values_present(values, "attn_type") &&
+                     pe_values_choice(values, "attn_type") == UNI;
     return variant == XLNET ? (span){keys, uni ? 0 : after}
                             : (span){keys - 1, variant == CONFORMER ? after : 0};
 }
