@@ -168,7 +168,7 @@ static double error_of(const axes *x, size_t a)
 /* The simplest fraction that it may be. */
 static double tidied(double number, double error)
 {
-    for (double parts = 1; parts <= 12; parts++) {
+    for (int parts = 1; parts <= 12; parts++) {
         const double near = round(number * parts) / parts;
         if (fabs(number - near) <= error)
             return near;
@@ -640,7 +640,7 @@ static pe_status make(axes *x, pe_problem *why)
     x->tokens = x->of->view->tokens;
     x->pairs = x->expect->geometry.sin_n < x->expect->geometry.cos_n ? x->expect->geometry.sin_n
                                                                      : x->expect->geometry.cos_n;
-    x->claimed = malloc((2 * x->n + x->pairs) * x->tokens * sizeof *x->claimed);
+    x->claimed = calloc((2 * x->n + x->pairs) * x->tokens, sizeof *x->claimed);
     x->axis = calloc(x->pairs + 1, sizeof *x->axis);
     if (x->claimed == NULL || x->axis == NULL)
         return pe_fail_memory(why);
@@ -654,7 +654,7 @@ static pe_status make(axes *x, pe_problem *why)
 static pe_status measure(pe_search *s, axes *x, pe_guess *guess, pe_problem *why)
 {
     pe_status status = make(x, why);
-    double *claimed = malloc((x->pairs * x->tokens + 1) * sizeof *claimed);
+    double *claimed = calloc(x->pairs * x->tokens + 1, sizeof *claimed);
     if (status == PE_OK && claimed == NULL)
         status = pe_fail_memory(why);
     if (status == PE_OK)

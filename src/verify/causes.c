@@ -338,7 +338,7 @@ static bool read_floored(const pe_reading *r, pe_cause *out)
         low = fmax(low, r->claimed[t] / (whole + 1));
         high = whole > 0 ? fmin(high, r->claimed[t] / whole) : high;
     }
-    for (double parts = 1; parts <= 12 && high < HUGE_VAL; parts++) {
+    for (int parts = 1; parts <= 12 && high < HUGE_VAL; parts++) {
         out->a = floor(high * parts + 1e-9) / parts;
         if (out->a > low && out->a > 1)
             return has_fraction(r, out->a);
