@@ -573,47 +573,63 @@ static double to_digits(double number, int digits)
     return round(number / unit) * unit;
 }
 
-/* Of one axis, or (a = n) of all. */
+/* The values get the base of one axis, or (a = n) of all. */
+static pe_status set_theta(const axes *x, pe_guess *guess, size_t a, double theta, pe_problem *why)
+{
+    const pe_value *given = pe_values_find(&guess->values, "axes_theta");
+    const double base = pe_values_real(&guess->values, "rope_theta");
+    double list[AXES_MAX];
+    if (!pe_values_present(&guess->values, "axes_dims")) {
+        pe_values_set_real(&guess->values, "rope_theta", theta);
+        return PE_OK;
+    }
+    for (size_t k = 0; k < x->n; k++)
+        list[k] = k == a || a == x->n ? theta : given->present ? given->list[k] : base;
+    return set_list(guess, "axes_theta", list, x->n, why);
+}
+
 static pe_status try_theta(pe_search *s, const axes *x, const pe_guess *claim, size_t a,
                            double theta, pe_problem *why)
 {
     static const pe_fault all = {.name = "rope_theta",
                                  .rule = "rope_theta, the base of all axes, was {a}",
                                  .remedy = "set rope_theta as claimed"};
-    const pe_value *given = pe_values_find(&claim->values, "axes_theta");
-    const double base = pe_values_real(&claim->values, "rope_theta");
     const pe_fault *fault = a < x->n ? &theta_of_axis : &all;
-    double list[AXES_MAX];
     pe_guess guess;
-    if (!(theta >= 1 && theta <= 1e12))
+    if (!(theta >= 1 && theta <= 1e12) || !pe_attempts_go_on(s))
         return PE_OK;
-    for (size_t k = 0; k < x->n; k++)
-        list[k] = k == a || a == x->n ? theta : given->present ? given->list[k] : base;
     pe_status status = pe_guess_copy(claim, &guess, why);
     if (status != PE_OK)
         return status;
     pe_guess_say(&guess, fault, fault->remedy);
     pe_guess_format(&guess, fault->rule, theta, (double)a);
-    status = set_list(&guess, "axes_theta", list, x->n, why);
+    status = set_theta(x, &guess, a, theta, why);
     if (status == PE_OK)
         status = pe_attempts_try(s, &guess, why);
     pe_guess_free(&guess);
     return status;
 }
 
-static pe_status try_thetas(pe_search *s, const axes *x, const pe_guess *claim, pe_problem *why)
+/* Digits that the slowest pair may tell. */
+#define THETA_DIGITS 7
+
+/* Sections of M-RoPE share one ladder, and its base. */
+static pe_status try_thetas(pe_search *s, const axes *x, const pe_guess *claim, bool own_ladders,
+                            pe_problem *why)
 {
     const pe_value *given = pe_values_find(&claim->values, "axes_theta");
     pe_status status = PE_OK;
     for (size_t a = 0; a < x->n && status == PE_OK; a++) {
-        const double was =
-            given->present ? given->list[a] : pe_values_real(&claim->values, "rope_theta");
+        const double was = own_ladders && given->present
+                               ? given->list[a]
+                               : pe_values_real(&claim->values, "rope_theta");
         const double read = read_theta(x, a, was);
-        for (int digits = 1; digits <= 4 && isfinite(read) && status == PE_OK; digits++) {
+        for (int digits = 1; digits <= THETA_DIGITS && isfinite(read) && status == PE_OK;
+             digits++) {
             const double theta = to_digits(read, digits);
-            if (theta != was && pe_attempts_go_on(s))
+            if (theta != was && own_ladders)
                 status = try_theta(s, x, claim, a, theta, why);
-            if (theta != was && pe_attempts_go_on(s) && status == PE_OK)
+            if (theta != was && status == PE_OK)
                 status = try_theta(s, x, claim, x->n, theta, why);
         }
     }
@@ -624,12 +640,17 @@ static pe_status try_frequencies(pe_search *s, const axes *x, const pe_guess *cl
                                  pe_problem *why)
 {
     const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
-    if (dims == NULL || !dims->present || dims->list_length != x->n || claim->n_faults > 0)
+    if (claim->n_faults > 0)
+        return PE_OK;
+    if (pe_values_present(&claim->values, "mrope_section") &&
+        pe_geometry_has_rope_type(&claim->values, "default"))
+        return try_thetas(s, x, claim, false, why);
+    if (dims == NULL || !dims->present || dims->list_length != x->n)
         return PE_OK;
     pe_status status = try_orders(s, claim, dims, why);
     if (status == PE_OK && pe_attempts_go_on(s))
         status = try_one_ladder(s, claim, dims, why);
-    return status == PE_OK && pe_attempts_go_on(s) ? try_thetas(s, x, claim, why) : status;
+    return status == PE_OK ? try_thetas(s, x, claim, true, why) : status;
 }
 
 /* ---- life ---- */

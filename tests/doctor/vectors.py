@@ -319,6 +319,7 @@ MROPE_ROWS = [
     ("o: image's time runs", "axes|stride|image", {"p": image(lambda part, s, p: np.stack([part[1], part[1], part[2]]))}, ""),
     ("o: all one too large", "shift", {"p": lambda p: p + 1}, ""),
     ("o: theta 10000", "theta", {"w": lambda w, c: np.power(1e4, -np.arange(64) / 64)}, ""),
+    ("o: theta 61357", "theta", {"w": lambda w, c: np.power(61357.0, -np.arange(64) / 64)}, ""),
     ("o: left padding counted", "shift|padding", {"p": lambda p: p + 5}, ""),
     ("o: width one too large", "shift|axes", {"p": lambda p: p + [[0], [0], [1]]}, ""),
 ]
