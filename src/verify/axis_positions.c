@@ -519,7 +519,7 @@ static pe_status set_list(pe_guess *guess, const char *name, const double *list,
                           pe_problem *why)
 {
     pe_value *value = pe_values_find(&guess->values, name);
-    double *copy = malloc(n * sizeof *copy);
+    double *copy = calloc(n + 1, sizeof *copy); /* one more: there is no empty block */
     if (copy == NULL)
         return pe_fail_memory(why);
     memcpy(copy, list, n * sizeof *copy);
