@@ -275,6 +275,9 @@ static const spelling spellings[] = {
     {"{\"model_type\":\"minimax_m3_vl_vision\",\"hidden_size\":1280,\"num_attention_heads\":16,"
      "\"rope_parameters\":{\"rope_type\":\"axial\"}}",
      NULL, "axes_dims", "[26,26,26]"},
+    {"{\"model_type\":\"gemma4_unified_text\"" LAYERS "}", "full_attention", "head_dim", "512"},
+    {"{\"model_type\":\"embedding_gemma2_text\"" LAYERS "}", "full_attention", "head_dim", "512"},
+    {"{\"model_type\":\"muse_spark\"" LAYERS "}", "sliding_attention", "rope_theta", "500000"},
     {"{\"model_type\":\"sam2_video\",\"memory_attention_rope_theta\":20000}", NULL, "rope_theta",
      "20000"},
     {"{\"model_type\":\"sam2_video\",\"memory_attention_hidden_size\":256,"
