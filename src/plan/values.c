@@ -27,8 +27,18 @@ pe_status pe_values_make(const pe_param_set *const *sets, pe_values *out, pe_pro
     return PE_OK;
 }
 
+/* Most rows hold nothing of their own. */
+static bool holds_memory(const pe_value *value)
+{
+    return value->list != NULL || value->text != NULL || value->runs.list != NULL ||
+           value->positions.count > 0 || value->positions.list != NULL ||
+           value->positions.rows != NULL || value->tensor.data != NULL;
+}
+
 void pe_value_clear(pe_value *value)
 {
+    if (!holds_memory(value))
+        return;
     free(value->list);
     free(value->runs.list);
     free(value->text);
@@ -63,9 +73,11 @@ static void *copy_bytes(const void *from, size_t bytes, bool *failed)
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {
     bool failed = false;
-    const size_t text_bytes = from->text == NULL ? 0 : strlen(from->text) + 1;
     *to = *from;
     to->tensor.borrowed = true;
+    if (!holds_memory(from))
+        return PE_OK;
+    const size_t text_bytes = from->text == NULL ? 0 : strlen(from->text) + 1;
     to->positions = (pe_positions){0};
     to->list = copy_bytes(from->list, from->list_length * sizeof *from->list, &failed);
     to->runs.list = copy_bytes(from->runs.list, from->runs.n * sizeof *from->runs.list, &failed);

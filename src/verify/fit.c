@@ -2,6 +2,7 @@
 /* fit.c - faults that are wrong numbers, which are read off the upload. */
 #include "verify/fit.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,22 +49,6 @@ static pe_status explains(const pe_fitting *fit, double value, bool *out, pe_pro
     return status;
 }
 
-/* The end of the values that explain the upload, between one that does and one beyond. */
-static pe_status find_end(const pe_fitting *fit, double inside, double beyond, double *out,
-                          pe_problem *why)
-{
-    for (int step = 0; step < 24; step++) {
-        bool good;
-        const double middle = inside + (beyond - inside) / 2;
-        const pe_status status = explains(fit, middle, &good, why);
-        if (status != PE_OK)
-            return status;
-        *(good ? &inside : &beyond) = middle;
-    }
-    *out = inside;
-    return PE_OK;
-}
-
 /* The decimal of so many digits nearest to the value. */
 static double decimal(double value, int digits)
 {
@@ -76,44 +61,29 @@ static double decimal(double value, int digits)
     return result;
 }
 
-/* A decimal of few digits may be what no search among doubles meets. */
-static pe_status try_decimals(const pe_fitting *fit, double value, int most, bool *made,
-                              pe_problem *why)
+/* The decimal of so many digits on the other side of the value. */
+static double decimal_beyond(double value, double nearest, int digits)
+{
+    const double unit = pow(10, floor(log10(fmin(nearest, value))) - digits + 1);
+    return decimal(nearest < value ? nearest + unit : nearest - unit, digits);
+}
+
+/* Of the values around this one that explain the upload, one of the fewest digits: values that
+ * explain it are an interval, so the decimals on both sides tell whether any does. A decimal of few
+ * digits may be what no search among doubles meets. */
+static pe_status write_as_decimal(const pe_fitting *fit, double value, int most, bool *made,
+                                  pe_problem *why)
 {
     pe_status status = PE_OK;
     *made = false;
-    for (int digits = 1; digits <= most && !*made && status == PE_OK; digits++)
-        status = explains(fit, decimal(value, digits), made, why);
-    return status;
-}
-
-/* Of the values around at->value that explain the upload, one of the fewest digits. */
-static pe_status shorten(const pe_fitting *fit, const pe_bracket *at, pe_problem *why)
-{
-    double low, high, shorter = at->value;
-    pe_status status = find_end(fit, at->value, at->low, &low, why);
-    if (status != PE_OK)
-        return status;
-    status = find_end(fit, at->value, at->high, &high, why);
-    if (status != PE_OK)
-        return status;
-    const double middle = low + (high - low) / 2;
-    for (int digits = 17; digits >= 1; digits--) {
-        const double value = decimal(middle, digits);
-        if (value >= low && value <= high)
-            shorter = value;
+    for (int digits = 1; digits <= most && !*made && status == PE_OK; digits++) {
+        const double nearest = decimal(value, digits);
+        const double beyond = decimal_beyond(value, nearest, digits);
+        status = explains(fit, nearest, made, why);
+        if (status == PE_OK && !*made && beyond > 0)
+            status = explains(fit, beyond, made, why);
     }
-    pe_values_set_real(&fit->on.guess->values, fit->param, shorter);
-    return PE_OK;
-}
-
-static pe_status write_as_decimal(const pe_fitting *fit, const pe_bracket *at, bool *made,
-                                  pe_problem *why)
-{
-    const pe_status status = explains(fit, at->value, made, why);
-    if (status != PE_OK)
-        return status;
-    return *made ? shorten(fit, at, why) : try_decimals(fit, at->value, 17, made, why);
+    return status;
 }
 
 /* ---- the value ---- */
@@ -134,8 +104,8 @@ static pe_status refine_by_each(pe_fitting *fit, const pe_bracket *at, bool *mad
             continue;
         pe_status status = pe_fit_residual_refine(fit, &finer, &held, why);
         if (status == PE_OK)
-            status = held ? write_as_decimal(fit, &finer, made, why)
-                          : try_decimals(fit, at->value, ROUGH_DIGITS, made, why);
+            status = held ? write_as_decimal(fit, finer.value, DBL_DECIMAL_DIG, made, why)
+                          : write_as_decimal(fit, at->value, ROUGH_DIGITS, made, why);
         if (status != PE_OK || *made)
             return status;
     }

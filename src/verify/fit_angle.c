@@ -128,34 +128,47 @@ static double choose(pe_fitting *fit, double *const w[4])
     return best;
 }
 
+/* Frequencies at the bracket's low, high, value and 2 value, each with the value it is of. */
+typedef struct choices {
+    double of[4], *w[4]; /* w: [pairs] owned, NULL before */
+} choices;
+
+static void choices_free(choices *held)
+{
+    for (size_t v = 0; v < PE_LEN(held->w); v++)
+        free(held->w[v]);
+}
+
 /*
  * The pair and token that tell the value best, of those whose angle changes by less than 3 over the
  * whole bracket: there the angle's sign tells on which side the upload is. *error is how well the
- * value will be known.
+ * value will be known. What is held from the bracket before is not computed again.
  */
-static pe_status choose_pair(pe_fitting *fit, const pe_bracket *at, double *error, bool *made,
-                             pe_problem *why)
+static pe_status choose_pair(pe_fitting *fit, const pe_bracket *at, choices *held, double *error,
+                             bool *made, pe_problem *why)
 {
     const double values[4] = {at->low, at->high, at->value, 2 * at->value};
-    double *w[4] = {NULL, NULL, NULL, NULL};
-    pe_status status = PE_OK;
     *made = true;
-    for (size_t v = 0; v < PE_LEN(values) && *made; v++) {
-        status = pe_fitting_frequencies(fit, values[v], &w[v], why);
-        *made = w[v] != NULL;
+    for (size_t v = 0; v < PE_LEN(values); v++) {
+        if (held->w[v] != NULL && held->of[v] == values[v])
+            continue;
+        free(held->w[v]);
+        held->of[v] = values[v];
+        const pe_status status = pe_fitting_frequencies(fit, values[v], &held->w[v], why);
+        *made = held->w[v] != NULL;
+        if (status != PE_OK || !*made)
+            return status;
     }
-    if (*made)
-        *error = choose(fit, w);
-    for (size_t v = 0; v < PE_LEN(values); v++)
-        free(w[v]);
-    return status;
+    *error = choose(fit, held->w);
+    return PE_OK;
 }
 
 /* ---- one stage after the other ---- */
 
 /* Halve the range from both ends, down to where a pair can be chosen that tells the value well.
  * Where there is never one, the first that tells a little is chosen. */
-static pe_status shrink(pe_fitting *fit, pe_bracket *at, double *error, bool *made, pe_problem *why)
+static pe_status shrink(pe_fitting *fit, pe_bracket *at, choices *held, double *error, bool *made,
+                        pe_problem *why)
 {
     pe_bracket usable = *at;
     *error = usable.error = HUGE_VAL;
@@ -164,7 +177,7 @@ static pe_status shrink(pe_fitting *fit, pe_bracket *at, double *error, bool *ma
             at->low = 2 * at->low < at->value ? 2 * at->low : at->low;
             at->high = at->high > 2 * at->value ? at->high / 2 : at->high;
         }
-        const pe_status status = choose_pair(fit, at, error, made, why);
+        const pe_status status = choose_pair(fit, at, held, error, made, why);
         if (status != PE_OK || !*made)
             return status;
         if (*error < USABLE_ERROR && usable.error == HUGE_VAL) {
@@ -175,7 +188,7 @@ static pe_status shrink(pe_fitting *fit, pe_bracket *at, double *error, bool *ma
     if (*error < GOOD_ERROR || usable.error == HUGE_VAL)
         return PE_OK;
     *at = (pe_bracket){usable.low, usable.high, usable.value, HUGE_VAL};
-    return choose_pair(fit, at, error, made, why);
+    return choose_pair(fit, at, held, error, made, why);
 }
 
 /* One stage: choose a pair and narrow. *better: the value is known better than before. */
@@ -183,8 +196,10 @@ static pe_status bisect_better(pe_fitting *fit, bool first, pe_bracket *at, bool
                                pe_problem *why)
 {
     double error = HUGE_VAL;
-    pe_status status =
-        first ? shrink(fit, at, &error, better, why) : choose_pair(fit, at, &error, better, why);
+    choices held = {.w = {NULL}};
+    pe_status status = first ? shrink(fit, at, &held, &error, better, why)
+                             : choose_pair(fit, at, &held, &error, better, why);
+    choices_free(&held);
     *better &= error <= USABLE_ERROR && error <= at->error / 2;
     if (status != PE_OK || !*better)
         return status;

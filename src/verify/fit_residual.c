@@ -13,11 +13,15 @@ typedef struct trial {
     pe_residual residual;
 } trial;
 
-static pe_status try_value(const pe_fitting *fit, double value, trial *out, pe_problem *why)
+static const pe_residual no_bound = {HUGE_VAL, HUGE_VAL};
+
+/* Beyond `most` the residual is only known to be more. */
+static pe_status try_value(const pe_fitting *fit, double value, const pe_residual *most, trial *out,
+                           pe_problem *why)
 {
     out->value = value;
     pe_values_set_real(&fit->on.guess->values, fit->param, value);
-    return pe_measure_residual(&fit->on, fit->by, fit->reach, &out->residual, why);
+    return pe_measure_residual(&fit->on, fit->by, fit->reach, most, &out->residual, why);
 }
 
 /* Does the bracket hold a value, as the squares at its end and near the value tell? Angles grow with
@@ -35,22 +39,25 @@ static pe_status golden_section(const pe_fitting *fit, const pe_bracket *at, tri
     static const double golden = 0.6180339887498949;
     trial left, right;
     double low = at->low, high = at->high;
-    pe_status status = try_value(fit, high - golden * (high - low), &left, why);
+    pe_residual most = no_bound; /* that of the other value */
+    pe_status status = try_value(fit, high - golden * (high - low), &most, &left, why);
+    most.squares = left.residual.squares;
     if (status == PE_OK)
-        status = try_value(fit, low + golden * (high - low), &right, why);
+        status = try_value(fit, low + golden * (high - low), &most, &right, why);
     for (int step = 0; step < 30 && status == PE_OK; step++) {
         const bool is_left = left.residual.squares <= right.residual.squares;
         *out = is_left ? left : right;
         if (out->residual.ratio <= 1)
             break;
+        most.squares = out->residual.squares;
         if (is_left) {
             high = right.value;
             right = left;
-            status = try_value(fit, high - golden * (high - low), &left, why);
+            status = try_value(fit, high - golden * (high - low), &most, &left, why);
         } else {
             low = left.value;
             left = right;
-            status = try_value(fit, low + golden * (high - low), &right, why);
+            status = try_value(fit, low + golden * (high - low), &most, &right, why);
         }
     }
     return status;
@@ -59,20 +66,44 @@ static pe_status golden_section(const pe_fitting *fit, const pe_bracket *at, tri
 /* A ratio as small as peaks may leave at the value: steps need not halve it any more. */
 #define NOISE 4.0
 
-/* The least ratio of some values on both sides of the best so far. */
+/* Steps of a scan to each side, and which part of a ratio is no difference. */
+#define SIDE 16
+#define SAME (1.0 / 64)
+
+/* Is the ratio at both ends of a scan that of its middle? Then some element has it at any value. */
+static pe_status is_level(const pe_fitting *fit, double step, const trial *middle, bool *out,
+                          pe_problem *why)
+{
+    const pe_residual same = {(1 + SAME) * middle->residual.ratio, HUGE_VAL};
+    *out = true;
+    for (int side = -SIDE; side <= SIDE && *out; side += 2 * SIDE) {
+        trial at;
+        const pe_status status = try_value(fit, middle->value + side * step, &same, &at, why);
+        if (status != PE_OK)
+            return status;
+        *out = fabs(at.residual.ratio - middle->residual.ratio) <= SAME * middle->residual.ratio;
+    }
+    return PE_OK;
+}
+
+/* The least ratio of some values on both sides of the best so far, from there outwards. */
 static pe_status scan(const pe_fitting *fit, double step, trial *best, pe_problem *why)
 {
-    enum { SIDE = 16 };
+    bool level;
     const double middle = best->value;
-    for (int k = -SIDE; k <= SIDE && best->residual.ratio > 1; k++) {
+    pe_status status = is_level(fit, step, best, &level, why);
+    for (int k = 1; k <= 2 * SIDE && !level && best->residual.ratio > 1; k++) {
         trial at;
-        const pe_status status = try_value(fit, middle + k * step, &at, why);
+        const int steps = k % 2 != 0 ? (k + 1) / 2 : -k / 2;
+        if (status == PE_OK)
+            status = try_value(fit, middle + steps * step,
+                               &(pe_residual){best->residual.ratio, HUGE_VAL}, &at, why);
         if (status != PE_OK)
             return status;
         if (at.residual.ratio < best->residual.ratio)
             *best = at;
     }
-    return PE_OK;
+    return status;
 }
 
 /*
@@ -86,9 +117,9 @@ static pe_status minimise(const pe_fitting *fit, pe_bracket *at, double *least, 
 {
     trial end, best = {0};
     *least = HUGE_VAL;
-    pe_status status = try_value(fit, at->low, &end, why);
+    pe_status status = try_value(fit, at->low, &no_bound, &end, why);
     if (status == PE_OK)
-        status = try_value(fit, at->value, &best, why);
+        status = try_value(fit, at->value, &no_bound, &best, why);
     *made = status == PE_OK && is_hopeful(&best, &end, 1.0 / 4);
     if (*made && best.residual.ratio > 1)
         status = golden_section(fit, at, &best, why);

@@ -215,8 +215,8 @@ static void add_residual(const compared_row *r, unsigned by, pe_residual *out)
     }
 }
 
-pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach, pe_residual *out,
-                              pe_problem *why)
+pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach,
+                              const pe_residual *most, pe_residual *out, pe_problem *why)
 {
     pe_expect expect;
     compared_row r;
@@ -226,10 +226,12 @@ pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach
     if (status != PE_OK || !expect.fits)
         return status;
     *out = (pe_residual){0, 0};
-    for (size_t row = 0; row < of->view->rows && status == PE_OK; row++) {
+    for (size_t row = of->view->rows; row-- > 0 && status == PE_OK;) {
         const size_t token = pe_upload_view_token(of->view, row);
         if (fabs(pe_upload_view_position(of->view, &expect.positions, token)) > reach)
             continue;
+        if (out->ratio > most->ratio || out->squares > most->squares)
+            break;
         status = compare_row(&expect, row, &r, why);
         if (status == PE_OK)
             add_residual(&r, by, out);

@@ -24,8 +24,10 @@ typedef struct pe_residual {
     double squares; /* the sum of their squares */
 } pe_residual;
 
-/** The residual of tokens at most `reach` from position 0, by one arithmetic. */
-pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach, pe_residual *out,
+/** The residual of tokens at most `reach` from position 0, by one arithmetic. The last tokens come
+ * first: angles grow with positions. Beyond `most`, by ratio or squares, no more are looked at. */
+pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach,
+                              const pe_residual *most, pe_residual *out,
                               pe_problem *why) PE_MUST_CHECK;
 
 /** Set the bands, at most PE_BANDS_MAX of as many pairs each, or of units of the leading axis. */

@@ -39,6 +39,7 @@ static const pe_attempt of_pairs[] = {
     {.try = pe_axis_positions_try},
     {.try = pe_mrope_causes_measure},
     {.try = pe_by_patterns_try, .applies = is_unread},
+    {.try = pe_attempts_fits, .applies = is_unread},
     {.try = pe_attempts_pairs, .applies = is_unread},
     {0},
 };

@@ -9,11 +9,11 @@ enum { GUARD = 128 };
 static void share(double low, double high, double most, size_t i, mpfr_ptr out)
 {
     mpfr_t from, to;
-    mpfr_init2(from, 53);
-    mpfr_init2(to, 53);
+    mpfr_inits2(53, from, to, (mpfr_ptr)0);
     mpfr_set_d(from, low, MPFR_RNDN);
     mpfr_set_d(to, high, MPFR_RNDN);
-    pe_rope_pair_ramp_at(i, from, to, out);
+    if (!pe_rope_pair_ramp_is_beside(i, low, high, out))
+        pe_rope_pair_ramp_at(i, from, to, out);
     mpfr_ui_sub(out, 1, out, MPFR_RNDN);
     mpfr_mul_d(out, out, most, MPFR_RNDN);
     mpfr_clears(from, to, (mpfr_ptr)0);
@@ -45,18 +45,22 @@ static void ntk(const pe_rope_formula *f, size_t i, mpfr_ptr out)
 static void scale(const void *formula, size_t i, mpfr_ptr theta)
 {
     const pe_rope_formula *f = formula;
-    mpfr_t x, y, by;
-    mpfr_inits2(mpfr_get_prec(theta) + GUARD, x, y, by, (mpfr_ptr)0);
-    mpfr_set_ui(x, 1, MPFR_RNDN);
-    mpfr_div_d(x, x, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
-    ntk(f, i, y);
-    share(f->low, f->high, f->key[PE_ROPE_NTK_FACTOR], i, by);
-    mix(x, by, y);
-    mpfr_set_ui(y, 1, MPFR_RNDN);
-    share(f->low2, f->high2, f->key[PE_ROPE_EXTRAPOLATION_FACTOR], i, by);
-    mix(x, by, y);
-    mpfr_mul(theta, theta, x, MPFR_RNDN);
-    mpfr_clears(x, y, by, (mpfr_ptr)0);
+    mpfr_t x, y, by, kept;
+    mpfr_inits2(mpfr_get_prec(theta) + GUARD, x, y, by, kept, (mpfr_ptr)0);
+    share(f->low2, f->high2, f->key[PE_ROPE_EXTRAPOLATION_FACTOR], i, kept);
+    if (mpfr_cmp_ui(kept, 1) != 0) {
+        mpfr_set_ui(x, 1, MPFR_RNDN);
+        mpfr_div_d(x, x, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
+        share(f->low, f->high, f->key[PE_ROPE_NTK_FACTOR], i, by);
+        if (!mpfr_zero_p(by)) {
+            ntk(f, i, y);
+            mix(x, by, y);
+        }
+        mpfr_set_ui(y, 1, MPFR_RNDN);
+        mix(x, kept, y);
+        mpfr_mul(theta, theta, x, MPFR_RNDN);
+    }
+    mpfr_clears(x, y, by, kept, (mpfr_ptr)0);
 }
 
 static float share32(double low, double high, double most, size_t i)

@@ -40,10 +40,14 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
     ramp_at(f, i, keep);
     mpfr_ui_sub(keep, 1, keep, MPFR_RNDN);
     mpfr_mul_d(keep, keep, f->key[PE_ROPE_EXTRAPOLATION_FACTOR], MPFR_RNDN);
-    mpfr_ui_sub(rest, 1, keep, MPFR_RNDN);
-    mpfr_div_d(rest, rest, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
-    mpfr_add(keep, keep, rest, MPFR_RNDN);
-    mpfr_mul(theta, theta, keep, MPFR_RNDN);
+    if (mpfr_zero_p(keep)) {
+        mpfr_div_d(theta, theta, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
+    } else if (mpfr_cmp_ui(keep, 1) != 0) {
+        mpfr_ui_sub(rest, 1, keep, MPFR_RNDN);
+        mpfr_div_d(rest, rest, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
+        mpfr_add(keep, keep, rest, MPFR_RNDN);
+        mpfr_mul(theta, theta, keep, MPFR_RNDN);
+    }
     mpfr_clears(keep, rest, (mpfr_ptr)0);
 }
 
