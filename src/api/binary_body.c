@@ -102,8 +102,8 @@ pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, p
     for (size_t i = 0; i < PE_LEN(readers); i++)
         if (strcasecmp(readers[i].media_type, body->media_type) == 0) {
             const pe_status status = readers[i].read(body, max_elements, out, why);
-            if (status == PE_OK && body->awaited > 0)
-                set_there(body, out->tensor);
+            for (size_t t = 0; t < out->n && status == PE_OK && body->awaited > 0; t++)
+                set_there(body, &out->tensor[t]);
             return status == PE_OK && !body->takes_complex ? check_types(out, why) : status;
         }
     return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",

@@ -25,7 +25,8 @@ typedef struct pe_binary_body {
     pe_slice config;           /* a model's configuration, as JSON; text NULL: none */
     void *data;                /* the answer may be made in its place */
     size_t bytes;
-    size_t awaited;             /* bytes that are still to come */
+    size_t awaited; /* bytes that are still to come */
+    size_t *needed; /* if some are: of how many rows can be read; unchanged: of these, or of all */
     const pe_binary_part *part; /* of a form with several files of NumPy, data being the first */
     size_t n_parts;
 } pe_binary_body;

@@ -150,20 +150,34 @@ static pe_status fail_begun(pe_problem *why)
     return pe_fail(why, PE_INVALID_PARAMETER, "table", "the table is read when all of it is there");
 }
 
-/* Rows of numbers, of which two are there. The header of safetensors may have any length. */
+static bool is_rows(const pe_stored *tensor)
+{
+    const size_t *dim = tensor->shape.dim;
+    return tensor->dtype != PE_DTYPES && tensor->shape.ndim == 2 && dim[0] >= 2 && dim[1] >= 2 &&
+           !tensor->fortran && !tensor->is_complex;
+}
+
+/* Tensors of rows, of which two rows are there, or are waited for: one tensor, or cosines and
+ * sines. */
 static pe_status begin_rows(reading *r, const pe_binary_body *body, pe_problem *why)
 {
     const pe_stored *tensor = r->tensors.tensor;
     const pe_status status = pe_binary_body_read(body, r->limits->max_elements, &r->tensors, why);
     if (status != PE_OK)
         return status;
-    const size_t *dim = tensor->shape.dim;
-    if (r->tensors.n != 1 || tensor->dtype == PE_DTYPES ||
-        (uintptr_t)tensor->data % pe_dtype_bytes(tensor->dtype) != 0 || tensor->shape.ndim != 2 ||
-        dim[0] < 2 || dim[1] < 2 || tensor->fortran || tensor->is_complex ||
-        tensor->there < 2 * dim[1] * pe_dtype_bytes(tensor->dtype))
-        return fail_begun(why);
-    return PE_OK;
+    size_t needed = r->tensors.n > 0 ? 0 : SIZE_MAX;
+    for (size_t t = 0; t < r->tensors.n; t++) {
+        const size_t first = (size_t)(tensor[t].data - (const unsigned char *)body->data);
+        const size_t two = 2 * tensor[t].shape.dim[1] * pe_dtype_bytes(tensor[t].dtype);
+        if (r->tensors.n > 2 || !is_rows(&tensor[t]))
+            return fail_begun(why);
+        needed = first + two > needed ? first + two : needed;
+    }
+    if (needed <= body->bytes)
+        return PE_OK;
+    if (needed - body->bytes < body->awaited)
+        *body->needed = needed;
+    return fail_begun(why);
 }
 
 /* Of a body whose end is still to come. The steps that follow a refusal find no tensor: they would

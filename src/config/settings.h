@@ -89,8 +89,9 @@
     X(verify_max_body_bytes, INT, 1073741824, 1, 1099511627776, "bytes",                           \
       "Largest body of POST /v1/verify, at most a quarter of memory_max.")                         \
     X(verify_held_bytes, INT, 16777216, 65536, 1099511627776, "bytes",                             \
-      "Largest body of POST /v1/verify that is held as a whole; of a longer NumPy file, or one "   \
-      "of plain numbers, a quarter of this is, and rows are compared as they arrive.")             \
+      "Largest body of POST /v1/verify that is held as a whole; of a longer table in one tensor "  \
+      "a quarter of this is, and of one in two tensors the first, too: rows are compared as they " \
+      "arrive.")                                                                                   \
     X(verify_max_elements, INT, 268435456, 1, 1099511627776, "elements",                           \
       "Largest number of elements of a table that POST /v1/verify takes.")                         \
     X(verify_max_work, INT, 134217728, 1, 1099511627776, "elements",                               \

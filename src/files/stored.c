@@ -268,7 +268,7 @@ pe_status pe_stored_check_finite(const pe_array *array, const pe_stored *from, c
 static bool can_borrow(const pe_stored *from, pe_dtype dtype)
 {
     return from->dtype == dtype && !from->fortran &&
-           (uintptr_t)from->data % pe_dtype_bytes(dtype) == 0;
+           (from->there > 0 || (uintptr_t)from->data % pe_dtype_bytes(dtype) == 0);
 }
 
 pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out, pe_problem *why)

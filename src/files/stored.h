@@ -74,7 +74,8 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
                                size_t max_elements, pe_problem *why) PE_MUST_CHECK;
 
 /** The numbers row-major, each rounded once to dtype (PE_INT32: of int32 alone); borrowed where
- * they are so already.   Errors  INVALID_PARAMETER: some are still to come, and are not so. */
+ * they are so already, and aligned. Those of which some are still to come are borrowed wherever they
+ * stand.   Errors  INVALID_PARAMETER: some are still to come, and are not so. */
 pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out,
                           pe_problem *why) PE_MUST_CHECK;
 

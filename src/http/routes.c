@@ -150,7 +150,7 @@ static uint64_t body_max(const pe_settings *settings, const pe_route *route)
 }
 
 /* A body that is not held as a whole is taken in parts; its length must be known. */
-static size_t part_at(const pe_request *request)
+static size_t part_bytes(const pe_request *request)
 {
     const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
     const uint64_t held = (uint64_t)request->service->settings->verify_held_bytes;
@@ -170,7 +170,7 @@ bool pe_route_find(pe_request *request)
             request->route = &routes[i];
     request->route_number = number_of(request);
     const bool found = request->route != NULL;
-    request->part_at = found ? part_at(request) : 0;
+    request->part_bytes = request->part_at = found ? part_bytes(request) : 0;
     request->body_max = body_max(request->service->settings, request->route);
     return found && (request->route->methods & request->method & PE_METHOD_POST);
 }

@@ -13,19 +13,28 @@
 /* Elements of the rows in which faults are looked for. */
 #define KEPT_ELEMENTS 262144
 
+#define TENSORS_MAX 2
+
 struct pe_arriving {
-    pe_claim claim; /* owned; its array has a shape alone */
-    size_t rows, width, row_bytes, done;
-    bool pairs;  /* the rows hold pairs, not plain numbers */
-    unsigned by; /* arithmetics that explain all rows so far */
-    size_t kept; /* rows of the sample; `taken` of them are there */
+    pe_claim claim; /* owned; its arrays have shapes alone */
+    size_t rows, width, done;
+    size_t row_bytes[TENSORS_MAX]; /* of each tensor */
+    size_t last;                   /* the tensor that comes last */
+    bool pairs;                    /* the rows hold pairs, not plain numbers */
+    unsigned by;                   /* arithmetics that explain all rows so far */
+    size_t kept;                   /* rows of the sample; `taken` of them are there */
     size_t taken;
-    unsigned char *sample; /* owned */
-    bool *columns;         /* [width] owned: which hold strays */
-    double farthest;       /* position so far */
-    pe_allowed allowed[2]; /* of each arithmetic */
-    pe_report report;      /* of the rows so far; until the end rms are sums of squares */
+    unsigned char *sample[TENSORS_MAX]; /* owned */
+    bool *columns;                      /* [width] owned: which hold strays */
+    double farthest;                    /* position so far */
+    pe_allowed allowed[2];              /* of each arithmetic */
+    pe_report report; /* of the rows so far; until the end rms are sums of squares */
 };
+
+/* Where rows of each tensor are. */
+typedef struct row_data {
+    const unsigned char *of[TENSORS_MAX];
+} row_data;
 
 /* Some rows of the table, as a claim of their own. */
 typedef struct part {
@@ -62,7 +71,7 @@ static pe_status list_positions(const pe_arriving *a, bool sampled, size_t n, pe
     return status;
 }
 
-static pe_status claim_rows(const pe_arriving *a, bool sampled, const void *rows, size_t n,
+static pe_status claim_rows(const pe_arriving *a, bool sampled, const row_data *rows, size_t n,
                             pe_claim *out, pe_problem *why)
 {
     const pe_claim *all = &a->claim;
@@ -70,13 +79,18 @@ static pe_status claim_rows(const pe_arriving *a, bool sampled, const void *rows
                       .any_numerics = all->any_numerics,
                       .tolerance = all->tolerance,
                       .seq_axis = all->seq_axis,
-                      .n_uploads = 1};
-    memcpy(out->uploads[0].name, all->uploads[0].name, sizeof out->uploads[0].name);
-    out->uploads[0].array = (pe_array){.dtype = all->uploads[0].array.dtype,
-                                       .shape = {2, {n, a->width}},
-                                       .elements = n * a->width,
-                                       .data = (void *)(uintptr_t)rows, /* read only: borrowed */
-                                       .borrowed = true};
+                      .n_uploads = all->n_uploads};
+    for (size_t t = 0; t < all->n_uploads; t++) {
+        const pe_upload *of = &all->uploads[t];
+        const size_t width = of->array.shape.dim[1];
+        pe_upload *some = &out->uploads[t];
+        memcpy(some->name, of->name, sizeof some->name);
+        some->array = (pe_array){.dtype = of->array.dtype,
+                                 .shape = {2, {n, width}},
+                                 .elements = n * width,
+                                 .data = (void *)(uintptr_t)rows->of[t], /* read only: borrowed */
+                                 .borrowed = true};
+    }
     pe_status status = pe_values_copy(&all->values, &out->values, why);
     if (status == PE_OK) {
         pe_positions_free(positions_of(out));
@@ -95,7 +109,7 @@ static void part_free(part *p)
     pe_verify_claim_free(&p->claim);
 }
 
-static pe_status part_make(const pe_arriving *a, const void *rows, size_t n,
+static pe_status part_make(const pe_arriving *a, const row_data *rows, size_t n,
                            const pe_verify_context *context, part *out, pe_problem *why)
 {
     *out = (part){.rows = n};
@@ -115,34 +129,49 @@ static pe_status part_make(const pe_arriving *a, const void *rows, size_t n,
 /* With fewer rows some band has none. */
 #define ROWS_LEAST 64
 
-/* One tensor of rows, each of one position. */
+/* Tensors of rows, each of one position. */
 static bool has_rows(const pe_claim *claim, const pe_verify_context *context)
 {
     const pe_value *positions = pe_values_find(&claim->values, "positions");
-    const pe_array *array = &claim->uploads[0].array;
-    return claim->next == NULL && claim->n_uploads == 1 && claim->inputs.elements == 0 &&
-           array->shape.ndim == 2 && array->shape.dim[0] >= ROWS_LEAST &&
-           array->elements <= context->bounds->max_elements && positions != NULL &&
-           positions->present && positions->positions.shape.ndim == 1 &&
-           positions->positions.count == array->shape.dim[0];
+    bool has = claim->next == NULL && claim->n_uploads <= TENSORS_MAX &&
+               claim->inputs.elements == 0 && positions != NULL && positions->present &&
+               positions->positions.shape.ndim == 1;
+    for (size_t t = 0; t < claim->n_uploads && has; t++) {
+        const pe_array *array = &claim->uploads[t].array;
+        has = array->shape.ndim == 2 && array->shape.dim[0] >= ROWS_LEAST &&
+              array->elements <= context->bounds->max_elements &&
+              positions->positions.count == array->shape.dim[0];
+    }
+    return has;
 }
 
-/* Do the first rows have the width of the claim? */
-static pe_status look_at_first(pe_arriving *a, const void *rows, size_t n,
-                               const pe_verify_context *context, bool *fits, pe_problem *why)
+/* The numbers of two tensors come one after the other. */
+static const unsigned char *data_of(const pe_claim *claim, size_t t)
+{
+    return claim->uploads[t].array.data;
+}
+
+/* Do the first rows have the width of the claim? Plain numbers have one tensor. */
+static pe_status look_at_first(pe_arriving *a, size_t n, const pe_verify_context *context,
+                               bool *fits, pe_problem *why)
 {
     part first;
     pe_plan plan = {0};
+    row_data rows;
     pe_status status = pe_upload_view_plan(&a->claim, context, &plan, why); /* of all rows */
     pe_plan_free(&plan);
+    for (size_t t = 0; t < a->claim.n_uploads; t++)
+        rows.of[t] = data_of(&a->claim, t);
     if (status == PE_OK)
-        status = part_make(a, rows, n, context, &first, why);
+        status = part_make(a, &rows, n, context, &first, why);
     if (status != PE_OK)
         return status;
-    *fits = !first.view.width_differs && !first.view.permuted;
-    memcpy(a->claim.uploads[0].name, first.claim.uploads[0].name,
-           sizeof a->claim.uploads[0].name); /* which planning has completed */
     a->pairs = first.view.layout != NULL;
+    *fits =
+        !first.view.width_differs && !first.view.permuted && (a->pairs || a->claim.n_uploads == 1);
+    for (size_t t = 0; t < a->claim.n_uploads; t++) /* names which planning has completed */
+        memcpy(a->claim.uploads[t].name, first.claim.uploads[t].name,
+               sizeof a->claim.uploads[t].name);
     pe_upload_view all = first.view;
     all.claim = &a->claim;
     pe_measure_set_bands(&all, &a->report.distances);
@@ -150,40 +179,71 @@ static pe_status look_at_first(pe_arriving *a, const void *rows, size_t n,
     return PE_OK;
 }
 
+static bool make_room(pe_arriving *a)
+{
+    bool made = true;
+    a->kept = (KEPT_ELEMENTS / a->width / PE_READING_BLOCKS + 4) * PE_READING_BLOCKS;
+    a->kept = a->kept < a->rows ? a->kept : a->rows;
+    for (size_t t = 0; t < a->claim.n_uploads; t++) {
+        a->sample[t] = malloc(a->kept * a->row_bytes[t]);
+        made &= a->sample[t] != NULL;
+    }
+    a->columns = calloc(a->width, sizeof *a->columns);
+    return made && a->columns != NULL;
+}
+
 static pe_status make(const pe_claim *claim, pe_arriving **out, pe_problem *why)
 {
-    const pe_array *array = &claim->uploads[0].array;
     pe_arriving *a = calloc(1, sizeof *a);
     if (a == NULL)
         return pe_fail_memory(why);
     a->claim = *claim;
-    a->rows = array->shape.dim[0];
-    a->width = array->shape.dim[1];
-    a->row_bytes = a->width * pe_dtype_bytes(array->dtype);
+    a->rows = claim->uploads[0].array.shape.dim[0];
+    for (size_t t = 0; t < claim->n_uploads; t++) {
+        const pe_array *array = &claim->uploads[t].array;
+        a->width += array->shape.dim[1];
+        a->row_bytes[t] = array->shape.dim[1] * pe_dtype_bytes(array->dtype);
+        a->last = data_of(claim, t) > data_of(claim, a->last) ? t : a->last;
+    }
     a->by = PE_BY_EXACT | PE_BY_FLOAT32;
-    a->kept = (KEPT_ELEMENTS / a->width / PE_READING_BLOCKS + 4) * PE_READING_BLOCKS;
-    a->kept = a->kept < a->rows ? a->kept : a->rows;
     a->farthest = a->allowed[0].max_abs = a->allowed[1].max_abs = -1;
-    a->sample = malloc(a->kept * a->row_bytes);
-    a->columns = calloc(a->width, sizeof *a->columns);
     *out = a;
-    return a->sample != NULL && a->columns != NULL ? PE_OK : pe_fail_memory(why);
+    return make_room(a) ? PE_OK : pe_fail_memory(why);
 }
 
-pe_status pe_arriving_begin(pe_claim *claim, size_t there, const pe_verify_context *context,
-                            pe_arriving **out, pe_problem *why)
+/* Rows of all tensors that are there; 0 where they are not one behind the other. */
+static size_t rows_there(const pe_arriving *a, pe_slice there, size_t *skip)
+{
+    const unsigned char *body = (const unsigned char *)there.text;
+    const unsigned char *last = data_of(&a->claim, a->last);
+    const size_t held = pe_arriving_held_bytes(a), at = (size_t)(last - body);
+    if (at >= there.bytes || (held > 0 && data_of(&a->claim, 1 - a->last) + held != last))
+        return 0;
+    *skip = at - held;
+    return (there.bytes - at) / a->row_bytes[a->last];
+}
+
+static void forget_numbers(pe_claim *claim)
+{
+    for (size_t t = 0; t < claim->n_uploads; t++)
+        claim->uploads[t].array.data = NULL;
+}
+
+pe_status pe_arriving_begin(pe_claim *claim, pe_slice there, size_t *skip,
+                            const pe_verify_context *context, pe_arriving **out, pe_problem *why)
 {
     bool fits = false;
     pe_arriving *a = NULL;
     *out = NULL;
-    if (!has_rows(claim, context) || there == 0)
+    if (!has_rows(claim, context))
         return PE_OK;
     pe_status status = make(claim, &a, why);
-    if (status == PE_OK)
-        status = look_at_first(a, claim->uploads[0].array.data, there, context, &fits, why);
+    const size_t n = status == PE_OK ? rows_there(a, there, skip) : 0;
+    if (n > 0)
+        status = look_at_first(a, n < a->rows ? n : a->rows, context, &fits, why);
     if (status == PE_OK && fits) {
         *claim = (pe_claim){0};
-        a->claim.uploads[0].array.data = NULL;
+        forget_numbers(&a->claim);
         *out = a;
         return PE_OK;
     }
@@ -201,7 +261,8 @@ void pe_arriving_free(pe_arriving *arriving)
         return;
     pe_verify_claim_free(&arriving->claim);
     pe_verify_report_free(&arriving->report);
-    free(arriving->sample);
+    for (size_t t = 0; t < TENSORS_MAX; t++)
+        free(arriving->sample[t]);
     free(arriving->columns);
     free(arriving);
 }
@@ -213,7 +274,13 @@ const pe_claim *pe_arriving_claim(const pe_arriving *arriving)
 
 size_t pe_arriving_row_bytes(const pe_arriving *arriving)
 {
-    return arriving->row_bytes;
+    return arriving->row_bytes[arriving->last];
+}
+
+size_t pe_arriving_held_bytes(const pe_arriving *arriving)
+{
+    const pe_arriving *a = arriving;
+    return a->claim.n_uploads > 1 ? a->rows * a->row_bytes[1 - a->last] : 0;
 }
 
 /* ---- some rows ---- */
@@ -324,7 +391,11 @@ static pe_status look_for_strays(pe_arriving *a, const pe_comparison *of, pe_pro
     if (bad->any || strays.elements == 0)
         return PE_OK;
     const pe_status looked = pe_measure_first_bad(of, by, bad, why);
-    bad->tensor = a->claim.uploads[0].name;
+    for (size_t t = a->claim.n_uploads; bad->tensor != NULL && t-- > 0;)
+        if (t == 0 || strcmp(bad->tensor, a->claim.uploads[t].name) == 0) {
+            bad->tensor = a->claim.uploads[t].name; /* the part's goes */
+            break;
+        }
     bad->index[0] += a->done;
     return looked;
 }
@@ -350,18 +421,19 @@ static pe_status compare(pe_arriving *a, part *p, pe_problem *why)
     return status;
 }
 
-static void keep_sample(pe_arriving *a, const unsigned char *rows, size_t n)
+static void keep_sample(pe_arriving *a, const row_data *rows, size_t n)
 {
     for (; a->taken < a->kept; a->taken++) {
         const size_t row = row_of(a, true, a->taken);
         if (row >= a->done + n)
             return;
-        memcpy(a->sample + a->taken * a->row_bytes, rows + (row - a->done) * a->row_bytes,
-               a->row_bytes);
+        for (size_t t = 0; t < a->claim.n_uploads; t++)
+            memcpy(a->sample[t] + a->taken * a->row_bytes[t],
+                   rows->of[t] + (row - a->done) * a->row_bytes[t], a->row_bytes[t]);
     }
 }
 
-pe_status pe_arriving_rows(pe_arriving *arriving, const void *rows, size_t n,
+pe_status pe_arriving_rows(pe_arriving *arriving, const void *held, const void *rows, size_t n,
                            const pe_verify_context *context, pe_problem *why)
 {
     pe_arriving *a = arriving;
@@ -370,14 +442,20 @@ pe_status pe_arriving_rows(pe_arriving *arriving, const void *rows, size_t n,
     size_t left = n < a->rows - a->done ? n : a->rows - a->done;
     while (left > 0 && status == PE_OK) {
         part p;
+        row_data data = {.of[0] = at};
         const size_t most = end_of_eighth(a, a->done) - a->done, some = left < most ? left : most;
-        status = part_make(a, at, some, context, &p, why);
+        if (a->claim.n_uploads > 1) {
+            data.of[a->last] = at;
+            data.of[1 - a->last] =
+                (const unsigned char *)held + a->done * a->row_bytes[1 - a->last];
+        }
+        status = part_make(a, &data, some, context, &p, why);
         if (status != PE_OK)
             break;
         status = compare(a, &p, why);
         part_free(&p);
-        keep_sample(a, at, some);
-        at += some * a->row_bytes;
+        keep_sample(a, &data, some);
+        at += some * a->row_bytes[a->last];
         left -= some;
         a->done += some;
     }
@@ -446,7 +524,8 @@ static pe_status search(pe_arriving *a, const pe_verify_context *context, pe_pro
     pe_verify_context of_sample = *context;
     of_sample.draws = false;
     of_sample.sampled = true;
-    pe_status status = claim_rows(a, true, a->sample, a->kept, &claim, why);
+    const row_data sample = {{a->sample[0], a->sample[1]}};
+    pe_status status = claim_rows(a, true, &sample, a->kept, &claim, why);
     if (status != PE_OK)
         return status;
     status = pe_verify(&claim, &of_sample, &report, why);

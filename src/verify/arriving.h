@@ -6,9 +6,10 @@
 #include "verify/verify.h"
 
 /**
- * A table [positions, width] in one tensor, of which some rows are in memory at a time. Every
- * element is compared, as pe_verify does; faults are looked for in a sample of the rows, which is
- * kept.
+ * A table [positions, width] in one tensor or two, as cosines and sines, of which some rows are in
+ * memory at a time: of two tensors the one that came first is held, and the rows of the other are
+ * compared. Every element is compared, as pe_verify does; faults are looked for in a sample of the
+ * rows, which is kept.
  *
  * What the report has in common with that of pe_verify  all but the sums behind rms, whose last
  * digits depend on the order, and what the sample cannot show.
@@ -16,26 +17,29 @@
 typedef struct pe_arriving pe_arriving;
 
 /**
- * Begin. The claim's array has the shape of the whole table; `there` of its first rows can be read.
+ * Begin. The claim's arrays have the shapes of the whole table; `there` is what can be read, with
+ * rows of the tensor that comes last, and *skip are its bytes before the numbers.
  * *out is NULL, and the claim stays the caller's, where such a table is not compared row by row:
  * it has other axes, or another width than the claim. Else the claim is taken.
  * Errors  those of planning the claim; OVERLOADED (memory).
  */
-pe_status pe_arriving_begin(pe_claim *claim, size_t there, const pe_verify_context *context,
-                            pe_arriving **out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_arriving_begin(pe_claim *claim, pe_slice there, size_t *skip,
+                            const pe_verify_context *context, pe_arriving **out,
+                            pe_problem *why) PE_MUST_CHECK;
 
 /** Accepts NULL. */
 void pe_arriving_free(pe_arriving *arriving);
 
-/** The claim, whose array has no numbers. */
+/** The claim, whose arrays have no numbers. */
 const pe_claim *pe_arriving_claim(const pe_arriving *arriving);
 
-/** Bytes of a row. */
+/** Bytes of a row that arrives, and of the tensor that is held before these rows; 0: there is none. */
 size_t pe_arriving_row_bytes(const pe_arriving *arriving);
+size_t pe_arriving_held_bytes(const pe_arriving *arriving);
 
-/** Compare the next n rows, whose numbers are aligned. Rows beyond the last one are left out.
- * Errors  OVERLOADED (memory). */
-pe_status pe_arriving_rows(pe_arriving *arriving, const void *rows, size_t n,
+/** Compare the next n rows, whose numbers are aligned, as are those that are held. Rows beyond the
+ * last one are left out.   Errors  OVERLOADED (memory). */
+pe_status pe_arriving_rows(pe_arriving *arriving, const void *held, const void *rows, size_t n,
                            const pe_verify_context *context, pe_problem *why) PE_MUST_CHECK;
 
 /** All rows have been compared: look for faults in the sample. To be called once.

@@ -304,8 +304,7 @@ static void plain_numbers_are_compared_so_too(void **state)
     reply_free(&table);
 }
 
-/* Numbers behind a header of a multiple of 8 bytes are compared so; others are held. Two tensors
- * are, too. */
+/* Behind a header of any length; two tensors of other sizes are held. */
 static void safetensors_are_compared_so_too(void **state)
 {
     static const char *const headers[] = {"Content-Type: application/vnd.safetensors", NULL};
@@ -315,8 +314,7 @@ static void safetensors_are_compared_so_too(void **state)
     } cases[] = {
         {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[10000,64],\"data_offsets\":[0,2560000]}}   ",
          true},
-        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[10000,64],\"data_offsets\":[0,2560000]}}  ",
-         false},
+        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[10000,64],\"data_offsets\":[0,2560000]}}  ", true},
         {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[9000,64],\"data_offsets\":[0,2304000]},"
          "\"sin\":{\"dtype\":\"F32\",\"shape\":[1000,64],\"data_offsets\":[2304000,2560000]}}  ",
          false},
@@ -349,6 +347,53 @@ static void safetensors_are_compared_so_too(void **state)
         free(file);
     }
     reply_free(&table);
+}
+
+/* Cosines and sines: the tensor that comes first is held, and rows of the other are compared. */
+static void two_tensors_are_compared_so_too(void **state)
+{
+    static const char *const headers[] = {"Content-Type: application/vnd.safetensors", NULL};
+    static const struct {
+        const char *table, *query;
+        size_t wrong; /* bytes from the end; 0: none */
+        const char *faults;
+    } cases[] = {
+        {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 0, ""},
+        {"cache_layout=hf&head_dim=64&dtype=bfloat16", "cache_layout=hf&pairing=half", 0, ""},
+        {"cache_layout=pairs&head_dim=128&rope_theta=54321", "cache_layout=pairs", 0, "rope_theta"},
+        {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 4, "corrupted_elements"},
+        {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 1284, "corrupted_elements"},
+        {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 2561284, "corrupted_elements"},
+        {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 5120000, "corrupted_elements"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        char target[200], query[100];
+        const float wrong = 3;
+        snprintf(target, sizeof target,
+                 "/v1/rope/table?positions=0:10000&pairing=half&format=safetensors&%s",
+                 cases[c].table);
+        snprintf(query, sizeof query, "/v1/verify?encoding=rope&%s", cases[c].query);
+        reply table = get(&whole, target);
+        assert_status(target, &table, 200);
+        if (cases[c].wrong > 0)
+            memcpy(table.body + table.bytes - cases[c].wrong, &wrong, sizeof wrong);
+        reply held = fetch(&whole, "POST", query, headers, table.body, table.bytes);
+        reply arrived = fetch(&parts, "POST", query, headers, table.body, table.bytes);
+        assert_status(query, &held, 200);
+        assert_status(query, &arrived, 200);
+        json_t *one = reply_json(&held), *other = reply_json(&arrived);
+        assert_same(query, one, other);
+        assert_told(query, other, cases[c].faults);
+        const char *warning = json_string_value(member(other, "warnings/0"));
+        assert_int_equal(warning != NULL && strstr(warning, "of 10000 rows") != NULL,
+                         cases[c].faults[0] != '\0');
+        json_decref(one);
+        json_decref(other);
+        reply_free(&held);
+        reply_free(&arrived);
+        reply_free(&table);
+    }
 }
 
 /* A client that sends little at a time, and one that leaves in the middle. */
@@ -388,6 +433,7 @@ int main(void)
         cmocka_unit_test(a_body_may_be_there_at_once),
         cmocka_unit_test(plain_numbers_are_compared_so_too),
         cmocka_unit_test(safetensors_are_compared_so_too),
+        cmocka_unit_test(two_tensors_are_compared_so_too),
         cmocka_unit_test(clients_may_be_slow_or_leave),
     };
     server_start(&whole, NULL);

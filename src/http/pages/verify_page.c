@@ -56,10 +56,12 @@ static pe_status read_form(const pe_request *request, pe_claim *out, pe_problem 
     return status;
 }
 
-/* awaited: bytes of the body that are still to come. */
-static pe_status read_tensors(const pe_request *request, const pe_request_parameters *parameters,
+/* awaited: bytes of the body that are still to come. Where rows can be read of more bytes than are
+ * there, part_at tells of how many. */
+static pe_status read_tensors(pe_request *request, const pe_request_parameters *parameters,
                               size_t awaited, pe_claim *out, pe_problem *why)
 {
+    size_t needed = 0;
     const pe_read_limits limits = limits_of(request);
     const pe_binary_body body = {.string = {request->query, request->query_bytes},
                                  .media_type = parameters->media_type,
@@ -67,8 +69,11 @@ static pe_status read_tensors(const pe_request *request, const pe_request_parame
                                  .dtype = parameters->dtype,
                                  .data = request->body.data,
                                  .bytes = request->body.bytes,
-                                 .awaited = awaited};
-    return pe_claim_binary_parse(&body, &limits, out, why);
+                                 .awaited = awaited,
+                                 .needed = &needed};
+    const pe_status status = pe_claim_binary_parse(&body, &limits, out, why);
+    request->part_at = needed;
+    return status;
 }
 
 static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
@@ -246,15 +251,17 @@ static pe_outcome reply(pe_request *request, const pe_claim *claim, const answer
 
 /* ---- a table whose rows are compared as they arrive ---- */
 
-/* Is the claim one of rows? Then they begin at *skip of the body. What is refused now is held, and
- * refused when all of it is there; a picture needs all rows, too. A body that no worker took before
- * all of it was there is read as any other. */
-static bool begin(pe_request *request, size_t *skip)
+/* Is the claim one of rows? Then what comes before them is forgotten. What is refused now is held,
+ * and refused when all of it is there; a picture needs all rows, too. A body that no worker took
+ * before all of it was there is read as any other. Rows of a second tensor may have to be waited
+ * for. */
+static bool begin(pe_request *request)
 {
     setting of;
     pe_problem why;
     pe_claim claim;
     pe_request_parameters parameters;
+    size_t skip = 0;
     const size_t length = (size_t)strtoull(request->header[PE_HEADER_CONTENT_LENGTH], NULL, 10);
     if (length <= request->body.bytes || draws(request) ||
         pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) ||
@@ -262,48 +269,46 @@ static bool begin(pe_request *request, size_t *skip)
         request->json_body ||
         read_tensors(request, &parameters, length - request->body.bytes, &claim, &why) != PE_OK)
         return false;
-    const pe_array *array = &claim.uploads[0].array;
-    *skip = (size_t)((const char *)array->data - request->body.data);
-    const size_t row = array->shape.dim[1] * pe_dtype_bytes(array->dtype);
-    const size_t there = (request->body.bytes - *skip) / row;
-    pe_status status =
-        pe_arriving_begin(&claim, there, set(request, &of), &request->arriving, &why);
+    pe_status status = pe_arriving_begin(&claim, pe_buffer_slice(&request->body), &skip,
+                                         set(request, &of), &request->arriving, &why);
     if (request->arriving == NULL)
         pe_verify_claim_free(&claim);
     else
         status = charge(request, pe_arriving_claim(request->arriving), &why);
-    if (status == PE_OK && request->arriving != NULL)
+    if (status == PE_OK && request->arriving != NULL) {
+        pe_body_forget(request, 0, skip);
         return true;
+    }
     pe_arriving_free(request->arriving);
     request->arriving = NULL;
     return false;
 }
 
-/* All rows that are there, from `skip` on. */
-static pe_status compare_rows(pe_request *request, size_t skip, pe_problem *why)
+/* All rows that are there. */
+static pe_status compare_rows(pe_request *request, pe_problem *why)
 {
     setting of;
     pe_buffer *body = &request->body;
-    const size_t row = pe_arriving_row_bytes(request->arriving), n = (body->bytes - skip) / row;
-    const pe_status status =
-        pe_arriving_rows(request->arriving, body->data + skip, n, set(request, &of), why);
-    pe_body_forget(request, skip + n * row);
+    const size_t row = pe_arriving_row_bytes(request->arriving);
+    const size_t held = pe_arriving_held_bytes(request->arriving);
+    const size_t n = body->bytes > held ? (body->bytes - held) / row : 0;
+    const pe_status status = pe_arriving_rows(request->arriving, body->data, body->data + held, n,
+                                              set(request, &of), why);
+    pe_body_forget(request, held, n * row);
     return status;
 }
 
 void pe_page_verify_part(pe_request *request)
 {
-    size_t skip = 0;
     pe_problem why;
-    const size_t part = request->part_at;
     request->part_at = 0;
     pe_thread_computes();
-    if (request->arriving == NULL && !begin(request, &skip))
+    if (request->arriving == NULL && !begin(request))
         return;
-    if (compare_rows(request, skip, &why) != PE_OK)
+    if (compare_rows(request, &why) != PE_OK)
         pe_body_refuse(request);
     else
-        request->part_at = part;
+        request->part_at = pe_arriving_held_bytes(request->arriving) + request->part_bytes;
 }
 
 static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
@@ -311,7 +316,7 @@ static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
     setting of;
     answer made = {.failures = pe_budget_failures(), .claim = pe_arriving_claim(request->arriving)};
     pe_outcome outcome = PE_FAILED;
-    pe_status status = compare_rows(request, 0, why);
+    pe_status status = compare_rows(request, why);
     if (status == PE_OK)
         status = pe_arriving_end(request->arriving, set(request, &of), &made.report, why);
     pe_admission_spend(request, made.report.work);

@@ -58,10 +58,12 @@ void pe_body_release(pe_request *request)
     give_back(request, request->body_reserved);
 }
 
-void pe_body_forget(pe_request *request, size_t bytes)
+void pe_body_forget(pe_request *request, size_t at, size_t bytes)
 {
     pe_buffer *body = &request->body;
-    memmove(body->data, body->data + bytes, body->bytes - bytes);
+    if (bytes == 0)
+        return;
+    memmove(body->data + at, body->data + at + bytes, body->bytes - at - bytes);
     body->bytes -= bytes;
     give_back(request, bytes);
 }

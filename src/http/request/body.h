@@ -20,8 +20,8 @@ pe_status pe_body_receive(pe_request *request, const char *upload, size_t bytes,
 /** Why the body that has arrived cannot be used.   Errors  BODY_TOO_LARGE; OVERLOADED; INTERNAL. */
 pe_status pe_body_check(const pe_request *request, pe_problem *why) PE_MUST_CHECK;
 
-/** The first bytes have been used: they are no more held. */
-void pe_body_forget(pe_request *request, size_t bytes);
+/** So many bytes at a place have been used: they are no more held. */
+void pe_body_forget(pe_request *request, size_t at, size_t bytes);
 
 /** Hold nothing of the body, which is refused by OVERLOADED when all of it has come. */
 void pe_body_refuse(pe_request *request);

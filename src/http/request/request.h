@@ -124,7 +124,8 @@ typedef struct pe_request {
     size_t body_reserved;   /* of service->body_bytes */
     pe_status body_refused; /* why it was dropped; PE_OK when it was not */
     pe_buffer body;
-    size_t part_at;               /* bytes of it with which a part is taken; 0: it is held whole */
+    size_t part_bytes;            /* of a part of it; 0: it is held whole */
+    size_t part_at;               /* bytes of it with which the next part is taken; 0: never */
     struct pe_arriving *arriving; /* owned: what is made of the parts; or NULL */
     int64_t parts_took;           /* nanoseconds */
     bool json_body;               /* parameters come from a JSON body: problems point into it */
