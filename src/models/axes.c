@@ -60,6 +60,65 @@ static void set_rule(pe_rope_reading *r, const char *rule)
     json_decref(list);
 }
 
+/* What classes of several axes call the channels of each. */
+static const char *const axes_keys[] = {"axes_dims",     "axes_dims_rope", "axes_dim",
+                                        "axes_dim_rope", "rope_axes_dim",  "rope_axes_dims",
+                                        "rope_dim_list", "rope_dim"};
+
+const char *pe_axes_key(const pe_reader *reader)
+{
+    if (reader->type->name != NULL)
+        return reader->type->axes_key;
+    for (size_t k = 0; k < PE_LEN(axes_keys); k++)
+        if (json_array_size(pe_reader_member(reader, axes_keys[k])) > 1)
+            return axes_keys[k];
+    return NULL;
+}
+
+bool pe_axes_are(const pe_reader *reader)
+{
+    return reader->type->axes != NULL ||
+           (reader->type->name == NULL && pe_axes_key(reader) != NULL);
+}
+
+double pe_axes_sum(const pe_reader *reader)
+{
+    const char *key = pe_axes_are(reader) ? pe_axes_key(reader) : NULL;
+    const json_t *given = key != NULL ? pe_reader_member(reader, key) : NULL;
+    const json_t *list = json_is_array(given) ? given : reader->type->axes;
+    double sum = 0;
+    for (size_t a = 0; a < json_array_size(list); a++)
+        sum += json_number_value(json_array_get(list, a));
+    return sum;
+}
+
+/* Channels behind those of the axes do not turn. */
+static void set_part(pe_rope_reading *r)
+{
+    const double head_dim = (double)pe_values_int(&r->kind->values, "head_dim");
+    const pe_value *dims = pe_values_find(&r->kind->values, "axes_dims");
+    double sum = 0;
+    for (size_t a = 0; a < dims->list_length; a++)
+        sum += dims->list[a];
+    if (sum >= head_dim)
+        return;
+    pe_dictionary_set_number(r, "rotary_dim", "axes_dims", sum);
+    pe_reader_warn(r->reader, "axes take %.0f of %.0f channels: the others do not turn", sum,
+                   head_dim);
+}
+
+/* MiniMax-H3: so many pairs for each axis of its class. */
+static json_t *widen(pe_reader *reader, double pairs, const json_t *own)
+{
+    json_t *list = json_array();
+    int failed = list == NULL;
+    for (size_t a = 0; a < json_array_size(own); a++)
+        failed |= json_array_append_new(list, json_real(2 * pairs));
+    if (failed != 0)
+        pe_reader_fail_memory(reader);
+    return list;
+}
+
 /* A list of the configuration, or of its class. */
 static void set_list(pe_rope_reading *r, const char *parameter, const char *key, const json_t *own)
 {
@@ -68,21 +127,26 @@ static void set_list(pe_rope_reading *r, const char *parameter, const char *key,
     const char *where = key != NULL ? key : parameter;
     if (list == NULL || r->reader->status != PE_OK)
         return;
-    (void)pe_reader_set(r->reader, &r->kind->values, parameter, where, list);
+    json_t *wide = json_is_number(list) ? widen(r->reader, json_number_value(list), own) : NULL;
+    (void)pe_reader_set(r->reader, &r->kind->values, parameter, where, wide != NULL ? wide : list);
     pe_reader_report(r->reader, where, list,
                      (pe_key_report){given != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
                                      parameter, NULL});
+    json_decref(wide);
 }
 
 void pe_axes_read(pe_rope_reading *r)
 {
     const pe_model_type *type = r->reader->type;
-    if (type->axes == NULL)
+    const char *key = pe_axes_key(r->reader);
+    if (!pe_axes_are(r->reader))
         return;
     if (json_is_string(type->axes))
         set_rule(r, json_string_value(type->axes));
     else
-        set_list(r, "axes_dims", type->axes_key, type->axes);
+        set_list(r, "axes_dims", key, type->axes);
+    if (r->reader->status == PE_OK && !pe_values_present(&r->kind->values, "rotary_dim"))
+        set_part(r);
     set_list(r, "axis_order", NULL, type->axis_order);
     set_list(r, "axes_theta", NULL, type->axes_theta);
     set_list(r, "axes_scale", type->axes_scale_key, type->axes_scale);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "exact/round.h"
+#include "models/axes.h"
 
 static double hidden_per_head(pe_reader *reader)
 {
@@ -144,7 +145,9 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
         return dim;
     }
     dim = own != 0 ? own : reader->type->fallback_head_dim;
-    if (dim != 0)
+    if (dim == 0 && (dim = pe_axes_sum(reader)) != 0)
+        *where = "axes_dims";
+    else if (dim != 0)
         pe_reader_class_default(reader, "head_dim", dim, "head_dim");
     else
         pe_reader_fail(reader, PE_MISSING_PARAMETER, "head_dim",
@@ -377,7 +380,7 @@ static void even_out(pe_rope_reading *r, double head_dim)
     const double part = given ? pe_values_real(values, "partial_rotary_factor") : 1;
     const double dim = floor(head_dim * part);
     if (!scales_pairs(r->type) || pe_values_present(values, "rotary_dim") || fmod(dim, 2) == 0 ||
-        r->reader->type->axes != NULL || (dim >= head_dim && r->reader->type->name == NULL))
+        pe_axes_are(r->reader) || (dim >= head_dim && r->reader->type->name == NULL))
         return;
     pe_reader_unset(values, "partial_rotary_factor");
     pe_dictionary_set_number(r, "rotary_dim", "partial_rotary_factor", dim + 1);

@@ -2,6 +2,7 @@
 /* rope_layers.c - rotary parameters from a configuration's keys and its rotary dictionary. */
 #include "models/rope_layers.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -182,12 +183,15 @@ static void read_theta(pe_rope_reading *r)
 static void read_pairing(pe_rope_reading *r)
 {
     pe_reader *reader = r->reader;
-    double interleave = reader->type->interleaved;
-    const char *name = reader->type->interleaved ? "interleaved" : "half";
+    const bool axes = reader->type->name == NULL && pe_axes_are(reader);
+    double interleave = reader->type->interleaved || axes;
+    const char *name = interleave != 0 ? "interleaved" : "half";
     if (!pe_reader_finds_fact(reader, PE_FACT_INTERLEAVE, &interleave, NULL) &&
         reader->type->name == NULL)
-        pe_reader_warn(reader, "which channels make a pair is not known for this model type: "
-                               "pairing half is assumed, as most have it");
+        pe_reader_warn(reader,
+                       "which channels make a pair is not known for this model type: pairing %s "
+                       "is assumed, as most %shave it",
+                       name, axes ? "with several axes " : "");
     else
         name = interleave != 0 ? "interleaved" : "half";
     pe_reader_set_choice(&r->kind->values, "pairing", name);
@@ -303,6 +307,18 @@ static void read_compressed(pe_rope_reading *r)
     pe_dictionary_set_number(r, "attention_factor", place, 1);
 }
 
+/* Channels that rotate. */
+static double rotating(const pe_rope_reading *r)
+{
+    const pe_values *values = &r->kind->values;
+    if (pe_values_present(values, "rotary_dim"))
+        return (double)pe_values_int(values, "rotary_dim");
+    return (double)pe_values_int(values, "head_dim") *
+           (pe_values_present(values, "partial_rotary_factor")
+                ? pe_values_real(values, "partial_rotary_factor")
+                : 1);
+}
+
 static void set_default_section(pe_rope_reading *r, const json_t *sections)
 {
     const char *place = pe_dictionary_place(r, "mrope_section");
@@ -321,11 +337,7 @@ static void read_default_section(pe_rope_reading *r)
         set_default_section(r, own);
         return;
     }
-    const pe_values *values = &r->kind->values;
-    const double part = pe_values_present(values, "partial_rotary_factor")
-                            ? pe_values_real(values, "partial_rotary_factor")
-                            : 1;
-    const json_int_t half = (json_int_t)((double)pe_values_int(values, "head_dim") * part / 4);
+    const json_int_t half = (json_int_t)(rotating(r) / 4);
     json_t *halves = json_pack("[II]", half, half);
     if (halves == NULL)
         pe_reader_fail_memory(r->reader);
@@ -334,10 +346,24 @@ static void read_default_section(pe_rope_reading *r)
     json_decref(halves);
 }
 
+/* Sections beside the dictionary, where the class has them there or is not known. */
+static bool has_sections_beside(pe_rope_reading *r)
+{
+    const pe_model_type *type = r->reader->type;
+    const char *key = type->name == NULL ? "mrope_section" : type->axes_key;
+    const bool own = type->name == NULL || (type->mrope_section != NULL && key != NULL);
+    const json_t *beside = own ? pe_reader_member(r->reader, key) : NULL;
+    if (beside == NULL)
+        return false;
+    (void)pe_reader_set(r->reader, &r->kind->values, "mrope_section", key, beside);
+    pe_reader_used(r->reader, key, beside, "mrope_section", NULL);
+    return true;
+}
+
 /* Sections of the class, or under Hunyuan's name. */
 static void read_other_sections(pe_rope_reading *r)
 {
-    if (pe_dictionary_member(r, "mrope_section") != NULL)
+    if (has_sections_beside(r) || pe_dictionary_member(r, "mrope_section") != NULL)
         return;
     if (pe_dictionary_member(r, "xdrope_section") != NULL)
         pe_dictionary_set_member(r, "xdrope_section", "mrope_section",
@@ -346,11 +372,39 @@ static void read_other_sections(pe_rope_reading *r)
         read_default_section(r);
 }
 
+/**
+ * Interleaved sections need not sum to all pairs: height has pairs 1, 4, 7 and so on, width 2, 5, 8,
+ * so many as its section says or there are, and time the others.
+ *
+ * Source  apply_interleaved_mrope of huggingface/transformers 5.23.0,
+ *         models/qwen3_vl/modeling_qwen3_vl.py.
+ */
+static void fit_sections(pe_rope_reading *r)
+{
+    pe_value *list = pe_values_find(&r->kind->values, "mrope_section");
+    const double pairs = floor(rotating(r) / 2);
+    if (list->list_length != 3 || list->list[0] + list->list[1] + list->list[2] == pairs)
+        return;
+    double rest = pairs;
+    for (size_t a = 1; a < 3; a++) {
+        list->list[a] = fmin(list->list[a], floor((pairs - (double)a + 2) / 3));
+        rest -= list->list[a];
+    }
+    list->list[0] = rest;
+    pe_reader_warn(r->reader,
+                   "mrope_section does not sum to all %.0f pairs: by its class's code axes have "
+                   "%.0f, %.0f and %.0f of them",
+                   pairs, rest, list->list[1], list->list[2]);
+}
+
 static void read_mrope_layout(pe_rope_reading *r)
 {
     const char *layout = r->reader->type->mrope_layout;
-    if (layout != NULL && pe_values_present(&r->kind->values, "mrope_section"))
-        pe_reader_set_choice(&r->kind->values, "mrope_layout", layout);
+    if (layout == NULL || !pe_values_present(&r->kind->values, "mrope_section"))
+        return;
+    pe_reader_set_choice(&r->kind->values, "mrope_layout", layout);
+    if (strcmp(layout, "interleaved") == 0)
+        fit_sections(r);
 }
 
 void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "models/axes.h"
+
 /* What position_embedding_type says. */
 static const struct {
     const char *name;
@@ -41,6 +43,23 @@ static bool has_scheme_key(pe_reader *reader, pe_scheme *out)
     return false;
 }
 
+/* Does a key say which channels, or pairs, turn by which axis? */
+static bool has_axes(const pe_reader *reader)
+{
+    return pe_axes_key(reader) != NULL || pe_reader_member(reader, "mrope_section") != NULL;
+}
+
+/* Parts of image and video pipelines turn by several axes: one whose class is not known, and whose
+ * keys do not say which, is not taken for text. */
+static bool hides_axes(pe_reader *reader)
+{
+    const char *name = json_string_value(pe_reader_member(reader, "model_type"));
+    if (name == NULL || strncmp(name, "diffusers/", strlen("diffusers/")) != 0 || has_axes(reader))
+        return false;
+    pe_reader_warn(reader, "a class of diffusers may turn by several axes: no key says which");
+    return true;
+}
+
 /* Does a key speak of rotations? */
 static bool says_rope(const pe_reader *reader)
 {
@@ -50,18 +69,18 @@ static bool says_rope(const pe_reader *reader)
     for (size_t f = 0; f < PE_LEN(facts); f++)
         if (pe_reader_has_fact(reader, facts[f]))
             return true;
-    return json_object_size(pe_reader_member(reader, "rope_parameters")) != 0 ||
+    return has_axes(reader) || json_object_size(pe_reader_member(reader, "rope_parameters")) != 0 ||
            json_object_size(pe_reader_member(reader, "rope_scaling")) != 0;
 }
 
 /* The scheme of an unknown model type, by the keys that are there. */
-static pe_scheme guess_scheme(const pe_reader *reader)
+static pe_scheme guess_scheme(pe_reader *reader)
 {
     if (pe_reader_has_fact(reader, PE_FACT_POSITION_BUCKETS))
         return PE_SCHEME_DEBERTA;
     if (pe_reader_has_fact(reader, PE_FACT_BUCKETS))
         return PE_SCHEME_T5;
-    return says_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_UNKNOWN;
+    return says_rope(reader) && !hides_axes(reader) ? PE_SCHEME_ROPE : PE_SCHEME_UNKNOWN;
 }
 
 /* Baichuan's 13B model has ALiBi. Only its code says so. */

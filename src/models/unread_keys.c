@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "models/axes.h"
+
 /* Unknown keys that are reported. */
 #define UNKNOWN_MAX 64
 
@@ -38,9 +40,10 @@ static bool smells(const char *key, const char *const *words)
 }
 
 /* Does the model type alone read the key? */
-static bool is_own_key(const pe_model_type *type, const char *key)
+static bool is_own_key(const pe_reader *reader, const char *key)
 {
-    const char *const own[] = {type->axes_key, type->axes_scale_key, type->theta_key,
+    const pe_model_type *type = reader->type;
+    const char *const own[] = {pe_axes_key(reader), type->axes_scale_key, type->theta_key,
                                type->rope_if};
     for (size_t i = 0; i < PE_LEN(own); i++)
         if (own[i] != NULL && strcmp(own[i], key) == 0)
@@ -48,7 +51,8 @@ static bool is_own_key(const pe_model_type *type, const char *key)
     return false;
 }
 
-static const char *const rotations[] = {"rope", "rotary", "xpos", "ntk", "yarn", NULL},
+static const char *const rotations[] = {"rope", "rotary",   "xpos",     "ntk",
+                                        "yarn", "axes_dim", "axis_dim", NULL},
                          *const positions[] = {"position", "pos_emb",      "pos_enc",
                                                "abs_pos",  "sinusoid",     "alibi",
                                                "relative", "long_context", NULL};
@@ -61,7 +65,7 @@ static bool report_unread(pe_reader *reader, const char *key, const json_t *valu
             pe_reader_ignored(reader, key, value, unread[u].note);
             return true;
         }
-    if (pe_reader_knows_key(key) || is_own_key(reader->type, key))
+    if (pe_reader_knows_key(key) || is_own_key(reader, key))
         return false;
     const bool rotates = smells(key, rotations);
     char place[PE_READER_KEY];
