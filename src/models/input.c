@@ -15,7 +15,8 @@ static bool (*const readers[])(const json_t *whole, pe_input *out) = {
 
 pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why)
 {
-    *out = (pe_input){.config = json_object(), .places = json_object(), .warnings = json_array()};
+    *out = (pe_input){
+        .whole = whole, .config = json_object(), .places = json_object(), .warnings = json_array()};
     out->failed = out->config == NULL || out->places == NULL || out->warnings == NULL;
     bool found = out->failed;
     for (size_t r = 0; r < PE_LEN(readers) && !found; r++)
@@ -100,19 +101,31 @@ static const char *place_of(const pe_input *input, const char *key)
     return json_string_value(json_object_get(input->places, key));
 }
 
+static bool replace(char **text, pe_buffer *by)
+{
+    char *copy = by->failed ? NULL : strdup(pe_buffer_text(by));
+    if (copy == NULL)
+        return false;
+    free(*text);
+    *text = copy;
+    return true;
+}
+
 static pe_status restore_key(const pe_input *input, pe_model_key *key, pe_problem *why)
 {
     const char *place = place_of(input, key->pointer + strlen("#/"));
-    char pointer[2 * KEY_MAX];
     if (place == NULL)
         return PE_OK;
-    snprintf(pointer, sizeof pointer, "#/%s", place);
-    char *copy = strdup(pointer);
-    if (copy == NULL)
-        return pe_fail_memory(why);
-    free(key->pointer);
-    key->pointer = copy;
-    return PE_OK;
+    const char *name = json_string_value(json_object_get(input->whole, place));
+    pe_buffer pointer = {0}, value = {0};
+    pe_buffer_format(&pointer, "#/%s", place);
+    if (name != NULL)
+        pe_buffer_json_string(&value, name);
+    const bool kept =
+        replace(&key->pointer, &pointer) && (name == NULL || replace(&key->value, &value));
+    pe_buffer_free(&pointer);
+    pe_buffer_free(&value);
+    return kept ? PE_OK : pe_fail_memory(why);
 }
 
 static pe_status add_warnings(const pe_input *input, pe_model *model, pe_problem *why)

@@ -12,10 +12,11 @@
 
 /** A configuration that has been put into other keys. */
 typedef struct pe_input {
-    json_t *config;   /* NULL: what came is a config.json */
-    json_t *places;   /* of its keys: where each stands in what came */
-    json_t *warnings; /* texts */
-    bool failed;      /* memory ran out */
+    const json_t *whole; /* what came */
+    json_t *config;      /* NULL: that is a config.json */
+    json_t *places;      /* of its keys: where each stands in what came */
+    json_t *warnings;    /* texts */
+    bool failed;         /* memory ran out */
 } pe_input;
 
 /**
@@ -26,7 +27,8 @@ typedef struct pe_input {
 pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why) PE_MUST_CHECK;
 void pe_input_free(pe_input *input);
 
-/** Tell the keys of a model, and the place of a problem, where they stand in what came. */
+/** Tell the keys of a model, and the place of a problem, where they stand in what came. A name that
+ * came is the value of each key that was read off it. */
 pe_status pe_input_restore(const pe_input *input, pe_model *model, pe_problem *why) PE_MUST_CHECK;
 void pe_input_restore_problem(const pe_input *input, pe_problem *why);
 

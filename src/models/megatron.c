@@ -56,16 +56,36 @@ typedef struct megatron {
     pe_input *input;
 } megatron;
 
+#define NAME_MAX 64
+
+/* An argument may be spelt as on a command line: rotary-base or --rotary-base. The spelling that is
+ * there, in *out; else name itself. */
+static const json_t *spelling(const json_t *object, const char *name, char out[NAME_MAX])
+{
+    static const char *const dashes[] = {"", "--"};
+    const json_t *value = json_object_get(object, name);
+    for (size_t d = 0; d < PE_LEN(dashes) && value == NULL; d++) {
+        snprintf(out, NAME_MAX, "%s%s", dashes[d], name);
+        for (char *at = out; *at != '\0'; at++)
+            *at = (char)(*at == '_' ? '-' : *at);
+        value = json_object_get(object, out);
+    }
+    if (value == NULL || json_object_get(object, name) != NULL)
+        snprintf(out, NAME_MAX, "%s", name);
+    return json_is_null(value) ? NULL : value;
+}
+
 static const json_t *member(const megatron *m, const char *name)
 {
-    const json_t *value = json_object_get(m->whole, name);
-    return json_is_null(value) ? NULL : value;
+    char spelt[NAME_MAX];
+    return spelling(m->whole, name, spelt);
 }
 
 static void put(const megatron *m, const char *key, const char *name, json_t *value)
 {
-    char place[128];
-    snprintf(place, sizeof place, "%s%s", m->prefix, name);
+    char place[128], spelt[NAME_MAX];
+    (void)spelling(m->whole, name, spelt);
+    snprintf(place, sizeof place, "%s%s", m->prefix, spelt);
     pe_input_put(m->input, key, place, value);
 }
 
@@ -158,8 +178,9 @@ static void put_unrotated(const megatron *m)
 static bool is_megatron(const json_t *object)
 {
     bool told = false;
+    char spelt[NAME_MAX];
     for (size_t t = 0; t < PE_LEN(telling); t++)
-        told |= json_object_get(object, telling[t]) != NULL;
+        told |= spelling(object, telling[t], spelt) != NULL;
     return told && json_object_get(object, "model_type") == NULL;
 }
 

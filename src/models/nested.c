@@ -27,8 +27,12 @@ _Static_assert(PE_READER_DEPTH == 4, "too_deep says so");
 /* ---- the language model ---- */
 
 /* The object within this one that holds the language model, and its name; NULL: none does. */
-static const json_t *find_text_config(const json_t *config, const char **name)
+static const json_t *find_text_config(const pe_reader *reader, const json_t *config,
+                                      const char **name)
 {
+    *name = reader->wrapper;
+    if (config == reader->whole && reader->wrapper != NULL)
+        return json_object_get(config, *name);
     for (size_t n = 0; n < PE_LEN(text_configs); n++) {
         const json_t *inner = json_object_get(config, text_configs[n]);
         *name = text_configs[n];
@@ -36,6 +40,48 @@ static const json_t *find_text_config(const json_t *config, const char **name)
             return inner;
     }
     return NULL;
+}
+
+/* Is the member a language model's, or around one, by its name and its words? Configurations of
+ * sound and of images have words, too. */
+static bool wraps(const pe_reader *reader, const char *name, const json_t *value)
+{
+    static const char *const words[] = {"lm", "language", "text", "base"};
+    const char *inner;
+    bool named = false;
+    for (size_t w = 0; w < PE_LEN(words); w++)
+        named |= strstr(name, words[w]) != NULL;
+    return named && json_is_string(json_object_get(value, "model_type")) &&
+           (json_is_number(json_object_get(value, "vocab_size")) ||
+            find_text_config(reader, value, &inner) != NULL);
+}
+
+/* A model type that is not known, and has no layers of its own, may wrap one that is: its only
+ * such member. */
+static void find_wrapper(pe_reader *reader)
+{
+    const json_t *config = reader->whole;
+    const char *type = json_string_value(json_object_get(config, "model_type")), *name,
+               *found = NULL;
+    pe_model_type row;
+    json_t *tree, *value;
+    size_t n = 0;
+    if (find_text_config(reader, config, &name) != NULL || reader->tower != NULL || type == NULL ||
+        pe_reader_has_fact(reader, PE_FACT_HIDDEN) || pe_reader_has_fact(reader, PE_FACT_LAYERS))
+        return;
+    reader->status = pe_model_type_find(type, &row, &tree, reader->why);
+    json_decref(tree);
+    if (reader->status != PE_OK || row.name != NULL)
+        return;
+    json_object_foreach((json_t *)(uintptr_t)config, name, value)
+    {
+        if (!wraps(reader, name, value))
+            continue;
+        found = name;
+        n++;
+    }
+    if (n == 1 && strpbrk(found, "~/") == NULL && strlen(found) <= PE_READER_NAME)
+        reader->wrapper = found;
 }
 
 static void go_into(pe_reader *reader, const char *name, const json_t *inner)
@@ -64,7 +110,8 @@ static void tell_around(pe_reader *reader)
 void pe_nested_enter(pe_reader *reader)
 {
     const char *name;
-    const json_t *inner = find_text_config(reader->config, &name);
+    find_wrapper(reader);
+    const json_t *inner = find_text_config(reader, reader->config, &name);
     for (size_t depth = 0; inner != NULL; depth++) {
         if (depth == PE_READER_DEPTH) {
             pe_reader_warn(reader, "%s%s is not read: %s", reader->path, name, too_deep);
@@ -75,8 +122,10 @@ void pe_nested_enter(pe_reader *reader)
             return;
         }
         tell_around(reader);
+        const json_t *type = json_object_get(reader->config, "model_type");
+        reader->around = json_is_string(type) ? type : reader->around;
         go_into(reader, name, inner);
-        inner = find_text_config(inner, &name);
+        inner = find_text_config(reader, inner, &name);
     }
 }
 
@@ -198,7 +247,7 @@ void pe_nested_towers(pe_reader *reader, pe_nested_resolve *resolve)
     for (;;) {
         const char *name, *entered = NULL;
         json_t *value;
-        const json_t *inner = find_text_config(at.object, &entered);
+        const json_t *inner = find_text_config(reader, at.object, &entered);
         json_object_foreach((json_t *)(uintptr_t)at.object, name, value)
         {
             if (value != inner && reader->status == PE_OK && is_tower(name, value))

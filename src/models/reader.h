@@ -53,6 +53,8 @@ typedef struct pe_reader {
     const char *tower;         /* its key in the whole; NULL: it is no tower */
     const char *outer;         /* a tower: the model type that it belongs to, or NULL */
     size_t depth;              /* of towers within towers */
+    const char *wrapper;       /* the member of the whole that holds all of the model, or NULL */
+    const json_t *around;      /* the model type of the nearest object around config, or NULL */
     bool plain_images;         /* as the row of a model type around the language model says */
     size_t towers_max;         /* so many towers are resolved, those within towers counted */
     const json_t *config;      /* the object of it that has the text model's keys */

@@ -77,13 +77,14 @@ static void find_nameless(pe_reader *reader)
         pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
 }
 
-/* The model type is that of the nested object, else that of the whole configuration. */
+/* The model type is that of the nested object, else that of the nearest around it. */
 static void read_model_type(pe_reader *reader)
 {
     const json_t *value = pe_reader_member(reader, "model_type");
     reader->type = &reader->row;
     if (value == NULL)
-        value = json_object_get(reader->whole, "model_type");
+        value = reader->config != reader->whole ? reader->around
+                                                : json_object_get(reader->whole, "model_type");
     if (value != NULL && !json_is_null(value) && !json_is_string(value))
         pe_reader_fail_type(reader, "model_type", "a string", value);
     else if (json_string_length(value) != 0)

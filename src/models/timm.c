@@ -19,10 +19,15 @@ static const struct {
     const char *part[2];
     const char *row;
 } families[] = {
-    {{"vit_", "_rope_"}, "timm/unknown"},
-    {{"vit_pe_", ""}, "timm/unknown"},
-    {{"vit_", "_sapiens2"}, "timm/unknown"},
-    {{"vit_", "_lingbot"}, "timm/unknown"},
+    {{"vit_", "_rope_mixed"}, "timm/rope_mixed"},
+    {{"vit_", "_rope_ape_"}, "timm/rope_ape"},
+    {{"vit_", "_rope_reg"}, "timm/rope_reg"},
+    {{"vit_", "_rope_"}, "timm/rope"},
+    {{"vit_pe_", "_gigantic_"}, "timm/pe_gigantic"},
+    {{"vit_pe_", ""}, "timm/pe"},
+    {{"vit_", "_sapiens2"}, "timm/dinov3"},
+    {{"vit_", "_lingbot"}, "timm/dinov3"},
+    {{"vit_", "_dinov3"}, "timm/dinov3"},
     {{"vit_", "_plus"}, "timm/unknown"},
     {{"vit_so150m", "_reg"}, "timm/unknown"},
     {{"vit_", "relpos_"}, "timm/unknown"},
@@ -31,7 +36,6 @@ static const struct {
     {{"vit_", "_r50_"}, "timm/unknown"},
     {{"vit_", "_avg"}, "timm/unknown"},
     {{"vit_", "_rpn_"}, "timm/relative"},
-    {{"vit_", "_dinov3"}, "timm/dinov3"},
     {{"vit_", "_xp_"}, "timm/vit_patches"},
     {{"vit_", "_reg"}, "timm/vit_patches"},
     {{"vit_", "_gap"}, "timm/vit_patches"},
@@ -40,7 +44,8 @@ static const struct {
     {{"deit3_", "_patch"}, "timm/vit_patches"},
     {{"deit_", "_distilled_"}, "timm/deit_distilled"},
     {{"deit_", "_patch"}, "timm/vit"},
-    {{"eva02_", "_clip_"}, "timm/unknown"},
+    {{"eva02_enormous", ""}, "timm/vit"},
+    {{"eva_", "_patch"}, "timm/vit"},
     {{"eva02_", "_patch"}, "timm/eva02"},
     {{"beit", "_patch"}, "timm/relative"},
     {{"swin", "_window"}, "timm/relative"},
@@ -58,13 +63,26 @@ static const struct {
     {{"resmlp_", ""}, "timm/none"},
 };
 
-/* Widths and heads by the word of the size, of vision_transformer.py's own models. */
+/* Widths and heads by the word of the size, of vision_transformer.py's own models, and by more of
+ * the name for others. The last that fits counts. */
 static const struct {
     const char *size;
     double width, heads;
 } sizes[] = {
-    {"_tiny_", 192, 3},  {"_small_", 384, 6},   {"_medium_", 512, 8},
-    {"_base_", 768, 12}, {"_large_", 1024, 16}, {"_huge_", 1280, 16},
+    {"_tiny_", 192, 3},
+    {"_small_", 384, 6},
+    {"_medium_", 512, 8},
+    {"_base_", 768, 12},
+    {"_large_", 1024, 16},
+    {"_huge_", 1280, 16},
+    {"_mediumd_", 512, 8},
+    {"_betwixt_", 640, 10},
+    {"_huge_plus_", 1280, 20},
+    {"_7b_", 4096, 32},
+    {"_5b_", 2432, 32},
+    {"_giant_patch16_lingbot", 1536, 24},
+    {"_giant_patch16_sapiens2", 1536, 24},
+    {"_gigantic_patch14_448", 1536, 16},
 };
 
 static const char *row_of(const char *name)
@@ -81,7 +99,18 @@ static const char *row_of(const char *name)
 /* Does the row want to know how wide heads are? */
 static bool is_grid(const char *row)
 {
-    return strcmp(row, "timm/dinov3") == 0 || strcmp(row, "timm/eva02") == 0;
+    static const char *const learned[] = {"timm",
+                                          "timm/unknown",
+                                          "timm/relative",
+                                          "timm/vit",
+                                          "timm/vit_patches",
+                                          "timm/deit_distilled",
+                                          "timm/rope_mixed",
+                                          "timm/none"};
+    for (size_t l = 0; l < PE_LEN(learned); l++)
+        if (strcmp(row, learned[l]) == 0)
+            return false;
+    return true;
 }
 
 /* A model's name, and the key that has it. */
@@ -127,8 +156,8 @@ static void read_beside(const json_t *whole, pe_input *input)
                      json_incref((json_t *)(uintptr_t)height));
 }
 
-/** {"architecture": "vit_base_patch16_224.augreg_in21k"}: what follows a dot are the weights. A
- * timm_backbone of transformers has the name under "backbone". */
+/** {"architecture": "vit_base_patch16_224.augreg_in21k"}: what follows a dot are the weights, what
+ * stands before a slash says where they are. A timm_backbone of transformers has the name under "backbone". */
 bool pe_input_timm(const json_t *whole, pe_input *out)
 {
     const char *type = json_string_value(json_object_get(whole, "model_type"));
@@ -137,7 +166,8 @@ bool pe_input_timm(const json_t *whole, pe_input *out)
     const char *text = json_string_value(json_object_get(whole, from.key));
     if (text == NULL || (type != NULL && strncmp(type, "timm_", strlen("timm_")) != 0))
         return false;
-    snprintf(from.name, sizeof from.name, "%.*s", (int)strcspn(text, "."), text);
+    const char *slash = strrchr(text, '/'), *name = slash != NULL ? slash + 1 : text;
+    snprintf(from.name, sizeof from.name, "%.*s", (int)strcspn(name, "."), name);
     const char *row = row_of(from.name);
     read_sides(out, &from);
     read_size(out, &from);

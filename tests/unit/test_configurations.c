@@ -31,11 +31,12 @@ typedef struct spelling {
     const char *layer_type, *parameter, *value; /* JSON; NULL: absent */
 } spelling;
 
-#define LLAMA  "\"model_type\":\"llama\",\"hidden_size\":1024,\"num_attention_heads\":16"
-#define YARN   "\"rope_type\":\"yarn\",\"factor\":4"
-#define LAYERS ",\"num_hidden_layers\":4"
-#define TOWER  ",\"vision_config\":{\"model_type\":\"vit\""
-#define LONG   "a_name_of_fifty_bytes_that_no_configuration_would_"
+#define LLAMA    "\"model_type\":\"llama\",\"hidden_size\":1024,\"num_attention_heads\":16"
+#define YARN     "\"rope_type\":\"yarn\",\"factor\":4"
+#define LAYERS   ",\"num_hidden_layers\":4"
+#define TOWER    ",\"vision_config\":{\"model_type\":\"vit\""
+#define TOWER_OF "\"vision_config\":{\"model_type\":\"vit\"}"
+#define LONG     "a_name_of_fifty_bytes_that_no_configuration_would_"
 #define SAPROT                                                                                     \
     "\"model_type\":\"\",\"token_dropout\":true,\"position_embedding_type\":\"rotary\","           \
     "\"hidden_size\":1280,\"num_attention_heads\":20"
@@ -473,6 +474,18 @@ static const spelling spellings[] = {
      "mrope_section", "[32,16,16]"},
     {"{\"model_type\":\"qwen3_vl_text\",\"head_dim\":64}", NULL, "mrope_section", "[11,11,10]"},
     {"{" MEGATRON ",\"rotary_percent\":0.5}", NULL, "rotary_dim", "8"},
+    {"{\"hidden-size\":64,\"num-attention-heads\":4,\"rotary-base\":5e5,"
+     "\"use-rotary-position-embeddings\":true}",
+     NULL, "rope_theta", "500000"},
+    {"{\"--hidden-size\":64,\"--num-attention-heads\":4,\"--rotary-percent\":0.5,"
+     "\"--position-embedding-type\":\"rope\"}",
+     NULL, "rotary_dim", "8"},
+    /* around a language model: the nearest type counts, and one that is not known may wrap it */
+    {"{\"model_type\":\"x\",\"vlm_config\":{\"model_type\":\"paligemma\",\"text_config\":{"
+     "\"vocab_size\":8}}}",
+     NULL, "head_dim", "256"},
+    {"{\"model_type\":\"x\",\"llm_cfg\":{\"vocab_size\":8," LLAMA "}," TOWER_OF "}", NULL,
+     "head_dim", "64"},
     {"{" MEGATRON ",\"rotary_interleaved\":true}", NULL, "pairing", "\"interleaved\""},
     {"{" MEGATRON ",\"use_rope_scaling\":true}", NULL, "rope_type", "\"llama3\""},
     {"{" MEGATRON ",\"rotary_seq_len_interpolation_factor\":2}", NULL, "factor", "2"},
@@ -488,6 +501,17 @@ static const spelling spellings[] = {
      "rows", "513"},
     {"{\"architecture\":\"deit3_small_patch16_384\"}", NULL, "rows", "576"},
     {"{\"architecture\":\"eva02_large_patch14_448\"}", NULL, "head_dim", "64"},
+    /* timm 1.0.31, create_model(name).rope */
+    {"{\"architecture\":\"timm/vit_base_patch16_224\"}", NULL, "rows", "197"},
+    {"{\"architecture\":\"vit_base_patch16_rope_224\"}", NULL, "convention", "\"sam2\""},
+    {"{\"architecture\":\"vit_base_patch16_rope_ape_224\"}", NULL, "rope_theta", "100"},
+    {"{\"architecture\":\"vit_betwixt_patch16_rope_reg4_gap_256\"}", NULL, "convention",
+     "\"eva02\""},
+    {"{\"architecture\":\"vit_pe_core_large_patch14_336\"}", NULL, "convention", "\"llama4\""},
+    {"{\"architecture\":\"vit_pe_lang_gigantic_patch14_448\"}", NULL, "head_dim", "96"},
+    {"{\"architecture\":\"vit_huge_plus_patch16_dinov3\"}", NULL, "head_dim", "64"},
+    {"{\"architecture\":\"vit_5b_patch16_sapiens2\"}", NULL, "head_dim", "76"},
+    {"{\"architecture\":\"eva_giant_patch14_224\"}", NULL, "rows", "257"},
     {"{\"model_type\":\"timm_wrapper\",\"architecture\":\"vit_large_patch16_dinov3\"}", NULL,
      "convention", "\"dinov3\""},
 
@@ -616,6 +640,11 @@ static const struct {
     pe_model_key_status status;
 } reports[] = {
     {"{" LLAMA ",\"rope_theta\":5e5}", "#/rope_theta", "500000", PE_MODEL_KEY_USED},
+    {"{\"architecture\":\"new_model\"}", "#/architecture", "\"new_model\"", PE_MODEL_KEY_IGNORED},
+    {"{" DIFFUSERS("NewTransformer2DModel") "}", "#/_class_name", "\"NewTransformer2DModel\"",
+     PE_MODEL_KEY_IGNORED},
+    {"{\"rotary-base\":5e5,\"kv-channels\":64,\"use-rotary-position-embeddings\":true}",
+     "#/rotary-base", "500000", PE_MODEL_KEY_USED},
     {"{" LLAMA "}", "#/rope_theta", "10000", PE_MODEL_KEY_DEFAULTED},
     {"{" LLAMA ",\"rope_scaling\":null}", "#/rope_scaling", "null", PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"rope_theta\":1e6,\"rope_scaling\":{\"rope_theta\":5e5}}", "#/rope_theta",
@@ -768,6 +797,7 @@ static const struct {
      "a class of diffusers may turn by several axes: no key says which"},
     {"{" DIFFUSERS("HiDreamImageTransformer2DModel") "}", "axes take 64 of 128 channels"},
     {"{\"architecture\":\"swin_tiny_patch4_window7_224\"}", "/v1/swin/index"},
+    {"{\"architecture\":\"vit_base_patch16_rope_mixed_224\"}", "learns the frequencies"},
     {"{" ODD ",\"partial_rotary_factor\":1}",
      "head_dim is odd, 7: transformers makes 4 frequencies"},
     {"{\"model_type\":\"t5gemma2_text\",\"rope_parameters\":{" YARN "}}",
