@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/reader.h"
+
 #define KEY_MAX  128
 #define NAME_MAX 64
 
 static bool (*const readers[])(const json_t *whole, pe_input *out) = {
-    pe_input_gguf, pe_input_diffusers, pe_input_timm, pe_input_megatron};
+    pe_input_gguf, pe_input_diffusers, pe_input_timm, pe_input_params, pe_input_megatron};
 
 pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why)
 {
@@ -116,13 +118,13 @@ static pe_status restore_key(const pe_input *input, pe_model_key *key, pe_proble
     const char *place = place_of(input, key->pointer + strlen("#/"));
     if (place == NULL)
         return PE_OK;
-    const char *name = json_string_value(json_object_get(input->whole, place));
+    const json_t *sent = json_object_get(input->whole, place);
     pe_buffer pointer = {0}, value = {0};
     pe_buffer_format(&pointer, "#/%s", place);
-    if (name != NULL)
-        pe_buffer_json_string(&value, name);
+    if (sent != NULL)
+        pe_reader_print(sent, &value);
     const bool kept =
-        replace(&key->pointer, &pointer) && (name == NULL || replace(&key->value, &value));
+        replace(&key->pointer, &pointer) && (sent == NULL || replace(&key->value, &value));
     pe_buffer_free(&pointer);
     pe_buffer_free(&value);
     return kept ? PE_OK : pe_fail_memory(why);

@@ -27,8 +27,8 @@ typedef struct pe_input {
 pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why) PE_MUST_CHECK;
 void pe_input_free(pe_input *input);
 
-/** Tell the keys of a model, and the place of a problem, where they stand in what came. A name that
- * came is the value of each key that was read off it. */
+/** Tell the keys of a model, and the place of a problem, where they stand in what came. What
+ * came there is the value of each key that was read off it. */
 pe_status pe_input_restore(const pe_input *input, pe_model *model, pe_problem *why) PE_MUST_CHECK;
 void pe_input_restore_problem(const pe_input *input, pe_problem *why);
 
@@ -46,6 +46,7 @@ void pe_input_name(pe_input *input, const char *program, const char *place, cons
 /** The readers: each fills *out where the object is one of its program's. */
 bool pe_input_gguf(const json_t *whole, pe_input *out);
 bool pe_input_diffusers(const json_t *whole, pe_input *out);
+bool pe_input_params(const json_t *whole, pe_input *out);
 bool pe_input_megatron(const json_t *whole, pe_input *out);
 bool pe_input_timm(const json_t *whole, pe_input *out);
 

@@ -182,7 +182,6 @@ void pe_reader_fail_type(pe_reader *reader, const char *where, const char *wante
 
 /* ---- the report ---- */
 
-/* Arrays and objects within others are shown empty: `[...]` would not be JSON. */
 static void print_value(const json_t *value, bool inside, pe_buffer *out)
 {
     size_t i;
@@ -215,6 +214,11 @@ static void print_value(const json_t *value, bool inside, pe_buffer *out)
         pe_buffer_str(out, pe_reader_type_text(value));
         break;
     }
+}
+
+void pe_reader_print(const json_t *value, pe_buffer *out)
+{
+    print_value(value, false, out);
 }
 
 /* Is there room for one more item? Then the array may have moved: it doubles when it is full. */
@@ -283,7 +287,7 @@ void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
     if (report.status == PE_MODEL_KEY_USED &&
         assumed) /* the configuration has no such dictionary */
         report.status = PE_MODEL_KEY_DEFAULTED;
-    print_value(value, false, &text);
+    pe_reader_print(value, &text);
     pe_model_key key = {.pointer = pointer_of(reader, where),
                         .value = text.failed ? NULL : strdup(pe_buffer_text(&text)),
                         .status = report.status,

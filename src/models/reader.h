@@ -139,6 +139,9 @@ const char *pe_reader_fact_name(pe_fact fact);
 bool pe_reader_knows_key(const char *name);
 const char *pe_reader_nearest_key(const char *name);
 
+/** A value as JSON. Arrays and objects within others are shown empty: `[...]` would not be JSON. */
+void pe_reader_print(const json_t *value, pe_buffer *out);
+
 /** The type of a JSON value in words: "a string". NaN and infinities have their names. */
 const char *pe_reader_type_text(const json_t *value);
 

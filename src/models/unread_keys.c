@@ -73,7 +73,7 @@ static bool report_unread(pe_reader *reader, const char *key, const json_t *valu
         return false;
     if (!pe_reader_escape(reader, key, place))
         return true;
-    if (rotates)
+    if (rotates && !json_is_null(value))
         pe_reader_unknown(reader, place, value, pe_reader_nearest_key(key));
     else
         pe_reader_ignored(reader, place, value, "not recognised");

@@ -35,6 +35,7 @@ typedef struct spelling {
 #define YARN     "\"rope_type\":\"yarn\",\"factor\":4"
 #define LAYERS   ",\"num_hidden_layers\":4"
 #define TOWER    ",\"vision_config\":{\"model_type\":\"vit\""
+#define PARAMS   "\"dim\":256,\"n_heads\":4,\"n_layers\":2,\"rope_theta\":5e5"
 #define TOWER_OF "\"vision_config\":{\"model_type\":\"vit\"}"
 #define LONG     "a_name_of_fifty_bytes_that_no_configuration_would_"
 #define SAPROT                                                                                     \
@@ -480,6 +481,21 @@ static const spelling spellings[] = {
     {"{\"--hidden-size\":64,\"--num-attention-heads\":4,\"--rotary-percent\":0.5,"
      "\"--position-embedding-type\":\"rope\"}",
      NULL, "rotary_dim", "8"},
+    /* params.json of Meta, Mistral and OpenAI */
+    {"{" PARAMS "}", NULL, "pairing", "\"interleaved\""},
+    {"{" PARAMS ",\"use_scaled_rope\":true}", NULL, "factor", "8"},
+    {"{" PARAMS ",\"use_scaled_rope\":true,\"rope_scaling_factor\":32}", NULL, "factor", "32"},
+    {"{" PARAMS ",\"yarn\":{\"original_max_position_embeddings\":64,\"factor\":16,"
+     "\"apply_scale\":false,\"beta\":24,\"alpha\":1}}",
+     NULL, "beta_fast", "24"},
+    {"{" PARAMS ",\"yarn\":{\"original_max_position_embeddings\":64,\"factor\":16,"
+     "\"apply_scale\":false}}",
+     NULL, "attention_factor", "1"},
+    {"{\"head_dim\":64,\"rope_theta\":150000,\"initial_context_length\":4096,"
+     "\"rope_scaling_factor\":16,\"rope_ntk_alpha\":1}",
+     NULL, "factor", "16"},
+    {"{\"head_dim\":64,\"rope_theta\":150000,\"rope_ntk_alpha\":1}", NULL, "truncate", "false"},
+    {"{\"model_type\":\"moonvit\",\"patch_size\":14}", NULL, "head_dim", "72"},
     /* around a language model: the nearest type counts, and one that is not known may wrap it */
     {"{\"model_type\":\"x\",\"vlm_config\":{\"model_type\":\"paligemma\",\"text_config\":{"
      "\"vocab_size\":8}}}",
@@ -649,6 +665,7 @@ static const struct {
     {"{" LLAMA ",\"rope_scaling\":null}", "#/rope_scaling", "null", PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"rope_theta\":1e6,\"rope_scaling\":{\"rope_theta\":5e5}}", "#/rope_theta",
      "1000000", PE_MODEL_KEY_IGNORED},
+    {"{" PARAMS ",\"use_scaled_rope\":true}", "#/use_scaled_rope", "true", PE_MODEL_KEY_USED},
     {"{" LLAMA ",\"max_position_embeddings\":64,\"rope_scaling\":{" YARN "}}",
      "#/rope_scaling/beta_slow", "1", PE_MODEL_KEY_DEFAULTED},
     {"{" LLAMA ",\"rope_scaling\":{\"type\":\"linear\",\"factor\":2,\"beta_fast\":3}}",
@@ -796,6 +813,7 @@ static const struct {
     {"{" DIFFUSERS("NewTransformer3DModel") ",\"rope_theta\":256}",
      "a class of diffusers may turn by several axes: no key says which"},
     {"{" DIFFUSERS("HiDreamImageTransformer2DModel") "}", "axes take 64 of 128 channels"},
+    {"{" PARAMS ",\"qk_rope_head_dim\":64}", "though no key says so"},
     {"{\"architecture\":\"swin_tiny_patch4_window7_224\"}", "/v1/swin/index"},
     {"{\"architecture\":\"vit_base_patch16_rope_mixed_224\"}", "learns the frequencies"},
     {"{" ODD ",\"partial_rotary_factor\":1}",
