@@ -65,12 +65,32 @@ static const char *const axes_keys[] = {"axes_dims",     "axes_dims_rope", "axes
                                         "axes_dim_rope", "rope_axes_dim",  "rope_axes_dims",
                                         "rope_dim_list", "rope_dim"};
 
+static double sum_of(const json_t *list)
+{
+    double sum = 0;
+    for (size_t a = 0; a < json_array_size(list); a++)
+        sum += json_number_value(json_array_get(list, a));
+    return sum;
+}
+
+/* Are these channels of a head, for several axes? CogView4 has the sides of a grid there. */
+static bool divides_head(const pe_reader *reader, const json_t *list)
+{
+    static const char *const names[] = {"attention_head_dim", "head_dim"};
+    bool fits = json_array_size(list) > 1;
+    for (size_t n = 0; n < PE_LEN(names); n++) {
+        const json_t *head_dim = pe_reader_member(reader, names[n]);
+        fits &= !json_is_number(head_dim) || sum_of(list) <= json_number_value(head_dim);
+    }
+    return fits;
+}
+
 const char *pe_axes_key(const pe_reader *reader)
 {
     if (reader->type->name != NULL)
         return reader->type->axes_key;
     for (size_t k = 0; k < PE_LEN(axes_keys); k++)
-        if (json_array_size(pe_reader_member(reader, axes_keys[k])) > 1)
+        if (divides_head(reader, pe_reader_member(reader, axes_keys[k])))
             return axes_keys[k];
     return NULL;
 }
@@ -85,11 +105,7 @@ double pe_axes_sum(const pe_reader *reader)
 {
     const char *key = pe_axes_are(reader) ? pe_axes_key(reader) : NULL;
     const json_t *given = key != NULL ? pe_reader_member(reader, key) : NULL;
-    const json_t *list = json_is_array(given) ? given : reader->type->axes;
-    double sum = 0;
-    for (size_t a = 0; a < json_array_size(list); a++)
-        sum += json_number_value(json_array_get(list, a));
-    return sum;
+    return sum_of(json_is_array(given) ? given : reader->type->axes);
 }
 
 /* Channels behind those of the axes do not turn. */

@@ -812,6 +812,8 @@ static const struct {
     {"{" DIFFUSERS("ErnieImageTransformer2DModel") "}", "which is no rotation"},
     {"{" DIFFUSERS("NewTransformer3DModel") ",\"rope_theta\":256}",
      "a class of diffusers may turn by several axes: no key says which"},
+    {"{" DIFFUSERS("NewTransformer2DModel") ",\"rope_axes_dim\":[256,256]}",
+     "rope_axes_dim is not known and ignored"},
     {"{" DIFFUSERS("HiDreamImageTransformer2DModel") "}", "axes take 64 of 128 channels"},
     {"{" PARAMS ",\"qk_rope_head_dim\":64}", "though no key says so"},
     {"{\"architecture\":\"swin_tiny_patch4_window7_224\"}", "/v1/swin/index"},
