@@ -47,8 +47,9 @@ static const fact_row facts[PE_FACTS] = {
     [PE_FACT_HEAD_DIM] =
         FACT(INT, 1, 65536, "head_dim", "head_dim", "kv_channels", "attention_head_dim"),
     [PE_FACT_GLOBAL_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "global_head_dim"),
-    [PE_FACT_ROPE_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "qk_rope_head_dim"),
-    [PE_FACT_NOPE_HEAD_DIM] = FACT(INT, 0, 65536, NULL, "qk_nope_head_dim"),
+    [PE_FACT_ROPE_HEAD_DIM] =
+        FACT(INT, 1, 65536, "head_dim", "qk_rope_head_dim", "attention_qk_rope_dim"),
+    [PE_FACT_NOPE_HEAD_DIM] = FACT(INT, 0, 65536, NULL, "qk_nope_head_dim", "attention_qk_dim"),
     [PE_FACT_LAYERS] = FACT(INT, 1, 1024, NULL, "num_hidden_layers", "n_layer", "n_layers",
                             "num_layers", "encoder_num_hidden_layers"),
     [PE_FACT_MAX_POSITIONS] =
@@ -420,10 +421,19 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where)
     return json_is_null(at) ? NULL : at;
 }
 
+/* A spelling that is there. 0 channels of qk_rope_head_dim are none: attention is not latent. */
+static const json_t *spelling(const pe_reader *reader, pe_fact fact, size_t s)
+{
+    const json_t *value = pe_reader_member(reader, facts[fact].names[s]);
+    const bool none =
+        fact == PE_FACT_ROPE_HEAD_DIM && json_is_number(value) && json_number_value(value) == 0;
+    return none ? NULL : value;
+}
+
 bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact)
 {
     for (size_t s = 0; s < SPELLINGS_MAX && facts[fact].names[s] != NULL; s++)
-        if (pe_reader_member(reader, facts[fact].names[s]) != NULL)
+        if (spelling(reader, fact, s) != NULL)
             return true;
     return false;
 }
@@ -468,7 +478,7 @@ bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const ch
     const pe_param param = {.kind = row->kind, .min = row->min, .max = row->max};
     const char *first = NULL;
     for (size_t s = 0; s < SPELLINGS_MAX && row->names[s] != NULL; s++) {
-        const json_t *value = pe_reader_member(reader, row->names[s]);
+        const json_t *value = spelling(reader, fact, s);
         double number = 0;
         if (value == NULL || reader->status != PE_OK)
             continue;

@@ -49,12 +49,29 @@ static bool is_vision(const pe_reader *reader)
            pe_reader_member(reader, "vocab_size") == NULL;
 }
 
+/* DeepSeek-V2's own code has the attention of the first DeepSeek where no channel turns apart
+ * (DeepSeek-VL2 Tiny, DeepSeek-OCR).
+ *
+ * Source  vllm-project/vllm at 002d6073aa034d4f5545d45021b0e56d1f3c3593,
+ *         vllm/model_executor/models/deepseek_v2.py (DeepseekAttention). */
+static void find_plain(pe_reader *reader, const char *name)
+{
+    static const char key[] = "qk_rope_head_dim";
+    const json_t *dim = pe_reader_member(reader, key);
+    if (strncmp(name, "deepseek_v", strlen("deepseek_v")) != 0 || !json_is_number(dim) ||
+        json_number_value(dim) != 0)
+        return;
+    find_row(reader, name, "deepseek");
+    pe_reader_ignored(reader, key, dim, "0: attention is not latent, and whole heads turn");
+}
+
 /* A vision tower may have the name of the whole model (so until transformers 5): its own is then
  * that of its class. */
 static void find_named(pe_reader *reader, const char *name)
 {
     if (is_vision(reader) || (reader->tower != NULL && strcmp(reader->tower, "vision_config") == 0))
         find_vision_row(reader, name);
+    find_plain(reader, name);
     find_row(reader, name, name);
     if (reader->status == PE_OK && reader->row.name == NULL)
         pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",

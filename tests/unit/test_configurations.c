@@ -481,6 +481,16 @@ static const spelling spellings[] = {
     {"{\"--hidden-size\":64,\"--num-attention-heads\":4,\"--rotary-percent\":0.5,"
      "\"--position-embedding-type\":\"rope\"}",
      NULL, "rotary_dim", "8"},
+    /* latent attention that is none, and in other words */
+    {"{\"model_type\":\"deepseek_v2\",\"hidden_size\":1280,\"num_attention_heads\":10,"
+     "\"qk_nope_head_dim\":0,\"qk_rope_head_dim\":0,\"use_mla\":false}",
+     NULL, "head_dim", "128"},
+    {"{\"model_type\":\"deepseek_v2\",\"hidden_size\":1280,\"num_attention_heads\":10,"
+     "\"qk_nope_head_dim\":0,\"qk_rope_head_dim\":0,\"use_mla\":false}",
+     NULL, "pairing", "\"half\""},
+    {"{\"model_type\":\"pangu_ultra_moe\",\"hidden_size\":7680,\"num_attention_heads\":128,"
+     "\"attention_qk_dim\":128,\"attention_qk_rope_dim\":64,\"rope_theta\":25600000}",
+     NULL, "head_dim", "64"},
     /* params.json of Meta, Mistral and OpenAI */
     {"{" PARAMS "}", NULL, "pairing", "\"interleaved\""},
     {"{" PARAMS ",\"use_scaled_rope\":true}", NULL, "factor", "8"},
