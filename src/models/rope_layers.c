@@ -180,14 +180,23 @@ static void read_theta(pe_rope_reading *r)
     pe_dictionary_set_number(r, "rope_theta", where, theta);
 }
 
+/* Classes that are not known may read rope_interleaved, which those of transformers do not. */
+static bool finds_pairing(pe_reader *reader, double *interleave)
+{
+    const char *where;
+    return pe_reader_finds_fact(reader, PE_FACT_INTERLEAVE, interleave, NULL) ||
+           (reader->type->name == NULL &&
+            pe_reader_finds_key(reader, PE_FACT_INTERLEAVE, "rope_interleaved", interleave,
+                                &where));
+}
+
 static void read_pairing(pe_rope_reading *r)
 {
     pe_reader *reader = r->reader;
     const bool axes = reader->type->name == NULL && pe_axes_are(reader);
     double interleave = reader->type->interleaved || axes;
     const char *name = interleave != 0 ? "interleaved" : "half";
-    if (!pe_reader_finds_fact(reader, PE_FACT_INTERLEAVE, &interleave, NULL) &&
-        reader->type->name == NULL)
+    if (!finds_pairing(reader, &interleave) && reader->type->name == NULL)
         pe_reader_warn(reader,
                        "which channels make a pair is not known for this model type: pairing %s "
                        "is assumed, as most %shave it",

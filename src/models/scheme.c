@@ -66,6 +66,8 @@ static bool says_rope(const pe_reader *reader)
     static const pe_fact facts[] = {PE_FACT_THETA,      PE_FACT_LOCAL_THETA,   PE_FACT_ROTARY_DIM,
                                     PE_FACT_PARTIAL,    PE_FACT_ROPE_HEAD_DIM, PE_FACT_INTERLEAVE,
                                     PE_FACT_THETA_RATIO};
+    if (json_is_false(pe_reader_member(reader, "use_rope")))
+        return false;
     for (size_t f = 0; f < PE_LEN(facts); f++)
         if (pe_reader_has_fact(reader, facts[f]))
             return true;

@@ -51,8 +51,8 @@ static bool is_own_key(const pe_reader *reader, const char *key)
     return false;
 }
 
-static const char *const rotations[] = {"rope", "rotary",   "xpos",     "ntk",
-                                        "yarn", "axes_dim", "axis_dim", NULL},
+static const char *const rotations[] = {"rope",     "rotary",   "xpos", "ntk", "yarn",
+                                        "axes_dim", "axis_dim", "nope", NULL},
                          *const positions[] = {"position", "pos_emb",      "pos_enc",
                                                "abs_pos",  "sinusoid",     "alibi",
                                                "relative", "long_context", NULL};
@@ -92,7 +92,7 @@ void pe_unread_keys_report(pe_reader *reader)
             unknown += report_unread(reader, key, value);
     }
     if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
-        !reader->type->interleaved)
+        !reader->type->interleaved && reader->type->name != NULL)
         pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
 }
 
