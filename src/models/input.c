@@ -113,14 +113,17 @@ static bool replace(char **text, pe_buffer *by)
     return true;
 }
 
-static pe_status restore_key(const pe_input *input, pe_model_key *key, pe_problem *why)
+static pe_status restore_key(const pe_input *input, size_t within, pe_model_key *key,
+                             pe_problem *why)
 {
-    const char *place = place_of(input, key->pointer + strlen("#/"));
+    const size_t before = strlen("#/") + within;
+    const char *place =
+        strlen(key->pointer) < before ? NULL : place_of(input, key->pointer + before);
     if (place == NULL)
         return PE_OK;
     const json_t *sent = json_object_get(input->whole, place);
     pe_buffer pointer = {0}, value = {0};
-    pe_buffer_format(&pointer, "#/%s", place);
+    pe_buffer_format(&pointer, "%.*s%s", (int)before, key->pointer, place);
     if (sent != NULL)
         pe_reader_print(sent, &value);
     const bool kept =
@@ -146,11 +149,11 @@ static pe_status add_warnings(const pe_input *input, pe_model *model, pe_problem
     return PE_OK;
 }
 
-pe_status pe_input_restore(const pe_input *input, pe_model *model, pe_problem *why)
+pe_status pe_input_restore(const pe_input *input, size_t within, pe_model *model, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t k = 0; k < model->n_keys && status == PE_OK; k++)
-        status = restore_key(input, &model->keys[k], why);
+        status = restore_key(input, within, &model->keys[k], why);
     return status == PE_OK ? add_warnings(input, model, why) : status;
 }
 

@@ -28,8 +28,10 @@ pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why) PE_
 void pe_input_free(pe_input *input);
 
 /** Tell the keys of a model, and the place of a problem, where they stand in what came. What
- * came there is the value of each key that was read off it. */
-pe_status pe_input_restore(const pe_input *input, pe_model *model, pe_problem *why) PE_MUST_CHECK;
+ * came there is the value of each key that was read off it. Pointers have `within` bytes of a path
+ * before the keys: those of a tower. */
+pe_status pe_input_restore(const pe_input *input, size_t within, pe_model *model,
+                           pe_problem *why) PE_MUST_CHECK;
 void pe_input_restore_problem(const pe_input *input, pe_problem *why);
 
 /* ---- for the readers ---- */

@@ -269,6 +269,8 @@ static void resolve(pe_reader *reader)
     }
 }
 
+static pe_status resolve_tower(pe_reader *reader, pe_model **out);
+
 static pe_status resolve_whole(pe_reader *reader, pe_model **out)
 {
     reader->model = calloc(1, sizeof *reader->model);
@@ -280,7 +282,7 @@ static pe_status resolve_whole(pe_reader *reader, pe_model **out)
     if (reader->status == PE_OK)
         resolve(reader);
     if (reader->status == PE_OK)
-        pe_nested_towers(reader, resolve_whole);
+        pe_nested_towers(reader, resolve_tower);
     json_decref(reader->dictionary);
     json_decref(reader->row_tree);
     if (reader->status != PE_OK) {
@@ -300,11 +302,28 @@ static pe_status resolve_input(pe_reader *reader, const pe_input *input, pe_mode
         pe_input_restore_problem(input, why);
         return status;
     }
-    status = pe_input_restore(input, *out, why);
+    status = pe_input_restore(input, reader->path_bytes, *out, why);
     if (status != PE_OK) {
         pe_model_free(*out);
         *out = NULL;
     }
+    return status;
+}
+
+/* A tower may be one of timm's. */
+static pe_status resolve_tower(pe_reader *reader, pe_model **out)
+{
+    const char *type = json_string_value(json_object_get(reader->whole, "model_type"));
+    pe_input input;
+    if (type == NULL || strncmp(type, "timm_", strlen("timm_")) != 0)
+        return resolve_whole(reader, out);
+    pe_status status = pe_input_read(reader->whole, &input, reader->why);
+    if (status != PE_OK)
+        return status;
+    if (input.config != NULL)
+        reader->whole = reader->config = input.config;
+    status = resolve_input(reader, &input, out, reader->why);
+    pe_input_free(&input);
     return status;
 }
 

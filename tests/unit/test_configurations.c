@@ -668,6 +668,9 @@ static const struct {
     pe_model_key_status status;
 } reports[] = {
     {"{" LLAMA ",\"rope_theta\":5e5}", "#/rope_theta", "500000", PE_MODEL_KEY_USED},
+    {"{" LLAMA ",\"vision_config\":{\"model_type\":\"timm_wrapper\",\"architecture\":"
+     "\"vit_base_patch16_rope_224\"}}",
+     "#/vision_config/architecture", "\"vit_base_patch16_rope_224\"", PE_MODEL_KEY_USED},
     {"{\"architecture\":\"new_model\"}", "#/architecture", "\"new_model\"", PE_MODEL_KEY_IGNORED},
     {"{" DIFFUSERS("NewTransformer2DModel") "}", "#/_class_name", "\"NewTransformer2DModel\"",
      PE_MODEL_KEY_IGNORED},
