@@ -5,8 +5,8 @@
 
 #include "models/dictionary.h"
 
-/** The key of the channels, or (mrope_section) pairs, of each axis: the class's, or the first that a
- * configuration of no known class has. NULL: there is none. */
+/** The key of the channels, or (mrope_section) pairs, of each axis: the class's, or the first that
+ * a configuration of no known class has. NULL: there is none. */
 const char *pe_axes_key(const pe_reader *reader);
 /** Has each axis frequencies of its own? */
 bool pe_axes_are(const pe_reader *reader);

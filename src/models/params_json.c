@@ -83,8 +83,8 @@ static bool is_params(const json_t *whole)
 }
 
 /**
- * Source  meta-llama/llama-models at 408c577168a187941f9359c916004fa3b21fbc3b, models/llama4/model.py
- *         (apply_scaling, apply_rotary_emb); vllm-project/vllm at
+ * Source  meta-llama/llama-models at 408c577168a187941f9359c916004fa3b21fbc3b,
+ *         models/llama4/model.py (apply_scaling, apply_rotary_emb); vllm-project/vllm at
  *         01da88c5bef903224038ae4e57d653964740dc04, vllm/transformers_utils/configs/mistral.py;
  *         deepseek-ai/DeepSeek-V3, inference/model.py (ModelArgs, precompute_freqs_cis);
  *         openai/gpt-oss at 0568dfc94f09469e2968c2b90e50561d1b3fc424, gpt_oss/torch/model.py.

@@ -109,6 +109,29 @@ static void warn_of_other_head(pe_reader *reader, double dim)
             head, dim);
 }
 
+/* Where no key is that of head_dim: from hidden_size and the heads, the class's own, or that of the
+ * axes. */
+static double derived_head_dim(pe_reader *reader, const char **where)
+{
+    double dim = 0;
+    const double own = reader->type->head_dim;
+    const bool is_null = json_is_null(json_object_get(reader->config, "head_dim"));
+    if ((own == 0 || is_null) && (dim = hidden_per_head(reader)) > 0) {
+        *where = "hidden_size";
+        return dim;
+    }
+    dim = own != 0 ? own : reader->type->fallback_head_dim;
+    if (dim == 0 && (dim = pe_axes_sum(reader)) != 0)
+        *where = "axes_dims";
+    else if (dim != 0)
+        pe_reader_class_default(reader, "head_dim", dim, "head_dim");
+    else
+        pe_reader_fail(reader, PE_MISSING_PARAMETER, "head_dim",
+                       "head_dim is missing, and so is hidden_size or num_attention_heads from "
+                       "which it would follow");
+    return dim;
+}
+
 static double find_head_dim(pe_rope_reading *r, const char **where)
 {
     pe_reader *reader = r->reader;
@@ -138,22 +161,7 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
         ignore_hidden_size(reader, dim);
         return dim;
     }
-    const double own = reader->type->head_dim;
-    const bool is_null = json_is_null(json_object_get(reader->config, "head_dim"));
-    if ((own == 0 || is_null) && (dim = hidden_per_head(reader)) > 0) {
-        *where = "hidden_size";
-        return dim;
-    }
-    dim = own != 0 ? own : reader->type->fallback_head_dim;
-    if (dim == 0 && (dim = pe_axes_sum(reader)) != 0)
-        *where = "axes_dims";
-    else if (dim != 0)
-        pe_reader_class_default(reader, "head_dim", dim, "head_dim");
-    else
-        pe_reader_fail(reader, PE_MISSING_PARAMETER, "head_dim",
-                       "head_dim is missing, and so is hidden_size or num_attention_heads from "
-                       "which it would follow");
-    return dim;
+    return derived_head_dim(reader, where);
 }
 
 static void set_class_default(pe_rope_reading *r, const char *parameter, const char *where,

@@ -382,8 +382,8 @@ static void read_other_sections(pe_rope_reading *r)
 }
 
 /**
- * Interleaved sections need not sum to all pairs: height has pairs 1, 4, 7 and so on, width 2, 5, 8,
- * so many as its section says or there are, and time the others.
+ * Interleaved sections need not sum to all pairs: height has pairs 1, 4, 7 and so on, width 2, 5,
+ * 8, so many as its section says or there are, and time the others.
  *
  * Source  apply_interleaved_mrope of huggingface/transformers 5.23.0,
  *         models/qwen3_vl/modeling_qwen3_vl.py.

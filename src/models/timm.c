@@ -99,18 +99,13 @@ static const char *row_of(const char *name)
 /* Does the row want to know how wide heads are? */
 static bool is_grid(const char *row)
 {
-    static const char *const learned[] = {"timm",
-                                          "timm/unknown",
-                                          "timm/relative",
-                                          "timm/vit",
-                                          "timm/vit_patches",
-                                          "timm/deit_distilled",
-                                          "timm/rope_mixed",
-                                          "timm/none"};
-    for (size_t l = 0; l < PE_LEN(learned); l++)
-        if (strcmp(row, learned[l]) == 0)
-            return false;
-    return true;
+    static const char *const grids[] = {"timm/dinov3",      "timm/eva02", "timm/pe",
+                                        "timm/pe_gigantic", "timm/rope",  "timm/rope_ape",
+                                        "timm/rope_reg"};
+    bool found = false;
+    for (size_t g = 0; g < PE_LEN(grids); g++)
+        found |= strcmp(row, grids[g]) == 0;
+    return found;
 }
 
 /* A model's name, and the key that has it. */
@@ -157,7 +152,8 @@ static void read_beside(const json_t *whole, pe_input *input)
 }
 
 /** {"architecture": "vit_base_patch16_224.augreg_in21k"}: what follows a dot are the weights, what
- * stands before a slash says where they are. A timm_backbone of transformers has the name under "backbone". */
+ * stands before a slash says where they are. A timm_backbone of transformers has the name under
+ * "backbone". */
 bool pe_input_timm(const json_t *whole, pe_input *out)
 {
     const char *type = json_string_value(json_object_get(whole, "model_type"));

@@ -453,7 +453,7 @@ static const spelling spellings[] = {
     {"{" DIFFUSERS("SD3Transformer2DModel") ",\"num_attention_heads\":24,\"pos_embed_max_size\":192"
                                             "}",
      NULL, "height", "192"},
-    /* of the class, of a key that a class not known has, and of part of a head (diffusers 0.42.1) */
+    /* of the class, of a key that a class not known has, of part of a head (diffusers 0.42.1) */
     {"{" DIFFUSERS("Krea2Transformer2DModel") "}", NULL, "axes_dims", "[32,48,48]"},
     {"{" DIFFUSERS("JoyImageEditTransformer3DModel") ",\"rope_dim_list\":[32,48,48]}", NULL,
      "axes_dims", "[32,48,48]"},
