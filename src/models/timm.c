@@ -151,6 +151,17 @@ static void read_beside(const json_t *whole, pe_input *input)
                      json_incref((json_t *)(uintptr_t)height));
 }
 
+/* A name that no row is for is told. */
+static void put_type(pe_input *out, const named *from, const char *row)
+{
+    json_t *name = json_string(from->name);
+    if (strcmp(row, "timm") == 0)
+        pe_input_name(out, "timm model", from->key, name);
+    else
+        pe_input_put(out, "model_type", from->key, json_string(row));
+    json_decref(name);
+}
+
 /** {"architecture": "vit_base_patch16_224.augreg_in21k"}: what follows a dot are the weights, what
  * stands before a slash says where they are. A timm_backbone of transformers has the name under
  * "backbone". */
@@ -169,7 +180,7 @@ bool pe_input_timm(const json_t *whole, pe_input *out)
     read_size(out, &from);
     if (is_grid(row) && json_object_get(out->config, "hidden_size") == NULL)
         row = "timm/unknown";
-    pe_input_put(out, "model_type", from.key, json_string(row));
+    put_type(out, &from, row);
     read_beside(whole, out);
     return true;
 }

@@ -835,6 +835,7 @@ static const struct {
     {"{" DIFFUSERS("HiDreamImageTransformer2DModel") "}", "axes take 64 of 128 channels"},
     {"{" PARAMS ",\"qk_rope_head_dim\":64}", "though no key says so"},
     {"{\"architecture\":\"swin_tiny_patch4_window7_224\"}", "/v1/swin/index"},
+    {"{\"architecture\":\"new_model.in1k\"}", "model_type timm model/new_model is not known"},
     {"{\"architecture\":\"vit_base_patch16_rope_mixed_224\"}", "learns the frequencies"},
     {"{" ODD ",\"partial_rotary_factor\":1}",
      "head_dim is odd, 7: transformers makes 4 frequencies"},
