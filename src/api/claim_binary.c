@@ -419,8 +419,8 @@ static pe_status read_resource(reading *r, pe_problem *why)
     if (status == PE_OK && r->body->awaited > 0 && reads_all(r->claim->resource))
         return fail_begun(why);
     if (status == PE_OK && r->tensors.n > 0)
-        r->n_groups =
-            pe_claim_groups_sort(&r->shapes.said, r->claim->resource, &r->tensors, r->groups);
+        r->n_groups = pe_claim_groups_sort(&r->shapes.said, &r->shapes.doubts, r->claim->resource,
+                                           &r->tensors, r->groups);
     return status;
 }
 
@@ -526,7 +526,8 @@ static pe_status read_groups(reading *r, pe_problem *why)
         status = read_group(r, &r->groups[g], claim, why);
     }
     r->claim->said = r->shapes.said;
-    r->shapes.said = (pe_buffer){0};
+    r->claim->doubts = r->shapes.doubts;
+    r->shapes.said = r->shapes.doubts = (pe_buffer){0};
     return status;
 }
 
@@ -545,6 +546,7 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
         status = pe_problem_collect(status, steps[i](&r, &mistake), &mistake, why);
     pe_buffer_free(&r.rest);
     pe_buffer_free(&r.shapes.said);
+    pe_buffer_free(&r.shapes.doubts);
     free(r.tensors.tensor);
     return pe_claim_finish(&claim, status, out);
 }

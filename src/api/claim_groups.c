@@ -135,7 +135,7 @@ static const pe_stored *twin_of(const pe_stored_list *list, size_t used, const p
 }
 
 /* The tensors behind the groups: copies of those, others of their names, and what is ignored. */
-static void say_rest(pe_buffer *said, const pe_stored_list *list, size_t used)
+static void say_rest(pe_buffer *said, pe_buffer *doubts, const pe_stored_list *list, size_t used)
 {
     enum { MOST = 8 };
     size_t copies = 0, ignored = 0;
@@ -143,9 +143,11 @@ static void say_rest(pe_buffer *said, const pe_stored_list *list, size_t used)
         const pe_stored *tensor = &list->tensor[t], *twin = twin_of(list, used, tensor);
         if (twin != NULL && is_same(tensor, twin)) {
             copies++;
-        } else if (ignored++ < MOST) {
-            pe_claim_say(said, "%s was not read%s%s", tensor->name,
-                         twin != NULL ? ": it differs from " : "", twin != NULL ? twin->name : "");
+        } else if (ignored++ < MOST && twin != NULL) {
+            pe_claim_say(doubts, "%s was not compared, and differs from %s: send it alone",
+                         tensor->name, twin->name);
+        } else if (ignored <= MOST) {
+            pe_claim_say(said, "%s was not read", tensor->name);
         }
     }
     if (ignored > MOST)
@@ -154,8 +156,8 @@ static void say_rest(pe_buffer *said, const pe_stored_list *list, size_t used)
         pe_claim_say(said, "%zu more tensors are copies of those that were read", copies);
 }
 
-size_t pe_claim_groups_sort(pe_buffer *said, const pe_resource *resource, pe_stored_list *tensors,
-                            pe_claim_group groups[PE_CLAIM_GROUPS_MAX])
+size_t pe_claim_groups_sort(pe_buffer *said, pe_buffer *doubts, const pe_resource *resource,
+                            pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX])
 {
     static const pe_claim_family order[] = {PE_FAMILY_VECTORS, PE_FAMILY_QUERY,  PE_FAMILY_KEY,
                                             PE_FAMILY_TABLE,   PE_FAMILY_FUSED,  PE_FAMILY_COMPLEX,
@@ -169,7 +171,7 @@ size_t pe_claim_groups_sort(pe_buffer *said, const pe_resource *resource, pe_sto
         n += groups[n].n > 0;
     }
     if (n > 0) {
-        say_rest(said, tensors, used);
+        say_rest(said, doubts, tensors, used);
         return n;
     }
     groups[0] = (pe_claim_group){.n = tensors->n};

@@ -37,12 +37,12 @@ pe_claim_family pe_claim_family_of(const pe_stored *tensor);
 /**
  * Sort the tensors of rope/table into groups, under the names that its plan has: buffers of modules
  * ("model.layers.0.rotary_emb.cos_cached"), q and k beside q_rotated and k_rotated. What has
- * another name goes behind them, in no group, and is said. Where no name is known, and for other
+ * another name goes behind them, in no group, and is said; one that differs from a tensor of its name is a doubt. Where no name is known, and for other
  * resources, all are one group.
  * Returns  how many groups.
  */
-size_t pe_claim_groups_sort(pe_buffer *said, const pe_resource *resource, pe_stored_list *tensors,
-                            pe_claim_group groups[PE_CLAIM_GROUPS_MAX]);
+size_t pe_claim_groups_sort(pe_buffer *said, pe_buffer *doubts, const pe_resource *resource,
+                            pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX]);
 
 /** Give the tensors of a group the names that the plan has. Returns their family. */
 pe_claim_family pe_claim_groups_name(pe_stored_list *list);

@@ -22,7 +22,8 @@ typedef struct pe_claim_shapes {
     bool angles;                    /* the lone tensor holds angles */
     size_t n_added;
     pe_claim_added added[8];
-    pe_buffer said; /* owned: a line for each thing that was read off or left out */
+    pe_buffer said;   /* owned: a line for each thing that was read off or left out */
+    pe_buffer doubts; /* owned: a line for each tensor that was left out and should be looked at */
 } pe_claim_shapes;
 
 /** A parameter was given; value: its text, perhaps in quotes. */

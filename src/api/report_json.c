@@ -419,10 +419,11 @@ static void write_lines(const char *name, const pe_buffer *text, pe_buffer *out)
     pe_buffer_str(out, "]");
 }
 
-static void write_warnings(const pe_report *report, pe_buffer *out)
+static void write_warnings(const pe_report *report, const pe_buffer *doubts, pe_buffer *out)
 {
     pe_buffer text = {0};
     pe_report_warnings(report, &text);
+    pe_buffer_add(&text, pe_buffer_slice(doubts).text, doubts->bytes);
     write_lines("warnings", &text, out);
     pe_buffer_free(&text);
 }
@@ -474,7 +475,7 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
     size(out, "elements", report->distances.errors.elements);
     if (report->matches)
         size(out, "undecided", report->undecided);
-    write_warnings(report, out);
+    write_warnings(report, beside->doubts, out);
     write_blind(claim, &report->blind, out);
     if (report->distances.errors.elements > 0) {
         pe_json_write_open(out, "error", "{");

@@ -24,7 +24,7 @@ void pe_report_measured(const pe_report *report, pe_buffer *out);
 
 /** What a report is told beside: lines of what was read off tensors, items of pe_report_part. */
 typedef struct pe_report_beside {
-    const pe_buffer *said, *parts;
+    const pe_buffer *said, *doubts, *parts;
 } pe_report_beside;
 
 /** One of several claims of a body, as an item of an array: the tensors and the verdict. */

@@ -67,10 +67,11 @@ static void write_strays(const pe_strays *at, bool markdown, pe_buffer *out)
                      at->all_columns);
 }
 
-static void write_warnings(const pe_report *report, pe_buffer *out)
+static void write_warnings(const pe_report *report, const pe_buffer *doubts, pe_buffer *out)
 {
     pe_buffer text = {0};
     pe_report_warnings(report, &text);
+    pe_buffer_add(&text, pe_buffer_slice(doubts).text, doubts->bytes);
     for (pe_slice lines = pe_buffer_slice(&text); lines.bytes > 0;) {
         const pe_slice next = pe_slice_next(&lines, '\n');
         pe_buffer_format(out, "\nWarning: %.*s.\n", (int)next.bytes, next.text);
@@ -102,7 +103,7 @@ static void write_said(const pe_buffer *said, bool markdown, pe_buffer *out)
     }
 }
 
-void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_buffer *said,
+void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_claim *sent,
                     bool markdown, pe_buffer *out)
 {
     pe_buffer_format(out, "%s%s: %s\n", markdown ? "# " : "", claim->resource->name,
@@ -113,13 +114,13 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_buf
         pe_report_allowed(&report->allowed, out);
         pe_buffer_str(out, ".\n");
     }
-    write_warnings(report, out);
+    write_warnings(report, &sent->doubts, out);
     if (report->n_findings > 0)
         head(out, markdown, "Causes and remedies");
     for (size_t f = 0; f < report->n_findings; f++)
         write_cause(&report->findings[f], markdown, out);
     write_blind(claim, &report->blind, markdown, out);
-    write_said(said, markdown, out);
+    write_said(&sent->said, markdown, out);
     if (report->first_bad.any) {
         head(out, markdown, "First wrong element");
         write_bad(&report->first_bad, out);

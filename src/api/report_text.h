@@ -6,9 +6,9 @@
 #include "base/buffer.h"
 #include "verify/verify.h"
 
-/** Verdict, causes with their remedies, the first wrong element and a map of the wrong ones. said:
- * lines of what was read off tensors. */
-void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_buffer *said,
+/** Verdict, causes with their remedies, the first wrong element and a map of the wrong ones. sent:
+ * the claim that has what was read off all tensors. */
+void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_claim *sent,
                     bool markdown, pe_buffer *out);
 
 #endif

@@ -167,7 +167,8 @@ static const struct {
       {"layers.0.mlp.weight", WEIGHTS}},
      true,
      {"\"layers.0.mlp.weight was not read\"",
-      "\"layers.2.rotary_emb.inv_freq was not read: it differs from layers.0.rotary_emb.inv_freq\"",
+      ("\"warnings\":[\"layers.2.rotary_emb.inv_freq was not compared, and differs from "
+       "layers.0.rotary_emb.inv_freq: send it alone\"]"),
       "\"1 more tensors are copies of those that were read\"",
       ("\"parts\":[{\"tensors\":\"layers.0.rotary_emb.cos_cached, "
        "layers.0.rotary_emb.sin_cached\",\"table\":\"rope/table\",\"matches\":true"),

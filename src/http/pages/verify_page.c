@@ -224,10 +224,11 @@ static pe_status write_report(const pe_claim *claim, const answer *of, const cha
     if (strncmp(*type, "image/", 6) == 0 && report->difference.cell != NULL)
         return pe_report_figure(of->claim, report, format, out, why);
     if (strncmp(*type, "text/", 5) == 0) {
-        pe_report_text(of->claim, report, &claim->said, markdown, out);
+        pe_report_text(of->claim, report, claim, markdown, out);
     } else {
         *type = "application/json";
-        pe_report_json(of->claim, report, &(pe_report_beside){&claim->said, &of->parts}, out);
+        pe_report_json(of->claim, report,
+                       &(pe_report_beside){&claim->said, &claim->doubts, &of->parts}, out);
     }
     return PE_OK;
 }
