@@ -119,7 +119,9 @@ static size_t end_of_segment(const pe_reading *r, size_t first)
         return first;
     while (t + 1 < r->tokens && fabs(step(r, t) - step(r, first)) < 1e-3)
         t++;
-    return t;
+    const double each = r->claimed[first + 1] - r->claimed[first];
+    const bool is_run = t > first + 1 || p[t] == p[first] || p[t] == p[first] + each;
+    return is_run || t + 1 == r->tokens ? t : first;
 }
 
 static void write_segments(const pe_reading *r, pe_buffer *out)
@@ -172,6 +174,15 @@ static void write_strays(const pe_strays *at, pe_buffer *out)
 
 /* ---- in sentences ---- */
 
+/* "row 7 ", "rows 0 to 7 " */
+static void say_range(const char *what, size_t first, size_t last, pe_buffer *out)
+{
+    if (first == last)
+        pe_buffer_format(out, "%s %zu ", what, first);
+    else
+        pe_buffer_format(out, "%ss %zu to %zu ", what, first, last);
+}
+
 static void say_positions(const pe_reading *r, pe_buffer *out)
 {
     enum { MOST = 4 };
@@ -182,12 +193,15 @@ static void say_positions(const pe_reading *r, pe_buffer *out)
             pe_buffer_str(out, ", and so on");
             break;
         }
-        pe_buffer_format(out, "%srows %zu to %zu carry ", n == 0 ? "" : ", ", pe_reading_row(r, t),
-                         pe_reading_row(r, last));
-        if (isfinite(r->position[t]))
-            pe_buffer_format(out, "positions %.7g to %.7g", r->position[t], r->position[last]);
-        else
+        pe_buffer_str(out, n == 0 ? "" : ", ");
+        say_range("row", pe_reading_row(r, t), pe_reading_row(r, last), out);
+        pe_buffer_str(out, t == last ? "carries " : "carry ");
+        if (!isfinite(r->position[t]))
             pe_buffer_str(out, "no position");
+        else if (r->position[t] == r->position[last])
+            pe_buffer_format(out, "position %.7g", r->position[t]);
+        else
+            pe_buffer_format(out, "positions %.7g to %.7g", r->position[t], r->position[last]);
         t = last + 1;
     }
     pe_buffer_str(out, ". ");
@@ -196,13 +210,14 @@ static void say_positions(const pe_reading *r, pe_buffer *out)
 static void say_ratio(size_t first, size_t last, double ratio, pe_buffer *out)
 {
     const double times = fabs(ratio) < 1 ? 1 / fabs(ratio) : fabs(ratio);
-    pe_buffer_format(out, "Pairs %zu to %zu ", first, last);
+    const char *s = first == last ? "s" : "";
+    say_range("Pair", first, last, out);
     if (isnan(ratio))
-        pe_buffer_str(out, "turn without order. ");
+        pe_buffer_format(out, "turn%s without order. ", s);
     else if (fabs(ratio) < 1e-9)
-        pe_buffer_str(out, "do not turn. ");
+        pe_buffer_format(out, "do%s not turn. ", first == last ? "es" : "");
     else
-        pe_buffer_format(out, "turn %s%.6g times %s than claimed. ",
+        pe_buffer_format(out, "turn%s %s%.6g times %s than claimed. ", s,
                          ratio < 0 ? "the other way, " : "", times,
                          fabs(ratio) < 1 ? "slower" : "faster");
 }

@@ -20,9 +20,9 @@ typedef struct pe_search {
     const pe_upload_view *view; /* what is searched: the whole, or a sample of it */
     pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
-    const pe_measured *measured; /* NULL: nothing was */
-    size_t agreeing;             /* pairs that turn as measured, without any first fault */
-    size_t work;                 /* elements computed */
+    pe_measured *measured; /* NULL: nothing was */
+    size_t agreeing;       /* pairs that turn as measured, without any first fault */
+    size_t work;           /* elements computed */
     pe_report *report;
 } pe_search;
 

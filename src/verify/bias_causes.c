@@ -290,7 +290,7 @@ static bool make_permuted(pe_bias *bias)
             *(bias->a < 0 ? &bias->a : &bias->b) = (double)h;
     }
     free(sorted);
-    return same;
+    return same && bias->b >= 0;
 }
 
 /* All but a few heads are as claimed. */

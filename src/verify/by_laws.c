@@ -96,9 +96,10 @@ static bool find_others(const pe_ladder *l, pe_guess *guess)
     if (n < 2 || known * 4 < 3 * l->n || !(low >= 0))
         return false;
     pe_guess_say(guess, &others, others.remedy);
-    pe_buffer_format(&guess->rule,
-                     "frequencies are others: pairs %zu to %zu turn %.4g to %.4g times as fast as "
-                     "claimed",
+    pe_buffer_str(&guess->rule, "frequencies are others: ");
+    if (n <= last - first)
+        pe_buffer_format(&guess->rule, "%zu of the ", n);
+    pe_buffer_format(&guess->rule, "pairs %zu to %zu turn %.4g to %.4g times as fast as claimed",
                      first, last, low, high);
     if (pe_ladder_is_scaled(l))
         pe_buffer_str(&guess->rule, l->listed ? "; the order of the factors (long_factor, "
@@ -208,7 +209,8 @@ static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
         return false;
     const double ratio = pe_reading_ratio(r, first);
     for (size_t i = first; i <= last; i++)
-        if (!pe_ladder_is_near(l, i, ratio * r->frequency[i]))
+        if (!pe_ladder_is_near(l, i, ratio * r->frequency[i]) ||
+            fabs(pe_reading_ratio(r, i) / ratio - 1) > 0.05)
             return false;
     if (fabs(ratio) < 0.02)
         return false;

@@ -197,6 +197,17 @@ static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
     return status == PE_OK ? pe_attempts_copy(s, &s->claim, pe_attempts_fits, why) : status;
 }
 
+/* Some rows are those of other positions, all others are right. */
+static pe_status try_list(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    if (!pe_causes_list(&s->measured->reading, &s->measured->cause))
+        return PE_OK;
+    s->view = s->whole;
+    pe_causes_apply(&s->measured->cause, guess);
+    const pe_status status = pe_attempts_set_positions(s, s->view, guess, why);
+    return status == PE_OK ? pe_attempts_try(s, guess, why) : status;
+}
+
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_laws_measured},
@@ -214,6 +225,7 @@ static const pe_attempt of_readings[] = {
     {.try = try_numbers, .applies = turns},
     {.try = pe_attempts_values, .applies = is_scaled},
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
+    {.try = try_list, .of_claim = true},
     {.try = pe_by_patterns_try, .of_claim = true},
     {.try = pe_by_patterns_try, .applies = has_faults},
     {.try = pe_by_patterns_in_layouts, .of_claim = true},

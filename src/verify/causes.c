@@ -23,7 +23,7 @@ typedef struct rule {
 
 static bool is_near(double x, double y)
 {
-    return fabs(x - y) <= NEAR + 1e-6 * fabs(y);
+    return isfinite(y) && fabs(x - y) <= NEAR + 1e-6 * fabs(y);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -191,7 +191,7 @@ static bool read_restart(const pe_reading *r, pe_cause *out)
     for (size_t t = 1; t < r->tokens; t++)
         if (r->position[t] < r->position[t - 1] - NEAR) {
             out->a = r->claimed[t] - r->claimed[0];
-            out->b = r->position[t];
+            out->b = r->position[t] + 0.0; /* not -0 */
             return out->a > 0 && is_near(out->b, round(out->b));
         }
     return false;
@@ -261,6 +261,20 @@ static bool read_step(const pe_reading *r, pe_cause *out)
 static double predict_step(const pe_cause *cause, double c)
 {
     return c < cause->a ? c : c + cause->b;
+}
+
+/* From position a on they are those from b on: those of the first rows again. */
+static bool read_anew(const pe_reading *r, pe_cause *out)
+{
+    if (!read_step(r, out))
+        return false;
+    out->b += out->a;
+    return is_near(out->b, r->claimed[0]);
+}
+
+static double predict_anew(const pe_cause *cause, double c)
+{
+    return c < cause->a ? c : c - cause->a + cause->b;
 }
 
 /* The same each a positions anew. */
@@ -472,6 +486,10 @@ static const rule rules[] = {
          "pass each row its own position", read_constant, predict_constant),
     RULE("positions_clamped", "positions were clamped at {a}",
          "make the table as long as the positions reach", read_clamp, predict_clamp),
+    RULE("positions_restart", "from position {a} on, positions begin anew, at {b}",
+         "do not count positions anew in each chunk or sequence; or send the positions that are "
+         "meant",
+         read_anew, predict_anew),
     RULE("positions_restart", "positions begin anew each {a} rows, at {b}",
          "do not count positions anew in each chunk or sequence; or send the positions that are "
          "meant",
@@ -498,8 +516,8 @@ static const rule rules[] = {
          "grouped by a division",
          "do not divide positions (self-extend), or claim that", read_groups, predict_groups),
     RULE("position_step",
-         "from position {a} on, rows are off by {b}: a row is missing, or one stands there twice",
-         "look at the row there: chunks that overlap or leave one out, or a row inserted twice",
+         "from position {a} on, rows are off by {b}: rows are missing there, or stand there twice",
+         "look at the rows there: chunks that overlap or leave some out, or a row inserted twice",
          read_step, predict_step),
     RULE("position_steps",
          "after each {a} rows, positions are off by {b} more: chunks overlap, or leave rows out",
@@ -521,6 +539,30 @@ static const rule rules[] = {
 static const rule listed =
     RULE("positions_other", "rows are at other positions than claimed: see measured.positions",
          "send rows in the order of the claimed positions", NULL, NULL);
+
+/* The claimed positions, each once, in another order. */
+static const rule permuted =
+    RULE("positions_permuted", "rows are in another order than claimed: see measured.positions",
+         "send rows in the order of the claimed positions", NULL, NULL);
+
+static bool is_permuted(const pe_reading *r)
+{
+    double *sorted = calloc(2 * r->tokens + 1, sizeof *sorted), *claimed = sorted + r->tokens;
+    bool same = sorted != NULL;
+    for (size_t t = 0; t < r->tokens && same; t++) {
+        sorted[t] = r->position[t];
+        claimed[t] = r->claimed[t];
+        same = isfinite(sorted[t]);
+    }
+    if (same) {
+        qsort(sorted, r->tokens, sizeof *sorted, compare_numbers);
+        qsort(claimed, r->tokens, sizeof *claimed, compare_numbers);
+    }
+    for (size_t t = 0; t < r->tokens && same; t++)
+        same = is_near(sorted[t], claimed[t]);
+    free(sorted);
+    return same;
+}
 
 /* Positions that begin anew in the claim run on. */
 static const rule running =
@@ -583,6 +625,20 @@ static void take_list(const pe_reading *r, pe_cause *out)
     }
 }
 
+static const rule *list_of(const pe_reading *r)
+{
+    return runs_on(r) ? &running : is_permuted(r) ? &permuted : &listed;
+}
+
+bool pe_causes_list(const pe_reading *reading, pe_cause *cause)
+{
+    if (cause->fault != NULL || cause->exceptions == 0)
+        return false;
+    take_list(reading, cause);
+    cause->fault = &list_of(reading)->fault;
+    return cause->exceptions == 0;
+}
+
 /* Do most rows turn the other way? */
 static bool are_negative(const pe_reading *r)
 {
@@ -613,8 +669,8 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
     /* few pairs find a position for any numbers */
     *found = best != NULL || (reading->pairs >= 8 && reading->quality > 1 - 1.0 / EXCEPTION);
     if (best == NULL) {
-        best = runs_on(reading) ? &running : &listed;
         take_list(reading, out);
+        best = list_of(reading);
     }
     out->fault = best->fault.name[0] != '\0' ? &best->fault : NULL;
     return PE_OK;
@@ -637,26 +693,39 @@ bool pe_causes_is_multiple(const pe_cause *cause)
 
 bool pe_causes_is_list(const pe_cause *cause)
 {
-    return cause->fault == &listed.fault || cause->fault == &running.fault;
+    return cause->fault == &listed.fault || cause->fault == &running.fault ||
+           cause->fault == &permuted.fault;
 }
 
-/* The first runs of the list, in which positions have one step. */
+/* Rows [t, end] of the list have one step. Two rows are a run where that is 0 or the claimed one. */
+static size_t end_of_run(const pe_cause *cause, size_t t)
+{
+    const double *p = cause->predicted;
+    size_t end = t + 1;
+    while (end + 1 < cause->rows && is_near(p[end + 1] - p[end], p[t + 1] - p[t]))
+        end++;
+    if (end >= cause->rows)
+        return t;
+    return end > t + 1 || is_near(p[end], p[t]) || is_near(p[end], p[t] + 1) ? end : t;
+}
+
+/* The first runs of the list. */
 static void tell_runs(const pe_cause *cause, pe_buffer *out)
 {
     enum { MOST = 4 };
     const double *p = cause->predicted;
-    size_t t = 0, n = 0;
-    for (; t < cause->rows && n < MOST; n++) {
-        size_t end = t + 1;
-        while (end + 1 < cause->rows && is_near(p[end + 1] - p[end], p[t + 1] - p[t]))
-            end++;
-        end = end < cause->rows ? end : cause->rows - 1;
-        pe_buffer_format(out, "%s rows %zu to %zu at %.6g to %.6g", n == 0 ? ";" : ",", t, end,
-                         p[t], p[end]);
+    size_t t = 0;
+    for (size_t n = 0; t < cause->rows && n < MOST; n++) {
+        const size_t end = end_of_run(cause, t);
+        pe_buffer_str(out, n == 0 ? "; " : ", ");
+        if (end == t)
+            pe_buffer_format(out, "row %zu at %.6g", t, p[t]);
+        else
+            pe_buffer_format(out, "rows %zu to %zu at %.6g to %.6g", t, end, p[t], p[end]);
         t = end + 1;
     }
     pe_buffer_str(out, t < cause->rows ? " and so on" : "");
-    for (t = 1; t < cause->rows; t++)
+    for (t = 1; t < cause->rows && cause->fault == &listed.fault; t++)
         if (p[t] < p[t - 1] - NEAR) {
             pe_buffer_str(out, "; they restart or wrap");
             return;
@@ -701,7 +770,7 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     pe_guess_say(guess, cause->fault, of->remedy);
     guess->fitted |= of->read == read_multiple || of->read == read_line || of == &listed;
     pe_guess_format(guess, of->fault.rule, cause->a, cause->b);
-    if (of == &listed)
+    if (of == &listed || of == &permuted)
         tell_runs(cause, &guess->rule);
 }
 

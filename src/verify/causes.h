@@ -21,6 +21,10 @@ typedef struct pe_cause {
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
                          pe_problem *why) PE_MUST_CHECK;
 
+/** Of a cause that says nothing but that some rows are elsewhere: the list of the positions of all
+ * rows takes its place. False where there is none. */
+bool pe_causes_list(const pe_reading *reading, pe_cause *cause);
+
 /** Is every row at a position of its own? Then the cause holds for the reading's tokens only. */
 bool pe_causes_is_list(const pe_cause *cause);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/turns.h"
 
 #define PE_NOWHERE    nan("")
@@ -210,6 +211,21 @@ static double follow_phases(const source *s, const double *w, const double *row,
     return position;
 }
 
+/* Farther off than the slowest pair can tell: an integer of 16 or 32 bits overflowed, or positions
+ * begin anew. */
+static double measure_afar(const source *s, const double *w, const double *row, double claimed)
+{
+    static const double widths[] = {0x1p16, 0x1p32};
+    double better;
+    for (size_t k = 0; k < PE_LEN(widths) && claimed >= widths[k] / 2; k++)
+        if (agreement(s, w, row, claimed - widths[k], &better) >= GOOD_PAIRS)
+            return better;
+    if (fabs(w[s->order[0]] * claimed) < TURN / 2)
+        return PE_NOWHERE;
+    const double position = follow_phases(s, w, row, 0);
+    return agreement(s, w, row, position, &better) < GOOD_PAIRS ? PE_NOWHERE : better;
+}
+
 /* PE_NOWHERE: no position makes such a row. Of positions that explain it the claimed one is
  * taken. */
 static double measure_position(const source *s, const double *w, const double *row, double claimed)
@@ -219,7 +235,7 @@ static double measure_position(const source *s, const double *w, const double *r
         return better;
     double position = follow_phases(s, w, row, claimed);
     if (agreement(s, w, row, position, &better) < GOOD_PAIRS)
-        return PE_NOWHERE;
+        return measure_afar(s, w, row, claimed);
     return better;
 }
 

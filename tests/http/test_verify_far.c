@@ -142,6 +142,44 @@ static void positions_that_overflow_an_integer_are_named(void **state)
     reply_free(&table);
 }
 
+/* Rows that were made for other positions than claimed, and what is said of them. */
+static void rows_of_other_positions_are_named(void **state)
+{
+    static const struct {
+        const char *made, *claimed, *fault, *said;
+    } rows[] = {
+        {"32760,32761,32762,32763,32764,32765,32766,32767,-32768,-32767,-32766,-32765,-32764,"
+         "-32763,-32762,-32761",
+         "32760:32776", "position_overflow", "an integer of 16 bits"},
+        {"65528,65529,65530,65531,65532,65533,65534,65535,0,1,2,3,4,5,6,7", "65528:65544",
+         "position_overflow", "an integer of 16 bits"},
+        {"0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5", "0:16", "positions_restart",
+         "from position 10 on, positions begin anew, at 0"},
+        {"0,1,2,3,4,6,5,7,8,9,10,11,12,13,14,15", "0:16", "positions_permuted",
+         "row 5 at 6, row 6 at 5"},
+        {"0,1,2,3,4,9,6,7,8,9,10,11,12,13,14,15", "0:16", "positions_other", "row 5 at 9"},
+        {"0,-1,-2,-3,0,-1,-2,-3,0,-1,-2,-3,0,-1,-2,-3", "0:16", "inverse", "each 4 rows, at 0"},
+    };
+    (void)state;
+    for (size_t k = 0; k < PE_LEN(rows); k++) {
+        char target[300], query[100];
+        snprintf(target, sizeof target,
+                 "/v1/rope/table?head_dim=64&positions=%s&format=safetensors", rows[k].made);
+        snprintf(query, sizeof query, "encoding=rope&head_dim=64&positions=%s", rows[k].claimed);
+        reply table = get(&server, target);
+        assert_status(target, &table, 200);
+        const pe_buffer body = {.data = table.body, .bytes = table.bytes};
+        json_t *report = verified_safetensors(query, &body);
+        const json_t *first = json_array_get(json_object_get(report, "diagnosis"), 0);
+        assert_string_equal(json_string_value(json_array_get(json_object_get(first, "faults"), 0)),
+                            rows[k].fault);
+        if (strstr(json_string_value(json_object_get(first, "rule")), rows[k].said) == NULL)
+            fail_msg("%s: %s", query, json_string_value(json_object_get(first, "rule")));
+        json_decref(report);
+        reply_free(&table);
+    }
+}
+
 static void vectors_near_the_end_of_float64_are_compared(void **state)
 {
     static const double inputs[] = {1.7e308, 1.7e308}, turned[] = {1.7e308, -1.7e308},
@@ -168,6 +206,7 @@ int main(void)
         cmocka_unit_test(what_float32_cannot_tell_is_counted_and_said),
         cmocka_unit_test(a_float32_table_far_out_is_clean),
         cmocka_unit_test(positions_that_overflow_an_integer_are_named),
+        cmocka_unit_test(rows_of_other_positions_are_named),
         cmocka_unit_test(vectors_near_the_end_of_float64_are_compared),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, NULL);
