@@ -302,6 +302,17 @@ static double predict_clamp(const pe_cause *cause, double c)
     return fmin(c, cause->a);
 }
 
+static bool read_least(const pe_reading *r, pe_cause *out)
+{
+    out->a = r->tokens > 1 ? r->position[0] : PE_NOWHERE;
+    return isfinite(out->a) && out->a > r->claimed[0] + NEAR && is_near(r->position[1], out->a);
+}
+
+static double predict_least(const pe_cause *cause, double c)
+{
+    return fmax(c, cause->a);
+}
+
 /* Positions are taken modulo a. */
 static bool read_modulo(const pe_reading *r, pe_cause *out)
 {
@@ -486,6 +497,8 @@ static const rule rules[] = {
          "pass each row its own position", read_constant, predict_constant),
     RULE("positions_clamped", "positions were clamped at {a}",
          "make the table as long as the positions reach", read_clamp, predict_clamp),
+    RULE("positions_clamped", "positions were clamped at {a} from below: no row is before it",
+         "do not clip positions, or claim those of padding", read_least, predict_least),
     RULE("positions_restart", "from position {a} on, positions begin anew, at {b}",
          "do not count positions anew in each chunk or sequence; or send the positions that are "
          "meant",

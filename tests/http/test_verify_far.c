@@ -158,6 +158,7 @@ static void rows_of_other_positions_are_named(void **state)
         {"0,1,2,3,4,6,5,7,8,9,10,11,12,13,14,15", "0:16", "positions_permuted",
          "row 5 at 6, row 6 at 5"},
         {"0,1,2,3,4,9,6,7,8,9,10,11,12,13,14,15", "0:16", "positions_other", "row 5 at 9"},
+        {"3,3,3,3,4,5,6,7,8,9,10,11,12,13,14,15", "0:16", "positions_clamped", "from below"},
         {"0,-1,-2,-3,0,-1,-2,-3,0,-1,-2,-3,0,-1,-2,-3", "0:16", "inverse", "each 4 rows, at 0"},
     };
     (void)state;
