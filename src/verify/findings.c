@@ -38,6 +38,15 @@ static void insert(pe_report *report, pe_finding *finding)
     report->n_findings++;
 }
 
+/* Two ways may lead to the same explanation. */
+static bool is_told(const pe_report *report, const pe_finding *finding)
+{
+    size_t f = 0;
+    while (f < report->n_findings && strcmp(report->findings[f].rule, finding->rule) != 0)
+        f++;
+    return f < report->n_findings;
+}
+
 void pe_findings_rank(pe_report *report)
 {
     for (size_t f = 0; f < report->n_findings; f++) {
@@ -66,7 +75,10 @@ pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *gues
         pe_verify_finding_free(finding);
         return pe_fail_memory(why);
     }
-    insert(report, finding);
+    if (is_told(report, finding))
+        pe_verify_finding_free(finding);
+    else
+        insert(report, finding);
     return PE_OK;
 }
 

@@ -148,13 +148,14 @@ static size_t best_pair(const pe_wave_table *t)
 static bool read_linear(const row *of, pe_wave_change *c)
 {
     const pe_wave_table *t = c->of;
-    const size_t best = best_pair(t), next = t->axis[best] == PE_ACROSS ? 1 : t->width;
+    const size_t best = best_pair(t), next = t->axis[best] == PE_ACROSS ? 1 : t->below;
     const double w = t->frequency[best], k = pe_wave_turn(t, t->of->got, next, best) / w;
     (void)of;
     c->times = c->a = pe_numbers_tidy(k * 840) / 840;
     const double by = pe_wave_start(t, best) / (w * c->a) - t->first;
     c->shift = c->b = round(by * 840) / 840;
-    return isfinite(c->a) && isfinite(c->b) && c->a != 0 && (c->a != 1 || c->b != 0) && t->forward;
+    return isfinite(c->a) && isfinite(c->b) && c->a != 0 && (c->a != 1 || c->b != round(c->b)) &&
+           t->forward;
 }
 
 /* At the row from which on rows differ from each other. */
@@ -203,7 +204,7 @@ static double read_power(const pe_wave_table *t)
     const double unit = t->tensors ? 1 : t->unit[t->axis[best]];
     /* axes may be exchanged, too */
     const double across = t->width > 1 ? fabs(pe_wave_turn(t, t->of->got, 1, best)) : 0;
-    const double down = t->height > 1 ? fabs(pe_wave_turn(t, t->of->got, t->width, best)) : 0;
+    const double down = t->height > 1 ? fabs(pe_wave_turn(t, t->of->got, t->below, best)) : 0;
     return log(fmax(across, down) / unit) / log(t->frequency[best] / unit);
 }
 
@@ -458,7 +459,7 @@ static void tell(const pe_wave_table *t)
     double ratio[MOST];
     size_t n = 0;
     for (; n < t->pairs && n < MOST; n++) {
-        const size_t next = t->axis[n] == PE_ACROSS ? 1 : t->width;
+        const size_t next = t->axis[n] == PE_ACROSS ? 1 : t->below;
         ratio[n] = pe_wave_turn(t, t->of->got, next, n) / pe_wave_turn(t, t->of->claimed, next, n);
     }
     pe_numbers_list(t->of, "turn_ratios", ratio, n);

@@ -65,20 +65,30 @@ static place place_of(const pe_wave_change *c, size_t e)
 
 /* ---- numbers ---- */
 
+/* Where a row's patch is, counted along the lines of its frame. */
+static double raster(const pe_wave_table *t, size_t row)
+{
+    const size_t m = t->merge, blocks = t->width / m, patch = row % (t->height * t->width);
+    const size_t within = patch % (m * m), block = patch / (m * m);
+    const size_t line = block / blocks * m + within / m, column = block % blocks * m + within % m;
+    return (double)(line * t->width + column);
+}
+
 double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
 {
     const pe_wave_table *t = c->of;
     if (c->late && row == 0)
         return 0;
     const size_t at = c->backward ? t->rows - 1 - row : row - (c->late ? 1 : 0);
-    const double line = c->by_columns ? (double)t->height : c->width, r = (double)at;
+    const double line = c->by_columns ? (double)t->height : c->width, r = raster(t, at);
     const bool across = (c->only < PE_GRID_AXES ? c->only
                          : c->exchanged         ? (axis == PE_ACROSS ? PE_DOWN : PE_ACROSS)
                                                 : axis) == PE_ACROSS;
     const double at_line = fmod(r, line), at_row = floor(r / line);
     const double along = c->mirrored ? line - 1 - at_line : at_line;
-    const double lines = c->upside_down ? (double)t->rows / line - 1 - at_row : at_row;
-    const double steps = (c->running >> axis & 1) != 0 ? r
+    const double lines =
+        c->upside_down ? (double)(t->height * t->width) / line - 1 - at_row : at_row;
+    const double steps = (c->running >> axis & 1) != 0 ? (double)at
                          : across != c->by_columns     ? along
                                                        : lines;
     double x = (t->first + (t->forward ? steps : -steps) + c->shift) * c->times * c->along[axis];
@@ -208,7 +218,7 @@ static void read_frequencies(pe_wave_table *t)
 {
     for (size_t i = 0; i < t->pairs; i++) {
         const double across = t->width > 1 ? pe_wave_turn(t, t->of->claimed, 1, i) : 0;
-        const double down = t->height > 1 ? pe_wave_turn(t, t->of->claimed, t->width, i) : 0;
+        const double down = t->height > 1 ? pe_wave_turn(t, t->of->claimed, t->below, i) : 0;
         t->axis[i] = fabs(across) >= fabs(down) ? (size_t)PE_ACROSS : (size_t)PE_DOWN;
         t->frequency[i] = fabs(t->axis[i] == PE_ACROSS ? across : down);
     }
@@ -225,7 +235,7 @@ static void read_angles(pe_wave_table *t, const pe_plan *plan)
         return;
     double *row = calloc(t->pairs, sizeof *row);
     for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES && row != NULL; axis++) {
-        const size_t next = axis == PE_ACROSS ? 1 : t->width;
+        const size_t next = axis == PE_ACROSS ? 1 : t->below;
         const pe_region region = pe_plan_units(plan, k, next, 1);
         if ((axis == PE_ACROSS ? t->width : t->height) < 2 ||
             plan->fill(plan, &region, row, &why) != PE_OK)
@@ -313,12 +323,15 @@ static bool set_shape(pe_wave_table *t)
     t->pairs = t->tensors ? columns : columns / 2;
     t->rows = view->claim->uploads[main].array.elements / columns;
     t->width = grid ? (size_t)number_of(t, "width") : t->rows;
-    t->height = t->width > 0 ? t->rows / t->width : 0;
+    t->height = grid ? (size_t)number_of(t, "height") : 1;
+    t->merge = t->tensors ? (size_t)fmax(number_of(t, "spatial_merge_size"), 1) : 1;
+    t->below = t->merge > 1 ? t->merge : t->width;
     for (size_t u = 0; u < view->n_tensors; u++)
         if (view->claim->uploads[u].array.elements != t->rows * columns &&
             !(t->tensors && wave_of(view->claim->uploads[u].name) == PLACE))
             return false;
-    return t->rows > 1 && t->pairs > 0 && t->height * t->width == t->rows &&
+    return t->rows > 1 && t->pairs > 0 && t->height * t->width > 0 &&
+           t->rows % (t->height * t->width) == 0 && t->width % t->merge == 0 &&
            (t->tensors || columns % 2 == 0) && t->pairs % t->blocks == 0;
 }
 

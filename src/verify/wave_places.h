@@ -10,7 +10,9 @@ enum { PE_ACROSS, PE_DOWN, PE_GRID_AXES };
 /** What an element is of: wave(frequency[pair] coordinate), of the pair's axis. */
 typedef struct pe_wave_table {
     const pe_numbers *of;
-    size_t rows, pairs, width, height; /* a line is `width` wide */
+    size_t rows, pairs, width, height; /* a line is `width` wide; frames have as many rows each */
+    size_t merge;                      /* rows go by blocks of so many patches squared */
+    size_t below;                      /* the row of the patch below the first */
     bool tensors;                      /* cosines, sines and angles apart; else a row has both */
     bool forward;                      /* coordinates rise from row to row */
     size_t blocks;                     /* of sines, then cosines, in a row */

@@ -434,6 +434,11 @@ static void causes_are_read_off_plain_numbers(void **state)
          "pretrained_window"},
         {"rope/xpos/table", "head_dim=16&positions=0:40&center=3", "head_dim=16&positions=0:40",
          "xpos_center"},
+        /* patches by blocks of 2 x 2, and of two frames */
+        {"rope/grid", "head_dim=16&positions=1,1,2,2,1,1,2,2;1,2,1,2,3,4,3,4",
+         "head_dim=16&height=2&width=4&spatial_merge_size=2", "coordinates_shifted"},
+        {"rope/grid", "head_dim=16&positions=1,1,2,2,3,3,1,1,2,2,3,3;1,2,1,2,1,2,1,2,1,2,1,2",
+         "head_dim=16&height=3&width=2&frames=2", "coordinates_shifted"},
         {"rope/table", "head_dim=16&mrope_section=2,3,3&" EXCHANGED,
          "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE, "mrope_axes_exchanged"},
         /* pairs of each section count from 0; the second time in a ladder as long as the section */
