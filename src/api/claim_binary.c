@@ -262,9 +262,10 @@ static bool is_nameless(const char *name)
 static pe_status check_type(const pe_stored *from, pe_dtype dtype, pe_problem *why)
 {
     if (from->dtype == PE_DTYPES)
-        return pe_fail(why, PE_INVALID_PARAMETER, "",
-                       "the element type of tensor %s must be one of F32, F64, F16, BF16, I32, C64",
-                       from->name);
+        return pe_fail(
+            why, PE_INVALID_PARAMETER, "",
+            "the element type of tensor%s%s must be one of F32, F64, F16, BF16, I32, C64",
+            from->name[0] != '\0' ? " " : "", from->name);
     if (dtype == PE_INT32 && from->dtype != PE_INT32)
         return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
                        "dtype is int32, so the body's numbers must be int32, got %s",

@@ -178,8 +178,9 @@ pe_status pe_npy_file_begin(pe_slice head, size_t bytes, size_t max_elements, pe
         .shape = header.shape, .fortran = header.fortran, .data = (const unsigned char *)end};
     if (!read_type(header.descr, &tensor))
         return pe_fail(why, PE_INVALID_PARAMETER, "",
-                       "the NumPy element type must be one of <f4, <f8, <f2, <i4; got \"%s\"",
-                       header.descr);
+                       "the NumPy element type must be one of <f4, <f8, <f2, <i4, <c8; got \"%s\": "
+                       "convert it, as by .astype('<%s4')",
+                       header.descr, strpbrk(header.descr, "iub") != NULL ? "i" : "f");
     status = pe_stored_check_size(&tensor, "the NumPy header", bytes - (size_t)(end - head.text),
                                   max_elements, why);
     if (status == PE_OK)

@@ -360,14 +360,15 @@ static const row last_resort[] = {
 
 /* ---- trying ---- */
 
-/* Few elements that are off are no way of computing all of them. */
-static bool are_many(const pe_beside *b)
+/* Few elements that are off are no way of computing all of them. Of those that are left at last,
+ * memory goes bad in fewer (strays.c). */
+static bool are_many(const pe_beside *b, bool at_last)
 {
     size_t off = 0;
     const size_t all = b->rows * b->width;
     for (size_t e = 0; e < all; e++)
         off += pe_beside_is_claimed(b, e / b->width, e % b->width) ? 0 : 1;
-    return off * 8 > all;
+    return off * (at_last ? 64 : 8) > all;
 }
 
 /* Is every element near the claimed one? */
@@ -394,7 +395,7 @@ static pe_status try_rows(pe_search *s, pe_guess *guess, const row *first, size_
         status = pe_beside_make(&(pe_comparison){s->whole, guess, &s->work}, &b, &made, why);
     if (status != PE_OK || !made)
         return status;
-    const bool many = are_many(&b), near = many && is_near(&b);
+    const bool many = are_many(&b, first == last_resort), near = many && is_near(&b);
     for (size_t r = 0; r < n && many && status == PE_OK && !pe_attempts_found(s); r++) {
         double x = 0, y = 0;
         s->work += b.rows * b.width;

@@ -599,10 +599,22 @@ static void a_form_is_explained(void **state)
 {
     static const char *const headers[] = {"Content-Type: application/x-www-form-urlencoded", NULL};
     (void)state;
-    reply answer = fetch(&server, "POST", "/v1/verify", headers, "{}", 2);
-    assert_status("a form", &answer, 415);
-    assert_non_null(strstr(answer.body, "which curl sends unless it is told: add -H "));
-    reply_free(&answer);
+    static const struct {
+        const char *body;
+        size_t bytes;
+        const char *type;
+    } rows[] = {{"{}", 2, "application/json"},
+                {"\x93NUMPY\1", 7, "application/x-npy"},
+                {"\x20\0\0\0\0\0\0\0{\"cos\":", 15, "application/vnd.safetensors"}};
+    for (size_t k = 0; k < PE_LEN(rows); k++) {
+        char told[120];
+        snprintf(told, sizeof told, "curl sends unless it is told: add -H 'Content-Type: %s'",
+                 rows[k].type);
+        reply answer = fetch(&server, "POST", "/v1/verify", headers, rows[k].body, rows[k].bytes);
+        assert_status("a form", &answer, 415);
+        assert_non_null(strstr(answer.body, told));
+        reply_free(&answer);
+    }
 }
 
 /* Files of NumPy go by the names of their parts. */

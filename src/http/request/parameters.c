@@ -43,17 +43,34 @@ static const char *known_type(const pe_request *request, pe_body_types types)
     return NULL;
 }
 
+/* What to tell curl that a body is, as it begins. */
+static const char *told_type(const pe_request *request, pe_body_types types)
+{
+    static const struct {
+        size_t at;
+        const char *word, *type;
+    } signs[] = {{0, "\x93NUMPY", "application/x-npy"}, {8, "{\"", "application/vnd.safetensors"}};
+    const pe_buffer *body = &request->body;
+    for (size_t k = 0; k < PE_LEN(signs); k++) {
+        const size_t bytes = strlen(signs[k].word);
+        if (strstr(accepted[types], signs[k].type) != NULL && body->bytes >= signs[k].at + bytes &&
+            body->data[0] != '{' && memcmp(body->data + signs[k].at, signs[k].word, bytes) == 0)
+            return signs[k].type;
+    }
+    return JSON;
+}
+
 /* What to do about the type: curl has one of its own for a body where nobody tells it what that
  * is, and who sends no body has parameters in the query. */
-static const char *hint(const pe_request *request, pe_body_types types)
+static void hint(const pe_request *request, pe_body_types types, char *out, size_t room)
 {
     static const char form[] = "application/x-www-form-urlencoded";
     const char *type = request->header[PE_HEADER_CONTENT_TYPE];
     if (type != NULL && strncasecmp(type, form, strlen(form)) == 0)
-        return ", which curl sends unless it is told: add -H 'Content-Type: application/json'";
+        snprintf(out, room, ", which curl sends unless it is told: add -H 'Content-Type: %s'",
+                 told_type(request, types));
     if (type == NULL && request->body.bytes == 0 && types == PE_BODY_JSON)
-        return "; POST reads a JSON object, GET the query";
-    return "";
+        snprintf(out, room, "; POST reads a JSON object, GET the query");
 }
 
 /* The content coding, or where there is none the type, is not read. */
@@ -62,13 +79,15 @@ static pe_status unsupported(const pe_request *request, pe_body_types types, con
 {
     const char *accepts = accepted[types];
     const char *type = request->header[PE_HEADER_CONTENT_TYPE];
+    char what[120] = "";
+    hint(request, types, what, sizeof what);
     if (coding != NULL)
         pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
                 "a body must come without Content-Encoding, got %.100s", coding);
     else
         pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "Content-Type must be %s%s, got %.100s%s",
                 types != PE_BODY_JSON ? "one of " : "", accepts, type != NULL ? type : "none",
-                hint(request, types));
+                what);
     snprintf(why->allow, sizeof why->allow, "%s", accepts);
     return PE_UNSUPPORTED_MEDIA_TYPE;
 }
