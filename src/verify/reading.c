@@ -222,6 +222,7 @@ static double measure_afar(const source *s, const double *w, const double *row, 
             return better;
     if (fabs(w[s->order[0]] * claimed) < TURN / 2)
         return PE_NOWHERE;
+    pe_turn_spend(PAIR_WORK * s->pairs);
     const double position = follow_phases(s, w, row, 0);
     return agreement(s, w, row, position, &better) < GOOD_PAIRS ? PE_NOWHERE : better;
 }
