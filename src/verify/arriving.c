@@ -2,6 +2,7 @@
 /* arriving.c - a table that is held against its claim while its rows arrive. */
 #include "verify/arriving.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -427,9 +428,11 @@ static void keep_sample(pe_arriving *a, const row_data *rows, size_t n)
         const size_t row = row_of(a, true, a->taken);
         if (row >= a->done + n)
             return;
-        for (size_t t = 0; t < a->claim.n_uploads; t++)
-            memcpy(a->sample[t] + a->taken * a->row_bytes[t],
-                   rows->of[t] + (row - a->done) * a->row_bytes[t], a->row_bytes[t]);
+        for (size_t t = 0; t < a->claim.n_uploads; t++) {
+            const unsigned char *at = rows->of[t] + (row - a->done) * a->row_bytes[t];
+            assert(a->sample[t] != NULL);
+            memcpy(a->sample[t] + a->taken * a->row_bytes[t], at, a->row_bytes[t]);
+        }
     }
 }
 
