@@ -171,15 +171,13 @@ static bool make_later(pe_bias *bias)
     return make_moved(bias, 1);
 }
 
+/* Every exponent grows with alibi_bias_max. */
 static bool make_bias_max(pe_bias *bias)
 {
-    double first, ratio;
-    if (!read_ladder(bias, &first, &ratio) || !pe_numbers_is_near(bias->of, ratio, first))
-        return false;
-    bias->a = round(-log2(ratio) * num_heads(bias));
     bias->b = bias_max(bias);
+    bias->a = round(bias->b * log(bias->read[0]) / log(bias->claimed[0]));
     for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = exp2(-bias->a * (head_at(bias, h) + 1) / num_heads(bias));
+        bias->made[h] = pow(bias->claimed[h], bias->a / bias->b);
     return bias->a > 0 && bias->a != bias->b;
 }
 
@@ -201,6 +199,18 @@ static bool make_half_twice(pe_bias *bias)
     for (size_t h = 0; h < bias->heads; h++)
         bias->made[h] = slope_of(bias, (double)(h % half) + 1, (double)half);
     return (double)bias->heads == bias->b && bias->heads % 2 == 0;
+}
+
+/* Heads from a on have the slopes of heads from 0 on. */
+static bool make_first_again(pe_bias *bias)
+{
+    size_t n = 1;
+    while (n < bias->heads && !pe_numbers_is_near(bias->of, bias->read[n], bias->claimed[0]))
+        n++;
+    bias->a = (double)n;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = bias->claimed[h % n];
+    return n > 1 && n < bias->heads && bias->heads % n == 0;
 }
 
 static bool make_constant(pe_bias *bias)
@@ -391,6 +401,11 @@ static const slope_rule slope_rules[] = {
     {{"slope_repeated", "slopes are those of {a} heads, repeated: half of the {b} heads twice",
       .remedy = CHECK_HEADS},
      .make = make_half_twice},
+    {{"slope_repeated",
+      "slopes of the first {a} heads are repeated: the other heads (ranks, shards) have those of "
+      "rank 0",
+      .remedy = CHECK_HEADS},
+     .make = make_first_again},
     {{"slope_constant", "all heads have the same slope, {a}",
       .remedy = "give each head its own slope"},
      .make = make_constant},

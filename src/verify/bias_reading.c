@@ -143,6 +143,22 @@ static double read_period(const pe_bias *bias)
     return read_reach(bias) + 1;
 }
 
+/* By how much the key without a distance in the first row is beyond that query. */
+static double read_queries(const pe_bias *bias)
+{
+    size_t k = 0;
+    while (k < bias->keys && element(bias, bias->of->got, bias->loudest, 0, k) != 0)
+        k++;
+    const double a = (double)k - bias->first;
+    return bias->form == PE_BIAS_KEY || k == bias->keys || a == 0 ? NOWHERE : a;
+}
+
+/* Distances that 8 bits do not hold. */
+static double read_byte(const pe_bias *bias)
+{
+    return bias->keys > 128 ? 8 : NOWHERE;
+}
+
 static double read_past(const pe_bias *bias)
 {
     return bias->first > 0 ? bias->first : NOWHERE;
@@ -217,6 +233,28 @@ static double at_past(const pe_bias *bias, double query, double key, double a)
     return isnan(at_claimed(bias, query, key, 0)) ? NOWHERE : fabs(query - a - key);
 }
 
+static double at_moved(const pe_bias *bias, double query, double key, double a)
+{
+    return at_claimed(bias, query + a, key, 0);
+}
+
+static double at_past_masked(const pe_bias *bias, double query, double key, double a)
+{
+    return at_claimed(bias, query - a, key, 0);
+}
+
+static double at_key_masked(const pe_bias *bias, double query, double key, double a)
+{
+    (void)a;
+    return isnan(at_claimed(bias, query, key, 0)) ? NOWHERE : -key;
+}
+
+static double at_byte(const pe_bias *bias, double query, double key, double a)
+{
+    const double d = at_claimed(bias, query, key, 0), wide = exp2(a);
+    return d - wide * floor((d + wide / 2) / wide);
+}
+
 static double at_shifted(const pe_bias *bias, double query, double key, double a)
 {
     return at_claimed(bias, query, key, 0) + a;
@@ -253,6 +291,12 @@ static double at_logarithm(const pe_bias *bias, double query, double key, double
     return copysign(log1p(fabs(d)), d);
 }
 
+static double at_root(const pe_bias *bias, double query, double key, double a)
+{
+    const double d = at_claimed(bias, query, key, a);
+    return copysign(sqrt(fabs(d)), d);
+}
+
 static double at_strict(const pe_bias *bias, double query, double key, double a)
 {
     (void)bias;
@@ -286,6 +330,11 @@ const pe_bias_rule pe_bias_rules[] = {
       .remedy = FORM},
      read_key,
      at_key},
+    {{"bias_form",
+      "the form was by key, slope times the key's position in every row, with the mask of causal",
+      .remedy = FORM},
+     read_masked,
+     at_key_masked},
     {{"distance_signed",
       "the distance kept its sign, query - key: keys after the query gain what keys before it lose",
       .remedy = SIGN},
@@ -310,6 +359,16 @@ const pe_bias_rule pe_bias_rules[] = {
       .remedy = "add the length of the cache (past_key_values) to the queries' positions"},
      read_past,
      at_past},
+    {{"past_ignored",
+      "queries were counted from 0, not from {a}, also where keys are masked: the past keys of the "
+      "cache were left out, an offset of the position",
+      .remedy = "add the length of the cache (past_key_values) to the queries' positions"},
+     read_past,
+     at_past_masked},
+    {{"queries_shifted", "positions of the queries are shifted: they are larger by {a}",
+      .remedy = "count queries as keys are counted: the last query is at the last key"},
+     read_queries,
+     at_moved},
     {{"distance_shift", "distances were shifted: an offset of {a} was added to each",
       .remedy = "count the distance of a query from its own key as 0; of form key, keys from 0"},
      read_shift,
@@ -329,6 +388,14 @@ const pe_bias_rule pe_bias_rules[] = {
     {{"distance_squared", "distances were squared", .remedy = "multiply slopes by the distance"},
      NULL,
      at_squared},
+    {{"distance_root", "distances were replaced by their square root",
+      .remedy = "multiply slopes by the distance"},
+     NULL,
+     at_root},
+    {{"distance_overflow", "distances were kept in an integer of {a} bits, which overflowed",
+      .remedy = "keep distances in int32 or float32"},
+     read_byte,
+     at_byte},
     {{"distance_logarithm", "distances were replaced by their logarithm, ln(1 + distance)",
       .remedy = "multiply slopes by the distance"},
      NULL,

@@ -202,6 +202,61 @@ static double predict_restart(const pe_cause *cause, double c)
     return c - cause->first < cause->a ? c : cause->b + fmod(c - cause->first, cause->a);
 }
 
+/* The next row from t on that is not at its claimed position. */
+static size_t next_other(const pe_reading *r, size_t t)
+{
+    while (t < r->tokens && is_near(r->position[t], r->claimed[t]))
+        t++;
+    return t;
+}
+
+/* Two rows, those of positions a and b, hold each other's. */
+static bool read_exchanged(const pe_reading *r, pe_cause *out)
+{
+    const size_t t = next_other(r, 0), u = next_other(r, t + 1);
+    if (r->tokens < 4 || u >= r->tokens || next_other(r, u + 1) < r->tokens)
+        return false;
+    out->a = r->claimed[t];
+    out->b = r->claimed[u];
+    return out->a != out->b && is_near(r->position[t], out->b) && is_near(r->position[u], out->a);
+}
+
+static double predict_exchanged(const pe_cause *cause, double c)
+{
+    return c == cause->a ? cause->b : c == cause->b ? cause->a : c;
+}
+
+/* One row, that of position a, holds b. */
+static bool read_one_elsewhere(const pe_reading *r, pe_cause *out)
+{
+    const size_t t = next_other(r, 0);
+    if (r->tokens < 6 || r->pairs < 8 || t >= r->tokens || next_other(r, t + 1) < r->tokens)
+        return false;
+    out->a = r->claimed[t];
+    out->b = round(r->position[t]);
+    return is_near(r->position[t], out->b);
+}
+
+static double predict_one_elsewhere(const pe_cause *cause, double c)
+{
+    return c == cause->a ? cause->b : c;
+}
+
+/* Each row is at the sum of the claimed positions up to its own, which are consecutive. */
+static bool read_sums(const pe_reading *r, pe_cause *out)
+{
+    for (size_t t = 1; t < r->tokens; t++)
+        if (r->claimed[t] != r->claimed[t - 1] + 1)
+            return false;
+    out->a = out->first * (out->first - 1) / 2;
+    return r->tokens > 3;
+}
+
+static double predict_sums(const pe_cause *cause, double c)
+{
+    return c * (c + 1) / 2 - cause->a;
+}
+
 /* Positions are kept in an integer of a bits, which wraps. */
 static bool read_overflow(const pe_reading *r, pe_cause *out)
 {
@@ -493,6 +548,14 @@ static const rule rules[] = {
         read_inverse_shift, predict_mirror),
     RULE("positions_reversed", "rows are in reverse order: row p holds position {a} - p",
          "do not reverse the positions", read_mirror, predict_mirror),
+    RULE("positions_exchanged", "the rows of positions {a} and {b} are exchanged",
+         "send rows in the order of the claimed positions", read_exchanged, predict_exchanged),
+    RULE("position_elsewhere", "the row of position {a} is at position {b}",
+         "look at the position of that row, and at what wrote it last", read_one_elsewhere,
+         predict_one_elsewhere),
+    RULE("positions_summed",
+         "positions were added up: each row is at the sum of the positions up to its own (cumsum)",
+         "take cumsum of the mask, not of the positions", read_sums, predict_sums),
     RULE("positions_constant", "every row is that of position {a}",
          "pass each row its own position", read_constant, predict_constant),
     RULE("positions_clamped", "positions were clamped at {a}",

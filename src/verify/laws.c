@@ -51,6 +51,16 @@ static double reciprocal(const pe_ladder *l, size_t i)
     return 1 / l->claimed[i];
 }
 
+static double wavelength(const pe_ladder *l, size_t i)
+{
+    return TURN / l->claimed[i];
+}
+
+static double logarithm(const pe_ladder *l, size_t i)
+{
+    return l->span == 0 ? log(l->claimed[i]) : nan("");
+}
+
 /* Squares and roots are rounded correctly, powers nearly so. */
 static double raised(const pe_ladder *l, size_t i)
 {
@@ -226,6 +236,17 @@ static double previous_part(const pe_ladder *l, size_t i)
     return l->plain[i] * pe_ladder_part_of(l, i > 0 ? i - 1 : l->a > 0 ? i : l->n - 1);
 }
 
+/* Factors are exponentials of a list (lerope_alpha). */
+static double powers_of_two(const pe_ladder *l, size_t i)
+{
+    return l->plain[i] * pow(pe_ladder_part_of(l, i), LN2);
+}
+
+static double without_exponential(const pe_ladder *l, size_t i)
+{
+    return l->plain[i] * (1 + log(pe_ladder_part_of(l, i)));
+}
+
 static double ramp_inverted(const pe_ladder *l, size_t i)
 {
     return l->plain[i] * (1 + pe_ladder_least_part(l) - pe_ladder_part_of(l, i));
@@ -277,9 +298,14 @@ static double linear_too(const pe_ladder *l, size_t i)
 static const law laws[] = {
     LAW("reciprocal_frequencies", "frequencies are the reciprocals: theta^(2i/d) for theta^(-2i/d)",
         "divide 1 by the power: inv_freq = 1 / theta^(2i/d)", .predict = reciprocal),
+    LAW("wavelengths", "wavelengths stand in the place of frequencies: 2 pi theta^(2i/d)",
+        "divide 2 pi by them", .predict = wavelength),
+    LAW("log_frequencies", "logarithms of the frequencies stand in their place: no exp was taken",
+        "take exp of them", .predict = logarithm),
     LAW("scaling_ignored",
-        "the frequencies were not scaled: rope_scaling or freq_factors was ignored",
-        "pass rope_scaling (rope_parameters, freq_factors) to the code that makes inv_freq",
+        "the frequencies were not scaled: rope_scaling, freq_factors or lerope_alpha was ignored",
+        "pass rope_scaling (rope_parameters, freq_factors, lerope_alpha) to the code that makes "
+        "inv_freq",
         .read = pe_law_numbers_scaled, .predict = unscaled),
     LAW("exponent_doubled",
         "frequencies are squared: exponents are 4i/d, or the ladder was applied twice", POWERS,
@@ -376,6 +402,10 @@ static const law laws[] = {
     LAW("factors_reversed",
         "the factors of the pairs (long_factor, short_factor) are in reverse order", ORDER,
         .read = pe_law_numbers_listed, .predict = parts_reversed),
+    LAW("lerope_base", "the factors are powers of 2, not of e: exp2 was taken of lerope_alpha",
+        "take exp of lerope_alpha", .read = pe_law_numbers_listed, .predict = powers_of_two),
+    LAW("lerope_linear", "frequencies were multiplied by 1 + lerope_alpha: no exp was taken of it",
+        "take exp of lerope_alpha", .read = pe_law_numbers_listed, .predict = without_exponential),
     LAW("factors_shifted", FACTORS_OF "i + 1", ORDER, .read = pe_law_numbers_listed,
         .predict = next_part),
     LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = pe_law_numbers_listed,
