@@ -7,6 +7,8 @@
 
 #include "verify/bias_reading.h"
 
+#define LOG2E 1.4426950408889634
+
 /* A rule of slopes: bias->made from the claim, and from numbers that it reads off bias->read. */
 typedef struct slope_rule {
     pe_fault fault;
@@ -489,14 +491,20 @@ static bool is_made(const pe_bias *bias, const double *slopes)
     return true;
 }
 
+static bool is_claimed_mask(const pe_bias *bias)
+{
+    return bias->mask == bias->claimed_mask ||
+           pe_numbers_is_near(bias->of, bias->mask, bias->claimed_mask);
+}
+
 static pe_status try_slopes(const bias_law *by, const pe_numbers_cause *slopes, pe_problem *why)
 {
     const pe_bias *bias = by->bias;
     const bool other = by->rule->fault.name[0] != '\0';
-    const pe_numbers_cause causes[] = {{other ? &by->rule->fault : NULL, by->a, 0, false},
-                                       *slopes,
-                                       {bias->mask != bias->claimed_mask ? &mask_value : NULL,
-                                        bias->mask, bias->claimed_mask, false}};
+    const pe_numbers_cause causes[] = {
+        {other ? &by->rule->fault : NULL, by->a, 0, false},
+        *slopes,
+        {is_claimed_mask(bias) ? NULL : &mask_value, bias->mask, bias->claimed_mask, false}};
     return pe_numbers_try(bias->of, causes, PE_LEN(causes), &(pe_numbers_law){at_law, by, 0}, why);
 }
 
@@ -533,6 +541,15 @@ static double read_factor(const pe_bias *bias)
     return claimed > 0 ? pe_numbers_tidy(most / claimed) : 1;
 }
 
+/* Slopes are as claimed. */
+static pe_status try_claimed(pe_bias *bias, const bias_law *by, size_t *found, pe_problem *why)
+{
+    ++*found;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = bias->claimed[h];
+    return try_slopes(by, &(pe_numbers_cause){NULL, 0, 0, false}, why);
+}
+
 /* Other slopes, each times the same number: two causes, of claimed distances. */
 static pe_status explain_multiples(pe_bias *bias, const bias_law *claimed, size_t *found,
                                    pe_problem *why)
@@ -543,16 +560,24 @@ static pe_status explain_multiples(pe_bias *bias, const bias_law *claimed, size_
     static const pe_bias_rule multiplied = {.fault = {"slopes_scaled",
                                                       "slopes were multiplied by {a}",
                                                       .remedy = "add the bias as it is"}};
+    static const pe_bias_rule for_exp2 = {
+        .fault = {"log2_scale", "slopes were multiplied by log2(e), for an exponential of base 2",
+                  .remedy = "multiply by log2(e) in the kernel alone"}};
     const double factors[] = {read_factor(bias), -1};
     pe_status status = PE_OK;
     for (size_t f = 0; f < PE_LEN(factors) && status == PE_OK && *found == 0; f++) {
         const double a = factors[f];
-        const bias_law by = {bias, a == -1 ? &negative : &multiplied, a, a, claimed->at};
+        const bias_law by = {bias,
+                             a == -1                    ? &negative
+                             : fabs(a - LOG2E) < 0x1p-7 ? &for_exp2
+                                                        : &multiplied,
+                             a, a, claimed->at};
         if (a == 0 || a == 1)
             continue;
         for (size_t h = 0; h < bias->heads; h++)
             bias->read[h] /= a;
-        status = explain_slopes(bias, &by, TWO_CAUSES, found, why);
+        status = is_made(bias, bias->claimed) ? try_claimed(bias, &by, found, why)
+                                              : explain_slopes(bias, &by, TWO_CAUSES, found, why);
         for (size_t h = 0; h < bias->heads; h++)
             bias->read[h] *= a;
     }
@@ -566,10 +591,7 @@ static pe_status explain_with(pe_bias *bias, const bias_law *by, simplicity pass
         return pass == ONE_CAUSE && by->rule != pe_bias_rules
                    ? PE_OK
                    : explain_slopes(bias, by, pass, found, why);
-    ++*found;
-    for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = bias->claimed[h];
-    return try_slopes(by, &(pe_numbers_cause){NULL, 0, 0, false}, why);
+    return try_claimed(bias, by, found, why);
 }
 
 static bool follows(pe_bias *bias, size_t r, double *a)

@@ -183,6 +183,7 @@ static pe_ladder ladder_of(const pe_reading *r)
 pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_ladder ladder = ladder_of(&s->measured->reading);
+    ladder.held = true;
     return try_ladder(s, guess, &ladder, try_law, why);
 }
 
@@ -205,7 +206,7 @@ static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
             first = i < first ? i : first;
             last = i;
         }
-    if (first >= last)
+    if (first > last)
         return false;
     const double ratio = pe_reading_ratio(r, first);
     for (size_t i = first; i <= last; i++)

@@ -173,11 +173,11 @@ static void tell_units(const counts *at, division by, size_t n, pe_buffer *out)
 }
 
 /* Of all elements, and nothing else: it was held against the upload by the rule of the type, which
- * is narrower than that of a pattern. In types of few bits a part of them tells no more. */
+ * is narrower than that of a pattern. In types of few bits some columns tell no more. */
 static bool was_tried(const pe_beside *b, const pe_fault *fault, division by)
 {
     bool tried = false;
-    const bool narrow = pe_beside_rounding(b, 1) > 0x1p-13;
+    const bool narrow = pe_beside_rounding(b, 1) > 0x1p-13 && (by == WHOLE || by == COLUMNS);
     const bool may = narrow || (by == WHOLE && b->guess->n_faults == 0);
     for (size_t f = 0; f < pe_faults_n && may; f++)
         tried |= strcmp(pe_faults[f].name, fault->name) == 0;

@@ -724,6 +724,16 @@ static bool are_negative(const pe_reading *r)
     return 2 * n > r->tokens;
 }
 
+/* A rule with exceptions, of which some have a position of their own: does the list say more? */
+static bool is_listed_better(const pe_reading *r, const pe_cause *cause)
+{
+    size_t elsewhere = 0;
+    for (size_t t = 0; t < r->tokens; t++)
+        elsewhere += isfinite(r->position[t]) && !is_near(r->position[t], cause->predicted[t]);
+    return r->pairs >= 8 && r->quality == 1 && !cause->mirrored &&
+           (runs_on(r) || elsewhere * 8 > r->tokens);
+}
+
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
                          pe_problem *why)
 {
@@ -742,6 +752,8 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
         out->mirrored = best != NULL;
         free(back.position);
     }
+    if (best != NULL && out->exceptions > 0 && is_listed_better(reading, out))
+        best = NULL;
     /* few pairs find a position for any numbers */
     *found = best != NULL || (reading->pairs >= 8 && reading->quality > 1 - 1.0 / EXCEPTION);
     if (best == NULL) {

@@ -232,6 +232,11 @@ static double to_int32(double x)
     return x < 0 ? x : x - 0x1p32 * floor((x + 0x1p31) / 0x1p32);
 }
 
+static double to_int16(double x)
+{
+    return x < 0 ? x : x - 0x1p16 * floor((x + 0x1p15) / 0x1p16);
+}
+
 static double to_uint32(double x)
 {
     return x < 0 ? x : x - 0x1p32 * floor(x / 0x1p32);
@@ -265,7 +270,7 @@ bool pe_changes_round_positions(pe_guess *guess, const pe_fault *fault)
         [PE_CHANGES_FLOAT32] = to_float32,   [PE_CHANGES_FLOAT16] = to_float16,
         [PE_CHANGES_BFLOAT16] = to_bfloat16, [PE_CHANGES_CUT] = trunc,
         [PE_CHANGES_WHOLE] = nearbyint,      [PE_CHANGES_INT32] = to_int32,
-        [PE_CHANGES_UINT32] = to_uint32};
+        [PE_CHANGES_UINT32] = to_uint32,     [PE_CHANGES_INT16] = to_int16};
     pe_position_map *map = &guess->distortion.positions;
     if (!has_positions(guess) || map->round != NULL || map->move != NULL)
         return false;

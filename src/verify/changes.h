@@ -30,7 +30,8 @@ enum {
     PE_CHANGES_CUT,
     PE_CHANGES_WHOLE,
     PE_CHANGES_INT32,
-    PE_CHANGES_UINT32
+    PE_CHANGES_UINT32,
+    PE_CHANGES_INT16
 };
 
 /** Positions p become p value + and_value; they are rounded (value: one of these; and_value is 1:

@@ -16,6 +16,7 @@ typedef struct pe_ladder {
     double dynamic_length;  /* max_position_embeddings of dynamic scaling; 0: it is another one */
     double head_pairs;      /* half of head_dim; 0: there is none */
     bool listed;            /* scaling is a list of factors */
+    bool held;              /* laws are held against all elements afterwards */
     double step, span;      /* of the positions that tell the measured ones; 0: told as such */
     double roundoff;        /* of frequencies that are told as such */
     double a, b;            /* numbers of the law that it is held against */
