@@ -173,7 +173,35 @@ static double xpos_half(const formula *f, size_t e, double claimed)
     return pow(zeta, xpos_exponent(f, e));
 }
 
+static double xpos_reversed(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return pow(xpos_zeta(f, f->columns - 1 - e % f->columns, 0.4), xpos_exponent(f, e));
+}
+
 /* ---- the attention scale ---- */
+
+static double scale_log2(const formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    return 1 + (claimed - 1) / log(2);
+}
+
+static double scale_log10(const formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    return 1 + (claimed - 1) / log(10);
+}
+
+static double scale_missing(const formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    (void)claimed;
+    return 1;
+}
 
 static double scale_unfloored(const formula *f, size_t e, double claimed)
 {
@@ -257,6 +285,21 @@ static double index_transposed(const formula *f, size_t e, double claimed)
     const double h = number_of(f, "window_height"), w = number_of(f, "window_width");
     (void)claimed;
     return index_in(f, e, h, (double[]){1, 2 * w - 1}, (h - 1) * (2 * w - 1) + w - 1);
+}
+
+/* The offset of columns, or of rows, has the other sign. */
+static double index_mirrored(const formula *f, size_t e, double claimed)
+{
+    const double h = number_of(f, "window_height"), w = number_of(f, "window_width");
+    (void)claimed;
+    return index_of(f, e, (double[]){2 * w - 1, -1}, (h - 1) * (2 * w - 1) + w - 1);
+}
+
+static double index_upside_down(const formula *f, size_t e, double claimed)
+{
+    const double h = number_of(f, "window_height"), w = number_of(f, "window_width");
+    (void)claimed;
+    return index_of(f, e, (double[]){1 - 2 * w, 1}, (h - 1) * (2 * w - 1) + w - 1);
 }
 
 static double read_stride(const formula *f, double *b)
@@ -430,12 +473,32 @@ static const row rows[] = {
      {"xpos_exponent", "zeta was made of i/d, half of 2i/d", .remedy = ZETA},
      NULL,
      xpos_half},
+    {XPOS,
+     {"xpos_reversed", "scales of the pairs are in reverse order: zeta grows from the last pair on",
+      .remedy = ZETA},
+     NULL,
+     xpos_reversed},
     {"rope/xpos/table",
      NULL,
      {"xpos_applied", "cosines and sines were multiplied by the scale: it was applied twice",
       .remedy = "keep the scale apart, or apply it once"},
      NULL,
      xpos_applied},
+    {ATTENTION,
+     {"scale_missing", "every scale is 1: what is claimed was not applied",
+      .remedy = "multiply queries by the scale of their position"},
+     NULL,
+     scale_missing},
+    {ATTENTION,
+     {"scale_log2", "the logarithm of base 2 was taken, not the natural one: log2 for log",
+      .remedy = "take the natural logarithm"},
+     NULL,
+     scale_log2},
+    {ATTENTION,
+     {"scale_log10", "the logarithm of base 10 was taken, not the natural one: log10 for log",
+      .remedy = "take the natural logarithm"},
+     NULL,
+     scale_log10},
     {ATTENTION,
      {"scale_unfloored", "positions over the original length were not rounded down: no floor",
       .remedy = "take floor(position / original_max_position_embeddings)"},
@@ -468,6 +531,16 @@ static const row rows[] = {
       .remedy = "multiply the offset of rows by 2 window_width - 1"},
      NULL,
      index_exchanged},
+    {INDEX,
+     {"swin_mirrored", "the offset of columns has the other sign: columns are mirrored",
+      .remedy = "take query - key of both coordinates"},
+     NULL,
+     index_mirrored},
+    {INDEX,
+     {"swin_mirrored", "the offset of rows has the other sign: rows are upside down",
+      .remedy = "take query - key of both coordinates"},
+     NULL,
+     index_upside_down},
     {INDEX,
      {"swin_mesh",
       "patches count down the columns: the mesh grid is transposed, the order of axes exchanged",

@@ -8,6 +8,7 @@
 /** A pair of a row: its wave, and of vectors the channels that it turns. */
 typedef struct pe_pattern_wave {
     double cosine, sine, angle, amplitude;
+    double frequency, step; /* step: of pair 1, in units of that of pair 0 */
     double a, b;
 } pe_pattern_wave;
 

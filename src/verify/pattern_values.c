@@ -91,6 +91,19 @@ static pe_pattern_two cosine_twice(const pe_pattern_wave *x)
     return (pe_pattern_two){x->cosine, x->cosine};
 }
 
+/* Exponents are counted by columns: that of a cosine is half a pair further. */
+static pe_pattern_two cosine_further(const pe_pattern_wave *x)
+{
+    return (pe_pattern_two){x->amplitude * cos(x->angle * sqrt(x->step)), x->sine};
+}
+
+/* Twice the column over d. */
+static pe_pattern_two doubled_columns(const pe_pattern_wave *x)
+{
+    const double angle = x->angle * x->frequency;
+    return (pe_pattern_two){x->amplitude * cos(angle * x->step), x->amplitude * sin(angle)};
+}
+
 static pe_pattern_two still(const pe_pattern_wave *x)
 {
     return (pe_pattern_two){x->amplitude, 0};
@@ -258,5 +271,15 @@ const pe_pattern pe_pattern_values[] = {
            "take both waves of one angle", .of = PE_TABLES, .make = doubled_sine),
     PE_ROW("no_turn", "pairs do not turn: cosines are constant (1), sines zero",
            "make frequencies and positions for all rows and pairs", .of = PE_TABLES, .make = still),
+    PE_ROW("column_exponents",
+           "cosines have a frequency of their own: the exponent of each column is column/d, not "
+           "that of its pair",
+           "take the exponent 2i/d for both columns of pair i", .of = PE_TABLES,
+           .make = cosine_further),
+    PE_ROW("column_exponents",
+           "each column has an exponent of its own, 2 column/d: frequencies are squared, and "
+           "cosines have others than sines",
+           "take the exponent 2i/d for both columns of pair i", .of = PE_TABLES,
+           .make = doubled_columns),
 };
 const size_t pe_pattern_values_n = PE_LEN(pe_pattern_values);

@@ -44,7 +44,9 @@ static pe_pattern_wave wave_at(const pe_beside *b, size_t row, size_t pair, doub
     return (pe_pattern_wave){.cosine = c - more * s,
                              .sine = s + more * c,
                              .angle = b->angle[at] + more,
-                             .amplitude = b->amplitude};
+                             .amplitude = b->amplitude,
+                             .frequency = b->frequency[pair],
+                             .step = b->pairs > 1 ? b->frequency[1] / b->frequency[0] : 1};
 }
 
 static double element_of(const pe_pattern *p, const pe_pattern_wave *x, bool second)

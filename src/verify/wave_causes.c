@@ -134,6 +134,21 @@ static bool divide(const row *of, pe_wave_change *c)
     return c->a > 1;
 }
 
+/* value: what is added to the sides that divide coordinates, each axis by its own. */
+static bool divide_by_sides(const row *of, pe_wave_change *c)
+{
+    const pe_values *values = &c->of->of->claim->values;
+    const pe_value *normal = pe_values_find(values, "normalize");
+    const bool divided = normal != NULL && normal->present && normal->truth;
+    const double eps = divided ? pe_values_real(values, "eps") : 0;
+    const double side[] = {[PE_ACROSS] = (double)c->of->width, [PE_DOWN] = (double)c->of->height};
+    for (size_t axis = PE_ACROSS; axis <= PE_DOWN; axis++)
+        c->along[axis] = (divided ? side[axis] + eps : 1) / (side[axis] + of->value + eps);
+    c->a = side[PE_ACROSS] + of->value;
+    c->b = side[PE_DOWN] + of->value;
+    return is_within(c->of, IN_GRIDS) && (!divided || of->value != 0);
+}
+
 /* The pair whose turns are told best: its claimed frequency is nearest to 1/8. */
 static size_t best_pair(const pe_wave_table *t)
 {
@@ -156,6 +171,11 @@ static bool read_linear(const row *of, pe_wave_change *c)
     c->shift = c->b = round(by * 840) / 840;
     return isfinite(c->a) && isfinite(c->b) && c->a != 0 && (c->a != 1 || c->b != round(c->b)) &&
            t->forward;
+}
+
+static bool read_times(const row *of, pe_wave_change *c)
+{
+    return read_linear(of, c) && c->b == 0 && is_within(c->of, IN_GRIDS);
 }
 
 /* At the row from which on rows differ from each other. */
@@ -350,6 +370,17 @@ static const row rows[] = {
     PE_ROW("coordinates_scaled",
            "coordinates are normalized: each was divided by the height - 1, {a}", SCALE,
            .make = divide, .value = -1, .and_value = 1),
+    PE_ROW("coordinates_by_sides",
+           "coordinates are divided by the sides less one: columns by {a}, rows by {b}", UNITS,
+           .make = divide_by_sides, .value = -1),
+    PE_ROW("coordinates_by_sides",
+           "coordinates are normalized by the sides of the grid: columns were divided by {a}, rows "
+           "by {b}",
+           SCALE, .make = divide_by_sides),
+    PE_ROW("coordinates_scaled",
+           "coordinates are scaled: each is {a} times the claimed one (interpolation_scale, "
+           "base_size, normalize)",
+           UNITS, .make = read_times),
     PE_ROW("coordinates_linear",
            "coordinates are scaled and shifted: each is {a} times the claimed one plus {b}, "
            "normalized",
