@@ -195,6 +195,15 @@ pe_status pe_by_laws_mixed(pe_search *s, pe_guess *guess, pe_problem *why)
 
 /* ---- laws that no element is held against ---- */
 
+/* Does every pair turn evenly? */
+static bool is_known(const pe_reading *r)
+{
+    size_t i = 0;
+    while (i < r->pairs && isfinite(r->turned[i]))
+        i++;
+    return i == r->pairs;
+}
+
 /* Pairs that all turn by one multiple, beside those that turn as claimed: two bands. */
 static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
 {
@@ -206,7 +215,7 @@ static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
             first = i < first ? i : first;
             last = i;
         }
-    if (first > last)
+    if (first > last || (first == last && !is_known(r)))
         return false;
     const double ratio = pe_reading_ratio(r, first);
     for (size_t i = first; i <= last; i++)

@@ -97,6 +97,12 @@ ALIBI_ROWS = [
     ("a: slopes in float16", "low16|f16", [ALIBI12], {"m": lambda h: arrays.rounded(slopes(h), "float16")}, ""),
     ("a: slopes of the formula, negative", ["variant", "bias_sign"], [ALIBI12], {"m": lambda h: -slopes(h, variant="formula")}, ""),
     ("a: heads in reverse, added twice", ["head_order", "bias_scale"], [ALIBI, CAUSAL], {"m": lambda h: 2 * slopes(h)[::-1]}, ""),
+    ("a: by key, with the mask", "form", [CAUSAL, {**CAUSAL, "num_heads": 4}], {"distance": lambda i, j: -(j + 0 * i)}, ""),
+    ("a: queries one later", "distance_shift", [ALIBI], {"distance": lambda i, j: np.abs(i + 1 - j)}, ""),
+    ("a: distances in 8 bits", "overflow", [{"num_heads": 4, "query_length": 2, "key_length": 200}],
+     {"distance": lambda i, j: np.abs(i - j).astype(np.int8).astype(float)}, ""),
+    ("a: times log2 e, mask as claimed", "log", [{**CAUSAL, "mask_value": -10000.0}], {"m": lambda h: slopes(h) * np.log2(np.e)}, ""),
+    ("a: slopes of rank 0 in both halves", "heads|freq_repeat", [ALIBI], {"m": lambda h: np.tile(slopes(h)[: h // 2], 2)}, ""),
     ("a: window restarts every 8", "wrap|restart|distance_form", [ALIBI], {"distance": lambda i, j: np.abs(i - j) % 8}, ""),
 ]
 CHANGES = [
@@ -124,6 +130,8 @@ SLOPE_ROWS = [
     ("l: in reverse", "head_order", 16, lambda h: slopes(h)[::-1]),
     ("l: negative", "bias_sign", 8, lambda h: -slopes(h)),
     ("l: bias_max 16", "bias_max", 16, lambda h: slopes(h, 16)),
+    ("l: bias_max 10 of 12 heads", "bias_max", 12, lambda h: slopes(h, 10)),
+    ("l: slopes of rank 0 in both halves", "heads|freq_repeat", 16, lambda h: np.tile(slopes(h)[: h // 2], 2)),
     ("l: logarithms", "slope_form|log", 8, lambda h: np.log2(slopes(h))),
     ("l: reciprocal", "reciprocal", 8, lambda h: 1 / slopes(h)),
     ("l: press extra heads sorted", "head_order|variant", 12, lambda h: np.sort(slopes(h))[::-1]),
@@ -194,11 +202,11 @@ def shaw(c, k=None, low=0, sign=1, clip=True, add=None):
     return d + (k if add is None else add)
 
 
-def swin(c, width=None, sign=1, swap=False, stride=None, shift=None, mesh="ij"):
+def swin(c, width=None, sign=1, mirror=1, swap=False, stride=None, shift=None, mesh="ij"):
     """Liu et al., arXiv:2103.14030: the index into the table of (2h - 1)(2w - 1) offsets."""
     h, w = c["window_height"], c["window_width"]
     y, x = (a.reshape(-1) for a in np.meshgrid(np.arange(h), np.arange(w), indexing=mesh))
-    dy, dx = sign * (y[:, None] - y), sign * (x[:, None] - x)
+    dy, dx = sign * (y[:, None] - y), mirror * sign * (x[:, None] - x)
     if swap:
         return (dx + w - 1) * (2 * h - 1) + dy + h - 1
     up, left = (h - 1, w - 1) if shift is None else shift
@@ -281,6 +289,8 @@ FUNCTIONS = [
     ]),
     ("swin/index", swin, "int32", [
         ("w: key minus query", "bias_sign|inverse|reverse|transposed", SWIN, {"sign": -1}, ""),
+        ("w: columns mirrored", "bias_sign|reverse|mirrored", SWIN, {"mirror": -1}, ""),
+        ("w: rows upside down", "bias_sign|reverse|mirrored", SWIN, {"mirror": -1, "sign": -1}, ""),
         ("w: rows and columns exchanged", "axes", SWIN, {"swap": True}, ""),
         ("w: stride of the height", "axes|stride", SWIN, {"stride": 7}, ""),
         ("w: stride 2w, not 2w - 1", "stride|off", SWIN, {"stride": 12}, ""),
@@ -305,7 +315,8 @@ FUNCTIONS = [
         ("m: original length 16384", "original", SCALE, {"length": 16384}, ""),
         ("m: one position later", "shift", {**SCALE, "positions": "2047:131072:2048"}, {"offset": 1}, ""),
         ("m: not floored", "fraction", SCALE, {"floor": lambda x: x}, ""),
-        ("m: log2", "log|beta|scale_of", SCALE, {"log": lambda x: np.log2(1 + x)}, ""),
+        ("m: log2", "log", SCALE, {"log": lambda x: np.log2(1 + x)}, ""),
+        ("m: log10", "log", SCALE, {"log": lambda x: np.log10(1 + x)}, ""),
         ("m: 1 not added", "offset|amplitude|shift|missing_one", SCALE, {"plus": 0.0}, ""),
         ("m: of queries and of keys", "squared", SCALE, {"power": 2}, ""),
         ("m: divided by", "reciprocal", SCALE, {"power": -1}, ""),

@@ -97,7 +97,7 @@ TYPES = {
 
 
 def frequencies(c, **twist):
-    return TYPES[c.get("rope_type", "default")](c, twist) / np.asarray(c.get("freq_factors", 1), float)
+    return TYPES[c.get("rope_type", "default")](c, twist) / np.asarray(c.get("freq_factors", 1), float) * np.exp(c.get("lerope_alpha", 0.0))
 
 
 def mscale(s, m=1.0):

@@ -38,6 +38,7 @@ CLAIMS = {
     "gemma4": {"head_dim": 256, "rope_theta": 1000000.0, "rope_type": "proportional", "partial_rotary_factor": 0.25},
 }
 ANY = "llama2 small llama3-8k qwen yarn4 llama31 linear4 gptj phi3".split()
+ALPHAS = [round(0.6 * (7 * i % 32 / 32 - 0.5), 4) for i in range(32)]  # lerope_alpha of 32 pairs
 PLAIN = "llama2 small llama3-8k qwen".split()
 SCALED = "linear4 ntk8 yarn4 llama31 phi3 dynamic2".split()
 YARN = "yarn4 yarn32 deepseek".split()
@@ -214,6 +215,9 @@ POSITIONS = [
     Row("uint8", "overflow", at=["220:284"], positions=wrapped(8, False)),
     Row("int16", "overflow", at=["32740:32804"], positions=wrapped(16)),
     Row("uint16", "overflow", at=["65500:65564"], positions=wrapped(16, False)),
+    Row("added up (cumsum of positions)", "summed", at=["0:64", "3:51"], positions=np.cumsum),
+    Row("rows 9 and 10 exchanged", "exchanged_rows", at=["0:64", "100:164"], positions=lambda p: p[[*range(9), 10, 9, *range(11, 64)]]),
+    Row("last row at position 0", "elsewhere", ["small"], at=["7:71"], positions=lambda p: np.where(p == p[-1], 0, p)),
     Row("float16 positions", "pos16", at=["4001:4065", "3000:3064"], stores=["float32", "float64"], types={"pos": "float16"},
         cite="vllm-project/vllm#1004"),
     Row("bfloat16 positions", "pos16", at=["300:364", "15950:16014"], stores=["float32", "bfloat16", "float64"],
@@ -402,6 +406,11 @@ SCALING = [
     Row("longrope attention factor twice", "no_factor|squared", ["phi3", "phi3-short"], factor=lambda a, c: a * a),
     Row("freq_factors ignored", "factor|no_scaling|ladder", ["small"],
         claim=lambda c: c.update(freq_factors=[1.0] * 16 + [8.0] * 16), params=other(freq_factors=1)),
+    Row("lerope_alpha ignored", "lerope", ["small"], claim=lambda c: c.update(lerope_alpha=ALPHAS), params=other(lerope_alpha=0.0)),
+    Row("lerope_alpha by exp2", "lerope", ["small"], at=["0:64"], claim=lambda c: c.update(lerope_alpha=ALPHAS), 
+        freq=lambda w, c: w * np.exp2(ALPHAS) / np.exp(ALPHAS)),
+    Row("lerope_alpha without exp", "lerope", ["small"], at=["0:64"], claim=lambda c: c.update(lerope_alpha=ALPHAS),
+        freq=lambda w, c: w * (1 + np.array(ALPHAS)) / np.exp(ALPHAS)),
     Row("freq_factors multiplied", "factor|inverse_scaling", ["small"], at=["0:2048:32"],
         claim=lambda c: c.update(freq_factors=[1.0] * 16 + [8.0] * 16), freq=lambda w, c: w * np.repeat([1.0, 64.0], 16)),
     Row("position scaled and ntk instead of linear", "scaling_type|factor", ["linear4"],

@@ -109,8 +109,10 @@ ROWS = [
         cite="kohya-ss/sd-scripts#1187, hojonathanho/diffusion#15"),
     Row("s: freq_shift 0 for 1", "freq_shift", ["t2t", "whisper"], params=other(freq_shift=0), cite="huggingface/diffusers#12791"),
     Row("s: exponent i/d for 2i/d", "root|ladder", ["paper", "ddpm"], freq=exponents(lambda i, h: i / (2 * h))),
-    Row("s: exponent 2i/d by column (sin 2i, cos 2i+1)", "ladder|index|channels|freq_rest|row|amplitude|shape_wave", ["paper"], waves=lambda c, s, a, f:
+    Row("s: exponent 2i/d by column (sin 2i, cos 2i+1)", "columns", ["paper"], waves=lambda c, s, a, f:
         (np.cos(a * np.power(1e4, -1 / (2 * a.shape[1]))), s)),
+    Row("s: exponent 2i/d, i counts columns", "columns", ["paper"], at=["0:64", "0:40"], freq=exponents(lambda i, h: 2 * i / h), waves=lambda c, s, a, f:
+        (np.cos(a * np.power(1e4, -1 / a.shape[1])), s)),
     Row("s: exponent 4i/d", "squared", ["paper", "ddpm"], freq=exponents(lambda i, h: 2 * i / h)),
     Row("s: exponent from 1", "index|linear", ["paper", "ddpm"], freq=exponents(lambda i, h: (i + 1) / h)),
     Row("s: reciprocal frequencies", "reciprocal", freq=lambda w, c: 1 / w),
@@ -257,6 +259,7 @@ FUNCTIONS = [
     ]),
     ("sinusoidal/grid", DETR, measured_grid, [
         ("g: DETR not normalized", "normalized|linear", {"over": lambda n: (1, 1)}, ""),
+        ("g: DETR over the sides less one", "off|normalized", {"over": lambda n: [2 * np.pi / (k - 1 + 1e-6) for k in n]}, ""),
         ("g: DETR without 2 pi", "two_pi", {"over": lambda n: [1 / (k + 1e-6) for k in n]}, ""),
         ("g: DETR from 0", "shift", {"offset": 0}, ""),
         ("g: DETR over the width on both axes", "width|axes", {"over": lambda n: [2 * np.pi / (n[1] + 1e-6)] * 2}, ""),

@@ -448,11 +448,12 @@ def patch_case(row, number, v):
                 {key: arrays.rounded(x, store) for key, x in got.items()}, store, [words], right, allowed, pick(["json", "safetensors"], number), cite)
 
 
-def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=False):
+def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=False, turn=False):
     """Sun et al., arXiv:2212.10554: zeta_i = (2i/d + gamma) / (1 + gamma) to the power (p - center) / scale_base."""
     p, d = ladder.span(c["positions"]), c["head_dim"]
     center = len(p) // 2 if center is None else center
     zeta = (step * (np.arange(d // 2) + index) / d + gamma) / (1 + gamma)
+    zeta = zeta[::-1] if turn else zeta
     a = np.outer(p, np.power(theta or 1e4, -np.arange(0, d, 2) / d))
     scale = zeta ** (sign * (p[:, None] - center) / (base or c.get("scale_base", 512)))
     return {"cos": np.cos(a) * (scale if applied else 1), "sin": np.sin(a) * (scale if applied else 1), "scale": scale}
@@ -465,7 +466,7 @@ XPOS_ROWS = [
     ("x: scales of keys for queries", "reciprocal|inverse", {"sign": -1}), ("x: gamma 0.5", "gamma", {"gamma": 0.5}),
     ("x: zeta one pair later", "index|gamma", {"index": 1}), ("x: i/d for 2i/d", "gamma|root|ladder", {"step": 1}),
     ("x: theta 500000", "theta", {"theta": 5e5}), ("x: scale missing", "no_scale", {"base": 1e30}),
-    ("x: scale in the waves, too", "squared|scale_of", {"applied": True}),
+    ("x: scale in the waves, too", "squared|scale_of", {"applied": True}), ("x: pairs in reverse", "reverse", {"turn": True}),
 ]
 
 
