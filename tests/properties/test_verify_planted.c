@@ -257,8 +257,8 @@ static bool is_row(const pe_fault *rows, size_t n, const char *name)
 /* Frequencies of a law, and numbers that passed through a narrow type, are in no parameter. */
 static bool is_untold(const char *name)
 {
-    static const char *const ends[] = {"6_inv_freq", "2_inv_freq", "_angles", "_arithmetic",
-                                       "_elements"};
+    static const char *const ends[] = {"6_inv_freq", "2_inv_freq",  "_angles",
+                                       "_phase",     "_arithmetic", "_elements"};
     const size_t length = strlen(name);
     for (size_t e = 0; e < PE_LEN(ends); e++)
         if (length > strlen(ends[e]) && strcmp(name + length - strlen(ends[e]), ends[e]) == 0)
