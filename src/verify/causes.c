@@ -359,8 +359,9 @@ static double predict_clamp(const pe_cause *cause, double c)
 
 static bool read_least(const pe_reading *r, pe_cause *out)
 {
-    out->a = r->tokens > 1 ? r->position[0] : PE_NOWHERE;
-    return isfinite(out->a) && out->a > r->claimed[0] + NEAR && is_near(r->position[1], out->a);
+    out->a = r->tokens > 2 ? r->position[0] : PE_NOWHERE;
+    return isfinite(out->a) && out->a > r->claimed[0] + NEAR && is_near(r->position[1], out->a) &&
+           is_near(r->position[2], out->a);
 }
 
 static double predict_least(const pe_cause *cause, double c)
