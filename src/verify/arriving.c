@@ -2,7 +2,6 @@
 /* arriving.c - a table that is held against its claim while its rows arrive. */
 #include "verify/arriving.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -428,11 +427,9 @@ static void keep_sample(pe_arriving *a, const row_data *rows, size_t n)
         const size_t row = row_of(a, true, a->taken);
         if (row >= a->done + n)
             return;
-        for (size_t t = 0; t < a->claim.n_uploads; t++) {
-            const unsigned char *at = rows->of[t] + (row - a->done) * a->row_bytes[t];
-            assert(a->sample[t] != NULL);
-            memcpy(a->sample[t] + a->taken * a->row_bytes[t], at, a->row_bytes[t]);
-        }
+        for (size_t t = 0; t < a->claim.n_uploads; t++)
+            memcpy(a->sample[t] + a->taken * a->row_bytes[t],
+                   rows->of[t] + (row - a->done) * a->row_bytes[t], a->row_bytes[t]);
     }
 }
 
@@ -445,13 +442,11 @@ pe_status pe_arriving_rows(pe_arriving *arriving, const void *held, const void *
     size_t left = n < a->rows - a->done ? n : a->rows - a->done;
     while (left > 0 && status == PE_OK) {
         part p;
-        row_data data = {.of[0] = at};
         const size_t most = end_of_eighth(a, a->done) - a->done, some = left < most ? left : most;
-        if (a->claim.n_uploads > 1) {
-            data.of[a->last] = at;
+        row_data data = {{at, at}};
+        if (a->claim.n_uploads > 1)
             data.of[1 - a->last] =
                 (const unsigned char *)held + a->done * a->row_bytes[1 - a->last];
-        }
         status = part_make(a, &data, some, context, &p, why);
         if (status != PE_OK)
             break;
