@@ -159,7 +159,8 @@ static void rows_of_other_positions_are_named(void **state)
          "the rows of positions 5 and 6 are exchanged"},
         {"0,1,2,3,4,6,7,5,8,9,10,11,12,13,14,15", "0:16", "positions_permuted",
          "rows 5 to 6 at 6 to 7, row 7 at 5"},
-        {"0,1,2,3,4,9,6,7,8,9,10,11,12,13,14,15", "0:16", "positions_other", "row 5 at 9"},
+        {"0,1,2,3,4,9,6,7,8,9,10,11,12,13,14,15", "0:16", "position_elsewhere",
+         "the row of position 5 is at position 9"},
         {"3,3,3,3,4,5,6,7,8,9,10,11,12,13,14,15", "0:16", "positions_clamped", "from below"},
         {"0,-1,-2,-3,0,-1,-2,-3,0,-1,-2,-3,0,-1,-2,-3", "0:16", "inverse", "each 4 rows, at 0"},
     };
