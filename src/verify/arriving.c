@@ -46,6 +46,11 @@ typedef struct part {
 
 /* ---- claims of some rows ---- */
 
+static size_t tensors_of(const pe_claim *claim)
+{
+    return claim->n_uploads < TENSORS_MAX ? claim->n_uploads : TENSORS_MAX;
+}
+
 static pe_positions *positions_of(const pe_claim *claim)
 {
     return &pe_values_find(&claim->values, "positions")->positions;
@@ -80,7 +85,7 @@ static pe_status claim_rows(const pe_arriving *a, bool sampled, const row_data *
                       .tolerance = all->tolerance,
                       .seq_axis = all->seq_axis,
                       .n_uploads = all->n_uploads};
-    for (size_t t = 0; t < all->n_uploads; t++) {
+    for (size_t t = 0; t < tensors_of(all); t++) {
         const pe_upload *of = &all->uploads[t];
         const size_t width = of->array.shape.dim[1];
         pe_upload *some = &out->uploads[t];
@@ -136,7 +141,7 @@ static bool has_rows(const pe_claim *claim, const pe_verify_context *context)
     bool has = claim->next == NULL && claim->n_uploads <= TENSORS_MAX &&
                claim->inputs.elements == 0 && positions != NULL && positions->present &&
                positions->positions.shape.ndim == 1;
-    for (size_t t = 0; t < claim->n_uploads && has; t++) {
+    for (size_t t = 0; t < tensors_of(claim) && has; t++) {
         const pe_array *array = &claim->uploads[t].array;
         has = array->shape.ndim == 2 && array->shape.dim[0] >= ROWS_LEAST &&
               array->elements <= context->bounds->max_elements &&
@@ -160,7 +165,7 @@ static pe_status look_at_first(pe_arriving *a, size_t n, const pe_verify_context
     row_data rows;
     pe_status status = pe_upload_view_plan(&a->claim, context, &plan, why); /* of all rows */
     pe_plan_free(&plan);
-    for (size_t t = 0; t < a->claim.n_uploads; t++)
+    for (size_t t = 0; t < tensors_of(&a->claim); t++)
         rows.of[t] = data_of(&a->claim, t);
     if (status == PE_OK)
         status = part_make(a, &rows, n, context, &first, why);
@@ -169,7 +174,7 @@ static pe_status look_at_first(pe_arriving *a, size_t n, const pe_verify_context
     a->pairs = first.view.layout != NULL;
     *fits =
         !first.view.width_differs && !first.view.permuted && (a->pairs || a->claim.n_uploads == 1);
-    for (size_t t = 0; t < a->claim.n_uploads; t++) /* names which planning has completed */
+    for (size_t t = 0; t < tensors_of(&a->claim); t++) /* names which planning has completed */
         memcpy(a->claim.uploads[t].name, first.claim.uploads[t].name,
                sizeof a->claim.uploads[t].name);
     pe_upload_view all = first.view;
@@ -184,7 +189,7 @@ static bool make_room(pe_arriving *a)
     bool made = true;
     a->kept = (KEPT_ELEMENTS / a->width / PE_READING_BLOCKS + 4) * PE_READING_BLOCKS;
     a->kept = a->kept < a->rows ? a->kept : a->rows;
-    for (size_t t = 0; t < a->claim.n_uploads; t++) {
+    for (size_t t = 0; t < tensors_of(&a->claim); t++) {
         a->sample[t] = malloc(a->kept * a->row_bytes[t]);
         made &= a->sample[t] != NULL;
     }
@@ -199,7 +204,7 @@ static pe_status make(const pe_claim *claim, pe_arriving **out, pe_problem *why)
         return pe_fail_memory(why);
     a->claim = *claim;
     a->rows = claim->uploads[0].array.shape.dim[0];
-    for (size_t t = 0; t < claim->n_uploads; t++) {
+    for (size_t t = 0; t < tensors_of(claim); t++) {
         const pe_array *array = &claim->uploads[t].array;
         a->width += array->shape.dim[1];
         a->row_bytes[t] = array->shape.dim[1] * pe_dtype_bytes(array->dtype);
@@ -225,7 +230,7 @@ static size_t rows_there(const pe_arriving *a, pe_slice there, size_t *skip)
 
 static void forget_numbers(pe_claim *claim)
 {
-    for (size_t t = 0; t < claim->n_uploads; t++)
+    for (size_t t = 0; t < tensors_of(claim); t++)
         claim->uploads[t].array.data = NULL;
 }
 
@@ -391,7 +396,7 @@ static pe_status look_for_strays(pe_arriving *a, const pe_comparison *of, pe_pro
     if (bad->any || strays.elements == 0)
         return PE_OK;
     const pe_status looked = pe_measure_first_bad(of, by, bad, why);
-    for (size_t t = a->claim.n_uploads; bad->tensor != NULL && t-- > 0;)
+    for (size_t t = tensors_of(&a->claim); bad->tensor != NULL && t-- > 0;)
         if (t == 0 || strcmp(bad->tensor, a->claim.uploads[t].name) == 0) {
             bad->tensor = a->claim.uploads[t].name; /* the part's goes */
             break;
@@ -427,7 +432,7 @@ static void keep_sample(pe_arriving *a, const row_data *rows, size_t n)
         const size_t row = row_of(a, true, a->taken);
         if (row >= a->done + n)
             return;
-        for (size_t t = 0; t < a->claim.n_uploads; t++)
+        for (size_t t = 0; t < tensors_of(&a->claim); t++)
             memcpy(a->sample[t] + a->taken * a->row_bytes[t],
                    rows->of[t] + (row - a->done) * a->row_bytes[t], a->row_bytes[t]);
     }
