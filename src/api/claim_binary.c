@@ -169,7 +169,8 @@ static pe_status begin_rows(reading *r, const pe_binary_body *body, pe_problem *
     for (size_t t = 0; t < r->tensors.n; t++) {
         const size_t first = (size_t)(tensor[t].data - (const unsigned char *)body->data);
         const size_t two = 2 * tensor[t].shape.dim[1] * pe_dtype_bytes(tensor[t].dtype);
-        if (r->tensors.n > 2 || !is_rows(&tensor[t]))
+        if (!is_rows(&tensor[t]) ||
+            (r->tensors.n > 1 && !pe_claim_are_cosines_and_sines(&r->tensors)))
             return fail_begun(why);
         needed = first + two > needed ? first + two : needed;
     }

@@ -87,6 +87,14 @@ pe_claim_family pe_claim_family_of(const pe_stored *tensor)
     return k < PE_LEN(kinds) ? kinds[k].family : PE_FAMILY_NONE;
 }
 
+bool pe_claim_are_cosines_and_sines(const pe_stored_list *list)
+{
+    const size_t a = list->n == 2 ? kind_of(&list->tensor[0]) : PE_LEN(kinds);
+    const size_t b = a < PE_LEN(kinds) ? kind_of(&list->tensor[1]) : PE_LEN(kinds);
+    return b < PE_LEN(kinds) && kinds[a].family == PE_FAMILY_TABLE &&
+           kinds[b].family == PE_FAMILY_TABLE && strcmp(kinds[a].plan, kinds[b].plan) != 0;
+}
+
 /* ---- groups ---- */
 
 static bool holds(const pe_stored_list *list, const pe_claim_group *group, const char *plan)

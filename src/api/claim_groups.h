@@ -34,11 +34,14 @@ typedef struct pe_claim_group {
 
 pe_claim_family pe_claim_family_of(const pe_stored *tensor);
 
+/** Two tensors, one of cosines and one of sines by their names. */
+bool pe_claim_are_cosines_and_sines(const pe_stored_list *list);
+
 /**
  * Sort the tensors of rope/table into groups, under the names that its plan has: buffers of modules
  * ("model.layers.0.rotary_emb.cos_cached"), q and k beside q_rotated and k_rotated. What has
- * another name goes behind them, in no group, and is said; one that differs from a tensor of its name is a doubt. Where no name is known, and for other
- * resources, all are one group.
+ * another name goes behind them, in no group, and is said; one that differs from a tensor of its
+ * name is a doubt. Where no name is known, and for other resources, all are one group.
  * Returns  how many groups.
  */
 size_t pe_claim_groups_sort(pe_buffer *said, pe_buffer *doubts, const pe_resource *resource,

@@ -315,6 +315,10 @@ static void safetensors_are_compared_so_too(void **state)
         {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[10000,64],\"data_offsets\":[0,2560000]}}   ",
          true},
         {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[10000,64],\"data_offsets\":[0,2560000]}}  ", true},
+        /* one of two modules */
+        {"{\"a.cos\":{\"dtype\":\"F32\",\"shape\":[5000,64],\"data_offsets\":[0,1280000]},"
+         "\"b.cos\":{\"dtype\":\"F32\",\"shape\":[5000,64],\"data_offsets\":[1280000,2560000]}}   ",
+         false},
         {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[9000,64],\"data_offsets\":[0,2304000]},"
          "\"sin\":{\"dtype\":\"F32\",\"shape\":[1000,64],\"data_offsets\":[2304000,2560000]}}  ",
          false},
