@@ -93,7 +93,8 @@ static const struct {
 static void set_there(const pe_binary_body *body, pe_stored *tensor)
 {
     const size_t first = (size_t)(tensor->data - (const unsigned char *)body->data);
-    tensor->there = first < body->bytes ? body->bytes - first : 0;
+    const size_t there = first < body->bytes ? body->bytes - first : 0;
+    tensor->there = there < tensor->bytes ? there : tensor->bytes;
 }
 
 pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,

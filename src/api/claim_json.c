@@ -277,29 +277,51 @@ static pe_dtype peeked_dtype(const body *b)
     return dtype == PE_INT32 ? PE_FLOAT32 : dtype;
 }
 
-/* The tensors are read before the parameters, which they tell some of. */
-static pe_status read_shapes(body *b, size_t holder, pe_problem *why)
+static pe_stored stored_of(const char *name, const pe_array *array)
+{
+    pe_stored tensor = {.dtype = array->dtype,
+                        .shape = array->shape,
+                        .elements = array->elements,
+                        .data = array->data};
+    snprintf(tensor.name, sizeof tensor.name, "%s", name);
+    return tensor;
+}
+
+static void read_shapes_of_vectors(body *b)
 {
     pe_claim *claim = b->claim;
-    pe_claim_shapes *shapes = &b->shapes;
-    pe_stored tensor[PE_UPLOADS_MAX] = {0};
+    pe_stored tensor[] = {stored_of("inputs", &claim->inputs),
+                          stored_of("rotated", &claim->uploads[0].array)};
+    pe_stored_list list = {tensor, PE_LEN(tensor), PE_LEN(tensor)};
+    if (claim->n_uploads == 1 && claim->inputs.elements > 0)
+        pe_claim_shapes_read(&b->shapes, &claim->resource, &list);
+}
+
+static void read_shapes_of_tables(body *b)
+{
+    pe_claim *claim = b->claim;
+    pe_stored tensor[PE_UPLOADS_MAX];
     pe_stored_list list = {tensor, PE_UPLOADS_MAX, claim->n_uploads};
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        tensor[u] = stored_of(claim->uploads[u].name, &claim->uploads[u].array);
+    pe_claim_shapes_read(&b->shapes, &claim->resource, &list);
     for (size_t u = 0; u < claim->n_uploads; u++) {
-        const pe_array *array = &claim->uploads[u].array;
-        tensor[u] = (pe_stored){.dtype = array->dtype,
-                                .shape = array->shape,
-                                .elements = array->elements,
-                                .data = array->data};
-        snprintf(tensor[u].name, sizeof tensor[u].name, "%s", claim->uploads[u].name);
-    }
-    if (holder != b->rotated)
-        pe_claim_shapes_read(shapes, &claim->resource, &list);
-    for (size_t u = 0; u < claim->n_uploads && holder != b->rotated; u++) {
         pe_upload *upload = &claim->uploads[u];
         snprintf(upload->name, sizeof upload->name, "%.63s", tensor[u].name);
         upload->array.shape = tensor[u].shape;
         upload->array.elements = tensor[u].elements;
     }
+}
+
+/* The tensors are read before the parameters, which they tell some of. */
+static pe_status read_shapes(body *b, size_t holder, pe_problem *why)
+{
+    pe_claim *claim = b->claim;
+    pe_claim_shapes *shapes = &b->shapes;
+    if (holder == b->rotated)
+        read_shapes_of_vectors(b);
+    else
+        read_shapes_of_tables(b);
     for (size_t a = 0; a < shapes->n_added; a++) {
         const pe_claim_added *added = &shapes->added[a];
         pe_buffer_format(&b->rest, added->is_text ? "\"%s\":\"%s\"," : "\"%s\":%s,", added->name,

@@ -216,6 +216,59 @@ static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const p
         pe_claim_say(&shapes->said, "angles are compared by their cosines and sines");
 }
 
+/* ---- rotated vectors ---- */
+
+/* Vectors that are looked at, at most. */
+#define VECTORS 64
+
+/* The squared length of two numbers. */
+static double length_of(const pe_stored *tensor, size_t a, size_t b)
+{
+    const size_t bytes = pe_dtype_bytes(tensor->dtype);
+    const double x = pe_dtype_load(tensor->dtype, tensor->data + a * bytes);
+    const double y = pe_dtype_load(tensor->dtype, tensor->data + b * bytes);
+    return x * x + y * y;
+}
+
+/* How far the lengths of pairs are from `scale` of those before rotation. */
+static double length_misses(const pe_stored *in, const pe_stored *out, bool halves, double scale)
+{
+    const size_t d = in->shape.dim[in->shape.ndim - 1], n = in->elements / d;
+    const size_t looks = n < VECTORS ? n : VECTORS;
+    double misses = 0;
+    for (size_t k = 0; k < looks; k++)
+        for (size_t i = 0; i < d / 2; i++) {
+            const size_t vector = k * n / looks * d;
+            const size_t a = vector + (halves ? i : 2 * i), b = halves ? a + d / 2 : a + 1;
+            misses += fabs(length_of(out, a, b) - scale * length_of(in, a, b));
+        }
+    return misses;
+}
+
+static bool can_be_read(const pe_stored *tensor)
+{
+    return tensor->shape.ndim >= 2 && tensor->shape.dim[tensor->shape.ndim - 1] % 2 == 0 &&
+           tensor->elements > 0 && !tensor->fortran && tensor->there == 0;
+}
+
+/* A rotation keeps the lengths of its pairs, up to one factor for all: that of the first vectors'
+ * lengths. */
+static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
+{
+    const pe_stored *in = &list->tensor[0], *out = &list->tensor[1];
+    if (list->n != 2 || was_given(shapes, PAIRING) || was_given(shapes, ROTARY) ||
+        memcmp(&in->shape, &out->shape, sizeof in->shape) != 0 || !can_be_read(in) ||
+        !can_be_read(out))
+        return;
+    const double all = length_misses(out, in, false, 0), turned = length_misses(in, out, false, 0);
+    const double halves = length_misses(in, out, true, turned / all);
+    const double neighbours = length_misses(in, out, false, turned / all);
+    if (halves < neighbours / 16)
+        add_choice(shapes, PAIRING, "pairing", "half", "pairs of halves keep their lengths");
+    else if (neighbours < halves / 16)
+        add_choice(shapes, PAIRING, "pairing", "interleaved", "neighbours keep their lengths");
+}
+
 static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_stored_list *list)
 {
     pe_tensor_rows r;
@@ -227,8 +280,10 @@ static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_
         add_size(shapes, HEAD_DIM, "head_dim", 2 * list->tensor[0].elements);
         return;
     }
-    if (family != PE_FAMILY_NONE && family != PE_FAMILY_VECTORS &&
-        pe_tensor_rows_read(&list->tensor[0], family == PE_FAMILY_COMPLEX ? 2 : 1, &r))
+    if (family == PE_FAMILY_VECTORS)
+        read_vectors(shapes, list);
+    else if (family != PE_FAMILY_NONE &&
+             pe_tensor_rows_read(&list->tensor[0], family == PE_FAMILY_COMPLEX ? 2 : 1, &r))
         read_family(shapes, family, list, &r);
     for (size_t t = 0; t < list->n && has_layout(shapes, "onnx") && family == PE_FAMILY_TABLE; t++)
         set_name(&list->tensor[t],

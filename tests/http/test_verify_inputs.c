@@ -275,6 +275,17 @@ static void json_is_read_alike(void **state)
          "\"k_rotated\":[[1,3]]}",
          {"{\"matches\":false", "\"k, k_rotated\",\"table\":\"rope/table\",\"matches\":false",
           "\"expected\":2,\"got\":3"}},
+        /* [1,2,3,5] at position 1, as Llama turns it, and as GPT-J does */
+        {"{\"encoding\":\"rope\",\"inputs\":[[1,2,3,5],[1,2,3,5]],"
+         "\"rotated\":[[1,2,3,5],[-1.9841106,1.9499009,2.4623778,5.0197496]]}",
+         {"\"pairing=half, pairs of halves keep their lengths\"", "{\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"inputs\":[[1,2,3,5],[1,2,3,5]],"
+         "\"rotated\":[[1,2,3,5],[-1.1426396,1.9220756,2.9498508,5.0297494]]}",
+         {"\"pairing=interleaved, neighbours keep their lengths\"", "{\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"inputs\":[[1,2,3,5],[1,2,3,5]],\"parameters\":"
+         "{\"pairing\":\"interleaved\"},"
+         "\"rotated\":[[1,2,3,5],[-1.9841106,1.9499009,2.4623778,5.0197496]]}",
+         {"{\"matches\":false", "pairing was half, not interleaved"}},
         {"{\"encoding\":\"t5/buckets\",\"table\":[[0,17],[1,0]]}",
          {"\"query_length=2, from the shape\"", "\"matches\":true"}},
     };
