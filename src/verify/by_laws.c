@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "verify/added_scaling.h"
 #include "verify/approximations.h"
 #include "verify/by_patterns.h"
 #include "verify/findings.h"
@@ -115,7 +116,12 @@ static pe_status tell_others(pe_search *s, pe_guess *guess, pe_ladder *ladder, p
 {
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
-    pe_status status = pe_ladder_make(guess, ladder, why);
+    const size_t last = ladder->n - 1;
+    pe_status status =
+        pe_added_scaling_of(s, guess, ladder->claimed[last] / ladder->measured[last], why);
+    if (status != PE_OK || pe_attempts_found(s))
+        return status;
+    status = pe_ladder_make(guess, ladder, why);
     if (status != PE_OK)
         return status;
     if (find_others(ladder, guess)) {

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "verify/added_scaling.h"
 #include "verify/approximations.h"
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
@@ -222,6 +223,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
+    {.try = pe_added_scaling_try, .applies = turns},
     {.try = try_numbers, .applies = turns},
     {.try = pe_attempts_values, .applies = is_scaled},
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
@@ -252,6 +254,7 @@ static const pe_attempt of_derived[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
+    {.try = pe_added_scaling_try, .applies = turns},
     {.try = try_numbers, .applies = turns},
     {.try = pe_attempts_values, .applies = is_scaled},
     {.try = peel},

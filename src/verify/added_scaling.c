@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* added_scaling.c - frequencies that are scaled, where the claim has no scaling. */
+#include "verify/added_scaling.h"
+
+#include <math.h>
+
+#include "verify/changes.h"
+#include "verify/geometry.h"
+
+/* Of an original length, which is value; and_value: the factor. */
+static bool add_scaling(pe_guess *guess, const pe_fault *fault)
+{
+    pe_values *values = &guess->values;
+    pe_values_set_real(values, "factor", fault->and_value);
+    pe_values_set_int(values, "original_max_position_embeddings", (int64_t)fault->value);
+    const pe_fault type = {.param = "rope_type", .text = fault->text};
+    return pe_changes_rope_type(guess, &type);
+}
+
+/* The same where the attention factor, which the type derives from the factor, is 1. */
+static bool add_scaling_alone(pe_guess *guess, const pe_fault *fault)
+{
+    pe_values_set_real(&guess->values, "attention_factor", 1);
+    return add_scaling(guess, fault);
+}
+
+static const pe_fault rows[] = {
+    {"scaling_added", NULL, .change = add_scaling, .param = "original_max_position_embeddings",
+     .text = "yarn", .sets_rope_type = true},
+    {"scaling_added", NULL, .change = add_scaling_alone,
+     .param = "original_max_position_embeddings", .text = "yarn", .sets_rope_type = true},
+    {"scaling_added", NULL, .change = add_scaling, .param = "original_max_position_embeddings",
+     .text = "llama3", .sets_rope_type = true},
+};
+
+static pe_status try_row(pe_search *s, const pe_guess *from, const pe_fault *row, double factor,
+                         double original, pe_problem *why)
+{
+    pe_guess guess;
+    pe_fault fault = *row;
+    fault.value = original;
+    fault.and_value = factor;
+    pe_status status = pe_guess_copy(from, &guess, why);
+    if (status != PE_OK)
+        return status;
+    if (pe_faults_apply(&fault, &guess)) {
+        guess.faults[guess.n_faults - 1] = row;
+        pe_buffer_format(&guess.rule, "; factor was %.7g", factor);
+        if (row->change == add_scaling_alone)
+            pe_buffer_str(&guess.rule, ", with an attention factor of 1");
+        guess.fitted = true;
+        status = pe_attempts_try(s, &guess, why);
+    }
+    pe_guess_free(&guess);
+    return status;
+}
+
+#define LEAST_ORIGINAL 1024.0
+#define MOST_ORIGINAL  262144.0
+
+/* A factor of people is near a whole number, or a half. */
+static double tidy(double factor)
+{
+    const double near = round(2 * factor) / 2;
+    return fabs(near - factor) <= 0.02 * factor ? near : factor;
+}
+
+pe_status pe_added_scaling_of(pe_search *s, pe_guess *guess, double factor, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    if (pe_values_find(&guess->values, "original_max_position_embeddings") == NULL ||
+        !pe_geometry_has_rope_type(&guess->values, "default") || !(factor > 1.2 && factor < 1e6))
+        return PE_OK;
+    for (double original = LEAST_ORIGINAL; original <= MOST_ORIGINAL; original *= 2)
+        for (size_t k = 0; k < PE_LEN(rows) && status == PE_OK && pe_attempts_go_on(s); k++)
+            status = try_row(s, guess, &rows[k], tidy(factor), original, why);
+    return status;
+}
+
+pe_status pe_added_scaling_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    static const double usual[] = {2, 4, 8, 16, 32, 40, 64};
+    pe_status status = PE_OK;
+    const pe_reading *r = &s->measured->reading;
+    size_t i = r->pairs;
+    while (i > 0 && !isfinite(r->turned[i - 1]))
+        i--;
+    if (i > 0)
+        status = pe_added_scaling_of(s, guess, 1 / pe_reading_ratio(r, i - 1), why);
+    /* cosines alone do not tell how the slowest pairs turn */
+    for (size_t f = 0; f < PE_LEN(usual) && s->whole->unsent_n > 0 && status == PE_OK; f++)
+        status = pe_added_scaling_of(s, guess, usual[f], why);
+    return status;
+}
