@@ -57,7 +57,7 @@ WORDS = {
     "freq_repeat": r"repeat|twice|duplicat|half|interleav|layout|pairing|pairs? \d+|floor|same as",
     "no_scaling": r"not scaled|scaling|without|missing|ignored|dropped|rope_type was default|unscaled|not applied|factor was 1",
     "extra_linear": r"linear|scal|factor|divided|slower|interpolat|times|×",
-    "extra_parts": r"rope_type was (yarn|llama3), not default",
+    "extra_parts": r"(yarn|llama3), not default",
     "inverse_scaling": r"multipl|invers|reciproc|instead of divid|faster|times|factor|×|stretch|direction",
     "factor": r"factor|scal|times|×|interpolat",
     "scaling_type": r"rope_type|scal|linear|ntk|dynamic|yarn|llama3|longrope|interpolat|base",
