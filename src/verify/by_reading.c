@@ -222,6 +222,7 @@ static const pe_attempt of_multiples[] = {
 static const pe_attempt of_readings[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
+    {.try = pe_strays_not_finite, .applies = has_faults},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = pe_added_scaling_try, .applies = turns},
     {.try = try_numbers, .applies = turns},

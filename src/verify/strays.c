@@ -71,7 +71,8 @@ pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_stra
     return status;
 }
 
-pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
+/* Of those that may be told, or only of those that are no numbers. */
+static pe_status try_strays(pe_search *s, pe_guess *guess, bool numbers, pe_problem *why)
 {
     pe_strays strays;
     const pe_comparison whole = {s->whole, guess, &s->work};
@@ -80,10 +81,20 @@ pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status != PE_OK)
         return status;
     status = pe_measure_strays(&whole, exact ? PE_BY_EXACT : PE_BY_FLOAT32, NULL, &strays, why);
-    if (status != PE_OK)
+    if (status != PE_OK || (!numbers && strays.not_finite < strays.elements))
         return status;
     if (s->whole->layout != NULL && guess->n_faults == 0 && !is_of_memory(&strays) &&
         s->report->distances.errors.max_abs < SMALL)
         return PE_OK;
     return pe_strays_tell(s->report, guess, &strays, s->whole->layout != NULL, why);
+}
+
+pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return try_strays(s, guess, true, why);
+}
+
+pe_status pe_strays_not_finite(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return s->report->strays.not_finite > 0 ? try_strays(s, guess, false, why) : PE_OK;
 }

@@ -7,6 +7,8 @@
 
 /** A guess that explains all but few rows, few columns or few elements becomes a finding. */
 pe_try pe_strays_try;
+/** The same where all that is left is NaN or infinite. */
+pe_try pe_strays_not_finite;
 
 /** The same of strays that were counted: the report gets a finding where they are few. */
 pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_strays *strays,
