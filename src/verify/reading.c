@@ -36,6 +36,7 @@ typedef struct source {
     pe_geometry at;
     size_t pairs;
     size_t *order;
+    bool placed; /* rows have positions */
 } source;
 
 static double wrap(double angle)
@@ -102,6 +103,14 @@ static double turn_noise(const source *s, const pe_reading *r, size_t pair)
 
 /* How far a pair turns over `lag` rows, beyond `expected`; and which part of the rows says so. Rows
  * where positions begin anew do not move a median. */
+/* Once rows have positions: are two of them as far from each other as claimed? */
+static bool keeps_step(const source *s, const pe_reading *r, size_t t, size_t lag, double step)
+{
+    const double is = r->position[t + lag] - r->position[t];
+    return r->claimed[t + lag] - r->claimed[t] == step &&
+           (!s->placed || fabs(is - step) <= 0.02 * fabs(step) / (double)lag);
+}
+
 static double median_turn(const source *s, const pe_reading *r, size_t pair, size_t lag,
                           double expected, double *share)
 {
@@ -113,7 +122,7 @@ static double median_turn(const source *s, const pe_reading *r, size_t pair, siz
     for (size_t t = 0; t < last && n < SAMPLES; t += stride) {
         const number turn = times_conjugate(pair_at(s, t + lag, pair), pair_at(s, t, pair));
         const double size = hypot(turn.re, turn.im);
-        if (r->claimed[t + lag] - r->claimed[t] != step || !(size > 0) || !isfinite(size))
+        if (!keeps_step(s, r, t, lag, step) || !(size > 0) || !isfinite(size))
             continue;
         turns[n++] = phase(turn);
         sum = (number){sum.re + turn.re / size, sum.im + turn.im / size};
@@ -340,15 +349,32 @@ static void look_forward(pe_reading *r)
         r->turned[i] = -r->turned[i];
 }
 
-static void measure(source *s, pe_reading *r)
+static void measure_frequencies(const source *s, pe_reading *r)
 {
-    const size_t stride = r->tokens / 64 + 1;
-    r->amplitude = median_size(s, r);
     for (size_t i = 0; i < s->pairs; i++) {
         pe_turn_spend(FREQUENCY_WORK);
         r->turned[i] = r->tokens > 1 ? measure_frequency(s, r, i) : PE_NOWHERE;
     }
     look_forward(r);
+}
+
+/* Where positions begin anew, rows on both sides of that tell nothing of frequencies. */
+static void measure_between_breaks(source *s, pe_reading *r)
+{
+    size_t kept = 0;
+    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
+    s->placed = true;
+    for (size_t t = 0; t + 1 < r->tokens; t++)
+        kept += keeps_step(s, r, t, 1, step);
+    if (kept * 2 >= r->tokens && kept + 1 < r->tokens)
+        measure_frequencies(s, r);
+}
+
+static void measure(source *s, pe_reading *r)
+{
+    const size_t stride = r->tokens / 64 + 1;
+    r->amplitude = median_size(s, r);
+    measure_frequencies(s, r);
     sort_pairs(r->frequency, s);
     const double claimed = measure_positions(s, r->frequency, stride, r);
     if (claimed < GOOD_ROWS) {
@@ -362,6 +388,8 @@ static void measure(source *s, pe_reading *r)
     if (claimed == 0 && !r->own && r->tokens > FEW_ROWS)
         return; /* nor would the others have one */
     r->quality = measure_positions(s, r->own ? r->turned : r->frequency, 1, r);
+    if (!r->own && r->quality >= GOOD_ROWS)
+        measure_between_breaks(s, r);
     anchor(s, r);
     r->amplitude = median_size(s, r);
 }

@@ -5,6 +5,7 @@
  */
 #include "support/check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -179,6 +180,13 @@ static void rows_of_other_positions_are_named(void **state)
                             rows[k].fault);
         if (strstr(json_string_value(json_object_get(first, "rule")), rows[k].said) == NULL)
             fail_msg("%s: %s", query, json_string_value(json_object_get(first, "rule")));
+        /* pairs turn as claimed, wherever the rows are */
+        const json_t *bands = json_object_get(json_object_get(report, "measured"), "frequencies");
+        for (size_t b = 0; b < json_array_size(bands); b++) {
+            const json_t *ratio = json_object_get(json_array_get(bands, b), "ratio");
+            if (!(fabs(fabs(json_number_value(ratio)) - 1) < 1e-3))
+                fail_msg("%s: ratio %g", query, json_number_value(ratio));
+        }
         json_decref(report);
         reply_free(&table);
     }
