@@ -134,6 +134,9 @@ pe_status pe_findings_explain(pe_report *report, const pe_comparison *whole, uns
         status = pe_measure_undecided(whole, &finding.undecided, why);
     if (status != PE_OK)
         return status;
+    /* all that is not as claimed is undecided: it may be anything */
+    const bool decided = finding.undecided == 0 || finding.undecided < report->strays.elements;
+    whole->guess->fitted |= !decided;
     pe_buffer evidence = {0};
     pe_buffer_format(&evidence,
                      "%s%zu elements%s are as near to it as %s arithmetic; the largest "
