@@ -55,8 +55,9 @@ static pe_status try_row(pe_search *s, const pe_guess *from, const pe_fault *row
     return status;
 }
 
-#define LEAST_ORIGINAL 1024.0
-#define MOST_ORIGINAL  262144.0
+/* Original lengths are powers of two. */
+#define LEAST_ORIGINAL 10
+#define MOST_ORIGINAL  18
 
 /* A factor of people is near a whole number, or a half. */
 static double tidy(double factor)
@@ -71,9 +72,9 @@ pe_status pe_added_scaling_of(pe_search *s, pe_guess *guess, double factor, pe_p
     if (pe_values_find(&guess->values, "original_max_position_embeddings") == NULL ||
         !pe_geometry_has_rope_type(&guess->values, "default") || !(factor > 1.2 && factor < 1e6))
         return PE_OK;
-    for (double original = LEAST_ORIGINAL; original <= MOST_ORIGINAL; original *= 2)
+    for (int power = LEAST_ORIGINAL; power <= MOST_ORIGINAL; power++)
         for (size_t k = 0; k < PE_LEN(rows) && status == PE_OK && pe_attempts_go_on(s); k++)
-            status = try_row(s, guess, &rows[k], tidy(factor), original, why);
+            status = try_row(s, guess, &rows[k], tidy(factor), ldexp(1, power), why);
     return status;
 }
 

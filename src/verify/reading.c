@@ -316,6 +316,8 @@ static double median_size(const source *s, const pe_reading *r)
     enum { MOST = 1024 };
     double size[MOST];
     size_t n = 0;
+    if (s->pairs == 0)
+        return median(size, 0);
     const size_t all = r->tokens * s->pairs, stride = all / MOST + 1;
     for (size_t k = 0; k < all && n < MOST; k += stride) {
         const number z = pair_at(s, k / s->pairs, k % s->pairs);
