@@ -316,11 +316,9 @@ static double median_size(const source *s, const pe_reading *r)
     enum { MOST = 1024 };
     double size[MOST];
     size_t n = 0;
-    if (s->pairs == 0)
-        return median(size, 0);
-    const size_t all = r->tokens * s->pairs, stride = all / MOST + 1;
-    for (size_t k = 0; k < all && n < MOST; k += stride) {
-        const number z = pair_at(s, k / s->pairs, k % s->pairs);
+    const size_t pairs = s->pairs, all = r->tokens * pairs, stride = all / MOST + 1;
+    for (size_t k = 0; k < all && n < MOST && pairs > 0; k += stride) {
+        const number z = pair_at(s, k / pairs, k % pairs);
         const double at = hypot(z.re, z.im);
         if (isfinite(at))
             size[n++] = at;
