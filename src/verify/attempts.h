@@ -22,6 +22,7 @@ typedef struct pe_search {
     const pe_verify_limits *bounds;
     pe_measured *measured; /* NULL: nothing was */
     size_t agreeing;       /* pairs that turn as measured, without any first fault */
+    bool *nearer;          /* of each fault: does it bring more pairs to what was measured? */
     size_t work;           /* elements computed */
     pe_report *report;
 } pe_search;

@@ -4,6 +4,7 @@
 #include "verify/by_reading.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "verify/added_scaling.h"
 #include "verify/approximations.h"
@@ -133,23 +134,43 @@ static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem 
     return PE_OK;
 }
 
+/* Which fault of the list is the last one of the guess. */
+static size_t number_of(const pe_guess *guess)
+{
+    return (size_t)(guess->faults[guess->n_faults - 1] - pe_faults);
+}
+
 /* A first fault, and second ones behind it. */
 static pe_status peel_one(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    bool nearer;
+    bool *nearer = &s->nearer[number_of(guess)];
     if (pe_faults_hold_mostly(guess))
         return PE_OK;
-    pe_status status = is_nearer(s, guess, &nearer, why);
-    if (status != PE_OK || !nearer)
-        return status;
-    status = pe_attempts_singles(s, guess, why);
-    return status == PE_OK && !pe_attempts_found(s) ? pe_attempts_fits(s, guess, why) : status;
+    const pe_status status = is_nearer(s, guess, nearer, why);
+    return status == PE_OK && *nearer ? pe_attempts_singles(s, guess, why) : status;
 }
 
+/* Numbers behind it. */
+static pe_status fit_behind(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return s->nearer[number_of(guess)] && !pe_attempts_found(s) ? pe_attempts_fits(s, guess, why)
+                                                                : PE_OK;
+}
+
+/* Named faults go before numbers that are fitted. */
 static pe_status peel(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    const pe_status status = count_agreeing(s, guess, &s->agreeing, why);
-    return status == PE_OK ? pe_attempts_with_each_fault(s, guess, 0, peel_one, why) : status;
+    pe_status status = count_agreeing(s, guess, &s->agreeing, why);
+    s->nearer = calloc(pe_faults_n, sizeof *s->nearer);
+    if (status == PE_OK && s->nearer == NULL)
+        status = pe_fail_memory(why);
+    if (status == PE_OK)
+        status = pe_attempts_with_each_fault(s, guess, 0, peel_one, why);
+    if (status == PE_OK && !pe_attempts_found(s))
+        status = pe_attempts_with_each_fault(s, guess, 0, fit_behind, why);
+    free(s->nearer);
+    s->nearer = NULL;
+    return status;
 }
 
 /* ---- what is tried of an upload that was measured ---- */
