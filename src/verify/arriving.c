@@ -174,9 +174,9 @@ static pe_status look_at_first(pe_arriving *a, size_t n, const pe_verify_context
     a->pairs = first.view.layout != NULL;
     *fits =
         !first.view.width_differs && !first.view.permuted && (a->pairs || a->claim.n_uploads == 1);
-    for (size_t t = 0; t < tensors_of(&a->claim); t++) /* names which planning has completed */
-        memcpy(a->claim.uploads[t].name, first.claim.uploads[t].name,
-               sizeof a->claim.uploads[t].name);
+    if (a->claim.n_uploads == 1) /* planning names a lone tensor, and sorts others */
+        memcpy(a->claim.uploads[0].name, first.claim.uploads[0].name,
+               sizeof a->claim.uploads[0].name);
     pe_upload_view all = first.view;
     all.claim = &a->claim;
     pe_measure_set_bands(&all, &a->report.distances);
