@@ -1,33 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_mrope_positions.c - positions on three axes of a sequence with images and videos. */
 #include "encodings/registry.h"
-#include "encodings/rope/rope_mrope_places.h"
+#include "encodings/rope/rope_mrope_placing.h"
 #include "plan/common_params.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-enum { TEXT, IMAGE, VIDEO, AUDIO, AUDIO_VIDEO, JOINT, KINDS };
-enum { GRID = 3, GRIDS_MAX = 4096, RUNS_MAX = 16384 };
-enum { MROPE, XDROPE };
-enum { TOGETHER, APART };
-enum { HIGHEST, SIZE };
-enum { INT32, FLOAT32 };
+enum { GRIDS_MAX = 4096, RUNS_MAX = 16384 };
 
-static const char *const variants[] = {[MROPE] = "mrope", [XDROPE] = "xdrope", NULL};
-static const char *const frames_names[] = {[TOGETHER] = "together", [APART] = "apart", NULL};
-static const char *const after_names[] = {[HIGHEST] = "highest", [SIZE] = "size", NULL};
-static const char *const dtypes[] = {[INT32] = "int32", [FLOAT32] = "float32", NULL};
-static const char *const kinds[] = {[TEXT] = "text",
-                                    [IMAGE] = "image",
-                                    [VIDEO] = "video",
-                                    [AUDIO] = "audio",
-                                    [AUDIO_VIDEO] = "audio_video",
-                                    [JOINT] = "joint",
-                                    NULL};
-/* Where the grids of a kind are; NULL: it has none. */
-static const char *const grid_names[KINDS] = {
-    [IMAGE] = "image_grid_thw", [VIDEO] = "video_grid_thw", [AUDIO_VIDEO] = "video_grid_thw"};
+static const char *const variants[] = {
+    [PE_VARIANT_MROPE] = "mrope", [PE_VARIANT_XDROPE] = "xdrope", NULL};
+static const char *const frames_names[] = {
+    [PE_FRAMES_TOGETHER] = "together", [PE_FRAMES_APART] = "apart", NULL};
+static const char *const after_names[] = {
+    [PE_AFTER_HIGHEST] = "highest", [PE_AFTER_SIZE] = "size", NULL};
+static const char *const dtypes[] = {
+    [PE_POSITIONS_INT32] = "int32", [PE_POSITIONS_FLOAT32] = "float32", NULL};
 
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
@@ -43,23 +31,25 @@ static size_t count_rows(const pe_values *values, const char *name)
 {
     const pe_value *rows = pe_values_find(values, name);
     const size_t merge = (size_t)pe_values_int(values, "temporal_merge_size");
-    if (name != grid_names[VIDEO] || pe_values_choice(values, "video_frames") == TOGETHER)
-        return rows->list_length / GRID;
+    if (name != pe_mrope_run_grids[PE_RUN_VIDEO] ||
+        pe_values_choice(values, "video_frames") == PE_FRAMES_TOGETHER)
+        return rows->list_length / PE_GRID_ROW;
     size_t frames = 0;
-    for (size_t i = 0; i < rows->list_length; i += GRID)
+    for (size_t i = 0; i < rows->list_length; i += PE_GRID_ROW)
         frames += (size_t)rows->list[i] / merge;
     return frames;
 }
 
 static pe_status check_grids(const pe_values *values, size_t kind, size_t n, pe_problem *why)
 {
-    const size_t grids = count_rows(values, grid_names[kind]);
+    const size_t grids = count_rows(values, pe_mrope_run_grids[kind]);
     if (grids == n)
         return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, grid_names[kind],
-                   "%s must have a row for each %s of token_runs%s: %zu, got %zu", grid_names[kind],
-                   kinds[kind],
-                   kind == VIDEO && pe_values_choice(values, "video_frames") == APART
+    return pe_fail(why, PE_INVALID_PARAMETER, pe_mrope_run_grids[kind],
+                   "%s must have a row for each %s of token_runs%s: %zu, got %zu",
+                   pe_mrope_run_grids[kind], pe_mrope_run_kinds[kind],
+                   kind == PE_RUN_VIDEO &&
+                           pe_values_choice(values, "video_frames") == PE_FRAMES_APART
                        ? ", or a frame where frames are apart"
                        : "",
                    n, grids);
@@ -88,12 +78,12 @@ static pe_status check_seconds(const pe_values *values, size_t videos, pe_proble
 /* What only some variants and kinds of runs know. */
 static pe_status check_variant(const pe_values *values, const size_t *counts, pe_problem *why)
 {
-    if (pe_values_choice(values, "variant") == XDROPE &&
-        counts[TEXT] + counts[IMAGE] != pe_values_find(values, "token_runs")->runs.n)
+    if (pe_values_choice(values, "variant") == PE_VARIANT_XDROPE &&
+        counts[PE_RUN_TEXT] + counts[PE_RUN_IMAGE] != pe_values_find(values, "token_runs")->runs.n)
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
                        "token_runs must be text and image with variant xdrope");
     if (pe_values_present(values, "second_per_grid_ts") &&
-        pe_values_choice(values, "video_frames") == APART)
+        pe_values_choice(values, "video_frames") == PE_FRAMES_APART)
         return pe_fail(why, PE_INVALID_PARAMETER, "second_per_grid_ts",
                        "second_per_grid_ts does not go with video_frames apart, where the text "
                        "between frames tells the time");
@@ -109,237 +99,20 @@ static pe_status count_grids(const pe_values *values, pe_problem *why)
 {
     pe_problem mistake;
     pe_status status = PE_OK;
-    size_t counts[KINDS] = {0};
+    size_t counts[PE_RUN_KINDS] = {0};
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     for (size_t i = 0; i < runs->n; i++)
         counts[runs->list[i].choice]++;
-    const size_t videos = counts[VIDEO] + counts[AUDIO_VIDEO];
+    const size_t videos = counts[PE_RUN_VIDEO] + counts[PE_RUN_AUDIO_VIDEO];
     status = pe_problem_collect(status, check_variant(values, counts, &mistake), &mistake, why);
-    status = pe_problem_collect(status, check_grids(values, IMAGE, counts[IMAGE], &mistake),
+    status = pe_problem_collect(
+        status, check_grids(values, PE_RUN_IMAGE, counts[PE_RUN_IMAGE], &mistake), &mistake, why);
+    status = pe_problem_collect(status, check_grids(values, PE_RUN_VIDEO, videos, &mistake),
                                 &mistake, why);
-    status =
-        pe_problem_collect(status, check_grids(values, VIDEO, videos, &mistake), &mistake, why);
     return pe_problem_collect(status, check_seconds(values, videos, &mistake), &mistake, why);
 }
 
-/* ---- placing ---- */
-
-/* The state of placing one run after the other. */
-typedef struct placing {
-    size_t merge, temporal_merge;
-    size_t variant, video_frames, after;
-    const double *image, *video; /* rows of t, h, w that are left */
-    size_t frames_left;          /* of the video at hand whose frames are apart */
-    const double *seconds;       /* of the videos left; NULL: 1 */
-    double speed;
-    size_t chunk; /* positions; 0: not given */
-    size_t token, images;
-    bool rounded; /* times */
-    double next, highest;
-    bool overtaken; /* a video lasts longer than it is wide and high */
-} placing;
-
-/* The frames of the next run of this kind, whose grid is at *row; *row goes on. */
-static size_t take_frames(placing *p, size_t kind, const double **row)
-{
-    const size_t t = (size_t)(*row)[0] / (kind == IMAGE ? 1 : p->temporal_merge);
-    if (kind == IMAGE || p->video_frames == TOGETHER) {
-        *row += GRID;
-        return t;
-    }
-    p->frames_left = p->frames_left == 0 ? t - 1 : p->frames_left - 1;
-    if (p->frames_left == 0)
-        *row += GRID;
-    return 1;
-}
-
-static pe_status check_grid(const placing *p, size_t kind, const double *grid, pe_problem *why)
-{
-    const size_t t = (size_t)grid[0], h = (size_t)grid[1], w = (size_t)grid[2];
-    if (h % p->merge != 0 || w % p->merge != 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, grid_names[kind],
-                       "height and width in %s must be multiples of spatial_merge_size, %zu, got "
-                       "%zu x %zu",
-                       grid_names[kind], p->merge, h, w);
-    if (kind != IMAGE && t % p->temporal_merge != 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, grid_names[kind],
-                       "frames in %s must be multiples of temporal_merge_size, %zu, got %zu",
-                       grid_names[kind], p->temporal_merge, t);
-    if (p->variant == XDROPE && t != 1)
-        return pe_fail(why, PE_INVALID_PARAMETER, grid_names[kind],
-                       "an image must have one frame with variant xdrope, got %zu", t);
-    return PE_OK;
-}
-
-/* Give the run the next grid of its kind. */
-static pe_status take_grid(placing *p, size_t kind, pe_mrope_place *run, pe_problem *why)
-{
-    const double **row = kind == IMAGE ? &p->image : &p->video, *grid = *row;
-    const pe_status status = check_grid(p, kind, grid, why);
-    run->course = p->variant == XDROPE ? PE_MROPE_IMAGE : PE_MROPE_GRID;
-    run->height = (size_t)grid[1] / p->merge;
-    run->width = (size_t)grid[2] / p->merge + (p->variant == XDROPE ? 1 : 0);
-    run->frames = take_frames(p, kind, row);
-    run->tokens = run->frames * run->height * run->width; /* each below 2^17 */
-    run->number = p->images++;
-    if (kind != IMAGE) {
-        run->seconds = p->seconds != NULL ? *p->seconds++ : 1;
-        run->speed = p->speed;
-        run->by_interval = p->after == SIZE && kind == VIDEO;
-    }
-    return status;
-}
-
-/* The grid must have as many tokens as the run says; those beyond it are sounds. */
-static pe_status fit_length(pe_token_run *from, pe_mrope_place *run, pe_problem *why)
-{
-    const size_t kind = from->choice, told = (size_t)from->length;
-    const bool fits = kind == AUDIO_VIDEO ? told >= run->tokens : told == 0 || told == run->tokens;
-    if (!fits)
-        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
-                       "a run of %s must have %sthe tokens of its grid, %zu x %zu x %zu merged: "
-                       "%zu, got %zu",
-                       kinds[kind], kind == AUDIO_VIDEO ? "at least " : "", run->frames,
-                       run->height, run->width, run->tokens, told);
-    if (run->tokens > PE_TOKEN_RUN_MAX)
-        return pe_fail(why, PE_INVALID_PARAMETER, grid_names[kind],
-                       "a grid of %s must make at most %d tokens, got %zu", grid_names[kind],
-                       PE_TOKEN_RUN_MAX, run->tokens);
-    if (kind == AUDIO_VIDEO) {
-        run->sounds = told - run->tokens;
-        run->tokens = told;
-    }
-    from->length = (int64_t)run->tokens;
-    return PE_OK;
-}
-
-/* A run's tokens: as many as its grid has, or as it says. */
-static pe_status count_tokens(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
-{
-    if (grid_names[from->choice] != NULL) {
-        const pe_status status = take_grid(p, from->choice, run, why);
-        return status != PE_OK ? status : fit_length(from, run, why);
-    }
-    if (from->length == 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
-                       "a run of %s in token_runs must say how many tokens: %s:4",
-                       kinds[from->choice], kinds[from->choice]);
-    run->course = from->choice == JOINT ? PE_MROPE_JOINT : PE_MROPE_LINE;
-    run->tokens = (size_t)from->length;
-    return PE_OK;
-}
-
-/* Each chunk must have a frame: where one has none, upstream cuts the next frame into pieces. */
-static pe_status check_chunks(const placing *p, pe_mrope_place *run, pe_problem *why)
-{
-    run->chunk = p->chunk;
-    if (p->chunk == 0 || run->seconds * run->speed <= (double)p->chunk)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "seconds_per_chunk",
-                   "seconds_per_chunk must be at least the time between frames");
-}
-
-/* How far the frames of a grid reach within a run; infinity where time goes out of bounds. */
-static double reach_of_frames(placing *p, const pe_mrope_place *run)
-{
-    const double wide = (double)(run->height > run->width ? run->height : run->width);
-    if ((double)(run->frames - 1) * run->seconds * run->speed >= PE_TOKEN_RUN_MAX)
-        return HUGE_VAL;
-    const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded);
-    p->overtaken |= time >= wide;
-    return time > wide - 1 ? time : wide - 1;
-}
-
-/* Does a run of frames and sounds end with sounds? The last chunk that has any is its end. */
-static bool ends_with_sounds(const placing *p, const pe_mrope_place *run)
-{
-    const double chunk = run->chunk != 0 ? (double)run->chunk : 1;
-    const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded) / chunk;
-    const double sound = (double)(run->sounds - 1) / chunk;
-    return (run->chunk != 0 ? floor(time) : time) <= floor(sound);
-}
-
-/* The largest offset of a position within a run, and (*last) of what it ends with. */
-static double reach(placing *p, const pe_mrope_place *run, double *last)
-{
-    if (run->course != PE_MROPE_GRID)
-        return *last = run->course == PE_MROPE_JOINT ? 0 : (double)(run->tokens - 1);
-    const double frames = reach_of_frames(p, run), sounds = (double)run->sounds - 1;
-    *last = run->sounds != 0 && isfinite(frames) && ends_with_sounds(p, run) ? sounds : frames;
-    return sounds > frames ? sounds : frames;
-}
-
-/* What follows a grid begins one past its highest position, or past its height and width; with
- * sounds between its frames, one past the last of these or those. */
-static void go_on(placing *p, const pe_mrope_place *run, double most, double last)
-{
-    const size_t wide = run->height > run->width ? run->height : run->width;
-    const bool by_size = p->after == SIZE && run->course == PE_MROPE_GRID && run->sounds == 0;
-    p->token += run->tokens;
-    p->highest = fmax(p->highest, run->start + most);
-    p->next = run->start + (by_size ? (double)wide : last + 1);
-}
-
-static pe_status place_run(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
-{
-    *run = (pe_mrope_place){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
-    pe_status status = count_tokens(p, from, run, why);
-    if (status == PE_OK && from->choice == AUDIO_VIDEO)
-        status = check_chunks(p, run, why);
-    if (status != PE_OK)
-        return status;
-    double last;
-    const double most = reach(p, run, &last);
-    if (most > PE_TOKEN_RUN_MAX - p->next)
-        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
-                       "positions must stay below 2^31, and a run of %s goes beyond",
-                       kinds[from->choice]);
-    go_on(p, run, most, last);
-    return PE_OK;
-}
-
-static placing start_placing(const pe_values *values)
-{
-    const bool timed = pe_values_present(values, "tokens_per_second");
-    const bool chunked = pe_values_present(values, "seconds_per_chunk");
-    const double speed = timed ? pe_values_real(values, "tokens_per_second") : 1;
-    const double chunk = chunked ? speed * pe_values_real(values, "seconds_per_chunk") : 0;
-    const pe_value *seconds = pe_values_find(values, "second_per_grid_ts");
-    return (placing){
-        .merge = (size_t)pe_values_int(values, "spatial_merge_size"),
-        .temporal_merge = (size_t)pe_values_int(values, "temporal_merge_size"),
-        .variant = pe_values_choice(values, "variant"),
-        .video_frames = pe_values_choice(values, "video_frames"),
-        .after = pe_values_choice(values, "after_grid"),
-        .image = pe_values_find(values, grid_names[IMAGE])->list,
-        .video = pe_values_find(values, grid_names[VIDEO])->list,
-        .seconds = seconds->present ? seconds->list : NULL,
-        .speed = speed,
-        .rounded = pe_values_choice(values, "dtype") == INT32,
-        .chunk = !chunked                   ? 0
-                 : chunk < 1                ? 1
-                 : chunk > PE_TOKEN_RUN_MAX ? PE_TOKEN_RUN_MAX
-                                            : (size_t)chunk,
-        .token = (size_t)pe_values_int(values, "left_padding"),
-    };
-}
-
 /* ---- planning ---- */
-
-static pe_status place_all(const pe_values *values, placing *p, pe_mrope_places *s, pe_problem *why)
-{
-    pe_problem mistake;
-    pe_status status = PE_OK;
-    pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
-    s->n = runs->n;
-    s->rounded = p->rounded;
-    s->axes = p->variant == XDROPE ? GRID + 1 : GRID;
-    for (size_t i = 0; i < runs->n; i++)
-        status = pe_problem_collect(status, place_run(p, &runs->list[i], &s->run[i], &mistake),
-                                    &mistake, why);
-    s->tokens = p->token + (size_t)pe_values_int(values, "right_padding");
-    return status;
-}
 
 static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                       pe_plan *out, pe_problem *why)
@@ -353,25 +126,26 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
     pe_mrope_places *s = pe_plan_begin(out, bytes, fill, free);
     if (s == NULL)
         return pe_fail_memory(why);
-    placing p = start_placing(values);
-    const size_t left = p.token;
-    status = place_all(values, &p, s, why);
+    pe_mrope_placed placed;
+    status = pe_mrope_placing_place(values, s, &placed, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "mrope_position_delta", p.highest + 1 - (double)(p.token - left));
-    pe_plan_add_scalar(out, "mrope_position_delta_padded", p.highest + 1 - (double)s->tokens);
-    if (p.overtaken && p.after == HIGHEST)
+    const double next = placed.highest + 1;
+    pe_plan_add_scalar(out, "mrope_position_delta", next - (double)placed.tokens);
+    pe_plan_add_scalar(out, "mrope_position_delta_padded", next - (double)s->tokens);
+    if (placed.overtaken && pe_values_choice(values, "after_grid") == PE_AFTER_HIGHEST)
         pe_plan_warn(out, "after a video that lasts longer than it is high and wide, some versions "
                           "of huggingface/transformers go on at its start + max(height, width), as "
                           "after_grid=size does; here the next position is the highest so far + 1");
-    return pe_plan_add_tensor(out, limits, "position_ids", p.rounded ? PE_INT32 : PE_FLOAT32,
+    return pe_plan_add_tensor(out, limits, "position_ids", s->rounded ? PE_INT32 : PE_FLOAT32,
                               &(pe_shape){2, {s->axes, s->tokens}}, 1, why);
 }
 
 #define GRID_ROW(label, what)                                                                      \
     {                                                                                              \
         .name = (label), .kind = PE_KIND_REAL_LIST, .optional = true, .integers_only = true,       \
-        .min = 1, .max = 65535, .list_max = GRID * GRIDS_MAX, .list_row = GRID, .unit = "patches", \
+        .min = 1, .max = 65535, .list_max = PE_GRID_ROW * GRIDS_MAX, .list_row = PE_GRID_ROW,      \
+        .unit = "patches",                                                                         \
         .help = "Frames, height and width of each " what " in patches, before merging.",           \
         .example = "1,4,6"                                                                         \
     }
@@ -387,7 +161,7 @@ static const pe_param own[] = {
     {.name = "token_runs",
      .kind = PE_KIND_TOKEN_RUNS,
      .required = true,
-     .choices = kinds,
+     .choices = pe_mrope_run_kinds,
      .list_max = RUNS_MAX,
      .unit = "tokens",
      .help =

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_mrope_placing.c - where the runs of a sequence with images and videos begin. */
+#include "encodings/rope/rope_mrope_placing.h"
+
+#include <math.h>
+
+const char *const pe_mrope_run_kinds[PE_RUN_KINDS + 1] = {[PE_RUN_TEXT] = "text",
+                                                          [PE_RUN_IMAGE] = "image",
+                                                          [PE_RUN_VIDEO] = "video",
+                                                          [PE_RUN_AUDIO] = "audio",
+                                                          [PE_RUN_AUDIO_VIDEO] = "audio_video",
+                                                          [PE_RUN_JOINT] = "joint",
+                                                          NULL};
+
+const char *const pe_mrope_run_grids[PE_RUN_KINDS] = {[PE_RUN_IMAGE] = "image_grid_thw",
+                                                      [PE_RUN_VIDEO] = "video_grid_thw",
+                                                      [PE_RUN_AUDIO_VIDEO] = "video_grid_thw"};
+
+/* The state of placing one run after the other. */
+typedef struct placing {
+    size_t merge, temporal_merge;
+    size_t variant, video_frames, after;
+    const double *image, *video; /* rows of t, h, w that are left */
+    size_t frames_left;          /* of the video at hand whose frames are apart */
+    const double *seconds;       /* of the videos left; NULL: 1 */
+    double speed;
+    size_t chunk; /* positions; 0: not given */
+    size_t token, images;
+    bool rounded; /* times */
+    double next, highest;
+    bool overtaken; /* a video lasts longer than it is wide and high */
+} placing;
+
+/* The frames of the next run of this kind, whose grid is at *row; *row goes on. */
+static size_t take_frames(placing *p, size_t kind, const double **row)
+{
+    const size_t t = (size_t)(*row)[0] / (kind == PE_RUN_IMAGE ? 1 : p->temporal_merge);
+    if (kind == PE_RUN_IMAGE || p->video_frames == PE_FRAMES_TOGETHER) {
+        *row += PE_GRID_ROW;
+        return t;
+    }
+    p->frames_left = p->frames_left == 0 ? t - 1 : p->frames_left - 1;
+    if (p->frames_left == 0)
+        *row += PE_GRID_ROW;
+    return 1;
+}
+
+static pe_status check_grid(const placing *p, size_t kind, const double *grid, pe_problem *why)
+{
+    const size_t t = (size_t)grid[0], h = (size_t)grid[1], w = (size_t)grid[2];
+    if (h % p->merge != 0 || w % p->merge != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, pe_mrope_run_grids[kind],
+                       "height and width in %s must be multiples of spatial_merge_size, %zu, got "
+                       "%zu x %zu",
+                       pe_mrope_run_grids[kind], p->merge, h, w);
+    if (kind != PE_RUN_IMAGE && t % p->temporal_merge != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, pe_mrope_run_grids[kind],
+                       "frames in %s must be multiples of temporal_merge_size, %zu, got %zu",
+                       pe_mrope_run_grids[kind], p->temporal_merge, t);
+    if (p->variant == PE_VARIANT_XDROPE && t != 1)
+        return pe_fail(why, PE_INVALID_PARAMETER, pe_mrope_run_grids[kind],
+                       "an image must have one frame with variant xdrope, got %zu", t);
+    return PE_OK;
+}
+
+/* Give the run the next grid of its kind. */
+static pe_status take_grid(placing *p, size_t kind, pe_mrope_place *run, pe_problem *why)
+{
+    const double **row = kind == PE_RUN_IMAGE ? &p->image : &p->video, *grid = *row;
+    const pe_status status = check_grid(p, kind, grid, why);
+    run->course = p->variant == PE_VARIANT_XDROPE ? PE_MROPE_IMAGE : PE_MROPE_GRID;
+    run->height = (size_t)grid[1] / p->merge;
+    run->width = (size_t)grid[2] / p->merge + (p->variant == PE_VARIANT_XDROPE ? 1 : 0);
+    run->frames = take_frames(p, kind, row);
+    run->tokens = run->frames * run->height * run->width; /* each below 2^17 */
+    run->number = p->images++;
+    if (kind != PE_RUN_IMAGE) {
+        run->seconds = p->seconds != NULL ? *p->seconds++ : 1;
+        run->speed = p->speed;
+        run->by_interval = p->after == PE_AFTER_SIZE && kind == PE_RUN_VIDEO;
+    }
+    return status;
+}
+
+/* The grid must have as many tokens as the run says; those beyond it are sounds. */
+static pe_status fit_length(pe_token_run *from, pe_mrope_place *run, pe_problem *why)
+{
+    const size_t kind = from->choice, told = (size_t)from->length;
+    const bool fits =
+        kind == PE_RUN_AUDIO_VIDEO ? told >= run->tokens : told == 0 || told == run->tokens;
+    if (!fits)
+        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
+                       "a run of %s must have %sthe tokens of its grid, %zu x %zu x %zu merged: "
+                       "%zu, got %zu",
+                       pe_mrope_run_kinds[kind], kind == PE_RUN_AUDIO_VIDEO ? "at least " : "",
+                       run->frames, run->height, run->width, run->tokens, told);
+    if (run->tokens > PE_TOKEN_RUN_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, pe_mrope_run_grids[kind],
+                       "a grid of %s must make at most %d tokens, got %zu",
+                       pe_mrope_run_grids[kind], PE_TOKEN_RUN_MAX, run->tokens);
+    if (kind == PE_RUN_AUDIO_VIDEO) {
+        run->sounds = told - run->tokens;
+        run->tokens = told;
+    }
+    from->length = (int64_t)run->tokens;
+    return PE_OK;
+}
+
+/* A run's tokens: as many as its grid has, or as it says. */
+static pe_status count_tokens(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
+{
+    if (pe_mrope_run_grids[from->choice] != NULL) {
+        const pe_status status = take_grid(p, from->choice, run, why);
+        return status != PE_OK ? status : fit_length(from, run, why);
+    }
+    if (from->length == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
+                       "a run of %s in token_runs must say how many tokens: %s:4",
+                       pe_mrope_run_kinds[from->choice], pe_mrope_run_kinds[from->choice]);
+    run->course = from->choice == PE_RUN_JOINT ? PE_MROPE_JOINT : PE_MROPE_LINE;
+    run->tokens = (size_t)from->length;
+    return PE_OK;
+}
+
+/* Each chunk must have a frame: where one has none, upstream cuts the next frame into pieces. */
+static pe_status check_chunks(const placing *p, pe_mrope_place *run, pe_problem *why)
+{
+    run->chunk = p->chunk;
+    if (p->chunk == 0 || run->seconds * run->speed <= (double)p->chunk)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "seconds_per_chunk",
+                   "seconds_per_chunk must be at least the time between frames");
+}
+
+/* How far the frames of a grid reach within a run; infinity where time goes out of bounds. */
+static double reach_of_frames(placing *p, const pe_mrope_place *run)
+{
+    const double wide = (double)(run->height > run->width ? run->height : run->width);
+    if ((double)(run->frames - 1) * run->seconds * run->speed >= PE_TOKEN_RUN_MAX)
+        return HUGE_VAL;
+    const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded);
+    p->overtaken |= time >= wide;
+    return time > wide - 1 ? time : wide - 1;
+}
+
+/* Does a run of frames and sounds end with sounds? The last chunk that has any is its end. */
+static bool ends_with_sounds(const placing *p, const pe_mrope_place *run)
+{
+    const double chunk = run->chunk != 0 ? (double)run->chunk : 1;
+    const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded) / chunk;
+    const double sound = (double)(run->sounds - 1) / chunk;
+    return (run->chunk != 0 ? floor(time) : time) <= floor(sound);
+}
+
+/* The largest offset of a position within a run, and (*last) of what it ends with. */
+static double reach(placing *p, const pe_mrope_place *run, double *last)
+{
+    if (run->course != PE_MROPE_GRID)
+        return *last = run->course == PE_MROPE_JOINT ? 0 : (double)(run->tokens - 1);
+    const double frames = reach_of_frames(p, run), sounds = (double)run->sounds - 1;
+    *last = run->sounds != 0 && isfinite(frames) && ends_with_sounds(p, run) ? sounds : frames;
+    return sounds > frames ? sounds : frames;
+}
+
+/* What follows a grid begins one past its highest position, or past its height and width; with
+ * sounds between its frames, one past the last of these or those. */
+static void go_on(placing *p, const pe_mrope_place *run, double most, double last)
+{
+    const size_t wide = run->height > run->width ? run->height : run->width;
+    const bool by_size =
+        p->after == PE_AFTER_SIZE && run->course == PE_MROPE_GRID && run->sounds == 0;
+    p->token += run->tokens;
+    p->highest = fmax(p->highest, run->start + most);
+    p->next = run->start + (by_size ? (double)wide : last + 1);
+}
+
+static pe_status place_run(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
+{
+    *run = (pe_mrope_place){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
+    pe_status status = count_tokens(p, from, run, why);
+    if (status == PE_OK && from->choice == PE_RUN_AUDIO_VIDEO)
+        status = check_chunks(p, run, why);
+    if (status != PE_OK)
+        return status;
+    double last;
+    const double most = reach(p, run, &last);
+    if (most > PE_TOKEN_RUN_MAX - p->next)
+        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
+                       "positions must stay below 2^31, and a run of %s goes beyond",
+                       pe_mrope_run_kinds[from->choice]);
+    go_on(p, run, most, last);
+    return PE_OK;
+}
+
+static placing start_placing(const pe_values *values)
+{
+    const bool timed = pe_values_present(values, "tokens_per_second");
+    const bool chunked = pe_values_present(values, "seconds_per_chunk");
+    const double speed = timed ? pe_values_real(values, "tokens_per_second") : 1;
+    const double chunk = chunked ? speed * pe_values_real(values, "seconds_per_chunk") : 0;
+    const pe_value *seconds = pe_values_find(values, "second_per_grid_ts");
+    return (placing){
+        .merge = (size_t)pe_values_int(values, "spatial_merge_size"),
+        .temporal_merge = (size_t)pe_values_int(values, "temporal_merge_size"),
+        .variant = pe_values_choice(values, "variant"),
+        .video_frames = pe_values_choice(values, "video_frames"),
+        .after = pe_values_choice(values, "after_grid"),
+        .image = pe_values_find(values, pe_mrope_run_grids[PE_RUN_IMAGE])->list,
+        .video = pe_values_find(values, pe_mrope_run_grids[PE_RUN_VIDEO])->list,
+        .seconds = seconds->present ? seconds->list : NULL,
+        .speed = speed,
+        .rounded = pe_values_choice(values, "dtype") == PE_POSITIONS_INT32,
+        .chunk = !chunked                   ? 0
+                 : chunk < 1                ? 1
+                 : chunk > PE_TOKEN_RUN_MAX ? PE_TOKEN_RUN_MAX
+                                            : (size_t)chunk,
+        .token = (size_t)pe_values_int(values, "left_padding"),
+    };
+}
+
+pe_status pe_mrope_placing_place(const pe_values *values, pe_mrope_places *s, pe_mrope_placed *out,
+                                 pe_problem *why)
+{
+    pe_problem mistake;
+    pe_status status = PE_OK;
+    placing p = start_placing(values);
+    const size_t left = p.token;
+    pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
+    s->n = runs->n;
+    s->rounded = p.rounded;
+    s->axes = p.variant == PE_VARIANT_XDROPE ? PE_GRID_ROW + 1 : PE_GRID_ROW;
+    for (size_t i = 0; i < runs->n; i++)
+        status = pe_problem_collect(status, place_run(&p, &runs->list[i], &s->run[i], &mistake),
+                                    &mistake, why);
+    s->tokens = p.token + (size_t)pe_values_int(values, "right_padding");
+    *out = (pe_mrope_placed){p.token - left, p.highest, p.overtaken};
+    return status;
+}
