@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "api/claim.h"
-#include "api/claim_array.h"
-#include "api/claim_shapes.h"
+#include "api/claim_json_values.h"
 #include "api/json_members.h"
 #include "api/json_string.h"
 #include "base/nearest.h"
@@ -18,72 +17,15 @@
  * looks at few: a body may have millions. */
 #define LOOKED_UP_MAX 128
 
-/* Members that are no parameters of the resource. */
-enum {
-    ENCODING,
-    CONFIG,
-    LAYER_TYPE,
-    TOLERANCE,
-    SEQ_AXIS,
-    TABLE,
-    BIAS,
-    SLOPES,
-    INPUTS,
-    ROTATED,
-    Q,
-    Q_ROTATED,
-    Q_EMBED,
-    K,
-    K_ROTATED,
-    K_EMBED,
-    PARAMETERS,
-    MEMBERS
-};
-
-static const char *const member_names[MEMBERS] = {[ENCODING] = "encoding",
-                                                  [CONFIG] = "config",
-                                                  [LAYER_TYPE] = "layer_type",
-                                                  [TOLERANCE] = "tolerance",
-                                                  [SEQ_AXIS] = "seq_axis",
-                                                  [TABLE] = "table",
-                                                  [BIAS] = "bias",
-                                                  [SLOPES] = "slopes",
-                                                  [INPUTS] = "inputs",
-                                                  [ROTATED] = "rotated",
-                                                  [Q] = "q",
-                                                  [Q_ROTATED] = "q_rotated",
-                                                  [Q_EMBED] = "q_embed",
-                                                  [K] = "k",
-                                                  [K_ROTATED] = "k_rotated",
-                                                  [K_EMBED] = "k_embed",
-                                                  [PARAMETERS] = "parameters"};
-
 /* Vectors before and after rotation, which go by several names. Each is a claim of its own. */
 static const struct vectors {
     size_t inputs, rotated[2];
-} vectors[] = {{INPUTS, {ROTATED, ROTATED}}, {Q, {Q_ROTATED, Q_EMBED}}, {K, {K_ROTATED, K_EMBED}}};
-
-/* The members of the body: ours, and those of the resource, which are read as its own bodies
- * are. */
-typedef struct body {
-    const pe_read_limits *limits;
-    pe_claim *claim;
-    pe_slice member[MEMBERS];
-    char encoding[64], layer_type[64]; /* "" when absent */
-    pe_buffer rest, nested;            /* the others, and those in parameters; comma after each */
-    pe_buffer configured;              /* the object of parameters that config says */
-    pe_slice dtype;                    /* as written, at either place */
-    bool has_positions, has_head_dim;
-    size_t looked_up; /* members, for what they may have meant */
-    pe_claim_shapes shapes;
-    pe_dtype element;       /* of tensors */
-    pe_status failed;       /* of the first mistake */
-    pe_problem *why;        /* the mistakes */
-    size_t inputs, rotated; /* members that hold the vectors */
-} body;
+} vectors[] = {{PE_CLAIM_INPUTS, {PE_CLAIM_ROTATED, PE_CLAIM_ROTATED}},
+               {PE_CLAIM_Q, {PE_CLAIM_Q_ROTATED, PE_CLAIM_Q_EMBED}},
+               {PE_CLAIM_K, {PE_CLAIM_K_ROTATED, PE_CLAIM_K_EMBED}}};
 
 /* A mistake does not end the reading: all are told at once. */
-static void note(body *b, pe_status status, const pe_problem *mistake)
+static void note(pe_claim_body *b, pe_status status, const pe_problem *mistake)
 {
     b->failed = pe_problem_collect(b->failed, status, mistake, b->why);
 }
@@ -91,7 +33,7 @@ static void note(body *b, pe_status status, const pe_problem *mistake)
 /* ---- members ---- */
 
 /* What has to be known before the resource reads its parameters. */
-static void peek(body *b, const char *key, pe_slice json)
+static void peek(pe_claim_body *b, const char *key, pe_slice json)
 {
     if (strcmp(key, "dtype") == 0)
         b->dtype = json;
@@ -101,7 +43,7 @@ static void peek(body *b, const char *key, pe_slice json)
 }
 
 /* A member for the resource to read. */
-static void pass_on(body *b, const char *key, pe_slice json, pe_buffer *to)
+static void pass_on(pe_claim_body *b, const char *key, pe_slice json, pe_buffer *to)
 {
     peek(b, key, json);
     pe_buffer_json_string(to, key);
@@ -113,7 +55,7 @@ static void pass_on(body *b, const char *key, pe_slice json, pe_buffer *to)
 /* Resources take a model's name beside their nested object only. */
 static pe_status nested_member(void *state, const char *key, pe_slice json, pe_problem *why)
 {
-    body *b = state;
+    pe_claim_body *b = state;
     const bool named = strcmp(key, "model") == 0 || strcmp(key, "layer_type") == 0;
     (void)why;
     pass_on(b, key, json, named ? &b->rest : &b->nested);
@@ -126,22 +68,22 @@ static const char *member_meant(const char *key)
     static const struct {
         const char *name;
         int member;
-    } called[] = {{"data", TABLE},
-                  {"actual", TABLE},
-                  {"tol", TOLERANCE},
-                  {"atol", TOLERANCE},
-                  {"rtol", TOLERANCE}};
+    } called[] = {{"data", PE_CLAIM_TABLE},
+                  {"actual", PE_CLAIM_TABLE},
+                  {"tol", PE_CLAIM_TOLERANCE},
+                  {"atol", PE_CLAIM_TOLERANCE},
+                  {"rtol", PE_CLAIM_TOLERANCE}};
     for (size_t i = 0; i < PE_LEN(called); i++)
         if (strcmp(key, called[i].name) == 0)
-            return member_names[called[i].member];
-    return pe_nearest_name(key, member_names, MEMBERS);
+            return pe_claim_member_names[called[i].member];
+    return pe_nearest_name(key, pe_claim_member_names, PE_CLAIM_MEMBERS);
 }
 
 static pe_status keep_member(void *state, const char *key, pe_slice json, pe_problem *why)
 {
-    body *b = state;
-    for (size_t m = 0; m < MEMBERS; m++)
-        if (strcmp(key, member_names[m]) == 0)
+    pe_claim_body *b = state;
+    for (size_t m = 0; m < PE_CLAIM_MEMBERS; m++)
+        if (strcmp(key, pe_claim_member_names[m]) == 0)
             return pe_query_keep(&b->member[m], key, json, why);
     const char *near = NULL;
     if (b->looked_up++ < LOOKED_UP_MAX)
@@ -155,18 +97,18 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
 
 static pe_status keep_or_note(void *state, const char *key, pe_slice json, pe_problem *why)
 {
-    body *b = state;
+    pe_claim_body *b = state;
     pe_problem mistake;
     (void)why;
     note(b, keep_member(state, key, json, &mistake), &mistake);
     return PE_OK;
 }
 
-static pe_status check_parameters(const body *b, pe_problem *why)
+static pe_status check_parameters(const pe_claim_body *b, pe_problem *why)
 {
-    if (b->member[PARAMETERS].text[0] != '{')
+    if (b->member[PE_CLAIM_PARAMETERS].text[0] != '{')
         return pe_fail(why, PE_INVALID_PARAMETER, "parameters", "parameters must be an object");
-    if (b->member[CONFIG].text == NULL)
+    if (b->member[PE_CLAIM_CONFIG].text == NULL)
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, "config",
                    "config takes the place of parameters; put positions beside config, and leave "
@@ -174,26 +116,27 @@ static pe_status check_parameters(const body *b, pe_problem *why)
 }
 
 /* Fails where the body itself is broken, whatever its members are. */
-static pe_status read_members(body *b, pe_slice text, pe_problem *why)
+static pe_status read_members(pe_claim_body *b, pe_slice text, pe_problem *why)
 {
     pe_problem mistake;
     pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, why);
-    if (b->member[CONFIG].text == NULL && b->member[LAYER_TYPE].text != NULL)
-        pass_on(b, member_names[LAYER_TYPE], b->member[LAYER_TYPE],
+    if (b->member[PE_CLAIM_CONFIG].text == NULL && b->member[PE_CLAIM_LAYER_TYPE].text != NULL)
+        pass_on(b, pe_claim_member_names[PE_CLAIM_LAYER_TYPE], b->member[PE_CLAIM_LAYER_TYPE],
                 &b->rest); /* of a model by name */
-    if (status != PE_OK || b->member[PARAMETERS].text == NULL)
+    if (status != PE_OK || b->member[PE_CLAIM_PARAMETERS].text == NULL)
         return status;
     status = check_parameters(b, &mistake);
     note(b, status, &mistake);
     return status != PE_OK ? PE_OK
-                           : pe_json_members_walk(b->member[PARAMETERS], b->limits->max_depth - 1,
-                                                  nested_member, b, why);
+                           : pe_json_members_walk(b->member[PE_CLAIM_PARAMETERS],
+                                                  b->limits->max_depth - 1, nested_member, b, why);
 }
 
-static pe_status read_text(const body *b, size_t member, char *out, size_t room, pe_problem *why)
+static pe_status read_text(const pe_claim_body *b, size_t member, char *out, size_t room,
+                           pe_problem *why)
 {
     const pe_slice json = b->member[member];
-    const char *name = member_names[member];
+    const char *name = pe_claim_member_names[member];
     char *text = NULL;
     out[0] = '\0';
     if (json.text == NULL)
@@ -209,10 +152,11 @@ static pe_status read_text(const body *b, size_t member, char *out, size_t room,
 
 /* ---- numbers ---- */
 
-static pe_status read_number(const body *b, size_t member, double low, double *out, pe_problem *why)
+static pe_status read_number(const pe_claim_body *b, size_t member, double low, double *out,
+                             pe_problem *why)
 {
     const pe_slice json = b->member[member];
-    const char *name = member_names[member];
+    const char *name = pe_claim_member_names[member];
     size_t used = 0;
     if (json.text == NULL)
         return PE_OK;
@@ -223,157 +167,28 @@ static pe_status read_number(const body *b, size_t member, double low, double *o
     return PE_OK;
 }
 
-static pe_status read_axis(const body *b, pe_problem *why)
+static pe_status read_axis(const pe_claim_body *b, pe_problem *why)
 {
     double axis = -2;
-    const pe_status status = read_number(b, SEQ_AXIS, -PE_MAX_DIMS, &axis, why);
+    const pe_status status = read_number(b, PE_CLAIM_SEQ_AXIS, -PE_MAX_DIMS, &axis, why);
     return status == PE_OK ? pe_claim_set_axis(b->claim, axis, why) : status;
-}
-
-/* ---- tensors ---- */
-
-static pe_status read_array(const body *b, pe_slice json, const char *place, pe_array *out,
-                            pe_problem *why)
-{
-    const pe_scan_wanted wanted = {place, b->element, b->limits->max_elements};
-    return pe_claim_array_read(json, &wanted, b->claim->resource->null_is_masked, out, why);
-}
-
-static pe_status add_upload(body *b, const char *name, const char *place, pe_slice json,
-                            pe_problem *why)
-{
-    pe_claim *claim = b->claim;
-    if (claim->n_uploads == PE_UPLOADS_MAX)
-        return pe_fail(why, PE_INVALID_PARAMETER, "table", "table has more than %d tensors",
-                       PE_UPLOADS_MAX);
-    for (size_t u = 0; u < claim->n_uploads; u++)
-        if (strcmp(claim->uploads[u].name, name) == 0)
-            return pe_query_fail_repeated(place, name, why);
-    pe_upload *upload = &claim->uploads[claim->n_uploads];
-    const pe_status status = read_array(b, json, place, &upload->array, why);
-    if (status != PE_OK)
-        return status;
-    snprintf(upload->name, sizeof upload->name, "%s", name);
-    claim->n_uploads++;
-    return PE_OK;
-}
-
-static pe_status table_member(void *state, const char *key, pe_slice json, pe_problem *why)
-{
-    char place[80];
-    snprintf(place, sizeof place, "table/%.64s", key);
-    return add_upload(state, key, place, json, why);
-}
-
-/* ---- vectors ---- */
-
-/* dtype as it will be read; what is wrong with it is said then. */
-static pe_dtype peeked_dtype(const body *b)
-{
-    pe_dtype dtype = PE_FLOAT32;
-    const pe_slice json = b->dtype; /* with its quotes */
-    if (json.bytes < 2 || !pe_dtype_find((pe_slice){json.text + 1, json.bytes - 2}, &dtype))
-        return PE_FLOAT32;
-    return dtype == PE_INT32 ? PE_FLOAT32 : dtype;
-}
-
-static pe_stored stored_of(const char *name, const pe_array *array)
-{
-    pe_stored tensor = {.dtype = array->dtype,
-                        .shape = array->shape,
-                        .elements = array->elements,
-                        .data = array->data};
-    snprintf(tensor.name, sizeof tensor.name, "%s", name);
-    return tensor;
-}
-
-static void read_shapes_of_vectors(body *b)
-{
-    pe_claim *claim = b->claim;
-    pe_stored tensor[] = {stored_of("inputs", &claim->inputs),
-                          stored_of("rotated", &claim->uploads[0].array)};
-    pe_stored_list list = {tensor, PE_LEN(tensor), PE_LEN(tensor)};
-    if (claim->n_uploads == 1 && claim->inputs.elements > 0)
-        pe_claim_shapes_read(&b->shapes, &claim->resource, &list);
-}
-
-static void read_shapes_of_tables(body *b)
-{
-    pe_claim *claim = b->claim;
-    pe_stored tensor[PE_UPLOADS_MAX];
-    pe_stored_list list = {tensor, PE_UPLOADS_MAX, claim->n_uploads};
-    for (size_t u = 0; u < claim->n_uploads; u++)
-        tensor[u] = stored_of(claim->uploads[u].name, &claim->uploads[u].array);
-    pe_claim_shapes_read(&b->shapes, &claim->resource, &list);
-    for (size_t u = 0; u < claim->n_uploads; u++) {
-        pe_upload *upload = &claim->uploads[u];
-        snprintf(upload->name, sizeof upload->name, "%.63s", tensor[u].name);
-        upload->array.shape = tensor[u].shape;
-        upload->array.elements = tensor[u].elements;
-    }
-}
-
-/* The tensors are read before the parameters, which they tell some of. */
-static pe_status read_shapes(body *b, size_t holder, pe_problem *why)
-{
-    pe_claim *claim = b->claim;
-    pe_claim_shapes *shapes = &b->shapes;
-    if (holder == b->rotated)
-        read_shapes_of_vectors(b);
-    else
-        read_shapes_of_tables(b);
-    for (size_t a = 0; a < shapes->n_added; a++) {
-        const pe_claim_added *added = &shapes->added[a];
-        pe_buffer_format(&b->rest, added->is_text ? "\"%s\":\"%s\"," : "\"%s\":%s,", added->name,
-                         added->value);
-    }
-    claim->said = shapes->said;
-    shapes->said = (pe_buffer){0};
-    return claim->said.failed ? pe_fail_memory(why) : PE_OK;
-}
-
-/* Vectors tell their head_dim and how many positions there are. */
-static pe_status read_inputs(body *b, pe_problem *why)
-{
-    pe_claim *claim = b->claim;
-    if (b->member[b->inputs].text == NULL || b->member[b->rotated].text == NULL)
-        return PE_OK;
-    const char *name = member_names[b->inputs];
-    b->element = peeked_dtype(b);
-    pe_status status = read_array(b, b->member[b->inputs], name, &claim->inputs, why);
-    if (status != PE_OK)
-        return status;
-    const pe_shape *shape = &claim->inputs.shape;
-    const int64_t axis = pe_claim_axis(claim, shape);
-    if (claim->inputs.elements == 0 || shape->ndim < 2)
-        return pe_fail(why, PE_INVALID_PARAMETER, name,
-                       "%s must have channels along the last axis and tokens along another", name);
-    if (axis < 0 || axis + 1 >= (int64_t)shape->ndim)
-        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                       "seq_axis must name an axis of %s before the last, got %lld", name,
-                       (long long)claim->seq_axis);
-    if (!b->has_head_dim && b->member[CONFIG].text == NULL)
-        pe_buffer_format(&b->rest, "\"head_dim\":%zu,", shape->dim[shape->ndim - 1]);
-    if (!b->has_positions)
-        pe_buffer_format(&b->rest, "\"positions\":\"0:%zu\",", shape->dim[axis]);
-    return PE_OK;
 }
 
 /* ---- parameters ---- */
 
-static pe_status set_resource(body *b, const char *encoding, pe_problem *why)
+static pe_status set_resource(pe_claim_body *b, const char *encoding, pe_problem *why)
 {
-    return pe_claim_set_resource(b->claim, encoding, b->member[SLOPES].text != NULL, why);
+    return pe_claim_set_resource(b->claim, encoding, b->member[PE_CLAIM_SLOPES].text != NULL, why);
 }
 
 /* The parameters of a model's layers, and the table they belong to. */
-static pe_status read_config(body *b, pe_problem *why)
+static pe_status read_config(pe_claim_body *b, pe_problem *why)
 {
     pe_model *model;
     const pe_model_layers *layers;
-    const pe_slice json = b->member[CONFIG];
+    const pe_slice json = b->member[PE_CLAIM_CONFIG];
     pe_claim_shapes_saw(&b->shapes, "model", json);
-    pe_status status = read_text(b, LAYER_TYPE, b->layer_type, sizeof b->layer_type, why);
+    pe_status status = read_text(b, PE_CLAIM_LAYER_TYPE, b->layer_type, sizeof b->layer_type, why);
     if (status != PE_OK)
         return status;
     status = pe_claim_read_config(json, b->layer_type, &model, &layers, why);
@@ -394,7 +209,7 @@ static void put_nested(const pe_buffer *members, pe_buffer *out)
 }
 
 /* The resource's own body: its parameters as "parameters", and what stood beside them. */
-static void put_body(const body *b, pe_buffer *out)
+static void put_body(const pe_claim_body *b, pe_buffer *out)
 {
     pe_buffer_str(out, "{");
     if (b->rest.bytes > 0)
@@ -408,7 +223,7 @@ static void put_body(const body *b, pe_buffer *out)
     out->failed |= b->rest.failed || b->nested.failed || b->configured.failed;
 }
 
-static pe_status read_values(body *b, pe_problem *why)
+static pe_status read_values(pe_claim_body *b, pe_problem *why)
 {
     pe_query query;
     pe_problem mistake;
@@ -431,7 +246,7 @@ static pe_status read_values(body *b, pe_problem *why)
 }
 
 /* The mistakes of the parameters' plan, beside those that were told. */
-static void plan_refused(body *b)
+static void plan_refused(pe_claim_body *b)
 {
     pe_problem all;
     pe_plan none = {0};
@@ -446,39 +261,40 @@ static void plan_refused(body *b)
 }
 
 /* The members that are single values. */
-static void read_scalars(body *b)
+static void read_scalars(pe_claim_body *b)
 {
     pe_problem mistake;
-    note(b, read_text(b, ENCODING, b->encoding, sizeof b->encoding, &mistake), &mistake);
+    note(b, read_text(b, PE_CLAIM_ENCODING, b->encoding, sizeof b->encoding, &mistake), &mistake);
     note(b, read_axis(b, &mistake), &mistake);
-    note(b, read_number(b, TOLERANCE, 0, &b->claim->tolerance, &mistake), &mistake);
+    note(b, read_number(b, PE_CLAIM_TOLERANCE, 0, &b->claim->tolerance, &mistake), &mistake);
 }
 
-static pe_status read_resource(body *b, pe_problem *why)
+static pe_status read_resource(pe_claim_body *b, pe_problem *why)
 {
-    return b->member[CONFIG].text != NULL ? read_config(b, why) : set_resource(b, b->encoding, why);
+    return b->member[PE_CLAIM_CONFIG].text != NULL ? read_config(b, why)
+                                                   : set_resource(b, b->encoding, why);
 }
 
 /* The one member that holds the numbers. */
-static pe_status find_holder(const body *b, size_t *out, pe_problem *why)
+static pe_status find_holder(const pe_claim_body *b, size_t *out, pe_problem *why)
 {
-    const size_t holders[] = {TABLE, BIAS, SLOPES, b->rotated};
-    const char *inputs = member_names[b->inputs];
-    size_t found = MEMBERS;
+    const size_t holders[] = {PE_CLAIM_TABLE, PE_CLAIM_BIAS, PE_CLAIM_SLOPES, b->rotated};
+    const char *inputs = pe_claim_member_names[b->inputs];
+    size_t found = PE_CLAIM_MEMBERS;
     for (size_t h = 0; h < PE_LEN(holders); h++) {
         if (b->member[holders[h]].text == NULL)
             continue;
-        if (found != MEMBERS)
-            return pe_fail(why, PE_INVALID_PARAMETER, member_names[holders[h]],
-                           "%s does not go with %s: verify one at a time", member_names[holders[h]],
-                           member_names[found]);
+        if (found != PE_CLAIM_MEMBERS)
+            return pe_fail(why, PE_INVALID_PARAMETER, pe_claim_member_names[holders[h]],
+                           "%s does not go with %s: verify one at a time",
+                           pe_claim_member_names[holders[h]], pe_claim_member_names[found]);
         found = holders[h];
     }
-    if (found == MEMBERS && b->member[b->inputs].text != NULL)
-        return pe_fail(why, PE_MISSING_PARAMETER, member_names[b->rotated],
+    if (found == PE_CLAIM_MEMBERS && b->member[b->inputs].text != NULL)
+        return pe_fail(why, PE_MISSING_PARAMETER, pe_claim_member_names[b->rotated],
                        "%s is required with %s: the same vectors, rotated",
-                       member_names[b->rotated], inputs);
-    if (found == MEMBERS)
+                       pe_claim_member_names[b->rotated], inputs);
+    if (found == PE_CLAIM_MEMBERS)
         return pe_fail(why, PE_MISSING_PARAMETER, "table",
                        "table is required: the numbers to verify (or bias, slopes, inputs and "
                        "rotated, or q and q_rotated)");
@@ -486,69 +302,43 @@ static pe_status find_holder(const body *b, size_t *out, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status check_inputs(const body *b, size_t holder, pe_problem *why)
+static pe_status check_inputs(const pe_claim_body *b, size_t holder, pe_problem *why)
 {
-    const char *name = member_names[b->inputs];
+    const char *name = pe_claim_member_names[b->inputs];
     const bool inputs = b->member[b->inputs].text != NULL;
     if (holder == b->rotated && !inputs)
         return pe_fail(why, PE_MISSING_PARAMETER, name,
                        "%s is required with %s: the vectors before rotation", name,
-                       member_names[holder]);
+                       pe_claim_member_names[holder]);
     if (holder != b->rotated && inputs)
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s does not go with %s", name,
-                       member_names[holder]);
-    if (holder != b->rotated && b->member[SEQ_AXIS].text != NULL)
+                       pe_claim_member_names[holder]);
+    if (holder != b->rotated && b->member[PE_CLAIM_SEQ_AXIS].text != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
                        "seq_axis is an axis of inputs and does not go with %s",
-                       member_names[holder]);
+                       pe_claim_member_names[holder]);
     return PE_OK;
 }
 
-static pe_status read_tensors(body *b, size_t holder, pe_problem *why)
-{
-    const pe_slice json = b->member[holder];
-    if (holder == TABLE && json.text[0] == '{')
-        return pe_json_members_walk(json, b->limits->max_depth - 1, table_member, b, why);
-    return add_upload(b, holder == b->rotated ? "rotated" : "", member_names[holder], json, why);
-}
-
-/* Is int32 the default, which the body has, or nothing else is there? */
-static bool is_whole(const body *b, const char *const *dtypes)
-{
-    static const char told[] = "\"float32\"";
-    return strcmp(dtypes[0], "int32") == 0 && (dtypes[1] == NULL || !pe_slice_is(b->dtype, told));
-}
-
-/* The element type as pe_query_dtype will tell it, once the parameters are read. */
-static pe_dtype element_of(const body *b)
-{
-    const pe_param_set *const *sets = b->claim->resource->param_sets;
-    for (size_t s = 0; sets[s] != NULL; s++)
-        for (size_t r = 0; r < sets[s]->n; r++)
-            if (strcmp(sets[s]->rows[r].name, "dtype") == 0)
-                return is_whole(b, sets[s]->rows[r].choices) ? PE_INT32 : peeked_dtype(b);
-    return PE_FLOAT64;
-}
-
 /* One alone of the vectors and those rotated does not tell what the other says. */
-static bool has_pair(const body *b)
+static bool has_pair(const pe_claim_body *b)
 {
     return (b->member[b->inputs].text == NULL) == (b->member[b->rotated].text == NULL);
 }
 
 /* What is claimed of the numbers, then the numbers. */
-static void read_claim(body *b, size_t holder)
+static void read_claim(pe_claim_body *b, size_t holder)
 {
     pe_problem mistake;
     pe_status tensors = PE_OK;
     pe_problem of_tensors;
-    const pe_status inputs = read_inputs(b, &mistake);
+    const pe_status inputs = pe_claim_values_read_inputs(b, &mistake);
     note(b, inputs, &mistake);
-    b->element = element_of(b);
-    if (holder < MEMBERS && !pe_status_is_ours(b->failed))
-        tensors = read_tensors(b, holder, &of_tensors);
+    b->element = pe_claim_values_element(b);
+    if (holder < PE_CLAIM_MEMBERS && !pe_status_is_ours(b->failed))
+        tensors = pe_claim_values_read_tensors(b, holder, &of_tensors);
     if (tensors == PE_OK)
-        note(b, read_shapes(b, holder, &mistake), &mistake);
+        note(b, pe_claim_values_read_shapes(b, holder, &mistake), &mistake);
     if (inputs == PE_OK && has_pair(b))
         note(b, read_values(b, &mistake), &mistake);
     note(b, tensors, &of_tensors);
@@ -557,7 +347,7 @@ static void read_claim(body *b, size_t holder)
 }
 
 /* Of no resource, dtype can be read alone. */
-static pe_status check_dtype(const body *b, pe_problem *why)
+static pe_status check_dtype(const pe_claim_body *b, pe_problem *why)
 {
     static const pe_resource any = {.path = "/v1/verify", .param_sets = {&pe_params_dtype}};
     pe_buffer text = {0};
@@ -575,9 +365,9 @@ static pe_status check_dtype(const body *b, pe_problem *why)
 }
 
 /* What does not depend on a mistake is read nevertheless. */
-static void read_all(body *b)
+static void read_all(pe_claim_body *b)
 {
-    size_t holder = MEMBERS;
+    size_t holder = PE_CLAIM_MEMBERS;
     pe_problem mistake;
     read_scalars(b);
     const pe_status resource = read_resource(b, &mistake);
@@ -593,7 +383,7 @@ static void read_all(body *b)
 }
 
 /* The vectors from row `from` on that the body has a member of. */
-static size_t find_vectors(const body *b, size_t from)
+static size_t find_vectors(const pe_claim_body *b, size_t from)
 {
     while (from < PE_LEN(vectors) && b->member[vectors[from].inputs].text == NULL &&
            b->member[vectors[from].rotated[0]].text == NULL &&
@@ -602,18 +392,18 @@ static size_t find_vectors(const body *b, size_t from)
     return from;
 }
 
-static void choose_vectors(body *b, size_t which, bool several)
+static void choose_vectors(pe_claim_body *b, size_t which, bool several)
 {
     const struct vectors *of = &vectors[which];
     b->inputs = of->inputs;
     b->rotated = of->rotated[b->member[of->rotated[0]].text == NULL &&
                              b->member[of->rotated[1]].text != NULL];
     if (several)
-        snprintf(b->claim->sent, sizeof b->claim->sent, "%s, %s", member_names[b->inputs],
-                 member_names[b->rotated]);
+        snprintf(b->claim->sent, sizeof b->claim->sent, "%s, %s", pe_claim_member_names[b->inputs],
+                 pe_claim_member_names[b->rotated]);
 }
 
-static void body_free(body *b)
+static void body_free(pe_claim_body *b)
 {
     pe_buffer_free(&b->rest);
     pe_buffer_free(&b->nested);
@@ -626,7 +416,11 @@ static pe_status parse_one(pe_slice json, const pe_read_limits *limits, size_t *
 {
     pe_claim claim = PE_CLAIM_EMPTY;
     pe_problem broken;
-    body b = {.limits = limits, .claim = &claim, .why = why, .inputs = INPUTS, .rotated = ROTATED};
+    pe_claim_body b = {.limits = limits,
+                       .claim = &claim,
+                       .why = why,
+                       .inputs = PE_CLAIM_INPUTS,
+                       .rotated = PE_CLAIM_ROTATED};
     pe_status status = read_members(&b, json, &broken);
     const size_t which = find_vectors(&b, *from), next = find_vectors(&b, which + 1);
     if (which < PE_LEN(vectors))
