@@ -55,9 +55,14 @@ static pe_status read_raw(const pe_binary_body *body, size_t max_elements, pe_st
 static pe_status read_npy(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
                           pe_problem *why)
 {
+    const pe_slice file = {body->data, body->bytes};
     out->n = 1;
-    return pe_npy_file_begin((pe_slice){body->data, body->bytes}, body->bytes + body->awaited,
-                             max_elements, out->tensor, why);
+    if (!pe_npz_file_is(file))
+        return pe_npy_file_begin(file, body->bytes + body->awaited, max_elements, out->tensor, why);
+    out->n = 0;
+    return body->awaited == 0 ? pe_npz_file_read(file, max_elements, out, why)
+                              : pe_fail(why, PE_INVALID_PARAMETER, "",
+                                        "a zip file is read when all of it is there");
 }
 
 static pe_status read_safetensors(const pe_binary_body *body, size_t max_elements,
@@ -74,7 +79,7 @@ static pe_status check_types(const pe_stored_list *tensors, pe_problem *why)
         status = tensors->tensor[t].dtype == PE_DTYPES
                      ? pe_fail(why, PE_INVALID_PARAMETER, "",
                                "the element type of tensor %s must be one of F32, F64, F16, BF16, "
-                               "I32",
+                               "I32, I64",
                                tensors->tensor[t].name)
                      : pe_stored_check_real(&tensors->tensor[t], why);
     return status;

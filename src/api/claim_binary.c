@@ -8,6 +8,7 @@
 #include "api/claim.h"
 #include "api/claim_groups.h"
 #include "api/claim_shapes.h"
+#include "api/tensor_rows.h"
 #include "text/scan.h"
 
 /* Parameters that are not the resource's. */
@@ -150,11 +151,12 @@ static pe_status fail_begun(pe_problem *why)
     return pe_fail(why, PE_INVALID_PARAMETER, "table", "the table is read when all of it is there");
 }
 
-static bool is_rows(const pe_stored *tensor)
+static bool is_rows(const pe_stored *tensor, pe_tensor_rows *rows)
 {
-    const size_t *dim = tensor->shape.dim;
-    return tensor->dtype != PE_DTYPES && tensor->shape.ndim == 2 && dim[0] >= 2 && dim[1] >= 2 &&
-           !tensor->fortran && !tensor->is_complex;
+    return tensor->dtype != PE_DTYPES && tensor->shape.ndim >= 2 &&
+           pe_tensor_rows_read(tensor, 1, rows) && rows->n >= 2 &&
+           rows->width >= (tensor->shape.ndim == 2 ? 2 : 3) && /* two may be a complex number */
+           !tensor->fortran && !tensor->swapped && !tensor->wide && !tensor->is_complex;
 }
 
 /* Tensors of rows, of which two rows are there, or are waited for: one tensor, or cosines and
@@ -168,11 +170,12 @@ static pe_status begin_rows(reading *r, const pe_binary_body *body, pe_problem *
     size_t needed = r->tensors.n > 0 ? 0 : SIZE_MAX;
     for (size_t t = 0; t < r->tensors.n; t++) {
         const size_t first = (size_t)(tensor[t].data - (const unsigned char *)body->data);
-        const size_t two = 2 * tensor[t].shape.dim[1] * pe_dtype_bytes(tensor[t].dtype);
-        if (!is_rows(&tensor[t]) ||
+        pe_tensor_rows rows;
+        if (!is_rows(&tensor[t], &rows) ||
             (r->tensors.n > 1 && !pe_claim_are_cosines_and_sines(&r->tensors)))
             return fail_begun(why);
-        needed = first + two > needed ? first + two : needed;
+        const size_t two = first + 2 * rows.width * pe_stored_size(&tensor[t]);
+        needed = two > needed ? two : needed;
     }
     if (needed <= body->bytes)
         return PE_OK;
@@ -265,7 +268,7 @@ static pe_status check_type(const pe_stored *from, pe_dtype dtype, pe_problem *w
     if (from->dtype == PE_DTYPES)
         return pe_fail(
             why, PE_INVALID_PARAMETER, "",
-            "the element type of tensor%s%s must be one of F32, F64, F16, BF16, I32, C64",
+            "the element type of tensor%s%s must be one of F32, F64, F16, BF16, I32, I64, C64",
             from->name[0] != '\0' ? " " : "", from->name);
     if (dtype == PE_INT32 && from->dtype != PE_INT32)
         return pe_fail(why, PE_INVALID_PARAMETER, "dtype",

@@ -130,7 +130,8 @@ static pe_claim_group gather(pe_stored_list *list, size_t first, pe_claim_family
 
 static bool is_same(const pe_stored *a, const pe_stored *b)
 {
-    return a->dtype == b->dtype && a->bytes == b->bytes && memcmp(a->data, b->data, a->bytes) == 0;
+    return a->dtype == b->dtype && a->swapped == b->swapped && a->wide == b->wide &&
+           a->bytes == b->bytes && memcmp(a->data, b->data, a->bytes) == 0;
 }
 
 /* One of the first `used` tensors that has the name of another module's. */

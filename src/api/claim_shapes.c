@@ -224,9 +224,7 @@ static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const p
 /* The squared length of two numbers. */
 static double length_of(const pe_stored *tensor, size_t a, size_t b)
 {
-    const size_t bytes = pe_dtype_bytes(tensor->dtype);
-    const double x = pe_dtype_load(tensor->dtype, tensor->data + a * bytes);
-    const double y = pe_dtype_load(tensor->dtype, tensor->data + b * bytes);
+    const double x = pe_stored_number(tensor, a), y = pe_stored_number(tensor, b);
     return x * x + y * y;
 }
 
@@ -248,7 +246,7 @@ static double length_misses(const pe_stored *in, const pe_stored *out, bool halv
 static bool can_be_read(const pe_stored *tensor)
 {
     return tensor->shape.ndim >= 2 && tensor->shape.dim[tensor->shape.ndim - 1] % 2 == 0 &&
-           tensor->elements > 0 && !tensor->fortran && tensor->there == 0;
+           tensor->elements > 0 && tensor->there == 0;
 }
 
 /* A rotation keeps the lengths of its pairs, up to one factor for all: that of the first vectors'

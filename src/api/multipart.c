@@ -97,6 +97,7 @@ static bool ends_with(const char *text, const char *end)
 static const char *tensors_of(const part *p)
 {
     static const char *const types[][2] = {{".npy", "application/x-npy"},
+                                           {".npz", "application/x-npy"},
                                            {".safetensors", "application/vnd.safetensors"}};
     for (size_t t = 0; t < PE_LEN(types); t++)
         if (ends_with(p->file, types[t][0]) || strcmp(p->type, types[t][1]) == 0)
@@ -133,7 +134,7 @@ static pe_status take_tensors(const part *p, const char *type, pe_multipart *out
     if (to->data != NULL && (to->media_type != type || strcmp(type, "application/x-npy") != 0 ||
                              to->n_parts == PE_BINARY_BODY_TENSORS_MAX))
         return broken("two parts are files of tensors; up to 16 files .npy may come, or one file "
-                      ".safetensors",
+                      ".npz or .safetensors",
                       why);
     if (to->data == NULL) {
         to->media_type = type;
@@ -159,8 +160,9 @@ static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
     if (type != NULL)
         return take_tensors(p, type, out, why);
     if (p->file[0] != '\0' || p->name[0] == '\0')
-        return broken("a file must end in .npy, .safetensors or .json, and a part must have a name",
-                      why);
+        return broken(
+            "a file must end in .npy, .npz, .safetensors or .json, and a part must have a name",
+            why);
     if (p->data.bytes > PARAMETER_MAX)
         return broken("a parameter has more than 65536 bytes", why);
     put_parameter(p, &out->query);
@@ -208,8 +210,9 @@ pe_status pe_multipart_read(const char *content_type, pe_slice body, pe_multipar
     if (status == PE_OK && out->query.failed)
         status = pe_fail_memory(why);
     if (status == PE_OK && out->tensors.data == NULL)
-        status = pe_fail(why, PE_MISSING_PARAMETER, "table",
-                         "a form must have a part with the tensors: a file .npy or .safetensors");
+        status =
+            pe_fail(why, PE_MISSING_PARAMETER, "table",
+                    "a form must have a part with the tensors: a file .npy, .npz or .safetensors");
     if (status != PE_OK)
         pe_buffer_free(&out->query);
     return status;

@@ -28,8 +28,7 @@ bool pe_tensor_rows_read(const pe_stored *tensor, size_t last_axes, pe_tensor_ro
 
 double pe_tensor_rows_at(const pe_tensor_rows *r, size_t row, size_t column)
 {
-    const size_t e = r->tensor->fortran ? row + r->n * column : row * r->width + column;
-    return pe_dtype_load(r->tensor->dtype, r->tensor->data + e * pe_dtype_bytes(r->tensor->dtype));
+    return pe_stored_number(r->tensor, row * r->width + column);
 }
 
 /* Rows that are looked at. */
@@ -39,7 +38,7 @@ double pe_tensor_rows_at(const pe_tensor_rows *r, size_t row, size_t column)
 static size_t known(const pe_tensor_rows *r)
 {
     const size_t there = r->tensor->there;
-    return there == 0 ? r->n : there / (r->width * pe_dtype_bytes(r->tensor->dtype));
+    return there == 0 ? r->n : there / (r->width * pe_stored_size(r->tensor));
 }
 
 static size_t looked_at(const pe_tensor_rows *r, size_t k)
@@ -156,7 +155,7 @@ bool pe_tensor_rows_are_doubled(const pe_tensor_rows *r, bool halves)
 
 void pe_tensor_halve(pe_stored *tensor, const pe_tensor_rows *r, bool halves)
 {
-    const size_t each = pe_dtype_bytes(tensor->dtype), half = r->width / 2;
+    const size_t each = pe_stored_size(tensor), half = r->width / 2;
     unsigned char *data = (unsigned char *)(uintptr_t)tensor->data; /* the body's, or the claim's */
     for (size_t k = 0; k < r->n; k++)
         for (size_t i = 0; i < half; i++)

@@ -128,15 +128,18 @@ static bool parse_header(cursor *c, npy_header *out)
 static bool read_type(const char *descr, pe_stored *out)
 {
     static const struct {
-        const char *descr;
+        const char *type; /* behind the order of its bytes */
         pe_dtype dtype;
-        bool is_complex;
-    } known[] = {{"<f4", PE_FLOAT32, false}, {"<f8", PE_FLOAT64, false},
-                 {"<f2", PE_FLOAT16, false}, {"<i4", PE_INT32, false},
-                 {"<c8", PE_FLOAT32, true},  {"<c16", PE_FLOAT64, true}};
-    for (size_t i = 0; i < PE_LEN(known); i++)
-        if (strcmp(known[i].descr, descr) == 0) {
+        bool is_complex, wide;
+    } known[] = {{"f4", PE_FLOAT32, false, false}, {"f8", PE_FLOAT64, false, false},
+                 {"f2", PE_FLOAT16, false, false}, {"i4", PE_INT32, false, false},
+                 {"i8", PE_INT32, false, true},    {"c8", PE_FLOAT32, true, false},
+                 {"c16", PE_FLOAT64, true, false}};
+    out->swapped = descr[0] == '>';
+    for (size_t i = 0; i < PE_LEN(known) && (out->swapped || descr[0] == '<'); i++)
+        if (strcmp(known[i].type, descr + 1) == 0) {
             out->dtype = known[i].dtype;
+            out->wide = known[i].wide;
             return !known[i].is_complex || pe_stored_split_complex(out);
         }
     return false;
@@ -177,10 +180,11 @@ pe_status pe_npy_file_begin(pe_slice head, size_t bytes, size_t max_elements, pe
     pe_stored tensor = {
         .shape = header.shape, .fortran = header.fortran, .data = (const unsigned char *)end};
     if (!read_type(header.descr, &tensor))
-        return pe_fail(why, PE_INVALID_PARAMETER, "",
-                       "the NumPy element type must be one of <f4, <f8, <f2, <i4, <c8; got \"%s\": "
-                       "convert it, as by .astype('<%s4')",
-                       header.descr, strpbrk(header.descr, "iub") != NULL ? "i" : "f");
+        return pe_fail(
+            why, PE_INVALID_PARAMETER, "",
+            "the NumPy element type must be one of f4, f8, f2, i4, i8, c8, c16 behind < or >; "
+            "got \"%s\": convert it, as by .astype('<%s4')",
+            header.descr, strpbrk(header.descr, "iub") != NULL ? "i" : "f");
     status = pe_stored_check_size(&tensor, "the NumPy header", bytes - (size_t)(end - head.text),
                                   max_elements, why);
     if (status == PE_OK)

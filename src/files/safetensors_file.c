@@ -68,9 +68,12 @@ static pe_status read_tensor(const char *name, const json_t *row, const numbers 
         return broken("no shape of at most 8 sizes for tensor", name, why);
     if (!read_dtype(json_object_get(row, "dtype"), &out->dtype))
         return broken("no dtype for tensor", name, why);
-    if (strcmp(json_string_value(json_object_get(row, "dtype")), "C64") == 0 &&
-        pe_stored_split_complex(out))
+    const char *type = json_string_value(json_object_get(row, "dtype"));
+    if (strcmp(type, "C64") == 0 && pe_stored_split_complex(out))
         out->dtype = PE_FLOAT32;
+    out->wide = strcmp(type, "I64") == 0;
+    if (out->wide)
+        out->dtype = PE_INT32;
     if (json_array_size(offsets) != 2 || !take_size(json_array_get(offsets, 0), &begin) ||
         !take_size(json_array_get(offsets, 1), &end) || begin > end || end > from->bytes)
         return broken("no data_offsets inside the file for tensor", name, why);

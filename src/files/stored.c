@@ -17,23 +17,25 @@ pe_status pe_stored_check_real(const pe_stored *tensor, pe_problem *why)
                          "axis of 2");
 }
 
-/* A file whose first axis runs fastest keeps both parts of a number together: the last axis does
- * there what no order of axes says. */
 bool pe_stored_split_complex(pe_stored *tensor)
 {
-    if (tensor->shape.ndim == PE_MAX_DIMS || (tensor->fortran && tensor->shape.ndim > 1))
+    if (tensor->shape.ndim == PE_MAX_DIMS)
         return false;
-    tensor->fortran = false;
     tensor->is_complex = true;
     tensor->shape.dim[tensor->shape.ndim++] = 2;
     return true;
+}
+
+size_t pe_stored_size(const pe_stored *tensor)
+{
+    return tensor->wide ? sizeof(int64_t) : pe_dtype_bytes(tensor->dtype);
 }
 
 pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes,
                                size_t max_elements, pe_problem *why)
 {
     size_t elements = 0, needed = 0;
-    const size_t size = pe_dtype_bytes(tensor->dtype);
+    const size_t size = pe_stored_size(tensor);
     if (!pe_array_elements(&tensor->shape, &elements) || elements > max_elements) {
         pe_fail(why, PE_TOO_MANY_ELEMENTS, "", "%s names more than %zu elements", what,
                 max_elements);
@@ -44,28 +46,56 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
     if (!pe_size_mul(elements, size, &needed) || needed != bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "%s names %zu elements of %s, which take %zu bytes, got %zu bytes", what,
-                       elements, pe_dtype_name(tensor->dtype), needed, bytes);
+                       elements, tensor->wide ? "int64" : pe_dtype_name(tensor->dtype), needed,
+                       bytes);
     tensor->elements = elements;
     tensor->bytes = bytes;
     return PE_OK;
 }
 
+/* A number of the file, its bytes in our order. */
+static uint64_t bits_at(const pe_stored *from, const unsigned char *at)
+{
+    uint64_t bits = 0;
+    const size_t size = pe_stored_size(from);
+    memcpy(&bits, at, size);
+    return from->swapped ? __builtin_bswap64(bits) >> (64 - 8 * size) : bits;
+}
+
+/* Numbers next to each other, bit for bit but for the order of their bytes. Of wide ones, which
+ * have been checked, the low half. */
+static void copy_run(const pe_stored *from, const unsigned char *in, size_t n, void *out)
+{
+    const size_t size = pe_stored_size(from), out_size = pe_dtype_bytes(from->dtype);
+    if (!from->swapped && !from->wide) {
+        memcpy(out, in, n * size);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = bits_at(from, in + i * size);
+        memcpy((char *)out + i * out_size, &bits, out_size);
+    }
+}
+
 /* Numbers that are doubles on their way from one type to another. */
 #define WIDE ((size_t)512)
 
-/* Numbers next to each other, each rounded once. */
-static void convert_run(pe_dtype from, const unsigned char *in, size_t n, pe_dtype to, char *out)
+/* The same, each rounded once. */
+static void convert_run(const pe_stored *from, const unsigned char *in, size_t n, pe_dtype to,
+                        char *out)
 {
-    const size_t in_size = pe_dtype_bytes(from), out_size = pe_dtype_bytes(to);
-    if (from == to) {
-        memcpy(out, in, n * in_size);
+    const size_t in_size = pe_stored_size(from), out_size = pe_dtype_bytes(to);
+    if (from->dtype == to) {
+        copy_run(from, in, n, out);
         return;
     }
     const pe_kernels *kernels = pe_kernels_get();
     double wide[WIDE];
+    unsigned char ours[sizeof wide];
     for (size_t i = 0, some; i < n; i += some) {
         some = pe_size_min(WIDE, n - i);
-        kernels->widen(from, in + i * in_size, some, wide);
+        copy_run(from, in + i * in_size, some, ours);
+        kernels->widen(from->dtype, ours, some, wide);
         kernels->narrow(to, wide, some, out + i * out_size);
     }
 }
@@ -78,7 +108,8 @@ static void convert_run(pe_dtype from, const unsigned char *in, size_t n, pe_dty
  *     h + front * (t as the file counts)   of the file,
  *     t + back * (h as rows count)         of the array,
  *
- * so that a square of neighbours in h and in t is a few runs on either side.
+ * so that a square of neighbours in h and in t is a few runs on either side. Both parts of a
+ * complex number are one element.
  */
 
 /* Neighbours in h, and in t. */
@@ -139,7 +170,7 @@ static size_t cut_of(const pe_shape *shape, size_t elements, size_t *front)
 /* A square of elements: n_h neighbours in h by n_t in t, at the file's offsets of the latter. */
 typedef struct square {
     size_t n_h, n_t, offset[SQUARE];
-    unsigned char at[SQUARE * SQUARE * sizeof(double)]; /* at[h][t] */
+    unsigned char at[SQUARE * SQUARE * 2 * sizeof(double)]; /* at[h][t] */
 } square;
 
 /* at[h][t] = in[h + offset[t]], elements of `size` bytes. */
@@ -156,19 +187,36 @@ static void gather_any(const unsigned char *in, size_t size, square *s)
         gather(in, 2, s);
     else if (size == 4)
         gather(in, 4, s);
-    else
+    else if (size == 8)
         gather(in, 8, s);
+    else
+        gather(in, 16, s);
+}
+
+static size_t parts_of(const pe_stored *tensor)
+{
+    return tensor->is_complex ? 2 : 1;
+}
+
+/* Without the axis of the parts. */
+static pe_shape axes_of(const pe_stored *tensor)
+{
+    pe_shape shape = tensor->shape;
+    shape.ndim -= tensor->is_complex;
+    return shape;
 }
 
 static void convert_fortran(const pe_stored *from, pe_array *to)
 {
-    const size_t size = pe_dtype_bytes(from->dtype), out_size = pe_dtype_bytes(to->dtype);
+    const size_t parts = parts_of(from), elements = from->elements / parts;
+    const size_t size = parts * pe_stored_size(from);
+    const size_t out_size = parts * pe_dtype_bytes(to->dtype);
+    const pe_shape shape = axes_of(from);
     square s;
     size_t front, array[SQUARE] = {0}; /* an analyzer does not see that the odometer fills it */
-    const size_t cut = cut_of(&from->shape, from->elements, &front);
-    const size_t back = from->elements / front;
-    odometer of_h = odometer_of(&from->shape, 0, cut, true, back);
-    odometer of_t = odometer_of(&from->shape, cut, from->shape.ndim, false, front);
+    const size_t cut = cut_of(&shape, elements, &front), back = elements / front;
+    odometer of_h = odometer_of(&shape, 0, cut, true, back);
+    odometer of_t = odometer_of(&shape, cut, shape.ndim, false, front);
     for (size_t h = 0; h < front; h += SQUARE) {
         s.n_h = pe_size_min(SQUARE, front - h);
         odometer_run(&of_h, s.n_h, array);
@@ -177,7 +225,7 @@ static void convert_fortran(const pe_stored *from, pe_array *to)
             odometer_run(&of_t, s.n_t, s.offset); /* after the last it begins anew */
             gather_any(from->data + h * size, size, &s);
             for (size_t i = 0; i < s.n_h; i++)
-                convert_run(from->dtype, s.at + i * SQUARE * size, s.n_t, to->dtype,
+                convert_run(from, s.at + i * SQUARE * size, s.n_t * parts, to->dtype,
                             (char *)to->data + (t + array[i]) * out_size);
         }
     }
@@ -189,7 +237,7 @@ static void convert(const pe_stored *from, pe_array *to)
     if (from->fortran && from->elements > 0)
         convert_fortran(from, to);
     else
-        convert_run(from->dtype, from->data, from->elements, to->dtype, to->data);
+        convert_run(from, from->data, from->elements, to->dtype, to->data);
 }
 
 /* An exponent field of all ones is an infinity or a NaN. Each loop is one pass without branches. */
@@ -236,14 +284,24 @@ static bool all_finite(const pe_array *array)
     return true;
 }
 
-/* Where row-major element e stands when the first axis runs fastest. */
-static size_t fortran_index(const pe_shape *shape, size_t e)
+/* Where number e of the rows stands when the first axis runs fastest. */
+static size_t fortran_index(const pe_stored *tensor, size_t e)
 {
-    const odometer o = odometer_of(shape, 0, shape->ndim, false, 1);
+    const size_t parts = parts_of(tensor), part = e % parts;
+    const pe_shape shape = axes_of(tensor);
+    const odometer o = odometer_of(&shape, 0, shape.ndim, false, 1);
     size_t index = 0;
+    e /= parts;
     for (size_t i = 0; i < o.n; e /= o.dim[i++])
         index += e % o.dim[i] * o.stride[i];
-    return index;
+    return parts * index + part;
+}
+
+double pe_stored_number(const pe_stored *tensor, size_t e)
+{
+    const size_t index = tensor->fortran ? fortran_index(tensor, e) : e;
+    const uint64_t bits = bits_at(tensor, tensor->data + index * pe_stored_size(tensor));
+    return tensor->wide ? (double)(int64_t)bits : pe_dtype_load(tensor->dtype, (const char *)&bits);
 }
 
 /* Non-finite elements mean "masked" in what we answer; as input they have no meaning. */
@@ -256,9 +314,7 @@ pe_status pe_stored_check_finite(const pe_array *array, const pe_stored *from, c
         return PE_OK;
     while (isfinite(pe_dtype_load(array->dtype, (const char *)array->data + e * size)))
         e++;
-    const size_t index = from->fortran ? fortran_index(&from->shape, e) : e;
-    const unsigned char *in = from->data + index * pe_dtype_bytes(from->dtype);
-    if (isfinite(pe_dtype_load(from->dtype, in)))
+    if (isfinite(pe_stored_number(from, e)))
         return pe_fail(why, PE_INVALID_PARAMETER, place, "element %zu of %s overflows %s", e, place,
                        pe_dtype_name(array->dtype));
     return pe_fail(why, PE_INVALID_PARAMETER, place, "element %zu of %s is not a finite number", e,
@@ -267,8 +323,20 @@ pe_status pe_stored_check_finite(const pe_array *array, const pe_stored *from, c
 
 static bool can_borrow(const pe_stored *from, pe_dtype dtype)
 {
-    return from->dtype == dtype && !from->fortran &&
+    return from->dtype == dtype && !from->fortran && !from->swapped && !from->wide &&
            (from->there > 0 || (uintptr_t)from->data % pe_dtype_bytes(dtype) == 0);
+}
+
+static pe_status check_range(const pe_stored *from, pe_problem *why)
+{
+    for (size_t e = 0; e < from->elements && from->wide; e++) {
+        const double number = pe_stored_number(from, e);
+        if (number < INT32_MIN || number > INT32_MAX)
+            return pe_fail(why, PE_INVALID_PARAMETER, "",
+                           "integers must be those of int32; element %zu%s%.40s is %.0f", e,
+                           from->name[0] != '\0' ? " of " : "", from->name, number);
+    }
+    return PE_OK;
 }
 
 pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out, pe_problem *why)
@@ -284,7 +352,9 @@ pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out, 
     if (from->there > 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
                        "numbers that are still to come cannot be converted");
-    pe_status status = pe_array_make(dtype, &from->shape, out, why);
+    pe_status status = check_range(from, why);
+    if (status == PE_OK)
+        status = pe_array_make(dtype, &from->shape, out, why);
     if (status == PE_OK)
         convert(from, out);
     return status;

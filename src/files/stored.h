@@ -19,8 +19,10 @@ typedef struct pe_stored {
     size_t elements;
     const unsigned char *data; /* in the file, any alignment; bytes of it */
     size_t bytes;
-    size_t there;    /* of the bytes, where the others are still to come; 0: all of them */
-    bool fortran;    /* the first axis is the one that runs fastest */
+    size_t there; /* of the bytes, where the others are still to come; 0: all of them */
+    bool fortran; /* the first axis is the one that runs fastest; parts of a number stay together */
+    bool swapped; /* the first byte of a number is its most significant one */
+    bool wide;    /* integers of 64 bits each, to be read as int32, which dtype is */
     bool is_complex; /* dtype is of its parts, which a last axis of 2 was added for */
 } pe_stored;
 
@@ -34,7 +36,6 @@ typedef struct pe_stored_list {
  * Read the header of a whole file in memory; the tensor borrows from it.
  *
  * Source  numpy/numpy: numpy/lib/format.py (NEP 1), versions 1.0 to 3.0.
- * Complex numbers of more than one axis are not read where the first one runs fastest.
  * Errors  MALFORMED_REQUEST, INVALID_PARAMETER (element type), TOO_MANY_ELEMENTS.   Threads  any.
  */
 pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out,
@@ -45,7 +46,19 @@ pe_status pe_npy_file_begin(pe_slice head, size_t bytes, size_t max_elements, pe
                             pe_problem *why) PE_MUST_CHECK;
 
 /**
- * The same for a file of up to out->room tensors.
+ * The same for a zip file of up to out->room such files, not compressed, as numpy.savez writes it.
+ *
+ * Source  numpy/numpy: numpy/lib/_npyio_impl.py, savez; PKWARE APPNOTE.TXT 6.3.
+ * Errors  as above.
+ */
+pe_status pe_npz_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
+                           pe_problem *why) PE_MUST_CHECK;
+
+/** Does it begin as a zip file? */
+bool pe_npz_file_is(pe_slice file);
+
+/**
+ * The same for a safetensors file of up to out->room tensors.
  *
  * Source  huggingface/safetensors: README.md ("Format").
  * Errors  MALFORMED_REQUEST, TOO_MANY_ELEMENTS, OVERLOADED (memory).   Threads  any.
@@ -63,10 +76,16 @@ pe_status pe_stored_check_real(const pe_stored *tensor, pe_problem *why) PE_MUST
 /** Add the axis of real and imaginary parts. False: there are too many axes. */
 bool pe_stored_split_complex(pe_stored *tensor);
 
-/** A text of the metadata of a safetensors file; *out, the caller's to free, is NULL where it has no
- * such key.   Errors  as above. */
+/** A text of the metadata of a safetensors file; *out, the caller's to free, is NULL where it has
+ * no such key.   Errors  as above. */
 pe_status pe_safetensors_file_metadata(pe_slice file, const char *key, char **out,
                                        pe_problem *why) PE_MUST_CHECK;
+
+/** Bytes of a number in the file. */
+size_t pe_stored_size(const pe_stored *tensor);
+
+/** Number e of the rows, which is there. */
+double pe_stored_number(const pe_stored *tensor, size_t e);
 
 /** Set tensor->elements from its shape and hold them against the bytes there are. `what` names the
  * place that told the shape. */
@@ -74,8 +93,9 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
                                size_t max_elements, pe_problem *why) PE_MUST_CHECK;
 
 /** The numbers row-major, each rounded once to dtype (PE_INT32: of int32 alone); borrowed where
- * they are so already, and aligned. Those of which some are still to come are borrowed wherever they
- * stand.   Errors  INVALID_PARAMETER: some are still to come, and are not so. */
+ * they are so already, and aligned. Those of which some are still to come are borrowed wherever
+ * they stand.   Errors  INVALID_PARAMETER: some are still to come, and are not so; an integer is none of
+ * int32. */
 pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out,
                           pe_problem *why) PE_MUST_CHECK;
 

@@ -316,11 +316,25 @@ static void read_numbers(const pe_stored *tensor)
     }
 }
 
+static void read_npz(pe_slice file)
+{
+    pe_stored tensors[ROOM];
+    pe_stored_list list = {.tensor = tensors, .room = ROOM};
+    pe_problem why = {0};
+    if (pe_npz_file_read(file, ELEMENTS_MAX, &list, &why) != PE_OK)
+        fuzz_check_problem(&why, "/", false);
+    else
+        for (size_t i = 0; i < list.n; i++)
+            read_numbers(&list.tensor[i]);
+}
+
 static void read_npy(pe_slice file)
 {
     pe_stored tensor = {0};
     pe_problem why = {0};
-    if (pe_npy_file_read(file, ELEMENTS_MAX, &tensor, &why) == PE_OK)
+    if (pe_npz_file_is(file))
+        read_npz(file);
+    else if (pe_npy_file_read(file, ELEMENTS_MAX, &tensor, &why) == PE_OK)
         read_numbers(&tensor);
     else
         fuzz_check_problem(&why, "/", false);

@@ -222,17 +222,22 @@ static void tables_are_read_as_engines_keep_them(void **state)
 
 /* ---- NumPy's complex numbers, JSON, vectors, people ------------------------------------------ */
 
+static void put_npy(const char *header, const void *data, size_t bytes, pe_buffer *out)
+{
+    const char length[] = {(char)strlen(header), 0};
+    pe_buffer_add(out, "\x93NUMPY\x01\x00", 8);
+    pe_buffer_add(out, length, 2);
+    pe_buffer_str(out, header);
+    pe_buffer_add(out, data, bytes);
+}
+
 static void complex_numbers_of_numpy_are_pairs(void **state)
 {
-    static const char header[] = "{'descr': '<c8', 'fortran_order': False, 'shape': (6, 8), }\n";
     static const char *const says[] = {"\"cache_layout=meta, a cosine"};
     pe_buffer body = {0};
-    const char length[] = {(char)(sizeof header - 1), 0};
     (void)state;
-    pe_buffer_add(&body, "\x93NUMPY\x01\x00", 8);
-    pe_buffer_add(&body, length, 2);
-    pe_buffer_add(&body, header, sizeof header - 1);
-    pe_buffer_add(&body, source[PAIRED].body, source[PAIRED].bytes);
+    put_npy("{'descr': '<c8', 'fortran_order': False, 'shape': (6, 8), }\n", source[PAIRED].body,
+            source[PAIRED].bytes, &body);
     reply answer = parts_verify(&server, "encoding=rope", "application/x-npy", &body);
     assert_said("complex64", &answer, true, says, 1);
     reply_free(&answer);
@@ -243,6 +248,86 @@ static void complex_numbers_of_numpy_are_pairs(void **state)
     assert_non_null(strstr(answer.body, "numbers must be real"));
     reply_free(&answer);
     pe_buffer_free(&body);
+}
+
+/* Element (row, column) of `from`, [rows, columns] elements of so many numbers, as NumPy writes it
+ * on a machine whose numbers begin with their most significant byte, or column by column. */
+static void rewrite(const reply *from, size_t rows, size_t numbers, bool swapped, bool fortran,
+                    unsigned char *out)
+{
+    const size_t size = sizeof(float), all = from->bytes / size / numbers, columns = all / rows;
+    for (size_t e = 0; e < all; e++)
+        for (size_t n = 0; n < numbers; n++) {
+            const size_t to = fortran ? e % columns * rows + e / columns : e;
+            for (size_t b = 0; b < size; b++)
+                out[(to * numbers + n) * size + (swapped ? size - 1 - b : b)] =
+                    (unsigned char)from->body[(e * numbers + n) * size + b];
+        }
+}
+
+static void numpy_files_of_any_order_are_read(void **state)
+{
+    static const struct {
+        size_t source, numbers;
+        const char *type, *shape, *query, *says;
+    } rows[] = {
+        {PAIRED, 2, "c8", "(6, 8)", "encoding=rope", "\"cache_layout=meta, a cosine"},
+        {FUSED, 1, "f4", "(6, 16)", "encoding=rope", "\"cache_layout=vllm, cosines"},
+        {WAVES, 1, "f4", "(1, 6, 16)", "encoding=sinusoidal", "\"d_model=16,"},
+    };
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++)
+        for (int kind = 0; kind < 4; kind++) {
+            const bool swapped = kind % 2 == 1, fortran = kind >= 2;
+            const reply *from = &source[rows[r].source];
+            unsigned char numbers[6 * 16 * sizeof(float)];
+            char header[100];
+            pe_buffer body = {0};
+            assert_int_equal(from->bytes, sizeof numbers);
+            rewrite(from, 6, rows[r].numbers, swapped, fortran, numbers);
+            snprintf(header, sizeof header, "{'descr': '%c%s', 'fortran_order': %s, 'shape': %s, }",
+                     swapped ? '>' : '<', rows[r].type, fortran ? "True" : "False", rows[r].shape);
+            put_npy(header, numbers, sizeof numbers, &body);
+            reply answer = parts_verify(&server, rows[r].query, "application/x-npy", &body);
+            assert_said(header, &answer, true, &rows[r].says, 1);
+            reply_free(&answer);
+            pe_buffer_free(&body);
+        }
+}
+
+/* Buckets as torch and NumPy make them: int64. */
+static void wide_integers_are_indices(void **state)
+{
+    static const struct {
+        const char *query;
+        int64_t numbers[4];
+        long status;
+        const char *says;
+    } rows[] = {
+        {"encoding=t5/buckets", {0, 17, 1, 0}, 200, "{\"matches\":true"},
+        {"encoding=t5/buckets&query_length=2", {0, 16, 1, 0}, 200, "{\"matches\":false"},
+        {"encoding=shaw/indices&query_length=2&max_relative_position=1",
+         {1, 2, 0, 1},
+         200,
+         "{\"matches\":true"},
+        {"encoding=t5/buckets", {0, INT64_MAX, 1, 0}, 422, "must be those of int32; element 1 "},
+    };
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        const part alone = {"data", "I64", "[2,2]", rows[r].numbers, sizeof rows[r].numbers};
+        pe_buffer files[2] = {{0}, {0}};
+        parts_safetensors(&alone, 1, &files[0]);
+        put_npy("{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2), }\n", alone.data,
+                alone.bytes, &files[1]);
+        for (size_t f = 0; f < 2; f++) {
+            const char *type = f == 0 ? SAFETENSORS : "application/x-npy";
+            reply answer = parts_verify(&server, rows[r].query, type, &files[f]);
+            assert_status(rows[r].query, &answer, rows[r].status);
+            assert_non_null(strstr(answer.body, rows[r].says));
+            reply_free(&answer);
+            pe_buffer_free(&files[f]);
+        }
+    }
 }
 
 static void json_is_read_alike(void **state)
@@ -628,6 +713,92 @@ static void a_form_is_explained(void **state)
     }
 }
 
+/* Bytes of any kind are read as the file that they begin as, and zip files as their arrays. */
+static void bytes_are_read_as_the_file_they_are(void **state)
+{
+    static const char *const types[] = {"application/octet-stream", "application/x-npy"};
+    static const char *const rows[] = {"format=npy&tensor=cos", "format=npy&tensor=sin",
+                                       "format=safetensors"};
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        char from[120];
+        snprintf(from, sizeof from, "/v1/rope/table?head_dim=16&positions=0:6&%s", rows[r]);
+        reply table = get(&server, from);
+        assert_status(from, &table, 200);
+        const pe_buffer body = {.data = table.body, .bytes = table.bytes};
+        reply answer = parts_verify(&server, "encoding=rope", types[0], &body);
+        assert_said(from, &answer, true, NULL, 0);
+        reply_free(&answer);
+        reply_free(&table);
+    }
+    pe_buffer npz = {0}, npy[2] = {{0}, {0}};
+    part parts[2] = {{.name = "cos"}, {.name = "sin"}};
+    for (size_t p = 0; p < 2; p++) {
+        const reply *numbers = &source[p == 0 ? COS : SIN];
+        put_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (6, 8), } \n", numbers->body,
+                numbers->bytes, &npy[p]);
+        parts[p].data = npy[p].data;
+        parts[p].bytes = npy[p].bytes;
+    }
+    parts_npz(parts, 2, &npz);
+    static const char *const says[] = {"\"head_dim=16, from the shape\"", "\"elements\":96"};
+    for (size_t t = 0; t < PE_LEN(types); t++) {
+        reply answer = parts_verify(&server, "encoding=rope", types[t], &npz);
+        assert_said(types[t], &answer, true, says, PE_LEN(says));
+        reply_free(&answer);
+    }
+    for (size_t p = 0; p < 2; p++)
+        pe_buffer_free(&npy[p]);
+    pe_buffer_free(&npz);
+}
+
+/* What is wrong with a zip file of one array, of which some bytes are others. */
+static void broken_zip_files_are_refused(void **state)
+{
+    enum { FILE_AT = 37, FILE_BYTES = 112, ROW_AT = FILE_AT + FILE_BYTES, END_AT = ROW_AT + 53 };
+    static const struct {
+        size_t at;
+        char byte;
+        const char *says;
+    } rows[] = {
+        {ROW_AT, 'X', "its directory is broken"},
+        {ROW_AT + 10, 8,
+         "cos.npy is compressed in the .npz file; numpy.savez writes files that are not"},
+        {ROW_AT + 8, 1, "numpy.savez writes"},
+        {ROW_AT + 23, 1, "it ends inside cos.npy"},
+        {ROW_AT + 29, 1, "its directory is broken"},
+        {ROW_AT + 42, 1, "nothing is where the directory says, of cos.npy"},
+        {ROW_AT + 45, 1, "nothing is where the directory says"},
+        {ROW_AT + 52, 'z', "a file in it does not end in .npy: cos.npz"},
+        {END_AT, 'X', "it ends without a directory"},
+        {END_AT + 10, 0, "it holds no tensor"},
+        {END_AT + 11, 99, "it holds too many tensors"},
+        {END_AT + 10, 2, "its directory is broken"},
+        {END_AT + 16, 0, "its directory is broken"},
+        {FILE_AT, 'X', "it does not begin with"},
+    };
+    char header[FILE_BYTES - 32 - 10 + 1];
+    (void)state;
+    pe_buffer npy = {0}, npz = {0};
+    snprintf(header, sizeof header, "%-69s\n",
+             "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2), }");
+    put_npy(header, source[COS].body, 32, &npy);
+    assert_int_equal(npy.bytes, FILE_BYTES);
+    parts_npz(&(part){.name = "cos", .data = npy.data, .bytes = npy.bytes}, 1, &npz);
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        const char was = npz.data[rows[r].at];
+        npz.data[rows[r].at] = rows[r].byte;
+        reply answer = parts_verify(&server, "encoding=rope", "application/x-npy", &npz);
+        assert_status(rows[r].says, &answer, 400);
+        if (strstr(answer.body, rows[r].says) == NULL)
+            fail_msg("%s: %s", rows[r].says, answer.body);
+        reply_free(&answer);
+        npz.data[rows[r].at] = was;
+    }
+    pe_buffer_free(&npy);
+    pe_buffer_free(&npz);
+}
+
 /* Files of NumPy go by the names of their parts. */
 static void a_form_may_hold_files_of_numpy(void **state)
 {
@@ -664,6 +835,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_read_as_engines_keep_them),
         cmocka_unit_test(complex_numbers_of_numpy_are_pairs),
+        cmocka_unit_test(numpy_files_of_any_order_are_read),
+        cmocka_unit_test(wide_integers_are_indices),
         cmocka_unit_test(json_is_read_alike),
         cmocka_unit_test(queries_and_keys_come_in_one_post),
         cmocka_unit_test(large_tables_are_read_in_place),
@@ -675,6 +848,8 @@ int main(void)
         cmocka_unit_test(a_form_may_hold_files_of_numpy),
         cmocka_unit_test(people_are_told_what_was_read),
         cmocka_unit_test(a_form_is_explained),
+        cmocka_unit_test(bytes_are_read_as_the_file_they_are),
+        cmocka_unit_test(broken_zip_files_are_refused),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -3,6 +3,7 @@
 #include "support/tensors_file.h"
 
 #include <stdint.h>
+#include <string.h>
 
 void parts_safetensors(const part *parts, size_t n, pe_buffer *out)
 {
@@ -23,6 +24,51 @@ void parts_safetensors(const part *parts, size_t n, pe_buffer *out)
     for (size_t p = 0; p < n; p++)
         pe_buffer_add(out, parts[p].data, parts[p].bytes);
     pe_buffer_free(&header);
+}
+
+static void put_number(size_t number, size_t bytes, pe_buffer *out)
+{
+    for (; bytes-- > 0; number >>= 8)
+        pe_buffer_add(out, &(char){(char)number}, 1);
+}
+
+/* What an entry and its row in the directory have in common, from the version on; no checksum. */
+static void put_entry(const part *of, pe_buffer *out)
+{
+    put_number(20, 2, out);
+    put_number(0, 2 + 2 + 2 + 2 + 4, out);
+    put_number(of->bytes, 4, out);
+    put_number(of->bytes, 4, out);
+    put_number(strlen(of->name) + 4, 2, out);
+    put_number(0, 2, out); /* no more fields */
+}
+
+void parts_npz(const part *parts, size_t n, pe_buffer *out)
+{
+    pe_buffer directory = {0};
+    const size_t begin = out->bytes;
+    for (size_t p = 0; p < n; p++) {
+        pe_buffer_str(&directory, "PK\x01\x02\x14");
+        put_number(0, 1, &directory);
+        put_entry(&parts[p], &directory);
+        put_number(0, 2 + 2 + 2 + 4, &directory); /* no comment; attributes */
+        put_number(out->bytes - begin, 4, &directory);
+        pe_buffer_format(&directory, "%s.npy", parts[p].name);
+        pe_buffer_str(out, "PK\x03\x04");
+        put_entry(&parts[p], out);
+        pe_buffer_format(out, "%s.npy", parts[p].name);
+        pe_buffer_add(out, parts[p].data, parts[p].bytes);
+    }
+    const size_t at = out->bytes - begin;
+    pe_buffer_add(out, directory.data, directory.bytes);
+    pe_buffer_str(out, "PK\x05\x06");
+    put_number(0, 4, out);
+    put_number(n, 2, out);
+    put_number(n, 2, out);
+    put_number(directory.bytes, 4, out);
+    put_number(at, 4, out);
+    put_number(0, 2, out);
+    pe_buffer_free(&directory);
 }
 
 reply parts_verify(const test_server *server, const char *query, const char *type,

@@ -16,6 +16,9 @@ typedef struct part {
 
 void parts_safetensors(const part *parts, size_t n, pe_buffer *out);
 
+/** A zip file of files of NumPy, as numpy.savez writes it; dtype and shape are not used. */
+void parts_npz(const part *parts, size_t n, pe_buffer *out);
+
 /** POST /v1/verify with a binary body of that media type. */
 reply parts_verify(const test_server *server, const char *query, const char *type,
                    const pe_buffer *body);

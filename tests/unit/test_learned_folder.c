@@ -317,7 +317,7 @@ static const char *const npy_headers[] = {
     "{'descr': '<f4', 'fortran_order': 0, 'shape': (3, 4), }",
     "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), 'more': 1}",
     "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }",
-    "{'descr': '>f4', 'fortran_order': False, 'shape': (3, 4), }",
+    "{'descr': '=f4', 'fortran_order': False, 'shape': (3, 4), }",
     "{'descr': '|O', 'fortran_order': False, 'shape': (3, 4), }",
     "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3, 4), }",
     "{'descr': '<f4, 'fortran_order': False, 'shape': (3, 4), }",

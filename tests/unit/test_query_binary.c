@@ -260,8 +260,11 @@ static void broken_numpy_files_are_refused(void **state)
          "which take 20 bytes, got 24 bytes"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }", PE_INVALID_PARAMETER,
          "2 to 4 axes, got 1"},
-        {"{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }", PE_INVALID_PARAMETER,
-         "<f4, <f8, <f2, <i4, <c8; got \">f4\""},
+        {"{'descr': '<u4', 'fortran_order': False, 'shape': (2, 3), }", PE_INVALID_PARAMETER,
+         "f4, f8, f2, i4, i8, c8, c16 behind < or >; got \"<u4\": convert it, as by "
+         ".astype('<i4')"},
+        {"{'descr': '=f4', 'fortran_order': False, 'shape': (2, 3), }", PE_INVALID_PARAMETER,
+         "got \"=f4\""},
         {"{'descr': '|O', 'fortran_order': False, 'shape': (2, 3), }", PE_INVALID_PARAMETER, "|O"},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,), }", PE_MALFORMED_REQUEST,
          "header"},

@@ -13,6 +13,9 @@
 
 #define ELEMENTS_MAX 30000
 
+/* How a file keeps its numbers: 3 bits. */
+enum { FORTRAN = 1, SWAPPED = 2, WIDE = 4, KINDS = 8 };
+
 /* Where row-major element e is in the file: coordinates, then the sum over them. */
 static size_t place_of(const pe_shape *shape, bool fortran, size_t e)
 {
@@ -43,12 +46,37 @@ static pe_shape some_shape(random_source *random)
     return shape;
 }
 
-/* A file of random numbers, at an odd address. */
-static pe_stored some_file(random_source *random, pe_dtype dtype, const pe_shape *shape,
-                           bool fortran, unsigned char **memory)
+/* Where number e of the rows is in the file; both parts of a complex one are at one place. */
+static size_t index_of(const pe_stored *file, size_t e)
 {
-    pe_stored file = {.dtype = dtype, .shape = *shape, .fortran = fortran};
-    const size_t size = pe_dtype_bytes(dtype);
+    pe_shape shape = file->shape;
+    if (!file->is_complex)
+        return place_of(&shape, file->fortran, e);
+    shape.ndim--;
+    return 2 * place_of(&shape, file->fortran, e / 2) + e % 2;
+}
+
+static void reverse(unsigned char *at, size_t size)
+{
+    for (size_t b = 0; b < size / 2; b++) {
+        const unsigned char first = at[b];
+        at[b] = at[size - 1 - b];
+        at[size - 1 - b] = first;
+    }
+}
+
+/* A file of random numbers, at an odd address. */
+static pe_stored some_file(random_source *random, pe_dtype dtype, const pe_shape *shape, int kind,
+                           unsigned char **memory)
+{
+    pe_stored file = {.dtype = dtype,
+                      .shape = *shape,
+                      .fortran = (kind & FORTRAN) != 0,
+                      .swapped = (kind & SWAPPED) != 0,
+                      .wide = (kind & WIDE) != 0 && dtype == PE_INT32};
+    const size_t size = pe_stored_size(&file);
+    if (shape->ndim > 0 && shape->dim[shape->ndim - 1] == 2)
+        file.is_complex = true;
     assert_true(pe_array_elements(shape, &file.elements));
     file.bytes = file.elements * size;
     *memory = malloc(file.bytes + 1);
@@ -56,7 +84,13 @@ static pe_stored some_file(random_source *random, pe_dtype dtype, const pe_shape
     for (size_t i = 0; i < file.elements; i++) {
         const double value = dtype == PE_INT32 ? (double)random_int(random, INT32_MIN, INT32_MAX)
                                                : random_value(random, dtype);
-        pe_dtype_store(dtype, value, *memory + 1 + i * size);
+        const int64_t whole = (int64_t)value;
+        if (file.wide)
+            memcpy(*memory + 1 + i * size, &whole, size);
+        else
+            pe_dtype_store(dtype, value, *memory + 1 + i * size);
+        if (file.swapped)
+            reverse(*memory + 1 + i * size, size);
     }
     file.data = *memory + 1;
     return file;
@@ -64,18 +98,22 @@ static pe_stored some_file(random_source *random, pe_dtype dtype, const pe_shape
 
 static void check_array(const pe_stored *file, pe_dtype dtype)
 {
-    const size_t size = pe_dtype_bytes(file->dtype), out_size = pe_dtype_bytes(dtype);
+    const size_t size = pe_stored_size(file), out_size = pe_dtype_bytes(dtype);
     pe_array array;
     pe_problem why;
     assert_int_equal(pe_stored_array(file, dtype, &array, &why), PE_OK);
     assert_int_equal(array.dtype, dtype);
     assert_int_equal(array.elements, file->elements);
     for (size_t e = 0; e < file->elements; e++) {
-        const unsigned char *in = file->data + place_of(&file->shape, file->fortran, e) * size;
-        unsigned char want[8];
-        memcpy(want, in, size); /* of one type they are copied bit for bit */
+        unsigned char in[8], want[8];
+        memcpy(in, file->data + index_of(file, e) * size, size);
+        if (file->swapped)
+            reverse(in, size);
+        memcpy(want, in, size); /* of one type they are copied bit for bit, or the low half */
+        const double number = pe_dtype_load(file->dtype, in);
+        assert_true(pe_stored_number(file, e) == number);
         if (dtype != file->dtype)
-            pe_dtype_store(dtype, pe_dtype_load(file->dtype, in), want);
+            pe_dtype_store(dtype, number, want);
         if (memcmp((const char *)array.data + e * out_size, want, out_size) != 0)
             fail_msg("element %zu of %zu (%zu axes, the last %zu) as %s of %s differs", e,
                      file->elements, file->shape.ndim,
@@ -90,15 +128,48 @@ static void every_order_shape_and_type_becomes_rows(void **state)
     random_source random = random_make("stored tensors");
     (void)state;
     for (int k = 0; k < 200; k++) {
-        const pe_shape shape = some_shape(&random);
+        pe_shape shape = some_shape(&random);
         const pe_dtype from = (pe_dtype)(k % PE_DTYPES);
-        for (int order = 0; order < 2; order++) {
+        if (k % 4 == 3 && shape.ndim > 0)
+            shape.dim[shape.ndim - 1] = 2; /* complex */
+        for (int kind = 0; kind < KINDS; kind++) {
             unsigned char *memory;
-            const pe_stored file = some_file(&random, from, &shape, order == 1, &memory);
+            const pe_stored file = some_file(&random, from, &shape, kind, &memory);
             check_array(&file, from);
             check_array(&file, (pe_dtype)random_int(&random, 0, PE_INT32 - 1));
             free(memory);
         }
+    }
+}
+
+static void wide_integers_must_fit(void **state)
+{
+    static const struct {
+        int64_t number;
+        bool fits;
+    } rows[] = {{INT32_MAX, true},
+                {INT32_MIN, true},
+                {(int64_t)INT32_MAX + 1, false},
+                {(int64_t)INT32_MIN - 1, false},
+                {INT64_MAX, false},
+                {INT64_MIN, false}};
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        const int64_t numbers[] = {1, 2, 3, rows[r].number};
+        pe_array array;
+        pe_problem why;
+        const pe_stored file = {.dtype = PE_INT32,
+                                .shape = {2, {2, 2}},
+                                .elements = 4,
+                                .data = (const unsigned char *)numbers,
+                                .bytes = sizeof numbers,
+                                .wide = true};
+        assert_int_equal(pe_stored_array(&file, PE_INT32, &array, &why),
+                         rows[r].fits ? PE_OK : PE_INVALID_PARAMETER);
+        if (rows[r].fits)
+            pe_array_free(&array);
+        else
+            assert_non_null(strstr(why.detail, "must be those of int32; element 3 is "));
     }
 }
 
@@ -125,9 +196,9 @@ static void what_is_not_finite_is_found_where_it_stands(void **state)
         char text[64];
         pe_array array;
         pe_problem why;
-        const pe_stored file = some_file(&random, PE_FLOAT16, &shape, k % 2 == 1, &memory);
+        const pe_stored file = some_file(&random, PE_FLOAT16, &shape, k % 2, &memory);
         const size_t e = (size_t)random_int(&random, 0, (int64_t)file.elements - 1);
-        pe_dtype_store(PE_FLOAT16, HUGE_VAL, memory + 1 + place_of(&shape, file.fortran, e) * 2);
+        pe_dtype_store(PE_FLOAT16, HUGE_VAL, memory + 1 + index_of(&file, e) * 2);
         assert_int_equal(pe_stored_array(&file, PE_FLOAT32, &array, &why), PE_OK);
         assert_int_equal(pe_stored_check_finite(&array, &file, "x", &why), PE_INVALID_PARAMETER);
         snprintf(text, sizeof text, "element %zu of x is not a finite number", e);
@@ -141,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_order_shape_and_type_becomes_rows),
+        cmocka_unit_test(wide_integers_must_fit),
         cmocka_unit_test(an_array_of_nothing_is_made),
         cmocka_unit_test(what_is_not_finite_is_found_where_it_stands),
     };

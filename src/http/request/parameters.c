@@ -43,13 +43,16 @@ static const char *known_type(const pe_request *request, pe_body_types types)
     return NULL;
 }
 
-/* What to tell curl that a body is, as it begins. */
-static const char *told_type(const pe_request *request, pe_body_types types)
+/* The type of a file of tensors, as it begins; of others `otherwise`. */
+static const char *type_of_file(const pe_request *request, pe_body_types types,
+                                const char *otherwise)
 {
     static const struct {
         size_t at;
         const char *word, *type;
-    } signs[] = {{0, "\x93NUMPY", "application/x-npy"}, {8, "{\"", "application/vnd.safetensors"}};
+    } signs[] = {{0, "\x93NUMPY", "application/x-npy"},
+                 {0, "PK\x03\x04", "application/x-npy"}, /* .npz */
+                 {8, "{\"", "application/vnd.safetensors"}};
     const pe_buffer *body = &request->body;
     for (size_t k = 0; k < PE_LEN(signs); k++) {
         const size_t bytes = strlen(signs[k].word);
@@ -57,7 +60,7 @@ static const char *told_type(const pe_request *request, pe_body_types types)
             body->data[0] != '{' && memcmp(body->data + signs[k].at, signs[k].word, bytes) == 0)
             return signs[k].type;
     }
-    return JSON;
+    return otherwise;
 }
 
 /* What to do about the type: curl has one of its own for a body where nobody tells it what that
@@ -68,7 +71,7 @@ static void hint(const pe_request *request, pe_body_types types, char *out, size
     const char *type = request->header[PE_HEADER_CONTENT_TYPE];
     if (type != NULL && strncasecmp(type, form, strlen(form)) == 0)
         snprintf(out, room, ", which curl sends unless it is told: add -H 'Content-Type: %s'",
-                 told_type(request, types));
+                 type_of_file(request, types, JSON));
     if (type == NULL && request->body.bytes == 0 && types == PE_BODY_JSON)
         snprintf(out, room, "; POST reads a JSON object, GET the query");
 }
@@ -101,6 +104,11 @@ static pe_status check_type(const pe_request *request, pe_body_types types, cons
     *type = known_type(request, types);
     if (*type == NULL)
         return unsupported(request, types, NULL, why);
+    /* bytes of any kind: plain numbers have fields that describe them */
+    if (strcmp(*type, "application/octet-stream") == 0 &&
+        request->header[PE_HEADER_X_TENSOR_SHAPE] == NULL &&
+        request->header[PE_HEADER_X_TENSOR_DTYPE] == NULL)
+        *type = type_of_file(request, types, *type);
     return PE_OK;
 }
 
