@@ -159,6 +159,33 @@ static pe_status put_in_order(pe_array *array, const pe_shape *wanted, bool *per
     return PE_OK;
 }
 
+/* ---- axes of one element ---- */
+
+static void drop_ones_of(pe_upload *upload, size_t positions)
+{
+    pe_shape *shape = &upload->array.shape;
+    size_t others = 0;
+    for (size_t d = 0; d + 1 < shape->ndim; d++)
+        others += shape->dim[d] != 1;
+    if (shape->ndim <= 2 || others > 1 || positions == 0)
+        return;
+    const size_t width = shape->dim[shape->ndim - 1];
+    if (upload->array.elements / positions != width || upload->array.elements % positions != 0)
+        return;
+    upload->sent = *shape;
+    *shape = (pe_shape){2, {positions, width}};
+}
+
+void pe_upload_view_drop_ones(pe_claim *claim)
+{
+    const pe_value *positions = pe_values_find(&claim->values, "positions");
+    if (claim->inputs.elements > 0 || positions == NULL || !positions->present ||
+        positions->positions.shape.ndim != 1)
+        return;
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        drop_ones_of(&claim->uploads[u], positions->positions.count);
+}
+
 /* ---- the three kinds ---- */
 
 static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
@@ -265,6 +292,7 @@ static pe_status lay_out_rows(pe_upload_view *view, size_t axis, pe_problem *why
     for (size_t d = axis + 1; d + 1 < shape->ndim; d++)
         view->inner *= shape->dim[d];
     view->batch_tokens = shape->dim[axis];
+    view->heads = view->inner > 1 ? view->inner : axis > 0 ? shape->dim[axis - 1] : 1;
     if (positions->count != batches * view->batch_tokens ||
         (batches > 1 && (axis == 0 || batches != shape->dim[0])))
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
@@ -391,14 +419,17 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                             .rotated = claim->inputs.elements > 0,
                             .outer = 1,
                             .inner = 1,
+                            .heads = 1,
                             .axes = 1,
                             .n_tensors = claim->n_uploads};
     pe_status status = check_elements(claim, context->bounds, why);
     if (status != PE_OK)
         return status;
     status = pe_upload_view_plan(claim, context, &plan, why);
-    if (status == PE_OK)
+    if (status == PE_OK) {
+        pe_upload_view_drop_ones(claim);
         status = match_uploads(out, claim, &plan, why);
+    }
     if (status == PE_OK)
         status = put_all_in_order(out, claim, &plan, why);
     if (status == PE_OK)
@@ -459,24 +490,67 @@ static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
     return status;
 }
 
-pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
-                                pe_positions *positions, bool *sampled, pe_problem *why)
+pe_status pe_upload_view_few(const pe_upload_view *view, size_t tokens, size_t rows,
+                             pe_upload_view *out, pe_positions *positions, pe_problem *why)
 {
-    const size_t token_rows = pe_upload_view_token_rows(view);
     *out = *view;
     out->outer = 1;
-    out->inner = token_rows < SAMPLE_ROWS ? token_rows : SAMPLE_ROWS;
-    out->tokens = PE_SAMPLE_ELEMENTS / (view->width * out->inner) + 32;
-    out->batch_tokens = out->tokens;
-    out->rows = out->tokens * out->inner;
-    *sampled =
-        view->layout != NULL && view->elements > PE_SAMPLE_ELEMENTS && out->tokens < view->tokens;
-    if (!*sampled)
-        return PE_OK;
+    out->inner = rows;
+    out->heads = rows > 1 ? rows : view->heads;
+    out->tokens = out->batch_tokens = tokens < view->tokens ? tokens : view->tokens;
+    out->rows = out->tokens * rows;
     pe_status status = make_rows(out, why);
     if (status == PE_OK)
         status = copy_tokens(view, out, positions, why);
     if (status != PE_OK)
+        pe_upload_view_free(out);
+    return status;
+}
+
+pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
+                                pe_positions *positions, bool *sampled, pe_problem *why)
+{
+    const size_t token_rows = pe_upload_view_token_rows(view);
+    const size_t rows = token_rows < SAMPLE_ROWS ? token_rows : SAMPLE_ROWS;
+    const size_t tokens = PE_SAMPLE_ELEMENTS / (view->width * rows) + 32;
+    *sampled = view->layout != NULL && view->elements > PE_SAMPLE_ELEMENTS && tokens < view->tokens;
+    return *sampled ? pe_upload_view_few(view, tokens, rows, out, positions, why) : PE_OK;
+}
+
+static void take_heads(const pe_upload_view *view, const bool *which, pe_upload_view *out)
+{
+    const size_t token_rows = pe_upload_view_token_rows(view);
+    for (size_t t = 0; t < out->tokens; t++)
+        for (size_t o = 0, to = 0; o < token_rows; o++) {
+            if (!which[o % view->heads])
+                continue;
+            const size_t row = pe_upload_view_row(view, t, o);
+            const size_t at = pe_upload_view_row(out, t, to++) * view->width;
+            pe_upload_view_take(view, false, row, out->got + at);
+            pe_upload_view_take(view, true, row, out->inputs + at);
+        }
+}
+
+pe_status pe_upload_view_heads(const pe_upload_view *view, const bool *which, pe_upload_view *out,
+                               bool *made, pe_problem *why)
+{
+    const size_t token_rows = pe_upload_view_token_rows(view);
+    *out = *view;
+    out->got = out->inputs = NULL;
+    out->outer = 0;
+    out->inner = 1;
+    for (size_t o = 0; o < token_rows; o++)
+        out->outer += which[o % view->heads] ? 1 : 0;
+    out->rows = out->tokens * out->outer;
+    *made = out->rows > 0 && out->rows <= PE_VIEW_HELD / view->width;
+    if (!*made || token_rows == 0)
+        return PE_OK;
+    out->heads = out->outer * view->heads / token_rows;
+    const pe_status status = make_rows(out, why);
+    *made = status == PE_OK && out->got != NULL && out->inputs != NULL;
+    if (*made)
+        take_heads(view, which, out);
+    else
         pe_upload_view_free(out);
     return status;
 }
@@ -538,20 +612,25 @@ size_t pe_upload_view_plan_work(const pe_upload_view *view)
     return 4096 + (view->layout != NULL ? 512 * view->geometry.pairs : 0);
 }
 
+void pe_upload_view_place(const pe_upload *upload, size_t e, pe_bad *out)
+{
+    const pe_shape *shape = upload->sent.ndim > 0 ? &upload->sent : &upload->array.shape;
+    out->tensor = upload->name;
+    out->ndim = shape->ndim;
+    for (size_t d = shape->ndim; d-- > 0;) {
+        out->index[d] = e % shape->dim[d];
+        e /= shape->dim[d];
+    }
+}
+
 void pe_upload_view_index(const pe_upload_view *view, size_t row, size_t column, pe_bad *out)
 {
     const pe_claim *claim = view->claim;
     const bool plain = view->layout == NULL;
     const size_t at = plain ? row * view->width + column : column;
     const size_t t = pe_upload_view_tensor(view, at);
-    const pe_shape *shape = &claim->uploads[t].array.shape;
     size_t e = at - view->tensor_at[t];
     if (!plain)
         e += row * (view->tensor_at[t + 1] - view->tensor_at[t]);
-    out->tensor = claim->uploads[t].name;
-    out->ndim = shape->ndim;
-    for (size_t d = shape->ndim; d-- > 0;) {
-        out->index[d] = e % shape->dim[d];
-        e /= shape->dim[d];
-    }
+    pe_upload_view_place(&claim->uploads[t], e, out);
 }

@@ -30,7 +30,8 @@ typedef struct pe_upload_view {
     /** Token t = b*batch_tokens + i has rows ((b*outer + o)*batch_tokens + i)*inner + k for
      * o < outer and k < inner. Plain numbers: every row is a token. */
     size_t tokens, batch_tokens, outer, inner;
-    size_t axes; /* positions of each token: those of M-RoPE have several */
+    size_t heads; /* of vectors, in each item of a batch: the axis beside that of tokens; else 1 */
+    size_t axes;  /* positions of each token: those of M-RoPE have several */
     size_t n_tensors;
     size_t plan_tensor[PE_UPLOADS_MAX];   /* which of the plan each is */
     size_t tensor_at[PE_UPLOADS_MAX + 1]; /* their first columns; plain numbers: first elements */
@@ -45,6 +46,9 @@ typedef struct pe_upload_view {
 pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why) PE_MUST_CHECK;
 void pe_upload_view_free(pe_upload_view *view);
+
+/** A table with one row for each position has two axes: those of one element are left out. */
+void pe_upload_view_drop_ones(pe_claim *claim);
 
 /** Plan the claim as float64: of a narrower type that has no room for some tensor, the upload may
  * hold another one. */
@@ -78,6 +82,16 @@ pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
                                 pe_positions *positions, bool *sampled,
                                 pe_problem *why) PE_MUST_CHECK;
 
+/** The same of so many tokens, and so many rows of each: no more than there are. */
+pe_status pe_upload_view_few(const pe_upload_view *view, size_t tokens, size_t rows,
+                             pe_upload_view *out, pe_positions *positions,
+                             pe_problem *why) PE_MUST_CHECK;
+
+/** Rotated vectors of some heads alone, of all tokens. which: [heads]. *made is false, and nothing
+ * is made, where they are more than a view holds. */
+pe_status pe_upload_view_heads(const pe_upload_view *view, const bool *which, pe_upload_view *out,
+                               bool *made, pe_problem *why) PE_MUST_CHECK;
+
 bool pe_upload_view_is_sent(const pe_upload_view *view, size_t column);
 
 /** How many rows each token has. */
@@ -97,6 +111,8 @@ double pe_upload_view_roundoff(const pe_upload_view *view);
 size_t pe_upload_view_plan_work(const pe_upload_view *view);
 /** The tensor of a column of pairs, or of an element of plain numbers. */
 size_t pe_upload_view_tensor(const pe_upload_view *view, size_t at);
+/** Where element e of an upload stands, as it was sent. */
+void pe_upload_view_place(const pe_upload *upload, size_t e, pe_bad *out);
 /** Where an element stands in the uploads: its tensor and index. */
 void pe_upload_view_index(const pe_upload_view *view, size_t row, size_t column, pe_bad *out);
 

@@ -12,6 +12,7 @@
 typedef struct pe_upload {
     char name[64];
     pe_array array;
+    pe_shape sent; /* the shape of the array before axes of one element were left out; or ndim 0 */
 } pe_upload;
 
 #define PE_UPLOADS_MAX PE_MAX_TENSORS

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "support/problem.h"
+#include "support/tensors_file.h"
 #include "support/wire.h"
 
 /* Rows of 64 numbers: far more than the 64 KiB that `parts` holds. */
@@ -55,11 +56,11 @@ static json_t *report_by(const test_server *server, const char *query, const rep
 static const json_t *member(const json_t *of, const char *name)
 {
     const json_t *at = of;
-    char part[64];
+    char step[64];
     for (; *name != '\0'; name += strcspn(name, "/"), name += *name == '/') {
-        snprintf(part, sizeof part, "%.*s", (int)strcspn(name, "/"), name);
-        at = json_is_array(at) ? json_array_get(at, strtoul(part, NULL, 10))
-                               : json_object_get(at, part);
+        snprintf(step, sizeof step, "%.*s", (int)strcspn(name, "/"), name);
+        at = json_is_array(at) ? json_array_get(at, strtoul(step, NULL, 10))
+                               : json_object_get(at, step);
     }
     return at;
 }
@@ -217,7 +218,7 @@ static void other_bodies_are_held(void **state)
         {"encoding=sinusoidal", {"Content-Type: application/json", NULL}, 400},
         {"encoding=sinusoidal", {"Content-Type: text/plain", NULL}, 415},
         {"encoding=sinusoidal", {"Content-Type: application/vnd.safetensors", NULL}, 400},
-        {"encoding=sinusoidal", {"Content-Type: application/octet-stream", NULL}, 400},
+        {"encoding=sinusoidal", {"Content-Type: application/octet-stream", NULL}, 200},
         /* a row is longer than a part */
         {"encoding=rope",
          {"Content-Type: application/octet-stream", "X-Tensor-Shape: 2,320016",
@@ -247,6 +248,29 @@ static void other_bodies_are_held(void **state)
         reply_free(&held);
         reply_free(&arrived);
     }
+    reply_free(&table);
+}
+
+/* Numbers that begin with their most significant byte, and a zip file. */
+static void files_that_are_converted_are_held(void **state)
+{
+    (void)state;
+    reply table = table_of("/v1/sinusoidal?d_model=64&positions=1:10001");
+    const part alone = {.name = "pe", .data = table.body, .bytes = table.bytes};
+    pe_buffer npz = {0};
+    parts_npz(&alone, 1, &npz);
+    const reply zipped = {.body = npz.data, .bytes = npz.bytes};
+    json_decref(assert_same_by_both("encoding=sinusoidal", &zipped, "position_plus_one"));
+    pe_buffer_free(&npz);
+    char *order = strstr(table.body + 10, "<f4");
+    assert_non_null(order);
+    *order = '>';
+    for (size_t at = table.bytes - (size_t)ROWS * WIDTH * 4; at < table.bytes; at += 4) {
+        const char bytes[] = {table.body[at + 3], table.body[at + 2], table.body[at + 1],
+                              table.body[at]};
+        memcpy(table.body + at, bytes, sizeof bytes);
+    }
+    json_decref(assert_same_by_both("encoding=sinusoidal", &table, "position_plus_one"));
     reply_free(&table);
 }
 
@@ -418,6 +442,71 @@ static void two_tensors_are_compared_so_too(void **state)
     }
 }
 
+/* Buffers of engines are [1, n, d] or [n, 1, d]; elements are told as they were sent. */
+static void axes_of_one_element_may_stand_anywhere(void **state)
+{
+    static const struct {
+        const char *table, *query, *tensors[2], *shape, *index;
+    } cases[] = {
+        {"/v1/sinusoidal?d_model=64",
+         "encoding=sinusoidal",
+         {"data"},
+         "[10000,1,64]",
+         "[5000,0,3]"},
+        {"/v1/sinusoidal?d_model=64",
+         "encoding=sinusoidal",
+         {"data"},
+         "[1,10000,64]",
+         "[0,5000,3]"},
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half",
+         "encoding=rope",
+         {"cos"},
+         "[1,1,10000,64]",
+         "[0,0,5000,3]"},
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half",
+         "encoding=rope",
+         {"cos", "sin"},
+         "[1,10000,64]",
+         "[0,5000,3]"},
+        {"/v1/rope/table?head_dim=128",
+         "encoding=rope",
+         {"sin", "cos"},
+         "[10000,1,64]",
+         "[5000,0,3]"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        reply numbers[2] = {{0}, {0}};
+        part tensors[2];
+        size_t n = 0;
+        for (; n < 2 && cases[c].tensors[n] != NULL; n++) {
+            char target[200];
+            snprintf(target, sizeof target, "%s&positions=0:10000&format=raw&tensor=%s",
+                     cases[c].table, cases[c].tensors[n]);
+            numbers[n] = get(&whole, target);
+            assert_status(target, &numbers[n], 200);
+            tensors[n] = (part){cases[c].tensors[n], "F32", cases[c].shape, numbers[n].body,
+                                numbers[n].bytes};
+        }
+        for (int wrong = 0; wrong < 2; wrong++) {
+            pe_buffer file = {0};
+            if (wrong)
+                set_float(&numbers[n - 1], 5000, 3, 7);
+            parts_safetensors(tensors, n, &file);
+            json_t *report = assert_file_same_by_both(cases[c].query, file.data, file.bytes, wrong);
+            assert_told(cases[c].query, report, wrong ? "corrupted_elements" : "");
+            char *index =
+                json_dumps(member(report, "first_bad/index"), JSON_COMPACT | JSON_ENCODE_ANY);
+            assert_true(wrong == (index != NULL && strcmp(index, cases[c].index) == 0));
+            free(index);
+            json_decref(report);
+            pe_buffer_free(&file);
+        }
+        for (size_t t = 0; t < n; t++)
+            reply_free(&numbers[t]);
+    }
+}
+
 /* A client that sends little at a time, and one that leaves in the middle. */
 static void clients_may_be_slow_or_leave(void **state)
 {
@@ -452,10 +541,12 @@ int main(void)
         cmocka_unit_test(each_wrong_element_is_found_and_counted),
         cmocka_unit_test(what_was_searched_is_said),
         cmocka_unit_test(other_bodies_are_held),
+        cmocka_unit_test(files_that_are_converted_are_held),
         cmocka_unit_test(a_body_may_be_there_at_once),
         cmocka_unit_test(plain_numbers_are_compared_so_too),
         cmocka_unit_test(safetensors_are_compared_so_too),
         cmocka_unit_test(two_tensors_are_compared_so_too),
+        cmocka_unit_test(axes_of_one_element_may_stand_anywhere),
         cmocka_unit_test(clients_may_be_slow_or_leave),
     };
     server_start(&whole, NULL);
