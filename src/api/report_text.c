@@ -13,12 +13,9 @@ static void head(pe_buffer *out, bool markdown, const char *text)
     pe_buffer_format(out, markdown ? "\n## %s\n\n" : "\n%s\n\n", text);
 }
 
-#define FITTED " (numbers were fitted: it is as if so)"
-
 static void write_cause(const pe_finding *finding, bool markdown, pe_buffer *out)
 {
-    pe_buffer_format(out, "%zu. %s%s\n", finding->rank, finding->rule,
-                     finding->fitted ? FITTED : "");
+    pe_buffer_format(out, "%zu. %s\n", finding->rank, finding->rule);
     pe_buffer_format(out, "   %sRemedy:%s %s\n", markdown ? "**" : "", markdown ? "**" : "",
                      finding->remedy);
     pe_buffer_format(out, "   %sEvidence:%s %s\n", markdown ? "**" : "", markdown ? "**" : "",
@@ -110,8 +107,7 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_cla
 {
     pe_buffer_format(out, "%s%s: %s\n", markdown ? "# " : "", claim->resource->name,
                      report->matches ? "matches" : "does not match");
-    const bool fitted = report->n_findings > 0 && report->findings[0].fitted;
-    pe_buffer_format(out, "\n%s%s.\n", pe_report_conclusion(report), fitted ? FITTED : "");
+    pe_buffer_format(out, "\n%s.\n", pe_report_conclusion(report));
     if (report->allowed.max_ulp > 0) {
         pe_buffer_str(out, "\nOf each element ");
         pe_report_allowed(&report->allowed, out);

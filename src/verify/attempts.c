@@ -6,6 +6,7 @@
 
 #include "verify/findings.h"
 #include "verify/fit.h"
+#include "verify/geometry.h"
 
 bool pe_attempts_found(const pe_search *s)
 {
@@ -30,6 +31,13 @@ bool pe_attempts_spent(const pe_search *s)
 bool pe_attempts_go_on(const pe_search *s)
 {
     return !pe_attempts_found(s) && !pe_attempts_spent(s);
+}
+
+bool pe_attempts_is_scaled(const pe_search *s)
+{
+    const pe_values *values = &s->claim.values;
+    return pe_values_find(values, "rope_type") != NULL &&
+           !pe_geometry_has_rope_type(values, "default");
 }
 
 /* ---- one guess ---- */
@@ -185,8 +193,10 @@ pe_status pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t
                                       pe_try *next, pe_problem *why)
 {
     pe_status status = PE_OK;
+    const bool laid_out = s->measured != NULL && s->measured->laid_out;
     for (size_t f = first; f < pe_faults_n && status == PE_OK && !pe_attempts_spent(s); f++)
-        status = pe_attempts_with_fault(s, from, &pe_faults[f], next, why);
+        if (!laid_out || !pe_faults_is_of_waves(&pe_faults[f]))
+            status = pe_attempts_with_fault(s, from, &pe_faults[f], next, why);
     return status;
 }
 
@@ -196,7 +206,7 @@ pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
 }
 
 /* Of plain numbers, which say less, only the nearest changes. */
-#define PLAIN_CHANGES 6
+#define PLAIN_CHANGES 7
 
 pe_status pe_attempts_values(pe_search *s, pe_guess *guess, pe_problem *why)
 {

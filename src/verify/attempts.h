@@ -12,17 +12,20 @@ typedef struct pe_measured {
     pe_cause cause;
     bool made;
     bool multiplied; /* positions are, and nothing else */
+    bool laid_out;   /* rows are at claimed positions: waves are not exchanged or negated */
 } pe_measured;
 
 /** A search for what explains an upload. */
 typedef struct pe_search {
     const pe_upload_view *whole;
     const pe_upload_view *view; /* what is searched: the whole, or a sample of it */
+    bool part;                  /* the whole is some heads of an upload: searched more briefly */
     pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
     pe_measured *measured; /* NULL: nothing was */
     size_t agreeing;       /* pairs that turn as measured, without any first fault */
     bool *nearer;          /* of each fault: does it bring more pairs to what was measured? */
+    bool some_match;       /* of the tensors, by themselves */
     size_t work;           /* elements computed */
     pe_report *report;
 } pe_search;
@@ -34,6 +37,9 @@ bool pe_attempts_given_up(const pe_search *s);
 bool pe_attempts_spent(const pe_search *s);
 /** Is there no finding, and time for more? */
 bool pe_attempts_go_on(const pe_search *s);
+
+/** Does the claim scale its frequencies? */
+bool pe_attempts_is_scaled(const pe_search *s);
 
 /** What can be done with a guess, which it may change. */
 typedef pe_status pe_try(pe_search *s, pe_guess *guess, pe_problem *why) PE_MUST_CHECK;

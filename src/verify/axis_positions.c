@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "base/turns.h"
+#include "verify/axis_frequencies.h"
 #include "verify/faults.h"
-
-#define AXES_MAX 8
 
 /* Tokens beyond which nobody looks where each has gone. */
 #define MOVED_MAX 2048
@@ -17,37 +16,10 @@
 /* Numbers of a relation are multiples of 1/GRAIN. */
 #define GRAIN 840.0
 
-/* An axis's positions are those of the claimed axis `from`, times `times`, plus `plus`. */
-typedef struct relation {
-    bool known;
-    size_t from;
-    double times, plus;
-} relation;
-
-typedef struct axes {
-    const pe_comparison *of;
-    pe_expect *expect;
-    size_t n, tokens, pairs;
-    double *claimed, *read; /* [n][tokens] owned by one block, as is angle */
-    double *angle;          /* [pairs][tokens] measured */
-    size_t *axis;           /* [pairs] owned: which one the claim turns the pair by */
-    relation by[AXES_MAX];
-} axes;
-
-static double wrap(double angle)
-{
-    return remainder(angle, 2 * acos(-1));
-}
-
-static double *positions_of(const axes *x, double *at, size_t a)
-{
-    return at + a * x->tokens;
-}
-
 /* ---- angles ---- */
 
 /* Of the pair in a row; of rotated vectors beside their inputs. */
-static double angle_in(const axes *x, const double *row, size_t token, size_t i)
+static double angle_in(const pe_axes *x, const double *row, size_t token, size_t i)
 {
     const pe_geometry *g = &x->expect->geometry;
     const pe_upload_view *view = x->of->view;
@@ -59,7 +31,7 @@ static double angle_in(const axes *x, const double *row, size_t token, size_t i)
     return angle - atan2(in[s], in[c]);
 }
 
-static pe_status read_angles(axes *x, double *claimed, pe_problem *why)
+static pe_status read_angles(pe_axes *x, double *claimed, pe_problem *why)
 {
     pe_expected_row row;
     const pe_upload_view *view = x->of->view;
@@ -78,19 +50,19 @@ static pe_status read_angles(axes *x, double *claimed, pe_problem *why)
 }
 
 /* Does the claim turn pair i by the positions of the axis? */
-static bool turns_by(const axes *x, const double *claimed, size_t i, size_t a)
+static bool turns_by(const pe_axes *x, const double *claimed, size_t i, size_t a)
 {
-    const double w = x->expect->frequency[i], *at = positions_of(x, x->claimed, a);
+    const double w = x->expect->frequency[i], *at = pe_axes_positions(x, x->claimed, a);
     pe_turn_spend(4 * x->tokens);
     for (size_t t = 0; t < x->tokens; t++) {
         const double angle = w * at[t];
-        if (!(fabs(wrap(claimed[i * x->tokens + t] - angle)) <= 1e-9 + 1e-12 * fabs(angle)))
+        if (!(fabs(pe_axes_wrap(claimed[i * x->tokens + t] - angle)) <= 1e-9 + 1e-12 * fabs(angle)))
             return false;
     }
     return true;
 }
 
-static bool find_axes(axes *x, const double *claimed)
+static bool find_axes(pe_axes *x, const double *claimed)
 {
     for (size_t i = 0; i < x->pairs; i++) {
         size_t a = i > 0 ? x->axis[i - 1] : 0;
@@ -106,7 +78,7 @@ static bool find_axes(axes *x, const double *claimed)
 /* ---- positions ---- */
 
 /* The next faster pair of the axis; `pairs`: none. */
-static size_t next_pair(const axes *x, size_t a, double above)
+static size_t next_pair(const pe_axes *x, size_t a, double above)
 {
     const double *w = x->expect->frequency;
     size_t best = x->pairs;
@@ -116,29 +88,29 @@ static size_t next_pair(const axes *x, size_t a, double above)
     return best;
 }
 
-static double slack_of(const axes *x)
+static double slack_of(const pe_axes *x)
 {
     return 1e-4 + 6 * pe_upload_view_roundoff(x->of->view);
 }
 
 /* From the slowest pair, which has made no whole turn, to the fastest one. */
-static void read_axis(axes *x, size_t a)
+static void read_axis(pe_axes *x, size_t a)
 {
-    double *at = positions_of(x, x->read, a);
+    double *at = pe_axes_positions(x, x->read, a);
     const double *w = x->expect->frequency;
     memset(at, 0, x->tokens * sizeof *at);
     for (size_t i = next_pair(x, a, 0); i < x->pairs; i = next_pair(x, a, w[i]))
         for (size_t t = 0; t < x->tokens; t++)
-            at[t] += wrap(x->angle[i * x->tokens + t] - w[i] * at[t]) / w[i];
+            at[t] += pe_axes_wrap(x->angle[i * x->tokens + t] - w[i] * at[t]) / w[i];
     *x->of->work += x->pairs * (x->pairs + x->tokens);
     pe_turn_spend(x->pairs * (x->pairs + x->tokens));
 }
 
 /* Do all pairs of the axis turn by what was read? */
-static bool is_read(const axes *x, size_t a)
+static bool is_read(const pe_axes *x, size_t a)
 {
     size_t pairs = 0;
-    const double *at = positions_of(x, x->read, a);
+    const double *at = pe_axes_positions(x, x->read, a);
     for (size_t i = 0; i < x->pairs; i++) {
         const double w = x->expect->frequency[i];
         if (x->axis[i] != a)
@@ -146,7 +118,7 @@ static bool is_read(const axes *x, size_t a)
         pairs++;
         pe_turn_spend(4 * x->tokens);
         for (size_t t = 0; t < x->tokens; t++)
-            if (!(fabs(wrap(x->angle[i * x->tokens + t] - w * at[t])) <=
+            if (!(fabs(pe_axes_wrap(x->angle[i * x->tokens + t] - w * at[t])) <=
                   slack_of(x) * (1 + 1e-2 * fabs(w * at[t]))))
                 return false;
     }
@@ -156,7 +128,7 @@ static bool is_read(const axes *x, size_t a)
 /* ---- how they follow from the claimed ones ---- */
 
 /* How far off a position may be that the fastest pair of the axis tells. */
-static double error_of(const axes *x, size_t a)
+static double error_of(const pe_axes *x, size_t a)
 {
     double fastest = 0;
     for (size_t i = 0; i < x->pairs; i++)
@@ -176,35 +148,26 @@ static double tidied(double number, double error)
     return round(number * GRAIN) / GRAIN;
 }
 
-static bool is_relation(const axes *x, size_t a, const relation *by)
+static bool is_relation(const pe_axes *x, size_t a, const pe_axis_relation *by)
 {
-    const double *at = positions_of(x, x->read, a), *from = positions_of(x, x->claimed, by->from);
+    const double *at = pe_axes_positions(x, x->read, a),
+                 *from = pe_axes_positions(x, x->claimed, by->from);
     for (size_t t = 0; t < x->tokens; t++)
         if (!(fabs(at[t] - by->times * from[t] - by->plus) <= 16 * slack_of(x)))
             return false;
     return true;
 }
 
-/* The tokens between which an axis goes farthest. */
-static void find_ends(const axes *x, size_t a, size_t *low, size_t *high)
-{
-    const double *at = positions_of(x, x->claimed, a);
-    *low = *high = 0;
-    for (size_t t = 0; t < x->tokens; t++) {
-        *low = at[t] < at[*low] ? t : *low;
-        *high = at[t] > at[*high] ? t : *high;
-    }
-}
-
 /* Plain shifts first; a relation to the own axis before one to another. */
-static bool relate_to(axes *x, size_t a, size_t from, bool linear)
+static bool relate_to(pe_axes *x, size_t a, size_t from, bool linear)
 {
     size_t low, high;
-    relation *by = &x->by[a];
+    pe_axis_relation *by = &x->by[a];
     const double error = error_of(x, a);
-    const double *at = positions_of(x, x->read, a), *was = positions_of(x, x->claimed, from);
-    find_ends(x, from, &low, &high);
-    *by = (relation){.known = true, .from = from, .times = 1};
+    const double *at = pe_axes_positions(x, x->read, a),
+                 *was = pe_axes_positions(x, x->claimed, from);
+    pe_axes_find_ends(x, from, &low, &high);
+    *by = (pe_axis_relation){.known = true, .from = from, .times = 1};
     if (linear && was[high] > was[low])
         by->times = tidied((at[high] - at[low]) / (was[high] - was[low]),
                            2 * error / (was[high] - was[low]));
@@ -213,7 +176,7 @@ static bool relate_to(axes *x, size_t a, size_t from, bool linear)
     return by->known;
 }
 
-static bool relate(axes *x, size_t a)
+static bool relate(pe_axes *x, size_t a)
 {
     for (int linear = 0; linear < 2; linear++)
         for (size_t k = 0; k < x->n; k++)
@@ -250,7 +213,7 @@ static const pe_fault in_order = {
     .remedy = MESH};
 static const pe_fault in_part = {.name = "axis_positions_in_part", .remedy = START};
 
-static bool is_permutation(const axes *x)
+static bool is_permutation(const pe_axes *x)
 {
     unsigned seen = 0;
     for (size_t a = 0; a < x->n; a++) {
@@ -262,10 +225,10 @@ static bool is_permutation(const axes *x)
 }
 
 /* Do all axes have the shift, or all the factor, of the first one? */
-static bool is_even(const axes *x, bool shift)
+static bool is_even(const pe_axes *x, bool shift)
 {
     for (size_t a = 0; a < x->n; a++) {
-        const relation *by = &x->by[a];
+        const pe_axis_relation *by = &x->by[a];
         if (by->from != a || by->times != (shift ? 1 : x->by[0].times) ||
             by->plus != (shift ? x->by[0].plus : 0))
             return false;
@@ -273,17 +236,17 @@ static bool is_even(const axes *x, bool shift)
     return true;
 }
 
-static bool is_own(const relation *by, size_t a)
+static bool is_own(const pe_axis_relation *by, size_t a)
 {
     return by->from == a && by->times == 1 && by->plus == 0;
 }
 
 /* Axis by axis. */
-static void tell_relations(const axes *x, pe_guess *guess)
+static void tell_relations(const pe_axes *x, pe_guess *guess)
 {
     const char *before = "positions of axes are others: ";
     for (size_t a = 0; a < x->n; a++) {
-        const relation *by = &x->by[a];
+        const pe_axis_relation *by = &x->by[a];
         if (is_own(by, a))
             continue;
         pe_buffer_format(&guess->rule, "%saxis %zu ", before, a);
@@ -300,10 +263,10 @@ static void tell_relations(const axes *x, pe_guess *guess)
     }
 }
 
-static void make_positions(const axes *x, double *out)
+static void make_positions(const pe_axes *x, double *out)
 {
     for (size_t a = 0; a < x->n; a++) {
-        const double *from = positions_of(x, x->claimed, x->by[a].from);
+        const double *from = pe_axes_positions(x, x->claimed, x->by[a].from);
         for (size_t t = 0; t < x->tokens; t++)
             out[a * x->tokens + t] = x->by[a].times * from[t] + x->by[a].plus;
     }
@@ -323,7 +286,7 @@ pe_status pe_axis_positions_set(pe_guess *guess, const double *at, size_t count,
     return status;
 }
 
-static pe_status try_positions(pe_search *s, const axes *x, pe_guess *guess, pe_problem *why)
+static pe_status try_positions(pe_search *s, const pe_axes *x, pe_guess *guess, pe_problem *why)
 {
     const pe_status status = pe_axis_positions_set(guess, x->read, x->n * x->tokens, why);
     if (status != PE_OK) /* a position beyond the bounds: no such guess */
@@ -331,13 +294,13 @@ static pe_status try_positions(pe_search *s, const axes *x, pe_guess *guess, pe_
     return pe_attempts_try(s, guess, why);
 }
 
-static pe_status try_relations(pe_search *s, axes *x, pe_guess *guess, pe_problem *why)
+static pe_status try_relations(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
 {
     const pe_fault *fault = is_permutation(x)   ? &exchanged
                             : is_even(x, true)  ? &shifted
                             : is_even(x, false) ? &scaled
                                                 : &others;
-    const relation *by = &x->by[0];
+    const pe_axis_relation *by = &x->by[0];
     make_positions(x, x->read);
     pe_guess_say(guess, fault, fault->remedy);
     if (fault == &others)
@@ -349,7 +312,7 @@ static pe_status try_relations(pe_search *s, axes *x, pe_guess *guess, pe_proble
 
 /* ---- tokens in another order, or others in part ---- */
 
-static bool is_token(const axes *x, size_t t, size_t of)
+static bool is_token(const pe_axes *x, size_t t, size_t of)
 {
     for (size_t a = 0; a < x->n; a++)
         if (x->read[a * x->tokens + t] != x->claimed[a * x->tokens + of])
@@ -358,7 +321,7 @@ static bool is_token(const axes *x, size_t t, size_t of)
 }
 
 /* The first token that stands elsewhere, and where it belongs; false: some stand nowhere. */
-static bool find_order(const axes *x, size_t *token, size_t *of)
+static bool find_order(const pe_axes *x, size_t *token, size_t *of)
 {
     *token = x->tokens;
     for (size_t t = 0, k; t < x->tokens; t++) {
@@ -375,7 +338,7 @@ static bool find_order(const axes *x, size_t *token, size_t *of)
     return *token < x->tokens;
 }
 
-static void round_read(axes *x)
+static void round_read(pe_axes *x)
 {
     for (size_t a = 0; a < x->n; a++) {
         const double error = error_of(x, a);
@@ -385,7 +348,7 @@ static void round_read(axes *x)
 }
 
 /* The rows from the first to the last that differ, and by how much where all do so alike. */
-static void tell_part(const axes *x, pe_guess *guess)
+static void tell_part(const pe_axes *x, pe_guess *guess)
 {
     size_t first = x->tokens, last = 0;
     bool even = true;
@@ -407,7 +370,7 @@ static void tell_part(const axes *x, pe_guess *guess)
     guess->fitted = !even;
 }
 
-static pe_status try_moved(pe_search *s, axes *x, pe_guess *guess, pe_problem *why)
+static pe_status try_moved(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
 {
     size_t token, of = 0;
     round_read(x);
@@ -422,7 +385,7 @@ static pe_status try_moved(pe_search *s, axes *x, pe_guess *guess, pe_problem *w
     return try_positions(s, x, guess, why);
 }
 
-static pe_status try_read(pe_search *s, axes *x, pe_guess *guess, pe_problem *why)
+static pe_status try_read(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
 {
     bool related = true, as_claimed = true;
     for (size_t a = 0; a < x->n; a++) {
@@ -437,225 +400,9 @@ static pe_status try_read(pe_search *s, axes *x, pe_guess *guess, pe_problem *wh
     return related ? try_relations(s, x, guess, why) : try_moved(s, x, guess, why);
 }
 
-/* ---- positions as claimed: axes or frequencies of the pairs are others ---- */
-
-static const pe_fault dims_other = {
-    .name = "axes_dims",
-    .rule = "pairs are given to the axes in another order: axes_dims was ",
-    .remedy = "set axes_dims as claimed"};
-static const pe_fault one_ladder = {
-    .name = "axes_one_ladder",
-    .rule = "all axes share one ladder of frequencies, as sections of M-RoPE do: exponents count "
-            "on over all pairs of the head",
-    .remedy = "give each axis frequencies of its own: theta^(-2j/d), d its channels (axes_dims)"};
-static const pe_fault theta_of_axis = {
-    .name = "axes_theta",
-    .rule = "the base (theta) of axis {b} was {a}: its frequencies are others",
-    .remedy = "give each axis the theta of the claim (axes_theta, axes_scale)"};
-
-/* The next order of the numbers; false: it was the last one. */
-static bool next_order(double *list, size_t n)
-{
-    size_t i = n - 1, j = n - 1;
-    while (i > 0 && !(list[i - 1] < list[i]))
-        i--;
-    if (i == 0)
-        return false;
-    while (!(list[j] > list[i - 1]))
-        j--;
-    const double swapped = list[i - 1];
-    list[i - 1] = list[j];
-    list[j] = swapped;
-    for (j = n - 1; i < j; i++, j--) {
-        const double last = list[j];
-        list[j] = list[i];
-        list[i] = last;
-    }
-    return true;
-}
-
-static pe_status try_dims(pe_search *s, const pe_guess *claim, const double *order, pe_problem *why)
-{
-    pe_guess guess;
-    pe_status status = pe_guess_copy(claim, &guess, why);
-    if (status != PE_OK)
-        return status;
-    pe_value *dims = pe_values_find(&guess.values, "axes_dims");
-    pe_guess_say(&guess, &dims_other, dims_other.remedy);
-    pe_buffer_str(&guess.rule, dims_other.rule);
-    for (size_t a = 0; a < dims->list_length; a++)
-        pe_buffer_format(&guess.rule, a > 0 ? ",%g" : "%g", order[a]);
-    memcpy(dims->list, order, dims->list_length * sizeof *order);
-    status = pe_attempts_try(s, &guess, why);
-    pe_guess_free(&guess);
-    return status;
-}
-
-static pe_status try_orders(pe_search *s, const pe_guess *claim, const pe_value *dims,
-                            pe_problem *why)
-{
-    enum { FEW = 4 };
-    double order[FEW];
-    pe_status status = PE_OK;
-    if (dims->list_length > FEW)
-        return PE_OK;
-    memcpy(order, dims->list, dims->list_length * sizeof *order);
-    while (next_order(order, dims->list_length))
-        ;
-    for (size_t a = 0, b = dims->list_length - 1; a < b; a++, b--) { /* the first one */
-        const double last = order[b];
-        order[b] = order[a];
-        order[a] = last;
-    }
-    do
-        if (memcmp(order, dims->list, dims->list_length * sizeof *order) != 0)
-            status = try_dims(s, claim, order, why);
-    while (status == PE_OK && pe_attempts_go_on(s) && next_order(order, dims->list_length));
-    return status;
-}
-
-/* The value takes the list, which is the caller's. */
-static pe_status set_list(pe_guess *guess, const char *name, const double *list, size_t n,
-                          pe_problem *why)
-{
-    pe_value *value = pe_values_find(&guess->values, name);
-    double *copy = calloc(n + 1, sizeof *copy); /* one more: there is no empty block */
-    if (copy == NULL)
-        return pe_fail_memory(why);
-    memcpy(copy, list, n * sizeof *copy);
-    free(value->list);
-    value->list = copy;
-    value->list_length = n;
-    value->present = true;
-    return PE_OK;
-}
-
-static pe_status try_one_ladder(pe_search *s, const pe_guess *claim, const pe_value *dims,
-                                pe_problem *why)
-{
-    pe_guess guess;
-    double pairs[AXES_MAX];
-    pe_status status = pe_guess_copy(claim, &guess, why);
-    if (status != PE_OK)
-        return status;
-    for (size_t a = 0; a < dims->list_length; a++)
-        pairs[a] = dims->list[a] / 2;
-    status = set_list(&guess, "mrope_section", pairs, dims->list_length, why);
-    pe_values_find(&guess.values, "axes_dims")->present = false;
-    pe_guess_say(&guess, &one_ladder, one_ladder.remedy);
-    pe_buffer_str(&guess.rule, one_ladder.rule);
-    if (status == PE_OK)
-        status = pe_attempts_try(s, &guess, why);
-    pe_guess_free(&guess);
-    return status;
-}
-
-/* Of the axis, by its slowest pair where the axis goes farthest: a power of the claimed theta. */
-static double read_theta(const axes *x, size_t a, double theta)
-{
-    size_t low, high, slow = x->pairs;
-    const double *w = x->expect->frequency, *at = positions_of(x, x->claimed, a);
-    for (size_t i = 0; i < x->pairs; i++)
-        if (x->axis[i] == a && w[i] < 1 && (slow == x->pairs || w[i] < w[slow]))
-            slow = i;
-    find_ends(x, a, &low, &high);
-    if (slow == x->pairs)
-        return nan("");
-    const double *angle = x->angle + slow * x->tokens;
-    const double turned = wrap(angle[high] - angle[low]) / (at[high] - at[low]);
-    return pow(theta, log(turned) / log(w[slow]));
-}
-
-/* To so many digits, as a person would have written it. */
-static double to_digits(double number, int digits)
-{
-    const double unit = pow(10, floor(log10(number)) + 1 - digits);
-    return round(number / unit) * unit;
-}
-
-/* The values get the base of one axis, or (a = n) of all. */
-static pe_status set_theta(const axes *x, pe_guess *guess, size_t a, double theta, pe_problem *why)
-{
-    const pe_value *given = pe_values_find(&guess->values, "axes_theta");
-    const double base = pe_values_real(&guess->values, "rope_theta");
-    double list[AXES_MAX];
-    if (!pe_values_present(&guess->values, "axes_dims")) {
-        pe_values_set_real(&guess->values, "rope_theta", theta);
-        return PE_OK;
-    }
-    for (size_t k = 0; k < x->n; k++)
-        list[k] = k == a || a == x->n ? theta : given->present ? given->list[k] : base;
-    return set_list(guess, "axes_theta", list, x->n, why);
-}
-
-static pe_status try_theta(pe_search *s, const axes *x, const pe_guess *claim, size_t a,
-                           double theta, pe_problem *why)
-{
-    static const pe_fault all = {.name = "rope_theta",
-                                 .rule = "rope_theta, the base of all axes, was {a}",
-                                 .remedy = "set rope_theta as claimed"};
-    const pe_fault *fault = a < x->n ? &theta_of_axis : &all;
-    pe_guess guess;
-    if (!(theta >= 1 && theta <= 1e12) || !pe_attempts_go_on(s))
-        return PE_OK;
-    pe_status status = pe_guess_copy(claim, &guess, why);
-    if (status != PE_OK)
-        return status;
-    pe_guess_say(&guess, fault, fault->remedy);
-    pe_guess_format(&guess, fault->rule, theta, (double)a);
-    status = set_theta(x, &guess, a, theta, why);
-    if (status == PE_OK)
-        status = pe_attempts_try(s, &guess, why);
-    pe_guess_free(&guess);
-    return status;
-}
-
-/* Digits that the slowest pair may tell. */
-#define THETA_DIGITS 7
-
-/* Sections of M-RoPE share one ladder, and its base. */
-static pe_status try_thetas(pe_search *s, const axes *x, const pe_guess *claim, bool own_ladders,
-                            pe_problem *why)
-{
-    const pe_value *given = pe_values_find(&claim->values, "axes_theta");
-    pe_status status = PE_OK;
-    for (size_t a = 0; a < x->n && status == PE_OK; a++) {
-        const double was = own_ladders && given->present
-                               ? given->list[a]
-                               : pe_values_real(&claim->values, "rope_theta");
-        const double read = read_theta(x, a, was);
-        for (int digits = 1; digits <= THETA_DIGITS && isfinite(read) && status == PE_OK;
-             digits++) {
-            const double theta = to_digits(read, digits);
-            if (theta != was && own_ladders)
-                status = try_theta(s, x, claim, a, theta, why);
-            if (theta != was && status == PE_OK)
-                status = try_theta(s, x, claim, x->n, theta, why);
-        }
-    }
-    return status;
-}
-
-static pe_status try_frequencies(pe_search *s, const axes *x, const pe_guess *claim,
-                                 pe_problem *why)
-{
-    const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
-    if (claim->n_faults > 0)
-        return PE_OK;
-    if (pe_values_present(&claim->values, "mrope_section") &&
-        pe_geometry_has_rope_type(&claim->values, "default"))
-        return try_thetas(s, x, claim, false, why);
-    if (dims == NULL || !dims->present || dims->list_length != x->n)
-        return PE_OK;
-    pe_status status = try_orders(s, claim, dims, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = try_one_ladder(s, claim, dims, why);
-    return status == PE_OK ? try_thetas(s, x, claim, true, why) : status;
-}
-
 /* ---- life ---- */
 
-static pe_status make(axes *x, pe_problem *why)
+static pe_status make(pe_axes *x, pe_problem *why)
 {
     const pe_positions *at = &pe_values_find(&x->of->guess->values, "positions")->positions;
     x->tokens = x->of->view->tokens;
@@ -672,7 +419,7 @@ static pe_status make(axes *x, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status measure(pe_search *s, axes *x, pe_guess *guess, pe_problem *why)
+static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
 {
     pe_status status = make(x, why);
     double *claimed = calloc(x->pairs * x->tokens + 1, sizeof *claimed);
@@ -683,7 +430,7 @@ static pe_status measure(pe_search *s, axes *x, pe_guess *guess, pe_problem *why
     const bool found = status == PE_OK && find_axes(x, claimed);
     free(claimed);
     if (found)
-        status = try_frequencies(s, x, guess, why);
+        status = pe_axis_frequencies_try(s, x, guess, why);
     if (found && status == PE_OK && pe_attempts_go_on(s))
         status = try_read(s, x, guess, why);
     free(x->claimed);
@@ -694,8 +441,8 @@ static pe_status measure(pe_search *s, axes *x, pe_guess *guess, pe_problem *why
 static bool has_axes(const pe_search *s)
 {
     const pe_upload_view *view = s->whole;
-    return view->axes > 1 && view->axes <= AXES_MAX && !view->width_differs && view->got != NULL &&
-           view->unsent_n == 0 && view->tokens > 1;
+    return view->axes > 1 && view->axes <= PE_AXES_MAX && !view->width_differs &&
+           view->got != NULL && view->unsent_n == 0 && view->tokens > 1;
 }
 
 static pe_status try_axes(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -705,7 +452,7 @@ static pe_status try_axes(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    axes x = {.of = &of, .expect = &expect, .n = s->whole->axes};
+    pe_axes x = {.of = &of, .expect = &expect, .n = s->whole->axes};
     status = pe_expect_probe(&expect, why);
     if (status == PE_OK)
         status = measure(s, &x, guess, why);

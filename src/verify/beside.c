@@ -36,17 +36,6 @@ bool pe_beside_is_claimed(const pe_beside *b, size_t row, size_t column)
 
 /* ---- where a vector stands ---- */
 
-/* The axis of heads is the one beside that of tokens. */
-static size_t count_heads(const pe_upload_view *view)
-{
-    const pe_shape *shape = &view->claim->inputs.shape;
-    const int64_t axis = view->claim->seq_axis;
-    const size_t at = (size_t)(axis < 0 ? axis + (int64_t)shape->ndim : axis);
-    if (view->inner > 1)
-        return view->inner;
-    return view->rotated && at > 0 ? shape->dim[at - 1] : 1;
-}
-
 size_t pe_beside_head(const pe_beside *b, size_t row)
 {
     const size_t at = b->row[row];
@@ -145,7 +134,7 @@ pe_status pe_beside_make(const pe_comparison *of, pe_beside *out, bool *made, pe
         return status;
     out->at = expect.geometry;
     out->pairs = expect.geometry.pairs;
-    out->heads = count_heads(of->view);
+    out->heads = of->view->heads;
     status = pe_expect_probe(&expect, why);
     out->amplitude = expect.amplitude;
     if (status == PE_OK)

@@ -143,14 +143,26 @@ static double read_period(const pe_bias *bias)
     return read_reach(bias) + 1;
 }
 
-/* By how much the key without a distance in the first row is beyond that query. */
+/* By how much the first key without a distance is beyond its query. */
 static double read_queries(const pe_bias *bias)
 {
-    size_t k = 0;
-    while (k < bias->keys && element(bias, bias->of->got, bias->loudest, 0, k) != 0)
-        k++;
-    const double a = (double)k - bias->first;
-    return bias->form == PE_BIAS_KEY || k == bias->keys || a == 0 ? NOWHERE : a;
+    for (size_t q = 0; q < bias->queries && bias->form != PE_BIAS_KEY; q++)
+        for (size_t k = first_key(bias); k < bias->keys; k++) {
+            const double a = (double)k - bias->first - (double)q;
+            if (element(bias, bias->of->got, bias->loudest, q, k) == 0)
+                return a != 0 ? a : NOWHERE;
+        }
+    return NOWHERE;
+}
+
+/* How many keys before the last query have no distance. */
+static double read_shortening(const pe_bias *bias)
+{
+    const size_t last = bias->queries - 1, own = (size_t)bias->first + last;
+    size_t n = 0;
+    while (n <= own && element(bias, bias->of->got, bias->loudest, last, own - n) == 0)
+        n++;
+    return bias->form == PE_BIAS_KEY || n < 2 || n > own ? NOWHERE : (double)n - 1;
 }
 
 /* Distances that 8 bits do not hold. */
@@ -258,6 +270,12 @@ static double at_byte(const pe_bias *bias, double query, double key, double a)
 static double at_shifted(const pe_bias *bias, double query, double key, double a)
 {
     return at_claimed(bias, query, key, 0) + a;
+}
+
+static double at_shortened(const pe_bias *bias, double query, double key, double a)
+{
+    const double d = at_claimed(bias, query, key, 0);
+    return d < a ? 0 : d - a;
 }
 
 /* fmin would pass what masks. */
@@ -373,6 +391,10 @@ const pe_bias_rule pe_bias_rules[] = {
       .remedy = "count the distance of a query from its own key as 0; of form key, keys from 0"},
      read_shift,
      at_shifted},
+    {{"distance_shift", "distances were smaller by {a}, and none was below 0",
+      .remedy = "count the distance of a query from its own key as 0, from the next one as 1"},
+     read_shortening,
+     at_shortened},
     {{"distance_clamped", "distances were clamped at {a}",
       .remedy = "make the table of biases as long as the distances reach"},
      read_reach,

@@ -67,6 +67,7 @@ typedef struct function {
     double buckets, exact, max_distance, ahead;
     ends ends;
     double left, right, add; /* Shaw: d from -left to right, and `add` */
+    double reach, last;      /* greatest |d| and index that pass; 0: all do */
     double a, b;             /* numbers of the sentence of the row that changed it last */
 } function;
 
@@ -109,7 +110,10 @@ static double function_at(const function *f, double relative, double got)
 {
     static double (*const of[])(const function *, double,
                                 double) = {[T5] = t5_at, [DEBERTA] = deberta_at, [SHAW] = shaw_at};
-    return of[f->family](f, f->sign * relative + f->shift, got) + 0.0;
+    const double d = f->sign * relative + f->shift;
+    const double near = f->reach > 0 ? fmax(-f->reach, fmin(f->reach, d)) : d;
+    const double index = of[f->family](f, near, got) + 0.0;
+    return f->last > 0 ? fmin(f->last, index) : index;
 }
 
 static bool follows(const indices *x, const function *f)
@@ -331,6 +335,32 @@ static bool other_clip(const indices *x, function *f)
     return f->family == SHAW && f->a >= 0 && f->a != f->b;
 }
 
+/* Beyond the distance at which an index changes last, up to where the claimed one changes next. */
+static bool end_early(const indices *x, function *f)
+{
+    double from = 1, to;
+    for (size_t i = 1; i < x->n; i++) {
+        const double d = x->lowest + (double)i;
+        if (x->value[i] != x->value[i - 1])
+            from = fmax(from, d > 0 ? d : 1 - d);
+    }
+    const double claimed = function_at(f, -f->sign * from, 0);
+    for (to = from; to < (double)x->n && function_at(f, -f->sign * (to + 1), 0) == claimed;)
+        to++;
+    pe_numbers_spend(x->of, x->n);
+    f->a = f->reach = from;
+    f->b = to;
+    return f->family != SHAW && to < (double)x->n;
+}
+
+static bool cut_index(const indices *x, function *f)
+{
+    for (size_t i = 0; i < x->n; i++)
+        f->last = fmax(f->last, x->value[i]);
+    f->a = f->last;
+    return f->family == T5 && f->last > 0;
+}
+
 #define EDGES  "compute the bucket as the formula has it: floor, and min(num_buckets - 1)"
 #define SIGNED "take key - query: key positions along the last axis minus query positions"
 
@@ -387,6 +417,13 @@ static const row rows[] = {
     {{"max_distance", "max_distance was {a}, not {b}", .param = "max_distance",
       .remedy = "set max_distance as claimed"},
      other_distance},
+    {{"distance_clipped",
+      "distances were clipped before they were put in buckets, at {a} or up to {b}: all beyond "
+      "share "
+      "that bucket",
+      .remedy = "clip the bucket, min(num_buckets - 1), not the distance"},
+     end_early},
+    {{"bucket_clipped", "buckets were clipped at {a}", .remedy = EDGES}, cut_index},
     {{"shaw_clip", "distances were clipped at {a}, not at {b}",
       .remedy = "set max_relative_position as claimed"},
      other_clip},

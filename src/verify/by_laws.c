@@ -193,10 +193,15 @@ pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
     return try_ladder(s, guess, &ladder, try_law, why);
 }
 
-pe_status pe_by_laws_mixed(pe_search *s, pe_guess *guess, pe_problem *why)
+pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how, pe_problem *why)
 {
     pe_ladder ladder = ladder_of(&s->measured->reading);
-    return try_ladder(s, guess, &ladder, try_mixed, why);
+    return try_ladder(s, guess, &ladder, how, why);
+}
+
+pe_status pe_by_laws_mixed(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_by_laws_each(s, guess, try_mixed, why);
 }
 
 /* ---- laws that no element is held against ---- */

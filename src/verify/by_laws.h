@@ -17,4 +17,8 @@ pe_try pe_by_laws_mixed;
 /** Laws that the measured numbers follow, where no fault explains the elements. */
 pe_try pe_by_laws_alone;
 
+/** Do `how` with each law that the measured frequencies follow. */
+pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how,
+                          pe_problem *why) PE_MUST_CHECK;
+
 #endif

@@ -17,14 +17,15 @@
 #define FEW          0.9  /* the part that may follow the guess where a pattern is told */
 
 /* How elements are divided: the coarsest division goes first. */
-typedef enum division { WHOLE, ITEMS, HEADS, TENSORS, COLUMNS, ROWS, DIVISIONS } division;
+typedef enum division { WHOLE, ITEMS, HEADS, TENSORS, PAIRS, COLUMNS, ROWS, DIVISIONS } division;
 
 static const struct {
     const char *one, *several; /* of its units */
 } words[DIVISIONS] = {
     [ITEMS] = {"batch item", "batch items"},
     [HEADS] = {"head", "heads"},
-    [TENSORS] = {"tensor", "tensors"},
+    [TENSORS] = {"tensor", "tensors"}, /* one goes by its name */
+    [PAIRS] = {"pair", "pairs"},
     [COLUMNS] = {"column", "columns"},
     [ROWS] = {"row", "rows"},
 };
@@ -40,6 +41,7 @@ static size_t unit_of(const pe_beside *b, division by, size_t row, size_t column
     return by == ITEMS     ? pe_beside_item(b, row)
            : by == HEADS   ? pe_beside_head(b, row)
            : by == TENSORS ? (b->view->rotated ? 0 : pe_upload_view_tensor(b->view, column))
+           : by == PAIRS   ? (b->view->rotated ? 0 : b->pair[column])
            : by == COLUMNS ? column
            : by == ROWS    ? pe_upload_view_token(b->view, b->row[row])
                            : 0;
@@ -50,6 +52,7 @@ static size_t units_of(const pe_beside *b, division by)
     return by == ITEMS     ? pe_beside_item(b, b->rows - 1) + 1
            : by == HEADS   ? b->heads
            : by == TENSORS ? (b->view->rotated ? 1 : b->view->n_tensors)
+           : by == PAIRS   ? (b->view->rotated ? 1 : b->pairs)
            : by == COLUMNS ? b->width
            : by == ROWS    ? b->view->tokens
                            : 1;
@@ -148,27 +151,61 @@ static bool explains(const counts *at, size_t *n)
 
 /* ---- telling ---- */
 
-/* "columns 64 to 127", "rows 1, 3, 5": first, last and step of the units that the guess fails. */
-static void tell_units(const counts *at, division by, size_t n, pe_buffer *out)
+/* Is it a unit that the guess fails? */
+static bool fails(const counts *at, size_t u)
 {
-    size_t first = SIZE_MAX, next = SIZE_MAX, last = 0;
-    for (size_t u = 0; u < at->units; u++) {
-        if (at->all[u] == 0 || follows(at, at->claimed, u))
-            continue;
-        next = first != SIZE_MAX && next == SIZE_MAX ? u : next;
-        first = first == SIZE_MAX ? u : first;
+    return at->all[u] > 0 && !follows(at, at->claimed, u);
+}
+
+/* The first unit from `u` on that the guess fails. */
+static size_t failing(const counts *at, size_t u)
+{
+    while (u < at->units && !fails(at, u))
+        u++;
+    return u;
+}
+
+/* Do the failing units between these two stand as far from each other as the first two? */
+static bool are_even(const counts *at, size_t first, size_t next, size_t last)
+{
+    size_t u = next;
+    while (u < last && failing(at, u + 1) == u + next - first)
+        u += next - first;
+    return u == last;
+}
+
+/* Are units between these two looked at, and as they should be? */
+static bool are_mixed(const counts *at, size_t first, size_t last)
+{
+    size_t u = first;
+    while (u <= last && (at->all[u] == 0 || fails(at, u)))
+        u++;
+    return u <= last;
+}
+
+/* "columns 64 to 127 of 128", "rows 1 to 5 in steps of 2 of 8", "tensor sin": those that the guess
+ * fails. */
+static void tell_units(const pe_beside *b, const counts *at, division by, size_t n, pe_buffer *out)
+{
+    const size_t first = failing(at, 0), next = failing(at, first + 1);
+    size_t last = first;
+    for (size_t u = next; u < at->units; u = failing(at, u + 1))
         last = u;
+    if (by == TENSORS && n == 1) {
+        pe_buffer_format(out, "tensor %s", b->view->claim->uploads[first].name);
+        return;
     }
-    if (n == 1) {
+    if (n == 1)
         pe_buffer_format(out, "%s %zu", words[by].one, first);
-        return;
-    }
-    pe_buffer_format(out, "%s %zu to %zu", words[by].several, first, last);
-    if (last - first + 1 == n)
-        return;
-    if (next > first + 1 && (n - 1) * (next - first) == last - first)
-        pe_buffer_format(out, " in steps of %zu", next - first);
     else
+        pe_buffer_format(out, "%s %zu %s %zu", words[by].several, first, n == 2 ? "and" : "to",
+                         last);
+    pe_buffer_format(out, " of %zu", at->units);
+    if (n > 2 && !are_mixed(at, first, last) && last - first + 1 > n)
+        pe_buffer_str(out, " (of those that were looked at)");
+    else if (n > 2 && last - first + 1 > n && are_even(at, first, next, last))
+        pe_buffer_format(out, " in steps of %zu", next - first);
+    else if (n > 2 && last - first + 1 > n)
         pe_buffer_format(out, " (%zu of them)", n);
 }
 
@@ -192,8 +229,8 @@ static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const co
     if (was_tried(b, fault, by))
         return PE_OK;
     if (by != WHOLE) {
-        tell_units(at, by, n, &rule);
-        pe_buffer_format(&rule, " of %zu: ", at->units);
+        tell_units(b, at, by, n, &rule);
+        pe_buffer_str(&rule, ": ");
     }
     pe_buffer_str(&rule, fault->rule);
     const pe_status status = pe_findings_tell(
@@ -283,10 +320,9 @@ static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at,
         .name = "amplitude",
         .remedy = "check the attention factor (mscale) and other scales of these"};
     pe_buffer rule = {0};
-    pe_buffer_str(&rule, "the amplitude of ");
-    tell_units(at, by, n, &rule);
-    if (by == TENSORS && n == 1)
-        pe_buffer_str(&rule, at->claimed[0] < at->all[0] ? " (the first)" : " (the last)");
+    pe_buffer_str(&rule, n < at->units ? "the amplitude of " : "the amplitude");
+    if (n < at->units)
+        tell_units(b, at, by, n, &rule);
     pe_buffer_format(&rule, " is %.5g", low);
     if (high - low > 1e-3 * fabs(high))
         pe_buffer_format(&rule, " to %.5g", high);
@@ -348,7 +384,8 @@ pe_status pe_by_patterns_in_layouts(pe_search *s, pe_guess *guess, pe_problem *w
 {
     pe_status status = PE_OK;
     for (size_t f = 0; f < pe_faults_n && status == PE_OK && !pe_attempts_found(s); f++)
-        if (s->whole->rotated && pe_faults_is_layout(&pe_faults[f]))
+        if (s->whole->rotated && pe_faults_is_layout(&pe_faults[f]) &&
+            !pe_faults_is_of_waves(&pe_faults[f]))
             status = pe_attempts_with_fault(s, guess, &pe_faults[f], pe_by_patterns_try, why);
     return status;
 }

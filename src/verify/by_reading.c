@@ -5,12 +5,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "verify/added_scaling.h"
+#include "verify/amplitude.h"
 #include "verify/approximations.h"
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
-#include "verify/geometry.h"
 #include "verify/head_positions.h"
 #include "verify/strays.h"
 
@@ -38,10 +39,12 @@ static pe_status read_guess(pe_search *s, const pe_guess *guess, pe_measured *ou
     return status;
 }
 
-/* How well a reading explains the rows; frequencies of its own explain less. */
+/* How well a reading explains the rows; frequencies of its own, and negative positions, explain
+ * less. */
 static double goodness(const pe_measured *at)
 {
-    return at->made ? at->reading.quality * (at->reading.own ? 0.8 : 1) : 0;
+    const pe_reading *r = &at->reading;
+    return at->made ? r->quality * (r->own ? 0.8 : 1) * (pe_reading_is_negative(r) ? 0.85 : 1) : 0;
 }
 
 /* The better of two readings stays. */
@@ -115,21 +118,40 @@ static pe_status count_agreeing(pe_search *s, pe_guess *guess, size_t *out, pe_p
     return status;
 }
 
+/* Do the rows of many pairs have positions? */
+static bool makes_sense(const pe_measured *at)
+{
+    return at->reading.quality > 0.9 && at->reading.pairs >= 16;
+}
+
+/* Does a layout put the pairs where they were read? */
+static bool is_same_layout(const pe_search *s, const pe_guess *guess)
+{
+    pe_geometry a = {0}, b = {0};
+    const pe_guess *read = &s->measured->guess;
+    return !s->whole->rotated && guess->distortion.exchanged == read->distortion.exchanged &&
+           s->whole->layout->geometry(&guess->values, &a) &&
+           s->whole->layout->geometry(&read->values, &b) && memcmp(&a, &b, sizeof a) == 0;
+}
+
 /* Does the fault bring more pairs to what was measured, or a layout sense into the rows? */
 static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem *why)
 {
     pe_measured other;
     size_t agree = 0;
     *out = false;
-    if (!pe_faults_is_layout(guess->faults[guess->n_faults - 1])) {
+    const pe_fault *last = guess->faults[guess->n_faults - 1];
+    if (!pe_faults_is_layout(last)) {
         const pe_status counted = turns(s) ? count_agreeing(s, guess, &agree, why) : PE_OK;
         *out = agree > s->agreeing;
         return counted;
     }
+    if (pe_faults_is_of_waves(last) ? makes_sense(s->measured) : is_same_layout(s, guess))
+        return PE_OK;
     const pe_status status = read_guess(s, guess, &other, why);
     if (status != PE_OK)
         return status;
-    *out = other.made && other.reading.quality >= 0.5;
+    *out = other.reading.quality >= 0.5 && goodness(&other) >= goodness(s->measured) - 0.1;
     free_measured(&other);
     return PE_OK;
 }
@@ -140,14 +162,36 @@ static size_t number_of(const pe_guess *guess)
     return (size_t)(guess->faults[guess->n_faults - 1] - pe_faults);
 }
 
+/* With the first fault, positions may have a cause that they had not as claimed. */
+static pe_status read_behind(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_measured at;
+    bool clear = false;
+    /* a cause may be two faults */
+    if (makes_sense(s->measured) || guess->n_faults + 2 > PE_FAULTS_MAX)
+        return PE_OK;
+    pe_status status = read_guess(s, guess, &at, why);
+    if (status == PE_OK && at.made && at.reading.quality > 0.9)
+        status = pe_causes_find(&at.reading, s->whole->rotated, &at.cause, &clear, why);
+    if (status == PE_OK && clear && at.cause.fault != NULL && !pe_causes_is_list(&at.cause)) {
+        pe_causes_apply(&at.cause, &at.guess);
+        status = pe_attempts_copy(s, &at.guess, pe_attempts_try, why);
+    }
+    free_measured(&at);
+    return status;
+}
+
 /* A first fault, and second ones behind it. */
 static pe_status peel_one(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     bool *nearer = &s->nearer[number_of(guess)];
     if (pe_faults_hold_mostly(guess))
         return PE_OK;
-    const pe_status status = is_nearer(s, guess, nearer, why);
-    return status == PE_OK && *nearer ? pe_attempts_singles(s, guess, why) : status;
+    pe_status status = is_nearer(s, guess, nearer, why);
+    if (status == PE_OK && *nearer)
+        status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && *nearer && !pe_attempts_found(s) ? read_behind(s, guess, why)
+                                                               : status;
 }
 
 /* Numbers behind it. */
@@ -187,13 +231,6 @@ static bool has_frequencies(const pe_search *s)
     return at->reading.tokens >= 8 && !at->multiplied;
 }
 
-static bool is_scaled(const pe_search *s)
-{
-    const pe_values *values = &s->claim.values;
-    return pe_values_find(values, "rope_type") != NULL &&
-           !pe_geometry_has_rope_type(values, "default");
-}
-
 /* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs
  * of faults are tried. */
 #define MEASURABLE 2048
@@ -205,7 +242,12 @@ static bool is_sent(const pe_search *s)
 
 static bool is_small(const pe_search *s)
 {
-    return s->whole->elements <= MEASURABLE;
+    return s->whole->elements <= MEASURABLE && !s->part;
+}
+
+static bool has_all_heads(const pe_search *s)
+{
+    return !s->part;
 }
 
 static bool is_small_and_uneven(const pe_search *s)
@@ -230,6 +272,49 @@ static pe_status try_list(pe_search *s, pe_guess *guess, pe_problem *why)
     return status == PE_OK ? pe_attempts_try(s, guess, why) : status;
 }
 
+/* The positions that the frequencies of a law give, with that law, or with what is fitted. */
+static pe_status place(pe_search *s, pe_guess *law, pe_measured *at, pe_problem *why)
+{
+    bool clear;
+    pe_guess claim;
+    const pe_upload_view *view = s->view;
+    pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
+    if (status != PE_OK || !clear || pe_causes_is_multiple(&at->cause))
+        return status;
+    status = pe_guess_copy(&s->claim, &claim, why);
+    if (status != PE_OK)
+        return status;
+    s->view = pe_causes_is_list(&at->cause) ? s->whole : s->view;
+    pe_causes_apply(&at->cause, &claim);
+    pe_causes_apply(&at->cause, law);
+    status = pe_attempts_copy(s, &claim, pe_attempts_singles, why);
+    if (status == PE_OK && !law->fitted && !pe_attempts_found(s))
+        status = pe_attempts_copy(s, law, pe_attempts_try, why);
+    if (status == PE_OK && !pe_attempts_found(s))
+        status = pe_attempts_copy(s, &claim, pe_attempts_fits, why);
+    pe_guess_free(&claim);
+    s->view = view;
+    return status;
+}
+
+/* Rows may seem to be nowhere only because frequencies are others. */
+static pe_status place_again(pe_search *s, pe_guess *law, pe_problem *why)
+{
+    pe_measured other;
+    pe_status status = read_guess(s, law, &other, why);
+    if (status != PE_OK)
+        return status;
+    if (other.made && !other.reading.own && other.reading.quality > 0.9)
+        status = place(s, law, &other, why);
+    free_measured(&other);
+    return status;
+}
+
+static pe_status place_by_laws(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_by_laws_each(s, guess, place_again, why);
+}
+
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_laws_measured},
@@ -244,20 +329,23 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_strays_not_finite, .applies = has_faults},
+    {.try = pe_amplitude_alone, .applies = pe_amplitude_differs},
+    {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = pe_added_scaling_try, .applies = turns},
     {.try = try_numbers, .applies = turns},
-    {.try = pe_attempts_values, .applies = is_scaled},
+    {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
     {.try = pe_by_patterns_try, .of_claim = true},
     {.try = pe_by_patterns_try, .applies = has_faults},
     {.try = pe_by_patterns_in_layouts, .of_claim = true},
     {.try = try_list, .of_claim = true},
-    {.try = pe_head_positions_try, .of_claim = true},
-    {.try = pe_head_positions_behind, .of_claim = true},
+    {.try = pe_head_positions_try, .applies = has_all_heads, .of_claim = true},
+    {.try = pe_head_positions_behind, .applies = has_all_heads, .of_claim = true},
     {.try = pe_approximations_try, .applies = has_faults},
     {.try = pe_approximations_try, .of_claim = true},
     {.try = peel},
+    {.try = pe_amplitude_behind, .applies = pe_amplitude_differs},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = is_small, .of_claim = true},
     {.try = pe_approximations_growing, .of_claim = true},
@@ -278,7 +366,7 @@ static const pe_attempt of_derived[] = {
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = pe_added_scaling_try, .applies = turns},
     {.try = try_numbers, .applies = turns},
-    {.try = pe_attempts_values, .applies = is_scaled},
+    {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = peel},
     {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try, .applies = has_faults},
@@ -313,6 +401,7 @@ pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status != PE_OK)
         return status;
     if (best.made) {
+        best.laid_out = best.guess.n_faults == guess->n_faults && best.reading.anchored;
         s->measured = &best;
         status = pe_attempts_go_on(s) ? try_reading(s, &best, why) : PE_OK;
         s->measured = NULL;

@@ -4,668 +4,18 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define PE_NOWHERE nan("")
-#define NEAR       0.03 /* of a position: how well it is measured */
-#define EXCEPTION  4    /* one of so many rows may be something else */
-
-/* One rule: how it reads its numbers off the reading, and which positions follow from them. */
-typedef struct rule {
-    pe_fault fault; /* name and sentence, in which {a} and {b} are numbers */
-    const char *remedy;
-    bool (*read)(const pe_reading *r, pe_cause *out); /* NULL: it has no numbers */
-    double (*predict)(const pe_cause *cause, double claimed);
-    bool vectors_only;
-} rule;
-
-/* ---- what several rules read ---- */
-
-static bool is_near(double x, double y)
-{
-    return isfinite(y) && fabs(x - y) <= NEAR + 1e-6 * fabs(y);
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median of what `of` says of each row that has a position. */
-static double median(const pe_reading *r, double (*of)(const pe_reading *r, size_t t))
-{
-    double *list = malloc((r->tokens + 1) * sizeof *list), middle = PE_NOWHERE;
-    size_t n = 0;
-    for (size_t t = 0; t < r->tokens && list != NULL; t++) {
-        const double x = of(r, t);
-        if (isfinite(x))
-            list[n++] = x;
-    }
-    if (n > 0) {
-        qsort(list, n, sizeof *list, compare_numbers);
-        middle = list[n / 2];
-    }
-    free(list);
-    return middle;
-}
-
-static double shift_at(const pe_reading *r, size_t t)
-{
-    return r->position[t] - r->claimed[t];
-}
-
-static double sum_at(const pe_reading *r, size_t t)
-{
-    return r->position[t] + r->claimed[t];
-}
-
-static double slope_at(const pe_reading *r, size_t t)
-{
-    const size_t half = r->tokens / 2;
-    if (t + half >= r->tokens || half == 0)
-        return PE_NOWHERE;
-    return (r->position[t + half] - r->position[t]) / (r->claimed[t + half] - r->claimed[t]);
-}
-
-static double position_at(const pe_reading *r, size_t t)
-{
-    return r->position[t];
-}
-
-/* A number as a person would have chosen it. */
-static double tidy(double x)
-{
-    const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;
-    if (fabs(x - whole) < 2e-3 * fabs(x))
-        return whole;
-    return isfinite(part) && fabs(x - part) < 2e-3 * fabs(x) ? part : x;
-}
-
-/* ---- the rules ---- */
-
-static double predict_same(const pe_cause *cause, double c)
-{
-    (void)cause;
-    return c;
-}
-
-static double predict_none(const pe_cause *cause, double c)
-{
-    (void)cause;
-    (void)c;
-    return 0;
-}
-
-static bool read_shift(const pe_reading *r, pe_cause *out)
-{
-    out->a = tidy(median(r, shift_at));
-    return isfinite(out->a) && fabs(out->a) > NEAR;
-}
-
-static bool read_one_more(const pe_reading *r, pe_cause *out)
-{
-    return read_shift(r, out) && out->a == 1;
-}
-
-static bool read_one_less(const pe_reading *r, pe_cause *out)
-{
-    return read_shift(r, out) && out->a == -1;
-}
-
-static double predict_shift(const pe_cause *cause, double c)
-{
-    return c + cause->a;
-}
-
-static double predict_negative(const pe_cause *cause, double c)
-{
-    (void)cause;
-    return -c;
-}
-
-static bool read_mirror(const pe_reading *r, pe_cause *out)
-{
-    out->a = tidy(median(r, sum_at));
-    return r->tokens > 1 && isfinite(out->a) && fabs(out->a) > NEAR; /* one row is a shift */
-}
-
-static double predict_mirror(const pe_cause *cause, double c)
-{
-    return cause->a - c;
-}
-
-/* Negative positions near -c: (-1) (c + b). A reversal within the table would have a = c + c'. */
-static bool read_inverse_shift(const pe_reading *r, pe_cause *out)
-{
-    if (!read_mirror(r, out))
-        return false;
-    out->b = -out->a;
-    return fabs(out->a - r->claimed[0] - r->claimed[r->tokens - 1]) > NEAR;
-}
-
-/* a (position) + b */
-static bool read_line(const pe_reading *r, pe_cause *out)
-{
-    out->a = tidy(median(r, slope_at));
-    if (!isfinite(out->a) || fabs(out->a) < 1e-4 || fabs(out->a - 1) < 1e-3)
-        return false;
-    size_t t = 0;
-    while (t < r->tokens && !isfinite(r->position[t]))
-        t++;
-    out->b = t < r->tokens ? r->position[t] - out->a * r->claimed[t] : PE_NOWHERE;
-    out->b = fabs(out->b - round(out->b)) < 2 * NEAR ? round(out->b) : out->b;
-    return isfinite(out->b);
-}
-
-static bool read_multiple(const pe_reading *r, pe_cause *out)
-{
-    return read_line(r, out) && out->b == 0;
-}
-
-static bool read_doubled(const pe_reading *r, pe_cause *out)
-{
-    return read_multiple(r, out) && out->a == 2;
-}
-
-static double predict_line(const pe_cause *cause, double c)
-{
-    return cause->a * c + cause->b;
-}
-
-static bool read_constant(const pe_reading *r, pe_cause *out)
-{
-    out->a = median(r, position_at);
-    return r->tokens > 1 && isfinite(out->a);
-}
-
-static double predict_constant(const pe_cause *cause, double c)
-{
-    (void)c;
-    return cause->a;
-}
-
-/* Each a-th row begins anew at b. */
-static bool read_restart(const pe_reading *r, pe_cause *out)
-{
-    for (size_t t = 1; t < r->tokens; t++)
-        if (r->position[t] < r->position[t - 1] - NEAR) {
-            out->a = r->claimed[t] - r->claimed[0];
-            out->b = r->position[t] + 0.0; /* not -0 */
-            return out->a > 0 && is_near(out->b, round(out->b));
-        }
-    return false;
-}
-
-static double predict_restart(const pe_cause *cause, double c)
-{
-    return c - cause->first < cause->a ? c : cause->b + fmod(c - cause->first, cause->a);
-}
-
-/* The next row from t on that is not at its claimed position. */
-static size_t next_other(const pe_reading *r, size_t t)
-{
-    while (t < r->tokens && is_near(r->position[t], r->claimed[t]))
-        t++;
-    return t;
-}
-
-/* Two rows, those of positions a and b, hold each other's. */
-static bool read_exchanged(const pe_reading *r, pe_cause *out)
-{
-    const size_t t = next_other(r, 0), u = next_other(r, t + 1);
-    if (r->tokens < 4 || u >= r->tokens || next_other(r, u + 1) < r->tokens)
-        return false;
-    out->a = r->claimed[t];
-    out->b = r->claimed[u];
-    return out->a != out->b && is_near(r->position[t], out->b) && is_near(r->position[u], out->a);
-}
-
-static double predict_exchanged(const pe_cause *cause, double c)
-{
-    return c == cause->a ? cause->b : c == cause->b ? cause->a : c;
-}
-
-/* One row, that of position a, holds b. */
-static bool read_one_elsewhere(const pe_reading *r, pe_cause *out)
-{
-    const size_t t = next_other(r, 0);
-    if (r->tokens < 6 || r->pairs < 8 || t >= r->tokens || next_other(r, t + 1) < r->tokens)
-        return false;
-    out->a = r->claimed[t];
-    out->b = round(r->position[t]);
-    return is_near(r->position[t], out->b);
-}
-
-static double predict_one_elsewhere(const pe_cause *cause, double c)
-{
-    return c == cause->a ? cause->b : c;
-}
-
-/* Each row is at the sum of the claimed positions up to its own, which are consecutive. */
-static bool read_sums(const pe_reading *r, pe_cause *out)
-{
-    for (size_t t = 1; t < r->tokens; t++)
-        if (r->claimed[t] != r->claimed[t - 1] + 1)
-            return false;
-    out->a = out->first * (out->first - 1) / 2;
-    return r->tokens > 3;
-}
-
-static double predict_sums(const pe_cause *cause, double c)
-{
-    return c * (c + 1) / 2 - cause->a;
-}
-
-/* Positions are kept in an integer of a bits, which wraps. */
-static bool read_overflow(const pe_reading *r, pe_cause *out)
-{
-    for (size_t t = 1; t < r->tokens; t++)
-        if (isfinite(r->position[t]) && r->position[t] < r->claimed[t] - 100) {
-            const double wide = r->claimed[t] - r->position[t];
-            out->a = round(log2(wide));
-            out->b = r->position[t] < 0 ? 1 : 0;
-            return exp2(out->a) == wide && (out->a == 8 || out->a == 16 || out->a == 32);
-        }
-    return false;
-}
-
-static double predict_overflow(const pe_cause *cause, double c)
-{
-    const double wide = exp2(cause->a), half = cause->b > 0 ? wide / 2 : 0;
-    return c + half - wide * floor((c + half) / wide) - half;
-}
-
-/* Some positions are fractions, which are lost. */
-static bool read_fractions(const pe_reading *r, pe_cause *out)
-{
-    size_t t = 0;
-    (void)out;
-    while (t < r->tokens && r->claimed[t] == floor(r->claimed[t]))
-        t++;
-    return t < r->tokens;
-}
-
-static double predict_floor(const pe_cause *cause, double c)
-{
-    (void)cause;
-    return trunc(c);
-}
-
-static double predict_round(const pe_cause *cause, double c)
-{
-    (void)cause;
-    return nearbyint(c);
-}
-
-/* From position a on there are b more. */
-static bool read_step(const pe_reading *r, pe_cause *out)
-{
-    size_t t = 1;
-    if (r->tokens < 4 || !is_near(r->position[0], r->claimed[0]))
-        return false;
-    while (t < r->tokens && is_near(r->position[t], r->claimed[t]))
-        t++;
-    if (t == r->tokens || !isfinite(r->position[t]))
-        return false;
-    out->a = r->claimed[t];
-    out->b = r->position[t] - r->claimed[t];
-    return is_near(out->b, round(out->b));
-}
-
-static double predict_step(const pe_cause *cause, double c)
-{
-    return c < cause->a ? c : c + cause->b;
-}
-
-/* From position a on they are those from b on: those of the first rows again. */
-static bool read_anew(const pe_reading *r, pe_cause *out)
-{
-    if (!read_step(r, out))
-        return false;
-    out->b += out->a;
-    return is_near(out->b, r->claimed[0]);
-}
-
-static double predict_anew(const pe_cause *cause, double c)
-{
-    return c < cause->a ? c : c - cause->a + cause->b;
-}
-
-/* The same each a positions anew. */
-static bool read_steps(const pe_reading *r, pe_cause *out)
-{
-    if (!read_step(r, out))
-        return false;
-    out->a -= r->claimed[0];
-    return out->a > 1 && fabs(out->b) <= 2; /* chunks that begin elsewhere are no overlap */
-}
-
-static double predict_steps(const pe_cause *cause, double c)
-{
-    return c + cause->b * floor((c - cause->first) / cause->a);
-}
-
-static bool read_clamp(const pe_reading *r, pe_cause *out)
-{
-    out->a = r->tokens > 1 ? r->position[r->tokens - 1] : PE_NOWHERE;
-    return isfinite(out->a) && is_near(r->position[r->tokens - 2], out->a);
-}
-
-static double predict_clamp(const pe_cause *cause, double c)
-{
-    return fmin(c, cause->a);
-}
-
-static bool read_least(const pe_reading *r, pe_cause *out)
-{
-    out->a = r->tokens > 2 ? r->position[0] : PE_NOWHERE;
-    return isfinite(out->a) && out->a > r->claimed[0] + NEAR && is_near(r->position[1], out->a) &&
-           is_near(r->position[2], out->a);
-}
-
-static double predict_least(const pe_cause *cause, double c)
-{
-    return fmax(c, cause->a);
-}
-
-/* Positions are taken modulo a. */
-static bool read_modulo(const pe_reading *r, pe_cause *out)
-{
-    for (size_t t = 1; t < r->tokens; t++)
-        if (r->position[t] < r->position[t - 1] - NEAR) {
-            out->a = (r->claimed[t] - r->position[t]) - (r->claimed[t - 1] - r->position[t - 1]);
-            return out->a > 1 && is_near(out->a, round(out->a));
-        }
-    return false;
-}
-
-static double predict_modulo(const pe_cause *cause, double c)
-{
-    return c - cause->a * floor(c / cause->a);
-}
-
-/* Whole multiples of a. */
-static bool read_multiples(const pe_reading *r, pe_cause *out)
-{
-    size_t t = 1;
-    while (t < r->tokens && is_near(r->position[t], r->position[0]))
-        t++;
-    out->a = t < r->tokens ? r->position[t] - r->position[0] : 0;
-    return t > 1 && out->a > 1 && is_near(out->a, round(out->a));
-}
-
-static double predict_multiples(const pe_cause *cause, double c)
-{
-    return cause->a * floor(c / cause->a);
-}
-
-static bool has_fraction(const pe_reading *r, double parts)
-{
-    size_t t = 0;
-    while (t < r->tokens && is_near(r->claimed[t] / parts, round(r->claimed[t] / parts)))
-        t++;
-    return t < r->tokens;
-}
-
-/* The simplest number that all positions are whole parts of the claimed ones by. */
-static bool read_floored(const pe_reading *r, pe_cause *out)
-{
-    double low = 1, high = HUGE_VAL;
-    for (size_t t = 0; t < r->tokens; t++) {
-        const double whole = round(r->position[t]);
-        if (!is_near(r->position[t], whole) || whole < 0 || r->claimed[t] < 0)
-            return false;
-        low = fmax(low, r->claimed[t] / (whole + 1));
-        high = whole > 0 ? fmin(high, r->claimed[t] / whole) : high;
-    }
-    for (int parts = 1; parts <= 12 && high < HUGE_VAL; parts++) {
-        out->a = floor(high * parts + 1e-9) / parts;
-        if (out->a > low && out->a > 1)
-            return has_fraction(r, out->a);
-    }
-    return false;
-}
-
-static double predict_floored(const pe_cause *cause, double c)
-{
-    return floor(c / cause->a + 1e-9);
-}
-
-/* From position a on each stands in b rows. */
-static bool read_groups(const pe_reading *r, pe_cause *out)
-{
-    size_t t = 1, end;
-    while (t < r->tokens && !is_near(r->position[t], r->position[t - 1]))
-        t++;
-    if (t == r->tokens)
-        return false;
-    for (end = t; end < r->tokens && is_near(r->position[end], r->position[t]);)
-        end++;
-    out->a = r->claimed[t - 1];
-    out->b = (double)(end - t + 1);
-    return end < r->tokens;
-}
-
-static double predict_groups(const pe_cause *cause, double c)
-{
-    return c < cause->a ? c : cause->a + floor((c - cause->a) / cause->b);
-}
-
-/* b rows at position a come first; counting begins behind them. */
-static bool read_padding(const pe_reading *r, pe_cause *out)
-{
-    size_t t = 1;
-    while (t < r->tokens && is_near(r->position[t], r->position[0]))
-        t++;
-    out->a = r->position[0];
-    /* the last of the equal ones may be the first that counts */
-    out->b = (double)t - (t < r->tokens && is_near(r->position[t], out->a + 1) &&
-                          is_near(out->a, r->claimed[0]));
-    return t > 1 && t < r->tokens && isfinite(out->a);
-}
-
-static double predict_padding(const pe_cause *cause, double c)
-{
-    return c - cause->first < cause->b ? cause->a : c - cause->b;
-}
-
-static bool read_repeat(const pe_reading *r, pe_cause *out)
-{
-    size_t t = 1;
-    while (t < r->tokens && is_near(r->position[t], r->position[0]))
-        t++;
-    out->a = (double)t;
-    return t > 1 && t < r->tokens;
-}
-
-static double predict_repeat(const pe_cause *cause, double c)
-{
-    return cause->first + floor((c - cause->first) / cause->a);
-}
-
-static double rounded(pe_dtype to, double x)
-{
-    unsigned char element[8];
-    pe_dtype_store(to, x, element);
-    return pe_dtype_load(to, element);
-}
-
-static double predict_bfloat16(const pe_cause *cause, double c)
-{
-    (void)cause;
-    return rounded(PE_BFLOAT16, c);
-}
-
-static double predict_float16(const pe_cause *cause, double c)
-{
-    (void)cause;
-    return rounded(PE_FLOAT16, c);
-}
-
-/* Named rules come before those that give numbers. */
-#define RULE(NAME, SENTENCE, REMEDY, READ, PREDICT)                                                \
-    {                                                                                              \
-        .fault = {.name = (NAME), .rule = (SENTENCE)}, .remedy = (REMEDY), .read = (READ),         \
-        .predict = (PREDICT)                                                                       \
-    }
-#define VECTORS(NAME, SENTENCE, REMEDY, READ, PREDICT)                                             \
-    {                                                                                              \
-        .fault = {.name = (NAME), .rule = (SENTENCE)}, .remedy = (REMEDY), .read = (READ),         \
-        .predict = (PREDICT), .vectors_only = true                                                 \
-    }
-
-static const rule rules[] = {
-    RULE("", NULL, NULL, NULL, predict_same),
-    RULE("position_plus_one", "positions were one too large",
-         "count positions from 0: take arange(n), not arange(1, n + 1)", read_one_more,
-         predict_shift),
-    RULE("position_minus_one", "positions were one too small",
-         "do not take 1 off the positions; the first token's is the first of the claim",
-         read_one_less, predict_shift),
-    RULE("bfloat16_positions", "positions were rounded to bfloat16",
-         "keep positions in float32 or integers until the angle has been made", NULL,
-         predict_bfloat16),
-    RULE("float16_positions", "positions were rounded to float16",
-         "keep positions in float32 or integers until the angle has been made", NULL,
-         predict_float16),
-    VECTORS("not_rotated", "vectors were not rotated", "apply the rotation", NULL, predict_none),
-    VECTORS("rotated_twice", "vectors were rotated twice", "apply the rotation once", read_doubled,
-            predict_line),
-    RULE("positions_truncated", "fractions of positions were cut off: positions were made integers",
-         "keep positions in float32 until the angle has been made", read_fractions, predict_floor),
-    RULE("positions_rounded", "positions were rounded to whole numbers: fractions were lost",
-         "keep positions in float32 until the angle has been made", read_fractions, predict_round),
-    RULE("positions_zero", "every row is that of position 0: positions were left out",
-         "pass the positions", NULL, predict_none),
-    RULE("inverse", "the rotation was the inverse one: angles were negative",
-         "take the sine's sign as in x cos(a) + rotate(x) sin(a)", NULL, predict_negative),
-    RULE("position_overflow", "positions were kept in an integer of {a} bits, which overflowed",
-         "keep positions in int64", read_overflow, predict_overflow),
-    RULE(
-        "inverse_shifted",
-        "the rotation was the inverse one: angles were negative; positions were larger by {b}",
-        "take the sine's sign as in x cos(a) + rotate(x) sin(a), and check the offset of positions",
-        read_inverse_shift, predict_mirror),
-    RULE("positions_reversed", "rows are in reverse order: row p holds position {a} - p",
-         "do not reverse the positions", read_mirror, predict_mirror),
-    RULE("positions_exchanged", "the rows of positions {a} and {b} are exchanged",
-         "send rows in the order of the claimed positions", read_exchanged, predict_exchanged),
-    RULE("position_elsewhere", "the row of position {a} is at position {b}",
-         "look at the position of that row, and at what wrote it last", read_one_elsewhere,
-         predict_one_elsewhere),
-    RULE("positions_summed",
-         "positions were added up: each row is at the sum of the positions up to its own (cumsum)",
-         "take cumsum of the mask, not of the positions", read_sums, predict_sums),
-    RULE("positions_constant", "every row is that of position {a}",
-         "pass each row its own position", read_constant, predict_constant),
-    RULE("positions_clamped", "positions were clamped at {a}",
-         "make the table as long as the positions reach", read_clamp, predict_clamp),
-    RULE("positions_clamped", "positions were clamped at {a} from below: no row is before it",
-         "do not clip positions, or claim those of padding", read_least, predict_least),
-    RULE("positions_restart", "from position {a} on, positions begin anew, at {b}",
-         "do not count positions anew in each chunk or sequence; or send the positions that are "
-         "meant",
-         read_anew, predict_anew),
-    RULE("positions_restart", "positions begin anew each {a} rows, at {b}",
-         "do not count positions anew in each chunk or sequence; or send the positions that are "
-         "meant",
-         read_restart, predict_restart),
-    RULE("positions_modulo", "positions wrap: they are taken modulo {a}, and restart from 0",
-         "index a ring buffer or a sliding window by position modulo its length, but rotate by the "
-         "position itself",
-         read_modulo, predict_modulo),
-    RULE("position_padding",
-         "rows of padding count: position {a} stands in the first {b} rows, and "
-         "counting begins behind them",
-         "take position ids from the claim, not from the attention mask", read_padding,
-         predict_padding),
-    RULE("positions_repeated", "each position stands in {a} rows",
-         "do not repeat positions; check the division of the index", read_repeat, predict_repeat),
-    RULE("positions_multiples",
-         "positions are whole multiples of {a}: a division cut their fraction off (floor)",
-         "divide positions in floating-point numbers", read_multiples, predict_multiples),
-    RULE("positions_floored",
-         "positions were divided by {a} and rounded down to whole numbers (floor)",
-         "do not divide positions, or keep their fractions", read_floored, predict_floored),
-    RULE("positions_grouped",
-         "from position {a} on each position is repeated in {b} rows: positions are halved, or "
-         "grouped by a division",
-         "do not divide positions (self-extend), or claim that", read_groups, predict_groups),
-    RULE("position_step",
-         "from position {a} on, rows are off by {b}: rows are missing there, or stand there twice",
-         "look at the rows there: chunks that overlap or leave some out, or a row inserted twice",
-         read_step, predict_step),
-    RULE("position_steps",
-         "after each {a} rows, positions are off by {b} more: chunks overlap, or leave rows out",
-         "begin each chunk where the one before ended", read_steps, predict_steps),
-    RULE("position_offset", "positions were larger by {a}",
-         "check the offset of the cache: past_key_values length, padding_idx + 1, start_pos",
-         read_shift, predict_shift),
-    RULE("position_scaled", "positions were multiplied by {a}",
-         "check linear scaling (missing, applied twice, or of another factor) and the step of the "
-         "positions; a negative number is the other sign of the sine",
-         read_multiple, predict_line),
-    RULE("position_line", "positions were multiplied by {a}, and {b} was added",
-         "check linear scaling (missing, applied twice, or of another factor), the step and the "
-         "offset of the positions; a negative number is the other sign of the sine",
-         read_line, predict_line),
-};
-
-/* Every row at a position of its own. */
-static const rule listed =
-    RULE("positions_other", "rows are at other positions than claimed: see measured.positions",
-         "send rows in the order of the claimed positions", NULL, NULL);
-
-/* The claimed positions, each once, in another order. */
-static const rule permuted =
-    RULE("positions_permuted", "rows are in another order than claimed: see measured.positions",
-         "send rows in the order of the claimed positions", NULL, NULL);
-
-static bool is_permuted(const pe_reading *r)
-{
-    double *sorted = calloc(2 * r->tokens + 1, sizeof *sorted), *claimed = sorted + r->tokens;
-    bool same = sorted != NULL;
-    for (size_t t = 0; t < r->tokens && same; t++) {
-        sorted[t] = r->position[t];
-        claimed[t] = r->claimed[t];
-        same = isfinite(sorted[t]);
-    }
-    if (same) {
-        qsort(sorted, r->tokens, sizeof *sorted, compare_numbers);
-        qsort(claimed, r->tokens, sizeof *claimed, compare_numbers);
-    }
-    for (size_t t = 0; t < r->tokens && same; t++)
-        same = is_near(sorted[t], claimed[t]);
-    free(sorted);
-    return same;
-}
-
-/* Positions that begin anew in the claim run on. */
-static const rule running =
-    RULE("positions_run_on",
-         "positions run on as if all rows were one sequence: they do not restart with segments",
-         "restart the positions of each segment (packed sequences, batches)", NULL, NULL);
-
-static bool runs_on(const pe_reading *r)
-{
-    for (size_t t = 0; t < r->tokens; t++)
-        if (!is_near(r->position[t], r->position[0] + (double)t))
-            return false;
-    return r->tokens > 1;
-}
-
-/* ---- finding one ---- */
+#define EXCEPTION 4 /* one of so many rows may be something else */
 
 static size_t count_exceptions(const pe_reading *r, const pe_cause *cause)
 {
     size_t n = 0;
     for (size_t t = 0; t < r->tokens; t++)
-        n += !isfinite(r->position[t]) || !is_near(r->position[t], cause->predicted[t]);
+        n += !isfinite(r->position[t]) || !pe_position_is_near(r->position[t], cause->predicted[t]);
     return n;
 }
 
-static bool follows(const pe_reading *r, const rule *of, pe_cause *out)
+static bool follows(const pe_reading *r, const pe_position_rule *of, pe_cause *out)
 {
     if (of->read != NULL && !of->read(r, out))
         return false;
@@ -676,14 +26,14 @@ static bool follows(const pe_reading *r, const rule *of, pe_cause *out)
 }
 
 /* Of the rules that most rows follow, the first with the fewest exceptions. */
-static const rule *choose(const pe_reading *r, bool vectors, pe_cause *out)
+static const pe_position_rule *choose(const pe_reading *r, bool vectors, pe_cause *out)
 {
-    const rule *best = NULL;
+    const pe_position_rule *best = NULL;
     size_t least = SIZE_MAX;
-    for (size_t k = 0; k < PE_LEN(rules); k++)
-        if ((vectors || !rules[k].vectors_only) && follows(r, &rules[k], out) &&
-            out->exceptions < least) {
-            best = &rules[k];
+    for (size_t k = 0; k < pe_n_position_rules; k++)
+        if ((vectors || !pe_position_rules[k].vectors_only) &&
+            follows(r, &pe_position_rules[k], out) && out->exceptions < least) {
+            best = &pe_position_rules[k];
             least = out->exceptions;
         }
     if (best != NULL)
@@ -702,27 +52,13 @@ static void take_list(const pe_reading *r, pe_cause *out)
     }
 }
 
-static const rule *list_of(const pe_reading *r)
-{
-    return runs_on(r) ? &running : is_permuted(r) ? &permuted : &listed;
-}
-
 bool pe_causes_list(const pe_reading *reading, pe_cause *cause)
 {
     if (cause->fault != NULL || cause->exceptions == 0)
         return false;
     take_list(reading, cause);
-    cause->fault = &list_of(reading)->fault;
+    cause->fault = &pe_position_list_of(reading)->fault;
     return cause->exceptions == 0;
-}
-
-/* Do most rows turn the other way? */
-static bool are_negative(const pe_reading *r)
-{
-    size_t n = 0;
-    for (size_t t = 0; t < r->tokens; t++)
-        n += r->position[t] * r->claimed[t] < 0;
-    return 2 * n > r->tokens;
 }
 
 /* A rule with exceptions, of which some have a position of their own: does the list say more? */
@@ -730,9 +66,10 @@ static bool is_listed_better(const pe_reading *r, const pe_cause *cause)
 {
     size_t elsewhere = 0;
     for (size_t t = 0; t < r->tokens; t++)
-        elsewhere += isfinite(r->position[t]) && !is_near(r->position[t], cause->predicted[t]);
+        elsewhere +=
+            isfinite(r->position[t]) && !pe_position_is_near(r->position[t], cause->predicted[t]);
     return r->pairs >= 8 && r->quality == 1 && !cause->mirrored &&
-           (runs_on(r) || elsewhere * 8 > r->tokens);
+           (pe_position_list_of(r) == &pe_positions_run_on || elsewhere * 8 > r->tokens);
 }
 
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
@@ -743,8 +80,8 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
                       .predicted = calloc(reading->tokens + 1, sizeof(double))};
     if (out->predicted == NULL)
         return pe_fail_memory(why);
-    const rule *best = choose(reading, vectors, out);
-    if (best == NULL && are_negative(reading)) {
+    const pe_position_rule *best = choose(reading, vectors, out);
+    if (best == NULL && pe_reading_is_negative(reading)) {
         pe_reading back = *reading;
         back.position = calloc(reading->tokens + 1, sizeof(double));
         for (size_t t = 0; t < reading->tokens && back.position != NULL; t++)
@@ -759,7 +96,7 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
     *found = best != NULL || (reading->pairs >= 8 && reading->quality > 1 - 1.0 / EXCEPTION);
     if (best == NULL) {
         take_list(reading, out);
-        best = list_of(reading);
+        best = pe_position_list_of(reading);
     }
     out->fault = best->fault.name[0] != '\0' ? &best->fault : NULL;
     return PE_OK;
@@ -769,21 +106,21 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
 static double move(const void *context, size_t token, double claimed)
 {
     const pe_cause *cause = context;
-    const rule *of = (const rule *)cause->fault; /* its first member */
+    const pe_position_rule *of = (const pe_position_rule *)cause->fault; /* its first member */
     const double sign = cause->mirrored ? -1 : 1;
     return of->predict != NULL ? sign * of->predict(cause, claimed) : cause->predicted[token];
 }
 
 bool pe_causes_is_multiple(const pe_cause *cause)
 {
-    const rule *of = (const rule *)cause->fault;
-    return of != NULL && of->read == read_multiple;
+    const pe_position_rule *of = (const pe_position_rule *)cause->fault;
+    return of != NULL && of->kind == PE_POSITIONS_MULTIPLIED;
 }
 
 bool pe_causes_is_list(const pe_cause *cause)
 {
-    return cause->fault == &listed.fault || cause->fault == &running.fault ||
-           cause->fault == &permuted.fault;
+    const pe_position_rule *of = (const pe_position_rule *)cause->fault;
+    return of != NULL && of->kind == PE_POSITIONS_LISTED;
 }
 
 /* Rows [t, end] of the list have one step. Two rows are a run where that is 0 or the claimed one. */
@@ -791,11 +128,13 @@ static size_t end_of_run(const pe_cause *cause, size_t t)
 {
     const double *p = cause->predicted;
     size_t end = t + 1;
-    while (end + 1 < cause->rows && is_near(p[end + 1] - p[end], p[t + 1] - p[t]))
+    while (end + 1 < cause->rows && pe_position_is_near(p[end + 1] - p[end], p[t + 1] - p[t]))
         end++;
     if (end >= cause->rows)
         return t;
-    return end > t + 1 || is_near(p[end], p[t]) || is_near(p[end], p[t] + 1) ? end : t;
+    return end > t + 1 || pe_position_is_near(p[end], p[t]) || pe_position_is_near(p[end], p[t] + 1)
+               ? end
+               : t;
 }
 
 /* The first runs of the list. */
@@ -814,8 +153,8 @@ static void tell_runs(const pe_cause *cause, pe_buffer *out)
         t = end + 1;
     }
     pe_buffer_str(out, t < cause->rows ? " and so on" : "");
-    for (t = 1; t < cause->rows && cause->fault == &listed.fault; t++)
-        if (p[t] < p[t - 1] - NEAR) {
+    for (t = 1; t < cause->rows && cause->fault == &pe_positions_listed.fault; t++)
+        if (p[t] < p[t - 1] - PE_POSITION_NEAR) {
             pe_buffer_str(out, "; they restart or wrap");
             return;
         }
@@ -832,13 +171,13 @@ static bool is_unscaled(const pe_cause *cause, const pe_guess *guess)
 {
     const double shift = cause->b / cause->a;
     return pe_geometry_has_rope_type(&guess->values, "linear") &&
-           fabs(cause->a - pe_values_real(&guess->values, "factor")) < NEAR &&
-           fabs(shift - round(shift)) < NEAR;
+           fabs(cause->a - pe_values_real(&guess->values, "factor")) < PE_POSITION_NEAR &&
+           fabs(shift - round(shift)) < PE_POSITION_NEAR;
 }
 
 void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
 {
-    const rule *of = (const rule *)cause->fault;
+    const pe_position_rule *of = (const pe_position_rule *)cause->fault;
     if (cause->fault == NULL)
         return;
     static const pe_fault negative = {
@@ -851,15 +190,15 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     }
     guess->distortion.positions.move = move;
     guess->distortion.positions.cause = cause;
-    if (of->read == read_line && is_unscaled(cause, guess)) {
+    if (of->kind == PE_POSITIONS_ON_A_LINE && is_unscaled(cause, guess)) {
         pe_guess_say(guess, &unscaled_shift, unscaled_shift.remedy);
         pe_guess_format(guess, unscaled_shift.rule, cause->b / cause->a, cause->a);
         return;
     }
     pe_guess_say(guess, cause->fault, of->remedy);
-    guess->fitted |= of->read == read_multiple || of->read == read_line || of == &listed;
+    guess->fitted |= of->fitted;
     pe_guess_format(guess, of->fault.rule, cause->a, cause->b);
-    if (of == &listed || of == &permuted)
+    if (of == &pe_positions_listed || of == &pe_positions_permuted)
         tell_runs(cause, &guess->rule);
 }
 

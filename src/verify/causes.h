@@ -3,19 +3,7 @@
 #ifndef PE_VERIFY_CAUSES_H
 #define PE_VERIFY_CAUSES_H
 
-#include "verify/faults.h"
-#include "verify/reading.h"
-
-/** How the positions of a reading came from those of the claim. */
-typedef struct pe_cause {
-    const pe_fault *fault; /* its name; NULL: they are the claimed ones */
-    double a, b;           /* numbers of its rule */
-    double first;          /* claimed position of the first row */
-    bool mirrored;         /* the rule says what the negative positions are */
-    size_t rows;
-    double *predicted; /* [rows] owned */
-    size_t exceptions; /* rows that are at another position, or at none */
-} pe_cause;
+#include "verify/position_rules.h"
 
 /** The first rule that all rows but a few follow. *found is false where there is none. */
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,

@@ -339,6 +339,17 @@ bool pe_changes_exchange(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
+bool pe_changes_negate_waves(pe_guess *guess, const pe_fault *fault)
+{
+    pe_distortion *by = &guess->distortion;
+    const bool cosines = fault->value != 0;
+    if (pe_geometry_pair_layout(guess->claim->resource) == NULL ||
+        (cosines && guess->claim->inputs.elements > 0))
+        return false;
+    *(cosines ? &by->cosine_negated : &by->negated) = true;
+    return true;
+}
+
 bool pe_changes_negate(pe_guess *guess, const pe_fault *fault)
 {
     if (strncmp(guess->claim->resource->name, fault->text, strlen(fault->text)) != 0)

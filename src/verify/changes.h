@@ -44,6 +44,6 @@ pe_change pe_changes_rotate_twice, pe_changes_skip_rotation, pe_changes_rotate_b
 /** Exponents are 2i/head_dim; all channels are rotated. */
 pe_change pe_changes_head_in_exponent, pe_changes_ignore_partial;
 /** Cosines stand where sines belong; all numbers of resources named `text`... are negative. */
-pe_change pe_changes_exchange, pe_changes_negate;
+pe_change pe_changes_exchange, pe_changes_negate, pe_changes_negate_waves;
 
 #endif

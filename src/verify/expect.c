@@ -102,12 +102,20 @@ static pe_status make_pairs(pe_expect *expect, pe_problem *why)
     return make_row(expect, expect->view->width, why);
 }
 
-/* The first n numbers of each row of a filled block. */
-static void take_block(const pe_expect *expect, const double *from, size_t n, double *to)
+/* What the waves of the values are multiplied by. */
+static double gain_of(const pe_expect *expect)
+{
+    const double gain = expect->guess->distortion.gain;
+    return gain != 0 ? gain : 1;
+}
+
+/* The first n numbers of each row of a filled block, each times so much. */
+static void take_block(const pe_expect *expect, const double *from, size_t n, double times,
+                       double *to)
 {
     for (size_t r = 0; r < expect->n_tokens; r++)
-        memcpy(to + r * expect->geometry.pairs, from + r * expect->plan.tensors[0].unit,
-               n * sizeof *to);
+        for (size_t i = 0; i < n; i++)
+            to[r * expect->geometry.pairs + i] = times * from[r * expect->plan.tensors[0].unit + i];
 }
 
 /* Do frequencies or angles differ from those that the values give? */
@@ -122,6 +130,8 @@ static void recompute_block(pe_expect *expect)
 {
     const pe_distortion *by = &expect->guess->distortion;
     const size_t pairs = expect->geometry.pairs;
+    const double cosine = expect->amplitude * pe_guess_cosine_sign(expect->guess);
+    const double sine = expect->amplitude * pe_guess_sine_sign(expect->guess);
     for (size_t r = 0; r < expect->n_tokens; r++) {
         const double p =
             pe_upload_view_position(expect->view, &expect->positions, expect->first_token + r);
@@ -129,8 +139,8 @@ static void recompute_block(pe_expect *expect)
             const double exact = p * expect->frequency[i];
             const double a =
                 by->angles != NULL ? pe_grain_round(by->angles, (double)(float)exact) : exact;
-            expect->cosines[r * pairs + i] = expect->amplitude * cos(a);
-            expect->sines[r * pairs + i] = expect->amplitude * sin(a);
+            expect->cosines[r * pairs + i] = cosine * cos(a);
+            expect->sines[r * pairs + i] = sine * sin(a);
         }
     }
 }
@@ -158,8 +168,10 @@ static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
         return status;
     expect->first_token = first;
     expect->n_tokens = rows;
-    take_block(expect, cosines, g->cos_n, expect->cosines);
-    take_block(expect, sines, g->sin_n, expect->sines);
+    const double times[2] = {gain_of(expect) * pe_guess_cosine_sign(expect->guess),
+                             gain_of(expect) * pe_guess_sine_sign(expect->guess)};
+    take_block(expect, cosines, g->cos_n, times[0], expect->cosines);
+    take_block(expect, sines, g->sin_n, times[1], expect->sines);
     if (is_recomputed(expect))
         recompute_block(expect);
     return PE_OK;
@@ -196,7 +208,8 @@ static allowed angle_error(const pe_expect *expect, double position, size_t i)
         return (allowed){0, 0};
     const double w = expect->frequency[i];
     const bool inexact = expect->guess->distortion.values_inexact;
-    return (allowed){inexact ? a * 0x1p-51 * (1 + fabs(position) * w) : 0,
+    const double gain = expect->guess->distortion.gain_error;
+    return (allowed){inexact ? a * (0x1p-51 * (1 + fabs(position) * w) + gain) : 0,
                      a * (expect->roundings[i] * 0x1p-24 * fabs(position) * w + FLOAT32_STEPS)};
 }
 
@@ -476,7 +489,8 @@ static pe_status make(pe_expect *expect, size_t numerics, pe_problem *why)
 
 pe_status pe_expect_make(const pe_comparison *of, size_t numerics, pe_expect *out, pe_problem *why)
 {
-    *out = (pe_expect){.view = of->view, .guess = of->guess, .amplitude = 1};
+    *out = (pe_expect){.view = of->view, .guess = of->guess};
+    out->amplitude = gain_of(out);
     const pe_status status = make(out, numerics, why);
     if (status != PE_OK || !out->fits)
         pe_expect_free(out);
@@ -527,6 +541,7 @@ static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_pr
         expect->frequency[i] = w;
         expect->roundings[i] = pe_allowance_roundings(&expect->guess->values, w, i);
     }
+    expect->amplitude *= gain_of(expect);
     return PE_OK;
 }
 

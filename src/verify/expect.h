@@ -37,7 +37,7 @@ typedef struct pe_expect {
     bool two_tensors;             /* cosines and sines are tensors of their own */
     double *frequency;            /* [pairs]; NULL before pe_expect_probe */
     double *roundings;            /* [pairs] behind it: pe_allowance_roundings */
-    double amplitude;             /* 1 before that */
+    double amplitude;             /* the gain before that */
     double *cosines, *sines;      /* [PE_EXPECT_BLOCK][pairs] */
     pe_expected_row row;          /* [width] each */
     void *filled;                 /* a block as the plan fills it */

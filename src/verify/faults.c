@@ -11,6 +11,7 @@
 
 /* ---- the rows ---- */
 
+#define SIGN      "check the sign where the waves are made or unpacked"
 #define KEEP_WIDE "keep cosines, sines and products in float32, or claim the narrow dtype"
 #define KEEP_INV_FREQ                                                                              \
     "keep inv_freq in float32: leave it out of model.half() and model.to(dtype), and autocast off"
@@ -105,6 +106,11 @@ const pe_fault pe_faults[] = {
     {"cache_layout", NULL, .change = pe_changes_choice, .param = "cache_layout", .text = "meta"},
     {"cos_sin_exchanged", "cosines and sines were exchanged", .change = pe_changes_exchange,
      .remedy = "exchange cosines and sines where they are unpacked"},
+    {"waves_negative",
+     "cosines and sines have the opposite sign: both were negated, or pi added to the angle",
+     .change = pe_changes_negate_waves, .remedy = SIGN},
+    {"cosine_negative", "cosines have the opposite sign: they are negated",
+     .change = pe_changes_negate_waves, .value = 1, .remedy = SIGN},
     /* ALiBi */
     {"alibi_sign", "the sign was the other one", .change = pe_changes_negate, .text = "alibi/",
      .remedy = "subtract slope times distance: the bias is never above 0"},
@@ -228,21 +234,26 @@ const size_t pe_faults_n = PE_LEN(pe_faults);
 
 bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out)
 {
+    enum { LIKELY = 4 }; /* the first ones are mistakes that people make */
     static const struct {
         double times, plus;
-    } changes[] = {{1, 1},   {1, -1},     {2, 0},    {0.5, 0},     {10, 0},
-                   {0.1, 0}, {4, 0},      {0.25, 0}, {8, 0},       {0.125, 0},
-                   {16, 0},  {0.0625, 0}, {32, 0},   {0.03125, 0}, {64, 0}};
+    } changes[] = {{1, 1},      {1, -1},    {0, 0} /* see below */,
+                   {2, 0},      {0.5, 0},   {10, 0},
+                   {0.1, 0},    {4, 0},     {0.25, 0},
+                   {8, 0},      {0.125, 0}, {16, 0},
+                   {0.0625, 0}, {32, 0},    {0.03125, 0},
+                   {64, 0}};
     static const char *const kept[] = {"dtype", "numerics"}; /* of the claim, not of the table */
     const pe_value *value = &guess->values.value[i];
     const pe_param *row = value->param;
-    *out = (pe_fault){.name = row->name, .param = row->name};
+    *out = (pe_fault){.name = row->name, .param = row->name, .fitted = k >= LIKELY};
     for (size_t n = 0; n < PE_LEN(kept); n++)
         if (strcmp(kept[n], row->name) == 0)
             return false;
     if (!value->present)
         return false;
     if (row->kind == PE_KIND_CHOICE) {
+        out->fitted = false;
         out->change = pe_changes_choice;
         out->text = row->choices[k];
         return out->text != NULL;
@@ -256,6 +267,8 @@ bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out
     const double x = row->kind == PE_KIND_INT ? (double)value->integer : value->real;
     out->change = pe_changes_number;
     out->value = x * changes[k].times + changes[k].plus;
+    if (changes[k].times == 0) /* as heads are padded: the power of two that follows */
+        out->value = row->kind == PE_KIND_INT ? exp2(ceil(log2(x))) : x;
     out->value = row->kind == PE_KIND_INT ? floor(out->value) : out->value;
     const bool bounded = row->min != 0 || row->max != 0;
     if (bounded && (out->value < row->min || out->value > row->max))
@@ -340,6 +353,7 @@ bool pe_faults_apply(const pe_fault *fault, pe_guess *guess)
                          !pe_guess_is_same(&before, guess);
     if (changed)
         say(fault, &before, guess);
+    guess->fitted |= changed && fault->fitted;
     pe_guess_free(&before);
     return changed;
 }
@@ -351,11 +365,16 @@ bool pe_faults_hold_mostly(const pe_guess *guess)
 
 bool pe_faults_is_layout(const pe_fault *fault)
 {
-    static const char *const names[] = {"pairing", "layout", "cache_layout", "cos_sin_exchanged"};
+    static const char *const names[] = {"pairing", "layout", "cache_layout"};
     for (size_t n = 0; n < PE_LEN(names); n++)
         if (strcmp(names[n], fault->name) == 0)
             return true;
-    return false;
+    return pe_faults_is_of_waves(fault);
+}
+
+bool pe_faults_is_of_waves(const pe_fault *fault)
+{
+    return fault->change == pe_changes_exchange || fault->change == pe_changes_negate_waves;
 }
 
 bool pe_faults_is_grain(const pe_fault *fault)

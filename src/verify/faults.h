@@ -23,6 +23,8 @@ bool pe_faults_apply(const pe_fault *fault, pe_guess *guess) PE_MUST_CHECK;
 
 /** Does it put the pairs elsewhere, or exchange what they hold? */
 bool pe_faults_is_layout(const pe_fault *fault);
+/** Does it exchange or negate the waves of every pair? */
+bool pe_faults_is_of_waves(const pe_fault *fault);
 
 /** Does it round or cut each element to a narrower type? */
 bool pe_faults_is_grain(const pe_fault *fault);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "verify/faults.h"
 
 /* ---- their order ---- */
@@ -21,7 +22,7 @@ static bool is_better(const pe_finding *a, const pe_finding *b)
     return a->errors.rms < b->errors.rms;
 }
 
-static void insert(pe_report *report, pe_finding *finding)
+void pe_findings_put(pe_report *report, pe_finding *finding)
 {
     size_t at = report->n_findings;
     while (at > 0 && is_better(finding, &report->findings[at - 1]))
@@ -58,6 +59,34 @@ void pe_findings_rank(pe_report *report)
 
 /* ---- adding one ---- */
 
+/* What was only fitted is no fact: "rope_theta was 1209.4" becomes "as if rope_theta were 1209.4".
+ * Each "was", "is" and "are" of the sentences does. */
+static void say_as_if(const char *rule, pe_buffer *out)
+{
+    static const char *const verbs[] = {"was", "is", "are"};
+    pe_buffer_str(out, "as if ");
+    for (const char *at = rule; *at != '\0';) {
+        const size_t letters = strcspn(at, " :;,"), word = letters > 0 ? letters : 1;
+        bool verb = false;
+        for (size_t v = 0; v < PE_LEN(verbs); v++)
+            verb |= strlen(verbs[v]) == word && strncmp(at, verbs[v], word) == 0;
+        pe_buffer_add(out, verb ? "were" : at, verb ? 4 : word);
+        at += word;
+    }
+}
+
+/* NULL: no memory. */
+static char *copy_rule(pe_guess *guess)
+{
+    pe_buffer rule = {0};
+    if (!guess->fitted)
+        return strdup(pe_buffer_text(&guess->rule));
+    say_as_if(pe_buffer_text(&guess->rule), &rule);
+    char *copy = rule.failed ? NULL : strdup(pe_buffer_text(&rule));
+    pe_buffer_free(&rule);
+    return copy;
+}
+
 pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *guess,
                           pe_buffer *evidence, pe_problem *why)
 {
@@ -65,7 +94,7 @@ pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *gues
     finding->n_faults = guess->n_faults;
     for (size_t f = 0; f < guess->n_faults; f++)
         finding->faults[f] = guess->faults[f]->name;
-    finding->rule = strdup(pe_buffer_text(&guess->rule));
+    finding->rule = copy_rule(guess);
     finding->remedy = strdup(pe_buffer_text(&guess->remedy));
     finding->evidence = strdup(pe_buffer_text(evidence));
     finding->parameters = pe_guess_parameters(guess);
@@ -78,7 +107,7 @@ pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *gues
     if (is_told(report, finding))
         pe_verify_finding_free(finding);
     else
-        insert(report, finding);
+        pe_findings_put(report, finding);
     return PE_OK;
 }
 

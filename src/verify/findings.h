@@ -14,6 +14,9 @@ pe_status pe_findings_explain(pe_report *report, const pe_comparison *whole, uns
 pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *guess,
                           pe_buffer *evidence, pe_problem *why) PE_MUST_CHECK;
 
+/** Put a finding into its place; what it owns is the report's. */
+void pe_findings_put(pe_report *report, pe_finding *finding);
+
 /** One fault more than a guess has, and its sentence. */
 typedef struct pe_told {
     const pe_fault *fault;

@@ -92,6 +92,17 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
     return true;
 }
 
+double pe_guess_sine_sign(const pe_guess *guess)
+{
+    return guess->distortion.negated ? -1 : 1;
+}
+
+double pe_guess_cosine_sign(const pe_guess *guess)
+{
+    return guess->distortion.cosine_negated ? -pe_guess_sine_sign(guess)
+                                            : pe_guess_sine_sign(guess);
+}
+
 /* ---- what it stands for ---- */
 
 void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy)
@@ -154,9 +165,10 @@ static bool is_same_distortion(const pe_distortion *a, const pe_distortion *b)
     return p->times == q->times && p->plus == q->plus && p->round == q->round &&
            p->unit == q->unit && p->move == q->move && p->cause == q->cause &&
            a->exchanged == b->exchanged && a->head_in_exponent == b->head_in_exponent &&
-           a->negated == b->negated && a->stored == b->stored && a->truncated == b->truncated &&
+           a->negated == b->negated && a->cosine_negated == b->cosine_negated &&
+           a->stored == b->stored && a->truncated == b->truncated &&
            a->frequencies == b->frequencies && a->angles == b->angles && a->ladder == b->ladder &&
-           a->law == b->law && a->law_context == b->law_context;
+           a->gain == b->gain && a->law == b->law && a->law_context == b->law_context;
 }
 
 /* Positions are the same in all guesses: the distortion has the map that moves them. */

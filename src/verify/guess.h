@@ -23,12 +23,15 @@ typedef struct pe_distortion {
     bool exchanged;        /* cosines stand where sines belong */
     bool head_in_exponent; /* the exponents are 2i/head_dim; the first rotary_dim/2 of them count */
     bool negated;          /* every element but masks */
+    bool cosine_negated;   /* those of pairs */
     /* Types that elements, frequencies and angles were rounded to before they went on in a wider
      * one. NULL: none. */
     const pe_grain *stored, *frequencies, *angles;
     bool truncated;       /* elements were cut, not rounded */
     const double *ladder; /* borrowed: frequencies in the place of those of the values; or NULL */
     size_t ladder_pairs;  /* how many; a guess of another number of pairs fits no upload */
+    double gain;          /* what all waves are multiplied by; 0: nothing */
+    double gain_error;    /* relative, of their products */
     bool values_inexact;  /* they give frequencies or the amplitude to a few ulps of float64 */
     /** What stands in the place of a claimed element of plain numbers; or NULL. *error, 0 before:
      * of float32 arithmetic beside roundings of the element itself. */
@@ -64,6 +67,7 @@ typedef struct pe_fault {
     const char *remedy;      /* what to change; NULL: "set param to Y" */
     bool vectors_only;       /* only rotated vectors can have it */
     bool sets_rope_type;     /* to `text`, too, which has param; the claim's is default */
+    bool fitted;             /* its number explains, but nobody is known to take it */
     bool mostly;             /* a number near a boundary of rounding may fall to either side */
 } pe_fault;
 
@@ -76,6 +80,9 @@ typedef struct pe_fault {
 /** The claim without any fault. */
 pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context, pe_guess *out,
                         pe_problem *why) PE_MUST_CHECK;
+/** What the waves of a pair are multiplied by: 1 or -1. */
+double pe_guess_cosine_sign(const pe_guess *guess);
+double pe_guess_sine_sign(const pe_guess *guess);
 pe_status pe_guess_copy(const pe_guess *from, pe_guess *out, pe_problem *why) PE_MUST_CHECK;
 void pe_guess_free(pe_guess *guess);
 

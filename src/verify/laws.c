@@ -93,6 +93,18 @@ static double reversed(const pe_ladder *l, size_t i)
     return l->claimed[l->n - 1 - i];
 }
 
+/* Even ones before odd ones; and back. */
+static double evens_first(const pe_ladder *l, size_t i)
+{
+    const size_t half = l->n / 2;
+    return l->n % 2 == 0 ? l->claimed[i % half * 2 + i / half] : nan("");
+}
+
+static double halves_in_turn(const pe_ladder *l, size_t i)
+{
+    return l->n % 2 == 0 ? l->claimed[i / 2 + i % 2 * (l->n / 2)] : nan("");
+}
+
 static double exchanged(const pe_ladder *l, size_t i)
 {
     return step_of(l, (double)(i ^ 1));
@@ -154,6 +166,12 @@ static double in_line(const pe_ladder *l, size_t i)
     const double n = (double)l->n - 1;
     return l->claimed[0] +
            ((l->theta > 0 ? 1 / l->theta : l->claimed[l->n - 1]) - l->claimed[0]) * (double)i / n;
+}
+
+static double in_line_to_last(const pe_ladder *l, size_t i)
+{
+    const double *w = l->claimed;
+    return w[0] + (w[l->n - 1] - w[0]) * (double)i / ((double)l->n - 1);
 }
 
 static double not_below(const pe_ladder *l, size_t i)
@@ -324,6 +342,13 @@ static const law laws[] = {
         ORDER, .predict = reversed),
     LAW("channels_exchanged", "even and odd channels (pairs) are exchanged in order", ORDER,
         .predict = exchanged),
+    LAW("pairs_permuted",
+        "the order of the pairs was permuted: frequencies of even pairs stand before those of odd "
+        "ones",
+        ORDER, .predict = evens_first),
+    LAW("pairs_permuted",
+        "the order of the pairs was permuted: frequencies of the two halves alternate, interleaved",
+        ORDER, .predict = halves_in_turn),
     LAW("halves_exchanged",
         "the halves of the ladder are exchanged: the order of the pairs is rolled by half", ORDER,
         .predict = halves_exchanged),
@@ -382,6 +407,10 @@ static const law laws[] = {
     LAW("ladder_linear",
         "frequencies are linear in i: the ladder is a straight line (linspace), no power", POWERS,
         .predict = in_line),
+    LAW("frequencies_linear",
+        "frequencies are linear in i: the ladder is a straight line (linspace) from the first to "
+        "the last one, no power",
+        POWERS, .predict = in_line_to_last),
     LAW("scaling_inverted",
         "frequencies were multiplied by the scaling, not divided by it: the factors are inverted",
         "divide the frequencies by factor (freq_factors, long_factor)",

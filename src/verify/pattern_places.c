@@ -129,29 +129,6 @@ static bool read_farther(const pe_beside *b, size_t n, pe_pattern_place *at)
     return read_at(b, n, n + 1, at);
 }
 
-/* Of vectors: the row of the same token and another head. */
-static bool take_head(const pe_beside *b, size_t by, pe_pattern_place *at)
-{
-    const pe_upload_view *view = b->view;
-    const size_t heads = view->inner > 1 ? view->inner : view->outer;
-    const size_t step = view->inner > 1 ? 1 : view->batch_tokens;
-    const size_t head = at->row / step % heads;
-    at->row = at->row - head * step + (head + by) % heads * step;
-    return b->whole && heads > 2 && (view->inner == 1 || view->outer == 1);
-}
-
-static bool head_behind(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)n;
-    return take_head(b, 1, at);
-}
-
-static bool head_before(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)n;
-    return take_head(b, b->heads - 1, at);
-}
-
 /* Rows of one head and item. */
 static size_t line_of(const pe_beside *b, size_t *first, size_t row)
 {
@@ -183,10 +160,11 @@ static bool row_behind(const pe_beside *b, size_t n, pe_pattern_place *at)
 static bool heads_mixed(const pe_beside *b, size_t n, pe_pattern_place *at)
 {
     const size_t tokens = b->view->batch_tokens, heads = b->heads, all = tokens * heads;
+    const size_t inner = b->view->inner > 1 ? heads : tokens; /* the axis that steps by one */
     const size_t first = at->row / all * all, e = at->row - first;
     (void)n;
-    at->row = first + e % heads * tokens + e / heads;
-    return heads > 1 && b->view->inner == 1;
+    at->row = first + e % (all / inner) * inner + e / (all / inner);
+    return heads > 1;
 }
 
 /* ---- the wrong waves, the wrong channels ---- */
@@ -304,10 +282,6 @@ const pe_pattern pe_pattern_places[] = {
            .of = PE_EITHER, .from = read_closer),
     PE_ROW("row_stride", "rows were read with a stride of one element more", MEMORY,
            .of = PE_EITHER, .from = read_farther),
-    PE_ROW("heads_rolled", "heads are rolled: each holds the vectors of the one before it", MEMORY,
-           .of = PE_VECTORS, .from = head_before, .of_rows = true),
-    PE_ROW("heads_rolled", "heads are rolled: each holds the vectors of the one behind it", MEMORY,
-           .of = PE_VECTORS, .from = head_behind, .of_rows = true),
     PE_ROW("rows_rolled", "rows (tokens) are rolled: each holds the one before it, shifted by one",
            "check the slice of positions or tokens", .of = PE_EITHER, .from = row_before,
            .of_rows = true),

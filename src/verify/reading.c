@@ -36,7 +36,8 @@ typedef struct source {
     pe_geometry at;
     size_t pairs;
     size_t *order;
-    bool placed; /* rows have positions */
+    bool placed;         /* rows have positions */
+    double cosine, sine; /* their signs */
 } source;
 
 static double wrap(double angle)
@@ -62,14 +63,14 @@ static number pair_at(const source *s, size_t token, size_t i)
         const number got = {pe_upload_view_at(view, false, row, c),
                             pe_upload_view_at(view, false, row, d)};
         if (!view->rotated)
-            return got;
+            return (number){s->cosine * got.re, s->sine * got.im};
         const number in = {pe_upload_view_at(view, true, row, c),
                            pe_upload_view_at(view, true, row, d)};
         const number turned = times_conjugate(got, in);
         sum = (number){sum.re + turned.re, sum.im + turned.im};
         size += in.re * in.re + in.im * in.im;
     }
-    return size > 0 ? (number){sum.re / size, sum.im / size} : sum;
+    return size > 0 ? (number){s->cosine * sum.re / size, s->sine * sum.im / size} : sum;
 }
 
 static double phase(number z)
@@ -311,13 +312,45 @@ static void anchor(const source *s, pe_reading *r)
 
 /* ---- amplitude ---- */
 
+enum { SIZES = 1024 };
+
+/* How much longer a vector has become. */
+static double growth(const source *s, size_t row)
+{
+    const pe_upload_view *view = s->view;
+    double in = 0, out = 0;
+    for (size_t i = 0; i < s->pairs; i++)
+        for (size_t second = 0; second < 2; second++) {
+            const size_t c = (second ? s->at.sin_at : s->at.cos_at) + i * s->at.stride;
+            const double x = pe_upload_view_at(view, true, row, c);
+            const double y = pe_upload_view_at(view, false, row, c);
+            in += x * x;
+            out += y * y;
+        }
+    return in > 0 ? sqrt(out / in) : PE_NOWHERE;
+}
+
+static double median_growth(const source *s)
+{
+    double size[SIZES];
+    size_t n = 0;
+    for (size_t row = 0; row < s->view->rows && n < SIZES; row += s->view->rows / SIZES + 1) {
+        const double at = growth(s, row);
+        pe_turn_spend(VECTOR_WORK * s->pairs);
+        if (isfinite(at))
+            size[n++] = at;
+    }
+    return median(size, n);
+}
+
 static double median_size(const source *s, const pe_reading *r)
 {
-    enum { MOST = 1024 };
-    double size[MOST];
+    double size[SIZES];
     size_t n = 0;
-    const size_t pairs = s->pairs, all = r->tokens * pairs, stride = all / MOST + 1;
-    for (size_t k = 0; k < all && n < MOST && pairs > 0; k += stride) {
+    if (s->view->rotated)
+        return median_growth(s);
+    const size_t pairs = s->pairs, all = r->tokens * pairs, stride = all / SIZES + 1;
+    for (size_t k = 0; k < all && n < SIZES && pairs > 0; k += stride) {
         const number z = pair_at(s, k / pairs, k % pairs);
         const double at = hypot(z.re, z.im);
         if (isfinite(at))
@@ -410,7 +443,11 @@ static pe_status read_with(const pe_comparison *of, const pe_expect *expect, pe_
                            pe_problem *why)
 {
     const pe_geometry *g = &expect->geometry;
-    source s = {.view = of->view, .at = *g, .pairs = g->cos_n < g->sin_n ? g->cos_n : g->sin_n};
+    source s = {.view = of->view,
+                .at = *g,
+                .pairs = g->cos_n < g->sin_n ? g->cos_n : g->sin_n,
+                .cosine = pe_guess_cosine_sign(of->guess),
+                .sine = pe_guess_sine_sign(of->guess)};
     out->tokens = of->view->tokens;
     out->pairs = s.pairs;
     out->claimed_amplitude = expect->amplitude;
@@ -468,4 +505,12 @@ double pe_reading_ratio(const pe_reading *reading, size_t pair)
 {
     const double w = reading->frequency[pair], turned = reading->turned[pair];
     return w != 0 && isfinite(turned) ? turned / w : PE_NOWHERE;
+}
+
+bool pe_reading_is_negative(const pe_reading *reading)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < reading->tokens; t++)
+        n += reading->position[t] * reading->claimed[t] < 0;
+    return 2 * n > reading->tokens;
 }

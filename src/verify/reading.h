@@ -24,4 +24,7 @@ size_t pe_reading_row(const pe_reading *reading, size_t t);
 /** The measured frequency of a pair over the guess's; NAN: not known. */
 double pe_reading_ratio(const pe_reading *reading, size_t pair);
 
+/** Do most rows turn the other way? */
+bool pe_reading_is_negative(const pe_reading *reading);
+
 #endif

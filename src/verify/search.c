@@ -9,9 +9,12 @@
 #include "verify/by_reading.h"
 #include "verify/explain.h"
 #include "verify/findings.h"
+#include "verify/head_causes.h"
 #include "verify/lone_waves.h"
 #include "verify/mrope_causes.h"
+#include "verify/set_aside.h"
 #include "verify/strays.h"
+#include "verify/tensor_causes.h"
 
 /* ---- what is tried ---- */
 
@@ -34,7 +37,10 @@ static bool is_permuted(const pe_search *s)
 static const pe_attempt of_pairs[] = {
     {.try = pe_attempts_try, .applies = is_permuted},
     {.try = pe_attempts_singles},
-    {.try = pe_by_reading_try, .even_found = true},
+    {.try = pe_tensor_causes_try},
+    {.try = pe_set_aside_try},
+    {.try = pe_head_causes_try},
+    {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},
     {.try = pe_mrope_causes_try},
     {.try = pe_axis_positions_try},
     {.try = pe_mrope_causes_measure},
@@ -44,14 +50,30 @@ static const pe_attempt of_pairs[] = {
     {0},
 };
 
-/* Compared element by element. What they are is told in any case. */
+/* Of other models: what exchanges two axes may be that of another one, too. */
+static bool has_conventions(const pe_search *s)
+{
+    return pe_values_find(&s->claim.values, "convention") != NULL;
+}
+
+static bool has_none(const pe_search *s)
+{
+    return !has_conventions(s);
+}
+
+/* Compared element by element. What they are is told in any case. Where conventions differ, what
+ * they do goes before their names; both are told. */
 static const pe_attempt of_plain_numbers[] = {
     {.try = pe_attempts_try, .applies = is_permuted},
     {.try = pe_attempts_singles},
+    {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = pe_by_laws_uploaded},
     {.try = pe_lone_waves_try, .applies = pe_lone_waves_are, .even_found = true},
-    {.try = pe_attempts_values},
-    {.try = pe_explain_try, .even_found = true},
+    {.try = pe_explain_try, .applies = has_conventions, .even_found = true},
+    {.try = pe_attempts_values, .applies = has_conventions, .even_found = true},
+    {.try = pe_attempts_values, .applies = has_none},
+    {.try = pe_explain_try, .applies = has_none, .even_found = true},
+    {.try = pe_tensor_causes_try},
     {.try = pe_attempts_pairs},
     {.try = pe_by_laws_others},
     {.try = pe_strays_try, .applies = has_width, .even_spent = true},

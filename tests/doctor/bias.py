@@ -104,6 +104,8 @@ ALIBI_ROWS = [
     ("a: times log2 e, mask as claimed", "log", [{**CAUSAL, "mask_value": -10000.0}], {"m": lambda h: slopes(h) * np.log2(np.e)}, ""),
     ("a: slopes of rank 0 in both halves", "heads|freq_repeat", [ALIBI], {"m": lambda h: np.tile(slopes(h)[: h // 2], 2)}, ""),
     ("a: window restarts every 8", "wrap|restart|distance_form", [ALIBI], {"distance": lambda i, j: np.abs(i - j) % 8}, ""),
+    ("a: queries one earlier", "distance_shift", [ALIBI], {"distance": lambda i, j: np.abs(i - 1 - j)}, ""),
+    ("a: distances one shorter, none below 0", "distance_shift", [ALIBI], {"distance": lambda i, j: np.maximum(np.abs(i - j) - 1, 0)}, ""),
 ]
 CHANGES = [
     ("a: queries and keys exchanged", "transposed|bias_sign|mask|form", CAUSAL, lambda x: x.swapaxes(1, 2)),
@@ -270,12 +272,15 @@ FUNCTIONS = [
         ("b: distances one too large", "distance_shift", BI, {"d": lambda d: d + 1}, ""),
         ("b: absolute distances, one direction", "absolute|bias_sign|direction", UNI, {"d": lambda d: -np.abs(d)}, ""),
         ("b: plain distances, no buckets", "clamp|bucket_edge|max_distance|buckets", FAR, {"exact": lambda b: 15, "top": 1e9}, ""),
+        ("b: distances clipped at 40", "clamp", FAR, {"d": lambda d: np.clip(d, -40, 40)}, ""),
+        ("b: distances clipped at 24, one direction", "clamp", {**FAR, "bidirectional": False}, {"d": lambda d: np.clip(d, -24, 24)}, ""),
     ]),
     ("t5/buckets deberta", deberta, "int32", [
         ("d: key minus query", "bias_sign|inverse", DEBERTA, {"d": lambda d: -d}, ""),
         ("d: floored", "bucket_edge", {**DEBERTA, "query_length": 100}, {"edge": np.floor}, ""),
         ("d: max_distance 512", "max_distance", {**DEBERTA, "query_length": 100}, {"top": 512}, ""),
         ("d: 64 buckets", "buckets", DEBERTA, {"buckets": 64}, ""),
+        ("d: distances clipped at 30", "clamp", DEBERTA, {"d": lambda d: np.clip(d, -30, 30)}, ""),
     ]),
     ("shaw/indices", shaw, "int32", [
         ("h: query minus key", "bias_sign|inverse|reverse", SHAW, {"sign": -1}, ""),

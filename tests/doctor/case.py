@@ -128,6 +128,8 @@ WORDS = {
     "in_place": r"overwrit|in place|sign|not a rotation|minus|first (half|number)|reflect|amplitude|negat",
     "head_part": r"heads? \d|head|part|batch|some|only|of \d+ (heads|items|vectors)",
     "batch": r"batch|item|row|part",
+    "order_of_heads": r"heads?.*(order|permut|exchang|roll|revers|hold)",
+    "order_of_items": r"items?.*(order|permut|exchang|roll|revers|hold)",
     "seq_axis": r"axis|axes|seq_axis|heads?|transpos|position",
     "rest": r"pass|rest|beyond|past|rotary_dim|partial|channels|tail|unrotated",
     "tail": r"tail|last|end|offset",

@@ -30,7 +30,14 @@ NAMES = [
     ("exponent over d - 2", "sin negative"), ("exponent i/d", "one too large"), ("reciprocal frequencies", "sin negative"),
     ("last half zero", "one too large"), ("slowest first", "sin negative"), ("exponent over head_dim, not rotary_dim", "one too large"),
     ("one sign flipped", "one too large"), ("last rows not written", "theta odd"), ("cos and sin exchanged", "one row zero"),
+    ("theta odd", "amplitude sqrt d"), ("offset of the cache ignored", "amplitude sqrt d"), ("amplitude 2", "one row zero"),
+    ("exponent over d - 2", "amplitude 2"), ("yarn missing", "amplitude sqrt d"), ("yarn attention factor twice", "one row zero"),
+    ("theta ten times", "cos negative"), ("linear missing", "both negative"), ("llama3 missing", "cos negative"),
+    ("offset of the cache ignored", "both negative"), ("rows in reverse", "cos negative"), ("theta odd", "cos negative"),
     ("vllm: sin before cos", "one too large"), ("meta: conjugate", "theta ten times"),
+    ("theta odd", "sixteen rows of garbage"), ("llama3 of another factor", "one NaN"), ("yarn missing", "last rows not written"),
+    ("slowest first", "sixteen rows of garbage"), ("yarn attention factor missing", "one NaN"),
+    ("restarts in the middle", "exponent over d - 2"), ("restarts in the middle", "even pairs before odd ones"),
 ]
 
 

@@ -627,7 +627,16 @@ MEMORY = [
     Row("a block of columns zero", "slice|row", layouts=["pairs"], pairs=both(
         lambda x: np.where((np.arange(x.shape[1]) >= 8) & (np.arange(x.shape[1]) < 16), 0, x))),
 ]
-TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY
+# The number of a row chooses its windows and types: rows that come later stand at the end.
+LATER = [
+    Row("even pairs before odd ones", "permuted|channels", PLAIN, freq=lambda w, c: np.concatenate([w[::2], w[1::2]])),
+    Row("pairs of the halves in turn", "permuted|channels", PLAIN,
+        freq=lambda w, c: np.stack(np.split(w[:len(w) // 2 * 2], 2), 1).ravel()),
+    Row("sines alone one row later", "shift", PLAIN, at=["0:64", "1000:1064"], layouts=["pairs"],
+        waves=lambda c, s, a, f: (c, np.sin(2 * a - np.concatenate([2 * a[:1] - a[1:2], a[:-1]])) * f)),
+    Row("sines alone in bfloat16", "low16", PLAIN, layouts=["pairs"], stores=FINE, pairs=lambda c, s: (c, arrays.rounded(s, "bfloat16"))),
+]
+TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER
 
 
 def cases():

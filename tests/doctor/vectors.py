@@ -109,6 +109,27 @@ def repeated_waves(x, cos, sin, d, pairing):
     return joined(x, a * ca - b * sa, b * cb + a * sb, d, pairing)
 
 
+def one_head(change, head=1):
+    """One head is turned by other angles: change(positions, frequencies) gives both."""
+    def turn(x, cos, sin, d, pairing):
+        amplitude = np.hypot(cos, sin)
+        w = np.arctan2(sin[1] * cos[0] - cos[1] * sin[0], cos[1] * cos[0] + sin[1] * sin[0])
+        p = np.round(np.arctan2(sin[:, -1], cos[:, -1]) / w[-1])
+        p, w = change(p, w)
+        y = turned(x, cos, sin, d, pairing)
+        y[..., head, :, :] = turned(x, amplitude * np.cos(p[:, None] * w), amplitude * np.sin(p[:, None] * w), d, pairing)[..., head, :, :]
+        return y
+    return turn
+
+
+def both_heads(x, cos, sin, d, pairing):
+    """One is at other positions, one is not rotated."""
+    y = one_head(lambda p, w: (p + 3, w))(x, cos, sin, d, pairing)
+    y[..., 2, :, :] = x[..., 2, :, :]
+    return y
+
+
+SEVERAL = {"shapes": [(4, 32), (2, 4, 32)], "claims": PLAIN}
 HEADS = {"shapes": [(2, 32), (2, 2, 32)]}
 BATCH = {"shapes": [(2, 2, 32)]}
 TURNS = [
@@ -126,6 +147,19 @@ TURNS = [
     ("v: positions along heads", "seq_axis", along_heads, HEADS, "mlfoundations/open_lm#4"),
     ("v: one head negative", "head_part|sin_sign|amplitude", part((Ellipsis, slice(0, 1), slice(None), slice(None)), lambda x, y: -y), HEADS, ""),
     ("v: one head rotated back", "head_part|inverse", None, {**HEADS, "back": True}, ""),
+    ("v: heads shuffled", "order_of_heads", lambda x, c, s, d, p: turned(x, c, s, d, p)[..., [2, 0, 3, 1], :, :], SEVERAL, ""),
+    ("v: two heads exchanged", "order_of_heads", lambda x, c, s, d, p: turned(x, c, s, d, p)[..., [0, 2, 1, 3], :, :], SEVERAL, ""),
+    ("v: keys tiled for groups, not repeated", "order_of_heads", lambda x, c, s, d, p: turned(x, c, s, d, p)[..., [0, 1, 0, 1], :, :], SEVERAL, ""),
+    ("v: heads rolled", "order_of_heads", lambda x, c, s, d, p: np.roll(turned(x, c, s, d, p), 1, -3), SEVERAL, ""),
+    ("v: batch items exchanged", "order_of_items", lambda x, c, s, d, p: turned(x, c, s, d, p)[::-1], {"shapes": [(2, 4, 32)]}, ""),
+    ("v: heads and tokens read for each other", "seq_axis", lambda x, c, s, d, p: np.swapaxes(turned(x, c, s, d, p), -2, -3).reshape(x.shape), SEVERAL, ""),
+    ("v: one head of another theta", ["one_head", "theta"], one_head(lambda p, w: (p, w ** 1.2)), SEVERAL, ""),
+    ("v: one head at other positions", ["one_head", "shift"], one_head(lambda p, w: (p + 5, w)), SEVERAL, ""),
+    ("v: one head interpolated", ["one_head", "linear"], one_head(lambda p, w: (p, w / 4), 3), SEVERAL, ""),
+    ("v: one head in the other pairing", ["one_head", "layout"],
+     lambda x, c, s, d, p: part((Ellipsis, [0, 1, 3], slice(None), slice(None)), lambda x, y: turned(x, c, s, d, flipped(p)))(x, c, s, d, p), SEVERAL, ""),
+    ("v: one head scaled", ["one_head", "amplitude"], part((Ellipsis, [0, 1, 3], slice(None), slice(None)), lambda x, y: 1.25 * y), SEVERAL, ""),
+    ("v: two heads, each in its way", ["shift", "zero_pos"], both_heads, SEVERAL, ""),
     ("v: rest zeroed", "rest|slice", rest(lambda r: 0 * r), {"claims": ["gptj"]}, ""),
     ("v: rest scaled", "rest|amplitude", rest(lambda r: 1.5 * r), {"claims": ["gptj"]}, ""),
     ("v: tail rotated, not head", "rest|slice|rotary|tail", tail, {"claims": ["gptj"]}, ""),
@@ -365,6 +399,7 @@ AXES_ROWS = [
     ("j: theta 10 times", "theta", {"w": lambda c: [np.power(c["rope_theta"] * 10, -np.arange(0, d, 2) / d) for d in c["axes_dims"]]}, ""),
     ("j: last tokens later", "shift", {"p": lambda p: p + 9 * (np.arange(p.shape[1]) >= p.shape[1] - 7)}, "vllm-project/vllm#10403"),
     ("j: sine negative", "sin_sign", {"wave": lambda a: (np.cos(a), -np.sin(a))}, ""),
+    ("j: channels as another model shares them out", "axes|sections", {"other": True}, ""),
 ]
 
 
@@ -374,6 +409,8 @@ def axes_case(row, number, v):
     changes = dict(changes)
     if "order" in changes:
         changes["p"] = token_order(*((2, 4, 6) if claim is FLUX else (3, 5, 4)), changes.pop("order"))
+    if changes.pop("other", False):
+        changes["dims"] = (WAN if claim is FLUX else FLUX)["axes_dims"]
     right, got = (dict(zip(("cos", "sin"), w)) for w in (axes(claim), axes(claim, **changes)))
     allowed = {key: 2.0 ** -18 + 0.51 * arrays.ulp(np.maximum(np.abs(x), 1e-3), store) for key, x in right.items()}
     return Case(f"{name} [{claim['axes_dims'][0]}, {store}]", "axes", {"encoding": "rope/table", "parameters": claim},
@@ -412,7 +449,7 @@ def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one
 PATCHES = {"head_dim": 64, "height": 6, "width": 10}
 PIXTRAL = {**PATCHES, "convention": "pixtral"}
 PATCH_ROWS = [
-    ("p: rows and columns exchanged", "axes|convention", {"swap": True}, "Meituan-AutoML/VisionLLaMA#4"),
+    ("p: rows and columns exchanged", "axes", {"swap": True}, "Meituan-AutoML/VisionLLaMA#4"),
     ("p: meshgrid transposed", "axes|permuted", {"xy": True}, "huggingface/pytorch-image-models#2541"),
     ("p: coordinates from 1", "shift", {"offset": 1}, "osaurus-ai/vmlx-swift#225"),
     ("p: coordinates of centres", "shift", {"offset": 0.5}, ""),
@@ -448,15 +485,17 @@ def patch_case(row, number, v):
                 {key: arrays.rounded(x, store) for key, x in got.items()}, store, [words], right, allowed, pick(["json", "safetensors"], number), cite)
 
 
-def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=False, turn=False):
+def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=False, turn=False, waves=0, back=False, swap=False):
     """Sun et al., arXiv:2212.10554: zeta_i = (2i/d + gamma) / (1 + gamma) to the power (p - center) / scale_base."""
     p, d = ladder.span(c["positions"]), c["head_dim"]
     center = len(p) // 2 if center is None else center
     zeta = (step * (np.arange(d // 2) + index) / d + gamma) / (1 + gamma)
     zeta = zeta[::-1] if turn else zeta
-    a = np.outer(p, np.power(theta or 1e4, -np.arange(0, d, 2) / d))
+    a = np.outer(p + waves, np.power(theta or 1e4, -np.arange(0, d, 2) / d))
     scale = zeta ** (sign * (p[:, None] - center) / (base or c.get("scale_base", 512)))
-    return {"cos": np.cos(a) * (scale if applied else 1), "sin": np.sin(a) * (scale if applied else 1), "scale": scale}
+    if swap:
+        return {"cos": np.sin(a), "sin": np.cos(a), "scale": scale}
+    return {"cos": np.cos(a) * (scale if applied else 1), "sin": np.sin(-a if back else a) * (scale if applied else 1), "scale": scale}
 
 
 XPOS = {"head_dim": 64, "positions": "0:48"}
@@ -467,6 +506,8 @@ XPOS_ROWS = [
     ("x: zeta one pair later", "index|gamma", {"index": 1}), ("x: i/d for 2i/d", "gamma|root|ladder", {"step": 1}),
     ("x: theta 500000", "theta", {"theta": 5e5}), ("x: scale missing", "no_scale", {"base": 1e30}),
     ("x: scale in the waves, too", "squared|scale_of", {"applied": True}), ("x: pairs in reverse", "reverse", {"turn": True}),
+    ("x: waves one later, the scale not", "shift", {"waves": 1}), ("x: sines negative", "sin_sign|inverse", {"back": True}),
+    ("x: cos and sin exchanged", "exchange", {"swap": True}),
 ]
 
 

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* amplitude.c - waves that are all larger or smaller than claimed, by one number. */
+#include "verify/amplitude.h"
+
+#include <math.h>
+
+#include "verify/by_laws.h"
+#include "verify/by_patterns.h"
+#include "verify/faults.h"
+#include "verify/strays.h"
+
+#define FEWEST  32   /* elements: of fewer any number explains too much */
+#define DIFFERS 4e-3 /* relative: what two amplitudes must differ by */
+
+/* What factors are made of. */
+typedef struct sizes {
+    double width, attention, factor, original;
+} sizes;
+
+/* Numbers that people multiply by. */
+typedef struct row {
+    pe_fault fault; /* {a} is the number, {b} the width */
+    double (*of)(const sizes *at);
+} row;
+
+static double root(const sizes *at)
+{
+    return sqrt(at->width);
+}
+
+static double inverse_root(const sizes *at)
+{
+    return 1 / sqrt(at->width);
+}
+
+static double inverse_fourth_root(const sizes *at)
+{
+    return 1 / sqrt(sqrt(at->width));
+}
+
+static double log2_of_e(const sizes *at)
+{
+    (void)at;
+    return M_LOG2E;
+}
+
+static double log2_of_e_scaled(const sizes *at)
+{
+    return M_LOG2E / sqrt(at->width);
+}
+
+static double kept_of_ten(const sizes *at)
+{
+    (void)at;
+    return 1 / 0.9;
+}
+
+static double kept_of_five(const sizes *at)
+{
+    (void)at;
+    return 1 / 0.8;
+}
+
+static double once_less(const sizes *at)
+{
+    return 1 / at->attention;
+}
+
+static double once_more(const sizes *at)
+{
+    return at->attention;
+}
+
+static double inverted(const sizes *at)
+{
+    return 1 / (at->attention * at->attention);
+}
+
+static double by_log10(const sizes *at)
+{
+    return (0.1 * log10(at->factor) + 1) / at->attention;
+}
+
+static double by_ln(const sizes *at)
+{
+    return (0.1 * log(at->factor) + 1) / at->attention;
+}
+
+static double by_lengths(const sizes *at)
+{
+    return sqrt(1 + log(at->factor) / log(at->original)) / at->attention;
+}
+
+#define FACTOR "check the attention factor (mscale)"
+#define PLAIN  "do not scale the table or the vectors; " FACTOR
+#define TIMES  "all waves were multiplied by {a}"
+#define ROW(NAME, RULE, REMEDY, OF)                                                                \
+    {                                                                                              \
+        .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, .of = (OF)                  \
+    }
+
+static const row rows[] = {
+    ROW("attention_factor_missing", "the attention factor was left out",
+        "multiply cosines and sines by the attention factor (mscale)", once_less),
+    ROW("attention_factor_squared", "the attention factor was applied twice",
+        "apply the attention factor once: to the table, or to the logits", once_more),
+    ROW("attention_factor_inverted",
+        "the attention factor is the reciprocal: its numerator and denominator (mscale, "
+        "mscale_all_dim) were exchanged",
+        "divide by mscale_all_dim's factor, multiply by mscale's", inverted),
+    ROW("attention_factor_log10",
+        "the attention factor was made with the logarithm of base 10: 0.1 log10(factor) + 1",
+        "take the natural logarithm", by_log10),
+    ROW("attention_factor_other", "the attention factor was that of yarn: 0.1 ln(factor) + 1",
+        FACTOR, by_ln),
+    ROW("attention_factor_other",
+        "the attention factor was that of longrope: sqrt(1 + ln(factor)/ln(original length))",
+        FACTOR, by_lengths),
+    ROW("amplitude", TIMES ": the square root of the width {b}", PLAIN, root),
+    ROW("amplitude", TIMES ": 1/sqrt({b}), the scale of the softmax was folded in", PLAIN,
+        inverse_root),
+    ROW("amplitude", TIMES ": {b}^(-1/4), half of the scale of the softmax was folded in", PLAIN,
+        inverse_fourth_root),
+    ROW("amplitude", TIMES ": log2(e), for a softmax of base 2", PLAIN, log2_of_e),
+    ROW("amplitude", TIMES ": log2(e)/sqrt({b}), the scale of a softmax of base 2 was folded in",
+        PLAIN, log2_of_e_scaled),
+    ROW("amplitude", TIMES ": 1/0.9, as dropout of 0.1 scales what it keeps", PLAIN, kept_of_ten),
+    ROW("amplitude", TIMES ": 1/0.8, as dropout of 0.2 scales what it keeps", PLAIN, kept_of_five),
+};
+
+static const row measured = ROW("amplitude", TIMES, PLAIN, NULL);
+
+/* The length of a vector that is encoded. */
+static double width_of(const pe_search *s)
+{
+    static const char *const names[] = {"head_dim", "d_model"};
+    for (size_t n = 0; n < PE_LEN(names); n++)
+        if (pe_values_find(&s->claim.values, names[n]) != NULL)
+            return (double)pe_values_int(&s->claim.values, names[n]);
+    return (double)s->whole->width;
+}
+
+/* Relative: what a product that was rounded to the upload's type is off by, and the measure. */
+static double slack(const pe_search *s)
+{
+    return 2 * pe_upload_view_roundoff(s->whole) + 0x1p-46;
+}
+
+static double real_or_nowhere(const pe_search *s, const char *name)
+{
+    const pe_value *value = pe_values_find(&s->claim.values, name);
+    if (value == NULL || !value->present)
+        return nan("");
+    return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
+}
+
+static const row *find_row(const sizes *of, double times, double near)
+{
+    for (size_t k = 0; k < PE_LEN(rows); k++) {
+        const double number = rows[k].of(of);
+        if (number != 1 && fabs(times / number - 1) <= near) /* not of NAN */
+            return &rows[k];
+    }
+    return &measured;
+}
+
+bool pe_amplitude_differs(const pe_search *s)
+{
+    const pe_reading *r = &s->measured->reading;
+    return s->whole->elements >= FEWEST && r->claimed_amplitude > 0 && r->amplitude > 0 &&
+           fabs(r->amplitude / r->claimed_amplitude - 1) > DIFFERS + 4 * slack(s);
+}
+
+/* Give the guess the amplitude that was measured. */
+static void apply(const pe_search *s, pe_guess *guess)
+{
+    const pe_reading *r = &s->measured->reading;
+    const double times = r->amplitude / r->claimed_amplitude;
+    const sizes of = {width_of(s), r->claimed_amplitude, real_or_nowhere(s, "factor"),
+                      real_or_nowhere(s, "original_max_position_embeddings")};
+    const row *named = find_row(&of, times, slack(s));
+    guess->distortion.gain = named->of != NULL ? named->of(&of) : times;
+    guess->distortion.gain_error = slack(s);
+    guess->distortion.values_inexact = true;
+    guess->fitted |= named->of == NULL;
+    pe_guess_say(guess, &named->fault, named->fault.remedy);
+    pe_guess_format(guess, named->fault.rule, guess->distortion.gain, of.width);
+}
+
+static const pe_attempt alone[] = {
+    {.try = pe_attempts_try},
+    {.try = pe_by_patterns_try},
+    {0},
+};
+
+static const pe_attempt behind[] = {
+    {.try = pe_attempts_singles}, {.try = pe_by_laws_measured}, {.try = pe_attempts_fits},
+    {.try = pe_by_laws_mixed},    {.try = pe_strays_try},       {0},
+};
+
+static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list, pe_problem *why)
+{
+    if (guess->n_faults == PE_FAULTS_MAX)
+        return PE_OK;
+    apply(s, guess);
+    return pe_attempts_in_order(s, guess, list, why);
+}
+
+pe_status pe_amplitude_alone(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return in_order(s, guess, alone, why);
+}
+
+pe_status pe_amplitude_behind(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return in_order(s, guess, behind, why);
+}

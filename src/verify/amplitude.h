@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* amplitude.h - waves that are all larger or smaller than claimed, by one number. */
+#ifndef PE_VERIFY_AMPLITUDE_H
+#define PE_VERIFY_AMPLITUDE_H
+
+#include "verify/attempts.h"
+
+/** Does the reading show another amplitude than the claimed one? The two others want that. */
+bool pe_amplitude_differs(const pe_search *s);
+
+/** The guess with the measured amplitude, some rows or columns left out; the square root of a width
+ * and its like by their names. */
+pe_try pe_amplitude_alone;
+/** What else may be wrong with it, too. */
+pe_try pe_amplitude_behind;
+
+#endif

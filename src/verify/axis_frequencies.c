@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* axis_frequencies.c - tables of several axes: which axis and which frequency every pair has. */
+#include "verify/axis_frequencies.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/faults.h"
+
+void pe_axes_find_ends(const pe_axes *x, size_t a, size_t *low, size_t *high)
+{
+    const double *at = pe_axes_positions(x, x->claimed, a);
+    *low = *high = 0;
+    for (size_t t = 0; t < x->tokens; t++) {
+        *low = at[t] < at[*low] ? t : *low;
+        *high = at[t] > at[*high] ? t : *high;
+    }
+}
+
+static const pe_fault dims_other = {
+    .name = "axes_dims",
+    .rule = "pairs are given to the axes in another order: axes_dims was ",
+    .remedy = "set axes_dims as claimed"};
+static const pe_fault dims_shared = {
+    .name = "axes_dims",
+    .rule = "pairs are shared out among the axes otherwise: axes_dims was ",
+    .remedy = "set axes_dims as claimed"};
+static const pe_fault one_ladder = {
+    .name = "axes_one_ladder",
+    .rule = "all axes share one ladder of frequencies, as sections of M-RoPE do: exponents count "
+            "on over all pairs of the head",
+    .remedy = "give each axis frequencies of its own: theta^(-2j/d), d its channels (axes_dims)"};
+static const pe_fault theta_of_axis = {
+    .name = "axes_theta",
+    .rule = "the base (theta) of axis {b} was {a}: its frequencies are others",
+    .remedy = "give each axis the theta of the claim (axes_theta, axes_scale)"};
+
+/* The next order of the numbers; false: it was the last one. */
+static bool next_order(double *list, size_t n)
+{
+    size_t i = n - 1, j = n - 1;
+    while (i > 0 && !(list[i - 1] < list[i]))
+        i--;
+    if (i == 0)
+        return false;
+    while (!(list[j] > list[i - 1]))
+        j--;
+    const double swapped = list[i - 1];
+    list[i - 1] = list[j];
+    list[j] = swapped;
+    for (j = n - 1; i < j; i++, j--) {
+        const double last = list[j];
+        list[j] = list[i];
+        list[i] = last;
+    }
+    return true;
+}
+
+static pe_status try_dims(pe_search *s, const pe_guess *claim, const pe_fault *fault,
+                          const double *order, pe_problem *why)
+{
+    pe_guess guess;
+    pe_status status = pe_guess_copy(claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    pe_value *dims = pe_values_find(&guess.values, "axes_dims");
+    pe_guess_say(&guess, fault, fault->remedy);
+    pe_buffer_str(&guess.rule, fault->rule);
+    for (size_t a = 0; a < dims->list_length; a++)
+        pe_buffer_format(&guess.rule, a > 0 ? ",%g" : "%g", order[a]);
+    memcpy(dims->list, order, dims->list_length * sizeof *order);
+    status = pe_attempts_try(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+static pe_status try_orders(pe_search *s, const pe_guess *claim, const pe_value *dims,
+                            pe_problem *why)
+{
+    enum { FEW = 4 };
+    double order[FEW];
+    pe_status status = PE_OK;
+    if (dims->list_length > FEW)
+        return PE_OK;
+    memcpy(order, dims->list, dims->list_length * sizeof *order);
+    while (next_order(order, dims->list_length))
+        ;
+    for (size_t a = 0, b = dims->list_length - 1; a < b; a++, b--) { /* the first one */
+        const double last = order[b];
+        order[b] = order[a];
+        order[a] = last;
+    }
+    do
+        if (memcmp(order, dims->list, dims->list_length * sizeof *order) != 0)
+            status = try_dims(s, claim, &dims_other, order, why);
+    while (status == PE_OK && pe_attempts_go_on(s) && next_order(order, dims->list_length));
+    return status;
+}
+
+/* Even numbers of channels: as many for the first axis, and as many for each of the others. */
+static pe_status try_shares(pe_search *s, const pe_guess *claim, const pe_value *dims, double share,
+                            pe_problem *why)
+{
+    double shares[PE_AXES_MAX] = {0}, first = 0;
+    for (size_t a = 0; a < dims->list_length; a++)
+        first += dims->list[a];
+    for (size_t a = dims->list_length - 1; a > 0; a--) {
+        shares[a] = share;
+        first -= share;
+    }
+    shares[0] = first;
+    return share > 0 && first > 0 && pe_attempts_go_on(s) &&
+                   memcmp(shares, dims->list, dims->list_length * sizeof *shares) != 0
+               ? try_dims(s, claim, &dims_shared, shares, why)
+               : PE_OK;
+}
+
+/* As Wan does it, evenly, and as FLUX does it, with 16 for the first axis. */
+static pe_status try_usual_shares(pe_search *s, const pe_guess *claim, const pe_value *dims,
+                                  pe_problem *why)
+{
+    const double n = (double)dims->list_length;
+    double all = 0;
+    for (size_t a = 0; a < dims->list_length; a++)
+        all += dims->list[a];
+    const pe_status status = try_shares(s, claim, dims, 2 * floor(all / 2 / n), why);
+    return status == PE_OK && n > 1
+               ? try_shares(s, claim, dims, 2 * floor((all - 16) / 2 / (n - 1)), why)
+               : status;
+}
+
+/* The value takes the list, which is the caller's. */
+static pe_status set_list(pe_guess *guess, const char *name, const double *list, size_t n,
+                          pe_problem *why)
+{
+    pe_value *value = pe_values_find(&guess->values, name);
+    double *copy = calloc(n + 1, sizeof *copy); /* one more: there is no empty block */
+    if (copy == NULL)
+        return pe_fail_memory(why);
+    memcpy(copy, list, n * sizeof *copy);
+    free(value->list);
+    value->list = copy;
+    value->list_length = n;
+    value->present = true;
+    return PE_OK;
+}
+
+static pe_status try_one_ladder(pe_search *s, const pe_guess *claim, const pe_value *dims,
+                                pe_problem *why)
+{
+    pe_guess guess;
+    double pairs[PE_AXES_MAX];
+    pe_status status = pe_guess_copy(claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t a = 0; a < dims->list_length; a++)
+        pairs[a] = dims->list[a] / 2;
+    status = set_list(&guess, "mrope_section", pairs, dims->list_length, why);
+    pe_values_find(&guess.values, "axes_dims")->present = false;
+    pe_guess_say(&guess, &one_ladder, one_ladder.remedy);
+    pe_buffer_str(&guess.rule, one_ladder.rule);
+    if (status == PE_OK)
+        status = pe_attempts_try(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+/* Of the axis, by its slowest pair where the axis goes farthest: a power of the claimed theta. */
+static double read_theta(const pe_axes *x, size_t a, double theta)
+{
+    size_t low, high, slow = x->pairs;
+    const double *w = x->expect->frequency, *at = pe_axes_positions(x, x->claimed, a);
+    for (size_t i = 0; i < x->pairs; i++)
+        if (x->axis[i] == a && w[i] < 1 && (slow == x->pairs || w[i] < w[slow]))
+            slow = i;
+    pe_axes_find_ends(x, a, &low, &high);
+    if (slow == x->pairs)
+        return nan("");
+    const double *angle = x->angle + slow * x->tokens;
+    const double turned = pe_axes_wrap(angle[high] - angle[low]) / (at[high] - at[low]);
+    return pow(theta, log(turned) / log(w[slow]));
+}
+
+/* To so many digits, as a person would have written it. */
+static double to_digits(double number, int digits)
+{
+    const double unit = pow(10, floor(log10(number)) + 1 - digits);
+    return round(number / unit) * unit;
+}
+
+/* The values get the base of one axis, or (a = n) of all. */
+static pe_status set_theta(const pe_axes *x, pe_guess *guess, size_t a, double theta,
+                           pe_problem *why)
+{
+    const pe_value *given = pe_values_find(&guess->values, "axes_theta");
+    const double base = pe_values_real(&guess->values, "rope_theta");
+    double list[PE_AXES_MAX];
+    if (!pe_values_present(&guess->values, "axes_dims")) {
+        pe_values_set_real(&guess->values, "rope_theta", theta);
+        return PE_OK;
+    }
+    for (size_t k = 0; k < x->n; k++)
+        list[k] = k == a || a == x->n ? theta : given->present ? given->list[k] : base;
+    return set_list(guess, "axes_theta", list, x->n, why);
+}
+
+static pe_status try_theta(pe_search *s, const pe_axes *x, const pe_guess *claim, size_t a,
+                           double theta, pe_problem *why)
+{
+    static const pe_fault all = {.name = "rope_theta",
+                                 .rule = "rope_theta, the base of all axes, was {a}",
+                                 .remedy = "set rope_theta as claimed"};
+    const pe_fault *fault = a < x->n ? &theta_of_axis : &all;
+    pe_guess guess;
+    if (!(theta >= 1 && theta <= 1e12) || !pe_attempts_go_on(s))
+        return PE_OK;
+    pe_status status = pe_guess_copy(claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    pe_guess_say(&guess, fault, fault->remedy);
+    pe_guess_format(&guess, fault->rule, theta, (double)a);
+    status = set_theta(x, &guess, a, theta, why);
+    if (status == PE_OK)
+        status = pe_attempts_try(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+/* Digits that the slowest pair may tell. */
+#define THETA_DIGITS 7
+
+/* Sections of M-RoPE share one ladder, and its base. */
+static pe_status try_thetas(pe_search *s, const pe_axes *x, const pe_guess *claim, bool own_ladders,
+                            pe_problem *why)
+{
+    const pe_value *given = pe_values_find(&claim->values, "axes_theta");
+    pe_status status = PE_OK;
+    for (size_t a = 0; a < x->n && status == PE_OK; a++) {
+        const double was = own_ladders && given->present
+                               ? given->list[a]
+                               : pe_values_real(&claim->values, "rope_theta");
+        const double read = read_theta(x, a, was);
+        for (int digits = 1; digits <= THETA_DIGITS && isfinite(read) && status == PE_OK;
+             digits++) {
+            const double theta = to_digits(read, digits);
+            if (theta != was && own_ladders)
+                status = try_theta(s, x, claim, a, theta, why);
+            if (theta != was && status == PE_OK)
+                status = try_theta(s, x, claim, x->n, theta, why);
+        }
+    }
+    return status;
+}
+
+pe_status pe_axis_frequencies_try(pe_search *s, const pe_axes *x, const pe_guess *claim,
+                                  pe_problem *why)
+{
+    const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
+    if (claim->n_faults > 0)
+        return PE_OK;
+    if (pe_values_present(&claim->values, "mrope_section") &&
+        pe_geometry_has_rope_type(&claim->values, "default"))
+        return try_thetas(s, x, claim, false, why);
+    if (dims == NULL || !dims->present || dims->list_length != x->n)
+        return PE_OK;
+    pe_status status = try_orders(s, claim, dims, why);
+    if (status == PE_OK)
+        status = try_usual_shares(s, claim, dims, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = try_one_ladder(s, claim, dims, why);
+    return status == PE_OK ? try_thetas(s, x, claim, true, why) : status;
+}

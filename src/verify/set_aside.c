@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* set_aside.c - rows of a table that no angle gives are set aside; the others are searched alone. */
+#include "verify/set_aside.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/turns.h"
+#include "verify/findings.h"
+
+#define ROWS_LEAST 8    /* that are left */
+#define OFF_CIRCLE 0.05 /* of the radius: more than any arithmetic */
+#define ROWS_READ  255  /* for the radius of a pair */
+#define PAIR_WORK  8    /* units */
+
+/* Rows of the view: those that are set aside, and what they hold. */
+typedef struct aside {
+    bool *row; /* [tokens] owned */
+    size_t n, first, last;
+    bool zeros, no_numbers; /* all of them */
+} aside;
+
+/* ---- which rows ---- */
+
+static double radius_at(const pe_upload_view *view, size_t row, size_t pair)
+{
+    const pe_geometry *g = &view->geometry;
+    return hypot(pe_upload_view_at(view, false, row, g->cos_at + pair * g->stride),
+                 pe_upload_view_at(view, false, row, g->sin_at + pair * g->stride));
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median among rows that are spread over the table. 0: of too few numbers. */
+static double radius_of(const pe_upload_view *view, size_t pair)
+{
+    double list[ROWS_READ] = {0};
+    size_t n = 0;
+    const size_t most = view->rows < ROWS_READ ? view->rows : ROWS_READ;
+    for (size_t k = 0; k < most; k++) {
+        const double radius = radius_at(view, k * view->rows / most, pair);
+        if (isfinite(radius))
+            list[n++] = radius;
+    }
+    qsort(list, n, sizeof *list, compare_numbers);
+    return 2 * n > most ? list[n / 2] : 0;
+}
+
+static bool is_off(double radius, double circle)
+{
+    return !(fabs(radius - circle) <= OFF_CIRCLE * circle);
+}
+
+/* A pair that is off in most rows is another mistake. */
+static void mark_pair(const pe_upload_view *view, size_t pair, bool *rows)
+{
+    size_t n = 0;
+    const double circle = radius_of(view, pair);
+    for (size_t r = 0; r < view->rows; r++)
+        n += is_off(radius_at(view, r, pair), circle);
+    for (size_t r = 0; r < view->rows && 2 * n <= view->rows && circle > 0; r++)
+        rows[r] |= is_off(radius_at(view, r, pair), circle);
+    pe_turn_spend(PAIR_WORK * view->rows);
+}
+
+static void describe_row(const pe_upload_view *view, size_t row, aside *out)
+{
+    out->first = out->n == 0 ? row : out->first;
+    out->last = row;
+    out->n++;
+    for (size_t c = 0; c < view->width; c++) {
+        const double x = pe_upload_view_at(view, false, row, c);
+        out->zeros &= x == 0;
+        out->no_numbers &= !isfinite(x);
+    }
+}
+
+static pe_status find_rows(pe_search *s, aside *out, pe_problem *why)
+{
+    const pe_upload_view *view = s->whole;
+    const pe_geometry *g = &view->geometry;
+    *out = (aside){.row = calloc(view->rows, sizeof(bool)), .zeros = true, .no_numbers = true};
+    if (out->row == NULL)
+        return pe_fail_memory(why);
+    for (size_t i = 0; i < g->cos_n && i < g->sin_n && !pe_attempts_given_up(s); i++)
+        mark_pair(view, i, out->row);
+    for (size_t r = 0; r < view->rows; r++)
+        if (out->row[r])
+            describe_row(view, r, out);
+    s->work += view->elements;
+    return PE_OK;
+}
+
+/* ---- the others, as a claim of their own ---- */
+
+static pe_status take_positions(const pe_upload_view *view, const aside *rows, pe_positions *out,
+                                pe_problem *why)
+{
+    pe_array list;
+    size_t n = 0;
+    const size_t left = view->tokens - rows->n;
+    const pe_positions *all = &pe_values_find(&view->claim->values, "positions")->positions;
+    const pe_shape one = {1, {left}}, several = {2, {view->axes, left}};
+    pe_status status = pe_array_make(PE_FLOAT64, view->axes == 1 ? &one : &several, &list, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t a = 0; a < view->axes; a++)
+        for (size_t t = 0; t < view->tokens; t++)
+            if (!rows->row[t])
+                ((double *)list.data)[n++] = pe_positions_at(all, a * view->tokens + t);
+    pe_positions_free(out);
+    status = pe_positions_from_list(&list, "positions", out, why);
+    pe_array_free(&list);
+    return status;
+}
+
+static pe_status take_rows(const pe_array *from, const aside *rows, pe_array *out, pe_problem *why)
+{
+    pe_shape shape = from->shape;
+    const size_t all = shape.dim[0], bytes = from->elements / all * pe_dtype_bytes(from->dtype);
+    shape.dim[0] = all - rows->n;
+    const pe_status status = pe_array_make(from->dtype, &shape, out, why);
+    char *to = out->data;
+    for (size_t r = 0; r < all && status == PE_OK; r++)
+        if (!rows->row[r]) {
+            memcpy(to, (const char *)from->data + r * bytes, bytes);
+            to += bytes;
+        }
+    return status;
+}
+
+static pe_status make_claim(const pe_upload_view *view, const aside *rows, pe_claim *out,
+                            pe_problem *why)
+{
+    const pe_claim *all = view->claim;
+    *out = (pe_claim){.resource = all->resource,
+                      .any_numerics = all->any_numerics,
+                      .tolerance = all->tolerance,
+                      .seq_axis = all->seq_axis};
+    pe_status status = pe_values_copy(&all->values, &out->values, why);
+    if (status == PE_OK)
+        status =
+            take_positions(view, rows, &pe_values_find(&out->values, "positions")->positions, why);
+    for (size_t u = 0; u < all->n_uploads && status == PE_OK; u++) {
+        memcpy(out->uploads[u].name, all->uploads[u].name, sizeof out->uploads[u].name);
+        status = take_rows(&all->uploads[u].array, rows, &out->uploads[u].array, why);
+        out->n_uploads = u + 1;
+    }
+    return status;
+}
+
+/* ---- telling ---- */
+
+static const pe_fault rows_off = {
+    .name = "corrupted_elements",
+    .remedy = "look at what writes these rows: a slice, a mask, memory that is written twice"};
+
+static void describe(const aside *rows, size_t all, pe_buffer *out)
+{
+    pe_buffer_str(out, "beside that, ");
+    if (rows->n == 1)
+        pe_buffer_format(out, "row %zu of %zu is ", rows->first, all);
+    else
+        pe_buffer_format(out, "rows %zu to %zu of %zu ", rows->first, rows->last, all);
+    if (rows->n > 1 && rows->last - rows->first + 1 > rows->n)
+        pe_buffer_format(out, "(%zu of them) ", rows->n);
+    pe_buffer_format(out, "%s%s", rows->n > 1 ? "are " : "",
+                     rows->zeros        ? "zero, or not written"
+                     : rows->no_numbers ? "NaN or infinite"
+                                        : "something else, which no angle gives: elements that "
+                                          "were overwritten, NaN or infinite");
+}
+
+/* What was read off alone, and explains nothing, is found without this. Rows are counted among
+ * those that are left: a sentence on them is true where the others stand behind. */
+static bool may_be_told(const pe_finding *found, const aside *rows, size_t all)
+{
+    const bool behind = rows->last + 1 == all && rows->last - rows->first + 1 == rows->n;
+    const bool of_rows = strstr(found->rule, "row") != NULL;
+    return found->n_faults < PE_FAULTS_MAX && (behind || !of_rows) &&
+           (!found->fitted || found->errors.elements > 0 ||
+            strcmp(found->faults[0], "amplitude") == 0);
+}
+
+/* text; more */
+static pe_status append(char **text, const char *more, pe_problem *why)
+{
+    pe_buffer both = {0};
+    pe_buffer_format(&both, "%s; %s", *text, more);
+    char *copy = both.failed ? NULL : strdup(pe_buffer_text(&both));
+    pe_buffer_free(&both);
+    if (copy == NULL)
+        return pe_fail_memory(why);
+    free(*text);
+    *text = copy;
+    return PE_OK;
+}
+
+/* The finding is moved from one report to the other. */
+static pe_status tell(pe_search *s, pe_finding *found, const aside *rows, pe_problem *why)
+{
+    pe_buffer rule = {0};
+    describe(rows, s->whole->tokens, &rule);
+    pe_status status = append(&found->rule, pe_buffer_text(&rule), why);
+    pe_buffer_free(&rule);
+    if (status == PE_OK)
+        status = append(&found->remedy, rows_off.remedy, why);
+    if (status != PE_OK)
+        return status;
+    found->faults[found->n_faults++] = rows_off.name;
+    pe_findings_put(s->report, found);
+    *found = (pe_finding){0};
+    return PE_OK;
+}
+
+/* Where the others match, nothing is found: the rows are the only mistake. */
+static pe_status search_others(pe_search *s, const aside *rows, pe_problem *why)
+{
+    pe_claim others;
+    pe_report report = {0};
+    pe_verify_limits bounds = *s->bounds;
+    pe_verify_context context = *s->claim.context;
+    bounds.max_work -= s->work < bounds.max_work ? s->work : bounds.max_work;
+    context.bounds = &bounds;
+    context.draws = false;
+    context.sampled = true;
+    pe_status status = make_claim(s->whole, rows, &others, why);
+    if (status == PE_OK)
+        status = pe_verify(&others, &context, &report, why);
+    for (size_t f = 0; f < report.n_findings && status == PE_OK; f++)
+        if (may_be_told(&report.findings[f], rows, s->whole->tokens))
+            status = tell(s, &report.findings[f], rows, why);
+    s->work += report.work;
+    pe_verify_report_free(&report);
+    pe_verify_claim_free(&others);
+    return status;
+}
+
+/* A table of which each tensor has a row for each token, and both numbers of each pair. */
+static bool applies(const pe_search *s)
+{
+    const pe_upload_view *view = s->whole;
+    const pe_claim *claim = view->claim;
+    bool rows = view->got != NULL && !view->rotated && view->unsent_n == 0 && !view->permuted &&
+                !view->width_differs && view->rows == view->tokens && view->tokens > ROWS_LEAST &&
+                !s->some_match && !s->claim.context->sampled;
+    for (size_t u = 0; u < claim->n_uploads && rows; u++)
+        rows = claim->uploads[u].array.shape.ndim > 1 &&
+               claim->uploads[u].array.shape.dim[0] == view->tokens;
+    return rows && pe_values_find(&claim->values, "positions") != NULL;
+}
+
+/* More of them than a quarter are waves of another kind, unless nothing was written there. */
+static bool are_exceptions(const aside *rows, size_t all)
+{
+    const size_t part = rows->zeros || rows->no_numbers ? 2 : 4;
+    return rows->n > 0 && part * rows->n <= all && all - rows->n >= ROWS_LEAST;
+}
+
+pe_status pe_set_aside_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    aside rows;
+    (void)guess;
+    if (!applies(s))
+        return PE_OK;
+    pe_status status = find_rows(s, &rows, why);
+    if (status == PE_OK && are_exceptions(&rows, s->whole->tokens))
+        status = search_others(s, &rows, why);
+    free(rows.row);
+    return status;
+}

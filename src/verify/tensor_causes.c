@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* tensor_causes.c - some tensors of an upload are as claimed: the others are searched alone. */
+#include "verify/tensor_causes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/findings.h"
+
+/* Which tensors of the claim, and whether the first of them holds the last one's numbers. */
+typedef struct choice {
+    bool of[PE_UPLOADS_MAX];
+    size_t n;
+    bool exchanged;
+} choice;
+
+/* A claim of some tensors, whose numbers are borrowed. Only its values are to be freed. */
+static pe_status make_part(const pe_claim *all, const choice *which, pe_claim *out, pe_problem *why)
+{
+    *out = (pe_claim){.resource = all->resource,
+                      .any_numerics = all->any_numerics,
+                      .tolerance = all->tolerance,
+                      .seq_axis = all->seq_axis};
+    for (size_t u = 0; u < all->n_uploads; u++)
+        if (which->of[u])
+            out->uploads[out->n_uploads++] = all->uploads[u];
+    if (which->exchanged) {
+        const pe_array first = out->uploads[0].array;
+        out->uploads[0].array = out->uploads[which->n - 1].array;
+        out->uploads[which->n - 1].array = first;
+    }
+    return pe_values_copy(&all->values, &out->values, why);
+}
+
+static pe_status verify_part(const pe_search *s, const choice *which,
+                             const pe_verify_limits *bounds, pe_report *out, pe_problem *why)
+{
+    pe_claim part;
+    pe_verify_context context = *s->claim.context;
+    context.bounds = bounds;
+    context.draws = false;
+    pe_status status = make_part(s->whole->claim, which, &part, why);
+    if (status == PE_OK)
+        status = pe_verify(&part, &context, out, why);
+    pe_values_free(&part.values);
+    return status;
+}
+
+static bool at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* They are compared, not searched. */
+static pe_status do_match(const pe_search *s, const choice *which, bool *out, pe_problem *why)
+{
+    const pe_verify_limits none = {.max_elements = s->bounds->max_elements, .given_up = at_once};
+    pe_report report = {0};
+    const pe_status status = verify_part(s, which, &none, &report, why);
+    *out = status == PE_OK && report.matches;
+    pe_verify_report_free(&report);
+    return status;
+}
+
+/* The tensors that are not as claimed by themselves. */
+static pe_status find_others(pe_search *s, choice *others, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t u = 0; u < s->whole->claim->n_uploads && status == PE_OK; u++) {
+        bool matches;
+        choice one = {.n = 1};
+        one.of[u] = true;
+        status = do_match(s, &one, &matches, why);
+        others->of[u] = status == PE_OK && !matches;
+        others->n += others->of[u] ? 1 : 0;
+    }
+    s->work += s->whole->elements;
+    return status;
+}
+
+/* One number was written everywhere: they are no waves of position 0. */
+static bool are_constant(const pe_upload_view *view, const choice *which)
+{
+    bool same = true;
+    for (size_t u = 0; u < view->claim->n_uploads; u++) {
+        const pe_array *array = &view->claim->uploads[u].array;
+        const char *at = array->data;
+        const size_t bytes = pe_dtype_bytes(array->dtype);
+        for (size_t e = 1; e < array->elements && which->of[u] && same; e++)
+            same = memcmp(at, at + e * bytes, bytes) == 0;
+    }
+    return same;
+}
+
+/* "tensor sin: " */
+static void name_tensors(const pe_claim *claim, const choice *which, pe_buffer *out)
+{
+    size_t told = 0;
+    pe_buffer_str(out, which->n > 1 ? "tensors " : "tensor ");
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        if (which->of[u])
+            pe_buffer_format(out, "%s%s", told++ > 0 ? " and " : "", claim->uploads[u].name);
+    pe_buffer_str(out, ": ");
+}
+
+/* The finding is moved from one report to the other. */
+static pe_status tell(pe_search *s, pe_finding *found, const choice *which, pe_problem *why)
+{
+    pe_buffer rule = {0};
+    name_tensors(s->whole->claim, which, &rule);
+    pe_buffer_str(&rule, found->rule);
+    char *copy = rule.failed ? NULL : strdup(pe_buffer_text(&rule));
+    pe_buffer_free(&rule);
+    if (copy == NULL)
+        return pe_fail_memory(why);
+    free(found->rule);
+    found->rule = copy;
+    pe_findings_put(s->report, found);
+    *found = (pe_finding){0};
+    return PE_OK;
+}
+
+static pe_status search_others(pe_search *s, const choice *others, pe_problem *why)
+{
+    pe_report report = {0};
+    pe_verify_limits bounds = *s->bounds;
+    bounds.max_work -= s->work < bounds.max_work ? s->work : bounds.max_work;
+    pe_status status = verify_part(s, others, &bounds, &report, why);
+    for (size_t f = 0; f < report.n_findings && status == PE_OK; f++)
+        if (report.findings[f].errors.elements > 0) /* it was compared */
+            status = tell(s, &report.findings[f], others, why);
+    s->work += report.work;
+    pe_verify_report_free(&report);
+    return status;
+}
+
+static bool have_one_shape(const pe_claim *claim, const choice *which)
+{
+    const pe_shape *first = NULL;
+    bool same = true;
+    for (size_t u = 0; u < claim->n_uploads; u++) {
+        const pe_shape *shape = &claim->uploads[u].array.shape;
+        if (!which->of[u])
+            continue;
+        first = first != NULL ? first : shape;
+        same &= first->ndim == shape->ndim &&
+                memcmp(first->dim, shape->dim, shape->ndim * sizeof *shape->dim) == 0;
+    }
+    return same;
+}
+
+static pe_status try_exchange(pe_search *s, const choice *others, pe_problem *why)
+{
+    static const pe_fault exchanged = {.name = "tensors_exchanged",
+                                       .remedy = "send each tensor under its own name"};
+    bool matches;
+    choice two = *others;
+    two.exchanged = true;
+    if (two.n != 2 || !have_one_shape(s->whole->claim, others))
+        return PE_OK;
+    pe_buffer rule = {0};
+    pe_status status = do_match(s, &two, &matches, why);
+    name_tensors(s->whole->claim, others, &rule);
+    pe_buffer_str(&rule, "their numbers are exchanged");
+    if (status == PE_OK && matches)
+        status = pe_findings_tell(s->report, &s->claim,
+                                  &(pe_told){&exchanged, pe_buffer_text(&rule), .exact = true}, why,
+                                  "all their elements match when they are exchanged");
+    pe_buffer_free(&rule);
+    return status;
+}
+
+static bool applies(const pe_search *s)
+{
+    const pe_upload_view *view = s->whole;
+    return view->claim->n_uploads > 1 && view->got != NULL && !view->rotated && !view->permuted &&
+           !view->width_differs;
+}
+
+pe_status pe_tensor_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    choice others = {0};
+    (void)guess;
+    if (!applies(s))
+        return PE_OK;
+    pe_status status = find_others(s, &others, why);
+    s->some_match = others.n > 0 && others.n < s->whole->claim->n_uploads;
+    if (status == PE_OK && s->some_match)
+        status = try_exchange(s, &others, why);
+    return status == PE_OK && s->some_match && !pe_attempts_found(s) &&
+                   !are_constant(s->whole, &others)
+               ? search_others(s, &others, why)
+               : status;
+}
