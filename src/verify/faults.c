@@ -232,28 +232,39 @@ const size_t pe_faults_n = PE_LEN(pe_faults);
 
 /* ---- any value ---- */
 
+/* Changes of a number x; the first ones are mistakes that people make. */
+enum { DEFAULT, NEXT_POWER, ONE_MORE, ONE_LESS, LIKELY, CHANGES = LIKELY + 13 };
+
+/* Change k of a number; x itself is no change. */
+static double changed_number(const pe_param *row, double x, size_t k)
+{
+    static const double times[CHANGES - LIKELY] = {2,     0.5, 10,     0.1, 4,       0.25, 8,
+                                                   0.125, 16,  0.0625, 32,  0.03125, 64};
+    const bool whole = row->kind == PE_KIND_INT;
+    double y;
+    if (k == DEFAULT) /* it was ignored */
+        y = row->required || row->optional || row->fallback_text != NULL ? x : row->fallback;
+    else if (k == NEXT_POWER) /* as heads are padded */
+        y = whole && x > 0 ? exp2(ceil(log2(x))) : x;
+    else
+        y = k < LIKELY ? x + (k == ONE_MORE ? 1 : -1) : x * times[k - LIKELY];
+    y = whole ? floor(y) : y;
+    const bool bounded = row->min != 0 || row->max != 0;
+    return bounded && (y < row->min || y > row->max) ? x : y;
+}
+
 bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out)
 {
-    enum { LIKELY = 4 }; /* the first ones are mistakes that people make */
-    static const struct {
-        double times, plus;
-    } changes[] = {{1, 1},      {1, -1},    {0, 0} /* see below */,
-                   {2, 0},      {0.5, 0},   {10, 0},
-                   {0.1, 0},    {4, 0},     {0.25, 0},
-                   {8, 0},      {0.125, 0}, {16, 0},
-                   {0.0625, 0}, {32, 0},    {0.03125, 0},
-                   {64, 0}};
     static const char *const kept[] = {"dtype", "numerics"}; /* of the claim, not of the table */
     const pe_value *value = &guess->values.value[i];
     const pe_param *row = value->param;
-    *out = (pe_fault){.name = row->name, .param = row->name, .fitted = k >= LIKELY};
+    *out = (pe_fault){.name = row->name, .param = row->name};
     for (size_t n = 0; n < PE_LEN(kept); n++)
         if (strcmp(kept[n], row->name) == 0)
             return false;
     if (!value->present)
         return false;
     if (row->kind == PE_KIND_CHOICE) {
-        out->fitted = false;
         out->change = pe_changes_choice;
         out->text = row->choices[k];
         return out->text != NULL;
@@ -262,17 +273,12 @@ bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out
         out->change = pe_changes_truth;
         return k == 0;
     }
-    if ((row->kind != PE_KIND_INT && row->kind != PE_KIND_REAL) || k >= PE_LEN(changes))
+    if ((row->kind != PE_KIND_INT && row->kind != PE_KIND_REAL) || k >= CHANGES)
         return false;
-    const double x = row->kind == PE_KIND_INT ? (double)value->integer : value->real;
+    out->fitted = k >= LIKELY;
     out->change = pe_changes_number;
-    out->value = x * changes[k].times + changes[k].plus;
-    if (changes[k].times == 0) /* as heads are padded: the power of two that follows */
-        out->value = row->kind == PE_KIND_INT ? exp2(ceil(log2(x))) : x;
-    out->value = row->kind == PE_KIND_INT ? floor(out->value) : out->value;
-    const bool bounded = row->min != 0 || row->max != 0;
-    if (bounded && (out->value < row->min || out->value > row->max))
-        out->value = x; /* no change, which does not apply */
+    out->value =
+        changed_number(row, row->kind == PE_KIND_INT ? (double)value->integer : value->real, k);
     return true;
 }
 
