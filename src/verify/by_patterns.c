@@ -36,12 +36,18 @@ typedef struct counts {
     size_t *all, *claimed, *near; /* [units] owned */
 } counts;
 
+/* A column that no pair has, as the last one of an odd width, goes with the last pair. */
+static size_t pair_of(const pe_beside *b, size_t column)
+{
+    return b->pair[column] < b->pairs ? b->pair[column] : b->pairs - 1;
+}
+
 static size_t unit_of(const pe_beside *b, division by, size_t row, size_t column)
 {
     return by == ITEMS     ? pe_beside_item(b, row)
            : by == HEADS   ? pe_beside_head(b, row)
            : by == TENSORS ? (b->view->rotated ? 0 : pe_upload_view_tensor(b->view, column))
-           : by == PAIRS   ? (b->view->rotated ? 0 : b->pair[column])
+           : by == PAIRS   ? (b->view->rotated ? 0 : pair_of(b, column))
            : by == COLUMNS ? column
            : by == ROWS    ? pe_upload_view_token(b->view, b->row[row])
                            : 0;

@@ -476,10 +476,11 @@ pe_status pe_reading_make(const pe_comparison *of, pe_reading *out, bool *made, 
     pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
+    const bool has_pairs = expect.geometry.cos_n > 0 && expect.geometry.sin_n > 0;
     status = pe_expect_probe(&expect, why);
-    if (status == PE_OK)
+    if (status == PE_OK && has_pairs)
         status = read_with(of, &expect, out, why);
-    *made = status == PE_OK;
+    *made = status == PE_OK && has_pairs;
     pe_expect_free(&expect);
     return status;
 }
