@@ -441,7 +441,7 @@ static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *
 static bool has_axes(const pe_search *s)
 {
     const pe_upload_view *view = s->whole;
-    return view->axes > 1 && view->axes <= PE_AXES_MAX && !view->width_differs &&
+    return view->axes > 1 && view->axes <= PE_AXES_MAX && !view->rotated && !view->width_differs &&
            view->got != NULL && view->unsent_n == 0 && view->tokens > 1;
 }
 

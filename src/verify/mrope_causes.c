@@ -75,7 +75,7 @@ static double find_shift(const pe_comparison *of, const pe_expect *expect, doubl
 static pe_status read_shift(const pe_comparison *of, pe_mrope_axes *x, pe_problem *why)
 {
     pe_expect expect;
-    if (pe_mrope_differs(x, x->tokens - 1))
+    if (of->view->rotated || pe_mrope_differs(x, x->tokens - 1))
         return PE_OK;
     *of->work += pe_upload_view_plan_work(of->view) + 8 * FARTHEST;
     pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, &expect, why);
@@ -349,5 +349,5 @@ pe_status pe_mrope_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
 
 pe_status pe_mrope_causes_measure(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return try_whole(s, guess, measure_axes, why);
+    return s->whole->rotated ? PE_OK : try_whole(s, guess, measure_axes, why);
 }

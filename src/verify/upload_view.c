@@ -285,7 +285,6 @@ static pe_status lay_out_rows(pe_upload_view *view, size_t axis, pe_problem *why
 {
     const pe_shape *shape = &view->claim->inputs.shape;
     const pe_positions *positions = &pe_values_find(&view->claim->values, "positions")->positions;
-    const size_t batches = positions->shape.ndim == 2 ? positions->shape.dim[0] : 1;
     size_t leading = 1;
     for (size_t d = 0; d < axis; d++)
         leading *= shape->dim[d];
@@ -293,14 +292,20 @@ static pe_status lay_out_rows(pe_upload_view *view, size_t axis, pe_problem *why
         view->inner *= shape->dim[d];
     view->batch_tokens = shape->dim[axis];
     view->heads = view->inner > 1 ? view->inner : axis > 0 ? shape->dim[axis - 1] : 1;
-    if (positions->count != batches * view->batch_tokens ||
-        (batches > 1 && (axis == 0 || batches != shape->dim[0])))
-        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
-                       "positions must give one for each of the %zu tokens of inputs, got %zu",
-                       view->batch_tokens, positions->count);
+    view->tokens = positions->count / view->axes;
+    if (view->tokens != view->items * view->batch_tokens ||
+        (view->items > 1 && (axis == 0 || view->items != shape->dim[0])))
+        return view->items > 1
+                   ? pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                             "positions must be [%zu], or one such row for each item of the batch, "
+                             "inputs' first axis; got [%zu, %zu]",
+                             view->batch_tokens, view->items, view->tokens / view->items)
+                   : pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                             "positions must give one for each of the %zu tokens of inputs, got "
+                             "%zu",
+                             view->batch_tokens, view->tokens);
     view->width = shape->dim[shape->ndim - 1];
-    view->tokens = positions->count;
-    view->outer = leading / batches;
+    view->outer = leading / view->items;
     view->rows = leading * view->batch_tokens * view->inner;
     view->tensor_at[1] = view->width;
     return PE_OK;
@@ -337,7 +342,7 @@ static bool has_pairs(pe_upload_view *view)
     if (view->layout == NULL || positions == NULL || !positions->present ||
         (!view->rotated && positions->positions.shape.ndim > 2))
         return false;
-    if (!view->rotated && positions->positions.shape.ndim == 2)
+    if (positions->positions.shape.ndim == 2)
         view->axes = positions->positions.shape.dim[0];
     if (!view->rotated)
         return view->layout->geometry(&claim->values, &view->geometry);
@@ -411,6 +416,19 @@ pe_status pe_upload_view_plan(pe_claim *claim, const pe_verify_context *context,
     return status;
 }
 
+/* Vectors may have positions [batch, n]; those of their table are one list. How many items. */
+static size_t join_items(pe_claim *claim)
+{
+    pe_value *value = pe_values_find(&claim->values, "positions");
+    if (value == NULL || !value->present || value->positions.shape.ndim != 2 ||
+        pe_values_present(&claim->values, "mrope_section") ||
+        pe_values_present(&claim->values, "axes_dims"))
+        return 1;
+    const size_t items = value->positions.shape.dim[0];
+    value->positions.shape = (pe_shape){1, {value->positions.count}};
+    return items;
+}
+
 pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why)
 {
@@ -420,8 +438,11 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                             .outer = 1,
                             .inner = 1,
                             .heads = 1,
+                            .items = 1,
                             .axes = 1,
                             .n_tensors = claim->n_uploads};
+    if (out->rotated)
+        out->items = join_items(claim);
     pe_status status = check_elements(claim, context->bounds, why);
     if (status != PE_OK)
         return status;

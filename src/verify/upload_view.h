@@ -31,6 +31,7 @@ typedef struct pe_upload_view {
      * o < outer and k < inner. Plain numbers: every row is a token. */
     size_t tokens, batch_tokens, outer, inner;
     size_t heads; /* of vectors, in each item of a batch: the axis beside that of tokens; else 1 */
+    size_t items; /* of a batch of vectors, each with positions of its own; else 1 */
     size_t axes;  /* positions of each token: those of M-RoPE have several */
     size_t n_tensors;
     size_t plan_tensor[PE_UPLOADS_MAX];   /* which of the plan each is */

@@ -578,6 +578,75 @@ static void heads_are_told(void **state)
     json_decref(report);
 }
 
+/* Vectors of two items with four tokens of four channels, each at a position of its own on each of
+ * two axes: pair 0 turns by those of the first, pair 1 by those of the last. */
+static json_t *verified_places(const char *name, const char *claim, double (*places)[2])
+{
+    pe_buffer body = {0};
+    pe_buffer_format(&body, "{\"encoding\":\"rope\",\"dtype\":\"float64\",%s", claim);
+    for (size_t rotated = 0; rotated < 2; rotated++) {
+        pe_buffer_str(&body, rotated ? ",\"rotated\":[[" : ",\"inputs\":[[");
+        for (size_t k = 0; k < 2 * 4 * 2; k++) {
+            const size_t token = k / 2, pair = k % 2;
+            const double w = pair == 0 || strstr(claim, "axes_dims") != NULL ? 1 : 0.01;
+            const double angle = rotated ? places[token][pair] * w : 0;
+            const double x = 1 + (double)pair, y = (double)token - 2;
+            pe_buffer_format(&body, "%s%.17g,%.17g%s", pair == 0 ? "[" : "",
+                             x * cos(angle) - y * sin(angle), y * cos(angle) + x * sin(angle),
+                             pair == 0    ? ","
+                             : token == 3 ? "]],["
+                             : token == 7 ? "]]]"
+                                          : "],");
+        }
+    }
+    pe_buffer_str(&body, "}");
+    json_t *report = verified(&server, name, pe_buffer_text(&body));
+    pe_buffer_free(&body);
+    return report;
+}
+
+static void vectors_have_positions_of_items_or_axes(void **state)
+{
+#define PLACES "\"parameters\":{\"head_dim\":4,\"pairing\":\"interleaved\""
+    static const struct {
+        const char *claim;
+        double places[8][2];
+        const char *faults; /* NULL: a match */
+    } rows[] = {
+        {PLACES "},\"positions\":[[0,1,2,3],[7,8,9,10]]",
+         {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {7, 7}, {8, 8}, {9, 9}, {10, 10}},
+         NULL},
+        {PLACES "},\"positions\":[[0,1,2,3],[7,8,9,10]]",
+         {{0, 0}, {-1, -1}, {-2, -2}, {-3, -3}, {-7, -7}, {-8, -8}, {-9, -9}, {-10, -10}},
+         "inverse"},
+        {PLACES ",\"axes_dims\":[2,2]},\"positions\":[[0,1,2,3],[5,7,9,20]]",
+         {{0, 5}, {1, 7}, {2, 9}, {3, 20}, {0, 5}, {1, 7}, {2, 9}, {3, 20}},
+         NULL},
+        {PLACES ",\"axes_dims\":[2,2]},\"positions\":[[0,1,2,3],[5,7,9,20]]",
+         {{0, -5}, {-1, -7}, {-2, -9}, {-3, -20}, {0, -5}, {-1, -7}, {-2, -9}, {-3, -20}},
+         "inverse"},
+    };
+    char faults[256];
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        double places[8][2];
+        memcpy(places, rows[r].places, sizeof places);
+        json_t *report = verified_places(rows[r].claim, rows[r].claim, places);
+        assert_true(json_is_true(json_object_get(report, "matches")) == (rows[r].faults == NULL));
+        if (rows[r].faults != NULL)
+            assert_string_equal(first_faults(report, faults, sizeof faults), rows[r].faults);
+        json_decref(report);
+    }
+    reply refused = post_json(&server, "/v1/verify",
+                              "{\"encoding\":\"rope\"," PLACES
+                              "},\"positions\":[[0],[1],[2]],\"inputs\":[[[1,2,3,4]],[[1,2,3,4]]],"
+                              "\"rotated\":[[[1,2,3,4]],[[1,2,3,4]]]}");
+    assert_status("items", &refused, 422);
+    assert_non_null(strstr(refused.body, "got [3, 1]"));
+    reply_free(&refused);
+#undef PLACES
+}
+
 static void binary_vectors_may_be_of_any_type(void **state)
 {
     /* (1, 0) at position 1 turned by pi/3, which is no rotation of theta = 1; at 0 not at all */
@@ -838,6 +907,7 @@ int main(void)
         cmocka_unit_test(grids_tell_where_a_narrow_type_came_in),
         cmocka_unit_test(slopes_are_measured),
         cmocka_unit_test(heads_are_told),
+        cmocka_unit_test(vectors_have_positions_of_items_or_axes),
         cmocka_unit_test(binary_vectors_may_be_of_any_type),
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
         cmocka_unit_test(a_bias_of_one_row_may_stand_for_all_queries),

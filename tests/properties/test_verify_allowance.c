@@ -152,6 +152,10 @@ static const struct family small[] = {
     {"rope/table",
      "head_dim={2|4|6|8}&" SCALINGS "&pairing={half|interleaved}&positions={0:1|7|0:3}&" FLOATS,
      NULL, true},
+    {"rope/table",
+     "head_dim={6|8}&mrope_section=1,1,1&pairing={half|interleaved}&"
+     "positions={0;0;0|0,1,2;0,1,1;0,9,2}&" EXACT,
+     NULL, true},
     {"rope/decay", "head_dim={2|4}&rope_theta={1|10000}&offsets={0:1|0:3|-5:5}&" EXACT, NULL,
      false},
     {"rope/scaled-base", "head_dim={2|4|6}&factor={1|2}&method={ntk|linear}&" WIDE NUMERICS, NULL,
