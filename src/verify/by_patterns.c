@@ -12,7 +12,6 @@
 #include "verify/patterns.h"
 
 #define ELEMENT_WORK 2    /* units, of an element held against a pattern */
-#define ALL          0.99 /* the part of the elements of a unit that follow its pattern */
 #define LEAST_FACTOR 0.01 /* from 1: less is an approximation */
 #define FEW          0.9  /* the part that may follow the guess where a pattern is told */
 
@@ -133,9 +132,10 @@ static void count(const pe_beside *b, const bits *marks, size_t pattern, divisio
 
 /* ---- deciding ---- */
 
+/* All of its elements do. */
 static bool follows(const counts *at, const size_t *of, size_t u)
 {
-    return (double)of[u] >= ALL * (double)at->all[u];
+    return of[u] == at->all[u];
 }
 
 /* Does each unit follow the guess, or the pattern, and some that alone? */
@@ -257,7 +257,7 @@ static pe_status try_division(pe_search *s, const pe_beside *b, const bits *mark
     pe_status status = make_counts(b, by, &at, why);
     for (size_t p = 0; p < pe_patterns_count() && status == PE_OK && !pe_attempts_found(s); p++) {
         size_t n;
-        if (!marks->likely[p])
+        if (!marks->likely[p] || (by != WHOLE && pe_patterns_is_of_bytes(p)))
             continue;
         count(b, marks, p, by, &at);
         pe_turn_spend(b->rows * b->width / 8);

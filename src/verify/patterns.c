@@ -25,6 +25,11 @@ const pe_fault *pe_patterns_fault(size_t pattern)
     return &row_of(pattern)->fault;
 }
 
+bool pe_patterns_is_of_bytes(size_t pattern)
+{
+    return row_of(pattern)->reread != NULL;
+}
+
 bool pe_patterns_applies(size_t pattern, const pe_beside *b)
 {
     const pe_pattern *p = row_of(pattern);
@@ -165,10 +170,10 @@ bool pe_patterns_is_near(size_t pattern, const pe_beside *b, size_t row, size_t 
     const pe_pattern_place at = {row, column};
     if (p->reread != NULL) {
         const size_t e = row * b->width + column;
-        const double x =
-            p->reread(b->view->claim->uploads[0].array.dtype, pe_beside_got(b, row, column));
+        const double got = pe_beside_got(b, row, column);
+        const double x = p->reread(b->view->claim->uploads[0].array.dtype, got);
         const double slack = b->slack[e] + 16 * pe_beside_rounding(b, b->want[e]);
-        return fabs(x - b->want[e]) <= slack;
+        return isnan(got) || fabs(x - b->want[e]) <= slack; /* of a NaN bits are lost */
     }
     return p->is_so != NULL     ? p->is_so(b, at)
            : p->from != NULL    ? is_from(p, b, at)

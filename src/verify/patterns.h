@@ -13,6 +13,9 @@ const pe_fault *pe_patterns_fault(size_t pattern);
 /** Does it make sense of this upload? */
 bool pe_patterns_applies(size_t pattern, const pe_beside *b);
 
+/** Does it read bytes anew? Those of all elements are the same bytes. */
+bool pe_patterns_is_of_bytes(size_t pattern);
+
 /** Is the element what the pattern says? */
 bool pe_patterns_is_near(size_t pattern, const pe_beside *b, size_t row, size_t column);
 
