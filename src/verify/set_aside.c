@@ -9,6 +9,7 @@
 
 #include "base/turns.h"
 #include "verify/findings.h"
+#include "verify/measure_rows.h"
 
 #define ROWS_LEAST 8    /* that are left */
 #define OFF_CIRCLE 0.05 /* of the radius: more than any arithmetic */
@@ -17,7 +18,8 @@
 
 /* Rows of the view: those that are set aside, and what they hold. */
 typedef struct aside {
-    bool *row; /* [tokens] owned */
+    bool *row, *claimed; /* [tokens] owned */
+    bool as_claimed;     /* all of them are */
     size_t n, first, last;
     bool zeros, no_numbers; /* all of them */
 } aside;
@@ -52,20 +54,26 @@ static double radius_of(const pe_upload_view *view, size_t pair)
     return 2 * n > most ? list[n / 2] : 0;
 }
 
-static bool is_off(double radius, double circle)
+static bool is_off(double radius, double by, double circle)
 {
-    return !(fabs(radius - circle) <= OFF_CIRCLE * circle);
+    return !(fabs(radius - circle) <= by * circle);
 }
 
-/* A pair that is off in most rows is another mistake. */
+/* A pair that is off in most rows is another mistake. So is one whose radius changes from row to
+ * row: where rows are off, others are nearly so. */
 static void mark_pair(const pe_upload_view *view, size_t pair, bool *rows)
 {
-    size_t n = 0;
+    size_t n = 0, nearly = 0;
     const double circle = radius_of(view, pair);
-    for (size_t r = 0; r < view->rows; r++)
-        n += is_off(radius_at(view, r, pair), circle);
-    for (size_t r = 0; r < view->rows && 2 * n <= view->rows && circle > 0; r++)
-        rows[r] |= is_off(radius_at(view, r, pair), circle);
+    for (size_t r = 0; r < view->rows; r++) {
+        const double radius = radius_at(view, r, pair);
+        n += is_off(radius, OFF_CIRCLE, circle);
+        nearly += is_off(radius, OFF_CIRCLE / 4, circle);
+    }
+    nearly -= n;
+    const bool marks = 2 * n <= view->rows && 4 * nearly <= n && circle > 0;
+    for (size_t r = 0; r < view->rows && marks; r++)
+        rows[r] |= is_off(radius_at(view, r, pair), OFF_CIRCLE, circle);
     pe_turn_spend(PAIR_WORK * view->rows);
 }
 
@@ -81,20 +89,59 @@ static void describe_row(const pe_upload_view *view, size_t row, aside *out)
     }
 }
 
-static pe_status find_rows(pe_search *s, aside *out, pe_problem *why)
+/* Of the rows that are off, those that are as claimed: padding is zero. */
+static pe_status find_claimed(pe_search *s, pe_guess *claim, aside *rows, pe_problem *why)
+{
+    pe_expect expect;
+    pe_measure_row r;
+    pe_status status =
+        pe_measure_expect(&(pe_comparison){s->whole, claim, &s->work}, true, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    for (size_t row = 0; row < s->whole->rows && status == PE_OK; row++) {
+        size_t c = 0;
+        status = rows->row[row] ? pe_measure_compare(&expect, row, &r, why) : PE_OK;
+        while (rows->row[row] && status == PE_OK && c < r.width &&
+               pe_measure_explained_by(&r, c) != 0)
+            c++;
+        rows->claimed[row] = rows->row[row] && status == PE_OK && c == r.width;
+    }
+    pe_expect_free(&expect);
+    return status;
+}
+
+/* Rows as claimed are set aside by themselves, but not with others: only those are told. */
+static void describe_rows(const pe_upload_view *view, aside *out)
+{
+    size_t n = 0, claimed = 0;
+    for (size_t r = 0; r < view->rows; r++) {
+        n += out->row[r];
+        claimed += out->claimed[r];
+    }
+    out->as_claimed = n == claimed;
+    for (size_t r = 0; r < view->rows; r++) {
+        out->row[r] &= out->as_claimed || !out->claimed[r];
+        if (out->row[r])
+            describe_row(view, r, out);
+    }
+}
+
+static pe_status find_rows(pe_search *s, pe_guess *claim, aside *out, pe_problem *why)
 {
     const pe_upload_view *view = s->whole;
     const pe_geometry *g = &view->geometry;
-    *out = (aside){.row = calloc(view->rows, sizeof(bool)), .zeros = true, .no_numbers = true};
+    *out = (aside){.row = calloc(2 * view->rows, sizeof(bool)), .zeros = true, .no_numbers = true};
     if (out->row == NULL)
         return pe_fail_memory(why);
+    out->claimed = out->row + view->rows;
     for (size_t i = 0; i < g->cos_n && i < g->sin_n && !pe_attempts_given_up(s); i++)
         mark_pair(view, i, out->row);
-    for (size_t r = 0; r < view->rows; r++)
-        if (out->row[r])
-            describe_row(view, r, out);
     s->work += view->elements;
-    return PE_OK;
+    pe_status status = pe_attempts_set_positions(s, view, claim, why);
+    if (status == PE_OK)
+        status = find_claimed(s, claim, out, why);
+    describe_rows(view, out);
+    return status;
 }
 
 /* ---- the others, as a claim of their own ---- */
@@ -202,18 +249,25 @@ static pe_status append(char **text, const char *more, pe_problem *why)
     return PE_OK;
 }
 
-/* The finding is moved from one report to the other. */
-static pe_status tell(pe_search *s, pe_finding *found, const aside *rows, pe_problem *why)
+static pe_status add_rows(pe_finding *found, const aside *rows, size_t all, pe_problem *why)
 {
     pe_buffer rule = {0};
-    describe(rows, s->whole->tokens, &rule);
+    describe(rows, all, &rule);
     pe_status status = append(&found->rule, pe_buffer_text(&rule), why);
     pe_buffer_free(&rule);
     if (status == PE_OK)
         status = append(&found->remedy, rows_off.remedy, why);
+    found->faults[found->n_faults++] = rows_off.name;
+    return status;
+}
+
+/* The finding is moved from one report to the other. */
+static pe_status tell(pe_search *s, pe_finding *found, const aside *rows, pe_problem *why)
+{
+    const pe_status status =
+        rows->as_claimed ? PE_OK : add_rows(found, rows, s->whole->tokens, why);
     if (status != PE_OK)
         return status;
-    found->faults[found->n_faults++] = rows_off.name;
     pe_findings_put(s->report, found);
     *found = (pe_finding){0};
     return PE_OK;
@@ -266,10 +320,9 @@ static bool are_exceptions(const aside *rows, size_t all)
 pe_status pe_set_aside_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     aside rows;
-    (void)guess;
     if (!applies(s))
         return PE_OK;
-    pe_status status = find_rows(s, &rows, why);
+    pe_status status = find_rows(s, guess, &rows, why);
     if (status == PE_OK && are_exceptions(&rows, s->whole->tokens))
         status = search_others(s, &rows, why);
     free(rows.row);
