@@ -200,9 +200,23 @@ pe_status pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t
     return status;
 }
 
+/* Do `next` with a copy in which a value was ignored, of each one. */
+static pe_status with_each_ignored(pe_search *s, const pe_guess *from, pe_try *next,
+                                   pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t i = 0; i < from->values.n && status == PE_OK && !pe_attempts_spent(s); i++) {
+        pe_fault fault;
+        if (pe_faults_of_ignored(from, i, &fault))
+            status = pe_attempts_with_fault(s, from, &fault, next, why);
+    }
+    return status;
+}
+
 pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return pe_attempts_with_each_fault(s, guess, 0, pe_attempts_try, why);
+    const pe_status status = pe_attempts_with_each_fault(s, guess, 0, pe_attempts_try, why);
+    return status == PE_OK ? with_each_ignored(s, guess, pe_attempts_try, why) : status;
 }
 
 /* Of plain numbers, which say less, only the nearest changes. */
@@ -234,7 +248,9 @@ static pe_status try_second_faults(pe_search *s, pe_guess *one, pe_problem *why)
 pe_status pe_attempts_pairs(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     s->report->pairs_tried = true;
-    const pe_status status = pe_attempts_with_each_fault(s, guess, 0, try_second_faults, why);
+    pe_status status = with_each_ignored(s, guess, pe_attempts_singles, why);
+    if (status == PE_OK && !pe_attempts_found(s))
+        status = pe_attempts_with_each_fault(s, guess, 0, try_second_faults, why);
     if (status != PE_OK || pe_attempts_found(s) || s->view->layout == NULL)
         return status;
     return pe_attempts_with_each_fault(s, guess, 0, pe_attempts_fits, why);

@@ -48,7 +48,7 @@ typedef pe_status pe_try(pe_search *s, pe_guess *guess, pe_problem *why) PE_MUST
 pe_try pe_attempts_try;
 /** Each number of a row of fit.h that can be read off the upload, with the faults of the guess. */
 pe_try pe_attempts_fits;
-/** Each fault behind those of the guess. */
+/** Each fault behind those of the guess, and that each of its values was ignored. */
 pe_try pe_attempts_singles;
 /** Where nothing is measured: each value of the resource. */
 pe_try pe_attempts_values;

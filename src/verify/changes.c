@@ -137,6 +137,19 @@ static bool complete_values(pe_guess *guess)
     return false;
 }
 
+bool pe_changes_ignored(pe_guess *guess, const pe_fault *fault)
+{
+    pe_problem why;
+    pe_value *value = value_of(guess, fault->param);
+    if (value == NULL || value->param->required)
+        return false;
+    if (!value->param->optional)
+        return pe_value_default(value, &why) == PE_OK;
+    pe_value_clear(value);
+    *value = (pe_value){.param = value->param};
+    return complete_values(guess);
+}
+
 bool pe_changes_rope_type(pe_guess *guess, const pe_fault *fault)
 {
     return pe_changes_choice(guess, fault) && complete_values(guess);

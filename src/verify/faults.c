@@ -233,24 +233,39 @@ const size_t pe_faults_n = PE_LEN(pe_faults);
 /* ---- any value ---- */
 
 /* Changes of a number x; the first ones are mistakes that people make. */
-enum { DEFAULT, NEXT_POWER, ONE_MORE, ONE_LESS, LIKELY, CHANGES = LIKELY + 13 };
+enum { IGNORED, NEXT_POWER, ONE_MORE, ONE_LESS, LIKELY, CHANGES = LIKELY + 13 };
 
-/* Change k of a number; x itself is no change. */
+/* Change k of a number, but the first; x itself is no change. */
 static double changed_number(const pe_param *row, double x, size_t k)
 {
     static const double times[CHANGES - LIKELY] = {2,     0.5, 10,     0.1, 4,       0.25, 8,
                                                    0.125, 16,  0.0625, 32,  0.03125, 64};
     const bool whole = row->kind == PE_KIND_INT;
     double y;
-    if (k == DEFAULT) /* it was ignored */
-        y = row->required || row->optional || row->fallback_text != NULL ? x : row->fallback;
-    else if (k == NEXT_POWER) /* as heads are padded */
+    if (k == NEXT_POWER) /* as heads are padded */
         y = whole && x > 0 ? exp2(ceil(log2(x))) : x;
     else
         y = k < LIKELY ? x + (k == ONE_MORE ? 1 : -1) : x * times[k - LIKELY];
     y = whole ? floor(y) : y;
     const bool bounded = row->min != 0 || row->max != 0;
     return bounded && (y < row->min || y > row->max) ? x : y;
+}
+
+/* Of two values that were ignored, the first one comes first. */
+static bool is_behind(const pe_guess *guess, size_t i)
+{
+    const pe_fault *last = guess->n_faults > 0 ? guess->faults[guess->n_faults - 1] : NULL;
+    return last == NULL || last->change != pe_changes_ignored ||
+           pe_values_find(&guess->values, last->param) < &guess->values.value[i];
+}
+
+bool pe_faults_of_ignored(const pe_guess *guess, size_t i, pe_fault *out)
+{
+    const pe_param *row = guess->values.value[i].param;
+    *out = (pe_fault){.name = row->name, .param = row->name, .change = pe_changes_ignored};
+    const bool numbers = row->kind == PE_KIND_INT || row->kind == PE_KIND_REAL ||
+                         (row->kind == PE_KIND_REAL_LIST && row->optional);
+    return numbers && is_behind(guess, i);
 }
 
 bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out)
@@ -273,6 +288,8 @@ bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out
         out->change = pe_changes_truth;
         return k == 0;
     }
+    if (k == IGNORED)
+        return pe_faults_of_ignored(guess, i, out);
     if ((row->kind != PE_KIND_INT && row->kind != PE_KIND_REAL) || k >= CHANGES)
         return false;
     out->fitted = k >= LIKELY;
@@ -284,12 +301,16 @@ bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out
 
 /* ---- adding one ---- */
 
-/* "row was X, not Y" */
+/* "row was X, not Y", or "row was ignored" */
 static void say_row(const char *name, const pe_guess *before, pe_guess *guess)
 {
     pe_buffer *out = &guess->rule;
     const pe_value *is = pe_values_find(&guess->values, name);
     const size_t i = (size_t)(is - guess->values.value);
+    if (!is->present) {
+        pe_buffer_format(out, "%s was ignored: numbers are those without it", name);
+        return;
+    }
     pe_buffer_format(out, "%s was ", name);
     pe_value_print(is, out);
     if (!before->values.value[i].present) {

@@ -147,6 +147,7 @@ WORDS = {
     "no_scale": r"scale|missing|one|constant|xpos|not applied",
     "axes": r"ax[ei]s|row\w*.*column|column\w*.*row|height|width|transpos|order|exchang|swap|grid",
     "start_index": r"start.index was",
+    "ignored": r"was ignored",
     "convention": r"convention was",  # another model's, whose axes have that order
     "timescale": r"timescale|base|theta|ladder|exponent|denominator|n - 1|frequenc|times|factor|scale|slower|faster",
     "transposed": r"transpos|axes|column-major|fortran|order of (the )?axes|reshap|row.?major|layout",

@@ -268,7 +268,7 @@ FUNCTIONS = [
         ("g: DETR in halves", "layout", {"layout": "sin_cos"}, ""),
     ]),
     ("sinusoidal/grid", BASED, measured_grid, [
-        ("g: base_size ignored", "normalized|linear", {"over": lambda n: (1, 1)}, ""),
+        ("g: base_size ignored", "ignored|normalized|linear", {"over": lambda n: (1, 1)}, ""),
         ("g: base_size by the height on both axes", "width|axes", {"over": lambda n: [16 / n[0]] * 2}, ""),
     ]),
     ("sinusoidal/relative", CONFORMER, conformer, [
