@@ -9,8 +9,9 @@
 #include "verify/faults.h"
 #include "verify/strays.h"
 
-#define FEWEST  32   /* elements: of fewer any number explains too much */
-#define DIFFERS 4e-3 /* relative: what two amplitudes must differ by */
+#define FEWEST  32      /* elements: of fewer any number explains too much */
+#define DIFFERS 4e-3    /* relative: what two amplitudes must differ by */
+#define KNOWN   0x1p-22 /* relative: what a number with a name may be off by, in float32 */
 
 /* What factors are made of. */
 typedef struct sizes {
@@ -154,37 +155,11 @@ static double real_or_nowhere(const pe_search *s, const char *name)
     return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
 }
 
-static const row *find_row(const sizes *of, double times, double near)
-{
-    for (size_t k = 0; k < PE_LEN(rows); k++) {
-        const double number = rows[k].of(of);
-        if (number != 1 && fabs(times / number - 1) <= near) /* not of NAN */
-            return &rows[k];
-    }
-    return &measured;
-}
-
 bool pe_amplitude_differs(const pe_search *s)
 {
     const pe_reading *r = &s->measured->reading;
     return s->whole->elements >= FEWEST && r->claimed_amplitude > 0 && r->amplitude > 0 &&
            fabs(r->amplitude / r->claimed_amplitude - 1) > DIFFERS + 4 * slack(s);
-}
-
-/* Give the guess the amplitude that was measured. */
-static void apply(const pe_search *s, pe_guess *guess)
-{
-    const pe_reading *r = &s->measured->reading;
-    const double times = r->amplitude / r->claimed_amplitude;
-    const sizes of = {width_of(s), r->claimed_amplitude, real_or_nowhere(s, "factor"),
-                      real_or_nowhere(s, "original_max_position_embeddings")};
-    const row *named = find_row(&of, times, slack(s));
-    guess->distortion.gain = named->of != NULL ? named->of(&of) : times;
-    guess->distortion.gain_error = slack(s);
-    guess->distortion.values_inexact = true;
-    guess->fitted |= named->of == NULL;
-    pe_guess_say(guess, &named->fault, named->fault.remedy);
-    pe_guess_format(guess, named->fault.rule, guess->distortion.gain, of.width);
 }
 
 static const pe_attempt alone[] = {
@@ -198,12 +173,46 @@ static const pe_attempt behind[] = {
     {.try = pe_by_laws_mixed},    {.try = pe_strays_try},       {0},
 };
 
+static pe_status try_row(pe_search *s, const pe_guess *from, const row *of, double times,
+                         double error, const pe_attempt *list, pe_problem *why)
+{
+    pe_guess guess;
+    pe_status status = pe_guess_copy(from, &guess, why);
+    if (status != PE_OK)
+        return status;
+    guess.distortion.gain = times;
+    guess.distortion.gain_error = error;
+    guess.distortion.values_inexact = true;
+    guess.fitted |= of->of == NULL;
+    pe_guess_say(&guess, &of->fault, of->fault.remedy);
+    pe_guess_format(&guess, of->fault.rule, times, width_of(s));
+    status = pe_attempts_in_order(s, &guess, list, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+/* A number that has a name is known: elements of a narrow type tell it from others. The measured one
+ * comes after it. */
 static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list, pe_problem *why)
 {
+    pe_status status = PE_OK;
+    bool named = false;
+    const pe_reading *r = &s->measured->reading;
+    const double times = r->amplitude / r->claimed_amplitude, near = slack(s);
+    const sizes of = {width_of(s), r->claimed_amplitude, real_or_nowhere(s, "factor"),
+                      real_or_nowhere(s, "original_max_position_embeddings")};
     if (guess->n_faults == PE_FAULTS_MAX)
         return PE_OK;
-    apply(s, guess);
-    return pe_attempts_in_order(s, guess, list, why);
+    for (size_t k = 0; k < PE_LEN(rows) && status == PE_OK && !pe_attempts_found(s); k++) {
+        const double number = rows[k].of(&of);
+        if (number == 1 || !(fabs(times / number - 1) <= near)) /* not of NAN */
+            continue;
+        named = near < KNOWN;
+        status = try_row(s, guess, &rows[k], number, fmin(near, KNOWN), list, why);
+    }
+    return status == PE_OK && !named && !pe_attempts_found(s)
+               ? try_row(s, guess, &measured, times, near, list, why)
+               : status;
 }
 
 pe_status pe_amplitude_alone(pe_search *s, pe_guess *guess, pe_problem *why)
