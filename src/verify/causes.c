@@ -17,6 +17,7 @@ static size_t count_exceptions(const pe_reading *r, const pe_cause *cause)
 
 static bool follows(const pe_reading *r, const pe_position_rule *of, pe_cause *out)
 {
+    out->a = out->b = 0;
     if (of->read != NULL && !of->read(r, out))
         return false;
     for (size_t t = 0; t < r->tokens; t++)
@@ -196,7 +197,7 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
         return;
     }
     pe_guess_say(guess, cause->fault, of->remedy);
-    guess->fitted |= of->fitted;
+    guess->fitted |= of->fitted || !pe_position_is_tidy(cause->a) || !pe_position_is_tidy(cause->b);
     pe_guess_format(guess, of->fault.rule, cause->a, cause->b);
     if (of == &pe_positions_listed || of == &pe_positions_permuted)
         tell_runs(cause, &guess->rule);

@@ -71,6 +71,16 @@ static double tidy(double x)
     return isfinite(part) && fabs(x - part) < 2e-3 * fabs(x) ? part : x;
 }
 
+bool pe_position_is_tidy(double x)
+{
+    for (int n = 1; n <= 12; n++) {
+        const double near = n == 1 ? PE_POSITION_NEAR : n <= 4 ? 1e-2 : 1e-9;
+        if (fabs(n * x - round(n * x)) <= near)
+            return true;
+    }
+    return false;
+}
+
 /* ---- the rules ---- */
 
 static double predict_same(const pe_cause *cause, double c)
@@ -88,7 +98,8 @@ static double predict_none(const pe_cause *cause, double c)
 
 static bool read_shift(const pe_reading *r, pe_cause *out)
 {
-    out->a = tidy(median(r, shift_at));
+    const double shift = median(r, shift_at), quarter = round(4 * shift) / 4;
+    out->a = quarter != 0 && fabs(shift - quarter) < 2e-3 ? quarter : tidy(shift);
     return isfinite(out->a) && fabs(out->a) > PE_POSITION_NEAR;
 }
 
@@ -496,6 +507,16 @@ static double predict_float16(const pe_cause *cause, double c)
     return rounded(PE_FLOAT16, c);
 }
 
+/* Its low bits are dropped. */
+static double predict_cut(const pe_cause *cause, double c)
+{
+    int exponent;
+    (void)cause;
+    (void)frexp(c, &exponent);
+    const double unit = ldexp(1, exponent - 8);
+    return unit * trunc(c / unit);
+}
+
 /* Named rules come before those that give numbers. */
 #define RULE(NAME, SENTENCE, REMEDY, READ, PREDICT)                                                \
     {                                                                                              \
@@ -524,6 +545,10 @@ const pe_position_rule pe_position_rules[] = {
     RULE("bfloat16_positions", "positions were rounded to bfloat16",
          "keep positions in float32 or integers until the angle has been made", NULL,
          predict_bfloat16),
+    RULE("bfloat16_positions",
+         "positions were cut to bfloat16, not rounded; or, if all are multiples of one number, a "
+         "division cut their fraction off (floor)",
+         "keep positions in float32 or integers until the angle has been made", NULL, predict_cut),
     RULE("float16_positions", "positions were rounded to float16",
          "keep positions in float32 or integers until the angle has been made", NULL,
          predict_float16),

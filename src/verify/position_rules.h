@@ -53,4 +53,8 @@ const pe_position_rule *pe_position_list_of(const pe_reading *reading);
 /** Is a measured position the one that was expected? */
 bool pe_position_is_near(double measured, double expected);
 
+/** Is it a whole number, as measured, or one with a half, third or quarter? Of other fractions only
+ * those that were computed are. */
+bool pe_position_is_tidy(double x);
+
 #endif
