@@ -71,6 +71,21 @@ pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_stra
     return status;
 }
 
+/* A number that was read off the upload is not exact: elements that are a little off are no strays.
+ * They are counted. */
+static pe_status tell_nearly(pe_search *s, pe_guess *guess, const pe_strays *strays,
+                             const pe_errors *errors, pe_problem *why)
+{
+    pe_buffer evidence = {0};
+    pe_finding finding = {.errors = *errors};
+    pe_buffer_format(
+        &evidence,
+        "all but %zu of %zu elements are as near to it as arithmetic allows; the largest "
+        "difference is %.3g",
+        strays->elements, strays->compared, errors->max_abs);
+    return pe_findings_add(s->report, &finding, guess, &evidence, why);
+}
+
 /* Of those that may be told, or only of those that are no numbers. */
 static pe_status try_strays(pe_search *s, pe_guess *guess, bool numbers, pe_problem *why)
 {
@@ -86,6 +101,13 @@ static pe_status try_strays(pe_search *s, pe_guess *guess, bool numbers, pe_prob
     if (s->whole->layout != NULL && guess->n_faults == 0 && !is_of_memory(&strays) &&
         s->report->distances.errors.max_abs < SMALL)
         return PE_OK;
+    pe_distances left = {0};
+    if (guess->fitted && strays.elements * 64 <= strays.compared)
+        status = pe_measure_distances(&whole, PE_NUMERICS_EXACT, &left, why);
+    if (status != PE_OK)
+        return status;
+    if (left.errors.elements > 0 && left.errors.max_abs < SMALL)
+        return tell_nearly(s, guess, &strays, &left.errors, why);
     return pe_strays_tell(s->report, guess, &strays, s->whole->layout != NULL, why);
 }
 
