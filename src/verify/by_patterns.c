@@ -390,8 +390,7 @@ pe_status pe_by_patterns_in_layouts(pe_search *s, pe_guess *guess, pe_problem *w
 {
     pe_status status = PE_OK;
     for (size_t f = 0; f < pe_faults_n && status == PE_OK && !pe_attempts_found(s); f++)
-        if (s->whole->rotated && pe_faults_is_layout(&pe_faults[f]) &&
-            !pe_faults_is_of_waves(&pe_faults[f]))
+        if (pe_faults_is_layout(&pe_faults[f]) && !pe_faults_is_of_waves(&pe_faults[f]))
             status = pe_attempts_with_fault(s, guess, &pe_faults[f], pe_by_patterns_try, why);
     return status;
 }

@@ -244,6 +244,8 @@ const pe_pattern pe_pattern_values[] = {
            "take the cosine of the same angle", .of = PE_TABLES, .make = sine_twice),
     PE_ROW("cosine_for_sine", "cosines stand in the place of sines, too",
            "take the sine of the same angle", .of = PE_TABLES, .make = cosine_twice),
+    PE_ROW("no_turn", "pairs do not turn: cosines are constant (1), sines zero",
+           "make frequencies and positions for all rows and pairs", .of = PE_TABLES, .make = still),
     PE_ROW("absolute_sine", "sines have lost their sign: absolute values, as of sqrt(1 - cos^2)",
            "take the sine itself", .of = PE_TABLES, .make = absolute_sine),
     PE_ROW("absolute", "cosines and sines are absolute values: their sign is lost",
@@ -269,8 +271,6 @@ const pe_pattern pe_pattern_values[] = {
     PE_ROW("sine_of_double",
            "sines are those of twice the angle, cosines are not: angles were scaled by 2",
            "take both waves of one angle", .of = PE_TABLES, .make = doubled_sine),
-    PE_ROW("no_turn", "pairs do not turn: cosines are constant (1), sines zero",
-           "make frequencies and positions for all rows and pairs", .of = PE_TABLES, .make = still),
     PE_ROW("column_exponents",
            "cosines have a frequency of their own: the exponent of each column is column/d, not "
            "that of its pair",
