@@ -129,6 +129,21 @@ static bool read_farther(const pe_beside *b, size_t n, pe_pattern_place *at)
     return read_at(b, n, n + 1, at);
 }
 
+/* The buffer begins one element later or earlier, and ends with what it began with. */
+static bool buffer_late(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    const size_t e = (at->row * n + at->column + 1) % (b->rows * n);
+    *at = (pe_pattern_place){e / n, e % n};
+    return true;
+}
+
+static bool buffer_early(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    const size_t all = b->rows * n, e = (at->row * n + at->column + all - 1) % all;
+    *at = (pe_pattern_place){e / n, e % n};
+    return true;
+}
+
 /* Rows of one head and item. */
 static size_t line_of(const pe_beside *b, size_t *first, size_t row)
 {
@@ -282,6 +297,10 @@ const pe_pattern pe_pattern_places[] = {
            .of = PE_EITHER, .from = read_closer),
     PE_ROW("row_stride", "rows were read with a stride of one element more", MEMORY,
            .of = PE_EITHER, .from = read_farther),
+    PE_ROW("buffer_shifted", "the buffer is off by one: each element is the one behind it", MEMORY,
+           .of = PE_EITHER, .from = buffer_late),
+    PE_ROW("buffer_shifted", "the buffer is off by one: each element is the one before it", MEMORY,
+           .of = PE_EITHER, .from = buffer_early),
     PE_ROW("rows_rolled", "rows (tokens) are rolled: each holds the one before it, shifted by one",
            "check the slice of positions or tokens", .of = PE_EITHER, .from = row_before,
            .of_rows = true),
