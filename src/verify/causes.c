@@ -176,6 +176,13 @@ static bool is_unscaled(const pe_cause *cause, const pe_guess *guess)
            fabs(shift - round(shift)) < PE_POSITION_NEAR;
 }
 
+/* Are its numbers such as people choose? A list has none. */
+static bool are_tidy(const pe_cause *cause)
+{
+    return pe_causes_is_list(cause) ||
+           (pe_position_is_tidy(cause->a) && pe_position_is_tidy(cause->b));
+}
+
 void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
 {
     const pe_position_rule *of = (const pe_position_rule *)cause->fault;
@@ -197,7 +204,7 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
         return;
     }
     pe_guess_say(guess, cause->fault, of->remedy);
-    guess->fitted |= of->fitted || !pe_position_is_tidy(cause->a) || !pe_position_is_tidy(cause->b);
+    guess->fitted |= of->fitted || !are_tidy(cause);
     pe_guess_format(guess, of->fault.rule, cause->a, cause->b);
     if (of == &pe_positions_listed || of == &pe_positions_permuted)
         tell_runs(cause, &guess->rule);

@@ -102,7 +102,7 @@ static pe_status try_strays(pe_search *s, pe_guess *guess, bool numbers, pe_prob
         s->report->distances.errors.max_abs < SMALL)
         return PE_OK;
     pe_distances left = {0};
-    if (guess->fitted && strays.elements * 64 <= strays.compared)
+    if (guess->fitted && strays.elements > 0 && strays.elements * 64 <= strays.compared)
         status = pe_measure_distances(&whole, PE_NUMERICS_EXACT, &left, why);
     if (status != PE_OK)
         return status;
