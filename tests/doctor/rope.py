@@ -635,6 +635,9 @@ LATER = [
     Row("sines alone one row later", "shift", PLAIN, at=["0:64", "1000:1064"], layouts=["pairs"],
         waves=lambda c, s, a, f: (c, np.sin(2 * a - np.concatenate([2 * a[:1] - a[1:2], a[:-1]])) * f)),
     Row("sines alone in bfloat16", "low16", PLAIN, layouts=["pairs"], stores=FINE, pairs=lambda c, s: (c, arrays.rounded(s, "bfloat16"))),
+    Row("positions cut to bfloat16", "pos16", at=["1000:1064", "4000:4064"], stores=FINE,
+        positions=lambda p: (p.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).astype(float)),
+    Row("buffer one element later", "flat|shift", layouts=["meta", "vllm"], at=["0:64", "500:564"], out=lambda x, t: np.roll(x, -1)),
 ]
 TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER
 

@@ -43,7 +43,9 @@ def made(c, positions, steps, types):
     angle = steps.get("angle", lambda a, p, w: a)(angle, p, w)
     cos, sin = steps.get("waves", lambda c, s, a, f: (c, s))(np.cos(angle), np.sin(angle), angle, 1.0)
     cos, sin = steps.get("pairs", lambda c, s: (c, s))(arrays.rounded(cos, types.get("wave")), arrays.rounded(sin, types.get("wave")))
-    return laid_out(sin, cos, c.get("layout", "interleaved")) * c.get("amplitude", 1.0), w
+    table = laid_out(sin, cos, c.get("layout", "interleaved")) * c.get("amplitude", 1.0)
+    table[positions == c.get("padding_idx", -1)] = 0
+    return table, w
 
 
 def allowed_angle(w, p, layout):
@@ -75,6 +77,10 @@ def table_case(row, number, v):
 
 def other(**changes):
     return lambda c: {**c, **changes}
+
+
+def padded(c):
+    c["padding_idx"] = 1
 
 
 def exponents(change):
@@ -161,6 +167,9 @@ ROWS = [
     Row("s: float32 arithmetic where exact float64", "f32", at=["500:564"], stores=["float64"], numerics="exact",
         types={"freq": "float32", "angle": "float32"}),
     Row("s: rope's ladder (concat of equal halves)", "one_wave|layout|channels|exchange", ["t2t"], pairs=lambda c, s: (s, s)),
+    Row("s: padding_idx ignored", "ignored", at=["0:64", "1:41"], claim=padded, params=other(padding_idx=-1)),
+    Row("s: padding_idx, cos_sin and base 1000", ["exchange|layout", "theta|ladder"], ["t2t", "whisper"], at=["0:64", "1:41"],
+        claim=padded, params=other(layout="cos_sin", base=1e3)),
 ]
 
 # --- grids, signals, relative tables: each a function of its parameters ---
