@@ -493,8 +493,7 @@ static bool is_made(const pe_bias *bias, const double *slopes)
 
 static bool is_claimed_mask(const pe_bias *bias)
 {
-    return bias->mask == bias->claimed_mask ||
-           pe_numbers_is_near(bias->of, bias->mask, bias->claimed_mask);
+    return pe_numbers_is_near(bias->of, bias->mask, bias->claimed_mask);
 }
 
 static pe_status try_slopes(const bias_law *by, const pe_numbers_cause *slopes, pe_problem *why)

@@ -55,7 +55,7 @@ pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes
 
 bool pe_numbers_is_near(const pe_numbers *plain, double got, double x)
 {
-    return fabs(got - x) <= (4 * plain->roundoff + 0x1p-18) * fabs(x);
+    return got == x || (isfinite(x) && fabs(got - x) <= (4 * plain->roundoff + 0x1p-18) * fabs(x));
 }
 
 double pe_numbers_tidy(double x)

@@ -155,23 +155,19 @@ static const struct {
     pe_fault fault;
     group *of;
 } dependences[] = {
-    {{"by_key_alone",
-      "elements depend on the key (the column) alone, not on its distance from the query (form)",
+    {{"by_key_alone", "elements depend on the key (the column) alone, not on key - query (form)",
       .remedy = "take the distance of key and query"},
      by_column},
-    {{"by_query_alone",
-      "elements depend on the query (the row) alone, not on the distance of the key (form)",
+    {{"by_query_alone", "elements depend on the query (the row) alone, not on key - query (form)",
       .remedy = "take the distance of key and query"},
      by_row},
     {{"distance_absolute",
       "elements depend on the absolute distance of key and query alone: its sign (direction) is "
-      "lost, or its form is another function, not linear",
+      "lost",
       .remedy = "check the function of the distance, its clip and its sign"},
      by_size},
-    {{"distance_function",
-      "elements depend on key - query alone, but as another function (form) of the distance: "
-      "other edges, clip, buckets or logarithm",
-      .remedy = "check the function of the distance, its clip and its offset"},
+    {{"distance_function", "elements depend on key - query alone, but as another function of it",
+      .remedy = "check the function of the distance where it begins to differ"},
      by_distance},
 };
 
@@ -179,21 +175,55 @@ static const struct {
 static bool depends(const pe_numbers *plain, const double *numbers, size_t queries, size_t keys,
                     group *of)
 {
-    const size_t all = queries * keys, groups = 3 * (keys > queries ? keys : queries) + 1;
+    const size_t past = keys > queries ? keys - queries : 0;
+    const size_t all = queries * keys, groups = 3 * (past + queries) + 1;
     size_t *first = malloc(groups * sizeof *first);
     bool same = first != NULL;
     for (size_t e = 0; e < plain->elements && same; e++) {
         if (e % all == 0)
             for (size_t g = 0; g < groups; g++)
                 first[g] = SIZE_MAX;
-        size_t *at = &first[of(e % all / keys, e % keys, keys > queries ? keys : queries)];
+        const size_t query = past + e % all / keys;
+        size_t *at = &first[of(query, e % keys, past + queries)];
         *at = *at == SIZE_MAX ? e : *at;
         const double x = numbers[*at], y = numbers[e];
-        same = x == y || fabs(x - y) <= (4 * plain->roundoff + 0x1p-20) * fabs(x);
+        same = x == y || (isfinite(x) && fabs(x - y) <= (4 * plain->roundoff + 0x1p-20) * fabs(x));
     }
     pe_numbers_spend(plain, plain->elements);
     free(first);
     return same;
+}
+
+/* Of the elements of the first slice that are not as claimed, the one whose key is nearest to its
+ * query. */
+static void say_nearest(const pe_numbers *plain, size_t queries, size_t keys, pe_buffer *out)
+{
+    double nearest = HUGE_VAL;
+    size_t at = 0;
+    for (size_t e = 0; e < queries * keys; e++) {
+        const double key = (double)(e % keys), query = (double)(e / keys + keys) - (double)queries;
+        if (fabs(key - query) < fabs(nearest) &&
+            !pe_numbers_is_near(plain, plain->got[e], plain->claimed[e])) {
+            nearest = key - query;
+            at = e;
+        }
+    }
+    if (isfinite(nearest))
+        pe_buffer_format(out, "; key - query = %.9g has %.9g, not %.9g, nearer ones as claimed",
+                         nearest, plain->got[at], plain->claimed[at]);
+}
+
+static pe_status tell_dependence(const pe_numbers *plain, const pe_fault *fault, size_t queries,
+                                 size_t keys, pe_problem *why)
+{
+    pe_buffer rule = {0};
+    pe_buffer_str(&rule, fault->rule);
+    say_nearest(plain, queries, keys, &rule);
+    const pe_told told = {fault, pe_buffer_text(&rule), .fitted = true};
+    const pe_status status = pe_findings_tell(plain->search->report, plain->claim, &told, why,
+                                              "all %zu elements are so", plain->elements);
+    pe_buffer_free(&rule);
+    return status;
 }
 
 /* What the upload depends on, where the claim does not, or where nothing else is known. */
@@ -205,10 +235,7 @@ static pe_status find_dependence(const pe_numbers *plain, const pe_shape *shape,
             (dependences[d].of == by_distance ||
              !depends(plain, plain->claimed, queries, keys, dependences[d].of)) &&
             depends(plain, plain->claimed, queries, keys, by_distance))
-            return pe_findings_tell(
-                plain->search->report, plain->claim,
-                &(pe_told){&dependences[d].fault, dependences[d].fault.rule, .fitted = true}, why,
-                "all %zu elements are so", plain->elements);
+            return tell_dependence(plain, &dependences[d].fault, queries, keys, why);
     return PE_OK;
 }
 

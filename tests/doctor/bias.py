@@ -274,6 +274,9 @@ FUNCTIONS = [
         ("b: plain distances, no buckets", "clamp|bucket_edge|max_distance|buckets", FAR, {"exact": lambda b: 15, "top": 1e9}, ""),
         ("b: distances clipped at 40", "clamp", FAR, {"d": lambda d: np.clip(d, -40, 40)}, ""),
         ("b: distances clipped at 24, one direction", "clamp", {**FAR, "bidirectional": False}, {"d": lambda d: np.clip(d, -24, 24)}, ""),
+        ("b: sign, and 16 buckets", "buckets + bias_sign|inverse", FAR, {"d": lambda d: -d, "buckets": 16}, ""),
+        ("b: 16 buckets, and max_distance 64", "buckets + max_distance", FAR, {"buckets": 16, "top": 64}, ""),
+        ("b: rounded, and 16 buckets", "buckets + bucket_edge", FAR, {"edge": np.rint, "buckets": 16}, ""),
     ]),
     ("t5/buckets deberta", deberta, "int32", [
         ("d: key minus query", "bias_sign|inverse", DEBERTA, {"d": lambda d: -d}, ""),
@@ -291,6 +294,8 @@ FUNCTIONS = [
         ("h: moved by one more", "distance_shift|offset", SHAW, {"add": 7}, ""),
         ("h: clip exclusive", "shaw_clip", SHAW, {"k": 5, "add": 6}, ""),
         ("h: distances one too large", "distance_shift", SHAW, {"low": 1}, ""),
+        ("h: sign, and twice the clip", "shaw_clip + bias_sign|inverse", SHAW, {"sign": -1, "k": 12}, ""),
+        ("h: half the clip, and not moved to 0", "shaw_clip + distance_shift|offset", SHAW, {"k": 3, "add": 0}, ""),
     ]),
     ("swin/index", swin, "int32", [
         ("w: key minus query", "bias_sign|inverse|reverse|transposed", SWIN, {"sign": -1}, ""),
@@ -343,7 +348,7 @@ def function_case(path, make, kind, row, v):
     allowed = 0.4 if kind == "int32" else 2.0 ** -18 + 0.51 * arrays.ulp(np.maximum(np.abs(right), 1e-3), store)
     path = path.split(" ")[0]
     return Case(f"{name} [{store}, {pick(['json', 'npy'], v)}]", path, {"encoding": path, "parameters": claim}, {"": got}, store,
-                [words], {"": right}, {"": allowed + 0 * right}, pick(["json", "npy"], v), cite)
+                words.split(" + "), {"": right}, {"": allowed + 0 * right}, pick(["json", "npy"], v), cite)
 
 
 def cases():
