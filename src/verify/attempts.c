@@ -220,7 +220,7 @@ pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
 }
 
 /* Of plain numbers, which say less, only the nearest changes. */
-#define PLAIN_CHANGES 8
+#define PLAIN_CHANGES 9
 
 pe_status pe_attempts_values(pe_search *s, pe_guess *guess, pe_problem *why)
 {

@@ -4,12 +4,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "verify/bias_reading.h"
 
 #define LOG2E 1.4426950408889634
 
-/* A rule of slopes: bias->made from the claim, and from numbers that it reads off bias->read. */
+/* A rule of slopes: bias->made from the claimed ones, and from numbers that it reads off bias->read.
+ * Those that take claimed slopes may come behind another one. */
 typedef struct slope_rule {
     pe_fault fault;
     bool (*make)(pe_bias *bias); /* sets {a} and {b}, too; false: it is none such */
@@ -113,15 +115,55 @@ static double natural_of(double m)
 /* ---- the rules ---- */
 
 /* Extra heads of a count that is no power of two: from which places of twice as many? */
+static double extra_of(const pe_bias *bias, double k, double n, double step, double start)
+{
+    const double p = exp2(floor(log2(n)));
+    return k <= p ? slope_of(bias, k, p) : slope_of(bias, (k - p - 1) * step + start, 2 * p);
+}
+
 static bool make_extra(pe_bias *bias, double step, double start)
+{
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = extra_of(bias, head_at(bias, h) + 1, num_heads(bias), step, start);
+    return power_below(bias) < num_heads(bias);
+}
+
+/* Head k of n, counted from 1; exponents are moved by so many places. */
+static double claimed_of(const pe_bias *bias, double k, double n, double by)
+{
+    const bool formula =
+        strcmp(pe_geometry_choice_text(values_of(bias), "variant"), "formula") == 0;
+    const double p = exp2(floor(log2(n)));
+    return formula  ? slope_of(bias, k + by, n)
+           : k <= p ? slope_of(bias, k + by, p)
+                    : slope_of(bias, 2 * (k - p) - 1 + by, 2 * p);
+}
+
+/* Of twice as many heads those of odd places, then those of even ones. */
+static bool make_odd_first(pe_bias *bias)
 {
     const double p = power_below(bias);
     for (size_t h = 0; h < bias->heads; h++) {
         const double k = head_at(bias, h) + 1;
-        bias->made[h] =
-            k <= p ? slope_of(bias, k, p) : slope_of(bias, (k - p - 1) * step + start, 2 * p);
+        bias->made[h] = slope_of(bias, k <= p ? 2 * k - 1 : 2 * (k - p), 2 * p);
     }
     return p < num_heads(bias);
+}
+
+/* Those of as many heads from another one on. */
+static bool make_other_rank(pe_bias *bias)
+{
+    const double n = num_heads(bias);
+    const pe_value *heads = pe_values_find(values_of(bias), "heads");
+    bias->b = head_at(bias, 0);
+    bias->a = 0;
+    while (bias->a < n &&
+           (bias->a == bias->b ||
+            !pe_numbers_is_near(bias->of, bias->read[0], claimed_of(bias, bias->a + 1, n, 0))))
+        bias->a++;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = claimed_of(bias, bias->a + (double)h + 1, n, 0);
+    return heads != NULL && heads->present && bias->a + (double)bias->heads <= n;
 }
 
 static bool make_odd_places(pe_bias *bias)
@@ -159,8 +201,8 @@ static bool make_shard(pe_bias *bias)
 static bool make_moved(pe_bias *bias, double by)
 {
     for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = slope_of(bias, head_at(bias, h) + 1 + by, num_heads(bias));
-    return power_below(bias) == num_heads(bias);
+        bias->made[h] = claimed_of(bias, head_at(bias, h) + 1, num_heads(bias), by);
+    return true;
 }
 
 static bool make_earlier(pe_bias *bias)
@@ -173,13 +215,24 @@ static bool make_later(pe_bias *bias)
     return make_moved(bias, 1);
 }
 
+/* The least slope, whatever its head is and however slopes were rounded; that of heads without any
+ * does not count. */
+static double least(const double *slopes, size_t n)
+{
+    double x = HUGE_VAL;
+    for (size_t h = 0; h < n; h++)
+        x = slopes[h] != 0 ? fmin(x, fabs(slopes[h])) : x;
+    return x;
+}
+
 /* Every exponent grows with alibi_bias_max. */
 static bool make_bias_max(pe_bias *bias)
 {
+    const double last = log2(least(bias->claimed, bias->heads));
     bias->b = bias_max(bias);
-    bias->a = round(bias->b * log(bias->read[0]) / log(bias->claimed[0]));
+    bias->a = round(bias->b * log2(least(bias->read, bias->heads)) / last);
     for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = pow(bias->claimed[h], bias->a / bias->b);
+        bias->made[h] = exp2(log2(bias->claimed[h]) * bias->a / bias->b);
     return bias->a > 0 && bias->a != bias->b;
 }
 
@@ -191,16 +244,17 @@ static bool make_formula(pe_bias *bias)
     return true;
 }
 
-static bool make_half_twice(pe_bias *bias)
+/* Each rank made the slopes of its own heads alone. */
+static bool make_each_rank(pe_bias *bias)
 {
-    const size_t half = bias->heads / 2;
-    if (half == 0)
-        return false;
-    bias->a = (double)half;
+    size_t n = 1;
+    while (n < bias->heads && !pe_numbers_is_near(bias->of, bias->read[n], bias->read[0]))
+        n++;
+    bias->a = (double)n;
     bias->b = num_heads(bias);
     for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = slope_of(bias, (double)(h % half) + 1, (double)half);
-    return (double)bias->heads == bias->b && bias->heads % 2 == 0;
+        bias->made[h] = claimed_of(bias, (double)(h % n) + 1, bias->a, 0);
+    return n > 1 && bias->heads % n == 0 && n < bias->heads;
 }
 
 /* Heads from a on have the slopes of heads from 0 on. */
@@ -227,7 +281,7 @@ static bool make_linear(pe_bias *bias)
 {
     const size_t last = bias->heads - 1;
     bias->a = bias->read[0];
-    bias->b = pe_numbers_tidy((bias->read[last] - bias->a) / (double)last);
+    bias->b = (bias->read[last] - bias->a) / (double)last;
     for (size_t h = 0; h < bias->heads; h++)
         bias->made[h] = bias->a + bias->b * (double)h;
     return last > 2 && bias->b != 0;
@@ -305,19 +359,55 @@ static bool make_permuted(pe_bias *bias)
     return same && bias->b >= 0;
 }
 
-/* All but a few heads are as claimed. */
+/* All but a few heads are as claimed. Of slopes alone, others tell nothing unless they are 0. */
 static bool make_few(pe_bias *bias)
 {
     size_t few = 0;
+    bool telling = true;
     for (size_t h = 0; h < bias->heads; h++) {
         const bool same = pe_numbers_is_near(bias->of, bias->read[h], bias->claimed[h]);
         bias->made[h] = same ? bias->claimed[h] : bias->read[h];
+        telling &= same || bias->form != PE_BIAS_SLOPES || bias->read[h] == 0;
         if (!same && few++ == 0) {
             bias->a = (double)h;
             bias->b = bias->read[h];
         }
     }
-    return bias->form != PE_BIAS_SLOPES && few * 4 <= bias->heads;
+    return telling && few * 4 <= bias->heads;
+}
+
+static double times_log2e(double slope)
+{
+    return LOG2E * slope;
+}
+
+static double most(const double *slopes, size_t n)
+{
+    double x = 0;
+    for (size_t h = 0; h < n; h++)
+        x = fmax(x, fabs(slopes[h]));
+    return x;
+}
+
+/* By how much all slopes are larger, whatever their order. */
+static bool make_multiple(pe_bias *bias, double a)
+{
+    bias->a = a;
+    for (size_t h = 0; h < bias->heads; h++)
+        bias->made[h] = a * bias->claimed[h];
+    return isfinite(a) && a != 0 && a != 1;
+}
+
+static bool make_times(pe_bias *bias)
+{
+    return make_multiple(bias, most(bias->read, bias->heads) / most(bias->claimed, bias->heads));
+}
+
+/* A number that a person would have chosen. */
+static bool make_tidy_times(pe_bias *bias)
+{
+    (void)make_times(bias);
+    return make_multiple(bias, pe_numbers_tidy(bias->a));
 }
 
 static bool make_ladder(pe_bias *bias)
@@ -352,9 +442,10 @@ static double to_float16(double slope)
 }
 
 static const slope_rule slope_rules[] = {
-    {{"slope_sign", "the sign of the slopes was the other one",
-      .remedy = "subtract slope times distance: the bias is never above 0"},
-     .of = opposite_of},
+    {{"slope_rank",
+      "slopes are those of heads {a} on, not of heads {b} on: another rank's (shard's)",
+      .remedy = "take the slopes of the heads of this rank"},
+     .make = make_other_rank},
     {{"extra_slopes",
       "the variant of extra heads was another: their slopes are the second, fourth, sixth ... of "
       "twice as many heads",
@@ -365,6 +456,12 @@ static const slope_rule slope_rules[] = {
       "heads, without a stride of 2",
       .remedy = "take the first, third, fifth ... slope of the next power of two for extra heads"},
      .make = make_next_places},
+    {{"extra_slopes",
+      "the order of extra heads was another: of the slopes of twice as many heads the first, "
+      "third, "
+      "fifth ... stand before the second, fourth, sixth ...",
+      .remedy = "take every other slope from the second on, then those between (or as claimed)"},
+     .make = make_odd_first},
     {{"variant",
       "the variant was formula: exponents are evenly spaced, as if the number of heads were a "
       "power "
@@ -383,6 +480,22 @@ static const slope_rule slope_rules[] = {
     {{"slope_start", "slopes start one head too late: the index of heads began at 2",
       .remedy = "count heads from 1 in the exponent"},
      .make = make_later},
+    {{"slope_repeated",
+      "slopes are those of {a} heads, repeated: each rank (shard) made slopes of its own heads, "
+      "not of {b}",
+      .remedy = CHECK_HEADS},
+     .make = make_each_rank},
+    {{"slope_repeated",
+      "slopes of the first {a} heads are repeated: the other heads (ranks, shards) have those of "
+      "rank 0",
+      .remedy = CHECK_HEADS},
+     .make = make_first_again},
+    {{"slope_constant", "all heads have the same slope, {a}",
+      .remedy = "give each head its own slope"},
+     .make = make_constant},
+    {{"slope_linear", "slopes are linear, not powers of two: {a}, and {b} more for each head",
+      .remedy = "slopes are a geometric progression"},
+     .make = make_linear},
     {{"alibi_bias_max", "alibi_bias_max was {a}, not {b}", .param = "alibi_bias_max",
       .remedy = "set alibi_bias_max as claimed"},
      .make = make_bias_max},
@@ -396,21 +509,9 @@ static const slope_rule slope_rules[] = {
     {{"slope_logarithm", "slopes are the exponents, log2 of the claimed slopes",
       .remedy = "raise 2 to them"},
      .of = logarithm_of},
-    {{"bfloat16_slopes", "slopes were rounded to bfloat16", .remedy = "keep slopes in float32"},
-     .of = to_bfloat16},
-    {{"float16_slopes", "slopes were rounded to float16", .remedy = "keep slopes in float32"},
-     .of = to_float16},
-    {{"slope_repeated", "slopes are those of {a} heads, repeated: half of the {b} heads twice",
-      .remedy = CHECK_HEADS},
-     .make = make_half_twice},
-    {{"slope_repeated",
-      "slopes of the first {a} heads are repeated: the other heads (ranks, shards) have those of "
-      "rank 0",
-      .remedy = CHECK_HEADS},
-     .make = make_first_again},
-    {{"slope_constant", "all heads have the same slope, {a}",
-      .remedy = "give each head its own slope"},
-     .make = make_constant},
+    {{"slope_sign", "the sign of the slopes was the other one",
+      .remedy = "subtract slope times distance: the bias is never above 0"},
+     .of = opposite_of},
     {{"head_order", "heads are in reverse order", .remedy = CHECK_ORDER}, .make = make_reversed},
     {{"head_order", "the order of heads is rolled by one: head 0 has the slope of the last one",
       .remedy = CHECK_ORDER},
@@ -421,13 +522,24 @@ static const slope_rule slope_rules[] = {
     {{"head_order", "slopes were sorted: the order of the extra heads is lost",
       .remedy = CHECK_ORDER},
      .make = make_sorted},
+    {{"log2_scale", "slopes were multiplied by log2(e), for an exponential of base 2",
+      .remedy = "multiply by log2(e) in the kernel alone"},
+     .of = times_log2e,
+     .rest = true},
+    {{"slopes_scaled", "slopes were multiplied by {a}", .remedy = "add the bias as it is"},
+     .make = make_tidy_times,
+     .rest = true},
+    {{"slopes_scaled", "slopes were multiplied by {a}", .remedy = "add the bias as it is"},
+     .make = make_times,
+     .rest = true},
+    {{"bfloat16_slopes", "slopes were rounded to bfloat16", .remedy = "keep slopes in float32"},
+     .of = to_bfloat16},
+    {{"float16_slopes", "slopes were rounded to float16", .remedy = "keep slopes in float32"},
+     .of = to_float16},
     {{"head_order", "heads are in another order: heads {a} and {b} have slopes of others",
       .remedy = CHECK_ORDER},
      .make = make_permuted,
      .rest = true},
-    {{"slope_linear", "slopes are linear, not powers of two: {a}, and {b} more for each head",
-      .remedy = "slopes are a geometric progression"},
-     .make = make_linear},
     {{"one_head", "few heads have another slope, the first of them head {a}: {b}",
       .remedy = "look at the slope of that head"},
      .make = make_few,
@@ -449,12 +561,15 @@ static const slope_rule slope_rules[] = {
 static const pe_fault mask_value = {"mask_value", "masked keys hold {a}, not the claimed mask {b}",
                                     .remedy = "fill masked keys with the claimed mask value"};
 
-/* Which distances, and which slopes: bias->made. */
+/* Which distances, and the rules of slopes that lead to bias->made. */
 typedef struct bias_law {
-    const pe_bias *bias;
+    pe_bias *bias;
     const pe_bias_rule *rule;
-    double a, times; /* of the slopes */
-    double (*at)(const pe_bias *bias, double query, double key, double a);
+    double a;
+    bool fitted; /* whether rules of slopes are asked for that only fit numbers */
+    size_t n;
+    pe_numbers_cause slopes[2];
+    size_t *found;
 } bias_law;
 
 static double at_law(const void *context, size_t e, double claimed, double *error)
@@ -464,161 +579,147 @@ static double at_law(const void *context, size_t e, double claimed, double *erro
     const pe_bias *bias = by->bias;
     const size_t key = e % bias->keys, row = e / bias->keys;
     const double query = bias->first + (double)(row % bias->queries);
-    const double d = by->at(bias, query, (double)key, by->a);
+    const double d = by->rule->at(bias, query, (double)key, by->a);
     (void)claimed;
-    return isnan(d) ? bias->mask : 0.0 - by->times * bias->made[row / bias->queries] * d;
+    return isnan(d) ? bias->mask : 0.0 - bias->made[row / bias->queries] * d;
 }
 
 static bool make(const slope_rule *rule, pe_bias *bias, pe_numbers_cause *cause)
 {
     bias->a = bias->b = 0;
-    if (rule->make != NULL) {
-        const bool made = rule->make(bias);
-        cause->a = bias->a;
-        cause->b = bias->b;
-        return made;
-    }
-    for (size_t h = 0; h < bias->heads; h++)
+    bool made = true;
+    for (size_t h = 0; h < bias->heads && rule->of != NULL; h++)
         bias->made[h] = rule->of(bias->claimed[h]);
-    return true;
+    if (rule->make != NULL)
+        made = rule->make(bias);
+    *cause = (pe_numbers_cause){&rule->fault, bias->a, bias->b, rule->fitted};
+    return made;
 }
 
-static bool is_made(const pe_bias *bias, const double *slopes)
+static bool is_made(const pe_bias *bias)
 {
     for (size_t h = 0; h < bias->heads; h++)
-        if (!pe_numbers_is_near(bias->of, bias->read[h], slopes[h]))
+        if (!pe_numbers_is_near(bias->of, bias->read[h], bias->made[h]))
             return false;
     return true;
 }
 
-static bool is_claimed_mask(const pe_bias *bias)
-{
-    return pe_numbers_is_near(bias->of, bias->mask, bias->claimed_mask);
-}
-
-static pe_status try_slopes(const bias_law *by, const pe_numbers_cause *slopes, pe_problem *why)
+static pe_status try_law(const bias_law *by, pe_problem *why)
 {
     const pe_bias *bias = by->bias;
+    if (!is_made(bias))
+        return PE_OK;
+    ++*by->found;
     const bool other = by->rule->fault.name[0] != '\0';
+    const bool masked = pe_numbers_is_near(bias->of, bias->mask, bias->claimed_mask);
     const pe_numbers_cause causes[] = {
         {other ? &by->rule->fault : NULL, by->a, 0, false},
-        *slopes,
-        {is_claimed_mask(bias) ? NULL : &mask_value, bias->mask, bias->claimed_mask, false}};
+        by->slopes[0],
+        by->slopes[1],
+        {masked ? NULL : &mask_value, bias->mask, bias->claimed_mask, false}};
     return pe_numbers_try(bias->of, causes, PE_LEN(causes), &(pe_numbers_law){at_law, by, 0}, why);
 }
 
-/* What is asked for, simpler explanations first. */
-typedef enum simplicity { ONE_CAUSE, TWO_CAUSES, NUMBERS } simplicity;
+/* What a rule made is claimed for the next one. */
+static void take_made(pe_bias *bias)
+{
+    double *claimed = bias->claimed;
+    bias->claimed = bias->made;
+    bias->made = bias->spare;
+    bias->spare = claimed;
+}
 
-/* The rules of slopes that those of the upload follow, by one rule of distances. */
-static pe_status explain_slopes(pe_bias *bias, const bias_law *by, simplicity pass, size_t *found,
-                                pe_problem *why)
+static void give_back(pe_bias *bias)
+{
+    double *claimed = bias->spare;
+    bias->spare = bias->made;
+    bias->made = bias->claimed;
+    bias->claimed = claimed;
+}
+
+/* Has another reader found more than numbers that fit? */
+static bool is_named(const pe_bias *bias)
+{
+    const pe_report *report = bias->of->search->report;
+    return report->n_findings > 0 && !report->findings[0].fitted;
+}
+
+/* So many rules of slopes more, of those from `first` on. */
+static pe_status try_slopes(bias_law by, size_t first, size_t more, pe_problem *why)
 {
     pe_status status = PE_OK;
+    const bool known = is_named(by.bias);
+    const size_t at = by.n++;
+    if (more == 0)
+        return try_law(&by, why);
+    for (size_t r = first; r < PE_LEN(slope_rules) && status == PE_OK; r++) {
+        const slope_rule *rule = &slope_rules[r];
+        if ((rule->rest && (known || *by.found > 0)) || rule->fitted != by.fitted ||
+            !make(rule, by.bias, &by.slopes[at]))
+            continue;
+        if (more > 1)
+            take_made(by.bias);
+        status = try_slopes(by, r + 1, more - 1, why);
+        if (more > 1)
+            give_back(by.bias);
+    }
+    return status;
+}
+
+/* By a rule of distances, and so many of slopes. */
+static pe_status explain_by(const bias_law *by, size_t more, pe_problem *why)
+{
+    pe_bias *bias = by->bias;
     /* numbers that were read tell nothing where each was read off the one element that it gives */
-    if (pass == NUMBERS && pe_bias_evidence(bias, by->rule, by->a) < 3)
+    if (!pe_bias_follows(bias, by->rule, by->a) ||
+        (by->fitted && pe_bias_evidence(bias, by->rule, by->a) < 3))
         return PE_OK;
-    for (size_t r = 0; r < PE_LEN(slope_rules) && status == PE_OK; r++) {
-        pe_numbers_cause cause = {&slope_rules[r].fault, 0, 0, slope_rules[r].fitted};
-        if ((pass == NUMBERS) != cause.fitted || (slope_rules[r].rest && *found > 0) ||
-            !make(&slope_rules[r], bias, &cause) || !is_made(bias, bias->made))
-            continue;
-        ++*found;
-        status = try_slopes(by, &cause, why);
-    }
-    return status;
+    memcpy(bias->made, bias->claimed, bias->heads * sizeof *bias->made);
+    return try_slopes(*by, 0, more, why);
 }
 
-/* By how much all slopes are larger, whatever their order: a tidy number. */
-static double read_factor(const pe_bias *bias)
+/* So many causes, of distances and of slopes; or distances, and numbers that fit the slopes. */
+static pe_status explain_in(pe_bias *bias, size_t causes, bool fitted, size_t *found,
+                            pe_problem *why)
 {
-    double most = 0, claimed = 0;
-    for (size_t h = 0; h < bias->heads; h++) {
-        most = fabs(bias->read[h]) > fabs(most) ? bias->read[h] : most;
-        claimed = fmax(claimed, bias->claimed[h]);
-    }
-    return claimed > 0 ? pe_numbers_tidy(most / claimed) : 1;
-}
-
-/* Slopes are as claimed. */
-static pe_status try_claimed(pe_bias *bias, const bias_law *by, size_t *found, pe_problem *why)
-{
-    ++*found;
-    for (size_t h = 0; h < bias->heads; h++)
-        bias->made[h] = bias->claimed[h];
-    return try_slopes(by, &(pe_numbers_cause){NULL, 0, 0, false}, why);
-}
-
-/* Other slopes, each times the same number: two causes, of claimed distances. */
-static pe_status explain_multiples(pe_bias *bias, const bias_law *claimed, size_t *found,
-                                   pe_problem *why)
-{
-    static const pe_bias_rule negative = {
-        .fault = {"slope_sign", "the sign of the slopes was the other one",
-                  .remedy = "subtract slope times distance: the bias is never above 0"}};
-    static const pe_bias_rule multiplied = {.fault = {"slopes_scaled",
-                                                      "slopes were multiplied by {a}",
-                                                      .remedy = "add the bias as it is"}};
-    static const pe_bias_rule for_exp2 = {
-        .fault = {"log2_scale", "slopes were multiplied by log2(e), for an exponential of base 2",
-                  .remedy = "multiply by log2(e) in the kernel alone"}};
-    const double factors[] = {read_factor(bias), -1};
     pe_status status = PE_OK;
-    for (size_t f = 0; f < PE_LEN(factors) && status == PE_OK && *found == 0; f++) {
-        const double a = factors[f];
-        const bias_law by = {bias,
-                             a == -1                    ? &negative
-                             : fabs(a - LOG2E) < 0x1p-7 ? &for_exp2
-                                                        : &multiplied,
-                             a, a, claimed->at};
-        if (a == 0 || a == 1)
-            continue;
-        for (size_t h = 0; h < bias->heads; h++)
-            bias->read[h] /= a;
-        status = is_made(bias, bias->claimed) ? try_claimed(bias, &by, found, why)
-                                              : explain_slopes(bias, &by, TWO_CAUSES, found, why);
-        for (size_t h = 0; h < bias->heads; h++)
-            bias->read[h] *= a;
+    for (size_t r = 0; r < pe_bias_rules_n && status == PE_OK; r++) {
+        const size_t distances = r == 0 ? 0 : 1;
+        const bias_law by = {.bias = bias,
+                             .rule = &pe_bias_rules[r],
+                             .a = bias->number[r],
+                             .fitted = fitted,
+                             .found = found};
+        if (r == 1 && *found > 0) /* distances are as claimed: others change nothing here */
+            break;
+        if (!isnan(by.a) && causes >= distances && pe_numbers_goes_on(bias->of))
+            status = explain_by(&by, fitted ? 1 : causes - distances, why);
     }
     return status;
-}
-
-static pe_status explain_with(pe_bias *bias, const bias_law *by, simplicity pass, size_t *found,
-                              pe_problem *why)
-{
-    if (!is_made(bias, bias->claimed))
-        return pass == ONE_CAUSE && by->rule != pe_bias_rules
-                   ? PE_OK
-                   : explain_slopes(bias, by, pass, found, why);
-    return try_claimed(bias, by, found, why);
-}
-
-static bool follows(pe_bias *bias, size_t r, double *a)
-{
-    const pe_bias_rule *rule = &pe_bias_rules[r];
-    *a = rule->read != NULL ? rule->read(bias) : 0;
-    return !isnan(*a) && (r == 0 || bias->form != PE_BIAS_SLOPES) &&
-           pe_bias_follows(bias, rule, *a);
 }
 
 static pe_status explain(pe_bias *bias, pe_problem *why)
 {
-    pe_status status = PE_OK;
+    enum { MOST = 2 };
     size_t found = 0;
-    for (simplicity pass = ONE_CAUSE; pass <= NUMBERS && found == 0; pass++)
-        for (size_t r = 0; r < pe_bias_rules_n && status == PE_OK && pe_numbers_goes_on(bias->of);
-             r++) {
-            double a;
-            if (r == 1 && found > 0) /* distances are as claimed: others change nothing here */
-                break;
-            if (!follows(bias, r, &a))
-                continue;
-            const bias_law by = {bias, &pe_bias_rules[r], a, 1, pe_bias_rules[r].at};
-            status = explain_with(bias, &by, pass, &found, why);
-            if (r == 0 && pass == TWO_CAUSES && found == 0 && status == PE_OK)
-                status = explain_multiples(bias, &by, &found, why);
-        }
+    pe_status status = PE_OK;
+    for (size_t n = 0; n <= MOST && found == 0 && status == PE_OK; n++)
+        if (n < MOST || !is_named(bias))
+            status = explain_in(bias, n, false, &found, why);
+    if (found == 0 && status == PE_OK && !is_named(bias))
+        status = explain_in(bias, MOST, true, &found, why);
     return status;
+}
+
+/* Which rules of distances hold, and their numbers. */
+static void read_rules(pe_bias *bias)
+{
+    for (size_t r = 0; r < pe_bias_rules_n; r++) {
+        const pe_bias_rule *rule = &pe_bias_rules[r];
+        const bool asked = r == 0 || bias->form != PE_BIAS_SLOPES;
+        const double a = !asked ? nan("") : rule->read != NULL ? rule->read(bias) : 0;
+        bias->number[r] = !isnan(a) && pe_bias_follows(bias, rule, a) ? a : nan("");
+    }
 }
 
 /* ---- facts ---- */
@@ -646,17 +747,16 @@ static void say_slopes(const pe_bias *bias, const pe_fault *distances, double a)
 /* By the first rule that the upload follows. */
 static void tell(pe_bias *bias)
 {
-    double a;
-    for (size_t r = 0; r < pe_bias_rules_n; r++) {
-        if (!follows(bias, r, &a))
-            continue;
-        const char *name = r == 0 ? "claimed" : pe_bias_rules[r].fault.name;
-        say_slopes(bias, &pe_bias_rules[r].fault, a);
-        pe_numbers_list(bias->of, "slopes", bias->read, bias->heads);
-        pe_numbers_list(bias->of, "claimed_slopes", bias->claimed, bias->heads);
-        pe_buffer_format(&pe_numbers_facts(bias->of)->json, ",\"distances\":\"%s\"", name);
+    size_t r = 0;
+    while (r < pe_bias_rules_n && isnan(bias->number[r]))
+        r++;
+    if (r == pe_bias_rules_n || !pe_bias_follows(bias, &pe_bias_rules[r], bias->number[r]))
         return;
-    }
+    const char *name = r == 0 ? "claimed" : pe_bias_rules[r].fault.name;
+    say_slopes(bias, &pe_bias_rules[r].fault, bias->number[r]);
+    pe_numbers_list(bias->of, "slopes", bias->read, bias->heads);
+    pe_numbers_list(bias->of, "claimed_slopes", bias->claimed, bias->heads);
+    pe_buffer_format(&pe_numbers_facts(bias->of)->json, ",\"distances\":\"%s\"", name);
 }
 
 pe_status pe_bias_causes_find(const pe_numbers *plain, pe_problem *why)
@@ -665,6 +765,7 @@ pe_status pe_bias_causes_find(const pe_numbers *plain, pe_problem *why)
     pe_status status = pe_bias_make(plain, &bias, why);
     if (status != PE_OK)
         return status;
+    read_rules(&bias);
     tell(&bias);
     status = explain(&bias, why);
     pe_bias_free(&bias);

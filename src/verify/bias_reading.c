@@ -155,6 +155,28 @@ static double read_queries(const pe_bias *bias)
     return NOWHERE;
 }
 
+/* The nearest key before the last query that is not masked, and whose neighbour is. */
+static double read_window(const pe_bias *bias)
+{
+    const size_t last = bias->queries - 1, own = (size_t)bias->first + last;
+    const double mask = element(bias, bias->of->got, bias->loudest, last, 0);
+    size_t n = 1;
+    while (n < own && element(bias, bias->of->got, bias->loudest, last, own - n) != mask)
+        n++;
+    const bool masked = !isfinite(mask) || mask == bias->claimed_mask;
+    return bias->form == PE_BIAS_KEY || !masked || n < 2 || n >= own ? NOWHERE : (double)n;
+}
+
+/* How far before the last query the nearest key of distance 0 is. */
+static double read_block(const pe_bias *bias)
+{
+    const size_t last = bias->queries - 1, own = (size_t)bias->first + last;
+    size_t n = 1;
+    while (n < own && element(bias, bias->of->got, bias->loudest, last, own - n) != 0)
+        n++;
+    return bias->form != PE_BIAS_SYMMETRIC || n < 2 || n >= own ? NOWHERE : (double)n;
+}
+
 /* How many keys before the last query have no distance. */
 static double read_shortening(const pe_bias *bias)
 {
@@ -163,6 +185,23 @@ static double read_shortening(const pe_bias *bias)
     while (n <= own && element(bias, bias->of->got, bias->loudest, last, own - n) == 0)
         n++;
     return bias->form == PE_BIAS_KEY || n < 2 || n > own ? NOWHERE : (double)n - 1;
+}
+
+/* How many keys share a distance. */
+static double read_step(const pe_bias *bias)
+{
+    return read_shortening(bias) + 1;
+}
+
+/* Positions that bfloat16 does not hold. */
+static double read_bfloat16(const pe_bias *bias)
+{
+    return bias->keys > 257 ? PE_GRAIN_BFLOAT16 : NOWHERE;
+}
+
+static double read_float16(const pe_bias *bias)
+{
+    return bias->keys > 2049 ? PE_GRAIN_FLOAT16 : NOWHERE;
 }
 
 /* Distances that 8 bits do not hold. */
@@ -196,9 +235,29 @@ static double read_symmetric(const pe_bias *bias)
     return is_form(bias, PE_BIAS_SYMMETRIC);
 }
 
+/* The element of query 0 and the last key is 0, where it has a distance. */
+static double read_tril(const pe_bias *bias)
+{
+    const bool symmetric = bias->form == PE_BIAS_SYMMETRIC && bias->queries > 1;
+    return symmetric && element(bias, bias->of->got, bias->loudest, 0, bias->keys - 1) == 0
+               ? 0
+               : NOWHERE;
+}
+
 static double read_causal(const pe_bias *bias)
 {
-    return is_form(bias, PE_BIAS_CAUSAL);
+    return isnan(read_tril(bias)) ? is_form(bias, PE_BIAS_CAUSAL) : NOWHERE;
+}
+
+/* Of query 0 and the next key in units of query 1 and the key before it. */
+static double read_ahead(const pe_bias *bias)
+{
+    const size_t head = bias->loudest, key = (size_t)bias->first;
+    if (bias->form != PE_BIAS_SYMMETRIC || bias->queries < 2)
+        return NOWHERE;
+    const double before = element(bias, bias->of->got, head, 1, key);
+    const double a = pe_numbers_tidy(element(bias, bias->of->got, head, 0, key + 1) / before);
+    return isfinite(a) && a != 1 && a != 0 && a != -1 ? a : NOWHERE;
 }
 
 static double read_key(const pe_bias *bias)
@@ -288,6 +347,41 @@ static double at_clamped(const pe_bias *bias, double query, double key, double a
 static double at_period(const pe_bias *bias, double query, double key, double a)
 {
     return fmod(at_claimed(bias, query, key, 0), a);
+}
+
+static double at_tril(const pe_bias *bias, double query, double key, double a)
+{
+    (void)bias;
+    (void)a;
+    return key > query ? 0 : query - key;
+}
+
+static double at_ahead(const pe_bias *bias, double query, double key, double a)
+{
+    (void)bias;
+    return key > query ? a * (key - query) : query - key;
+}
+
+static double at_window(const pe_bias *bias, double query, double key, double a)
+{
+    const double d = at_claimed(bias, query, key, 0);
+    return d < a ? d : NOWHERE;
+}
+
+static double at_step(const pe_bias *bias, double query, double key, double a)
+{
+    return floor(at_claimed(bias, query, key, 0) / a);
+}
+
+static double at_block(const pe_bias *bias, double query, double key, double a)
+{
+    return at_claimed(bias, fmod(query, a), fmod(key, a), 0);
+}
+
+static double at_rounded(const pe_bias *bias, double query, double key, double a)
+{
+    const pe_grain *grain = &pe_grains[(size_t)a];
+    return at_claimed(bias, pe_grain_round(grain, query), pe_grain_round(grain, key), 0);
 }
 
 static double at_padded(const pe_bias *bias, double query, double key, double a)
@@ -422,6 +516,34 @@ const pe_bias_rule pe_bias_rules[] = {
       .remedy = "multiply slopes by the distance"},
      NULL,
      at_logarithm},
+    {{"bias_ahead", "keys after the query have no bias: theirs is 0, as tril leaves it",
+      .remedy = SIGN},
+     read_tril,
+     at_tril},
+    {{"bias_ahead", "keys after the query have {a} times the bias of keys as far before it",
+      .remedy = SIGN},
+     read_ahead,
+     at_ahead},
+    {{"mask_window", "keys {a} and more before the query are masked, too: a sliding window",
+      .remedy = MASK},
+     read_window,
+     at_window},
+    {{"distance_halved", "distances were divided by {a} and rounded down, as integers are",
+      .remedy = "divide no positions"},
+     read_step,
+     at_step},
+    {{"distance_blocks", "positions restart each {a} keys, in blocks: they were taken modulo {a}",
+      .remedy = "do not count positions anew in each block or window"},
+     read_block,
+     at_block},
+    {{"bfloat16_positions", "positions were rounded to bfloat16 before they were subtracted",
+      .remedy = "subtract positions as integers, or in float32"},
+     read_bfloat16,
+     at_rounded},
+    {{"float16_positions", "positions were rounded to float16 before they were subtracted",
+      .remedy = "subtract positions as integers, or in float32"},
+     read_float16,
+     at_rounded},
     {{"mask_strict", "one key too many is masked: each query's own", .remedy = MASK},
      read_masked,
      at_strict},
@@ -537,11 +659,13 @@ pe_status pe_bias_make(const pe_numbers *plain, pe_bias *out, pe_problem *why)
                                                 : PE_BIAS_SYMMETRIC;
     set_sizes(plain, out);
     out->claimed_mask = out->mask = mask_of(&plain->claim->values);
-    out->claimed = calloc(3 * out->heads + 1, sizeof(double));
+    out->claimed = calloc(4 * out->heads + pe_bias_rules_n, sizeof(double));
     if (out->claimed == NULL)
         return pe_fail_memory(why);
     out->read = out->claimed + out->heads;
     out->made = out->read + out->heads;
+    out->spare = out->made + out->heads;
+    out->number = out->spare + out->heads;
     out->loudest = find_loudest(out);
     for (size_t h = 0; h < out->heads; h++)
         out->claimed[h] = slope_of(out, &(distances){pe_bias_rules, 0}, plain->claimed, h);

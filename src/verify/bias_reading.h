@@ -24,6 +24,8 @@ typedef struct pe_bias {
     double *claimed; /* [heads] owned: slopes; NAN: no distance tells it */
     double *read;    /* [heads] owned: those of the upload, by some rule of distances */
     double *made;    /* [heads] owned: those of some rule of slopes */
+    double *spare;   /* [heads] owned: for a second rule */
+    double *number;  /* [pe_bias_rules_n] owned: of each rule of distances; NAN: it does not hold */
     double a, b;     /* {a} and {b} of that rule */
     double mask;     /* what stands where a rule has no distance; claimed_mask: in the claim */
     double claimed_mask;

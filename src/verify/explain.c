@@ -2,6 +2,7 @@
 /* explain.c - which readers are asked what made an upload of plain numbers. */
 #include "verify/explain.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,6 @@ static const struct reader {
     {"rope/mrope-positions", pe_mrope_id_causes_find},
     {"swin/index", pe_formula_causes_find},
     {"swin/coordinates", pe_formula_causes_find},
-    {NULL, pe_place_causes_find},
 };
 
 /* ---- the claimed numbers ---- */
@@ -80,7 +80,7 @@ static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_pr
 
 /* ---- reading ---- */
 
-static pe_status read_all(const pe_numbers *plain, pe_problem *why)
+static pe_status read_upload(const pe_numbers *plain, pe_problem *why)
 {
     pe_status status = PE_OK;
     const char *name = plain->view->claim->resource->name;
@@ -104,11 +104,20 @@ static bool are_asked(const pe_search *s)
                                        strcmp(s->view->claim->resource->encoding, "alibi") == 0);
 }
 
-pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
+static double roundoff_of(const pe_upload_view *view, const pe_guess *guess)
+{
+    const pe_grain *stored = guess->distortion.stored;
+    if (view->claim->uploads[0].array.dtype == PE_INT32)
+        return 0;
+    return stored != NULL ? ldexp(1, -stored->bits) : pe_upload_view_roundoff(view);
+}
+
+/* Do `next` with the upload beside the numbers of the guess. */
+static pe_status with_numbers(pe_search *s, pe_guess *guess,
+                              pe_status (*next)(const pe_numbers *, pe_problem *), pe_problem *why)
 {
     double *claimed;
     const pe_upload_view *view = s->view;
-    const bool whole = view->claim->uploads[0].array.dtype == PE_INT32;
     s->work += pe_upload_view_plan_work(view) + view->elements;
     pe_status status = make_claimed(s, guess, &claimed, why);
     const pe_numbers plain = {.view = view,
@@ -116,11 +125,35 @@ pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
                               .got = view->got,
                               .claimed = claimed,
                               .elements = view->elements,
-                              .roundoff = whole ? 0 : pe_upload_view_roundoff(view),
+                              .roundoff = roundoff_of(view, guess),
                               .search = s,
                               .asked = are_asked(s)};
     if (status == PE_OK && claimed != NULL && !pe_attempts_given_up(s))
-        status = read_all(&plain, why);
+        status = next(&plain, why);
     free(claimed);
+    return status;
+}
+
+static pe_status try_readers(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return with_numbers(s, guess, read_upload, why);
+}
+
+/* What is read of rounded elements takes the place of what was read before. */
+static pe_status try_rounded(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_buffer_free(&s->report->facts.text);
+    pe_buffer_free(&s->report->facts.json);
+    return try_readers(s, guess, why);
+}
+
+pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_status status = try_readers(s, guess, why);
+    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
+        if (pe_faults_is_grain(&pe_faults[f]))
+            status = pe_attempts_with_fault(s, guess, &pe_faults[f], try_rounded, why);
+    if (status == PE_OK && s->view->n_tensors == 1)
+        status = with_numbers(s, guess, pe_place_causes_find, why);
     return status;
 }

@@ -233,7 +233,7 @@ const size_t pe_faults_n = PE_LEN(pe_faults);
 /* ---- any value ---- */
 
 /* Changes of a number x; the first ones are mistakes that people make. */
-enum { IGNORED, NEXT_POWER, ONE_MORE, ONE_LESS, LIKELY, CHANGES = LIKELY + 13 };
+enum { IGNORED, NEXT_POWER, LAST_POWER, ONE_MORE, ONE_LESS, LIKELY, CHANGES = LIKELY + 13 };
 
 /* Change k of a number, but the first; x itself is no change. */
 static double changed_number(const pe_param *row, double x, size_t k)
@@ -242,8 +242,8 @@ static double changed_number(const pe_param *row, double x, size_t k)
                                                    0.125, 16,  0.0625, 32,  0.03125, 64};
     const bool whole = row->kind == PE_KIND_INT;
     double y;
-    if (k == NEXT_POWER) /* as heads are padded */
-        y = whole && x > 0 ? exp2(ceil(log2(x))) : x;
+    if (k == NEXT_POWER || k == LAST_POWER) /* as heads are padded, or shared among ranks */
+        y = whole && x > 1 ? exp2(ceil(log2(x)) - (k == LAST_POWER)) : x;
     else
         y = k < LIKELY ? x + (k == ONE_MORE ? 1 : -1) : x * times[k - LIKELY];
     y = whole ? floor(y) : y;

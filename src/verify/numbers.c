@@ -39,15 +39,16 @@ pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes
     guess.distortion.law = law->at;
     guess.distortion.law_context = law->context;
     guess.distortion.law_gain = law->gain;
-    for (size_t c = 0; c < n && guess.n_faults < PE_FAULTS_MAX; c++) {
-        if (causes[c].fault == NULL)
+    size_t said = 0, room = PE_FAULTS_MAX - guess.n_faults;
+    for (size_t c = 0; c < n; c++) {
+        if (causes[c].fault == NULL || said++ >= room)
             continue;
         pe_guess_say(&guess, causes[c].fault, causes[c].fault->remedy);
         pe_guess_format(&guess, causes[c].fault->rule, causes[c].a, causes[c].b);
         set_param(&guess, &causes[c]);
         guess.fitted |= causes[c].fitted;
     }
-    if (guess.n_faults > 0)
+    if (said > 0 && said <= room)
         status = pe_attempts_try(plain->search, &guess, why);
     pe_guess_free(&guess);
     return status;

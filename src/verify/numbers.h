@@ -32,7 +32,8 @@ typedef struct pe_numbers_law {
     double gain; /* how many times as large the errors of claimed elements become; 0: not at all */
 } pe_numbers_law;
 
-/** Ask whether `n` causes, by a law, explain the upload. Those without a fault do not count. */
+/** Ask whether `n` causes, by a law, explain the upload. Those without a fault do not count. More
+ * than a guess has room for are no explanation. */
 pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
                          const pe_numbers_law *law, pe_problem *why) PE_MUST_CHECK;
 /** Count work, an element that is computed or compared. */

@@ -34,12 +34,20 @@ static double claimed_at(const places *p, const size_t *index)
     return p->of->claimed[e];
 }
 
+/* As the memory has it of a tensor with the two axes exchanged: of two of one size the element
+ * across. */
 static double exchanged(const places *p, size_t *index)
 {
-    const size_t was = index[p->axis];
-    index[p->axis] = index[p->other];
-    index[p->other] = was;
-    return claimed_at(p, index);
+    size_t was[PE_MAX_DIMS], e = 0;
+    const pe_shape *shape = p->shape;
+    for (size_t d = 0; d < shape->ndim; d++)
+        e = e * shape->dim[d] + index[d];
+    for (size_t d = shape->ndim; d-- > 0;) {
+        const size_t from = d == p->axis ? p->other : d == p->other ? p->axis : d;
+        was[from] = e % shape->dim[from];
+        e /= shape->dim[from];
+    }
+    return claimed_at(p, was);
 }
 
 static double reversed(const places *p, size_t *index)
@@ -248,8 +256,7 @@ pe_status pe_place_causes_find(const pe_numbers *plain, pe_problem *why)
             for (size_t b = a + 1; b <= (rows[r].of_two ? shape->ndim - 1 : a + 1); b++) {
                 const places p = {plain, shape, &rows[r], a, b};
                 if (status != PE_OK || !pe_numbers_goes_on(plain) ||
-                    pe_attempts_found(plain->search) ||
-                    (rows[r].of_two && shape->dim[a] != shape->dim[b]))
+                    pe_attempts_found(plain->search))
                     continue;
                 status = try_axes(&p, why);
             }

@@ -58,9 +58,11 @@ static bool make_inverse_root(const pe_numbers *plain, const row *of, line *at, 
 static bool make_root(const pe_numbers *plain, const row *of, line *at, line *said)
 {
     (void)of;
+    const pe_value *heads = pe_values_find(&plain->claim->values, "heads");
     said->a = round(at->a * at->a);
     *at = (line){sqrt(said->a), 0};
-    return is_alibi(plain) && is_head_dim(said->a);
+    /* slopes of other heads are a power of two times those of the claimed ones */
+    return is_alibi(plain) && is_head_dim(said->a) && (heads == NULL || !heads->present);
 }
 
 /* A mean over the pairs that was not divided. */
@@ -88,7 +90,8 @@ static bool make_constant(const pe_numbers *plain, const row *of, line *at, line
     (void)of;
     *at = (line){0, plain->got[0]};
     said->a = at->b;
-    return plain->elements >= LEAST_ELEMENTS;
+    return plain->elements >= LEAST_ELEMENTS &&
+           strcmp(plain->view->claim->resource->name, "alibi/slopes") != 0;
 }
 
 /* Indices that run the other way. */
@@ -110,13 +113,23 @@ static bool are_several(const pe_numbers *plain)
     return n == 4;
 }
 
+static double chosen(const row *of, double x)
+{
+    return of->fault.value != 0 ? pe_numbers_tidy(x) : x;
+}
+
+/* A row with a value takes the number that a person would have chosen. */
+static bool make_multiple(const pe_numbers *plain, const row *of, line *at, line *said)
+{
+    const bool none = fabs(at->b) <= 0x1p-8 * fabs(at->a);
+    *said = *at = (line){chosen(of, at->a), 0};
+    return none && plain->roundoff != 0 && at->a != 0 && at->a != 1 && are_several(plain);
+}
+
 static bool make_any(const pe_numbers *plain, const row *of, line *at, line *said)
 {
-    (void)of;
-    at->a = pe_numbers_tidy(at->a);
-    at->b = fabs(at->b) <= 0x1p-8 * fabs(at->a) ? 0 : pe_numbers_tidy(at->b);
-    *said = *at;
-    return plain->roundoff != 0 && at->a != 0 && at->a != 1 && are_several(plain);
+    *said = *at = (line){chosen(of, at->a), chosen(of, at->b)};
+    return at->b != 0 && plain->roundoff != 0 && at->a != 0 && at->a != 1 && are_several(plain);
 }
 
 /* ---- the rows ---- */
@@ -170,6 +183,20 @@ static const row rows[] = {
     {{"offset", "an offset of {a} was added to every element", .remedy = "leave the offset out"},
      make_sum_of,
      false},
+    {{"sign_reversed", "the sign of every element is the opposite one", .value = -1,
+      .remedy = "keep the sign of the formula"},
+     make_times,
+     false},
+    {{"scaled", "every element is {a} times the claimed one", .value = 1, .remedy = CHECK_SCALE},
+     make_multiple,
+     true},
+    {{"scaled", "every element is {a} times the claimed one", .remedy = CHECK_SCALE},
+     make_multiple,
+     true},
+    {{"scaled", "every element is {a} times the claimed one, plus an offset of {b}", .value = 1,
+      .remedy = CHECK_SCALE},
+     make_any,
+     true},
     {{"scaled", "every element is {a} times the claimed one, plus an offset of {b}",
       .remedy = CHECK_SCALE},
      make_any,
