@@ -49,6 +49,48 @@ static bool change_image(const pe_mrope_row *of, pe_mrope_axes *x)
     return take_axes(of, x, x->first, x->end);
 }
 
+/* The largest position of tokens. */
+static double largest(const pe_mrope_axes *x, size_t first, size_t end)
+{
+    double most = -HUGE_VAL;
+    for (size_t a = 0; a < PE_AXES; a++)
+        for (size_t t = first; t < end; t++)
+            most = fmax(most, pe_mrope_axis(x, a)[t]);
+    return most;
+}
+
+/* The first image from a token on. Patches of a video may have one position on all axes, too; that
+ * of text is beyond those before it. */
+static bool find_image_from(pe_mrope_axes *x, size_t t)
+{
+    const size_t from = t;
+    while (t < x->tokens && !pe_mrope_differs(x, t))
+        t++;
+    x->first = x->end = t > from ? t - 1 : t;
+    for (double most = HUGE_VAL; x->end < x->tokens && (pe_mrope_differs(x, x->end) ||
+                                                        pe_mrope_axis(x, PE_TIME)[x->end] <= most);
+         x->end++) {
+        const double here = largest(x, x->end, x->end + 1);
+        most = x->end == x->first ? here : fmax(most, here);
+    }
+    return t < x->tokens;
+}
+
+static bool change_images(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    bool changed = false;
+    double a = 0, b = 0; /* of the first one */
+    for (size_t t = 0; find_image_from(x, t); t = x->end) {
+        const bool here = of->image(of, x);
+        a = here && !changed ? x->a : a;
+        b = here && !changed ? x->b : b;
+        changed |= here;
+    }
+    x->a = a;
+    x->b = b;
+    return changed;
+}
+
 static bool count_tokens(const pe_mrope_row *of, pe_mrope_axes *x)
 {
     const double first = pe_mrope_axis(x, PE_TIME)[0];
@@ -154,10 +196,85 @@ static bool double_image(const pe_mrope_row *of, pe_mrope_axes *x)
     (void)of;
     x->a = (double)x->first;
     x->b = (double)x->end - 1;
-    for (size_t k = 0; k < PE_AXES; k++)
+    for (size_t k = PE_HEIGHT; k < PE_AXES; k++)
         for (size_t t = x->first; t < x->end; t++)
             pe_mrope_axis(x, k)[t] = start + 2 * (pe_mrope_axis(x, k)[t] - start);
     return x->end > x->first;
+}
+
+/* Sides of the grid that the image has. False: it is none. */
+static bool read_grid(const pe_mrope_axes *x, size_t *height, size_t *width)
+{
+    double least[PE_AXES], most[PE_AXES];
+    for (size_t a = 0; a < PE_AXES; a++) {
+        least[a] = most[a] = pe_mrope_axis(x, a)[x->first];
+        for (size_t t = x->first; t < x->end; t++) {
+            least[a] = fmin(least[a], pe_mrope_axis(x, a)[t]);
+            most[a] = fmax(most[a], pe_mrope_axis(x, a)[t]);
+        }
+    }
+    *height = (size_t)(most[PE_HEIGHT] - least[PE_HEIGHT]) + 1;
+    *width = (size_t)(most[PE_WIDTH] - least[PE_WIDTH]) + 1;
+    return (x->end - x->first) % (*height * *width) == 0;
+}
+
+/* Patches go down the columns. */
+static bool turn_image(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    size_t height, width;
+    const double start = pe_mrope_axis(x, PE_HEIGHT)[x->first];
+    const double left = pe_mrope_axis(x, PE_WIDTH)[x->first];
+    (void)of;
+    if (!read_grid(x, &height, &width))
+        return false;
+    for (size_t t = x->first; t < x->end; t++) {
+        const size_t at = (t - x->first) % (height * width);
+        pe_mrope_axis(x, PE_HEIGHT)[t] = start + (double)(at % height);
+        pe_mrope_axis(x, PE_WIDTH)[t] = left + (double)(at / height);
+    }
+    return height > 1 && width > 1;
+}
+
+/* Frames of a video have other times, and text after it follows its largest position: that of the
+ * first frame, or those that were uploaded. */
+static bool change_times(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    double *time = pe_mrope_axis(x, PE_TIME);
+    const double was = largest(x, x->first, x->end), start = time[x->first];
+    bool changed = false;
+    for (size_t t = x->first; t < x->end && (of->by == 0 || x->got != NULL); t++) {
+        const double to = of->by == 0 ? start : x->got[t] - x->got[x->first] + start;
+        if (to != time[t] && !changed) {
+            changed = true;
+            x->a = to - start;
+            x->b = time[t] - start;
+        }
+        time[t] = to;
+    }
+    add(x, x->end, x->tokens, largest(x, x->first, x->end) - was);
+    return changed;
+}
+
+static bool hold_padding(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    (void)of;
+    if (x->got == NULL || x->padding == 0)
+        return false;
+    x->a = x->got[0];
+    x->b = x->at[0];
+    add(x, 0, x->padding, x->a - x->b);
+    return x->a != x->b;
+}
+
+static bool count_padding(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    (void)of;
+    x->a = (double)x->padding;
+    for (size_t k = 0; k < PE_AXES; k++)
+        for (size_t t = 0; t < x->padding; t++)
+            pe_mrope_axis(x, k)[t] = (double)t;
+    add(x, x->padding, x->tokens, x->a);
+    return x->padding > 0;
 }
 
 #define SECTION "set mrope_section as claimed"
@@ -190,19 +307,36 @@ const pe_mrope_row pe_mrope_rows[] = {
            SECTION, .change = move_sections, .by = -1),
     PE_ROW("mrope_image_axes",
            "patches of the image are in columns: height and width are exchanged", PE_MROPE_IMAGE,
-           .change = change_image, .from = {PE_TIME, PE_WIDTH, PE_HEIGHT}),
+           .change = change_images, .image = change_image, .from = {PE_TIME, PE_WIDTH, PE_HEIGHT}),
     PE_ROW("mrope_image_time",
            "the image's time runs with its rows: its axis has those of the height", PE_MROPE_IMAGE,
-           .change = change_image, .from = {PE_HEIGHT, PE_HEIGHT, PE_WIDTH}),
+           .change = change_images, .image = change_image,
+           .from = {PE_HEIGHT, PE_HEIGHT, PE_WIDTH}),
     PE_ROW("mrope_image_start",
            "the image is not moved behind the text: from row {b} on patches are shifted by -{a}",
-           PE_MROPE_IMAGE, .change = hold_image),
+           PE_MROPE_IMAGE, .change = change_images, .image = hold_image),
     PE_ROW("mrope_image_stride",
            "patches of rows {a} to {b}, the image, have a stride of 2: their merge was ignored",
-           "divide grid_thw by spatial_merge_size", .change = double_image),
+           "divide grid_thw by spatial_merge_size", .change = change_images, .image = double_image),
     PE_ROW("mrope_image_place",
            "rows {a} to {b}, the image, have one position: all patches are stuck", PE_MROPE_IMAGE,
-           .change = stay_in_image),
+           .change = change_images, .image = stay_in_image),
+    PE_ROW("mrope_image_columns",
+           "patches of the image are in the order of columns: they go down, not along rows",
+           PE_MROPE_IMAGE, .change = change_images, .image = turn_image),
+    PE_ROW("mrope_image_time", "all frames of the video have the time of the first",
+           "let the time of frames grow (tokens_per_second, second_per_grid_ts)",
+           .change = change_images, .image = change_times),
+    PE_ROW("mrope_image_time",
+           "frames of the video have other times: the first that differs is {a} behind its start, "
+           "not {b} (or its seconds were rounded)",
+           "take floor(frame * second_per_grid_ts * tokens_per_second)", .change = change_images,
+           .image = change_times, .by = 1),
+    PE_ROW("mrope_padding", "padding on the left is at {a}, not at {b}",
+           "give padding the claimed position, and mask it", .change = hold_padding),
+    PE_ROW("mrope_padding",
+           "padding on the left counts as text: all tokens behind it are shifted by {a}",
+           "count positions from the attention mask", .change = count_padding),
     PE_ROW("mrope_text_after",
            "text after the image, from row {a} on, begins anew at {b}: it restarts",
            PE_MROPE_BEHIND, .change = restart_after),

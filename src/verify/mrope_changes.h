@@ -14,8 +14,10 @@ typedef struct pe_mrope_axes {
     double *at;              /* [PE_AXES][tokens] the caller's */
     double section[PE_AXES]; /* pairs of each */
     bool interleaved;
-    double moved; /* of the last token: how far it is from the claimed position */
-    double a, b;  /* numbers of the sentence of the row that changed them */
+    double moved;      /* of the last token: how far it is from the claimed position */
+    const double *got; /* ids that were uploaded, [PE_AXES][tokens]; NULL: they are not known */
+    size_t padding;    /* tokens on the left that are claimed as such */
+    double a, b;       /* numbers of the sentence of the row that changed them */
 } pe_mrope_axes;
 
 /** Positions of an axis, [tokens]. */
@@ -30,6 +32,8 @@ typedef struct pe_mrope_row {
     pe_fault fault;
     /** False: it makes no sense here. */
     bool (*change)(const struct pe_mrope_row *of, pe_mrope_axes *x);
+    /** The same of one image, from token x->first to x->end. */
+    bool (*image)(const struct pe_mrope_row *of, pe_mrope_axes *x);
     unsigned char from[PE_AXES]; /* axes in the place of each */
     unsigned char axis;          /* which one is shifted */
     double by;                   /* positions, or pairs of the section of time */

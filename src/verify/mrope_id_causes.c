@@ -73,11 +73,15 @@ static pe_status try_text_after(const pe_numbers *plain, const pe_mrope_axes *x,
 /* All that is known: where ids begin to differ, and by how much. */
 static pe_status tell_difference(const pe_numbers *plain, const pe_mrope_axes *x, pe_problem *why)
 {
-    static const pe_fault other = {
-        "mrope_ids_other",
-        "position ids of the image or of text after it are others: from token {a} on the first "
-        "one differs by {b}, see measured.differences",
-        .remedy = PE_MROPE_IMAGE "; " PE_MROPE_BEHIND};
+    static const pe_fault others[] = {
+        {"mrope_ids_other",
+         "position ids before any image are others: the first that differs is that of token {a}, "
+         "by {b}, see measured.differences",
+         .remedy = "check padding on the left and where text begins"},
+        {"mrope_ids_other",
+         "position ids of the image or of text after it are others: from token {a} on the first "
+         "one differs by {b}, see measured.differences",
+         .remedy = PE_MROPE_IMAGE "; " PE_MROPE_BEHIND}};
     size_t t = 0;
     double off[PE_AXES] = {0};
     while (t < x->tokens && off[0] == 0 && off[1] == 0 && off[2] == 0) {
@@ -87,7 +91,8 @@ static pe_status tell_difference(const pe_numbers *plain, const pe_mrope_axes *x
     }
     pe_numbers_list(plain, "differences", off, PE_AXES);
     const double by = off[0] != 0 ? off[0] : off[1] != 0 ? off[1] : off[2];
-    const pe_told told = {&other, other.rule, (double)t - 1, by, .fitted = true, .exact = true};
+    const pe_fault *other = &others[t > x->first];
+    const pe_told told = {other, other->rule, (double)t - 1, by, .fitted = true, .exact = true};
     return by == 0 ? PE_OK
                    : pe_findings_tell(plain->search->report, plain->claim, &told, why,
                                       "read off the first token that differs");
@@ -97,7 +102,11 @@ pe_status pe_mrope_id_causes_find(const pe_numbers *plain, pe_problem *why)
 {
     pe_status status = PE_OK;
     double *ids = malloc((2 * plain->elements + 1) * sizeof *ids);
-    pe_mrope_axes x = {.tokens = plain->elements / PE_AXES, .at = ids};
+    const pe_value *padding = pe_values_find(&plain->claim->values, "left_padding");
+    pe_mrope_axes x = {.tokens = plain->elements / PE_AXES,
+                       .at = ids,
+                       .got = plain->got,
+                       .padding = padding != NULL ? (size_t)padding->integer : 0};
     if (ids == NULL)
         return pe_fail_memory(why);
     memcpy(ids, plain->claimed, plain->elements * sizeof *ids);
