@@ -508,6 +508,8 @@ static void tell(const indices *x)
 pe_status pe_bucket_causes_find(const pe_numbers *plain, pe_problem *why)
 {
     const pe_values *values = &plain->claim->values;
+    if (!pe_values_present(values, "key_length")) /* distances are listed */
+        return PE_OK;
     const size_t keys = (size_t)pe_values_int(values, "key_length");
     const size_t queries = plain->elements / keys;
     indices x = {.of = plain,
