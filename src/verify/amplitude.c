@@ -164,19 +164,24 @@ static const row *find_row(const sizes *of, double times, double near)
     return &measured;
 }
 
+static bool differs(const pe_search *s, double is, double claimed)
+{
+    return s->whole->elements >= FEWEST && claimed > 0 && is > 0 &&
+           fabs(is / claimed - 1) > DIFFERS + 4 * slack(s);
+}
+
 bool pe_amplitude_differs(const pe_search *s)
 {
     const pe_reading *r = &s->measured->reading;
-    return s->whole->elements >= FEWEST && r->claimed_amplitude > 0 && r->amplitude > 0 &&
-           fabs(r->amplitude / r->claimed_amplitude - 1) > DIFFERS + 4 * slack(s);
+    return differs(s, r->amplitude, r->claimed_amplitude);
 }
 
-/* Give the guess the amplitude that was measured. */
-static void apply(const pe_search *s, pe_guess *guess)
+bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double claimed)
 {
-    const pe_reading *r = &s->measured->reading;
-    const double times = r->amplitude / r->claimed_amplitude;
-    const sizes of = {width_of(s), r->claimed_amplitude, real_or_nowhere(s, "factor"),
+    if (!differs(s, is, claimed) || guess->n_faults == PE_FAULTS_MAX)
+        return false;
+    const double times = is / claimed;
+    const sizes of = {width_of(s), claimed, real_or_nowhere(s, "factor"),
                       real_or_nowhere(s, "original_max_position_embeddings")};
     const row *named = find_row(&of, times, slack(s));
     guess->distortion.gain = named->of != NULL ? named->of(&of) : times;
@@ -185,6 +190,7 @@ static void apply(const pe_search *s, pe_guess *guess)
     guess->fitted |= named->of == NULL;
     pe_guess_say(guess, &named->fault, named->fault.remedy);
     pe_guess_format(guess, named->fault.rule, guess->distortion.gain, of.width);
+    return true;
 }
 
 static const pe_attempt alone[] = {
@@ -200,10 +206,10 @@ static const pe_attempt behind[] = {
 
 static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list, pe_problem *why)
 {
-    if (guess->n_faults == PE_FAULTS_MAX)
-        return PE_OK;
-    apply(s, guess);
-    return pe_attempts_in_order(s, guess, list, why);
+    const pe_reading *r = &s->measured->reading;
+    return pe_amplitude_set(s, guess, r->amplitude, r->claimed_amplitude)
+               ? pe_attempts_in_order(s, guess, list, why)
+               : PE_OK;
 }
 
 pe_status pe_amplitude_alone(pe_search *s, pe_guess *guess, pe_problem *why)

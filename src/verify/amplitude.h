@@ -8,6 +8,11 @@
 /** Does the reading show another amplitude than the claimed one? The two others want that. */
 bool pe_amplitude_differs(const pe_search *s);
 
+/** Give the guess an amplitude that was measured where another is claimed. False: they are the same,
+ * or there is no room for a fault. */
+bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double measured,
+                      double claimed) PE_MUST_CHECK;
+
 /** The guess with the measured amplitude, some rows or columns left out; the square root of a width
  * and its like by their names. */
 pe_try pe_amplitude_alone;

@@ -103,17 +103,18 @@ static void set_sections(pe_guess *guess, const pe_mrope_axes *x)
 }
 
 /* With the positions and sections of a row. */
-static pe_status try_axes(pe_search *s, const pe_mrope_axes *x, pe_guess *guess, pe_problem *why)
+static pe_status try_axes(pe_search *s, const pe_mrope_axes *x, pe_guess *guess, pe_try *next,
+                          pe_problem *why)
 {
     const pe_status status = pe_axis_positions_set(guess, x->at, PE_AXES * x->tokens, why);
     if (status != PE_OK) /* a position beyond the bounds: no such guess */
         return pe_status_is_ours(status) ? status : PE_OK;
     set_sections(guess, x);
-    return pe_attempts_try(s, guess, why);
+    return next(s, guess, why);
 }
 
 static pe_status try_row(pe_search *s, const pe_guess *claim, const pe_mrope_axes *claimed,
-                         const pe_mrope_row *by, pe_problem *why)
+                         const pe_mrope_row *by, pe_try *next, pe_problem *why)
 {
     pe_mrope_axes x = *claimed;
     pe_guess guess;
@@ -127,7 +128,7 @@ static pe_status try_row(pe_search *s, const pe_guess *claim, const pe_mrope_axe
         if (status == PE_OK) {
             pe_guess_say(&guess, &by->fault, by->fault.remedy);
             pe_guess_format(&guess, by->fault.rule, x.a, x.b);
-            status = try_axes(s, &x, &guess, why);
+            status = try_axes(s, &x, &guess, next, why);
             pe_guess_free(&guess);
         }
     }
@@ -135,17 +136,24 @@ static pe_status try_row(pe_search *s, const pe_guess *claim, const pe_mrope_axe
     return status;
 }
 
-static pe_status try_rows(pe_search *s, pe_guess *guess, pe_problem *why)
+pe_status pe_mrope_causes_each(pe_search *s, pe_guess *guess, pe_try *next, pe_problem *why)
 {
     pe_mrope_axes claimed;
     const pe_comparison of = {s->whole, guess, &s->work};
+    if (!has_axes(&of) || guess->n_faults == PE_FAULTS_MAX)
+        return PE_OK;
     pe_status status = make_axes(&of, &claimed, why);
     if (status == PE_OK)
         status = read_shift(&of, &claimed, why);
     for (size_t r = 0; r < pe_mrope_rows_n && status == PE_OK && !pe_attempts_spent(s); r++)
-        status = try_row(s, guess, &claimed, &pe_mrope_rows[r], why);
+        status = try_row(s, guess, &claimed, &pe_mrope_rows[r], next, why);
     free(claimed.at);
     return status;
+}
+
+static pe_status try_rows(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_mrope_causes_each(s, guess, pe_attempts_try, why);
 }
 
 /* ---- which axis a pair follows ---- */

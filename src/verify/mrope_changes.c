@@ -82,6 +82,16 @@ static bool move_sections(const pe_mrope_row *of, pe_mrope_axes *x)
     return x->section[PE_TIME] > 0 && x->section[PE_WIDTH] > 0;
 }
 
+static bool order_sections(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    const double was[] = {x->section[PE_TIME], x->section[PE_HEIGHT], x->section[PE_WIDTH]};
+    for (size_t a = 0; a < PE_AXES; a++)
+        x->section[a] = was[of->from[a]];
+    x->a = x->section[PE_TIME];
+    x->b = x->section[PE_HEIGHT];
+    return true;
+}
+
 static void add(pe_mrope_axes *x, size_t first, size_t end, double plus)
 {
     for (size_t a = 0; a < PE_AXES; a++)
@@ -184,6 +194,12 @@ const pe_mrope_row pe_mrope_rows[] = {
     PE_ROW("mrope_sections",
            "sections were equal thirds: {a} pairs of time, {b} of height and width", SECTION,
            .change = take_thirds),
+    PE_ROW("mrope_sections",
+           "sizes of sections are in another order: {a} pairs of time, {b} of height", SECTION,
+           .change = order_sections, .from = {PE_HEIGHT, PE_WIDTH, PE_TIME}),
+    PE_ROW("mrope_sections",
+           "sizes of sections are in another order: {a} pairs of time, {b} of height", SECTION,
+           .change = order_sections, .from = {PE_WIDTH, PE_TIME, PE_HEIGHT}),
     PE_ROW("mrope_sections", "sections begin one pair later: that of time has one pair more",
            SECTION, .change = move_sections, .by = 1),
     PE_ROW("mrope_sections", "sections begin one pair earlier: that of time has one pair less",
