@@ -128,7 +128,8 @@ static const row rows[] = {
     ROW("amplitude", TIMES ": 1/0.8, as dropout of 0.2 scales what it keeps", PLAIN, kept_of_five),
 };
 
-static const row measured = ROW("amplitude", TIMES, PLAIN, NULL);
+static const row measured = {
+    .fault = {.name = "amplitude", .rule = TIMES, .remedy = PLAIN, .fitted = true}};
 
 /* The length of a vector that is encoded. */
 static double width_of(const pe_search *s)
@@ -176,20 +177,29 @@ bool pe_amplitude_differs(const pe_search *s)
     return differs(s, r->amplitude, r->claimed_amplitude);
 }
 
-bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double claimed)
+bool pe_amplitude_read(const pe_search *s, double is, double claimed, pe_amplitude *out)
 {
-    if (!differs(s, is, claimed) || guess->n_faults == PE_FAULTS_MAX)
+    if (!differs(s, is, claimed))
         return false;
     const double times = is / claimed;
     const sizes of = {width_of(s), claimed, real_or_nowhere(s, "factor"),
                       real_or_nowhere(s, "original_max_position_embeddings")};
     const row *named = find_row(&of, times, slack(s));
-    guess->distortion.gain = named->of != NULL ? named->of(&of) : times;
+    *out = (pe_amplitude){&named->fault, named->of != NULL ? named->of(&of) : times, of.width};
+    return true;
+}
+
+bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double claimed)
+{
+    pe_amplitude read;
+    if (guess->n_faults == PE_FAULTS_MAX || !pe_amplitude_read(s, is, claimed, &read))
+        return false;
+    guess->distortion.gain = read.times;
     guess->distortion.gain_error = slack(s);
     guess->distortion.values_inexact = true;
-    guess->fitted |= named->of == NULL;
-    pe_guess_say(guess, &named->fault, named->fault.remedy);
-    pe_guess_format(guess, named->fault.rule, guess->distortion.gain, of.width);
+    guess->fitted |= read.fault->fitted;
+    pe_guess_say(guess, read.fault, read.fault->remedy);
+    pe_guess_format(guess, read.fault->rule, read.times, read.width);
     return true;
 }
 

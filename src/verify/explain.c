@@ -85,8 +85,9 @@ static pe_status read_all(const pe_numbers *plain, pe_problem *why)
     pe_status status = PE_OK;
     const char *name = plain->view->claim->resource->name;
     for (size_t r = 0; r < PE_LEN(readers) && status == PE_OK; r++)
-        if (readers[r].resource == NULL ? plain->view->n_tensors == 1
-                                        : strcmp(readers[r].resource, name) == 0)
+        if ((!plain->mostly || readers[r].read == pe_wave_causes_find) &&
+            (readers[r].resource == NULL ? plain->view->n_tensors == 1
+                                         : strcmp(readers[r].resource, name) == 0))
             status = readers[r].read(plain, why);
     return status;
 }
@@ -104,7 +105,7 @@ static bool are_asked(const pe_search *s)
                                        strcmp(s->view->claim->resource->encoding, "alibi") == 0);
 }
 
-pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
+static pe_status explain(pe_search *s, pe_guess *guess, bool mostly, pe_problem *why)
 {
     double *claimed;
     const pe_upload_view *view = s->view;
@@ -118,9 +119,20 @@ pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
                               .elements = view->elements,
                               .roundoff = whole ? 0 : pe_upload_view_roundoff(view),
                               .search = s,
-                              .asked = are_asked(s)};
+                              .asked = are_asked(s),
+                              .mostly = mostly};
     if (status == PE_OK && claimed != NULL && !pe_attempts_given_up(s))
         status = read_all(&plain, why);
     free(claimed);
     return status;
+}
+
+pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return explain(s, guess, false, why);
+}
+
+pe_status pe_explain_most(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return explain(s, guess, true, why);
 }

@@ -10,6 +10,9 @@
 #define ANGLE_ERROR (24 * 0x1p-24)
 #define WAVE_ERROR  (4 * 0x1p-24)
 
+/* Relative, of an amplitude that was measured. */
+#define GAIN_ERROR 0x1p-22
+
 /* A sine or cosine, in units of work. */
 #define WAVE_WORK 4
 
@@ -66,9 +69,10 @@ static place place_of(const pe_wave_change *c, size_t e)
 /* ---- numbers ---- */
 
 /* Where a row's patch is, counted along the lines of its frame. */
-static double raster(const pe_wave_table *t, size_t row)
+static double raster(const pe_wave_change *c, size_t row)
 {
-    const size_t m = t->merge, blocks = t->width / m, patch = row % (t->height * t->width);
+    const pe_wave_table *t = c->of;
+    const size_t m = c->merge, blocks = t->width / m, patch = row % (t->height * t->width);
     const size_t within = patch % (m * m), block = patch / (m * m);
     const size_t line = block / blocks * m + within / m, column = block % blocks * m + within % m;
     return (double)(line * t->width + column);
@@ -80,7 +84,7 @@ double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
     if (c->late && row == 0)
         return 0;
     const size_t at = c->backward ? t->rows - 1 - row : row - (c->late ? 1 : 0);
-    const double line = c->by_columns ? (double)t->height : c->width, r = raster(t, at);
+    const double line = c->by_columns ? (double)t->height : c->width, r = raster(c, at);
     const bool across = (c->only < PE_GRID_AXES ? c->only
                          : c->exchanged         ? (axis == PE_ACROSS ? PE_DOWN : PE_ACROSS)
                                                 : axis) == PE_ACROSS;
@@ -115,29 +119,45 @@ double pe_wave_number(const pe_wave_change *c, size_t e, double *error)
         return pe_wave_coordinate(c, at.row, at.pair);
     const size_t axis = c->of->axis[at.pair];
     const double w = c->of->frequency[at.pair], unit = c->of->tensors ? 1 : c->of->unit[axis];
-    const double x = c->power == 1 ? w : unit * pow(w / unit, c->power);
+    const double v = c->power == 1 ? w : unit * pow(w / unit, c->power);
     const double made = pe_wave_coordinate(c, at.row, axis) *
-                        (c->frequencies == NULL ? x : pe_grain_round(c->frequencies, x));
+                        (c->frequencies == NULL ? v : pe_grain_round(c->frequencies, v));
     *error = ANGLE_ERROR * fabs(made);
     const double angle = keep(c->angles, made, error);
     *error += WAVE_ERROR;
     if (at.wave == ANGLE)
         return angle;
     const double sign = at.wave == SINE && c->sine_negative ? -1 : 1;
-    return sign * keep(c->waves, at.wave == SINE ? sin(angle) : cos(angle), error);
+    const double x = sign * keep(c->waves, at.wave == SINE ? sin(angle) : cos(angle), error);
+    *error = c->gain * (*error + (c->gain != 1 ? GAIN_ERROR : 0));
+    return c->gain * x;
+}
+
+static bool is_at(const pe_wave_change *c, const double *numbers, double roundoff, size_t e)
+{
+    double error;
+    const double x = pe_wave_number(c, e, &error);
+    return fabs(numbers[e] - x) <= error + (2 * roundoff + 0x1p-40) * fmax(fabs(x), 1);
 }
 
 bool pe_wave_follows(const pe_wave_change *c, const double *numbers, double roundoff)
 {
-    double error;
     size_t e = c->of->of->elements; /* the last rows tell most */
-    bool same = true;
-    while (e > 0 && same) {
-        const double x = pe_wave_number(c, --e, &error);
-        same = fabs(numbers[e] - x) <= error + (2 * roundoff + 0x1p-40) * fmax(fabs(x), 1);
-    }
+    while (e > 0 && is_at(c, numbers, roundoff, e - 1))
+        e--;
     pe_numbers_spend(c->of->of, WAVE_WORK * (c->of->of->elements - e));
-    return same;
+    return e == 0;
+}
+
+bool pe_wave_mostly_follows(const pe_wave_change *c, const double *numbers, double roundoff)
+{
+    enum { MOST = 64 };
+    const size_t all = c->of->of->elements, stride = (all / MOST) | 1;
+    size_t n = 0, at = 0;
+    for (size_t e = 0; e < all; e += stride, n++)
+        at += is_at(c, numbers, roundoff, e);
+    pe_numbers_spend(c->of->of, WAVE_WORK * n);
+    return 4 * at > 3 * n;
 }
 
 /* ---- the claim as a table ---- */
@@ -147,6 +167,8 @@ pe_wave_change pe_wave_claimed(const pe_wave_table *t)
     return (pe_wave_change){.of = t,
                             .times = 1,
                             .power = 1,
+                            .gain = 1,
+                            .merge = t->merge,
                             .clamp = HUGE_VAL,
                             .along = {1, 1},
                             .held = nan(""),
@@ -156,31 +178,49 @@ pe_wave_change pe_wave_claimed(const pe_wave_table *t)
                             .only = PE_GRID_AXES};
 }
 
-pe_wave_sample pe_wave_sample_at(const pe_wave_table *t, const double *numbers, size_t row,
-                                 size_t pair)
+/* Sine and cosine of a pair of a row. */
+typedef struct sample {
+    double sine, cosine;
+} sample;
+
+static sample sample_in_row(const pe_wave_change *c, const double *row, size_t pair)
 {
+    const pe_wave_table *t = c->of;
+    const size_t half = t->pairs / t->blocks, at = pair % half;
+    const double *block = row + pair / half * 2 * half;
+    const size_t first = c->interleaved ? 2 * at : at;
+    const size_t second = c->interleaved ? first + 1 : at + half;
+    return (sample){block[first], block[second]};
+}
+
+static size_t column_of(const pe_wave_change *c, size_t pair)
+{
+    const size_t half = c->of->pairs / 2;
+    return c->mixed ? pair % half * 2 + pair / half : pair;
+}
+
+static sample sample_at(const pe_wave_change *c, const double *numbers, size_t row, size_t pair)
+{
+    const pe_wave_table *t = c->of;
     const pe_upload_view *view = t->of->view;
-    if (!t->tensors) {
-        const size_t half = t->pairs / t->blocks;
-        const double *block = numbers + row * 2 * t->pairs + pair / half * 2 * half;
-        const size_t at = pair % half, first = t->interleaved ? 2 * at : at;
-        const size_t second = t->interleaved ? first + 1 : at + half;
-        return t->cosine_first ? (pe_wave_sample){block[second], block[first]}
-                               : (pe_wave_sample){block[first], block[second]};
-    }
-    pe_wave_sample out = {0, 1};
-    for (size_t u = 0; u < view->n_tensors; u++) {
+    sample out = {0, 1};
+    if (!t->tensors)
+        out = sample_in_row(c, numbers + row * 2 * t->pairs, pair);
+    for (size_t u = 0; u < view->n_tensors && t->tensors; u++) {
         const wave is = wave_of(view->claim->uploads[u].name);
-        const double x = numbers[view->tensor_at[u] + row * t->pairs + pair];
         if (is < ANGLE)
-            *(is == SINE ? &out.sine : &out.cosine) = x;
+            *(is == SINE ? &out.sine : &out.cosine) =
+                numbers[view->tensor_at[u] + row * t->pairs + column_of(c, pair)];
     }
+    out = c->cosine_first ? (sample){out.cosine, out.sine} : out;
+    out.sine = c->sine_negative ? -out.sine : out.sine;
     return out;
 }
 
 /* Of an upload of one tensor the angle itself; NAN: the upload has both waves. */
-static double lone_angle(const pe_wave_table *t, const double *numbers, size_t row, size_t pair)
+static double lone_angle(const pe_wave_change *c, const double *numbers, size_t row, size_t pair)
 {
+    const pe_wave_table *t = c->of;
     const pe_upload_view *view = t->of->view;
     wave has = PLACE;
     double x = 0;
@@ -191,34 +231,56 @@ static double lone_angle(const pe_wave_table *t, const double *numbers, size_t r
         if (has != PLACE && is != ANGLE)
             return nan("");
         has = is;
-        x = numbers[view->tensor_at[u] + row * t->pairs + pair];
+        x = numbers[view->tensor_at[u] + row * t->pairs + column_of(c, pair)];
     }
     return has == ANGLE ? x : has == SINE ? asin(x) : has == COSINE ? acos(x) : nan("");
 }
 
-double pe_wave_start(const pe_wave_table *t, size_t pair)
+double pe_wave_start(const pe_wave_change *c, size_t pair)
 {
-    const double alone = lone_angle(t, t->of->got, 0, pair);
-    const pe_wave_sample at = pe_wave_sample_at(t, t->of->got, 0, pair);
+    const double alone = lone_angle(c, c->of->of->got, 0, pair);
+    const sample at = sample_at(c, c->of->of->got, 0, pair);
     return isnan(alone) ? atan2(at.sine, at.cosine) : alone;
 }
 
-double pe_wave_turn(const pe_wave_table *t, const double *numbers, size_t row, size_t pair)
+double pe_wave_turn(const pe_wave_change *c, const double *numbers, size_t row, size_t pair)
 {
-    const double alone = lone_angle(t, numbers, row, pair) - lone_angle(t, numbers, 0, pair);
+    const double alone = lone_angle(c, numbers, row, pair) - lone_angle(c, numbers, 0, pair);
     if (!isnan(alone))
         return alone;
-    const pe_wave_sample a = pe_wave_sample_at(t, numbers, 0, pair),
-                         b = pe_wave_sample_at(t, numbers, row, pair);
+    const sample a = sample_at(c, numbers, 0, pair), b = sample_at(c, numbers, row, pair);
     return atan2(b.sine * a.cosine - b.cosine * a.sine, b.cosine * a.cosine + b.sine * a.sine);
+}
+
+double pe_wave_step(const pe_wave_change *c, size_t pair)
+{
+    const size_t axis = c->of->axis[pair];
+    const double from = pe_wave_coordinate(c, 0, axis);
+    size_t row = 1;
+    while (row < c->of->rows && pe_wave_coordinate(c, row, axis) == from)
+        row++;
+    return row < c->of->rows ? pe_wave_turn(c, c->of->of->got, row, pair) /
+                                   (pe_wave_coordinate(c, row, axis) - from)
+                             : nan("");
+}
+
+double pe_wave_amplitude(const pe_wave_table *t)
+{
+    double most = 0;
+    const pe_wave_change claimed = pe_wave_claimed(t);
+    for (size_t e = 0; e < t->of->elements; e++)
+        if (place_of(&claimed, e).wave < ANGLE)
+            most = fmax(most, fabs(t->of->got[e]));
+    return most;
 }
 
 /* Frequencies are read off the claimed numbers, and hold where they give all of them again. */
 static void read_frequencies(pe_wave_table *t)
 {
+    const pe_wave_change c = pe_wave_claimed(t);
     for (size_t i = 0; i < t->pairs; i++) {
-        const double across = t->width > 1 ? pe_wave_turn(t, t->of->claimed, 1, i) : 0;
-        const double down = t->height > 1 ? pe_wave_turn(t, t->of->claimed, t->below, i) : 0;
+        const double across = t->width > 1 ? pe_wave_turn(&c, t->of->claimed, 1, i) : 0;
+        const double down = t->height > 1 ? pe_wave_turn(&c, t->of->claimed, t->below, i) : 0;
         t->axis[i] = fabs(across) >= fabs(down) ? (size_t)PE_ACROSS : (size_t)PE_DOWN;
         t->frequency[i] = fabs(t->axis[i] == PE_ACROSS ? across : down);
     }

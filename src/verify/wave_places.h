@@ -31,6 +31,8 @@ typedef struct pe_wave_change {
     double held;                       /* the coordinate of all rows; NAN: each has its own */
     /* types that they were rounded to; or NULL */
     const pe_grain *coordinates, *frequencies, *angles, *waves;
+    double gain;                        /* what all waves are multiplied by */
+    size_t merge;                       /* as that of the table */
     double width;                       /* of a line, in which rows are counted */
     bool by_columns, backward;          /* rows go down first; from the last to the first */
     bool mirrored, upside_down;         /* lines run from right to left, from below */
@@ -57,16 +59,16 @@ double pe_wave_number(const pe_wave_change *c, size_t e, double *error);
 /** Are all numbers those of the changed table? */
 bool pe_wave_follows(const pe_wave_change *c, const double *numbers, double roundoff);
 
-/** Sine and cosine of a pair of a row. */
-typedef struct pe_wave_sample {
-    double sine, cosine;
-} pe_wave_sample;
+/** Do most of them seem to be? */
+bool pe_wave_mostly_follows(const pe_wave_change *c, const double *numbers, double roundoff);
 
-pe_wave_sample pe_wave_sample_at(const pe_wave_table *t, const double *numbers, size_t row,
-                                 size_t pair);
-/** By how much a pair turns from row 0 to another. */
-double pe_wave_turn(const pe_wave_table *t, const double *numbers, size_t row, size_t pair);
+/** By how much the uploaded pair turns for each step of its coordinate. NAN: it has no steps. */
+double pe_wave_step(const pe_wave_change *c, size_t pair);
+/** By how much a pair turns from row 0 to another, of these numbers. */
+double pe_wave_turn(const pe_wave_change *c, const double *numbers, size_t row, size_t pair);
 /** The uploaded angle of a pair in row 0. */
-double pe_wave_start(const pe_wave_table *t, size_t pair);
+double pe_wave_start(const pe_wave_change *c, size_t pair);
+/** The largest of all uploaded waves: their amplitude, for slow pairs hardly turn. */
+double pe_wave_amplitude(const pe_wave_table *t);
 
 #endif
