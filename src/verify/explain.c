@@ -21,6 +21,8 @@ static const struct reader {
     pe_status (*read)(const pe_numbers *plain, pe_problem *why);
 } readers[] = {
     {NULL, pe_scale_causes_find},
+    {"rope/scaled-base", pe_scale_causes_find},
+    {"rope/frequencies", pe_scale_causes_find},
     {"alibi/bias", pe_bias_causes_find},
     {"alibi/slopes", pe_bias_causes_find},
     {"t5/buckets", pe_bucket_causes_find},

@@ -238,6 +238,29 @@ static double read_power(const pe_wave_change *c)
     return log(fabs(pe_wave_step(c, best)) / unit) / log(t->frequency[best] / unit);
 }
 
+/* The greatest wavelength is another power of the least one. */
+static bool set_timescale(const row *of, pe_wave_change *c)
+{
+    const pe_values *values = &c->of->of->claim->values;
+    (void)of;
+    if (!pe_values_present(values, "max_timescale"))
+        return false;
+    const double least = pe_values_real(values, "min_timescale");
+    c->b = pe_values_real(values, "max_timescale");
+    const double read = least * pow(c->b / least, read_power(c) / c->power);
+    const double digits = pow(10, floor(log10(read)) - 1);
+    c->a = round(read / digits) * digits;
+    c->power *= log(c->a / least) / log(c->b / least);
+    return isfinite(c->power) && c->power > 0 && c->a != c->b;
+}
+
+static bool set_flat(const row *of, pe_wave_change *c)
+{
+    (void)of;
+    c->flat = true;
+    return !c->of->tensors && c->of->blocks == 2 && c->of->pairs > 2;
+}
+
 static bool set_root(const row *of, pe_wave_change *c)
 {
     c->power *= of->value;
@@ -356,6 +379,10 @@ static const row rows[] = {
            "rows are the numbers of patches, counted one after the other (a flat index): they were "
            "not divided by the width",
            "divide the number of a patch by the width", .make = count_rows, .value = 2),
+    PE_ROW("one_axis",
+           "the encoding is that of a sequence (1-D): one ladder of frequencies over all columns "
+           "counts the patches",
+           "give each axis its own half of the columns", .make = set_flat),
     PE_ROW("axis_missing", "columns are missing: their coordinate is 0 in all patches",
            "give each axis its own coordinate", .make = drop_axis, .value = PE_ACROSS),
     PE_ROW("axis_missing", "rows are missing: their coordinate is 0 in all patches",
@@ -457,6 +484,7 @@ static const row rows[] = {
            ROUND(FLOAT16, 3)),
     PE_ROW("float16_arithmetic", "frequencies, angles and waves were all computed in float16", WIDE,
            ROUND(FLOAT16, 7)),
+    PE_ROW("max_timescale", "max_timescale was {a}, not {b}", LADDER, .make = set_timescale),
     PE_ROW("base_other", "the base of the frequencies (theta) was {a}, not {b}", LADDER,
            .make = set_base),
 };

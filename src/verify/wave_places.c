@@ -16,7 +16,7 @@
 /* A sine or cosine, in units of work. */
 #define WAVE_WORK 4
 
-typedef enum wave { SINE, COSINE, ANGLE, PLACE } wave;
+typedef enum wave { SINE, COSINE, ANGLE, PLACE, ZERO } wave;
 
 /* Where an element belongs. */
 typedef struct place {
@@ -30,11 +30,14 @@ typedef struct place {
 static place place_in_row(const pe_wave_change *c, size_t row, size_t column)
 {
     const pe_wave_table *t = c->of;
-    const size_t each = 2 * t->pairs / t->blocks, half = each / 2, at = column % each;
+    const size_t each = 2 * t->pairs / (c->flat ? 1 : t->blocks), half = each / 2;
+    const size_t at = column % each;
     const bool second = c->interleaved ? at % 2 != 0 : at >= half;
     return (place){.row = row,
                    .pair = column / each * half + (c->interleaved ? at / 2 : at % half),
-                   .wave = second != c->cosine_first ? COSINE : SINE};
+                   .wave = column >= 2 * t->pairs      ? ZERO
+                           : second != c->cosine_first ? COSINE
+                                                       : SINE};
 }
 
 static wave wave_of(const char *name)
@@ -50,7 +53,7 @@ static place place_of(const pe_wave_change *c, size_t e)
     const pe_wave_table *t = c->of;
     const pe_upload_view *view = t->of->view;
     if (!t->tensors)
-        return place_in_row(c, e / (2 * t->pairs), e % (2 * t->pairs));
+        return place_in_row(c, e / t->columns, e % t->columns);
     const size_t u = pe_upload_view_tensor(view, e);
     e -= view->tensor_at[u];
     const wave is = wave_of(view->claim->uploads[u].name);
@@ -68,14 +71,15 @@ static place place_of(const pe_wave_change *c, size_t e)
 
 /* ---- numbers ---- */
 
-/* Where a row's patch is, counted along the lines of its frame. */
-static double raster(const pe_wave_change *c, size_t row)
+/* Where a row's patch is, in lines of so many patches of its frame. */
+static void find_patch(const pe_wave_change *c, size_t row, size_t width, size_t *line,
+                       size_t *column)
 {
-    const pe_wave_table *t = c->of;
-    const size_t m = c->merge, blocks = t->width / m, patch = row % (t->height * t->width);
+    const size_t m = width % c->merge == 0 ? c->merge : 1, blocks = width / m;
+    const size_t patch = row % (c->of->height * c->of->width);
     const size_t within = patch % (m * m), block = patch / (m * m);
-    const size_t line = block / blocks * m + within / m, column = block % blocks * m + within % m;
-    return (double)(line * t->width + column);
+    *line = block / blocks * m + within / m;
+    *column = block % blocks * m + within % m;
 }
 
 double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
@@ -84,17 +88,18 @@ double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
     if (c->late && row == 0)
         return 0;
     const size_t at = c->backward ? t->rows - 1 - row : row - (c->late ? 1 : 0);
-    const double line = c->by_columns ? (double)t->height : c->width, r = raster(c, at);
+    const double line = c->by_columns ? (double)t->height : c->width;
+    size_t at_line, at_row;
+    find_patch(c, at, (size_t)line, &at_row, &at_line);
     const bool across = (c->only < PE_GRID_AXES ? c->only
                          : c->exchanged         ? (axis == PE_ACROSS ? PE_DOWN : PE_ACROSS)
                                                 : axis) == PE_ACROSS;
-    const double at_line = fmod(r, line), at_row = floor(r / line);
-    const double along = c->mirrored ? line - 1 - at_line : at_line;
-    const double lines =
-        c->upside_down ? (double)(t->height * t->width) / line - 1 - at_row : at_row;
-    const double steps = (c->running >> axis & 1) != 0 ? (double)at
-                         : across != c->by_columns     ? along
-                                                       : lines;
+    const double along = c->mirrored ? line - 1 - (double)at_line : (double)at_line;
+    const double lines = c->upside_down ? (double)(t->height * t->width) / line - 1 - (double)at_row
+                                        : (double)at_row;
+    const double steps = c->flat || (c->running >> axis & 1) != 0 ? (double)at
+                         : across != c->by_columns                ? along
+                                                                  : lines;
     double x = (t->first + (t->forward ? steps : -steps) + c->shift) * c->times * c->along[axis];
     x = isnan(c->held) ? x : c->held;
     x = c->coordinates == NULL ? x : pe_grain_round(c->coordinates, x);
@@ -111,14 +116,23 @@ static double keep(const pe_grain *grain, double x, double *error)
     return pe_grain_round(grain, x);
 }
 
+/* Exponents of one ladder grow half as fast as those of a ladder for each axis. */
+static double frequency_of(const pe_wave_change *c, size_t pair)
+{
+    const double *w = c->of->frequency;
+    return c->flat ? w[0] * pow(w[1] / w[0], (double)pair / (double)c->of->blocks) : w[pair];
+}
+
 double pe_wave_number(const pe_wave_change *c, size_t e, double *error)
 {
     const place at = place_of(c, e);
     *error = 0;
     if (at.wave == PLACE)
         return pe_wave_coordinate(c, at.row, at.pair);
+    if (at.wave == ZERO)
+        return 0;
     const size_t axis = c->of->axis[at.pair];
-    const double w = c->of->frequency[at.pair], unit = c->of->tensors ? 1 : c->of->unit[axis];
+    const double w = frequency_of(c, at.pair), unit = c->of->tensors ? 1 : c->of->unit[axis];
     const double v = c->power == 1 ? w : unit * pow(w / unit, c->power);
     const double made = pe_wave_coordinate(c, at.row, axis) *
                         (c->frequencies == NULL ? v : pe_grain_round(c->frequencies, v));
@@ -205,7 +219,7 @@ static sample sample_at(const pe_wave_change *c, const double *numbers, size_t r
     const pe_upload_view *view = t->of->view;
     sample out = {0, 1};
     if (!t->tensors)
-        out = sample_in_row(c, numbers + row * 2 * t->pairs, pair);
+        out = sample_in_row(c, numbers + row * t->columns, pair);
     for (size_t u = 0; u < view->n_tensors && t->tensors; u++) {
         const wave is = wave_of(view->claim->uploads[u].name);
         if (is < ANGLE)
@@ -295,17 +309,19 @@ static void read_angles(pe_wave_table *t, const pe_plan *plan)
         k++;
     if (k == plan->n_tensors || plan->tensors[k].unit != t->pairs)
         return;
-    double *row = calloc(t->pairs, sizeof *row);
-    for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES && row != NULL; axis++) {
+    double *row = calloc(2 * t->pairs, sizeof *row), *from = row + t->pairs;
+    const pe_region first = pe_plan_units(plan, k, 0, 1);
+    const bool filled = row != NULL && plan->fill(plan, &first, from, &why) == PE_OK;
+    for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES && filled; axis++) {
         const size_t next = axis == PE_ACROSS ? 1 : t->below;
         const pe_region region = pe_plan_units(plan, k, next, 1);
         if ((axis == PE_ACROSS ? t->width : t->height) < 2 ||
             plan->fill(plan, &region, row, &why) != PE_OK)
             continue;
         for (size_t i = 0; i < t->pairs; i++)
-            if (row[i] != 0) {
+            if (row[i] != from[i]) {
                 t->axis[i] = axis;
-                t->frequency[i] = fabs(row[i]);
+                t->frequency[i] = fabs(row[i] - from[i]);
             }
     }
     free(row);
@@ -382,6 +398,7 @@ static bool set_shape(pe_wave_table *t)
     t->tensors = strcmp(view->claim->resource->name, "rope/grid") == 0;
     t->forward = strcmp(view->claim->resource->name, "sinusoidal/relative") != 0;
     t->blocks = grid && !t->tensors ? 2 : 1;
+    t->columns = columns;
     t->pairs = t->tensors ? columns : columns / 2;
     t->rows = view->claim->uploads[main].array.elements / columns;
     t->width = grid ? (size_t)number_of(t, "width") : t->rows;
@@ -394,7 +411,7 @@ static bool set_shape(pe_wave_table *t)
             return false;
     return t->rows > 1 && t->pairs > 0 && t->height * t->width > 0 &&
            t->rows % (t->height * t->width) == 0 && t->width % t->merge == 0 &&
-           (t->tensors || columns % 2 == 0) && t->pairs % t->blocks == 0;
+           (t->tensors || t->blocks == 1 || columns % 2 == 0) && t->pairs % t->blocks == 0;
 }
 
 pe_status pe_wave_table_make(const pe_numbers *plain, pe_wave_table *out, bool *made,

@@ -10,6 +10,7 @@ enum { PE_ACROSS, PE_DOWN, PE_GRID_AXES };
 /** What an element is of: wave(frequency[pair] coordinate), of the pair's axis. */
 typedef struct pe_wave_table {
     const pe_numbers *of;
+    size_t columns;                    /* of a row: an odd number has one of zeros at its end */
     size_t rows, pairs, width, height; /* a line is `width` wide; frames have as many rows each */
     size_t merge;                      /* rows go by blocks of so many patches squared */
     size_t below;                      /* the row of the patch below the first */
@@ -34,6 +35,7 @@ typedef struct pe_wave_change {
     double gain;                        /* what all waves are multiplied by */
     size_t merge;                       /* as that of the table */
     double width;                       /* of a line, in which rows are counted */
+    bool flat;                          /* of a row: one ladder of all pairs, which counts rows */
     bool by_columns, backward;          /* rows go down first; from the last to the first */
     bool mirrored, upside_down;         /* lines run from right to left, from below */
     bool late;                          /* a row of zeros comes first */
