@@ -241,6 +241,10 @@ static const pe_fault in_order = {
     .rule = "tokens are in another order, the mesh grid is transposed: token {a} has the positions "
             "that the claim gives to token {b}",
     .remedy = MESH};
+static const pe_fault running = {
+    .name = "axes_text_positions",
+    .rule = "all axes have the running number of the token from {a} on, as text has",
+    .remedy = ORDER};
 static const pe_fault in_part = {.name = "axis_positions_in_part", .remedy = START};
 
 static bool is_permutation(const pe_axes *x)
@@ -404,16 +408,24 @@ static void tell_part(const pe_axes *x, pe_guess *guess)
     guess->fitted = !even;
 }
 
+static bool is_running(const pe_axes *x)
+{
+    for (size_t k = 0; k < x->n * x->tokens; k++)
+        if (x->read[k] != x->read[0] + (double)(k % x->tokens))
+            return false;
+    return true;
+}
+
 static pe_status try_moved(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
 {
     size_t token, of = 0;
     round_read(x);
     *x->of->work += x->tokens * x->tokens;
     const bool order = find_order(x, &token, &of);
-    const pe_fault *fault = order ? &in_order : &in_part;
+    const pe_fault *fault = order ? &in_order : is_running(x) ? &running : &in_part;
     pe_guess_say(guess, fault, fault->remedy);
-    if (order)
-        pe_guess_format(guess, fault->rule, (double)token, (double)of);
+    if (fault != &in_part)
+        pe_guess_format(guess, fault->rule, order ? (double)token : x->read[0], (double)of);
     else
         tell_part(x, guess);
     return try_positions(s, x, guess, why);

@@ -183,42 +183,6 @@ static bool follows_axis(const pe_comparison *of, const pe_expect *expect, const
     return turns_by(of, expect, x, i, a, expect->frequency[i]);
 }
 
-/* That of the pair before it where several do; PE_AXES: none. */
-static size_t axis_of(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
-                      size_t i, size_t before)
-{
-    if (before < PE_AXES && follows_axis(of, expect, x, i, before))
-        return before;
-    for (size_t a = 0; a < PE_AXES; a++)
-        if (follows_axis(of, expect, x, i, a))
-            return a;
-    return PE_AXES;
-}
-
-/* "pairs 0 to 31 follow time, ..."; false: too many follow none. */
-static bool tell_axes(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
-                      pe_buffer *out)
-{
-    enum { MOST = 6 };
-    static const char *const names[] = {"time", "height", "width", "no axis"};
-    size_t first = 0, before = PE_AXES, runs = 0, none = 0;
-    const size_t pairs = expect->geometry.pairs;
-    for (size_t i = 0; i <= pairs; i++) {
-        const size_t is = i < pairs ? axis_of(of, expect, x, i, before) : PE_AXES + 1;
-        none += is == PE_AXES;
-        if (i > 0 && is != before && ++runs <= MOST)
-            pe_buffer_format(out, "%s %zu to %zu follow %s",
-                             runs > 1 ? "," : "axes or sections are others: pairs", first, i - 1,
-                             names[before]);
-        first = i == 0 || is != before ? i : first;
-        before = is;
-    }
-    pe_buffer_str(out, runs > MOST ? " and so on, interleaved" : "");
-    return none * 2 < pairs;
-}
-
-/* ---- frequencies that begin again ---- */
-
 /* The claimed axis of a pair, as Qwen2-VL and Qwen3-VL give pairs to axes. */
 static size_t claimed_axis(const pe_mrope_axes *x, size_t i)
 {
@@ -228,6 +192,62 @@ static size_t claimed_axis(const pe_mrope_axes *x, size_t i)
     const double height = x->section[PE_TIME], width = height + x->section[PE_HEIGHT];
     return (double)i < height ? PE_TIME : (double)i < width ? PE_HEIGHT : PE_WIDTH;
 }
+
+/* The claimed one or that of the pair before it where several do; PE_AXES: none. */
+static size_t axis_of(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
+                      size_t i, size_t before)
+{
+    const size_t first[] = {claimed_axis(x, i), before};
+    for (size_t k = 0; k < PE_LEN(first); k++)
+        if (first[k] < PE_AXES && follows_axis(of, expect, x, i, first[k]))
+            return first[k];
+    for (size_t a = 0; a < PE_AXES; a++)
+        if (follows_axis(of, expect, x, i, a))
+            return a;
+    return PE_AXES;
+}
+
+/* "axes or sections are others: pairs 0 to 31 follow time, ..."; false: too many follow none, or
+ * all the claimed one. */
+static bool tell_axes(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
+                      pe_buffer *out)
+{
+    enum { MOST = 6 };
+    static const char *const names[] = {"time", "height", "width", "no axis"};
+    size_t first = 0, before = PE_AXES, runs = 0, none = 0, others = 0;
+    const size_t pairs = expect->geometry.pairs;
+    for (size_t i = 0; i <= pairs; i++) {
+        const size_t is = i < pairs ? axis_of(of, expect, x, i, before) : PE_AXES + 1;
+        none += is == PE_AXES;
+        others += i < pairs && is != claimed_axis(x, i);
+        if (i > 0 && is != before && ++runs <= MOST)
+            pe_buffer_format(out, "%s %zu to %zu follow %s",
+                             runs > 1 ? "," : "axes or sections are others: pairs", first, i - 1,
+                             names[before]);
+        first = i == 0 || is != before ? i : first;
+        before = is;
+    }
+    pe_buffer_str(out, runs > MOST ? " and so on, interleaved" : "");
+    return others > 0 && none * 2 < pairs;
+}
+
+/* Where each wave stands twice, the first ones may be as claimed. */
+static bool tell_copies(const pe_comparison *of, pe_expect *expect, const pe_mrope_axes *x,
+                        pe_buffer *out)
+{
+    pe_geometry *g = &expect->geometry;
+    if (tell_axes(of, expect, x, out))
+        return true;
+    if (g->copy == 0)
+        return false;
+    pe_buffer_free(out);
+    pe_buffer_str(out, "of the second copies of the waves ");
+    g->cos_at += g->copy;
+    g->sin_at += g->copy;
+    return tell_axes(of, expect, x, out);
+}
+
+/* ---- frequencies that begin again ---- */
 
 /* Of pair k in a section of its own: claimed exponents, or those of a ladder as short as that. */
 static double section_frequency(const pe_expect *expect, const pe_mrope_axes *x, size_t k, size_t a,
@@ -327,7 +347,7 @@ static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
         status = pe_expect_probe(&expect, why);
     if (status == PE_OK)
         status = try_restarts(s, guess, &expect, &x, why);
-    if (status == PE_OK && pe_attempts_go_on(s) && tell_axes(&of, &expect, &x, &rule))
+    if (status == PE_OK && pe_attempts_go_on(s) && tell_copies(&of, &expect, &x, &rule))
         status = pe_findings_tell(s->report, guess,
                                   &(pe_told){&others, pe_buffer_text(&rule), .fitted = true}, why,
                                   "each pair was held against the claimed positions of each axis");

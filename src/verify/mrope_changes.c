@@ -124,13 +124,15 @@ static bool shift_axis(const pe_mrope_row *of, pe_mrope_axes *x)
     return true;
 }
 
+/* axis: the first one that is not moved. */
 static bool hold_image(const pe_mrope_row *of, pe_mrope_axes *x)
 {
     const double start = pe_mrope_axis(x, PE_TIME)[x->first];
-    (void)of;
     x->a = start;
     x->b = (double)x->first;
-    add(x, x->first, x->end, -start);
+    for (size_t a = of->axis; a < PE_AXES; a++)
+        for (size_t t = x->first; t < x->end; t++)
+            pe_mrope_axis(x, a)[t] -= start;
     return x->end > x->first && start != 0;
 }
 
@@ -213,6 +215,10 @@ const pe_mrope_row pe_mrope_rows[] = {
     PE_ROW("mrope_image_start",
            "the image is not moved behind the text: from row {b} on patches are shifted by -{a}",
            PE_MROPE_IMAGE, .change = hold_image),
+    PE_ROW("mrope_image_start",
+           "height and width of the image count from 0, not behind the text: from row {b} on they "
+           "are shifted by -{a}",
+           PE_MROPE_IMAGE, .change = hold_image, .axis = PE_HEIGHT),
     PE_ROW("mrope_image_stride",
            "patches of rows {a} to {b}, the image, have a stride of 2: their merge was ignored",
            "divide grid_thw by spatial_merge_size", .change = double_image),
