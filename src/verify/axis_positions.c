@@ -141,18 +141,21 @@ static bool finds_axis(pe_axes *x, size_t a)
     return is_read(x, a);
 }
 
-static double greatest(const pe_axes *x, const double *at)
+/* Do they go farther below 0 than above it? */
+static bool is_negative(const pe_axes *x, const double *at)
 {
-    double most = at[0];
-    for (size_t k = 1; k < x->n * x->tokens; k++)
-        most = fmax(most, at[k]);
-    return most;
+    double least = 0, greatest = 0;
+    for (size_t k = 0; k < x->n * x->tokens; k++) {
+        least = fmin(least, at[k]);
+        greatest = fmax(greatest, at[k]);
+    }
+    return -least > 2 * greatest;
 }
 
-/* Positions below 0 alone are those of a turn the other way, which is tried by itself. */
+/* A turn the other way is tried by itself. */
 static bool is_inverse(const pe_axes *x)
 {
-    return greatest(x, x->claimed) > 0.5 && greatest(x, x->read) < 0.5;
+    return is_negative(x, x->read) && !is_negative(x, x->claimed);
 }
 
 /* ---- how they follow from the claimed ones ---- */
