@@ -17,6 +17,20 @@ void pe_axes_find_ends(const pe_axes *x, size_t a, size_t *low, size_t *high)
     }
 }
 
+pe_status pe_axes_set_positions(pe_guess *guess, const double *at, size_t count, pe_problem *why)
+{
+    pe_array list;
+    pe_positions *positions = &pe_values_find(&guess->values, "positions")->positions;
+    pe_status status = pe_array_make(PE_FLOAT64, &positions->shape, &list, why);
+    if (status != PE_OK)
+        return status;
+    memcpy(list.data, at, count * sizeof *at);
+    pe_positions_free(positions);
+    status = pe_positions_from_list(&list, "positions", positions, why);
+    pe_array_free(&list);
+    return status;
+}
+
 static const pe_fault dims_other = {
     .name = "axes_dims",
     .rule = "pairs are given to the axes in another order: axes_dims was ",

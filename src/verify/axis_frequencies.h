@@ -44,6 +44,11 @@ static inline double *pe_axes_positions(const pe_axes *x, double *at, size_t a)
  * highest one. */
 void pe_axes_find_ends(const pe_axes *x, size_t a, size_t *low, size_t *high);
 
+/** Give a guess these positions, [axes][tokens], in the shape of its own.
+ * Errors  INVALID_PARAMETER: one is beyond the bounds. */
+pe_status pe_axes_set_positions(pe_guess *guess, const double *at, size_t count,
+                                pe_problem *why) PE_MUST_CHECK;
+
 /** Of positions as claimed, or shifted: guesses of other axes of the pairs, one ladder for all axes,
  * other exponents, and other bases, which the measured angles tell.
  * Errors  OVERLOADED (memory), those of what is done with them. */

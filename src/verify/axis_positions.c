@@ -313,23 +313,9 @@ static void make_positions(const pe_axes *x, double *out)
     }
 }
 
-pe_status pe_axis_positions_set(pe_guess *guess, const double *at, size_t count, pe_problem *why)
-{
-    pe_array list;
-    pe_positions *positions = &pe_values_find(&guess->values, "positions")->positions;
-    pe_status status = pe_array_make(PE_FLOAT64, &positions->shape, &list, why);
-    if (status != PE_OK)
-        return status;
-    memcpy(list.data, at, count * sizeof *at);
-    pe_positions_free(positions);
-    status = pe_positions_from_list(&list, "positions", positions, why);
-    pe_array_free(&list);
-    return status;
-}
-
 static pe_status try_positions(pe_search *s, const pe_axes *x, pe_guess *guess, pe_problem *why)
 {
-    const pe_status status = pe_axis_positions_set(guess, x->read, x->n * x->tokens, why);
+    const pe_status status = pe_axes_set_positions(guess, x->read, x->n * x->tokens, why);
     if (status != PE_OK) /* a position beyond the bounds: no such guess */
         return pe_status_is_ours(status) ? status : PE_OK;
     return x->next(s, guess, why);

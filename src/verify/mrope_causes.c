@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/turns.h"
-#include "verify/axis_positions.h"
+#include "verify/axis_frequencies.h"
 #include "verify/findings.h"
 #include "verify/mrope_changes.h"
 
@@ -106,7 +106,7 @@ static void set_sections(pe_guess *guess, const pe_mrope_axes *x)
 static pe_status try_axes(pe_search *s, const pe_mrope_axes *x, pe_guess *guess, pe_try *next,
                           pe_problem *why)
 {
-    const pe_status status = pe_axis_positions_set(guess, x->at, PE_AXES * x->tokens, why);
+    const pe_status status = pe_axes_set_positions(guess, x->at, PE_AXES * x->tokens, why);
     if (status != PE_OK) /* a position beyond the bounds: no such guess */
         return pe_status_is_ours(status) ? status : PE_OK;
     set_sections(guess, x);
