@@ -142,6 +142,14 @@ static double relative_error(const element *at)
     return at->tensor == 0 ? 0 : wave(real(at, "amplitude"), at->known * w);
 }
 
+/* Row i of blocks is a rotation; of the matrix two rows are, zero but for these. */
+static double offset_error(const element *at)
+{
+    const size_t i = is_choice(at, "form", "matrix") ? at->row / 2 : at->row;
+    const double w = frequency(real(at, "base"), 2 * (double)i, integer(at, "d_model"));
+    return at->x == 0 ? 0 : wave(1, integer(at, "offset") * w);
+}
+
 /* A patch by its places along an axis and across it; which sides are those of the axis. */
 typedef struct patch {
     bool wide; /* the axis is that of the columns */
@@ -205,6 +213,19 @@ static double frequency_error(const element *at)
 {
     return pe_allowance_roundings(&at->guess->values, at->x, at->row + at->column) * ROUNDING *
            fabs(at->x);
+}
+
+/* A wavelength has the roundings of its frequency. A stretch has those of two, w and w / x. */
+static double scaled_error(const element *at)
+{
+    const double width = integer(at, "head_dim"), i = (double)at->row + (double)at->column;
+    const double w = frequency(real(at, "rope_theta"), 2 * i, width);
+    if (strcmp(at->plan->tensors[at->tensor].name, "stretch") != 0)
+        return frequency_error(at);
+    const pe_values *values = &at->guess->values;
+    return (pe_allowance_roundings(values, w, (size_t)i) +
+            pe_allowance_roundings(values, w / at->x, (size_t)i)) *
+           ROUNDING * fabs(at->x);
 }
 
 /* The sum over all pairs for an offset of 1: the same for all elements. */
@@ -286,10 +307,12 @@ static const struct family {
     {"sinusoidal/timing", timing_error, .lookup = NULL},
     {"sinusoidal/relative", relative_error, .lookup = "distances"},
     {"sinusoidal/grid", patch_error, .lookup = NULL},
+    {"sinusoidal/offset", offset_error, .products = true, .lookup = NULL},
     {"rope/grid", grid_error, .lookup = "angles"},
     {"rope/table", table_error, .of_columns = table_frequencies},
     {"rope/xpos/table", xpos_error, .lookup = NULL},
     {"rope/frequencies", frequency_error, .lookup = NULL},
+    {"rope/scaled-base", scaled_error, .products = true, .lookup = NULL},
     {"rope/decay", decay_error, .of_all = decay_per_offset},
     {"alibi/slopes", slope_error, .products = true, .of_all = slope_powers},
     {"alibi/bias", slope_error, .products = true, .of_all = slope_powers},
@@ -314,11 +337,14 @@ const char *pe_allowance_words(const pe_resource *resource)
         {timing_error, WAVES_IN_WORDS},
         {relative_error, WAVES_IN_WORDS},
         {patch_error, WAVES_IN_WORDS},
+        {offset_error, "a product kept in the type, and " WAVES_IN_WORDS},
         {grid_error, WAVES_IN_WORDS},
         {xpos_error, WAVES_IN_WORDS},
         {table_error, WAVES_IN_WORDS},
         {frequency_error, "10 to 24 roundings of 2^-24 of the frequency: exponent, power, "
                           "reciprocal, scaling"},
+        {scaled_error,
+         "a product kept in the type, and 10 to 24 roundings of 2^-24 of each frequency"},
         {decay_error, "the mean over all pairs of the roundings of their angles, and 4 of 2^-24"},
         {slope_error, "a product kept in the type, and a rounding of 2^-24 for each power of the "
                       "base and 3 more"},

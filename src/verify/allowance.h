@@ -36,6 +36,8 @@ typedef struct pe_allowance_run {
  *     frequencies      0                n v |x|, n of pe_allowance_roundings
  *     decay            0                the mean of n v |offset| w over all pairs, and 4 v
  *     scales of xPos   0                |x| (24 v |ln x| + 4 v |exponent| + 4 v)
+ *     offsets          2 (1+u) u |x|    that and 24 v |angle| + 4 v
+ *     scaled bases     2 (1+u) u |x|    that and n v |x|, of a stretch n for each frequency
  *     slopes of ALiBi  2 (1+u) u |x|    that and (k + 3) v |x|: the k-th power of a rounded base
  *     others           2 (1+u) u |x|    the same
  *

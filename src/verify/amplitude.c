@@ -129,7 +129,8 @@ static const row rows[] = {
     ROW("amplitude", TIMES ": 1/0.8, as dropout of 0.2 scales what it keeps", PLAIN, kept_of_five),
 };
 
-static const row measured = ROW("amplitude", TIMES, PLAIN, NULL);
+static const row measured = {
+    .fault = {.name = "amplitude", .rule = TIMES, .remedy = PLAIN, .fitted = true}};
 
 /* The length of a vector that is encoded. */
 static double width_of(const pe_search *s)
@@ -155,11 +156,62 @@ static double real_or_nowhere(const pe_search *s, const char *name)
     return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
 }
 
+static const row *find_row(const sizes *of, double times, double near)
+{
+    for (size_t k = 0; k < PE_LEN(rows); k++) {
+        const double number = rows[k].of(of);
+        if (number != 1 && fabs(times / number - 1) <= near) /* not of NAN */
+            return &rows[k];
+    }
+    return &measured;
+}
+
+static bool differs(const pe_search *s, double is, double claimed)
+{
+    return s->whole->elements >= FEWEST && claimed > 0 && is > 0 &&
+           fabs(is / claimed - 1) > DIFFERS + 4 * slack(s);
+}
+
+static sizes sizes_of(const pe_search *s, double claimed)
+{
+    return (sizes){width_of(s), claimed, real_or_nowhere(s, "factor"),
+                   real_or_nowhere(s, "original_max_position_embeddings")};
+}
+
 bool pe_amplitude_differs(const pe_search *s)
 {
     const pe_reading *r = &s->measured->reading;
-    return s->whole->elements >= FEWEST && r->claimed_amplitude > 0 && r->amplitude > 0 &&
-           fabs(r->amplitude / r->claimed_amplitude - 1) > DIFFERS + 4 * slack(s);
+    return differs(s, r->amplitude, r->claimed_amplitude);
+}
+
+bool pe_amplitude_read(const pe_search *s, double is, double claimed, pe_amplitude *out)
+{
+    if (!differs(s, is, claimed))
+        return false;
+    const double times = is / claimed;
+    const sizes of = sizes_of(s, claimed);
+    const row *named = find_row(&of, times, slack(s));
+    *out = (pe_amplitude){&named->fault, named->of != NULL ? named->of(&of) : times, of.width};
+    return true;
+}
+
+static void set_gain(pe_guess *guess, const pe_amplitude *is, double error)
+{
+    guess->distortion.gain = is->times;
+    guess->distortion.gain_error = error;
+    guess->distortion.values_inexact = true;
+    guess->fitted |= is->fault->fitted;
+    pe_guess_say(guess, is->fault, is->fault->remedy);
+    pe_guess_format(guess, is->fault->rule, is->times, is->width);
+}
+
+bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double claimed)
+{
+    pe_amplitude read;
+    if (guess->n_faults == PE_FAULTS_MAX || !pe_amplitude_read(s, is, claimed, &read))
+        return false;
+    set_gain(guess, &read, read.fault->fitted ? slack(s) : fmin(slack(s), KNOWN));
+    return true;
 }
 
 static const pe_attempt alone[] = {
@@ -173,19 +225,14 @@ static const pe_attempt behind[] = {
     {.try = pe_by_laws_mixed},    {.try = pe_strays_try},       {0},
 };
 
-static pe_status try_row(pe_search *s, const pe_guess *from, const row *of, double times,
-                         double error, const pe_attempt *list, pe_problem *why)
+static pe_status try_row(pe_search *s, const pe_guess *from, const pe_amplitude *is, double error,
+                         const pe_attempt *list, pe_problem *why)
 {
     pe_guess guess;
     pe_status status = pe_guess_copy(from, &guess, why);
     if (status != PE_OK)
         return status;
-    guess.distortion.gain = times;
-    guess.distortion.gain_error = error;
-    guess.distortion.values_inexact = true;
-    guess.fitted |= of->of == NULL;
-    pe_guess_say(&guess, &of->fault, of->fault.remedy);
-    pe_guess_format(&guess, of->fault.rule, times, width_of(s));
+    set_gain(&guess, is, error);
     status = pe_attempts_in_order(s, &guess, list, why);
     pe_guess_free(&guess);
     return status;
@@ -199,8 +246,7 @@ static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list,
     bool named = false;
     const pe_reading *r = &s->measured->reading;
     const double times = r->amplitude / r->claimed_amplitude, near = slack(s);
-    const sizes of = {width_of(s), r->claimed_amplitude, real_or_nowhere(s, "factor"),
-                      real_or_nowhere(s, "original_max_position_embeddings")};
+    const sizes of = sizes_of(s, r->claimed_amplitude);
     if (guess->n_faults == PE_FAULTS_MAX)
         return PE_OK;
     for (size_t k = 0; k < PE_LEN(rows) && status == PE_OK && !pe_attempts_found(s); k++) {
@@ -208,10 +254,12 @@ static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list,
         if (number == 1 || !(fabs(times / number - 1) <= near)) /* not of NAN */
             continue;
         named = near < KNOWN;
-        status = try_row(s, guess, &rows[k], number, fmin(near, KNOWN), list, why);
+        status = try_row(s, guess, &(pe_amplitude){&rows[k].fault, number, of.width},
+                         fmin(near, KNOWN), list, why);
     }
     return status == PE_OK && !named && !pe_attempts_found(s)
-               ? try_row(s, guess, &measured, times, near, list, why)
+               ? try_row(s, guess, &(pe_amplitude){&measured.fault, times, of.width}, near, list,
+                         why)
                : status;
 }
 

@@ -17,6 +17,20 @@ void pe_axes_find_ends(const pe_axes *x, size_t a, size_t *low, size_t *high)
     }
 }
 
+pe_status pe_axes_set_positions(pe_guess *guess, const double *at, size_t count, pe_problem *why)
+{
+    pe_array list;
+    pe_positions *positions = &pe_values_find(&guess->values, "positions")->positions;
+    pe_status status = pe_array_make(PE_FLOAT64, &positions->shape, &list, why);
+    if (status != PE_OK)
+        return status;
+    memcpy(list.data, at, count * sizeof *at);
+    pe_positions_free(positions);
+    status = pe_positions_from_list(&list, "positions", positions, why);
+    pe_array_free(&list);
+    return status;
+}
+
 static const pe_fault dims_other = {
     .name = "axes_dims",
     .rule = "pairs are given to the axes in another order: axes_dims was ",
@@ -30,6 +44,14 @@ static const pe_fault one_ladder = {
     .rule = "all axes share one ladder of frequencies, as sections of M-RoPE do: exponents count "
             "on over all pairs of the head",
     .remedy = "give each axis frequencies of its own: theta^(-2j/d), d its channels (axes_dims)"};
+static const pe_fault whole_width = {
+    .name = "axes_exponents",
+    .rule = "exponents of each axis are divided by the whole head_dim, not by its own channels",
+    .remedy = "give each axis frequencies of its own: theta^(-2j/d), d its channels (axes_dims)"};
+static const pe_fault slowest_first = {
+    .name = "frequencies_reversed",
+    .rule = "the frequencies are in reverse order: the slowest come first",
+    .remedy = "let exponents grow from pair to pair"};
 static const pe_fault theta_of_axis = {
     .name = "axes_theta",
     .rule = "the base (theta) of axis {b} was {a}: its frequencies are others",
@@ -56,8 +78,8 @@ static bool next_order(double *list, size_t n)
     return true;
 }
 
-static pe_status try_dims(pe_search *s, const pe_guess *claim, const pe_fault *fault,
-                          const double *order, pe_problem *why)
+static pe_status try_dims(pe_search *s, const pe_axes *x, const pe_guess *claim,
+                          const pe_fault *fault, const double *order, pe_problem *why)
 {
     pe_guess guess;
     pe_status status = pe_guess_copy(claim, &guess, why);
@@ -69,14 +91,14 @@ static pe_status try_dims(pe_search *s, const pe_guess *claim, const pe_fault *f
     for (size_t a = 0; a < dims->list_length; a++)
         pe_buffer_format(&guess.rule, a > 0 ? ",%g" : "%g", order[a]);
     memcpy(dims->list, order, dims->list_length * sizeof *order);
-    status = pe_attempts_try(s, &guess, why);
+    status = x->next(s, &guess, why);
     pe_guess_free(&guess);
     return status;
 }
 
-static pe_status try_orders(pe_search *s, const pe_guess *claim, const pe_value *dims,
-                            pe_problem *why)
+static pe_status try_orders(pe_search *s, const pe_axes *x, const pe_guess *claim, pe_problem *why)
 {
+    const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
     enum { FEW = 4 };
     double order[FEW];
     pe_status status = PE_OK;
@@ -92,15 +114,16 @@ static pe_status try_orders(pe_search *s, const pe_guess *claim, const pe_value 
     }
     do
         if (memcmp(order, dims->list, dims->list_length * sizeof *order) != 0)
-            status = try_dims(s, claim, &dims_other, order, why);
+            status = try_dims(s, x, claim, &dims_other, order, why);
     while (status == PE_OK && pe_attempts_go_on(s) && next_order(order, dims->list_length));
     return status;
 }
 
 /* Even numbers of channels: as many for the first axis, and as many for each of the others. */
-static pe_status try_shares(pe_search *s, const pe_guess *claim, const pe_value *dims, double share,
+static pe_status try_shares(pe_search *s, const pe_axes *x, const pe_guess *claim, double share,
                             pe_problem *why)
 {
+    const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
     double shares[PE_AXES_MAX] = {0}, first = 0;
     for (size_t a = 0; a < dims->list_length; a++)
         first += dims->list[a];
@@ -111,21 +134,22 @@ static pe_status try_shares(pe_search *s, const pe_guess *claim, const pe_value 
     shares[0] = first;
     return share > 0 && first > 0 && pe_attempts_go_on(s) &&
                    memcmp(shares, dims->list, dims->list_length * sizeof *shares) != 0
-               ? try_dims(s, claim, &dims_shared, shares, why)
+               ? try_dims(s, x, claim, &dims_shared, shares, why)
                : PE_OK;
 }
 
 /* As Wan does it, evenly, and as FLUX does it, with 16 for the first axis. */
-static pe_status try_usual_shares(pe_search *s, const pe_guess *claim, const pe_value *dims,
+static pe_status try_usual_shares(pe_search *s, const pe_axes *x, const pe_guess *claim,
                                   pe_problem *why)
 {
+    const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
     const double n = (double)dims->list_length;
     double all = 0;
     for (size_t a = 0; a < dims->list_length; a++)
         all += dims->list[a];
-    const pe_status status = try_shares(s, claim, dims, 2 * floor(all / 2 / n), why);
+    const pe_status status = try_shares(s, x, claim, 2 * floor(all / 2 / n), why);
     return status == PE_OK && n > 1
-               ? try_shares(s, claim, dims, 2 * floor((all - 16) / 2 / (n - 1)), why)
+               ? try_shares(s, x, claim, 2 * floor((all - 16) / 2 / (n - 1)), why)
                : status;
 }
 
@@ -145,25 +169,86 @@ static pe_status set_list(pe_guess *guess, const char *name, const double *list,
     return PE_OK;
 }
 
-static pe_status try_one_ladder(pe_search *s, const pe_guess *claim, const pe_value *dims,
-                                pe_problem *why)
+/* ---- other exponents ---- */
+
+static pe_status set_one_ladder(const pe_axes *x, pe_guess *guess, pe_problem *why)
 {
-    pe_guess guess;
     double pairs[PE_AXES_MAX];
-    pe_status status = pe_guess_copy(claim, &guess, why);
-    if (status != PE_OK)
-        return status;
-    for (size_t a = 0; a < dims->list_length; a++)
+    pe_value *dims = pe_values_find(&guess->values, "axes_dims");
+    for (size_t a = 0; a < x->n; a++)
         pairs[a] = dims->list[a] / 2;
-    status = set_list(&guess, "mrope_section", pairs, dims->list_length, why);
-    pe_values_find(&guess.values, "axes_dims")->present = false;
-    pe_guess_say(&guess, &one_ladder, one_ladder.remedy);
-    pe_buffer_str(&guess.rule, one_ladder.rule);
-    if (status == PE_OK)
-        status = pe_attempts_try(s, &guess, why);
-    pe_guess_free(&guess);
+    dims->present = false;
+    return set_list(guess, "mrope_section", pairs, x->n, why);
+}
+
+static double theta_of(const pe_guess *guess, size_t axis)
+{
+    const pe_value *given = pe_values_find(&guess->values, "axes_theta");
+    return given != NULL && given->present ? given->list[axis]
+                                           : pe_values_real(&guess->values, "rope_theta");
+}
+
+/* theta^(-2j/D) is (theta^(d/D))^(-2j/d) */
+static pe_status set_whole_width(const pe_axes *x, pe_guess *guess, pe_problem *why)
+{
+    double list[PE_AXES_MAX];
+    const double *dims = pe_values_find(&guess->values, "axes_dims")->list;
+    for (size_t a = 0; a < x->n; a++)
+        list[a] = pow(theta_of(guess, a), dims[a] / (2 * (double)x->pairs));
+    guess->distortion.values_inexact = true;
+    return set_list(guess, "axes_theta", list, x->n, why);
+}
+
+/* Of each ladder: an axis's own, or that of all pairs. */
+static pe_status set_slowest_first(const pe_axes *x, pe_guess *guess, pe_problem *why)
+{
+    const bool own = pe_values_present(&guess->values, "axes_dims");
+    const double *w = x->expect->frequency;
+    double *factors = calloc(x->pairs, sizeof *factors);
+    if (factors == NULL)
+        return pe_fail_memory(why);
+    for (size_t first = 0, end; first < x->pairs; first = end) {
+        for (end = first + 1; end < x->pairs && (!own || x->axis[end] == x->axis[first]);)
+            end++;
+        for (size_t i = first; i < end; i++)
+            factors[i] = w[i] / w[first + end - 1 - i];
+    }
+    guess->distortion.values_inexact = true;
+    const pe_status status = set_list(guess, "freq_factors", factors, x->pairs, why);
+    free(factors);
     return status;
 }
+
+static const struct {
+    const pe_fault *fault;
+    pe_status (*set)(const pe_axes *x, pe_guess *guess, pe_problem *why);
+    bool of_own; /* ladders of the axes */
+} exponents[] = {{&one_ladder, set_one_ladder, true},
+                 {&whole_width, set_whole_width, true},
+                 {&slowest_first, set_slowest_first, false}};
+
+static pe_status try_exponents(pe_search *s, const pe_axes *x, const pe_guess *claim, bool own,
+                               pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t e = 0; e < PE_LEN(exponents) && status == PE_OK && pe_attempts_go_on(s); e++) {
+        pe_guess guess;
+        if (exponents[e].of_own && !own)
+            continue;
+        status = pe_guess_copy(claim, &guess, why);
+        if (status != PE_OK)
+            return status;
+        pe_guess_say(&guess, exponents[e].fault, exponents[e].fault->remedy);
+        pe_buffer_str(&guess.rule, exponents[e].fault->rule);
+        status = exponents[e].set(x, &guess, why);
+        if (status == PE_OK)
+            status = x->next(s, &guess, why);
+        pe_guess_free(&guess);
+    }
+    return status;
+}
+
+/* ---- other bases ---- */
 
 /* Of the axis, by its slowest pair where the axis goes farthest: a power of the claimed theta. */
 static double read_theta(const pe_axes *x, size_t a, double theta)
@@ -181,6 +266,21 @@ static double read_theta(const pe_axes *x, size_t a, double theta)
     return pow(theta, log(turned) / log(w[slow]));
 }
 
+/* Do all pairs of the axis turn so, from its one end to the other? */
+static bool fits_theta(const pe_axes *x, size_t a, double theta, double was)
+{
+    size_t low, high;
+    const double *at = pe_axes_positions(x, x->claimed, a), power = log(theta) / log(was);
+    pe_axes_find_ends(x, a, &low, &high);
+    for (size_t i = 0; i < x->pairs; i++) {
+        const double *angle = x->angle + i * x->tokens;
+        const double turn = pow(x->expect->frequency[i], power) * (at[high] - at[low]);
+        if (x->axis[i] == a && !(fabs(pe_axes_wrap(angle[high] - angle[low] - turn)) < 0.05))
+            return false;
+    }
+    return true;
+}
+
 /* To so many digits, as a person would have written it. */
 static double to_digits(double number, int digits)
 {
@@ -192,15 +292,13 @@ static double to_digits(double number, int digits)
 static pe_status set_theta(const pe_axes *x, pe_guess *guess, size_t a, double theta,
                            pe_problem *why)
 {
-    const pe_value *given = pe_values_find(&guess->values, "axes_theta");
-    const double base = pe_values_real(&guess->values, "rope_theta");
     double list[PE_AXES_MAX];
     if (!pe_values_present(&guess->values, "axes_dims")) {
         pe_values_set_real(&guess->values, "rope_theta", theta);
         return PE_OK;
     }
     for (size_t k = 0; k < x->n; k++)
-        list[k] = k == a || a == x->n ? theta : given->present ? given->list[k] : base;
+        list[k] = k == a || a == x->n ? theta : theta_of(guess, k);
     return set_list(guess, "axes_theta", list, x->n, why);
 }
 
@@ -221,7 +319,7 @@ static pe_status try_theta(pe_search *s, const pe_axes *x, const pe_guess *claim
     pe_guess_format(&guess, fault->rule, theta, (double)a);
     status = set_theta(x, &guess, a, theta, why);
     if (status == PE_OK)
-        status = pe_attempts_try(s, &guess, why);
+        status = x->next(s, &guess, why);
     pe_guess_free(&guess);
     return status;
 }
@@ -233,19 +331,17 @@ static pe_status try_theta(pe_search *s, const pe_axes *x, const pe_guess *claim
 static pe_status try_thetas(pe_search *s, const pe_axes *x, const pe_guess *claim, bool own_ladders,
                             pe_problem *why)
 {
-    const pe_value *given = pe_values_find(&claim->values, "axes_theta");
     pe_status status = PE_OK;
     for (size_t a = 0; a < x->n && status == PE_OK; a++) {
-        const double was = own_ladders && given->present
-                               ? given->list[a]
-                               : pe_values_real(&claim->values, "rope_theta");
-        const double read = read_theta(x, a, was);
+        const double was = theta_of(claim, a), read = read_theta(x, a, was);
         for (int digits = 1; digits <= THETA_DIGITS && isfinite(read) && status == PE_OK;
              digits++) {
             const double theta = to_digits(read, digits);
-            if (theta != was && own_ladders)
+            if (theta == was || !fits_theta(x, a, theta, was))
+                continue;
+            if (own_ladders)
                 status = try_theta(s, x, claim, a, theta, why);
-            if (theta != was && status == PE_OK)
+            if (status == PE_OK)
                 status = try_theta(s, x, claim, x->n, theta, why);
         }
     }
@@ -256,17 +352,17 @@ pe_status pe_axis_frequencies_try(pe_search *s, const pe_axes *x, const pe_guess
                                   pe_problem *why)
 {
     const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
-    if (claim->n_faults > 0)
+    const bool own = dims != NULL && dims->present && dims->list_length == x->n;
+    pe_status status = PE_OK;
+    if (claim->n_faults == PE_FAULTS_MAX ||
+        !(own || (pe_values_present(&claim->values, "mrope_section") &&
+                  pe_geometry_has_rope_type(&claim->values, "default"))))
         return PE_OK;
-    if (pe_values_present(&claim->values, "mrope_section") &&
-        pe_geometry_has_rope_type(&claim->values, "default"))
-        return try_thetas(s, x, claim, false, why);
-    if (dims == NULL || !dims->present || dims->list_length != x->n)
-        return PE_OK;
-    pe_status status = try_orders(s, claim, dims, why);
+    if (own)
+        status = try_orders(s, x, claim, why);
+    if (status == PE_OK && own)
+        status = try_usual_shares(s, x, claim, why);
     if (status == PE_OK)
-        status = try_usual_shares(s, claim, dims, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = try_one_ladder(s, claim, dims, why);
-    return status == PE_OK ? try_thetas(s, x, claim, true, why) : status;
+        status = try_exponents(s, x, claim, own, why);
+    return status == PE_OK ? try_thetas(s, x, claim, own, why) : status;
 }

@@ -19,6 +19,7 @@ typedef struct pe_axis_relation {
 /** A table of several axes as it was measured, beside its claim. */
 typedef struct pe_axes {
     const pe_comparison *of;
+    pe_try *next; /* what is done with each guess */
     pe_expect *expect;
     size_t n, tokens, pairs;
     double *claimed, *read; /* [n][tokens] owned by one block, as is angle */
@@ -43,9 +44,14 @@ static inline double *pe_axes_positions(const pe_axes *x, double *at, size_t a)
  * highest one. */
 void pe_axes_find_ends(const pe_axes *x, size_t a, size_t *low, size_t *high);
 
-/** Of positions as claimed: tries other axes of the pairs, one ladder for all axes, and other
- * bases, which the measured angles tell.
- * Errors  OVERLOADED (memory), those of the attempts. */
+/** Give a guess these positions, [axes][tokens], in the shape of its own.
+ * Errors  INVALID_PARAMETER: one is beyond the bounds. */
+pe_status pe_axes_set_positions(pe_guess *guess, const double *at, size_t count,
+                                pe_problem *why) PE_MUST_CHECK;
+
+/** Of positions as claimed, or shifted: guesses of other axes of the pairs, one ladder for all axes,
+ * other exponents, and other bases, which the measured angles tell.
+ * Errors  OVERLOADED (memory), those of what is done with them. */
 pe_status pe_axis_frequencies_try(pe_search *s, const pe_axes *x, const pe_guess *claim,
                                   pe_problem *why) PE_MUST_CHECK;
 

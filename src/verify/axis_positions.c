@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/turns.h"
+#include "verify/amplitude.h"
 #include "verify/axis_frequencies.h"
 #include "verify/faults.h"
+#include "verify/mrope_causes.h"
 
 /* Tokens beyond which nobody looks where each has gone. */
 #define MOVED_MAX 2048
@@ -18,17 +20,20 @@
 
 /* ---- angles ---- */
 
-/* Of the pair in a row; of rotated vectors beside their inputs. */
+/* Of the pair in a row, as the guess negates waves and positions; of rotated vectors beside their
+ * inputs. */
 static double angle_in(const pe_axes *x, const double *row, size_t token, size_t i)
 {
+    const pe_guess *guess = x->of->guess;
     const pe_geometry *g = &x->expect->geometry;
     const pe_upload_view *view = x->of->view;
     const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
-    const double angle = atan2(row[s], row[c]);
     if (!view->rotated)
-        return angle;
+        return guess->distortion.positions.times *
+               atan2(pe_guess_sine_sign(guess) * row[s], pe_guess_cosine_sign(guess) * row[c]);
+    const double angle = atan2(row[s], row[c]);
     const double *in = view->inputs + pe_upload_view_row(view, token, 0) * view->width;
-    return angle - atan2(in[s], in[c]);
+    return guess->distortion.positions.times * (angle - atan2(in[s], in[c]));
 }
 
 static pe_status read_angles(pe_axes *x, double *claimed, pe_problem *why)
@@ -93,12 +98,14 @@ static double slack_of(const pe_axes *x)
     return 1e-4 + 6 * pe_upload_view_roundoff(x->of->view);
 }
 
-/* From the slowest pair, which has made no whole turn, to the fastest one. */
-static void read_axis(pe_axes *x, size_t a)
+/* From the slowest pair, which has made no whole turn from where the reading starts, to the fastest
+ * one. */
+static void read_axis(pe_axes *x, size_t a, bool from_claim)
 {
     double *at = pe_axes_positions(x, x->read, a);
-    const double *w = x->expect->frequency;
-    memset(at, 0, x->tokens * sizeof *at);
+    const double *w = x->expect->frequency, *claimed = pe_axes_positions(x, x->claimed, a);
+    for (size_t t = 0; t < x->tokens; t++)
+        at[t] = from_claim ? claimed[t] : 0;
     for (size_t i = next_pair(x, a, 0); i < x->pairs; i = next_pair(x, a, w[i]))
         for (size_t t = 0; t < x->tokens; t++)
             at[t] += pe_axes_wrap(x->angle[i * x->tokens + t] - w[i] * at[t]) / w[i];
@@ -123,6 +130,32 @@ static bool is_read(const pe_axes *x, size_t a)
                 return false;
     }
     return pairs > 0;
+}
+
+static bool finds_axis(pe_axes *x, size_t a)
+{
+    read_axis(x, a, false);
+    if (is_read(x, a))
+        return true;
+    read_axis(x, a, true);
+    return is_read(x, a);
+}
+
+/* Do they go farther below 0 than above it? */
+static bool is_negative(const pe_axes *x, const double *at)
+{
+    double least = 0, greatest = 0;
+    for (size_t k = 0; k < x->n * x->tokens; k++) {
+        least = fmin(least, at[k]);
+        greatest = fmax(greatest, at[k]);
+    }
+    return -least > 2 * greatest;
+}
+
+/* A turn the other way is tried by itself. */
+static bool is_inverse(const pe_axes *x)
+{
+    return is_negative(x, x->read) && !is_negative(x, x->claimed);
 }
 
 /* ---- how they follow from the claimed ones ---- */
@@ -211,6 +244,10 @@ static const pe_fault in_order = {
     .rule = "tokens are in another order, the mesh grid is transposed: token {a} has the positions "
             "that the claim gives to token {b}",
     .remedy = MESH};
+static const pe_fault running = {
+    .name = "axes_text_positions",
+    .rule = "all axes have the running number of the token from {a} on, as text has",
+    .remedy = ORDER};
 static const pe_fault in_part = {.name = "axis_positions_in_part", .remedy = START};
 
 static bool is_permutation(const pe_axes *x)
@@ -247,18 +284,22 @@ static void tell_relations(const pe_axes *x, pe_guess *guess)
     const char *before = "positions of axes are others: ";
     for (size_t a = 0; a < x->n; a++) {
         const pe_axis_relation *by = &x->by[a];
+        const bool moved = by->from != a, times = by->times != 1;
         if (is_own(by, a))
             continue;
         pe_buffer_format(&guess->rule, "%saxis %zu ", before, a);
         before = ", ";
-        if (by->times == 0)
+        if (by->times == 0) {
             pe_guess_format(guess, "is {a} everywhere: constant", by->plus, 0);
-        else if (by->from != a)
+            continue;
+        }
+        if (moved)
             pe_buffer_format(&guess->rule, "has the positions of axis %zu", by->from);
-        if (by->times != 1 && by->times != 0)
-            pe_guess_format(guess, "was multiplied by {a}", by->times, 0);
-        if (by->plus != 0 && by->times != 0)
-            pe_guess_format(guess, by->times != 1 ? " and is shifted by {a}" : "is shifted by {a}",
+        if (times)
+            pe_guess_format(guess, moved ? " and was multiplied by {a}" : "was multiplied by {a}",
+                            by->times, 0);
+        if (by->plus != 0)
+            pe_guess_format(guess, moved || times ? " and is shifted by {a}" : "is shifted by {a}",
                             by->plus, 0);
     }
 }
@@ -272,26 +313,12 @@ static void make_positions(const pe_axes *x, double *out)
     }
 }
 
-pe_status pe_axis_positions_set(pe_guess *guess, const double *at, size_t count, pe_problem *why)
-{
-    pe_array list;
-    pe_positions *positions = &pe_values_find(&guess->values, "positions")->positions;
-    pe_status status = pe_array_make(PE_FLOAT64, &positions->shape, &list, why);
-    if (status != PE_OK)
-        return status;
-    memcpy(list.data, at, count * sizeof *at);
-    pe_positions_free(positions);
-    status = pe_positions_from_list(&list, "positions", positions, why);
-    pe_array_free(&list);
-    return status;
-}
-
 static pe_status try_positions(pe_search *s, const pe_axes *x, pe_guess *guess, pe_problem *why)
 {
-    const pe_status status = pe_axis_positions_set(guess, x->read, x->n * x->tokens, why);
+    const pe_status status = pe_axes_set_positions(guess, x->read, x->n * x->tokens, why);
     if (status != PE_OK) /* a position beyond the bounds: no such guess */
         return pe_status_is_ours(status) ? status : PE_OK;
-    return pe_attempts_try(s, guess, why);
+    return x->next(s, guess, why);
 }
 
 static pe_status try_relations(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
@@ -370,16 +397,24 @@ static void tell_part(const pe_axes *x, pe_guess *guess)
     guess->fitted = !even;
 }
 
+static bool is_running(const pe_axes *x)
+{
+    for (size_t k = 0; k < x->n * x->tokens; k++)
+        if (x->read[k] != x->read[0] + (double)(k % x->tokens))
+            return false;
+    return true;
+}
+
 static pe_status try_moved(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
 {
     size_t token, of = 0;
     round_read(x);
     *x->of->work += x->tokens * x->tokens;
     const bool order = find_order(x, &token, &of);
-    const pe_fault *fault = order ? &in_order : &in_part;
+    const pe_fault *fault = order ? &in_order : is_running(x) ? &running : &in_part;
     pe_guess_say(guess, fault, fault->remedy);
-    if (order)
-        pe_guess_format(guess, fault->rule, (double)token, (double)of);
+    if (fault != &in_part)
+        pe_guess_format(guess, fault->rule, order ? (double)token : x->read[0], (double)of);
     else
         tell_part(x, guess);
     return try_positions(s, x, guess, why);
@@ -389,15 +424,32 @@ static pe_status try_read(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem 
 {
     bool related = true, as_claimed = true;
     for (size_t a = 0; a < x->n; a++) {
-        read_axis(x, a);
-        if (!is_read(x, a))
+        if (!finds_axis(x, a))
             return PE_OK;
         related = relate(x, a) && related;
         as_claimed = as_claimed && x->by[a].known && is_own(&x->by[a], a);
     }
-    if (as_claimed || (!related && x->tokens > MOVED_MAX))
+    if (as_claimed || is_inverse(x) || (!related && x->tokens > MOVED_MAX))
         return PE_OK;
     return related ? try_relations(s, x, guess, why) : try_moved(s, x, guess, why);
+}
+
+/* Each exchange of two axes. */
+static pe_status try_exchanges(pe_search *s, pe_axes *x, const pe_guess *claim, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t a = 0; a < x->n; a++)
+        for (size_t b = a + 1; b < x->n && status == PE_OK && pe_attempts_go_on(s); b++) {
+            pe_guess guess;
+            for (size_t k = 0; k < x->n; k++)
+                x->by[k] = (pe_axis_relation){true, k == a ? b : k == b ? a : k, 1, 0};
+            status = pe_guess_copy(claim, &guess, why);
+            if (status != PE_OK)
+                return status;
+            status = try_relations(s, x, &guess, why);
+            pe_guess_free(&guess);
+        }
+    return status;
 }
 
 /* ---- life ---- */
@@ -432,7 +484,8 @@ static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *
     if (found)
         status = pe_axis_frequencies_try(s, x, guess, why);
     if (found && status == PE_OK && pe_attempts_go_on(s))
-        status = try_read(s, x, guess, why);
+        status = x->next == pe_attempts_try ? try_read(s, x, guess, why)
+                                            : try_exchanges(s, x, guess, why);
     free(x->claimed);
     free(x->axis);
     return status;
@@ -445,14 +498,16 @@ static bool has_axes(const pe_search *s)
            view->got != NULL && view->unsent_n == 0 && view->tokens > 1;
 }
 
-static pe_status try_axes(pe_search *s, pe_guess *guess, pe_problem *why)
+static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, pe_problem *why)
 {
     pe_expect expect;
     const pe_comparison of = {s->whole, guess, &s->work};
+    if (guess->n_faults == PE_FAULTS_MAX || !pe_attempts_go_on(s))
+        return PE_OK;
     pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    pe_axes x = {.of = &of, .expect = &expect, .n = s->whole->axes};
+    pe_axes x = {.of = &of, .expect = &expect, .next = next, .n = s->whole->axes};
     status = pe_expect_probe(&expect, why);
     if (status == PE_OK)
         status = measure(s, &x, guess, why);
@@ -460,46 +515,83 @@ static pe_status try_axes(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
-/* ---- behind another mistake ---- */
-
-static pe_status try_interleaved(pe_search *s, const pe_guess *claim, pe_problem *why)
+static pe_status try_axes(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    static const pe_fault fault = {
-        .name = "mrope_interleaved",
-        .rule = "sections were interleaved where blocks are claimed, or the reverse",
-        .remedy = "set mrope_interleaved as claimed"};
-    pe_guess guess;
-    pe_value *value = pe_values_find(&claim->values, "mrope_interleaved");
-    if (!pe_values_present(&claim->values, "mrope_section") || value == NULL)
-        return PE_OK;
-    pe_status status = pe_guess_copy(claim, &guess, why);
-    if (status != PE_OK)
-        return status;
-    value = pe_values_find(&guess.values, "mrope_interleaved");
-    value->truth = !value->truth;
-    (void)pe_guess_set_choice(&guess.values, "mrope_layout",
-                              value->truth ? "interleaved" : "sections");
-    pe_guess_say(&guess, &fault, fault.remedy);
-    pe_buffer_str(&guess.rule, fault.rule);
-    status = try_axes(s, &guess, why);
-    pe_guess_free(&guess);
-    return status;
+    return measure_with(s, guess, pe_attempts_try, why);
 }
+
+/* ---- behind another mistake ---- */
 
 /* Of longer tables only a single mistake is looked for. */
 #define BEHIND_MAX 512
 
-static pe_status try_behind(pe_search *s, const pe_guess *claim, pe_problem *why)
+static pe_status try_fault(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    const size_t n = s->whole->tokens <= BEHIND_MAX ? pe_faults_n : 0;
-    pe_status status = try_interleaved(s, claim, why);
-    for (size_t f = 0; f < n && status == PE_OK && pe_attempts_go_on(s); f++) {
-        const pe_fault *fault = &pe_faults[f];
-        const bool base = fault->param != NULL && strcmp(fault->param, "rope_theta") == 0;
-        if (base || pe_faults_is_layout(fault))
-            status = pe_attempts_with_fault(s, claim, fault, try_axes, why);
+    const pe_status status = pe_mrope_causes_each(s, guess, pe_attempts_try, why);
+    return status == PE_OK ? try_axes(s, guess, why) : status;
+}
+
+/* Does it change how all axes turn? */
+static bool is_common(const pe_fault *fault)
+{
+    return (fault->param != NULL && strcmp(fault->param, "rope_theta") == 0) ||
+           pe_faults_is_layout(fault) || strcmp(fault->name, "inverse") == 0;
+}
+
+static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    if (s->whole->tokens > BEHIND_MAX)
+        return PE_OK;
+    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
+        if (is_common(&pe_faults[f]))
+            status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);
+    if (status == PE_OK)
+        status = pe_mrope_causes_each(s, claim, try_axes, why);
+    return status == PE_OK ? measure_with(s, claim, try_axes, why) : status;
+}
+
+/* That of the last row, whose pairs must agree; 0: they do not. */
+static double read_amplitude(const pe_search *s, const pe_expect *expect)
+{
+    const pe_geometry *g = &expect->geometry;
+    const double *row = s->whole->got + (s->whole->rows - 1) * s->whole->width;
+    double low = HUGE_VAL, high = 0;
+    for (size_t i = 0; i < g->cos_n && i < g->sin_n && !s->whole->rotated; i++) {
+        const double size = hypot(row[g->cos_at + i * g->stride], row[g->sin_at + i * g->stride]);
+        low = fmin(low, size);
+        high = fmax(high, size);
     }
+    return high - low < 0.01 * high ? (low + high) / 2 : 0;
+}
+
+static pe_status set_amplitude(pe_search *s, pe_guess *guess, bool *set, pe_problem *why)
+{
+    pe_expect expect;
+    pe_status status = pe_expect_make(&(pe_comparison){s->whole, guess, &s->work},
+                                      PE_NUMERICS_EXACT, &expect, why);
+    *set = false;
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = pe_expect_probe(&expect, why);
+    if (status == PE_OK)
+        *set = pe_amplitude_set(s, guess, read_amplitude(s, &expect), expect.amplitude);
+    pe_expect_free(&expect);
     return status;
+}
+
+/* An amplitude of its own hides no turn: what else is mistaken comes with it. */
+static pe_status try_in_order(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    bool other;
+    pe_status status = set_amplitude(s, guess, &other, why);
+    if (status == PE_OK && other)
+        status = pe_attempts_copy(s, guess, pe_attempts_try, why);
+    if (status == PE_OK && other && pe_attempts_go_on(s))
+        status = pe_mrope_causes_each(s, guess, pe_attempts_try, why);
+    if (status == PE_OK)
+        status = pe_attempts_copy(s, guess, try_axes, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? try_behind(s, guess, why) : status;
 }
 
 pe_status pe_axis_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -509,15 +601,8 @@ pe_status pe_axis_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
         return PE_OK;
     s->view = s->whole;
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
-    pe_guess claim;
     if (status == PE_OK)
-        status = pe_guess_copy(guess, &claim, why);
-    if (status == PE_OK) {
-        status = try_axes(s, guess, why);
-        if (status == PE_OK && pe_attempts_go_on(s))
-            status = try_behind(s, &claim, why);
-        pe_guess_free(&claim);
-    }
+        status = try_in_order(s, guess, why);
     s->view = view;
     return status;
 }

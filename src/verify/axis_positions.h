@@ -9,9 +9,4 @@
  * the claimed ones; where they are as claimed, the frequencies of the axes are others. */
 pe_try pe_axis_positions_try;
 
-/** Give a guess these positions, [axes][tokens], in the shape of its own.
- * Errors  INVALID_PARAMETER: one is beyond the bounds. */
-pe_status pe_axis_positions_set(pe_guess *guess, const double *at, size_t count,
-                                pe_problem *why) PE_MUST_CHECK;
-
 #endif

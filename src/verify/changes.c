@@ -16,16 +16,38 @@ static pe_value *value_of(pe_guess *guess, const char *name)
     return value != NULL && value->present ? value : NULL;
 }
 
+/* Does the fault name another resource? */
+static bool is_of_resource(const pe_guess *guess, const pe_fault *fault)
+{
+    return fault->text == NULL || strcmp(guess->claim->resource->name, fault->text) == 0;
+}
+
 bool pe_changes_number(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *value = value_of(guess, fault->param);
-    if (value == NULL)
+    if (value == NULL || !is_of_resource(guess, fault))
         return false;
     if (value->param->kind == PE_KIND_INT)
         value->integer = (int64_t)fault->value;
     else
         value->real = fault->value;
     return true;
+}
+
+bool pe_changes_root(pe_guess *guess, const pe_fault *fault)
+{
+    pe_value *value = value_of(guess, fault->param);
+    if (value == NULL || !is_of_resource(guess, fault))
+        return false;
+    value->real = sqrt(value->real);
+    return true;
+}
+
+bool pe_changes_shift(pe_guess *guess, const pe_fault *fault)
+{
+    pe_value *value = value_of(guess, fault->param);
+    const pe_position_map map = {.times = 1, .plus = fault->value};
+    return value != NULL && pe_guess_map_positions(&value->positions, &map);
 }
 
 bool pe_changes_choice(pe_guess *guess, const pe_fault *fault)

@@ -12,6 +12,8 @@ pe_change pe_changes_ignored;
 /** The rows `param` and `text`, both numbers, change places; `param` takes the integer of
  * `text`. */
 pe_change pe_changes_swap, pe_changes_copy;
+/** The square root; one more position, or one less. */
+pe_change pe_changes_root, pe_changes_shift;
 /** Both rows, numbers, are divided by `value`. */
 pe_change pe_changes_divide_both;
 

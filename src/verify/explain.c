@@ -22,6 +22,8 @@ static const struct reader {
     pe_status (*read)(const pe_numbers *plain, pe_problem *why);
 } readers[] = {
     {NULL, pe_scale_causes_find},
+    {"rope/scaled-base", pe_scale_causes_find},
+    {"rope/frequencies", pe_scale_causes_find},
     {"alibi/bias", pe_bias_causes_find},
     {"alibi/slopes", pe_bias_causes_find},
     {"t5/buckets", pe_bucket_causes_find},
@@ -85,8 +87,9 @@ static pe_status read_upload(const pe_numbers *plain, pe_problem *why)
     pe_status status = PE_OK;
     const char *name = plain->view->claim->resource->name;
     for (size_t r = 0; r < PE_LEN(readers) && status == PE_OK; r++)
-        if (readers[r].resource == NULL ? plain->view->n_tensors == 1
-                                        : strcmp(readers[r].resource, name) == 0)
+        if ((!plain->mostly || readers[r].read == pe_wave_causes_find) &&
+            (readers[r].resource == NULL ? plain->view->n_tensors == 1
+                                         : strcmp(readers[r].resource, name) == 0))
             status = readers[r].read(plain, why);
     return status;
 }
@@ -113,7 +116,7 @@ static double roundoff_of(const pe_upload_view *view, const pe_guess *guess)
 }
 
 /* Do `next` with the upload beside the numbers of the guess. */
-static pe_status with_numbers(pe_search *s, pe_guess *guess,
+static pe_status with_numbers(pe_search *s, pe_guess *guess, bool mostly,
                               pe_status (*next)(const pe_numbers *, pe_problem *), pe_problem *why)
 {
     double *claimed;
@@ -127,7 +130,8 @@ static pe_status with_numbers(pe_search *s, pe_guess *guess,
                               .elements = view->elements,
                               .roundoff = roundoff_of(view, guess),
                               .search = s,
-                              .asked = are_asked(s)};
+                              .asked = are_asked(s),
+                              .mostly = mostly};
     if (status == PE_OK && claimed != NULL && !pe_attempts_given_up(s))
         status = next(&plain, why);
     free(claimed);
@@ -136,7 +140,7 @@ static pe_status with_numbers(pe_search *s, pe_guess *guess,
 
 static pe_status try_readers(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return with_numbers(s, guess, read_upload, why);
+    return with_numbers(s, guess, false, read_upload, why);
 }
 
 /* What is read of rounded elements takes the place of what was read before. */
@@ -154,6 +158,11 @@ pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
         if (pe_faults_is_grain(&pe_faults[f]))
             status = pe_attempts_with_fault(s, guess, &pe_faults[f], try_rounded, why);
     if (status == PE_OK && s->view->n_tensors == 1)
-        status = with_numbers(s, guess, pe_place_causes_find, why);
+        status = with_numbers(s, guess, false, pe_place_causes_find, why);
     return status;
+}
+
+pe_status pe_explain_most(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return with_numbers(s, guess, true, read_upload, why);
 }

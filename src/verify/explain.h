@@ -8,5 +8,7 @@
 /** Read an upload of plain numbers; where nothing has been found, try causes that it follows.
  * Several may explain it. */
 pe_try pe_explain_try;
+/** The same where some elements may be something else. */
+pe_try pe_explain_most;
 
 #endif

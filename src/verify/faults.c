@@ -36,6 +36,20 @@ const pe_fault pe_faults[] = {
     {"freq_shift", NULL, .change = pe_changes_number, .param = "freq_shift", .value = 0},
     {"freq_shift", NULL, .change = pe_changes_number, .param = "freq_shift", .value = 1},
     {"alibi_bias_max", NULL, .change = pe_changes_number, .param = "alibi_bias_max", .value = 8},
+    {"max_freq", NULL, .change = pe_changes_number, .param = "max_freq", .value = 10},
+    {"max_freq", NULL, .change = pe_changes_number, .param = "max_freq", .value = 224},
+    {"rope_theta", NULL, .change = pe_changes_number, .param = "rope_theta", .text = "rope/decay",
+     .value = 1000},
+    {"offset", "offset was 0: the rotations are the identity, none is applied",
+     .change = pe_changes_number, .param = "offset", .text = "sinusoidal/offset",
+     .remedy = "rotate by the claimed offset"},
+    {"exponents_halved",
+     "exponents were i/d, not 2i/d: frequencies are the square root of the claimed ones",
+     .change = pe_changes_root, .param = "base", .text = "sinusoidal/offset",
+     .remedy = "divide the exponents by d_model/2"},
+    {"scale_missing", "every scale was 1: the attention scaling was not applied",
+     .change = pe_changes_number, .param = "beta", .text = "rope/attention-scale",
+     .remedy = "multiply the queries by the scale of their position"},
     /* scaling */
     {"scaling_dropped", "the frequencies were not scaled: rope_type was default",
      .change = pe_changes_rope_type, .param = "rope_type", .text = "default",
@@ -287,6 +301,11 @@ bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out
     if (row->kind == PE_KIND_BOOL) {
         out->change = pe_changes_truth;
         return k == 0;
+    }
+    if (row->kind == PE_KIND_POSITIONS && k < 2) {
+        out->change = pe_changes_shift;
+        out->value = k == 0 ? 1 : -1;
+        return strcmp(row->name, "positions") != 0; /* which a guess moves otherwise */
     }
     if (k == IGNORED)
         return pe_faults_of_ignored(guess, i, out);

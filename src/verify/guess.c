@@ -175,7 +175,7 @@ static bool is_same_distortion(const pe_distortion *a, const pe_distortion *b)
 static bool is_same_value(const pe_value *a, const pe_value *b)
 {
     pe_buffer x = {0}, y = {0};
-    if (a->present != b->present || !a->present || a->param->kind == PE_KIND_POSITIONS)
+    if (a->present != b->present || !a->present || strcmp(a->param->name, "positions") == 0)
         return a->present == b->present;
     pe_value_print(a, &x);
     pe_value_print(b, &y);

@@ -73,11 +73,15 @@ double pe_measure_row_allows(const pe_measure_row *r, size_t c, unsigned by)
                                : half + pe_grain_ulp(r->wider, x) / 2 + r->want.exact_error[c];
 }
 
-/* Is the distance allowed? An allowance that is not finite allows none. */
+/* Is the distance allowed? An allowance that is not finite allows none. What the type cannot hold is
+ * infinite. */
 static bool is_within(const pe_measure_row *r, size_t c, unsigned by)
 {
-    const double most = pe_measure_row_allows(r, c, by);
-    return isfinite(most) && fabs(r->got[c] - r->want.value[c]) <= most;
+    const double most = pe_measure_row_allows(r, c, by), x = r->want.value[c], got = r->got[c];
+    const double max = pe_dtype_max(r->dtype);
+    if (isinf(got) && isfinite(x) && isfinite(most) && r->tolerance < 0)
+        return (x > 0) == (got > 0) && fabs(x) + most >= max + pe_grain_ulp(r->grain, max);
+    return isfinite(most) && fabs(got - x) <= most;
 }
 
 /* Is the pair of column c as near to its circle as float32 arithmetic keeps it? Where only the

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/turns.h"
-#include "verify/axis_positions.h"
+#include "verify/axis_frequencies.h"
 #include "verify/findings.h"
 #include "verify/mrope_changes.h"
 
@@ -103,17 +103,18 @@ static void set_sections(pe_guess *guess, const pe_mrope_axes *x)
 }
 
 /* With the positions and sections of a row. */
-static pe_status try_axes(pe_search *s, const pe_mrope_axes *x, pe_guess *guess, pe_problem *why)
+static pe_status try_axes(pe_search *s, const pe_mrope_axes *x, pe_guess *guess, pe_try *next,
+                          pe_problem *why)
 {
-    const pe_status status = pe_axis_positions_set(guess, x->at, PE_AXES * x->tokens, why);
+    const pe_status status = pe_axes_set_positions(guess, x->at, PE_AXES * x->tokens, why);
     if (status != PE_OK) /* a position beyond the bounds: no such guess */
         return pe_status_is_ours(status) ? status : PE_OK;
     set_sections(guess, x);
-    return pe_attempts_try(s, guess, why);
+    return next(s, guess, why);
 }
 
 static pe_status try_row(pe_search *s, const pe_guess *claim, const pe_mrope_axes *claimed,
-                         const pe_mrope_row *by, pe_problem *why)
+                         const pe_mrope_row *by, pe_try *next, pe_problem *why)
 {
     pe_mrope_axes x = *claimed;
     pe_guess guess;
@@ -127,7 +128,7 @@ static pe_status try_row(pe_search *s, const pe_guess *claim, const pe_mrope_axe
         if (status == PE_OK) {
             pe_guess_say(&guess, &by->fault, by->fault.remedy);
             pe_guess_format(&guess, by->fault.rule, x.a, x.b);
-            status = try_axes(s, &x, &guess, why);
+            status = try_axes(s, &x, &guess, next, why);
             pe_guess_free(&guess);
         }
     }
@@ -135,17 +136,24 @@ static pe_status try_row(pe_search *s, const pe_guess *claim, const pe_mrope_axe
     return status;
 }
 
-static pe_status try_rows(pe_search *s, pe_guess *guess, pe_problem *why)
+pe_status pe_mrope_causes_each(pe_search *s, pe_guess *guess, pe_try *next, pe_problem *why)
 {
     pe_mrope_axes claimed;
     const pe_comparison of = {s->whole, guess, &s->work};
+    if (!has_axes(&of) || guess->n_faults == PE_FAULTS_MAX)
+        return PE_OK;
     pe_status status = make_axes(&of, &claimed, why);
     if (status == PE_OK)
         status = read_shift(&of, &claimed, why);
     for (size_t r = 0; r < pe_mrope_rows_n && status == PE_OK && !pe_attempts_spent(s); r++)
-        status = try_row(s, guess, &claimed, &pe_mrope_rows[r], why);
+        status = try_row(s, guess, &claimed, &pe_mrope_rows[r], next, why);
     free(claimed.at);
     return status;
+}
+
+static pe_status try_rows(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_mrope_causes_each(s, guess, pe_attempts_try, why);
 }
 
 /* ---- which axis a pair follows ---- */
@@ -175,42 +183,6 @@ static bool follows_axis(const pe_comparison *of, const pe_expect *expect, const
     return turns_by(of, expect, x, i, a, expect->frequency[i]);
 }
 
-/* That of the pair before it where several do; PE_AXES: none. */
-static size_t axis_of(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
-                      size_t i, size_t before)
-{
-    if (before < PE_AXES && follows_axis(of, expect, x, i, before))
-        return before;
-    for (size_t a = 0; a < PE_AXES; a++)
-        if (follows_axis(of, expect, x, i, a))
-            return a;
-    return PE_AXES;
-}
-
-/* "pairs 0 to 31 follow time, ..."; false: too many follow none. */
-static bool tell_axes(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
-                      pe_buffer *out)
-{
-    enum { MOST = 6 };
-    static const char *const names[] = {"time", "height", "width", "no axis"};
-    size_t first = 0, before = PE_AXES, runs = 0, none = 0;
-    const size_t pairs = expect->geometry.pairs;
-    for (size_t i = 0; i <= pairs; i++) {
-        const size_t is = i < pairs ? axis_of(of, expect, x, i, before) : PE_AXES + 1;
-        none += is == PE_AXES;
-        if (i > 0 && is != before && ++runs <= MOST)
-            pe_buffer_format(out, "%s %zu to %zu follow %s",
-                             runs > 1 ? "," : "axes or sections are others: pairs", first, i - 1,
-                             names[before]);
-        first = i == 0 || is != before ? i : first;
-        before = is;
-    }
-    pe_buffer_str(out, runs > MOST ? " and so on, interleaved" : "");
-    return none * 2 < pairs;
-}
-
-/* ---- frequencies that begin again ---- */
-
 /* The claimed axis of a pair, as Qwen2-VL and Qwen3-VL give pairs to axes. */
 static size_t claimed_axis(const pe_mrope_axes *x, size_t i)
 {
@@ -220,6 +192,62 @@ static size_t claimed_axis(const pe_mrope_axes *x, size_t i)
     const double height = x->section[PE_TIME], width = height + x->section[PE_HEIGHT];
     return (double)i < height ? PE_TIME : (double)i < width ? PE_HEIGHT : PE_WIDTH;
 }
+
+/* The claimed one or that of the pair before it where several do; PE_AXES: none. */
+static size_t axis_of(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
+                      size_t i, size_t before)
+{
+    const size_t first[] = {claimed_axis(x, i), before};
+    for (size_t k = 0; k < PE_LEN(first); k++)
+        if (first[k] < PE_AXES && follows_axis(of, expect, x, i, first[k]))
+            return first[k];
+    for (size_t a = 0; a < PE_AXES; a++)
+        if (follows_axis(of, expect, x, i, a))
+            return a;
+    return PE_AXES;
+}
+
+/* "axes or sections are others: pairs 0 to 31 follow time, ..."; false: too many follow none, or
+ * all the claimed one. */
+static bool tell_axes(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
+                      pe_buffer *out)
+{
+    enum { MOST = 6 };
+    static const char *const names[] = {"time", "height", "width", "no axis"};
+    size_t first = 0, before = PE_AXES, runs = 0, none = 0, others = 0;
+    const size_t pairs = expect->geometry.pairs;
+    for (size_t i = 0; i <= pairs; i++) {
+        const size_t is = i < pairs ? axis_of(of, expect, x, i, before) : PE_AXES + 1;
+        none += is == PE_AXES;
+        others += i < pairs && is != claimed_axis(x, i);
+        if (i > 0 && is != before && ++runs <= MOST)
+            pe_buffer_format(out, "%s %zu to %zu follow %s",
+                             runs > 1 ? "," : "axes or sections are others: pairs", first, i - 1,
+                             names[before]);
+        first = i == 0 || is != before ? i : first;
+        before = is;
+    }
+    pe_buffer_str(out, runs > MOST ? " and so on, interleaved" : "");
+    return others > 0 && none * 2 < pairs;
+}
+
+/* Where each wave stands twice, the first ones may be as claimed. */
+static bool tell_copies(const pe_comparison *of, pe_expect *expect, const pe_mrope_axes *x,
+                        pe_buffer *out)
+{
+    pe_geometry *g = &expect->geometry;
+    if (tell_axes(of, expect, x, out))
+        return true;
+    if (g->copy == 0)
+        return false;
+    pe_buffer_free(out);
+    pe_buffer_str(out, "of the second copies of the waves ");
+    g->cos_at += g->copy;
+    g->sin_at += g->copy;
+    return tell_axes(of, expect, x, out);
+}
+
+/* ---- frequencies that begin again ---- */
 
 /* Of pair k in a section of its own: claimed exponents, or those of a ladder as short as that. */
 static double section_frequency(const pe_expect *expect, const pe_mrope_axes *x, size_t k, size_t a,
@@ -319,7 +347,7 @@ static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
         status = pe_expect_probe(&expect, why);
     if (status == PE_OK)
         status = try_restarts(s, guess, &expect, &x, why);
-    if (status == PE_OK && pe_attempts_go_on(s) && tell_axes(&of, &expect, &x, &rule))
+    if (status == PE_OK && pe_attempts_go_on(s) && tell_copies(&of, &expect, &x, &rule))
         status = pe_findings_tell(s->report, guess,
                                   &(pe_told){&others, pe_buffer_text(&rule), .fitted = true}, why,
                                   "each pair was held against the claimed positions of each axis");

@@ -124,6 +124,16 @@ static bool move_sections(const pe_mrope_row *of, pe_mrope_axes *x)
     return x->section[PE_TIME] > 0 && x->section[PE_WIDTH] > 0;
 }
 
+static bool order_sections(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    const double was[] = {x->section[PE_TIME], x->section[PE_HEIGHT], x->section[PE_WIDTH]};
+    for (size_t a = 0; a < PE_AXES; a++)
+        x->section[a] = was[of->from[a]];
+    x->a = x->section[PE_TIME];
+    x->b = x->section[PE_HEIGHT];
+    return true;
+}
+
 static void add(pe_mrope_axes *x, size_t first, size_t end, double plus)
 {
     for (size_t a = 0; a < PE_AXES; a++)
@@ -156,13 +166,15 @@ static bool shift_axis(const pe_mrope_row *of, pe_mrope_axes *x)
     return true;
 }
 
+/* axis: the first one that is not moved. */
 static bool hold_image(const pe_mrope_row *of, pe_mrope_axes *x)
 {
     const double start = pe_mrope_axis(x, PE_TIME)[x->first];
-    (void)of;
     x->a = start;
     x->b = (double)x->first;
-    add(x, x->first, x->end, -start);
+    for (size_t a = of->axis; a < PE_AXES; a++)
+        for (size_t t = x->first; t < x->end; t++)
+            pe_mrope_axis(x, a)[t] -= start;
     return x->end > x->first && start != 0;
 }
 
@@ -301,6 +313,12 @@ const pe_mrope_row pe_mrope_rows[] = {
     PE_ROW("mrope_sections",
            "sections were equal thirds: {a} pairs of time, {b} of height and width", SECTION,
            .change = take_thirds),
+    PE_ROW("mrope_sections",
+           "sizes of sections are in another order: {a} pairs of time, {b} of height", SECTION,
+           .change = order_sections, .from = {PE_HEIGHT, PE_WIDTH, PE_TIME}),
+    PE_ROW("mrope_sections",
+           "sizes of sections are in another order: {a} pairs of time, {b} of height", SECTION,
+           .change = order_sections, .from = {PE_WIDTH, PE_TIME, PE_HEIGHT}),
     PE_ROW("mrope_sections", "sections begin one pair later: that of time has one pair more",
            SECTION, .change = move_sections, .by = 1),
     PE_ROW("mrope_sections", "sections begin one pair earlier: that of time has one pair less",
@@ -315,6 +333,10 @@ const pe_mrope_row pe_mrope_rows[] = {
     PE_ROW("mrope_image_start",
            "the image is not moved behind the text: from row {b} on patches are shifted by -{a}",
            PE_MROPE_IMAGE, .change = change_images, .image = hold_image),
+    PE_ROW("mrope_image_start",
+           "height and width of the image count from 0, not behind the text: from row {b} on they "
+           "are shifted by -{a}",
+           PE_MROPE_IMAGE, .change = change_images, .image = hold_image, .axis = PE_HEIGHT),
     PE_ROW("mrope_image_stride",
            "patches of rows {a} to {b}, the image, have a stride of 2: their merge was ignored",
            "divide grid_thw by spatial_merge_size", .change = change_images, .image = double_image),

@@ -29,10 +29,20 @@ static void set_param(pe_guess *guess, const pe_numbers_cause *cause)
         value->real = cause->a;
 }
 
-pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
-                         const pe_numbers_law *law, pe_problem *why)
+static bool have_room(const pe_guess *guess, const pe_numbers_cause *causes, size_t n)
+{
+    size_t faults = guess->n_faults;
+    for (size_t c = 0; c < n; c++)
+        faults += causes[c].fault != NULL;
+    return faults > guess->n_faults && faults <= PE_FAULTS_MAX;
+}
+
+pe_status pe_numbers_with(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
+                          const pe_numbers_law *law, pe_try *next, pe_problem *why)
 {
     pe_guess guess;
+    if (!have_room(plain->claim, causes, n))
+        return PE_OK;
     pe_status status = pe_guess_copy(plain->claim, &guess, why);
     if (status != PE_OK)
         return status;
@@ -49,9 +59,15 @@ pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes
         guess.fitted |= causes[c].fitted;
     }
     if (said > 0 && said <= room)
-        status = pe_attempts_try(plain->search, &guess, why);
+        status = next(plain->search, &guess, why);
     pe_guess_free(&guess);
     return status;
+}
+
+pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
+                         const pe_numbers_law *law, pe_problem *why)
+{
+    return pe_numbers_with(plain, causes, n, law, pe_attempts_try, why);
 }
 
 bool pe_numbers_is_near(const pe_numbers *plain, double got, double x)

@@ -15,6 +15,7 @@ typedef struct pe_numbers {
     pe_search
         *search; /* to whose report facts are added, and which holds guesses against the upload */
     bool asked;  /* whether causes are looked for */
+    bool mostly; /* some elements may be something else */
 } pe_numbers;
 
 /** One cause and the numbers of its sentence, in which they are {a} and {b}. */
@@ -36,6 +37,9 @@ typedef struct pe_numbers_law {
  * than a guess has room for are no explanation. */
 pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
                          const pe_numbers_law *law, pe_problem *why) PE_MUST_CHECK;
+/** Do `next` with a guess of these causes. */
+pe_status pe_numbers_with(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
+                          const pe_numbers_law *law, pe_try *next, pe_problem *why) PE_MUST_CHECK;
 /** Count work, an element that is computed or compared. */
 void pe_numbers_spend(const pe_numbers *plain, size_t work);
 

@@ -112,13 +112,14 @@ static bool follows(const places *p)
 {
     const pe_numbers *plain = p->of;
     size_t e = 0;
-    bool same = true;
+    bool same = true, differs = false; /* what is as claimed explains nothing */
     for (; e < plain->elements && same; e++) {
         const double x = number_at(p, e, 0, NULL), got = plain->got[e];
         same = x == got || fabs(x - got) <= (2 * plain->roundoff + 0x1p-20) * fabs(x);
+        differs |= x != plain->claimed[e];
     }
     pe_numbers_spend(plain, ELEMENT_WORK * e);
-    return same;
+    return same && differs;
 }
 
 static pe_status try_axes(const places *p, pe_problem *why)

@@ -76,6 +76,7 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_tensor_causes_try},
     {.try = pe_attempts_pairs},
     {.try = pe_by_laws_others},
+    {.try = pe_explain_most},
     {.try = pe_strays_try, .applies = has_width, .even_spent = true},
     {0},
 };

@@ -135,38 +135,61 @@ static pe_status search_others(pe_search *s, const choice *others, pe_problem *w
     return status;
 }
 
-static bool have_one_shape(const pe_claim *claim, const choice *which)
+static bool have_one_shape(const pe_claim *claim, size_t u, size_t v)
 {
-    const pe_shape *first = NULL;
-    bool same = true;
-    for (size_t u = 0; u < claim->n_uploads; u++) {
-        const pe_shape *shape = &claim->uploads[u].array.shape;
-        if (!which->of[u])
-            continue;
-        first = first != NULL ? first : shape;
-        same &= first->ndim == shape->ndim &&
-                memcmp(first->dim, shape->dim, shape->ndim * sizeof *shape->dim) == 0;
-    }
-    return same;
+    const pe_shape *a = &claim->uploads[u].array.shape, *b = &claim->uploads[v].array.shape;
+    return a->ndim == b->ndim && memcmp(a->dim, b->dim, a->ndim * sizeof *a->dim) == 0;
 }
 
-static pe_status try_exchange(pe_search *s, const choice *others, pe_problem *why)
+/* Does each of the two hold the other's numbers? */
+static pe_status are_exchanged(pe_search *s, size_t u, size_t v, bool *out, pe_problem *why)
 {
-    static const pe_fault exchanged = {.name = "tensors_exchanged",
-                                       .remedy = "send each tensor under its own name"};
-    bool matches;
-    choice two = *others;
-    two.exchanged = true;
-    if (two.n != 2 || !have_one_shape(s->whole->claim, others))
-        return PE_OK;
+    choice two = {.n = 2, .exchanged = true};
+    two.of[u] = two.of[v] = true;
+    *out = false;
+    return have_one_shape(s->whole->claim, u, v) ? do_match(s, &two, out, why) : PE_OK;
+}
+
+/* The names of those that are exchanged, two by two; they are no longer among the others. */
+static pe_status find_exchanged(pe_search *s, choice *others, pe_buffer *rule, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    const pe_claim *claim = s->whole->claim;
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        for (size_t v = u + 1; v < claim->n_uploads && others->of[u] && status == PE_OK; v++) {
+            bool exchanged = false;
+            if (others->of[v])
+                status = are_exchanged(s, u, v, &exchanged, why);
+            if (!exchanged)
+                continue;
+            pe_buffer_format(rule, "%stensors %s and %s: their numbers are exchanged",
+                             rule->bytes > 0 ? "; " : "", claim->uploads[u].name,
+                             claim->uploads[v].name);
+            others->of[u] = others->of[v] = false;
+            others->n -= 2;
+        }
+    return status;
+}
+
+/* Layouts of cosines and sines have faults of their own. */
+static pe_status try_exchange(pe_search *s, const choice *which, pe_problem *why)
+{
+    static const pe_fault fault = {.name = "tensors_exchanged",
+                                   .remedy = "send each tensor under its own name"};
+    choice others = *which;
     pe_buffer rule = {0};
-    pe_status status = do_match(s, &two, &matches, why);
-    name_tensors(s->whole->claim, others, &rule);
-    pe_buffer_str(&rule, "their numbers are exchanged");
-    if (status == PE_OK && matches)
+    if (s->whole->layout != NULL && others.n == s->whole->claim->n_uploads)
+        return PE_OK;
+    pe_status status = find_exchanged(s, &others, &rule, why);
+    if (status == PE_OK && rule.bytes > 0 && others.n > 0) {
+        pe_buffer_str(&rule, "; ");
+        name_tensors(s->whole->claim, &others, &rule);
+        pe_buffer_str(&rule, "something else");
+    }
+    if (status == PE_OK && rule.bytes > 0)
         status = pe_findings_tell(s->report, &s->claim,
-                                  &(pe_told){&exchanged, pe_buffer_text(&rule), .exact = true}, why,
-                                  "all their elements match when they are exchanged");
+                                  &(pe_told){&fault, pe_buffer_text(&rule), .exact = true}, why,
+                                  "all elements of these match when they are exchanged");
     pe_buffer_free(&rule);
     return status;
 }
@@ -186,7 +209,7 @@ pe_status pe_tensor_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
         return PE_OK;
     pe_status status = find_others(s, &others, why);
     s->some_match = others.n > 0 && others.n < s->whole->claim->n_uploads;
-    if (status == PE_OK && s->some_match)
+    if (status == PE_OK && others.n > 1)
         status = try_exchange(s, &others, why);
     return status == PE_OK && s->some_match && !pe_attempts_found(s) &&
                    !are_constant(s->whole, &others)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "verify/amplitude.h"
+#include "verify/strays.h"
 #include "verify/wave_places.h"
 
 /* ---- the rows ---- */
@@ -159,15 +161,26 @@ static size_t best_pair(const pe_wave_table *t)
     return best;
 }
 
+/* value: so many patches squared. */
+static bool set_merge(const row *of, pe_wave_change *c)
+{
+    const size_t merge = (size_t)of->value;
+    c->b = (double)c->merge;
+    c->a = of->value;
+    c->merge = merge;
+    return c->a != c->b && is_within(c->of, IN_TENSORS) && c->of->height % merge == 0 &&
+           c->of->width % merge == 0;
+}
+
 /* Coordinates are a (x + b), read off the pair whose turns are told best. */
 static bool read_linear(const row *of, pe_wave_change *c)
 {
     const pe_wave_table *t = c->of;
-    const size_t best = best_pair(t), next = t->axis[best] == PE_ACROSS ? 1 : t->below;
-    const double w = t->frequency[best], k = pe_wave_turn(t, t->of->got, next, best) / w;
+    const size_t best = best_pair(t);
+    const double w = t->frequency[best], k = c->times * pe_wave_step(c, best) / w;
     (void)of;
     c->times = c->a = pe_numbers_tidy(k * 840) / 840;
-    const double by = pe_wave_start(t, best) / (w * c->a) - t->first;
+    const double by = pe_wave_start(c, best) / (w * c->a) - t->first;
     c->shift = c->b = round(by * 840) / 840;
     return isfinite(c->a) && isfinite(c->b) && c->a != 0 && (c->a != 1 || c->b != round(c->b)) &&
            t->forward;
@@ -184,8 +197,7 @@ static bool clamp(const row *of, pe_wave_change *c)
     const pe_wave_table *t = c->of;
     size_t r = 1;
     (void)of;
-    while (r < t->rows && fabs(pe_wave_sample_at(t, t->of->got, r, 0).sine -
-                               pe_wave_sample_at(t, t->of->got, 0, 0).sine) <= 4 * t->of->roundoff)
+    while (r < t->rows && fabs(pe_wave_turn(c, t->of->got, r, 0)) <= 4 * t->of->roundoff)
         r++;
     c->a = c->clamp = fabs(pe_wave_coordinate(c, r - 1, PE_ACROSS));
     return r > 1 && r < t->rows && !t->forward;
@@ -197,7 +209,7 @@ static bool read_shift(const row *of, pe_wave_change *c)
     const pe_wave_table *t = c->of;
     const size_t best = best_pair(t);
     (void)of;
-    c->a = c->shift = round(pe_wave_start(t, best) / t->frequency[best] - t->first);
+    c->a = c->shift = round(pe_wave_start(c, best) / t->frequency[best] - t->first);
     return isfinite(c->a) && fabs(c->a) > 1;
 }
 
@@ -206,9 +218,9 @@ static bool hold(const row *of, pe_wave_change *c)
     const pe_wave_table *t = c->of;
     const size_t best = best_pair(t);
     (void)of;
-    c->a = c->held = round(pe_wave_start(t, best) / t->frequency[best]);
+    c->a = c->held = round(pe_wave_start(c, best) / t->frequency[best]);
     return isfinite(c->a) && t->height == 1 &&
-           fabs(pe_wave_turn(t, t->of->got, 1, best)) <= 8 * t->of->roundoff + 0x1p-20;
+           fabs(pe_wave_turn(c, t->of->got, 1, best)) <= 8 * t->of->roundoff + 0x1p-20;
 }
 
 static bool round_places(const row *of, pe_wave_change *c)
@@ -218,19 +230,40 @@ static bool round_places(const row *of, pe_wave_change *c)
 }
 
 /* The power of all frequencies. */
-static double read_power(const pe_wave_table *t)
+static double read_power(const pe_wave_change *c)
 {
+    const pe_wave_table *t = c->of;
     const size_t best = best_pair(t);
     const double unit = t->tensors ? 1 : t->unit[t->axis[best]];
-    /* axes may be exchanged, too */
-    const double across = t->width > 1 ? fabs(pe_wave_turn(t, t->of->got, 1, best)) : 0;
-    const double down = t->height > 1 ? fabs(pe_wave_turn(t, t->of->got, t->below, best)) : 0;
-    return log(fmax(across, down) / unit) / log(t->frequency[best] / unit);
+    return log(fabs(pe_wave_step(c, best)) / unit) / log(t->frequency[best] / unit);
+}
+
+/* The greatest wavelength is another power of the least one. */
+static bool set_timescale(const row *of, pe_wave_change *c)
+{
+    const pe_values *values = &c->of->of->claim->values;
+    (void)of;
+    if (!pe_values_present(values, "max_timescale"))
+        return false;
+    const double least = pe_values_real(values, "min_timescale");
+    c->b = pe_values_real(values, "max_timescale");
+    const double read = least * pow(c->b / least, read_power(c) / c->power);
+    const double digits = pow(10, floor(log10(read)) - 1);
+    c->a = round(read / digits) * digits;
+    c->power *= log(c->a / least) / log(c->b / least);
+    return isfinite(c->power) && c->power > 0 && c->a != c->b;
+}
+
+static bool set_flat(const row *of, pe_wave_change *c)
+{
+    (void)of;
+    c->flat = true;
+    return !c->of->tensors && c->of->blocks == 2 && c->of->pairs > 2;
 }
 
 static bool set_root(const row *of, pe_wave_change *c)
 {
-    c->power = of->value;
+    c->power *= of->value;
     return true;
 }
 
@@ -241,7 +274,7 @@ static bool set_denominator(const row *of, pe_wave_change *c)
     const bool timing = strcmp(c->of->of->view->claim->resource->name, "sinusoidal/timing") == 0;
     c->b = timing ? n - 1 : n;
     c->a = c->b + of->value;
-    c->power = c->b / c->a;
+    c->power *= c->b / c->a;
     return c->b > 0 && c->a > 0 && !c->of->tensors;
 }
 
@@ -262,9 +295,10 @@ static bool set_base(const row *of, pe_wave_change *c)
     if (name == NULL || !pe_values_present(&c->of->of->claim->values, name))
         return false;
     c->b = pe_values_real(&c->of->of->claim->values, name);
-    const double read = pow(c->b, read_power(c->of)), digits = pow(10, floor(log10(read)) - 1);
+    const double read = pow(c->b, read_power(c) / c->power);
+    const double digits = pow(10, floor(log10(read)) - 1);
     c->a = round(read / digits) * digits;
-    c->power = log(c->a) / log(c->b);
+    c->power *= log(c->a) / log(c->b);
     return isfinite(c->power) && c->power > 0 && c->a != c->b;
 }
 
@@ -301,6 +335,20 @@ static const row rows[] = {
     PE_ROW("grid_width",
            "the grid was {a} wide, not {b}: patches count along one axis, as text does",
            "divide the number of a patch by the width", .make = set_width, .and_value = 1),
+    {.fault = {"spatial_merge_size", "spatial_merge_size was {a}, not {b}",
+               .param = "spatial_merge_size",
+               .remedy =
+                   "put patches in the claimed order: row by "
+                   "row of the image, or of each block of spatial_merge_size patches squared"},
+     .make = set_merge,
+     .value = 1},
+    {.fault = {"spatial_merge_size", "spatial_merge_size was {a}, not {b}",
+               .param = "spatial_merge_size",
+               .remedy =
+                   "put patches in the claimed order: row by "
+                   "row of the image, or of each block of spatial_merge_size patches squared"},
+     .make = set_merge,
+     .value = 2},
     PE_ROW("rows_reversed", "rows are in reverse order: the last one comes first",
            "do not reverse the rows", FLAG(backward)),
     PE_ROW("coordinates_negative",
@@ -331,6 +379,10 @@ static const row rows[] = {
            "rows are the numbers of patches, counted one after the other (a flat index): they were "
            "not divided by the width",
            "divide the number of a patch by the width", .make = count_rows, .value = 2),
+    PE_ROW("one_axis",
+           "the encoding is that of a sequence (1-D): one ladder of frequencies over all columns "
+           "counts the patches",
+           "give each axis its own half of the columns", .make = set_flat),
     PE_ROW("axis_missing", "columns are missing: their coordinate is 0 in all patches",
            "give each axis its own coordinate", .make = drop_axis, .value = PE_ACROSS),
     PE_ROW("axis_missing", "rows are missing: their coordinate is 0 in all patches",
@@ -432,6 +484,7 @@ static const row rows[] = {
            ROUND(FLOAT16, 3)),
     PE_ROW("float16_arithmetic", "frequencies, angles and waves were all computed in float16", WIDE,
            ROUND(FLOAT16, 7)),
+    PE_ROW("max_timescale", "max_timescale was {a}, not {b}", LADDER, .make = set_timescale),
     PE_ROW("base_other", "the base of the frequencies (theta) was {a}, not {b}", LADDER,
            .make = set_base),
 };
@@ -452,33 +505,62 @@ static bool make(pe_wave_change *c, size_t r, pe_numbers_cause *cause)
     return made;
 }
 
-static pe_status try_change(const pe_wave_change *c, const pe_numbers_cause causes[2],
-                            size_t *found, pe_problem *why)
+/* The amplitude, and two rows. */
+#define CAUSES 3
+
+/* A table whose waves have the measured amplitude, and what is done with those it becomes. */
+typedef struct start {
+    pe_wave_change table;
+    pe_numbers_cause causes[CAUSES];
+    bool (*fits)(const pe_wave_change *c, const double *numbers, double roundoff);
+    pe_try *next;
+    size_t found;
+} start;
+
+static pe_status try_change(start *by, const pe_wave_change *c, pe_problem *why)
 {
     const pe_numbers *plain = c->of->of;
-    if (!pe_wave_follows(c, plain->got, plain->roundoff))
+    if (!by->fits(c, plain->got, plain->roundoff))
         return PE_OK;
-    ++*found;
-    return pe_numbers_try(plain, causes, 2, &(pe_numbers_law){at_law, c, 0}, why);
+    by->found++;
+    return pe_numbers_with(plain, by->causes, CAUSES, &(pe_numbers_law){at_law, c, 0}, by->next,
+                           why);
 }
 
-/* One row, and where none explains the upload two. */
-static pe_status explain(const pe_wave_table *t, pe_problem *why)
+static start start_of(const pe_wave_table *t)
 {
-    size_t found = 0;
-    pe_numbers_cause causes[2] = {{0}};
-    pe_status status = PE_OK;
-    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(t->of); r++) {
-        pe_wave_change one = pe_wave_claimed(t);
-        if (make(&one, r, &causes[0]))
-            status = try_change(&one, causes, &found, why);
+    pe_amplitude read;
+    start by = {.table = pe_wave_claimed(t), .fits = pe_wave_follows, .next = pe_attempts_try};
+    if (!pe_amplitude_read(t->of->search, pe_wave_amplitude(t), 1, &read))
+        return by;
+    by.table.gain = read.times;
+    by.causes[0] = (pe_numbers_cause){read.fault, read.times, read.width, read.fault->fitted};
+    return by;
+}
+
+/* The amplitude alone, or one row. */
+static pe_status explain_by_one(start *by, pe_problem *why)
+{
+    const pe_numbers *plain = by->table.of->of;
+    pe_status status = by->table.gain != 1 ? try_change(by, &by->table, why) : PE_OK;
+    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(plain); r++) {
+        pe_wave_change one = by->table;
+        if (make(&one, r, &by->causes[1]))
+            status = try_change(by, &one, why);
     }
-    for (size_t r = 0; r < PE_LEN(rows) && found == 0 && status == PE_OK; r++)
-        for (size_t s = r + 1; s < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(t->of);
+    return status;
+}
+
+static pe_status explain_by_two(start *by, pe_problem *why)
+{
+    const pe_numbers *plain = by->table.of->of;
+    pe_status status = PE_OK;
+    for (size_t r = 0; r < PE_LEN(rows) && by->found == 0 && status == PE_OK; r++)
+        for (size_t s = r + 1; s < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(plain);
              s++) {
-            pe_wave_change two = pe_wave_claimed(t);
-            if (make(&two, r, &causes[0]) && make(&two, s, &causes[1]))
-                status = try_change(&two, causes, &found, why);
+            pe_wave_change two = by->table;
+            if (make(&two, r, &by->causes[1]) && make(&two, s, &by->causes[2]))
+                status = try_change(by, &two, why);
         }
     return status;
 }
@@ -486,14 +568,32 @@ static pe_status explain(const pe_wave_table *t, pe_problem *why)
 /* How many times as fast as claimed each pair turns from row 0 to the next one along its axis. */
 static void tell(const pe_wave_table *t)
 {
+    const pe_wave_change c = pe_wave_claimed(t);
     enum { MOST = 64 };
     double ratio[MOST];
     size_t n = 0;
     for (; n < t->pairs && n < MOST; n++) {
         const size_t next = t->axis[n] == PE_ACROSS ? 1 : t->below;
-        ratio[n] = pe_wave_turn(t, t->of->got, next, n) / pe_wave_turn(t, t->of->claimed, next, n);
+        ratio[n] =
+            pe_wave_turn(&c, t->of->got, next, n) / pe_wave_turn(&c, t->of->claimed, next, n);
     }
     pe_numbers_list(t->of, "turn_ratios", ratio, n);
+}
+
+static pe_status explain(const pe_wave_table *t, pe_problem *why)
+{
+    start by = start_of(t);
+    const pe_status status = explain_by_one(&by, why);
+    return status == PE_OK ? explain_by_two(&by, why) : status;
+}
+
+/* Some elements are set aside. */
+static pe_status explain_most(const pe_wave_table *t, pe_problem *why)
+{
+    start by = start_of(t);
+    by.fits = pe_wave_mostly_follows;
+    by.next = pe_strays_try;
+    return explain_by_one(&by, why);
 }
 
 pe_status pe_wave_causes_find(const pe_numbers *plain, pe_problem *why)
@@ -503,10 +603,10 @@ pe_status pe_wave_causes_find(const pe_numbers *plain, pe_problem *why)
     pe_status status = pe_wave_table_make(plain, &t, &made, why);
     if (status != PE_OK)
         return status;
-    if (made) {
+    if (made && !plain->mostly)
         tell(&t);
-        status = explain(&t, why);
-    }
+    if (made)
+        status = plain->mostly ? explain_most(&t, why) : explain(&t, why);
     pe_wave_table_free(&t);
     return status;
 }

@@ -10,10 +10,13 @@
 #define ANGLE_ERROR (24 * 0x1p-24)
 #define WAVE_ERROR  (4 * 0x1p-24)
 
+/* Relative, of an amplitude that was measured. */
+#define GAIN_ERROR 0x1p-22
+
 /* A sine or cosine, in units of work. */
 #define WAVE_WORK 4
 
-typedef enum wave { SINE, COSINE, ANGLE, PLACE } wave;
+typedef enum wave { SINE, COSINE, ANGLE, PLACE, ZERO } wave;
 
 /* Where an element belongs. */
 typedef struct place {
@@ -27,11 +30,14 @@ typedef struct place {
 static place place_in_row(const pe_wave_change *c, size_t row, size_t column)
 {
     const pe_wave_table *t = c->of;
-    const size_t each = 2 * t->pairs / t->blocks, half = each / 2, at = column % each;
+    const size_t each = 2 * t->pairs / (c->flat ? 1 : t->blocks), half = each / 2;
+    const size_t at = column % each;
     const bool second = c->interleaved ? at % 2 != 0 : at >= half;
     return (place){.row = row,
                    .pair = column / each * half + (c->interleaved ? at / 2 : at % half),
-                   .wave = second != c->cosine_first ? COSINE : SINE};
+                   .wave = column >= 2 * t->pairs      ? ZERO
+                           : second != c->cosine_first ? COSINE
+                                                       : SINE};
 }
 
 static wave wave_of(const char *name)
@@ -47,7 +53,7 @@ static place place_of(const pe_wave_change *c, size_t e)
     const pe_wave_table *t = c->of;
     const pe_upload_view *view = t->of->view;
     if (!t->tensors)
-        return place_in_row(c, e / (2 * t->pairs), e % (2 * t->pairs));
+        return place_in_row(c, e / t->columns, e % t->columns);
     const size_t u = pe_upload_view_tensor(view, e);
     e -= view->tensor_at[u];
     const wave is = wave_of(view->claim->uploads[u].name);
@@ -65,13 +71,15 @@ static place place_of(const pe_wave_change *c, size_t e)
 
 /* ---- numbers ---- */
 
-/* Where a row's patch is, counted along the lines of its frame. */
-static double raster(const pe_wave_table *t, size_t row)
+/* Where a row's patch is, in lines of so many patches of its frame. */
+static void find_patch(const pe_wave_change *c, size_t row, size_t width, size_t *line,
+                       size_t *column)
 {
-    const size_t m = t->merge, blocks = t->width / m, patch = row % (t->height * t->width);
+    const size_t m = width % c->merge == 0 ? c->merge : 1, blocks = width / m;
+    const size_t patch = row % (c->of->height * c->of->width);
     const size_t within = patch % (m * m), block = patch / (m * m);
-    const size_t line = block / blocks * m + within / m, column = block % blocks * m + within % m;
-    return (double)(line * t->width + column);
+    *line = block / blocks * m + within / m;
+    *column = block % blocks * m + within % m;
 }
 
 double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
@@ -80,17 +88,18 @@ double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
     if (c->late && row == 0)
         return 0;
     const size_t at = c->backward ? t->rows - 1 - row : row - (c->late ? 1 : 0);
-    const double line = c->by_columns ? (double)t->height : c->width, r = raster(t, at);
+    const double line = c->by_columns ? (double)t->height : c->width;
+    size_t at_line, at_row;
+    find_patch(c, at, (size_t)line, &at_row, &at_line);
     const bool across = (c->only < PE_GRID_AXES ? c->only
                          : c->exchanged         ? (axis == PE_ACROSS ? PE_DOWN : PE_ACROSS)
                                                 : axis) == PE_ACROSS;
-    const double at_line = fmod(r, line), at_row = floor(r / line);
-    const double along = c->mirrored ? line - 1 - at_line : at_line;
-    const double lines =
-        c->upside_down ? (double)(t->height * t->width) / line - 1 - at_row : at_row;
-    const double steps = (c->running >> axis & 1) != 0 ? (double)at
-                         : across != c->by_columns     ? along
-                                                       : lines;
+    const double along = c->mirrored ? line - 1 - (double)at_line : (double)at_line;
+    const double lines = c->upside_down ? (double)(t->height * t->width) / line - 1 - (double)at_row
+                                        : (double)at_row;
+    const double steps = c->flat || (c->running >> axis & 1) != 0 ? (double)at
+                         : across != c->by_columns                ? along
+                                                                  : lines;
     double x = (t->first + (t->forward ? steps : -steps) + c->shift) * c->times * c->along[axis];
     x = isnan(c->held) ? x : c->held;
     x = c->coordinates == NULL ? x : pe_grain_round(c->coordinates, x);
@@ -107,37 +116,62 @@ static double keep(const pe_grain *grain, double x, double *error)
     return pe_grain_round(grain, x);
 }
 
+/* Exponents of one ladder grow half as fast as those of a ladder for each axis. */
+static double frequency_of(const pe_wave_change *c, size_t pair)
+{
+    const double *w = c->of->frequency;
+    return c->flat ? w[0] * pow(w[1] / w[0], (double)pair / (double)c->of->blocks) : w[pair];
+}
+
 double pe_wave_number(const pe_wave_change *c, size_t e, double *error)
 {
     const place at = place_of(c, e);
     *error = 0;
     if (at.wave == PLACE)
         return pe_wave_coordinate(c, at.row, at.pair);
+    if (at.wave == ZERO)
+        return 0;
     const size_t axis = c->of->axis[at.pair];
-    const double w = c->of->frequency[at.pair], unit = c->of->tensors ? 1 : c->of->unit[axis];
-    const double x = c->power == 1 ? w : unit * pow(w / unit, c->power);
+    const double w = frequency_of(c, at.pair), unit = c->of->tensors ? 1 : c->of->unit[axis];
+    const double v = c->power == 1 ? w : unit * pow(w / unit, c->power);
     const double made = pe_wave_coordinate(c, at.row, axis) *
-                        (c->frequencies == NULL ? x : pe_grain_round(c->frequencies, x));
+                        (c->frequencies == NULL ? v : pe_grain_round(c->frequencies, v));
     *error = ANGLE_ERROR * fabs(made);
     const double angle = keep(c->angles, made, error);
     *error += WAVE_ERROR;
     if (at.wave == ANGLE)
         return angle;
     const double sign = at.wave == SINE && c->sine_negative ? -1 : 1;
-    return sign * keep(c->waves, at.wave == SINE ? sin(angle) : cos(angle), error);
+    const double x = sign * keep(c->waves, at.wave == SINE ? sin(angle) : cos(angle), error);
+    *error = c->gain * (*error + (c->gain != 1 ? GAIN_ERROR : 0));
+    return c->gain * x;
+}
+
+static bool is_at(const pe_wave_change *c, const double *numbers, double roundoff, size_t e)
+{
+    double error;
+    const double x = pe_wave_number(c, e, &error);
+    return fabs(numbers[e] - x) <= error + (2 * roundoff + 0x1p-40) * fmax(fabs(x), 1);
 }
 
 bool pe_wave_follows(const pe_wave_change *c, const double *numbers, double roundoff)
 {
-    double error;
     size_t e = c->of->of->elements; /* the last rows tell most */
-    bool same = true;
-    while (e > 0 && same) {
-        const double x = pe_wave_number(c, --e, &error);
-        same = fabs(numbers[e] - x) <= error + (2 * roundoff + 0x1p-40) * fmax(fabs(x), 1);
-    }
+    while (e > 0 && is_at(c, numbers, roundoff, e - 1))
+        e--;
     pe_numbers_spend(c->of->of, WAVE_WORK * (c->of->of->elements - e));
-    return same;
+    return e == 0;
+}
+
+bool pe_wave_mostly_follows(const pe_wave_change *c, const double *numbers, double roundoff)
+{
+    enum { MOST = 64 };
+    const size_t all = c->of->of->elements, stride = (all / MOST) | 1;
+    size_t n = 0, at = 0;
+    for (size_t e = 0; e < all; e += stride, n++)
+        at += is_at(c, numbers, roundoff, e);
+    pe_numbers_spend(c->of->of, WAVE_WORK * n);
+    return 4 * at > 3 * n;
 }
 
 /* ---- the claim as a table ---- */
@@ -147,6 +181,8 @@ pe_wave_change pe_wave_claimed(const pe_wave_table *t)
     return (pe_wave_change){.of = t,
                             .times = 1,
                             .power = 1,
+                            .gain = 1,
+                            .merge = t->merge,
                             .clamp = HUGE_VAL,
                             .along = {1, 1},
                             .held = nan(""),
@@ -156,31 +192,49 @@ pe_wave_change pe_wave_claimed(const pe_wave_table *t)
                             .only = PE_GRID_AXES};
 }
 
-pe_wave_sample pe_wave_sample_at(const pe_wave_table *t, const double *numbers, size_t row,
-                                 size_t pair)
+/* Sine and cosine of a pair of a row. */
+typedef struct sample {
+    double sine, cosine;
+} sample;
+
+static sample sample_in_row(const pe_wave_change *c, const double *row, size_t pair)
 {
+    const pe_wave_table *t = c->of;
+    const size_t half = t->pairs / t->blocks, at = pair % half;
+    const double *block = row + pair / half * 2 * half;
+    const size_t first = c->interleaved ? 2 * at : at;
+    const size_t second = c->interleaved ? first + 1 : at + half;
+    return (sample){block[first], block[second]};
+}
+
+static size_t column_of(const pe_wave_change *c, size_t pair)
+{
+    const size_t half = c->of->pairs / 2;
+    return c->mixed ? pair % half * 2 + pair / half : pair;
+}
+
+static sample sample_at(const pe_wave_change *c, const double *numbers, size_t row, size_t pair)
+{
+    const pe_wave_table *t = c->of;
     const pe_upload_view *view = t->of->view;
-    if (!t->tensors) {
-        const size_t half = t->pairs / t->blocks;
-        const double *block = numbers + row * 2 * t->pairs + pair / half * 2 * half;
-        const size_t at = pair % half, first = t->interleaved ? 2 * at : at;
-        const size_t second = t->interleaved ? first + 1 : at + half;
-        return t->cosine_first ? (pe_wave_sample){block[second], block[first]}
-                               : (pe_wave_sample){block[first], block[second]};
-    }
-    pe_wave_sample out = {0, 1};
-    for (size_t u = 0; u < view->n_tensors; u++) {
+    sample out = {0, 1};
+    if (!t->tensors)
+        out = sample_in_row(c, numbers + row * t->columns, pair);
+    for (size_t u = 0; u < view->n_tensors && t->tensors; u++) {
         const wave is = wave_of(view->claim->uploads[u].name);
-        const double x = numbers[view->tensor_at[u] + row * t->pairs + pair];
         if (is < ANGLE)
-            *(is == SINE ? &out.sine : &out.cosine) = x;
+            *(is == SINE ? &out.sine : &out.cosine) =
+                numbers[view->tensor_at[u] + row * t->pairs + column_of(c, pair)];
     }
+    out = c->cosine_first ? (sample){out.cosine, out.sine} : out;
+    out.sine = c->sine_negative ? -out.sine : out.sine;
     return out;
 }
 
 /* Of an upload of one tensor the angle itself; NAN: the upload has both waves. */
-static double lone_angle(const pe_wave_table *t, const double *numbers, size_t row, size_t pair)
+static double lone_angle(const pe_wave_change *c, const double *numbers, size_t row, size_t pair)
 {
+    const pe_wave_table *t = c->of;
     const pe_upload_view *view = t->of->view;
     wave has = PLACE;
     double x = 0;
@@ -191,34 +245,56 @@ static double lone_angle(const pe_wave_table *t, const double *numbers, size_t r
         if (has != PLACE && is != ANGLE)
             return nan("");
         has = is;
-        x = numbers[view->tensor_at[u] + row * t->pairs + pair];
+        x = numbers[view->tensor_at[u] + row * t->pairs + column_of(c, pair)];
     }
     return has == ANGLE ? x : has == SINE ? asin(x) : has == COSINE ? acos(x) : nan("");
 }
 
-double pe_wave_start(const pe_wave_table *t, size_t pair)
+double pe_wave_start(const pe_wave_change *c, size_t pair)
 {
-    const double alone = lone_angle(t, t->of->got, 0, pair);
-    const pe_wave_sample at = pe_wave_sample_at(t, t->of->got, 0, pair);
+    const double alone = lone_angle(c, c->of->of->got, 0, pair);
+    const sample at = sample_at(c, c->of->of->got, 0, pair);
     return isnan(alone) ? atan2(at.sine, at.cosine) : alone;
 }
 
-double pe_wave_turn(const pe_wave_table *t, const double *numbers, size_t row, size_t pair)
+double pe_wave_turn(const pe_wave_change *c, const double *numbers, size_t row, size_t pair)
 {
-    const double alone = lone_angle(t, numbers, row, pair) - lone_angle(t, numbers, 0, pair);
+    const double alone = lone_angle(c, numbers, row, pair) - lone_angle(c, numbers, 0, pair);
     if (!isnan(alone))
         return alone;
-    const pe_wave_sample a = pe_wave_sample_at(t, numbers, 0, pair),
-                         b = pe_wave_sample_at(t, numbers, row, pair);
+    const sample a = sample_at(c, numbers, 0, pair), b = sample_at(c, numbers, row, pair);
     return atan2(b.sine * a.cosine - b.cosine * a.sine, b.cosine * a.cosine + b.sine * a.sine);
+}
+
+double pe_wave_step(const pe_wave_change *c, size_t pair)
+{
+    const size_t axis = c->of->axis[pair];
+    const double from = pe_wave_coordinate(c, 0, axis);
+    size_t row = 1;
+    while (row < c->of->rows && pe_wave_coordinate(c, row, axis) == from)
+        row++;
+    return row < c->of->rows ? pe_wave_turn(c, c->of->of->got, row, pair) /
+                                   (pe_wave_coordinate(c, row, axis) - from)
+                             : nan("");
+}
+
+double pe_wave_amplitude(const pe_wave_table *t)
+{
+    double most = 0;
+    const pe_wave_change claimed = pe_wave_claimed(t);
+    for (size_t e = 0; e < t->of->elements; e++)
+        if (place_of(&claimed, e).wave < ANGLE)
+            most = fmax(most, fabs(t->of->got[e]));
+    return most;
 }
 
 /* Frequencies are read off the claimed numbers, and hold where they give all of them again. */
 static void read_frequencies(pe_wave_table *t)
 {
+    const pe_wave_change c = pe_wave_claimed(t);
     for (size_t i = 0; i < t->pairs; i++) {
-        const double across = t->width > 1 ? pe_wave_turn(t, t->of->claimed, 1, i) : 0;
-        const double down = t->height > 1 ? pe_wave_turn(t, t->of->claimed, t->below, i) : 0;
+        const double across = t->width > 1 ? pe_wave_turn(&c, t->of->claimed, 1, i) : 0;
+        const double down = t->height > 1 ? pe_wave_turn(&c, t->of->claimed, t->below, i) : 0;
         t->axis[i] = fabs(across) >= fabs(down) ? (size_t)PE_ACROSS : (size_t)PE_DOWN;
         t->frequency[i] = fabs(t->axis[i] == PE_ACROSS ? across : down);
     }
@@ -233,17 +309,19 @@ static void read_angles(pe_wave_table *t, const pe_plan *plan)
         k++;
     if (k == plan->n_tensors || plan->tensors[k].unit != t->pairs)
         return;
-    double *row = calloc(t->pairs, sizeof *row);
-    for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES && row != NULL; axis++) {
+    double *row = calloc(2 * t->pairs, sizeof *row), *from = row + t->pairs;
+    const pe_region first = pe_plan_units(plan, k, 0, 1);
+    const bool filled = row != NULL && plan->fill(plan, &first, from, &why) == PE_OK;
+    for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES && filled; axis++) {
         const size_t next = axis == PE_ACROSS ? 1 : t->below;
         const pe_region region = pe_plan_units(plan, k, next, 1);
         if ((axis == PE_ACROSS ? t->width : t->height) < 2 ||
             plan->fill(plan, &region, row, &why) != PE_OK)
             continue;
         for (size_t i = 0; i < t->pairs; i++)
-            if (row[i] != 0) {
+            if (row[i] != from[i]) {
                 t->axis[i] = axis;
-                t->frequency[i] = fabs(row[i]);
+                t->frequency[i] = fabs(row[i] - from[i]);
             }
     }
     free(row);
@@ -320,6 +398,7 @@ static bool set_shape(pe_wave_table *t)
     t->tensors = strcmp(view->claim->resource->name, "rope/grid") == 0;
     t->forward = strcmp(view->claim->resource->name, "sinusoidal/relative") != 0;
     t->blocks = grid && !t->tensors ? 2 : 1;
+    t->columns = columns;
     t->pairs = t->tensors ? columns : columns / 2;
     t->rows = view->claim->uploads[main].array.elements / columns;
     t->width = grid ? (size_t)number_of(t, "width") : t->rows;
@@ -332,7 +411,7 @@ static bool set_shape(pe_wave_table *t)
             return false;
     return t->rows > 1 && t->pairs > 0 && t->height * t->width > 0 &&
            t->rows % (t->height * t->width) == 0 && t->width % t->merge == 0 &&
-           (t->tensors || columns % 2 == 0) && t->pairs % t->blocks == 0;
+           (t->tensors || t->blocks == 1 || columns % 2 == 0) && t->pairs % t->blocks == 0;
 }
 
 pe_status pe_wave_table_make(const pe_numbers *plain, pe_wave_table *out, bool *made,

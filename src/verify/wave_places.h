@@ -10,6 +10,7 @@ enum { PE_ACROSS, PE_DOWN, PE_GRID_AXES };
 /** What an element is of: wave(frequency[pair] coordinate), of the pair's axis. */
 typedef struct pe_wave_table {
     const pe_numbers *of;
+    size_t columns;                    /* of a row: an odd number has one of zeros at its end */
     size_t rows, pairs, width, height; /* a line is `width` wide; frames have as many rows each */
     size_t merge;                      /* rows go by blocks of so many patches squared */
     size_t below;                      /* the row of the patch below the first */
@@ -31,7 +32,10 @@ typedef struct pe_wave_change {
     double held;                       /* the coordinate of all rows; NAN: each has its own */
     /* types that they were rounded to; or NULL */
     const pe_grain *coordinates, *frequencies, *angles, *waves;
+    double gain;                        /* what all waves are multiplied by */
+    size_t merge;                       /* as that of the table */
     double width;                       /* of a line, in which rows are counted */
+    bool flat;                          /* of a row: one ladder of all pairs, which counts rows */
     bool by_columns, backward;          /* rows go down first; from the last to the first */
     bool mirrored, upside_down;         /* lines run from right to left, from below */
     bool late;                          /* a row of zeros comes first */
@@ -57,16 +61,16 @@ double pe_wave_number(const pe_wave_change *c, size_t e, double *error);
 /** Are all numbers those of the changed table? */
 bool pe_wave_follows(const pe_wave_change *c, const double *numbers, double roundoff);
 
-/** Sine and cosine of a pair of a row. */
-typedef struct pe_wave_sample {
-    double sine, cosine;
-} pe_wave_sample;
+/** Do most of them seem to be? */
+bool pe_wave_mostly_follows(const pe_wave_change *c, const double *numbers, double roundoff);
 
-pe_wave_sample pe_wave_sample_at(const pe_wave_table *t, const double *numbers, size_t row,
-                                 size_t pair);
-/** By how much a pair turns from row 0 to another. */
-double pe_wave_turn(const pe_wave_table *t, const double *numbers, size_t row, size_t pair);
+/** By how much the uploaded pair turns for each step of its coordinate. NAN: it has no steps. */
+double pe_wave_step(const pe_wave_change *c, size_t pair);
+/** By how much a pair turns from row 0 to another, of these numbers. */
+double pe_wave_turn(const pe_wave_change *c, const double *numbers, size_t row, size_t pair);
 /** The uploaded angle of a pair in row 0. */
-double pe_wave_start(const pe_wave_table *t, size_t pair);
+double pe_wave_start(const pe_wave_change *c, size_t pair);
+/** The largest of all uploaded waves: their amplitude, for slow pairs hardly turn. */
+double pe_wave_amplitude(const pe_wave_table *t);
 
 #endif

@@ -392,6 +392,27 @@ def scalars():
         yield "Qwen2-VL", "rope/mrope-positions", {"encoding": "rope/mrope-positions", "parameters": claim}, {"position_ids": ids * 1.0}, "int32"
 
 
+def offsets():
+    for form, make in LADDERS.items():
+        for d, offset, store in ((64, 5, "float32"), (32, 100, "float32"), (64, 17, "float64"), (16, -3, "float16")):
+            w = make(1e4, d // 2, d // 2)
+            a = F(offset) * w if store != "float64" else offset * np.power(1e4, -np.arange(d // 2) * 2 / d)
+            t = np.stack([np.stack([np.cos(a), np.sin(a)], -1), np.stack([-np.sin(a), np.cos(a)], -1)], -2)
+            yield f"{form} [{d}, {offset}, {store}]", "sinusoidal/offset", {"encoding": "sinusoidal/offset", "parameters": {"d_model": d, "offset": offset}}, {
+                "": arrays.rounded(t, store)}, store
+
+
+def scaled_bases():
+    """In float16 long wavelengths are infinite."""
+    for form in FORMS:
+        for d, theta, factor, store in ((128, 1e4, 4.0, "float32"), (64, 5e5, 8.0, "float32"), (64, 5e5, 8.0, "float16")):
+            claim = {"head_dim": d, "rope_theta": theta, "factor": factor, "method": "ntk"}
+            w, scaled = f32(FORMS[form](theta, d)), f32(FORMS[form](ladder.ntk_base({"head_dim": d, "rope_theta": theta}, factor), d))
+            t = {"inv_freq": w, "scaled_inv_freq": scaled, "wavelength": F(2 * np.pi) / w, "scaled_wavelength": F(2 * np.pi) / scaled, "stretch": w / scaled}
+            yield f"{form} [{d}, {store}]", "rope/scaled-base", {"encoding": "rope/scaled-base", "parameters": claim}, {
+                key: arrays.rounded(x, store) for key, x in t.items()}, store
+
+
 def doubles():
     """Float64 arithmetic of numpy, which is a few units of its last place off, in its type and rounded to float32."""
     functions = [("M-RoPE", "rope/table", c, lambda c: dict(zip(("cos", "sin"), vectors.mrope(c)))) for c in (vectors.MROPE, vectors.MROPE3)]
@@ -409,7 +430,7 @@ def doubles():
 
 def cases():
     made = []
-    for group in (tables, exact_tables, inverse_frequencies, rotated, multimodal, grids, xpos, sinusoids, signals, alibis, indices, scalars, doubles):
+    for group in (tables, exact_tables, inverse_frequencies, rotated, multimodal, grids, xpos, sinusoids, signals, alibis, indices, scalars, doubles, offsets, scaled_bases):
         for k, (label, family, body, tensors, store) in enumerate(group()):
             upload = pick(["json", "npy" if "" in tensors else "safetensors"], k) if body.get("member", "table") == "table" else "json"
             made.append(Case(label, family, body, tensors, store, None, upload=upload))

@@ -252,6 +252,8 @@ FUNCTIONS = [
         ("g: bfloat16 angles", "low16|bf16", {"types": (None, "bfloat16")}, ""),
         ("g: frequencies and angles in bfloat16", "low16|bf16", {"types": ("bfloat16", "bfloat16")}, ""),
         ("g: frequencies over d/2", "ladder|root|theta", {"freq": lambda q: np.power(1e4, -np.arange(q) / (2 * q))}, ""),
+        ("g: meshgrid transposed, base 1000", "axes + theta", {"transpose": True, "base": 1e3}, ""),
+        ("g: coordinates halved, base 1000", "linear + theta", {"norm": 0.5, "base": 1e3}, ""),
     ]),
     ("sinusoidal/timing", SIGNAL, timing, [
         ("t: start_index ignored", "shift|start_index", {"start": 0}, ""),
@@ -308,7 +310,7 @@ def function_case(path, claim, make, row, v):
     allowed = 2.0 ** -18 + 0.51 * arrays.ulp(np.maximum(np.abs(right), 1e-3), store)
     # A resource of several tensors takes the one by its name.
     alone = "table" if path == "sinusoidal/relative" else ""
-    return Case(f"{name} [{store}]", path, {"encoding": path, "parameters": claim}, {alone: got}, store, [words], {alone: right},
+    return Case(f"{name} [{store}]", path, {"encoding": path, "parameters": claim}, {alone: got}, store, words.split(" + "), {alone: right},
                 {alone: allowed}, pick(["json", "safetensors"], v) if alone else "json", cite)
 
 

@@ -356,6 +356,9 @@ MROPE_ROWS = [
     ("o: theta 61357", "theta", {"w": lambda w, c: np.power(61357.0, -np.arange(64) / 64)}, ""),
     ("o: left padding counted", "shift|padding", {"p": lambda p: p + 5}, ""),
     ("o: width one too large", "shift|axes", {"p": lambda p: p + [[0], [0], [1]]}, ""),
+    ("o: height and width exchanged, theta 10000", "axes + theta", {"p": lambda p: p[[0, 2, 1]], "w": lambda w, c: np.power(1e4, -np.arange(64) / 64)}, ""),
+    ("o: plain 1-D positions, theta 3000", "consecutive + theta", {"p": lambda p: np.tile(np.arange(p.shape[1]) * 1.0, (3, 1)), "w": lambda w, c: np.power(3e3, -np.arange(64) / 64)}, ""),
+    ("o: image moved on the time axis alone", "shift|image", {"p": image(lambda part, s, p: part - [[0], [s], [s]])}, ""),
 ]
 
 # --- axes with frequencies of their own: FLUX, Wan, Lumina ---
@@ -400,6 +403,14 @@ AXES_ROWS = [
     ("j: last tokens later", "shift", {"p": lambda p: p + 9 * (np.arange(p.shape[1]) >= p.shape[1] - 7)}, "vllm-project/vllm#10403"),
     ("j: sine negative", "sin_sign", {"wave": lambda a: (np.cos(a), -np.sin(a))}, ""),
     ("j: channels as another model shares them out", "axes|sections", {"other": True}, ""),
+    ("j: exponent over head_dim", "rotary|ladder", {"w": lambda c: [np.power(c["rope_theta"], -np.arange(0, d, 2) / c["head_dim"]) for d in c["axes_dims"]]}, ""),
+    ("j: theta 1000, height and width exchanged", "theta + axes", {"w": lambda c: [np.power(1e3, -np.arange(0, d, 2) / d) for d in c["axes_dims"]],
+                                                             "p": lambda p: p[[0, 2, 1]]}, ""),
+    ("j: theta 1000, centred", "theta + shift|center", {"w": lambda c: [np.power(1e3, -np.arange(0, d, 2) / d) for d in c["axes_dims"]], "p": lambda p: p - [[0], [2], [3]]}, ""),
+    ("j: amplitude 1.2, exponent over head_dim", "amplitude + rotary|ladder",
+     {"w": lambda c: [np.power(c["rope_theta"], -np.arange(0, d, 2) / c["head_dim"]) for d in c["axes_dims"]], "wave": lambda a: (1.2 * np.cos(a), 1.2 * np.sin(a))}, ""),
+    ("j: sine negative, one too small", "sin_sign + shift", {"wave": lambda a: (np.cos(a), -np.sin(a)), "p": lambda p: p - 1}, ""),
+    ("j: text positions on all axes", "consecutive", {"p": lambda p: np.tile(np.arange(p.shape[1]) * 1.0, (3, 1))}, ""),
 ]
 
 
@@ -414,7 +425,7 @@ def axes_case(row, number, v):
     right, got = (dict(zip(("cos", "sin"), w)) for w in (axes(claim), axes(claim, **changes)))
     allowed = {key: 2.0 ** -18 + 0.51 * arrays.ulp(np.maximum(np.abs(x), 1e-3), store) for key, x in right.items()}
     return Case(f"{name} [{claim['axes_dims'][0]}, {store}]", "axes", {"encoding": "rope/table", "parameters": claim},
-                {key: arrays.rounded(x, store) for key, x in got.items()}, store, [words], right, allowed, "json", cite)
+                {key: arrays.rounded(x, store) for key, x in got.items()}, store, words.split(" + "), right, allowed, "json", cite)
 
 
 # --- rope/grid, xPos, positions of M-RoPE, scaled bases ---
@@ -468,6 +479,9 @@ PATCH_ROWS = [
     ("p: bfloat16 angles", "low16|bf16", {"angle": "bfloat16"}, ""),
     ("p: frequencies and angles in bfloat16", "low16|bf16", {"freq": "bfloat16", "angle": "bfloat16"}, ""),
     ("p: order of 2 x 2 merges", "permuted|merge", {"order": lambda h, w: np.arange(h * w).reshape(h // 2, 2, w // 2, 2).swapaxes(1, 2).reshape(-1)}, "osaurus-ai/vmlx-swift#225"),
+    ("p: order of 2 x 2 merges, theta 100", "permuted|merge + theta",
+     {"order": lambda h, w: np.arange(h * w).reshape(h // 2, 2, w // 2, 2).swapaxes(1, 2).reshape(-1), "theta": 100.0}, ""),
+    ("p: meshgrid transposed, coordinates from 1", "axes|permuted + shift", {"xy": True, "offset": 1}, ""),
 ]
 
 
@@ -482,7 +496,7 @@ def patch_case(row, number, v):
         right.pop("angles"), got.pop("angles")
     allowed = {key: 2.0 ** -18 + 0.51 * arrays.ulp(np.maximum(np.abs(x), 1e-3), store) for key, x in right.items()}
     return Case(f"{name} [{claim.get('convention', 'qwen2_vl')}, {store}, {len(got)} tensors]", "rope/grid", {"encoding": "rope/grid", "parameters": claim},
-                {key: arrays.rounded(x, store) for key, x in got.items()}, store, [words], right, allowed, pick(["json", "safetensors"], number), cite)
+                {key: arrays.rounded(x, store) for key, x in got.items()}, store, words.split(" + "), right, allowed, pick(["json", "safetensors"], number), cite)
 
 
 def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=False, turn=False, waves=0, back=False, swap=False):
@@ -560,7 +574,7 @@ def mrope_case(row, number, v):
     right, got = {"cos": c0, "sin": s0}, {"cos": arrays.rounded(c1, store), "sin": arrays.rounded(s1, store)}
     allowed = {key: 2.0 ** -18 + 0.51 * arrays.ulp(np.maximum(np.abs(x), 1e-3), store) for key, x in right.items()}
     return Case(f"{name} [{'interleaved' if claim is MROPE3 else 'sections'}, {store}]", "M-RoPE", {"encoding": "rope/table", "parameters": claim}, got, store,
-                [words], right, allowed, "json", cite)
+                words.split(" + "), right, allowed, "json", cite)
 
 
 def cases():

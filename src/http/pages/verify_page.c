@@ -158,16 +158,21 @@ static const pe_verify_context *set(const pe_request *request, setting *out)
     return &out->context;
 }
 
-/* The claimed table is computed at least once, and each element compared. What a search for faults
- * takes is settled after it. */
+#define COMPARING 4 /* units of work of an element */
+
+/* The claimed table is computed at least once, and each element compared: no more are computed than
+ * have come. What a search for faults takes is settled after it. */
 static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *why)
 {
     uint64_t work = 0;
     for (; claim != NULL; claim = claim->next) {
-        const pe_price price = pe_price_estimate(&claim->values);
-        work = pe_price_plus(work, pe_price_sum(&price));
+        uint64_t comparing = 0;
+        pe_price price = pe_price_estimate(&claim->values);
         for (size_t u = 0; u < claim->n_uploads; u++)
-            work = pe_price_plus(work, pe_price_times(claim->uploads[u].array.elements, 4));
+            comparing = pe_price_plus(comparing,
+                                      pe_price_times(claim->uploads[u].array.elements, COMPARING));
+        price.computing = price.computing < comparing ? price.computing : comparing;
+        work = pe_price_plus(work, pe_price_plus(comparing, pe_price_sum(&price)));
     }
     return pe_admission_take(request, work, why);
 }
