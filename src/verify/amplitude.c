@@ -200,7 +200,7 @@ static const pe_attempt behind[] = {
 
 static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list, pe_problem *why)
 {
-    if (guess->n_faults == PE_FAULTS_MAX)
+    if (guess->n_faults >= PE_FAULTS_MAX)
         return PE_OK;
     apply(s, guess);
     return pe_attempts_in_order(s, guess, list, why);

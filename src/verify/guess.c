@@ -112,7 +112,8 @@ void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy)
     if (guess->remedy.bytes > 0)
         pe_buffer_str(&guess->remedy, "; ");
     pe_buffer_str(&guess->remedy, remedy);
-    guess->faults[guess->n_faults++] = fault;
+    if (guess->n_faults < PE_FAULTS_ROOM)
+        guess->faults[guess->n_faults++] = fault;
 }
 
 void pe_guess_format(pe_guess *guess, const char *sentence, double a, double b)

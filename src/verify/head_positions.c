@@ -181,7 +181,7 @@ pe_status pe_head_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     bool made = false;
     pe_beside b;
-    if (!s->whole->rotated || guess->n_faults == PE_FAULTS_MAX)
+    if (!s->whole->rotated || guess->n_faults >= PE_FAULTS_MAX)
         return PE_OK;
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
     if (status == PE_OK)
