@@ -233,12 +233,16 @@ static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const co
         pe_buffer_str(&rule, ": ");
     }
     pe_buffer_str(&rule, fault->rule);
-    const pe_status status = pe_findings_tell(
-        s->report, b->guess, &(pe_told){.fault = fault, .rule = pe_buffer_text(&rule)}, why,
-        by == WHOLE ? "all elements of %zu rows that were looked at are so"
-                    : "all their elements of %zu rows that were looked at are so, "
-                      "all others as they should be",
-        b->rows);
+    const pe_told told = {.fault = fault,
+                          .rule = pe_buffer_text(&rule),
+                          .a = (double)b->stride,
+                          .b = 2 * (double)b->view->tensor_at[1] - (double)b->stride};
+    const pe_status status =
+        pe_findings_tell(s->report, b->guess, &told, why,
+                         by == WHOLE ? "all elements of %zu rows that were looked at are so"
+                                     : "all their elements of %zu rows that were looked at are so, "
+                                       "all others as they should be",
+                         b->rows);
     pe_buffer_free(&rule);
     return status;
 }
@@ -355,6 +359,38 @@ static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks
     return status;
 }
 
+/* ---- rows in memory ---- */
+
+/* How much elements that are so far apart in memory differ. */
+static double difference_at(const pe_beside *b, size_t n, size_t lag)
+{
+    enum { MOST = 256 };
+    double sum = 0;
+    const size_t all = b->rows * n - lag, step = all / MOST | 1;
+    for (size_t e = 0; e < all; e += step)
+        sum +=
+            fabs(pe_beside_got(b, (e + lag) / n, (e + lag) % n) - pe_beside_got(b, e / n, e % n));
+    return sum / (double)(all / step + 1);
+}
+
+/* The stride of rows of the first tensor: those that follow each other are most alike. 0: it is
+ * their width. */
+static size_t find_stride(const pe_beside *b)
+{
+    const size_t n = b->view->rotated ? b->width : b->view->tensor_at[1];
+    double least = HUGE_VAL;
+    size_t best = 0;
+    if (!b->whole || b->rows < 8 || b->view->rotated)
+        return 0;
+    for (size_t lag = n / 2 + 1; lag < n + n / 2; lag++) {
+        const double at = difference_at(b, n, lag);
+        best = at < least ? lag : best;
+        least = fmin(at, least);
+    }
+    pe_turn_spend(ELEMENT_WORK * 256 * n);
+    return best != n ? best : 0;
+}
+
 /* ---- what is tried ---- */
 
 pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -368,6 +404,7 @@ pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status != PE_OK || !made)
         return status;
     s->work += 4 * b.rows * b.width;
+    b.stride = find_stride(&b);
     status = mark(&b, &marks, why);
     for (division by = WHOLE; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
         if (by == WHOLE || units_of(&b, by) > 1)

@@ -96,37 +96,21 @@ static bool transposed(const pe_beside *b, size_t n, pe_pattern_place *at)
     return b->rows > 1;
 }
 
-static bool stride_longer(const pe_beside *b, size_t n, pe_pattern_place *at)
+/* Rows stand in memory as far apart as neighbours tell. */
+static bool written_apart(const pe_beside *b, size_t n, pe_pattern_place *at)
 {
     const size_t e = at->row * n + at->column;
-    (void)b;
-    *at = (pe_pattern_place){e / (n + 1), e % (n + 1)};
-    return at->column < n;
+    *at = (pe_pattern_place){e / b->stride, e % b->stride};
+    return at->column < n && at->row < b->rows;
 }
 
-static bool stride_shorter(const pe_beside *b, size_t n, pe_pattern_place *at)
+/* Rows were read from a flat buffer at other strides; neighbours are as much closer as these are
+ * longer. */
+static bool read_apart(const pe_beside *b, size_t n, pe_pattern_place *at)
 {
-    const size_t e = at->row * n + at->column;
-    *at = (pe_pattern_place){e / (n - 1), e % (n - 1)};
-    return at->row < b->rows;
-}
-
-/* Rows were read from a flat buffer at other strides. */
-static bool read_at(const pe_beside *b, size_t n, size_t stride, pe_pattern_place *at)
-{
-    const size_t e = at->row * stride + at->column;
+    const size_t e = at->row * (2 * n - b->stride) + at->column;
     *at = (pe_pattern_place){e / n, e % n};
     return at->row < b->rows;
-}
-
-static bool read_closer(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    return read_at(b, n, n - 1, at);
-}
-
-static bool read_farther(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    return read_at(b, n, n + 1, at);
 }
 
 /* Rows of one head and item. */
@@ -212,16 +196,6 @@ static bool at_tail(const pe_beside *b, size_t column, size_t *pair, size_t *par
 
 /* ---- bytes ---- */
 
-static double swapped(pe_dtype dtype, double got)
-{
-    unsigned char bytes[8], back[8];
-    const size_t n = pe_dtype_bytes(dtype);
-    pe_dtype_store(dtype, got, bytes);
-    for (size_t k = 0; k < n; k++)
-        back[k] = bytes[n - 1 - k];
-    return pe_dtype_load(dtype, back);
-}
-
 static double misread(pe_dtype dtype, double got)
 {
     unsigned char bytes[8];
@@ -274,14 +248,12 @@ const pe_pattern pe_pattern_places[] = {
            COPY, .of = PE_EITHER, .from = second_half_rolled),
     PE_ROW("transposed", "the tensor is transposed: bytes are in the order of its columns", MEMORY,
            .of = PE_EITHER, .from = transposed),
-    PE_ROW("row_stride", "rows were written with a stride of one element more", MEMORY,
-           .of = PE_EITHER, .from = stride_longer),
-    PE_ROW("row_stride", "rows were written with a stride of one element less", MEMORY,
-           .of = PE_EITHER, .from = stride_shorter),
-    PE_ROW("row_stride", "rows were read with a stride of one element less", MEMORY,
-           .of = PE_EITHER, .from = read_closer),
-    PE_ROW("row_stride", "rows were read with a stride of one element more", MEMORY,
-           .of = PE_EITHER, .from = read_farther),
+    PE_ROW("row_stride",
+           "rows were written with a stride of {a} elements: padding, or a pitch, stands between "
+           "them, or they overlap",
+           MEMORY, .of = PE_TABLES, .from = written_apart, .of_stride = true),
+    PE_ROW("row_stride", "rows were read with a stride of {b} elements, which they have not",
+           MEMORY, .of = PE_TABLES, .from = read_apart, .of_stride = true),
     PE_ROW("rows_rolled", "rows (tokens) are rolled: each holds the one before it, shifted by one",
            "check the slice of positions or tokens", .of = PE_EITHER, .from = row_before,
            .of_rows = true),
@@ -325,8 +297,6 @@ const pe_pattern pe_pattern_places[] = {
     PE_ROW("elements_cut", "elements were cut to the bits of bfloat16 or float16, not rounded",
            "round to nearest: do not drop the low half of a float32", .of = PE_TABLES,
            .is_so = is_cut),
-    PE_ROW("byte_order", "the bytes of each element are swapped: big-endian for little-endian",
-           "write little-endian bytes", .of = PE_EITHER, .reread = swapped),
     PE_ROW("misread_type",
            "bytes were read as another type: bfloat16 and float16 were taken for each other",
            "name the dtype that the bytes have", .of = PE_EITHER, .reread = misread),

@@ -94,18 +94,18 @@ static double square_at(const pe_upload_view *view, const turned *at, bool in, s
     return a * a + b * b;
 }
 
-static bool passes(const pe_upload_view *view, size_t row, size_t channel)
+static bool passes(const pe_upload_view *view, size_t row, size_t channel, double near)
 {
     const double in = pe_upload_view_at(view, true, row, channel);
-    const double near = 2 * pe_upload_view_roundoff(view) * fabs(in);
-    return fabs(pe_upload_view_at(view, false, row, channel) - in) <= near;
+    return fabs(pe_upload_view_at(view, false, row, channel) - in) <= near * fabs(in);
 }
 
 /* Do the others pass as they are? */
 static bool others_pass(const pe_upload_view *view, const turned *at, size_t row)
 {
     size_t c = 0;
-    while (c < view->width && (c - at->first < at->n || passes(view, row, c)))
+    const double near = 2 * pe_upload_view_roundoff(view);
+    while (c < view->width && (c - at->first < at->n || passes(view, row, c, near)))
         c++;
     return c == view->width;
 }
@@ -116,8 +116,8 @@ static bool rest_passes(const pe_upload_view *view, const turned *at, size_t fir
     bool all = 2 * first < at->n;
     for (size_t row = 0; row < view->rows && all; row += view->rows / ROWS_LOOKED_AT + 1)
         for (size_t i = first; i < at->n / 2 && all; i++)
-            all = passes(view, row, channel_of(at, true, i, false)) &&
-                  passes(view, row, channel_of(at, true, i, true));
+            all = passes(view, row, channel_of(at, true, i, false), NEAR) &&
+                  passes(view, row, channel_of(at, true, i, true), NEAR);
     return all;
 }
 
@@ -205,8 +205,7 @@ static pe_status are_slow(pe_search *s, pe_guess *guess, const turned *is, bool 
         return status;
     status = pe_expect_probe(&expect, why);
     for (size_t t = 0; t < view->tokens; t++)
-        farthest =
-            fmax(farthest, fabs(pe_upload_view_position(view, &expect.positions, t)));
+        farthest = fmax(farthest, fabs(pe_upload_view_position(view, &expect.positions, t)));
     *out = status == PE_OK &&
            farthest * expect.frequency[is->n / 2] < 16 * pe_upload_view_roundoff(view);
     pe_expect_free(&expect);
@@ -303,6 +302,8 @@ static pe_status try_channels(pe_search *s, pe_guess *guess, pe_problem *why)
     const pe_upload_view *view = s->whole;
     const turned as = claimed(view);
     turned is = as;
+    if (pe_attempts_set_positions(s, view, guess, why) != PE_OK)
+        return why->status;
     s->work += view->elements / 8;
     if (!find_turned(view, &is))
         return PE_OK;
@@ -412,7 +413,9 @@ static pe_status search_ordered(pe_search *s, pe_guess *guess, const size_t *fro
         .name = "token_order",
         .remedy = "keep the order of tokens: compare the result with the inputs that were rotated"};
     pe_claim part;
-    pe_status status = begin_vectors(s, &part, why);
+    pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
+    if (status == PE_OK)
+        status = begin_vectors(s, &part, why);
     if (status != PE_OK)
         return status;
     pe_guess_say(guess, &fault, fault.remedy);
@@ -432,8 +435,7 @@ static pe_status try_tokens(pe_search *s, pe_guess *guess, pe_problem *why)
     if (from == NULL)
         return pe_fail_memory(why);
     s->work += view->elements / 8;
-    const pe_status status =
-        find_order(view, from) ? search_ordered(s, guess, from, why) : PE_OK;
+    const pe_status status = find_order(view, from) ? search_ordered(s, guess, from, why) : PE_OK;
     free(from);
     return status;
 }
@@ -442,8 +444,7 @@ static pe_status try_tokens(pe_search *s, pe_guess *guess, pe_problem *why)
 
 pe_status pe_put_back_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    static const pe_attempt of_vectors[] = {
-        {.try = try_channels}, {.try = try_tokens}, {0}};
+    static const pe_attempt of_vectors[] = {{.try = try_channels}, {.try = try_tokens}, {0}};
     const pe_upload_view *view = s->whole;
     const bool of_claim = view->rotated && view->got != NULL && view->axes == 1 && !s->part &&
                           guess->n_faults + 1 < PE_FAULTS_MAX &&

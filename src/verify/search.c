@@ -13,6 +13,7 @@
 #include "verify/lone_waves.h"
 #include "verify/mrope_causes.h"
 #include "verify/put_back.h"
+#include "verify/reread.h"
 #include "verify/set_aside.h"
 #include "verify/strays.h"
 #include "verify/tensor_causes.h"
@@ -37,6 +38,7 @@ static bool is_put_back(const pe_search *s)
 
 /* Measured, too, where a single fault explains them: the reading is told beside it. */
 static const pe_attempt of_pairs[] = {
+    {.try = pe_reread_try},
     {.try = pe_attempts_try, .applies = is_put_back},
     {.try = pe_attempts_singles},
     {.try = pe_put_back_try},
