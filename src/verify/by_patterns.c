@@ -119,6 +119,8 @@ static void count(const pe_beside *b, const bits *marks, size_t pattern, divisio
         out->all[u] = out->claimed[u] = out->near[u] = 0;
     for (size_t e = 0; e < b->rows * b->width; e++) {
         const size_t u = unit_of(b, by, e / b->width, e % b->width);
+        if (u >= out->units) /* a column of no pair */
+            continue;
         out->all[u]++;
         out->claimed[u] += marks->of[e] & 1;
         out->near[u] += marks->of[e] >> (pattern + 1) & 1;
@@ -276,9 +278,13 @@ typedef struct factor {
 
 static factor *make_factors(const pe_beside *b, division by)
 {
-    factor *sums = calloc(units_of(b, by), sizeof *sums);
+    const size_t units = units_of(b, by);
+    factor *sums = calloc(units, sizeof *sums);
     for (size_t e = 0; e < b->rows * b->width && sums != NULL; e++) {
-        factor *at = &sums[unit_of(b, by, e / b->width, e % b->width)];
+        const size_t u = unit_of(b, by, e / b->width, e % b->width);
+        if (u >= units)
+            continue;
+        factor *at = &sums[u];
         const double x = b->want[e], got = pe_beside_got(b, e / b->width, e % b->width);
         const double slack = b->slack[e] + pe_beside_rounding(b, x);
         at->up += got * x;
