@@ -33,6 +33,7 @@ static const struct {
 /* How many elements of each unit there are, and how many follow the guess, and the pattern. */
 typedef struct counts {
     size_t units;
+    size_t outside;               /* of no unit, and not as the guess has them */
     size_t *all, *claimed, *near; /* [units] owned */
 } counts;
 
@@ -115,12 +116,15 @@ static pe_status make_counts(const pe_beside *b, division by, counts *out, pe_pr
 
 static void count(const pe_beside *b, const bits *marks, size_t pattern, division by, counts *out)
 {
+    out->outside = 0;
     for (size_t u = 0; u < out->units; u++)
         out->all[u] = out->claimed[u] = out->near[u] = 0;
     for (size_t e = 0; e < b->rows * b->width; e++) {
         const size_t u = unit_of(b, by, e / b->width, e % b->width);
-        if (u >= out->units) /* a column of no pair */
+        if (u >= out->units) { /* a column of no pair */
+            out->outside += (marks->of[e] & 1) == 0;
             continue;
+        }
         out->all[u]++;
         out->claimed[u] += marks->of[e] & 1;
         out->near[u] += marks->of[e] >> (pattern + 1) & 1;
@@ -148,7 +152,7 @@ static bool explains(const counts *at, size_t *n)
         elements += at->all[u];
         claimed += at->claimed[u];
     }
-    return *n > 0 && (double)claimed <= FEW * (double)elements;
+    return *n > 0 && at->outside == 0 && (double)claimed <= FEW * (double)elements;
 }
 
 /* ---- telling ---- */
@@ -320,7 +324,7 @@ static bool read_factors(const counts *at, const factor *sums, double *low, doub
         *low = fmin(*low, k);
         *high = fmax(*high, k);
     }
-    return *n > 0;
+    return *n > 0 && at->outside == 0;
 }
 
 static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at, division by,
