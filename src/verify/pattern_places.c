@@ -183,17 +183,6 @@ static bool apart(const pe_beside *b, size_t column, size_t *pair, size_t *partn
     return b->width % 2 == 0 && b->pairs < half && *pair < b->pairs;
 }
 
-/* The last channels are turned, not the first. */
-static bool at_tail(const pe_beside *b, size_t column, size_t *pair, size_t *partner)
-{
-    const size_t n = 2 * b->pairs, first = b->width - n, at = column - first;
-    if (n >= b->width || column < first)
-        return false;
-    *pair = b->at.stride == 2 ? at / 2 : at % b->pairs;
-    *partner = first + (b->at.stride == 2 ? at ^ 1 : (at + b->pairs) % n);
-    return true;
-}
-
 /* ---- bytes ---- */
 
 static double misread(pe_dtype dtype, double got)
@@ -274,11 +263,6 @@ const pe_pattern pe_pattern_places[] = {
            "the layout of a whole head",
            "slice the first rotary_dim channels before rotate_half", .of = PE_VECTORS,
            .pair_of = apart),
-    PE_ROW("tail_turned",
-           "the last rotary_dim channels were turned, not the first: the rotary slice is the "
-           "tail, the rest passes",
-           "rotate x[..., :rotary_dim], or claim rotary_offset", .of = PE_VECTORS,
-           .pair_of = at_tail),
     PE_ROW("waves_repeated",
            "channels were turned by waves of another layout: repeated where they should be "
            "concatenated, or the reverse",

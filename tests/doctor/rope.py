@@ -635,6 +635,10 @@ LATER = [
     Row("sines alone one row later", "shift", PLAIN, at=["0:64", "1000:1064"], layouts=["pairs"],
         waves=lambda c, s, a, f: (c, np.sin(2 * a - np.concatenate([2 * a[:1] - a[1:2], a[:-1]])) * f)),
     Row("sines alone in bfloat16", "low16", PLAIN, layouts=["pairs"], stores=FINE, pairs=lambda c, s: (c, arrays.rounded(s, "bfloat16"))),
+    Row("float64 bytes read as float32", "misread", PLAIN, layouts=["pairs", "vllm"], stores=["float32"],
+        out=lambda x, t: np.ascontiguousarray(x, np.float64).view(np.float32).ravel()[:x.size].reshape(x.shape).astype(np.float64)),
+    Row("rows padded by eight", "flat", layouts=["pairs", "vllm"],
+        out=lambda x, t: np.pad(x, ((0, 0), (0, 8))).ravel()[:x.size].reshape(x.shape)),
 ]
 TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER
 
