@@ -380,7 +380,7 @@ static double difference_at(const pe_beside *b, size_t n, size_t lag)
     for (size_t e = 0; e < all; e += step)
         sum +=
             fabs(pe_beside_got(b, (e + lag) / n, (e + lag) % n) - pe_beside_got(b, e / n, e % n));
-    return sum / (double)(all / step + 1);
+    return sum * (double)step / (double)all;
 }
 
 /* The stride of rows of the first tensor: those that follow each other are most alike. 0: it is

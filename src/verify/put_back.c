@@ -157,6 +157,12 @@ static turned claimed(const pe_upload_view *view)
     return (turned){g->cos_at, 2 * g->pairs, {half, half}};
 }
 
+static bool is_same(const turned *a, const turned *b)
+{
+    return a->first == b->first && a->n == b->n && a->half[0] == b->half[0] &&
+           a->half[1] == b->half[1];
+}
+
 /* So many channels from `first` on, in each layout; the claimed one goes first. */
 static bool find_layout(const pe_upload_view *view, size_t first, size_t n, turned *best)
 {
@@ -310,7 +316,7 @@ static pe_status try_channels(pe_search *s, pe_guess *guess, pe_problem *why)
     bool slow;
     pe_status status = are_slow(s, guess, &is, &slow, why);
     is = slow ? (turned){as.first, as.n, {is.half[0], is.half[1]}} : is;
-    if (status != PE_OK || memcmp(&is, &as, sizeof is) == 0 || !say_turned(&is, &as, own, guess))
+    if (status != PE_OK || is_same(&is, &as) || !say_turned(&is, &as, own, guess))
         return status;
     status = begin_vectors(s, &part, why);
     if (status != PE_OK)
