@@ -208,7 +208,7 @@ static void set_gain(pe_guess *guess, const pe_amplitude *is, double error)
 bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double claimed)
 {
     pe_amplitude read;
-    if (guess->n_faults == PE_FAULTS_MAX || !pe_amplitude_read(s, is, claimed, &read))
+    if (guess->n_faults >= PE_FAULTS_MAX || !pe_amplitude_read(s, is, claimed, &read))
         return false;
     set_gain(guess, &read, read.fault->fitted ? slack(s) : fmin(slack(s), KNOWN));
     return true;
@@ -247,7 +247,7 @@ static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list,
     const pe_reading *r = &s->measured->reading;
     const double times = r->amplitude / r->claimed_amplitude, near = slack(s);
     const sizes of = sizes_of(s, r->claimed_amplitude);
-    if (guess->n_faults == PE_FAULTS_MAX)
+    if (guess->n_faults >= PE_FAULTS_MAX)
         return PE_OK;
     for (size_t k = 0; k < PE_LEN(rows) && status == PE_OK && !pe_attempts_found(s); k++) {
         const double number = rows[k].of(&of);

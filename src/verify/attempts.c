@@ -239,8 +239,8 @@ pe_status pe_attempts_values(pe_search *s, pe_guess *guess, pe_problem *why)
 /* Each fault behind the one of the guess, as a second one. */
 static pe_status try_second_faults(pe_search *s, pe_guess *one, pe_problem *why)
 {
-    const size_t first = (size_t)(one->faults[0] - pe_faults);
-    if (one->faults[0]->mostly)
+    const size_t first = (size_t)(one->faults[one->n_faults - 1] - pe_faults);
+    if (pe_faults_hold_mostly(one))
         return PE_OK;
     return pe_attempts_with_each_fault(s, one, first + 1, pe_attempts_try, why);
 }

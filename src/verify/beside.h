@@ -21,6 +21,7 @@ typedef struct pe_beside {
     double *cosine, *sine, *angle; /* [rows][pairs] with the amplitude */
     double *frequency;             /* [pairs] */
     double amplitude;
+    size_t stride; /* of rows in memory, where neighbours tell another one than the width; or 0 */
 } pe_beside;
 
 /** *made is false where the guess has not the upload's shape. */

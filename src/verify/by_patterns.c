@@ -32,6 +32,7 @@ static const struct {
 /* How many elements of each unit there are, and how many follow the guess, and the pattern. */
 typedef struct counts {
     size_t units;
+    size_t outside;               /* of no unit, and not as the guess has them */
     size_t *all, *claimed, *near; /* [units] owned */
 } counts;
 
@@ -120,10 +121,15 @@ static pe_status make_counts(const pe_beside *b, division by, counts *out, pe_pr
 
 static void count(const pe_beside *b, const bits *marks, size_t pattern, division by, counts *out)
 {
+    out->outside = 0;
     for (size_t u = 0; u < out->units; u++)
         out->all[u] = out->claimed[u] = out->near[u] = 0;
     for (size_t e = 0; e < b->rows * b->width; e++) {
         const size_t u = unit_of(b, by, e / b->width, e % b->width);
+        if (u >= out->units) { /* a column of no pair */
+            out->outside += (marks->of[e] & 1) == 0;
+            continue;
+        }
         out->all[u]++;
         out->claimed[u] += marks->of[e] & 1;
         out->near[u] += marks->of[e] >> (pattern + 1) & 1;
@@ -152,7 +158,7 @@ static bool explains(const counts *at, size_t *n)
         elements += at->all[u];
         claimed += at->claimed[u];
     }
-    return *n > 0 && (double)claimed <= FEW * (double)elements;
+    return *n > 0 && at->outside == 0 && (double)claimed <= FEW * (double)elements;
 }
 
 /* ---- telling ---- */
@@ -239,12 +245,16 @@ static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const co
         pe_buffer_str(&rule, ": ");
     }
     pe_buffer_str(&rule, fault->rule);
-    const pe_status status = pe_findings_tell(
-        s->report, b->guess, &(pe_told){.fault = fault, .rule = pe_buffer_text(&rule)}, why,
-        by == WHOLE ? "all elements of %zu rows that were looked at are so"
-                    : "all their elements of %zu rows that were looked at are so, "
-                      "all others as they should be",
-        b->rows);
+    const pe_told told = {.fault = fault,
+                          .rule = pe_buffer_text(&rule),
+                          .a = (double)b->stride,
+                          .b = 2 * (double)b->view->tensor_at[1] - (double)b->stride};
+    const pe_status status =
+        pe_findings_tell(s->report, b->guess, &told, why,
+                         by == WHOLE ? "all elements of %zu rows that were looked at are so"
+                                     : "all their elements of %zu rows that were looked at are so, "
+                                       "all others as they should be",
+                         b->rows);
     pe_buffer_free(&rule);
     return status;
 }
@@ -278,9 +288,13 @@ typedef struct factor {
 
 static factor *make_factors(const pe_beside *b, division by)
 {
-    factor *sums = calloc(units_of(b, by), sizeof *sums);
+    const size_t units = units_of(b, by);
+    factor *sums = calloc(units, sizeof *sums);
     for (size_t e = 0; e < b->rows * b->width && sums != NULL; e++) {
-        factor *at = &sums[unit_of(b, by, e / b->width, e % b->width)];
+        const size_t u = unit_of(b, by, e / b->width, e % b->width);
+        if (u >= units)
+            continue;
+        factor *at = &sums[u];
         const double x = b->want[e], got = pe_beside_got(b, e / b->width, e % b->width);
         const double slack = b->slack[e] + pe_beside_rounding(b, x);
         at->up += got * x;
@@ -316,7 +330,7 @@ static bool read_factors(const counts *at, const factor *sums, double *low, doub
         *low = fmin(*low, k);
         *high = fmax(*high, k);
     }
-    return *n > 0;
+    return *n > 0 && at->outside == 0;
 }
 
 static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at, division by,
@@ -361,6 +375,38 @@ static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks
     return status;
 }
 
+/* ---- rows in memory ---- */
+
+/* How much elements that are so far apart in memory differ. */
+static double difference_at(const pe_beside *b, size_t n, size_t lag)
+{
+    enum { MOST = 256 };
+    double sum = 0;
+    const size_t all = b->rows * n - lag, step = all / MOST | 1;
+    for (size_t e = 0; e < all; e += step)
+        sum +=
+            fabs(pe_beside_got(b, (e + lag) / n, (e + lag) % n) - pe_beside_got(b, e / n, e % n));
+    return sum * (double)step / (double)all;
+}
+
+/* The stride of rows of the first tensor: those that follow each other are most alike. 0: it is
+ * their width. */
+static size_t find_stride(const pe_beside *b)
+{
+    const size_t n = b->view->rotated ? b->width : b->view->tensor_at[1];
+    double least = HUGE_VAL;
+    size_t best = 0;
+    if (!b->whole || b->rows < 8 || b->view->rotated)
+        return 0;
+    for (size_t lag = n / 2 + 1; lag < n + n / 2; lag++) {
+        const double at = difference_at(b, n, lag);
+        best = at < least ? lag : best;
+        least = fmin(at, least);
+    }
+    pe_turn_spend(ELEMENT_WORK * 256 * n);
+    return best != n ? best : 0;
+}
+
 /* ---- what is tried ---- */
 
 pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -374,6 +420,7 @@ pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status != PE_OK || !made)
         return status;
     s->work += 4 * b.rows * b.width;
+    b.stride = find_stride(&b);
     status = mark(&b, &marks, why);
     for (division by = WHOLE; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
         if (by == WHOLE || units_of(&b, by) > 1)

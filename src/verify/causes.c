@@ -150,7 +150,9 @@ static void tell_runs(const pe_cause *cause, pe_buffer *out)
         if (end == t)
             pe_buffer_format(out, "row %zu at %.6g", t, p[t]);
         else
-            pe_buffer_format(out, "rows %zu to %zu at %.6g to %.6g", t, end, p[t], p[end]);
+            pe_buffer_format(out, "rows %zu to %zu at %.6g", t, end, p[t]);
+        if (end > t && !pe_position_is_near(p[end], p[t]))
+            pe_buffer_format(out, " to %.6g", p[end]);
         t = end + 1;
     }
     pe_buffer_str(out, t < cause->rows ? " and so on" : "");

@@ -51,9 +51,9 @@ static bool pairs_fit_width(pe_expect *expect)
         pe_geometry_of_vectors(&guess->values, g);
     else if (!view->layout->geometry(&guess->values, g))
         return false;
-    if (guess->distortion.exchanged && (view->rotated || g->cos_n != g->sin_n))
+    if (guess->distortion.exchanged && !view->rotated && g->cos_n != g->sin_n)
         return false;
-    if (guess->distortion.exchanged)
+    if (guess->distortion.exchanged && !view->rotated)
         pe_geometry_exchange(g);
     return g->width == view->width &&
            (guess->distortion.ladder == NULL || guess->distortion.ladder_pairs == g->pairs);
@@ -259,7 +259,9 @@ static void vector_row(const pe_expect *expect, const double *cosines, const dou
         put(row, c, in[c], (allowed){0, 0});
     for (size_t i = 0; i < g->pairs; i++) {
         const size_t a_at = g->cos_at + i * g->stride, b_at = g->sin_at + i * g->stride;
-        const double a = in[a_at], b = in[b_at], c = cosines[i], s = sines[i];
+        const bool exchanged = expect->guess->distortion.exchanged;
+        const double a = in[a_at], b = in[b_at];
+        const double c = exchanged ? sines[i] : cosines[i], s = exchanged ? cosines[i] : sines[i];
         const double rounding = 3 * (1 + u) * u * hypot(c, s);
         const allowed angle = angle_error(expect, position, i);
         const allowed error = {times_size(rounding + angle.exact, a, b),

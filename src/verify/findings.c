@@ -122,7 +122,7 @@ pe_status pe_findings_tell(pe_report *report, const pe_guess *guess, const pe_to
     va_start(list, evidence);
     vsnprintf(text, sizeof text, evidence, list);
     va_end(list);
-    if (guess->n_faults == PE_FAULTS_MAX)
+    if (guess->n_faults >= PE_FAULTS_MAX)
         return PE_OK;
     pe_status status = pe_guess_copy(guess, &copy, why);
     if (status != PE_OK)

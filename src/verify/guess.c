@@ -112,18 +112,24 @@ void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy)
     if (guess->remedy.bytes > 0)
         pe_buffer_str(&guess->remedy, "; ");
     pe_buffer_str(&guess->remedy, remedy);
-    guess->faults[guess->n_faults++] = fault;
+    if (guess->n_faults < PE_FAULTS_ROOM)
+        guess->faults[guess->n_faults++] = fault;
 }
 
 void pe_guess_format(pe_guess *guess, const char *sentence, double a, double b)
 {
+    static const char larger[] = "larger by {";
     for (const char *c = sentence; *c != '\0'; c++) {
-        if (*c != '{') {
+        const double x = strchr(c, '{') != NULL && strchr(c, '{')[1] == 'a' ? a : b;
+        if (x < 0 && strncmp(c, larger, strlen(larger)) == 0) {
+            pe_buffer_format(&guess->rule, "smaller by %.7g", -x);
+            c += strlen(larger) + 1; /* and "a}" */
+        } else if (*c == '{') {
+            pe_buffer_format(&guess->rule, "%.7g", x);
+            c += 2;
+        } else {
             pe_buffer_add(&guess->rule, c, 1);
-            continue;
         }
-        pe_buffer_format(&guess->rule, "%.7g", c[1] == 'a' ? a : b);
-        c += 2;
     }
 }
 

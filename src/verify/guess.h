@@ -47,7 +47,7 @@ typedef struct pe_guess {
     pe_values values;
     pe_distortion distortion;
     size_t n_faults;
-    const struct pe_fault *faults[PE_FAULTS_MAX];
+    const struct pe_fault *faults[PE_FAULTS_ROOM];
     pe_buffer rule;   /* sentences */
     pe_buffer remedy; /* the same: what to change */
     bool fitted;      /* a number was read off the upload, and no rule names it */

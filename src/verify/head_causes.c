@@ -11,6 +11,7 @@
 #include "verify/by_reading.h"
 #include "verify/faults.h"
 #include "verify/findings.h"
+#include "verify/head_positions.h"
 #include "verify/reading.h"
 
 #define LOOKED_AT    16384 /* elements */
@@ -239,11 +240,11 @@ static void name_heads(const heads *at, const bool *which, const char *last, pe_
 }
 
 /* What was found is so of these heads. */
-static pe_status say_heads(pe_report *report, const char *name, pe_problem *why)
+static pe_status say_heads(pe_report *report, const char *name, const char *others, pe_problem *why)
 {
     for (size_t f = 0; f < report->n_findings; f++) {
         pe_buffer rule = {0};
-        pe_buffer_format(&rule, "%s: %s", name, report->findings[f].rule);
+        pe_buffer_format(&rule, "%s: %s%s", name, report->findings[f].rule, others);
         char *copy = strdup(pe_buffer_text(&rule));
         pe_buffer_free(&rule);
         if (copy == NULL)
@@ -283,6 +284,31 @@ static bool choose_heads(const heads *at, bool *which)
     return n > 0 && n < at->each;
 }
 
+/* Does it hold the very vectors that were to be rotated? */
+static bool is_unturned(const heads *at, size_t unit)
+{
+    const pe_beside *b = &at->beside;
+    size_t same = 0;
+    for (size_t t = 0; t < at->view.tokens; t++)
+        for (size_t c = 0; c < b->width; c++)
+            same += pe_beside_got(b, t * at->units + unit, c) ==
+                    pe_beside_input(b, t * at->units + unit, c);
+    return same == at->view.tokens * b->width;
+}
+
+/* Where none is as claimed: the heads that were turned at all. False: all were, or none. */
+static bool choose_turned(const heads *at, bool *which)
+{
+    size_t n = 0;
+    for (size_t h = 0; h < at->each; h++) {
+        which[h] = false;
+        for (size_t u = h; u < at->units; u += at->each)
+            which[h] |= !is_unturned(at, u);
+        n += which[h];
+    }
+    return n > 0 && n < at->each;
+}
+
 /* The findings, and what was measured, are of these heads. */
 static pe_status search_chosen(pe_search *s, const bool *which, pe_problem *why)
 {
@@ -301,13 +327,14 @@ static pe_status search_chosen(pe_search *s, const bool *which, pe_problem *why)
 }
 
 /* Said of all that differ, as a reading of theirs is. */
-static pe_status tell_together(pe_search *s, const heads *at, const bool *which, pe_problem *why)
+static pe_status tell_together(pe_search *s, const heads *at, const bool *which, const char *others,
+                               pe_problem *why)
 {
     pe_buffer name = {0};
     name_heads(at, which, " and ", &name);
     say_reading(s->report, at, which, pe_buffer_text(&name));
     pe_buffer_format(&name, " of %zu", at->each);
-    const pe_status status = say_heads(s->report, pe_buffer_text(&name), why);
+    const pe_status status = say_heads(s->report, pe_buffer_text(&name), others, why);
     pe_buffer_free(&name);
     return status;
 }
@@ -365,6 +392,19 @@ static pe_status search_each(pe_search *s, const pe_guess *guess, const heads *a
     return status;
 }
 
+/* A head at position 0 is not turned either: where positions run along the heads. */
+static pe_status try_turned(pe_search *s, const pe_guess *guess, const heads *at, const bool *which,
+                            pe_problem *why)
+{
+    pe_status status = pe_attempts_copy(s, guess, pe_head_positions_axis, why);
+    if (status != PE_OK || pe_attempts_found(s))
+        return status;
+    status = search_chosen(s, which, why);
+    return status == PE_OK && pe_attempts_found(s)
+               ? tell_together(s, at, which, "; the other heads were not rotated", why)
+               : status;
+}
+
 static pe_status try_different(pe_search *s, const pe_guess *guess, const heads *at,
                                pe_problem *why)
 {
@@ -375,10 +415,12 @@ static pe_status try_different(pe_search *s, const pe_guess *guess, const heads 
     if (choose_heads(at, which)) {
         status = search_chosen(s, which, why);
         if (status == PE_OK && pe_attempts_found(s))
-            status = tell_together(s, at, which, why);
+            status = tell_together(s, at, which, "", why);
         else if (status == PE_OK)
             status = search_each(s, guess, at, which, which + at->each, why);
     }
+    if (status == PE_OK && !pe_attempts_found(s) && choose_turned(at, which))
+        status = try_turned(s, guess, at, which, why);
     free(which);
     return status;
 }

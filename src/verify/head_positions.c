@@ -18,6 +18,7 @@
 typedef struct found {
     const pe_beside *of;
     double *claimed, *is; /* [rows] owned; NAN: none */
+    bool axis_only;       /* only an axis that positions run along is told */
 } found;
 
 /* Does the vector turn by the position times each frequency? */
@@ -48,9 +49,11 @@ static double find_position(const pe_beside *b, size_t row, double claimed)
         if (is_at(b, row, claimed + by))
             return claimed + by;
     }
-    for (int k = 0; k < FARTHEST; k++)
-        if (is_at(b, row, k))
-            return k;
+    for (int k = 0; k < 2 * FARTHEST; k++) {
+        const double at = k % 2 == 0 ? k / 2 : -(k + 1) / 2;
+        if (is_at(b, row, at))
+            return at;
+    }
     return nan("");
 }
 
@@ -75,18 +78,25 @@ static double read_positions(found *at)
 
 typedef size_t unit_of(const pe_beside *b, size_t row);
 
-static double by_unit(const found *at, size_t row, unit_of *of)
-{
-    return (double)of(at->of, row) + at->claimed[0];
-}
-
-/* Do all rows have the number of their unit for a position? */
-static bool counts_units(const found *at, unit_of *of)
+/* Do all rows have the number of their unit for a position, counted from this one? */
+static bool counts_from(const found *at, unit_of *of, double first, double sign)
 {
     for (size_t r = 0; r < at->of->rows; r++)
-        if (!isnan(at->is[r]) && at->is[r] != by_unit(at, r, of))
+        if (!isnan(at->is[r]) && at->is[r] != sign * (first + (double)of(at->of, r)))
             return false;
     return of(at->of, at->of->rows - 1) > 0;
+}
+
+/* The angles are negative, too. */
+static bool counts_backwards(const found *at, unit_of *of)
+{
+    return counts_from(at, of, at->claimed[0], -1) || counts_from(at, of, 0, -1);
+}
+
+static bool counts_units(const found *at, unit_of *of)
+{
+    return counts_from(at, of, at->claimed[0], 1) || counts_from(at, of, 0, 1) ||
+           counts_backwards(at, of);
 }
 
 /* The shift of most rows of a unit; NAN: they have none. */
@@ -129,6 +139,17 @@ static bool tell_shifts(const found *at, unit_of *of, const char *name, pe_buffe
     return n > 0;
 }
 
+/* Are all vectors of a token at one position? Then it is that of the token. */
+static bool differ_nowhere(const found *at)
+{
+    bool same = true;
+    for (size_t r = 0; r < at->of->rows; r++)
+        for (size_t k = 0; k < r && same; k++)
+            same = at->claimed[k] != at->claimed[r] || isnan(at->is[k]) || isnan(at->is[r]) ||
+                   at->is[k] == at->is[r];
+    return same;
+}
+
 static bool tell_positions(const found *at, pe_buffer *out)
 {
     static const char *const of_heads = "positions run along heads, not tokens: the axis "
@@ -140,8 +161,12 @@ static bool tell_positions(const found *at, pe_buffer *out)
                                                           : NULL;
     if (text != NULL) {
         pe_buffer_str(out, text);
+        if (counts_backwards(at, text == of_heads ? pe_beside_head : pe_beside_item))
+            pe_buffer_str(out, "; the sign of the sine is the opposite: the rotation is inverse");
         return true;
     }
+    if (at->axis_only || differ_nowhere(at))
+        return false;
     if (tell_shifts(at, pe_beside_item, "batch item", out))
         return true;
     out->bytes = 0;
@@ -177,18 +202,19 @@ static pe_status tell(pe_search *s, const found *at, double part, pe_problem *wh
     return status;
 }
 
-pe_status pe_head_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
+static pe_status try_positions(pe_search *s, pe_guess *guess, bool axis_only, pe_problem *why)
 {
     bool made = false;
     pe_beside b;
-    if (!s->whole->rotated || guess->n_faults == PE_FAULTS_MAX)
+    if (!s->whole->rotated || guess->n_faults >= PE_FAULTS_MAX)
         return PE_OK;
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
     if (status == PE_OK)
         status = pe_beside_make(&(pe_comparison){s->whole, guess, &s->work}, &b, &made, why);
     if (status != PE_OK || !made)
         return status;
-    found at = {.of = &b, .claimed = calloc(2 * b.rows + 1, sizeof(double))};
+    found at = {
+        .of = &b, .claimed = calloc(2 * b.rows + 1, sizeof(double)), .axis_only = axis_only};
     if (at.claimed == NULL) {
         pe_beside_free(&b);
         return pe_fail_memory(why);
@@ -201,6 +227,16 @@ pe_status pe_head_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
     free(at.claimed);
     pe_beside_free(&b);
     return status;
+}
+
+pe_status pe_head_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return try_positions(s, guess, false, why);
+}
+
+pe_status pe_head_positions_axis(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return try_positions(s, guess, true, why);
 }
 
 pe_status pe_head_positions_behind(pe_search *s, pe_guess *guess, pe_problem *why)

@@ -7,6 +7,8 @@
 
 /** The positions of each head and item, where they are not those of the others. */
 pe_try pe_head_positions_try;
+/** Only where they run along another axis. */
+pe_try pe_head_positions_axis;
 /** The same behind another base of the frequencies. */
 pe_try pe_head_positions_behind;
 

@@ -534,7 +534,7 @@ static bool takes(pe_ladder *l, const law *of)
 
 bool pe_laws_next(pe_ladder *l, size_t *k, pe_guess *guess)
 {
-    if (l->n < 4 || guess->n_faults == PE_FAULTS_MAX)
+    if (l->n < 4 || guess->n_faults >= PE_FAULTS_MAX)
         return false;
     while (*k < PE_LEN(laws)) {
         const law *of = &laws[(*k)++];

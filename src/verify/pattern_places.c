@@ -96,37 +96,21 @@ static bool transposed(const pe_beside *b, size_t n, pe_pattern_place *at)
     return b->rows > 1;
 }
 
-static bool stride_longer(const pe_beside *b, size_t n, pe_pattern_place *at)
+/* Rows stand in memory as far apart as neighbours tell. */
+static bool written_apart(const pe_beside *b, size_t n, pe_pattern_place *at)
 {
     const size_t e = at->row * n + at->column;
-    (void)b;
-    *at = (pe_pattern_place){e / (n + 1), e % (n + 1)};
-    return at->column < n;
+    *at = (pe_pattern_place){e / b->stride, e % b->stride};
+    return at->column < n && at->row < b->rows;
 }
 
-static bool stride_shorter(const pe_beside *b, size_t n, pe_pattern_place *at)
+/* Rows were read from a flat buffer at other strides; neighbours are as much closer as these are
+ * longer. */
+static bool read_apart(const pe_beside *b, size_t n, pe_pattern_place *at)
 {
-    const size_t e = at->row * n + at->column;
-    *at = (pe_pattern_place){e / (n - 1), e % (n - 1)};
-    return at->row < b->rows;
-}
-
-/* Rows were read from a flat buffer at other strides. */
-static bool read_at(const pe_beside *b, size_t n, size_t stride, pe_pattern_place *at)
-{
-    const size_t e = at->row * stride + at->column;
+    const size_t e = at->row * (2 * n - b->stride) + at->column;
     *at = (pe_pattern_place){e / n, e % n};
     return at->row < b->rows;
-}
-
-static bool read_closer(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    return read_at(b, n, n - 1, at);
-}
-
-static bool read_farther(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    return read_at(b, n, n + 1, at);
 }
 
 /* The buffer begins one element later or earlier, and ends with what it began with. */
@@ -214,28 +198,7 @@ static bool apart(const pe_beside *b, size_t column, size_t *pair, size_t *partn
     return b->width % 2 == 0 && b->pairs < half && *pair < b->pairs;
 }
 
-/* The last channels are turned, not the first. */
-static bool at_tail(const pe_beside *b, size_t column, size_t *pair, size_t *partner)
-{
-    const size_t n = 2 * b->pairs, first = b->width - n, at = column - first;
-    if (n >= b->width || column < first)
-        return false;
-    *pair = b->at.stride == 2 ? at / 2 : at % b->pairs;
-    *partner = first + (b->at.stride == 2 ? at ^ 1 : (at + b->pairs) % n);
-    return true;
-}
-
 /* ---- bytes ---- */
-
-static double swapped(pe_dtype dtype, double got)
-{
-    unsigned char bytes[8], back[8];
-    const size_t n = pe_dtype_bytes(dtype);
-    pe_dtype_store(dtype, got, bytes);
-    for (size_t k = 0; k < n; k++)
-        back[k] = bytes[n - 1 - k];
-    return pe_dtype_load(dtype, back);
-}
 
 static double misread(pe_dtype dtype, double got)
 {
@@ -289,14 +252,12 @@ const pe_pattern pe_pattern_places[] = {
            COPY, .of = PE_EITHER, .from = second_half_rolled),
     PE_ROW("transposed", "the tensor is transposed: bytes are in the order of its columns", MEMORY,
            .of = PE_EITHER, .from = transposed),
-    PE_ROW("row_stride", "rows were written with a stride of one element more", MEMORY,
-           .of = PE_EITHER, .from = stride_longer),
-    PE_ROW("row_stride", "rows were written with a stride of one element less", MEMORY,
-           .of = PE_EITHER, .from = stride_shorter),
-    PE_ROW("row_stride", "rows were read with a stride of one element less", MEMORY,
-           .of = PE_EITHER, .from = read_closer),
-    PE_ROW("row_stride", "rows were read with a stride of one element more", MEMORY,
-           .of = PE_EITHER, .from = read_farther),
+    PE_ROW("row_stride",
+           "rows were written with a stride of {a} elements: padding, or a pitch, stands between "
+           "them, or they overlap",
+           MEMORY, .of = PE_TABLES, .from = written_apart, .of_stride = true),
+    PE_ROW("row_stride", "rows were read with a stride of {b} elements, which they have not",
+           MEMORY, .of = PE_TABLES, .from = read_apart, .of_stride = true),
     PE_ROW("buffer_shifted", "the buffer is off by one: each element is the one behind it", MEMORY,
            .of = PE_EITHER, .from = buffer_late),
     PE_ROW("buffer_shifted", "the buffer is off by one: each element is the one before it", MEMORY,
@@ -321,11 +282,6 @@ const pe_pattern pe_pattern_places[] = {
            "the layout of a whole head",
            "slice the first rotary_dim channels before rotate_half", .of = PE_VECTORS,
            .pair_of = apart),
-    PE_ROW("tail_turned",
-           "the last rotary_dim channels were turned, not the first: the rotary slice is the "
-           "tail, the rest passes",
-           "rotate x[..., :rotary_dim], or claim rotary_offset", .of = PE_VECTORS,
-           .pair_of = at_tail),
     PE_ROW("waves_repeated",
            "channels were turned by waves of another layout: repeated where they should be "
            "concatenated, or the reverse",
@@ -344,8 +300,6 @@ const pe_pattern pe_pattern_places[] = {
     PE_ROW("elements_cut", "elements were cut to the bits of bfloat16 or float16, not rounded",
            "round to nearest: do not drop the low half of a float32", .of = PE_TABLES,
            .is_so = is_cut),
-    PE_ROW("byte_order", "the bytes of each element are swapped: big-endian for little-endian",
-           "write little-endian bytes", .of = PE_EITHER, .reread = swapped),
     PE_ROW("misread_type",
            "bytes were read as another type: bfloat16 and float16 were taken for each other",
            "name the dtype that the bytes have", .of = PE_EITHER, .reread = misread),

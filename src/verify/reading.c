@@ -38,6 +38,7 @@ typedef struct source {
     size_t *order;
     bool placed;         /* rows have positions */
     double cosine, sine; /* their signs */
+    bool exchanged;      /* vectors were turned by one for the other */
 } source;
 
 static double wrap(double angle)
@@ -70,7 +71,8 @@ static number pair_at(const source *s, size_t token, size_t i)
         sum = (number){sum.re + turned.re, sum.im + turned.im};
         size += in.re * in.re + in.im * in.im;
     }
-    return size > 0 ? (number){s->cosine * sum.re / size, s->sine * sum.im / size} : sum;
+    const number wave = s->exchanged ? (number){sum.im, sum.re} : sum;
+    return size > 0 ? (number){s->cosine * wave.re / size, s->sine * wave.im / size} : sum;
 }
 
 static double phase(number z)
@@ -447,7 +449,8 @@ static pe_status read_with(const pe_comparison *of, const pe_expect *expect, pe_
                 .at = *g,
                 .pairs = g->cos_n < g->sin_n ? g->cos_n : g->sin_n,
                 .cosine = pe_guess_cosine_sign(of->guess),
-                .sine = pe_guess_sine_sign(of->guess)};
+                .sine = pe_guess_sine_sign(of->guess),
+                .exchanged = of->view->rotated && of->guess->distortion.exchanged};
     out->tokens = of->view->tokens;
     out->pairs = s.pairs;
     out->claimed_amplitude = expect->amplitude;

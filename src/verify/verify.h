@@ -51,6 +51,7 @@ typedef struct pe_verify_context {
     const pe_verify_limits *bounds;
     bool draws;   /* the report shall have its difference */
     bool sampled; /* the claim is of some rows of a larger table: findings tell no positions */
+    const struct pe_guess *before; /* faults that the uploads had before they were put back */
 } pe_verify_context;
 
 /** Distances between an upload and expected numbers. */
@@ -135,14 +136,15 @@ typedef struct pe_strays {
     size_t map[PE_MAP_CELLS][PE_MAP_CELLS]; /* elements by row and column */
 } pe_strays;
 
-#define PE_FAULTS_MAX   3
+#define PE_FAULTS_MAX   3 /* that a search puts together */
+#define PE_FAULTS_ROOM  6 /* a cause of positions may be two; others stood before the search */
 #define PE_FINDINGS_MAX 8
 
 /** Faults that explain the upload. */
 typedef struct pe_finding {
     size_t rank; /* from 1; findings that no number of the upload tells apart share one */
     size_t n_faults;
-    const char *faults[PE_FAULTS_MAX];
+    const char *faults[PE_FAULTS_ROOM];
     bool exact;       /* explained as exact numbers, not only as those of the float32 path */
     size_t undecided; /* elements of which float32 arithmetic tells nothing; 0 when exact */
     bool fitted;      /* some number was only read off the upload */

@@ -638,6 +638,10 @@ LATER = [
     Row("positions cut to bfloat16", "pos16", at=["1000:1064", "4000:4064"], stores=FINE,
         positions=lambda p: (p.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).astype(float)),
     Row("buffer one element later", "flat|shift", layouts=["meta", "vllm"], at=["0:64", "500:564"], out=lambda x, t: np.roll(x, -1)),
+    Row("float64 bytes read as float32", "misread", PLAIN, layouts=["pairs", "vllm"], stores=["float32"],
+        out=lambda x, t: np.ascontiguousarray(x, np.float64).view(np.float32).ravel()[:x.size].reshape(x.shape).astype(np.float64)),
+    Row("rows padded by eight", "flat", layouts=["pairs", "vllm"],
+        out=lambda x, t: np.pad(x, ((0, 0), (0, 8))).ravel()[:x.size].reshape(x.shape)),
 ]
 TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER
 

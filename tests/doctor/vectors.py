@@ -186,6 +186,13 @@ TURNS = [
     ("v: attention factor on queries and keys twice", "no_factor|squared", lambda x, c, s, d, p: turned(x, c, s, d, p) * np.hypot(c, s)[0, 0],
      {"claims": YARN[:2]}, "sgl-project/sglang#26203"),
 ]
+# The number of a row chooses its windows and types: rows that come later stand at the end.
+LATER = [
+    ("v: tokens shuffled", "permuted", lambda x, c, s, d, p: turned(x, c, s, d, p)[..., np.random.default_rng(3).permutation(x.shape[-2]), :], {}, ""),
+    ("v: tail rotated, the other way", ["rest|slice|rotary|tail", "sin_sign"], lambda x, c, s, d, p: tail(x, c, -s, d, p), {"claims": ["gptj"]}, ""),
+    ("v: result in the other order, the other way", ["layout", "sin_sign"],
+     lambda x, c, s, d, p: joined(x, *split(turned(x, c, -s, d, p), d, p), d, flipped(p)), {}, ""),
+]
 # Rows of tables that mean the same of vectors.
 BORROWED = ["one too large", "one too small", "offset of the cache ignored", "restarts in the middle", "packed: does not restart",
             "wraps at 48", "stays at the last trained position", "twice as large", "half as large", "rows in reverse",
@@ -232,14 +239,19 @@ def vector_case(row, turn, number, v, shapes=None, pairing=None, back=False, at=
                 {"rotated": right}, {"rotated": allowed}, "json", row.cite)
 
 
+def turn_rows(list_of):
+    return [(Row(name, words, options.get("claims"), stores=options.get("stores"), cite=cite), turn,
+             {key: options[key] for key in ("shapes", "pairing", "back") if key in options}) for name, words, turn, options, cite in list_of]
+
+
 def vector_cases():
-    rows = [(Row(name, words, options.get("claims"), stores=options.get("stores"), cite=cite), turn,
-             {key: options[key] for key in ("shapes", "pairing", "back") if key in options}) for name, words, turn, options, cite in TURNS]
+    rows = turn_rows(TURNS)
     for row in rope.TABLE_ROWS:
         if row.name in BORROWED:
             copy = Row("v: " + row.name, row.words, row.claims, row.at, [s for s in row.stores] if row.stores else None, cite=row.cite,
                        types=row.types, **row.steps)
             rows.append((copy, None, {"shapes": [(64,), (2, 64)], "at": ["0:64", "100:164"]}))
+    rows += turn_rows(LATER)
     return [vector_case(row, turn, number, v, **options) for number, (row, turn, options) in enumerate(rows) for v in (0, 1)]
 
 
