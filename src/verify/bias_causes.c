@@ -395,7 +395,7 @@ static bool make_multiple(pe_bias *bias, double a)
     bias->a = a;
     for (size_t h = 0; h < bias->heads; h++)
         bias->made[h] = a * bias->claimed[h];
-    return isfinite(a) && a != 0 && a != 1;
+    return isfinite(a) && a != 0 && !pe_numbers_is_near(bias->of, a, 1);
 }
 
 static bool make_times(pe_bias *bias)

@@ -123,7 +123,8 @@ static bool make_multiple(const pe_numbers *plain, const row *of, line *at, line
 {
     const bool none = fabs(at->b) <= 0x1p-8 * fabs(at->a);
     *said = *at = (line){chosen(of, at->a), 0};
-    return none && plain->roundoff != 0 && at->a != 0 && at->a != 1 && are_several(plain);
+    return none && plain->roundoff != 0 && at->a != 0 && !pe_numbers_is_near(plain, at->a, 1) &&
+           are_several(plain);
 }
 
 static bool make_any(const pe_numbers *plain, const row *of, line *at, line *said)

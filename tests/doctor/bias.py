@@ -106,6 +106,10 @@ ALIBI_ROWS = [
     ("a: window restarts every 8", "wrap|restart|distance_form", [ALIBI], {"distance": lambda i, j: np.abs(i - j) % 8}, ""),
     ("a: queries one earlier", "distance_shift", [ALIBI], {"distance": lambda i, j: np.abs(i - 1 - j)}, ""),
     ("a: distances one shorter, none below 0", "distance_shift", [ALIBI], {"distance": lambda i, j: np.maximum(np.abs(i - j) - 1, 0)}, ""),
+    ("a: slopes from 1, negative", ["slope_start", "bias_sign"], [ALIBI12, KEY], {"m": lambda h: -slopes(h, start=0)}, ""),
+    ("a: slopes of the formula, divided by sqrt(head_dim)", ["variant", "bias_scale"], [ALIBI12],
+     {"m": lambda h: slopes(h, variant="formula") / 8}, ""),
+    ("a: distances over 2, rounded down", "linear|distance_form|halved", [ALIBI], {"distance": lambda i, j: np.abs(i - j) // 2}, ""),
 ]
 CHANGES = [
     ("a: queries and keys exchanged", "transposed|bias_sign|mask|form", CAUSAL, lambda x: x.swapaxes(1, 2)),
@@ -121,6 +125,8 @@ CHANGES = [
     ("a: mask +inf", "mask|bias_sign|nan", CAUSAL, lambda x: np.where(np.isinf(x), np.inf, x)),
     ("a: constant added by head", "distance_shift|offset", ALIBI, lambda x: x + 1.5),
     ("a: queries in reverse", "reverse|permuted|transposed|distance_form", ALIBI, lambda x: x[:, ::-1]),
+    ("a: mask 0, slopes doubled", ["mask", "bias_scale|slope_start"], CAUSAL, lambda x: np.where(np.isinf(x), 0, 2 * x)),
+    ("a: keys 6 and more before masked", "mask", CAUSAL, lambda x: np.where(np.arange(20)[None] <= np.arange(20)[:, None] - 6, -np.inf, x)),
 ]
 SLOPE_ROWS = [
     ("l: formula for 12 heads", "variant", 12, lambda h: slopes(h, variant="formula")),

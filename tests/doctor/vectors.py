@@ -538,11 +538,13 @@ XPOS_ROWS = [
 
 
 def mixed_ids(c, grid=(1, 4, 6), merge=2, before=2, after=3, hold=False, swap=False, sum_=False, late=0, order=None,
-              flat=False, anew=False):
+              flat=False, anew=False, columns=False):
     h, w = grid[1] // merge, grid[2] // merge
     ids = np.stack(np.meshgrid(np.arange(grid[0]), np.arange(h), np.arange(w), indexing="ij")).reshape(3, -1) + before + late
     if swap:
         ids = ids[[0, 2, 1]]
+    if columns:
+        ids = ids.reshape(3, h, w).swapaxes(1, 2).reshape(3, -1)
     if order:
         ids = ids[list(order)]
     if hold:
@@ -558,6 +560,7 @@ IDS_ROWS = [
     ("i: text after counts patches", "shift|image|delta", {"sum_": True}), ("i: image one late", "shift|image", {"late": 1}),
     ("i: time and width exchanged", "axes", {"order": (2, 1, 0)}), ("i: plain 1-D positions", "axes|one_axis|consecutive", {"flat": True}),
     ("i: text after begins at 0", "restart|shift|delta", {"anew": True}), ("i: image from 0", "shift|image", {"late": -2}),
+    ("i: patches in columns", "permuted|axes|image", {"columns": True}),
 ]
 
 
