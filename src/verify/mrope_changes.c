@@ -240,9 +240,9 @@ static bool turn_image(const pe_mrope_row *of, pe_mrope_axes *x)
     if (!read_grid(x, &height, &width))
         return false;
     for (size_t t = x->first; t < x->end; t++) {
-        const size_t at = (t - x->first) % (height * width);
+        const size_t at = (t - x->first) % (height * width), column = at / height;
         pe_mrope_axis(x, PE_HEIGHT)[t] = start + (double)(at % height);
-        pe_mrope_axis(x, PE_WIDTH)[t] = left + (double)(at / height);
+        pe_mrope_axis(x, PE_WIDTH)[t] = left + (double)column;
     }
     return height > 1 && width > 1;
 }

@@ -210,7 +210,8 @@ static void say_nearest(const pe_numbers *plain, size_t queries, size_t keys, pe
     double nearest = HUGE_VAL;
     size_t at = 0;
     for (size_t e = 0; e < queries * keys; e++) {
-        const double key = (double)(e % keys), query = (double)(e / keys + keys) - (double)queries;
+        const size_t at_row = e / keys;
+        const double key = (double)(e % keys), query = (double)(at_row + keys) - (double)queries;
         if (fabs(key - query) < fabs(nearest) &&
             !pe_numbers_is_near(plain, plain->got[e], plain->claimed[e])) {
             nearest = key - query;
