@@ -238,8 +238,8 @@ static pe_status try_row(pe_search *s, const pe_guess *from, const pe_amplitude 
     return status;
 }
 
-/* A number that has a name is known: elements of a narrow type tell it from others. The measured one
- * comes after it. */
+/* A number that has a name is known: elements of a narrow type tell it from others. The measured
+ * one comes after it. */
 static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list, pe_problem *why)
 {
     pe_status status = PE_OK;

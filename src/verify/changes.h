@@ -7,7 +7,8 @@
 
 /** The row `param` takes `value`; the choice `text`; the other truth. It has to be present. */
 pe_change pe_changes_number, pe_changes_choice, pe_changes_truth;
-/** The row `param` is at its default, or absent where it may be; what follows from it is derived. */
+/** The row `param` is at its default, or absent where it may be; what follows from it is derived.
+ */
 pe_change pe_changes_ignored;
 /** The rows `param` and `text`, both numbers, change places; `param` takes the integer of
  * `text`. */
