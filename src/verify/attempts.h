@@ -15,6 +15,14 @@ typedef struct pe_measured {
     bool laid_out;   /* rows are at claimed positions: waves are not exchanged or negated */
 } pe_measured;
 
+/** The change that brings most pairs to what was measured. */
+typedef struct pe_nearest {
+    pe_fault fault;
+    pe_guess guess; /* owned; the fault is its last one */
+    size_t agreeing;
+    size_t numbers; /* how many more changes are worth a search for the number behind them */
+} pe_nearest;
+
 /** A search for what explains an upload. */
 typedef struct pe_search {
     const pe_upload_view *whole;
@@ -25,8 +33,9 @@ typedef struct pe_search {
     pe_measured *measured; /* NULL: nothing was */
     size_t agreeing;       /* pairs that turn as measured, without any first fault */
     bool *nearer;          /* of each fault: does it bring more pairs to what was measured? */
-    bool some_match;       /* of the tensors, by themselves */
-    size_t work;           /* elements computed */
+    pe_nearest *nearest;
+    bool some_match; /* of the tensors, by themselves */
+    size_t work;     /* elements computed */
     pe_report *report;
 } pe_search;
 
@@ -73,6 +82,10 @@ pe_status pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t
 /** Give a guess the positions of a view: the whole, or the one that is searched. */
 pe_status pe_attempts_set_positions(const pe_search *s, const pe_upload_view *view, pe_guess *guess,
                                     pe_problem *why) PE_MUST_CHECK;
+
+/** The same of each change of one value (faults.h). */
+pe_status pe_attempts_each_value(pe_search *s, const pe_guess *from, pe_try *next,
+                                 pe_problem *why) PE_MUST_CHECK;
 
 /** A row of what is tried. */
 typedef struct pe_attempt {

@@ -51,9 +51,17 @@ bool pe_ladder_is_near(const pe_ladder *l, size_t i, double w)
     if (l->span == 0)
         return off <= (8e-6 + 1.01 * l->roundoff) * fabs(w) + (l->roundoff > 1e-4 ? 0x1p-24 : 0);
     const double turns = (l->measured[i] - w) * l->step / TURN;
-    if (off <= 0.01 * fabs(w) + 0.05 / l->span)
+    if (off <= 0.01 * fabs(w) + l->slack / l->span)
         return true;
     return fabs(w * l->step) > TURN / 2 && fabs(turns - round(turns)) < 2e-3;
+}
+
+size_t pe_ladder_count_near(const pe_ladder *l)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        n += pe_ladder_is_near(l, i, l->claimed[i]) ? 1 : 0;
+    return n;
 }
 
 double pe_ladder_part_of(const pe_ladder *l, size_t i)

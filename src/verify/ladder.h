@@ -18,6 +18,7 @@ typedef struct pe_ladder {
     bool listed;            /* scaling is a list of factors */
     bool held;              /* laws are held against all elements afterwards */
     double step, span;      /* of the positions that tell the measured ones; 0: told as such */
+    double slack;           /* radians over the span that measured ones may be off */
     double roundoff;        /* of frequencies that are told as such */
     double a, b;            /* numbers of the law that it is held against */
 } pe_ladder;
@@ -28,6 +29,9 @@ void pe_ladder_free(pe_ladder *ladder);
 
 /** Is the measured frequency of pair i this one, as well as it is known? */
 bool pe_ladder_is_near(const pe_ladder *ladder, size_t i, double w);
+
+/** Of how many pairs is it the claimed one? */
+size_t pe_ladder_count_near(const pe_ladder *ladder);
 
 /** What scaling leaves of the frequency of pair i, and the smallest of these parts. */
 double pe_ladder_part_of(const pe_ladder *ladder, size_t i);

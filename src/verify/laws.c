@@ -61,11 +61,11 @@ static double logarithm(const pe_ladder *l, size_t i)
     return l->span == 0 ? log(l->claimed[i]) : nan("");
 }
 
-/* Squares and roots are rounded correctly, powers nearly so. */
+/* Squares and roots are rounded correctly, powers nearly so. Pair 0 has the exponent 0. */
 static double raised(const pe_ladder *l, size_t i)
 {
-    const double w = l->claimed[i];
-    return l->a == 2 ? w * w : l->a == 0.5 ? sqrt(w) : pow(w, l->a);
+    const double first = l->claimed[0], w = l->claimed[i] / first;
+    return first * (l->a == 2 ? w * w : l->a == 0.5 ? sqrt(w) : pow(w, l->a));
 }
 
 static double of_base_e(const pe_ladder *l, size_t i)
@@ -80,12 +80,14 @@ static double power(const pe_ladder *l, size_t i)
 
 static double one_more(const pe_ladder *l, size_t i)
 {
-    return pow(l->claimed[i], (double)l->n / ((double)l->n + 1));
+    const double first = l->claimed[0], n = (double)l->n;
+    return first * pow(l->claimed[i] / first, n / (n + 1));
 }
 
 static double one_less(const pe_ladder *l, size_t i)
 {
-    return pow(l->claimed[i], (double)l->n / ((double)l->n - 1));
+    const double first = l->claimed[0], n = (double)l->n;
+    return first * pow(l->claimed[i] / first, n / (n - 1));
 }
 
 static double reversed(const pe_ladder *l, size_t i)
@@ -503,7 +505,7 @@ static const law laws[] = {
 static bool follows(const pe_ladder *l, const law *of)
 {
     size_t good = 0, known = 0, telling = 0;
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = 0; i < l->n && (known - good) * 20 <= l->n; i++) {
         const double w = of->predict(l, i);
         if (!isfinite(l->measured[i]) || !isfinite(w))
             continue;
@@ -551,4 +553,12 @@ bool pe_laws_next(pe_ladder *l, size_t *k, pe_guess *guess)
         return true;
     }
     return false;
+}
+
+bool pe_laws_is_one_number(pe_ladder *ladder)
+{
+    static const law rough[] = {
+        LAW("", "", "", .read = pe_law_numbers_turned_multiple, .predict = times),
+        LAW("", "", "", .read = pe_law_numbers_turned_theta, .predict = of_ratio)};
+    return takes(ladder, &rough[0]) || takes(ladder, &rough[1]);
 }

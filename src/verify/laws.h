@@ -11,4 +11,7 @@
  */
 bool pe_laws_next(pe_ladder *ladder, size_t *law, pe_guess *guess) PE_MUST_CHECK;
 
+/** Are the measured frequencies the claimed ones but for one number: a base, or a multiple? */
+bool pe_laws_is_one_number(pe_ladder *ladder);
+
 #endif
