@@ -257,8 +257,12 @@ pe_status pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_atte
                                pe_problem *why)
 {
     pe_status status = PE_OK;
-    for (; rows->try != NULL && status == PE_OK; rows++)
+    for (; rows->try != NULL && status == PE_OK; rows++) {
+        const pe_guess *guess = rows->of_claim   ? &s->claim
+                                : rows->unplaced ? s->measured->unplaced
+                                                 : from;
         if (is_due(s, rows))
-            status = pe_attempts_copy(s, rows->of_claim ? &s->claim : from, rows->try, why);
+            status = pe_attempts_copy(s, guess, rows->try, why);
+    }
     return status;
 }

@@ -8,6 +8,7 @@
 /** What is read off the whole upload with the layout and the frequencies of a guess. */
 typedef struct pe_measured {
     pe_guess guess;
+    const pe_guess *unplaced; /* the same before the cause of its positions was taken */
     pe_reading reading;
     pe_cause cause;
     bool made;
@@ -19,6 +20,7 @@ typedef struct pe_measured {
 typedef struct pe_nearest {
     pe_fault fault;
     pe_guess guess; /* owned; the fault is its last one */
+    double amplitude;
     size_t agreeing;
     size_t numbers; /* how many more changes are worth a search for the number behind them */
 } pe_nearest;
@@ -92,6 +94,7 @@ typedef struct pe_attempt {
     pe_try *try;
     bool (*applies)(const pe_search *s); /* NULL: always */
     bool of_claim;                       /* not with the guess that the others begin with */
+    bool unplaced;                       /* of a measured one before its cause was taken */
     bool even_found, even_spent;
 } pe_attempt;
 

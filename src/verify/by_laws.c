@@ -44,11 +44,19 @@ static pe_status try_law_itself(pe_search *s, pe_guess *guess, pe_problem *why)
     return is_rough(guess) ? PE_OK : pe_attempts_try(s, guess, why);
 }
 
+/* What is only fitted says nothing behind a change of a value. */
+static pe_status try_named_law(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_laws_is_fitted(guess->faults[guess->n_faults - 1]) ? PE_OK
+                                                                 : pe_attempts_try(s, guess, why);
+}
+
 /* A law alone, and then with each single fault. */
 static pe_status try_law(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_status status = pe_attempts_copy(s, guess, try_law_itself, why);
-    if (status != PE_OK || !pe_attempts_go_on(s) || is_rough(guess))
+    if (status != PE_OK || !pe_attempts_go_on(s) || is_rough(guess) ||
+        pe_laws_is_subtle(guess->faults[guess->n_faults - 1]))
         return status;
     return pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
 }
@@ -99,7 +107,7 @@ pe_status pe_by_laws_behind(pe_search *s, const pe_guess *guess, pe_ladder *ladd
     pe_status status = pe_ladder_make(guess, ladder, why);
     ladder->held = true;
     if (status == PE_OK)
-        status = try_laws(s, guess, ladder, try_law_itself, why);
+        status = try_laws(s, guess, ladder, try_named_law, why);
     if (status == PE_OK && pe_attempts_go_on(s) && pe_laws_is_one_number(ladder))
         status = pe_attempts_copy(s, guess, number, why);
     pe_ladder_free(ladder);

@@ -223,8 +223,10 @@ static pe_status peel(pe_search *s, pe_guess *guess, pe_problem *why)
 /* Changes that measured frequencies follow but for one number. */
 #define MOST_NUMBERS 3
 
-static pe_status keep_nearest(pe_search *s, const pe_guess *guess, size_t agreeing, pe_problem *why)
+static pe_status keep_nearest(pe_search *s, const pe_expect *expect, size_t agreeing,
+                              pe_problem *why)
 {
+    const pe_guess *guess = expect->guess;
     pe_guess copy;
     pe_nearest *best = s->nearest;
     const pe_status status = pe_guess_copy(guess, &copy, why);
@@ -234,6 +236,7 @@ static pe_status keep_nearest(pe_search *s, const pe_guess *guess, size_t agreei
     best->guess = copy;
     best->fault = *guess->faults[guess->n_faults - 1];
     best->agreeing = agreeing;
+    best->amplitude = expect->amplitude;
     best->guess.faults[guess->n_faults - 1] = &best->fault;
     return PE_OK;
 }
@@ -244,7 +247,9 @@ static pe_status number_behind(pe_search *s, pe_guess *guess, pe_problem *why)
     if (s->nearest->numbers == 0)
         return PE_OK;
     s->nearest->numbers--;
-    const pe_status status = pe_attempts_fits(s, guess, why);
+    pe_status status = pe_attempts_singles(s, guess, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = pe_attempts_fits(s, guess, why);
     return status == PE_OK && pe_attempts_go_on(s) ? read_behind(s, guess, why) : status;
 }
 
@@ -271,7 +276,7 @@ static pe_status weigh(pe_search *s, pe_guess *guess, pe_problem *why)
         ladder.claimed = expect.frequency;
         const size_t near = pe_ladder_count_near(&ladder);
         if (near > s->nearest->agreeing)
-            status = keep_nearest(s, guess, near, why);
+            status = keep_nearest(s, &expect, near, why);
         if (status == PE_OK && near < ladder.n)
             status = pe_by_laws_behind(s, guess, &ladder, number_behind, why);
         else if (status == PE_OK) /* far rows tell more */
@@ -295,12 +300,25 @@ static pe_status weigh_changes(pe_search *s, pe_guess *guess, pe_problem *why)
     return status == PE_OK ? pe_attempts_each_value(s, guess, weigh, why) : status;
 }
 
+/* Another type of scaling may have left the claimed attention factor as it was. */
+static void keep_amplitude(const pe_search *s, pe_nearest *nearest)
+{
+    const pe_reading *r = &s->measured->reading;
+    const double claimed = r->claimed_amplitude;
+    if (!(fabs(r->amplitude - claimed) < 4e-3 * claimed) || nearest->amplitude == claimed)
+        return;
+    nearest->guess.distortion.gain = claimed / nearest->amplitude;
+    nearest->guess.distortion.values_inexact = true;
+    pe_buffer_str(&nearest->guess.rule, ", while the attention factor stayed");
+}
+
 /* Values behind the nearest change of one. */
 static pe_status change_two(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_ladder ladder = fine_ladder(s);
     const size_t agreeing = pe_ladder_count_near(&ladder);
-    pe_nearest nearest = {.agreeing = agreeing};
+    pe_nearest nearest = {.agreeing = agreeing,
+                          .amplitude = s->measured->reading.claimed_amplitude};
     if (agreeing == ladder.n && s->measured->reading.quality > 0.5)
         return PE_OK;
     pe_status status = pe_ladder_make(&s->claim, &ladder, why);
@@ -311,6 +329,9 @@ static pe_status change_two(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status == PE_OK)
         status = weigh_changes(s, guess, why);
     s->nearest = NULL;
+    keep_amplitude(s, &nearest);
+    if (status == PE_OK && nearest.agreeing > agreeing && pe_attempts_go_on(s))
+        status = pe_attempts_copy(s, &nearest.guess, pe_attempts_try, why);
     if (status == PE_OK && nearest.agreeing > agreeing && pe_attempts_go_on(s))
         status = pe_attempts_singles(s, &nearest.guess, why);
     if (status == PE_OK && nearest.agreeing > agreeing && pe_attempts_go_on(s))
@@ -331,6 +352,18 @@ static bool has_frequencies(const pe_search *s)
 {
     const pe_measured *at = s->measured;
     return at->reading.tokens >= 8 && !at->multiplied;
+}
+
+/* Otherwise than all by one multiple. */
+static bool turns_otherwise(const pe_search *s)
+{
+    return turns(s) && !s->measured->multiplied;
+}
+
+/* Frequencies that are others may seem to move positions. */
+static bool is_placed(const pe_search *s)
+{
+    return has_frequencies(s) && s->measured->guess.n_faults > s->measured->unplaced->n_faults;
 }
 
 /* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs
@@ -421,6 +454,7 @@ static pe_status place_by_laws(pe_search *s, pe_guess *guess, pe_problem *why)
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
+    {.try = change_two, .applies = turns},
     {.try = pe_by_laws_mixed, .applies = is_sent},
     {0},
 };
@@ -436,6 +470,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = pe_added_scaling_try, .applies = turns},
     {.try = try_numbers, .applies = turns},
+    {.try = pe_by_laws_measured, .applies = is_placed, .unplaced = true},
     {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
     {.try = pe_by_patterns_try, .of_claim = true},
     {.try = pe_by_patterns_try, .applies = has_faults},
@@ -446,7 +481,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_approximations_try, .applies = has_faults},
     {.try = pe_approximations_try, .of_claim = true},
     {.try = peel},
-    {.try = change_two, .applies = turns},
+    {.try = change_two, .applies = turns_otherwise, .unplaced = true},
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
     {.try = pe_amplitude_behind, .applies = pe_amplitude_differs},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
@@ -471,7 +506,7 @@ static const pe_attempt of_derived[] = {
     {.try = try_numbers, .applies = turns},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = peel},
-    {.try = change_two, .applies = turns},
+    {.try = change_two, .applies = turns_otherwise, .unplaced = true},
     {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try, .applies = has_faults},
     {.try = pe_by_laws_alone},
@@ -479,7 +514,7 @@ static const pe_attempt of_derived[] = {
 };
 
 /* The guess takes the cause of its positions, where there is a clear one. */
-static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
+static pe_status try_placed(pe_search *s, pe_measured *at, pe_problem *why)
 {
     bool clear;
     pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
@@ -495,6 +530,19 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
     if (clear && pe_causes_is_list(&at->cause))
         s->view = s->whole;
     return pe_attempts_in_order(s, &at->guess, is_sent(s) ? of_readings : of_derived, why);
+}
+
+static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
+{
+    pe_guess unplaced;
+    pe_status status = pe_guess_copy(&at->guess, &unplaced, why);
+    if (status != PE_OK)
+        return status;
+    at->unplaced = &unplaced;
+    status = try_placed(s, at, why);
+    at->unplaced = NULL;
+    pe_guess_free(&unplaced);
+    return status;
 }
 
 pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)

@@ -10,6 +10,10 @@ pe_change pe_changes_number, pe_changes_choice, pe_changes_truth;
 /** The rows `param` and `text`, both numbers, change places; `param` takes the integer of
  * `text`. */
 pe_change pe_changes_swap, pe_changes_copy;
+/** The row `param` is squared. */
+pe_change pe_changes_square;
+/** The row `param`, an integer, is multiplied by `text`. */
+pe_change pe_changes_multiply;
 /** Both rows, numbers, are divided by `value`. */
 pe_change pe_changes_divide_both;
 
