@@ -367,14 +367,11 @@ static const row rows[] = {
 
 static const row growth[] = {
     {{"frequencies_near",
-      "errors grow in proportion to the position: pairs turn {a} to {b} times as fast as "
-      "claimed; frequencies were rounded or scaled in other bands, or rows are a running product "
-      "of "
-      "a "
+      "errors grow in proportion to the position: pairs turn {a} to {b} times as fast as claimed; "
+      "frequencies were rounded or scaled in other bands, or rows are a running product of a "
       "rounded step",
-      .remedy =
-          "make frequencies (inv_freq) in float32 or wider, with the claimed scaling, and each "
-          "row from its own position"},
+      .remedy = "make frequencies (inv_freq) in float32 or wider, with the claimed scaling, and "
+                "rows from their own positions"},
      read_parts,
      FITTED},
     {{"errors_grow",

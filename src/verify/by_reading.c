@@ -133,6 +133,32 @@ static bool is_same_layout(const pe_search *s, const pe_guess *guess)
            s->whole->layout->geometry(&read->values, &b) && memcmp(&a, &b, sizeof a) == 0;
 }
 
+/* Are rows of a table equal where, and only where, the positions of a guess are? */
+static pe_status repeats(pe_search *s, pe_guess *guess, bool *out, pe_problem *why)
+{
+    pe_expect expect;
+    size_t equal = 0, t = 0;
+    const pe_upload_view *view = s->view;
+    const pe_status status =
+        pe_expect_make(&(pe_comparison){view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    for (; t + 1 < view->tokens; t++) {
+        const bool same = pe_upload_view_position(view, &expect.positions, t) ==
+                          pe_upload_view_position(view, &expect.positions, t + 1);
+        size_t c = 0;
+        while (c < view->width &&
+               pe_upload_view_at(view, false, t, c) == pe_upload_view_at(view, false, t + 1, c))
+            c++;
+        if (same != (c == view->width))
+            break;
+        equal += same;
+    }
+    pe_expect_free(&expect);
+    *out = equal > 0 && t + 1 == view->tokens;
+    return PE_OK;
+}
+
 /* Does the fault bring more pairs to what was measured, or a layout sense into the rows? */
 static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem *why)
 {
@@ -142,6 +168,8 @@ static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem 
     *out = pe_faults_is_grain(last);
     if (*out) /* elements themselves say so */
         return PE_OK;
+    if (guess->distortion.positions.round != NULL && !s->whole->rotated)
+        return repeats(s, guess, out, why);
     if (!pe_faults_is_layout(last)) {
         const pe_status counted = turns(s) ? count_agreeing(s, guess, &agree, why) : PE_OK;
         *out = agree > s->agreeing;
@@ -304,8 +332,8 @@ static pe_status weigh_changes(pe_search *s, pe_guess *guess, pe_problem *why)
 static void keep_amplitude(const pe_search *s, pe_nearest *nearest)
 {
     const pe_reading *r = &s->measured->reading;
-    const double claimed = r->claimed_amplitude;
-    if (!(fabs(r->amplitude - claimed) < 4e-3 * claimed) || nearest->amplitude == claimed)
+    const double claimed = r->claimed_amplitude, near = 4e-3 * claimed;
+    if (!(fabs(r->amplitude - claimed) < near) || fabs(nearest->amplitude - claimed) < near)
         return;
     nearest->guess.distortion.gain = claimed / nearest->amplitude;
     nearest->guess.distortion.values_inexact = true;
@@ -450,6 +478,27 @@ static pe_status place_by_laws(pe_search *s, pe_guess *guess, pe_problem *why)
     return pe_by_laws_each(s, guess, place_again, why);
 }
 
+/* Positions that were rounded, where equal rows say so, and then multiplied or scaled. */
+static pe_status try_rounded(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    bool rounded = false;
+    if (guess->distortion.positions.round == NULL || s->whole->rotated)
+        return PE_OK;
+    pe_status status = repeats(s, guess, &rounded, why);
+    if (status == PE_OK && rounded)
+        status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && rounded && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why)
+                                                              : status;
+}
+
+static pe_status round_positions(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_with_each_fault(s, guess, 0, try_rounded, why);
+}
+
+/* Before a list of positions is taken. */
+static const pe_attempt of_lists[] = {{.try = round_positions}, {0}};
+
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_laws_measured},
@@ -477,11 +526,11 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_patterns_in_layouts, .of_claim = true},
     {.try = try_list, .of_claim = true},
     {.try = pe_head_positions_try, .applies = has_all_heads, .of_claim = true},
-    {.try = pe_head_positions_behind, .applies = has_all_heads, .of_claim = true},
     {.try = pe_approximations_try, .applies = has_faults},
     {.try = pe_approximations_try, .of_claim = true},
     {.try = peel},
     {.try = change_two, .applies = turns_otherwise, .unplaced = true},
+    {.try = pe_head_positions_behind, .applies = has_all_heads, .of_claim = true},
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
     {.try = pe_amplitude_behind, .applies = pe_amplitude_differs},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
@@ -523,6 +572,8 @@ static pe_status try_placed(pe_search *s, pe_measured *at, pe_problem *why)
     at->multiplied = clear && pe_causes_is_multiple(&at->cause);
     if (at->multiplied)
         status = pe_attempts_in_order(s, &at->guess, of_multiples, why);
+    else if (clear && pe_causes_is_list(&at->cause))
+        status = pe_attempts_in_order(s, &at->guess, of_lists, why);
     if (status != PE_OK)
         return status;
     if (clear)

@@ -33,7 +33,7 @@ const pe_fault pe_faults[] = {
     {"base", NULL, .change = pe_changes_number, .param = "base", .value = 10000},
     {"scale", NULL, .change = pe_changes_number, .param = "scale", .value = 1},
     {"scale", NULL, .change = pe_changes_number, .param = "scale", .value = 1000},
-    {"scale_twice", "positions were multiplied by the scale twice", .change = pe_changes_square,
+    {"scale", "positions were multiplied by the scale twice", .change = pe_changes_square,
      .param = "scale", .remedy = "multiply timesteps by the scale once"},
     {"freq_shift", NULL, .change = pe_changes_number, .param = "freq_shift", .value = 0},
     {"freq_shift", NULL, .change = pe_changes_number, .param = "freq_shift", .value = 1},

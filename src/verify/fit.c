@@ -141,7 +141,7 @@ static bool applies(const pe_fault *fit, const pe_guess *guess)
     if (fit->sets_rope_type)
         return pe_geometry_has_rope_type(&guess->claim->values, "default") &&
                pe_geometry_has_rope_type(&guess->values, "default") &&
-               (guess->n_faults == 0 || !pe_guess_map_is_identity(map)) && map->round == NULL;
+               (guess->n_faults == 0 || !pe_guess_map_is_identity(map));
     return pe_values_present(&guess->values, fit->param) &&
            !(guess->n_faults > 0 && guess->faults[0]->param != NULL &&
              strcmp(guess->faults[0]->param, fit->param) == 0);

@@ -53,7 +53,8 @@ bool pe_ladder_is_near(const pe_ladder *l, size_t i, double w)
     const double turns = (l->measured[i] - w) * l->step / TURN;
     if (off <= 0.01 * fabs(w) + l->slack / l->span)
         return true;
-    return fabs(w * l->step) > TURN / 2 && fabs(turns - round(turns)) < 2e-3;
+    return fmax(fabs(w), fabs(l->measured[i])) * fabs(l->step) > TURN / 2 &&
+           fabs(turns - round(turns)) < 2e-3;
 }
 
 size_t pe_ladder_count_near(const pe_ladder *l)

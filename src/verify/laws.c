@@ -571,7 +571,10 @@ static bool follows(const pe_ladder *l, const law *of)
     if (l->span == 0)
         return good + (of->but_one && l->n > 8) >= l->n && telling > 0;
     /* scaling that the rows hardly tell: elements will */
-    const size_t least = l->held && (of->subtle || of->read == pe_law_numbers_scaled) ? 0 : 2;
+    const bool rests = of->read == pe_law_numbers_rest;
+    const size_t least = l->held && (of->subtle || of->read == pe_law_numbers_scaled) ? 0
+                         : rests                                                      ? 1
+                                                                                      : 2;
     return known * 5 >= l->n * 4 && good * 20 >= known * 19 && telling >= least;
 }
 
