@@ -249,7 +249,7 @@ static pe_status peel(pe_search *s, pe_guess *guess, pe_problem *why)
 /* ---- two changes of values, of which frequencies that were measured tell the first ---- */
 
 /* Changes that measured frequencies follow but for one number. */
-#define MOST_NUMBERS 3
+#define MOST_NUMBERS 4
 
 static pe_status keep_nearest(pe_search *s, const pe_expect *expect, size_t agreeing,
                               pe_problem *why)
@@ -275,9 +275,7 @@ static pe_status number_behind(pe_search *s, pe_guess *guess, pe_problem *why)
     if (s->nearest->numbers == 0)
         return PE_OK;
     s->nearest->numbers--;
-    pe_status status = pe_attempts_singles(s, guess, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = pe_attempts_fits(s, guess, why);
+    const pe_status status = pe_attempts_fits(s, guess, why);
     return status == PE_OK && pe_attempts_go_on(s) ? read_behind(s, guess, why) : status;
 }
 

@@ -495,7 +495,9 @@ static const law laws[] = {
     LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = pe_law_numbers_listed,
         .predict = previous_part, .a = 1),
     LAW("ramp_inverted",
-        "the ramp is inverted: fast pairs are scaled, slow ones are not (low and high exchanged)",
+        "the ramp is inverted: fast pairs are scaled, slow ones are not (low and high, or "
+        "beta_fast "
+        "and beta_slow, exchanged)",
         "interpolate the slow pairs, extrapolate the fast ones", .read = pe_law_numbers_scaled,
         .predict = ramp_inverted),
     LAW("blend_inverted", "the blend (smooth factor) of the middle band is inverted",
