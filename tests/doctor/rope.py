@@ -635,6 +635,11 @@ LATER = [
     Row("sines alone one row later", "shift", PLAIN, at=["0:64", "1000:1064"], layouts=["pairs"],
         waves=lambda c, s, a, f: (c, np.sin(2 * a - np.concatenate([2 * a[:1] - a[1:2], a[:-1]])) * f)),
     Row("sines alone in bfloat16", "low16", PLAIN, layouts=["pairs"], stores=FINE, pairs=lambda c, s: (c, arrays.rounded(s, "bfloat16"))),
+    Row("inv_freq of 5 decimals", "decimals", PLAIN, at=["0:64", "1000:1064"], stores=FINE, freq=lambda w, c: np.round(w, 5)),
+    Row("theta ten times and linear of 4", "theta", PLAIN,
+        params=lambda c: {**c, "rope_theta": 10 * c["rope_theta"], "rope_type": "linear", "factor": 4.0}),
+    Row("exponents in bfloat16", "bf16", PLAIN, at=["4000:4064"], stores=FINE,
+        freq=lambda w, c: c["rope_theta"] ** -arrays.rounded(np.arange(len(w)) / len(w), "bfloat16")),
 ]
 TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER
 
