@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "verify/by_laws.h"
 #include "verify/changes.h"
 #include "verify/geometry.h"
+#include "verify/ladder.h"
 
 /* Of an original length, which is value; and_value: the factor. */
 static bool add_scaling(pe_guess *guess, const pe_fault *fault)
@@ -93,7 +93,7 @@ pe_status pe_added_scaling_try(pe_search *s, pe_guess *guess, pe_problem *why)
     static const double usual[] = {2, 4, 8, 16, 32, 40, 64};
     pe_status status = PE_OK;
     const pe_reading *r = &s->measured->reading;
-    const double known = 128 * r->roundoff / pe_by_laws_ladder(r).span;
+    const double known = 128 * r->roundoff / pe_ladder_of_reading(r).span;
     size_t before = r->pairs;
     for (int pass = 0; pass < 2 && status == PE_OK && pe_attempts_go_on(s); pass++) {
         const size_t i = slowest(r, pass == 0 ? 0 : known);

@@ -216,29 +216,16 @@ pe_status pe_by_laws_others(pe_search *s, pe_guess *guess, pe_problem *why)
     return with_uploaded(s, guess, tell_others, why);
 }
 
-pe_ladder pe_by_laws_ladder(const pe_reading *r)
-{
-    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
-    const double turned = fabs(step) * floor((double)r->tokens / 2);
-    const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
-    return (pe_ladder){.n = r->pairs,
-                       .claimed = r->frequency,
-                       .measured = r->turned,
-                       .step = step,
-                       .slack = 0.05,
-                       .span = r->anchored ? fmax(turned, far) : turned};
-}
-
 pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    pe_ladder ladder = pe_by_laws_ladder(&s->measured->reading);
+    pe_ladder ladder = pe_ladder_of_reading(&s->measured->reading);
     ladder.held = true;
     return try_ladder(s, guess, &ladder, try_law, why);
 }
 
 pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how, pe_problem *why)
 {
-    pe_ladder ladder = pe_by_laws_ladder(&s->measured->reading);
+    pe_ladder ladder = pe_ladder_of_reading(&s->measured->reading);
     return try_ladder(s, guess, &ladder, how, why);
 }
 
@@ -335,7 +322,7 @@ pe_status pe_by_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_reading *r = &s->measured->reading;
     const size_t before = guess->n_faults;
-    pe_ladder ladder = pe_by_laws_ladder(r);
+    pe_ladder ladder = pe_ladder_of_reading(r);
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
     pe_status status = pe_ladder_make(&s->claim, &ladder, why);

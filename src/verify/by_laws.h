@@ -18,8 +18,6 @@ pe_try pe_by_laws_mixed;
 /** Laws that the measured numbers follow, where no fault explains the elements. */
 pe_try pe_by_laws_alone;
 
-/** The frequencies that were measured, beside those of the reading's guess. */
-pe_ladder pe_by_laws_ladder(const pe_reading *reading);
 /** Behind the faults of a guess, which makes the claimed frequencies of the ladder: each law, or
  * `number` where one number is left. */
 pe_status pe_by_laws_behind(pe_search *s, const pe_guess *guess, pe_ladder *ladder, pe_try *number,

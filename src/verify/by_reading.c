@@ -282,7 +282,7 @@ static pe_status number_behind(pe_search *s, pe_guess *guess, pe_problem *why)
 /* The measured frequencies, as finely as the upload's type tells them. */
 static pe_ladder fine_ladder(const pe_search *s)
 {
-    pe_ladder ladder = pe_by_laws_ladder(&s->measured->reading);
+    pe_ladder ladder = pe_ladder_of_reading(&s->measured->reading);
     ladder.slack = fmin(ladder.slack, 16 * s->measured->reading.roundoff + 0x1p-17);
     return ladder;
 }

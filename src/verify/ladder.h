@@ -23,6 +23,8 @@ typedef struct pe_ladder {
     double a, b;            /* numbers of the law that it is held against */
 } pe_ladder;
 
+/** The frequencies that were measured, beside those of the reading's guess, without arrays. */
+pe_ladder pe_ladder_of_reading(const pe_reading *reading);
 /** Make the owned arrays for a guess. */
 pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *ladder, pe_problem *why) PE_MUST_CHECK;
 void pe_ladder_free(pe_ladder *ladder);
