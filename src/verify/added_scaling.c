@@ -6,6 +6,7 @@
 
 #include "verify/changes.h"
 #include "verify/geometry.h"
+#include "verify/ladder.h"
 
 /* Of an original length, which is value; and_value: the factor. */
 static bool add_scaling(pe_guess *guess, const pe_fault *fault)
@@ -78,16 +79,28 @@ pe_status pe_added_scaling_of(pe_search *s, pe_guess *guess, double factor, pe_p
     return status;
 }
 
+/* The slowest pair that turns faster than that; 0: there is none. */
+static size_t slowest(const pe_reading *r, double least)
+{
+    size_t i = r->pairs - 1;
+    while (i > 0 && !(fabs(r->turned[i]) > least))
+        i--;
+    return i;
+}
+
 pe_status pe_added_scaling_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     static const double usual[] = {2, 4, 8, 16, 32, 40, 64};
     pe_status status = PE_OK;
     const pe_reading *r = &s->measured->reading;
-    size_t i = r->pairs;
-    while (i > 0 && !isfinite(r->turned[i - 1]))
-        i--;
-    if (i > 0)
-        status = pe_added_scaling_of(s, guess, 1 / pe_reading_ratio(r, i - 1), why);
+    const double known = 128 * r->roundoff / pe_ladder_of_reading(r).span;
+    size_t before = r->pairs;
+    for (int pass = 0; pass < 2 && status == PE_OK && pe_attempts_go_on(s); pass++) {
+        const size_t i = slowest(r, pass == 0 ? 0 : known);
+        if (i < before)
+            status = pe_added_scaling_of(s, guess, 1 / pe_reading_ratio(r, i), why);
+        before = i;
+    }
     /* cosines alone do not tell how the slowest pairs turn */
     for (size_t f = 0; f < PE_LEN(usual) && s->whole->unsent_n > 0 && status == PE_OK; f++)
         status = pe_added_scaling_of(s, guess, usual[f], why);

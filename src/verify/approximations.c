@@ -283,6 +283,39 @@ static bool read_growth(const pe_beside *b, double *first, double *last)
     return *last > 2 * *first && error_of(b, 2) > error_of(b, 1) && begins_well(b, *last);
 }
 
+/* ---- errors in proportion to the angle ---- */
+
+/* By which part of its frequency a pair turns too fast; *left: squares of what that leaves of the
+ * errors, of which *all are. */
+static double read_part(const pe_beside *b, size_t i, double *left, double *all)
+{
+    double up = 0, down = 0, squares = 0;
+    for (size_t r = 0; r < b->rows; r++) {
+        cell at;
+        if (!cell_at(b, r, i, &at))
+            continue;
+        up += at.phase * at.angle;
+        down += at.angle * at.angle;
+        squares += at.phase * at.phase + (at.radius - 1) * (at.radius - 1);
+    }
+    *all += squares;
+    *left += squares - (down > 0 ? up * up / down : 0);
+    return down > 0 && up * up / down > 0.9 * squares ? up / down : 0;
+}
+
+static bool read_parts(const pe_beside *b, double *least, double *most)
+{
+    double left = 0, all = 0;
+    *least = *most = 1;
+    for (size_t i = 0; i < b->pairs; i++) {
+        const double times = 1 + read_part(b, i, &left, &all);
+        *least = fmin(*least, times);
+        *most = fmax(*most, times);
+    }
+    pe_turn_spend(CELL_WORK * b->rows * b->pairs);
+    return b->rows > 7 && left < 0.05 * all;
+}
+
 /* ---- all that is known is their size ---- */
 
 static bool read_size(const pe_beside *b, double *a, double *unused)
@@ -332,8 +365,15 @@ static const row rows[] = {
      FITTED},
 };
 
-/* A wrong frequency looks like this, too. */
 static const row growth[] = {
+    {{"frequencies_near",
+      "errors grow in proportion to the position: pairs turn {a} to {b} times as fast as claimed; "
+      "frequencies were rounded or scaled in other bands, or rows are a running product of a "
+      "rounded step",
+      .remedy = "make frequencies (inv_freq) in float32 or wider, with the claimed scaling, and "
+                "rows from their own positions"},
+     read_parts,
+     FITTED},
     {{"errors_grow",
       "errors grow from row to row, from {a} to {b}: rows are made from the row before, by a "
       "running sum or product that is rounded at each step",

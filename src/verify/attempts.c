@@ -222,7 +222,7 @@ pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
 /* Of plain numbers, which say less, only the nearest changes. */
 #define PLAIN_CHANGES 9
 
-pe_status pe_attempts_values(pe_search *s, pe_guess *guess, pe_problem *why)
+pe_status pe_attempts_each_value(pe_search *s, const pe_guess *guess, pe_try *next, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t i = 0; i < guess->values.n && status == PE_OK; i++) {
@@ -231,9 +231,14 @@ pe_status pe_attempts_values(pe_search *s, pe_guess *guess, pe_problem *why)
         for (size_t k = 0; k < most && status == PE_OK && !pe_attempts_spent(s) &&
                            pe_faults_of_value(guess, i, k, &fault);
              k++)
-            status = pe_attempts_with_fault(s, guess, &fault, pe_attempts_try, why);
+            status = pe_attempts_with_fault(s, guess, &fault, next, why);
     }
     return status;
+}
+
+pe_status pe_attempts_values(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_each_value(s, guess, pe_attempts_try, why);
 }
 
 /* Each fault behind the one of the guess, as a second one. */
@@ -268,8 +273,12 @@ pe_status pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_atte
                                pe_problem *why)
 {
     pe_status status = PE_OK;
-    for (; rows->try != NULL && status == PE_OK; rows++)
+    for (; rows->try != NULL && status == PE_OK; rows++) {
+        const pe_guess *guess = rows->of_claim   ? &s->claim
+                                : rows->unplaced ? s->measured->unplaced
+                                                 : from;
         if (is_due(s, rows))
-            status = pe_attempts_copy(s, rows->of_claim ? &s->claim : from, rows->try, why);
+            status = pe_attempts_copy(s, guess, rows->try, why);
+    }
     return status;
 }

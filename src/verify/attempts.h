@@ -8,12 +8,22 @@
 /** What is read off the whole upload with the layout and the frequencies of a guess. */
 typedef struct pe_measured {
     pe_guess guess;
+    const pe_guess *unplaced; /* the same before the cause of its positions was taken */
     pe_reading reading;
     pe_cause cause;
     bool made;
     bool multiplied; /* positions are, and nothing else */
     bool laid_out;   /* rows are at claimed positions: waves are not exchanged or negated */
 } pe_measured;
+
+/** The change that brings most pairs to what was measured. */
+typedef struct pe_nearest {
+    pe_fault fault;
+    pe_guess guess; /* owned; the fault is its last one */
+    double amplitude;
+    size_t agreeing;
+    size_t numbers; /* how many more changes are worth a search for the number behind them */
+} pe_nearest;
 
 /** A search for what explains an upload. */
 typedef struct pe_search {
@@ -25,8 +35,9 @@ typedef struct pe_search {
     pe_measured *measured; /* NULL: nothing was */
     size_t agreeing;       /* pairs that turn as measured, without any first fault */
     bool *nearer;          /* of each fault: does it bring more pairs to what was measured? */
-    bool some_match;       /* of the tensors, by themselves */
-    size_t work;           /* elements computed */
+    pe_nearest *nearest;
+    bool some_match; /* of the tensors, by themselves */
+    size_t work;     /* elements computed */
     pe_report *report;
 } pe_search;
 
@@ -74,11 +85,16 @@ pe_status pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t
 pe_status pe_attempts_set_positions(const pe_search *s, const pe_upload_view *view, pe_guess *guess,
                                     pe_problem *why) PE_MUST_CHECK;
 
+/** The same of each change of one value (faults.h). */
+pe_status pe_attempts_each_value(pe_search *s, const pe_guess *from, pe_try *next,
+                                 pe_problem *why) PE_MUST_CHECK;
+
 /** A row of what is tried. */
 typedef struct pe_attempt {
     pe_try *try;
     bool (*applies)(const pe_search *s); /* NULL: always */
     bool of_claim;                       /* not with the guess that the others begin with */
+    bool unplaced;                       /* of a measured one before its cause was taken */
     bool even_found, even_spent;
 } pe_attempt;
 

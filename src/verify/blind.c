@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "verify/changes.h"
 #include "verify/faults.h"
 #include "verify/measure.h"
 
@@ -26,7 +27,8 @@ static bool is_alternative(const pe_fault *fault)
         "rope_theta", "base", "rope_type", "seq_len", "original_max_position_embeddings", NULL};
     static const char *const types[] = {"default", "linear", "ntk",      "dynamic",
                                         "yarn",    "llama3", "longrope", NULL};
-    if (fault->param == NULL || !is_in(params, fault->param))
+    if (fault->param == NULL || !is_in(params, fault->param) ||
+        fault->change == pe_changes_multiply)
         return false;
     return strcmp(fault->param, "rope_type") != 0 || is_in(types, fault->text);
 }

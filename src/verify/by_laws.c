@@ -33,14 +33,30 @@ static const pe_attempt beside_laws[] = {
     {0},
 };
 
-/* A law alone, and then with each single fault; a base is fitted more precisely than it is read off
- * turns. */
+/* A base is fitted more precisely than it is read off turns. */
+static bool is_rough(const pe_guess *guess)
+{
+    return strcmp(guess->faults[guess->n_faults - 1]->name, "base_about") == 0;
+}
+
+static pe_status try_law_itself(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return is_rough(guess) ? PE_OK : pe_attempts_try(s, guess, why);
+}
+
+/* What is only fitted says nothing behind a change of a value. */
+static pe_status try_named_law(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_laws_is_fitted(guess->faults[guess->n_faults - 1]) ? PE_OK
+                                                                 : pe_attempts_try(s, guess, why);
+}
+
+/* A law alone, and then with each single fault. */
 static pe_status try_law(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    if (strcmp(guess->faults[guess->n_faults - 1]->name, "base_about") == 0)
-        return PE_OK;
-    const pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
-    if (status != PE_OK || !pe_attempts_go_on(s))
+    const pe_status status = pe_attempts_copy(s, guess, try_law_itself, why);
+    if (status != PE_OK || !pe_attempts_go_on(s) || is_rough(guess) ||
+        pe_laws_is_subtle(guess->faults[guess->n_faults - 1]))
         return status;
     return pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
 }
@@ -57,11 +73,11 @@ static pe_status try_law_and_mixed(pe_search *s, pe_guess *guess, pe_problem *wh
 }
 
 /* One law after the other. */
-static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_try *how,
-                            pe_problem *why)
+static pe_status try_laws(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_try *how,
+                          pe_problem *why)
 {
     size_t law = 0;
-    pe_status status = pe_ladder_make(&s->claim, ladder, why);
+    pe_status status = PE_OK;
     for (bool more = true; more && status == PE_OK && pe_attempts_go_on(s);) {
         pe_guess guess;
         status = pe_guess_copy(from, &guess, why);
@@ -72,6 +88,28 @@ static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladde
             status = pe_attempts_copy(s, &guess, how, why);
         pe_guess_free(&guess);
     }
+    return status;
+}
+
+static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_try *how,
+                            pe_problem *why)
+{
+    pe_status status = pe_ladder_make(&s->claim, ladder, why);
+    if (status == PE_OK)
+        status = try_laws(s, from, ladder, how, why);
+    pe_ladder_free(ladder);
+    return status;
+}
+
+pe_status pe_by_laws_behind(pe_search *s, const pe_guess *guess, pe_ladder *ladder, pe_try *number,
+                            pe_problem *why)
+{
+    pe_status status = pe_ladder_make(guess, ladder, why);
+    ladder->held = true;
+    if (status == PE_OK)
+        status = try_laws(s, guess, ladder, try_named_law, why);
+    if (status == PE_OK && pe_attempts_go_on(s) && pe_laws_is_one_number(ladder))
+        status = pe_attempts_copy(s, guess, number, why);
     pe_ladder_free(ladder);
     return status;
 }
@@ -94,14 +132,18 @@ static bool find_others(const pe_ladder *l, pe_guess *guess)
         high = fmax(high, l->measured[i] / l->claimed[i]);
         n++;
     }
-    if (n < 2 || known * 4 < 3 * l->n || !(low >= 0))
+    if (n < 2 || known * 4 < 3 * l->n || !(low >= 0 && high > 0.01))
         return false;
     pe_guess_say(guess, &others, others.remedy);
     pe_buffer_str(&guess->rule, "frequencies are others: ");
     if (n <= last - first)
         pe_buffer_format(&guess->rule, "%zu of the ", n);
-    pe_buffer_format(&guess->rule, "pairs %zu to %zu turn %.4g to %.4g times as fast as claimed",
-                     first, last, low, high);
+    pe_buffer_format(&guess->rule, "pairs %zu to %zu turn ", first, last);
+    if (low > 1e-3 * high)
+        pe_buffer_format(&guess->rule, "%.4g to ", low);
+    else
+        pe_buffer_str(&guess->rule, "at most ");
+    pe_buffer_format(&guess->rule, "%.4g times as fast as claimed", high);
     if (pe_ladder_is_scaled(l))
         pe_buffer_str(&guess->rule, l->listed ? "; the order of the factors (long_factor, "
                                                 "short_factor) may be another one"
@@ -174,28 +216,16 @@ pe_status pe_by_laws_others(pe_search *s, pe_guess *guess, pe_problem *why)
     return with_uploaded(s, guess, tell_others, why);
 }
 
-static pe_ladder ladder_of(const pe_reading *r)
-{
-    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
-    const double turned = fabs(step) * floor((double)r->tokens / 2);
-    const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
-    return (pe_ladder){.n = r->pairs,
-                       .claimed = r->frequency,
-                       .measured = r->turned,
-                       .step = step,
-                       .span = r->anchored ? fmax(turned, far) : turned};
-}
-
 pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    pe_ladder ladder = ladder_of(&s->measured->reading);
+    pe_ladder ladder = pe_ladder_of_reading(&s->measured->reading);
     ladder.held = true;
     return try_ladder(s, guess, &ladder, try_law, why);
 }
 
 pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how, pe_problem *why)
 {
-    pe_ladder ladder = ladder_of(&s->measured->reading);
+    pe_ladder ladder = pe_ladder_of_reading(&s->measured->reading);
     return try_ladder(s, guess, &ladder, how, why);
 }
 
@@ -292,7 +322,7 @@ pe_status pe_by_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_reading *r = &s->measured->reading;
     const size_t before = guess->n_faults;
-    pe_ladder ladder = ladder_of(r);
+    pe_ladder ladder = pe_ladder_of_reading(r);
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
     pe_status status = pe_ladder_make(&s->claim, &ladder, why);

@@ -4,6 +4,7 @@
 #define PE_VERIFY_BY_LAWS_H
 
 #include "verify/attempts.h"
+#include "verify/ladder.h"
 
 /** Each law that the upload follows, alone and with each single fault. It is frequencies itself. */
 pe_try pe_by_laws_uploaded;
@@ -16,6 +17,11 @@ pe_try pe_by_laws_measured;
 pe_try pe_by_laws_mixed;
 /** Laws that the measured numbers follow, where no fault explains the elements. */
 pe_try pe_by_laws_alone;
+
+/** Behind the faults of a guess, which makes the claimed frequencies of the ladder: each law, or
+ * `number` where one number is left. */
+pe_status pe_by_laws_behind(pe_search *s, const pe_guess *guess, pe_ladder *ladder, pe_try *number,
+                            pe_problem *why) PE_MUST_CHECK;
 
 /** Do `how` with each law that the measured frequencies follow. */
 pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how,

@@ -12,7 +12,9 @@
 #include "verify/approximations.h"
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
+#include "verify/fit.h"
 #include "verify/head_positions.h"
+#include "verify/laws.h"
 #include "verify/strays.h"
 
 /* ---- what is read ---- */
@@ -39,12 +41,19 @@ static pe_status read_guess(pe_search *s, const pe_guess *guess, pe_measured *ou
     return status;
 }
 
-/* How well a reading explains the rows; frequencies of its own, and negative positions, explain
- * less. */
+/* Do most pairs turn evenly, so that numbers can be fitted? */
+static bool turns(const pe_search *s)
+{
+    return pe_reading_turning(&s->measured->reading) > 0.75;
+}
+
+/* How well a reading explains the rows; frequencies of its own, negative positions, and pairs of
+ * many sizes explain less. Afar, rounded frequencies tell no positions. */
 static double goodness(const pe_measured *at)
 {
     const pe_reading *r = &at->reading;
-    return at->made ? r->quality * (r->own ? 0.8 : 1) * (pe_reading_is_negative(r) ? 0.85 : 1) : 0;
+    const double placed = r->quality * (r->own ? 0.8 : 1) * (pe_reading_is_negative(r) ? 0.85 : 1);
+    return at->made ? fmax(placed, pe_reading_turning(r) / 2) * (0.5 + r->steady / 2) : 0;
 }
 
 /* The better of two readings stays. */
@@ -83,16 +92,6 @@ static pe_status read_best(pe_search *s, const pe_guess *claim, pe_measured *bes
     if (status != PE_OK)
         free_measured(best);
     return status;
-}
-
-/* Do most pairs turn evenly, so that numbers can be fitted? */
-static bool turns(const pe_search *s)
-{
-    size_t n = 0;
-    const pe_reading *r = &s->measured->reading;
-    for (size_t i = 0; i < r->pairs; i++)
-        n += isfinite(r->turned[i]) ? 1 : 0;
-    return 4 * n > 3 * r->pairs;
 }
 
 /* ---- pairs of faults, of which the first brings the guess nearer to what was measured ---- */
@@ -134,13 +133,43 @@ static bool is_same_layout(const pe_search *s, const pe_guess *guess)
            s->whole->layout->geometry(&read->values, &b) && memcmp(&a, &b, sizeof a) == 0;
 }
 
+/* Are rows of a table equal where, and only where, the positions of a guess are? */
+static pe_status repeats(pe_search *s, pe_guess *guess, bool *out, pe_problem *why)
+{
+    pe_expect expect;
+    size_t equal = 0, t = 0;
+    const pe_upload_view *view = s->view;
+    const pe_status status =
+        pe_expect_make(&(pe_comparison){view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    for (; t + 1 < view->tokens; t++) {
+        const bool same = pe_upload_view_position(view, &expect.positions, t) ==
+                          pe_upload_view_position(view, &expect.positions, t + 1);
+        size_t c = 0;
+        while (c < view->width &&
+               pe_upload_view_at(view, false, t, c) == pe_upload_view_at(view, false, t + 1, c))
+            c++;
+        if (same != (c == view->width))
+            break;
+        equal += same;
+    }
+    pe_expect_free(&expect);
+    *out = equal > 0 && t + 1 == view->tokens;
+    return PE_OK;
+}
+
 /* Does the fault bring more pairs to what was measured, or a layout sense into the rows? */
 static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem *why)
 {
     pe_measured other;
     size_t agree = 0;
-    *out = false;
     const pe_fault *last = guess->faults[guess->n_faults - 1];
+    *out = pe_faults_is_grain(last);
+    if (*out) /* elements themselves say so */
+        return PE_OK;
+    if (guess->distortion.positions.round != NULL && !s->whole->rotated)
+        return repeats(s, guess, out, why);
     if (!pe_faults_is_layout(last)) {
         const pe_status counted = turns(s) ? count_agreeing(s, guess, &agree, why) : PE_OK;
         *out = agree > s->agreeing;
@@ -167,8 +196,7 @@ static pe_status read_behind(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_measured at;
     bool clear = false;
-    /* a cause may be two faults */
-    if (makes_sense(s->measured) || guess->n_faults + 2 > PE_FAULTS_MAX)
+    if (guess->n_faults + 2 > PE_FAULTS_MAX) /* a cause may be two faults */
         return PE_OK;
     pe_status status = read_guess(s, guess, &at, why);
     if (status == PE_OK && at.made && at.reading.quality > 0.9)
@@ -190,8 +218,9 @@ static pe_status peel_one(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = is_nearer(s, guess, nearer, why);
     if (status == PE_OK && *nearer)
         status = pe_attempts_singles(s, guess, why);
-    return status == PE_OK && *nearer && !pe_attempts_found(s) ? read_behind(s, guess, why)
-                                                               : status;
+    return status == PE_OK && *nearer && !pe_attempts_found(s) && !makes_sense(s->measured)
+               ? read_behind(s, guess, why)
+               : status;
 }
 
 /* Numbers behind it. */
@@ -217,6 +246,126 @@ static pe_status peel(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
+/* ---- two changes of values, of which frequencies that were measured tell the first ---- */
+
+/* Changes that measured frequencies follow but for one number. */
+#define MOST_NUMBERS 4
+
+static pe_status keep_nearest(pe_search *s, const pe_expect *expect, size_t agreeing,
+                              pe_problem *why)
+{
+    const pe_guess *guess = expect->guess;
+    pe_guess copy;
+    pe_nearest *best = s->nearest;
+    const pe_status status = pe_guess_copy(guess, &copy, why);
+    if (status != PE_OK)
+        return status;
+    pe_guess_free(&best->guess);
+    best->guess = copy;
+    best->fault = *guess->faults[guess->n_faults - 1];
+    best->agreeing = agreeing;
+    best->amplitude = expect->amplitude;
+    best->guess.faults[guess->n_faults - 1] = &best->fault;
+    return PE_OK;
+}
+
+/* A number that all frequencies tell, or that positions were multiplied by. */
+static pe_status number_behind(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    if (s->nearest->numbers == 0)
+        return PE_OK;
+    s->nearest->numbers--;
+    const pe_status status = pe_attempts_fits(s, guess, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? read_behind(s, guess, why) : status;
+}
+
+/* The measured frequencies, as finely as the upload's type tells them. */
+static pe_ladder fine_ladder(const pe_search *s)
+{
+    pe_ladder ladder = pe_ladder_of_reading(&s->measured->reading);
+    ladder.slack = fmin(ladder.slack, 16 * s->measured->reading.roundoff + 0x1p-17);
+    return ladder;
+}
+
+/* Does the change bring more pairs to what was measured, or leave one law between both? */
+static pe_status weigh(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_expect expect;
+    pe_ladder ladder = fine_ladder(s);
+    s->work += pe_upload_view_plan_work(s->view);
+    pe_status status =
+        pe_expect_make(&(pe_comparison){s->view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = pe_expect_probe(&expect, why);
+    if (status == PE_OK && expect.geometry.pairs == ladder.n) {
+        ladder.claimed = expect.frequency;
+        const size_t near = pe_ladder_count_near(&ladder);
+        if (near > s->nearest->agreeing)
+            status = keep_nearest(s, &expect, near, why);
+        if (status == PE_OK && near < ladder.n)
+            status = pe_by_laws_behind(s, guess, &ladder, number_behind, why);
+        else if (status == PE_OK) /* far rows tell more */
+            status = number_behind(s, guess, why);
+    }
+    pe_expect_free(&expect);
+    return status;
+}
+
+/* Faults that change a value, any value, and linear scaling that makes pair 0 turn as measured. */
+static pe_status weigh_changes(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const double ratio = pe_reading_ratio(&s->measured->reading, 0);
+    pe_fault linear = pe_fits[pe_fits_n - 1];
+    linear.value = round(2 / ratio) / 2;
+    pe_status status =
+        ratio < 0.9 && ratio > 1e-3 ? pe_attempts_with_fault(s, guess, &linear, weigh, why) : PE_OK;
+    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
+        if (pe_faults[f].param != NULL && !pe_faults_is_layout(&pe_faults[f]))
+            status = pe_attempts_with_fault(s, guess, &pe_faults[f], weigh, why);
+    return status == PE_OK ? pe_attempts_each_value(s, guess, weigh, why) : status;
+}
+
+/* Another type of scaling may have left the claimed attention factor as it was. */
+static void keep_amplitude(const pe_search *s, pe_nearest *nearest)
+{
+    const pe_reading *r = &s->measured->reading;
+    const double claimed = r->claimed_amplitude, near = 4e-3 * claimed;
+    if (!(fabs(r->amplitude - claimed) < near) || fabs(nearest->amplitude - claimed) < near)
+        return;
+    nearest->guess.distortion.gain = claimed / nearest->amplitude;
+    nearest->guess.distortion.values_inexact = true;
+    pe_buffer_str(&nearest->guess.rule, ", while the attention factor stayed");
+}
+
+/* Values behind the nearest change of one. */
+static pe_status change_two(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_ladder ladder = fine_ladder(s);
+    const size_t agreeing = pe_ladder_count_near(&ladder);
+    pe_nearest nearest = {.agreeing = agreeing,
+                          .amplitude = s->measured->reading.claimed_amplitude};
+    if (agreeing == ladder.n && s->measured->reading.quality > 0.5)
+        return PE_OK;
+    pe_status status = pe_ladder_make(&s->claim, &ladder, why);
+    if (status == PE_OK && !pe_laws_is_one_number(&ladder))
+        nearest.numbers = MOST_NUMBERS;
+    pe_ladder_free(&ladder);
+    s->nearest = &nearest;
+    if (status == PE_OK)
+        status = weigh_changes(s, guess, why);
+    s->nearest = NULL;
+    keep_amplitude(s, &nearest);
+    if (status == PE_OK && nearest.agreeing > agreeing && pe_attempts_go_on(s))
+        status = pe_attempts_copy(s, &nearest.guess, pe_attempts_try, why);
+    if (status == PE_OK && nearest.agreeing > agreeing && pe_attempts_go_on(s))
+        status = pe_attempts_singles(s, &nearest.guess, why);
+    if (status == PE_OK && nearest.agreeing > agreeing && pe_attempts_go_on(s))
+        status = pe_attempts_values(s, &nearest.guess, why);
+    pe_guess_free(&nearest.guess);
+    return status;
+}
+
 /* ---- what is tried of an upload that was measured ---- */
 
 static bool has_faults(const pe_search *s)
@@ -229,6 +378,18 @@ static bool has_frequencies(const pe_search *s)
 {
     const pe_measured *at = s->measured;
     return at->reading.tokens >= 8 && !at->multiplied;
+}
+
+/* Otherwise than all by one multiple. */
+static bool turns_otherwise(const pe_search *s)
+{
+    return turns(s) && !s->measured->multiplied;
+}
+
+/* Frequencies that are others may seem to move positions. */
+static bool is_placed(const pe_search *s)
+{
+    return has_frequencies(s) && s->measured->guess.n_faults > s->measured->unplaced->n_faults;
 }
 
 /* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs
@@ -315,10 +476,32 @@ static pe_status place_by_laws(pe_search *s, pe_guess *guess, pe_problem *why)
     return pe_by_laws_each(s, guess, place_again, why);
 }
 
+/* Positions that were rounded, where equal rows say so, and then multiplied or scaled. */
+static pe_status try_rounded(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    bool rounded = false;
+    if (guess->distortion.positions.round == NULL || s->whole->rotated)
+        return PE_OK;
+    pe_status status = repeats(s, guess, &rounded, why);
+    if (status == PE_OK && rounded)
+        status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && rounded && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why)
+                                                              : status;
+}
+
+static pe_status round_positions(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_with_each_fault(s, guess, 0, try_rounded, why);
+}
+
+/* Before a list of positions is taken. */
+static const pe_attempt of_lists[] = {{.try = round_positions}, {0}};
+
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
+    {.try = change_two, .applies = turns},
     {.try = pe_by_laws_mixed, .applies = is_sent},
     {0},
 };
@@ -334,17 +517,19 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = pe_added_scaling_try, .applies = turns},
     {.try = try_numbers, .applies = turns},
+    {.try = pe_by_laws_measured, .applies = is_placed, .unplaced = true},
     {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
-    {.try = pe_by_laws_mixed, .applies = has_frequencies},
     {.try = pe_by_patterns_try, .of_claim = true},
     {.try = pe_by_patterns_try, .applies = has_faults},
     {.try = pe_by_patterns_in_layouts, .of_claim = true},
     {.try = try_list, .of_claim = true},
     {.try = pe_head_positions_try, .applies = has_all_heads, .of_claim = true},
-    {.try = pe_head_positions_behind, .applies = has_all_heads, .of_claim = true},
     {.try = pe_approximations_try, .applies = has_faults},
     {.try = pe_approximations_try, .of_claim = true},
     {.try = peel},
+    {.try = change_two, .applies = turns_otherwise, .unplaced = true},
+    {.try = pe_head_positions_behind, .applies = has_all_heads, .of_claim = true},
+    {.try = pe_by_laws_mixed, .applies = has_frequencies},
     {.try = pe_amplitude_behind, .applies = pe_amplitude_differs},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = is_small, .of_claim = true},
@@ -368,6 +553,7 @@ static const pe_attempt of_derived[] = {
     {.try = try_numbers, .applies = turns},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = peel},
+    {.try = change_two, .applies = turns_otherwise, .unplaced = true},
     {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try, .applies = has_faults},
     {.try = pe_by_laws_alone},
@@ -375,7 +561,7 @@ static const pe_attempt of_derived[] = {
 };
 
 /* The guess takes the cause of its positions, where there is a clear one. */
-static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
+static pe_status try_placed(pe_search *s, pe_measured *at, pe_problem *why)
 {
     bool clear;
     pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
@@ -384,6 +570,8 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
     at->multiplied = clear && pe_causes_is_multiple(&at->cause);
     if (at->multiplied)
         status = pe_attempts_in_order(s, &at->guess, of_multiples, why);
+    else if (clear && pe_causes_is_list(&at->cause))
+        status = pe_attempts_in_order(s, &at->guess, of_lists, why);
     if (status != PE_OK)
         return status;
     if (clear)
@@ -391,6 +579,19 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
     if (clear && pe_causes_is_list(&at->cause))
         s->view = s->whole;
     return pe_attempts_in_order(s, &at->guess, is_sent(s) ? of_readings : of_derived, why);
+}
+
+static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
+{
+    pe_guess unplaced;
+    pe_status status = pe_guess_copy(&at->guess, &unplaced, why);
+    if (status != PE_OK)
+        return status;
+    at->unplaced = &unplaced;
+    status = try_placed(s, at, why);
+    at->unplaced = NULL;
+    pe_guess_free(&unplaced);
+    return status;
 }
 
 pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)

@@ -92,6 +92,24 @@ bool pe_changes_divide_both(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
+bool pe_changes_square(pe_guess *guess, const pe_fault *fault)
+{
+    pe_value *value = value_of(guess, fault->param);
+    if (value == NULL)
+        return false;
+    value->real *= value->real;
+    return true;
+}
+
+bool pe_changes_multiply(pe_guess *guess, const pe_fault *fault)
+{
+    pe_value *a = value_of(guess, fault->param), *b = value_of(guess, fault->text);
+    if (a == NULL || b == NULL)
+        return false;
+    a->integer = (int64_t)round((double)a->integer * b->real);
+    return true;
+}
+
 bool pe_changes_copy(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *to = value_of(guess, fault->param), *from = value_of(guess, fault->text);

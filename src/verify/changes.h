@@ -15,6 +15,10 @@ pe_change pe_changes_ignored;
 pe_change pe_changes_swap, pe_changes_copy;
 /** The square root; one more position, or one less. */
 pe_change pe_changes_root, pe_changes_shift;
+/** The row `param` is squared. */
+pe_change pe_changes_square;
+/** The row `param`, an integer, is multiplied by `text`. */
+pe_change pe_changes_multiply;
 /** Both rows, numbers, are divided by `value`. */
 pe_change pe_changes_divide_both;
 

@@ -130,6 +130,9 @@ static pe_status find_value(pe_fitting *fit, const pe_fault *row, bool *made, pe
     return status;
 }
 
+/* Nobody scales by less; a range reduction of low precision looks so. */
+#define LEAST_FACTOR 1.0001
+
 /* Is there a number to find, which no fault before found? */
 static bool applies(const pe_fault *fit, const pe_guess *guess)
 {
@@ -138,7 +141,7 @@ static bool applies(const pe_fault *fit, const pe_guess *guess)
     if (fit->sets_rope_type)
         return pe_geometry_has_rope_type(&guess->claim->values, "default") &&
                pe_geometry_has_rope_type(&guess->values, "default") &&
-               (guess->n_faults == 0 || !pe_guess_map_is_identity(map)) && map->round == NULL;
+               (guess->n_faults == 0 || !pe_guess_map_is_identity(map));
     return pe_values_present(&guess->values, fit->param) &&
            !(guess->n_faults > 0 && guess->faults[0]->param != NULL &&
              strcmp(guess->faults[0]->param, fit->param) == 0);
@@ -174,6 +177,9 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made,
         status = find_value(&at, fit, made, why);
     if (status == PE_OK && *made) {
         fault.value = pe_values_real(&found.values, fit->param);
+        *made = fault.value > LEAST_FACTOR || !fit->sets_rope_type;
+    }
+    if (status == PE_OK && *made) {
         *made = pe_faults_apply(&fault, to->guess);
         if (*made) {
             to->guess->faults[to->guess->n_faults - 1] = fit;

@@ -100,9 +100,11 @@ static size_t longest_row(const pe_upload_view *view, size_t token)
 
 /* How well an angle of the upload is known: the reference path's errors near position 0, and the
  * rounding of the type, which is less for small sines. */
-static double angle_error(const pe_upload_view *view, double angle)
+static double angle_error(const pe_comparison *on, double angle)
 {
-    const double u = pe_upload_view_roundoff(view);
+    const pe_upload_view *view = on->view;
+    const pe_grain *stored = on->guess->distortion.stored;
+    const double u = stored != NULL ? ldexp(1, -stored->bits) : pe_upload_view_roundoff(view);
     return 0x1p-22 + 2 * u * (view->rotated || angle > 1 ? 1 : angle);
 }
 
@@ -116,7 +118,7 @@ static double choose(pe_fitting *fit, double *const w[4])
         size_t token = 0;
         const double range = fabs(w[0][i] - w[1][i]), change = fabs(w[2][i] - w[3][i]);
         const double far = pe_fitting_farthest(fit, range > 0 ? 3 / range : 0, &token);
-        const double error = 2 * angle_error(fit->on.view, far * w[2][i]) / (far * change);
+        const double error = 2 * angle_error(&fit->on, far * w[2][i]) / (far * change);
         if (far * change > 0 && error < best) {
             best = error;
             best_token = token;

@@ -39,6 +39,19 @@ pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *l, pe_problem *why)
     return PE_OK;
 }
 
+pe_ladder pe_ladder_of_reading(const pe_reading *r)
+{
+    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
+    const double turned = fabs(step) * floor((double)r->tokens / 2);
+    const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
+    return (pe_ladder){.n = r->pairs,
+                       .claimed = r->frequency,
+                       .measured = r->turned,
+                       .step = step,
+                       .slack = 0.05,
+                       .span = r->anchored ? fmax(turned, far) : turned};
+}
+
 void pe_ladder_free(pe_ladder *ladder)
 {
     free(ladder->plain);
@@ -51,9 +64,18 @@ bool pe_ladder_is_near(const pe_ladder *l, size_t i, double w)
     if (l->span == 0)
         return off <= (8e-6 + 1.01 * l->roundoff) * fabs(w) + (l->roundoff > 1e-4 ? 0x1p-24 : 0);
     const double turns = (l->measured[i] - w) * l->step / TURN;
-    if (off <= 0.01 * fabs(w) + 0.05 / l->span)
+    if (off <= 0.01 * fabs(w) + l->slack / l->span)
         return true;
-    return fabs(w * l->step) > TURN / 2 && fabs(turns - round(turns)) < 2e-3;
+    return fmax(fabs(w), fabs(l->measured[i])) * fabs(l->step) > TURN / 2 &&
+           fabs(turns - round(turns)) < 2e-3;
+}
+
+size_t pe_ladder_count_near(const pe_ladder *l)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        n += pe_ladder_is_near(l, i, l->claimed[i]) ? 1 : 0;
+    return n;
 }
 
 double pe_ladder_part_of(const pe_ladder *l, size_t i)

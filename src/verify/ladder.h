@@ -18,16 +18,22 @@ typedef struct pe_ladder {
     bool listed;            /* scaling is a list of factors */
     bool held;              /* laws are held against all elements afterwards */
     double step, span;      /* of the positions that tell the measured ones; 0: told as such */
+    double slack;           /* radians over the span that measured ones may be off */
     double roundoff;        /* of frequencies that are told as such */
     double a, b;            /* numbers of the law that it is held against */
 } pe_ladder;
 
+/** The frequencies that were measured, beside those of the reading's guess, without arrays. */
+pe_ladder pe_ladder_of_reading(const pe_reading *reading);
 /** Make the owned arrays for a guess. */
 pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *ladder, pe_problem *why) PE_MUST_CHECK;
 void pe_ladder_free(pe_ladder *ladder);
 
 /** Is the measured frequency of pair i this one, as well as it is known? */
 bool pe_ladder_is_near(const pe_ladder *ladder, size_t i, double w);
+
+/** Of how many pairs is it the claimed one? */
+size_t pe_ladder_count_near(const pe_ladder *ladder);
 
 /** What scaling leaves of the frequency of pair i, and the smallest of these parts. */
 double pe_ladder_part_of(const pe_ladder *ladder, size_t i);

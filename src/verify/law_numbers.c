@@ -102,6 +102,14 @@ bool pe_law_numbers_turned_theta(pe_ladder *l)
     return isfinite(l->a) && l->a > 1 && fabs(l->a / l->b - 1) > 0.02;
 }
 
+bool pe_law_numbers_turned_multiple(pe_ladder *l)
+{
+    const size_t i = turned_pair(l);
+    l->a = l->measured[i] / l->claimed[i];
+    l->b = 1 / l->a;
+    return l->span > 0 && i > 2 && fabs(l->a - 1) > 0.02 && isfinite(l->b);
+}
+
 bool pe_law_numbers_length(pe_ladder *l)
 {
     const double n = (double)l->n;

@@ -14,6 +14,8 @@ pe_law_reader pe_law_numbers_scaled, pe_law_numbers_listed;
 pe_law_reader pe_law_numbers_head, pe_law_numbers_rotary;
 /** All pairs turn a times as fast, as if scaled by b. Only of frequencies that are told as such. */
 pe_law_reader pe_law_numbers_multiple;
+/** The same, roughly, of frequencies that are told by turns. */
+pe_law_reader pe_law_numbers_turned_multiple;
 /** The measured ladder is a theta^(-i/n), and theta b. */
 pe_law_reader pe_law_numbers_geometric;
 /** The base was a, not b. */

@@ -16,6 +16,7 @@ typedef struct law {
     double (*predict)(const pe_ladder *l, size_t i);
     double a, b;
     bool fitted;  /* the numbers are only read off */
+    bool subtle;  /* turns do not tell it: only elements do */
     bool but_one; /* pairs move; the one at the end may be anything */
 } law;
 
@@ -61,11 +62,11 @@ static double logarithm(const pe_ladder *l, size_t i)
     return l->span == 0 ? log(l->claimed[i]) : nan("");
 }
 
-/* Squares and roots are rounded correctly, powers nearly so. */
+/* Squares and roots are rounded correctly, powers nearly so. Pair 0 has the exponent 0. */
 static double raised(const pe_ladder *l, size_t i)
 {
-    const double w = l->claimed[i];
-    return l->a == 2 ? w * w : l->a == 0.5 ? sqrt(w) : pow(w, l->a);
+    const double first = l->claimed[0], w = l->claimed[i] / first;
+    return first * (l->a == 2 ? w * w : l->a == 0.5 ? sqrt(w) : pow(w, l->a));
 }
 
 static double of_base_e(const pe_ladder *l, size_t i)
@@ -80,12 +81,14 @@ static double power(const pe_ladder *l, size_t i)
 
 static double one_more(const pe_ladder *l, size_t i)
 {
-    return pow(l->claimed[i], (double)l->n / ((double)l->n + 1));
+    const double first = l->claimed[0], n = (double)l->n;
+    return first * pow(l->claimed[i] / first, n / (n + 1));
 }
 
 static double one_less(const pe_ladder *l, size_t i)
 {
-    return pow(l->claimed[i], (double)l->n / ((double)l->n - 1));
+    const double first = l->claimed[0], n = (double)l->n;
+    return first * pow(l->claimed[i] / first, n / (n - 1));
 }
 
 static double reversed(const pe_ladder *l, size_t i)
@@ -222,6 +225,39 @@ static double resting(const pe_ladder *l, size_t i)
     return (double)i >= l->a && (double)i <= l->b ? 0 : l->claimed[i];
 }
 
+/* ---- predicting roundings ---- */
+
+/* Of the type that is row `b` of the grains. */
+static double rounded(const pe_ladder *l, double x)
+{
+    return pe_grain_round(&pe_grains[(size_t)l->b], x);
+}
+
+static double to_decimals(const pe_ladder *l, size_t i)
+{
+    const double unit = pow(10, l->a);
+    return nearbyint(l->claimed[i] * unit) / unit;
+}
+
+static double of_rounded_exponent(const pe_ladder *l, size_t i)
+{
+    const double exponent = rounded(l, (double)i / (double)l->n);
+    return l->theta > 0 ? pow(l->theta, -exponent) * pe_ladder_part_of(l, i) : nan("");
+}
+
+static double of_rounded_power(const pe_ladder *l, size_t i)
+{
+    return pe_ladder_part_of(l, i) / rounded(l, 1 / l->plain[i]);
+}
+
+static double of_running_product(const pe_ladder *l, size_t i)
+{
+    double w = 1;
+    for (size_t k = 0; k < i; k++)
+        w = rounded(l, w * l->plain[1] / l->plain[0]);
+    return w * pe_ladder_part_of(l, i);
+}
+
 /* ---- predicting scaled ladders ---- */
 
 static double unscaled(const pe_ladder *l, size_t i)
@@ -311,6 +347,21 @@ static double linear_too(const pe_ladder *l, size_t i)
 #define POWERS     "take the exponents 2i/d: inv_freq = theta ** -(arange(0, d, 2) / d)"
 #define FACTORS_OF "the factors of the pairs are shifted by one: pair i has that of pair "
 #define ORDER      "keep the order of the pairs: pair i has the exponent 2i/d"
+
+#define KEEP_WIDE "make inv_freq in float32 or wider, and keep it so"
+#define DECIMALS(N)                                                                                \
+    LAW("inv_freq_decimals", "frequencies (inv_freq) were rounded to {a} decimals", KEEP_WIDE,     \
+        .predict = to_decimals, .a = (N), .subtle = true)
+#define ROUNDED(TYPE, GRAIN)                                                                       \
+    LAW("inv_freq_rounded", "the exponents 2i/d were rounded to " TYPE " before the power",        \
+        KEEP_WIDE, .predict = of_rounded_exponent, .b = (GRAIN), .subtle = true),                  \
+        LAW("inv_freq_rounded",                                                                    \
+            "the powers theta^(2i/d) were rounded to " TYPE " before 1 was divided by them",       \
+            KEEP_WIDE, .predict = of_rounded_power, .b = (GRAIN), .subtle = true),                 \
+        LAW("inv_freq_rounded",                                                                    \
+            "frequencies (inv_freq) are a running product that was rounded to " TYPE               \
+            " at each step",                                                                       \
+            KEEP_WIDE, .predict = of_running_product, .b = (GRAIN), .subtle = true)
 
 /* Those without numbers come first: they say more. */
 static const law laws[] = {
@@ -444,7 +495,9 @@ static const law laws[] = {
     LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = pe_law_numbers_listed,
         .predict = previous_part, .a = 1),
     LAW("ramp_inverted",
-        "the ramp is inverted: fast pairs are scaled, slow ones are not (low and high exchanged)",
+        "the ramp is inverted: fast pairs are scaled, slow ones are not (low and high, or "
+        "beta_fast "
+        "and beta_slow, exchanged)",
         "interpolate the slow pairs, extrapolate the fast ones", .read = pe_law_numbers_scaled,
         .predict = ramp_inverted),
     LAW("blend_inverted", "the blend (smooth factor) of the middle band is inverted",
@@ -490,6 +543,12 @@ static const law laws[] = {
         "scaling does it",
         "scale the base (ntk) or the positions (linear), not both",
         .read = pe_law_numbers_geometric, .predict = geometric, .fitted = true),
+    ROUNDED("bfloat16", PE_GRAIN_BFLOAT16),
+    ROUNDED("float16", PE_GRAIN_FLOAT16),
+    DECIMALS(4),
+    DECIMALS(5),
+    DECIMALS(6),
+    DECIMALS(7),
     LAW("frequencies_clipped", "frequencies are clipped: none is below {a}",
         "do not clamp inv_freq", .read = pe_law_numbers_least, .predict = not_below),
     LAW("bands_moved",
@@ -503,7 +562,7 @@ static const law laws[] = {
 static bool follows(const pe_ladder *l, const law *of)
 {
     size_t good = 0, known = 0, telling = 0;
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = 0; i < l->n && (known - good) * 20 <= l->n; i++) {
         const double w = of->predict(l, i);
         if (!isfinite(l->measured[i]) || !isfinite(w))
             continue;
@@ -514,7 +573,10 @@ static bool follows(const pe_ladder *l, const law *of)
     if (l->span == 0)
         return good + (of->but_one && l->n > 8) >= l->n && telling > 0;
     /* scaling that the rows hardly tell: elements will */
-    const size_t least = l->held && of->read == pe_law_numbers_scaled ? 0 : 2;
+    const bool rests = of->read == pe_law_numbers_rest;
+    const size_t least = l->held && (of->subtle || of->read == pe_law_numbers_scaled) ? 0
+                         : rests                                                      ? 1
+                                                                                      : 2;
     return known * 5 >= l->n * 4 && good * 20 >= known * 19 && telling >= least;
 }
 
@@ -551,4 +613,23 @@ bool pe_laws_next(pe_ladder *l, size_t *k, pe_guess *guess)
         return true;
     }
     return false;
+}
+
+/* A fault of a guess is the first member of its law. */
+bool pe_laws_is_fitted(const pe_fault *fault)
+{
+    return ((const law *)fault)->fitted;
+}
+
+bool pe_laws_is_subtle(const pe_fault *fault)
+{
+    return ((const law *)fault)->subtle;
+}
+
+bool pe_laws_is_one_number(pe_ladder *ladder)
+{
+    static const law rough[] = {
+        LAW("", "", "", .read = pe_law_numbers_turned_multiple, .predict = times),
+        LAW("", "", "", .read = pe_law_numbers_turned_theta, .predict = of_ratio)};
+    return takes(ladder, &rough[0]) || takes(ladder, &rough[1]);
 }

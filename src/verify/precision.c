@@ -70,11 +70,18 @@ bool pe_precision_round_all(pe_guess *guess, const pe_fault *fault)
            pe_precision_round_angles(guess, fault) && (!narrow || pe_precision_store(guess, fault));
 }
 
-bool pe_precision_round_phase(pe_guess *guess, const pe_fault *fault)
+bool pe_precision_round_factors(pe_guess *guess, const pe_fault *fault)
 {
     const pe_fault positions = {.value = fault->and_value};
     return pe_changes_round_positions(guess, &positions) &&
-           pe_precision_round_frequencies(guess, fault) && pe_precision_round_angles(guess, fault);
+           pe_precision_round_frequencies(guess, fault);
+}
+
+bool pe_precision_round_phase(pe_guess *guess, const pe_fault *fault)
+{
+    const pe_fault positions = {.value = fault->and_value};
+    (void)pe_changes_round_positions(guess, &positions); /* small ones are not moved */
+    return pe_precision_round_frequencies(guess, fault) && pe_precision_round_angles(guess, fault);
 }
 
 /* ---- frequencies kept in float32 ---- */

@@ -17,6 +17,7 @@
 #define GOOD_PAIRS    0.7 /* the part of the pairs that agree on a row's position */
 #define GOOD_ROWS     0.6
 #define LEAST_SHARE   0.6 /* of the rows of a pair that turns evenly */
+#define LEAST_TURNING 0.5 /* the part of the pairs whose own frequencies tell positions */
 #define FLOAT32_ANGLE 0x1p-20
 #define FEW_ROWS      2048 /* that are all looked at, though 64 of them have no position */
 
@@ -39,6 +40,7 @@ typedef struct source {
     bool placed;         /* rows have positions */
     double cosine, sine; /* their signs */
     bool exchanged;      /* vectors were turned by one for the other */
+    double roundoff;     /* of elements */
 } source;
 
 static double wrap(double angle)
@@ -100,8 +102,7 @@ static double median(double *list, size_t n)
 static double turn_noise(const source *s, const pe_reading *r, size_t pair)
 {
     const double farthest = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
-    return 4 * pe_upload_view_roundoff(s->view) + 0x1p-21 +
-           0x1p-22 * farthest * fabs(r->frequency[pair]);
+    return 4 * s->roundoff + 0x1p-21 + 0x1p-22 * farthest * fabs(r->frequency[pair]);
 }
 
 /* How far a pair turns over `lag` rows, beyond `expected`; and which part of the rows says so. Rows
@@ -361,6 +362,57 @@ static double median_size(const source *s, const pe_reading *r)
     return median(size, n);
 }
 
+/* Do both copies of a row's numbers agree? */
+static bool is_copied(const source *s, size_t row, size_t i)
+{
+    const pe_upload_view *view = s->view;
+    const size_t c = s->at.cos_at + i * s->at.stride, d = s->at.sin_at + i * s->at.stride;
+    const size_t copy = s->at.copy;
+    return pe_upload_view_at(view, false, row, c) ==
+               pe_upload_view_at(view, false, row, c + copy) &&
+           pe_upload_view_at(view, false, row, d) == pe_upload_view_at(view, false, row, d + copy);
+}
+
+/* In the layout of another table pairs are of two angles. */
+static double measure_steady(const source *s, const pe_reading *r)
+{
+    const size_t all = r->tokens * s->pairs, stride = all / SIZES + 1;
+    const double slack = (4 * s->roundoff + 1e-3) * r->amplitude;
+    double good = 0, n = 0;
+    for (size_t k = 0; k < all && !s->view->rotated; k += stride) {
+        const number z = pair_at(s, k / s->pairs, k % s->pairs);
+        good += fabs(hypot(z.re, z.im) - r->amplitude) <= slack &&
+                is_copied(s, k / s->pairs, k % s->pairs);
+        n++;
+    }
+    return n > 0 ? good / n : 1;
+}
+
+/* ---- roundoff ---- */
+
+/* Are some elements, spread over the upload, all numbers of the type? */
+static bool is_stored_as(const pe_upload_view *view, const pe_grain *grain)
+{
+    const size_t stride = view->elements / SIZES + 1;
+    size_t e = 0;
+    double x = 0;
+    for (; e < view->elements && pe_grain_round(grain, x) == x; e += stride)
+        x = pe_upload_view_at(view, false, e / view->width, e % view->width);
+    return e >= view->elements;
+}
+
+/* Elements may have been rounded before they went on in a wider type. */
+static double roundoff_of(const pe_upload_view *view)
+{
+    double most = pe_upload_view_roundoff(view);
+    for (pe_grain_of k = PE_GRAIN_BFLOAT16; k <= PE_GRAIN_FLOAT16; k++) {
+        const double roundoff = ldexp(1, -pe_grains[k].bits);
+        if (roundoff > most && is_stored_as(view, &pe_grains[k]))
+            most = roundoff;
+    }
+    return most;
+}
+
 /* ---- the reading ---- */
 
 /* Insertion: the pairs of nearly all ladders are in order. */
@@ -412,7 +464,7 @@ static void measure(source *s, pe_reading *r)
     measure_frequencies(s, r);
     sort_pairs(r->frequency, s);
     const double claimed = measure_positions(s, r->frequency, stride, r);
-    if (claimed < GOOD_ROWS) {
+    if (claimed < GOOD_ROWS && pe_reading_turning(r) >= LEAST_TURNING) {
         sort_pairs(r->turned, s);
         r->own = measure_positions(s, r->turned, stride, r) >= GOOD_ROWS;
         if (!r->own)
@@ -427,6 +479,7 @@ static void measure(source *s, pe_reading *r)
         measure_between_breaks(s, r);
     anchor(s, r);
     r->amplitude = median_size(s, r);
+    r->steady = measure_steady(s, r);
 }
 
 static pe_status make_arrays(pe_reading *r, pe_problem *why)
@@ -448,11 +501,13 @@ static pe_status read_with(const pe_comparison *of, const pe_expect *expect, pe_
     source s = {.view = of->view,
                 .at = *g,
                 .pairs = g->cos_n < g->sin_n ? g->cos_n : g->sin_n,
+                .roundoff = roundoff_of(of->view),
                 .cosine = pe_guess_cosine_sign(of->guess),
                 .sine = pe_guess_sine_sign(of->guess),
                 .exchanged = of->view->rotated && of->guess->distortion.exchanged};
     out->tokens = of->view->tokens;
     out->pairs = s.pairs;
+    out->roundoff = s.roundoff;
     out->claimed_amplitude = expect->amplitude;
     s.order = calloc(s.pairs + 1, sizeof *s.order);
     const pe_status status = s.order == NULL ? pe_fail_memory(why) : make_arrays(out, why);
@@ -509,6 +564,14 @@ double pe_reading_ratio(const pe_reading *reading, size_t pair)
 {
     const double w = reading->frequency[pair], turned = reading->turned[pair];
     return w != 0 && isfinite(turned) ? turned / w : PE_NOWHERE;
+}
+
+double pe_reading_turning(const pe_reading *reading)
+{
+    double n = 0;
+    for (size_t i = 0; i < reading->pairs; i++)
+        n += isfinite(reading->turned[i]) ? 1 : 0;
+    return reading->pairs > 0 ? n / (double)reading->pairs : 0;
 }
 
 bool pe_reading_is_negative(const pe_reading *reading)

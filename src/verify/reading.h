@@ -24,6 +24,9 @@ size_t pe_reading_row(const pe_reading *reading, size_t t);
 /** The measured frequency of a pair over the guess's; NAN: not known. */
 double pe_reading_ratio(const pe_reading *reading, size_t pair);
 
+/** The part of the pairs that turn evenly. */
+double pe_reading_turning(const pe_reading *reading);
+
 /** Do most rows turn the other way? */
 bool pe_reading_is_negative(const pe_reading *reading);
 

@@ -86,6 +86,7 @@ WORDS = {
     "quantized": r"quanti[sz]|int8|8.bit|fp8|float8|levels|step|round\w* to|precision|coarse|mantissa|bits",
     "low16": r"bf16|bfloat|float16|fp16|f16|half precision|16.bit|precision|round|mantissa|truncat|bits",
     "bf16": r"bf16|bfloat",
+    "decimals": r"decimal|digit",
     "f16": r"float16|fp16|f16|half precision",
     "tf32": r"tf32|tensor.?float|10.bit|11.bit|matmul|precision|float16|round",
     "f32": r"float32|fp32|single|f32|24.bit",

@@ -38,6 +38,8 @@ NAMES = [
     ("theta odd", "sixteen rows of garbage"), ("llama3 of another factor", "one NaN"), ("yarn missing", "last rows not written"),
     ("slowest first", "sixteen rows of garbage"), ("yarn attention factor missing", "one NaN"),
     ("restarts in the middle", "exponent over d - 2"), ("restarts in the middle", "even pairs before odd ones"),
+    ("theta ten times", "exponent one pair later"),
+    ("bfloat16 positions", "linear of 4 that was not claimed"), ("slowest first", "hf: repeated for concatenated"),
 ]
 
 

@@ -642,6 +642,11 @@ LATER = [
         out=lambda x, t: np.ascontiguousarray(x, np.float64).view(np.float32).ravel()[:x.size].reshape(x.shape).astype(np.float64)),
     Row("rows padded by eight", "flat", layouts=["pairs", "vllm"],
         out=lambda x, t: np.pad(x, ((0, 0), (0, 8))).ravel()[:x.size].reshape(x.shape)),
+    Row("inv_freq of 5 decimals", "decimals", PLAIN, at=["0:64", "1000:1064"], stores=FINE, freq=lambda w, c: np.round(w, 5)),
+    Row("theta ten times and linear of 4", "theta", PLAIN,
+        params=lambda c: {**c, "rope_theta": 10 * c["rope_theta"], "rope_type": "linear", "factor": 4.0}),
+    Row("exponents in bfloat16", "bf16", PLAIN, at=["4000:4064"], stores=FINE,
+        freq=lambda w, c: c["rope_theta"] ** -arrays.rounded(np.arange(len(w)) / len(w), "bfloat16")),
 ]
 TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER
 
