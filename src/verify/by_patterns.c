@@ -398,7 +398,7 @@ static size_t find_stride(const pe_beside *b)
     size_t best = 0;
     if (!b->whole || b->rows < 8 || b->view->rotated)
         return 0;
-    for (size_t lag = n / 2 + 1; lag < n + n / 2; lag++) {
+    for (size_t lag = n / 2 + 1; lag <= 2 * n; lag++) {
         const double at = difference_at(b, n, lag);
         best = at < least ? lag : best;
         least = fmin(at, least);

@@ -148,5 +148,7 @@ pe_status pe_reread_try(pe_search *s, pe_guess *guess, pe_problem *why)
         view->permuted || view->width_differs || s->part || guess->n_faults > 0)
         return PE_OK;
     const way *by = find_way(&view->claim->uploads[0].array);
+    for (size_t u = 0; u < view->claim->n_uploads && by != NULL; u++)
+        by = view->claim->uploads[u].array.dtype == by->sent ? by : NULL;
     return by != NULL ? verify_so(s, guess, by, why) : PE_OK;
 }
