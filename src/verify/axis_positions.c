@@ -399,9 +399,10 @@ static void tell_part(const pe_axes *x, pe_guess *guess)
 
 static bool is_running(const pe_axes *x)
 {
-    for (size_t k = 0; k < x->n * x->tokens; k++)
-        if (x->read[k] != x->read[0] + (double)(k % x->tokens))
-            return false;
+    for (size_t a = 0; a < x->n; a++)
+        for (size_t t = 0; t < x->tokens; t++)
+            if (x->read[a * x->tokens + t] != x->read[0] + (double)t)
+                return false;
     return true;
 }
 
