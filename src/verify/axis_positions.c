@@ -351,16 +351,17 @@ static bool is_token(const pe_axes *x, size_t t, size_t of)
 static bool find_order(const pe_axes *x, size_t *token, size_t *of)
 {
     *token = x->tokens;
-    for (size_t t = 0, k; t < x->tokens; t++) {
-        for (k = t; k < x->tokens + t && !is_token(x, t, k % x->tokens);)
-            k++;
-        if (k == x->tokens + t)
+    for (size_t t = 0; t < x->tokens; t++) {
+        size_t steps = 0, at = t;
+        for (; steps < x->tokens && !is_token(x, t, at); steps++)
+            at = at + 1 < x->tokens ? at + 1 : 0;
+        if (steps == x->tokens)
             return false;
-        if (k != t && *token == x->tokens) {
+        if (steps > 0 && *token == x->tokens) {
             *token = t;
-            *of = k % x->tokens;
+            *of = at;
         }
-        pe_turn_spend(1 + (k - t));
+        pe_turn_spend(1 + steps);
     }
     return *token < x->tokens;
 }
