@@ -270,8 +270,8 @@ static double changed_number(const pe_param *row, double x, size_t k)
                                                    0.125, 16,  0.0625, 32,  0.03125, 64};
     const bool whole = row->kind == PE_KIND_INT;
     double y;
-    if (k == NEXT_POWER || k == LAST_POWER) /* as heads are padded, or shared among ranks */
-        y = whole && x > 1 ? exp2(ceil(log2(x)) - (k == LAST_POWER)) : x;
+    if (k == NEXT_POWER || k == LAST_POWER) /* as heads are padded, or cut */
+        y = whole && x > 1 ? exp2(k == NEXT_POWER ? ceil(log2(x)) : floor(log2(x))) : x;
     else
         y = k < LIKELY ? x + (k == ONE_MORE ? 1 : -1) : x * times[k - LIKELY];
     y = whole ? floor(y) : y;
