@@ -132,7 +132,7 @@ static bool take_half(pe_bucket_function *f)
 }
 
 /* The limits that are asked for: below, above. */
-static bool open(pe_bucket_function *f, bool below, bool above)
+static bool open_ends(pe_bucket_function *f, bool below, bool above)
 {
     if (f->family == PE_BUCKETS_T5)
         f->top = HUGE_VAL;
@@ -145,17 +145,17 @@ static bool open(pe_bucket_function *f, bool below, bool above)
 
 static bool leave_open(pe_bucket_function *f)
 {
-    return open(f, true, true);
+    return open_ends(f, true, true);
 }
 
 static bool leave_below(pe_bucket_function *f)
 {
-    return open(f, true, false);
+    return open_ends(f, true, false);
 }
 
 static bool leave_above(pe_bucket_function *f)
 {
-    return open(f, false, true);
+    return open_ends(f, false, true);
 }
 
 static bool zero_ahead(pe_bucket_function *f)

@@ -380,9 +380,9 @@ static double measure_steady(const source *s, const pe_reading *r)
     const double slack = (4 * s->roundoff + 1e-3) * r->amplitude;
     double good = 0, n = 0;
     for (size_t k = 0; k < all && !s->view->rotated; k += stride) {
-        const number z = pair_at(s, k / s->pairs, k % s->pairs);
-        good += fabs(hypot(z.re, z.im) - r->amplitude) <= slack &&
-                is_copied(s, k / s->pairs, k % s->pairs);
+        const size_t row = k % r->tokens, pair = k / r->tokens;
+        const number z = pair_at(s, row, pair);
+        good += fabs(hypot(z.re, z.im) - r->amplitude) <= slack && is_copied(s, row, pair);
         n++;
     }
     return n > 0 ? good / n : 1;

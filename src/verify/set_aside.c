@@ -137,7 +137,7 @@ static pe_status find_rows(pe_search *s, pe_guess *claim, aside *out, pe_problem
     for (size_t i = 0; i < g->cos_n && i < g->sin_n && !pe_attempts_given_up(s); i++)
         mark_pair(view, i, out->row);
     s->work += view->elements;
-    if (memchr(out->row, true, view->rows) == NULL)
+    if (memchr(out->row, 1, view->rows) == NULL)
         return PE_OK;
     pe_status status = pe_attempts_set_positions(s, view, claim, why);
     if (status == PE_OK)

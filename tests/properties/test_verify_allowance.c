@@ -302,7 +302,7 @@ static void put_body(const upload *u, pe_buffer *out)
                                         [PE_BFLOAT16] = "BF16",
                                         [PE_INT32] = "I32"};
     part parts[SENT_MOST];
-    void *bytes[SENT_MOST];
+    void *bytes[SENT_MOST] = {NULL};
     for (size_t t = 0; t < u->n; t++) {
         const struct sent *sent = &u->sent[t];
         const size_t each = pe_dtype_bytes(sent->dtype);
