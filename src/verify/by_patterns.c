@@ -3,9 +3,11 @@
  * pattern. */
 #include "verify/by_patterns.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/turns.h"
 #include "verify/findings.h"
@@ -32,8 +34,9 @@ static const struct {
 /* How many elements of each unit there are, and how many follow the guess, and the pattern. */
 typedef struct counts {
     size_t units;
-    size_t outside;               /* of no unit, and not as the guess has them */
     size_t *all, *claimed, *near; /* [units] owned */
+    size_t *of;                   /* the unit of each row, or of each column */
+    bool of_rows;
 } counts;
 
 /* A column that no pair has, as the last one of an odd width, goes with the last pair. */
@@ -98,7 +101,8 @@ static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
         return pe_fail_memory(why);
     for (size_t e = 0; e < all; e++)
         out->of[e] = pe_beside_is_claimed(b, e / b->width, e % b->width) ? 1 : 0;
-    for (size_t p = 0; p < pe_patterns_count() && p < PATTERNS_MAX; p++) {
+    assert(pe_patterns_count() <= PATTERNS_MAX);
+    for (size_t p = 0; p < pe_patterns_count(); p++) {
         out->likely[p] = is_likely(b, out, p);
         for (size_t r = 0; r < b->rows && out->likely[p]; r++) {
             pe_turn_spend(ELEMENT_WORK * b->width);
@@ -113,27 +117,29 @@ static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
 static pe_status make_counts(const pe_beside *b, division by, counts *out, pe_problem *why)
 {
     out->units = units_of(b, by);
-    out->all = calloc(3 * out->units, sizeof *out->all);
+    out->all = calloc(3 * out->units + b->rows + b->width, sizeof *out->all);
+    if (out->all == NULL)
+        return pe_fail_memory(why);
     out->claimed = out->all + out->units;
     out->near = out->claimed + out->units;
-    return out->all == NULL ? pe_fail_memory(why) : PE_OK;
+    out->of = out->near + out->units;
+    out->of_rows = by != TENSORS && by != PAIRS && by != COLUMNS;
+    for (size_t k = 0; k < (out->of_rows ? b->rows : b->width); k++)
+        out->of[k] = out->of_rows ? unit_of(b, by, k, 0) : unit_of(b, by, 0, k);
+    return PE_OK;
 }
 
-static void count(const pe_beside *b, const bits *marks, size_t pattern, division by, counts *out)
+static void count(const pe_beside *b, const bits *marks, size_t pattern, counts *out)
 {
-    out->outside = 0;
-    for (size_t u = 0; u < out->units; u++)
-        out->all[u] = out->claimed[u] = out->near[u] = 0;
-    for (size_t e = 0; e < b->rows * b->width; e++) {
-        const size_t u = unit_of(b, by, e / b->width, e % b->width);
-        if (u >= out->units) { /* a column of no pair */
-            out->outside += (marks->of[e] & 1) == 0;
-            continue;
+    memset(out->all, 0, 3 * out->units * sizeof *out->all);
+    for (size_t r = 0; r < b->rows; r++)
+        for (size_t c = 0; c < b->width; c++) {
+            const size_t u = out->of[out->of_rows ? r : c];
+            const uint64_t marked = marks->of[r * b->width + c];
+            out->all[u]++;
+            out->claimed[u] += marked & 1;
+            out->near[u] += marked >> (pattern + 1) & 1;
         }
-        out->all[u]++;
-        out->claimed[u] += marks->of[e] & 1;
-        out->near[u] += marks->of[e] >> (pattern + 1) & 1;
-    }
 }
 
 /* ---- deciding ---- */
@@ -158,7 +164,7 @@ static bool explains(const counts *at, size_t *n)
         elements += at->all[u];
         claimed += at->claimed[u];
     }
-    return *n > 0 && at->outside == 0 && (double)claimed <= FEW * (double)elements;
+    return *n > 0 && (double)claimed <= FEW * (double)elements;
 }
 
 /* ---- telling ---- */
@@ -269,7 +275,7 @@ static pe_status try_division(pe_search *s, const pe_beside *b, const bits *mark
         size_t n;
         if (!marks->likely[p] || (by != WHOLE && pe_patterns_is_of_bytes(p)))
             continue;
-        count(b, marks, p, by, &at);
+        count(b, marks, p, &at);
         pe_turn_spend(b->rows * b->width / 8);
         if (explains(&at, &n))
             status = tell(s, b, p, &at, by, n, why);
@@ -330,7 +336,7 @@ static bool read_factors(const counts *at, const factor *sums, double *low, doub
         *low = fmin(*low, k);
         *high = fmax(*high, k);
     }
-    return *n > 0 && at->outside == 0;
+    return *n > 0;
 }
 
 static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at, division by,
@@ -365,7 +371,7 @@ static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks
     if (status == PE_OK && sums == NULL)
         status = pe_fail_memory(why);
     if (status == PE_OK) {
-        count(b, marks, 0, by, &at);
+        count(b, marks, 0, &at);
         pe_turn_spend(b->rows * b->width);
         if (read_factors(&at, sums, &low, &high, &n) && low > 0)
             status = tell_factor(s, b, &at, by, n, low, high, why);
