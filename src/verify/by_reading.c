@@ -316,7 +316,7 @@ static pe_status weigh(pe_search *s, pe_guess *guess, pe_problem *why)
 static pe_status weigh_changes(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const double ratio = pe_reading_ratio(&s->measured->reading, 0);
-    pe_fault linear = pe_fits[pe_fits_n - 1];
+    pe_fault linear = *pe_fits_linear;
     linear.value = round(2 / ratio) / 2;
     pe_status status =
         ratio < 0.9 && ratio > 1e-3 ? pe_attempts_with_fault(s, guess, &linear, weigh, why) : PE_OK;

@@ -37,6 +37,7 @@ const pe_fault pe_fits[] = {
      .and_value = 1e6, .sets_rope_type = true},
 };
 const size_t pe_fits_n = PE_LEN(pe_fits);
+const pe_fault *const pe_fits_linear = &pe_fits[PE_LEN(pe_fits) - 1];
 
 /* ---- the number as a client would have written it ---- */
 

@@ -8,6 +8,8 @@
 
 extern const pe_fault pe_fits[]; /* value to and_value: the range of the number */
 extern const size_t pe_fits_n;
+/** Of these the one that adds linear scaling. */
+extern const pe_fault *const pe_fits_linear;
 
 /**
  * Find the value of the fit's row that explains the upload, and add the fault to to->guess.
