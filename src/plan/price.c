@@ -121,8 +121,8 @@ pe_status pe_price_check(uint64_t work, uint64_t max_work, pe_problem *why)
     if (work <= max_work)
         return PE_OK;
     pe_fail(why, PE_TOO_MUCH_WORK, "",
-            "this would cost %s%llu units of work, at most %llu are allowed (max_work); ask for or "
-            "send fewer positions or channels at a time",
+            "this would cost %s%llu units of work, at most %llu are allowed (max_work); ask for "
+            "fewer positions or channels at a time",
             work == UINT64_MAX ? "at least " : "", (unsigned long long)work,
             (unsigned long long)max_work);
     why->max_work = max_work;

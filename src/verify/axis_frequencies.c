@@ -302,6 +302,9 @@ static pe_status set_theta(const pe_axes *x, pe_guess *guess, size_t a, double t
     return set_list(guess, "axes_theta", list, x->n, why);
 }
 
+/* Digits of a base that people take. */
+#define KNOWN_DIGITS 3
+
 static pe_status try_theta(pe_search *s, const pe_axes *x, const pe_guess *claim, size_t a,
                            double theta, pe_problem *why)
 {
@@ -317,6 +320,7 @@ static pe_status try_theta(pe_search *s, const pe_axes *x, const pe_guess *claim
         return status;
     pe_guess_say(&guess, fault, fault->remedy);
     pe_guess_format(&guess, fault->rule, theta, (double)a);
+    guess.fitted |= to_digits(theta, KNOWN_DIGITS) != theta;
     status = set_theta(x, &guess, a, theta, why);
     if (status == PE_OK)
         status = x->next(s, &guess, why);

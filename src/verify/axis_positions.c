@@ -395,7 +395,7 @@ static void tell_part(const pe_axes *x, pe_guess *guess)
                     by, x->read[first]);
     for (size_t a = 1; a < x->n && !even; a++)
         pe_guess_format(guess, ", {a}", x->read[a * x->tokens + first], 0);
-    guess->fitted = !even;
+    guess->fitted |= !even;
 }
 
 static bool is_running(const pe_axes *x)

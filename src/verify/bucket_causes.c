@@ -561,7 +561,8 @@ static const pe_fault exchanged = {"rows_exchanged", "rows {a} and {b} are excha
                                    .remedy = "keep the order of the queries"};
 static const pe_fault constant = {"row_constant", "row {a} is {b} in every element",
                                   .remedy = "look at what writes that row"};
-static const pe_fault others = {"rows_other", "rows {a} to {b} are something else",
+static const pe_fault others = {"rows_other",
+                                "rows are something else, the first is {a}, the last {b}",
                                 .remedy = "look at what writes those rows"};
 
 /* Does row q hold what belongs in another one? */

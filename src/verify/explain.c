@@ -143,12 +143,19 @@ static pe_status try_readers(pe_search *s, pe_guess *guess, pe_problem *why)
     return with_numbers(s, guess, false, read_upload, why);
 }
 
-/* What is read of rounded elements takes the place of what was read before. */
+/* What is read of rounded elements takes the place of what was read before, where it explains
+ * something. */
 static pe_status try_rounded(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    pe_buffer_free(&s->report->facts.text);
-    pe_buffer_free(&s->report->facts.json);
-    return try_readers(s, guess, why);
+    pe_facts before = s->report->facts;
+    s->report->facts = (pe_facts){0};
+    const pe_status status = try_readers(s, guess, why);
+    const bool found = pe_attempts_found(s);
+    pe_facts *worse = found ? &before : &s->report->facts;
+    pe_buffer_free(&worse->text);
+    pe_buffer_free(&worse->json);
+    s->report->facts = found ? s->report->facts : before;
+    return status;
 }
 
 pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)

@@ -287,13 +287,17 @@ static bool is_behind(const pe_guess *guess, size_t i)
            pe_values_find(&guess->values, last->param) < &guess->values.value[i];
 }
 
+static bool can_be_ignored(const pe_param *row)
+{
+    return row->kind == PE_KIND_INT || row->kind == PE_KIND_REAL ||
+           (row->kind == PE_KIND_REAL_LIST && row->optional);
+}
+
 bool pe_faults_of_ignored(const pe_guess *guess, size_t i, pe_fault *out)
 {
     const pe_param *row = guess->values.value[i].param;
     *out = (pe_fault){.name = row->name, .param = row->name, .change = pe_changes_ignored};
-    const bool numbers = row->kind == PE_KIND_INT || row->kind == PE_KIND_REAL ||
-                         (row->kind == PE_KIND_REAL_LIST && row->optional);
-    return numbers && is_behind(guess, i);
+    return can_be_ignored(row) && is_behind(guess, i);
 }
 
 bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out)
@@ -321,11 +325,14 @@ bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out
         out->value = k == 0 ? 1 : -1;
         return strcmp(row->name, "positions") != 0; /* which a guess moves otherwise */
     }
-    if (k == IGNORED)
-        return pe_faults_of_ignored(guess, i, out);
+    if (k == IGNORED && can_be_ignored(row)) {
+        out->change = pe_changes_ignored;
+        return true;
+    }
     if ((row->kind != PE_KIND_INT && row->kind != PE_KIND_REAL) || k >= CHANGES)
         return false;
-    out->fitted = k >= LIKELY;
+    /* indices are compared exactly, and few numbers give them */
+    out->fitted = k >= LIKELY && guess->claim->uploads[0].array.dtype != PE_INT32;
     out->change = pe_changes_number;
     out->value =
         changed_number(row, row->kind == PE_KIND_INT ? (double)value->integer : value->real, k);

@@ -401,7 +401,9 @@ static pe_status try_turned(pe_search *s, const pe_guess *guess, const heads *at
         return status;
     status = search_chosen(s, which, why);
     return status == PE_OK && pe_attempts_found(s)
-               ? tell_together(s, at, which, "; the other heads were not rotated", why)
+               ? tell_together(
+                     s, at, which,
+                     "; the other heads were not rotated, in the tokens that were looked at", why)
                : status;
 }
 

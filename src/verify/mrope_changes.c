@@ -76,11 +76,17 @@ static bool find_image_from(pe_mrope_axes *x, size_t t)
     return t < x->tokens;
 }
 
+/* Each image may move all tokens behind it. */
+#define MOST_IMAGES 64
+
 static bool change_images(const pe_mrope_row *of, pe_mrope_axes *x)
 {
     bool changed = false;
+    size_t n = 0;
     double a = 0, b = 0; /* of the first one */
     for (size_t t = 0; find_image_from(x, t); t = x->end) {
+        if (n++ == MOST_IMAGES)
+            return false;
         const bool here = of->image(of, x);
         a = here && !changed ? x->a : a;
         b = here && !changed ? x->b : b;
@@ -225,9 +231,13 @@ static bool read_grid(const pe_mrope_axes *x, size_t *height, size_t *width)
             most[a] = fmax(most[a], pe_mrope_axis(x, a)[t]);
         }
     }
+    const size_t patches = x->end - x->first;
+    for (size_t a = PE_HEIGHT; a <= PE_WIDTH; a++)
+        if (!(most[a] - least[a] < (double)patches))
+            return false;
     *height = (size_t)(most[PE_HEIGHT] - least[PE_HEIGHT]) + 1;
     *width = (size_t)(most[PE_WIDTH] - least[PE_WIDTH]) + 1;
-    return (x->end - x->first) % (*height * *width) == 0;
+    return *height <= patches / *width && patches % (*height * *width) == 0;
 }
 
 /* Patches go down the columns. */
@@ -321,7 +331,7 @@ const pe_mrope_row pe_mrope_rows[] = {
            .change = order_sections, .from = {PE_WIDTH, PE_TIME, PE_HEIGHT}),
     PE_ROW("mrope_sections", "sections begin one pair later: that of time has one pair more",
            SECTION, .change = move_sections, .by = 1),
-    PE_ROW("mrope_sections", "sections begin one pair earlier: that of time has one pair less",
+    PE_ROW("mrope_sections", "sections begin one pair earlier: that of time has one pair fewer",
            SECTION, .change = move_sections, .by = -1),
     PE_ROW("mrope_image_axes",
            "patches of the image are in columns: height and width are exchanged", PE_MROPE_IMAGE,

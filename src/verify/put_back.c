@@ -23,7 +23,8 @@ void pe_put_back_begin(const pe_search *s, pe_claim *out)
     *out = (pe_claim){.resource = all->resource,
                       .any_numerics = all->any_numerics,
                       .tolerance = all->tolerance,
-                      .seq_axis = all->seq_axis};
+                      .seq_axis = all->seq_axis,
+                      .items = all->items};
 }
 
 /* What was found is told by the report of the search. */
@@ -329,13 +330,15 @@ static pe_status try_channels(pe_search *s, pe_guess *guess, pe_problem *why)
 
 /* ---- tokens ---- */
 
-/* Is the first vector of a token that of another one, turned? */
-static bool is_vector_of(const pe_upload_view *view, double growth, size_t token, size_t of)
+/* Is the first vector of a token that of another one, turned? *work: pairs that were compared. */
+static bool is_vector_of(const pe_upload_view *view, double growth, size_t token, size_t of,
+                         size_t *work)
 {
     const turned at = claimed(view);
     const size_t row = pe_upload_view_row(view, token, 0), from = pe_upload_view_row(view, of, 0);
     for (size_t i = 0; i < at.n / 2; i++) {
         const double want = growth * square_at(view, &at, true, from, i);
+        ++*work;
         if (!(fabs(square_at(view, &at, false, row, i) - want) <= 2 * NEAR * want))
             return false;
     }
@@ -356,9 +359,10 @@ static double growth_of(const pe_upload_view *view)
 }
 
 /* Which token of the inputs each one of the upload was. False: they are in order, or no tokens of
- * the same item. */
-static bool find_order(const pe_upload_view *view, size_t *from)
+ * the same item, or too much alike. */
+static bool find_order(const pe_upload_view *view, size_t *from, size_t *work)
 {
+    const size_t most = *work + 32 * view->elements;
     const double growth = growth_of(view);
     const size_t item = view->batch_tokens;
     size_t moved = 0;
@@ -368,10 +372,10 @@ static bool find_order(const pe_upload_view *view, size_t *from)
         size_t k = 0;
         /* its own place first */
         while (k < item && (taken[first + (t + k) % item] ||
-                            !is_vector_of(view, growth, t, first + (t - first + k) % item)))
+                            !is_vector_of(view, growth, t, first + (t - first + k) % item, work)))
             k++;
         pe_turn_spend(PAIR_WORK * (k + view->width));
-        all = k < item;
+        all = k < item && *work < most;
         from[t] = first + (t - first + k) % item;
         taken[from[t]] |= all;
         moved += k > 0;
@@ -382,9 +386,10 @@ static bool find_order(const pe_upload_view *view, size_t *from)
 
 static void tell_order(const size_t *from, size_t n, pe_buffer *out)
 {
-    size_t moved = 0, one = n, other = n, rolled = 0, back = 0;
+    size_t moved = 0, one = n, other = n, rolled = 0, late = 0, back = 0;
     for (size_t t = 0; t < n; t++) {
         rolled += from[t] == (t + 1) % n;
+        late += from[t] == (t + n - 1) % n;
         back += from[t] == n - 1 - t;
         one = from[t] != t && moved == 0 ? t : one;
         other = from[t] != t ? t : other;
@@ -395,7 +400,7 @@ static void tell_order(const size_t *from, size_t n, pe_buffer *out)
         pe_buffer_format(out, "tokens %zu and %zu are exchanged", one, other);
     else if (back == n)
         pe_buffer_str(out, "they are reversed");
-    else if (rolled == n || from[1 % n] == 0)
+    else if (rolled == n || late == n)
         pe_buffer_format(out, "they are rolled: each holds the one %s it",
                          rolled == n ? "behind" : "before");
     else
@@ -440,8 +445,8 @@ static pe_status try_tokens(pe_search *s, pe_guess *guess, pe_problem *why)
     size_t *from = calloc(view->tokens + 1, sizeof *from);
     if (from == NULL)
         return pe_fail_memory(why);
-    s->work += view->elements / 8;
-    const pe_status status = find_order(view, from) ? search_ordered(s, guess, from, why) : PE_OK;
+    const pe_status status =
+        find_order(view, from, &s->work) ? search_ordered(s, guess, from, why) : PE_OK;
     free(from);
     return status;
 }

@@ -84,13 +84,27 @@ static const way *find_way(const pe_array *array)
 
 /* ---- the table that the bytes are ---- */
 
+/* So many rows of a tensor that has them along one axis, or flat along the last one. False: it has
+ * them otherwise. */
+static bool cut_rows(const pe_array *from, size_t all, size_t rows, pe_shape *out)
+{
+    size_t a = 0;
+    *out = from->shape;
+    while (a < out->ndim && out->dim[a] != all && out->dim[a] != from->elements)
+        a++;
+    if (a == out->ndim)
+        return false;
+    out->dim[a] = out->dim[a] == all ? rows : from->elements / all * rows;
+    return true;
+}
+
 /* Rows of fewer bytes than claimed are the first ones. */
 static pe_status reread_tensor(const pe_array *from, const way *by, size_t all, size_t rows,
                                pe_array *to, pe_problem *why)
 {
-    pe_shape shape = from->shape;
+    pe_shape shape;
     const size_t row = from->elements / all, bytes = pe_dtype_bytes(by->really);
-    shape.dim[shape.dim[0] == all ? 0 : shape.ndim - 1] = shape.dim[0] == all ? rows : rows * row;
+    (void)cut_rows(from, all, rows, &shape); /* it has been asked whether they can be */
     const pe_status status = pe_array_make(by->really, &shape, to, why);
     for (size_t e = 0; e < rows * row && status == PE_OK; e++)
         pe_dtype_store(by->really, element(from, by, e), (char *)to->data + e * bytes);
@@ -148,7 +162,11 @@ pe_status pe_reread_try(pe_search *s, pe_guess *guess, pe_problem *why)
         view->permuted || view->width_differs || s->part || guess->n_faults > 0)
         return PE_OK;
     const way *by = find_way(&view->claim->uploads[0].array);
-    for (size_t u = 0; u < view->claim->n_uploads && by != NULL; u++)
-        by = view->claim->uploads[u].array.dtype == by->sent ? by : NULL;
+    for (size_t u = 0; u < view->claim->n_uploads && by != NULL; u++) {
+        const pe_array *array = &view->claim->uploads[u].array;
+        pe_shape shape;
+        by = array->dtype == by->sent && cut_rows(array, view->tokens, view->tokens, &shape) ? by
+                                                                                             : NULL;
+    }
     return by != NULL ? verify_so(s, guess, by, why) : PE_OK;
 }

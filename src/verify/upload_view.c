@@ -96,7 +96,7 @@ static pe_status make_rows(pe_upload_view *view, pe_problem *why)
 {
     view->elements = view->rows * view->width;
     view->got = view->inputs = NULL;
-    if (view->elements > PE_VIEW_HELD && view->axes == 1)
+    if (view->elements > PE_VIEW_HELD && (view->axes == 1 || view->rotated))
         return PE_OK;
     const pe_status status = make_doubles(view->elements, &view->got, why);
     return status == PE_OK && view->rotated ? make_doubles(view->elements, &view->inputs, why)
@@ -416,17 +416,32 @@ pe_status pe_upload_view_plan(pe_claim *claim, const pe_verify_context *context,
     return status;
 }
 
-/* Vectors may have positions [batch, n]; those of their table are one list. How many items. */
-static size_t join_items(pe_claim *claim)
+/* Vectors may have positions [batch, n]; those of their table are one list. More positions than
+ * there are elements are left to be refused. */
+static pe_status join_items(pe_claim *claim, pe_problem *why)
 {
     pe_value *value = pe_values_find(&claim->values, "positions");
-    if (value == NULL || !value->present || value->positions.shape.ndim != 2 ||
-        pe_values_present(&claim->values, "mrope_section") ||
+    pe_positions *at = &value->positions, joined;
+    pe_array list;
+    if (value == NULL || !value->present || at->shape.ndim != 2 ||
+        at->count > claim->inputs.elements || pe_values_present(&claim->values, "mrope_section") ||
         pe_values_present(&claim->values, "axes_dims"))
-        return 1;
-    const size_t items = value->positions.shape.dim[0];
-    value->positions.shape = (pe_shape){1, {value->positions.count}};
-    return items;
+        return PE_OK;
+    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {at->count}}, &list, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t k = 0; k < at->count; k++)
+        ((double *)list.data)[k] = pe_positions_at(at, k);
+    const size_t items = at->shape.dim[0];
+    status = pe_positions_from_list(&list, "positions", &joined, why);
+    if (status != PE_OK) {
+        pe_array_free(&list);
+        return status;
+    }
+    pe_positions_free(at);
+    *at = joined;
+    claim->items = items;
+    return PE_OK;
 }
 
 pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
@@ -441,9 +456,10 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                             .items = 1,
                             .axes = 1,
                             .n_tensors = claim->n_uploads};
-    if (out->rotated)
-        out->items = join_items(claim);
     pe_status status = check_elements(claim, context->bounds, why);
+    if (status == PE_OK && out->rotated)
+        status = join_items(claim, why);
+    out->items = claim->items > 0 ? claim->items : 1;
     if (status != PE_OK)
         return status;
     status = pe_upload_view_plan(claim, context, &plan, why);
