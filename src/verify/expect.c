@@ -245,6 +245,13 @@ static double times_size(double x, double a, double b)
     return x * fabs(a) + x * fabs(b);
 }
 
+/* A cosine or a sine as it turns vectors. */
+static double wave_of(const pe_expect *expect, double exact)
+{
+    const pe_grain *waves = expect->guess->distortion.waves;
+    return waves != NULL ? pe_grain_round(waves, (double)(float)exact) : exact;
+}
+
 /* a' = a c - b s, b' = b c + a s; other channels pass. Tables, products and the sum may each be
  * rounded to the upload's type. */
 static void vector_row(const pe_expect *expect, const double *cosines, const double *sines,
@@ -261,12 +268,15 @@ static void vector_row(const pe_expect *expect, const double *cosines, const dou
         const size_t a_at = g->cos_at + i * g->stride, b_at = g->sin_at + i * g->stride;
         const bool exchanged = expect->guess->distortion.exchanged;
         const double a = in[a_at], b = in[b_at];
-        const double c = exchanged ? sines[i] : cosines[i], s = exchanged ? cosines[i] : sines[i];
+        const double c = wave_of(expect, exchanged ? sines[i] : cosines[i]);
+        const double s = wave_of(expect, exchanged ? cosines[i] : sines[i]);
         const double rounding = 3 * (1 + u) * u * hypot(c, s);
         const allowed angle = angle_error(expect, position, i);
         const allowed error = {times_size(rounding + angle.exact, a, b),
                                times_size(rounding + angle.float32, a, b)};
-        const double radius = expect->amplitude * hypot(a, b);
+        const double size =
+            expect->guess->distortion.waves != NULL ? hypot(c, s) : expect->amplitude;
+        const double radius = size * hypot(a, b);
         const double circle = times_size(rounding + expect->amplitude * FLOAT32_STEPS, a, b);
         put(row, a_at, a * c - b * s, error);
         put(row, b_at, b * c + a * s, error);

@@ -173,8 +173,9 @@ static bool is_same_distortion(const pe_distortion *a, const pe_distortion *b)
            a->exchanged == b->exchanged && a->head_in_exponent == b->head_in_exponent &&
            a->negated == b->negated && a->cosine_negated == b->cosine_negated &&
            a->stored == b->stored && a->truncated == b->truncated &&
-           a->frequencies == b->frequencies && a->angles == b->angles && a->ladder == b->ladder &&
-           a->gain == b->gain && a->law == b->law && a->law_context == b->law_context;
+           a->frequencies == b->frequencies && a->angles == b->angles && a->waves == b->waves &&
+           a->ladder == b->ladder && a->gain == b->gain && a->law == b->law &&
+           a->law_context == b->law_context;
 }
 
 /* Positions are the same in all guesses: the distortion has the map that moves them. */

@@ -24,9 +24,9 @@ typedef struct pe_distortion {
     bool head_in_exponent; /* the exponents are 2i/head_dim; the first rotary_dim/2 of them count */
     bool negated;          /* every element but masks */
     bool cosine_negated;   /* those of pairs */
-    /* Types that elements, frequencies and angles were rounded to before they went on in a wider
-     * one. NULL: none. */
-    const pe_grain *stored, *frequencies, *angles;
+    /* Types that elements, frequencies, angles, and the waves that turn vectors were rounded to
+     * before they went on in a wider one. NULL: none. */
+    const pe_grain *stored, *frequencies, *angles, *waves;
     bool truncated;       /* elements were cut, not rounded */
     const double *ladder; /* borrowed: frequencies in the place of those of the values; or NULL */
     size_t ladder_pairs;  /* how many; a guess of another number of pairs fits no upload */

@@ -63,6 +63,17 @@ bool pe_precision_round_angles(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
+bool pe_precision_round_waves(pe_guess *guess, const pe_fault *fault)
+{
+    const pe_grain *grain = &pe_grains[(size_t)fault->value];
+    if (!has_waves(guess) || guess->distortion.waves != NULL ||
+        pe_grain_of_dtype(guess->claim->uploads[0].array.dtype)->bits <= grain->bits)
+        return false;
+    guess->distortion.waves = grain;
+    guess->distortion.values_inexact = true;
+    return true;
+}
+
 bool pe_precision_round_all(pe_guess *guess, const pe_fault *fault)
 {
     const bool narrow = pe_grain_of_dtype(guess->claim->uploads[0].array.dtype)->bits > 11;

@@ -10,6 +10,8 @@
 pe_change pe_precision_store;
 /** Frequencies, angles, or both and the waves were rounded to a type (value: a pe_grain_of). */
 pe_change pe_precision_round_frequencies, pe_precision_round_angles, pe_precision_round_all;
+/** The waves that turn vectors were (value: a pe_grain_of). */
+pe_change pe_precision_round_waves;
 /** Positions (and_value: a type of pe_changes_round_positions) and frequencies were. */
 pe_change pe_precision_round_factors;
 /** Positions (and_value: a type of pe_changes_round_positions), frequencies and angles were. */

@@ -185,6 +185,10 @@ TURNS = [
      "GaijinEntertainment/daScript#3479"),
     ("v: attention factor on queries and keys twice", "no_factor|squared", lambda x, c, s, d, p: turned(x, c, s, d, p) * np.hypot(c, s)[0, 0],
      {"claims": YARN[:2]}, "sgl-project/sglang#26203"),
+    ("v: waves in bfloat16", "bf16", lambda x, c, s, d, p: turned(x, arrays.rounded(c, "bfloat16"), arrays.rounded(s, "bfloat16"), d, p),
+     {"stores": ["float32", "float64"]}, "transformers: cos.to(dtype)"),
+    ("v: waves in float16", "f16", lambda x, c, s, d, p: turned(x, arrays.rounded(c, "float16"), arrays.rounded(s, "float16"), d, p),
+     {"stores": ["float32", "float64"]}, ""),
 ]
 # The number of a row chooses its windows and types: rows that come later stand at the end.
 LATER = [

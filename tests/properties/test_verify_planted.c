@@ -258,8 +258,9 @@ static bool is_row(const pe_fault *rows, size_t n, const char *name)
  * some rows alone, are in no parameter. */
 static bool is_untold(const char *name)
 {
-    static const char *const ends[] = {"6_inv_freq", "2_inv_freq",  "_angles",   "_factors",
-                                       "_phase",     "_arithmetic", "_elements", "_negative"};
+    static const char *const ends[] = {"6_inv_freq",  "2_inv_freq", "_angles",
+                                       "_factors",    "_waves",     "_phase",
+                                       "_arithmetic", "_elements",  "_negative"};
     const size_t length = strlen(name);
     for (size_t e = 0; e < PE_LEN(ends); e++)
         if (length > strlen(ends[e]) && strcmp(name + length - strlen(ends[e]), ends[e]) == 0)
