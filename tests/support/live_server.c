@@ -245,7 +245,8 @@ int server_run_tests(const struct CMUnitTest *tests, size_t n, test_server *serv
     const int status = server_stop(server);
     if (status != 0) {
         failed++;
-        print_error("the server ended with status %d; its log: %s\n", status, server->log);
+        print_error("the server ended with status %d; its log:\n", status);
+        fputs(server->log, stderr); /* cmocka cuts a message after its first 1024 bytes */
     }
     server_free(server);
     return failed;
