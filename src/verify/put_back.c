@@ -8,65 +8,19 @@
 
 #include "base/turns.h"
 #include "verify/faults.h"
-#include "verify/findings.h"
+#include "verify/part.h"
 
 #define ROWS_LOOKED_AT 32
 #define NEAR           0x1p-6 /* relative, of lengths: more than a narrow type rounds */
 #define PAIR_WORK      8      /* units */
 #define TOKENS_MAX     2048
 
-/* ---- a claim of its own ---- */
-
-void pe_put_back_begin(const pe_search *s, pe_claim *out)
-{
-    const pe_claim *all = s->whole->claim;
-    *out = (pe_claim){.resource = all->resource,
-                      .any_numerics = all->any_numerics,
-                      .tolerance = all->tolerance,
-                      .seq_axis = all->seq_axis,
-                      .items = all->items};
-}
-
-/* What was found is told by the report of the search. */
-static void move_findings(pe_search *s, pe_report *from)
-{
-    for (size_t f = 0; f < from->n_findings; f++)
-        pe_findings_put(s->report, &from->findings[f]);
-    if (from->n_findings > 0 && from->has_reading && !s->report->has_reading) {
-        s->report->has_reading = true;
-        s->report->reading = from->reading;
-        from->has_reading = false;
-        from->reading = (pe_reading){0};
-    }
-    from->n_findings = 0;
-    s->work += from->work;
-}
-
-pe_status pe_put_back_verify(pe_search *s, const pe_guess *guess, pe_claim *part, pe_problem *why)
-{
-    pe_report report = {0};
-    pe_verify_limits bounds = *s->bounds;
-    pe_verify_context context = *s->claim.context;
-    bounds.max_work -= s->work < bounds.max_work ? s->work : bounds.max_work;
-    context.bounds = &bounds;
-    context.draws = false;
-    context.before = guess;
-    pe_status status = pe_values_copy(&guess->values, &part->values, why);
-    if (status == PE_OK)
-        status = pe_verify(part, &context, &report, why);
-    if (status == PE_OK)
-        move_findings(s, &report);
-    pe_values_free(&part->values);
-    pe_verify_report_free(&report);
-    return status == PE_INVALID_PARAMETER ? PE_OK : status;
-}
-
 /* A claim of the same vectors, of which those that were turned are a copy to be filled. */
 static pe_status begin_vectors(const pe_search *s, pe_claim *out, pe_problem *why)
 {
     const pe_claim *all = s->whole->claim;
     const pe_array *array = &all->uploads[0].array;
-    pe_put_back_begin(s, out);
+    pe_part_begin(s, out);
     out->inputs = all->inputs;
     out->n_uploads = 1;
     memcpy(out->uploads[0].name, all->uploads[0].name, sizeof out->uploads[0].name);
@@ -323,7 +277,7 @@ static pe_status try_channels(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status != PE_OK)
         return status;
     put_channels(&view->claim->uploads[0].array, &is, view->width, &part.uploads[0].array);
-    status = pe_put_back_verify(s, guess, &part, why);
+    status = pe_part_explain(s, guess, &part, why);
     pe_array_free(&part.uploads[0].array);
     return status;
 }
@@ -432,7 +386,7 @@ static pe_status search_ordered(pe_search *s, pe_guess *guess, const size_t *fro
     pe_guess_say(guess, &fault, fault.remedy);
     tell_order(from, s->whole->batch_tokens, &guess->rule);
     put_tokens(s->whole, from, &part.uploads[0].array);
-    status = pe_put_back_verify(s, guess, &part, why);
+    status = pe_part_explain(s, guess, &part, why);
     pe_array_free(&part.uploads[0].array);
     return status;
 }

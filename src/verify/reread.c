@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/turns.h"
-#include "verify/put_back.h"
+#include "verify/part.h"
 
 #define LOOKED_AT    1024
 #define LARGEST      64.0 /* of a table, with its amplitude */
@@ -136,7 +136,7 @@ static pe_status verify_so(pe_search *s, pe_guess *guess, const way *by, pe_prob
     const size_t tokens = s->whole->tokens, is = pe_dtype_bytes(by->sent),
                  really = pe_dtype_bytes(by->really);
     const size_t rows = is < really ? tokens * is / really : tokens;
-    pe_put_back_begin(s, &part);
+    pe_part_begin(s, &part);
     pe_guess_say(guess, &by->fault, by->fault.remedy);
     pe_buffer_str(&guess->rule, by->fault.rule);
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
@@ -149,7 +149,7 @@ static pe_status verify_so(pe_search *s, pe_guess *guess, const way *by, pe_prob
         part.n_uploads = u + 1;
     }
     if (status == PE_OK)
-        status = pe_put_back_verify(s, guess, &part, why);
+        status = pe_part_explain(s, guess, &part, why);
     for (size_t u = 0; u < part.n_uploads; u++)
         pe_array_free(&part.uploads[u].array);
     return status;

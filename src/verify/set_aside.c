@@ -9,6 +9,7 @@
 
 #include "base/turns.h"
 #include "verify/findings.h"
+#include "verify/part.h"
 #include "verify/measure_rows.h"
 
 #define ROWS_LEAST 8    /* that are left */
@@ -184,14 +185,11 @@ static pe_status take_rows(const pe_array *from, const aside *rows, pe_array *ou
     return status;
 }
 
-static pe_status make_claim(const pe_upload_view *view, const aside *rows, pe_claim *out,
-                            pe_problem *why)
+static pe_status make_claim(const pe_search *s, const aside *rows, pe_claim *out, pe_problem *why)
 {
+    const pe_upload_view *view = s->whole;
     const pe_claim *all = view->claim;
-    *out = (pe_claim){.resource = all->resource,
-                      .any_numerics = all->any_numerics,
-                      .tolerance = all->tolerance,
-                      .seq_axis = all->seq_axis};
+    pe_part_begin(s, out);
     pe_status status = pe_values_copy(&all->values, &out->values, why);
     if (status == PE_OK)
         status =
@@ -280,19 +278,14 @@ static pe_status search_others(pe_search *s, const aside *rows, pe_problem *why)
 {
     pe_claim others;
     pe_report report = {0};
-    pe_verify_limits bounds = *s->bounds;
     pe_verify_context context = *s->claim.context;
-    bounds.max_work -= s->work < bounds.max_work ? s->work : bounds.max_work;
-    context.bounds = &bounds;
-    context.draws = false;
     context.sampled = true;
-    pe_status status = make_claim(s->whole, rows, &others, why);
+    pe_status status = make_claim(s, rows, &others, why);
     if (status == PE_OK)
-        status = pe_verify(&others, &context, &report, why);
+        status = pe_part_verify(s, &others, &context, &report, why);
     for (size_t f = 0; f < report.n_findings && status == PE_OK; f++)
         if (may_be_told(&report.findings[f], rows, s->whole->tokens))
             status = tell(s, &report.findings[f], rows, why);
-    s->work += report.work;
     pe_verify_report_free(&report);
     pe_verify_claim_free(&others);
     return status;

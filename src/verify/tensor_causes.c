@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "verify/findings.h"
+#include "verify/part.h"
 
 /* Which tensors of the claim, and whether the first of them holds the last one's numbers. */
 typedef struct choice {
@@ -15,12 +16,10 @@ typedef struct choice {
 } choice;
 
 /* A claim of some tensors, whose numbers are borrowed. Only its values are to be freed. */
-static pe_status make_part(const pe_claim *all, const choice *which, pe_claim *out, pe_problem *why)
+static pe_status make_part(const pe_search *s, const choice *which, pe_claim *out, pe_problem *why)
 {
-    *out = (pe_claim){.resource = all->resource,
-                      .any_numerics = all->any_numerics,
-                      .tolerance = all->tolerance,
-                      .seq_axis = all->seq_axis};
+    const pe_claim *all = s->whole->claim;
+    pe_part_begin(s, out);
     for (size_t u = 0; u < all->n_uploads; u++)
         if (which->of[u])
             out->uploads[out->n_uploads++] = all->uploads[u];
@@ -32,34 +31,14 @@ static pe_status make_part(const pe_claim *all, const choice *which, pe_claim *o
     return pe_values_copy(&all->values, &out->values, why);
 }
 
-static pe_status verify_part(const pe_search *s, const choice *which,
-                             const pe_verify_limits *bounds, pe_report *out, pe_problem *why)
-{
-    pe_claim part;
-    pe_verify_context context = *s->claim.context;
-    context.bounds = bounds;
-    context.draws = false;
-    pe_status status = make_part(s->whole->claim, which, &part, why);
-    if (status == PE_OK)
-        status = pe_verify(&part, &context, out, why);
-    pe_values_free(&part.values);
-    return status;
-}
-
-static bool at_once(void *context)
-{
-    (void)context;
-    return true;
-}
-
-/* They are compared, not searched. */
 static pe_status do_match(const pe_search *s, const choice *which, bool *out, pe_problem *why)
 {
-    const pe_verify_limits none = {.max_elements = s->bounds->max_elements, .given_up = at_once};
-    pe_report report = {0};
-    const pe_status status = verify_part(s, which, &none, &report, why);
-    *out = status == PE_OK && report.matches;
-    pe_verify_report_free(&report);
+    pe_claim part;
+    *out = false;
+    pe_status status = make_part(s, which, &part, why);
+    if (status == PE_OK)
+        status = pe_part_matches(s, &part, out, why);
+    pe_values_free(&part.values);
     return status;
 }
 
@@ -123,15 +102,16 @@ static pe_status tell(pe_search *s, pe_finding *found, const choice *which, pe_p
 
 static pe_status search_others(pe_search *s, const choice *others, pe_problem *why)
 {
+    pe_claim part;
     pe_report report = {0};
-    pe_verify_limits bounds = *s->bounds;
-    bounds.max_work -= s->work < bounds.max_work ? s->work : bounds.max_work;
-    pe_status status = verify_part(s, others, &bounds, &report, why);
+    pe_status status = make_part(s, others, &part, why);
+    if (status == PE_OK)
+        status = pe_part_verify(s, &part, s->claim.context, &report, why);
     for (size_t f = 0; f < report.n_findings && status == PE_OK; f++)
         if (report.findings[f].errors.elements > 0) /* it was compared */
             status = tell(s, &report.findings[f], others, why);
-    s->work += report.work;
     pe_verify_report_free(&report);
+    pe_values_free(&part.values);
     return status;
 }
 

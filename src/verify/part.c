@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* part.c - a part of an upload, or its elements in other places, as a claim of its own. */
+#include "verify/part.h"
+
+#include "verify/findings.h"
+
+void pe_part_begin(const pe_search *s, pe_claim *out)
+{
+    const pe_claim *all = s->whole->claim;
+    *out = (pe_claim){.resource = all->resource,
+                      .any_numerics = all->any_numerics,
+                      .tolerance = all->tolerance,
+                      .seq_axis = all->seq_axis,
+                      .items = all->items};
+}
+
+static pe_status verify(pe_claim *part, pe_verify_context context, const pe_verify_limits *bounds,
+                        pe_report *out, pe_problem *why)
+{
+    context.bounds = bounds;
+    context.draws = false;
+    const pe_status status = pe_verify(part, &context, out, why);
+    return status == PE_INVALID_PARAMETER ? PE_OK : status;
+}
+
+pe_status pe_part_verify(pe_search *s, pe_claim *part, const pe_verify_context *context,
+                         pe_report *out, pe_problem *why)
+{
+    pe_verify_limits left = *s->bounds;
+    left.max_work -= s->work < left.max_work ? s->work : left.max_work;
+    const pe_status status = verify(part, *context, &left, out, why);
+    s->work += out->work;
+    s->report->hypotheses += out->hypotheses;
+    return status;
+}
+
+static bool at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+pe_status pe_part_matches(const pe_search *s, pe_claim *part, bool *out, pe_problem *why)
+{
+    const pe_verify_limits none = {.max_elements = s->bounds->max_elements, .given_up = at_once};
+    pe_verify_context context = *s->claim.context;
+    pe_report report = {0};
+    context.before = NULL; /* beside a fault nothing matches */
+    const pe_status status = verify(part, context, &none, &report, why);
+    *out = report.matches;
+    pe_verify_report_free(&report);
+    return status;
+}
+
+/* What was found is told by the report of the search. */
+static void move_findings(pe_search *s, pe_report *from)
+{
+    for (size_t f = 0; f < from->n_findings; f++)
+        pe_findings_put(s->report, &from->findings[f]);
+    if (from->n_findings > 0 && from->has_reading && !s->report->has_reading) {
+        s->report->has_reading = true;
+        s->report->reading = from->reading;
+        from->has_reading = false;
+        from->reading = (pe_reading){0};
+    }
+    from->n_findings = 0;
+}
+
+pe_status pe_part_explain(pe_search *s, const pe_guess *guess, pe_claim *part, pe_problem *why)
+{
+    pe_report report = {0};
+    pe_verify_context context = *s->claim.context;
+    context.before = guess;
+    pe_status status = pe_values_copy(&guess->values, &part->values, why);
+    if (status == PE_OK)
+        status = pe_part_verify(s, part, &context, &report, why);
+    move_findings(s, &report);
+    pe_values_free(&part->values);
+    pe_verify_report_free(&report);
+    return status;
+}
