@@ -84,6 +84,9 @@ static void serve_until_stopped(const sigset_t *taken, pe_reconfigure *reload, p
 
 /* ---- the end ---- */
 
+/* Taken by whoever ends the program, and never given back: the log is not stopped under another. */
+static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
+
 /* Who asks a second time does not want to wait for the answers under way. The first process of a
  * container cannot be ended by a signal that it does not take, so this is no signal's default. */
 static void *cut_when_asked_again(void *context)
@@ -93,9 +96,11 @@ static void *cut_when_asked_again(void *context)
     for (;;) {
         if (sigwait(taken, &number) != 0)
             continue;
+        pthread_mutex_lock(&ending);
         if (is_stop(number))
             break;
         log_signal(PE_LOG_WARN, "signal_ignored", number);
+        pthread_mutex_unlock(&ending);
     }
     log_signal(PE_LOG_WARN, "cut", number);
     pe_log_flush();
@@ -109,6 +114,7 @@ static void stop(pe_server *server, sigset_t *taken)
     if (pthread_create(&impatience, NULL, cut_when_asked_again, taken) == 0)
         pthread_detach(impatience); /* it may outlive this, and ends with the program */
     pe_server_stop(server);
+    pthread_mutex_lock(&ending);
     pe_log(PE_LOG_INFO, "stopped", NULL);
 }
 

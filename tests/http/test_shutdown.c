@@ -290,6 +290,23 @@ static void requests_that_wait_for_a_worker_are_answered(void **state)
     server_end(&server);
 }
 
+/* The second request to stop cuts the drain: 128 + SIGTERM. One that comes when all is answered
+ * changes nothing. */
+static void who_asks_again_and_again_ends_the_server_once(void **state)
+{
+    (void)state;
+    for (size_t round = 0; round < 4; round++) {
+        test_server server;
+        server_start(&server, NULL);
+        for (size_t k = 0; k < 2000; k++)
+            kill(server.pid, SIGTERM); /* nobody waits for it yet: its number stays its own */
+        const int status = server_stop(&server);
+        if (status != 0 && status != 128 + SIGTERM)
+            fail_msg("round %zu: status %d; the log: %s", round, status, server.log);
+        server_free(&server);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +318,7 @@ int main(void)
         cmocka_unit_test(stalled_transforms_do_not_hold_up_the_end),
         cmocka_unit_test(whoever_has_connected_is_answered),
         cmocka_unit_test(requests_that_wait_for_a_worker_are_answered),
+        cmocka_unit_test(who_asks_again_and_again_ends_the_server_once),
     };
     return cmocka_run_group_tests_name("http shutdown", tests, NULL, NULL);
 }
