@@ -7,6 +7,7 @@
 #include "verify/findings.h"
 #include "verify/reading.h"
 #include "verify/strays.h"
+#include "verify/upload_shape.h"
 
 /* Elements of the rows in which faults are looked for. */
 #define KEPT_ELEMENTS 262144
@@ -122,7 +123,7 @@ pe_status pe_arriving_begin(pe_claim *claim, pe_slice there, size_t *skip,
     bool fits = false;
     pe_arriving *a = NULL;
     *out = NULL;
-    pe_upload_view_drop_ones(claim);
+    pe_upload_shape_drop_ones(claim);
     if (!has_rows(claim, context))
         return PE_OK;
     pe_status status = make(claim, &a, why);

@@ -7,6 +7,8 @@
 #include "verify/findings.h"
 #include "verify/fit.h"
 #include "verify/geometry.h"
+#include "verify/value_faults.h"
+#include "verify/upload_sample.h"
 
 bool pe_attempts_found(const pe_search *s)
 {
@@ -149,7 +151,7 @@ pe_status pe_attempts_of_whole(pe_search *s, const pe_upload_view *whole, pe_try
     pe_upload_view sample;
     pe_positions positions;
     const pe_upload_view *was_view = s->view, *was_whole = s->whole;
-    pe_status status = pe_upload_view_sample(whole, &sample, &positions, &sampled, why);
+    pe_status status = pe_upload_sample_make(whole, &sample, &positions, &sampled, why);
     if (status != PE_OK)
         return status;
     s->view = s->whole = whole;
@@ -207,7 +209,7 @@ static pe_status with_each_ignored(pe_search *s, const pe_guess *from, pe_try *n
     pe_status status = PE_OK;
     for (size_t i = 0; i < from->values.n && status == PE_OK && !pe_attempts_spent(s); i++) {
         pe_fault fault;
-        if (pe_faults_of_ignored(from, i, &fault))
+        if (pe_value_faults_ignored(from, i, &fault))
             status = pe_attempts_with_fault(s, from, &fault, next, why);
     }
     return status;
@@ -229,7 +231,7 @@ pe_status pe_attempts_each_value(pe_search *s, const pe_guess *guess, pe_try *ne
         pe_fault fault;
         const size_t most = s->view->layout != NULL ? SIZE_MAX : PLAIN_CHANGES;
         for (size_t k = 0; k < most && status == PE_OK && !pe_attempts_spent(s) &&
-                           pe_faults_of_value(guess, i, k, &fault);
+                           pe_value_faults_nth(guess, i, k, &fault);
              k++)
             status = pe_attempts_with_fault(s, guess, &fault, next, why);
     }

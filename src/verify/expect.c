@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "verify/allowance.h"
+#include "verify/expect_plain.h"
 
 /* The position of the probe: w * 2^-40 is below 2^-10 for any w up to 1e9, so that its tangent is
  * off by 2^-21 of itself at most. The allowance it scales is not known that well. */
@@ -306,150 +307,6 @@ static pe_status pair_row(pe_expect *expect, size_t row, pe_problem *why)
     return PE_OK;
 }
 
-/* ---- plain numbers ---- */
-
-/* A bias of one row for all queries ([heads, 1, keys]) may stand for one of each. */
-static bool plain_fits_plan(pe_expect *expect)
-{
-    const pe_plan *plan = &expect->plan;
-    const pe_claim *claim = expect->view->claim;
-    expect->repeat = 1;
-    for (size_t t = 0; t < claim->n_uploads; t++) {
-        const size_t of = expect->view->plan_tensor[t];
-        if (of >= plan->n_tensors)
-            return false;
-        const pe_tensor *tensor = &plan->tensors[of];
-        const pe_array *array = &claim->uploads[t].array;
-        if (tensor->elements == array->elements)
-            continue;
-        if (tensor->shape.ndim != 3 || array->shape.ndim != 3 || plan->n_tensors != 1 ||
-            tensor->shape.dim[1] != 1 || tensor->shape.dim[0] != array->shape.dim[0] ||
-            tensor->shape.dim[2] != array->shape.dim[2])
-            return false;
-        expect->repeat = array->shape.dim[1];
-    }
-    return true;
-}
-
-static pe_status make_plain(pe_expect *expect, pe_problem *why)
-{
-    size_t unit = PE_PLAIN_ROW;
-    for (size_t t = 0; t < expect->plan.n_tensors; t++)
-        if (expect->plan.tensors[t].unit > unit)
-            unit = expect->plan.tensors[t].unit;
-    expect->filled = malloc(unit * sizeof(double));
-    if (expect->filled == NULL)
-        return pe_fail_memory(why);
-    return make_row(expect, PE_PLAIN_ROW, why);
-}
-
-/* Elements [first, first + n) of a tensor of the plan. */
-typedef struct run {
-    size_t tensor, first, n;
-} run;
-
-static pe_status plain_run(pe_expect *expect, run at, double *out, pe_problem *why)
-{
-    const pe_tensor *tensor = &expect->plan.tensors[at.tensor];
-    const size_t bytes = pe_dtype_bytes(tensor->dtype);
-    const double sign = expect->guess->distortion.negated ? -1 : 1;
-    while (at.n > 0) {
-        const size_t skip = at.first % tensor->unit;
-        const size_t room = at.n < PE_PLAIN_ROW ? at.n : PE_PLAIN_ROW;
-        const size_t units = skip == 0 && room > tensor->unit ? room / tensor->unit : 1;
-        const size_t whole = units * tensor->unit - skip, some = whole < at.n ? whole : at.n;
-        const pe_region region =
-            pe_plan_units(&expect->plan, at.tensor, at.first / tensor->unit, units);
-        const pe_status status = expect->plan.fill(&expect->plan, &region, expect->filled, why);
-        if (status != PE_OK)
-            return status;
-        for (size_t e = 0; e < some; e++) {
-            const double x =
-                pe_dtype_load(tensor->dtype, (const char *)expect->filled + (skip + e) * bytes);
-            *out++ = isfinite(x) ? sign * x : x; /* a mask stays one */
-        }
-        at.first += some;
-        at.n -= some;
-    }
-    return PE_OK;
-}
-
-/* Where element `first` of the upload is in the plan, with up to n elements from there on. Row q of
- * every head of a repeated tensor is the head's only row. */
-static run find_run(const pe_expect *expect, size_t first, size_t n)
-{
-    const size_t *at = expect->view->tensor_at, keys = expect->plan.tensors[0].shape.dim[2];
-    size_t t = 0;
-    if (expect->repeat > 1) {
-        const size_t head = first / keys / expect->repeat, key = first % keys;
-        return (run){0, head * keys + key, keys - key < n ? keys - key : n};
-    }
-    while (first >= at[t + 1])
-        t++;
-    return (run){expect->view->plan_tensor[t], first - at[t],
-                 at[t + 1] - first < n ? at[t + 1] - first : n};
-}
-
-/* Frequencies of their own, for those of a plan. */
-static void take_ladder(const pe_expect *expect, run at, double *out)
-{
-    const double *ladder = expect->guess->distortion.ladder;
-    const bool counts = strcmp(expect->plan.tensors[at.tensor].name, "inv_freq") == 0;
-    for (size_t e = 0; e < at.n && ladder != NULL && counts; e++)
-        out[e] = ladder[at.first + e];
-}
-
-/* Elements [first, first + n) of the upload by the guess's law, which is computed in float64, 2^-29
- * times as coarse as float32. Its products may be kept in the upload's type on the way, as those of
- * other tables (allowance.h). */
-static void take_law(const pe_expect *expect, size_t first, size_t n, const pe_expected_row *out)
-{
-    const pe_distortion *by = &expect->guess->distortion;
-    const bool whole = expect->view->claim->uploads[0].array.dtype == PE_INT32;
-    const double u = whole ? 0 : pe_upload_view_roundoff(expect->view);
-    for (size_t e = 0; e < n && by->law != NULL; e++) {
-        double error = 0;
-        const double x = by->law(by->law_context, first + e, out->value[e], &error);
-        const double size = isfinite(x) ? fabs(x) : 0;
-        out->value[e] = x;
-        out->exact_error[e] = by->law_gain * out->exact_error[e] +
-                              (2 * (1 + u) * u + 0x1p-50) * size + 0x1p-28 * error;
-        out->float32_error[e] =
-            by->law_gain * out->float32_error[e] + (2 * (1 + u) * u + 0x1p-20) * size + error;
-    }
-}
-
-/* Does a law say what elements are, and leave nothing of the claimed ones' errors? */
-static bool has_own_law(const pe_expect *expect)
-{
-    const pe_distortion *by = &expect->guess->distortion;
-    return by->law != NULL && by->law_gain == 0;
-}
-
-static pe_status plain_row(pe_expect *expect, size_t row, pe_problem *why)
-{
-    const pe_upload_view *view = expect->view;
-    const pe_expected_row *out = &expect->row;
-    const size_t first = row * view->width;
-    const size_t width = pe_upload_view_row_width(view, row);
-    pe_status status = PE_OK;
-    for (size_t done = 0; done < width && status == PE_OK;) {
-        const run at = find_run(expect, first + done, width - done);
-        const pe_allowance_run of = {at.tensor, at.first, at.n, out->value + done};
-        status = plain_run(expect, at, out->value + done, why);
-        take_ladder(expect, at, out->value + done);
-        for (size_t e = 0; e < at.n; e++)
-            out->exact_error[done + e] = out->float32_error[done + e] = 0;
-        if (status == PE_OK && !has_own_law(expect))
-            status = pe_allowance_of_run(expect->guess, &expect->plan, &of, out->exact_error + done,
-                                         out->float32_error + done, why);
-        done += at.n;
-    }
-    if (status == PE_OK)
-        take_law(expect, first, width, out);
-    return status;
-}
-
 /* ---- life ---- */
 
 static pe_status plan_values(pe_expect *expect, pe_values *values, pe_problem *why)
@@ -490,12 +347,12 @@ static pe_status make(pe_expect *expect, size_t numerics, pe_problem *why)
         return status;
     expect->fits =
         pairs ? pairs_fit_plan(expect) && !(is_recomputed(expect) && expect->view->axes > 1)
-              : plain_fits_plan(expect);
+              : pe_expect_plain_fits(expect);
     if (!expect->fits)
         return PE_OK;
+    const pe_status made = pairs ? make_pairs(expect, why) : pe_expect_plain_make(expect, why);
     if (!pairs)
-        return make_plain(expect, why);
-    const pe_status made = make_pairs(expect, why);
+        return made == PE_OK ? make_row(expect, PE_PLAIN_ROW, why) : made;
     return made == PE_OK && is_recomputed(expect) ? pe_expect_probe(expect, why) : made;
 }
 
@@ -611,5 +468,6 @@ const double *pe_expect_got(pe_expect *expect, size_t row)
 pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out, pe_problem *why)
 {
     *out = expect->row;
-    return expect->view->layout != NULL ? pair_row(expect, row, why) : plain_row(expect, row, why);
+    return expect->view->layout != NULL ? pair_row(expect, row, why)
+                                        : pe_expect_plain_row(expect, row, why);
 }

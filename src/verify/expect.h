@@ -3,48 +3,7 @@
 #ifndef PE_VERIFY_EXPECT_H
 #define PE_VERIFY_EXPECT_H
 
-#include "verify/guess.h"
-#include "verify/upload_view.h"
-
-/** Tokens that are computed at a time. */
-#define PE_EXPECT_BLOCK 32
-
-/** A guess held against an upload or a sample of it. */
-typedef struct pe_comparison {
-    const pe_upload_view *view;
-    pe_guess *guess;
-    size_t *work; /* raised by the elements computed */
-} pe_comparison;
-
-/** One row: what belongs there, and how far from it a sound implementation may be. */
-typedef struct pe_expected_row {
-    double *value;         /* [width] */
-    double *exact_error;   /* allowed beside the rounding to the upload's type */
-    double *float32_error; /* the same of the float32 path */
-    double *radius;        /* of the circle that the pair is on; 0: it is on none */
-    double *radius_error;  /* of the float32 path, before it is rounded to the type */
-    size_t *partner;       /* the column of the pair's other number; its own where there is none */
-} pe_expected_row;
-
-typedef struct pe_expect {
-    const pe_upload_view *view;
-    const pe_guess *guess;
-    /** False: the guess's numbers have not the upload's shape, or its values are refused. */
-    bool fits;
-    pe_geometry geometry; /* where the guess puts pairs */
-    pe_plan plan;
-    pe_positions positions;       /* moved as the guess says */
-    bool two_tensors;             /* cosines and sines are tensors of their own */
-    double *frequency;            /* [pairs]; NULL before pe_expect_probe */
-    double *roundings;            /* [pairs] behind it: pe_allowance_roundings */
-    double amplitude;             /* the gain before that */
-    double *cosines, *sines;      /* [PE_EXPECT_BLOCK][pairs] */
-    pe_expected_row row;          /* [width] each */
-    void *filled;                 /* a block as the plan fills it */
-    double *taken;                /* [2][width]: a row of the upload, and of its inputs */
-    size_t first_token, n_tokens; /* that cosines and sines hold */
-    size_t repeat;                /* plain numbers: how many rows one row of the plan stands for */
-} pe_expect;
+#include "verify/expect_state.h"
 
 /**
  * Plan a guess with this arithmetic. Where out->fits is false there is nothing to free.

@@ -13,6 +13,7 @@
 #include "verify/findings.h"
 #include "verify/head_positions.h"
 #include "verify/reading.h"
+#include "verify/upload_sample.h"
 
 #define LOOKED_AT    16384 /* elements */
 #define TOKENS_MAX   24
@@ -99,8 +100,8 @@ static pe_status look(pe_search *s, const pe_guess *from, heads *at, bool *made,
     pe_status status = pe_guess_copy(from, &guess, why);
     if (status != PE_OK)
         return status;
-    status = pe_upload_view_few(view, least < TOKENS_MAX ? least : TOKENS_MAX, units, &at->view,
-                                &at->positions, why);
+    status = pe_upload_sample_few(view, least < TOKENS_MAX ? least : TOKENS_MAX, units, &at->view,
+                                  &at->positions, why);
     pe_value *positions = pe_values_find(&guess.values, "positions");
     if (status == PE_OK) {
         pe_positions_free(&positions->positions);
@@ -314,7 +315,7 @@ static pe_status search_chosen(pe_search *s, const bool *which, pe_problem *why)
 {
     bool made;
     pe_upload_view view;
-    pe_status status = pe_upload_view_heads(s->whole, which, &view, &made, why);
+    pe_status status = pe_upload_sample_heads(s->whole, which, &view, &made, why);
     if (status != PE_OK || !made)
         return status;
     s->part = true;

@@ -8,6 +8,7 @@
 
 #include "verify/guess.h"
 #include "verify/upload_names.h"
+#include "verify/upload_shape.h"
 
 /* ---- numbers ---- */
 
@@ -91,8 +92,7 @@ void pe_upload_view_take(const pe_upload_view *view, bool inputs, size_t row, do
     }
 }
 
-/* Room for rows of pairs: a large upload is read where it is. */
-static pe_status make_rows(pe_upload_view *view, pe_problem *why)
+pe_status pe_upload_view_make_rows(pe_upload_view *view, pe_problem *why)
 {
     view->elements = view->rows * view->width;
     view->got = view->inputs = NULL;
@@ -101,89 +101,6 @@ static pe_status make_rows(pe_upload_view *view, pe_problem *why)
     const pe_status status = make_doubles(view->elements, &view->got, why);
     return status == PE_OK && view->rotated ? make_doubles(view->elements, &view->inputs, why)
                                             : status;
-}
-
-/* ---- axes in another order ---- */
-
-/* Which axis of the upload each wanted one is; those of one size keep their order. False: the
- * sizes are others. */
-static bool find_order(const pe_shape *wanted, const pe_shape *is, size_t order[PE_MAX_DIMS])
-{
-    bool taken[PE_MAX_DIMS] = {false};
-    if (wanted->ndim != is->ndim)
-        return false;
-    for (size_t d = 0; d < wanted->ndim; d++) {
-        size_t k = 0;
-        while (k < is->ndim && (taken[k] || is->dim[k] != wanted->dim[d]))
-            k++;
-        if (k == is->ndim)
-            return false;
-        taken[k] = true;
-        order[d] = k;
-    }
-    return wanted->ndim > 1;
-}
-
-/* Element `e` of the wanted order. */
-static size_t permuted_element(const pe_shape *wanted, const pe_shape *is, const size_t *order,
-                               size_t e)
-{
-    size_t index[PE_MAX_DIMS] = {0}, from = 0;
-    for (size_t d = wanted->ndim; d-- > 0; e /= wanted->dim[d])
-        index[order[d]] = e % wanted->dim[d];
-    for (size_t k = 0; k < is->ndim; k++)
-        from = from * is->dim[k] + index[k];
-    return from;
-}
-
-/* A lone tensor, or one of pairs, whose axes stand in another order is put into the claim's. */
-static pe_status put_in_order(pe_array *array, const pe_shape *wanted, bool *permuted,
-                              pe_problem *why)
-{
-    pe_array made;
-    size_t order[PE_MAX_DIMS];
-    const size_t bytes = pe_dtype_bytes(array->dtype);
-    if (!find_order(wanted, &array->shape, order))
-        return PE_OK;
-    const pe_status status = pe_array_make(array->dtype, wanted, &made, why);
-    if (status != PE_OK)
-        return status;
-    for (size_t e = 0; e < made.elements; e++)
-        memcpy((char *)made.data + e * bytes,
-               (const char *)array->data +
-                   permuted_element(wanted, &array->shape, order, e) * bytes,
-               bytes);
-    pe_array_free(array);
-    *array = made;
-    *permuted = true;
-    return PE_OK;
-}
-
-/* ---- axes of one element ---- */
-
-static void drop_ones_of(pe_upload *upload, size_t positions)
-{
-    pe_shape *shape = &upload->array.shape;
-    size_t others = 0;
-    for (size_t d = 0; d + 1 < shape->ndim; d++)
-        others += shape->dim[d] != 1;
-    if (shape->ndim <= 2 || others > 1 || positions == 0)
-        return;
-    const size_t width = shape->dim[shape->ndim - 1];
-    if (upload->array.elements / positions != width || upload->array.elements % positions != 0)
-        return;
-    upload->sent = *shape;
-    *shape = (pe_shape){2, {positions, width}};
-}
-
-void pe_upload_view_drop_ones(pe_claim *claim)
-{
-    const pe_value *positions = pe_values_find(&claim->values, "positions");
-    if (claim->inputs.elements > 0 || positions == NULL || !positions->present ||
-        positions->positions.shape.ndim != 1)
-        return;
-    for (size_t u = 0; u < claim->n_uploads; u++)
-        drop_ones_of(&claim->uploads[u], positions->positions.count);
 }
 
 /* ---- the three kinds ---- */
@@ -204,7 +121,7 @@ static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_pro
         view->width_differs |= array->elements != plan->tensors[t].elements;
     }
     view->tensor_at[claim->n_uploads] = view->width;
-    const pe_status status = make_rows(view, why);
+    const pe_status status = pe_upload_view_make_rows(view, why);
     if (status != PE_OK)
         return status;
     for (size_t t = 0; t < claim->n_uploads && view->got != NULL; t++)
@@ -321,7 +238,7 @@ static pe_status lay_out_vectors(pe_upload_view *view, pe_problem *why)
     status = lay_out_rows(view, axis, why);
     if (status != PE_OK)
         return status;
-    status = make_rows(view, why);
+    status = pe_upload_view_make_rows(view, why);
     if (status != PE_OK)
         return status;
     if (view->got != NULL) {
@@ -398,7 +315,8 @@ static pe_status put_all_in_order(pe_upload_view *view, pe_claim *claim, const p
         const size_t of = view->layout != NULL ? u : view->plan_tensor[u];
         const pe_shape *wanted = &plan->tensors[of].shape, *is = &claim->uploads[u].array.shape;
         if (!pe_upload_names_same_sizes(wanted, is, false))
-            status = put_in_order(&claim->uploads[u].array, wanted, &view->permuted, why);
+            status = pe_upload_shape_put_in_order(&claim->uploads[u].array, wanted, &view->permuted,
+                                                  why);
     }
     return status;
 }
@@ -416,34 +334,6 @@ pe_status pe_upload_view_plan(pe_claim *claim, const pe_verify_context *context,
     return status;
 }
 
-/* Vectors may have positions [batch, n]; those of their table are one list. More positions than
- * there are elements are left to be refused. */
-static pe_status join_items(pe_claim *claim, pe_problem *why)
-{
-    pe_value *value = pe_values_find(&claim->values, "positions");
-    pe_positions *at = &value->positions, joined;
-    pe_array list;
-    if (value == NULL || !value->present || at->shape.ndim != 2 ||
-        at->count > claim->inputs.elements || pe_values_present(&claim->values, "mrope_section") ||
-        pe_values_present(&claim->values, "axes_dims"))
-        return PE_OK;
-    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {at->count}}, &list, why);
-    if (status != PE_OK)
-        return status;
-    for (size_t k = 0; k < at->count; k++)
-        ((double *)list.data)[k] = pe_positions_at(at, k);
-    const size_t items = at->shape.dim[0];
-    status = pe_positions_from_list(&list, "positions", &joined, why);
-    if (status != PE_OK) {
-        pe_array_free(&list);
-        return status;
-    }
-    pe_positions_free(at);
-    *at = joined;
-    claim->items = items;
-    return PE_OK;
-}
-
 pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why)
 {
@@ -458,13 +348,13 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                             .n_tensors = claim->n_uploads};
     pe_status status = check_elements(claim, context->bounds, why);
     if (status == PE_OK && out->rotated)
-        status = join_items(claim, why);
+        status = pe_upload_shape_join_items(claim, why);
     out->items = claim->items > 0 ? claim->items : 1;
     if (status != PE_OK)
         return status;
     status = pe_upload_view_plan(claim, context, &plan, why);
     if (status == PE_OK) {
-        pe_upload_view_drop_ones(claim);
+        pe_upload_shape_drop_ones(claim);
         status = match_uploads(out, claim, &plan, why);
     }
     if (status == PE_OK)
@@ -482,114 +372,6 @@ void pe_upload_view_free(pe_upload_view *view)
     free(view->got);
     free(view->inputs);
     view->got = view->inputs = NULL;
-}
-
-/* ---- a sample ---- */
-
-#define SAMPLE_ROWS 4 /* of a token */
-
-/* Token k of n: a quarter from the start, a quarter up to the end, the rest spread between. */
-static size_t sampled_token(size_t k, size_t n, size_t tokens)
-{
-    const size_t quarter = n / 4, spread = n - 2 * quarter;
-    if (k < quarter)
-        return k;
-    if (k >= n - quarter)
-        return tokens - (n - k);
-    return quarter + (k - quarter) * (tokens - 2 * quarter) / spread;
-}
-
-static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
-                             pe_positions *positions, pe_problem *why)
-{
-    const size_t width = from->width, token_rows = pe_upload_view_token_rows(from);
-    const pe_positions *all = &pe_values_find(&from->claim->values, "positions")->positions;
-    const pe_shape one = {1, {to->tokens}}, several = {2, {from->axes, to->tokens}};
-    pe_array list;
-    pe_status status = pe_array_make(PE_FLOAT64, from->axes == 1 ? &one : &several, &list, why);
-    if (status != PE_OK)
-        return status;
-    for (size_t k = 0; k < to->tokens; k++) {
-        const size_t token = sampled_token(k, to->tokens, from->tokens);
-        for (size_t a = 0; a < from->axes; a++)
-            ((double *)list.data)[a * to->tokens + k] =
-                pe_positions_at(all, a * from->tokens + token);
-        for (size_t o = 0; o < to->inner; o++) {
-            const size_t row = pe_upload_view_row(from, token, o * token_rows / to->inner);
-            const size_t at = pe_upload_view_row(to, k, o) * width;
-            pe_upload_view_take(from, false, row, to->got + at);
-            if (to->inputs != NULL)
-                pe_upload_view_take(from, true, row, to->inputs + at);
-        }
-    }
-    status = pe_positions_from_list(&list, "positions", positions, why);
-    pe_array_free(&list);
-    return status;
-}
-
-pe_status pe_upload_view_few(const pe_upload_view *view, size_t tokens, size_t rows,
-                             pe_upload_view *out, pe_positions *positions, pe_problem *why)
-{
-    *out = *view;
-    out->outer = 1;
-    out->inner = rows;
-    out->heads = rows > 1 ? rows : view->heads;
-    out->tokens = out->batch_tokens = tokens < view->tokens ? tokens : view->tokens;
-    out->rows = out->tokens * rows;
-    pe_status status = make_rows(out, why);
-    if (status == PE_OK)
-        status = copy_tokens(view, out, positions, why);
-    if (status != PE_OK)
-        pe_upload_view_free(out);
-    return status;
-}
-
-pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
-                                pe_positions *positions, bool *sampled, pe_problem *why)
-{
-    const size_t token_rows = pe_upload_view_token_rows(view);
-    const size_t rows = token_rows < SAMPLE_ROWS ? token_rows : SAMPLE_ROWS;
-    const size_t tokens = PE_SAMPLE_ELEMENTS / (view->width * rows) + 32;
-    *sampled = view->layout != NULL && view->elements > PE_SAMPLE_ELEMENTS && tokens < view->tokens;
-    return *sampled ? pe_upload_view_few(view, tokens, rows, out, positions, why) : PE_OK;
-}
-
-static void take_heads(const pe_upload_view *view, const bool *which, pe_upload_view *out)
-{
-    const size_t token_rows = pe_upload_view_token_rows(view);
-    for (size_t t = 0; t < out->tokens; t++)
-        for (size_t o = 0, to = 0; o < token_rows; o++) {
-            if (!which[o % view->heads])
-                continue;
-            const size_t row = pe_upload_view_row(view, t, o);
-            const size_t at = pe_upload_view_row(out, t, to++) * view->width;
-            pe_upload_view_take(view, false, row, out->got + at);
-            pe_upload_view_take(view, true, row, out->inputs + at);
-        }
-}
-
-pe_status pe_upload_view_heads(const pe_upload_view *view, const bool *which, pe_upload_view *out,
-                               bool *made, pe_problem *why)
-{
-    const size_t token_rows = pe_upload_view_token_rows(view);
-    *out = *view;
-    out->got = out->inputs = NULL;
-    out->outer = 0;
-    out->inner = 1;
-    for (size_t o = 0; o < token_rows; o++)
-        out->outer += which[o % view->heads] ? 1 : 0;
-    out->rows = out->tokens * out->outer;
-    *made = out->rows > 0 && out->rows <= PE_VIEW_HELD / view->width;
-    if (!*made || token_rows == 0)
-        return PE_OK;
-    out->heads = out->outer * view->heads / token_rows;
-    const pe_status status = make_rows(out, why);
-    *made = status == PE_OK && out->got != NULL && out->inputs != NULL;
-    if (*made)
-        take_heads(view, which, out);
-    else
-        pe_upload_view_free(out);
-    return status;
 }
 
 /* ---- where things are ---- */

@@ -48,9 +48,6 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why) PE_MUST_CHECK;
 void pe_upload_view_free(pe_upload_view *view);
 
-/** A table with one row for each position has two axes: those of one element are left out. */
-void pe_upload_view_drop_ones(pe_claim *claim);
-
 /** Plan the claim as float64: of a narrower type that has no room for some tensor, the upload may
  * hold another one. */
 pe_status pe_upload_view_plan(pe_claim *claim, const pe_verify_context *context, pe_plan *out,
@@ -65,33 +62,15 @@ pe_status pe_upload_view_plan(pe_claim *claim, const pe_verify_context *context,
  * Errors  OVERLOADED (memory). */
 pe_status pe_upload_view_hold(pe_upload_view *view, pe_problem *why) PE_MUST_CHECK;
 
+/** Room for the rows of pairs that the view counts: those of a large upload are read where they
+ * are.   Errors  OVERLOADED (memory). */
+pe_status pe_upload_view_make_rows(pe_upload_view *view, pe_problem *why) PE_MUST_CHECK;
+
 /** Row `row` of the upload, or of the inputs; out: [width], of which pe_upload_view_row_width are
  * written. Of plain numbers: of one tensor, or held. */
 void pe_upload_view_take(const pe_upload_view *view, bool inputs, size_t row, double *out);
 /** One number of that row. */
 double pe_upload_view_at(const pe_upload_view *view, bool inputs, size_t row, size_t column);
-
-/** Elements of an upload beyond which faults are looked for in a sample of its rows. */
-#define PE_SAMPLE_ELEMENTS 8192
-
-/**
- * Some tokens of a view: the first, the last and others between, with a few rows each. positions:
- * theirs, as a claim's. *sampled is false, and nothing is made, when the view is small or holds
- * plain numbers.
- */
-pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
-                                pe_positions *positions, bool *sampled,
-                                pe_problem *why) PE_MUST_CHECK;
-
-/** The same of so many tokens, and so many rows of each: no more than there are. */
-pe_status pe_upload_view_few(const pe_upload_view *view, size_t tokens, size_t rows,
-                             pe_upload_view *out, pe_positions *positions,
-                             pe_problem *why) PE_MUST_CHECK;
-
-/** Rotated vectors of some heads alone, of all tokens. which: [heads]. *made is false, and nothing
- * is made, where they are more than a view holds. */
-pe_status pe_upload_view_heads(const pe_upload_view *view, const bool *which, pe_upload_view *out,
-                               bool *made, pe_problem *why) PE_MUST_CHECK;
 
 bool pe_upload_view_is_sent(const pe_upload_view *view, size_t column);
 

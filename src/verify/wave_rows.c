@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/* wave_rows.c - how tables of sines and cosines by place go wrong, as rows. */
+#include "verify/wave_rows.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Tables in which a row makes sense. */
+typedef enum scope { ANYWHERE, IN_GRIDS, IN_ROWS, IN_TENSORS, BACKWARD } scope;
+
+typedef struct row {
+    pe_fault fault;
+    double value, and_value; /* see `make` */
+    bool (*make)(const struct row *of, pe_wave_change *c);
+    size_t flag; /* of a change: where it is, for set_flag */
+    scope where;
+} row;
+
+static bool is_within(const pe_wave_table *t, scope where)
+{
+    return where == ANYWHERE || (where == IN_GRIDS && t->height > 1 && t->width > 1) ||
+           (where == IN_ROWS && !t->tensors) ||
+           (where == IN_TENSORS && t->tensors && t->pairs % 2 == 0) ||
+           (where == BACKWARD && !t->forward);
+}
+
+static bool set_flag(const row *of, pe_wave_change *c)
+{
+    bool *flag = (bool *)((char *)c + of->flag);
+    *flag = !*flag;
+    return is_within(c->of, of->where);
+}
+
+/* value: the claim alternates sines and cosines. */
+static bool set_layout(const row *of, pe_wave_change *c)
+{
+    c->interleaved = !c->interleaved;
+    return !c->of->tensors && c->of->interleaved == (of->value != 0);
+}
+
+/* value: axes that count rows. */
+static bool count_rows(const row *of, pe_wave_change *c)
+{
+    c->running = (unsigned)of->value;
+    return is_within(c->of, IN_GRIDS);
+}
+
+/* value: the axis that is missing. */
+static bool drop_axis(const row *of, pe_wave_change *c)
+{
+    c->along[(size_t)of->value] = 0;
+    return is_within(c->of, IN_GRIDS);
+}
+
+static bool has_units(const pe_wave_table *t)
+{
+    return !t->tensors && t->height > 1 && t->width > 1 && t->unit[PE_ACROSS] > 0 &&
+           t->unit[PE_DOWN] > 0;
+}
+
+/* Units of the claim are 1 where coordinates are whole numbers. */
+static bool leave_units(const row *of, pe_wave_change *c)
+{
+    const double *unit = c->of->unit;
+    (void)of;
+    c->a = c->along[PE_ACROSS] = 1 / unit[PE_ACROSS];
+    c->b = c->along[PE_DOWN] = 1 / unit[PE_DOWN];
+    return has_units(c->of) && (unit[PE_ACROSS] != 1 || unit[PE_DOWN] != 1);
+}
+
+/* value: the axis whose unit both have. */
+static bool take_unit(const row *of, pe_wave_change *c)
+{
+    const size_t from = (size_t)of->value, to = from == PE_ACROSS ? PE_DOWN : PE_ACROSS;
+    c->a = c->along[to] = c->of->unit[from] / c->of->unit[to];
+    return has_units(c->of) && c->a != 1;
+}
+
+static bool take_axis(const row *of, pe_wave_change *c)
+{
+    c->only = (size_t)of->value;
+    return c->of->height > 1;
+}
+
+static bool set_width(const row *of, pe_wave_change *c)
+{
+    c->b = c->width;
+    c->a = c->width = of->and_value != 0 ? of->and_value
+                      : of->value != 0   ? c->b + of->value
+                                         : (double)c->of->height;
+    return c->of->height > 1 && c->a > 0 && c->a != c->b;
+}
+
+static bool shift(const row *of, pe_wave_change *c)
+{
+    c->a = c->shift = of->value;
+    return true;
+}
+
+static bool drop_first(const row *of, pe_wave_change *c)
+{
+    (void)of;
+    c->a = c->of->first;
+    c->shift = -c->a;
+    return c->a != 0 && c->of->forward;
+}
+
+/* value: a grain; and_value: 1 for frequencies, 2 for angles, 4 for waves, together. */
+static bool round_to(const row *of, pe_wave_change *c)
+{
+    const pe_grain *grain = &pe_grains[(size_t)of->value];
+    const unsigned what = (unsigned)of->and_value;
+    c->frequencies = (what & 1) != 0 ? grain : NULL;
+    c->angles = (what & 2) != 0 ? grain : NULL;
+    c->waves = (what & 4) != 0 ? grain : NULL;
+    return true;
+}
+
+static bool scale(const row *of, pe_wave_change *c)
+{
+    c->a = c->times = of->value;
+    return true;
+}
+
+static bool divide(const row *of, pe_wave_change *c)
+{
+    c->a = (of->and_value == 0 ? (double)c->of->width : (double)c->of->height) + of->value;
+    c->times = 1 / c->a;
+    return c->a > 1;
+}
+
+/* value: what is added to the sides that divide coordinates, each axis by its own. */
+static bool divide_by_sides(const row *of, pe_wave_change *c)
+{
+    const pe_values *values = &c->of->of->claim->values;
+    const pe_value *normal = pe_values_find(values, "normalize");
+    const bool divided = normal != NULL && normal->present && normal->truth;
+    const double eps = divided ? pe_values_real(values, "eps") : 0;
+    const double side[] = {[PE_ACROSS] = (double)c->of->width, [PE_DOWN] = (double)c->of->height};
+    for (size_t axis = PE_ACROSS; axis <= PE_DOWN; axis++)
+        c->along[axis] = (divided ? side[axis] + eps : 1) / (side[axis] + of->value + eps);
+    c->a = side[PE_ACROSS] + of->value;
+    c->b = side[PE_DOWN] + of->value;
+    return is_within(c->of, IN_GRIDS) && (!divided || of->value != 0);
+}
+
+/* The pair whose turns are told best: its claimed frequency is nearest to 1/8. */
+static size_t best_pair(const pe_wave_table *t)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < t->pairs; i++)
+        if (fabs(log(8 * t->frequency[i])) < fabs(log(8 * t->frequency[best])))
+            best = i;
+    return best;
+}
+
+/* value: so many patches squared. */
+static bool set_merge(const row *of, pe_wave_change *c)
+{
+    const size_t merge = (size_t)of->value;
+    c->b = (double)c->merge;
+    c->a = of->value;
+    c->merge = merge;
+    return c->a != c->b && is_within(c->of, IN_TENSORS) && c->of->height % merge == 0 &&
+           c->of->width % merge == 0;
+}
+
+/* Coordinates are a (x + b), read off the pair whose turns are told best. */
+static bool read_linear(const row *of, pe_wave_change *c)
+{
+    const pe_wave_table *t = c->of;
+    const size_t best = best_pair(t);
+    const double w = t->frequency[best], k = c->times * pe_wave_step(c, best) / w;
+    (void)of;
+    c->times = c->a = pe_numbers_tidy(k * 840) / 840;
+    const double by = pe_wave_start(c, best) / (w * c->a) - t->first;
+    c->shift = c->b = round(by * 840) / 840;
+    return isfinite(c->a) && isfinite(c->b) && c->a != 0 && (c->a != 1 || c->b != round(c->b)) &&
+           t->forward;
+}
+
+static bool read_times(const row *of, pe_wave_change *c)
+{
+    return read_linear(of, c) && c->b == 0 && is_within(c->of, IN_GRIDS);
+}
+
+/* At the row from which on rows differ from each other. */
+static bool clamp(const row *of, pe_wave_change *c)
+{
+    const pe_wave_table *t = c->of;
+    size_t r = 1;
+    (void)of;
+    while (r < t->rows && fabs(pe_wave_turn(c, t->of->got, r, 0)) <= 4 * t->of->roundoff)
+        r++;
+    c->a = c->clamp = fabs(pe_wave_coordinate(c, r - 1, PE_ACROSS));
+    return r > 1 && r < t->rows && !t->forward;
+}
+
+/* From the first row, where the pair that is told best has made no whole turn. */
+static bool read_shift(const row *of, pe_wave_change *c)
+{
+    const pe_wave_table *t = c->of;
+    const size_t best = best_pair(t);
+    (void)of;
+    c->a = c->shift = round(pe_wave_start(c, best) / t->frequency[best] - t->first);
+    return isfinite(c->a) && fabs(c->a) > 1;
+}
+
+static bool hold(const row *of, pe_wave_change *c)
+{
+    const pe_wave_table *t = c->of;
+    const size_t best = best_pair(t);
+    (void)of;
+    c->a = c->held = round(pe_wave_start(c, best) / t->frequency[best]);
+    return isfinite(c->a) && t->height == 1 &&
+           fabs(pe_wave_turn(c, t->of->got, 1, best)) <= 8 * t->of->roundoff + 0x1p-20;
+}
+
+static bool round_places(const row *of, pe_wave_change *c)
+{
+    c->coordinates = &pe_grains[(size_t)of->value];
+    return true;
+}
+
+/* The power of all frequencies. */
+static double read_power(const pe_wave_change *c)
+{
+    const pe_wave_table *t = c->of;
+    const size_t best = best_pair(t);
+    const double unit = t->tensors ? 1 : t->unit[t->axis[best]];
+    return log(fabs(pe_wave_step(c, best)) / unit) / log(t->frequency[best] / unit);
+}
+
+/* The greatest wavelength is another power of the least one. */
+static bool set_timescale(const row *of, pe_wave_change *c)
+{
+    const pe_values *values = &c->of->of->claim->values;
+    (void)of;
+    if (!pe_values_present(values, "max_timescale"))
+        return false;
+    const double least = pe_values_real(values, "min_timescale");
+    c->b = pe_values_real(values, "max_timescale");
+    const double read = least * pow(c->b / least, read_power(c) / c->power);
+    const double digits = pow(10, floor(log10(read)) - 1);
+    c->a = round(read / digits) * digits;
+    c->power *= log(c->a / least) / log(c->b / least);
+    return isfinite(c->power) && c->power > 0 && c->a != c->b;
+}
+
+static bool set_flat(const row *of, pe_wave_change *c)
+{
+    (void)of;
+    c->flat = true;
+    return !c->of->tensors && c->of->blocks == 2 && c->of->pairs > 2;
+}
+
+static bool set_root(const row *of, pe_wave_change *c)
+{
+    c->power *= of->value;
+    return true;
+}
+
+/* Of n frequencies exponents are i/(n - 1) in timing signals, else i/n. */
+static bool set_denominator(const row *of, pe_wave_change *c)
+{
+    const double n = (double)c->of->pairs / (double)c->of->blocks;
+    const bool timing = strcmp(c->of->of->view->claim->resource->name, "sinusoidal/timing") == 0;
+    c->b = timing ? n - 1 : n;
+    c->a = c->b + of->value;
+    c->power *= c->b / c->a;
+    return c->b > 0 && c->a > 0 && !c->of->tensors;
+}
+
+static const char *base_name(const pe_wave_table *t)
+{
+    static const char *const names[] = {"rope_theta", "base"};
+    for (size_t n = 0; n < PE_LEN(names); n++)
+        if (pe_values_find(&t->of->claim->values, names[n]) != NULL)
+            return names[n];
+    return NULL;
+}
+
+/* w = base^-e for all e: another base is a power of w. */
+static bool set_base(const row *of, pe_wave_change *c)
+{
+    const char *name = base_name(c->of);
+    (void)of;
+    if (name == NULL || !pe_values_present(&c->of->of->claim->values, name))
+        return false;
+    c->b = pe_values_real(&c->of->of->claim->values, name);
+    const double read = pow(c->b, read_power(c) / c->power);
+    const double digits = pow(10, floor(log10(read)) - 1);
+    c->a = round(read / digits) * digits;
+    c->power *= log(c->a) / log(c->b);
+    return isfinite(c->power) && c->power > 0 && c->a != c->b;
+}
+
+#define ORDER  "let patches count along the rows of the image: k = row width + column"
+#define COUNT  "count coordinates as the claim does: check the offset of the first"
+#define SCALE  "pass coordinates as they are: do not normalize them"
+#define UNITS  "scale and normalize coordinates as claimed, each axis by its own side"
+#define LADDER "check the base and the denominator of the exponents"
+
+#define FLAG(NAME) .make = set_flag, .flag = offsetof(pe_wave_change, NAME)
+
+#define WIDE               "keep frequencies and angles in float32; round the waves alone"
+#define ROUND(GRAIN, WHAT) .make = round_to, .value = PE_GRAIN_##GRAIN, .and_value = (WHAT)
+
+#define MERGED(TIMES)                                                                              \
+    {                                                                                              \
+        .fault = {"spatial_merge_size", "spatial_merge_size was {a}, not {b}",                     \
+                  .param = "spatial_merge_size",                                                   \
+                  .remedy =                                                                        \
+                      "put patches in the claimed order: row by row of the image, or of each "     \
+                      "block of spatial_merge_size patches squared"},                              \
+        .make = set_merge, .value = (TIMES)                                                        \
+    }
+
+static const row rows[] = {
+    PE_ROW("axes_exchanged",
+           "rows and columns are exchanged: each axis has the coordinates of the other",
+           "give the pairs of rows the row, those of columns the column", FLAG(exchanged),
+           .where = IN_GRIDS),
+    PE_ROW(
+        "mesh_transposed",
+        "patches count down the columns: the mesh grid is transposed, the order of axes exchanged",
+        ORDER, FLAG(by_columns), .where = IN_GRIDS),
+    PE_ROW("one_axis", "all pairs have the coordinate of one axis, the column: the row is missing",
+           "give each axis its own coordinate", .make = take_axis, .value = PE_ACROSS),
+    PE_ROW("one_axis", "all pairs have the coordinate of one axis, the row: the column is missing",
+           "give each axis its own coordinate", .make = take_axis, .value = PE_DOWN),
+    PE_ROW("grid_width", "the grid was {a} wide, not {b}: its width was taken from the height",
+           "divide the number of a patch by the width", .make = set_width),
+    PE_ROW("grid_width", "the grid was {a} wide, not {b}",
+           "divide the number of a patch by the width", .make = set_width, .value = 1),
+    PE_ROW("grid_width", "the grid was {a} wide, not {b}",
+           "divide the number of a patch by the width", .make = set_width, .value = -1),
+    PE_ROW("grid_width",
+           "the grid was {a} wide, not {b}: patches count along one axis, as text does",
+           "divide the number of a patch by the width", .make = set_width, .and_value = 1),
+    MERGED(1),
+    MERGED(2),
+    PE_ROW("rows_reversed", "rows are in reverse order: the last one comes first",
+           "do not reverse the rows", FLAG(backward)),
+    PE_ROW("coordinates_negative",
+           "the sign of the coordinates is the inverse one: angles are negative",
+           "take the distance as query - key; check the sign of the sine", FLAG(negative)),
+    PE_ROW("sine_negative", "sines have the opposite sign", "do not negate the sine",
+           FLAG(sine_negative)),
+    PE_ROW("coordinates_absolute", "distances are absolute values: their sign is lost",
+           "keep the sign of the distance", FLAG(absolute), .where = BACKWARD),
+    PE_ROW("coordinates_shifted", "coordinates are shifted by {a}: they count from 1", COUNT,
+           .make = shift, .value = 1),
+    PE_ROW("coordinates_shifted", "coordinates are shifted by {a}: one too small", COUNT,
+           .make = shift, .value = -1),
+    PE_ROW("coordinates_shifted", "coordinates are shifted by {a}: they are those of centres",
+           COUNT, .make = shift, .value = 0.5),
+    PE_ROW("columns_mirrored",
+           "patches of each row are in reverse order: columns run from right to left", ORDER,
+           FLAG(mirrored), .where = IN_GRIDS),
+    PE_ROW("rows_mirrored", "rows of patches are in reverse order, from below: axes are flipped",
+           ORDER, FLAG(upside_down), .where = IN_GRIDS),
+    PE_ROW("row_first",
+           "rows are shifted by one: a row of position 0, as of a class token, comes first",
+           "leave the class token out of the grid", FLAG(late), .where = IN_GRIDS),
+    PE_ROW("one_axis",
+           "both axes count patches one after the other, as consecutive text does (1-D)",
+           "give each axis its own coordinate", .make = count_rows, .value = 3),
+    PE_ROW("one_axis",
+           "rows are the numbers of patches, counted one after the other (a flat index): they were "
+           "not divided by the width",
+           "divide the number of a patch by the width", .make = count_rows, .value = 2),
+    PE_ROW("one_axis",
+           "the encoding is that of a sequence (1-D): one ladder of frequencies over all columns "
+           "counts the patches",
+           "give each axis its own half of the columns", .make = set_flat),
+    PE_ROW("axis_missing", "columns are missing: their coordinate is 0 in all patches",
+           "give each axis its own coordinate", .make = drop_axis, .value = PE_ACROSS),
+    PE_ROW("axis_missing", "rows are missing: their coordinate is 0 in all patches",
+           "give each axis its own coordinate", .make = drop_axis, .value = PE_DOWN),
+    PE_ROW("coordinates_plain",
+           "coordinates are whole numbers, not scaled or normalized: columns were multiplied by "
+           "{a}, rows by {b} (base_size, interpolation_scale or normalize was ignored)",
+           UNITS, .make = leave_units),
+    PE_ROW("coordinates_of_one_axis",
+           "columns are scaled as rows are, by the height: they were multiplied by {a}", UNITS,
+           .make = take_unit, .value = PE_DOWN),
+    PE_ROW("coordinates_of_one_axis",
+           "rows are scaled as columns are, by the width: they were multiplied by {a}", UNITS,
+           .make = take_unit, .value = PE_ACROSS),
+    PE_ROW("two_pi",
+           "coordinates were not multiplied by 2 pi, the scale: each is {a} times as large", UNITS,
+           .make = scale, .value = 0.15915494309189535),
+    PE_ROW("two_pi", "coordinates were multiplied by 2 pi, {a}: turns were taken for radians",
+           UNITS, .make = scale, .value = 6.283185307179586),
+    PE_ROW("coordinates_shifted", "coordinates are shifted by {a}, distances as of other lengths",
+           COUNT, .make = read_shift),
+    PE_ROW("one_position", "all rows have the same position, {a}: it is constant", COUNT,
+           .make = hold),
+    PE_ROW("start_ignored", "positions are shifted: they start at 0, not at {a}", COUNT,
+           .make = drop_first),
+    PE_ROW("coordinates_scaled", "coordinates are scaled: each was multiplied by {a}", SCALE,
+           .make = scale, .value = 2),
+    PE_ROW("coordinates_scaled", "coordinates are scaled: each was multiplied by {a}", SCALE,
+           .make = scale, .value = 0.5),
+    PE_ROW("coordinates_scaled", "coordinates are normalized: each was divided by the width, {a}",
+           SCALE, .make = divide),
+    PE_ROW("coordinates_scaled", "coordinates are normalized: each was divided by the height, {a}",
+           SCALE, .make = divide, .and_value = 1),
+    PE_ROW("coordinates_scaled",
+           "coordinates are normalized: each was divided by the width - 1, {a}", SCALE,
+           .make = divide, .value = -1),
+    PE_ROW("coordinates_scaled",
+           "coordinates are normalized: each was divided by the height - 1, {a}", SCALE,
+           .make = divide, .value = -1, .and_value = 1),
+    PE_ROW("coordinates_by_sides",
+           "coordinates are divided by the sides less one: columns by {a}, rows by {b}", UNITS,
+           .make = divide_by_sides, .value = -1),
+    PE_ROW("coordinates_by_sides",
+           "coordinates are normalized by the sides of the grid: columns were divided by {a}, rows "
+           "by {b}",
+           SCALE, .make = divide_by_sides),
+    PE_ROW("coordinates_scaled",
+           "coordinates are scaled: each is {a} times the claimed one (interpolation_scale, "
+           "base_size, normalize)",
+           UNITS, .make = read_times),
+    PE_ROW("coordinates_linear",
+           "coordinates are scaled and shifted: each is {a} times the claimed one plus {b}, "
+           "normalized",
+           SCALE, .make = read_linear),
+    PE_ROW("coordinates_clamped", "distances were clamped at {a}",
+           "do not clip distances, or claim that", .make = clamp),
+    PE_ROW("waves_interleaved", "the layout is interleaved: sines and cosines alternate",
+           "put all sines before all cosines", .make = set_layout),
+    PE_ROW("waves_in_halves", "the layout is that of halves: sines and cosines are not interleaved",
+           "let sines and cosines alternate", .make = set_layout, .value = 1),
+    PE_ROW("cos_sin_exchanged",
+           "cosines and sines were exchanged: cosines come first in the layout",
+           "put the sines first", FLAG(cosine_first)),
+    PE_ROW("axes_interleaved", "pairs of rows and columns alternate: the axes are interleaved",
+           "put the pairs of rows before those of columns", FLAG(mixed), .where = IN_TENSORS),
+    PE_ROW(
+        "exponents_halved",
+        "frequencies are the square root of the claimed ones: exponents were halved, as if divided "
+        "by twice the dimension",
+        LADDER, .make = set_root, .value = 0.5),
+    PE_ROW("exponents_doubled", "frequencies were squared: exponents are twice the claimed ones",
+           LADDER, .make = set_root, .value = 2),
+    PE_ROW("freq_shift",
+           "exponents were divided by {a}, not by {b}: the denominator was larger by 1, as n for "
+           "n - 1",
+           LADDER, .make = set_denominator, .value = 1),
+    PE_ROW("freq_shift",
+           "exponents were divided by {a}, not by {b}: the denominator was smaller by 1, as n - 1 "
+           "for n",
+           LADDER, .make = set_denominator, .value = -1),
+    PE_ROW("exponents_positive",
+           "frequencies are the reciprocal ones: the sign of the exponents is lost, and they grow",
+           LADDER, .make = set_root, .value = -1),
+    PE_ROW("bfloat16_positions", "positions were rounded to bfloat16", WIDE, .make = round_places,
+           .value = PE_GRAIN_BFLOAT16),
+    PE_ROW("float16_positions", "positions were rounded to float16", WIDE, .make = round_places,
+           .value = PE_GRAIN_FLOAT16),
+    PE_ROW("bfloat16_inv_freq", "frequencies (inv_freq) were rounded to bfloat16", WIDE,
+           ROUND(BFLOAT16, 1)),
+    PE_ROW("bfloat16_angles", "angles were rounded to bfloat16", WIDE, ROUND(BFLOAT16, 2)),
+    PE_ROW("bfloat16_angles", "frequencies and angles were computed in bfloat16", WIDE,
+           ROUND(BFLOAT16, 3)),
+    PE_ROW("bfloat16_arithmetic", "frequencies, angles and waves were all computed in bfloat16",
+           WIDE, ROUND(BFLOAT16, 7)),
+    PE_ROW("float16_inv_freq", "frequencies (inv_freq) were rounded to float16", WIDE,
+           ROUND(FLOAT16, 1)),
+    PE_ROW("float16_angles", "angles were rounded to float16", WIDE, ROUND(FLOAT16, 2)),
+    PE_ROW("float16_angles", "frequencies and angles were computed in float16", WIDE,
+           ROUND(FLOAT16, 3)),
+    PE_ROW("float16_arithmetic", "frequencies, angles and waves were all computed in float16", WIDE,
+           ROUND(FLOAT16, 7)),
+    PE_ROW("max_timescale", "max_timescale was {a}, not {b}", LADDER, .make = set_timescale),
+    PE_ROW("base_other", "the base of the frequencies (theta) was {a}, not {b}", LADDER,
+           .make = set_base),
+};
+const size_t pe_wave_rows_n = PE_LEN(rows);
+
+bool pe_wave_rows_make(pe_wave_change *c, size_t r, pe_numbers_cause *cause)
+{
+    c->a = c->b = 0;
+    const bool made = rows[r].make(&rows[r], c);
+    *cause = (pe_numbers_cause){.fault = &rows[r].fault, .a = c->a, .b = c->b};
+    return made;
+}
