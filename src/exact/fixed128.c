@@ -69,12 +69,15 @@ static pe_u128 mul_high(pe_u128 a, pe_u128 b)
 /*
  * t_0 - z (t_1 - z (t_2 - ...)), terms and result times 2^127, z <= 1/4 times 2^128. Each step cuts
  * off at most one unit and shrinks the error before it by 4; z is off by at most 2 units, which
- * t_1 < 1.3 turns into less than 2, and the terms by 1/2: 5 units in all.
+ * t_1 < 1.3 turns into less than 2, and the terms by 1/2: 5 units in all. Terms that a small z
+ * makes less than 1/4 unit are left out.
  */
 static pe_u128 series(const uint64_t terms[TERMS][2], pe_u128 z)
 {
-    pe_u128 sum = join(terms[TERMS - 1][0], terms[TERMS - 1][1]);
-    for (int k = TERMS - 2; k >= 0; k--)
+    const int enough = z == 0 ? 0 : 130 / leading_zeros(z), most = TERMS - 1;
+    const int last = enough < most ? enough : most;
+    pe_u128 sum = join(terms[last][0], terms[last][1]);
+    for (int k = last - 1; k >= 0; k--)
         sum = join(terms[k][0], terms[k][1]) - mul_high(z, sum);
     return sum;
 }

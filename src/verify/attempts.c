@@ -124,11 +124,12 @@ pe_status pe_attempts_try(pe_search *s, pe_guess *guess, pe_problem *why)
 static bool know_turns(const pe_search *s, const pe_guess *guess, pe_known_turns *out)
 {
     const pe_position_map *map = &guess->distortion.positions;
-    if (s->measured == NULL || !s->measured->made || !pe_attempts_turns(s) || map->times != 1 ||
-        map->round != NULL || map->move != NULL || !pe_attempts_has_pairs_as_read(s, guess))
+    if (s->measured == NULL || !s->measured->made || s->measured->reading.tokens < 2 ||
+        !pe_attempts_turns(s) || map->times != 1 || map->round != NULL || map->move != NULL ||
+        !pe_attempts_has_pairs_as_read(s, guess))
         return false;
     const pe_reading *r = &s->measured->reading;
-    *out = (pe_known_turns){r->turned, r->pairs, pe_reading_span(r)};
+    *out = (pe_known_turns){r->turned, r->pairs, r->claimed[1] - r->claimed[0], pe_reading_span(r)};
     return true;
 }
 

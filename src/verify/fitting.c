@@ -35,6 +35,8 @@ pe_status pe_fitting_frequencies(const pe_fitting *fit, double value, double **o
     return status;
 }
 
+#define TURN 6.283185307179586
+
 /* Measured frequencies may be so far off, in part of themselves and in radians over their span. A
  * number that is known worse than that contradicts nothing. */
 #define TURN_PART   0.02
@@ -52,7 +54,8 @@ pe_status pe_fitting_contradicts(const pe_fitting *fit, const pe_bracket *at, bo
         return PE_OK;
     const pe_status status = pe_fitting_frequencies(fit, at->value, &w, why);
     for (size_t i = 0; w != NULL && i < turns->pairs; i++) {
-        const double far = fabs(w[i] - turns->turned[i]);
+        const double turn = (w[i] - turns->turned[i]) * turns->step;
+        const double far = fabs((turn - TURN * round(turn / TURN)) / turns->step);
         known += isfinite(far);
         off += far > (TURN_PART + at->error) * fabs(w[i]) + TURN_ANGLE / turns->span;
     }
