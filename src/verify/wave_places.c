@@ -391,8 +391,7 @@ static void find_layout(pe_wave_table *t)
     t->interleaved = strcmp(layout, "interleaved") == 0 ||
                      strcmp(pe_geometry_choice_text(values, "variant"), "conformer") == 0;
     t->cosine_first = strcmp(layout, "cos_sin") == 0;
-    const char *convention = pe_geometry_choice_text(values, "convention");
-    t->centred = strcmp(convention, "dinov3") == 0 || strcmp(convention, "pixel") == 0;
+    t->centred = strcmp(pe_geometry_choice_text(values, "convention"), "dinov3") == 0;
 }
 
 /* Frequencies from turns are as exact as sines of small angles are; coordinates may begin anywhere
