@@ -126,6 +126,26 @@ static mpfr_prec_t eval_at(const pe_element *element, mpfr_prec_t bits, mpfr_ptr
  * quarter turns, which formulas with pi have. Others are far above 2^-1024 of their angle. */
 #define ZERO_BITS 1024
 
+/* The same of the angle, which takes no sine of so many bits: what it has beside the nearest whole
+ * number of quarter turns. */
+static bool is_quarter(const pe_element *element, mpfr_prec_t bits)
+{
+    mpfr_t angle, quarter, whole;
+    mpfr_inits2(bits, angle, quarter, whole, (mpfr_ptr)NULL);
+    eval_angle(element, angle);
+    mpfr_const_pi(quarter, MPFR_RNDN);
+    mpfr_div_2ui(quarter, quarter, 1, MPFR_RNDN);
+    mpfr_div(whole, angle, quarter, MPFR_RNDN);
+    mpfr_rint(whole, whole, MPFR_RNDN);
+    bool zero = !mpfr_zero_p(whole);
+    mpfr_mul(quarter, quarter, whole, MPFR_RNDN);
+    mpfr_sub(quarter, angle, quarter, MPFR_RNDN);
+    zero = zero &&
+           (!mpfr_regular_p(quarter) || mpfr_get_exp(quarter) <= mpfr_get_exp(angle) - ZERO_BITS);
+    mpfr_clears(angle, quarter, whole, (mpfr_ptr)NULL);
+    return zero;
+}
+
 void pe_element_eval(const void *context, size_t index, mpfr_ptr out)
 {
     (void)index;
@@ -133,9 +153,11 @@ void pe_element_eval(const void *context, size_t index, mpfr_ptr out)
     const pe_wave_spec *spec = &element->wave->spec;
     mpfr_t x;
     mpfr_init2(x, mpfr_get_prec(out) + 16);
-    mpfr_prec_t bits = mpfr_get_prec(out) + 64, enough;
+    mpfr_prec_t bits = mpfr_get_prec(out) + 64, enough = eval_at(element, bits, x);
     const mpfr_prec_t most = bits + ZERO_BITS;
-    while ((enough = eval_at(element, bits, x)) > bits && enough < most)
+    if (enough > bits && mpfr_get_exp(x) < -64 && is_quarter(element, most))
+        enough = most;
+    for (; enough > bits && enough < most; enough = eval_at(element, bits, x))
         bits = 2 * enough;
     if (enough >= most)
         mpfr_set_ui(x, 0, MPFR_RNDN);

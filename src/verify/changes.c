@@ -39,8 +39,10 @@ bool pe_changes_root(pe_guess *guess, const pe_fault *fault)
     pe_value *value = value_of(guess, fault->param);
     if (value == NULL || !is_of_resource(guess, fault))
         return false;
-    value->real = sqrt(value->real);
-    return true;
+    const pe_value *width = pe_values_find(&guess->values, "d_model");
+    const double n = fault->value != 0 && width != NULL ? floor((double)width->integer / 2) : 2;
+    value->real = fault->value != 0 ? pow(value->real, n / (n - fault->value)) : sqrt(value->real);
+    return n > fault->value;
 }
 
 bool pe_changes_shift(pe_guess *guess, const pe_fault *fault)

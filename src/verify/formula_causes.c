@@ -377,7 +377,12 @@ static double read_times(const formula *f, double *b)
 {
     *b = 8;
     const double a = round(8 * unfold(got_at(f, 0)) / unfold(claimed_at(f, 0)));
-    return a > 0 && a != 8 ? a : nan("");
+    return a > 1 && a != 8 ? a : nan("");
+}
+
+static double read_once(const formula *f, double *b)
+{
+    return isnan(read_times(f, b)) ? 1 : nan("");
 }
 
 static double coordinates_scaled(const formula *f, size_t e, double claimed)
@@ -589,6 +594,11 @@ static const row rows[] = {
       .remedy = "divide offsets by pretrained_window_size - 1"},
      NULL,
      coordinates_whole},
+    {CPB,
+     {"coordinates_times", "offsets were not multiplied by {b} before the logarithm",
+      .remedy = "multiply normalized offsets by 8"},
+     read_once,
+     coordinates_scaled},
     {CPB,
      {"pretrained_window", "the pretrained window was {a}, not {b}, on both axes",
       .remedy = "divide offsets by pretrained_window_size - 1"},

@@ -25,9 +25,14 @@ static bool is_unread(const pe_search *s)
     return !s->report->has_reading;
 }
 
+static bool has_other_width(const pe_search *s)
+{
+    return s->whole->width_differs;
+}
+
 static bool has_width(const pe_search *s)
 {
-    return !s->whole->width_differs;
+    return !has_other_width(s);
 }
 
 /* Were the uploads put back, so that the claim may explain them beside the faults of before? */
@@ -66,6 +71,12 @@ static bool has_none(const pe_search *s)
     return !has_conventions(s);
 }
 
+/* A value that makes the claim as wide, and what else is mistaken. */
+static pe_status explain_values(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_each_value(s, guess, pe_explain_try, why);
+}
+
 /* Compared element by element. What they are is told in any case. Where conventions differ, what
  * they do goes before their names; both are told. */
 static const pe_attempt of_plain_numbers[] = {
@@ -77,6 +88,7 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_explain_try, .applies = has_conventions, .even_found = true},
     {.try = pe_attempts_values, .applies = has_conventions, .even_found = true},
     {.try = pe_attempts_values, .applies = has_none},
+    {.try = explain_values, .applies = has_other_width},
     {.try = pe_explain_try, .applies = has_none, .even_found = true},
     {.try = pe_tensor_causes_try},
     {.try = pe_attempts_pairs},
@@ -173,10 +185,11 @@ static pe_status check_width(const pe_upload_view *view, const pe_report *report
     if (!view->width_differs || report->n_findings > 0)
         return PE_OK;
     const pe_upload *first = &view->claim->uploads[0];
-    return pe_fail(why, PE_INVALID_PARAMETER, "table",
-                   "the table is not as wide as its parameters say (%s has %zu elements), and no "
-                   "known fault makes it so",
-                   first->name, first->array.elements);
+    return pe_fail(
+        why, PE_INVALID_PARAMETER, "table",
+        "the table is not as wide or long as its parameters say (%s has %zu elements), and no "
+        "known fault makes it so",
+        first->name, first->array.elements);
 }
 
 /* The sizes of the axes say so; whatever else is found comes with it. */

@@ -14,7 +14,7 @@ static void shape_text(const pe_shape *shape, pe_buffer *out)
 }
 
 pe_status pe_upload_names_fail_shape(const char *name, const pe_shape *wanted, const pe_shape *got,
-                                     pe_problem *why)
+                                     const char *hint, pe_problem *why)
 {
     char where[128];
     pe_buffer text = {0};
@@ -22,8 +22,8 @@ pe_status pe_upload_names_fail_shape(const char *name, const pe_shape *wanted, c
     pe_buffer_str(&text, ", got ");
     shape_text(got, &text);
     snprintf(where, sizeof where, "table/%s", name);
-    pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s", name,
-            pe_buffer_text(&text));
+    pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s%s", name,
+            pe_buffer_text(&text), hint);
     pe_buffer_free(&text);
     return PE_INVALID_PARAMETER;
 }

@@ -16,8 +16,8 @@ pe_status pe_upload_names_match(pe_claim *claim, const pe_plan *plan, bool all, 
 /** Are the sizes the same, axes of 1 and, with any_width, the last axis aside? */
 bool pe_upload_names_same_sizes(const pe_shape *a, const pe_shape *b, bool any_width);
 
-/** INVALID_PARAMETER, with both shapes. */
+/** INVALID_PARAMETER, with both shapes and a hint, or "". */
 pe_status pe_upload_names_fail_shape(const char *name, const pe_shape *wanted, const pe_shape *got,
-                                     pe_problem *why) PE_MUST_CHECK;
+                                     const char *hint, pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -112,7 +112,7 @@ static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_pro
         const bool flat = plan->tensors[t].shape.dim[0] != tokens;
         if (!pe_upload_names_same_sizes(&plan->tensors[t].shape, &array->shape, !flat))
             return pe_upload_names_fail_shape(claim->uploads[t].name, &plan->tensors[t].shape,
-                                              &array->shape, why);
+                                              &array->shape, "", why);
         view->tensor_at[t] = view->width;
         view->width += array->elements / tokens;
         view->width_differs |= array->elements != plan->tensors[t].elements;
@@ -138,6 +138,18 @@ pe_status pe_upload_view_hold(pe_upload_view *view, pe_problem *why)
     return status;
 }
 
+/* Rows of class and register tokens are a few. */
+#define EXTRA_MOST 16
+
+/* Does a grid have a few rows more or fewer, and else the claimed shape but for axes of one? */
+static bool has_other_rows(const pe_claim *claim, const pe_shape *wanted, const pe_array *is)
+{
+    const size_t *end = is->shape.dim + is->shape.ndim;
+    return strstr(claim->resource->name, "/grid") != NULL && wanted->ndim == 2 &&
+           is->shape.ndim >= 2 && end[-1] == wanted->dim[1] && end[-2] * end[-1] == is->elements &&
+           end[-2] <= wanted->dim[0] + EXTRA_MOST && wanted->dim[0] <= end[-2] + EXTRA_MOST;
+}
+
 static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
 {
     const pe_claim *claim = view->claim;
@@ -148,9 +160,14 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
         const bool folded = shape->ndim == 3 && wanted->ndim == 3 && claim->n_uploads == 1 &&
                             (shape->dim[1] == 1 || wanted->dim[1] == 1) &&
                             shape->dim[0] == wanted->dim[0] && shape->dim[2] == wanted->dim[2];
-        if (!same && !folded)
-            return pe_upload_names_fail_shape(claim->uploads[t].name, wanted, shape, why);
-        view->width_differs |= !same && wanted->dim[1] != 1; /* one row stands for all */
+        const bool rows = !same && has_other_rows(claim, wanted, &claim->uploads[t].array);
+        const bool extra = rows && pe_values_find(&claim->values, "extra_tokens") != NULL;
+        const bool more = rows && shape->dim[shape->ndim - 2] > wanted->dim[0];
+        if (!same && !folded && !extra)
+            return pe_upload_names_fail_shape(
+                claim->uploads[t].name, wanted, shape,
+                more ? ": class and register tokens have no rows here" : "", why);
+        view->width_differs |= !same && (extra || wanted->dim[1] != 1); /* one row stands for all */
         view->tensor_at[t] = view->elements;
         view->elements += claim->uploads[t].array.elements;
     }

@@ -30,7 +30,7 @@ typedef struct place {
 static place place_in_row(const pe_wave_change *c, size_t row, size_t column)
 {
     const pe_wave_table *t = c->of;
-    const size_t each = 2 * t->pairs / (c->flat ? 1 : t->blocks), half = each / 2;
+    const size_t each = 2 * t->pairs / c->blocks, half = each / 2;
     const size_t at = column % each;
     const bool second = c->interleaved ? at % 2 != 0 : at >= half;
     return (place){.row = row,
@@ -52,8 +52,10 @@ static place place_of(const pe_wave_change *c, size_t e)
 {
     const pe_wave_table *t = c->of;
     const pe_upload_view *view = t->of->view;
+    if (e < t->extra * t->columns)
+        return (place){.wave = ZERO};
     if (!t->tensors)
-        return place_in_row(c, e / t->columns, e % t->columns);
+        return place_in_row(c, e / t->columns - t->extra, e % t->columns);
     const size_t u = pe_upload_view_tensor(view, e);
     e -= view->tensor_at[u];
     const wave is = wave_of(view->claim->uploads[u].name);
@@ -72,14 +74,33 @@ static place place_of(const pe_wave_change *c, size_t e)
 /* ---- numbers ---- */
 
 /* Where a row's patch is, in lines of so many patches of its frame. */
-static void find_patch(const pe_wave_change *c, size_t row, size_t width, size_t *line,
-                       size_t *column)
+static void find_patch(const pe_wave_change *c, size_t row, size_t width, double *line,
+                       double *column)
 {
-    const size_t m = width % c->merge == 0 ? c->merge : 1, blocks = width / m;
-    const size_t patch = row % (c->of->height * c->of->width);
+    const size_t all = c->of->height * c->of->width, patch = row % all;
+    const size_t m = width % c->merge == 0 ? c->merge : 1;
     const size_t within = patch % (m * m), block = patch / (m * m);
-    *line = block / blocks * m + within / m;
-    *column = block % blocks * m + within % m;
+    const size_t side = c->blocks_down ? all / width / m : width / m;
+    const size_t slow = block / side * m, fast = block % side * m;
+    *line = (double)((c->blocks_down ? fast : slow) + within / m);
+    *column = (double)((c->blocks_down ? slow : fast) + within % m);
+}
+
+/* How many patches come before a row's along an axis; of a line of padding one less than none. */
+static double steps_along(const pe_wave_change *c, size_t at, size_t axis)
+{
+    const pe_wave_table *t = c->of;
+    const double width = c->by_columns ? (double)t->height : c->width;
+    const size_t all = t->height * t->width, size = (size_t)width;
+    double line, column, place[PE_GRID_AXES];
+    find_patch(c, at, size, &line, &column);
+    line = c->upside_down ? (double)all / width - 1 - line : line;
+    line += c->frames_on ? (double)(at / all * t->height) : 0;
+    column = c->mirrored ? width - 1 - column : column;
+    place[PE_ACROSS] = c->by_columns ? line : column;
+    place[PE_DOWN] = c->by_columns ? column : line;
+    const size_t other = PE_DOWN - axis;
+    return place[other] >= t->valid[other] ? -1 : fmin(place[axis], t->valid[axis] - 1);
 }
 
 double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
@@ -88,19 +109,13 @@ double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
     if (c->late && row == 0)
         return 0;
     const size_t at = c->backward ? t->rows - 1 - row : row - (c->late ? 1 : 0);
-    const double line = c->by_columns ? (double)t->height : c->width;
-    size_t at_line, at_row;
-    find_patch(c, at, (size_t)line, &at_row, &at_line);
-    const bool across = (c->only < PE_GRID_AXES ? c->only
-                         : c->exchanged         ? (axis == PE_ACROSS ? PE_DOWN : PE_ACROSS)
-                                                : axis) == PE_ACROSS;
-    const double along = c->mirrored ? line - 1 - (double)at_line : (double)at_line;
-    const double lines = c->upside_down ? (double)(t->height * t->width) / line - 1 - (double)at_row
-                                        : (double)at_row;
-    const double steps = c->flat || (c->running >> axis & 1) != 0 ? (double)at
-                         : across != c->by_columns                ? along
-                                                                  : lines;
-    double x = (t->first + (t->forward ? steps : -steps) + c->shift) * c->times * c->along[axis];
+    const size_t of = c->only < PE_GRID_AXES ? c->only : c->swapped ? PE_DOWN - axis : axis;
+    const double units = of == axis ? 1 : t->unit[of] / t->unit[axis];
+    const double steps = c->flat || (c->running >> axis & 1) != 0
+                             ? (double)at
+                             : steps_along(c, at, c->exchanged ? PE_DOWN - of : of);
+    double x = (t->first[of] + (t->forward ? steps : -steps) + c->shift + c->from[of]) * c->times *
+               c->along[of] * units;
     x = isnan(c->held) ? x : c->held;
     x = c->coordinates == NULL ? x : pe_grain_round(c->coordinates, x);
     x = c->absolute ? fabs(x) : c->negative ? -x : x;
@@ -120,6 +135,8 @@ static double keep(const pe_grain *grain, double x, double *error)
 static double frequency_of(const pe_wave_change *c, size_t pair)
 {
     const double *w = c->of->frequency;
+    if (c->in_halves)
+        return w[pair % 2 * (c->of->pairs / 2) + pair / 2];
     return c->flat ? w[0] * pow(w[1] / w[0], (double)pair / (double)c->of->blocks) : w[pair];
 }
 
@@ -128,11 +145,11 @@ double pe_wave_number(const pe_wave_change *c, size_t e, double *error)
     const place at = place_of(c, e);
     *error = 0;
     if (at.wave == PLACE)
-        return pe_wave_coordinate(c, at.row, at.pair);
+        return pe_wave_coordinate(c, at.row, at.pair) - c->of->first[at.pair];
     if (at.wave == ZERO)
         return 0;
     const size_t axis = c->of->axis[at.pair];
-    const double w = frequency_of(c, at.pair), unit = c->of->tensors ? 1 : c->of->unit[axis];
+    const double w = frequency_of(c, at.pair), unit = c->of->unit[axis];
     const double v = c->power == 1 ? w : unit * pow(w / unit, c->power);
     const double made = pe_wave_coordinate(c, at.row, axis) *
                         (c->frequencies == NULL ? v : pe_grain_round(c->frequencies, v));
@@ -183,6 +200,7 @@ pe_wave_change pe_wave_claimed(const pe_wave_table *t)
                             .power = 1,
                             .gain = 1,
                             .merge = t->merge,
+                            .blocks = t->blocks,
                             .clamp = HUGE_VAL,
                             .along = {1, 1},
                             .held = nan(""),
@@ -200,7 +218,7 @@ typedef struct sample {
 static sample sample_in_row(const pe_wave_change *c, const double *row, size_t pair)
 {
     const pe_wave_table *t = c->of;
-    const size_t half = t->pairs / t->blocks, at = pair % half;
+    const size_t half = t->pairs / c->blocks, at = pair % half;
     const double *block = row + pair / half * 2 * half;
     const size_t first = c->interleaved ? 2 * at : at;
     const size_t second = c->interleaved ? first + 1 : at + half;
@@ -219,7 +237,7 @@ static sample sample_at(const pe_wave_change *c, const double *numbers, size_t r
     const pe_upload_view *view = t->of->view;
     sample out = {0, 1};
     if (!t->tensors)
-        out = sample_in_row(c, numbers + row * t->columns, pair);
+        out = sample_in_row(c, numbers + (t->extra + row) * t->columns, pair);
     for (size_t u = 0; u < view->n_tensors && t->tensors; u++) {
         const wave is = wave_of(view->claim->uploads[u].name);
         if (is < ANGLE)
@@ -349,10 +367,19 @@ static double number_of(const pe_wave_table *t, const char *name)
     return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
 }
 
+/* Beyond how many patches of an axis there is padding. */
+static double valid_of(const pe_wave_table *t, const char *name)
+{
+    const double n = number_of(t, name);
+    return n > 0 ? n : HUGE_VAL;
+}
+
+/* The fastest frequency of each axis; 1 of patches, but for those whose coordinates are centred. */
 static void find_units(pe_wave_table *t)
 {
-    t->unit[PE_ACROSS] = t->unit[PE_DOWN] = 0;
-    for (size_t i = 0; i < t->pairs; i++)
+    const bool one = t->tensors && !t->centred;
+    t->unit[PE_ACROSS] = t->unit[PE_DOWN] = one ? 1 : 0;
+    for (size_t i = 0; i < t->pairs && !one; i++)
         t->unit[t->axis[i]] = fmax(t->unit[t->axis[i]], t->frequency[i]);
 }
 
@@ -364,10 +391,11 @@ static void find_layout(pe_wave_table *t)
     t->interleaved = strcmp(layout, "interleaved") == 0 ||
                      strcmp(pe_geometry_choice_text(values, "variant"), "conformer") == 0;
     t->cosine_first = strcmp(layout, "cos_sin") == 0;
+    t->centred = strcmp(pe_geometry_choice_text(values, "convention"), "dinov3") == 0;
 }
 
 /* Frequencies from turns are as exact as sines of small angles are; coordinates may begin anywhere
- * that some value of the claim names. */
+ * that some value of the claim names, or have their zero in the middle. */
 static bool finds_claim(pe_wave_table *t)
 {
     const double firsts[] = {0,
@@ -376,8 +404,10 @@ static bool finds_claim(pe_wave_table *t)
                              number_of(t, "start_index"),
                              number_of(t, "key_length"),
                              number_of(t, "key_length") - 1};
-    for (size_t f = 0; f < PE_LEN(firsts); f++) {
-        t->first = firsts[f];
+    const double side[] = {[PE_ACROSS] = (double)t->width, [PE_DOWN] = (double)t->height};
+    for (size_t f = 0; f < (t->centred ? 1 : PE_LEN(firsts)); f++) {
+        for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES; axis++)
+            t->first[axis] = t->centred ? (1 - side[axis]) / 2 : firsts[f];
         const pe_wave_change claim = pe_wave_claimed(t);
         if (pe_wave_follows(&claim, t->of->claimed, 0))
             return true;
@@ -400,13 +430,16 @@ static bool set_shape(pe_wave_table *t)
     t->blocks = grid && !t->tensors ? 2 : 1;
     t->columns = columns;
     t->pairs = t->tensors ? columns : columns / 2;
-    t->rows = view->claim->uploads[main].array.elements / columns;
+    t->extra = (size_t)number_of(t, "extra_tokens");
+    t->rows = view->claim->uploads[main].array.elements / columns - t->extra;
     t->width = grid ? (size_t)number_of(t, "width") : t->rows;
     t->height = grid ? (size_t)number_of(t, "height") : 1;
+    t->valid[PE_ACROSS] = valid_of(t, "valid_width");
+    t->valid[PE_DOWN] = valid_of(t, "valid_height");
     t->merge = t->tensors ? (size_t)fmax(number_of(t, "spatial_merge_size"), 1) : 1;
     t->below = t->merge > 1 ? t->merge : t->width;
     for (size_t u = 0; u < view->n_tensors; u++)
-        if (view->claim->uploads[u].array.elements != t->rows * columns &&
+        if (view->claim->uploads[u].array.elements != (t->extra + t->rows) * columns &&
             !(t->tensors && wave_of(view->claim->uploads[u].name) == PLACE))
             return false;
     return t->rows > 1 && t->pairs > 0 && t->height * t->width > 0 &&

@@ -11,15 +11,18 @@ enum { PE_ACROSS, PE_DOWN, PE_GRID_AXES };
 typedef struct pe_wave_table {
     const pe_numbers *of;
     size_t columns;                    /* of a row: an odd number has one of zeros at its end */
+    size_t extra;                      /* rows of zeros before the others, which are not counted */
     size_t rows, pairs, width, height; /* a line is `width` wide; frames have as many rows each */
+    double valid[PE_GRID_AXES];        /* patches beyond so many are padding */
     size_t merge;                      /* rows go by blocks of so many patches squared */
     size_t below;                      /* the row of the patch below the first */
     bool tensors;                      /* cosines, sines and angles apart; else a row has both */
     bool forward;                      /* coordinates rise from row to row */
     size_t blocks;                     /* of sines, then cosines, in a row */
     bool interleaved, cosine_first;    /* or sines and cosines alternate; the other way round */
-    double first;                      /* coordinate of row 0, on all axes */
-    double unit[PE_GRID_AXES];         /* the fastest frequency of the axis: of a row both waves */
+    bool centred;                      /* coordinate 0 is the middle of each side */
+    double first[PE_GRID_AXES];        /* coordinate of row 0 */
+    double unit[PE_GRID_AXES];         /* what coordinates of the axis are multiplied by */
     double *frequency;                 /* [pairs] owned */
     size_t *axis;                      /* [pairs] owned */
 } pe_wave_table;
@@ -29,19 +32,24 @@ typedef struct pe_wave_change {
     const pe_wave_table *of;
     double shift, times, power, clamp; /* of coordinates; of frequencies, unit (w/unit)^power */
     double along[PE_GRID_AXES];        /* what the coordinate of each axis is multiplied by, too */
+    double from[PE_GRID_AXES];         /* and what is added to it before that */
     double held;                       /* the coordinate of all rows; NAN: each has its own */
     /* types that they were rounded to; or NULL */
     const pe_grain *coordinates, *frequencies, *angles, *waves;
-    double gain;                        /* what all waves are multiplied by */
-    size_t merge;                       /* as that of the table */
-    double width;                       /* of a line, in which rows are counted */
-    bool flat;                          /* of a row: one ladder of all pairs, which counts rows */
-    bool by_columns, backward;          /* rows go down first; from the last to the first */
-    bool mirrored, upside_down;         /* lines run from right to left, from below */
-    bool late;                          /* a row of zeros comes first */
-    unsigned running;                   /* axes that count rows: bit PE_ACROSS, bit PE_DOWN */
-    bool exchanged, absolute, negative; /* axes; coordinates */
-    size_t only; /* the axis whose coordinates all pairs have; PE_GRID_AXES: none */
+    double gain;                /* what all waves are multiplied by */
+    size_t merge, blocks;       /* as those of the table */
+    bool blocks_down;           /* blocks go down first */
+    bool frames_on;             /* lines are counted through all frames */
+    double width;               /* of a line, in which rows are counted */
+    bool flat;                  /* of a row: one ladder of all pairs, which counts rows */
+    bool by_columns, backward;  /* rows go down first; from the last to the first */
+    bool mirrored, upside_down; /* lines run from right to left, from below */
+    bool late;                  /* a row of zeros comes first */
+    unsigned running;           /* axes that count rows: bit PE_ACROSS, bit PE_DOWN */
+    bool exchanged, swapped;    /* places of the axes; their coordinates */
+    bool absolute, negative;    /* coordinates */
+    bool in_halves;             /* of a ladder that the axes share, not in turn */
+    size_t only;                /* the axis whose coordinates all pairs have; PE_GRID_AXES: none */
     bool interleaved, cosine_first, mixed, sine_negative;
     double a, b; /* numbers of the sentence of the row that changed it last */
 } pe_wave_change;

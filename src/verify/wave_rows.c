@@ -7,7 +7,16 @@
 #include <string.h>
 
 /* Tables in which a row makes sense. */
-typedef enum scope { ANYWHERE, IN_GRIDS, IN_ROWS, IN_TENSORS, BACKWARD } scope;
+typedef enum scope {
+    ANYWHERE,
+    IN_GRIDS,
+    IN_ROWS,
+    IN_TENSORS,
+    IN_BLOCKS,
+    IN_FRAMES,
+    CENTRED,
+    BACKWARD
+} scope;
 
 typedef struct row {
     pe_fault fault;
@@ -22,7 +31,9 @@ static bool is_within(const pe_wave_table *t, scope where)
     return where == ANYWHERE || (where == IN_GRIDS && t->height > 1 && t->width > 1) ||
            (where == IN_ROWS && !t->tensors) ||
            (where == IN_TENSORS && t->tensors && t->pairs % 2 == 0) ||
-           (where == BACKWARD && !t->forward);
+           (where == IN_BLOCKS && t->merge > 1) ||
+           (where == IN_FRAMES && t->rows > t->height * t->width) ||
+           (where == CENTRED && t->centred) || (where == BACKWARD && !t->forward);
 }
 
 static bool set_flag(const row *of, pe_wave_change *c)
@@ -37,6 +48,29 @@ static bool set_layout(const row *of, pe_wave_change *c)
 {
     c->interleaved = !c->interleaved;
     return !c->of->tensors && c->of->interleaved == (of->value != 0);
+}
+
+static bool join_blocks(const row *of, pe_wave_change *c)
+{
+    (void)of;
+    c->blocks = 1;
+    return c->of->blocks > 1 && !c->flat && !c->interleaved;
+}
+
+/* How many frequencies a ladder has; patches whose axes differ in the fastest one share it. */
+static size_t ladder_of(const pe_wave_table *t)
+{
+    const size_t half = t->pairs / 2;
+    const bool shared = !t->centred && t->tensors && half > 0 &&
+                        fabs(t->frequency[0] / t->frequency[half] - 1) > 1e-9;
+    return t->tensors && !shared ? half : t->pairs / t->blocks;
+}
+
+static bool set_halves(const row *of, pe_wave_change *c)
+{
+    (void)of;
+    c->in_halves = true;
+    return is_within(c->of, IN_TENSORS) && ladder_of(c->of) == c->of->pairs;
 }
 
 /* value: axes that count rows. */
@@ -55,18 +89,53 @@ static bool drop_axis(const row *of, pe_wave_change *c)
 
 static bool has_units(const pe_wave_table *t)
 {
-    return !t->tensors && t->height > 1 && t->width > 1 && t->unit[PE_ACROSS] > 0 &&
-           t->unit[PE_DOWN] > 0;
+    return t->height > 1 && t->width > 1 && t->unit[PE_ACROSS] > 0 && t->unit[PE_DOWN] > 0;
 }
 
-/* Units of the claim are 1 where coordinates are whole numbers. */
+static bool is_normalized(const pe_wave_table *t)
+{
+    const pe_value *normal = pe_values_find(&t->of->claim->values, "normalize");
+    return t->centred || (normal != NULL && normal->present && normal->truth);
+}
+
+/* Units of the claim are 1 where coordinates are whole numbers. value: it normalizes them. */
 static bool leave_units(const row *of, pe_wave_change *c)
 {
-    const double *unit = c->of->unit;
+    const pe_wave_table *t = c->of;
+    for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES; axis++) {
+        c->along[axis] = 1 / t->unit[axis];
+        c->from[axis] = t->centred ? -t->first[axis] : 0;
+    }
+    c->a = c->along[PE_ACROSS];
+    c->b = c->along[PE_DOWN];
+    return has_units(t) && (c->a != 1 || c->b != 1) && is_normalized(t) == (of->value != 0);
+}
+
+/* The claimed coordinate of patch i of n is (i + 1/2 - n/2) times 2/n. */
+enum { BY_LONGER, BY_SHORTER, FROM_ZERO, PLAIN };
+
+/* value: which other one it is. */
+static bool centre_otherwise(const row *of, pe_wave_change *c)
+{
+    const double side[] = {[PE_ACROSS] = (double)c->of->width, [PE_DOWN] = (double)c->of->height};
+    c->a = of->value == BY_LONGER ? fmax(side[0], side[1]) : fmin(side[0], side[1]);
+    for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES; axis++) {
+        const double n = side[axis];
+        c->along[axis] = of->value == FROM_ZERO ? 0.5 : of->value == PLAIN ? n / 2 : n / c->a;
+        c->from[axis] = of->value == FROM_ZERO ? n / 2
+                        : of->value == PLAIN   ? (n - 1) / 2
+                                               : (n - c->a) / 2;
+    }
+    return is_within(c->of, CENTRED) && (of->value >= FROM_ZERO || side[0] != side[1]);
+}
+
+/* Coordinates that differ between axes in more than their places. */
+static bool swap_axes(const row *of, pe_wave_change *c)
+{
+    const pe_wave_table *t = c->of;
     (void)of;
-    c->a = c->along[PE_ACROSS] = 1 / unit[PE_ACROSS];
-    c->b = c->along[PE_DOWN] = 1 / unit[PE_DOWN];
-    return has_units(c->of) && (unit[PE_ACROSS] != 1 || unit[PE_DOWN] != 1);
+    c->swapped = true;
+    return has_units(t) && t->unit[PE_ACROSS] != t->unit[PE_DOWN];
 }
 
 /* value: the axis whose unit both have. */
@@ -95,15 +164,15 @@ static bool set_width(const row *of, pe_wave_change *c)
 static bool shift(const row *of, pe_wave_change *c)
 {
     c->a = c->shift = of->value;
-    return true;
+    return is_within(c->of, of->where);
 }
 
 static bool drop_first(const row *of, pe_wave_change *c)
 {
     (void)of;
-    c->a = c->of->first;
+    c->a = c->of->first[PE_ACROSS];
     c->shift = -c->a;
-    return c->a != 0 && c->of->forward;
+    return c->a != 0 && c->of->forward && !c->of->centred;
 }
 
 /* value: a grain; and_value: 1 for frequencies, 2 for angles, 4 for waves, together. */
@@ -134,9 +203,8 @@ static bool divide(const row *of, pe_wave_change *c)
 static bool divide_by_sides(const row *of, pe_wave_change *c)
 {
     const pe_values *values = &c->of->of->claim->values;
-    const pe_value *normal = pe_values_find(values, "normalize");
-    const bool divided = normal != NULL && normal->present && normal->truth;
-    const double eps = divided ? pe_values_real(values, "eps") : 0;
+    const bool divided = is_normalized(c->of);
+    const double eps = divided && !c->of->centred ? pe_values_real(values, "eps") : 0;
     const double side[] = {[PE_ACROSS] = (double)c->of->width, [PE_DOWN] = (double)c->of->height};
     for (size_t axis = PE_ACROSS; axis <= PE_DOWN; axis++)
         c->along[axis] = (divided ? side[axis] + eps : 1) / (side[axis] + of->value + eps);
@@ -174,7 +242,7 @@ static bool read_linear(const row *of, pe_wave_change *c)
     const double w = t->frequency[best], k = c->times * pe_wave_step(c, best) / w;
     (void)of;
     c->times = c->a = pe_numbers_tidy(k * 840) / 840;
-    const double by = pe_wave_start(c, best) / (w * c->a) - t->first;
+    const double by = pe_wave_start(c, best) / (w * c->a) - t->first[t->axis[best]];
     c->shift = c->b = round(by * 840) / 840;
     return isfinite(c->a) && isfinite(c->b) && c->a != 0 && (c->a != 1 || c->b != round(c->b)) &&
            t->forward;
@@ -203,7 +271,7 @@ static bool read_shift(const row *of, pe_wave_change *c)
     const pe_wave_table *t = c->of;
     const size_t best = best_pair(t);
     (void)of;
-    c->a = c->shift = round(pe_wave_start(c, best) / t->frequency[best] - t->first);
+    c->a = c->shift = round(pe_wave_start(c, best) / t->frequency[best] - t->first[t->axis[best]]);
     return isfinite(c->a) && fabs(c->a) > 1;
 }
 
@@ -228,7 +296,7 @@ static double read_power(const pe_wave_change *c)
 {
     const pe_wave_table *t = c->of;
     const size_t best = best_pair(t);
-    const double unit = t->tensors ? 1 : t->unit[t->axis[best]];
+    const double unit = t->unit[t->axis[best]];
     return log(fabs(pe_wave_step(c, best)) / unit) / log(t->frequency[best] / unit);
 }
 
@@ -252,6 +320,7 @@ static bool set_flat(const row *of, pe_wave_change *c)
 {
     (void)of;
     c->flat = true;
+    c->blocks = 1;
     return !c->of->tensors && c->of->blocks == 2 && c->of->pairs > 2;
 }
 
@@ -264,12 +333,12 @@ static bool set_root(const row *of, pe_wave_change *c)
 /* Of n frequencies exponents are i/(n - 1) in timing signals, else i/n. */
 static bool set_denominator(const row *of, pe_wave_change *c)
 {
-    const double n = (double)c->of->pairs / (double)c->of->blocks;
+    const double n = (double)ladder_of(c->of);
     const bool timing = strcmp(c->of->of->view->claim->resource->name, "sinusoidal/timing") == 0;
     c->b = timing ? n - 1 : n;
     c->a = c->b + of->value;
     c->power *= c->b / c->a;
-    return c->b > 0 && c->a > 0 && !c->of->tensors;
+    return c->b > 0 && c->a > 0;
 }
 
 static const char *base_name(const pe_wave_table *t)
@@ -281,11 +350,10 @@ static const char *base_name(const pe_wave_table *t)
     return NULL;
 }
 
-/* w = base^-e for all e: another base is a power of w. */
+/* w = base^-e for all e: another base is a power of w. value: a base below 100, which few take. */
 static bool set_base(const row *of, pe_wave_change *c)
 {
     const char *name = base_name(c->of);
-    (void)of;
     if (name == NULL || !pe_values_present(&c->of->of->claim->values, name))
         return false;
     c->b = pe_values_real(&c->of->of->claim->values, name);
@@ -293,7 +361,7 @@ static bool set_base(const row *of, pe_wave_change *c)
     const double digits = pow(10, floor(log10(read)) - 1);
     c->a = round(read / digits) * digits;
     c->power *= log(c->a) / log(c->b);
-    return isfinite(c->power) && c->power > 0 && c->a != c->b;
+    return isfinite(c->power) && c->power > 0 && c->a != c->b && (c->a < 100) == (of->value != 0);
 }
 
 #define ORDER  "let patches count along the rows of the image: k = row width + column"
@@ -322,6 +390,10 @@ static const row rows[] = {
            "rows and columns are exchanged: each axis has the coordinates of the other",
            "give the pairs of rows the row, those of columns the column", FLAG(exchanged),
            .where = IN_GRIDS),
+    PE_ROW("axes_exchanged",
+           "rows and columns are exchanged: each axis has the coordinates of the other, scaled by "
+           "the other side",
+           "give the pairs of rows the row, those of columns the column", .make = swap_axes),
     PE_ROW(
         "mesh_transposed",
         "patches count down the columns: the mesh grid is transposed, the order of axes exchanged",
@@ -339,15 +411,24 @@ static const row rows[] = {
     PE_ROW("grid_width",
            "the grid was {a} wide, not {b}: patches count along one axis, as text does",
            "divide the number of a patch by the width", .make = set_width, .and_value = 1),
+    PE_ROW("blocks_transposed",
+           "blocks of patches come column by column, not row by row: their axes were permuted in "
+           "another order",
+           "put the axes of blocks before those within a block: permute (0, 2, 1, 3)",
+           FLAG(blocks_down), .where = IN_BLOCKS),
+    PE_ROW("frames_counted",
+           "rows go on through the frames: they do not repeat, each frame counts on from the last",
+           "repeat the rows and columns of the grid in each frame", FLAG(frames_on),
+           .where = IN_FRAMES),
     MERGED(1),
     MERGED(2),
-    PE_ROW("rows_reversed", "rows are in reverse order: the last one comes first",
-           "do not reverse the rows", FLAG(backward)),
     PE_ROW("coordinates_negative",
            "the sign of the coordinates is the inverse one: angles are negative",
            "take the distance as query - key; check the sign of the sine", FLAG(negative)),
     PE_ROW("sine_negative", "sines have the opposite sign", "do not negate the sine",
            FLAG(sine_negative)),
+    PE_ROW("rows_reversed", "rows are in reverse order: the last one comes first",
+           "do not reverse the rows", FLAG(backward)),
     PE_ROW("coordinates_absolute", "distances are absolute values: their sign is lost",
            "keep the sign of the distance", FLAG(absolute), .where = BACKWARD),
     PE_ROW("coordinates_shifted", "coordinates are shifted by {a}: they count from 1", COUNT,
@@ -356,6 +437,21 @@ static const row rows[] = {
            .make = shift, .value = -1),
     PE_ROW("coordinates_shifted", "coordinates are shifted by {a}: they are those of centres",
            COUNT, .make = shift, .value = 0.5),
+    PE_ROW("coordinates_shifted",
+           "coordinates are those of corners, i/n, not of centres: 0.5 was not added to the patch",
+           "add 0.5 to the row and the column before they are divided", .make = shift,
+           .value = -0.5, .where = CENTRED),
+    PE_ROW("coordinates_by_sides",
+           "both axes were divided by the longer side, {a} (max), not each by its own", UNITS,
+           .make = centre_otherwise, .value = BY_LONGER),
+    PE_ROW("coordinates_by_sides",
+           "both axes were divided by the shorter side, {a} (min), not each by its own", UNITS,
+           .make = centre_otherwise, .value = BY_SHORTER),
+    PE_ROW("coordinates_range", "coordinates run from 0 to 1, not from -1 to 1", UNITS,
+           .make = centre_otherwise, .value = FROM_ZERO),
+    PE_ROW("coordinates_plain",
+           "coordinates are whole numbers of patches, times 2 pi: they are not normalized", UNITS,
+           .make = centre_otherwise, .value = PLAIN),
     PE_ROW("columns_mirrored",
            "patches of each row are in reverse order: columns run from right to left", ORDER,
            FLAG(mirrored), .where = IN_GRIDS),
@@ -381,8 +477,13 @@ static const row rows[] = {
            "give each axis its own coordinate", .make = drop_axis, .value = PE_DOWN),
     PE_ROW("coordinates_plain",
            "coordinates are whole numbers, not scaled or normalized: columns were multiplied by "
-           "{a}, rows by {b} (base_size, interpolation_scale or normalize was ignored)",
+           "{a}, rows by {b} (base_size or interpolation_scale was ignored)",
            UNITS, .make = leave_units),
+    PE_ROW(
+        "coordinates_plain",
+        "coordinates are whole numbers of patches: they are neither normalized nor multiplied by "
+        "the scale (normalize was ignored)",
+        UNITS, .make = leave_units, .value = 1),
     PE_ROW("coordinates_of_one_axis",
            "columns are scaled as rows are, by the height: they were multiplied by {a}", UNITS,
            .make = take_unit, .value = PE_DOWN),
@@ -435,11 +536,20 @@ static const row rows[] = {
            "put all sines before all cosines", .make = set_layout),
     PE_ROW("waves_in_halves", "the layout is that of halves: sines and cosines are not interleaved",
            "let sines and cosines alternate", .make = set_layout, .value = 1),
+    PE_ROW("waves_joined",
+           "the layout is another: sines of both axes stand together, then the cosines of both",
+           "put the channels of one axis before those of the other", .make = join_blocks),
     PE_ROW("cos_sin_exchanged",
            "cosines and sines were exchanged: cosines come first in the layout",
            "put the sines first", FLAG(cosine_first)),
     PE_ROW("axes_interleaved", "pairs of rows and columns alternate: the axes are interleaved",
            "put the pairs of rows before those of columns", FLAG(mixed), .where = IN_TENSORS),
+    PE_ROW("ladder_in_halves",
+           "rows have the first half of the frequencies, columns the second: not even and odd ones",
+           "give even frequencies (freqs[::2]) to rows and odd ones (freqs[1::2]) to columns",
+           .make = set_halves),
+    PE_ROW("base_other", "the base of the frequencies (theta) was {a}, not {b}", LADDER,
+           .make = set_base),
     PE_ROW(
         "exponents_halved",
         "frequencies are the square root of the claimed ones: exponents were halved, as if divided "
@@ -478,7 +588,7 @@ static const row rows[] = {
            ROUND(FLOAT16, 7)),
     PE_ROW("max_timescale", "max_timescale was {a}, not {b}", LADDER, .make = set_timescale),
     PE_ROW("base_other", "the base of the frequencies (theta) was {a}, not {b}", LADDER,
-           .make = set_base),
+           .make = set_base, .value = 1),
 };
 const size_t pe_wave_rows_n = PE_LEN(rows);
 

@@ -176,7 +176,7 @@ ROWS = [
 
 
 def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0, norm=1.0, one_axis=False, freq=None, layout="sin_cos",
-         types=(None, None)):
+         types=(None, None), extra=None, joined=False):
     """MAE's 2-D table: the first half of channels by the column, the second by the row."""
     quarter = c["d_model"] // 4
     w = np.power(base, -np.arange(quarter) / (quarter - shift)) if freq is None else freq(quarter)
@@ -189,7 +189,10 @@ def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0
         second = first
     parts = [laid_out(np.sin(a), np.cos(a), layout) for a in (
         arrays.rounded((p.reshape(-1, 1) + offset) * norm * w, types[1]) for p in (first, second))]
-    return np.concatenate(parts, -1)
+    table = np.concatenate(parts, -1)
+    if joined:
+        table = table.reshape(-1, 2, 2, quarter).swapaxes(1, 2).reshape(table.shape)
+    return np.concatenate([np.zeros((c.get("extra_tokens", 0) if extra is None else extra, c["d_model"])), table])
 
 
 def timing(c, start=None, n=None, top=None, low=None, layout="sin_cos", w=None, step=None):
@@ -208,6 +211,23 @@ def relative(c, distances=None, layout="sin_cos", sign=1, base=1e4):
     d = np.arange(q, -q, -1) if distances is None else distances(q)
     w = np.power(base, -np.arange(0, c["d_model"], 2) / c["d_model"])
     return laid_out(np.sin(sign * d[:, None] * w), np.cos(d[:, None] * w), layout)
+
+
+def padded_grid(c, **changes):
+    """DETR counts patches of the image: those of padding lie where the last one does, lines of padding at 0."""
+    h, w = c["valid_height"], c["valid_width"]
+    inner = measured_grid({**c, "height": h, "width": w}, **changes).reshape(h, w, 2, -1)
+    y, x = np.minimum(np.arange(c["height"]), h - 1), np.minimum(np.arange(c["width"]), w - 1)
+    table, zero = inner[y][:, x], laid_out(np.zeros(inner.shape[-1] // 2), np.ones(inner.shape[-1] // 2), c["layout"])
+    table[h:, :, 1], table[:, w:, 0] = zero, zero
+    return table.reshape(-1, c["d_model"])
+
+
+def moved(c, over=0):
+    """Rotations of one offset: [cos sin; -sin cos] for each frequency, 1/(n - over) between exponents."""
+    n = c["d_model"] // 2
+    a = c["offset"] * np.power(1e4, -np.arange(n) / (n - over))
+    return np.stack([np.stack([np.cos(a), np.sin(a)], 1), np.stack([-np.sin(a), np.cos(a)], 1)], 1)
 
 
 def measured_grid(c, over=None, offset=None, base=1e4, order=None, layout=None):
@@ -229,7 +249,9 @@ def conformer(c, **changes):
 
 
 GRID = {"d_model": 64, "height": 6, "width": 10}
+MAE = {**GRID, "extra_tokens": 1}
 DETR = {"d_model": 64, "height": 7, "width": 11, "normalize": True, "offset": 1, "axis_order": "hw", "layout": "interleaved"}
+PADDED = {**DETR, "valid_height": 5, "valid_width": 8}
 BASED = {"d_model": 64, "height": 8, "width": 12, "base_size": 16}
 CONFORMER = {"d_model": 64, "query_length": 24, "key_length": 30, "variant": "conformer"}
 SIGNAL = {"d_model": 64, "length": 48, "start_index": 3}
@@ -254,7 +276,21 @@ FUNCTIONS = [
         ("g: frequencies over d/2", "ladder|root|theta", {"freq": lambda q: np.power(1e4, -np.arange(q) / (2 * q))}, ""),
         ("g: meshgrid transposed, base 1000", "axes + theta", {"transpose": True, "base": 1e3}, ""),
         ("g: coordinates halved, base 1000", "linear + theta", {"norm": 0.5, "base": 1e3}, ""),
+        ("g: all sines of both axes, then all cosines", "layout", {"joined": True}, ""),
+        ("g: row of a class token added", "extra_rows", {"extra": 1}, ""),
+        ("g: row of a class token added, base 1000", "extra_rows + theta", {"extra": 1, "base": 1e3}, ""),
     ]),
+    ("sinusoidal/grid", MAE, grid, [
+        ("g: row of the class token missing", "extra_rows", {"extra": 0}, ""),
+        ("g: with a class token, frequencies over d/2", "ladder|root|theta", {"freq": lambda q: np.power(1e4, -np.arange(q) / (2 * q))}, ""),
+        ("g: with a class token, all sines, then all cosines", "layout", {"joined": True}, ""),
+        ("g: with a class token, interleaved, rows first", "layout + axes", {"layout": "interleaved", "swap": True}, ""),
+    ]),
+    ("sinusoidal/grid", PADDED, padded_grid, [
+        ("g: padded DETR not normalized", "normalized|linear", {"over": lambda n: (1, 1)}, ""),
+        ("g: padded DETR temperature 20", "theta", {"base": 20.0}, ""),
+    ]),
+    ("sinusoidal/offset", {"d_model": 64, "offset": 5}, moved, [("o: n - 1 for n", "freq_shift", {"over": 1}, "")]),
     ("sinusoidal/timing", SIGNAL, timing, [
         ("t: start_index ignored", "shift|start_index", {"start": 0}, ""),
         ("t: start_index one more", "shift|start_index", {"start": 4}, ""),

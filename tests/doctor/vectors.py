@@ -448,14 +448,18 @@ def axes_case(row, number, v):
 
 
 def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one=False, convention=None, order=None, mix=False, width=None,
-            freq=None, angle=None, still=False, flat=False):
-    """Angles of patches: the row's, then the column's (Qwen2-VL, EVA-02); Pixtral gives even pairs to rows and odd ones to columns."""
-    h, w, theta = c["height"], c["width"], theta or c.get("rope_theta", 1e4)
+            freq=None, angle=None, still=False, flat=False, lin=0, halves=False, sides=None):
+    """Angles of patches: the row's, then the column's (Qwen2-VL, EVA-02); Pixtral gives even pairs to rows and odd ones to columns.
+    DINOv3 has coordinates from -1 to 1, times 2 pi; sides: what they are instead, of (place, own side, both sides)."""
+    dino = c.get("convention") == "dinov3"
+    h, w, theta = c["height"], c["width"], theta or (100.0 if dino else 1e4)
     y, x = (a.reshape(-1) * 1.0 for a in np.meshgrid(np.arange(h), np.arange(w), indexing="ij"))
     if xy:
         y, x = (a.reshape(-1) * 1.0 for a in np.meshgrid(np.arange(h), np.arange(w), indexing="xy"))
     if width:
         y, x = np.arange(h * w) // width, np.arange(h * w) % width
+    if c.get("spatial_merge_size") and order is None:
+        order = lambda h, w: np.arange(h * w).reshape(h // 2, 2, w // 2, 2).swapaxes(1, 2).reshape(-1)
     if order is not None:
         y, x = y[order(h, w)], x[order(h, w)]
     y, x = (y + offset) * norm, (x + offset) * norm
@@ -464,10 +468,15 @@ def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one
     if one:
         x = y
     x, y = 0 * x if still else x, np.arange(h * w) * 1.0 if flat else y
+    if dino:
+        sides = sides or (lambda i, n, both: 2 * np.pi * (2 * (i + 0.5) / n - 1))
+        y, x = sides(y, h, (h, w)), sides(x, w, (h, w))
     convention = convention or c.get("convention", "qwen2_vl")
     full = np.power(theta, -np.arange(0, c["head_dim"], 2) / c["head_dim"])
-    half = np.power(theta, -np.arange(0, c["head_dim"] // 2, 2) / (d or c["head_dim"] // 2))
+    half = np.power(theta, -np.arange(0, c["head_dim"] // 2, 2) / (d or c["head_dim"] // 2 - 2 * lin))
     full, half = arrays.rounded(full, freq), arrays.rounded(half, freq)
+    if halves:
+        full = full.reshape(2, -1).T.reshape(-1)
     parts = [y[:, None] * full[::2], x[:, None] * full[1::2]] if convention == "pixtral" else [y[:, None] * half, x[:, None] * half]
     a = arrays.rounded(np.concatenate(parts, 1), angle)
     return np.stack(parts, -1).reshape(a.shape) if mix else a
@@ -475,6 +484,9 @@ def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one
 
 PATCHES = {"head_dim": 64, "height": 6, "width": 10}
 PIXTRAL = {**PATCHES, "convention": "pixtral"}
+DINOV3 = {**PATCHES, "convention": "dinov3"}
+MERGED = {**PATCHES, "spatial_merge_size": 2}
+TURN = 2 * np.pi
 PATCH_ROWS = [
     ("p: rows and columns exchanged", "axes", {"swap": True}, "Meituan-AutoML/VisionLLaMA#4"),
     ("p: meshgrid transposed", "axes|permuted", {"xy": True}, "huggingface/pytorch-image-models#2541"),
@@ -498,14 +510,37 @@ PATCH_ROWS = [
     ("p: order of 2 x 2 merges, theta 100", "permuted|merge + theta",
      {"order": lambda h, w: np.arange(h * w).reshape(h // 2, 2, w // 2, 2).swapaxes(1, 2).reshape(-1), "theta": 100.0}, ""),
     ("p: meshgrid transposed, coordinates from 1", "axes|permuted + shift", {"xy": True, "offset": 1}, ""),
+    ("p: exponents by linspace(0, 1)", "freq_shift|ladder", {"lin": 1}, ""),
+    ("p: frequencies of pixtral in halves", "in_halves", {"halves": True}, ""),
+]
+
+
+# The same of DINOv3, and of patches in blocks.
+DINO_ROWS = [
+    ("p: DINOv3 corners", "shift", {"sides": lambda i, n, both: TURN * (2 * i / n - 1)}, ""),
+    ("p: DINOv3 ends included", "normalized|off", {"sides": lambda i, n, both: TURN * (2 * i / (n - 1) - 1)}, ""),
+    ("p: DINOv3 without 2 pi", "two_pi", {"sides": lambda i, n, both: 2 * (i + 0.5) / n - 1}, ""),
+    ("p: DINOv3 by the longer side", "width|axes|normalized", {"sides": lambda i, n, both: TURN * (2 * (i + 0.5) / max(both) - 1)}, ""),
+    ("p: DINOv3 by the shorter side", "width|axes|normalized", {"sides": lambda i, n, both: TURN * (2 * (i + 0.5) / min(both) - 1)}, ""),
+    ("p: DINOv3 from 0 to 1", "normalized|range", {"sides": lambda i, n, both: TURN * (i + 0.5) / n}, ""),
+    ("p: DINOv3 whole numbers", "normalized", {"sides": lambda i, n, both: TURN * i}, ""),
+    ("p: DINOv3 corners without 2 pi", "shift + two_pi", {"sides": lambda i, n, both: 2 * i / n - 1}, ""),
+    ("p: DINOv3 transposed", "axes", {"xy": True}, ""),
+    ("p: DINOv3 theta 10000", "theta|root|squared", {"theta": 1e4}, ""),
+]
+BLOCK_ROWS = [
+    ("p: blocks column by column", "merge|permuted", {"order": lambda h, w: np.arange(h * w).reshape(h // 2, 2, w // 2, 2).transpose(2, 0, 1, 3).reshape(-1)}, ""),
 ]
 
 
 def patch_case(row, number, v):
     name, words, changes, cite = row
     claim, store = pick([PATCHES, PIXTRAL], v + number), pick(["float32", "float64"] if "angle" in changes else ["float32", "float64", "bfloat16"], number + v)
-    if "d" in changes:
+    if "d" in changes or "lin" in changes:
         claim = PATCHES
+    if "halves" in changes:
+        claim = PIXTRAL
+    claim = DINOV3 if "DINO" in name else MERGED if row in BLOCK_ROWS else claim
     angles = [patches(claim), patches(claim, **changes)]
     right, got = ({"cos": np.cos(a), "sin": np.sin(a), "angles": a} for a in angles)
     if v:
@@ -600,5 +635,5 @@ def cases():
     out = vector_cases() + frequency_cases()
     out += [mrope_case(row, number, v) for number, row in enumerate(MROPE_ROWS) for v in (0, 1)]
     out += [axes_case(row, number, v) for number, row in enumerate(AXES_ROWS) for v in (0, 1)]
-    out += [patch_case(row, number, v) for number, row in enumerate(PATCH_ROWS) for v in (0, 1)]
+    out += [patch_case(row, number, v) for number, row in enumerate(PATCH_ROWS + DINO_ROWS + BLOCK_ROWS) for v in (0, 1)]
     return out + several("rope/xpos/table", XPOS, xpos, XPOS_ROWS, "") + several("rope/mrope-positions", IDS, mixed_ids, IDS_ROWS, "")

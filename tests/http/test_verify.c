@@ -439,6 +439,27 @@ static void causes_are_read_off_plain_numbers(void **state)
          "head_dim=16&height=2&width=4&spatial_merge_size=2", "coordinates_shifted"},
         {"rope/grid", "head_dim=16&positions=1,1,2,2,3,3,1,1,2,2,3,3;1,2,1,2,1,2,1,2,1,2,1,2",
          "head_dim=16&height=3&width=2&frames=2", "coordinates_shifted"},
+        {"rope/grid", "head_dim=16&positions=0,0,1,1,2,2,3,3;0,1,0,1,0,1,0,1",
+         "head_dim=16&height=2&width=2&frames=2", "frames_counted"},
+        {"rope/grid",
+         "head_dim=16&positions=0,0,1,1,2,2,3,3,0,0,1,1,2,2,3,3;0,1,0,1,0,1,0,1,2,3,2,3,2,3,2,3",
+         "head_dim=16&height=4&width=4&spatial_merge_size=2", "blocks_transposed"},
+        /* patches from -1 to 1: of corners, and of columns before rows */
+        {"rope/grid",
+         "head_dim=16&convention=dinov3&height=2&width=3&positions=-0.5,-0.5,-0.5,0.5,0.5,0.5;"
+         "-0.5,0.5,1.5,-0.5,0.5,1.5",
+         "head_dim=16&convention=dinov3&height=2&width=3", "coordinates_shifted"},
+        {"rope/grid",
+         "head_dim=16&convention=dinov3&height=2&width=3&positions=0,1,0,1,0,1;0,0,1,1,2,2",
+         "head_dim=16&convention=dinov3&height=2&width=3", "mesh_transposed"},
+        /* a row before those of patches, alone and with another base; padding */
+        {"sinusoidal/grid", "d_model=16&height=3&extra_tokens=1", "d_model=16&height=3",
+         "extra_tokens"},
+        {"sinusoidal/grid", "d_model=16&height=3&base=500", "d_model=16&height=3&extra_tokens=1",
+         "extra_tokens+base_other"},
+        {"sinusoidal/grid", "d_model=16&height=4&offset=1&valid_height=3&valid_width=2",
+         "d_model=16&height=4&offset=1&valid_height=3&valid_width=2&normalize=true",
+         "coordinates_plain"},
         {"rope/table", "head_dim=16&mrope_section=2,3,3&" EXCHANGED,
          "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE, "mrope_axes_exchanged"},
         /* pairs of each section count from 0; the second time in a ladder as long as the section */

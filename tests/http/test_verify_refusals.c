@@ -137,6 +137,12 @@ static const struct {
      "#/table/cos"},
     {ROPE OK4 ",\"table\":{\"cos\":[[1,1,1],[1,1,1]],\"sin\":[[0,0,0],[0,0,0]]}}", 422,
      "invalid-parameter", "not as wide"},
+    {"{\"encoding\":\"rope/grid\",\"parameters\":{\"head_dim\":4,\"height\":1,\"width\":2},"
+     "\"table\":{\"cos\":[[1,1],[1,1],[1,1]],\"sin\":[[0,0],[0,0],[0,0]]}}",
+     422, "invalid-parameter", "class and register tokens"},
+    {"{\"encoding\":\"sinusoidal/grid\",\"parameters\":{\"d_model\":4,\"height\":1,\"width\":2},"
+     "\"table\":[[1,2,3,4],[4,5,6,7],[7,8,9,10]]}",
+     422, "invalid-parameter", "wide or long"},
     {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,NaN]],\"sin\":[[0,0],[0,0]]}}", 400,
      "malformed-request", "#/table/cos/1/1"},
     {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,null]],\"sin\":[[0,0],[0,0]]}}", 422,
