@@ -20,38 +20,52 @@
 
 /* ---- angles ---- */
 
-/* Of the pair in a row, as the guess negates waves and positions; of rotated vectors beside their
- * inputs. */
-static double angle_in(const pe_axes *x, const double *row, size_t token, size_t i)
+/* As the guess negates and exchanges waves and positions. */
+static double angle_of(const pe_axes *x, pe_wave wave)
 {
-    const pe_guess *guess = x->of->guess;
-    const pe_geometry *g = &x->expect->geometry;
+    const pe_distortion *by = &x->of->guess->distortion;
+    const double sign = pe_guess_sine_sign(x->of->guess);
+    if (by->exchanged && x->of->view->rotated)
+        wave = (pe_wave){wave.sine, wave.cosine};
+    return by->positions.times *
+           atan2(sign * wave.sine, pe_guess_cosine_sign(x->of->guess) * wave.cosine);
+}
+
+/* Of a token; sums: [2][pairs]. */
+static pe_status read_token(pe_axes *x, size_t token, pe_wave *sums, double *claimed,
+                            pe_problem *why)
+{
+    pe_expected_row row;
     const pe_upload_view *view = x->of->view;
-    const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
-    if (!view->rotated)
-        return guess->distortion.positions.times *
-               atan2(pe_guess_sine_sign(guess) * row[s], pe_guess_cosine_sign(guess) * row[c]);
-    const double angle = atan2(row[s], row[c]);
-    const double *in = view->inputs + pe_upload_view_row(view, token, 0) * view->width;
-    return guess->distortion.positions.times * (angle - atan2(in[s], in[c]));
+    const pe_geometry *g = &x->expect->geometry;
+    const size_t rows = view->rotated ? pe_upload_view_token_rows(view) : 1;
+    memset(sums, 0, 2 * x->pairs * sizeof *sums);
+    for (size_t o = 0; o < rows; o++) {
+        const size_t r = pe_upload_view_row(view, token, o);
+        if (pe_expect_row(x->expect, r, &row, why) != PE_OK)
+            return why->status;
+        for (size_t i = 0; i < x->pairs; i++) {
+            pe_upload_view_add_wave(view, g, r, view->got + r * view->width, i, &sums[i]);
+            pe_upload_view_add_wave(view, g, r, row.value, i, &sums[x->pairs + i]);
+        }
+        pe_turn_spend(16 * x->pairs);
+    }
+    for (size_t i = 0; i < x->pairs; i++) {
+        x->angle[i * x->tokens + token] = angle_of(x, sums[i]);
+        claimed[i * x->tokens + token] = angle_of(x, sums[x->pairs + i]);
+    }
+    *x->of->work += 8 * x->pairs * rows;
+    return PE_OK;
 }
 
 static pe_status read_angles(pe_axes *x, double *claimed, pe_problem *why)
 {
-    pe_expected_row row;
-    const pe_upload_view *view = x->of->view;
-    for (size_t t = 0; t < x->tokens; t++) {
-        const size_t r = pe_upload_view_row(view, t, 0);
-        if (pe_expect_row(x->expect, r, &row, why) != PE_OK)
-            return why->status;
-        for (size_t i = 0; i < x->pairs; i++) {
-            x->angle[i * x->tokens + t] = angle_in(x, view->got + r * view->width, t, i);
-            claimed[i * x->tokens + t] = angle_in(x, row.value, t, i);
-        }
-        pe_turn_spend(16 * x->pairs);
-    }
-    *x->of->work += 8 * x->pairs * x->tokens;
-    return PE_OK;
+    pe_wave *sums = calloc(2 * x->pairs + 1, sizeof *sums);
+    pe_status status = sums != NULL ? PE_OK : pe_fail_memory(why);
+    for (size_t t = 0; t < x->tokens && status == PE_OK; t++)
+        status = read_token(x, t, sums, claimed, why);
+    free(sums);
+    return status;
 }
 
 /* Does the claim turn pair i by the positions of the axis? */
@@ -496,7 +510,7 @@ static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *
 static bool has_axes(const pe_search *s)
 {
     const pe_upload_view *view = s->whole;
-    return view->axes > 1 && view->axes <= PE_AXES_MAX && !view->rotated && !view->width_differs &&
+    return view->axes > 1 && view->axes <= PE_AXES_MAX && !view->width_differs &&
            view->got != NULL && view->unsent_n == 0 && view->tokens > 1;
 }
 
@@ -557,10 +571,10 @@ static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
 static double read_amplitude(const pe_search *s, const pe_expect *expect)
 {
     const pe_geometry *g = &expect->geometry;
-    const double *row = s->whole->got + (s->whole->rows - 1) * s->whole->width;
     double low = HUGE_VAL, high = 0;
-    for (size_t i = 0; i < g->cos_n && i < g->sin_n && !s->whole->rotated; i++) {
-        const double size = hypot(row[g->cos_at + i * g->stride], row[g->sin_at + i * g->stride]);
+    for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
+        const pe_wave wave = pe_upload_view_wave(s->whole, g, s->whole->tokens - 1, i);
+        const double size = hypot(wave.cosine, wave.sine);
         low = fmin(low, size);
         high = fmax(high, size);
     }

@@ -51,11 +51,11 @@ static bool has_axes(const pe_comparison *of)
 static bool is_at(const pe_comparison *of, const pe_expect *expect, double position)
 {
     const pe_geometry *g = &expect->geometry;
-    const double *got = of->view->got + (of->view->tokens - 1) * of->view->width;
     for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
         const double angle = position * expect->frequency[i], a = expect->amplitude;
-        if (!(fabs(got[g->cos_at + i * g->stride] - a * cos(angle)) < 0.05 * a) ||
-            !(fabs(got[g->sin_at + i * g->stride] - a * sin(angle)) < 0.05 * a))
+        const pe_wave got = pe_upload_view_wave(of->view, g, of->view->tokens - 1, i);
+        if (!(fabs(got.cosine - a * cos(angle)) < 0.05 * a) ||
+            !(fabs(got.sine - a * sin(angle)) < 0.05 * a))
             return false;
     }
     return true;
@@ -75,7 +75,7 @@ static double find_shift(const pe_comparison *of, const pe_expect *expect, doubl
 static pe_status read_shift(const pe_comparison *of, pe_mrope_axes *x, pe_problem *why)
 {
     pe_expect expect;
-    if (of->view->rotated || pe_mrope_differs(x, x->tokens - 1))
+    if (pe_mrope_differs(x, x->tokens - 1))
         return PE_OK;
     *of->work += pe_upload_view_plan_work(of->view) + 8 * FARTHEST;
     pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, &expect, why);
@@ -168,10 +168,11 @@ static bool turns_by(const pe_comparison *of, const pe_expect *expect, const pe_
     pe_turn_spend(8 * x->tokens);
     *of->work += 2 * x->tokens;
     for (size_t t = 0; t < x->tokens; t++) {
-        const double *got = of->view->got + t * of->view->width, angle = w * pe_mrope_axis(x, a)[t];
+        const pe_wave got = pe_upload_view_wave(of->view, g, t, i);
+        const double angle = w * pe_mrope_axis(x, a)[t];
         const double slack = size * (0x1p-20 * (1 + fabs(angle)) + 2 * roundoff);
-        if (!(fabs(got[g->cos_at + i * g->stride] - size * cos(angle)) <= slack) ||
-            !(fabs(got[g->sin_at + i * g->stride] - size * sin(angle)) <= slack))
+        if (!(fabs(got.cosine - size * cos(angle)) <= slack) ||
+            !(fabs(got.sine - size * sin(angle)) <= slack))
             return false;
     }
     return true;
@@ -377,5 +378,5 @@ pe_status pe_mrope_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
 
 pe_status pe_mrope_causes_measure(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return s->whole->rotated ? PE_OK : try_whole(s, guess, measure_axes, why);
+    return try_whole(s, guess, measure_axes, why);
 }
