@@ -48,6 +48,11 @@ static const pe_fault whole_width = {
     .name = "axes_exponents",
     .rule = "exponents of each axis are divided by the whole head_dim, not by its own channels",
     .remedy = "give each axis frequencies of its own: theta^(-2j/d), d its channels (axes_dims)"};
+static const pe_fault ends_included = {
+    .name = "axes_exponents",
+    .rule = "exponents of each ladder of n frequencies are j/(n - 1), not j/n: linspace with both "
+            "ends included",
+    .remedy = "take theta^(-2j/d): the last exponent is (d - 2)/d, not 1"};
 static const pe_fault slowest_first = {
     .name = "frequencies_reversed",
     .rule = "the frequencies are in reverse order: the slowest come first",
@@ -199,6 +204,23 @@ static pe_status set_whole_width(const pe_axes *x, pe_guess *guess, pe_problem *
     return set_list(guess, "axes_theta", list, x->n, why);
 }
 
+/* theta^(-j/(n-1)) is (theta^(n/(n-1)))^(-j/n) */
+static pe_status set_ends(const pe_axes *x, pe_guess *guess, pe_problem *why)
+{
+    double list[PE_AXES_MAX];
+    const pe_value *dims = pe_values_find(&guess->values, "axes_dims");
+    const bool own = dims != NULL && dims->present;
+    for (size_t a = 0; a < (own ? x->n : 1); a++) {
+        const double pairs = own ? dims->list[a] / 2 : (double)x->pairs;
+        list[a] = pairs > 1 ? pow(theta_of(guess, a), pairs / (pairs - 1)) : theta_of(guess, a);
+    }
+    guess->distortion.values_inexact = true;
+    if (own)
+        return set_list(guess, "axes_theta", list, x->n, why);
+    pe_values_set_real(&guess->values, "rope_theta", list[0]);
+    return PE_OK;
+}
+
 /* Of each ladder: an axis's own, or that of all pairs. */
 static pe_status set_slowest_first(const pe_axes *x, pe_guess *guess, pe_problem *why)
 {
@@ -225,6 +247,7 @@ static const struct {
     bool of_own; /* ladders of the axes */
 } exponents[] = {{&one_ladder, set_one_ladder, true},
                  {&whole_width, set_whole_width, true},
+                 {&ends_included, set_ends, false},
                  {&slowest_first, set_slowest_first, false}};
 
 static pe_status try_exponents(pe_search *s, const pe_axes *x, const pe_guess *claim, bool own,

@@ -9,6 +9,7 @@
 #include "base/turns.h"
 #include "verify/amplitude.h"
 #include "verify/axis_frequencies.h"
+#include "verify/changes.h"
 #include "verify/faults.h"
 #include "verify/mrope_causes.h"
 
@@ -405,10 +406,14 @@ static void tell_part(const pe_axes *x, pe_guess *guess)
             even = even && x->read[a * x->tokens + t] - x->claimed[a * x->tokens + t] == by;
     pe_buffer_format(&guess->rule, "from row %zu to row %zu positions of axes are others: ", first,
                      last);
-    pe_guess_format(guess, even ? "they are shifted by {a}" : "that of axis 0 is {b} in the first",
-                    by, x->read[first]);
-    for (size_t a = 1; a < x->n && !even; a++)
-        pe_guess_format(guess, ", {a}", x->read[a * x->tokens + first], 0);
+    if (even)
+        pe_guess_format(guess, "they are shifted by {a}", by, 0);
+    for (size_t a = 0; a < x->n && !even; a++)
+        pe_guess_format(guess, a == 0 ? "row {b} is at {a}" : ", {a}",
+                        x->read[a * x->tokens + first], (double)first);
+    for (size_t a = 0; a < x->n && !even; a++)
+        pe_guess_format(guess, a == 0 ? ", not at {a}" : ", {a}", x->claimed[a * x->tokens + first],
+                        0);
     guess->fitted |= !even;
 }
 
@@ -551,14 +556,19 @@ static pe_status try_fault(pe_search *s, pe_guess *guess, pe_problem *why)
 static bool is_common(const pe_fault *fault)
 {
     return (fault->param != NULL && strcmp(fault->param, "rope_theta") == 0) ||
-           pe_faults_is_layout(fault) || strcmp(fault->name, "inverse") == 0;
+           pe_faults_is_layout(fault) || strcmp(fault->name, "inverse") == 0 ||
+           strcmp(fault->name, "scaling_dropped") == 0;
 }
 
 static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
 {
-    pe_status status = PE_OK;
+    static const pe_fault unscaled = {
+        .name = "axes_scale", .param = "axes_scale", .change = pe_changes_ignored};
     if (s->whole->tokens > BEHIND_MAX)
         return PE_OK;
+    pe_status status = pe_values_present(&claim->values, "axes_scale")
+                           ? pe_attempts_with_fault(s, claim, &unscaled, try_fault, why)
+                           : PE_OK;
     for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
         if (is_common(&pe_faults[f]))
             status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);

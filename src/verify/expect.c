@@ -126,6 +126,23 @@ static bool is_recomputed(const pe_expect *expect)
     return by->frequencies != NULL || by->angles != NULL || by->ladder != NULL;
 }
 
+/* By which the values turn pair i of row r: of several axes the one that is nearest to that. */
+static double position_of(const pe_expect *expect, size_t r, size_t i, double cosine, double sine)
+{
+    const pe_upload_view *view = expect->view;
+    const size_t token = expect->first_token + r, at = r * expect->geometry.pairs + i;
+    double best = 0, nearest = HUGE_VAL;
+    for (size_t a = 0; a < view->axes; a++) {
+        const double p = pe_positions_at(&expect->positions, a * view->tokens + token);
+        const double angle = p * expect->frequency[i];
+        const double off =
+            hypot(expect->cosines[at] - cosine * cos(angle), expect->sines[at] - sine * sin(angle));
+        best = off < nearest ? p : best;
+        nearest = fmin(off, nearest);
+    }
+    return best;
+}
+
 /* Waves of the frequencies that the guess puts in, of a block. */
 static void recompute_block(pe_expect *expect)
 {
@@ -137,7 +154,8 @@ static void recompute_block(pe_expect *expect)
         const double p =
             pe_upload_view_position(expect->view, &expect->positions, expect->first_token + r);
         for (size_t i = 0; i < pairs; i++) {
-            const double exact = p * expect->frequency[i];
+            const double own = expect->view->axes > 1 ? position_of(expect, r, i, cosine, sine) : p;
+            const double exact = own * expect->frequency[i];
             const double a =
                 by->angles != NULL ? pe_grain_round(by->angles, (double)(float)exact) : exact;
             expect->cosines[r * pairs + i] = cosine * cos(a);

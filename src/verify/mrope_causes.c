@@ -178,12 +178,6 @@ static bool turns_by(const pe_comparison *of, const pe_expect *expect, const pe_
     return true;
 }
 
-static bool follows_axis(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
-                         size_t i, size_t a)
-{
-    return turns_by(of, expect, x, i, a, expect->frequency[i]);
-}
-
 /* The claimed axis of a pair, as Qwen2-VL and Qwen3-VL give pairs to axes. */
 static size_t claimed_axis(const pe_mrope_axes *x, size_t i)
 {
@@ -194,37 +188,51 @@ static size_t claimed_axis(const pe_mrope_axes *x, size_t i)
     return (double)i < height ? PE_TIME : (double)i < width ? PE_HEIGHT : PE_WIDTH;
 }
 
+/* Which axes each pair follows, as bits; of the second copies, too: [2][pairs], the first ones again
+ * where there is no copy. */
+static void read_followed(const pe_comparison *of, pe_expect *expect, const pe_mrope_axes *x,
+                          unsigned char *out)
+{
+    pe_geometry *g = &expect->geometry;
+    const pe_geometry first = *g;
+    for (size_t i = 0; i < 2 * g->pairs; i++) {
+        g->cos_at = first.cos_at + (i < g->pairs ? 0 : g->copy);
+        g->sin_at = first.sin_at + (i < g->pairs ? 0 : g->copy);
+        const size_t pair = i % g->pairs;
+        for (size_t a = 0; a < PE_AXES; a++)
+            if (turns_by(of, expect, x, pair, a, expect->frequency[pair]))
+                out[i] |= (unsigned char)(1U << a);
+    }
+    *g = first;
+}
+
 /* The claimed one or that of the pair before it where several do; PE_AXES: none. */
-static size_t axis_of(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
-                      size_t i, size_t before)
+static size_t axis_of(const pe_mrope_axes *x, unsigned followed, size_t i, size_t before)
 {
     const size_t first[] = {claimed_axis(x, i), before};
     for (size_t k = 0; k < PE_LEN(first); k++)
-        if (first[k] < PE_AXES && follows_axis(of, expect, x, i, first[k]))
+        if (first[k] < PE_AXES && (followed >> first[k] & 1) != 0)
             return first[k];
     for (size_t a = 0; a < PE_AXES; a++)
-        if (follows_axis(of, expect, x, i, a))
+        if ((followed >> a & 1) != 0)
             return a;
     return PE_AXES;
 }
 
-/* "axes or sections are others: pairs 0 to 31 follow time, ..."; false: too many follow none, or
- * all the claimed one. */
-static bool tell_axes(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
+/* "pairs 0 to 31 follow time, ..."; false: too many follow none, or all the claimed one. */
+static bool tell_axes(const pe_mrope_axes *x, const unsigned char *followed, size_t pairs,
                       pe_buffer *out)
 {
     enum { MOST = 6 };
     static const char *const names[] = {"time", "height", "width", "no axis"};
     size_t first = 0, before = PE_AXES, runs = 0, none = 0, others = 0;
-    const size_t pairs = expect->geometry.pairs;
     for (size_t i = 0; i <= pairs; i++) {
-        const size_t is = i < pairs ? axis_of(of, expect, x, i, before) : PE_AXES + 1;
+        const size_t is = i < pairs ? axis_of(x, followed[i], i, before) : PE_AXES + 1;
         none += is == PE_AXES;
         others += i < pairs && is != claimed_axis(x, i);
         if (i > 0 && is != before && ++runs <= MOST)
-            pe_buffer_format(out, "%s %zu to %zu follow %s",
-                             runs > 1 ? "," : "axes or sections are others: pairs", first, i - 1,
-                             names[before]);
+            pe_buffer_format(out, "%s %zu to %zu follow %s", runs > 1 ? "," : " pairs", first,
+                             i - 1, names[before]);
         first = i == 0 || is != before ? i : first;
         before = is;
     }
@@ -232,20 +240,94 @@ static bool tell_axes(const pe_comparison *of, const pe_expect *expect, const pe
     return others > 0 && none * 2 < pairs;
 }
 
-/* Where each wave stands twice, the first ones may be as claimed. */
-static bool tell_copies(const pe_comparison *of, pe_expect *expect, const pe_mrope_axes *x,
+/* Are sections cut once, twice as long, over both copies of the waves? */
+static bool is_cut_once(const pe_mrope_axes *x, const unsigned char *followed, size_t pairs)
+{
+    pe_mrope_axes twice = *x;
+    for (size_t a = 0; a < PE_AXES; a++)
+        twice.section[a] *= 2;
+    for (size_t i = 0; i < 2 * pairs; i++)
+        if (x->interleaved || (followed[i] >> claimed_axis(&twice, i) & 1) == 0)
+            return false;
+    return true;
+}
+
+/* Each copy for itself where they differ. */
+static bool tell_copies(const pe_mrope_axes *x, const unsigned char *followed, size_t pairs,
                         pe_buffer *out)
 {
-    pe_geometry *g = &expect->geometry;
-    if (tell_axes(of, expect, x, out))
-        return true;
-    if (g->copy == 0)
-        return false;
-    pe_buffer_free(out);
-    pe_buffer_str(out, "of the second copies of the waves ");
-    g->cos_at += g->copy;
-    g->sin_at += g->copy;
-    return tell_axes(of, expect, x, out);
+    bool same = true;
+    pe_buffer second = {0};
+    for (size_t i = 0; i < pairs; i++)
+        same = same && followed[i] == followed[pairs + i];
+    pe_buffer_str(out, "axes or sections are others:");
+    bool others = tell_axes(x, followed, pairs, out);
+    if (!same && is_cut_once(x, followed, pairs))
+        pe_buffer_str(out, "; sections of twice the size are cut once over both copies");
+    pe_buffer_str(&second, "; of the second copies of the waves");
+    if (!same && tell_axes(x, followed + pairs, pairs, &second)) {
+        pe_buffer_str(out, pe_buffer_text(&second));
+        others = true;
+    }
+    pe_buffer_free(&second);
+    return others;
+}
+
+/* ---- which sections that is ---- */
+
+static bool follows_sections(const pe_mrope_axes *x, const unsigned char *followed, size_t pairs)
+{
+    for (size_t i = 0; i < 2 * pairs; i++)
+        if ((followed[i] >> claimed_axis(x, i % pairs) & 1) == 0)
+            return false;
+    return true;
+}
+
+/* The first ones of this layout that all pairs follow; those with as many of height and width, as
+ * models have them, before others. */
+static bool find_sections(pe_mrope_axes *x, const unsigned char *followed, size_t pairs)
+{
+    for (int even = 1; even >= 0; even--)
+        for (size_t h = 0; h <= pairs; h++)
+            for (size_t w = even ? h : 0; h + w <= pairs && (!even || w == h); w++) {
+                x->section[PE_TIME] = (double)(pairs - h - w);
+                x->section[PE_HEIGHT] = (double)h;
+                x->section[PE_WIDTH] = (double)w;
+                if (follows_sections(x, followed, pairs))
+                    return true;
+            }
+    return false;
+}
+
+static void say_sections(const pe_mrope_axes *x, pe_buffer *out)
+{
+    pe_buffer_format(out, " %g,%g,%g%s", x->section[PE_TIME], x->section[PE_HEIGHT],
+                     x->section[PE_WIDTH], x->interleaved ? " interleaved" : " in blocks");
+}
+
+static pe_status try_sections(pe_search *s, const pe_guess *claim, const pe_mrope_axes *claimed,
+                              const unsigned char *followed, size_t pairs, pe_problem *why)
+{
+    static const pe_fault other = {.name = "mrope_sections", .remedy = PE_MROPE_SECTION};
+    pe_status status = PE_OK;
+    for (int flip = 0; flip < 2 && status == PE_OK && pe_attempts_go_on(s); flip++) {
+        pe_guess guess;
+        pe_mrope_axes x = *claimed;
+        x.interleaved = claimed->interleaved != (flip == 1);
+        if (!find_sections(&x, followed, pairs))
+            continue;
+        status = pe_guess_copy(claim, &guess, why);
+        if (status != PE_OK)
+            return status;
+        pe_guess_say(&guess, &other, other.remedy);
+        pe_buffer_str(&guess.rule, "mrope_section was");
+        say_sections(&x, &guess.rule);
+        pe_buffer_str(&guess.rule, ", not");
+        say_sections(claimed, &guess.rule);
+        status = try_axes(s, &x, &guess, pe_attempts_try, why);
+        pe_guess_free(&guess);
+    }
+    return status;
 }
 
 /* ---- frequencies that begin again ---- */
@@ -332,13 +414,33 @@ static pe_status try_restarts(pe_search *s, pe_guess *claim, const pe_expect *ex
     return status;
 }
 
-static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
+/* As sections that explain the upload, or bare. */
+static pe_status tell_followed(pe_search *s, pe_guess *guess, pe_expect *expect,
+                               const pe_mrope_axes *x, pe_problem *why)
 {
     static const pe_fault others = {.name = "mrope_sections",
-                                    .remedy = "set mrope_section as claimed; " PE_MROPE_ORDER};
+                                    .remedy = PE_MROPE_SECTION "; " PE_MROPE_ORDER};
+    const pe_comparison of = {s->whole, guess, &s->work};
+    pe_buffer rule = {0};
+    const size_t pairs = expect->geometry.pairs;
+    unsigned char *followed = calloc(2 * pairs + 1, 1);
+    if (followed == NULL)
+        return pe_fail_memory(why);
+    read_followed(&of, expect, x, followed);
+    pe_status status = try_sections(s, guess, x, followed, pairs, why);
+    if (status == PE_OK && pe_attempts_go_on(s) && tell_copies(x, followed, pairs, &rule))
+        status = pe_findings_tell(s->report, guess,
+                                  &(pe_told){&others, pe_buffer_text(&rule), .fitted = true}, why,
+                                  "each pair was held against the claimed positions of each axis");
+    pe_buffer_free(&rule);
+    free(followed);
+    return status;
+}
+
+static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
+{
     pe_mrope_axes x;
     pe_expect expect;
-    pe_buffer rule = {0};
     const pe_comparison of = {s->whole, guess, &s->work};
     pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
@@ -348,11 +450,8 @@ static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
         status = pe_expect_probe(&expect, why);
     if (status == PE_OK)
         status = try_restarts(s, guess, &expect, &x, why);
-    if (status == PE_OK && pe_attempts_go_on(s) && tell_copies(&of, &expect, &x, &rule))
-        status = pe_findings_tell(s->report, guess,
-                                  &(pe_told){&others, pe_buffer_text(&rule), .fitted = true}, why,
-                                  "each pair was held against the claimed positions of each axis");
-    pe_buffer_free(&rule);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = tell_followed(s, guess, &expect, &x, why);
     free(x.at);
     pe_expect_free(&expect);
     return status;

@@ -45,7 +45,8 @@ extern const size_t pe_mrope_rows_n;
 /* Remedies. */
 #define PE_MROPE_ORDER                                                                             \
     "give the pairs of each section the positions of time, height and width, in this order"
-#define PE_MROPE_IMAGE  "place patches behind the text before them, row by row of the merged grid"
-#define PE_MROPE_BEHIND "let text after an image go on at its largest position plus 1 (rope_deltas)"
+#define PE_MROPE_SECTION "set mrope_section as claimed"
+#define PE_MROPE_IMAGE   "place patches behind the text before them, row by row of the merged grid"
+#define PE_MROPE_BEHIND  "let text after an image go on at its largest position plus 1 (rope_deltas)"
 
 #endif
