@@ -556,19 +556,30 @@ static pe_status try_fault(pe_search *s, pe_guess *guess, pe_problem *why)
 static bool is_common(const pe_fault *fault)
 {
     return (fault->param != NULL && strcmp(fault->param, "rope_theta") == 0) ||
-           pe_faults_is_layout(fault) || strcmp(fault->name, "inverse") == 0 ||
-           strcmp(fault->name, "scaling_dropped") == 0;
+           pe_faults_is_layout(fault) || strcmp(fault->name, "inverse") == 0;
+}
+
+/* Positions behind frequencies, and an amplitude, that are not scaled. */
+static pe_status try_unscaled(pe_search *s, const pe_guess *claim, pe_problem *why)
+{
+    static const pe_fault ignored = {
+        .name = "axes_scale", .param = "axes_scale", .change = pe_changes_ignored};
+    pe_status status = PE_OK;
+    if (s->whole->tokens > BEHIND_MAX)
+        return PE_OK;
+    if (pe_values_present(&claim->values, "axes_scale"))
+        status = pe_attempts_with_fault(s, claim, &ignored, try_fault, why);
+    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
+        if (strcmp(pe_faults[f].name, "scaling_dropped") == 0)
+            status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);
+    return status;
 }
 
 static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
 {
-    static const pe_fault unscaled = {
-        .name = "axes_scale", .param = "axes_scale", .change = pe_changes_ignored};
     if (s->whole->tokens > BEHIND_MAX)
         return PE_OK;
-    pe_status status = pe_values_present(&claim->values, "axes_scale")
-                           ? pe_attempts_with_fault(s, claim, &unscaled, try_fault, why)
-                           : PE_OK;
+    pe_status status = PE_OK;
     for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
         if (is_common(&pe_faults[f]))
             status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);
@@ -609,8 +620,10 @@ static pe_status set_amplitude(pe_search *s, pe_guess *guess, bool *set, pe_prob
 /* An amplitude of its own hides no turn: what else is mistaken comes with it. */
 static pe_status try_in_order(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    bool other;
-    pe_status status = set_amplitude(s, guess, &other, why);
+    bool other = false;
+    pe_status status = try_unscaled(s, guess, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = set_amplitude(s, guess, &other, why);
     if (status == PE_OK && other)
         status = pe_attempts_copy(s, guess, pe_attempts_try, why);
     if (status == PE_OK && other && pe_attempts_go_on(s))

@@ -126,7 +126,7 @@ static bool is_recomputed(const pe_expect *expect)
     return by->frequencies != NULL || by->angles != NULL || by->ladder != NULL;
 }
 
-/* By which the values turn pair i of row r: of several axes the one that is nearest to that. */
+/* By which the values turned pair i of row r, of several axes. */
 static double position_of(const pe_expect *expect, size_t r, size_t i, double cosine, double sine)
 {
     const pe_upload_view *view = expect->view;
@@ -134,7 +134,7 @@ static double position_of(const pe_expect *expect, size_t r, size_t i, double co
     double best = 0, nearest = HUGE_VAL;
     for (size_t a = 0; a < view->axes; a++) {
         const double p = pe_positions_at(&expect->positions, a * view->tokens + token);
-        const double angle = p * expect->frequency[i];
+        const double angle = p * expect->undistorted[i];
         const double off =
             hypot(expect->cosines[at] - cosine * cos(angle), expect->sines[at] - sine * sin(angle));
         best = off < nearest ? p : best;
@@ -363,9 +363,7 @@ static pe_status make(pe_expect *expect, size_t numerics, pe_problem *why)
     const pe_status status = plan_guess(expect, numerics, why);
     if (status != PE_OK || !expect->fits)
         return status;
-    expect->fits =
-        pairs ? pairs_fit_plan(expect) && !(is_recomputed(expect) && expect->view->axes > 1)
-              : pe_expect_plain_fits(expect);
+    expect->fits = pairs ? pairs_fit_plan(expect) : pe_expect_plain_fits(expect);
     if (!expect->fits)
         return PE_OK;
     const pe_status made = pairs ? make_pairs(expect, why) : pe_expect_plain_make(expect, why);
@@ -418,13 +416,15 @@ static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_pr
         status = plan->fill(plan, &region, row + plan->tensors[0].unit, why);
     if (status != PE_OK)
         return status;
-    expect->frequency = calloc(2 * g->pairs, sizeof *expect->frequency);
+    expect->frequency = calloc(3 * g->pairs, sizeof *expect->frequency);
     if (expect->frequency == NULL)
         return pe_fail_memory(why);
     expect->roundings = expect->frequency + g->pairs;
+    expect->undistorted = expect->frequency + 2 * g->pairs;
     expect->amplitude = g->cos_n > 0 ? hypot(row[0], sines[0]) : 1;
     for (size_t i = 0; i < g->sin_n; i++) {
-        const double w = distorted(expect->guess, i, sines[i] / expect->amplitude / PROBE);
+        expect->undistorted[i] = sines[i] / expect->amplitude / PROBE;
+        const double w = distorted(expect->guess, i, expect->undistorted[i]);
         expect->frequency[i] = w;
         expect->roundings[i] = pe_allowance_roundings(&expect->guess->values, w, i);
     }

@@ -146,7 +146,8 @@ pe_status pe_mrope_causes_each(pe_search *s, pe_guess *guess, pe_try *next, pe_p
     if (status == PE_OK)
         status = read_shift(&of, &claimed, why);
     for (size_t r = 0; r < pe_mrope_rows_n && status == PE_OK && !pe_attempts_spent(s); r++)
-        status = try_row(s, guess, &claimed, &pe_mrope_rows[r], next, why);
+        if (!pe_mrope_rows[r].bare || !pe_attempts_found(s))
+            status = try_row(s, guess, &claimed, &pe_mrope_rows[r], next, why);
     free(claimed.at);
     return status;
 }
@@ -170,9 +171,11 @@ static bool turns_by(const pe_comparison *of, const pe_expect *expect, const pe_
     for (size_t t = 0; t < x->tokens; t++) {
         const pe_wave got = pe_upload_view_wave(of->view, g, t, i);
         const double angle = w * pe_mrope_axis(x, a)[t];
-        const double slack = size * (0x1p-20 * (1 + fabs(angle)) + 2 * roundoff);
-        if (!(fabs(got.cosine - size * cos(angle)) <= slack) ||
-            !(fabs(got.sine - size * sin(angle)) <= slack))
+        const pe_wave want = {size * cos(angle), size * sin(angle)};
+        const double slack = size * 0x1p-20 * (1 + fabs(angle)), u = 2 * roundoff;
+        const bool vectors = of->view->rotated; /* whose roundings mix */
+        if (!(fabs(got.cosine - want.cosine) <= slack + u * (vectors ? size : fabs(want.cosine))) ||
+            !(fabs(got.sine - want.sine) <= slack + u * (vectors ? size : fabs(want.sine))))
             return false;
     }
     return true;
@@ -260,10 +263,13 @@ static bool tell_copies(const pe_mrope_axes *x, const unsigned char *followed, s
     pe_buffer second = {0};
     for (size_t i = 0; i < pairs; i++)
         same = same && followed[i] == followed[pairs + i];
+    if (!same && is_cut_once(x, followed, pairs)) {
+        pe_buffer_str(out, "sections of twice the size are cut once over both copies of the "
+                           "waves: of one pair they follow different axes");
+        return true;
+    }
     pe_buffer_str(out, "axes or sections are others:");
     bool others = tell_axes(x, followed, pairs, out);
-    if (!same && is_cut_once(x, followed, pairs))
-        pe_buffer_str(out, "; sections of twice the size are cut once over both copies");
     pe_buffer_str(&second, "; of the second copies of the waves");
     if (!same && tell_axes(x, followed + pairs, pairs, &second)) {
         pe_buffer_str(out, pe_buffer_text(&second));

@@ -208,14 +208,17 @@ static bool restart_after(const pe_mrope_row *of, pe_mrope_axes *x)
     return x->end > x->first && x->end < x->tokens;
 }
 
-/* Text goes on at the number of patches, or (by) where it was uploaded. */
+/* Text goes on at the number of patches, where it was uploaded, or one less. */
+enum { AT_NUMBER, AT_UPLOADED, ONE_LESS };
+
 static bool move_text(const pe_mrope_row *of, pe_mrope_axes *x)
 {
     const double *time = pe_mrope_axis(x, PE_TIME);
-    if (x->end == x->tokens || x->end == x->first || (of->by != 0 && x->got == NULL))
+    if (x->end == x->tokens || x->end == x->first || (of->by == AT_UPLOADED && x->got == NULL))
         return false;
-    x->a = (of->by != 0 ? x->got[x->end] : time[x->first] + (double)(x->end - x->first)) -
-           time[x->end];
+    x->a = of->by == AT_NUMBER     ? time[x->first] + (double)(x->end - x->first) - time[x->end]
+           : of->by == AT_UPLOADED ? x->got[x->end] - time[x->end]
+                                   : -1;
     x->b = (double)x->end;
     add(x, x->end, x->tokens, x->a);
     return x->a != 0;
@@ -411,7 +414,8 @@ const pe_mrope_row pe_mrope_rows[] = {
     PE_ROW("mrope_image_time",
            "frames of the video have other times: the first that differs is {a} behind its start, "
            "not {b}",
-           TIMES, .change = change_images, .image = change_times, .by = UPLOADED_TIMES),
+           TIMES, .change = change_images, .image = change_times, .by = UPLOADED_TIMES,
+           .bare = true),
     PE_ROW("mrope_padding", "padding on the left is at {a}, not at {b}",
            "give padding the claimed position, and mask it", .change = hold_padding),
     PE_ROW("mrope_padding",
@@ -433,12 +437,17 @@ const pe_mrope_row pe_mrope_rows[] = {
     PE_ROW("mrope_text_after",
            "text after an image counts its patches: positions go on at their number, shifted by "
            "{a} from row {b} on",
-           PE_MROPE_BEHIND, .change = change_images, .image = move_text),
+           PE_MROPE_BEHIND, .change = change_images, .image = move_text, .by = AT_NUMBER),
+    PE_ROW("mrope_text_after",
+           "text after an image begins at its largest position again: plus 1 is missing, from row "
+           "{b} on",
+           PE_MROPE_BEHIND, .change = change_images, .image = move_text, .by = ONE_LESS),
     PE_ROW("mrope_text_after",
            "text after an image goes on behind the largest position by {a}: it is shifted",
-           PE_MROPE_BEHIND, .change = change_images, .image = move_text, .by = 1),
+           PE_MROPE_BEHIND, .change = change_images, .image = move_text, .by = AT_UPLOADED,
+           .bare = true),
     PE_ROW("mrope_text_after", "text after the image, from row {b} on, is shifted by {a}",
-           PE_MROPE_BEHIND, .change = shift_after),
+           PE_MROPE_BEHIND, .change = shift_after, .bare = true),
     PE_ROW("mrope_positions_shifted", "all positions are shifted: an offset of {a}",
            "check padding on the left and the offset of the cache", .change = shift_all),
     PE_ROW("mrope_axis_shifted", "the axis of the width is shifted by {a}", PE_MROPE_IMAGE,

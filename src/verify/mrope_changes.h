@@ -37,6 +37,7 @@ typedef struct pe_mrope_row {
     unsigned char from[PE_AXES]; /* axes in the place of each */
     unsigned char axis;          /* which one is shifted */
     double by;                   /* positions, or pairs of the section of time */
+    bool bare;                   /* a number that was read: only where nothing else explains */
 } pe_mrope_row;
 
 extern const pe_mrope_row pe_mrope_rows[];

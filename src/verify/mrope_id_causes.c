@@ -37,7 +37,7 @@ static pe_status try_rows_of_ids(const pe_numbers *plain, const pe_mrope_axes *b
         pe_mrope_axes x = *before;
         x.at = ids;
         memcpy(ids, before->at, plain->elements * sizeof *ids);
-        if (!by->change(by, &x))
+        if ((by->bare && pe_attempts_found(plain->search)) || !by->change(by, &x))
             continue;
         causes[n] = (pe_numbers_cause){&by->fault, x.a, x.b, false};
         if (n + 1 == most)
