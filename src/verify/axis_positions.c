@@ -32,67 +32,75 @@ static double angle_of(const pe_axes *x, pe_wave wave)
            atan2(sign * wave.sine, pe_guess_cosine_sign(x->of->guess) * wave.cosine);
 }
 
-/* Of a token; sums: [2][pairs]. */
-static pe_status read_token(pe_axes *x, size_t token, pe_wave *sums, double *claimed,
-                            pe_problem *why)
+static void read_angles(pe_axes *x)
+{
+    const pe_geometry *g = &x->expect->geometry;
+    const size_t rows = pe_upload_view_token_rows(x->of->view);
+    for (size_t t = 0; t < x->tokens; t++) {
+        for (size_t i = 0; i < x->pairs; i++)
+            x->angle[i * x->tokens + t] = angle_of(x, pe_upload_view_wave(x->of->view, g, t, i));
+        pe_turn_spend(8 * rows * x->pairs);
+    }
+    *x->of->work += 4 * x->pairs * x->tokens * rows;
+}
+
+/* ---- which axis turns a pair ---- */
+
+/* A token at which the claim puts two axes farthest apart. */
+static size_t find_apart(const pe_axes *x, size_t a, size_t b)
+{
+    size_t best = 0;
+    const double *p = pe_axes_positions(x, x->claimed, a), *q = pe_axes_positions(x, x->claimed, b);
+    for (size_t t = 0; t < x->tokens; t++)
+        best = fabs(p[t] - q[t]) > fabs(p[best] - q[best]) ? t : best;
+    return best;
+}
+
+/* Strike the axes out by which the claim does not turn a pair at the token; axes: bits, [pairs]. */
+static pe_status strike_out(pe_axes *x, size_t token, unsigned *axes, pe_problem *why)
 {
     pe_expected_row row;
     const pe_upload_view *view = x->of->view;
-    const pe_geometry *g = &x->expect->geometry;
-    const size_t rows = view->rotated ? pe_upload_view_token_rows(view) : 1;
-    memset(sums, 0, 2 * x->pairs * sizeof *sums);
-    for (size_t o = 0; o < rows; o++) {
+    for (size_t o = 0; o < (view->rotated ? pe_upload_view_token_rows(view) : 1); o++) {
         const size_t r = pe_upload_view_row(view, token, o);
         if (pe_expect_row(x->expect, r, &row, why) != PE_OK)
             return why->status;
         for (size_t i = 0; i < x->pairs; i++) {
-            pe_upload_view_add_wave(view, g, r, view->got + r * view->width, i, &sums[i]);
-            pe_upload_view_add_wave(view, g, r, row.value, i, &sums[x->pairs + i]);
+            pe_wave wave = {0, 0};
+            pe_upload_view_add_wave(view, &x->expect->geometry, r, row.value, i, &wave);
+            for (size_t a = 0; a < x->n && hypot(wave.cosine, wave.sine) > 0; a++) {
+                const double angle =
+                    x->expect->frequency[i] * pe_axes_positions(x, x->claimed, a)[token];
+                if (!(fabs(pe_axes_wrap(angle_of(x, wave) - angle)) <= 1e-9 + 1e-12 * fabs(angle)))
+                    axes[i] &= ~(1U << a);
+            }
         }
-        pe_turn_spend(16 * x->pairs);
     }
-    for (size_t i = 0; i < x->pairs; i++) {
-        x->angle[i * x->tokens + token] = angle_of(x, sums[i]);
-        claimed[i * x->tokens + token] = angle_of(x, sums[x->pairs + i]);
-    }
-    *x->of->work += 8 * x->pairs * rows;
     return PE_OK;
 }
 
-static pe_status read_angles(pe_axes *x, double *claimed, pe_problem *why)
+/* Two axes are told apart where they are far from each other. */
+static pe_status find_axes(pe_axes *x, bool *found, pe_problem *why)
 {
-    pe_wave *sums = calloc(2 * x->pairs + 1, sizeof *sums);
-    pe_status status = sums != NULL ? PE_OK : pe_fail_memory(why);
-    for (size_t t = 0; t < x->tokens && status == PE_OK; t++)
-        status = read_token(x, t, sums, claimed, why);
-    free(sums);
-    return status;
-}
-
-/* Does the claim turn pair i by the positions of the axis? */
-static bool turns_by(const pe_axes *x, const double *claimed, size_t i, size_t a)
-{
-    const double w = x->expect->frequency[i], *at = pe_axes_positions(x, x->claimed, a);
-    pe_turn_spend(4 * x->tokens);
-    for (size_t t = 0; t < x->tokens; t++) {
-        const double angle = w * at[t];
-        if (!(fabs(pe_axes_wrap(claimed[i * x->tokens + t] - angle)) <= 1e-9 + 1e-12 * fabs(angle)))
-            return false;
-    }
-    return true;
-}
-
-static bool find_axes(pe_axes *x, const double *claimed)
-{
-    for (size_t i = 0; i < x->pairs; i++) {
+    pe_status status = PE_OK;
+    unsigned *axes = calloc(x->pairs + 1, sizeof *axes);
+    if (axes == NULL)
+        return pe_fail_memory(why);
+    for (size_t i = 0; i < x->pairs; i++)
+        axes[i] = (1U << x->n) - 1;
+    for (size_t a = 0; a < x->n; a++)
+        for (size_t b = a + 1; b < x->n && status == PE_OK; b++)
+            status = strike_out(x, find_apart(x, a, b), axes, why);
+    *found = status == PE_OK;
+    for (size_t i = 0; i < x->pairs && *found; i++) {
         size_t a = i > 0 ? x->axis[i - 1] : 0;
-        for (size_t k = 0; k <= x->n && !turns_by(x, claimed, i, a); k++)
+        for (size_t k = 0; k < x->n && (axes[i] >> a & 1) == 0; k++)
             a = k;
-        if (a == x->n)
-            return false;
         x->axis[i] = a;
+        *found = (axes[i] >> a & 1) != 0;
     }
-    return true;
+    free(axes);
+    return status;
 }
 
 /* ---- positions ---- */
@@ -494,14 +502,12 @@ static pe_status make(pe_axes *x, pe_problem *why)
 
 static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
 {
+    bool found = false;
     pe_status status = make(x, why);
-    double *claimed = calloc(x->pairs * x->tokens + 1, sizeof *claimed);
-    if (status == PE_OK && claimed == NULL)
-        status = pe_fail_memory(why);
     if (status == PE_OK)
-        status = read_angles(x, claimed, why);
-    const bool found = status == PE_OK && find_axes(x, claimed);
-    free(claimed);
+        status = find_axes(x, &found, why);
+    if (found)
+        read_angles(x);
     if (found)
         status = pe_axis_frequencies_try(s, x, guess, why);
     if (found && status == PE_OK && pe_attempts_go_on(s))

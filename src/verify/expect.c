@@ -126,21 +126,24 @@ static bool is_recomputed(const pe_expect *expect)
     return by->frequencies != NULL || by->angles != NULL || by->ladder != NULL;
 }
 
-/* By which the values turned pair i of row r, of several axes. */
-static double position_of(const pe_expect *expect, size_t r, size_t i, double cosine, double sine)
+/* By which the values turned pair i of row r. Of several axes *axis is the first that is tried, and
+ * the one that it was. */
+static double position_of(const pe_expect *expect, const pe_wave *size, size_t r, size_t i,
+                          size_t *axis)
 {
     const pe_upload_view *view = expect->view;
     const size_t token = expect->first_token + r, at = r * expect->geometry.pairs + i;
-    double best = 0, nearest = HUGE_VAL;
-    for (size_t a = 0; a < view->axes; a++) {
-        const double p = pe_positions_at(&expect->positions, a * view->tokens + token);
+    if (view->axes == 1)
+        return pe_upload_view_position(view, &expect->positions, token);
+    for (size_t k = 0;; k++) {
+        const double p = pe_positions_at(&expect->positions, *axis * view->tokens + token);
         const double angle = p * expect->undistorted[i];
-        const double off =
-            hypot(expect->cosines[at] - cosine * cos(angle), expect->sines[at] - sine * sin(angle));
-        best = off < nearest ? p : best;
-        nearest = fmin(off, nearest);
+        const double off = fabs(expect->cosines[at] - size->cosine * cos(angle)) +
+                           fabs(expect->sines[at] - size->sine * sin(angle));
+        if (off < 1e-6 * fabs(size->sine) || k == view->axes)
+            return p;
+        *axis = *axis + 1 < view->axes ? *axis + 1 : 0;
     }
-    return best;
 }
 
 /* Waves of the frequencies that the guess puts in, of a block. */
@@ -148,20 +151,17 @@ static void recompute_block(pe_expect *expect)
 {
     const pe_distortion *by = &expect->guess->distortion;
     const size_t pairs = expect->geometry.pairs;
-    const double cosine = expect->amplitude * pe_guess_cosine_sign(expect->guess);
-    const double sine = expect->amplitude * pe_guess_sine_sign(expect->guess);
-    for (size_t r = 0; r < expect->n_tokens; r++) {
-        const double p =
-            pe_upload_view_position(expect->view, &expect->positions, expect->first_token + r);
-        for (size_t i = 0; i < pairs; i++) {
-            const double own = expect->view->axes > 1 ? position_of(expect, r, i, cosine, sine) : p;
-            const double exact = own * expect->frequency[i];
+    const pe_wave size = {expect->amplitude * pe_guess_cosine_sign(expect->guess),
+                          expect->amplitude * pe_guess_sine_sign(expect->guess)};
+    size_t axis = 0;
+    for (size_t i = 0; i < pairs; i++)
+        for (size_t r = 0; r < expect->n_tokens; r++) {
+            const double exact = position_of(expect, &size, r, i, &axis) * expect->frequency[i];
             const double a =
                 by->angles != NULL ? pe_grain_round(by->angles, (double)(float)exact) : exact;
-            expect->cosines[r * pairs + i] = cosine * cos(a);
-            expect->sines[r * pairs + i] = sine * sin(a);
+            expect->cosines[r * pairs + i] = size.cosine * cos(a);
+            expect->sines[r * pairs + i] = size.sine * sin(a);
         }
-    }
 }
 
 /* The tokens of the first block: most guesses are refuted by one. */

@@ -45,19 +45,40 @@ static bool has_axes(const pe_comparison *of)
            sections->present && sections->list_length == PE_AXES && of->view->tokens > 0;
 }
 
-/* ---- how far the last token was moved ---- */
+/* The claimed axis of a pair, as Qwen2-VL and Qwen3-VL give pairs to axes. */
+static size_t claimed_axis(const pe_mrope_axes *x, size_t i)
+{
+    if (x->interleaved)
+        return i % PE_AXES > 0 && (double)i < PE_AXES * x->section[i % PE_AXES] ? i % PE_AXES
+                                                                                : (size_t)PE_TIME;
+    const double height = x->section[PE_TIME], width = height + x->section[PE_HEIGHT];
+    return (double)i < height ? PE_TIME : (double)i < width ? PE_HEIGHT : PE_WIDTH;
+}
 
-/* Do all pairs of the last row turn by their frequency times `position`? */
+/* ---- which row of positions it may be ---- */
+
+/* Does the pair turn by about this position, moved as the guess does it? */
+static bool is_near(const pe_comparison *of, const pe_expect *expect, size_t token, size_t i,
+                    double position)
+{
+    const pe_distortion *by = &of->guess->distortion;
+    const double w = expect->frequency[i], a = expect->amplitude;
+    const double angle = w * (by->positions.times * position + by->positions.plus);
+    const double slack = a * (0.05 + 0x1p-20 * fabs(angle));
+    pe_wave got = pe_upload_view_wave(of->view, &expect->geometry, token, i);
+    if (by->exchanged && of->view->rotated)
+        got = (pe_wave){got.sine, got.cosine};
+    return fabs(got.cosine - pe_guess_cosine_sign(of->guess) * a * cos(angle)) < slack &&
+           fabs(got.sine - pe_guess_sine_sign(of->guess) * a * sin(angle)) < slack;
+}
+
+/* Do all pairs of the last row? */
 static bool is_at(const pe_comparison *of, const pe_expect *expect, double position)
 {
     const pe_geometry *g = &expect->geometry;
-    for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
-        const double angle = position * expect->frequency[i], a = expect->amplitude;
-        const pe_wave got = pe_upload_view_wave(of->view, g, of->view->tokens - 1, i);
-        if (!(fabs(got.cosine - a * cos(angle)) < 0.05 * a) ||
-            !(fabs(got.sine - a * sin(angle)) < 0.05 * a))
+    for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++)
+        if (!is_near(of, expect, of->view->tokens - 1, i, position))
             return false;
-    }
     return true;
 }
 
@@ -70,22 +91,6 @@ static double find_shift(const pe_comparison *of, const pe_expect *expect, doubl
             return shift;
     }
     return nan("");
-}
-
-static pe_status read_shift(const pe_comparison *of, pe_mrope_axes *x, pe_problem *why)
-{
-    pe_expect expect;
-    if (pe_mrope_differs(x, x->tokens - 1))
-        return PE_OK;
-    *of->work += pe_upload_view_plan_work(of->view) + 8 * FARTHEST;
-    pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, &expect, why);
-    if (status != PE_OK || !expect.fits)
-        return status;
-    status = pe_expect_probe(&expect, why);
-    if (status == PE_OK)
-        x->moved = find_shift(of, &expect, pe_mrope_axis(x, PE_TIME)[x->tokens - 1]);
-    pe_expect_free(&expect);
-    return status;
 }
 
 /* ---- explaining ---- */
@@ -113,8 +118,23 @@ static pe_status try_axes(pe_search *s, const pe_mrope_axes *x, pe_guess *guess,
     return next(s, guess, why);
 }
 
-static pe_status try_row(pe_search *s, const pe_guess *claim, const pe_mrope_axes *claimed,
-                         const pe_mrope_row *by, pe_try *next, pe_problem *why)
+/* May positions and sections be these? False: some pair turns otherwise at the end, or in the midst
+ * of the image. */
+static bool may_be(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x)
+{
+    const pe_geometry *g = &expect->geometry;
+    const size_t tokens[] = {x->tokens - 1, (x->first + x->end) / 2, x->end - 1, 0};
+    for (size_t k = 0; k < PE_LEN(tokens); k++)
+        for (size_t i = 0; i < g->cos_n && i < g->sin_n && tokens[k] < x->tokens; i++)
+            if (!is_near(of, expect, tokens[k], i, pe_mrope_axis(x, claimed_axis(x, i))[tokens[k]]))
+                return false;
+    return true;
+}
+
+/* expect: of the guess that rows change; NULL: they are tried unseen. */
+static pe_status try_row(pe_search *s, pe_guess *claim, const pe_expect *expect,
+                         const pe_mrope_axes *claimed, const pe_mrope_row *by, pe_try *next,
+                         pe_problem *why)
 {
     pe_mrope_axes x = *claimed;
     pe_guess guess;
@@ -123,7 +143,9 @@ static pe_status try_row(pe_search *s, const pe_guess *claim, const pe_mrope_axe
         return pe_fail_memory(why);
     memcpy(x.at, claimed->at, PE_AXES * x.tokens * sizeof *x.at);
     pe_status status = PE_OK;
-    if (by->change(by, &x)) {
+    const bool changed = by->change(by, &x);
+    if (changed &&
+        (expect == NULL || may_be(&(pe_comparison){s->whole, claim, &s->work}, expect, &x))) {
         status = pe_guess_copy(claim, &guess, why);
         if (status == PE_OK) {
             pe_guess_say(&guess, &by->fault, by->fault.remedy);
@@ -136,19 +158,47 @@ static pe_status try_row(pe_search *s, const pe_guess *claim, const pe_mrope_axe
     return status;
 }
 
+/* Are pairs given to axes as claimed_axis says it, and positions moved along a line? */
+static bool is_plain(const pe_guess *guess)
+{
+    const char *layout = pe_geometry_choice_text(&guess->values, "mrope_layout");
+    const pe_position_map *map = &guess->distortion.positions;
+    return map->move == NULL && map->round == NULL &&
+           (layout[0] == '\0' || strcmp(layout, "sections") == 0 ||
+            strcmp(layout, "interleaved") == 0);
+}
+
+static pe_status try_each_row(pe_search *s, const pe_comparison *of, const pe_expect *expect,
+                              pe_mrope_axes *x, pe_try *next, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    const bool seen = next == pe_attempts_try && is_plain(of->guess);
+    if (!pe_mrope_differs(x, x->tokens - 1))
+        x->moved = find_shift(of, expect, pe_mrope_axis(x, PE_TIME)[x->tokens - 1]);
+    *of->work += pe_upload_view_plan_work(of->view) + 8 * FARTHEST;
+    for (size_t r = 0; r < pe_mrope_rows_n && status == PE_OK && !pe_attempts_spent(s); r++)
+        if (!pe_mrope_rows[r].bare || !pe_attempts_found(s))
+            status = try_row(s, of->guess, seen ? expect : NULL, x, &pe_mrope_rows[r], next, why);
+    return status;
+}
+
 pe_status pe_mrope_causes_each(pe_search *s, pe_guess *guess, pe_try *next, pe_problem *why)
 {
+    pe_expect expect;
     pe_mrope_axes claimed;
     const pe_comparison of = {s->whole, guess, &s->work};
     if (!has_axes(&of) || guess->n_faults == PE_FAULTS_MAX)
         return PE_OK;
-    pe_status status = make_axes(&of, &claimed, why);
+    pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = make_axes(&of, &claimed, why);
     if (status == PE_OK)
-        status = read_shift(&of, &claimed, why);
-    for (size_t r = 0; r < pe_mrope_rows_n && status == PE_OK && !pe_attempts_spent(s); r++)
-        if (!pe_mrope_rows[r].bare || !pe_attempts_found(s))
-            status = try_row(s, guess, &claimed, &pe_mrope_rows[r], next, why);
+        status = pe_expect_probe(&expect, why);
+    if (status == PE_OK)
+        status = try_each_row(s, &of, &expect, &claimed, next, why);
     free(claimed.at);
+    pe_expect_free(&expect);
     return status;
 }
 
@@ -179,16 +229,6 @@ static bool turns_by(const pe_comparison *of, const pe_expect *expect, const pe_
             return false;
     }
     return true;
-}
-
-/* The claimed axis of a pair, as Qwen2-VL and Qwen3-VL give pairs to axes. */
-static size_t claimed_axis(const pe_mrope_axes *x, size_t i)
-{
-    if (x->interleaved)
-        return i % PE_AXES > 0 && (double)i < PE_AXES * x->section[i % PE_AXES] ? i % PE_AXES
-                                                                                : (size_t)PE_TIME;
-    const double height = x->section[PE_TIME], width = height + x->section[PE_HEIGHT];
-    return (double)i < height ? PE_TIME : (double)i < width ? PE_HEIGHT : PE_WIDTH;
 }
 
 /* Which axes each pair follows, as bits; of the second copies, too: [2][pairs], the first ones again
@@ -346,18 +386,25 @@ static double section_frequency(const pe_expect *expect, const pe_mrope_axes *x,
     return own ? pow(w, (double)expect->geometry.pairs / x->section[a]) : w;
 }
 
-/* False: some pair turns otherwise. Without `own` pairs may also begin again in the midst of a
+/* The ladder of a section: the claimed one from its start, its own, or its own as if sections were
+ * blocks. */
+enum { AS_CLAIMED, OWN, IN_BLOCKS };
+
+/* False: some pair turns otherwise. Of the claimed one pairs may also begin again in the midst of a
  * section. */
 static bool read_restarts(const pe_comparison *of, const pe_expect *expect, const pe_mrope_axes *x,
-                          bool own, double *ladder)
+                          size_t own, double *ladder)
 {
-    const size_t n = own ? 1 : 3;
+    const size_t n = own != AS_CLAIMED ? 1 : 3;
+    pe_mrope_axes blocks = *x;
+    blocks.interleaved = x->interleaved && own != IN_BLOCKS;
     size_t count[PE_AXES] = {0}, next = 0, restarts = 0;
     for (size_t i = 0; i < expect->geometry.pairs; i++) {
-        const size_t a = claimed_axis(x, i), choices[] = {count[a]++, next, 0};
+        const size_t a = claimed_axis(x, i), in = claimed_axis(&blocks, i);
+        const size_t choices[] = {count[in]++, next, 0};
         size_t c = 0;
         do
-            ladder[i] = section_frequency(expect, x, choices[c], a, own);
+            ladder[i] = section_frequency(expect, x, choices[c], in, own != AS_CLAIMED);
         while (!turns_by(of, expect, x, i, a, ladder[i]) && ++c < n);
         if (c == n || !(ladder[i] > 0 && expect->frequency[i] > 0))
             return false;
@@ -402,17 +449,21 @@ static pe_status try_restarts(pe_search *s, pe_guess *claim, const pe_expect *ex
          .rule = "frequencies restart in each section: it has a ladder of its own, whose exponents "
                  "are divided by the size of the section",
          .remedy = RESTARTS},
+        {.name = "mrope_ladder_restarts",
+         .rule = "frequencies restart in blocks as long as the sections, each a ladder of its own, "
+                 "whose exponents are divided by its size; pairs interleave all the same",
+         .remedy = RESTARTS},
     };
     const pe_comparison of = {s->whole, claim, &s->work};
     const pe_value *factors = pe_values_find(&claim->values, "freq_factors");
     pe_status status = PE_OK;
     if (factors == NULL || factors->present)
         return PE_OK;
-    for (size_t own = 0; own < PE_LEN(faults) && status == PE_OK; own++) {
+    for (size_t own = 0; own < PE_LEN(faults) - !x->interleaved && status == PE_OK; own++) {
         double *ladder = calloc(expect->geometry.pairs, sizeof *ladder);
         if (ladder == NULL)
             return pe_fail_memory(why);
-        if (read_restarts(&of, expect, x, own > 0, ladder))
+        if (read_restarts(&of, expect, x, own, ladder))
             status = try_ladder(s, claim, &faults[own], expect, ladder, why);
         else
             free(ladder);
