@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis_frequencies.c - tables of several axes: which axis and which frequency every pair has. */
+/* axis_frequencies.c - pairs of several axes: which axis and which frequency every pair has. */
 #include "verify/axis_frequencies.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis_positions.c - tables of several axes: at which position of each axis every token is. */
+/* axis_positions.c - pairs of several axes: at which position of each axis every token is. */
 #include "verify/axis_positions.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mrope_causes.c - tables of several axes: which positions and sections made them. */
+/* mrope_causes.c - pairs of several axes: which positions and sections made them. */
 #include "verify/mrope_causes.h"
 
 #include <math.h>
@@ -158,12 +158,12 @@ static pe_status try_row(pe_search *s, pe_guess *claim, const pe_expect *expect,
     return status;
 }
 
-/* Are pairs given to axes as claimed_axis says it, and positions moved along a line? */
-static bool is_plain(const pe_guess *guess)
+/* Was all sent, are pairs given to axes as claimed_axis says it, and positions moved along a line? */
+static bool is_plain(const pe_comparison *of)
 {
-    const char *layout = pe_geometry_choice_text(&guess->values, "mrope_layout");
-    const pe_position_map *map = &guess->distortion.positions;
-    return map->move == NULL && map->round == NULL &&
+    const char *layout = pe_geometry_choice_text(&of->guess->values, "mrope_layout");
+    const pe_position_map *map = &of->guess->distortion.positions;
+    return of->view->unsent_n == 0 && map->move == NULL && map->round == NULL &&
            (layout[0] == '\0' || strcmp(layout, "sections") == 0 ||
             strcmp(layout, "interleaved") == 0);
 }
@@ -172,7 +172,7 @@ static pe_status try_each_row(pe_search *s, const pe_comparison *of, const pe_ex
                               pe_mrope_axes *x, pe_try *next, pe_problem *why)
 {
     pe_status status = PE_OK;
-    const bool seen = next == pe_attempts_try && is_plain(of->guess);
+    const bool seen = next == pe_attempts_try && is_plain(of);
     if (!pe_mrope_differs(x, x->tokens - 1))
         x->moved = find_shift(of, expect, pe_mrope_axis(x, PE_TIME)[x->tokens - 1]);
     *of->work += pe_upload_view_plan_work(of->view) + 8 * FARTHEST;
@@ -238,7 +238,7 @@ static void read_followed(const pe_comparison *of, pe_expect *expect, const pe_m
 {
     pe_geometry *g = &expect->geometry;
     const pe_geometry first = *g;
-    for (size_t i = 0; i < 2 * g->pairs; i++) {
+    for (size_t i = 0; i < (first.copy > 0 ? 2 : 1) * g->pairs; i++) {
         g->cos_at = first.cos_at + (i < g->pairs ? 0 : g->copy);
         g->sin_at = first.sin_at + (i < g->pairs ? 0 : g->copy);
         const size_t pair = i % g->pairs;
@@ -247,6 +247,8 @@ static void read_followed(const pe_comparison *of, pe_expect *expect, const pe_m
                 out[i] |= (unsigned char)(1U << a);
     }
     *g = first;
+    if (g->copy == 0)
+        memcpy(out + g->pairs, out, g->pairs);
 }
 
 /* The claimed one or that of the pair before it where several do; PE_AXES: none. */
@@ -333,7 +335,8 @@ static bool follows_sections(const pe_mrope_axes *x, const unsigned char *follow
  * models have them, before others. */
 static bool find_sections(pe_mrope_axes *x, const unsigned char *followed, size_t pairs)
 {
-    for (int even = 1; even >= 0; even--)
+    enum { FEW = 256 };
+    for (int even = 1; even >= (pairs > FEW); even--)
         for (size_t h = 0; h <= pairs; h++)
             for (size_t w = even ? h : 0; h + w <= pairs && (!even || w == h); w++) {
                 x->section[PE_TIME] = (double)(pairs - h - w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mrope_causes.h - tables of several axes: which positions and sections made them. */
+/* mrope_causes.h - pairs of several axes: which positions and sections made them. */
 #ifndef PE_VERIFY_MROPE_CAUSES_H
 #define PE_VERIFY_MROPE_CAUSES_H
 

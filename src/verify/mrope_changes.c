@@ -293,11 +293,13 @@ static bool is_rounded(const pe_mrope_axes *x, size_t patches)
 
 static bool change_times(const pe_mrope_row *of, pe_mrope_axes *x)
 {
-    size_t height, width;
+    size_t height = 1, width = 1;
     double *time = pe_mrope_axis(x, PE_TIME);
     const double was = largest(x, x->first, x->end), start = time[x->first];
     bool changed = false;
-    if (!read_grid(x, &height, &width) || (of->by >= ROUNDED_SECONDS && x->got == NULL) ||
+    const bool counted = of->by == FRAME_NUMBERS || of->by == ROUNDED_SECONDS;
+    if ((of->by >= ROUNDED_SECONDS && x->got == NULL) ||
+        (counted && !read_grid(x, &height, &width)) ||
         (of->by == ROUNDED_SECONDS && !is_rounded(x, height * width)))
         return false;
     for (size_t t = x->first; t < x->end; t++) {

@@ -34,8 +34,8 @@ static pe_status try_rows_of_ids(const pe_numbers *plain, const pe_mrope_axes *b
     pe_status status = PE_OK;
     for (size_t r = 0; r < pe_mrope_rows_n && status == PE_OK && pe_numbers_goes_on(plain); r++) {
         const pe_mrope_row *by = &pe_mrope_rows[r];
-        pe_mrope_axes x = *before;
-        x.at = ids;
+        pe_mrope_axes x = *before, next = *before;
+        next.at = x.at = ids;
         memcpy(ids, before->at, plain->elements * sizeof *ids);
         if ((by->bare && pe_attempts_found(plain->search)) || !by->change(by, &x))
             continue;
@@ -43,7 +43,7 @@ static pe_status try_rows_of_ids(const pe_numbers *plain, const pe_mrope_axes *b
         if (n + 1 == most)
             status = try_ids(plain, causes, most, ids, why);
         else
-            status = try_rows_of_ids(plain, &x, ids + plain->elements, causes, n + 1, most, why);
+            status = try_rows_of_ids(plain, &next, ids + plain->elements, causes, n + 1, most, why);
         if (most > 1 && pe_attempts_found(plain->search))
             return status;
     }
