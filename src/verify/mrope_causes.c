@@ -202,11 +202,6 @@ pe_status pe_mrope_causes_each(pe_search *s, pe_guess *guess, pe_try *next, pe_p
     return status;
 }
 
-static pe_status try_rows(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return pe_mrope_causes_each(s, guess, pe_attempts_try, why);
-}
-
 /* ---- which axis a pair follows ---- */
 
 /* Does the pair turn by the positions of the axis times w, in all rows? */
@@ -474,9 +469,9 @@ static pe_status try_restarts(pe_search *s, pe_guess *claim, const pe_expect *ex
     return status;
 }
 
-/* As sections that explain the upload, or bare. */
-static pe_status tell_followed(pe_search *s, pe_guess *guess, pe_expect *expect,
-                               const pe_mrope_axes *x, pe_problem *why)
+/* As sections that explain the upload; or bare. */
+static pe_status use_followed(pe_search *s, pe_guess *guess, pe_expect *expect,
+                              const pe_mrope_axes *x, bool bare, pe_problem *why)
 {
     static const pe_fault others = {.name = "mrope_sections",
                                     .remedy = PE_MROPE_SECTION "; " PE_MROPE_ORDER};
@@ -487,8 +482,10 @@ static pe_status tell_followed(pe_search *s, pe_guess *guess, pe_expect *expect,
     if (followed == NULL)
         return pe_fail_memory(why);
     read_followed(&of, expect, x, followed);
-    pe_status status = try_sections(s, guess, x, followed, pairs, why);
-    if (status == PE_OK && pe_attempts_go_on(s) && tell_copies(x, followed, pairs, &rule))
+    pe_status status = PE_OK;
+    if (!bare)
+        status = try_sections(s, guess, x, followed, pairs, why);
+    else if (tell_copies(x, followed, pairs, &rule))
         status = pe_findings_tell(s->report, guess,
                                   &(pe_told){&others, pe_buffer_text(&rule), .fitted = true}, why,
                                   "each pair was held against the claimed positions of each axis");
@@ -497,7 +494,7 @@ static pe_status tell_followed(pe_search *s, pe_guess *guess, pe_expect *expect,
     return status;
 }
 
-static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
+static pe_status measure_axes(pe_search *s, pe_guess *guess, bool bare, pe_problem *why)
 {
     pe_mrope_axes x;
     pe_expect expect;
@@ -508,13 +505,24 @@ static pe_status measure_axes(pe_search *s, pe_guess *guess, pe_problem *why)
     status = make_axes(&of, &x, why);
     if (status == PE_OK)
         status = pe_expect_probe(&expect, why);
-    if (status == PE_OK)
+    if (status == PE_OK && !bare)
         status = try_restarts(s, guess, &expect, &x, why);
     if (status == PE_OK && pe_attempts_go_on(s))
-        status = tell_followed(s, guess, &expect, &x, why);
+        status = use_followed(s, guess, &expect, &x, bare, why);
     free(x.at);
     pe_expect_free(&expect);
     return status;
+}
+
+static pe_status try_rows(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = pe_mrope_causes_each(s, guess, pe_attempts_try, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? measure_axes(s, guess, false, why) : status;
+}
+
+static pe_status tell_bare(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return measure_axes(s, guess, true, why);
 }
 
 static pe_status try_whole(pe_search *s, pe_guess *guess, pe_try *next, pe_problem *why)
@@ -537,5 +545,5 @@ pe_status pe_mrope_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
 
 pe_status pe_mrope_causes_measure(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return try_whole(s, guess, measure_axes, why);
+    return try_whole(s, guess, tell_bare, why);
 }
