@@ -290,7 +290,7 @@ pe_status pe_attempts_pairs(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = with_each_ignored(s, guess, pe_attempts_singles, why);
     if (status == PE_OK && !pe_attempts_found(s))
         status = pe_attempts_with_each_fault(s, guess, 0, try_second_faults, why);
-    if (status != PE_OK || pe_attempts_found(s) || s->view->layout == NULL)
+    if (status != PE_OK || pe_attempts_found(s) || s->view->layout == NULL || s->view->axes > 1)
         return status;
     return pe_attempts_with_each_fault(s, guess, 0, pe_attempts_fits, why);
 }

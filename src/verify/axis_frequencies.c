@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis_frequencies.c - tables of several axes: which axis and which frequency every pair has. */
+/* axis_frequencies.c - pairs of several axes: which axis and which frequency every pair has. */
 #include "verify/axis_frequencies.h"
 
 #include <stdlib.h>
@@ -48,6 +48,11 @@ static const pe_fault whole_width = {
     .name = "axes_exponents",
     .rule = "exponents of each axis are divided by the whole head_dim, not by its own channels",
     .remedy = "give each axis frequencies of its own: theta^(-2j/d), d its channels (axes_dims)"};
+static const pe_fault ends_included = {
+    .name = "axes_exponents",
+    .rule = "exponents of each ladder of n frequencies are j/(n - 1), not j/n: linspace with both "
+            "ends included",
+    .remedy = "take theta^(-2j/d): the last exponent is (d - 2)/d, not 1"};
 static const pe_fault slowest_first = {
     .name = "frequencies_reversed",
     .rule = "the frequencies are in reverse order: the slowest come first",
@@ -188,6 +193,14 @@ static double theta_of(const pe_guess *guess, size_t axis)
                                            : pe_values_real(&guess->values, "rope_theta");
 }
 
+/* Of an axis before bases stood for other exponents. */
+static double base_of(const pe_search *s, const pe_guess *guess, size_t axis)
+{
+    const pe_value *given = pe_values_find(&s->claim.values, "axes_theta");
+    return given != NULL && given->present ? given->list[axis]
+                                           : pe_values_real(&guess->values, "rope_theta");
+}
+
 /* theta^(-2j/D) is (theta^(d/D))^(-2j/d) */
 static pe_status set_whole_width(const pe_axes *x, pe_guess *guess, pe_problem *why)
 {
@@ -197,6 +210,23 @@ static pe_status set_whole_width(const pe_axes *x, pe_guess *guess, pe_problem *
         list[a] = pow(theta_of(guess, a), dims[a] / (2 * (double)x->pairs));
     guess->distortion.values_inexact = true;
     return set_list(guess, "axes_theta", list, x->n, why);
+}
+
+/* theta^(-j/(n-1)) is (theta^(n/(n-1)))^(-j/n) */
+static pe_status set_ends(const pe_axes *x, pe_guess *guess, pe_problem *why)
+{
+    double list[PE_AXES_MAX];
+    const pe_value *dims = pe_values_find(&guess->values, "axes_dims");
+    const bool own = dims != NULL && dims->present;
+    for (size_t a = 0; a < (own ? x->n : 1); a++) {
+        const double pairs = own ? dims->list[a] / 2 : (double)x->pairs;
+        list[a] = pairs > 1 ? pow(theta_of(guess, a), pairs / (pairs - 1)) : theta_of(guess, a);
+    }
+    guess->distortion.values_inexact = true;
+    if (own)
+        return set_list(guess, "axes_theta", list, x->n, why);
+    pe_values_set_real(&guess->values, "rope_theta", list[0]);
+    return PE_OK;
 }
 
 /* Of each ladder: an axis's own, or that of all pairs. */
@@ -225,6 +255,7 @@ static const struct {
     bool of_own; /* ladders of the axes */
 } exponents[] = {{&one_ladder, set_one_ladder, true},
                  {&whole_width, set_whole_width, true},
+                 {&ends_included, set_ends, false},
                  {&slowest_first, set_slowest_first, false}};
 
 static pe_status try_exponents(pe_search *s, const pe_axes *x, const pe_guess *claim, bool own,
@@ -288,17 +319,21 @@ static double to_digits(double number, int digits)
     return round(number / unit) * unit;
 }
 
-/* The values get the base of one axis, or (a = n) of all. */
-static pe_status set_theta(const pe_axes *x, pe_guess *guess, size_t a, double theta,
-                           pe_problem *why)
+/* The values get the base of one axis, or (a = n) of all. Those that stand for other exponents are
+ * powers of the base, and become the same powers of it. */
+static pe_status set_theta(const pe_search *s, const pe_axes *x, pe_guess *guess, size_t a,
+                           double theta, pe_problem *why)
 {
     double list[PE_AXES_MAX];
     if (!pe_values_present(&guess->values, "axes_dims")) {
         pe_values_set_real(&guess->values, "rope_theta", theta);
         return PE_OK;
     }
-    for (size_t k = 0; k < x->n; k++)
-        list[k] = k == a || a == x->n ? theta : theta_of(guess, k);
+    for (size_t k = 0; k < x->n; k++) {
+        const double is = theta_of(guess, k), was = base_of(s, guess, k);
+        const double changed = is == was ? theta : pow(theta, log(is) / log(was));
+        list[k] = k == a || a == x->n ? changed : is;
+    }
     return set_list(guess, "axes_theta", list, x->n, why);
 }
 
@@ -321,7 +356,7 @@ static pe_status try_theta(pe_search *s, const pe_axes *x, const pe_guess *claim
     pe_guess_say(&guess, fault, fault->remedy);
     pe_guess_format(&guess, fault->rule, theta, (double)a);
     guess.fitted |= to_digits(theta, KNOWN_DIGITS) != theta;
-    status = set_theta(x, &guess, a, theta, why);
+    status = set_theta(s, x, &guess, a, theta, why);
     if (status == PE_OK)
         status = x->next(s, &guess, why);
     pe_guess_free(&guess);
@@ -337,7 +372,7 @@ static pe_status try_thetas(pe_search *s, const pe_axes *x, const pe_guess *clai
 {
     pe_status status = PE_OK;
     for (size_t a = 0; a < x->n && status == PE_OK; a++) {
-        const double was = theta_of(claim, a), read = read_theta(x, a, was);
+        const double was = base_of(s, claim, a), read = read_theta(x, a, was);
         for (int digits = 1; digits <= THETA_DIGITS && isfinite(read) && status == PE_OK;
              digits++) {
             const double theta = to_digits(read, digits);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis_frequencies.h - tables of several axes: which axis and which frequency every pair has. */
+/* axis_frequencies.h - pairs of several axes: which axis and which frequency every pair has. */
 #ifndef PE_VERIFY_AXIS_FREQUENCIES_H
 #define PE_VERIFY_AXIS_FREQUENCIES_H
 
@@ -16,7 +16,7 @@ typedef struct pe_axis_relation {
     double times, plus;
 } pe_axis_relation;
 
-/** A table of several axes as it was measured, beside its claim. */
+/** Pairs of several axes as they were measured, beside its claim. */
 typedef struct pe_axes {
     const pe_comparison *of;
     pe_try *next; /* what is done with each guess */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis_positions.c - tables of several axes: at which position of each axis every token is. */
+/* axis_positions.c - pairs of several axes: at which position of each axis every token is. */
 #include "verify/axis_positions.h"
 
 #include <math.h>
@@ -9,6 +9,7 @@
 #include "base/turns.h"
 #include "verify/amplitude.h"
 #include "verify/axis_frequencies.h"
+#include "verify/changes.h"
 #include "verify/faults.h"
 #include "verify/mrope_causes.h"
 
@@ -20,64 +21,86 @@
 
 /* ---- angles ---- */
 
-/* Of the pair in a row, as the guess negates waves and positions; of rotated vectors beside their
- * inputs. */
-static double angle_in(const pe_axes *x, const double *row, size_t token, size_t i)
+/* As the guess negates and exchanges waves and positions. */
+static double angle_of(const pe_axes *x, pe_wave wave)
 {
-    const pe_guess *guess = x->of->guess;
-    const pe_geometry *g = &x->expect->geometry;
-    const pe_upload_view *view = x->of->view;
-    const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
-    if (!view->rotated)
-        return guess->distortion.positions.times *
-               atan2(pe_guess_sine_sign(guess) * row[s], pe_guess_cosine_sign(guess) * row[c]);
-    const double angle = atan2(row[s], row[c]);
-    const double *in = view->inputs + pe_upload_view_row(view, token, 0) * view->width;
-    return guess->distortion.positions.times * (angle - atan2(in[s], in[c]));
+    const pe_distortion *by = &x->of->guess->distortion;
+    const double sign = pe_guess_sine_sign(x->of->guess);
+    if (by->exchanged && x->of->view->rotated)
+        wave = (pe_wave){wave.sine, wave.cosine};
+    return by->positions.times *
+           atan2(sign * wave.sine, pe_guess_cosine_sign(x->of->guess) * wave.cosine);
 }
 
-static pe_status read_angles(pe_axes *x, double *claimed, pe_problem *why)
+static void read_angles(pe_axes *x)
+{
+    const pe_geometry *g = &x->expect->geometry;
+    const size_t rows = pe_upload_view_token_rows(x->of->view);
+    for (size_t t = 0; t < x->tokens; t++) {
+        for (size_t i = 0; i < x->pairs; i++)
+            x->angle[i * x->tokens + t] = angle_of(x, pe_upload_view_wave(x->of->view, g, t, i));
+        pe_turn_spend(8 * rows * x->pairs);
+    }
+    *x->of->work += 4 * x->pairs * x->tokens * rows;
+}
+
+/* ---- which axis turns a pair ---- */
+
+/* A token at which the claim puts two axes farthest apart. */
+static size_t find_apart(const pe_axes *x, size_t a, size_t b)
+{
+    size_t best = 0;
+    const double *p = pe_axes_positions(x, x->claimed, a), *q = pe_axes_positions(x, x->claimed, b);
+    for (size_t t = 0; t < x->tokens; t++)
+        best = fabs(p[t] - q[t]) > fabs(p[best] - q[best]) ? t : best;
+    return best;
+}
+
+/* Strike the axes out by which the claim does not turn a pair at the token; axes: bits, [pairs]. */
+static pe_status strike_out(pe_axes *x, size_t token, unsigned *axes, pe_problem *why)
 {
     pe_expected_row row;
     const pe_upload_view *view = x->of->view;
-    for (size_t t = 0; t < x->tokens; t++) {
-        const size_t r = pe_upload_view_row(view, t, 0);
+    for (size_t o = 0; o < (view->rotated ? pe_upload_view_token_rows(view) : 1); o++) {
+        const size_t r = pe_upload_view_row(view, token, o);
         if (pe_expect_row(x->expect, r, &row, why) != PE_OK)
             return why->status;
         for (size_t i = 0; i < x->pairs; i++) {
-            x->angle[i * x->tokens + t] = angle_in(x, view->got + r * view->width, t, i);
-            claimed[i * x->tokens + t] = angle_in(x, row.value, t, i);
+            pe_wave wave = {0, 0};
+            pe_upload_view_add_wave(view, &x->expect->geometry, r, row.value, i, &wave);
+            for (size_t a = 0; a < x->n && hypot(wave.cosine, wave.sine) > 0; a++) {
+                const double angle =
+                    x->expect->frequency[i] * pe_axes_positions(x, x->claimed, a)[token];
+                if (!(fabs(pe_axes_wrap(angle_of(x, wave) - angle)) <= 1e-9 + 1e-12 * fabs(angle)))
+                    axes[i] &= ~(1U << a);
+            }
         }
-        pe_turn_spend(16 * x->pairs);
     }
-    *x->of->work += 8 * x->pairs * x->tokens;
     return PE_OK;
 }
 
-/* Does the claim turn pair i by the positions of the axis? */
-static bool turns_by(const pe_axes *x, const double *claimed, size_t i, size_t a)
+/* Two axes are told apart where they are far from each other. */
+static pe_status find_axes(pe_axes *x, bool *found, pe_problem *why)
 {
-    const double w = x->expect->frequency[i], *at = pe_axes_positions(x, x->claimed, a);
-    pe_turn_spend(4 * x->tokens);
-    for (size_t t = 0; t < x->tokens; t++) {
-        const double angle = w * at[t];
-        if (!(fabs(pe_axes_wrap(claimed[i * x->tokens + t] - angle)) <= 1e-9 + 1e-12 * fabs(angle)))
-            return false;
-    }
-    return true;
-}
-
-static bool find_axes(pe_axes *x, const double *claimed)
-{
-    for (size_t i = 0; i < x->pairs; i++) {
+    pe_status status = PE_OK;
+    unsigned *axes = calloc(x->pairs + 1, sizeof *axes);
+    if (axes == NULL)
+        return pe_fail_memory(why);
+    for (size_t i = 0; i < x->pairs; i++)
+        axes[i] = (1U << x->n) - 1;
+    for (size_t a = 0; a < x->n; a++)
+        for (size_t b = a + 1; b < x->n && status == PE_OK; b++)
+            status = strike_out(x, find_apart(x, a, b), axes, why);
+    *found = status == PE_OK;
+    for (size_t i = 0; i < x->pairs && *found; i++) {
         size_t a = i > 0 ? x->axis[i - 1] : 0;
-        for (size_t k = 0; k <= x->n && !turns_by(x, claimed, i, a); k++)
+        for (size_t k = 0; k < x->n && (axes[i] >> a & 1) == 0; k++)
             a = k;
-        if (a == x->n)
-            return false;
         x->axis[i] = a;
+        *found = (axes[i] >> a & 1) != 0;
     }
-    return true;
+    free(axes);
+    return status;
 }
 
 /* ---- positions ---- */
@@ -391,10 +414,14 @@ static void tell_part(const pe_axes *x, pe_guess *guess)
             even = even && x->read[a * x->tokens + t] - x->claimed[a * x->tokens + t] == by;
     pe_buffer_format(&guess->rule, "from row %zu to row %zu positions of axes are others: ", first,
                      last);
-    pe_guess_format(guess, even ? "they are shifted by {a}" : "that of axis 0 is {b} in the first",
-                    by, x->read[first]);
-    for (size_t a = 1; a < x->n && !even; a++)
-        pe_guess_format(guess, ", {a}", x->read[a * x->tokens + first], 0);
+    if (even)
+        pe_guess_format(guess, "they are shifted by {a}", by, 0);
+    for (size_t a = 0; a < x->n && !even; a++)
+        pe_guess_format(guess, a == 0 ? "row {b} is at {a}" : ", {a}",
+                        x->read[a * x->tokens + first], (double)first);
+    for (size_t a = 0; a < x->n && !even; a++)
+        pe_guess_format(guess, a == 0 ? ", not at {a}" : ", {a}", x->claimed[a * x->tokens + first],
+                        0);
     guess->fitted |= !even;
 }
 
@@ -475,14 +502,12 @@ static pe_status make(pe_axes *x, pe_problem *why)
 
 static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
 {
+    bool found = false;
     pe_status status = make(x, why);
-    double *claimed = calloc(x->pairs * x->tokens + 1, sizeof *claimed);
-    if (status == PE_OK && claimed == NULL)
-        status = pe_fail_memory(why);
     if (status == PE_OK)
-        status = read_angles(x, claimed, why);
-    const bool found = status == PE_OK && find_axes(x, claimed);
-    free(claimed);
+        status = find_axes(x, &found, why);
+    if (found)
+        read_angles(x);
     if (found)
         status = pe_axis_frequencies_try(s, x, guess, why);
     if (found && status == PE_OK && pe_attempts_go_on(s))
@@ -496,7 +521,7 @@ static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *
 static bool has_axes(const pe_search *s)
 {
     const pe_upload_view *view = s->whole;
-    return view->axes > 1 && view->axes <= PE_AXES_MAX && !view->rotated && !view->width_differs &&
+    return view->axes > 1 && view->axes <= PE_AXES_MAX && !view->width_differs &&
            view->got != NULL && view->unsent_n == 0 && view->tokens > 1;
 }
 
@@ -540,11 +565,27 @@ static bool is_common(const pe_fault *fault)
            pe_faults_is_layout(fault) || strcmp(fault->name, "inverse") == 0;
 }
 
-static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
+/* Positions behind frequencies, and an amplitude, that are not scaled. */
+static pe_status try_unscaled(pe_search *s, const pe_guess *claim, pe_problem *why)
 {
+    static const pe_fault ignored = {
+        .name = "axes_scale", .param = "axes_scale", .change = pe_changes_ignored};
     pe_status status = PE_OK;
     if (s->whole->tokens > BEHIND_MAX)
         return PE_OK;
+    if (pe_values_present(&claim->values, "axes_scale"))
+        status = pe_attempts_with_fault(s, claim, &ignored, try_fault, why);
+    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
+        if (strcmp(pe_faults[f].name, "scaling_dropped") == 0)
+            status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);
+    return status;
+}
+
+static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
+{
+    if (s->whole->tokens > BEHIND_MAX)
+        return PE_OK;
+    pe_status status = PE_OK;
     for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
         if (is_common(&pe_faults[f]))
             status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);
@@ -557,10 +598,10 @@ static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
 static double read_amplitude(const pe_search *s, const pe_expect *expect)
 {
     const pe_geometry *g = &expect->geometry;
-    const double *row = s->whole->got + (s->whole->rows - 1) * s->whole->width;
     double low = HUGE_VAL, high = 0;
-    for (size_t i = 0; i < g->cos_n && i < g->sin_n && !s->whole->rotated; i++) {
-        const double size = hypot(row[g->cos_at + i * g->stride], row[g->sin_at + i * g->stride]);
+    for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
+        const pe_wave wave = pe_upload_view_wave(s->whole, g, s->whole->tokens - 1, i);
+        const double size = hypot(wave.cosine, wave.sine);
         low = fmin(low, size);
         high = fmax(high, size);
     }
@@ -585,8 +626,10 @@ static pe_status set_amplitude(pe_search *s, pe_guess *guess, bool *set, pe_prob
 /* An amplitude of its own hides no turn: what else is mistaken comes with it. */
 static pe_status try_in_order(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    bool other;
-    pe_status status = set_amplitude(s, guess, &other, why);
+    bool other = false;
+    pe_status status = try_unscaled(s, guess, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = set_amplitude(s, guess, &other, why);
     if (status == PE_OK && other)
         status = pe_attempts_copy(s, guess, pe_attempts_try, why);
     if (status == PE_OK && other && pe_attempts_go_on(s))

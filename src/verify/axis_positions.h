@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis_positions.h - tables of several axes: at which position of each axis every token is. */
+/* axis_positions.h - pairs of several axes: at which position of each axis every token is. */
 #ifndef PE_VERIFY_AXIS_POSITIONS_H
 #define PE_VERIFY_AXIS_POSITIONS_H
 

@@ -126,24 +126,42 @@ static bool is_recomputed(const pe_expect *expect)
     return by->frequencies != NULL || by->angles != NULL || by->ladder != NULL;
 }
 
+/* By which the values turned pair i of row r. Of several axes *axis is the first that is tried, and
+ * the one that it was. */
+static double position_of(const pe_expect *expect, const pe_wave *size, size_t r, size_t i,
+                          size_t *axis)
+{
+    const pe_upload_view *view = expect->view;
+    const size_t token = expect->first_token + r, at = r * expect->geometry.pairs + i;
+    if (view->axes == 1)
+        return pe_upload_view_position(view, &expect->positions, token);
+    for (size_t k = 0;; k++) {
+        const double p = pe_positions_at(&expect->positions, *axis * view->tokens + token);
+        const double angle = p * expect->undistorted[i];
+        const double off = fabs(expect->cosines[at] - size->cosine * cos(angle)) +
+                           fabs(expect->sines[at] - size->sine * sin(angle));
+        if (off < 1e-6 * fabs(size->sine) || k == view->axes)
+            return p;
+        *axis = *axis + 1 < view->axes ? *axis + 1 : 0;
+    }
+}
+
 /* Waves of the frequencies that the guess puts in, of a block. */
 static void recompute_block(pe_expect *expect)
 {
     const pe_distortion *by = &expect->guess->distortion;
     const size_t pairs = expect->geometry.pairs;
-    const double cosine = expect->amplitude * pe_guess_cosine_sign(expect->guess);
-    const double sine = expect->amplitude * pe_guess_sine_sign(expect->guess);
-    for (size_t r = 0; r < expect->n_tokens; r++) {
-        const double p =
-            pe_upload_view_position(expect->view, &expect->positions, expect->first_token + r);
-        for (size_t i = 0; i < pairs; i++) {
-            const double exact = p * expect->frequency[i];
+    const pe_wave size = {expect->amplitude * pe_guess_cosine_sign(expect->guess),
+                          expect->amplitude * pe_guess_sine_sign(expect->guess)};
+    size_t axis = 0;
+    for (size_t i = 0; i < pairs; i++)
+        for (size_t r = 0; r < expect->n_tokens; r++) {
+            const double exact = position_of(expect, &size, r, i, &axis) * expect->frequency[i];
             const double a =
                 by->angles != NULL ? pe_grain_round(by->angles, (double)(float)exact) : exact;
-            expect->cosines[r * pairs + i] = cosine * cos(a);
-            expect->sines[r * pairs + i] = sine * sin(a);
+            expect->cosines[r * pairs + i] = size.cosine * cos(a);
+            expect->sines[r * pairs + i] = size.sine * sin(a);
         }
-    }
 }
 
 /* The tokens of the first block: most guesses are refuted by one. */
@@ -345,9 +363,7 @@ static pe_status make(pe_expect *expect, size_t numerics, pe_problem *why)
     const pe_status status = plan_guess(expect, numerics, why);
     if (status != PE_OK || !expect->fits)
         return status;
-    expect->fits =
-        pairs ? pairs_fit_plan(expect) && !(is_recomputed(expect) && expect->view->axes > 1)
-              : pe_expect_plain_fits(expect);
+    expect->fits = pairs ? pairs_fit_plan(expect) : pe_expect_plain_fits(expect);
     if (!expect->fits)
         return PE_OK;
     const pe_status made = pairs ? make_pairs(expect, why) : pe_expect_plain_make(expect, why);
@@ -400,13 +416,15 @@ static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_pr
         status = plan->fill(plan, &region, row + plan->tensors[0].unit, why);
     if (status != PE_OK)
         return status;
-    expect->frequency = calloc(2 * g->pairs, sizeof *expect->frequency);
+    expect->frequency = calloc(3 * g->pairs, sizeof *expect->frequency);
     if (expect->frequency == NULL)
         return pe_fail_memory(why);
     expect->roundings = expect->frequency + g->pairs;
+    expect->undistorted = expect->frequency + 2 * g->pairs;
     expect->amplitude = g->cos_n > 0 ? hypot(row[0], sines[0]) : 1;
     for (size_t i = 0; i < g->sin_n; i++) {
-        const double w = distorted(expect->guess, i, sines[i] / expect->amplitude / PROBE);
+        expect->undistorted[i] = sines[i] / expect->amplitude / PROBE;
+        const double w = distorted(expect->guess, i, expect->undistorted[i]);
         expect->frequency[i] = w;
         expect->roundings[i] = pe_allowance_roundings(&expect->guess->values, w, i);
     }

@@ -37,6 +37,7 @@ typedef struct pe_expect {
     bool two_tensors;             /* cosines and sines are tensors of their own */
     double *frequency;            /* [pairs]; NULL before pe_expect_probe */
     double *roundings;            /* [pairs] behind it: pe_allowance_roundings */
+    double *undistorted;          /* [pairs] behind those: as the values alone give them */
     double amplitude;             /* the gain before that */
     double *cosines, *sines;      /* [PE_EXPECT_BLOCK][pairs] */
     pe_expected_row row;          /* [width] each */

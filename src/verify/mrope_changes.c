@@ -208,15 +208,32 @@ static bool restart_after(const pe_mrope_row *of, pe_mrope_axes *x)
     return x->end > x->first && x->end < x->tokens;
 }
 
+/* Text goes on at the number of patches, where it was uploaded, or one less. */
+enum { AT_NUMBER, AT_UPLOADED, ONE_LESS };
+
+static bool move_text(const pe_mrope_row *of, pe_mrope_axes *x)
+{
+    const double *time = pe_mrope_axis(x, PE_TIME);
+    if (x->end == x->tokens || x->end == x->first || (of->by == AT_UPLOADED && x->got == NULL))
+        return false;
+    x->a = of->by == AT_NUMBER     ? time[x->first] + (double)(x->end - x->first) - time[x->end]
+           : of->by == AT_UPLOADED ? x->got[x->end] - time[x->end]
+                                   : -1;
+    x->b = (double)x->end;
+    add(x, x->end, x->tokens, x->a);
+    return x->a != 0;
+}
+
+/* Text goes on behind it, too (by), or stays. */
 static bool double_image(const pe_mrope_row *of, pe_mrope_axes *x)
 {
-    const double start = pe_mrope_axis(x, PE_TIME)[x->first];
-    (void)of;
+    const double start = pe_mrope_axis(x, PE_TIME)[x->first], was = largest(x, x->first, x->end);
     x->a = (double)x->first;
     x->b = (double)x->end - 1;
     for (size_t k = PE_HEIGHT; k < PE_AXES; k++)
         for (size_t t = x->first; t < x->end; t++)
             pe_mrope_axis(x, k)[t] = start + 2 * (pe_mrope_axis(x, k)[t] - start);
+    add(x, x->end, x->tokens, of->by * (largest(x, x->first, x->end) - was));
     return x->end > x->first;
 }
 
@@ -257,15 +274,39 @@ static bool turn_image(const pe_mrope_row *of, pe_mrope_axes *x)
     return height > 1 && width > 1;
 }
 
-/* Frames of a video have other times, and text after it follows its largest position: that of the
- * first frame, or those that were uploaded. */
+/* Frames of a video have other times, and text after it follows its largest position. */
+enum { FIRST_TIME, FRAME_NUMBERS, ROUNDED_SECONDS, UPLOADED_TIMES };
+
+/* Does one speed give the claimed times where it is cut, and those of the upload where it is
+ * rounded? */
+static bool is_rounded(const pe_mrope_axes *x, size_t patches)
+{
+    const double *time = pe_mrope_axis(x, PE_TIME) + x->first, *got = x->got + x->first;
+    double least = 0, most = HUGE_VAL;
+    for (size_t t = patches; t < x->end - x->first; t++) {
+        const double frame = (double)(t / patches), to = got[t] - got[0];
+        least = fmax(least, fmax(time[t] - time[0], to - 0.5) / frame);
+        most = fmin(most, fmin(time[t] - time[0] + 1, to + 0.5) / frame);
+    }
+    return least < most || least == most;
+}
+
 static bool change_times(const pe_mrope_row *of, pe_mrope_axes *x)
 {
+    size_t height = 1, width = 1;
     double *time = pe_mrope_axis(x, PE_TIME);
     const double was = largest(x, x->first, x->end), start = time[x->first];
     bool changed = false;
-    for (size_t t = x->first; t < x->end && (of->by == 0 || x->got != NULL); t++) {
-        const double to = of->by == 0 ? start : x->got[t] - x->got[x->first] + start;
+    const bool counted = of->by == FRAME_NUMBERS || of->by == ROUNDED_SECONDS;
+    if ((of->by >= ROUNDED_SECONDS && x->got == NULL) ||
+        (counted && !read_grid(x, &height, &width)) ||
+        (of->by == ROUNDED_SECONDS && !is_rounded(x, height * width)))
+        return false;
+    for (size_t t = x->first; t < x->end; t++) {
+        const double to = of->by == FIRST_TIME ? start
+                          : of->by == FRAME_NUMBERS
+                              ? start + (double)((t - x->first) / (height * width))
+                              : x->got[t] - x->got[x->first] + start;
         if (to != time[t] && !changed) {
             changed = true;
             x->a = to - start;
@@ -299,7 +340,7 @@ static bool count_padding(const pe_mrope_row *of, pe_mrope_axes *x)
     return x->padding > 0;
 }
 
-#define SECTION "set mrope_section as claimed"
+#define TIMES "take floor(frame * second_per_grid_ts * tokens_per_second)"
 
 const pe_mrope_row pe_mrope_rows[] = {
     PE_ROW("mrope_axes_exchanged", "the axes of height and width are exchanged", PE_MROPE_ORDER,
@@ -321,18 +362,18 @@ const pe_mrope_row pe_mrope_rows[] = {
            "sections were interleaved where blocks are claimed, or the reverse",
            "set mrope_interleaved as claimed", .change = flip_interleaved),
     PE_ROW("mrope_sections",
-           "sections were equal thirds: {a} pairs of time, {b} of height and width", SECTION,
-           .change = take_thirds),
+           "sections were equal thirds: {a} pairs of time, {b} of height and width",
+           PE_MROPE_SECTION, .change = take_thirds),
     PE_ROW("mrope_sections",
-           "sizes of sections are in another order: {a} pairs of time, {b} of height", SECTION,
-           .change = order_sections, .from = {PE_HEIGHT, PE_WIDTH, PE_TIME}),
+           "sizes of sections are in another order: {a} pairs of time, {b} of height",
+           PE_MROPE_SECTION, .change = order_sections, .from = {PE_HEIGHT, PE_WIDTH, PE_TIME}),
     PE_ROW("mrope_sections",
-           "sizes of sections are in another order: {a} pairs of time, {b} of height", SECTION,
-           .change = order_sections, .from = {PE_WIDTH, PE_TIME, PE_HEIGHT}),
+           "sizes of sections are in another order: {a} pairs of time, {b} of height",
+           PE_MROPE_SECTION, .change = order_sections, .from = {PE_WIDTH, PE_TIME, PE_HEIGHT}),
     PE_ROW("mrope_sections", "sections begin one pair later: that of time has one pair more",
-           SECTION, .change = move_sections, .by = 1),
+           PE_MROPE_SECTION, .change = move_sections, .by = 1),
     PE_ROW("mrope_sections", "sections begin one pair earlier: that of time has one pair fewer",
-           SECTION, .change = move_sections, .by = -1),
+           PE_MROPE_SECTION, .change = move_sections, .by = -1),
     PE_ROW("mrope_image_axes",
            "patches of the image are in columns: height and width are exchanged", PE_MROPE_IMAGE,
            .change = change_images, .image = change_image, .from = {PE_TIME, PE_WIDTH, PE_HEIGHT}),
@@ -350,6 +391,11 @@ const pe_mrope_row pe_mrope_rows[] = {
     PE_ROW("mrope_image_stride",
            "patches of rows {a} to {b}, the image, have a stride of 2: their merge was ignored",
            "divide grid_thw by spatial_merge_size", .change = change_images, .image = double_image),
+    PE_ROW("mrope_image_stride",
+           "patches of rows {a} to {b}, the image, have a stride of 2, and text goes on behind "
+           "them: their merge was ignored",
+           "divide grid_thw by spatial_merge_size", .change = change_images, .image = double_image,
+           .by = 1),
     PE_ROW("mrope_image_place",
            "rows {a} to {b}, the image, have one position: all patches are stuck", PE_MROPE_IMAGE,
            .change = change_images, .image = stay_in_image),
@@ -358,12 +404,20 @@ const pe_mrope_row pe_mrope_rows[] = {
            PE_MROPE_IMAGE, .change = change_images, .image = turn_image),
     PE_ROW("mrope_image_time", "all frames of the video have the time of the first",
            "let the time of frames grow (tokens_per_second, second_per_grid_ts)",
-           .change = change_images, .image = change_times),
+           .change = change_images, .image = change_times, .by = FIRST_TIME),
+    PE_ROW("mrope_image_time",
+           "frames of the video are counted 0, 1, 2, ...: tokens_per_second and "
+           "second_per_grid_ts were ignored",
+           TIMES, .change = change_images, .image = change_times, .by = FRAME_NUMBERS),
+    PE_ROW("mrope_image_time",
+           "times of frames were rounded, not cut (floor): the first that differs is {a} behind "
+           "its start, not {b}",
+           TIMES, .change = change_images, .image = change_times, .by = ROUNDED_SECONDS),
     PE_ROW("mrope_image_time",
            "frames of the video have other times: the first that differs is {a} behind its start, "
-           "not {b} (or its seconds were rounded)",
-           "take floor(frame * second_per_grid_ts * tokens_per_second)", .change = change_images,
-           .image = change_times, .by = 1),
+           "not {b}",
+           TIMES, .change = change_images, .image = change_times, .by = UPLOADED_TIMES,
+           .bare = true),
     PE_ROW("mrope_padding", "padding on the left is at {a}, not at {b}",
            "give padding the claimed position, and mask it", .change = hold_padding),
     PE_ROW("mrope_padding",
@@ -382,8 +436,20 @@ const pe_mrope_row pe_mrope_rows[] = {
            .change = change_axes, .from = {PE_TIME, PE_HEIGHT, PE_HEIGHT}),
     PE_ROW("mrope_one_axis", "the axis of height has the positions of the width", PE_MROPE_ORDER,
            .change = change_axes, .from = {PE_TIME, PE_WIDTH, PE_WIDTH}),
+    PE_ROW("mrope_text_after",
+           "text after an image counts its patches: positions go on at their number, shifted by "
+           "{a} from row {b} on",
+           PE_MROPE_BEHIND, .change = change_images, .image = move_text, .by = AT_NUMBER),
+    PE_ROW("mrope_text_after",
+           "text after an image begins at its largest position again: plus 1 is missing, from row "
+           "{b} on",
+           PE_MROPE_BEHIND, .change = change_images, .image = move_text, .by = ONE_LESS),
+    PE_ROW("mrope_text_after",
+           "text after an image goes on behind the largest position by {a}: it is shifted",
+           PE_MROPE_BEHIND, .change = change_images, .image = move_text, .by = AT_UPLOADED,
+           .bare = true),
     PE_ROW("mrope_text_after", "text after the image, from row {b} on, is shifted by {a}",
-           PE_MROPE_BEHIND, .change = shift_after),
+           PE_MROPE_BEHIND, .change = shift_after, .bare = true),
     PE_ROW("mrope_positions_shifted", "all positions are shifted: an offset of {a}",
            "check padding on the left and the offset of the cache", .change = shift_all),
     PE_ROW("mrope_axis_shifted", "the axis of the width is shifted by {a}", PE_MROPE_IMAGE,

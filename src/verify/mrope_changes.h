@@ -37,6 +37,7 @@ typedef struct pe_mrope_row {
     unsigned char from[PE_AXES]; /* axes in the place of each */
     unsigned char axis;          /* which one is shifted */
     double by;                   /* positions, or pairs of the section of time */
+    bool bare;                   /* a number that was read: only where nothing else explains */
 } pe_mrope_row;
 
 extern const pe_mrope_row pe_mrope_rows[];
@@ -45,7 +46,8 @@ extern const size_t pe_mrope_rows_n;
 /* Remedies. */
 #define PE_MROPE_ORDER                                                                             \
     "give the pairs of each section the positions of time, height and width, in this order"
-#define PE_MROPE_IMAGE  "place patches behind the text before them, row by row of the merged grid"
-#define PE_MROPE_BEHIND "let text after an image go on at its largest position plus 1 (rope_deltas)"
+#define PE_MROPE_SECTION "set mrope_section as claimed"
+#define PE_MROPE_IMAGE   "place patches behind the text before them, row by row of the merged grid"
+#define PE_MROPE_BEHIND  "let text after an image go on at its largest position plus 1 (rope_deltas)"
 
 #endif

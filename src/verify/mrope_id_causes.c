@@ -16,58 +16,38 @@ static double id_at(const void *context, size_t e, double claimed, double *error
     return ids[e];
 }
 
-static pe_status try_ids(const pe_numbers *plain, const pe_fault *fault, const double *ids,
-                         double a, double b, pe_problem *why)
+static pe_status try_ids(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
+                         const double *ids, pe_problem *why)
 {
-    const pe_numbers_cause cause = {fault, a, b, false};
     pe_numbers_spend(plain, plain->elements);
     for (size_t e = 0; e < plain->elements; e++)
         if (ids[e] != plain->got[e])
             return PE_OK;
-    return pe_numbers_try(plain, &cause, 1, &(pe_numbers_law){id_at, ids, 0}, why);
+    return pe_numbers_try(plain, causes, n, &(pe_numbers_law){id_at, ids, 0}, why);
 }
 
-/* One row's change of the claimed ids. */
-static pe_status try_row_of_ids(const pe_numbers *plain, const pe_mrope_axes *claimed, double *ids,
-                                const pe_mrope_row *by, pe_problem *why)
+/* Each row's change of the ids behind n changes of before; then, of `most`, another row's behind
+ * it. ids: room for `most` times as many. */
+static pe_status try_rows_of_ids(const pe_numbers *plain, const pe_mrope_axes *before, double *ids,
+                                 pe_numbers_cause causes[2], size_t n, size_t most, pe_problem *why)
 {
-    pe_mrope_axes x = *claimed;
-    x.at = ids;
-    memcpy(ids, claimed->at, plain->elements * sizeof *ids);
-    return by->change(by, &x) ? try_ids(plain, &by->fault, ids, x.a, x.b, why) : PE_OK;
-}
-
-/* Text behind patches is shifted, or goes on at their number. */
-static pe_status try_text_after(const pe_numbers *plain, const pe_mrope_axes *x, double *ids,
-                                bool counts, pe_problem *why)
-{
-    static const pe_fault after[] = {
-        {"mrope_text_after",
-         "text after an image goes on behind the largest position by {a}: it is shifted",
-         .remedy = PE_MROPE_BEHIND},
-        {"mrope_text_after",
-         "text after an image counts its patches: positions go on at their number, shifted by {a} "
-         "from row {b} on",
-         .remedy = PE_MROPE_BEHIND}};
-    double plus = 0, first = 0, by = 0;
-    size_t start = 0;
-    for (size_t t = 0; t < x->tokens; t++) {
-        const bool text = !pe_mrope_differs(x, t);
-        const bool begins = t > 0 && text && pe_mrope_differs(x, t - 1);
-        start = t > 0 && !text && !pe_mrope_differs(x, t - 1) ? t - 1 : start;
-        if (begins) {
-            const double at = pe_mrope_axis(x, PE_TIME)[t] + plus;
-            const double wanted =
-                counts ? pe_mrope_axis(x, PE_TIME)[start] + plus + (double)(t - start)
-                       : plain->got[t];
-            plus += wanted - at;
-            first = first == 0 ? (double)t : first;
-            by = by == 0 ? plus : by;
-        }
-        for (size_t a = 0; a < PE_AXES; a++)
-            ids[a * x->tokens + t] = pe_mrope_axis(x, a)[t] + plus;
+    pe_status status = PE_OK;
+    for (size_t r = 0; r < pe_mrope_rows_n && status == PE_OK && pe_numbers_goes_on(plain); r++) {
+        const pe_mrope_row *by = &pe_mrope_rows[r];
+        pe_mrope_axes x = *before, next = *before;
+        next.at = x.at = ids;
+        memcpy(ids, before->at, plain->elements * sizeof *ids);
+        if ((by->bare && pe_attempts_found(plain->search)) || !by->change(by, &x))
+            continue;
+        causes[n] = (pe_numbers_cause){&by->fault, x.a, x.b, false};
+        if (n + 1 == most)
+            status = try_ids(plain, causes, most, ids, why);
+        else
+            status = try_rows_of_ids(plain, &next, ids + plain->elements, causes, n + 1, most, why);
+        if (most > 1 && pe_attempts_found(plain->search))
+            return status;
     }
-    return by != 0 ? try_ids(plain, &after[counts], ids, by, first, why) : PE_OK;
+    return status;
 }
 
 /* All that is known: where ids begin to differ, and by how much. */
@@ -98,10 +78,14 @@ static pe_status tell_difference(const pe_numbers *plain, const pe_mrope_axes *x
                                       "read off the first token that differs");
 }
 
+/* Tokens up to which two changes at once are looked for. */
+#define PAIRS_MAX 1024
+
 pe_status pe_mrope_id_causes_find(const pe_numbers *plain, pe_problem *why)
 {
     pe_status status = PE_OK;
-    double *ids = malloc((2 * plain->elements + 1) * sizeof *ids);
+    pe_numbers_cause causes[2];
+    double *ids = malloc((3 * plain->elements + 1) * sizeof *ids);
     const pe_value *padding = pe_values_find(&plain->claim->values, "left_padding");
     pe_mrope_axes x = {.tokens = plain->elements / PE_AXES,
                        .at = ids,
@@ -113,12 +97,9 @@ pe_status pe_mrope_id_causes_find(const pe_numbers *plain, pe_problem *why)
     if (plain->elements % PE_AXES == 0 && x.tokens > 1) {
         pe_mrope_find_image(&x);
         x.moved = plain->got[x.tokens - 1] - plain->claimed[x.tokens - 1];
-        double *made = ids + plain->elements;
-        for (size_t r = 0; r < pe_mrope_rows_n && status == PE_OK && pe_numbers_goes_on(plain); r++)
-            status = try_row_of_ids(plain, &x, made, &pe_mrope_rows[r], why);
-        for (int counts = 1; counts >= 0 && status == PE_OK; counts--)
-            if (!pe_attempts_found(plain->search) && pe_numbers_goes_on(plain))
-                status = try_text_after(plain, &x, made, counts == 1, why);
+        for (size_t most = 1; most <= (x.tokens <= PAIRS_MAX ? 2 : 1) && status == PE_OK; most++)
+            if (most == 1 || !pe_attempts_found(plain->search))
+                status = try_rows_of_ids(plain, &x, ids + plain->elements, causes, 0, most, why);
         if (status == PE_OK && pe_numbers_goes_on(plain) && !pe_attempts_found(plain->search))
             status = tell_difference(plain, &x, why);
     }

@@ -390,6 +390,40 @@ void pe_upload_view_free(pe_upload_view *view)
 
 /* ---- where things are ---- */
 
+/* The pair of inputs that a pair of the row is held against; of a table it is not turned. */
+static pe_wave input_of(const pe_upload_view *view, const pe_geometry *at, size_t row, size_t i)
+{
+    const double *in = view->inputs + row * view->width;
+    return view->rotated
+               ? (pe_wave){in[at->cos_at + i * at->stride], in[at->sin_at + i * at->stride]}
+               : (pe_wave){1, 0};
+}
+
+void pe_upload_view_add_wave(const pe_upload_view *view, const pe_geometry *at, size_t row,
+                             const double *numbers, size_t i, pe_wave *sum)
+{
+    const double c = numbers[at->cos_at + i * at->stride];
+    const double s = numbers[at->sin_at + i * at->stride];
+    const pe_wave in = input_of(view, at, row, i);
+    sum->cosine += c * in.cosine + s * in.sine;
+    sum->sine += s * in.cosine - c * in.sine;
+}
+
+pe_wave pe_upload_view_wave(const pe_upload_view *view, const pe_geometry *at, size_t token,
+                            size_t i)
+{
+    pe_wave sum = {0, 0};
+    double size = 0;
+    const size_t rows = view->rotated ? pe_upload_view_token_rows(view) : 1;
+    for (size_t o = 0; o < rows; o++) {
+        const size_t row = pe_upload_view_row(view, token, o);
+        const pe_wave in = input_of(view, at, row, i);
+        pe_upload_view_add_wave(view, at, row, view->got + row * view->width, i, &sum);
+        size += in.cosine * in.cosine + in.sine * in.sine;
+    }
+    return size > 0 ? (pe_wave){sum.cosine / size, sum.sine / size} : sum;
+}
+
 bool pe_upload_view_is_sent(const pe_upload_view *view, size_t column)
 {
     return column - view->unsent_at >= view->unsent_n;

@@ -80,6 +80,19 @@ static inline double pe_upload_view_at(const pe_upload_view *view, bool inputs, 
                         : pe_upload_view_load(view, inputs, row, column);
 }
 
+/** How a pair turned: its cosine and sine, times a size. */
+typedef struct pe_wave {
+    double cosine, sine;
+} pe_wave;
+
+/** Add pair i of a row of these numbers: of vectors how their inputs turned, times the squares of
+ * those. */
+void pe_upload_view_add_wave(const pe_upload_view *view, const pe_geometry *at, size_t row,
+                             const double *numbers, size_t i, pe_wave *sum);
+/** Pair i of a token: of vectors how the rows of the token turned together. */
+pe_wave pe_upload_view_wave(const pe_upload_view *view, const pe_geometry *at, size_t token,
+                            size_t i);
+
 bool pe_upload_view_is_sent(const pe_upload_view *view, size_t column);
 
 /** How many rows each token has. */

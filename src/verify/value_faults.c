@@ -78,8 +78,11 @@ bool pe_value_faults_nth(const pe_guess *guess, size_t i, size_t k, pe_fault *ou
     }
     if ((row->kind != PE_KIND_INT && row->kind != PE_KIND_REAL) || k >= CHANGES)
         return false;
-    /* indices are compared exactly, and few numbers give them */
-    out->fitted = k >= LIKELY && guess->claim->uploads[0].array.dtype != PE_INT32;
+    /* indices are compared exactly, and few whole numbers give them */
+    const bool indices = guess->claim->uploads[0].array.dtype == PE_INT32;
+    if (k >= LIKELY && indices && row->kind == PE_KIND_REAL)
+        return false;
+    out->fitted = k >= LIKELY && !indices;
     out->change = pe_changes_number;
     out->value =
         changed_number(row, row->kind == PE_KIND_INT ? (double)value->integer : value->real, k);

@@ -374,6 +374,14 @@ MROPE_ROWS = [
     ("o: width one too large", "shift|axes", {"p": lambda p: p + [[0], [0], [1]]}, ""),
     ("o: height and width exchanged, theta 10000", "axes + theta", {"p": lambda p: p[[0, 2, 1]], "w": lambda w, c: np.power(1e4, -np.arange(64) / 64)}, ""),
     ("o: plain 1-D positions, theta 3000", "consecutive + theta", {"p": lambda p: np.tile(np.arange(p.shape[1]) * 1.0, (3, 1)), "w": lambda w, c: np.power(3e3, -np.arange(64) / 64)}, ""),
+    ("o: sections and layout of another model", "sections", {"axis": lambda c: axes_of({"mrope_section": [24, 20, 20] if c is MROPE else [16, 24, 24],
+                                                                                       "mrope_interleaved": c is MROPE})}, ""),
+    ("o: merge of patches ignored, text behind them", "merge", {"p": lambda p: after_image(lambda part, q: part + q[:, :-part.shape[1]].max() + 1 - part.min())(
+        image(lambda part, s, q: part + (part - s) * [[0], [1], [1]])(p))}, ""),
+    ("o: exponents over n - 1", "freq_shift", {"w": lambda w, c: np.power(c["rope_theta"], -np.arange(64) / 63)}, ""),
+    ("o: sine negative, height and width exchanged", "sin_sign + axes", {"p": lambda p: -p[[0, 2, 1]]}, ""),
+    ("o: each section has a ladder of its own, in blocks", "sections|ladder|restart",
+     {"w": lambda w, c: np.concatenate([np.power(c["rope_theta"], -np.arange(n) / n) for n in c["mrope_section"]])}, ""),
     ("o: image moved on the time axis alone", "shift|image", {"p": image(lambda part, s, p: part - [[0], [s], [s]])}, ""),
 ]
 
@@ -426,8 +434,21 @@ AXES_ROWS = [
     ("j: amplitude 1.2, exponent over head_dim", "amplitude + rotary|ladder",
      {"w": lambda c: [np.power(c["rope_theta"], -np.arange(0, d, 2) / c["head_dim"]) for d in c["axes_dims"]], "wave": lambda a: (1.2 * np.cos(a), 1.2 * np.sin(a))}, ""),
     ("j: sine negative, one too small", "sin_sign + shift", {"wave": lambda a: (np.cos(a), -np.sin(a)), "p": lambda p: p - 1}, ""),
+    ("j: exponents over n - 1", "freq_shift", {"w": lambda c: [np.power(c["rope_theta"], -np.linspace(0, 1, d // 2)) for d in c["axes_dims"]]}, ""),
+    ("j: theta 10000 or 256, exponents over n - 1", "theta + freq_shift",
+     {"w": lambda c: [np.power(2.56e6 / c["rope_theta"], -np.linspace(0, 1, d // 2)) for d in c["axes_dims"]]}, ""),
+    ("j: angles in bfloat16", "bf16", {"wave": lambda a: [f(arrays.rounded(a, "bfloat16")) for f in (np.cos, np.sin)]}, ""),
     ("j: text positions on all axes", "consecutive", {"p": lambda p: np.tile(np.arange(p.shape[1]) * 1.0, (3, 1))}, ""),
 ]
+
+
+def rotated_case(kind, family, claim, pairing, right, got, store, words, cite):
+    """Vectors that are turned by these waves, as [2, tokens, head_dim]."""
+    x = arrays.rounded(np.random.default_rng(7).standard_normal((2, len(right[0]), claim["head_dim"])), store)
+    right, got = (turned(x, *waves, claim["head_dim"], pairing) for waves in (right, got))
+    return Case(f"{kind} [vectors, {store}]", family, {"encoding": "rope", "parameters": {**claim, "pairing": pairing}, "member": "inputs"},
+                {"inputs": x, "rotated": arrays.rounded(got, store)}, store, words, {"rotated": right}, {"rotated": 2.0 ** -16 * np.maximum(np.abs(x), 1)},
+                "json", cite)
 
 
 def axes_case(row, number, v):
@@ -438,6 +459,8 @@ def axes_case(row, number, v):
         changes["p"] = token_order(*((2, 4, 6) if claim is FLUX else (3, 5, 4)), changes.pop("order"))
     if changes.pop("other", False):
         changes["dims"] = (WAN if claim is FLUX else FLUX)["axes_dims"]
+    if v == 2:
+        return rotated_case(name, "axes", claim, "interleaved", axes(claim), axes(claim, **changes), pick(["float32", "float64"], number), words.split(" + "), cite)
     right, got = (dict(zip(("cos", "sin"), w)) for w in (axes(claim), axes(claim, **changes)))
     allowed = {key: 2.0 ** -18 + 0.51 * arrays.ulp(np.maximum(np.abs(x), 1e-3), store) for key, x in right.items()}
     return Case(f"{name} [{claim['axes_dims'][0]}, {store}]", "axes", {"encoding": "rope/table", "parameters": claim},
@@ -577,9 +600,9 @@ XPOS_ROWS = [
 
 
 def mixed_ids(c, grid=(1, 4, 6), merge=2, before=2, after=3, hold=False, swap=False, sum_=False, late=0, order=None,
-              flat=False, anew=False, columns=False):
+              flat=False, anew=False, columns=False, stride=1):
     h, w = grid[1] // merge, grid[2] // merge
-    ids = np.stack(np.meshgrid(np.arange(grid[0]), np.arange(h), np.arange(w), indexing="ij")).reshape(3, -1) + before + late
+    ids = np.stack(np.meshgrid(np.arange(grid[0]), np.arange(h), np.arange(w), indexing="ij")).reshape(3, -1) * [[1], [stride], [stride]] + before + late
     if swap:
         ids = ids[[0, 2, 1]]
     if columns:
@@ -599,7 +622,9 @@ IDS_ROWS = [
     ("i: text after counts patches", "shift|image|delta", {"sum_": True}), ("i: image one late", "shift|image", {"late": 1}),
     ("i: time and width exchanged", "axes", {"order": (2, 1, 0)}), ("i: plain 1-D positions", "axes|one_axis|consecutive", {"flat": True}),
     ("i: text after begins at 0", "restart|shift|delta", {"anew": True}), ("i: image from 0", "shift|image", {"late": -2}),
-    ("i: patches in columns", "permuted|axes|image", {"columns": True}),
+    ("i: patches in columns", "permuted|axes|image", {"columns": True}), ("i: merge ignored", "merge", {"stride": 2}),
+    ("i: merge ignored, height and width exchanged", "merge + axes", {"stride": 2, "swap": True}),
+    ("i: image from 0, text counts patches", "image + delta", {"late": -2, "sum_": True}),
 ]
 
 
@@ -615,7 +640,7 @@ def several(path, claim, make, rows, prefix_words):
             if store == "int32" and v:
                 continue
             out.append(Case(f"{name} [{store}]", path, {"encoding": path, "parameters": claim}, {key: arrays.rounded(x, store) for key, x in got.items()},
-                            store, [words], right, allowed, pick(["json", "safetensors"], number + v)))
+                            store, words.split(" + "), right, allowed, pick(["json", "safetensors"], number + v)))
     return out
 
 
@@ -624,6 +649,8 @@ def mrope_case(row, number, v):
     claim, store = pick([MROPE, MROPE3], v), pick(["float32", "float64", "bfloat16"], number)
     if "22, 21, 21" in name or "w" in changes:
         claim = MROPE if "22" in name else pick([MROPE, MROPE3], v)
+    if v == 2:
+        return rotated_case(name, "M-RoPE", claim, "half", mrope(claim), mrope(claim, **changes), pick(["float32", "float64"], number), words.split(" + "), cite)
     (c0, s0), (c1, s1) = mrope(claim), mrope(claim, **changes)
     right, got = {"cos": c0, "sin": s0}, {"cos": arrays.rounded(c1, store), "sin": arrays.rounded(s1, store)}
     allowed = {key: 2.0 ** -18 + 0.51 * arrays.ulp(np.maximum(np.abs(x), 1e-3), store) for key, x in right.items()}
@@ -633,7 +660,7 @@ def mrope_case(row, number, v):
 
 def cases():
     out = vector_cases() + frequency_cases()
-    out += [mrope_case(row, number, v) for number, row in enumerate(MROPE_ROWS) for v in (0, 1)]
-    out += [axes_case(row, number, v) for number, row in enumerate(AXES_ROWS) for v in (0, 1)]
+    out += [mrope_case(row, number, v) for number, row in enumerate(MROPE_ROWS) for v in (0, 1, 2)]
+    out += [axes_case(row, number, v) for number, row in enumerate(AXES_ROWS) for v in (0, 1, 2)]
     out += [patch_case(row, number, v) for number, row in enumerate(PATCH_ROWS + DINO_ROWS + BLOCK_ROWS) for v in (0, 1)]
     return out + several("rope/xpos/table", XPOS, xpos, XPOS_ROWS, "") + several("rope/mrope-positions", IDS, mixed_ids, IDS_ROWS, "")

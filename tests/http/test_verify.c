@@ -462,6 +462,14 @@ static void causes_are_read_off_plain_numbers(void **state)
          "coordinates_plain"},
         {"rope/table", "head_dim=16&mrope_section=2,3,3&" EXCHANGED,
          "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE, "mrope_axes_exchanged"},
+        {"rope/table", "head_dim=16&mrope_section=4,2,2&" TEXT_IMAGE,
+         "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE, "mrope_sections"},
+        /* 10000^(n/(n - 1)) of axes of 4, 2 and 2 pairs */
+        {"rope/table",
+         "head_dim=16&axes_dims=8,4,4&axes_theta=215443.46900318843,1e8,1e8&" TEXT_IMAGE,
+         "head_dim=16&axes_dims=8,4,4&" TEXT_IMAGE, "axes_exponents"},
+        {"rope/table", "head_dim=16&axes_dims=8,4,4&" EXCHANGED,
+         "head_dim=16&axes_dims=8,4,4&axes_scale=3,1,1&" TEXT_IMAGE, "axes_scale+axes_exchanged"},
         /* pairs of each section count from 0; the second time in a ladder as long as the section */
         {"rope/table",
          "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE
