@@ -2,6 +2,7 @@
 /* claim.c - what the readers of claims share. */
 #include "api/claim.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -19,6 +20,11 @@ static const struct {
     {"alibi", "alibi/bias", "alibi/slopes"},
 };
 
+bool pe_claim_can_be(const pe_resource *resource)
+{
+    return resource->kind == PE_TABLE || resource->claimable;
+}
+
 static pe_status fail_encoding(const char *encoding, pe_problem *why)
 {
     const char *names[PE_LEN(encodings) + 128];
@@ -26,7 +32,7 @@ static pe_status fail_encoding(const char *encoding, pe_problem *why)
     for (size_t e = 0; e < PE_LEN(encodings); e++)
         names[n++] = encodings[e].name;
     for (size_t r = 0; pe_registry[r] != NULL && n < PE_LEN(names); r++)
-        if (pe_registry[r]->kind == PE_TABLE)
+        if (pe_claim_can_be(pe_registry[r]))
             names[n++] = pe_registry[r]->name;
     const char *near = strcasecmp(encoding, "rotary") == 0 ? encodings[0].name
                                                            : pe_nearest_name(encoding, names, n);
@@ -79,7 +85,7 @@ pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slop
         if (strcmp(encodings[e].name, encoding) == 0)
             name = slopes && encodings[e].slopes != NULL ? encodings[e].slopes : encodings[e].table;
     const pe_resource *resource = pe_registry_find(name);
-    if (resource == NULL || resource->kind != PE_TABLE || encoding[0] == '/')
+    if (resource == NULL || !pe_claim_can_be(resource) || encoding[0] == '/')
         return fail_encoding(encoding, why);
     claim->resource = resource;
     return PE_OK;
@@ -115,6 +121,20 @@ static pe_status check_report(const pe_query *query, pe_problem *why)
     return PE_OK;
 }
 
+/* Values are planned many times: the claim itself has their tensors. */
+static void keep_tensors(pe_claim *claim)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < claim->values.n; i++) {
+        pe_array *tensor = &claim->values.value[i].tensor;
+        if (tensor->data == NULL || tensor->borrowed)
+            continue;
+        assert(n < PE_LEN(claim->tensors));
+        claim->tensors[n++] = *tensor;
+        tensor->borrowed = true;
+    }
+}
+
 pe_status pe_claim_take_query(pe_claim *claim, pe_query *query, pe_problem *why)
 {
     const pe_status status = check_report(query, why);
@@ -122,6 +142,7 @@ pe_status pe_claim_take_query(pe_claim *claim, pe_query *query, pe_problem *why)
     claim->any_numerics = numerics == NULL || !numerics->given;
     claim->values = query->values;
     query->values = (pe_values){0};
+    keep_tensors(claim);
     pe_query_free(query);
     return status;
 }

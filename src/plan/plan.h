@@ -171,6 +171,8 @@ typedef struct pe_resource {
     const char *encoding; /* the answer's "encoding" member: "rope" */
     const char *name;     /* for the command line: "rope/table" */
     pe_resource_kind kind;
+    bool claimable; /* of a transform: it computes from parameters alone, so that an upload can be
+                     * claimed to be its answer; tables always can */
     const char *summary, *formula,
         *source; /* one sentence; ASCII formula; paper or repository@commit */
     /** Its parameters: own rows and shared ones, in the order of GET /v1; NULL-terminated. */

@@ -8,7 +8,9 @@
 /** Read an upload of plain numbers; where nothing has been found, try causes that it follows.
  * Several may explain it. */
 pe_try pe_explain_try;
-/** The same where some elements may be something else. */
+/** Causes that the upload follows behind a value that was ignored, for each value. */
+pe_try pe_explain_ignored;
+/** Causes, too, where some elements may be something else. */
 pe_try pe_explain_most;
 
 #endif

@@ -3,7 +3,10 @@
 #include "verify/formula_causes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "verify/scale_causes.h"
 
 struct formula;
 
@@ -210,6 +213,14 @@ static double scale_unfloored(const formula *f, size_t e, double claimed)
     return 1 + number_of(f, "beta") * log1p(p / number_of(f, "original_max_position_embeddings"));
 }
 
+/* Of qwen, whose scale is 1 where it would be less. */
+static double scale_unlimited(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return log(position_at(f, e) + number_of(f, "position_offset")) /
+           log(number_of(f, "original_max_position_embeddings"));
+}
+
 static double scale_squared(const formula *f, size_t e, double claimed)
 {
     (void)f;
@@ -308,7 +319,7 @@ static double read_stride(const formula *f, double *b)
     *b = 2 * w - 1;
     if (!(number_of(f, "window_height") >= 2) || !(w >= 1))
         return nan("");
-    const double a = got_at(f, (size_t)w * f->columns) - got_at(f, 0);
+    const double a = fabs(got_at(f, (size_t)w * f->columns) - got_at(f, 0)); /* of either sign */
     return a != *b ? a : nan("");
 }
 
@@ -505,6 +516,12 @@ static const row rows[] = {
      NULL,
      scale_unfloored},
     {ATTENTION,
+     {"scale_unlimited",
+      "scales below 1 were kept: max(1, log(n)/log(N)) was not taken of the first positions",
+      .remedy = "take max(1, log(n)/log(N))"},
+     NULL,
+     scale_unlimited},
+    {ATTENTION,
      {"scale_squared", "scales are squared: queries were multiplied twice, or keys, too",
       .remedy = "multiply queries alone, once"},
      NULL,
@@ -590,15 +607,15 @@ static const row rows[] = {
      NULL,
      coordinates_whole},
     {CPB,
-     {"pretrained_window", "the pretrained window was {a}, not {b}, on both axes",
-      .remedy = "divide offsets by pretrained_window_size - 1"},
-     read_trained,
-     coordinates_trained},
-    {CPB,
      {"coordinates_times", "offsets were scaled by {a} before the logarithm, not by {b}",
       .remedy = "multiply normalized offsets by 8"},
      read_times,
      coordinates_scaled},
+    {CPB,
+     {"pretrained_window", "the pretrained window was {a}, not {b}, on both axes",
+      .remedy = "divide offsets by pretrained_window_size - 1"},
+     read_trained,
+     coordinates_trained},
     {CPB,
      {"coordinates_linear", "no logarithm was taken: coordinates are linear, {a} for each unit",
       .remedy = "take sign(x) log2(1 + |x|)/log2(8)"},
@@ -648,17 +665,52 @@ static bool find_tensor(const pe_numbers *plain, const row *by, formula *out)
     return out->end > out->first;
 }
 
+/* The row alone; or what is behind it, where its number can be read. */
+static pe_status try_row(const pe_numbers *plain, const row *by,
+                         pe_status (*behind)(const formula *, const pe_numbers_cause *,
+                                             pe_problem *),
+                         pe_problem *why)
+{
+    formula f;
+    pe_numbers_cause cause = {.fault = &by->fault};
+    if (!pe_numbers_goes_on(plain) || !find_tensor(plain, by, &f))
+        return PE_OK;
+    cause.a = f.a = by->read != NULL ? by->read(&f, &cause.b) : 0;
+    if (!isfinite(f.a))
+        return PE_OK;
+    if (behind != NULL)
+        return behind(&f, &cause, why);
+    return follows(&f) ? pe_numbers_try(plain, &cause, 1, &(pe_numbers_law){at_law, &f, 1}, why)
+                       : PE_OK;
+}
+
+/* Rows once more, and lines through the numbers, behind a row that explains nothing alone. */
+static pe_status find_behind(const formula *first, const pe_numbers_cause *cause, pe_problem *why)
+{
+    pe_numbers plain = *first->of;
+    double *made = malloc(plain.elements * sizeof *made);
+    if (made == NULL)
+        return pe_fail_memory(why);
+    for (size_t e = 0; e < plain.elements; e++)
+        made[e] = at_law(first, e, first->of->claimed[e], NULL);
+    pe_numbers_spend(&plain, plain.elements);
+    plain.claimed = made;
+    plain.before = cause;
+    pe_status status = pe_scale_causes_find(&plain, why);
+    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK; r++)
+        if (&rows[r] != first->by && !pe_attempts_found(plain.search))
+            status = try_row(&plain, &rows[r], NULL, why);
+    free(made);
+    return status;
+}
+
 pe_status pe_formula_causes_find(const pe_numbers *plain, pe_problem *why)
 {
     pe_status status = PE_OK;
-    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(plain); r++) {
-        formula f;
-        pe_numbers_cause cause = {.fault = &rows[r].fault};
-        if (!find_tensor(plain, &rows[r], &f))
-            continue;
-        cause.a = f.a = rows[r].read != NULL ? rows[r].read(&f, &cause.b) : 0;
-        if (isfinite(f.a) && follows(&f))
-            status = pe_numbers_try(plain, &cause, 1, &(pe_numbers_law){at_law, &f, 1}, why);
-    }
+    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK; r++)
+        status = try_row(plain, &rows[r], NULL, why);
+    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK; r++)
+        if (!pe_attempts_found(plain->search))
+            status = try_row(plain, &rows[r], find_behind, why);
     return status;
 }
