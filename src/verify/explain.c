@@ -39,6 +39,8 @@ static const struct reader {
     {"rope/mrope-positions", pe_mrope_id_causes_find},
     {"swin/index", pe_formula_causes_find},
     {"swin/coordinates", pe_formula_causes_find},
+    {"position-ids", pe_formula_causes_find},
+    {"alibi/padded-bias", pe_formula_causes_find},
 };
 
 /* ---- the claimed numbers ---- */
@@ -178,6 +180,11 @@ pe_status pe_explain_ignored(pe_search *s, pe_guess *guess, pe_problem *why)
         if (pe_value_faults_ignored(guess, i, &fault))
             status = pe_attempts_with_fault(s, guess, &fault, try_behind, why);
     return status;
+}
+
+pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return with_numbers(s, guess, false, pe_formula_causes_find_two, why);
 }
 
 pe_status pe_explain_most(pe_search *s, pe_guess *guess, pe_problem *why)

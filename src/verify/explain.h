@@ -10,6 +10,8 @@
 pe_try pe_explain_try;
 /** Causes that the upload follows behind a value that was ignored, for each value. */
 pe_try pe_explain_ignored;
+/** Two causes, the first of a formula. */
+pe_try pe_explain_two;
 /** Causes, too, where some elements may be something else. */
 pe_try pe_explain_most;
 

@@ -440,6 +440,137 @@ static double coordinates_linear(const formula *f, size_t e, double claimed)
     return copysign(unfold(claimed) * f->a, claimed);
 }
 
+/* ---- tokens and padding: position ids, and biases of padded keys ---- */
+
+/* Looks at the mask for one law at most: some tenths of a second. */
+#define MASK_LOOKS 0x1p24
+
+/* The mask of a row of columns, [*n]; tokens before the first column count, too. */
+static const double *mask_of(const formula *f, size_t e, size_t *n)
+{
+    const char *const names[] = {"attention_mask", "input_ids"};
+    const pe_value *value = pe_values_find(values_of(f), names[0]);
+    value = value->present ? value : pe_values_find(values_of(f), names[1]);
+    const pe_shape *shape = &value->tensor.shape;
+    const size_t items = shape->ndim > 1 ? shape->dim[0] : 1;
+    *n = shape->dim[shape->ndim - 1];
+    return (const double *)value->tensor.data + e / ((f->end - f->first) / items) * *n;
+}
+
+static bool is_token(const formula *f, double x)
+{
+    return pe_values_present(values_of(f), "attention_mask") ? x != 0
+                                                             : x != number_of(f, "padding_idx");
+}
+
+/* The tokens of the row up to this element; *token: it is one itself. */
+static double count_at(const formula *f, size_t e, bool *token)
+{
+    size_t n;
+    double count = 0;
+    const double *mask = mask_of(f, e, &n);
+    const size_t at = e % f->columns + n - f->columns;
+    for (size_t i = 0; i <= at; i++)
+        count += is_token(f, mask[i]);
+    *token = is_token(f, mask[at]);
+    return count;
+}
+
+static double id_first(const formula *f)
+{
+    const bool by_mask = pe_values_present(values_of(f), "attention_mask");
+    return by_mask ? number_of(f, "offset")
+                   : number_of(f, "padding_idx") + 1 + number_of(f, "past_key_values_length");
+}
+
+static bool is_bias(const formula *f)
+{
+    return pe_values_find(values_of(f), "num_heads") != NULL;
+}
+
+/* What a token more adds: the slope of the head, of any item that has several tokens. */
+static double step_at(const formula *f, size_t e)
+{
+    const size_t heads = f->of->view->claim->uploads[0].array.shape.dim[1], keys = f->columns;
+    bool token;
+    for (size_t at = e / keys % heads * keys; is_bias(f) && at < f->end; at += heads * keys)
+        for (size_t last = keys; last-- > 1;)
+            if (claimed_at(f, at + last) != 0)
+                return claimed_at(f, at + last) / (count_at(f, at + last, &token) - 1);
+    return is_bias(f) ? nan("") : 1;
+}
+
+static double counted(const formula *f, size_t e, double place)
+{
+    return is_bias(f) ? step_at(f, e) * place : place;
+}
+
+/* The number of the last place, of those that have one. */
+static double read_place(const formula *f, double *b, size_t *e)
+{
+    const size_t n = f->end - f->first;
+    *e = f->columns - 1;
+    *b = is_bias(f) ? 0 : id_first(f);
+    return (double)n * (double)f->columns <= MASK_LOOKS ? round(got_at(f, *e) / step_at(f, *e))
+                                                        : nan("");
+}
+
+static double read_all_counted(const formula *f, double *b)
+{
+    size_t e;
+    return read_place(f, b, &e) - (double)e;
+}
+
+static double all_counted(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return counted(f, e, f->a + (double)(e % f->columns));
+}
+
+static double read_tokens_from(const formula *f, double *b)
+{
+    size_t e;
+    bool token;
+    (void)read_place(f, b, &e);
+    for (e = 0; f->first + e < f->end && got_at(f, e) == claimed_at(f, e);)
+        e++;
+    if (f->first + e == f->end)
+        return nan("");
+    const double count = count_at(f, e, &token);
+    return token ? round(got_at(f, e) / step_at(f, e)) - count + 1 : nan("");
+}
+
+static double tokens_from(const formula *f, size_t e, double claimed)
+{
+    bool token;
+    const double count = count_at(f, e, &token);
+    return token ? counted(f, e, f->a + count - 1) : claimed;
+}
+
+static double padding_counted(const formula *f, size_t e, double claimed)
+{
+    bool token;
+    const double count = count_at(f, e, &token);
+    return token ? claimed : counted(f, e, (is_bias(f) ? 0 : id_first(f)) + count - 1);
+}
+
+static double read_padding(const formula *f, double *b)
+{
+    bool token = true;
+    size_t e = 0;
+    while (f->first + e < f->end && (count_at(f, e, &token), token))
+        e++;
+    *b = token ? nan("") : claimed_at(f, e);
+    return token ? nan("") : got_at(f, e);
+}
+
+static double padding_is(const formula *f, size_t e, double claimed)
+{
+    bool token;
+    (void)count_at(f, e, &token);
+    return token ? claimed : f->a;
+}
+
 /* ---- the rows ---- */
 
 #define XPOS      "rope/xpos/table", "scale"
@@ -447,6 +578,8 @@ static double coordinates_linear(const formula *f, size_t e, double claimed)
 #define DECAY     "rope/decay", NULL
 #define INDEX     "swin/index", NULL
 #define CPB       "swin/coordinates", NULL
+#define IDS       "position-ids", NULL
+#define PADDED    "alibi/padded-bias", NULL
 #define ZETA      "take zeta of pair i as (2i/d + 0.4)/1.4"
 
 static const row rows[] = {
@@ -543,6 +676,52 @@ static const row rows[] = {
       .remedy = "divide 2i by rotary_dim"},
      decay_plain,
      decay_half},
+    {IDS,
+     {"padding_counted",
+      "padding was counted, too: the attention mask was ignored, and the first place has id {a} "
+      "(the first token of the claim {b})",
+      .remedy = "count the tokens alone: cumsum(mask)"},
+     read_all_counted,
+     all_counted},
+    {IDS,
+     {"tokens_from", "tokens count from {a}, not from {b}: an offset that padding has not",
+      .remedy = "count from the claimed number on: cumsum(mask) - 1"},
+     read_tokens_from,
+     tokens_from},
+    {IDS,
+     {"padding_goes_on",
+      "padding goes on with the token before it: the count was not multiplied by the mask",
+      .remedy = "multiply by the mask, so that padding has its own number"},
+     NULL,
+     padding_counted},
+    {IDS,
+     {"padding_filled", "padding has {a}, not {b}: it was filled with another number",
+      .remedy = "give padding the claimed number"},
+     read_padding,
+     padding_is},
+    {PADDED,
+     {"padding_counted",
+      "padding was counted, too: the attention mask was ignored, and the first place has place {a} "
+      "(the first token of the claim {b})",
+      .remedy = "count the tokens alone: cumsum(mask)"},
+     read_all_counted,
+     all_counted},
+    {PADDED,
+     {"tokens_from", "tokens count from {a}, not from {b}: an offset that padding has not",
+      .remedy = "count from the claimed number on: cumsum(mask) - 1"},
+     read_tokens_from,
+     tokens_from},
+    {PADDED,
+     {"padding_goes_on",
+      "padding goes on with the token before it: the count was not multiplied by the mask",
+      .remedy = "multiply by the mask, so that padding has its own number"},
+     NULL,
+     padding_counted},
+    {PADDED,
+     {"padding_filled", "padding has {a}, not {b}: it was filled with another number",
+      .remedy = "give padding the claimed number"},
+     read_padding,
+     padding_is},
     {INDEX,
      {"swin_axes", "rows and columns are exchanged: the axes of the window",
       .remedy = "multiply the offset of rows by 2 window_width - 1"},
@@ -709,6 +888,12 @@ pe_status pe_formula_causes_find(const pe_numbers *plain, pe_problem *why)
     pe_status status = PE_OK;
     for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK; r++)
         status = try_row(plain, &rows[r], NULL, why);
+    return status;
+}
+
+pe_status pe_formula_causes_find_two(const pe_numbers *plain, pe_problem *why)
+{
+    pe_status status = PE_OK;
     for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK; r++)
         if (!pe_attempts_found(plain->search))
             status = try_row(plain, &rows[r], find_behind, why);
