@@ -189,6 +189,8 @@ typedef struct pe_resource {
      */
     pe_status (*plan)(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                       pe_plan *out, pe_problem *why);
+    /** The values of rope/table that turn vectors as this table of waves does. NULL: none do. */
+    pe_status (*turned)(pe_values *values, pe_values *out, pe_problem *why);
 } pe_resource;
 
 extern const char *const pe_plan_dtypes[]; /* float32 float64 float16 bfloat16: index == pe_dtype */
