@@ -23,7 +23,8 @@ static const struct {
 
 bool pe_claim_can_be(const pe_resource *resource)
 {
-    return resource->kind == PE_TABLE || resource->claimable;
+    return resource->claimable ||
+           (resource->kind == PE_TABLE && resource != &pe_learned_interpolate);
 }
 
 static pe_status fail_encoding(const char *encoding, pe_problem *why)
@@ -35,11 +36,22 @@ static pe_status fail_encoding(const char *encoding, pe_problem *why)
     for (size_t r = 0; pe_registry[r] != NULL && n < PE_LEN(names); r++)
         if (pe_claim_can_be(pe_registry[r]))
             names[n++] = pe_registry[r]->name;
+    if (strncmp(encoding, "learned/", 8) == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
+                       "encoding must be learned, with the name of a table of this server, or "
+                       "learned/interpolate, with a table of yours among its parameters; got "
+                       "\"%.40s\"",
+                       encoding);
+    if (pe_registry_find(encoding) != NULL && encoding[0] != '/')
+        return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
+                       "encoding must be what GET /v1 lists as claimable: %.40s is computed from "
+                       "other tensors than its parameters; claim the table that it uses",
+                       encoding);
     const char *near = strcasecmp(encoding, "rotary") == 0 ? encodings[0].name
                                                            : pe_nearest_name(encoding, names, n);
     return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
-                   "encoding must be rope, sinusoidal, alibi, or a table that GET /v1 lists "
-                   "(rope/table); got \"%.40s\"%s%s%s",
+                   "encoding must be rope, sinusoidal, alibi, or one that GET /v1 lists as "
+                   "claimable (rope/table); got \"%.40s\"%s%s%s",
                    encoding, near != NULL ? ", did you mean " : "", near != NULL ? near : "",
                    near != NULL ? "?" : "");
 }
@@ -80,8 +92,8 @@ pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slop
     const char *name = encoding;
     if (encoding[0] == '\0')
         return pe_fail(why, PE_MISSING_PARAMETER, "encoding",
-                       "encoding is required: rope, sinusoidal, alibi, or a table that GET /v1 "
-                       "lists");
+                       "encoding is required: rope, sinusoidal, alibi, or one that GET /v1 lists "
+                       "as claimable");
     for (size_t e = 0; e < PE_LEN(encodings); e++)
         if (strcmp(encodings[e].name, encoding) == 0)
             name = slopes && encodings[e].slopes != NULL ? encodings[e].slopes : encodings[e].table;

@@ -445,42 +445,35 @@ static double coordinates_linear(const formula *f, size_t e, double claimed)
 /* Looks at the mask for one law at most: some tenths of a second. */
 #define MASK_LOOKS 0x1p24
 
-/* The mask of a row of columns, [*n]; tokens before the first column count, too. */
-static const double *mask_of(const formula *f, size_t e, size_t *n)
+/* Keys of an item, or tokens; of a mask [n] all elements. */
+static size_t keys_of(const formula *f)
 {
-    const char *const names[] = {"attention_mask", "input_ids"};
-    const pe_value *value = pe_values_find(values_of(f), names[0]);
-    value = value->present ? value : pe_values_find(values_of(f), names[1]);
-    const pe_shape *shape = &value->tensor.shape;
-    const size_t items = shape->ndim > 1 ? shape->dim[0] : 1;
-    *n = shape->dim[shape->ndim - 1];
-    return (const double *)value->tensor.data + e / ((f->end - f->first) / items) * *n;
+    return f->of->view->claim->uploads[0].array.shape.ndim > 1 ? f->columns : f->end - f->first;
 }
 
-static bool is_token(const formula *f, double x)
+/* The mask [items, *n]: tokens are not `none`. It has those before the first key, too. */
+static const pe_array *find_mask(const formula *f, size_t *n, double *none)
 {
-    return pe_values_present(values_of(f), "attention_mask") ? x != 0
-                                                             : x != number_of(f, "padding_idx");
+    const pe_value *mask = pe_values_find(values_of(f), "attention_mask");
+    *none = mask->present ? 0 : number_of(f, "padding_idx");
+    mask = mask->present ? mask : pe_values_find(values_of(f), "input_ids");
+    *n = mask->tensor.shape.dim[mask->tensor.shape.ndim - 1];
+    return &mask->tensor;
 }
 
 /* The tokens of the row up to this element; *token: it is one itself. */
 static double count_at(const formula *f, size_t e, bool *token)
 {
     size_t n;
-    double count = 0;
-    const double *mask = mask_of(f, e, &n);
-    const size_t at = e % f->columns + n - f->columns;
-    for (size_t i = 0; i <= at; i++)
-        count += is_token(f, mask[i]);
-    *token = is_token(f, mask[at]);
+    double none, count = 0;
+    const pe_array *mask = find_mask(f, &n, &none);
+    const size_t item = e / ((f->end - f->first) / (mask->elements / n)), keys = keys_of(f);
+    const double *at = (const double *)mask->data + item * n;
+    for (size_t i = 0; i <= e % keys + n - keys; i++) {
+        *token = at[i] != none;
+        count += *token;
+    }
     return count;
-}
-
-static double id_first(const formula *f)
-{
-    const bool by_mask = pe_values_present(values_of(f), "attention_mask");
-    return by_mask ? number_of(f, "offset")
-                   : number_of(f, "padding_idx") + 1 + number_of(f, "past_key_values_length");
 }
 
 static bool is_bias(const formula *f)
@@ -488,79 +481,112 @@ static bool is_bias(const formula *f)
     return pe_values_find(values_of(f), "num_heads") != NULL;
 }
 
+/* The number of the first token. */
+static double first_number(const formula *f)
+{
+    return is_bias(f) ? 0
+           : pe_values_present(values_of(f), "attention_mask")
+               ? number_of(f, "offset")
+               : number_of(f, "padding_idx") + 1 + number_of(f, "past_key_values_length");
+}
+
 /* What a token more adds: the slope of the head, of any item that has several tokens. */
 static double step_at(const formula *f, size_t e)
 {
-    const size_t heads = f->of->view->claim->uploads[0].array.shape.dim[1], keys = f->columns;
+    size_t n;
+    double none;
     bool token;
-    for (size_t at = e / keys % heads * keys; is_bias(f) && at < f->end; at += heads * keys)
-        for (size_t last = keys; last-- > 1;)
+    const size_t keys = keys_of(f), items = find_mask(f, &n, &none)->elements / n;
+    const size_t each = (f->end - f->first) / items;
+    for (size_t i = 0; i < items && is_bias(f); i++)
+        for (size_t last = keys, at = i * each + e % each / keys * keys; last-- > 1;)
             if (claimed_at(f, at + last) != 0)
                 return claimed_at(f, at + last) / (count_at(f, at + last, &token) - 1);
     return is_bias(f) ? nan("") : 1;
 }
 
-static double counted(const formula *f, size_t e, double place)
+static double place_read(const formula *f, size_t e)
 {
-    return is_bias(f) ? step_at(f, e) * place : place;
+    return (double)(f->end - f->first) * (double)keys_of(f) <= MASK_LOOKS
+               ? round(got_at(f, e) / step_at(f, e))
+               : nan("");
 }
 
-/* The number of the last place, of those that have one. */
-static double read_place(const formula *f, double *b, size_t *e)
+static bool has_padding(const formula *f, size_t *before)
 {
-    const size_t n = f->end - f->first;
-    *e = f->columns - 1;
-    *b = is_bias(f) ? 0 : id_first(f);
-    return (double)n * (double)f->columns <= MASK_LOOKS ? round(got_at(f, *e) / step_at(f, *e))
-                                                        : nan("");
+    size_t n, e = 0;
+    double none;
+    const pe_array *mask = find_mask(f, &n, &none);
+    *before = n - keys_of(f);
+    while (e < mask->elements && ((const double *)mask->data)[e] != none)
+        e++;
+    return e < mask->elements;
+}
+
+/* The same number was added to all: that alone is no matter of the mask. */
+static bool is_moved(const formula *f)
+{
+    size_t e = 1;
+    while (f->first + e < f->end &&
+           got_at(f, e) - claimed_at(f, e) == got_at(f, 0) - claimed_at(f, 0))
+        e++;
+    return f->first + e >= f->end;
 }
 
 static double read_all_counted(const formula *f, double *b)
 {
-    size_t e;
-    return read_place(f, b, &e) - (double)e;
+    size_t before;
+    const double a = place_read(f, keys_of(f) - 1) - (double)(keys_of(f) - 1);
+    *b = first_number(f);
+    const bool told = has_padding(f, &before) && (a == *b + (double)before || !is_moved(f));
+    return told ? a : nan("");
 }
 
 static double all_counted(const formula *f, size_t e, double claimed)
 {
     (void)claimed;
-    return counted(f, e, f->a + (double)(e % f->columns));
+    return step_at(f, e) * (f->a + (double)(e % keys_of(f)));
+}
+
+/* The first element that differs, and whether it is a token. */
+static size_t find_other(const formula *f, double *count, bool *token)
+{
+    size_t e = 0;
+    while (f->first + e + 1 < f->end && got_at(f, e) == claimed_at(f, e))
+        e++;
+    *count = count_at(f, e, token);
+    return e;
 }
 
 static double read_tokens_from(const formula *f, double *b)
 {
-    size_t e;
     bool token;
-    (void)read_place(f, b, &e);
-    for (e = 0; f->first + e < f->end && got_at(f, e) == claimed_at(f, e);)
-        e++;
-    if (f->first + e == f->end)
-        return nan("");
-    const double count = count_at(f, e, &token);
-    return token ? round(got_at(f, e) / step_at(f, e)) - count + 1 : nan("");
+    double count;
+    const size_t e = find_other(f, &count, &token);
+    *b = first_number(f);
+    return token && !is_moved(f) ? place_read(f, e) - count + 1 : nan("");
 }
 
 static double tokens_from(const formula *f, size_t e, double claimed)
 {
     bool token;
     const double count = count_at(f, e, &token);
-    return token ? counted(f, e, f->a + count - 1) : claimed;
+    return token ? step_at(f, e) * (f->a + count - 1) : claimed;
 }
 
 static double padding_counted(const formula *f, size_t e, double claimed)
 {
     bool token;
     const double count = count_at(f, e, &token);
-    return token ? claimed : counted(f, e, (is_bias(f) ? 0 : id_first(f)) + count - 1);
+    return token ? claimed : step_at(f, e) * (first_number(f) + count - 1);
 }
 
 static double read_padding(const formula *f, double *b)
 {
-    bool token = true;
-    size_t e = 0;
-    while (f->first + e < f->end && (count_at(f, e, &token), token))
-        e++;
-    *b = token ? nan("") : claimed_at(f, e);
+    bool token;
+    double count;
+    const size_t e = find_other(f, &count, &token);
+    *b = claimed_at(f, e);
     return token ? nan("") : got_at(f, e);
 }
 
@@ -578,8 +604,7 @@ static double padding_is(const formula *f, size_t e, double claimed)
 #define DECAY     "rope/decay", NULL
 #define INDEX     "swin/index", NULL
 #define CPB       "swin/coordinates", NULL
-#define IDS       "position-ids", NULL
-#define PADDED    "alibi/padded-bias", NULL
+#define MASKED    "position-ids", NULL /* and alibi/padded-bias */
 #define ZETA      "take zeta of pair i as (2i/d + 0.4)/1.4"
 
 static const row rows[] = {
@@ -676,48 +701,25 @@ static const row rows[] = {
       .remedy = "divide 2i by rotary_dim"},
      decay_plain,
      decay_half},
-    {IDS,
+    {MASKED,
      {"padding_counted",
-      "padding was counted, too: the attention mask was ignored, and the first place has id {a} "
-      "(the first token of the claim {b})",
+      "padding was counted, too: the attention mask was ignored, and the first place has "
+      "{a}, where the first token of the claim has {b}",
       .remedy = "count the tokens alone: cumsum(mask)"},
      read_all_counted,
      all_counted},
-    {IDS,
+    {MASKED,
      {"tokens_from", "tokens count from {a}, not from {b}: an offset that padding has not",
       .remedy = "count from the claimed number on: cumsum(mask) - 1"},
      read_tokens_from,
      tokens_from},
-    {IDS,
+    {MASKED,
      {"padding_goes_on",
       "padding goes on with the token before it: the count was not multiplied by the mask",
       .remedy = "multiply by the mask, so that padding has its own number"},
      NULL,
      padding_counted},
-    {IDS,
-     {"padding_filled", "padding has {a}, not {b}: it was filled with another number",
-      .remedy = "give padding the claimed number"},
-     read_padding,
-     padding_is},
-    {PADDED,
-     {"padding_counted",
-      "padding was counted, too: the attention mask was ignored, and the first place has place {a} "
-      "(the first token of the claim {b})",
-      .remedy = "count the tokens alone: cumsum(mask)"},
-     read_all_counted,
-     all_counted},
-    {PADDED,
-     {"tokens_from", "tokens count from {a}, not from {b}: an offset that padding has not",
-      .remedy = "count from the claimed number on: cumsum(mask) - 1"},
-     read_tokens_from,
-     tokens_from},
-    {PADDED,
-     {"padding_goes_on",
-      "padding goes on with the token before it: the count was not multiplied by the mask",
-      .remedy = "multiply by the mask, so that padding has its own number"},
-     NULL,
-     padding_counted},
-    {PADDED,
+    {MASKED,
      {"padding_filled", "padding has {a}, not {b}: it was filled with another number",
       .remedy = "give padding the claimed number"},
      read_padding,
@@ -829,7 +831,9 @@ static bool find_tensor(const pe_numbers *plain, const row *by, formula *out)
 {
     const pe_upload_view *view = plain->view;
     *out = (formula){.of = plain, .by = by};
-    if (strcmp(by->resource, view->claim->resource->name) != 0)
+    const char *name = view->claim->resource->name;
+    name = strcmp(name, "alibi/padded-bias") == 0 ? "position-ids" : name;
+    if (strcmp(by->resource, name) != 0)
         return false;
     size_t u = 0;
     while (by->tensor != NULL && u < view->n_tensors &&

@@ -523,6 +523,7 @@ const pe_resource pe_learned_interpolate_body = {
     .encoding = "learned",
     .name = "learned/interpolate",
     .kind = PE_TRANSFORM,
+    .claimable = true,
     .summary = "A table of image patches, given in the body, at another resolution.",
     .formula = FORMULA,
     .labels = PE_LABELS({.axes = "position, dimension", .value = "value"}),
