@@ -21,12 +21,6 @@ static const struct {
     {"alibi", "alibi/bias", "alibi/slopes"},
 };
 
-bool pe_claim_can_be(const pe_resource *resource)
-{
-    return resource->claimable ||
-           (resource->kind == PE_TABLE && resource != &pe_learned_interpolate);
-}
-
 static pe_status fail_encoding(const char *encoding, pe_problem *why)
 {
     const char *names[PE_LEN(encodings) + 128];
@@ -34,7 +28,7 @@ static pe_status fail_encoding(const char *encoding, pe_problem *why)
     for (size_t e = 0; e < PE_LEN(encodings); e++)
         names[n++] = encodings[e].name;
     for (size_t r = 0; pe_registry[r] != NULL && n < PE_LEN(names); r++)
-        if (pe_claim_can_be(pe_registry[r]))
+        if (pe_resource_is_claimable(pe_registry[r]))
             names[n++] = pe_registry[r]->name;
     if (strncmp(encoding, "learned/", 8) == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
@@ -98,7 +92,7 @@ pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slop
         if (strcmp(encodings[e].name, encoding) == 0)
             name = slopes && encodings[e].slopes != NULL ? encodings[e].slopes : encodings[e].table;
     const pe_resource *resource = pe_registry_find(name);
-    if (resource == NULL || !pe_claim_can_be(resource) || encoding[0] == '/')
+    if (resource == NULL || !pe_resource_is_claimable(resource) || encoding[0] == '/')
         return fail_encoding(encoding, why);
     claim->resource = resource;
     return PE_OK;

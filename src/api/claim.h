@@ -23,9 +23,6 @@ pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_cl
 pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits *limits,
                                 pe_claim *out, pe_problem *why) PE_MUST_CHECK;
 
-/** Can an upload be claimed to be a resource's answer? */
-bool pe_claim_can_be(const pe_resource *resource);
-
 /* ---- for the two readers ---- */
 
 /** A claim of which nothing was read. */

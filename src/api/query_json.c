@@ -69,9 +69,9 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
         return pe_query_keep(&b->nested, key, json, why);
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
     pe_value *value = pe_values_called(&b->query->values, key);
-    if (value == NULL ||
-        (b->inside && ((value->param->kind == PE_KIND_TENSOR && !resource->claimable) ||
-                       value->param->kind == PE_KIND_TEXT)))
+    if (value == NULL || (b->inside && ((value->param->kind == PE_KIND_TENSOR &&
+                                         !pe_resource_is_claimable(resource)) ||
+                                        value->param->kind == PE_KIND_TEXT)))
         return b->refused > PE_MISTAKES_MAX
                    ? PE_UNKNOWN_PARAMETER
                    : pe_query_fail_unknown(b->query, true, place, key, json, why);

@@ -703,8 +703,8 @@ static const row rows[] = {
      decay_half},
     {MASKED,
      {"padding_counted",
-      "padding was counted, too: the attention mask was ignored, and the first place has "
-      "{a}, where the first token of the claim has {b}",
+      "padding was counted, too: the attention mask was ignored; the first place has {a} for "
+      "an offset, the first token of the claim {b}",
       .remedy = "count the tokens alone: cumsum(mask)"},
      read_all_counted,
      all_counted},

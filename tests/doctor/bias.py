@@ -245,6 +245,26 @@ def decay(c, base=None, mean=True, sine=False, d=None):
     return a.mean(1) if mean else a.sum(1)
 
 
+def numbered(c, past=True, token=0, padding=None, masked=True, arange=False):
+    """Position ids of OPT, or of RoBERTa: padding has the id before the first token's. token: added to ids of tokens."""
+    if "input_ids" in c:
+        mask, first = (np.array(c["input_ids"]) != 1).astype(int), 2 + past * c.get("past_key_values_length", 0)
+        none = 1
+    else:
+        mask, first = np.array(c["attention_mask"]), c.get("offset", 0)
+        none = first - 1
+    count = np.arange(mask.shape[1]) + 0 * mask if arange else np.cumsum(mask, 1) - 1
+    ids = count + first + token
+    return ids if arange or not masked else np.where(mask == 1, ids, none if padding is None else padding)
+
+
+def padded(c, arange=False, start=0, masked=True):
+    """build_alibi_tensor of BLOOM: keys count from the first that is no padding."""
+    mask = np.array(c["attention_mask"])
+    place = np.arange(mask.shape[1]) + 0 * mask if arange else (np.cumsum(mask, 1) - 1 + start) * (mask if masked else 1)
+    return slopes(c["num_heads"])[None, :, None, None] * place[:, None, None, :]
+
+
 BI, UNI = {"query_length": 40}, {"query_length": 40, "bidirectional": False}
 FAR, SMALL = {"query_length": 160, "key_length": 160}, {"query_length": 30, "num_buckets": 16, "max_distance": 32}
 PAST = {"query_length": 4, "key_length": 60, "bidirectional": False}
@@ -252,6 +272,9 @@ DEBERTA = {"query_length": 60, "num_buckets": 32, "max_distance": 128, "variant"
 SHAW = {"query_length": 24, "max_relative_position": 6}
 SWIN = {"window_height": 4, "window_width": 6}
 CPB = {"window_height": 8, "window_width": 6, "pretrained_window_height": 12, "pretrained_window_width": 12}
+MASK = [[0, 0, 0, 1, 1, 1, 1, 1, 1], [1] * 9, [1, 1, 1, 1, 1, 0, 0, 0, 0]]
+OPT, PADDED = {"attention_mask": MASK, "offset": 2}, {"attention_mask": MASK, "num_heads": 8}
+ROBERTA = {"input_ids": [[0, 31, 52, 7, 2, 1, 1, 1], [0, 9, 8, 7, 6, 5, 4, 2]]}
 SQUARE = {**CPB, "window_width": 8}
 SCALE = {"positions": "0:131072:2048", "original_max_position_embeddings": 8192, "beta": 0.1}
 DECAY = {"head_dim": 64, "offsets": "0:200"}
@@ -331,6 +354,20 @@ FUNCTIONS = [
         ("c: pretrained window ignored, columns first", "pretrained|scale_of + axes", SQUARE, {"pretrained": 8, "order": -1}, ""),
         ("c: pretrained window ignored, natural logarithm", "pretrained|scale_of + log", SQUARE, {"pretrained": 8, "log": np.log, "over": 2.0}, ""),
         ("c: times 4", "scale_of|linear", CPB, {"times": 4.0}, ""),
+    ]),
+    ("position-ids", numbered, "int32", [
+        ("p: padding counted", "padding", OPT, {"arange": True}, ""),
+        ("p: padding counted (input_ids)", "padding", ROBERTA, {"arange": True}, ""),
+        ("p: first token has the id of padding", "offset|shift", ROBERTA, {"token": -1}, ""),
+        ("p: padding filled with 1", "padding", OPT, {"padding": 1}, ""),
+        ("p: count not times the mask", "padding", ROBERTA, {"masked": False}, ""),
+        ("p: past ignored", "distance_shift", {**ROBERTA, "past_key_values_length": 9}, {"past": False}, ""),
+        ("p: padding counted, offset 4", "padding + offset|shift", OPT, {"arange": True, "token": 4}, ""),
+    ]),
+    ("alibi/padded-bias", padded, "float", [
+        ("q: padding counted", "padding", PADDED, {"arange": True}, ""),
+        ("q: keys from 1", "offset|shift", PADDED, {"start": 1}, ""),
+        ("q: count not times the mask", "padding", PADDED, {"masked": False}, ""),
     ]),
     ("rope/attention-scale", scale, "float", [
         ("m: beta 1", "beta", SCALE, {"beta": 1.0}, ""),
