@@ -385,13 +385,12 @@ static void json_is_read_alike(void **state)
         {"{\"encoding\":\"alibi/padded-bias\",\"num_heads\":1,\"attention_mask\":[[0,1,1],[1,1,1]],"
          "\"table\":[[[0,0.00390625,0.0078125]],[[0,0.00390625,0.0078125]]]}",
          {"\"padding_counted\""}},
-        {"{\"encoding\":\"t5/"
-         "bias\",\"query_length\":2,\"parameters\":{\"num_buckets\":2,\"max_distance\":2,"
-         "\"weights\":[[5],[7]]},\"table\":[[[5,7],[5,5]]]}",
-         {"{\"matches\":"}},
+        {"{\"encoding\":\"t5/bias\",\"query_length\":2,\"parameters\":{\"num_buckets\":4,"
+         "\"max_distance\":8,\"weights\":[[5],[7],[8],[9]]},\"table\":[[[5,9],[7,5]]]}",
+         {"{\"matches\":true"}},
         {"{\"encoding\":\"learned/interpolate\",\"parameters\":{\"table\":[[1],[2],[3],[4]],"
          "\"target_grid\":[1,2],\"extra_tokens\":0},\"table\":[[2],[3]]}",
-         {"{\"matches\":"}},
+         {"{\"matches\":true"}},
         {"{\"encoding\":\"t5/buckets\",\"table\":[[0,17],[1,0]]}",
          {"\"query_length=2, from the shape\"", "\"matches\":true"}},
     };
