@@ -496,7 +496,8 @@ static double step_at(const formula *f, size_t e)
     size_t n;
     double none;
     bool token;
-    const size_t keys = keys_of(f), items = find_mask(f, &n, &none)->elements / n;
+    const pe_array *mask = find_mask(f, &n, &none);
+    const size_t keys = keys_of(f), items = mask->elements / n;
     const size_t each = (f->end - f->first) / items;
     for (size_t i = 0; i < items && is_bias(f); i++)
         for (size_t last = keys, at = i * each + e % each / keys * keys; last-- > 1;)
