@@ -2,10 +2,12 @@
 /* claim.c - what the readers of claims share. */
 #include "api/claim.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
+#include "api/claim_groups.h"
 #include "base/nearest.h"
 #include "encodings/registry.h"
 #include "files/tree.h"
@@ -26,13 +28,24 @@ static pe_status fail_encoding(const char *encoding, pe_problem *why)
     for (size_t e = 0; e < PE_LEN(encodings); e++)
         names[n++] = encodings[e].name;
     for (size_t r = 0; pe_registry[r] != NULL && n < PE_LEN(names); r++)
-        if (pe_registry[r]->kind == PE_TABLE)
+        if (pe_resource_is_claimable(pe_registry[r]))
             names[n++] = pe_registry[r]->name;
+    if (strncmp(encoding, "learned/", 8) == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
+                       "encoding must be learned, with the name of a table of this server, or "
+                       "learned/interpolate, with a table of yours among its parameters; got "
+                       "\"%.40s\"",
+                       encoding);
+    if (pe_registry_find(encoding) != NULL && encoding[0] != '/')
+        return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
+                       "encoding must be what GET /v1 lists as claimable: %.40s is computed from "
+                       "other tensors than its parameters; claim the table that it uses",
+                       encoding);
     const char *near = strcasecmp(encoding, "rotary") == 0 ? encodings[0].name
                                                            : pe_nearest_name(encoding, names, n);
     return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
-                   "encoding must be rope, sinusoidal, alibi, or a table that GET /v1 lists "
-                   "(rope/table); got \"%.40s\"%s%s%s",
+                   "encoding must be rope, sinusoidal, alibi, or one that GET /v1 lists as "
+                   "claimable (rope/table); got \"%.40s\"%s%s%s",
                    encoding, near != NULL ? ", did you mean " : "", near != NULL ? near : "",
                    near != NULL ? "?" : "");
 }
@@ -73,13 +86,13 @@ pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slop
     const char *name = encoding;
     if (encoding[0] == '\0')
         return pe_fail(why, PE_MISSING_PARAMETER, "encoding",
-                       "encoding is required: rope, sinusoidal, alibi, or a table that GET /v1 "
-                       "lists");
+                       "encoding is required: rope, sinusoidal, alibi, or one that GET /v1 lists "
+                       "as claimable");
     for (size_t e = 0; e < PE_LEN(encodings); e++)
         if (strcmp(encodings[e].name, encoding) == 0)
             name = slopes && encodings[e].slopes != NULL ? encodings[e].slopes : encodings[e].table;
     const pe_resource *resource = pe_registry_find(name);
-    if (resource == NULL || resource->kind != PE_TABLE || encoding[0] == '/')
+    if (resource == NULL || !pe_resource_is_claimable(resource) || encoding[0] == '/')
         return fail_encoding(encoding, why);
     claim->resource = resource;
     return PE_OK;
@@ -115,6 +128,20 @@ static pe_status check_report(const pe_query *query, pe_problem *why)
     return PE_OK;
 }
 
+/* Values are planned many times: the claim itself has their tensors. */
+static void keep_tensors(pe_claim *claim)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < claim->values.n; i++) {
+        pe_array *tensor = &claim->values.value[i].tensor;
+        if (tensor->data == NULL || tensor->borrowed)
+            continue;
+        assert(n < PE_LEN(claim->tensors));
+        claim->tensors[n++] = *tensor;
+        tensor->borrowed = true;
+    }
+}
+
 pe_status pe_claim_take_query(pe_claim *claim, pe_query *query, pe_problem *why)
 {
     const pe_status status = check_report(query, why);
@@ -122,12 +149,32 @@ pe_status pe_claim_take_query(pe_claim *claim, pe_query *query, pe_problem *why)
     claim->any_numerics = numerics == NULL || !numerics->given;
     claim->values = query->values;
     query->values = (pe_values){0};
+    keep_tensors(claim);
     pe_query_free(query);
     return status;
 }
 
-pe_status pe_claim_finish(pe_claim *claim, pe_status status, pe_claim *out)
+/* Vectors are compared as rope/table turns them: what is known of one axis or several holds. */
+static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
 {
+    pe_values values;
+    if (claim->inputs.elements == 0 || claim->resource->turned == NULL)
+        return PE_OK;
+    const pe_status status = claim->resource->turned(&claim->values, &values, why);
+    if (status != PE_OK)
+        return status;
+    pe_claim_say(&claim->said, "vectors rotated by %s are compared with rope/table and axes_dims",
+                 claim->resource->name);
+    pe_values_free(&claim->values);
+    claim->values = values;
+    claim->resource = &pe_rope_table;
+    return PE_OK;
+}
+
+pe_status pe_claim_finish(pe_claim *claim, pe_status status, pe_claim *out, pe_problem *why)
+{
+    for (pe_claim *one = claim; one != NULL && status == PE_OK; one = one->next)
+        status = turn_vectors(one, why);
     if (status == PE_OK)
         *out = *claim;
     else

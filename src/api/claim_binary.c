@@ -237,21 +237,21 @@ static pe_status check_axis(reading *r, pe_problem *why)
 }
 
 /* Vectors come as inputs and rotated, and tell what the query string may leave out. */
-static pe_status read_vectors(reading *r, const pe_stored_list *list, pe_buffer *rest,
-                              pe_problem *why)
+static pe_status read_vectors(const reading *r, const pe_claim *claim, const pe_stored_list *list,
+                              pe_buffer *rest, pe_problem *why)
 {
     const pe_stored *inputs = find(list, "inputs"), *rotated = find(list, "rotated");
     if (inputs == NULL || rotated == NULL || list->n != 2)
         return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
                        "rotated vectors must come as two tensors, inputs and rotated");
     const pe_shape *shape = &inputs->shape;
-    const int64_t axis = pe_claim_axis(r->claim, shape);
+    const int64_t axis = pe_claim_axis(claim, shape);
     if (inputs->elements == 0 || shape->ndim < 2 || axis < 0 || axis + 1 >= (int64_t)shape->ndim)
         return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
                        "inputs must have channels along the last axis and tokens along another");
     if (!r->has_head_dim)
         pe_buffer_format(rest, "head_dim=%zu&", shape->dim[shape->ndim - 1]);
-    if (!r->has_positions)
+    if (!r->has_positions && claim->resource->turned == NULL)
         pe_buffer_format(rest, "positions=0:%zu&", shape->dim[axis]);
     return PE_OK;
 }
@@ -467,7 +467,7 @@ static pe_status complete(reading *r, bool vectors, pe_claim *claim, pe_stored_l
     for (size_t a = 0; a < shapes->n_added; a++)
         pe_buffer_format(rest, "%s=%s&", shapes->added[a].name, shapes->added[a].value);
     if (vectors)
-        status = read_vectors(r, list, rest, why);
+        status = read_vectors(r, claim, list, rest, why);
     claim->resource = resource;
     const pe_dtype of_body = dtype_of(list);
     if (!r->has_dtype && of_body != PE_INT32 && of_body != PE_DTYPES)
@@ -553,5 +553,5 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
     pe_buffer_free(&r.shapes.said);
     pe_buffer_free(&r.shapes.doubts);
     free(r.tensors.tensor);
-    return pe_claim_finish(&claim, status, out);
+    return pe_claim_finish(&claim, status, out, why);
 }

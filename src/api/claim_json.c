@@ -434,7 +434,7 @@ static pe_status parse_one(pe_slice json, const pe_read_limits *limits, size_t *
     }
     *from = next;
     body_free(&b);
-    return pe_claim_finish(&claim, status, out);
+    return pe_claim_finish(&claim, status, out, why);
 }
 
 pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,

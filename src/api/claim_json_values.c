@@ -176,7 +176,7 @@ pe_status pe_claim_values_read_inputs(pe_claim_body *b, pe_problem *why)
                        (long long)claim->seq_axis);
     if (!b->has_head_dim && b->member[PE_CLAIM_CONFIG].text == NULL)
         pe_buffer_format(&b->rest, "\"head_dim\":%zu,", shape->dim[shape->ndim - 1]);
-    if (!b->has_positions)
+    if (!b->has_positions && claim->resource->turned == NULL)
         pe_buffer_format(&b->rest, "\"positions\":\"0:%zu\",", shape->dim[axis]);
     return PE_OK;
 }

@@ -323,9 +323,19 @@ static void name_lone_of_patches(pe_claim_shapes *shapes, pe_stored *tensor)
     pe_claim_say(&shapes->said, "the table is read as %s, from its numbers", name);
 }
 
+static bool are_vectors(const pe_stored_list *list)
+{
+    const pe_claim_family family = pe_claim_family_of(&list->tensor[0]);
+    return family == PE_FAMILY_VECTORS || family == PE_FAMILY_QUERY || family == PE_FAMILY_KEY;
+}
+
 static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
 {
     pe_tensor_rows r;
+    if (are_vectors(list)) {
+        (void)pe_claim_groups_name(list); /* they tell their head_dim elsewhere */
+        return;
+    }
     if (list->n == 1)
         name_lone_of_patches(shapes, &list->tensor[0]);
     halve_doubled(shapes, list);

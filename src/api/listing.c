@@ -112,6 +112,8 @@ static void put_resource(const pe_resource *resource, pe_buffer *out)
     pe_json_write_text(out, "path", resource->path);
     put_names(out, "methods", resource->kind == PE_TABLE ? table : transform);
     pe_json_write_text(out, "encoding", resource->encoding);
+    if (pe_resource_is_claimable(resource))
+        pe_json_write_text(out, "claimable", resource->name);
     pe_json_write_text(out, "summary", resource->summary);
     pe_json_write_text(out, "formula", resource->formula);
     pe_json_write_text(out, "source", resource->source);

@@ -53,7 +53,8 @@ static void place_of(const char *parent, const char *name, char *out, size_t byt
     out[at] = '\0';
 }
 
-/* A member of the body or of the nested object; the latter holds plain parameters only. What an
+/* A member of the body or of the nested object; the latter holds plain parameters only, but that of
+ * a claim. What an
  * unknown one may have meant is looked up only while there is room to tell it: that costs a
  * thousand times more than sending it. */
 static pe_status keep_member(void *state, const char *key, pe_slice json, pe_problem *why)
@@ -68,8 +69,9 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
         return pe_query_keep(&b->nested, key, json, why);
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
     pe_value *value = pe_values_called(&b->query->values, key);
-    if (value == NULL ||
-        (b->inside && (value->param->kind == PE_KIND_TENSOR || value->param->kind == PE_KIND_TEXT)))
+    if (value == NULL || (b->inside && ((value->param->kind == PE_KIND_TENSOR &&
+                                         !pe_resource_is_claimable(resource)) ||
+                                        value->param->kind == PE_KIND_TEXT)))
         return b->refused > PE_MISTAKES_MAX
                    ? PE_UNKNOWN_PARAMETER
                    : pe_query_fail_unknown(b->query, true, place, key, json, why);

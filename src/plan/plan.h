@@ -171,6 +171,9 @@ typedef struct pe_resource {
     const char *encoding; /* the answer's "encoding" member: "rope" */
     const char *name;     /* for the command line: "rope/table" */
     pe_resource_kind kind;
+    /** An upload can be claimed to be the answer of a table. true: this one's cannot; or that of
+     * this transform can, since it computes from its parameters alone. */
+    bool claimed_otherwise;
     const char *summary, *formula,
         *source; /* one sentence; ASCII formula; paper or repository@commit */
     /** Its parameters: own rows and shared ones, in the order of GET /v1; NULL-terminated. */
@@ -187,7 +190,14 @@ typedef struct pe_resource {
      */
     pe_status (*plan)(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                       pe_plan *out, pe_problem *why);
+    /** The values of rope/table that turn vectors as this table of waves does. NULL: none do. */
+    pe_status (*turned)(pe_values *values, pe_values *out, pe_problem *why);
 } pe_resource;
+
+static inline bool pe_resource_is_claimable(const pe_resource *resource)
+{
+    return (resource->kind == PE_TABLE) != resource->claimed_otherwise;
+}
 
 extern const char *const pe_plan_dtypes[]; /* float32 float64 float16 bfloat16: index == pe_dtype */
 extern const char *const pe_plan_numerics[]; /* exact float32 */

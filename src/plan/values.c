@@ -108,7 +108,6 @@ pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
         pe_value *value = &out->value[i];
         value->given = false;
         value->parent = value->alias = NULL;
-        value->tensor = (pe_array){0};
     }
     return status;
 }
@@ -210,7 +209,8 @@ pe_array pe_values_take(pe_values *values, const char *name)
 {
     pe_array *tensor = &present(values, name)->tensor;
     const pe_array taken = *tensor;
-    *tensor = (pe_array){0};
+    if (!taken.borrowed)
+        *tensor = (pe_array){0};
     return taken;
 }
 

@@ -56,10 +56,10 @@ void pe_values_free(pe_values *values);
 /** Frees what a value holds: a refused one holds nothing, so that a default may stand there. */
 void pe_value_clear(pe_value *value);
 
-/** A copy without tensors, none of whose values counts as given by a client. */
+/** A copy, none of whose values counts as given by a client. Tensors stay those of `from`. */
 pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why) PE_MUST_CHECK;
 
-/** The same with what was given, and with tensors that stay those of `from`. */
+/** The same with what was given. */
 pe_status pe_values_lend(const pe_values *from, pe_values *out, pe_problem *why) PE_MUST_CHECK;
 
 /** The value named so; NULL when there is no such row. */
@@ -81,8 +81,9 @@ bool pe_values_given(const pe_values *values, const char *name);
 void pe_values_set_int(pe_values *values, const char *name, int64_t integer);
 void pe_values_set_real(pe_values *values, const char *name, double real);
 
-/** Take the tensor of a row that has one out of values, to be kept or written to. Borrowed numbers
- * stay where they are, in a body that is there for this request alone. */
+/** Take the tensor of a row that has one out of values, to be kept or written to. A borrowed one
+ * stays there, too: its numbers are in a body that is there for this request alone, or in a claim,
+ * whose resources do not write to them. */
 pe_array pe_values_take(pe_values *values, const char *name);
 
 /** INVALID_PARAMETER at the value named so: "rope_parameters/factor" where the client put it. */

@@ -294,6 +294,29 @@ static double slope_error(const element *at)
     return (at->known + 3) * ROUNDING * fabs(at->x);
 }
 
+/* ---- interpolation ---- */
+
+/* Of all elements: of coordinates as large as the source, weights, which are 2.25 in all, and sums
+ * of up to 16 products. */
+static double interpolation_bound(const element *at)
+{
+    const pe_array *table = &find(at, "table")->tensor;
+    const pe_value *grid = find(at, "source_grid"); /* absent: derived by the plan */
+    const double side =
+        grid->present ? fmax(grid->list[0], grid->list[1]) : (double)table->shape.dim[0];
+    const size_t bytes = pe_dtype_bytes(table->dtype);
+    double most = 0;
+    for (size_t e = 0; e < table->elements; e++)
+        most = fmax(most, fabs(pe_dtype_load(table->dtype, (const char *)table->data + e * bytes)));
+    return 2.25 * (32 + 4 * side) * ROUNDING * most;
+}
+
+/* known: interpolation_bound */
+static double interpolation_error(const element *at)
+{
+    return at->known;
+}
+
 /* ---- the families ---- */
 
 static const struct family {
@@ -316,6 +339,8 @@ static const struct family {
     {"rope/decay", decay_error, .of_all = decay_per_offset},
     {"alibi/slopes", slope_error, .products = true, .of_all = slope_powers},
     {"alibi/bias", slope_error, .products = true, .of_all = slope_powers},
+    {"alibi/padded-bias", slope_error, .products = true, .of_all = slope_powers},
+    {"learned/interpolate", interpolation_error, .of_all = interpolation_bound},
 };
 
 static const struct family *find_family(const pe_resource *resource)

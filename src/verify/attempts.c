@@ -254,7 +254,7 @@ pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
 }
 
 /* Of plain numbers, which say less, only the nearest changes. */
-#define PLAIN_CHANGES 9
+#define PLAIN_CHANGES 11
 
 pe_status pe_attempts_each_value(pe_search *s, const pe_guess *guess, pe_try *next, pe_problem *why)
 {

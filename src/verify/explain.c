@@ -14,6 +14,7 @@
 #include "verify/mrope_id_causes.h"
 #include "verify/place_causes.h"
 #include "verify/scale_causes.h"
+#include "verify/value_faults.h"
 #include "verify/wave_causes.h"
 
 /* Which reader knows the numbers of a resource. All of one resource are asked, in this order. */
@@ -38,6 +39,8 @@ static const struct reader {
     {"rope/mrope-positions", pe_mrope_id_causes_find},
     {"swin/index", pe_formula_causes_find},
     {"swin/coordinates", pe_formula_causes_find},
+    {"position-ids", pe_formula_causes_find},
+    {"alibi/padded-bias", pe_formula_causes_find},
 };
 
 /* ---- the claimed numbers ---- */
@@ -143,9 +146,9 @@ static pe_status try_readers(pe_search *s, pe_guess *guess, pe_problem *why)
     return with_numbers(s, guess, false, read_upload, why);
 }
 
-/* What is read of rounded elements takes the place of what was read before, where it explains
+/* What is read behind a fault takes the place of what was read before, where it explains
  * something. */
-static pe_status try_rounded(pe_search *s, pe_guess *guess, pe_problem *why)
+static pe_status try_behind(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_facts before = s->report->facts;
     s->report->facts = (pe_facts){0};
@@ -163,10 +166,25 @@ pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = try_readers(s, guess, why);
     for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
         if (pe_faults_is_grain(&pe_faults[f]))
-            status = pe_attempts_with_fault(s, guess, &pe_faults[f], try_rounded, why);
+            status = pe_attempts_with_fault(s, guess, &pe_faults[f], try_behind, why);
     if (status == PE_OK && s->view->n_tensors == 1)
         status = with_numbers(s, guess, false, pe_place_causes_find, why);
     return status;
+}
+
+pe_status pe_explain_ignored(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_fault fault;
+    pe_status status = PE_OK;
+    for (size_t i = 0; i < guess->values.n && status == PE_OK && pe_attempts_go_on(s); i++)
+        if (pe_value_faults_ignored(guess, i, &fault))
+            status = pe_attempts_with_fault(s, guess, &fault, try_behind, why);
+    return status;
+}
+
+pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return with_numbers(s, guess, false, pe_formula_causes_find_two, why);
 }
 
 pe_status pe_explain_most(pe_search *s, pe_guess *guess, pe_problem *why)

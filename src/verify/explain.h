@@ -8,7 +8,11 @@
 /** Read an upload of plain numbers; where nothing has been found, try causes that it follows.
  * Several may explain it. */
 pe_try pe_explain_try;
-/** The same where some elements may be something else. */
+/** Causes that the upload follows behind a value that was ignored, for each value. */
+pe_try pe_explain_ignored;
+/** Two causes, the first of a formula. */
+pe_try pe_explain_two;
+/** Causes, too, where some elements may be something else. */
 pe_try pe_explain_most;
 
 #endif

@@ -3,7 +3,10 @@
 #include "verify/formula_causes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "verify/scale_causes.h"
 
 struct formula;
 
@@ -210,6 +213,14 @@ static double scale_unfloored(const formula *f, size_t e, double claimed)
     return 1 + number_of(f, "beta") * log1p(p / number_of(f, "original_max_position_embeddings"));
 }
 
+/* Of qwen, whose scale is 1 where it would be less. */
+static double scale_unlimited(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return log(position_at(f, e) + number_of(f, "position_offset")) /
+           log(number_of(f, "original_max_position_embeddings"));
+}
+
 static double scale_squared(const formula *f, size_t e, double claimed)
 {
     (void)f;
@@ -308,7 +319,7 @@ static double read_stride(const formula *f, double *b)
     *b = 2 * w - 1;
     if (!(number_of(f, "window_height") >= 2) || !(w >= 1))
         return nan("");
-    const double a = got_at(f, (size_t)w * f->columns) - got_at(f, 0);
+    const double a = fabs(got_at(f, (size_t)w * f->columns) - got_at(f, 0)); /* of either sign */
     return a != *b ? a : nan("");
 }
 
@@ -377,12 +388,7 @@ static double read_times(const formula *f, double *b)
 {
     *b = 8;
     const double a = round(8 * unfold(got_at(f, 0)) / unfold(claimed_at(f, 0)));
-    return a > 1 && a != 8 ? a : nan("");
-}
-
-static double read_once(const formula *f, double *b)
-{
-    return isnan(read_times(f, b)) ? 1 : nan("");
+    return a > 0 && a != 8 ? a : nan("");
 }
 
 static double coordinates_scaled(const formula *f, size_t e, double claimed)
@@ -434,6 +440,164 @@ static double coordinates_linear(const formula *f, size_t e, double claimed)
     return copysign(unfold(claimed) * f->a, claimed);
 }
 
+/* ---- tokens and padding: position ids, and biases of padded keys ---- */
+
+/* Looks at the mask for one law at most: some tenths of a second. */
+#define MASK_LOOKS 0x1p24
+
+/* Keys of an item, or tokens; of a mask [n] all elements. */
+static size_t keys_of(const formula *f)
+{
+    return f->of->view->claim->uploads[0].array.shape.ndim > 1 ? f->columns : f->end - f->first;
+}
+
+/* The mask [items, *n]: tokens are not `none`. It has those before the first key, too. */
+static const pe_array *find_mask(const formula *f, size_t *n, double *none)
+{
+    const pe_value *mask = pe_values_find(values_of(f), "attention_mask");
+    *none = mask->present ? 0 : number_of(f, "padding_idx");
+    mask = mask->present ? mask : pe_values_find(values_of(f), "input_ids");
+    *n = mask->tensor.shape.dim[mask->tensor.shape.ndim - 1];
+    return &mask->tensor;
+}
+
+/* The tokens of the row up to this element; *token: it is one itself. */
+static double count_at(const formula *f, size_t e, bool *token)
+{
+    size_t n;
+    double none, count = 0;
+    const pe_array *mask = find_mask(f, &n, &none);
+    const size_t item = e / ((f->end - f->first) / (mask->elements / n)), keys = keys_of(f);
+    const double *at = (const double *)mask->data + item * n;
+    for (size_t i = 0; i <= e % keys + n - keys; i++) {
+        *token = at[i] != none;
+        count += *token;
+    }
+    return count;
+}
+
+static bool is_bias(const formula *f)
+{
+    return pe_values_find(values_of(f), "num_heads") != NULL;
+}
+
+/* The number of the first token. */
+static double first_number(const formula *f)
+{
+    return is_bias(f) ? 0
+           : pe_values_present(values_of(f), "attention_mask")
+               ? number_of(f, "offset")
+               : number_of(f, "padding_idx") + 1 + number_of(f, "past_key_values_length");
+}
+
+/* What a token more adds: the slope of the head, of any item that has several tokens. */
+static double step_at(const formula *f, size_t e)
+{
+    size_t n;
+    double none;
+    bool token;
+    const pe_array *mask = find_mask(f, &n, &none);
+    const size_t keys = keys_of(f), items = mask->elements / n;
+    const size_t each = (f->end - f->first) / items;
+    for (size_t i = 0; i < items && is_bias(f); i++)
+        for (size_t last = keys, at = i * each + e % each / keys * keys; last-- > 1;)
+            if (claimed_at(f, at + last) != 0)
+                return claimed_at(f, at + last) / (count_at(f, at + last, &token) - 1);
+    return is_bias(f) ? nan("") : 1;
+}
+
+static double place_read(const formula *f, size_t e)
+{
+    return (double)(f->end - f->first) * (double)keys_of(f) <= MASK_LOOKS
+               ? round(got_at(f, e) / step_at(f, e))
+               : nan("");
+}
+
+static bool has_padding(const formula *f, size_t *before)
+{
+    size_t n, e = 0;
+    double none;
+    const pe_array *mask = find_mask(f, &n, &none);
+    *before = n - keys_of(f);
+    while (e < mask->elements && ((const double *)mask->data)[e] != none)
+        e++;
+    return e < mask->elements;
+}
+
+/* The same number was added to all: that alone is no matter of the mask. */
+static bool is_moved(const formula *f)
+{
+    size_t e = 1;
+    while (f->first + e < f->end &&
+           got_at(f, e) - claimed_at(f, e) == got_at(f, 0) - claimed_at(f, 0))
+        e++;
+    return f->first + e >= f->end;
+}
+
+static double read_all_counted(const formula *f, double *b)
+{
+    size_t before;
+    const double a = place_read(f, keys_of(f) - 1) - (double)(keys_of(f) - 1);
+    *b = first_number(f);
+    const bool told = has_padding(f, &before) && (a == *b + (double)before || !is_moved(f));
+    return told ? a : nan("");
+}
+
+static double all_counted(const formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return step_at(f, e) * (f->a + (double)(e % keys_of(f)));
+}
+
+/* The first element that differs, and whether it is a token. */
+static size_t find_other(const formula *f, double *count, bool *token)
+{
+    size_t e = 0;
+    while (f->first + e + 1 < f->end && got_at(f, e) == claimed_at(f, e))
+        e++;
+    *count = count_at(f, e, token);
+    return e;
+}
+
+static double read_tokens_from(const formula *f, double *b)
+{
+    bool token;
+    double count;
+    const size_t e = find_other(f, &count, &token);
+    *b = first_number(f);
+    return token && !is_moved(f) ? place_read(f, e) - count + 1 : nan("");
+}
+
+static double tokens_from(const formula *f, size_t e, double claimed)
+{
+    bool token;
+    const double count = count_at(f, e, &token);
+    return token ? step_at(f, e) * (f->a + count - 1) : claimed;
+}
+
+static double padding_counted(const formula *f, size_t e, double claimed)
+{
+    bool token;
+    const double count = count_at(f, e, &token);
+    return token ? claimed : step_at(f, e) * (first_number(f) + count - 1);
+}
+
+static double read_padding(const formula *f, double *b)
+{
+    bool token;
+    double count;
+    const size_t e = find_other(f, &count, &token);
+    *b = claimed_at(f, e);
+    return token ? nan("") : got_at(f, e);
+}
+
+static double padding_is(const formula *f, size_t e, double claimed)
+{
+    bool token;
+    (void)count_at(f, e, &token);
+    return token ? claimed : f->a;
+}
+
 /* ---- the rows ---- */
 
 #define XPOS      "rope/xpos/table", "scale"
@@ -441,6 +605,7 @@ static double coordinates_linear(const formula *f, size_t e, double claimed)
 #define DECAY     "rope/decay", NULL
 #define INDEX     "swin/index", NULL
 #define CPB       "swin/coordinates", NULL
+#define MASKED    "position-ids", NULL /* and alibi/padded-bias */
 #define ZETA      "take zeta of pair i as (2i/d + 0.4)/1.4"
 
 static const row rows[] = {
@@ -510,6 +675,12 @@ static const row rows[] = {
      NULL,
      scale_unfloored},
     {ATTENTION,
+     {"scale_unlimited",
+      "scales below 1 were kept: max(1, log(n)/log(N)) was not taken of the first positions",
+      .remedy = "take max(1, log(n)/log(N))"},
+     NULL,
+     scale_unlimited},
+    {ATTENTION,
      {"scale_squared", "scales are squared: queries were multiplied twice, or keys, too",
       .remedy = "multiply queries alone, once"},
      NULL,
@@ -531,6 +702,29 @@ static const row rows[] = {
       .remedy = "divide 2i by rotary_dim"},
      decay_plain,
      decay_half},
+    {MASKED,
+     {"padding_counted",
+      "padding was counted, too: the attention mask was ignored; the first place has {a} for "
+      "an offset, the first token of the claim {b}",
+      .remedy = "count the tokens alone: cumsum(mask)"},
+     read_all_counted,
+     all_counted},
+    {MASKED,
+     {"tokens_from", "tokens count from {a}, not from {b}: an offset that padding has not",
+      .remedy = "count from the claimed number on: cumsum(mask) - 1"},
+     read_tokens_from,
+     tokens_from},
+    {MASKED,
+     {"padding_goes_on",
+      "padding goes on with the token before it: the count was not multiplied by the mask",
+      .remedy = "multiply by the mask, so that padding has its own number"},
+     NULL,
+     padding_counted},
+    {MASKED,
+     {"padding_filled", "padding has {a}, not {b}: it was filled with another number",
+      .remedy = "give padding the claimed number"},
+     read_padding,
+     padding_is},
     {INDEX,
      {"swin_axes", "rows and columns are exchanged: the axes of the window",
       .remedy = "multiply the offset of rows by 2 window_width - 1"},
@@ -595,20 +789,15 @@ static const row rows[] = {
      NULL,
      coordinates_whole},
     {CPB,
-     {"coordinates_times", "offsets were not multiplied by {b} before the logarithm",
+     {"coordinates_times", "offsets were scaled by {a} before the logarithm, not by {b}",
       .remedy = "multiply normalized offsets by 8"},
-     read_once,
+     read_times,
      coordinates_scaled},
     {CPB,
      {"pretrained_window", "the pretrained window was {a}, not {b}, on both axes",
       .remedy = "divide offsets by pretrained_window_size - 1"},
      read_trained,
      coordinates_trained},
-    {CPB,
-     {"coordinates_times", "offsets were scaled by {a} before the logarithm, not by {b}",
-      .remedy = "multiply normalized offsets by 8"},
-     read_times,
-     coordinates_scaled},
     {CPB,
      {"coordinates_linear", "no logarithm was taken: coordinates are linear, {a} for each unit",
       .remedy = "take sign(x) log2(1 + |x|)/log2(8)"},
@@ -643,7 +832,9 @@ static bool find_tensor(const pe_numbers *plain, const row *by, formula *out)
 {
     const pe_upload_view *view = plain->view;
     *out = (formula){.of = plain, .by = by};
-    if (strcmp(by->resource, view->claim->resource->name) != 0)
+    const char *name = view->claim->resource->name;
+    name = strcmp(name, "alibi/padded-bias") == 0 ? "position-ids" : name;
+    if (strcmp(by->resource, name) != 0)
         return false;
     size_t u = 0;
     while (by->tensor != NULL && u < view->n_tensors &&
@@ -658,17 +849,58 @@ static bool find_tensor(const pe_numbers *plain, const row *by, formula *out)
     return out->end > out->first;
 }
 
+/* The row alone; or what is behind it, where its number can be read. */
+static pe_status try_row(const pe_numbers *plain, const row *by,
+                         pe_status (*behind)(const formula *, const pe_numbers_cause *,
+                                             pe_problem *),
+                         pe_problem *why)
+{
+    formula f;
+    pe_numbers_cause cause = {.fault = &by->fault};
+    if (!pe_numbers_goes_on(plain) || !find_tensor(plain, by, &f))
+        return PE_OK;
+    cause.a = f.a = by->read != NULL ? by->read(&f, &cause.b) : 0;
+    if (!isfinite(f.a))
+        return PE_OK;
+    if (behind != NULL)
+        return behind(&f, &cause, why);
+    return follows(&f) ? pe_numbers_try(plain, &cause, 1, &(pe_numbers_law){at_law, &f, 1}, why)
+                       : PE_OK;
+}
+
+/* Rows once more, and lines through the numbers, behind a row that explains nothing alone. */
+static pe_status find_behind(const formula *first, const pe_numbers_cause *cause, pe_problem *why)
+{
+    pe_numbers plain = *first->of;
+    double *made = malloc(plain.elements * sizeof *made);
+    if (made == NULL)
+        return pe_fail_memory(why);
+    for (size_t e = 0; e < plain.elements; e++)
+        made[e] = at_law(first, e, first->of->claimed[e], NULL);
+    pe_numbers_spend(&plain, plain.elements);
+    plain.claimed = made;
+    plain.before = cause;
+    pe_status status = pe_scale_causes_find(&plain, why);
+    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK; r++)
+        if (&rows[r] != first->by && !pe_attempts_found(plain.search))
+            status = try_row(&plain, &rows[r], NULL, why);
+    free(made);
+    return status;
+}
+
 pe_status pe_formula_causes_find(const pe_numbers *plain, pe_problem *why)
 {
     pe_status status = PE_OK;
-    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(plain); r++) {
-        formula f;
-        pe_numbers_cause cause = {.fault = &rows[r].fault};
-        if (!find_tensor(plain, &rows[r], &f))
-            continue;
-        cause.a = f.a = rows[r].read != NULL ? rows[r].read(&f, &cause.b) : 0;
-        if (isfinite(f.a) && follows(&f))
-            status = pe_numbers_try(plain, &cause, 1, &(pe_numbers_law){at_law, &f, 1}, why);
-    }
+    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK; r++)
+        status = try_row(plain, &rows[r], NULL, why);
+    return status;
+}
+
+pe_status pe_formula_causes_find_two(const pe_numbers *plain, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK; r++)
+        if (!pe_attempts_found(plain->search))
+            status = try_row(plain, &rows[r], find_behind, why);
     return status;
 }

@@ -29,6 +29,27 @@ static void set_param(pe_guess *guess, const pe_numbers_cause *cause)
         value->real = cause->a;
 }
 
+static void say_cause(pe_guess *guess, const pe_numbers_cause *cause)
+{
+    pe_guess_say(guess, cause->fault, cause->fault->remedy);
+    pe_guess_format(guess, cause->fault->rule, cause->a, cause->b);
+    set_param(guess, cause);
+    guess->fitted |= cause->fitted;
+}
+
+/* A law of numbers that a cause before it has made. */
+typedef struct behind {
+    const pe_numbers *plain;
+    const pe_numbers_law *law;
+} behind;
+
+static double at_behind(const void *context, size_t element, double claimed, double *error)
+{
+    const behind *b = context;
+    (void)claimed;
+    return b->law->at(b->law->context, element, b->plain->claimed[element], error);
+}
+
 static bool have_room(const pe_guess *guess, const pe_numbers_cause *causes, size_t n)
 {
     size_t faults = guess->n_faults;
@@ -41,23 +62,21 @@ pe_status pe_numbers_with(const pe_numbers *plain, const pe_numbers_cause *cause
                           const pe_numbers_law *law, pe_try *next, pe_problem *why)
 {
     pe_guess guess;
+    const behind of = {plain, law};
     if (!have_room(plain->claim, causes, n))
         return PE_OK;
     pe_status status = pe_guess_copy(plain->claim, &guess, why);
     if (status != PE_OK)
         return status;
-    guess.distortion.law = law->at;
-    guess.distortion.law_context = law->context;
+    guess.distortion.law = plain->before != NULL ? at_behind : law->at;
+    guess.distortion.law_context = plain->before != NULL ? &of : law->context;
     guess.distortion.law_gain = law->gain;
+    if (plain->before != NULL)
+        say_cause(&guess, plain->before);
     size_t said = 0, room = PE_FAULTS_MAX - guess.n_faults;
-    for (size_t c = 0; c < n; c++) {
-        if (causes[c].fault == NULL || said++ >= room)
-            continue;
-        pe_guess_say(&guess, causes[c].fault, causes[c].fault->remedy);
-        pe_guess_format(&guess, causes[c].fault->rule, causes[c].a, causes[c].b);
-        set_param(&guess, &causes[c]);
-        guess.fitted |= causes[c].fitted;
-    }
+    for (size_t c = 0; c < n; c++)
+        if (causes[c].fault != NULL && said++ < room)
+            say_cause(&guess, &causes[c]);
     if (said > 0 && said <= room)
         status = next(plain->search, &guess, why);
     pe_guess_free(&guess);

@@ -5,6 +5,8 @@
 
 #include "verify/attempts.h"
 
+struct pe_numbers_cause;
+
 /** An upload of plain numbers beside the claimed ones, element by element. */
 typedef struct pe_numbers {
     const pe_upload_view *view;
@@ -16,6 +18,8 @@ typedef struct pe_numbers {
         *search; /* to whose report facts are added, and which holds guesses against the upload */
     bool asked;  /* whether causes are looked for */
     bool mostly; /* some elements may be something else */
+    /** The cause that made `claimed` of the claim's numbers. NULL: they are the claim's. */
+    const struct pe_numbers_cause *before;
 } pe_numbers;
 
 /** One cause and the numbers of its sentence, in which they are {a} and {b}. */

@@ -94,13 +94,18 @@ static bool make_constant(const pe_numbers *plain, const row *of, line *at, line
            strcmp(plain->view->claim->resource->name, "alibi/slopes") != 0;
 }
 
-/* Indices that run the other way. */
+/* Indices that run the other way, and what is added then, so that they are no longer those of the
+ * claim. A row with a value is for what is added. */
 static bool make_mirror(const pe_numbers *plain, const row *of, line *at, line *said)
 {
-    (void)of;
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    for (size_t e = 0; e < plain->elements && plain->roundoff == 0; e++) {
+        least = fmin(least, plain->claimed[e]);
+        most = fmax(most, plain->claimed[e]);
+    }
     *at = (line){-1, round(at->b)};
-    said->a = at->b;
-    return plain->roundoff == 0 && at->b != 0;
+    *said = (line){at->b, at->b - least - most};
+    return plain->roundoff == 0 && at->b != 0 && (said->b != 0) == (of->fault.value != 0);
 }
 
 /* Two numbers that are read off tell nothing of fewer than four. */
@@ -183,6 +188,13 @@ static const row rows[] = {
       "indices run in the opposite direction, {a} minus the claimed index: query - key was taken "
       "for key - query",
       .remedy = "take the sign of the distance as the formula has it, or transpose"},
+     make_mirror,
+     false},
+    {{"index_mirrored",
+      "indices run in the opposite direction, {a} minus the claimed index: query - key was taken "
+      "for key - query, and an offset of {b} was added",
+      .value = 1,
+      .remedy = "take the sign of the distance as the formula has it; add what the formula adds"},
      make_mirror,
      false},
     {{"offset", "an offset of {a} was added to every element", .remedy = "leave the offset out"},

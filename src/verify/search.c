@@ -90,6 +90,8 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_attempts_values, .applies = has_none},
     {.try = explain_values, .applies = has_other_width},
     {.try = pe_explain_try, .applies = has_none, .even_found = true},
+    {.try = pe_explain_ignored},
+    {.try = pe_explain_two},
     {.try = pe_tensor_causes_try},
     {.try = pe_attempts_pairs},
     {.try = pe_by_laws_others},

@@ -150,13 +150,21 @@ static bool has_other_rows(const pe_claim *claim, const pe_shape *wanted, const 
            end[-2] <= wanted->dim[0] + EXTRA_MOST && wanted->dim[0] <= end[-2] + EXTRA_MOST;
 }
 
+/* The first two axes as one: heads of all items of a batch, one behind the other. */
+static bool joins_first_axes(const pe_shape *wanted, const pe_shape *is)
+{
+    return is->ndim + 1 == wanted->ndim && is->dim[0] == wanted->dim[0] * wanted->dim[1] &&
+           memcmp(is->dim + 1, wanted->dim + 2, (is->ndim - 1) * sizeof is->dim[0]) == 0;
+}
+
 static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
 {
     const pe_claim *claim = view->claim;
     for (size_t t = 0; t < claim->n_uploads; t++) {
         const pe_shape *wanted = &plan->tensors[view->plan_tensor[t]].shape;
         const pe_shape *shape = &claim->uploads[t].array.shape;
-        const bool same = pe_upload_names_same_sizes(wanted, shape, false);
+        const bool same = pe_upload_names_same_sizes(wanted, shape, false) ||
+                          (wanted->ndim == 4 && joins_first_axes(wanted, shape));
         const bool folded = shape->ndim == 3 && wanted->ndim == 3 && claim->n_uploads == 1 &&
                             (shape->dim[1] == 1 || wanted->dim[1] == 1) &&
                             shape->dim[0] == wanted->dim[0] && shape->dim[2] == wanted->dim[2];

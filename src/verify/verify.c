@@ -7,6 +7,8 @@
 void pe_verify_claim_free(pe_claim *claim)
 {
     pe_values_free(&claim->values);
+    for (size_t t = 0; t < PE_LEN(claim->tensors); t++)
+        pe_array_free(&claim->tensors[t]);
     for (size_t u = 0; u < claim->n_uploads; u++)
         pe_array_free(&claim->uploads[u].array);
     pe_array_free(&claim->inputs);

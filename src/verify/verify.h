@@ -21,6 +21,7 @@ typedef struct pe_upload {
 typedef struct pe_claim {
     const pe_resource *resource; /* a table of the registry */
     pe_values values;            /* of the resource's rows; dtype: of the upload */
+    pe_array tensors[2];         /* owned; values borrow them */
     bool any_numerics; /* no arithmetic was named: correctly rounded and float32 are both right */
     double tolerance;  /* absolute, in the place of the rule; negative: the rule */
     size_t n_uploads;

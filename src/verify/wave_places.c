@@ -92,15 +92,15 @@ static double steps_along(const pe_wave_change *c, size_t at, size_t axis)
     const pe_wave_table *t = c->of;
     const double width = c->by_columns ? (double)t->height : c->width;
     const size_t all = t->height * t->width, size = (size_t)width;
-    double line, column, place[PE_GRID_AXES];
+    double line, column, at_axis[PE_GRID_AXES];
     find_patch(c, at, size, &line, &column);
     line = c->upside_down ? (double)all / width - 1 - line : line;
     line += c->frames_on ? (double)(at / all * t->height) : 0;
     column = c->mirrored ? width - 1 - column : column;
-    place[PE_ACROSS] = c->by_columns ? line : column;
-    place[PE_DOWN] = c->by_columns ? column : line;
+    at_axis[PE_ACROSS] = c->by_columns ? line : column;
+    at_axis[PE_DOWN] = c->by_columns ? column : line;
     const size_t other = PE_DOWN - axis;
-    return place[other] >= t->valid[other] ? -1 : fmin(place[axis], t->valid[axis] - 1);
+    return at_axis[other] >= t->valid[other] ? -1 : fmin(at_axis[axis], t->valid[axis] - 1);
 }
 
 double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)

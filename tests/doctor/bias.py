@@ -210,13 +210,13 @@ def shaw(c, k=None, low=0, sign=1, clip=True, add=None):
     return d + (k if add is None else add)
 
 
-def swin(c, width=None, sign=1, mirror=1, swap=False, stride=None, shift=None, mesh="ij"):
+def swin(c, width=None, sign=1, mirror=1, swap=False, stride=None, shift=None, mesh="ij", more=0):
     """Liu et al., arXiv:2103.14030: the index into the table of (2h - 1)(2w - 1) offsets."""
     h, w = c["window_height"], c["window_width"]
     y, x = (a.reshape(-1) for a in np.meshgrid(np.arange(h), np.arange(w), indexing=mesh))
     dy, dx = sign * (y[:, None] - y), mirror * sign * (x[:, None] - x)
     if swap:
-        return (dx + w - 1) * (2 * h - 1) + dy + h - 1
+        return (dx + w - 1) * (2 * h - 1) + dy + h - 1 + more
     up, left = (h - 1, w - 1) if shift is None else shift
     return (dy + up) * (stride or 2 * w - 1) + dx + left
 
@@ -245,6 +245,26 @@ def decay(c, base=None, mean=True, sine=False, d=None):
     return a.mean(1) if mean else a.sum(1)
 
 
+def numbered(c, past=True, token=0, padding=None, masked=True, arange=False):
+    """Position ids of OPT, or of RoBERTa: padding has the id before the first token's. token: added to ids of tokens."""
+    if "input_ids" in c:
+        mask, first = (np.array(c["input_ids"]) != 1).astype(int), 2 + past * c.get("past_key_values_length", 0)
+        none = 1
+    else:
+        mask, first = np.array(c["attention_mask"]), c.get("offset", 0)
+        none = first - 1
+    count = np.arange(mask.shape[1]) + 0 * mask if arange else np.cumsum(mask, 1) - 1
+    ids = count + first + token
+    return ids if arange or not masked else np.where(mask == 1, ids, none if padding is None else padding)
+
+
+def padded(c, arange=False, start=0, masked=True):
+    """build_alibi_tensor of BLOOM: keys count from the first that is no padding."""
+    mask = np.array(c["attention_mask"])
+    place = np.arange(mask.shape[1]) + 0 * mask if arange else (np.cumsum(mask, 1) - 1 + start) * (mask if masked else 1)
+    return slopes(c["num_heads"])[None, :, None, None] * place[:, None, None, :]
+
+
 BI, UNI = {"query_length": 40}, {"query_length": 40, "bidirectional": False}
 FAR, SMALL = {"query_length": 160, "key_length": 160}, {"query_length": 30, "num_buckets": 16, "max_distance": 32}
 PAST = {"query_length": 4, "key_length": 60, "bidirectional": False}
@@ -252,6 +272,10 @@ DEBERTA = {"query_length": 60, "num_buckets": 32, "max_distance": 128, "variant"
 SHAW = {"query_length": 24, "max_relative_position": 6}
 SWIN = {"window_height": 4, "window_width": 6}
 CPB = {"window_height": 8, "window_width": 6, "pretrained_window_height": 12, "pretrained_window_width": 12}
+MASK = [[0, 0, 0, 1, 1, 1, 1, 1, 1], [1] * 9, [1, 1, 1, 1, 1, 0, 0, 0, 0]]
+OPT, PADDED = {"attention_mask": MASK, "offset": 2}, {"attention_mask": MASK, "num_heads": 8}
+ROBERTA = {"input_ids": [[0, 31, 52, 7, 2, 1, 1, 1], [0, 9, 8, 7, 6, 5, 4, 2]]}
+SQUARE = {**CPB, "window_width": 8}
 SCALE = {"positions": "0:131072:2048", "original_max_position_embeddings": 8192, "beta": 0.1}
 DECAY = {"head_dim": 64, "offsets": "0:200"}
 FUNCTIONS = [
@@ -301,6 +325,7 @@ FUNCTIONS = [
         ("h: clip exclusive", "shaw_clip", SHAW, {"k": 5, "add": 6}, ""),
         ("h: distances one too large", "distance_shift", SHAW, {"low": 1}, ""),
         ("h: sign, and twice the clip", "shaw_clip + bias_sign|inverse", SHAW, {"sign": -1, "k": 12}, ""),
+        ("h: sign, and not moved to 0", "bias_sign|inverse + distance_shift|offset", SHAW, {"sign": -1, "add": 0}, ""),
         ("h: half the clip, and not moved to 0", "shaw_clip + distance_shift|offset", SHAW, {"k": 3, "add": 0}, ""),
     ]),
     ("swin/index", swin, "int32", [
@@ -313,6 +338,9 @@ FUNCTIONS = [
         ("w: not moved to 0", "offset|distance_shift", SWIN, {"shift": (0, 0)}, ""),
         ("w: into the table of a window of 12", "stride|pretrained", SWIN, {"stride": 23, "shift": (11, 11)}, ""),
         ("w: meshgrid transposed", "axes", SWIN, {"mesh": "xy"}, ""),
+        ("w: sign, and stride of the height", "bias_sign|inverse|reverse + axes|stride", SWIN, {"sign": -1, "stride": 7}, ""),
+        ("w: sign, and not moved to 0", "bias_sign|inverse|reverse + offset", SWIN, {"sign": -1, "shift": (0, 0)}, ""),
+        ("w: rows and columns exchanged, one more", "axes + offset", SWIN, {"swap": True, "more": 1}, ""),
         ("w: moved by h and w", "offset|distance_shift", SWIN, {"shift": (4, 6)}, ""),
     ]),
     ("swin/coordinates", coordinates, "float", [
@@ -323,12 +351,29 @@ FUNCTIONS = [
         ("c: rows and columns exchanged", "axes", CPB, {"order": -1}, ""),
         ("c: sign lost", "absolute", CPB, {"sign": False}, ""),
         ("c: over the window, not the window - 1", "off", CPB, {"less": 0}, ""),
+        ("c: pretrained window ignored, columns first", "pretrained|scale_of + axes", SQUARE, {"pretrained": 8, "order": -1}, ""),
+        ("c: pretrained window ignored, natural logarithm", "pretrained|scale_of + log", SQUARE, {"pretrained": 8, "log": np.log, "over": 2.0}, ""),
         ("c: times 4", "scale_of|linear", CPB, {"times": 4.0}, ""),
+    ]),
+    ("position-ids", numbered, "int32", [
+        ("p: padding counted", "padding", OPT, {"arange": True}, ""),
+        ("p: padding counted (input_ids)", "padding", ROBERTA, {"arange": True}, ""),
+        ("p: first token has the id of padding", "offset|shift", ROBERTA, {"token": -1}, ""),
+        ("p: padding filled with 1", "padding", OPT, {"padding": 1}, ""),
+        ("p: count not times the mask", "padding", ROBERTA, {"masked": False}, ""),
+        ("p: past ignored", "distance_shift", {**ROBERTA, "past_key_values_length": 9}, {"past": False}, ""),
+        ("p: padding counted, offset 4", "padding + offset|shift", OPT, {"arange": True, "token": 4}, ""),
+    ]),
+    ("alibi/padded-bias", padded, "float", [
+        ("q: padding counted", "padding", PADDED, {"arange": True}, ""),
+        ("q: keys from 1", "offset|shift", PADDED, {"start": 1}, ""),
+        ("q: count not times the mask", "padding", PADDED, {"masked": False}, ""),
     ]),
     ("rope/attention-scale", scale, "float", [
         ("m: beta 1", "beta", SCALE, {"beta": 1.0}, ""),
         ("m: beta 0.05", "beta", SCALE, {"beta": 0.05}, ""),
         ("m: original length 16384", "original", SCALE, {"length": 16384}, ""),
+        ("m: original length a quarter", "original", SCALE, {"length": 2048}, ""),
         ("m: one position later", "shift", {**SCALE, "positions": "2047:131072:2048"}, {"offset": 1}, ""),
         ("m: not floored", "fraction", SCALE, {"floor": lambda x: x}, ""),
         ("m: log2", "log", SCALE, {"log": lambda x: np.log2(1 + x)}, ""),

@@ -215,6 +215,17 @@ def grids():
             yield f"{form} [{claim.get('convention', 'qwen2_vl')}, {d}, {store}, {len(tensors)} tensors]", "rope/grid", {"encoding": "rope/grid", "parameters": claim}, tensors, store
 
 
+def grid_vectors():
+    """Queries of patches, turned in float32."""
+    for v, (convention, pairing) in enumerate((("qwen2_vl", "half"), ("eva02", "interleaved"), ("sam2", "interleaved"))):
+        claim = {**vectors.PATCHES, "convention": convention}
+        a = vectors.patches(claim)
+        a = f32(np.concatenate(np.split(a, 2, 1)[::-1], 1) if convention == "sam2" else a)
+        x = arrays.rounded(np.random.default_rng(v).normal(size=(2, len(a), 64)), "float32")
+        y = vectors.turned(f32(x), np.cos(a), np.sin(a), 64, pairing)
+        yield convention, "rotated vectors", {"encoding": "rope/grid", "parameters": claim, "member": "inputs"}, {"inputs": x, "rotated": y * 1.0}, "float32"
+
+
 def xpos():
     """torchscale and x-transformers."""
     for form in FORMS:
@@ -365,6 +376,13 @@ def indices():
     for h, w in ((3, 3), (4, 6), (7, 7), (8, 5)):
         claim = {"window_height": h, "window_width": w}
         yield f"{h}x{w}", "swin/index", {"encoding": "swin/index", "parameters": claim}, {"": bias.swin(claim) * 1.0}, "int32"
+    for k, claim in enumerate((bias.OPT, bias.ROBERTA, {"attention_mask": bias.MASK}, {**bias.ROBERTA, "past_key_values_length": 9})):
+        yield f"{k}", "position-ids", {"encoding": "position-ids", "parameters": claim}, {"": bias.numbered(claim) * 1.0}, "int32"
+    for path, index, claim in (("t5/bias", bias.t5, bias.BI), ("t5/bias", bias.t5, bias.PAST), ("swin/bias", bias.swin, bias.SWIN)):
+        weights = np.round(np.random.default_rng(5).normal(size=(32 if path == "t5/bias" else 77, 3)), 4)
+        for store in ("float32", "float16"):
+            t = arrays.rounded(weights, store)[index(claim).astype(int)].transpose(2, 0, 1)
+            yield f"{len(t[0])} [{store}]", path, {"encoding": path, "parameters": {**claim, "weights": weights.tolist()}}, {"": t}, store
     for claim in (bias.CPB, {"window_height": 8, "window_width": 8}, {"window_height": 16, "window_width": 16, "pretrained_window_height": 8, "pretrained_window_width": 8}):
         def axis(name):
             n = claim["window_" + name]
@@ -430,7 +448,7 @@ def doubles():
 
 def cases():
     made = []
-    for group in (tables, exact_tables, inverse_frequencies, rotated, multimodal, grids, xpos, sinusoids, signals, alibis, indices, scalars, doubles, offsets, scaled_bases):
+    for group in (tables, exact_tables, inverse_frequencies, rotated, multimodal, grids, grid_vectors, xpos, sinusoids, signals, alibis, indices, scalars, doubles, offsets, scaled_bases):
         for k, (label, family, body, tensors, store) in enumerate(group()):
             upload = pick(["json", "npy" if "" in tensors else "safetensors"], k) if body.get("member", "table") == "table" else "json"
             made.append(Case(label, family, body, tensors, store, None, upload=upload))

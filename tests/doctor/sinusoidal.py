@@ -208,7 +208,7 @@ def timing(c, start=None, n=None, top=None, low=None, layout="sin_cos", w=None, 
 def relative(c, distances=None, layout="sin_cos", sign=1, base=1e4):
     """Sines of the distances of XLNet: from key_length down to 1 - query_length."""
     q = c["query_length"]
-    d = np.arange(q, -q, -1) if distances is None else distances(q)
+    d = np.clip(np.arange(q, -q, -1), -c.get("clamp_len", q), c.get("clamp_len", q)) if distances is None else distances(q)
     w = np.power(base, -np.arange(0, c["d_model"], 2) / c["d_model"])
     return laid_out(np.sin(sign * d[:, None] * w), np.cos(d[:, None] * w), layout)
 
@@ -323,6 +323,9 @@ FUNCTIONS = [
         ("r: memory forgotten", "shift", {"distances": lambda d: d - 6}, ""),
         ("r: halves for interleaved", "layout", {"layout": "sin_cos"}, ""),
         ("r: clamped at 10", "clamp", {"distances": lambda d: np.clip(d, -10, 10)}, ""),
+    ]),
+    ("sinusoidal/relative", {**RELATIVE, "clamp_len": 8}, relative, [
+        ("r: clamp_len ignored, interleaved", "clamp + layout", {"distances": lambda q: np.arange(q, -q, -1), "layout": "interleaved"}, ""),
     ]),
     ("sinusoidal/relative", RELATIVE, relative, [
         ("r: distances ascending", "reverse|inverse", {"distances": lambda q: np.arange(-q + 1, q + 1)}, ""),

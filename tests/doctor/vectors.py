@@ -573,6 +573,20 @@ def patch_case(row, number, v):
                 {key: arrays.rounded(x, store) for key, x in got.items()}, store, words.split(" + "), right, allowed, pick(["json", "safetensors"], number), cite)
 
 
+GRID_TURNS = [
+    ("p: vectors, pairs of neighbours for halves", "layout|channels", "interleaved", {}),
+    ("p: vectors, turned back", "inverse|sin_sign", "half", {"norm": -1.0}),
+]
+
+
+def grid_turn_case(row, v):
+    name, words, pairing, changes = row
+    x = arrays.rounded(np.random.default_rng(v).normal(size=(2, 60, 64)), "float32")
+    right, got = (turned(x, np.cos(a), np.sin(a), 64, p) for a, p in ((patches(PATCHES), "half"), (patches(PATCHES, **changes), pairing)))
+    return Case(f"{name} [{v}]", "rotated vectors", {"encoding": "rope/grid", "parameters": PATCHES, "member": "inputs"},
+                {"inputs": x, "rotated": arrays.rounded(got, "float32")}, "float32", [words], {"rotated": right}, {"rotated": 2.0 ** -16 + 0 * right})
+
+
 def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=False, turn=False, waves=0, back=False, swap=False):
     """Sun et al., arXiv:2212.10554: zeta_i = (2i/d + gamma) / (1 + gamma) to the power (p - center) / scale_base."""
     p, d = ladder.span(c["positions"]), c["head_dim"]
@@ -663,4 +677,5 @@ def cases():
     out += [mrope_case(row, number, v) for number, row in enumerate(MROPE_ROWS) for v in (0, 1, 2)]
     out += [axes_case(row, number, v) for number, row in enumerate(AXES_ROWS) for v in (0, 1, 2)]
     out += [patch_case(row, number, v) for number, row in enumerate(PATCH_ROWS + DINO_ROWS + BLOCK_ROWS) for v in (0, 1)]
+    out += [grid_turn_case(row, v) for row in GRID_TURNS for v in (0, 1)]
     return out + several("rope/xpos/table", XPOS, xpos, XPOS_ROWS, "") + several("rope/mrope-positions", IDS, mixed_ids, IDS_ROWS, "")

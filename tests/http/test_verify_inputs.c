@@ -371,6 +371,26 @@ static void json_is_read_alike(void **state)
          "{\"pairing\":\"interleaved\"},"
          "\"rotated\":[[1,2,3,5],[-1.9841106,1.9499009,2.4623778,5.0197496]]}",
          {"{\"matches\":false", "pairing was half, not interleaved"}},
+        {"{\"encoding\":\"rope/grid\",\"height\":1,\"width\":2,"
+         "\"inputs\":[[1,2,3,4],[1,2,3,4]],"
+         "\"rotated\":[[1,2,3,4],[1,-2.2852793,3,3.8441512]]}",
+         {"\"vectors rotated by rope/grid are compared with rope/table", "{\"matches\":true",
+          "\"positions\":\"0,0;0:2\""}},
+        {"{\"encoding\":\"position-ids\",\"parameters\":{\"attention_mask\":[0,1,1]},"
+         "\"table\":[-1,0,1]}",
+         {"{\"matches\":true"}},
+        {"{\"encoding\":\"position-ids\",\"parameters\":{\"attention_mask\":[0,0,1]},"
+         "\"table\":[0,1,2]}",
+         {"\"padding_counted\""}},
+        {"{\"encoding\":\"alibi/padded-bias\",\"num_heads\":1,\"attention_mask\":[[0,1,1],[1,1,1]],"
+         "\"table\":[[[0,0.00390625,0.0078125]],[[0,0.00390625,0.0078125]]]}",
+         {"\"padding_counted\""}},
+        {"{\"encoding\":\"t5/bias\",\"query_length\":2,\"parameters\":{\"num_buckets\":4,"
+         "\"max_distance\":8,\"weights\":[[5],[7],[8],[9]]},\"table\":[[[5,9],[7,5]]]}",
+         {"{\"matches\":true"}},
+        {"{\"encoding\":\"learned/interpolate\",\"parameters\":{\"table\":[[1],[2],[3],[4]],"
+         "\"target_grid\":[1,2],\"extra_tokens\":0},\"table\":[[2],[3]]}",
+         {"{\"matches\":true"}},
         {"{\"encoding\":\"t5/buckets\",\"table\":[[0,17],[1,0]]}",
          {"\"query_length=2, from the shape\"", "\"matches\":true"}},
     };

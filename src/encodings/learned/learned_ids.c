@@ -212,6 +212,7 @@ const pe_resource pe_learned_position_ids = {
     .encoding = "learned",
     .name = "position-ids",
     .kind = PE_TRANSFORM,
+    .claimed_otherwise = true,
     .summary = "Position ids of the tokens of padded batches.",
     .formula = "input_ids: mask = (input_ids != padding_idx), (cumsum(mask) + past) * mask + "
                "padding_idx; attention_mask: cumsum(mask) * mask - 1 + offset",

@@ -508,6 +508,7 @@ const pe_resource pe_learned_interpolate = {
     .encoding = "learned",
     .name = "learned/table-interpolate",
     .kind = PE_TABLE,
+    .claimed_otherwise = true, /* its table tells how large rounding errors are */
     .summary = "A learned table of image patches at another resolution.",
     .formula = FORMULA,
     .labels = PE_LABELS({.axes = "position, dimension", .value = "value"}),
@@ -523,6 +524,7 @@ const pe_resource pe_learned_interpolate_body = {
     .encoding = "learned",
     .name = "learned/interpolate",
     .kind = PE_TRANSFORM,
+    .claimed_otherwise = true,
     .summary = "A table of image patches, given in the body, at another resolution.",
     .formula = FORMULA,
     .labels = PE_LABELS({.axes = "position, dimension", .value = "value"}),

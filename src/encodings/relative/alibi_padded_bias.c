@@ -142,6 +142,7 @@ const pe_resource pe_alibi_padded_bias = {
     .encoding = "alibi",
     .name = "alibi/padded-bias",
     .kind = PE_TRANSFORM,
+    .claimed_otherwise = true,
     .summary = "The biases that ALiBi adds to the attention scores of a padded batch.",
     .formula = "m j', j' = 1 of attention_mask up to key j, less one; 0 where attention_mask is 0",
     .labels = PE_LABELS({.axes = "head, query, key", .value = "bias"}),

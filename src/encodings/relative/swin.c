@@ -173,6 +173,7 @@ const pe_resource pe_swin_bias = {
     .encoding = "swin",
     .name = "swin/bias",
     .kind = PE_TRANSFORM,
+    .claimed_otherwise = true,
     .summary = "The biases that Swin adds to the attention scores of a window.",
     .formula = "bias[h, i, j] = weights[index(i, j), h]; index: " FORMULA,
     .labels = PE_LABELS({.axes = "head, query patch, key patch", .value = "bias"}),

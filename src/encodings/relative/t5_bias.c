@@ -118,6 +118,7 @@ const pe_resource pe_t5_bias = {
     .encoding = "t5",
     .name = "t5/bias",
     .kind = PE_TRANSFORM,
+    .claimed_otherwise = true,
     .summary = "The biases that T5 adds to attention scores: a weight for each bucket and head.",
     .formula = "bias[h, i, j] = weights[bucket(i, j), h]; " PE_T5_FORMULA,
     .labels = PE_LABELS({.axes = "head, query, key", .value = "bias"}),

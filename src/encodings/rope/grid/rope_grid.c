@@ -229,6 +229,17 @@ pe_pairing pe_rope_grid_pairing(const pe_grid *grid)
     return grid->convention->pairing;
 }
 
+size_t pe_rope_grid_axis(const pe_grid *grid, size_t half)
+{
+    return grid->convention->first ^ half;
+}
+
+bool pe_rope_grid_has_ladders(const pe_grid *grid)
+{
+    const pe_grid_convention *c = grid->convention;
+    return !c->alternate && !c->split && !c->apart && !by_sides(c);
+}
+
 size_t pe_rope_grid_parts(const pe_grid *grid)
 {
     return grid->convention->apart ? PE_GRID_AXES : 1;
@@ -255,6 +266,21 @@ double pe_rope_grid_position(const pe_grid *grid, size_t axis, size_t k)
     if (grid->convention->pixel) /* of the last: (2r/(n - 1) - 1)(n - 1); one patch is at -1 */
         return side > 1 ? 2 * at + 1 - (double)side : 2 * at - 1;
     return at + (double)grid->convention->origin;
+}
+
+pe_status pe_rope_grid_positions(const pe_grid *grid, pe_positions *out, pe_problem *why)
+{
+    const size_t n = grid->patches.count;
+    pe_array list;
+    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){2, {PE_GRID_AXES, n}}, &list, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t axis = 0; axis < PE_GRID_AXES; axis++)
+        for (size_t k = 0; k < n; k++)
+            ((double *)list.data)[axis * n + k] = pe_rope_grid_position(grid, axis, k);
+    status = pe_positions_from_list(&list, "positions", out, why);
+    pe_array_free(&list);
+    return status;
 }
 
 /* ---- parameters ---- */

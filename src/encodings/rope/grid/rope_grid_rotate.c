@@ -7,22 +7,6 @@
 #include "encodings/rope/grid/rope_grid.h"
 #include "encodings/rope/rope_params.h"
 
-/* The positions [2, patches] that the frequencies are multiplied by. */
-static pe_status make_positions(const pe_grid *grid, pe_positions *out, pe_problem *why)
-{
-    const size_t n = grid->patches.count;
-    pe_array list;
-    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){2, {PE_GRID_AXES, n}}, &list, why);
-    if (status != PE_OK)
-        return status;
-    for (size_t axis = 0; axis < PE_GRID_AXES; axis++)
-        for (size_t k = 0; k < n; k++)
-            ((double *)list.data)[axis * n + k] = pe_rope_grid_position(grid, axis, k);
-    status = pe_positions_from_list(&list, "positions", out, why);
-    pe_array_free(&list);
-    return status;
-}
-
 static pe_status check_patches(const pe_values *values, const pe_grid *grid, size_t tokens,
                                pe_problem *why)
 {
@@ -48,7 +32,7 @@ static pe_status borrow(const pe_grid *grid, pe_tables *tables, borrowed *out, p
     out->axes = pe_rope_grid_axes(grid);
     if (out->axes == NULL)
         return pe_fail_memory(why);
-    const pe_status status = make_positions(grid, &out->positions, why);
+    const pe_status status = pe_rope_grid_positions(grid, &out->positions, why);
     return status != PE_OK ? status : pe_rope_grid_wave(grid, tables, &out->wave, why);
 }
 

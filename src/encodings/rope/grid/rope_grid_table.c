@@ -282,4 +282,5 @@ const pe_resource pe_rope_grid = {
     .source = PE_GRID_SOURCE,
     .param_sets = {PE_PARAMS(own), &pe_rope_grid_params, &pe_params_output_exact},
     .plan = plan,
+    .turned = pe_rope_grid_turned,
 };
