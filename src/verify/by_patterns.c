@@ -373,7 +373,9 @@ static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks
     if (status == PE_OK) {
         count(b, marks, 0, &at);
         pe_turn_spend(b->rows * b->width);
-        if (read_factors(&at, sums, &low, &high, &n) && low > 0)
+        /* one factor of all units is an amplitude (amplitude.c) */
+        if (read_factors(&at, sums, &low, &high, &n) && low > 0 &&
+            (n < at.units || high - low > 1e-3 * high))
             status = tell_factor(s, b, &at, by, n, low, high, why);
     }
     free(sums);

@@ -489,13 +489,22 @@ static pe_status try_rounded(pe_search *s, pe_guess *guess, pe_problem *why)
                                                               : status;
 }
 
+static bool is_listed(const pe_search *s)
+{
+    return pe_causes_is_list(&s->measured->cause);
+}
+
 static pe_status round_positions(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     return pe_attempts_with_each_fault(s, guess, 0, try_rounded, why);
 }
 
-/* Before a list of positions is taken. */
-static const pe_attempt of_lists[] = {{.try = round_positions}, {0}};
+/* Before a list of positions is taken, or a line. */
+static const pe_attempt of_lists[] = {
+    {.try = round_positions, .applies = is_listed},
+    {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
+    {0},
+};
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
@@ -570,7 +579,7 @@ static pe_status try_placed(pe_search *s, pe_measured *at, pe_problem *why)
     at->multiplied = clear && pe_causes_is_multiple(&at->cause);
     if (at->multiplied)
         status = pe_attempts_in_order(s, &at->guess, of_multiples, why);
-    else if (clear && pe_causes_is_list(&at->cause))
+    else if (clear && (pe_causes_is_list(&at->cause) || pe_causes_is_line(&at->cause)))
         status = pe_attempts_in_order(s, &at->guess, of_lists, why);
     if (status != PE_OK)
         return status;

@@ -107,6 +107,7 @@ typedef struct pe_bad {
  */
 typedef struct pe_reading {
     size_t tokens, pairs;
+    double step;       /* from one claimed position to the next, of most rows */
     size_t of_rows;    /* they are a sample of so many; 0: they are all (pe_reading_row) */
     double *claimed;   /* [tokens] owned, as all of these: positions of the guess */
     double *position;  /* [tokens] measured; NAN: the row is of no position */
