@@ -96,12 +96,21 @@ static pe_status read_best(pe_search *s, const pe_guess *claim, pe_measured *bes
 
 /* ---- pairs of faults, of which the first brings the guess nearer to what was measured ---- */
 
+/* Rounded angles move the fast pairs of a row from turn to turn, and the slow ones hardly. */
+static bool agrees(const pe_search *s, const pe_reading *r, size_t i, double w)
+{
+    const double span = fabs(r->claimed[r->tokens / 2] - r->claimed[0]);
+    const double angle = w * r->claimed[r->tokens / 2];
+    if (turns(s))
+        return fabs(w - r->turned[i]) * span < 0.2;
+    return fabs(angle) > 0.01 && fabs(angle) < 3 && fabs(r->phase[i] - angle) < 0.01 * fabs(angle);
+}
+
 /* How many pairs of a guess turn as measured, and whether its amplitude is the measured one. */
 static pe_status count_agreeing(pe_search *s, pe_guess *guess, size_t *out, pe_problem *why)
 {
     pe_expect expect;
     const pe_reading *r = &s->measured->reading;
-    const double span = fabs(r->claimed[r->tokens / 2] - r->claimed[0]);
     *out = 0;
     s->work += pe_upload_view_plan_work(s->view);
     pe_status status =
@@ -110,12 +119,15 @@ static pe_status count_agreeing(pe_search *s, pe_guess *guess, size_t *out, pe_p
         return status;
     status = pe_expect_probe(&expect, why);
     for (size_t i = 0; i < r->pairs && i < expect.geometry.pairs && status == PE_OK; i++)
-        *out += fabs(expect.frequency[i] - r->turned[i]) * span < 0.2;
+        *out += agrees(s, r, i, expect.frequency[i]);
     if (fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude)
         *out += 1 + r->pairs / 8;
     pe_expect_free(&expect);
     return status;
 }
+
+/* Pairs of a row that agree with any frequencies. */
+#define FEW_BY_CHANCE 3
 
 /* Do the rows of many pairs have positions? */
 static bool makes_sense(const pe_measured *at)
@@ -171,8 +183,8 @@ static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem 
     if (guess->distortion.positions.round != NULL && !s->whole->rotated)
         return repeats(s, guess, out, why);
     if (!pe_faults_is_layout(last)) {
-        const pe_status counted = turns(s) ? count_agreeing(s, guess, &agree, why) : PE_OK;
-        *out = agree > s->agreeing;
+        const pe_status counted = count_agreeing(s, guess, &agree, why);
+        *out = agree > s->agreeing + (turns(s) ? 0 : FEW_BY_CHANCE);
         return counted;
     }
     if (pe_faults_is_of_waves(last) ? makes_sense(s->measured) : is_same_layout(s, guess))
@@ -326,13 +338,18 @@ static pe_status weigh_changes(pe_search *s, pe_guess *guess, pe_problem *why)
     return status == PE_OK ? pe_attempts_each_value(s, guess, weigh, why) : status;
 }
 
-/* Another type of scaling may have left the claimed attention factor as it was. */
+/* Another type of scaling may have left the claimed attention factor as it was; or waves are
+ * multiplied by a number beside it. */
 static void keep_amplitude(const pe_search *s, pe_nearest *nearest)
 {
     const pe_reading *r = &s->measured->reading;
     const double claimed = r->claimed_amplitude, near = 4e-3 * claimed;
-    if (!(fabs(r->amplitude - claimed) < near) || fabs(nearest->amplitude - claimed) < near)
+    if (nearest->guess.n_faults == 0)
         return;
+    if (!(fabs(r->amplitude - claimed) < near) || fabs(nearest->amplitude - claimed) < near) {
+        pe_amplitude_set(s, &nearest->guess, r->amplitude, nearest->amplitude);
+        return;
+    }
     nearest->guess.distortion.gain = claimed / nearest->amplitude;
     nearest->guess.distortion.values_inexact = true;
     pe_buffer_str(&nearest->guess.rule, ", while the attention factor stayed");
@@ -367,6 +384,27 @@ static pe_status change_two(pe_search *s, pe_guess *guess, pe_problem *why)
 }
 
 /* ---- what is tried of an upload that was measured ---- */
+
+static bool stands_still(const pe_search *s)
+{
+    return s->measured->reading.still && s->measured->reading.claimed[0] != 0;
+}
+
+/* Rows that are all that of one position tell no frequency, but it may be the first one. */
+static pe_status try_still(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    static const pe_fault constant = {.name = "positions_constant",
+                                      .rule = "every row is that of position {a}",
+                                      .remedy = "pass each row its own position"};
+    const double first = s->measured->reading.claimed[0];
+    guess->distortion.positions = (pe_position_map){.plus = first};
+    pe_guess_say(guess, &constant, constant.remedy);
+    pe_guess_format(guess, constant.rule, first, 0);
+    pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : status;
+}
 
 static bool has_faults(const pe_search *s)
 {
@@ -518,6 +556,7 @@ static const pe_attempt of_multiples[] = {
 /* Numbers are fitted only where no named fault explains the upload; one that explains it alone goes
  * before those that do so beside a fault. */
 static const pe_attempt of_readings[] = {
+    {.try = try_still, .applies = stands_still, .unplaced = true},
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_strays_not_finite, .applies = has_faults},

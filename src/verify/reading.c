@@ -19,7 +19,7 @@
 #define LEAST_SHARE   0.6 /* of the rows of a pair that turns evenly */
 #define LEAST_TURNING 0.5 /* the part of the pairs whose own frequencies tell positions */
 #define FLOAT32_ANGLE 0x1p-20
-#define LEAST_MOVING  8  /* rows that tell frequencies where others stand still */
+#define LEAST_MOVING  8    /* rows that tell frequencies where others stand still */
 #define FEW_ROWS      2048 /* that are all looked at, though 64 of them have no position */
 
 /* Units of work: the frequency of a pair, from all its samples; a pair of a row, whose position is
@@ -42,7 +42,8 @@ typedef struct source {
     double cosine, sine; /* their signs */
     bool exchanged;      /* vectors were turned by one for the other */
     double roundoff;     /* of elements */
-    size_t *row, rows;   /* [rows] of one block with order: those that are not the row before once more */
+    size_t *row,
+        rows; /* [rows] of one block with order: those that are not the row before once more */
 } source;
 
 static double wrap(double angle)
@@ -134,11 +135,12 @@ static bool is_repeated(const source *s, const pe_reading *r, size_t t)
 }
 
 /* Rows that stand still tell no frequency; of few that move all are taken. */
-static void choose_rows(source *s, const pe_reading *r)
+static void choose_rows(source *s, pe_reading *r)
 {
     for (size_t t = 0; t < r->tokens; t++)
         if (t == 0 || !is_repeated(s, r, t))
             s->row[s->rows++] = t;
+    r->still = s->rows == 1 && r->tokens > 1;
     for (size_t t = 0; t < r->tokens && s->rows < LEAST_MOVING; t++)
         s->row[t] = t;
     s->rows = s->rows < LEAST_MOVING ? r->tokens : s->rows;
@@ -504,6 +506,7 @@ static void measure(source *s, pe_reading *r)
     r->amplitude = median_size(s, r);
     r->step = usual_step(r);
     choose_rows(s, r);
+    take_phases(s, r->tokens / 2, r->phase);
     measure_frequencies(s, r);
     sort_pairs(r->frequency, s);
     const double claimed = measure_positions(s, r->frequency, stride, r);
@@ -527,13 +530,14 @@ static void measure(source *s, pe_reading *r)
 
 static pe_status make_arrays(pe_reading *r, pe_problem *why)
 {
-    double *numbers = calloc(2 * (r->tokens + r->pairs), sizeof *numbers);
+    double *numbers = calloc(2 * r->tokens + 3 * r->pairs, sizeof *numbers);
     if (numbers == NULL)
         return pe_fail_memory(why);
     r->claimed = numbers;
     r->position = numbers + r->tokens;
     r->frequency = r->position + r->tokens;
     r->turned = r->frequency + r->pairs;
+    r->phase = r->turned + r->pairs;
     return PE_OK;
 }
 
