@@ -120,7 +120,7 @@ static pe_status count_agreeing(pe_search *s, pe_guess *guess, size_t *out, pe_p
     status = pe_expect_probe(&expect, why);
     for (size_t i = 0; i < r->pairs && i < expect.geometry.pairs && status == PE_OK; i++)
         *out += agrees(s, r, i, expect.frequency[i]);
-    if (fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude)
+    if (turns(s) && fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude)
         *out += 1 + r->pairs / 8;
     pe_expect_free(&expect);
     return status;
@@ -390,20 +390,50 @@ static bool stands_still(const pe_search *s)
     return s->measured->reading.still && s->measured->reading.claimed[0] != 0;
 }
 
+/* Positions that are moved so, alone, or behind another value. */
+static pe_status try_moved(pe_search *s, pe_guess *guess, const pe_fault *fault, double times,
+                           double plus, pe_problem *why)
+{
+    guess->distortion.positions = (pe_position_map){.times = times, .plus = plus};
+    pe_guess_say(guess, fault, fault->remedy);
+    pe_guess_format(guess, fault->rule, plus, 0);
+    pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : status;
+}
+
 /* Rows that are all that of one position tell no frequency, but it may be the first one. */
 static pe_status try_still(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     static const pe_fault constant = {.name = "positions_constant",
                                       .rule = "every row is that of position {a}",
                                       .remedy = "pass each row its own position"};
-    const double first = s->measured->reading.claimed[0];
-    guess->distortion.positions = (pe_position_map){.plus = first};
-    pe_guess_say(guess, &constant, constant.remedy);
-    pe_guess_format(guess, constant.rule, first, 0);
-    pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = pe_attempts_singles(s, guess, why);
-    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : status;
+    return try_moved(s, guess, &constant, 0, s->measured->reading.claimed[0], why);
+}
+
+/* By how much the first row is moved, in whole positions. */
+static double first_shift(const pe_search *s)
+{
+    const pe_reading *r = &s->measured->reading;
+    return round(r->position[0] - r->claimed[0]);
+}
+
+static bool is_nearly_shifted(const pe_search *s)
+{
+    const pe_cause *cause = &s->measured->cause;
+    return pe_causes_is_line(cause) && fabs(cause->a - 1) < 0.05 && first_shift(s) != 0;
+}
+
+/* Frequencies that are slightly others seem to stretch positions. */
+static pe_status try_shift(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    static const pe_fault shifted = {
+        .name = "position_offset",
+        .rule = "positions were larger by {a}",
+        .remedy = "check the offset of the cache: past_key_values length, padding_idx + 1, "
+                  "start_pos"};
+    return try_moved(s, guess, &shifted, 1, first_shift(s), why);
 }
 
 static bool has_faults(const pe_search *s)
@@ -541,6 +571,7 @@ static pe_status round_positions(pe_search *s, pe_guess *guess, pe_problem *why)
 static const pe_attempt of_lists[] = {
     {.try = round_positions, .applies = is_listed},
     {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
+    {.try = try_shift, .applies = is_nearly_shifted},
     {0},
 };
 
