@@ -2,7 +2,9 @@
 /* attempts.c - guesses are held against an upload; those that explain it become findings. */
 #include "verify/attempts.h"
 
+#include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "verify/findings.h"
 #include "verify/fit.h"
@@ -40,6 +42,20 @@ bool pe_attempts_is_scaled(const pe_search *s)
     const pe_values *values = &s->claim.values;
     return pe_values_find(values, "rope_type") != NULL &&
            !pe_geometry_has_rope_type(values, "default");
+}
+
+bool pe_attempts_turns(const pe_search *s)
+{
+    return pe_reading_turning(&s->measured->reading) > 0.75;
+}
+
+bool pe_attempts_has_pairs_as_read(const pe_search *s, const pe_guess *guess)
+{
+    pe_geometry a = {0}, b = {0};
+    const pe_guess *read = &s->measured->guess;
+    return !s->whole->rotated && guess->distortion.exchanged == read->distortion.exchanged &&
+           s->whole->layout->geometry(&guess->values, &a) &&
+           s->whole->layout->geometry(&read->values, &b) && memcmp(&a, &b, sizeof a) == 0;
 }
 
 /* ---- one guess ---- */
@@ -104,6 +120,18 @@ pe_status pe_attempts_try(pe_search *s, pe_guess *guess, pe_problem *why)
     return pe_findings_explain(s->report, &(pe_comparison){s->whole, guess, &s->work}, by, why);
 }
 
+/* What is known of the frequencies of a guess. False: nothing is. */
+static bool know_turns(const pe_search *s, const pe_guess *guess, pe_known_turns *out)
+{
+    const pe_position_map *map = &guess->distortion.positions;
+    if (s->measured == NULL || !s->measured->made || !pe_attempts_turns(s) || map->times != 1 ||
+        map->round != NULL || map->move != NULL || !pe_attempts_has_pairs_as_read(s, guess))
+        return false;
+    const pe_reading *r = &s->measured->reading;
+    *out = (pe_known_turns){r->turned, r->pairs, pe_reading_span(r)};
+    return true;
+}
+
 static pe_status try_fit(pe_search *s, const pe_guess *from, const pe_fault *fit, pe_problem *why)
 {
     pe_guess guess;
@@ -111,7 +139,10 @@ static pe_status try_fit(pe_search *s, const pe_guess *from, const pe_fault *fit
     pe_status status = pe_guess_copy(from, &guess, why);
     if (status != PE_OK)
         return status;
-    status = pe_fit_apply(fit, &(pe_comparison){s->view, &guess, &s->work}, &made, why);
+    pe_known_turns known;
+    const bool knows = know_turns(s, &guess, &known);
+    status = pe_fit_apply(fit, &(pe_comparison){s->view, &guess, &s->work}, knows ? &known : NULL,
+                          &made, why);
     if (status == PE_OK && made)
         status = pe_attempts_try(s, &guess, why);
     pe_guess_free(&guess);

@@ -16,6 +16,11 @@ typedef struct pe_measured {
     bool laid_out;   /* rows are at claimed positions: waves are not exchanged or negated */
 } pe_measured;
 
+/** Do the pairs of a guess turn as measured, all but a few? Are they as long? */
+typedef struct pe_agreement {
+    bool turned, sized;
+} pe_agreement;
+
 /** The change that brings most pairs to what was measured. */
 typedef struct pe_nearest {
     pe_fault fault;
@@ -33,8 +38,8 @@ typedef struct pe_search {
     pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
     pe_measured *measured; /* NULL: nothing was */
-    size_t agreeing;       /* pairs that turn as measured, without any first fault */
-    bool *nearer;          /* of each fault: does it bring more pairs to what was measured? */
+    pe_agreement agrees;   /* without any first fault */
+    bool *nearer;          /* of each fault: does it bring the pairs to what was measured? */
     pe_nearest *nearest;
     bool some_match; /* of the tensors, by themselves */
     size_t work;     /* elements computed */
@@ -51,6 +56,12 @@ bool pe_attempts_go_on(const pe_search *s);
 
 /** Does the claim scale its frequencies? */
 bool pe_attempts_is_scaled(const pe_search *s);
+
+/** Do most pairs of what was measured turn evenly, so that numbers can be fitted? */
+bool pe_attempts_turns(const pe_search *s);
+
+/** Does a guess of a table put the pairs where they were measured? */
+bool pe_attempts_has_pairs_as_read(const pe_search *s, const pe_guess *guess);
 
 /** What can be done with a guess, which it may change. */
 typedef pe_status pe_try(pe_search *s, pe_guess *guess, pe_problem *why) PE_MUST_CHECK;

@@ -41,12 +41,6 @@ static pe_status read_guess(pe_search *s, const pe_guess *guess, pe_measured *ou
     return status;
 }
 
-/* Do most pairs turn evenly, so that numbers can be fitted? */
-static bool turns(const pe_search *s)
-{
-    return pe_reading_turning(&s->measured->reading) > 0.75;
-}
-
 /* How well a reading explains the rows; frequencies of its own, negative positions, and pairs of
  * many sizes explain less. Afar, rounded frequencies tell no positions. */
 static double goodness(const pe_measured *at)
@@ -96,53 +90,60 @@ static pe_status read_best(pe_search *s, const pe_guess *claim, pe_measured *bes
 
 /* ---- pairs of faults, of which the first brings the guess nearer to what was measured ---- */
 
-/* Rounded angles move the fast pairs of a row from turn to turn, and the slow ones hardly. */
-static bool agrees(const pe_search *s, const pe_reading *r, size_t i, double w)
+/* Pairs of a row that agree with any frequencies. */
+#define FEW_BY_CHANCE 3
+
+/* Where rows are nowhere, as of rounded angles, slow pairs of the middle row tell frequencies. */
+static bool agrees_by_phases(const pe_search *s, const double *w)
 {
-    const double span = fabs(r->claimed[r->tokens / 2] - r->claimed[0]);
-    const double angle = w * r->claimed[r->tokens / 2];
-    if (turns(s))
-        return fabs(w - r->turned[i]) * span < 0.2;
-    return fabs(angle) > 0.01 && fabs(angle) < 3 && fabs(r->phase[i] - angle) < 0.01 * fabs(angle);
+    const pe_reading *r = &s->measured->reading;
+    size_t known = 0, near = 0;
+    for (size_t i = 0; i < r->pairs && r->quality < 0.5; i++) {
+        const double angle = w[i] * r->claimed[r->tokens / 2];
+        const bool tells = fabs(angle) > 0.01 && fabs(angle) < 3;
+        known += tells;
+        near += tells && fabs(r->phase[i] - angle) < 0.01 * fabs(angle);
+    }
+    return near > FEW_BY_CHANCE && near + known / 16 >= known;
 }
 
-/* How many pairs of a guess turn as measured, and whether its amplitude is the measured one. */
-static pe_status count_agreeing(pe_search *s, pe_guess *guess, size_t *out, pe_problem *why)
+static bool agrees_by_turns(const pe_search *s, const double *w)
+{
+    const pe_reading *r = &s->measured->reading;
+    const double span = pe_reading_span(r);
+    size_t known = 0, near = 0;
+    for (size_t i = 0; i < r->pairs && pe_attempts_turns(s); i++)
+        if (isfinite(r->turned[i])) {
+            known++;
+            near += fabs(w[i] - r->turned[i]) * span < 0.2;
+        }
+    return near > 0 && near + known / 16 >= known;
+}
+
+/* Does a guess turn and size the pairs as measured? */
+static pe_status find_agreement(pe_search *s, pe_guess *guess, pe_agreement *out, pe_problem *why)
 {
     pe_expect expect;
     const pe_reading *r = &s->measured->reading;
-    *out = 0;
+    *out = (pe_agreement){false, false};
     s->work += pe_upload_view_plan_work(s->view);
     pe_status status =
         pe_expect_make(&(pe_comparison){s->view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     status = pe_expect_probe(&expect, why);
-    for (size_t i = 0; i < r->pairs && i < expect.geometry.pairs && status == PE_OK; i++)
-        *out += agrees(s, r, i, expect.frequency[i]);
-    if (turns(s) && fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude)
-        *out += 1 + r->pairs / 8;
+    if (status == PE_OK && expect.geometry.pairs >= r->pairs)
+        out->turned = agrees_by_turns(s, expect.frequency) || agrees_by_phases(s, expect.frequency);
+    out->sized =
+        pe_attempts_turns(s) && fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude;
     pe_expect_free(&expect);
     return status;
 }
-
-/* Pairs of a row that agree with any frequencies. */
-#define FEW_BY_CHANCE 3
 
 /* Do the rows of many pairs have positions? */
 static bool makes_sense(const pe_measured *at)
 {
     return at->reading.quality > 0.9 && at->reading.pairs >= 16;
-}
-
-/* Does a layout put the pairs where they were read? */
-static bool is_same_layout(const pe_search *s, const pe_guess *guess)
-{
-    pe_geometry a = {0}, b = {0};
-    const pe_guess *read = &s->measured->guess;
-    return !s->whole->rotated && guess->distortion.exchanged == read->distortion.exchanged &&
-           s->whole->layout->geometry(&guess->values, &a) &&
-           s->whole->layout->geometry(&read->values, &b) && memcmp(&a, &b, sizeof a) == 0;
 }
 
 /* Are rows of a table equal where, and only where, the positions of a guess are? */
@@ -171,11 +172,11 @@ static pe_status repeats(pe_search *s, pe_guess *guess, bool *out, pe_problem *w
     return PE_OK;
 }
 
-/* Does the fault bring more pairs to what was measured, or a layout sense into the rows? */
+/* Does the fault bring the pairs to what was measured, or a layout sense into the rows? */
 static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem *why)
 {
     pe_measured other;
-    size_t agree = 0;
+    pe_agreement agrees = s->agrees;
     const pe_fault *last = guess->faults[guess->n_faults - 1];
     *out = pe_faults_is_grain(last);
     if (*out) /* elements themselves say so */
@@ -183,11 +184,12 @@ static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem 
     if (guess->distortion.positions.round != NULL && !s->whole->rotated)
         return repeats(s, guess, out, why);
     if (!pe_faults_is_layout(last)) {
-        const pe_status counted = count_agreeing(s, guess, &agree, why);
-        *out = agree > s->agreeing + (turns(s) ? 0 : FEW_BY_CHANCE);
-        return counted;
+        const pe_status found = find_agreement(s, guess, &agrees, why);
+        *out = (agrees.turned && !s->agrees.turned) || (agrees.sized && !s->agrees.sized);
+        return found;
     }
-    if (pe_faults_is_of_waves(last) ? makes_sense(s->measured) : is_same_layout(s, guess))
+    if (pe_faults_is_of_waves(last) ? makes_sense(s->measured)
+                                    : pe_attempts_has_pairs_as_read(s, guess))
         return PE_OK;
     const pe_status status = read_guess(s, guess, &other, why);
     if (status != PE_OK)
@@ -235,17 +237,20 @@ static pe_status peel_one(pe_search *s, pe_guess *guess, pe_problem *why)
                : status;
 }
 
-/* Numbers behind it. */
+/* Numbers behind it. Those behind another value follow from measured frequencies. */
 static pe_status fit_behind(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return s->nearer[number_of(guess)] && !pe_attempts_found(s) ? pe_attempts_fits(s, guess, why)
-                                                                : PE_OK;
+    const pe_fault *last = guess->faults[guess->n_faults - 1];
+    return s->nearer[number_of(guess)] && !pe_attempts_found(s) &&
+                   (last->param == NULL || pe_faults_is_layout(last))
+               ? pe_attempts_fits(s, guess, why)
+               : PE_OK;
 }
 
 /* Named faults go before numbers that are fitted. */
 static pe_status peel(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    pe_status status = count_agreeing(s, guess, &s->agreeing, why);
+    pe_status status = find_agreement(s, guess, &s->agrees, why);
     s->nearer = calloc(pe_faults_n, sizeof *s->nearer);
     if (status == PE_OK && s->nearer == NULL)
         status = pe_fail_memory(why);
@@ -451,7 +456,7 @@ static bool has_frequencies(const pe_search *s)
 /* Otherwise than all by one multiple. */
 static bool turns_otherwise(const pe_search *s)
 {
-    return turns(s) && !s->measured->multiplied;
+    return pe_attempts_turns(s) && !s->measured->multiplied;
 }
 
 /* Frequencies that are others may seem to move positions. */
@@ -481,7 +486,7 @@ static bool has_all_heads(const pe_search *s)
 
 static bool is_small_and_uneven(const pe_search *s)
 {
-    return is_small(s) && !turns(s);
+    return is_small(s) && !pe_attempts_turns(s);
 }
 
 static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -579,7 +584,7 @@ static const pe_attempt of_lists[] = {
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
-    {.try = change_two, .applies = turns},
+    {.try = change_two, .applies = pe_attempts_turns},
     {.try = pe_by_laws_mixed, .applies = is_sent},
     {0},
 };
@@ -594,13 +599,13 @@ static const pe_attempt of_readings[] = {
     {.try = pe_amplitude_alone, .applies = pe_amplitude_differs},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
-    {.try = pe_added_scaling_try, .applies = turns},
-    {.try = try_numbers, .applies = turns},
+    {.try = pe_added_scaling_try, .applies = pe_attempts_turns},
+    {.try = try_numbers, .applies = pe_attempts_turns},
     {.try = pe_by_laws_measured, .applies = is_placed, .unplaced = true},
     {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
     {.try = pe_by_patterns_try, .of_claim = true},
     {.try = pe_by_patterns_try, .applies = has_faults},
-    {.try = pe_by_patterns_in_layouts, .of_claim = true},
+    {.try = pe_by_patterns_in_layouts, .applies = pe_strays_are_many, .of_claim = true},
     {.try = try_list, .of_claim = true},
     {.try = pe_head_positions_try, .applies = has_all_heads, .of_claim = true},
     {.try = pe_approximations_try, .applies = has_faults},
@@ -616,7 +621,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_approximations_growing, .applies = has_faults},
     {.try = pe_by_laws_alone},
     {.try = pe_strays_try, .of_claim = true},
-    {.try = pe_strays_try},
+    {.try = pe_strays_try, .applies = has_faults},
     {.try = pe_approximations_any, .of_claim = true},
     {.try = pe_approximations_any, .applies = has_faults},
     {0},
@@ -628,8 +633,8 @@ static const pe_attempt of_derived[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
-    {.try = pe_added_scaling_try, .applies = turns},
-    {.try = try_numbers, .applies = turns},
+    {.try = pe_added_scaling_try, .applies = pe_attempts_turns},
+    {.try = try_numbers, .applies = pe_attempts_turns},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = peel},
     {.try = change_two, .applies = turns_otherwise, .unplaced = true},

@@ -124,7 +124,10 @@ static pe_status find_value(pe_fitting *fit, const pe_fault *row, bool *made, pe
     fit->geometry = expect.geometry;
     fit->positions = &expect.positions;
     status = pe_fit_angle_bisect(fit, &at, why);
+    bool contradicts = false;
     if (status == PE_OK && at.error < HUGE_VAL)
+        status = pe_fitting_contradicts(fit, &at, &contradicts, why);
+    if (status == PE_OK && at.error < HUGE_VAL && !contradicts)
         status = refine_by_each(fit, &at, made, why);
     fit->positions = NULL;
     pe_expect_free(&expect);
@@ -171,7 +174,8 @@ static void tell_rows(const pe_fault *fit, pe_guess *guess, double found)
                                     "of rows, which is the same");
 }
 
-pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made, pe_problem *why)
+pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, const pe_known_turns *known,
+                       bool *made, pe_problem *why)
 {
     pe_guess found;
     *made = false;
@@ -180,7 +184,7 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made,
     pe_status status = pe_guess_copy(to->guess, &found, why);
     if (status != PE_OK)
         return status;
-    pe_fitting at = {.on = {to->view, &found, to->work}, .param = fit->param};
+    pe_fitting at = {.on = {to->view, &found, to->work}, .param = fit->param, .known = known};
     pe_fault fault = *fit;
     fault.value = 2;
     if (!fit->sets_rope_type || fit->change(&found, &fault))

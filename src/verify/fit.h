@@ -3,8 +3,8 @@
 #ifndef PE_VERIFY_FIT_H
 #define PE_VERIFY_FIT_H
 
-#include "verify/expect.h"
 #include "verify/faults.h"
+#include "verify/fitting.h"
 
 extern const pe_fault pe_fits[]; /* value to and_value: the range of the number */
 extern const size_t pe_fits_n;
@@ -17,10 +17,11 @@ extern const pe_fault *const pe_fits_linear;
  * Method    Bisect for the angle of one pair at one token: those that tell most among those that
  *           cannot be a turn off. Narrow the bracket with tokens ever farther from position 0. Take
  *           the shortest decimal that explains all. Where the angles of all values in the range are
- *           turns apart, as far from position 0, nothing is found.
+ *           turns apart, as far from position 0, nothing is found, nor where `known` (NULL: nothing
+ *           is) contradicts the value.
  * Errors    OVERLOADED (memory). *made is false where no value is found or the row is not there.
  */
-pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made,
-                       pe_problem *why) PE_MUST_CHECK;
+pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, const pe_known_turns *known,
+                       bool *made, pe_problem *why) PE_MUST_CHECK;
 
 #endif

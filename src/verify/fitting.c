@@ -3,6 +3,7 @@
 #include "verify/fitting.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/turns.h"
 
@@ -31,6 +32,32 @@ pe_status pe_fitting_frequencies(const pe_fitting *fit, double value, double **o
         expect.frequency = NULL;
     }
     pe_expect_free(&expect);
+    return status;
+}
+
+/* Measured frequencies may be so far off, in part of themselves and in radians over their span. A
+ * number that is known worse than that contradicts nothing. */
+#define TURN_PART   0.02
+#define TURN_ANGLE  0.2
+#define KNOWN_BADLY 0.1
+
+pe_status pe_fitting_contradicts(const pe_fitting *fit, const pe_bracket *at, bool *out,
+                                 pe_problem *why)
+{
+    double *w = NULL;
+    size_t known = 0, off = 0;
+    const pe_known_turns *turns = fit->known;
+    *out = false;
+    if (turns == NULL || turns->pairs != fit->geometry.pairs || !(at->error < KNOWN_BADLY))
+        return PE_OK;
+    const pe_status status = pe_fitting_frequencies(fit, at->value, &w, why);
+    for (size_t i = 0; w != NULL && i < turns->pairs; i++) {
+        const double far = fabs(w[i] - turns->turned[i]);
+        known += isfinite(far);
+        off += far > (TURN_PART + at->error) * fabs(w[i]) + TURN_ANGLE / turns->span;
+    }
+    *out = off * 4 > known;
+    free(w);
     return status;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify/median.h"
+
 #define PE_NOWHERE nan("")
 
 /* ---- what several rules read ---- */
@@ -15,26 +17,17 @@ bool pe_position_is_near(double x, double y)
     return isfinite(y) && fabs(x - y) <= PE_POSITION_NEAR + 1e-6 * fabs(y);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median of what `of` says of each row that has a position. */
 static double median(const pe_reading *r, double (*of)(const pe_reading *r, size_t t))
 {
-    double *list = malloc((r->tokens + 1) * sizeof *list), middle = PE_NOWHERE;
+    double *list = malloc((r->tokens + 1) * sizeof *list);
     size_t n = 0;
     for (size_t t = 0; t < r->tokens && list != NULL; t++) {
         const double x = of(r, t);
         if (isfinite(x))
             list[n++] = x;
     }
-    if (n > 0) {
-        qsort(list, n, sizeof *list, compare_numbers);
-        middle = list[n / 2];
-    }
+    const double middle = pe_median(list, n);
     free(list);
     return middle;
 }
@@ -650,6 +643,12 @@ const pe_position_rule pe_positions_permuted = {
               .rule = "rows are in another order than claimed: see measured.positions"},
     .remedy = "send rows in the order of the claimed positions",
     .kind = PE_POSITIONS_LISTED};
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
 
 static bool is_permuted(const pe_reading *r)
 {

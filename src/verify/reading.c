@@ -8,12 +8,14 @@
 
 #include "base/array.h"
 #include "base/turns.h"
+#include "verify/median.h"
 
 #define PE_NOWHERE    nan("")
 #define TURN          6.283185307179586
 #define PHASE_ERROR   0.04 /* radians: elements of 8 bits, and float32 angles */
 #define SLOW          (4 * PHASE_ERROR)
 #define SAMPLES       256 /* rows that tell a frequency, per distance */
+#define SAMPLES_NEAR  64  /* where a longer distance tells it better */
 #define GOOD_PAIRS    0.7 /* the part of the pairs that agree on a row's position */
 #define GOOD_ROWS     0.6
 #define LEAST_SHARE   0.6 /* of the rows of a pair that turns evenly */
@@ -87,20 +89,6 @@ static double phase(number z)
 
 /* ---- frequencies ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *list, size_t n)
-{
-    if (n == 0)
-        return PE_NOWHERE;
-    qsort(list, n, sizeof *list, compare_numbers);
-    return list[n / 2];
-}
-
 /* Of the turn between two rows: elements are rounded, and so are float32 angles. */
 static double turn_noise(const source *s, const pe_reading *r, size_t pair)
 {
@@ -127,7 +115,7 @@ static bool is_repeated(const source *s, const pe_reading *r, size_t t)
     size_t i = 0;
     for (; i < s->pairs && r->claimed[t] != r->claimed[t - 1]; i++) {
         const number here = pair_at(s, t, i), before = pair_at(s, t - 1, i);
-        const double off = hypot(here.re - before.re, here.im - before.im);
+        const double off = pe_length(here.re - before.re, here.im - before.im);
         if (!(off <= (4 * s->roundoff + 0x1p-21) * r->amplitude))
             return false;
     }
@@ -163,14 +151,15 @@ static bool keeps_step(const source *s, const pe_reading *r, size_t k, size_t la
 static double median_turn(const source *s, const pe_reading *r, size_t pair, size_t lag,
                           double expected, double *share)
 {
-    const size_t last = s->rows - lag, stride = last / SAMPLES + 1;
+    const size_t most = lag > 1 && lag * 4 < s->rows ? SAMPLES_NEAR : SAMPLES;
+    const size_t last = s->rows - lag, stride = last / most + 1;
     double turns[SAMPLES], near = 0;
     number sum = {0, 0};
     size_t n = 0;
     for (size_t k = 0; k < last && n < SAMPLES; k += stride) {
         const number turn =
             times_conjugate(pair_at(s, s->row[k + lag], pair), pair_at(s, s->row[k], pair));
-        const double size = hypot(turn.re, turn.im);
+        const double size = pe_length(turn.re, turn.im);
         if (!keeps_step(s, r, k, lag) || !(size > 0) || !isfinite(size))
             continue;
         turns[n++] = phase(turn);
@@ -179,7 +168,7 @@ static double median_turn(const source *s, const pe_reading *r, size_t pair, siz
     const double middle = lag == 1 ? phase(sum) : expected;
     for (size_t k = 0; k < n; k++)
         turns[k] = wrap(turns[k] - middle);
-    const double result = middle + median(turns, n);
+    const double result = middle + pe_median(turns, n);
     const double noise = turn_noise(s, r, pair) + 0.1 * fabs(result);
     for (size_t k = 0; k < n; k++)
         near += fabs(wrap(turns[k] + middle - result)) < fmin(noise, 2 * PHASE_ERROR);
@@ -338,7 +327,7 @@ static double anchored(const source *s, const pe_reading *r, size_t pair)
     }
     if (n < 8)
         return w;
-    const double more = median(off, n);
+    const double more = pe_median(off, n);
     for (size_t k = 0; k < n; k++)
         near += fabs(off[k] - more) < known;
     return near >= LEAST_SHARE * (double)n ? w + more : w;
@@ -387,7 +376,7 @@ static double median_growth(const source *s)
         if (isfinite(at))
             size[n++] = at;
     }
-    return median(size, n);
+    return pe_median(size, n);
 }
 
 static double median_size(const source *s, const pe_reading *r)
@@ -399,11 +388,11 @@ static double median_size(const source *s, const pe_reading *r)
     const size_t pairs = s->pairs, all = r->tokens * pairs, stride = all / SIZES + 1;
     for (size_t k = 0; k < all && n < SIZES && pairs > 0; k += stride) {
         const number z = pair_at(s, k / pairs, k % pairs);
-        const double at = hypot(z.re, z.im);
+        const double at = pe_length(z.re, z.im);
         if (isfinite(at))
             size[n++] = at;
     }
-    return median(size, n);
+    return pe_median(size, n);
 }
 
 /* Do both copies of a row's numbers agree? */
@@ -426,7 +415,7 @@ static double measure_steady(const source *s, const pe_reading *r)
     for (size_t k = 0; k < all && !s->view->rotated; k += stride) {
         const size_t row = k % r->tokens, pair = k / r->tokens;
         const number z = pair_at(s, row, pair);
-        good += fabs(hypot(z.re, z.im) - r->amplitude) <= slack && is_copied(s, row, pair);
+        good += fabs(pe_length(z.re, z.im) - r->amplitude) <= slack && is_copied(s, row, pair);
         n++;
     }
     return n > 0 ? good / n : 1;
@@ -612,6 +601,15 @@ double pe_reading_ratio(const pe_reading *reading, size_t pair)
 {
     const double w = reading->frequency[pair], turned = reading->turned[pair];
     return w != 0 && isfinite(turned) ? turned / w : PE_NOWHERE;
+}
+
+double pe_reading_span(const pe_reading *reading)
+{
+    size_t lag = 1;
+    const double *p = reading->claimed, step = reading->step;
+    while (4 * lag <= reading->tokens && p[2 * lag] - p[0] == 2 * (double)lag * step)
+        lag *= 2;
+    return (double)lag * fabs(step);
 }
 
 double pe_reading_turning(const pe_reading *reading)

@@ -24,6 +24,9 @@ size_t pe_reading_row(const pe_reading *reading, size_t t);
 /** The measured frequency of a pair over the guess's; NAN: not known. */
 double pe_reading_ratio(const pe_reading *reading, size_t pair);
 
+/** Over how many positions turns were measured: those of rows that follow each other as claimed. */
+double pe_reading_span(const pe_reading *reading);
+
 /** The part of the pairs that turn evenly. */
 double pe_reading_turning(const pe_reading *reading);
 

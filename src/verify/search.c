@@ -42,7 +42,7 @@ static const pe_attempt of_pairs[] = {
     {.try = pe_attempts_try, .applies = is_put_back},
     {.try = pe_attempts_singles},
     {.try = pe_put_back_try},
-    {.try = pe_tensor_causes_try},
+    {.try = pe_tensor_causes_try, .applies = pe_strays_are_many},
     {.try = pe_set_aside_try},
     {.try = pe_head_causes_try},
     {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},

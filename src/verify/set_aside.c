@@ -9,6 +9,7 @@
 
 #include "base/turns.h"
 #include "verify/findings.h"
+#include "verify/median.h"
 #include "verify/part.h"
 #include "verify/measure_rows.h"
 
@@ -30,14 +31,8 @@ typedef struct aside {
 static double radius_at(const pe_upload_view *view, size_t row, size_t pair)
 {
     const pe_geometry *g = &view->geometry;
-    return hypot(pe_upload_view_at(view, false, row, g->cos_at + pair * g->stride),
-                 pe_upload_view_at(view, false, row, g->sin_at + pair * g->stride));
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return pe_length(pe_upload_view_at(view, false, row, g->cos_at + pair * g->stride),
+                     pe_upload_view_at(view, false, row, g->sin_at + pair * g->stride));
 }
 
 /* The median among rows that are spread over the table. 0: of too few numbers. */
@@ -51,8 +46,7 @@ static double radius_of(const pe_upload_view *view, size_t pair)
         if (isfinite(radius))
             list[n++] = radius;
     }
-    qsort(list, n, sizeof *list, compare_numbers);
-    return 2 * n > most ? list[n / 2] : 0;
+    return 2 * n > most ? pe_median(list, n) : 0;
 }
 
 static bool is_off(double radius, double by, double circle)

@@ -91,16 +91,42 @@ static pe_status tell_nearly(pe_search *s, pe_guess *guess, const pe_strays *str
     return pe_findings_add(s->report, &finding, guess, &evidence, why);
 }
 
+/* Elements of the view that are not as the guess says. */
+static pe_status count(pe_search *s, const pe_upload_view *view, pe_guess *guess, pe_strays *out,
+                       pe_problem *why)
+{
+    const bool exact = pe_measure_allowed(guess) == PE_BY_EXACT;
+    const pe_status status = pe_attempts_set_positions(s, view, guess, why);
+    if (status != PE_OK)
+        return status;
+    return pe_measure_strays(&(pe_comparison){view, guess, &s->work},
+                             exact ? PE_BY_EXACT : PE_BY_FLOAT32, NULL, out, why);
+}
+
+/* In a sample of the rows: are so many off that they are not few in the whole? */
+static bool are_most(const pe_strays *at)
+{
+    return at->elements * 4 > at->compared && at->rows * 8 > 7 * at->all_rows &&
+           at->columns * 4 > at->all_columns && at->not_finite < at->elements;
+}
+
+#define FEW_OF 1024 /* elements */
+
+bool pe_strays_are_many(const pe_search *s)
+{
+    const pe_strays *at = &s->report->strays;
+    return at->elements * FEW_OF > at->compared || at->compared == 0;
+}
+
 /* Of those that may be told, or only of those that are no numbers. */
 static pe_status try_strays(pe_search *s, pe_guess *guess, bool numbers, pe_problem *why)
 {
-    pe_strays strays;
+    pe_strays strays = {0};
     const pe_comparison whole = {s->whole, guess, &s->work};
-    const bool exact = pe_measure_allowed(guess) == PE_BY_EXACT;
-    pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
-    if (status != PE_OK)
+    pe_status status = s->view != s->whole ? count(s, s->view, guess, &strays, why) : PE_OK;
+    if (status != PE_OK || are_most(&strays))
         return status;
-    status = pe_measure_strays(&whole, exact ? PE_BY_EXACT : PE_BY_FLOAT32, NULL, &strays, why);
+    status = count(s, s->whole, guess, &strays, why);
     if (status != PE_OK || (!numbers && strays.not_finite < strays.elements))
         return status;
     if (s->whole->layout != NULL && guess->n_faults == 0 && !is_of_memory(&strays) &&

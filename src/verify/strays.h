@@ -10,6 +10,9 @@ pe_try pe_strays_try;
 /** The same where all that is left is NaN or infinite. */
 pe_try pe_strays_not_finite;
 
+/** Are more elements off than those of a few cells? Otherwise layouts and tensors are as claimed. */
+bool pe_strays_are_many(const pe_search *s);
+
 /** The same of strays that were counted: the report gets a finding where they are few. */
 pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_strays *strays,
                          bool of_pairs, pe_problem *why) PE_MUST_CHECK;

@@ -61,12 +61,9 @@ static const pe_array *place_of(const pe_upload_view *view, bool inputs, size_t 
     return inputs ? &view->claim->inputs : &view->claim->uploads[t].array;
 }
 
-double pe_upload_view_at(const pe_upload_view *view, bool inputs, size_t row, size_t column)
+double pe_upload_view_load(const pe_upload_view *view, bool inputs, size_t row, size_t column)
 {
-    const double *held = inputs ? view->inputs : view->got;
     size_t e;
-    if (held != NULL)
-        return held[row * view->width + column];
     const pe_array *array = place_of(view, inputs, row, column, &e);
     return pe_dtype_load(array->dtype,
                          (const char *)array->data + e * pe_dtype_bytes(array->dtype));

@@ -69,8 +69,16 @@ pe_status pe_upload_view_make_rows(pe_upload_view *view, pe_problem *why) PE_MUS
 /** Row `row` of the upload, or of the inputs; out: [width], of which pe_upload_view_row_width are
  * written. Of plain numbers: of one tensor, or held. */
 void pe_upload_view_take(const pe_upload_view *view, bool inputs, size_t row, double *out);
-/** One number of that row. */
-double pe_upload_view_at(const pe_upload_view *view, bool inputs, size_t row, size_t column);
+/** One number of that row, from the tensors. */
+double pe_upload_view_load(const pe_upload_view *view, bool inputs, size_t row, size_t column);
+/** The same, from what is held, where it is. */
+static inline double pe_upload_view_at(const pe_upload_view *view, bool inputs, size_t row,
+                                       size_t column)
+{
+    const double *held = inputs ? view->inputs : view->got;
+    return held != NULL ? held[row * view->width + column]
+                        : pe_upload_view_load(view, inputs, row, column);
+}
 
 bool pe_upload_view_is_sent(const pe_upload_view *view, size_t column);
 

@@ -16,7 +16,7 @@
 #include "support/wire.h"
 
 /* Rows of 64 numbers: far more than the 64 KiB that `parts` holds. */
-#define ROWS  10000
+#define ROWS  5000
 #define WIDTH 64
 
 static const char *const npy[] = {"Content-Type: application/x-npy", NULL};
@@ -126,31 +126,30 @@ static void both_say_the_same(void **state)
     static const struct {
         const char *table, *query, *faults;
     } cases[] = {
-        {"/v1/sinusoidal?d_model=64&positions=0:10000", "encoding=sinusoidal", ""},
-        {"/v1/sinusoidal?d_model=64&positions=0:10000&numerics=exact", "encoding=sinusoidal", ""},
-        {"/v1/sinusoidal?d_model=64&positions=0:10000&dtype=float64", "encoding=sinusoidal", ""},
-        {"/v1/sinusoidal?d_model=64&positions=0:10000&dtype=float16", "encoding=sinusoidal", ""},
-        {"/v1/sinusoidal?d_model=64&positions=0:10000&numerics=float32",
+        {"/v1/sinusoidal?d_model=64&positions=0:5000", "encoding=sinusoidal", ""},
+        {"/v1/sinusoidal?d_model=64&positions=0:5000&numerics=exact", "encoding=sinusoidal", ""},
+        {"/v1/sinusoidal?d_model=64&positions=0:5000&dtype=float64", "encoding=sinusoidal", ""},
+        {"/v1/sinusoidal?d_model=64&positions=0:5000&dtype=float16", "encoding=sinusoidal", ""},
+        {"/v1/sinusoidal?d_model=64&positions=0:5000&numerics=float32",
          "encoding=sinusoidal&numerics=exact", "float32_arithmetic"},
-        {"/v1/sinusoidal?d_model=64&positions=1:10001", "encoding=sinusoidal", "position_plus_one"},
-        {"/v1/sinusoidal?d_model=64&positions=1:10001", "encoding=sinusoidal&positions=1:10001",
+        {"/v1/sinusoidal?d_model=64&positions=1:5001", "encoding=sinusoidal", "position_plus_one"},
+        {"/v1/sinusoidal?d_model=64&positions=1:5001", "encoding=sinusoidal&positions=1:5001", ""},
+        {"/v1/sinusoidal?d_model=64&positions=5000:0:-1", "encoding=sinusoidal&positions=5000:0:-1",
          ""},
-        {"/v1/sinusoidal?d_model=64&positions=10000:0:-1",
-         "encoding=sinusoidal&positions=10000:0:-1", ""},
-        {"/v1/rope/table?head_dim=64&cache_layout=vllm&positions=0:10000",
+        {"/v1/rope/table?head_dim=64&cache_layout=vllm&positions=0:5000",
          "encoding=rope&cache_layout=vllm", ""},
-        {"/v1/rope/table?head_dim=64&cache_layout=vllm&positions=0:10000&rope_theta=500000",
+        {"/v1/rope/table?head_dim=64&cache_layout=vllm&positions=0:5000&rope_theta=500000",
          "encoding=rope&cache_layout=vllm", "rope_theta"},
-        {"/v1/rope/table?head_dim=64&cache_layout=vllm&positions=0:10000&rope_type=dynamic&"
-         "factor=2&max_position_embeddings=4096",
-         "encoding=rope&rope_type=dynamic&factor=2&max_position_embeddings=4096", ""},
-        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:10000&tensor=cos",
+        {"/v1/rope/table?head_dim=64&cache_layout=vllm&positions=0:5000&rope_type=dynamic&"
+         "factor=2&max_position_embeddings=2048",
+         "encoding=rope&rope_type=dynamic&factor=2&max_position_embeddings=2048", ""},
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:5000&tensor=cos",
          "encoding=rope", ""},
-        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:10000&tensor=sin",
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:5000&tensor=sin",
          "encoding=rope&cache_layout=hf", ""},
-        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=1:10001&tensor=cos",
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=1:5001&tensor=cos",
          "encoding=rope", "position_plus_one"},
-        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:10000&tensor=sin&"
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:5000&tensor=sin&"
          "rope_theta=54321",
          "encoding=rope", "rope_theta"},
     };
@@ -168,13 +167,13 @@ static void each_wrong_element_is_found_and_counted(void **state)
     static const struct {
         const char *table, *query;
     } kinds[] = {
-        {"/v1/sinusoidal?d_model=64&positions=0:10000", "encoding=sinusoidal"},
-        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:10000&tensor=cos",
+        {"/v1/sinusoidal?d_model=64&positions=0:5000", "encoding=sinusoidal"},
+        {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:5000&tensor=cos",
          "encoding=rope&cache_layout=hf"}};
     (void)state;
     for (size_t k = 0; k < PE_LEN(kinds); k++) {
         reply table = table_of(kinds[k].table);
-        for (size_t row = 9999; row > 0; row -= 3333) {
+        for (size_t row = 4998; row > 0; row -= 1666) {
             set_float(&table, row, row % WIDTH, (float)(2 + row));
             json_decref(assert_same_by_both(kinds[k].query, &table, "corrupted_elements"));
         }
@@ -190,16 +189,16 @@ static void each_wrong_element_is_found_and_counted(void **state)
 static void what_was_searched_is_said(void **state)
 {
     (void)state;
-    reply table = table_of("/v1/sinusoidal?d_model=64&positions=1:10001");
+    reply table = table_of("/v1/sinusoidal?d_model=64&positions=1:5001");
     json_t *report = report_by(&parts, "encoding=sinusoidal", &table);
     const json_t *rows = member(report, "search/sampled_positions");
     const json_t *warning = member(report, "warnings/0");
     assert_true(json_integer_value(rows) > 1000 && json_integer_value(rows) < ROWS);
-    assert_non_null(strstr(json_string_value(warning), "of 10000 rows"));
+    assert_non_null(strstr(json_string_value(warning), "of 5000 rows"));
     assert_null(member(report, "diagnosis/0/parameters/positions"));
     /* rows of the table, not of the sample */
-    assert_int_equal(json_integer_value(member(report, "measured/positions/0/rows/1")), 9999);
-    assert_true(json_number_value(member(report, "measured/positions/0/last")) == 10000);
+    assert_int_equal(json_integer_value(member(report, "measured/positions/0/rows/1")), 4999);
+    assert_true(json_number_value(member(report, "measured/positions/0/last")) == 5000);
     json_decref(report);
     reply_free(&table);
 }
@@ -212,7 +211,7 @@ static void other_bodies_are_held(void **state)
         const char *const headers[4];
         unsigned status;
     } cases[] = {
-        {"encoding=sinusoidal&positions=0:9999", {"Content-Type: application/x-npy", NULL}, 422},
+        {"encoding=sinusoidal&positions=0:4999", {"Content-Type: application/x-npy", NULL}, 422},
         {"encoding=sinusoidal&d_model=62", {"Content-Type: application/x-npy", NULL}, 422},
         {"encoding=nothing", {"Content-Type: application/x-npy", NULL}, 422},
         {"encoding=sinusoidal", {"Content-Type: application/json", NULL}, 400},
@@ -221,7 +220,7 @@ static void other_bodies_are_held(void **state)
         {"encoding=sinusoidal", {"Content-Type: application/octet-stream", NULL}, 200},
         /* a row is longer than a part */
         {"encoding=rope",
-         {"Content-Type: application/octet-stream", "X-Tensor-Shape: 2,320016",
+         {"Content-Type: application/octet-stream", "X-Tensor-Shape: 2,160016",
           "X-Tensor-Dtype: float32", NULL},
          422},
         {"encoding=sinusoidal",
@@ -229,7 +228,7 @@ static void other_bodies_are_held(void **state)
          200},
     };
     (void)state;
-    reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:10000");
+    reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:5000");
     for (size_t c = 0; c < PE_LEN(cases); c++) {
         char target[200];
         snprintf(target, sizeof target, "/v1/verify?%s", cases[c].query);
@@ -255,7 +254,7 @@ static void other_bodies_are_held(void **state)
 static void files_that_are_converted_are_held(void **state)
 {
     (void)state;
-    reply table = table_of("/v1/sinusoidal?d_model=64&positions=1:10001");
+    reply table = table_of("/v1/sinusoidal?d_model=64&positions=1:5001");
     const part alone = {.name = "pe", .data = table.body, .bytes = table.bytes};
     pe_buffer npz = {0};
     parts_npz(&alone, 1, &npz);
@@ -311,18 +310,18 @@ static void a_body_may_be_there_at_once(void **state)
 static void plain_numbers_are_compared_so_too(void **state)
 {
     static const char *const headers[] = {"Content-Type: application/octet-stream",
-                                          "X-Tensor-Shape: 10000,64", "X-Tensor-Dtype: float32",
+                                          "X-Tensor-Shape: 5000,64", "X-Tensor-Dtype: float32",
                                           NULL};
     (void)state;
-    reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:10000");
+    reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:5000");
     const size_t bytes = (size_t)ROWS * WIDTH * sizeof(float);
     const char *numbers = table.body + table.bytes - bytes;
-    set_float(&table, 5000, 3, 7);
+    set_float(&table, 2500, 3, 7);
     reply answer = fetch(&parts, "POST", "/v1/verify?encoding=sinusoidal", headers, numbers, bytes);
     assert_status("plain", &answer, 200);
     json_t *report = reply_json(&answer);
     assert_told("plain", report, "corrupted_elements");
-    assert_int_equal(json_integer_value(member(report, "first_bad/position")), 5000);
+    assert_int_equal(json_integer_value(member(report, "first_bad/position")), 2500);
     json_decref(report);
     reply_free(&answer);
     reply_free(&table);
@@ -341,7 +340,7 @@ static json_t *assert_file_same_by_both(const char *query, const char *file, siz
     json_t *one = reply_json(&held), *other = reply_json(&arrived);
     assert_same(query, one, other);
     const char *warning = json_string_value(member(other, "warnings/0"));
-    assert_int_equal(warning != NULL && strstr(warning, "of 10000 rows") != NULL, in_parts);
+    assert_int_equal(warning != NULL && strstr(warning, "of 5000 rows") != NULL, in_parts);
     json_decref(one);
     reply_free(&held);
     reply_free(&arrived);
@@ -355,21 +354,20 @@ static void safetensors_are_compared_so_too(void **state)
         const char *header;
         bool parts;
     } cases[] = {
-        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[10000,64],\"data_offsets\":[0,2560000]}}   ",
-         true},
-        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[10000,64],\"data_offsets\":[0,2560000]}}  ", true},
+        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[5000,64],\"data_offsets\":[0,1280000]}}   ", true},
+        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[5000,64],\"data_offsets\":[0,1280000]}}  ", true},
         /* one of two modules */
-        {"{\"a.cos\":{\"dtype\":\"F32\",\"shape\":[5000,64],\"data_offsets\":[0,1280000]},"
-         "\"b.cos\":{\"dtype\":\"F32\",\"shape\":[5000,64],\"data_offsets\":[1280000,2560000]}}   ",
+        {"{\"a.cos\":{\"dtype\":\"F32\",\"shape\":[2500,64],\"data_offsets\":[0,640000]},"
+         "\"b.cos\":{\"dtype\":\"F32\",\"shape\":[2500,64],\"data_offsets\":[640000,1280000]}}   ",
          false},
-        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[9000,64],\"data_offsets\":[0,2304000]},"
-         "\"sin\":{\"dtype\":\"F32\",\"shape\":[1000,64],\"data_offsets\":[2304000,2560000]}}  ",
+        {"{\"cos\":{\"dtype\":\"F32\",\"shape\":[4500,64],\"data_offsets\":[0,1152000]},"
+         "\"sin\":{\"dtype\":\"F32\",\"shape\":[500,64],\"data_offsets\":[1152000,1280000]}}  ",
          false},
     };
     (void)state;
     reply table = table_of(
-        "/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:10000&tensor=cos");
-    set_float(&table, 5000, 3, 7);
+        "/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:5000&tensor=cos");
+    set_float(&table, 2500, 3, 7);
     const size_t bytes = (size_t)ROWS * WIDTH * sizeof(float);
     for (size_t c = 0; c < PE_LEN(cases); c++) {
         const uint64_t length = strlen(cases[c].header); /* little-endian, as all that is tested */
@@ -416,15 +414,15 @@ static void two_tensors_are_compared_so_too(void **state)
         {"cache_layout=pairs&head_dim=128&rope_theta=54321", "cache_layout=pairs", 0, "rope_theta"},
         {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 4, "corrupted_elements"},
         {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 1284, "corrupted_elements"},
-        {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 2561284, "corrupted_elements"},
-        {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 5120000, "corrupted_elements"},
+        {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 1281284, "corrupted_elements"},
+        {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 2560000, "corrupted_elements"},
     };
     (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
         char target[200], query[100];
         const float wrong = 3;
         snprintf(target, sizeof target,
-                 "/v1/rope/table?positions=0:10000&pairing=half&format=safetensors&%s",
+                 "/v1/rope/table?positions=0:5000&pairing=half&format=safetensors&%s",
                  cases[c].table);
         snprintf(query, sizeof query, "encoding=rope&%s", cases[c].query);
         reply table = get(&whole, target);
@@ -448,31 +446,23 @@ static void axes_of_one_element_may_stand_anywhere(void **state)
     static const struct {
         const char *table, *query, *tensors[2], *shape, *index;
     } cases[] = {
-        {"/v1/sinusoidal?d_model=64",
-         "encoding=sinusoidal",
-         {"data"},
-         "[10000,1,64]",
-         "[5000,0,3]"},
-        {"/v1/sinusoidal?d_model=64",
-         "encoding=sinusoidal",
-         {"data"},
-         "[1,10000,64]",
-         "[0,5000,3]"},
+        {"/v1/sinusoidal?d_model=64", "encoding=sinusoidal", {"data"}, "[5000,1,64]", "[2500,0,3]"},
+        {"/v1/sinusoidal?d_model=64", "encoding=sinusoidal", {"data"}, "[1,5000,64]", "[0,2500,3]"},
         {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half",
          "encoding=rope",
          {"cos"},
-         "[1,1,10000,64]",
-         "[0,0,5000,3]"},
+         "[1,1,5000,64]",
+         "[0,0,2500,3]"},
         {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half",
          "encoding=rope",
          {"cos", "sin"},
-         "[1,10000,64]",
-         "[0,5000,3]"},
+         "[1,5000,64]",
+         "[0,2500,3]"},
         {"/v1/rope/table?head_dim=128",
          "encoding=rope",
          {"sin", "cos"},
-         "[10000,1,64]",
-         "[5000,0,3]"},
+         "[5000,1,64]",
+         "[2500,0,3]"},
     };
     (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
@@ -481,7 +471,7 @@ static void axes_of_one_element_may_stand_anywhere(void **state)
         size_t n = 0;
         for (; n < 2 && cases[c].tensors[n] != NULL; n++) {
             char target[200];
-            snprintf(target, sizeof target, "%s&positions=0:10000&format=raw&tensor=%s",
+            snprintf(target, sizeof target, "%s&positions=0:5000&format=raw&tensor=%s",
                      cases[c].table, cases[c].tensors[n]);
             numbers[n] = get(&whole, target);
             assert_status(target, &numbers[n], 200);
@@ -491,7 +481,7 @@ static void axes_of_one_element_may_stand_anywhere(void **state)
         for (int wrong = 0; wrong < 2; wrong++) {
             pe_buffer file = {0};
             if (wrong)
-                set_float(&numbers[n - 1], 5000, 3, 7);
+                set_float(&numbers[n - 1], 2500, 3, 7);
             parts_safetensors(tensors, n, &file);
             json_t *report = assert_file_same_by_both(cases[c].query, file.data, file.bytes, wrong);
             assert_told(cases[c].query, report, wrong ? "corrupted_elements" : "");
@@ -512,12 +502,13 @@ static void clients_may_be_slow_or_leave(void **state)
 {
     char head[300];
     (void)state;
-    reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:10000");
+    reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:5000");
     snprintf(head, sizeof head,
              "POST /v1/verify?encoding=sinusoidal HTTP/1.1\r\nHost: x\r\n"
              "Content-Type: application/x-npy\r\nContent-Length: %zu\r\n\r\n",
              table.bytes);
-    for (size_t stop = 0; stop <= table.bytes; stop += table.bytes / 5) {
+    for (size_t sent = 0; sent <= 5; sent++) {
+        const size_t stop = sent * table.bytes / 5;
         test_wire wire = wire_open(&parts);
         assert_true(wire_send_text(&wire, head));
         for (size_t at = 0; at < stop; at += 9999)
