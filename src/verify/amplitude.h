@@ -19,7 +19,7 @@ bool pe_amplitude_read(const pe_search *s, double is, double claimed,
                        pe_amplitude *out) PE_MUST_CHECK;
 
 /** Give the guess what was read. False: nothing was, or there is no room for a fault. */
-bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double claimed);
+bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double claimed) PE_MUST_CHECK;
 
 /** The guess with the measured amplitude, some rows or columns left out; the square root of a width
  * and its like by their names. */

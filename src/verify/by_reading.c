@@ -343,21 +343,26 @@ static pe_status weigh_changes(pe_search *s, pe_guess *guess, pe_problem *why)
     return status == PE_OK ? pe_attempts_each_value(s, guess, weigh, why) : status;
 }
 
-/* Another type of scaling may have left the claimed attention factor as it was; or waves are
- * multiplied by a number beside it. */
+/* Another type of scaling may have left the claimed attention factor as it was. */
 static void keep_amplitude(const pe_search *s, pe_nearest *nearest)
 {
     const pe_reading *r = &s->measured->reading;
     const double claimed = r->claimed_amplitude, near = 4e-3 * claimed;
-    if (nearest->guess.n_faults == 0)
+    if (!(fabs(r->amplitude - claimed) < near) || fabs(nearest->amplitude - claimed) < near)
         return;
-    if (!(fabs(r->amplitude - claimed) < near) || fabs(nearest->amplitude - claimed) < near) {
-        pe_amplitude_set(s, &nearest->guess, r->amplitude, nearest->amplitude);
-        return;
-    }
     nearest->guess.distortion.gain = claimed / nearest->amplitude;
     nearest->guess.distortion.values_inexact = true;
     pe_buffer_str(&nearest->guess.rule, ", while the attention factor stayed");
+}
+
+/* Or waves were multiplied by a number. */
+static pe_status multiply_nearest(pe_search *s, pe_nearest *nearest, pe_problem *why)
+{
+    return nearest->guess.distortion.gain == 0 &&
+                   pe_amplitude_set(s, &nearest->guess, s->measured->reading.amplitude,
+                                    nearest->amplitude)
+               ? pe_attempts_copy(s, &nearest->guess, pe_attempts_try, why)
+               : PE_OK;
 }
 
 /* Values behind the nearest change of one. */
@@ -384,6 +389,8 @@ static pe_status change_two(pe_search *s, pe_guess *guess, pe_problem *why)
         status = pe_attempts_singles(s, &nearest.guess, why);
     if (status == PE_OK && nearest.agreeing > agreeing && pe_attempts_go_on(s))
         status = pe_attempts_values(s, &nearest.guess, why);
+    if (status == PE_OK && nearest.agreeing > agreeing && pe_attempts_go_on(s))
+        status = multiply_nearest(s, &nearest, why);
     pe_guess_free(&nearest.guess);
     return status;
 }
