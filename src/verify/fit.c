@@ -92,25 +92,36 @@ static pe_status write_as_decimal(const pe_fitting *fit, double value, int most,
 /* Digits of a value that is worse known than it seemed: 1e8 is near 100015511. */
 #define ROUGH_DIGITS 3
 
-/* Exact numbers tell the value best; then those of the reference path. */
+static pe_status refine_by(pe_fitting *fit, unsigned by, const pe_bracket *at, bool *made,
+                           pe_problem *why)
+{
+    pe_bracket finer = *at;
+    bool held = false; /* does the bracket hold a value? */
+    fit->by = by;
+    const pe_status status = pe_fit_residual_refine(fit, &finer, &held, why);
+    if (status != PE_OK)
+        return status;
+    return held ? write_as_decimal(fit, finer.value, DBL_DECIMAL_DIG, made, why)
+                : write_as_decimal(fit, at->value, ROUGH_DIGITS, made, why);
+}
+
+/* Exact numbers tell the value best. What no value of the reference path explains, which may be
+ * farther off, no exact one does either. */
 static pe_status refine_by_each(pe_fitting *fit, const pe_bracket *at, bool *made, pe_problem *why)
 {
-    static const unsigned arithmetics[] = {PE_BY_EXACT, PE_BY_FLOAT32};
     const unsigned allowed = pe_measure_allowed(fit->on.guess);
-    for (size_t a = 0; a < PE_LEN(arithmetics); a++) {
-        pe_bracket finer = *at;
-        bool held = false; /* does the bracket hold a value? */
-        fit->by = arithmetics[a] & allowed;
-        if (fit->by == 0)
-            continue;
-        pe_status status = pe_fit_residual_refine(fit, &finer, &held, why);
-        if (status == PE_OK)
-            status = held ? write_as_decimal(fit, finer.value, DBL_DECIMAL_DIG, made, why)
-                          : write_as_decimal(fit, at->value, ROUGH_DIGITS, made, why);
-        if (status != PE_OK || *made)
-            return status;
-    }
-    return PE_OK;
+    pe_status status = PE_OK;
+    bool exactly = false;
+    if ((allowed & PE_BY_FLOAT32) != 0)
+        status = refine_by(fit, PE_BY_FLOAT32, at, made, why);
+    if (status != PE_OK || allowed == PE_BY_FLOAT32 || (allowed != PE_BY_EXACT && !*made))
+        return status;
+    const double loose = pe_values_real(&fit->on.guess->values, fit->param);
+    status = refine_by(fit, PE_BY_EXACT, at, &exactly, why);
+    if (!exactly)
+        pe_values_set_real(&fit->on.guess->values, fit->param, loose);
+    *made |= exactly;
+    return status;
 }
 
 static pe_status find_value(pe_fitting *fit, const pe_fault *row, bool *made, pe_problem *why)
