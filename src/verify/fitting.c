@@ -52,7 +52,9 @@ pe_status pe_fitting_contradicts(const pe_fitting *fit, const pe_bracket *at, bo
         return PE_OK;
     const pe_status status = pe_fitting_frequencies(fit, at->value, &w, why);
     for (size_t i = 0; w != NULL && i < turns->pairs; i++) {
-        const double far = fabs(w[i] - turns->turned[i]);
+        double far = fabs(w[i] - turns->turned[i]);
+        if (fabs(w[i]) * fabs(turns->step) > M_PI) /* whole turns from row to row are not seen */
+            far = fabs(remainder(far, 2 * M_PI / turns->step));
         known += isfinite(far);
         off += far > (TURN_PART + at->error) * fabs(w[i]) + TURN_ANGLE / turns->span;
     }

@@ -9,6 +9,7 @@
 typedef struct pe_known_turns {
     const double *turned; /* [pairs] borrowed; NAN: not known */
     size_t pairs;
+    double step; /* from row to row */
     double span; /* positions over which they were measured */
 } pe_known_turns;
 
