@@ -129,7 +129,7 @@ static bool know_turns(const pe_search *s, const pe_guess *guess, pe_known_turns
         !pe_attempts_has_pairs_as_read(s, guess))
         return false;
     const pe_reading *r = &s->measured->reading;
-    *out = (pe_known_turns){r->turned, r->pairs, r->claimed[1] - r->claimed[0], pe_reading_span(r)};
+    *out = (pe_known_turns){r->turned, r->pairs, r->step, pe_reading_span(r)};
     return true;
 }
 

@@ -373,7 +373,9 @@ static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks
     if (status == PE_OK) {
         count(b, marks, 0, &at);
         pe_turn_spend(b->rows * b->width);
-        if (read_factors(&at, sums, &low, &high, &n) && low > 0)
+        /* one factor of all units is an amplitude (amplitude.c) */
+        if (read_factors(&at, sums, &low, &high, &n) && low > 0 &&
+            (n < at.units || high - low > 0.1 * high))
             status = tell_factor(s, b, &at, by, n, low, high, why);
     }
     free(sums);
@@ -413,6 +415,34 @@ static size_t find_stride(const pe_beside *b)
     return best != n ? best : 0;
 }
 
+/* ---- values that are others, too ---- */
+
+/* Is pair 0, whose frequency few values change, turned by a pattern? */
+static bool begins_with_pattern(const pe_beside *b)
+{
+    const size_t first = b->at.cos_at, second = b->at.sin_at;
+    for (size_t p = 0; p < pe_patterns_count(); p++) {
+        size_t r = 0, claimed = 0;
+        if (!pe_patterns_applies(p, b))
+            continue;
+        for (; r < b->rows && pe_patterns_is_near(p, b, r, first) &&
+               pe_patterns_is_near(p, b, r, second);
+             r++)
+            claimed += pe_beside_is_claimed(b, r, first) && pe_beside_is_claimed(b, r, second);
+        if (r == b->rows && claimed * 2 < r)
+            return true;
+    }
+    return false;
+}
+
+static pe_status try_beside_value(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_fault *last = guess->faults[guess->n_faults - 1];
+    return last->param != NULL && !pe_faults_is_layout(last) && pe_attempts_go_on(s)
+               ? pe_by_patterns_try(s, guess, why)
+               : PE_OK;
+}
+
 /* ---- what is tried ---- */
 
 pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -434,9 +464,11 @@ pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
     for (division by = ITEMS; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
         if (units_of(&b, by) > 1)
             status = try_factors(s, &b, &marks, by, why);
+    const bool behind = status == PE_OK && b.view->rotated && guess->n_faults == 0 &&
+                        pe_attempts_go_on(s) && begins_with_pattern(&b);
     free(marks.of);
     pe_beside_free(&b);
-    return status;
+    return behind ? pe_attempts_with_each_fault(s, guess, 0, try_beside_value, why) : status;
 }
 
 pe_status pe_by_patterns_in_layouts(pe_search *s, pe_guess *guess, pe_problem *why)

@@ -90,13 +90,41 @@ static pe_status read_best(pe_search *s, const pe_guess *claim, pe_measured *bes
 
 /* ---- pairs of faults, of which the first brings the guess nearer to what was measured ---- */
 
+/* Pairs of a row that agree with any frequencies. */
+#define FEW_BY_CHANCE 3
+
+/* Where rows are nowhere, as of rounded angles, slow pairs of the middle row tell frequencies. */
+static bool agrees_by_phases(const pe_search *s, const double *w)
+{
+    const pe_reading *r = &s->measured->reading;
+    size_t known = 0, near = 0;
+    for (size_t i = 0; i < r->pairs && r->quality < 0.5; i++) {
+        const double angle = w[i] * r->claimed[r->tokens / 2];
+        const bool tells = fabs(angle) > 0.01 && fabs(angle) < 3;
+        known += tells;
+        near += tells && fabs(r->phase[i] - angle) < 0.01 * fabs(angle);
+    }
+    return near > FEW_BY_CHANCE && near + known / 16 >= known;
+}
+
+static bool agrees_by_turns(const pe_search *s, const double *w)
+{
+    const pe_reading *r = &s->measured->reading;
+    const double span = pe_reading_span(r);
+    size_t known = 0, near = 0;
+    for (size_t i = 0; i < r->pairs && pe_attempts_turns(s); i++)
+        if (isfinite(r->turned[i])) {
+            known++;
+            near += fabs(w[i] - r->turned[i]) * span < 0.2;
+        }
+    return near > 0 && near + known / 16 >= known;
+}
+
 /* Does a guess turn and size the pairs as measured? */
 static pe_status find_agreement(pe_search *s, pe_guess *guess, pe_agreement *out, pe_problem *why)
 {
     pe_expect expect;
     const pe_reading *r = &s->measured->reading;
-    const double span = pe_reading_span(r);
-    size_t known = 0, near = 0;
     *out = (pe_agreement){false, false};
     s->work += pe_upload_view_plan_work(s->view);
     pe_status status =
@@ -104,13 +132,10 @@ static pe_status find_agreement(pe_search *s, pe_guess *guess, pe_agreement *out
     if (status != PE_OK || !expect.fits)
         return status;
     status = pe_expect_probe(&expect, why);
-    for (size_t i = 0; i < r->pairs && i < expect.geometry.pairs && status == PE_OK; i++)
-        if (isfinite(r->turned[i])) {
-            known++;
-            near += fabs(expect.frequency[i] - r->turned[i]) * span < 0.2;
-        }
-    out->turned = near > 0 && near + known / 16 >= known;
-    out->sized = fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude;
+    if (status == PE_OK && expect.geometry.pairs >= r->pairs)
+        out->turned = agrees_by_turns(s, expect.frequency) || agrees_by_phases(s, expect.frequency);
+    out->sized =
+        pe_attempts_turns(s) && fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude;
     pe_expect_free(&expect);
     return status;
 }
@@ -159,8 +184,7 @@ static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem 
     if (guess->distortion.positions.round != NULL && !s->whole->rotated)
         return repeats(s, guess, out, why);
     if (!pe_faults_is_layout(last)) {
-        const pe_status found =
-            pe_attempts_turns(s) ? find_agreement(s, guess, &agrees, why) : PE_OK;
+        const pe_status found = find_agreement(s, guess, &agrees, why);
         *out = (agrees.turned && !s->agrees.turned) || (agrees.sized && !s->agrees.sized);
         return found;
     }
@@ -331,6 +355,16 @@ static void keep_amplitude(const pe_search *s, pe_nearest *nearest)
     pe_buffer_str(&nearest->guess.rule, ", while the attention factor stayed");
 }
 
+/* Or waves were multiplied by a number. */
+static pe_status multiply_nearest(pe_search *s, pe_nearest *nearest, pe_problem *why)
+{
+    return nearest->guess.distortion.gain == 0 &&
+                   pe_amplitude_set(s, &nearest->guess, s->measured->reading.amplitude,
+                                    nearest->amplitude)
+               ? pe_attempts_copy(s, &nearest->guess, pe_attempts_try, why)
+               : PE_OK;
+}
+
 /* Values behind the nearest change of one. */
 static pe_status change_two(pe_search *s, pe_guess *guess, pe_problem *why)
 {
@@ -355,11 +389,64 @@ static pe_status change_two(pe_search *s, pe_guess *guess, pe_problem *why)
         status = pe_attempts_singles(s, &nearest.guess, why);
     if (status == PE_OK && nearest.agreeing > agreeing && pe_attempts_go_on(s))
         status = pe_attempts_values(s, &nearest.guess, why);
+    if (status == PE_OK && nearest.agreeing > agreeing && pe_attempts_go_on(s))
+        status = multiply_nearest(s, &nearest, why);
     pe_guess_free(&nearest.guess);
     return status;
 }
 
 /* ---- what is tried of an upload that was measured ---- */
+
+static bool stands_still(const pe_search *s)
+{
+    return s->measured->reading.still && s->measured->reading.claimed[0] != 0;
+}
+
+/* Positions that are moved so, alone, or behind another value. */
+static pe_status try_moved(pe_search *s, pe_guess *guess, const pe_fault *fault, double times,
+                           double plus, pe_problem *why)
+{
+    guess->distortion.positions = (pe_position_map){.times = times, .plus = plus};
+    pe_guess_say(guess, fault, fault->remedy);
+    pe_guess_format(guess, fault->rule, plus, 0);
+    pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : status;
+}
+
+/* Rows that are all that of one position tell no frequency, but it may be the first one. */
+static pe_status try_still(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    static const pe_fault constant = {.name = "positions_constant",
+                                      .rule = "every row is that of position {a}",
+                                      .remedy = "pass each row its own position"};
+    return try_moved(s, guess, &constant, 0, s->measured->reading.claimed[0], why);
+}
+
+/* By how much the first row is moved, in whole positions. */
+static double first_shift(const pe_search *s)
+{
+    const pe_reading *r = &s->measured->reading;
+    return round(r->position[0] - r->claimed[0]);
+}
+
+static bool is_nearly_shifted(const pe_search *s)
+{
+    const pe_cause *cause = &s->measured->cause;
+    return pe_causes_is_line(cause) && fabs(cause->a - 1) < 0.05 && first_shift(s) != 0;
+}
+
+/* Frequencies that are slightly others seem to stretch positions. */
+static pe_status try_shift(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    static const pe_fault shifted = {
+        .name = "position_offset",
+        .rule = "positions were larger by {a}",
+        .remedy = "check the offset of the cache: past_key_values length, padding_idx + 1, "
+                  "start_pos"};
+    return try_moved(s, guess, &shifted, 1, first_shift(s), why);
+}
 
 static bool has_faults(const pe_search *s)
 {
@@ -482,13 +569,23 @@ static pe_status try_rounded(pe_search *s, pe_guess *guess, pe_problem *why)
                                                               : status;
 }
 
+static bool is_listed(const pe_search *s)
+{
+    return pe_causes_is_list(&s->measured->cause);
+}
+
 static pe_status round_positions(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     return pe_attempts_with_each_fault(s, guess, 0, try_rounded, why);
 }
 
-/* Before a list of positions is taken. */
-static const pe_attempt of_lists[] = {{.try = round_positions}, {0}};
+/* Before a list of positions is taken, or a line. */
+static const pe_attempt of_lists[] = {
+    {.try = round_positions, .applies = is_listed},
+    {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
+    {.try = try_shift, .applies = is_nearly_shifted},
+    {0},
+};
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
@@ -502,6 +599,7 @@ static const pe_attempt of_multiples[] = {
 /* Numbers are fitted only where no named fault explains the upload; one that explains it alone goes
  * before those that do so beside a fault. */
 static const pe_attempt of_readings[] = {
+    {.try = try_still, .applies = stands_still, .unplaced = true},
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_strays_not_finite, .applies = has_faults},
@@ -563,7 +661,7 @@ static pe_status try_placed(pe_search *s, pe_measured *at, pe_problem *why)
     at->multiplied = clear && pe_causes_is_multiple(&at->cause);
     if (at->multiplied)
         status = pe_attempts_in_order(s, &at->guess, of_multiples, why);
-    else if (clear && pe_causes_is_list(&at->cause))
+    else if (clear && (pe_causes_is_list(&at->cause) || pe_causes_is_line(&at->cause)))
         status = pe_attempts_in_order(s, &at->guess, of_lists, why);
     if (status != PE_OK)
         return status;

@@ -118,6 +118,12 @@ bool pe_causes_is_multiple(const pe_cause *cause)
     return of != NULL && of->kind == PE_POSITIONS_MULTIPLIED;
 }
 
+bool pe_causes_is_line(const pe_cause *cause)
+{
+    const pe_position_rule *of = (const pe_position_rule *)cause->fault;
+    return of != NULL && of->kind == PE_POSITIONS_ON_A_LINE;
+}
+
 bool pe_causes_is_list(const pe_cause *cause)
 {
     const pe_position_rule *of = (const pe_position_rule *)cause->fault;

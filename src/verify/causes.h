@@ -19,6 +19,9 @@ bool pe_causes_is_list(const pe_cause *cause);
 /** Are positions only multiplied, as scaled frequencies do it, too? */
 bool pe_causes_is_multiple(const pe_cause *cause);
 
+/** Are they multiplied and shifted? */
+bool pe_causes_is_line(const pe_cause *cause);
+
 /** Add it to a guess, which borrows it. */
 void pe_causes_apply(const pe_cause *cause, pe_guess *guess);
 

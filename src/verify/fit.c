@@ -176,6 +176,15 @@ static void tell_power(const pe_fault *fit, pe_guess *guess, double found)
                       ", which is its root: frequencies are square roots, or exponents are i/d");
 }
 
+/* Nobody scales by the number of rows, but positions are divided by it. */
+static void tell_rows(const pe_fault *fit, pe_guess *guess, double found)
+{
+    const pe_value *positions = pe_values_find(&guess->claim->values, "positions");
+    if (fit->sets_rope_type && positions != NULL && found == (double)positions->positions.count)
+        pe_buffer_str(&guess->rule, "; positions may have been normalized: divided by the number "
+                                    "of rows, which is the same");
+}
+
 pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, const pe_known_turns *known,
                        bool *made, pe_problem *why)
 {
@@ -200,6 +209,7 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, const pe_kn
         if (*made) {
             to->guess->faults[to->guess->n_faults - 1] = fit;
             tell_power(fit, to->guess, fault.value);
+            tell_rows(fit, to->guess, fault.value);
         }
         to->guess->fitted |= *made;
     }

@@ -41,13 +41,12 @@ pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *l, pe_problem *why)
 
 pe_ladder pe_ladder_of_reading(const pe_reading *r)
 {
-    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
-    const double turned = fabs(step) * floor((double)r->tokens / 2);
+    const double turned = fabs(r->step) * floor((double)r->tokens / 2);
     const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
     return (pe_ladder){.n = r->pairs,
                        .claimed = r->frequency,
                        .measured = r->turned,
-                       .step = step,
+                       .step = r->step,
                        .slack = 0.05,
                        .span = r->anchored ? fmax(turned, far) : turned};
 }

@@ -96,6 +96,16 @@ static bool transposed(const pe_beside *b, size_t n, pe_pattern_place *at)
     return b->rows > 1;
 }
 
+/* The same of pairs, whose numbers were written twice afterwards. */
+static bool pairs_transposed(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    const size_t pair = b->pair[at->column], e = at->row * b->pairs + pair;
+    (void)n;
+    at->row = e % b->rows;
+    at->column += (e / b->rows - pair) * b->at.stride;
+    return b->rows > 1;
+}
+
 /* Rows stand in memory as far apart as neighbours tell. */
 static bool written_apart(const pe_beside *b, size_t n, pe_pattern_place *at)
 {
@@ -252,6 +262,9 @@ const pe_pattern pe_pattern_places[] = {
            COPY, .of = PE_EITHER, .from = second_half_rolled),
     PE_ROW("transposed", "the tensor is transposed: bytes are in the order of its columns", MEMORY,
            .of = PE_EITHER, .from = transposed),
+    PE_ROW("transposed",
+           "the table of the pairs was transposed, or reshaped, before their numbers were repeated",
+           MEMORY, .of = PE_TABLES, .from = pairs_transposed, .of_copies = true),
     PE_ROW("row_stride",
            "rows were written with a stride of {a} elements: padding, or a pitch, stands between "
            "them, or they overlap",

@@ -40,6 +40,7 @@ typedef struct pe_pattern {
     bool (*is_so)(const pe_beside *b, pe_pattern_place at);
     bool of_inputs; /* `from` takes vectors before they are rotated */
     bool of_rows;   /* `from` moves rows as a whole */
+    bool of_copies; /* numbers of pairs stand twice in a row */
     bool of_stride; /* `from` reads that of the rows, which is not their width */
 } pe_pattern;
 

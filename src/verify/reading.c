@@ -21,6 +21,7 @@
 #define LEAST_SHARE   0.6 /* of the rows of a pair that turns evenly */
 #define LEAST_TURNING 0.5 /* the part of the pairs whose own frequencies tell positions */
 #define FLOAT32_ANGLE 0x1p-20
+#define LEAST_MOVING  8    /* rows that tell frequencies where others stand still */
 #define FEW_ROWS      2048 /* that are all looked at, though 64 of them have no position */
 
 /* Units of work: the frequency of a pair, from all its samples; a pair of a row, whose position is
@@ -43,6 +44,8 @@ typedef struct source {
     double cosine, sine; /* their signs */
     bool exchanged;      /* vectors were turned by one for the other */
     double roundoff;     /* of elements */
+    size_t *row,
+        rows; /* [rows] of one block with order: those that are not the row before once more */
 } source;
 
 static double wrap(double angle)
@@ -93,29 +96,71 @@ static double turn_noise(const source *s, const pe_reading *r, size_t pair)
     return 4 * s->roundoff + 0x1p-21 + 0x1p-22 * farthest * fabs(r->frequency[pair]);
 }
 
-/* How far a pair turns over `lag` rows, beyond `expected`; and which part of the rows says so. Rows
- * where positions begin anew do not move a median. */
-/* Once rows have positions: are two of them as far from each other as claimed? */
-static bool keeps_step(const source *s, const pe_reading *r, size_t t, size_t lag, double step)
+/* The step of most rows, as a vote tells it: one that differs takes a vote away. */
+static double usual_step(const pe_reading *r)
 {
-    const double is = r->position[t + lag] - r->position[t];
-    return r->claimed[t + lag] - r->claimed[t] == step &&
+    double step = 0;
+    size_t votes = 0;
+    for (size_t t = 1; t < r->tokens; t++) {
+        const double at = r->claimed[t] - r->claimed[t - 1];
+        step = votes == 0 ? at : step;
+        votes += at == 0 ? 0 : at == step ? 1 : (size_t)-1;
+    }
+    return step;
+}
+
+/* Does row t hold the numbers of the one before, though not the same position is claimed? */
+static bool is_repeated(const source *s, const pe_reading *r, size_t t)
+{
+    size_t i = 0;
+    for (; i < s->pairs && r->claimed[t] != r->claimed[t - 1]; i++) {
+        const number here = pair_at(s, t, i), before = pair_at(s, t - 1, i);
+        const double off = pe_length(here.re - before.re, here.im - before.im);
+        if (!(off <= (4 * s->roundoff + 0x1p-21) * r->amplitude))
+            return false;
+    }
+    return i == s->pairs;
+}
+
+/* Rows that stand still tell no frequency; of few that move all are taken. */
+static void choose_rows(source *s, pe_reading *r)
+{
+    for (size_t t = 0; t < r->tokens; t++)
+        if (t == 0 || !is_repeated(s, r, t))
+            s->row[s->rows++] = t;
+    r->still = s->rows == 1 && r->tokens > 1;
+    for (size_t t = 0; t < r->tokens && s->rows < LEAST_MOVING; t++)
+        s->row[t] = t;
+    s->rows = s->rows < LEAST_MOVING ? r->tokens : s->rows;
+    pe_turn_spend(VECTOR_WORK * pe_upload_view_token_rows(s->view) * r->tokens);
+}
+
+/* Are rows k and k + lag so far from each other as claimed? Once rows have positions, by these, too;
+ * before, none was skipped but those that repeat. */
+static bool keeps_step(const source *s, const pe_reading *r, size_t k, size_t lag)
+{
+    const size_t t = s->row[k], u = s->row[k + lag];
+    const double is = r->position[u] - r->position[t], step = (double)lag * r->step;
+    return r->claimed[u] - r->claimed[t] == (double)(u - t) * r->step &&
            (!s->placed || fabs(is - step) <= 0.02 * fabs(step) / (double)lag);
 }
+
+/* How far a pair turns over `lag` rows, beyond `expected`; and which part of the rows says so. Rows
+ * where positions begin anew do not move a median. */
 
 static double median_turn(const source *s, const pe_reading *r, size_t pair, size_t lag,
                           double expected, double *share)
 {
-    const double step = (double)lag * (r->claimed[1] - r->claimed[0]);
-    const size_t most = lag > 1 && lag * 4 < r->tokens ? SAMPLES_NEAR : SAMPLES;
-    const size_t last = r->tokens - lag, stride = last / most + 1;
+    const size_t most = lag > 1 && lag * 4 < s->rows ? SAMPLES_NEAR : SAMPLES;
+    const size_t last = s->rows - lag, stride = last / most + 1;
     double turns[SAMPLES], near = 0;
     number sum = {0, 0};
     size_t n = 0;
-    for (size_t t = 0; t < last && n < SAMPLES; t += stride) {
-        const number turn = times_conjugate(pair_at(s, t + lag, pair), pair_at(s, t, pair));
+    for (size_t k = 0; k < last && n < SAMPLES; k += stride) {
+        const number turn =
+            times_conjugate(pair_at(s, s->row[k + lag], pair), pair_at(s, s->row[k], pair));
         const double size = pe_length(turn.re, turn.im);
-        if (!keeps_step(s, r, t, lag, step) || !(size > 0) || !isfinite(size))
+        if (!keeps_step(s, r, k, lag) || !(size > 0) || !isfinite(size))
             continue;
         turns[n++] = phase(turn);
         sum = (number){sum.re + turn.re / size, sum.im + turn.im / size};
@@ -134,13 +179,13 @@ static double median_turn(const source *s, const pe_reading *r, size_t pair, siz
 /* Ever longer distances tell the frequency ever more precisely. */
 static double measure_frequency(const source *s, const pe_reading *r, size_t pair)
 {
-    const double step = r->claimed[1] - r->claimed[0];
+    const double step = r->step;
     double share, w = r->frequency[pair];
     const double turn = median_turn(s, r, pair, 1, 0, &share);
     if (step == 0 || share < LEAST_SHARE)
         return PE_NOWHERE;
     w += wrap(turn - w * step) / step;
-    for (size_t lag = 2; lag <= r->tokens / 2; lag *= 2) {
+    for (size_t lag = 2; lag <= s->rows / 2; lag *= 2) {
         const double over = (double)lag * step;
         const double more = median_turn(s, r, pair, lag, w * over, &share) - w * over;
         if (share < LEAST_SHARE || fabs(more) > 4 * turn_noise(s, r, pair) + 0.02 * fabs(w * over))
@@ -272,8 +317,7 @@ static double measure_positions(const source *s, const double *w, size_t stride,
 static double anchored(const source *s, const pe_reading *r, size_t pair)
 {
     double off[SAMPLES], w = r->turned[pair], near = 0;
-    const double step = r->claimed[1] - r->claimed[0];
-    const double known = turn_noise(s, r, pair) / (fabs(step) * floor((double)r->tokens / 2));
+    const double known = turn_noise(s, r, pair) / (fabs(r->step) * floor((double)s->rows / 2));
     const size_t stride = r->tokens / SAMPLES + 1;
     size_t n = 0;
     for (size_t t = 0; t < r->tokens && n < SAMPLES; t += stride) {
@@ -429,7 +473,7 @@ static void measure_frequencies(const source *s, pe_reading *r)
 {
     for (size_t i = 0; i < s->pairs; i++) {
         pe_turn_spend(FREQUENCY_WORK);
-        r->turned[i] = r->tokens > 1 ? measure_frequency(s, r, i) : PE_NOWHERE;
+        r->turned[i] = s->rows > 1 ? measure_frequency(s, r, i) : PE_NOWHERE;
     }
     look_forward(r);
 }
@@ -438,11 +482,10 @@ static void measure_frequencies(const source *s, pe_reading *r)
 static void measure_between_breaks(source *s, pe_reading *r)
 {
     size_t kept = 0;
-    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
     s->placed = true;
-    for (size_t t = 0; t + 1 < r->tokens; t++)
-        kept += keeps_step(s, r, t, 1, step);
-    if (kept * 2 >= r->tokens && kept + 1 < r->tokens)
+    for (size_t k = 0; k + 1 < s->rows; k++)
+        kept += keeps_step(s, r, k, 1);
+    if (kept * 2 >= s->rows && kept + 1 < s->rows)
         measure_frequencies(s, r);
 }
 
@@ -450,6 +493,9 @@ static void measure(source *s, pe_reading *r)
 {
     const size_t stride = r->tokens / 64 + 1;
     r->amplitude = median_size(s, r);
+    r->step = usual_step(r);
+    choose_rows(s, r);
+    take_phases(s, r->tokens / 2, r->phase);
     measure_frequencies(s, r);
     sort_pairs(r->frequency, s);
     const double claimed = measure_positions(s, r->frequency, stride, r);
@@ -473,13 +519,14 @@ static void measure(source *s, pe_reading *r)
 
 static pe_status make_arrays(pe_reading *r, pe_problem *why)
 {
-    double *numbers = calloc(2 * (r->tokens + r->pairs), sizeof *numbers);
+    double *numbers = calloc(2 * r->tokens + 3 * r->pairs, sizeof *numbers);
     if (numbers == NULL)
         return pe_fail_memory(why);
     r->claimed = numbers;
     r->position = numbers + r->tokens;
     r->frequency = r->position + r->tokens;
     r->turned = r->frequency + r->pairs;
+    r->phase = r->turned + r->pairs;
     return PE_OK;
 }
 
@@ -498,7 +545,8 @@ static pe_status read_with(const pe_comparison *of, const pe_expect *expect, pe_
     out->pairs = s.pairs;
     out->roundoff = s.roundoff;
     out->claimed_amplitude = expect->amplitude;
-    s.order = calloc(s.pairs + 1, sizeof *s.order);
+    s.order = calloc(s.pairs + out->tokens + 1, sizeof *s.order);
+    s.row = s.order != NULL ? s.order + s.pairs : NULL;
     const pe_status status = s.order == NULL ? pe_fail_memory(why) : make_arrays(out, why);
     if (status == PE_OK) {
         memcpy(out->frequency, expect->frequency, s.pairs * sizeof *out->frequency);
@@ -558,7 +606,7 @@ double pe_reading_ratio(const pe_reading *reading, size_t pair)
 double pe_reading_span(const pe_reading *reading)
 {
     size_t lag = 1;
-    const double *p = reading->claimed, step = reading->tokens > 1 ? p[1] - p[0] : 0;
+    const double *p = reading->claimed, step = reading->step;
     while (4 * lag <= reading->tokens && p[2 * lag] - p[0] == 2 * (double)lag * step)
         lag *= 2;
     return (double)lag * fabs(step);

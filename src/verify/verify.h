@@ -108,12 +108,15 @@ typedef struct pe_bad {
  */
 typedef struct pe_reading {
     size_t tokens, pairs;
+    double step;       /* from one claimed position to the next, of most rows */
     size_t of_rows;    /* they are a sample of so many; 0: they are all (pe_reading_row) */
     double *claimed;   /* [tokens] owned, as all of these: positions of the guess */
     double *position;  /* [tokens] measured; NAN: the row is of no position */
     double *frequency; /* [pairs] of the guess */
     double *turned;    /* [pairs] measured from row to row; NAN: it turns without any order */
+    double *phase;     /* [pairs] of the row in the middle, radians; NAN: none */
     bool anchored;     /* frequencies were read off the phases of rows, not only off their turns */
+    bool still;        /* all rows are the same, though other positions are claimed */
     bool own;          /* positions were read with `turned`, for the guess's frequencies fail */
     double quality;    /* the part of the rows that have a position */
     double amplitude, claimed_amplitude;

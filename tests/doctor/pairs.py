@@ -40,6 +40,14 @@ NAMES = [
     ("restarts in the middle", "exponent over d - 2"), ("restarts in the middle", "even pairs before odd ones"),
     ("theta ten times", "exponent one pair later"),
     ("bfloat16 positions", "linear of 4 that was not claimed"), ("slowest first", "hf: repeated for concatenated"),
+    ("most rows at the last trained position", "theta 10000 where 500000 is claimed"),
+    ("most rows at the last trained position", "theta ten times"), ("most rows at the last trained position", "linear missing"),
+    ("left padding not counted", "theta 10000 where 1000000 is claimed"), ("left padding not counted", "linear missing"),
+    ("each position for two rows", "theta 10000 where 500000 is claimed"), ("each position for two rows", "linear missing"),
+    ("every row at the first position", "linear missing"), ("every row at the first position", "ntk missing"),
+    ("every row at the first position", "theta 10000 where 500000 is claimed"), ("wraps at 48", "linear missing"),
+    ("offset of the cache ignored", "linear twice"), ("yarn truncate turned round", "yarn attention factor missing"),
+    ("theta 10000 where 500000 is claimed", "bfloat16 positions, frequencies and angles"), ("llama3 missing", "amplitude sqrt d"),
 ]
 
 

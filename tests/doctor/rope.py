@@ -647,6 +647,10 @@ LATER = [
         params=lambda c: {**c, "rope_theta": 10 * c["rope_theta"], "rope_type": "linear", "factor": 4.0}),
     Row("exponents in bfloat16", "bf16", PLAIN, at=["4000:4064"], stores=FINE,
         freq=lambda w, c: c["rope_theta"] ** -arrays.rounded(np.arange(len(w)) / len(w), "bfloat16")),
+    Row("most rows at the last trained position", "clamp", at=["2030:2094"], positions=lambda p: np.minimum(p, p[0] + 17)),
+    Row("left padding not counted", "running", at=[[1.0] * 5 + PACKED[24:]], positions=lambda p: np.arange(len(p)) * 1.0),
+    Row("pairs transposed, then repeated", "transposed", ["small"], layouts=["hf"], at=["0:32"], pairs=both(lambda x: x.T)),
+    Row("positions over the number of rows", "linear", PLAIN, at=["0:64"], positions=lambda p: p / len(p)),
 ]
 TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER
 

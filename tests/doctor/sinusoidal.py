@@ -170,6 +170,8 @@ ROWS = [
     Row("s: padding_idx ignored", "ignored", at=["0:64", "1:41"], claim=padded, params=other(padding_idx=-1)),
     Row("s: padding_idx, cos_sin and base 1000", ["exchange|layout", "theta|ladder"], ["t2t", "whisper"], at=["0:64", "1:41"],
         claim=padded, params=other(layout="cos_sin", base=1e3)),
+    Row("s: freq_shift 0 for 1, two too large", ["freq_shift", "shift"], ["whisper"], at=["0:32"], stores=["bfloat16"],
+        params=other(freq_shift=0), positions=lambda p: p + 2),
 ]
 
 # --- grids, signals, relative tables: each a function of its parameters ---

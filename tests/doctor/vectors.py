@@ -196,6 +196,12 @@ LATER = [
     ("v: tail rotated, the other way", ["rest|slice|rotary|tail", "sin_sign"], lambda x, c, s, d, p: tail(x, c, -s, d, p), {"claims": ["gptj"]}, ""),
     ("v: result in the other order, the other way", ["layout", "sin_sign"],
      lambda x, c, s, d, p: joined(x, *split(turned(x, c, -s, d, p), d, p), d, flipped(p)), {}, ""),
+    ("v: no minus in rotate_half, llama3 missing", ["in_place|sin_sign", "no_scaling"], half_signs(1, 1),
+     {"claims": ["llama31", "llama32"], "steps": {"params": unscaled}}, ""),
+    ("v: first number overwritten too soon, theta 10000", ["in_place", "theta"], overwritten,
+     {"claims": ["llama3-8k", "qwen"], "steps": {"params": base_of(1e4)}}, ""),
+    ("v: softmax folded in, llama3 missing", ["amplitude", "no_scaling"], lambda x, c, s, d, p: turned(x, c, s, d, p) / 8,
+     {"claims": ["llama32"], "stores": ["float32", "float16"], "steps": {"params": unscaled}}, ""),
 ]
 # Rows of tables that mean the same of vectors.
 BORROWED = ["one too large", "one too small", "offset of the cache ignored", "restarts in the middle", "packed: does not restart",
@@ -244,7 +250,7 @@ def vector_case(row, turn, number, v, shapes=None, pairing=None, back=False, at=
 
 
 def turn_rows(list_of):
-    return [(Row(name, words, options.get("claims"), stores=options.get("stores"), cite=cite), turn,
+    return [(Row(name, words, options.get("claims"), stores=options.get("stores"), cite=cite, **options.get("steps", {})), turn,
              {key: options[key] for key in ("shapes", "pairing", "back") if key in options}) for name, words, turn, options, cite in list_of]
 
 
