@@ -499,6 +499,7 @@ static const pe_attempt of_lists[] = {{.try = round_positions}, {0}};
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
+    {.try = pe_by_laws_named},
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
     {.try = change_two, .applies = turns},
@@ -512,6 +513,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_strays_not_finite, .applies = has_faults},
+    {.try = pe_by_laws_named, .applies = has_frequencies},
     {.try = pe_amplitude_alone, .applies = pe_amplitude_differs},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = pe_by_laws_measured, .applies = has_frequencies},

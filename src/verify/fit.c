@@ -148,12 +148,42 @@ static bool applies(const pe_fault *fit, const pe_guess *guess)
              strcmp(guess->faults[0]->param, fit->param) == 0);
 }
 
+/* A base of many digits that is a power of one of few: exponents were divided by d - 2 or d + 2. */
+static void tell_denominator(pe_guess *guess, double pairs, double found)
+{
+    for (int step = -1; step <= 1; step += 2) {
+        const double base = pow(found, (pairs + step) / pairs), near = decimal(base, 2);
+        if (pairs > 2 && found != decimal(found, 3) && fabs(base / near - 1) < 1e-5)
+            pe_buffer_format(&guess->rule,
+                             ", which is %.7g^(d/(d %c 2)): exponents are divided by d %c 2, "
+                             "not by d (freq_shift)",
+                             near, step < 0 ? '-' : '+', step < 0 ? '-' : '+');
+    }
+}
+
+/* A factor of dynamic scaling may be that of another length. */
+static void tell_length(const pe_fault *fit, pe_guess *guess, double found)
+{
+    const pe_values *claimed = &guess->claim->values;
+    if (strcmp(fit->param, "factor") != 0 || !pe_geometry_has_rope_type(claimed, "dynamic"))
+        return;
+    const double longest = (double)pe_values_int(claimed, "max_position_embeddings");
+    const double length = (double)pe_values_int(claimed, "seq_len");
+    const double other =
+        longest + found * (length - longest) / pe_values_real(claimed, "factor");
+    if (other > longest && fabs(other - round(other)) < 1e-4 * other)
+        pe_buffer_format(&guess->rule, ", as if dynamic scaling were made for a seq_len of %.0f",
+                         other);
+}
+
 /* Another base is a power of the claimed one, and of a square or root people know the reason. */
-static void tell_power(const pe_fault *fit, pe_guess *guess, double found)
+static void tell_power(const pe_fault *fit, pe_guess *guess, double pairs, double found)
 {
     const pe_value *value = pe_values_find(&guess->claim->values, fit->param);
     const bool base = strcmp(fit->param, "rope_theta") == 0 || strcmp(fit->param, "base") == 0;
     const double power = base && value->present ? log(found) / log(value->real) : 1;
+    if (base)
+        tell_denominator(guess, pairs, found);
     if (fabs(power - 2) < 1e-5)
         pe_buffer_str(&guess->rule,
                       ", which is its square: frequencies were squared, or exponents are 4i/d");
@@ -184,7 +214,11 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made,
         *made = pe_faults_apply(&fault, to->guess);
         if (*made) {
             to->guess->faults[to->guess->n_faults - 1] = fit;
-            tell_power(fit, to->guess, fault.value);
+            tell_power(fit, to->guess, (double)at.geometry.pairs, fault.value);
+            tell_length(fit, to->guess, fault.value);
+            if (fit->sets_rope_type && fault.value == (double)to->view->tokens)
+                pe_buffer_str(&to->guess->rule, "; that is the number of rows: positions may "
+                                                "have been divided by it");
         }
         to->guess->fitted |= *made;
     }
