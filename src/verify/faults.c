@@ -70,6 +70,7 @@ const pe_fault pe_faults[] = {
     {"rope_type", NULL, .change = pe_changes_rope_type, .param = "rope_type", .text = "part_ntk"},
     {"method", NULL, .change = pe_changes_rope_type, .param = "method", .text = "ntk"},
     {"method", NULL, .change = pe_changes_rope_type, .param = "method", .text = "dynamic"},
+    {"method", NULL, .change = pe_changes_rope_type, .param = "method", .text = "linear"},
     {"dynamic_factor_ignored",
      "dynamic scaling: the base grew with seq_len / max_position_embeddings alone, as with a "
      "factor of 1",

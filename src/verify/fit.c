@@ -152,8 +152,8 @@ static bool applies(const pe_fault *fit, const pe_guess *guess)
 static void tell_denominator(pe_guess *guess, double pairs, double found)
 {
     for (int step = -1; step <= 1; step += 2) {
-        const double base = pow(found, (pairs + step) / pairs), near = decimal(base, 2);
-        if (pairs > 2 && found != decimal(found, 3) && fabs(base / near - 1) < 1e-5)
+        const double base = pow(found, (pairs + step) / pairs), near = decimal(base, 1);
+        if (pairs > 2 && found != decimal(found, 3) && fabs(base / near - 1) < 5e-5)
             pe_buffer_format(&guess->rule,
                              ", which is %.7g^(d/(d %c 2)): exponents are divided by d %c 2, "
                              "not by d (freq_shift)",
@@ -217,8 +217,8 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made,
             tell_power(fit, to->guess, (double)at.geometry.pairs, fault.value);
             tell_length(fit, to->guess, fault.value);
             if (fit->sets_rope_type && fault.value == (double)to->view->tokens)
-                pe_buffer_str(&to->guess->rule, "; that is the number of rows: positions may "
-                                                "have been divided by it");
+                pe_buffer_str(&to->guess->rule, "; there are as many rows: positions may have "
+                                                "been divided by their number");
         }
         to->guess->fitted |= *made;
     }

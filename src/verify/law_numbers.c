@@ -274,3 +274,10 @@ bool pe_law_numbers_rest(pe_ladder *l)
     l->b = (double)last;
     return first <= last && (first > 0 || last + 1 < l->n);
 }
+
+bool pe_law_numbers_last_half(pe_ladder *l)
+{
+    l->a = (double)(l->n / 2);
+    l->b = (double)(l->n - 1);
+    return true;
+}

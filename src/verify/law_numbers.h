@@ -46,7 +46,7 @@ pe_law_reader pe_law_numbers_inverse_power;
 pe_law_reader pe_law_numbers_rotated_part;
 /** Pairs up to a are not scaled, those from b on wholly; a band lies between. */
 pe_law_reader pe_law_numbers_bands;
-/** Pairs a to b do not turn. */
-pe_law_reader pe_law_numbers_rest;
+/** Pairs a to b do not turn: as measured; the last half. */
+pe_law_reader pe_law_numbers_rest, pe_law_numbers_last_half;
 
 #endif

@@ -370,6 +370,9 @@ static double linear_too(const pe_ladder *l, size_t i)
         "divided by {b}",                                                                          \
         "blend scaled and unscaled frequencies between the bands (smooth factor, ramp)",           \
         .read = (READ), .predict = of_edge)
+#define PAIRS_REST(READ)                                                                           \
+    LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",                  \
+        "make frequencies for all pairs", .read = (READ), .predict = resting)
 #define ORDER      "keep the order of the pairs: pair i has the exponent 2i/d"
 
 #define KEEP_WIDE "make inv_freq in float32 or wider, and keep it so"
@@ -549,8 +552,8 @@ static const law laws[] = {
         "the base was {a}",
         "raise the factor to d/(d - 2) before it multiplies the base",
         .read = pe_law_numbers_inverse_power, .predict = of_theta),
-    LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",
-        "make frequencies for all pairs", .read = pe_law_numbers_rest, .predict = resting),
+    PAIRS_REST(pe_law_numbers_rest),
+    PAIRS_REST(pe_law_numbers_last_half),
     LAW("ntk_factor", "the factor of ntk was {a}, not {b}", "set factor as claimed",
         .read = pe_law_numbers_ntk_factor, .predict = of_ntk_factor, .fitted = true),
     LAW("base_scaled",

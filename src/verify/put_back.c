@@ -232,6 +232,8 @@ static bool say_turned(const turned *is, const turned *as, pe_fault own[2], pe_g
         said &= apply_row("partial_ignored", NULL, guess);
     else if (is->n != as->n)
         said &= pe_faults_apply(&own[0], guess);
+    if (said && is->n < as->n)
+        pe_buffer_str(&guess->rule, ", and the other channels do not turn");
     if (is->first != as->first && !whole)
         said &= is->first == 0 ? apply_row("rotary_offset", NULL, guess)
                                : pe_faults_apply(&own[1], guess);
