@@ -307,8 +307,8 @@ static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list,
                          fmin(near, KNOWN), list == alone ? named_alone : list, why);
     }
     return status == PE_OK && !named && !pe_attempts_found(s)
-               ? try_row(s, guess, &(pe_amplitude){&measured.fault, times, of.width, of.attention}, near, list,
-                         why)
+               ? try_row(s, guess, &(pe_amplitude){&measured.fault, times, of.width, of.attention},
+                         near, list, why)
                : status;
 }
 

@@ -596,6 +596,19 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
     return status;
 }
 
+pe_status pe_by_reading_laws(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_measured at;
+    pe_status status = read_guess(s, guess, &at, why);
+    if (status != PE_OK)
+        return status;
+    s->measured = &at;
+    status = at.made ? pe_by_laws_named(s, guess, why) : PE_OK;
+    s->measured = NULL;
+    free_measured(&at);
+    return status;
+}
+
 pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_measured best;

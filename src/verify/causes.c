@@ -182,9 +182,9 @@ static const pe_fault *shift_of(const pe_cause *cause, const pe_guess *guess)
         !(fabs(shift - round(shift)) < PE_POSITION_NEAR))
         return NULL;
     const double factor = pe_values_real(&guess->values, "factor");
-    return fabs(cause->a - factor) < PE_POSITION_NEAR         ? &unscaled_shift
+    return fabs(cause->a - factor) < PE_POSITION_NEAR       ? &unscaled_shift
            : fabs(cause->a * factor - 1) < PE_POSITION_NEAR ? &rescaled_shift
-                                                              : NULL;
+                                                            : NULL;
 }
 
 /* Are its numbers such as people choose? A list has none. */

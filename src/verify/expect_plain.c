@@ -92,8 +92,7 @@ static void take_ladder(const pe_expect *expect, run at, double *out)
 {
     const double *ladder = expect->guess->distortion.ladder;
     const char *name = expect->plan.tensors[at.tensor].name;
-    const bool scaled_base =
-        strcmp(expect->guess->claim->resource->name, "rope/scaled-base") == 0;
+    const bool scaled_base = strcmp(expect->guess->claim->resource->name, "rope/scaled-base") == 0;
     const bool counts = strcmp(name, scaled_base ? "scaled_inv_freq" : "inv_freq") == 0;
     for (size_t e = 0; e < at.n && ladder != NULL && counts; e++)
         out[e] = ladder[at.first + e];

@@ -169,8 +169,7 @@ static void tell_length(const pe_fault *fit, pe_guess *guess, double found)
         return;
     const double longest = (double)pe_values_int(claimed, "max_position_embeddings");
     const double length = (double)pe_values_int(claimed, "seq_len");
-    const double other =
-        longest + found * (length - longest) / pe_values_real(claimed, "factor");
+    const double other = longest + found * (length - longest) / pe_values_real(claimed, "factor");
     if (other > longest && fabs(other - round(other)) < 1e-4 * other)
         pe_buffer_format(&guess->rule, ", as if dynamic scaling were made for a seq_len of %.0f",
                          other);

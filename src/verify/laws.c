@@ -358,12 +358,11 @@ static double linear_too(const pe_ladder *l, size_t i)
     {                                                                                              \
         .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, __VA_ARGS__                 \
     }
-#define RADIANS    "take angles in radians: position times inv_freq"
-#define POWERS     "take the exponents 2i/d: inv_freq = theta ** -(arange(0, d, 2) / d)"
-#define FACTORS_OF "the factors of the pairs are shifted by one: pair i has that of pair "
-#define ROTARY_IN_EXPONENT                                                                         \
-    "the exponents of the frequencies were 2i/rotary_dim, not 2i/head_dim"
-#define HEAD_DIM "divide the exponents by head_dim, of which a part is rotated"
+#define RADIANS            "take angles in radians: position times inv_freq"
+#define POWERS             "take the exponents 2i/d: inv_freq = theta ** -(arange(0, d, 2) / d)"
+#define FACTORS_OF         "the factors of the pairs are shifted by one: pair i has that of pair "
+#define ROTARY_IN_EXPONENT "the exponents of the frequencies were 2i/rotary_dim, not 2i/head_dim"
+#define HEAD_DIM           "divide the exponents by head_dim, of which a part is rotated"
 #define BLEND_MISSING(READ)                                                                        \
     LAW("blend_missing",                                                                           \
         "the blend of the middle band is missing: pairs below {a} are not scaled, all others are " \
@@ -373,7 +372,7 @@ static double linear_too(const pe_ladder *l, size_t i)
 #define PAIRS_REST(READ)                                                                           \
     LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",                  \
         "make frequencies for all pairs", .read = (READ), .predict = resting)
-#define ORDER      "keep the order of the pairs: pair i has the exponent 2i/d"
+#define ORDER "keep the order of the pairs: pair i has the exponent 2i/d"
 
 #define KEEP_WIDE "make inv_freq in float32 or wider, and keep it so"
 #define DECIMALS(N)                                                                                \
@@ -406,8 +405,8 @@ static const law laws[] = {
     LAW("head_in_exponent", "the exponents of the frequencies were 2i/head_dim, not 2i/rotary_dim",
         "divide the exponents by rotary_dim, not by head_dim", .read = pe_law_numbers_head,
         .predict = power),
-    LAW("rotary_in_exponent",
-        ROTARY_IN_EXPONENT, HEAD_DIM, .read = pe_law_numbers_rotary, .predict = power),
+    LAW("rotary_in_exponent", ROTARY_IN_EXPONENT, HEAD_DIM, .read = pe_law_numbers_rotary,
+        .predict = power),
     LAW("rotary_in_exponent", ROTARY_IN_EXPONENT ", as without rope_type proportional", HEAD_DIM,
         .read = pe_law_numbers_rotated_part, .predict = of_rotated_part),
     LAW("exponent_doubled",
@@ -540,8 +539,8 @@ static const law laws[] = {
         .predict = of_edge),
     LAW("ramp_of_other_base",
         "the ends of the ramp (low, high) were found with a base of {a}, not with rope_theta",
-        "pass rope_theta (base) to find_correction_range",
-        .read = pe_law_numbers_default_ramp, .predict = of_ramp),
+        "pass rope_theta (base) to find_correction_range", .read = pe_law_numbers_default_ramp,
+        .predict = of_ramp),
     LAW("theta_times_factor",
         "rope_theta was multiplied by the factor itself, without the exponent d/(d - 2) of ntk: "
         "the base was {a}",

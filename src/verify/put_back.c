@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/turns.h"
+#include "verify/by_reading.h"
 #include "verify/faults.h"
 #include "verify/part.h"
 
@@ -274,6 +275,10 @@ static pe_status try_channels(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = are_slow(s, guess, &is, &slow, why);
     is = slow ? (turned){as.first, as.n, {is.half[0], is.half[1]}} : is;
     if (status != PE_OK || is_same(&is, &as) || !say_turned(&is, &as, own, guess))
+        return status;
+    if (is.n < as.n) /* slow ones may seem to rest only as frequencies follow a law */
+        status = pe_by_reading_laws(s, &s->claim, why);
+    if (status != PE_OK || pe_attempts_found(s))
         return status;
     status = begin_vectors(s, &part, why);
     if (status != PE_OK)
