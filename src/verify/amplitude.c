@@ -7,6 +7,7 @@
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
 #include "verify/faults.h"
+#include "verify/geometry.h"
 #include "verify/strays.h"
 
 #define FEWEST  32      /* elements: of fewer any number explains too much */
@@ -18,6 +19,7 @@ typedef struct sizes {
     double width, attention, factor, original;
     double longest; /* max_position_embeddings */
     double is;      /* the amplitude that was measured */
+    bool longrope;
 } sizes;
 
 /* Numbers that people multiply by. */
@@ -99,11 +101,14 @@ static double by_less(const sizes *at)
     return (0.07 * log(at->factor) + 1) / at->attention;
 }
 
-/* The factor of longrope tells the original length: A^2 = ln(longest) / ln(original). */
+/* The factor of longrope tells the original length, which is a power of two: A^2 = ln(longest) /
+ * ln(original). */
 static double by_other_length(const sizes *at)
 {
-    const double original = exp2(round(log2(at->longest) / (at->is * at->is)));
-    return sqrt(log(at->longest) / log(original)) / at->attention;
+    const double power = log2(at->longest) / (at->is * at->is), whole = round(power);
+    if (!at->longrope || !(fabs(power - whole) < 0.01))
+        return nan("");
+    return sqrt(log2(at->longest) / whole) / at->attention;
 }
 
 static double by_lengths(const sizes *at)
@@ -211,7 +216,8 @@ static sizes sizes_of(const pe_search *s, double is, double claimed)
                    .factor = isnan(factor) ? longest / original : factor,
                    .original = original,
                    .longest = longest,
-                   .is = is};
+                   .is = is,
+                   .longrope = pe_geometry_has_rope_type(&s->claim.values, "longrope")};
 }
 
 bool pe_amplitude_differs(const pe_search *s)

@@ -514,6 +514,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_strays_not_finite, .applies = has_faults},
     {.try = pe_by_laws_named, .applies = has_frequencies},
+    {.try = pe_by_laws_named, .applies = is_placed, .unplaced = true},
     {.try = pe_amplitude_alone, .applies = pe_amplitude_differs},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = pe_by_laws_measured, .applies = has_frequencies},

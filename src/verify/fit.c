@@ -161,16 +161,21 @@ static void tell_denominator(pe_guess *guess, double pairs, double found)
     }
 }
 
-/* A factor of dynamic scaling may be that of another length. */
-static void tell_length(const pe_fault *fit, pe_guess *guess, double found)
+/* A factor or a base of dynamic scaling may be those of another length. */
+static void tell_length(const pe_fault *fit, pe_guess *guess, double pairs, double found)
 {
     const pe_values *claimed = &guess->claim->values;
-    if (strcmp(fit->param, "factor") != 0 || !pe_geometry_has_rope_type(claimed, "dynamic"))
+    if (!pe_geometry_has_rope_type(claimed, "dynamic") || fit->sets_rope_type)
         return;
+    const bool base = strcmp(fit->param, "rope_theta") == 0;
     const double longest = (double)pe_values_int(claimed, "max_position_embeddings");
-    const double length = (double)pe_values_int(claimed, "seq_len");
-    const double other = longest + found * (length - longest) / pe_values_real(claimed, "factor");
-    if (other > longest && fabs(other - round(other)) < 1e-4 * other)
+    const double times = (double)pe_values_int(claimed, "seq_len") / longest;
+    const double factor = pe_values_real(claimed, "factor"), by = base ? factor : found;
+    const double theta = pe_values_real(claimed, "rope_theta");
+    const double grown =
+        (by * times - (by - 1)) * (base ? pow(found / theta, (pairs - 1) / pairs) : 1);
+    const double other = longest * ((grown - 1) / factor + 1);
+    if (other > longest)
         pe_buffer_format(&guess->rule, ", as if dynamic scaling were made for a seq_len of %.0f",
                          other);
 }
@@ -214,7 +219,7 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made,
         if (*made) {
             to->guess->faults[to->guess->n_faults - 1] = fit;
             tell_power(fit, to->guess, (double)at.geometry.pairs, fault.value);
-            tell_length(fit, to->guess, fault.value);
+            tell_length(fit, to->guess, (double)at.geometry.pairs, fault.value);
             if (fit->sets_rope_type && fault.value == (double)to->view->tokens)
                 pe_buffer_str(&to->guess->rule, "; there are as many rows: positions may have "
                                                 "been divided by their number");
