@@ -3,6 +3,7 @@
 #include "verify/amplitude.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
@@ -293,6 +294,21 @@ static pe_status try_row(pe_search *s, const pe_guess *from, const pe_amplitude 
     return status;
 }
 
+static pe_status try_named(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_in_order(s, guess, named_alone, why);
+}
+
+/* Values give the number, where a row of faults.h has it; else it multiplies waves. */
+static pe_status try_named_row(pe_search *s, const pe_guess *from, const pe_amplitude *is,
+                               double error, pe_problem *why)
+{
+    for (size_t f = 0; f < pe_faults_n; f++)
+        if (strcmp(pe_faults[f].name, is->fault->name) == 0)
+            return pe_attempts_with_fault(s, from, &pe_faults[f], try_named, why);
+    return try_row(s, from, is, error, named_alone, why);
+}
+
 /* A number that has a name is known: elements of a narrow type tell it from others. The measured
  * one comes after it. */
 static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list, pe_problem *why)
@@ -309,8 +325,11 @@ static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list,
         if (number == 1 || !(fabs(times / number - 1) <= near)) /* not of NAN */
             continue;
         named = near < KNOWN;
-        status = try_row(s, guess, &(pe_amplitude){&rows[k].fault, number, of.width, of.attention},
-                         fmin(near, KNOWN), list == alone ? named_alone : list, why);
+        const pe_amplitude is = {&rows[k].fault, number, of.width, of.attention};
+        const double error = fmin(near, KNOWN);
+        status = list == alone ? try_named_row(s, guess, &is, error, why) : PE_OK;
+        if (status == PE_OK && !pe_attempts_found(s))
+            status = try_row(s, guess, &is, error, list, why);
     }
     return status == PE_OK && !named && !pe_attempts_found(s)
                ? try_row(s, guess, &(pe_amplitude){&measured.fault, times, of.width, of.attention},
