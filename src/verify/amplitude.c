@@ -3,10 +3,12 @@
 #include "verify/amplitude.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
 #include "verify/faults.h"
+#include "verify/geometry.h"
 #include "verify/strays.h"
 
 #define FEWEST  32      /* elements: of fewer any number explains too much */
@@ -16,6 +18,9 @@
 /* What factors are made of. */
 typedef struct sizes {
     double width, attention, factor, original;
+    double longest; /* max_position_embeddings */
+    double is;      /* the amplitude that was measured */
+    bool longrope;
 } sizes;
 
 /* Numbers that people multiply by. */
@@ -87,6 +92,26 @@ static double by_ln(const sizes *at)
     return (0.1 * log(at->factor) + 1) / at->attention;
 }
 
+static double by_log2(const sizes *at)
+{
+    return (0.1 * log2(at->factor) + 1) / at->attention;
+}
+
+static double by_less(const sizes *at)
+{
+    return (0.07 * log(at->factor) + 1) / at->attention;
+}
+
+/* The factor of longrope tells the original length, which is a power of two: A^2 = ln(longest) /
+ * ln(original). */
+static double by_other_length(const sizes *at)
+{
+    const double power = log2(at->longest) / (at->is * at->is), whole = round(power);
+    if (!at->longrope || !(fabs(power - whole) < 0.01))
+        return nan("");
+    return sqrt(log2(at->longest) / whole) / at->attention;
+}
+
 static double by_lengths(const sizes *at)
 {
     return sqrt(1 + log(at->factor) / log(at->original)) / at->attention;
@@ -112,11 +137,21 @@ static const row rows[] = {
     ROW("attention_factor_log10",
         "the attention factor was made with the logarithm of base 10: 0.1 log10(factor) + 1",
         "take the natural logarithm", by_log10),
+    ROW("attention_factor_log2",
+        "the attention factor was made with the logarithm of base 2: 0.1 log2(factor) + 1",
+        "take the natural logarithm", by_log2),
+    ROW("attention_factor_other",
+        "the attention factor was made with 0.07 in the place of 0.1: 0.07 ln(factor) + 1", FACTOR,
+        by_less),
     ROW("attention_factor_other", "the attention factor was that of yarn: 0.1 ln(factor) + 1",
         FACTOR, by_ln),
     ROW("attention_factor_other",
         "the attention factor was that of longrope: sqrt(1 + ln(factor)/ln(original length))",
         FACTOR, by_lengths),
+    ROW("attention_factor_other",
+        "the attention factor was that of longrope for another original length "
+        "(original_max_position_embeddings), a power of two",
+        FACTOR, by_other_length),
     ROW("amplitude", TIMES ": the square root of the width {b}", PLAIN, root),
     ROW("amplitude", TIMES ": 1/sqrt({b}), the scale of the softmax was folded in", PLAIN,
         inverse_root),
@@ -172,10 +207,18 @@ static bool differs(const pe_search *s, double is, double claimed)
            fabs(is / claimed - 1) > DIFFERS + 4 * slack(s);
 }
 
-static sizes sizes_of(const pe_search *s, double claimed)
+static sizes sizes_of(const pe_search *s, double is, double claimed)
 {
-    return (sizes){width_of(s), claimed, real_or_nowhere(s, "factor"),
-                   real_or_nowhere(s, "original_max_position_embeddings")};
+    const double factor = real_or_nowhere(s, "factor");
+    const double original = real_or_nowhere(s, "original_max_position_embeddings");
+    const double longest = real_or_nowhere(s, "max_position_embeddings");
+    return (sizes){.width = width_of(s),
+                   .attention = claimed,
+                   .factor = isnan(factor) ? longest / original : factor,
+                   .original = original,
+                   .longest = longest,
+                   .is = is,
+                   .longrope = pe_geometry_has_rope_type(&s->claim.values, "longrope")};
 }
 
 bool pe_amplitude_differs(const pe_search *s)
@@ -189,9 +232,10 @@ bool pe_amplitude_read(const pe_search *s, double is, double claimed, pe_amplitu
     if (!differs(s, is, claimed))
         return false;
     const double times = is / claimed;
-    const sizes of = sizes_of(s, claimed);
+    const sizes of = sizes_of(s, is, claimed);
     const row *named = find_row(&of, times, slack(s));
-    *out = (pe_amplitude){&named->fault, named->of != NULL ? named->of(&of) : times, of.width};
+    *out = (pe_amplitude){&named->fault, named->of != NULL ? named->of(&of) : times, of.width,
+                          claimed};
     return true;
 }
 
@@ -203,6 +247,9 @@ static void set_gain(pe_guess *guess, const pe_amplitude *is, double error)
     guess->fitted |= is->fault->fitted;
     pe_guess_say(guess, is->fault, is->fault->remedy);
     pe_guess_format(guess, is->fault->rule, is->times, is->width);
+    if (is->fault->fitted && is->claimed != 1)
+        pe_buffer_format(&guess->rule, ": the attention factor was %.7g, not %.7g",
+                         is->times * is->claimed, is->claimed);
 }
 
 bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double claimed)
@@ -217,6 +264,15 @@ bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double cla
 static const pe_attempt alone[] = {
     {.try = pe_attempts_try},
     {.try = pe_by_patterns_try},
+    {0},
+};
+
+/* Of a number with a name: a fault behind it may hardly show. */
+static const pe_attempt named_alone[] = {
+    {.try = pe_attempts_try},
+    {.try = pe_by_patterns_try},
+    {.try = pe_attempts_singles},
+    {.try = pe_by_laws_named},
     {0},
 };
 
@@ -238,6 +294,21 @@ static pe_status try_row(pe_search *s, const pe_guess *from, const pe_amplitude 
     return status;
 }
 
+static pe_status try_named(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_in_order(s, guess, named_alone, why);
+}
+
+/* Values give the number, where a row of faults.h has it; else it multiplies waves. */
+static pe_status try_named_row(pe_search *s, const pe_guess *from, const pe_amplitude *is,
+                               double error, pe_problem *why)
+{
+    for (size_t f = 0; f < pe_faults_n; f++)
+        if (strcmp(pe_faults[f].name, is->fault->name) == 0)
+            return pe_attempts_with_fault(s, from, &pe_faults[f], try_named, why);
+    return try_row(s, from, is, error, named_alone, why);
+}
+
 /* A number that has a name is known: elements of a narrow type tell it from others. The measured
  * one comes after it. */
 static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list, pe_problem *why)
@@ -246,7 +317,7 @@ static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list,
     bool named = false;
     const pe_reading *r = &s->measured->reading;
     const double times = r->amplitude / r->claimed_amplitude, near = slack(s);
-    const sizes of = sizes_of(s, r->claimed_amplitude);
+    const sizes of = sizes_of(s, r->amplitude, r->claimed_amplitude);
     if (guess->n_faults >= PE_FAULTS_MAX)
         return PE_OK;
     for (size_t k = 0; k < PE_LEN(rows) && status == PE_OK && !pe_attempts_found(s); k++) {
@@ -254,12 +325,15 @@ static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list,
         if (number == 1 || !(fabs(times / number - 1) <= near)) /* not of NAN */
             continue;
         named = near < KNOWN;
-        status = try_row(s, guess, &(pe_amplitude){&rows[k].fault, number, of.width},
-                         fmin(near, KNOWN), list, why);
+        const pe_amplitude is = {&rows[k].fault, number, of.width, of.attention};
+        const double error = fmin(near, KNOWN);
+        status = list == alone ? try_named_row(s, guess, &is, error, why) : PE_OK;
+        if (status == PE_OK && !pe_attempts_found(s))
+            status = try_row(s, guess, &is, error, list, why);
     }
     return status == PE_OK && !named && !pe_attempts_found(s)
-               ? try_row(s, guess, &(pe_amplitude){&measured.fault, times, of.width}, near, list,
-                         why)
+               ? try_row(s, guess, &(pe_amplitude){&measured.fault, times, of.width, of.attention},
+                         near, list, why)
                : status;
 }
 

@@ -11,7 +11,7 @@ bool pe_amplitude_differs(const pe_search *s);
 /** What waves were multiplied by, and which mistake that is: fault->fitted where it has no name. */
 typedef struct pe_amplitude {
     const pe_fault *fault; /* {a}: times, {b}: width */
-    double times, width;
+    double times, width, claimed;
 } pe_amplitude;
 
 /** False: the amplitude that was measured is the claimed one. */

@@ -316,6 +316,12 @@ static bool read_parts(const pe_beside *b, double *least, double *most)
     return b->rows > 7 && left < 0.05 * all;
 }
 
+/* No rounding does more. */
+static bool read_small_parts(const pe_beside *b, double *least, double *most)
+{
+    return read_parts(b, least, most) && *least > 0.9 && *most < 1.1;
+}
+
 /* ---- all that is known is their size ---- */
 
 static bool read_size(const pe_beside *b, double *a, double *unused)
@@ -372,6 +378,13 @@ static const row growth[] = {
       "rounded step",
       .remedy = "make frequencies (inv_freq) in float32 or wider, with the claimed scaling, and "
                 "rows from their own positions"},
+     read_small_parts,
+     FITTED},
+    {{"frequencies_other",
+      "pairs turn {a} to {b} times as fast as claimed: frequencies are others, as those of other "
+      "bands",
+      .remedy = "make frequencies (inv_freq) with the claimed scaling: factor, betas, original "
+                "length"},
      read_parts,
      FITTED},
     {{"errors_grow",

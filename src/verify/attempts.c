@@ -229,7 +229,8 @@ pe_status pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t
     pe_status status = PE_OK;
     const bool laid_out = s->measured != NULL && s->measured->laid_out;
     for (size_t f = first; f < pe_faults_n && status == PE_OK && !pe_attempts_spent(s); f++)
-        if (!laid_out || !pe_faults_is_of_waves(&pe_faults[f]))
+        if ((!laid_out || !pe_faults_is_of_waves(&pe_faults[f])) &&
+            (!pe_faults[f].if_alone || !pe_attempts_found(s)))
             status = pe_attempts_with_fault(s, from, &pe_faults[f], next, why);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "verify/added_scaling.h"
 #include "verify/approximations.h"
 #include "verify/by_patterns.h"
+#include "verify/changes.h"
 #include "verify/findings.h"
 #include "verify/laws.h"
 #include "verify/strays.h"
@@ -72,13 +73,14 @@ static pe_status try_law_and_mixed(pe_search *s, pe_guess *guess, pe_problem *wh
     return status == PE_OK && pe_attempts_go_on(s) ? try_mixed(s, guess, why) : status;
 }
 
-/* One law after the other. */
+/* One law after the other; those with a name all, so that equals are told. */
 static pe_status try_laws(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_try *how,
                           pe_problem *why)
 {
     size_t law = 0;
     pe_status status = PE_OK;
-    for (bool more = true; more && status == PE_OK && pe_attempts_go_on(s);) {
+    for (bool more = true; more && status == PE_OK && !pe_attempts_spent(s) &&
+                           (how == try_named_law || !pe_attempts_found(s));) {
         pe_guess guess;
         status = pe_guess_copy(from, &guess, why);
         if (status != PE_OK)
@@ -153,14 +155,30 @@ static bool find_others(const pe_ladder *l, pe_guess *guess)
     return true;
 }
 
+/* The slowest pair tells another factor of the claimed scaling. */
+static pe_status try_factor(pe_search *s, pe_guess *guess, double times, pe_problem *why)
+{
+    const pe_value *factor = pe_values_find(&guess->values, "factor");
+    if (factor == NULL || !factor->present || !isfinite(times))
+        return PE_OK;
+    const pe_fault other = {.name = "factor",
+                            .param = "factor",
+                            .change = pe_changes_number,
+                            .value = round(2 * times * factor->real) / 2,
+                            .fitted = true};
+    return pe_attempts_with_fault(s, guess, &other, pe_attempts_try, why);
+}
+
 /* The same of frequencies that were uploaded. */
 static pe_status tell_others(pe_search *s, pe_guess *guess, pe_ladder *ladder, pe_problem *why)
 {
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
     const size_t last = ladder->n - 1;
-    pe_status status =
-        pe_added_scaling_of(s, guess, ladder->claimed[last] / ladder->measured[last], why);
+    const double times = ladder->claimed[last] / ladder->measured[last];
+    pe_status status = pe_added_scaling_of(s, guess, times, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = try_factor(s, guess, times, why);
     if (status != PE_OK || pe_attempts_found(s))
         return status;
     status = pe_ladder_make(guess, ladder, why);
@@ -183,8 +201,9 @@ static pe_status with_uploaded(pe_search *s, pe_guess *guess,
     pe_expect expect;
     pe_expected_row row;
     const pe_upload_view *view = s->view;
-    if (strcmp(view->claim->resource->name, "rope/frequencies") != 0 ||
-        strcmp(view->claim->uploads[0].name, "inv_freq") != 0)
+    const char *resource = view->claim->resource->name, *tensor = view->claim->uploads[0].name;
+    if ((strcmp(resource, "rope/frequencies") != 0 || strcmp(tensor, "inv_freq") != 0) &&
+        (strcmp(resource, "rope/scaled-base") != 0 || strcmp(tensor, "scaled_inv_freq") != 0))
         return PE_OK;
     pe_status status =
         pe_expect_make(&(pe_comparison){view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
@@ -203,7 +222,13 @@ static pe_status with_uploaded(pe_search *s, pe_guess *guess,
 
 static pe_status try_uploaded(pe_search *s, pe_guess *guess, pe_ladder *ladder, pe_problem *why)
 {
-    return try_ladder(s, guess, ladder, try_law_and_mixed, why);
+    pe_status status = pe_ladder_make(&s->claim, ladder, why);
+    if (status == PE_OK)
+        status = try_laws(s, guess, ladder, try_named_law, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = try_laws(s, guess, ladder, try_law_and_mixed, why);
+    pe_ladder_free(ladder);
+    return status;
 }
 
 pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -214,6 +239,13 @@ pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
 pe_status pe_by_laws_others(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     return with_uploaded(s, guess, tell_others, why);
+}
+
+pe_status pe_by_laws_named(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_ladder ladder = pe_ladder_of_reading(&s->measured->reading);
+    ladder.held = ladder.faint = true;
+    return try_ladder(s, guess, &ladder, try_named_law, why);
 }
 
 pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)

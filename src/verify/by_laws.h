@@ -12,6 +12,8 @@ pe_try pe_by_laws_uploaded;
 pe_try pe_by_laws_others;
 /** The same of frequencies that were measured in it. */
 pe_try pe_by_laws_measured;
+/** Laws with a name, alone, and all of them: elements tell what turns do not. */
+pe_try pe_by_laws_named;
 /** The same with patterns, approximations and bad elements, which hide that a law is not quite true:
  * to be tried once values were. */
 pe_try pe_by_laws_mixed;

@@ -339,6 +339,22 @@ static bool read_factors(const counts *at, const factor *sums, double *low, doub
     return *n > 0;
 }
 
+/* Are they the sines of all pairs, or the cosines? Then a factor may be that of attention. */
+static void tell_waves(const pe_beside *b, const counts *at, pe_buffer *rule)
+{
+    bool sines = true, cosines = true;
+    for (size_t c = 0; c < b->width && at->units == b->width; c++) {
+        const bool off = fails(at, c);
+        sines &= off == b->second[c];
+        cosines &= off != b->second[c];
+    }
+    if (at->units == b->width && !b->view->rotated && sines != cosines)
+        pe_buffer_str(rule, sines ? " (the sines alone: the attention factor, mscale, or another "
+                                    "scale is that of cosines only)"
+                                  : " (the cosines alone: the attention factor, mscale, or another "
+                                    "scale is that of sines only)");
+}
+
 static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at, division by,
                              size_t n, double low, double high, pe_problem *why)
 {
@@ -349,6 +365,7 @@ static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at,
     pe_buffer_str(&rule, n < at->units ? "the amplitude of " : "the amplitude");
     if (n < at->units)
         tell_units(b, at, by, n, &rule);
+    tell_waves(b, at, &rule);
     pe_buffer_format(&rule, " is %.5g", low);
     if (high - low > 1e-3 * fabs(high))
         pe_buffer_format(&rule, " to %.5g", high);

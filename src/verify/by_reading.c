@@ -589,6 +589,7 @@ static const pe_attempt of_lists[] = {
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
+    {.try = pe_by_laws_named},
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
     {.try = change_two, .applies = pe_attempts_turns},
@@ -603,6 +604,8 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_strays_not_finite, .applies = has_faults},
+    {.try = pe_by_laws_named, .applies = has_frequencies},
+    {.try = pe_by_laws_named, .applies = is_placed, .unplaced = true},
     {.try = pe_amplitude_alone, .applies = pe_amplitude_differs},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
@@ -682,6 +685,19 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
     status = try_placed(s, at, why);
     at->unplaced = NULL;
     pe_guess_free(&unplaced);
+    return status;
+}
+
+pe_status pe_by_reading_laws(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_measured at;
+    pe_status status = read_guess(s, guess, &at, why);
+    if (status != PE_OK)
+        return status;
+    s->measured = &at;
+    status = at.made ? pe_by_laws_named(s, guess, why) : PE_OK;
+    s->measured = NULL;
+    free_measured(&at);
     return status;
 }
 

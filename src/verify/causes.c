@@ -174,14 +174,23 @@ static const pe_fault unscaled_shift = {
     .rule = "positions were larger by {a}, and not scaled: linear scaling by {b} was ignored",
     .remedy = "apply the linear scaling of the claim (rope_scaling), and check the offset of the "
               "cache: past_key_values length, start_pos"};
+static const pe_fault rescaled_shift = {
+    .name = "position_plus_rescaled",
+    .rule = "positions were larger by {a}, and linear scaling was applied twice",
+    .remedy = "scale once, and check the offset of the cache: past_key_values length, start_pos"};
 
-/* Are shifted positions multiplied by the very factor that linear scaling divides them by? */
-static bool is_unscaled(const pe_cause *cause, const pe_guess *guess)
+/* Are shifted positions multiplied by the very factor that linear scaling divides them by, or
+ * divided by it once more? NULL: by another number. */
+static const pe_fault *shift_of(const pe_cause *cause, const pe_guess *guess)
 {
     const double shift = cause->b / cause->a;
-    return pe_geometry_has_rope_type(&guess->values, "linear") &&
-           fabs(cause->a - pe_values_real(&guess->values, "factor")) < PE_POSITION_NEAR &&
-           fabs(shift - round(shift)) < PE_POSITION_NEAR;
+    if (!pe_geometry_has_rope_type(&guess->values, "linear") ||
+        !(fabs(shift - round(shift)) < PE_POSITION_NEAR))
+        return NULL;
+    const double factor = pe_values_real(&guess->values, "factor");
+    return fabs(cause->a - factor) < PE_POSITION_NEAR       ? &unscaled_shift
+           : fabs(cause->a * factor - 1) < PE_POSITION_NEAR ? &rescaled_shift
+                                                            : NULL;
 }
 
 /* Are its numbers such as people choose? A list has none. */
@@ -206,9 +215,10 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     }
     guess->distortion.positions.move = move;
     guess->distortion.positions.cause = cause;
-    if (of->kind == PE_POSITIONS_ON_A_LINE && is_unscaled(cause, guess)) {
-        pe_guess_say(guess, &unscaled_shift, unscaled_shift.remedy);
-        pe_guess_format(guess, unscaled_shift.rule, cause->b / cause->a, cause->a);
+    const pe_fault *shift = of->kind == PE_POSITIONS_ON_A_LINE ? shift_of(cause, guess) : NULL;
+    if (shift != NULL) {
+        pe_guess_say(guess, shift, shift->remedy);
+        pe_guess_format(guess, shift->rule, cause->b / cause->a, cause->a);
         return;
     }
     pe_guess_say(guess, cause->fault, of->remedy);

@@ -72,6 +72,15 @@ bool pe_changes_dynamic_factor(pe_guess *guess, const pe_fault *fault)
     return pe_geometry_has_rope_type(&guess->values, "dynamic") && pe_changes_number(guess, fault);
 }
 
+bool pe_changes_halve_factor(pe_guess *guess, const pe_fault *fault)
+{
+    pe_value *value = value_of(guess, fault->param);
+    if (value == NULL || !pe_geometry_has_rope_type(&guess->values, "linear"))
+        return false;
+    value->real /= 2;
+    return true;
+}
+
 bool pe_changes_swap(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *a = value_of(guess, fault->param), *b = value_of(guess, fault->text);
@@ -282,6 +291,11 @@ static double to_bfloat16(double x)
     return through(PE_BFLOAT16, x);
 }
 
+static double to_tf32(double x)
+{
+    return pe_grain_round(&pe_grains[PE_GRAIN_TF32], x);
+}
+
 static double to_int32(double x)
 {
     return x < 0 ? x : x - 0x1p32 * floor((x + 0x1p31) / 0x1p32);
@@ -325,7 +339,8 @@ bool pe_changes_round_positions(pe_guess *guess, const pe_fault *fault)
         [PE_CHANGES_FLOAT32] = to_float32,   [PE_CHANGES_FLOAT16] = to_float16,
         [PE_CHANGES_BFLOAT16] = to_bfloat16, [PE_CHANGES_CUT] = trunc,
         [PE_CHANGES_WHOLE] = nearbyint,      [PE_CHANGES_INT32] = to_int32,
-        [PE_CHANGES_UINT32] = to_uint32,     [PE_CHANGES_INT16] = to_int16};
+        [PE_CHANGES_UINT32] = to_uint32,     [PE_CHANGES_INT16] = to_int16,
+        [PE_CHANGES_TF32] = to_tf32};
     pe_position_map *map = &guess->distortion.positions;
     if (!has_positions(guess) || map->round != NULL || map->move != NULL)
         return false;

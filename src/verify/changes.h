@@ -19,6 +19,8 @@ pe_change pe_changes_root, pe_changes_shift;
 pe_change pe_changes_square;
 /** The row `param`, an integer, is multiplied by `text`. */
 pe_change pe_changes_multiply;
+/** A factor of linear scaling is half of itself. */
+pe_change pe_changes_halve_factor;
 /** Both rows, numbers, are divided by `value`. */
 pe_change pe_changes_divide_both;
 
@@ -40,7 +42,8 @@ enum {
     PE_CHANGES_WHOLE,
     PE_CHANGES_INT32,
     PE_CHANGES_UINT32,
-    PE_CHANGES_INT16
+    PE_CHANGES_INT16,
+    PE_CHANGES_TF32
 };
 
 /** Positions p become p value + and_value; they are rounded (value: one of these; and_value is 1:

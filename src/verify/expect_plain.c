@@ -91,7 +91,9 @@ static run find_run(const pe_expect *expect, size_t first, size_t n)
 static void take_ladder(const pe_expect *expect, run at, double *out)
 {
     const double *ladder = expect->guess->distortion.ladder;
-    const bool counts = strcmp(expect->plan.tensors[at.tensor].name, "inv_freq") == 0;
+    const char *name = expect->plan.tensors[at.tensor].name;
+    const bool scaled_base = strcmp(expect->guess->claim->resource->name, "rope/scaled-base") == 0;
+    const bool counts = strcmp(name, scaled_base ? "scaled_inv_freq" : "inv_freq") == 0;
     for (size_t e = 0; e < at.n && ladder != NULL && counts; e++)
         out[e] = ladder[at.first + e];
 }

@@ -11,15 +11,22 @@
 
 /* ---- their order ---- */
 
+/* Formulas of one number may differ by some ulps of float64. */
+static bool is_less(double a, double b)
+{
+    return a < b * (1 - 1e-6) - 0x1p-51;
+}
+
 /* What a rule names goes before numbers that were fitted, then less error before more. Equals stay
  * in the order they were found: simpler ones first. */
 static bool is_better(const pe_finding *a, const pe_finding *b)
 {
     if (a->fitted != b->fitted)
         return b->fitted;
-    if (a->errors.max_abs != b->errors.max_abs)
+    if (is_less(a->errors.max_abs, b->errors.max_abs) ||
+        is_less(b->errors.max_abs, a->errors.max_abs))
         return a->errors.max_abs < b->errors.max_abs;
-    return a->errors.rms < b->errors.rms;
+    return is_less(a->errors.rms, b->errors.rms);
 }
 
 void pe_findings_put(pe_report *report, pe_finding *finding)

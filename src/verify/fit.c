@@ -162,12 +162,46 @@ static bool applies(const pe_fault *fit, const pe_guess *guess)
              strcmp(guess->faults[0]->param, fit->param) == 0);
 }
 
+/* A base of many digits that is a power of one of few: exponents were divided by d - 2 or d + 2. */
+static void tell_denominator(pe_guess *guess, double pairs, double found)
+{
+    for (int step = -1; step <= 1; step += 2) {
+        const double base = pow(found, (pairs + step) / pairs), near = decimal(base, 1);
+        if (pairs > 2 && found != decimal(found, 3) && fabs(base / near - 1) < 5e-5)
+            pe_buffer_format(&guess->rule,
+                             ", which is %.7g^(d/(d %c 2)): exponents are divided by d %c 2, "
+                             "not by d (freq_shift)",
+                             near, step < 0 ? '-' : '+', step < 0 ? '-' : '+');
+    }
+}
+
+/* A factor or a base of dynamic scaling may be those of another length. */
+static void tell_length(const pe_fault *fit, pe_guess *guess, double pairs, double found)
+{
+    const pe_values *claimed = &guess->claim->values;
+    if (!pe_geometry_has_rope_type(claimed, "dynamic") || fit->sets_rope_type)
+        return;
+    const bool base = strcmp(fit->param, "rope_theta") == 0;
+    const double longest = (double)pe_values_int(claimed, "max_position_embeddings");
+    const double times = (double)pe_values_int(claimed, "seq_len") / longest;
+    const double factor = pe_values_real(claimed, "factor"), by = base ? factor : found;
+    const double theta = pe_values_real(claimed, "rope_theta");
+    const double grown =
+        (by * times - (by - 1)) * (base ? pow(found / theta, (pairs - 1) / pairs) : 1);
+    const double other = longest * ((grown - 1) / factor + 1);
+    if (other > longest)
+        pe_buffer_format(&guess->rule, ", as if dynamic scaling were made for a seq_len of %.0f",
+                         other);
+}
+
 /* Another base is a power of the claimed one, and of a square or root people know the reason. */
-static void tell_power(const pe_fault *fit, pe_guess *guess, double found)
+static void tell_power(const pe_fault *fit, pe_guess *guess, double pairs, double found)
 {
     const pe_value *value = pe_values_find(&guess->claim->values, fit->param);
     const bool base = strcmp(fit->param, "rope_theta") == 0 || strcmp(fit->param, "base") == 0;
     const double power = base && value->present ? log(found) / log(value->real) : 1;
+    if (base)
+        tell_denominator(guess, pairs, found);
     if (fabs(power - 2) < 1e-5)
         pe_buffer_str(&guess->rule,
                       ", which is its square: frequencies were squared, or exponents are 4i/d");
@@ -208,7 +242,8 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, const pe_kn
         *made = pe_faults_apply(&fault, to->guess);
         if (*made) {
             to->guess->faults[to->guess->n_faults - 1] = fit;
-            tell_power(fit, to->guess, fault.value);
+            tell_power(fit, to->guess, (double)at.geometry.pairs, fault.value);
+            tell_length(fit, to->guess, (double)at.geometry.pairs, fault.value);
             tell_rows(fit, to->guess, fault.value);
         }
         to->guess->fitted |= *made;

@@ -68,6 +68,7 @@ typedef struct pe_fault {
     bool vectors_only;       /* only rotated vectors can have it */
     bool sets_rope_type;     /* to `text`, too, which has param; the claim's is default */
     bool fitted;             /* its number explains, but nobody is known to take it */
+    bool if_alone;           /* not told beside what explains the upload as well */
     bool mostly;             /* a number near a boundary of rounding may fall to either side */
 } pe_fault;
 

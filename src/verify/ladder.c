@@ -18,6 +18,17 @@ static double number_of(const pe_guess *guess, const char *name)
     return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
 }
 
+/* Pair i turns beta times in the original length: i = n ln(length / (2 pi beta)) / ln(theta). */
+static void set_ramp(const pe_guess *guess, pe_ladder *l)
+{
+    static const char *const betas[2] = {"beta_fast", "beta_slow"};
+    const double length = number_of(guess, "original_max_position_embeddings");
+    for (size_t e = 0; e < 2; e++)
+        l->ramp[e] = (double)l->n * log(length / (TURN * number_of(guess, betas[e])));
+    const pe_value *truncate = pe_values_find(&guess->values, "truncate");
+    l->truncate = truncate == NULL || truncate->truth;
+}
+
 pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *l, pe_problem *why)
 {
     l->plain = calloc(2 * l->n + 1, sizeof *l->plain);
@@ -33,6 +44,9 @@ pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *l, pe_problem *why)
     l->listed = pe_geometry_has_rope_type(&guess->values, "longrope") ||
                 pe_values_present(&guess->values, "freq_factors") ||
                 pe_values_present(&guess->values, "lerope_alpha");
+    l->banded = pe_geometry_has_rope_type(&guess->values, "llama3");
+    if (pe_geometry_has_rope_type(&guess->values, "yarn"))
+        set_ramp(guess, l);
     l->head_pairs = number_of(guess, "head_dim") / 2;
     for (size_t i = 0; i < l->n; i++)
         l->plain[i] = l->theta > 0 ? pow(l->theta, -(double)i / (double)l->n) : l->claimed[i];

@@ -14,9 +14,13 @@ typedef struct pe_ladder {
     double *put;            /* owned: those of the law that pe_laws_next found */
     double theta, factor;   /* of the claim; 1: it has none */
     double dynamic_length;  /* max_position_embeddings of dynamic scaling; 0: it is another one */
+    bool banded;            /* scaling is llama3's, by low_freq_factor and high_freq_factor */
+    double ramp[2];         /* where the ramp of yarn begins and ends, times ln(theta); 0: none */
+    bool truncate;          /* both are cut to whole numbers */
     double head_pairs;      /* half of head_dim; 0: there is none */
     bool listed;            /* scaling is a list of factors */
     bool held;              /* laws are held against all elements afterwards */
+    bool faint;             /* so are those that turns do not tell from the claim */
     double step, span;      /* of the positions that tell the measured ones; 0: told as such */
     double slack;           /* radians over the span that measured ones may be off */
     double roundoff;        /* of frequencies that are told as such */

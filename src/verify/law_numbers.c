@@ -178,6 +178,56 @@ bool pe_law_numbers_edge(pe_ladder *l)
     return pe_ladder_is_scaled(l) && i > 0 && i < l->n;
 }
 
+/* The first pair of which scaling leaves no more than that. */
+static bool read_claimed_edge(pe_ladder *l, double most)
+{
+    const double least = pe_ladder_least_part(l);
+    size_t i = 0;
+    while (i < l->n && pe_ladder_part_of(l, i) > most)
+        i++;
+    l->a = (double)i;
+    l->b = 1 / least;
+    return least < 1 && i > 0 && i < l->n && !l->listed;
+}
+
+bool pe_law_numbers_low_edge(pe_ladder *l)
+{
+    return read_claimed_edge(l, 1 - 1e-9);
+}
+
+bool pe_law_numbers_high_edge(pe_ladder *l)
+{
+    return read_claimed_edge(l, pe_ladder_least_part(l) * (1 + 1e-9));
+}
+
+bool pe_law_numbers_exchanged(pe_ladder *l)
+{
+    return l->banded && pe_law_numbers_high_edge(l);
+}
+
+bool pe_law_numbers_default_ramp(pe_ladder *l)
+{
+    l->a = 10000;
+    return l->ramp[1] > 0 && l->theta > 0 && l->theta != l->a && l->factor > 1;
+}
+
+bool pe_law_numbers_inverse_power(pe_ladder *l)
+{
+    const double power = (double)(l->n - 1) / (double)l->n;
+    const double base = pow(l->claimed[1], -(double)l->n), factor = pow(base / l->theta, power);
+    l->a = l->theta * pow(factor, power);
+    return factor > 1 + 1e-6 && fabs(l->claimed[l->n - 1] * pow(base, power) - 1) < 1e-6;
+}
+
+bool pe_law_numbers_rotated_part(pe_ladder *l)
+{
+    size_t turning = l->n;
+    while (turning > 0 && l->claimed[turning - 1] == 0)
+        turning--;
+    l->a = (double)turning;
+    return l->theta > 0 && turning > 1 && turning < l->n;
+}
+
 /* Does the part of the frequencies that scaling leaves fall in a line from pair `first` to `last`:
  * by pair, as that of yarn, or by frequency, as that of llama3? */
 static bool falls_in_line(const pe_ladder *l, size_t first, size_t last, bool by_pair)
@@ -223,4 +273,11 @@ bool pe_law_numbers_rest(pe_ladder *l)
     l->a = (double)first;
     l->b = (double)last;
     return first <= last && (first > 0 || last + 1 < l->n);
+}
+
+bool pe_law_numbers_last_half(pe_ladder *l)
+{
+    l->a = (double)(l->n / 2);
+    l->b = (double)(l->n - 1);
+    return true;
 }

@@ -319,6 +319,21 @@ static double of_edge(const pe_ladder *l, size_t i)
     return l->plain[i] * ((double)i < l->a ? 1 : 1 / l->b);
 }
 
+/* yarn's ramp with its ends for the base a. */
+static double of_ramp(const pe_ladder *l, size_t i)
+{
+    double low = l->ramp[0] / log(l->a), high = l->ramp[1] / log(l->a);
+    low = fmax(l->truncate ? floor(low) : low, 0);
+    high = fmin(l->truncate ? ceil(high) : high, 2 * (double)l->n - 1);
+    const double along = ((double)i - low) / (high > low ? high - low : 1e-3);
+    return l->plain[i] * (1 - fmin(fmax(along, 0), 1) * (1 - 1 / l->factor));
+}
+
+static double of_rotated_part(const pe_ladder *l, size_t i)
+{
+    return (double)i < l->a ? pow(l->theta, -(double)i / l->a) : 0;
+}
+
 static double as_measured(const pe_ladder *l, size_t i)
 {
     const double least = pe_ladder_least_part(l);
@@ -343,10 +358,21 @@ static double linear_too(const pe_ladder *l, size_t i)
     {                                                                                              \
         .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, __VA_ARGS__                 \
     }
-#define RADIANS    "take angles in radians: position times inv_freq"
-#define POWERS     "take the exponents 2i/d: inv_freq = theta ** -(arange(0, d, 2) / d)"
-#define FACTORS_OF "the factors of the pairs are shifted by one: pair i has that of pair "
-#define ORDER      "keep the order of the pairs: pair i has the exponent 2i/d"
+#define RADIANS            "take angles in radians: position times inv_freq"
+#define POWERS             "take the exponents 2i/d: inv_freq = theta ** -(arange(0, d, 2) / d)"
+#define FACTORS_OF         "the factors of the pairs are shifted by one: pair i has that of pair "
+#define ROTARY_IN_EXPONENT "the exponents of the frequencies were 2i/rotary_dim, not 2i/head_dim"
+#define HEAD_DIM           "divide the exponents by head_dim, of which a part is rotated"
+#define BLEND_MISSING(READ)                                                                        \
+    LAW("blend_missing",                                                                           \
+        "the blend of the middle band is missing: pairs below {a} are not scaled, all others are " \
+        "divided by {b}",                                                                          \
+        "blend scaled and unscaled frequencies between the bands (smooth factor, ramp)",           \
+        .read = (READ), .predict = of_edge)
+#define PAIRS_REST(READ)                                                                           \
+    LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",                  \
+        "make frequencies for all pairs", .read = (READ), .predict = resting)
+#define ORDER "keep the order of the pairs: pair i has the exponent 2i/d"
 
 #define KEEP_WIDE "make inv_freq in float32 or wider, and keep it so"
 #define DECIMALS(N)                                                                                \
@@ -376,6 +402,13 @@ static const law laws[] = {
         "pass rope_scaling (rope_parameters, freq_factors, lerope_alpha) to the code that makes "
         "inv_freq",
         .read = pe_law_numbers_scaled, .predict = unscaled),
+    LAW("head_in_exponent", "the exponents of the frequencies were 2i/head_dim, not 2i/rotary_dim",
+        "divide the exponents by rotary_dim, not by head_dim", .read = pe_law_numbers_head,
+        .predict = power),
+    LAW("rotary_in_exponent", ROTARY_IN_EXPONENT, HEAD_DIM, .read = pe_law_numbers_rotary,
+        .predict = power),
+    LAW("rotary_in_exponent", ROTARY_IN_EXPONENT ", as without rope_type proportional", HEAD_DIM,
+        .read = pe_law_numbers_rotated_part, .predict = of_rotated_part),
     LAW("exponent_doubled",
         "frequencies are squared: exponents are 4i/d, or the ladder was applied twice", POWERS,
         .predict = raised, .a = 2),
@@ -433,13 +466,6 @@ static const law laws[] = {
         "take the natural logarithm with exp, log2 with exp2", .predict = raised, .a = LN2),
     LAW("base_e", "rope_theta (the base) was e: it was left out of the power, as exp(-2i/d)",
         "multiply the exponent by ln(theta)", .predict = of_base_e),
-    LAW("head_in_exponent", "the exponents of the frequencies were 2i/head_dim, not 2i/rotary_dim",
-        "divide the exponents by rotary_dim, not by head_dim", .read = pe_law_numbers_head,
-        .predict = power),
-    LAW("rotary_in_exponent",
-        "the exponents of the frequencies were 2i/rotary_dim, not 2i/head_dim",
-        "divide the exponents by head_dim, of which a part is rotated",
-        .read = pe_law_numbers_rotary, .predict = power),
     LAW("denominator_plus_two", "exponents are divided by d + 2, not by d",
         "divide the exponents by d", .predict = one_more),
     LAW("denominator_minus_two",
@@ -503,18 +529,30 @@ static const law laws[] = {
     LAW("blend_inverted", "the blend (smooth factor) of the middle band is inverted",
         "weight the scaled frequency with 1 - smooth, the other with smooth",
         .read = pe_law_numbers_scaled, .predict = blend_inverted),
-    LAW("blend_missing",
-        "the blend of the middle band is missing: pairs below {a} are not scaled, all others are "
-        "divided by {b}",
-        "blend scaled and unscaled frequencies between the bands (smooth factor, ramp)",
-        .read = pe_law_numbers_edge, .predict = of_edge),
+    BLEND_MISSING(pe_law_numbers_low_edge),
+    BLEND_MISSING(pe_law_numbers_high_edge),
+    BLEND_MISSING(pe_law_numbers_edge),
+    LAW("factors_exchanged",
+        "low_freq_factor and high_freq_factor were exchanged: pairs below {a} are not scaled, all "
+        "others are divided by {b}",
+        "exchange low_freq_factor and high_freq_factor", .read = pe_law_numbers_exchanged,
+        .predict = of_edge),
+    LAW("ramp_of_other_base",
+        "the ends of the ramp (low, high) were found with a base of {a}, not with rope_theta",
+        "pass rope_theta (base) to find_correction_range", .read = pe_law_numbers_default_ramp,
+        .predict = of_ramp),
     LAW("theta_times_factor",
         "rope_theta was multiplied by the factor itself, without the exponent d/(d - 2) of ntk: "
         "the base was {a}",
         "raise the factor to d/(d - 2) before it multiplies the base", .read = pe_law_numbers_naive,
         .predict = of_theta),
-    LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",
-        "make frequencies for all pairs", .read = pe_law_numbers_rest, .predict = resting),
+    LAW("exponent_of_factor_inverted",
+        "the factor was raised to (d - 2)/d, not to d/(d - 2), before it multiplied rope_theta: "
+        "the base was {a}",
+        "raise the factor to d/(d - 2) before it multiplies the base",
+        .read = pe_law_numbers_inverse_power, .predict = of_theta),
+    PAIRS_REST(pe_law_numbers_rest),
+    PAIRS_REST(pe_law_numbers_last_half),
     LAW("ntk_factor", "the factor of ntk was {a}, not {b}", "set factor as claimed",
         .read = pe_law_numbers_ntk_factor, .predict = of_ntk_factor, .fitted = true),
     LAW("base_scaled",
@@ -574,9 +612,8 @@ static bool follows(const pe_ladder *l, const law *of)
         return good + (of->but_one && l->n > 8) >= l->n && telling > 0;
     /* scaling that the rows hardly tell: elements will */
     const bool rests = of->read == pe_law_numbers_rest;
-    const size_t least = l->held && (of->subtle || of->read == pe_law_numbers_scaled) ? 0
-                         : rests                                                      ? 1
-                                                                                      : 2;
+    const bool unseen = l->held && (of->subtle || of->read == pe_law_numbers_scaled);
+    const size_t least = unseen || l->faint ? 0 : rests ? 1 : 2;
     return known * 5 >= l->n * 4 && good * 20 >= known * 19 && telling >= least;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/turns.h"
+#include "verify/by_reading.h"
 #include "verify/faults.h"
 #include "verify/part.h"
 
@@ -232,6 +233,8 @@ static bool say_turned(const turned *is, const turned *as, pe_fault own[2], pe_g
         said &= apply_row("partial_ignored", NULL, guess);
     else if (is->n != as->n)
         said &= pe_faults_apply(&own[0], guess);
+    if (said && is->n < as->n)
+        pe_buffer_str(&guess->rule, ", and the other channels do not turn");
     if (is->first != as->first && !whole)
         said &= is->first == 0 ? apply_row("rotary_offset", NULL, guess)
                                : pe_faults_apply(&own[1], guess);
@@ -272,6 +275,10 @@ static pe_status try_channels(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = are_slow(s, guess, &is, &slow, why);
     is = slow ? (turned){as.first, as.n, {is.half[0], is.half[1]}} : is;
     if (status != PE_OK || is_same(&is, &as) || !say_turned(&is, &as, own, guess))
+        return status;
+    if (is.n < as.n) /* slow ones may seem to rest only as frequencies follow a law */
+        status = pe_by_reading_laws(s, &s->claim, why);
+    if (status != PE_OK || pe_attempts_found(s))
         return status;
     status = begin_vectors(s, &part, why);
     if (status != PE_OK)

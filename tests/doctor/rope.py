@@ -652,7 +652,31 @@ LATER = [
     Row("pairs transposed, then repeated", "transposed", ["small"], layouts=["hf"], at=["0:32"], pairs=both(lambda x: x.T)),
     Row("positions over the number of rows", "linear", PLAIN, at=["0:64"], positions=lambda p: p / len(p)),
 ]
-TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER
+# Laws that hardly move a frequency, or whose numbers are those of a fitted one: near position 0, and in narrow types.
+FAINT = [
+    Row("exponent over d - 2, near", "over_two", PLAIN, at=["0:32", "1000:1032"], freq=exponents(lambda e, d: e * d / (d - 2))),
+    Row("exponent 4i/d, near", "twofold", PLAIN, at=["16:80"], freq=exponents(lambda e, d: 2 * e)),
+    Row("ntk of theta times factor", "naive_ntk", ["ntk8"], at=["0:64", "1000:1032"], params=twist(power=1)),
+    Row("dynamic of 5000", "long_length|ladder", ["dynamic2"], at=["0:64", "1000:1032"], params=other(seq_len=5000)),
+    Row("proportional as a part of its own", "rotary_exponent", ["gemma4"], at=["0:32", "16:80"],
+        freq=lambda w, c: np.where(np.arange(128) < 32, c["rope_theta"] ** (-np.arange(128) / 32), 0)),
+    Row("llama3 factors exchanged, near", "exchanged_factors", LLAMA, at=["0:64", "1000:1032"],
+        freq=lambda w, c: np.where(2 * np.pi / ladder.plain(c) < 8192, ladder.plain(c), ladder.plain(c) / c["factor"])),
+    Row("llama3 middle divided, near", "hard_bands", LLAMA, at=["0:64", "1000:1032"],
+        freq=lambda w, c: np.where(2 * np.pi / ladder.plain(c) < 2048, ladder.plain(c), ladder.plain(c) / c["factor"])),
+    Row("llama3 of 64 times", "factor", LLAMA, at=["0:2048:32"], params=other(factor=64.0)),
+    Row("yarn ramp of theta 10000, near", "ramp_base", ["yarn4", "yarn32"], at=["0:64", "1000:1032"], params=twist(base=1e4)),
+    Row("yarn attention factor of 0.07", "less_factor", YARN[:2], factor=lambda a, c: 0.07 * np.log(c["factor"]) + 1),
+    Row("yarn attention factor of log2", "base_2", YARN[:2], factor=lambda a, c: 0.1 * np.log2(c["factor"]) + 1),
+    Row("longrope attention factor of yarn", "yarn_factor", ["phi3", "phi3-short"], factor=lambda a, c: 0.1 * np.log(32) + 1),
+    Row("longrope attention factor of 8192", "other_original", ["phi3", "phi3-short"], factor=lambda a, c: np.sqrt(17 / 13),
+        stores=FINE),
+    Row("TF32 product far out", "tf32_exact", PLAIN, at=["3001:3065"], stores=FINE[:1], layouts=["pairs"],
+        positions=lambda p: arrays.rounded(p, "tf32"), freq=lambda w, c: arrays.rounded(w, "tf32")),
+    Row("linear twice, restarted", "twice_shifted", ["linear4"], at=["100:132"], positions=lambda p: p - p[0],
+        freq=lambda w, c: w / 4),
+]
+TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER + FAINT
 
 
 def cases():

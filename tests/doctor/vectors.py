@@ -211,7 +211,7 @@ BORROWED = ["one too large", "one too small", "offset of the cache ignored", "re
             "theta ten times", "reciprocal frequencies", "exponent over d - 2", "exponent i/d", "slowest first",
             "last half zero", "exponent over head_dim, not rotary_dim", "linear missing", "linear of 4 that was not claimed",
             "yarn missing", "yarn attention factor missing", "llama3 missing", "longrope short where long is claimed",
-            "bfloat16 frequencies", "amplitude 2", "sine from a table of 256", "ntk missing", "dynamic missing"]
+            *(row.name for row in rope.FAINT), "bfloat16 frequencies", "amplitude 2", "sine from a table of 256", "ntk missing", "dynamic missing"]
 
 
 def vector_case(row, turn, number, v, shapes=None, pairing=None, back=False, at=None):
@@ -268,7 +268,7 @@ def vector_cases():
 # --- inverse frequencies alone ---
 
 def frequency_cases():
-    rows = [row for row in rope.THETA + rope.LADDER + rope.SCALING if set(row.steps) <= {"params", "freq"} and
+    rows = [row for row in rope.THETA + rope.LADDER + rope.SCALING + rope.FAINT if set(row.steps) <= {"params", "freq"} and
             "attention_factor" not in row.name and row.name != "yarn frequencies missing, factor kept"]
     rows += [row for row in rope.PRECISION if row.types and set(row.types) == {"freq"} and not row.numerics]
     return [case for number, row in enumerate(rows) for v in (0, 1) if (case := frequency_case(row, number, v))]
