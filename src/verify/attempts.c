@@ -254,15 +254,19 @@ pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
     return status == PE_OK ? with_each_ignored(s, guess, pe_attempts_try, why) : status;
 }
 
-/* Of plain numbers, which say less, only the nearest changes. */
-#define PLAIN_CHANGES 11
+/* Of plain numbers, which say less, only the nearest changes; of frequencies that are scaled still
+ * fewer, for laws tell them. */
+#define PLAIN_CHANGES  11
+#define SCALED_CHANGES 9
 
 pe_status pe_attempts_each_value(pe_search *s, const pe_guess *guess, pe_try *next, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t i = 0; i < guess->values.n && status == PE_OK; i++) {
         pe_fault fault;
-        const size_t most = s->view->layout != NULL ? SIZE_MAX : PLAIN_CHANGES;
+        const size_t most = s->view->layout != NULL    ? SIZE_MAX
+                            : pe_attempts_is_scaled(s) ? SCALED_CHANGES
+                                                       : PLAIN_CHANGES;
         for (size_t k = 0; k < most && status == PE_OK && !pe_attempts_spent(s) &&
                            pe_value_faults_nth(guess, i, k, &fault);
              k++)

@@ -169,30 +169,6 @@ static void tell_runs(const pe_cause *cause, pe_buffer *out)
         }
 }
 
-static const pe_fault unscaled_shift = {
-    .name = "position_plus_unscaled",
-    .rule = "positions were larger by {a}, and not scaled: linear scaling by {b} was ignored",
-    .remedy = "apply the linear scaling of the claim (rope_scaling), and check the offset of the "
-              "cache: past_key_values length, start_pos"};
-static const pe_fault rescaled_shift = {
-    .name = "position_plus_rescaled",
-    .rule = "positions were larger by {a}, and linear scaling was applied twice",
-    .remedy = "scale once, and check the offset of the cache: past_key_values length, start_pos"};
-
-/* Are shifted positions multiplied by the very factor that linear scaling divides them by, or
- * divided by it once more? NULL: by another number. */
-static const pe_fault *shift_of(const pe_cause *cause, const pe_guess *guess)
-{
-    const double shift = cause->b / cause->a;
-    if (!pe_geometry_has_rope_type(&guess->values, "linear") ||
-        !(fabs(shift - round(shift)) < PE_POSITION_NEAR))
-        return NULL;
-    const double factor = pe_values_real(&guess->values, "factor");
-    return fabs(cause->a - factor) < PE_POSITION_NEAR       ? &unscaled_shift
-           : fabs(cause->a * factor - 1) < PE_POSITION_NEAR ? &rescaled_shift
-                                                            : NULL;
-}
-
 /* Are its numbers such as people choose? A list has none. */
 static bool are_tidy(const pe_cause *cause)
 {
@@ -215,12 +191,6 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     }
     guess->distortion.positions.move = move;
     guess->distortion.positions.cause = cause;
-    const pe_fault *shift = of->kind == PE_POSITIONS_ON_A_LINE ? shift_of(cause, guess) : NULL;
-    if (shift != NULL) {
-        pe_guess_say(guess, shift, shift->remedy);
-        pe_guess_format(guess, shift->rule, cause->b / cause->a, cause->a);
-        return;
-    }
     pe_guess_say(guess, cause->fault, of->remedy);
     guess->fitted |= of->fitted || !are_tidy(cause);
     pe_guess_format(guess, of->fault.rule, cause->a, cause->b);

@@ -68,7 +68,7 @@ WORDS = {
     "yarn_factor": r"attention factor was that of yarn",
     "other_original": r"another original length",
     "tf32_exact": r"tf32",
-    "twice_shifted": r"linear scaling was applied twice",
+    "twice_shifted": r"scaling( \(factor\))? was applied twice",
     "no_scaling": r"not scaled|scaling|without|missing|ignored|dropped|rope_type was default|unscaled|not applied|factor was 1",
     "extra_linear": r"linear|scal|factor|divided|slower|interpolat|times|×",
     "extra_parts": r"(yarn|llama3), not default",
