@@ -19,7 +19,14 @@ typedef struct pe_measured {
 /** Do the pairs of a guess turn as measured, all but a few? Are they as long? */
 typedef struct pe_agreement {
     bool turned, sized;
+    double print; /* of the frequencies and the amplitude of the guess */
 } pe_agreement;
+
+/** Prints of guesses that were looked at. */
+typedef struct pe_seen {
+    size_t n;
+    double print[32];
+} pe_seen;
 
 /** The change that brings most pairs to what was measured. */
 typedef struct pe_nearest {
@@ -39,6 +46,7 @@ typedef struct pe_search {
     const pe_verify_limits *bounds;
     pe_measured *measured; /* NULL: nothing was */
     pe_agreement agrees;   /* without any first fault */
+    pe_seen seen;          /* changes of values whose numbers are those of one before say no more */
     bool *nearer;          /* of each fault: does it bring the pairs to what was measured? */
     pe_nearest *nearest;
     bool some_match; /* of the tensors, by themselves */

@@ -71,7 +71,8 @@ static size_t units_of(const pe_beside *b, division by)
 
 #define PATTERNS_MAX 63
 
-/* Which elements follow the guess (bit 0), and each pattern that may be (bit 1 + pattern). */
+/* Which elements follow the guess (bit 0), and each pattern that may be (bit 1 + pattern): that an
+ * element which follows neither the guess nor the pattern rules out, whatever the division. */
 typedef struct bits {
     uint64_t *of; /* [rows][width] owned */
     bool likely[PATTERNS_MAX];
@@ -106,9 +107,11 @@ static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
         out->likely[p] = is_likely(b, out, p);
         for (size_t r = 0; r < b->rows && out->likely[p]; r++) {
             pe_turn_spend(ELEMENT_WORK * b->width);
-            for (size_t c = 0; c < b->width; c++)
-                if (pe_patterns_is_near(p, b, r, c))
-                    out->of[r * b->width + c] |= UINT64_C(2) << p;
+            for (size_t c = 0; c < b->width && out->likely[p]; c++) {
+                uint64_t *at = &out->of[r * b->width + c];
+                *at |= pe_patterns_is_near(p, b, r, c) ? UINT64_C(2) << p : 0;
+                out->likely[p] = (*at & (1 | UINT64_C(2) << p)) != 0;
+            }
         }
     }
     return PE_OK;

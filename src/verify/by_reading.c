@@ -120,12 +120,32 @@ static bool agrees_by_turns(const pe_search *s, const double *w)
     return near > 0 && near + known / 16 >= known;
 }
 
+/* A number that other frequencies, or another amplitude, hardly have. */
+static double print_of(const pe_expect *expect)
+{
+    double sum = expect->amplitude;
+    for (size_t i = 0; i < expect->geometry.pairs; i++)
+        sum += expect->frequency[i] * (1 + 0.618 * (double)i);
+    return sum;
+}
+
+/* Was such a guess looked at before? Now it was. */
+static bool is_seen(pe_seen *seen, double print)
+{
+    for (size_t k = 0; k < seen->n; k++)
+        if (fabs(seen->print[k] - print) <= 1e-13 * fabs(print))
+            return true;
+    if (seen->n < PE_LEN(seen->print))
+        seen->print[seen->n++] = print;
+    return false;
+}
+
 /* Does a guess turn and size the pairs as measured? */
 static pe_status find_agreement(pe_search *s, pe_guess *guess, pe_agreement *out, pe_problem *why)
 {
     pe_expect expect;
     const pe_reading *r = &s->measured->reading;
-    *out = (pe_agreement){false, false};
+    *out = (pe_agreement){.turned = false};
     s->work += pe_upload_view_plan_work(s->view);
     pe_status status =
         pe_expect_make(&(pe_comparison){s->view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
@@ -134,6 +154,7 @@ static pe_status find_agreement(pe_search *s, pe_guess *guess, pe_agreement *out
     status = pe_expect_probe(&expect, why);
     if (status == PE_OK && expect.geometry.pairs >= r->pairs)
         out->turned = agrees_by_turns(s, expect.frequency) || agrees_by_phases(s, expect.frequency);
+    out->print = status == PE_OK ? print_of(&expect) : 0;
     out->sized =
         pe_attempts_turns(s) && fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude;
     pe_expect_free(&expect);
@@ -185,7 +206,8 @@ static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem 
         return repeats(s, guess, out, why);
     if (!pe_faults_is_layout(last)) {
         const pe_status found = find_agreement(s, guess, &agrees, why);
-        *out = (agrees.turned && !s->agrees.turned) || (agrees.sized && !s->agrees.sized);
+        *out = ((agrees.turned && !s->agrees.turned) || (agrees.sized && !s->agrees.sized)) &&
+               !is_seen(&s->seen, agrees.print);
         return found;
     }
     if (pe_faults_is_of_waves(last) ? makes_sense(s->measured)
@@ -251,6 +273,7 @@ static pe_status fit_behind(pe_search *s, pe_guess *guess, pe_problem *why)
 static pe_status peel(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_status status = find_agreement(s, guess, &s->agrees, why);
+    s->seen.n = 0;
     s->nearer = calloc(pe_faults_n, sizeof *s->nearer);
     if (status == PE_OK && s->nearer == NULL)
         status = pe_fail_memory(why);
@@ -315,7 +338,8 @@ static pe_status weigh(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status != PE_OK || !expect.fits)
         return status;
     status = pe_expect_probe(&expect, why);
-    if (status == PE_OK && expect.geometry.pairs == ladder.n) {
+    if (status == PE_OK && expect.geometry.pairs == ladder.n &&
+        !is_seen(&s->seen, print_of(&expect))) {
         ladder.claimed = expect.frequency;
         const size_t near = pe_ladder_count_near(&ladder);
         if (near > s->nearest->agreeing)
@@ -379,6 +403,7 @@ static pe_status change_two(pe_search *s, pe_guess *guess, pe_problem *why)
         nearest.numbers = MOST_NUMBERS;
     pe_ladder_free(&ladder);
     s->nearest = &nearest;
+    s->seen.n = 0;
     if (status == PE_OK)
         status = weigh_changes(s, guess, why);
     s->nearest = NULL;
