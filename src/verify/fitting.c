@@ -37,8 +37,9 @@ pe_status pe_fitting_frequencies(const pe_fitting *fit, double value, double **o
 
 #define TURN 6.283185307179586
 
-/* Measured frequencies may be so far off, in part of themselves and in radians over their span. A
- * number that is known worse than that contradicts nothing. */
+/* Measured frequencies may be so far off, in part of themselves and in radians over their span; full
+ * turns from row to row are not seen, nor then the direction. A number that is known worse than that
+ * contradicts nothing. */
 #define TURN_PART   0.02
 #define TURN_ANGLE  0.2
 #define KNOWN_BADLY 0.1
@@ -54,8 +55,9 @@ pe_status pe_fitting_contradicts(const pe_fitting *fit, const pe_bracket *at, bo
         return PE_OK;
     const pe_status status = pe_fitting_frequencies(fit, at->value, &w, why);
     for (size_t i = 0; w != NULL && i < turns->pairs; i++) {
-        const double turn = (w[i] - turns->turned[i]) * turns->step;
-        const double far = fabs((turn - TURN * round(turn / TURN)) / turns->step);
+        const double turned = turns->turned[i], turn = TURN / turns->step;
+        const double far =
+            fmin(fabs(remainder(w[i] - turned, turn)), fabs(remainder(w[i] + turned, turn)));
         known += isfinite(far);
         off += far > (TURN_PART + at->error) * fabs(w[i]) + TURN_ANGLE / turns->span;
     }

@@ -9,7 +9,7 @@
 typedef struct pe_known_turns {
     const double *turned; /* [pairs] borrowed; NAN: not known */
     size_t pairs;
-    double step; /* positions from row to row: full turns from row to row were not seen */
+    double step; /* positions from row to row */
     double span; /* positions over which they were measured */
 } pe_known_turns;
 

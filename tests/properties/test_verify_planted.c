@@ -280,10 +280,10 @@ static bool is_named(const pe_finding *finding)
 }
 
 /* The slow code makes the upload of what a finding says, unless it says that it was only measured:
- * then it is about right. */
+ * then it is about right. A fitted number, as the root of a base, may be a few ulps of float64 off. */
 static bool is_true(const planted *claim, const upload *u, bool exact, const pe_finding *finding)
 {
-    bool loose = false;
+    bool loose = finding->fitted;
     if (finding->fitted && strstr(finding->evidence, "no element was compared") != NULL)
         return true;
     planted told = copy_of(claim);
@@ -357,10 +357,11 @@ static void fail_case(const random_source *random, const planted *claim, const p
 {
     char *x = json_dumps(claim->parameters, JSON_COMPACT);
     char *y = json_dumps(made->parameters, JSON_COMPACT);
-    for (size_t f = 0; f < report->n_findings; f++)
-        print_message("  %zu %s (%.17g, %.17g)\n", report->findings[f].rank,
-                      report->findings[f].rule, report->findings[f].errors.max_abs,
-                      report->findings[f].errors.rms);
+    for (size_t f = 0; f < report->n_findings; f++) {
+        const pe_finding *at = &report->findings[f];
+        print_message("  %zu %s: %s (%.17g, %.17g)\n", at->rank, at->faults[at->n_faults - 1],
+                      at->rule, at->errors.max_abs, at->errors.rms);
+    }
     fail_msg("seed %llu: %s: claimed %s, made %s, %s at %zu positions from %.17g to %.17g, "
              "numerics %s",
              (unsigned long long)random->seed, what, x, y, pe_dtype_name(claim->dtype),
