@@ -335,13 +335,38 @@ static void find_amplitude(const pe_reading *r, pe_guess *guess)
     guess->fitted = true;
 }
 
+/* Where rows are at claimed positions, and pairs as long, do elements deny what turns suggest? */
+static pe_status deny(pe_search *s, const pe_guess *from, pe_ladder *ladder, bool *out,
+                      pe_problem *why)
+{
+    const pe_reading *r = &s->measured->reading;
+    pe_guess guess;
+    size_t law = 0, misses = 0, placed = 0;
+    const size_t most = s->view->elements / 4;
+    *out = false;
+    for (size_t t = 0; t < r->tokens; t++)
+        placed += r->position[t] == r->claimed[t];
+    if (s->view->unsent_n > 0 || 2 * placed < r->tokens ||
+        !is_size(r->amplitude, r->claimed_amplitude))
+        return PE_OK;
+    pe_status status = pe_guess_copy(from, &guess, why);
+    if (status != PE_OK)
+        return status;
+    if (pe_laws_next(ladder, &law, &guess))
+        status = pe_measure_misses(&(pe_comparison){s->view, &guess, &s->work}, PE_BY_FLOAT32, most,
+                                   &misses, why);
+    *out = misses > most;
+    pe_guess_free(&guess);
+    return status;
+}
+
 /* One law of the frequencies, and the amplitude. */
-static void find_laws(const pe_reading *r, pe_ladder *ladder, pe_guess *guess)
+static void find_laws(const pe_reading *r, pe_ladder *ladder, bool denied, pe_guess *guess)
 {
     size_t law = 0;
     if (r->tokens < 8)
         return;
-    const bool follows = pe_laws_next(ladder, &law, guess);
+    const bool follows = !denied && pe_laws_next(ladder, &law, guess);
     guess->fitted |= follows;
     if (r->pairs < 8)
         return;
@@ -360,7 +385,10 @@ pe_status pe_by_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = pe_ladder_make(&s->claim, &ladder, why);
     if (status != PE_OK)
         return status;
-    find_laws(r, &ladder, guess);
+    bool denied;
+    status = deny(s, guess, &ladder, &denied, why);
+    if (status == PE_OK)
+        find_laws(r, &ladder, denied, guess);
     if (guess->n_faults > before) {
         pe_buffer_format(&evidence,
                          "measured: frequencies from row to row, the median amplitude, and "

@@ -15,6 +15,7 @@
 
 #define ELEMENT_WORK 2    /* units, of an element held against a pattern */
 #define LEAST_FACTOR 0.01 /* from 1: less is an approximation */
+#define SMALL_WAVES  0.5  /* of the amplitude */
 #define FEW          0.9  /* the part that may follow the guess where a pattern is told */
 
 /* How elements are divided: the coarsest division goes first. */
@@ -293,6 +294,7 @@ static pe_status try_division(pe_search *s, const pe_beside *b, const bits *mark
 typedef struct factor {
     double up, down, squares; /* sums of got * want, want^2, got^2 */
     double slack;             /* of their squares */
+    double most;              /* of what is wanted */
 } factor;
 
 static factor *make_factors(const pe_beside *b, division by)
@@ -310,6 +312,7 @@ static factor *make_factors(const pe_beside *b, division by)
         at->down += x * x;
         at->squares += got * got;
         at->slack += 4 * slack * slack;
+        at->most = fmax(at->most, fabs(x));
     }
     return sums;
 }
@@ -323,9 +326,12 @@ static double factor_of(const factor *at)
                                                                                           : nan("");
 }
 
-/* Do all units that fail have factors? The least and the greatest. */
-static bool read_factors(const counts *at, const factor *sums, double *low, double *high, size_t *n)
+/* Do all units that fail have factors? The least and the greatest. Sines that stay small are multiples
+ * of others of another frequency, too: they have one factor, or none. */
+static bool read_factors(const pe_beside *b, const counts *at, const factor *sums, double *low,
+                         double *high, size_t *n)
 {
+    double least = HUGE_VAL;
     *n = 0;
     *low = HUGE_VAL;
     *high = -HUGE_VAL;
@@ -338,8 +344,10 @@ static bool read_factors(const counts *at, const factor *sums, double *low, doub
         ++*n;
         *low = fmin(*low, k);
         *high = fmax(*high, k);
+        least = fmin(least, sums[u].most);
     }
-    return *n > 0;
+    const bool large = b->view->rotated || least > SMALL_WAVES * b->amplitude;
+    return *n > 0 && (large || *high - *low <= LEAST_FACTOR / 8);
 }
 
 /* Are they the sines of all pairs, or the cosines? Then a factor may be that of attention. */
@@ -394,7 +402,7 @@ static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks
         count(b, marks, 0, &at);
         pe_turn_spend(b->rows * b->width);
         /* one factor of all units is an amplitude (amplitude.c) */
-        if (read_factors(&at, sums, &low, &high, &n) && low > 0 &&
+        if (read_factors(b, &at, sums, &low, &high, &n) && low > 0 &&
             (n < at.units || high - low > 0.1 * high))
             status = tell_factor(s, b, &at, by, n, low, high, why);
     }

@@ -143,7 +143,7 @@ static bool make_any(const pe_numbers *plain, const row *of, line *at, line *sai
 #define CHECK_SCALE "check the factors that the numbers are multiplied by"
 
 static const row rows[] = {
-    {{"elements_constant", "every element is {a}: what is claimed was not applied",
+    {{"elements_constant", "every element is {a}, at whatever position",
       .remedy = "apply the encoding to each position"},
      make_constant,
      false},
