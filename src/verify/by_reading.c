@@ -15,6 +15,7 @@
 #include "verify/fit.h"
 #include "verify/head_positions.h"
 #include "verify/laws.h"
+#include "verify/measure_rows.h"
 #include "verify/strays.h"
 
 /* ---- what is read ---- */
@@ -147,14 +148,13 @@ static pe_status find_agreement(pe_search *s, pe_guess *guess, pe_agreement *out
     const pe_reading *r = &s->measured->reading;
     *out = (pe_agreement){.turned = false};
     s->work += pe_upload_view_plan_work(s->view);
-    pe_status status =
-        pe_expect_make(&(pe_comparison){s->view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
+    const pe_status status =
+        pe_measure_expect(&(pe_comparison){s->view, guess, &s->work}, true, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    status = pe_expect_probe(&expect, why);
-    if (status == PE_OK && expect.geometry.pairs >= r->pairs)
+    if (expect.geometry.pairs >= r->pairs)
         out->turned = agrees_by_turns(s, expect.frequency) || agrees_by_phases(s, expect.frequency);
-    out->print = status == PE_OK ? print_of(&expect) : 0;
+    out->print = print_of(&expect);
     out->sized =
         pe_attempts_turns(s) && fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude;
     pe_expect_free(&expect);
@@ -334,12 +334,10 @@ static pe_status weigh(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_ladder ladder = fine_ladder(s);
     s->work += pe_upload_view_plan_work(s->view);
     pe_status status =
-        pe_expect_make(&(pe_comparison){s->view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
+        pe_measure_expect(&(pe_comparison){s->view, guess, &s->work}, true, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    status = pe_expect_probe(&expect, why);
-    if (status == PE_OK && expect.geometry.pairs == ladder.n &&
-        !is_seen(&s->seen, print_of(&expect))) {
+    if (expect.geometry.pairs == ladder.n && !is_seen(&s->seen, print_of(&expect))) {
         ladder.claimed = expect.frequency;
         const size_t near = pe_ladder_count_near(&ladder);
         if (near > s->nearest->agreeing)
@@ -497,9 +495,10 @@ static bool is_placed(const pe_search *s)
     return has_frequencies(s) && s->measured->guess.n_faults > s->measured->unplaced->n_faults;
 }
 
-/* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs
- * of faults are tried. */
+/* Elements, and pairs of channels, of a table that is large enough for a measurement. In a smaller one
+ * all pairs of faults are tried. */
 #define MEASURABLE 2048
+#define FEW_PAIRS  32
 
 static bool is_sent(const pe_search *s)
 {
@@ -509,6 +508,11 @@ static bool is_sent(const pe_search *s)
 static bool is_small(const pe_search *s)
 {
     return s->whole->elements <= MEASURABLE && !s->part;
+}
+
+static bool has_few_pairs(const pe_search *s)
+{
+    return is_small(s) && s->measured->reading.pairs < FEW_PAIRS;
 }
 
 static bool has_all_heads(const pe_search *s)
@@ -651,7 +655,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
     {.try = pe_amplitude_behind, .applies = pe_amplitude_differs},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
-    {.try = pe_attempts_pairs, .applies = is_small, .of_claim = true},
+    {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
     {.try = pe_approximations_growing, .of_claim = true},
     {.try = pe_approximations_growing, .applies = has_faults},
     {.try = pe_by_laws_alone},
