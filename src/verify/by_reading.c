@@ -497,7 +497,7 @@ static bool is_placed(const pe_search *s)
 
 /* Elements, and pairs of channels, of a table that is large enough for a measurement. In a smaller one
  * all pairs of faults are tried. */
-#define MEASURABLE 2048
+#define MEASURABLE 1024
 #define FEW_PAIRS  32
 
 static bool is_sent(const pe_search *s)
