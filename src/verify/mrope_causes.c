@@ -331,7 +331,8 @@ static bool follows_sections(const pe_mrope_axes *x, const unsigned char *follow
 static bool find_sections(pe_mrope_axes *x, const unsigned char *followed, size_t pairs)
 {
     enum { FEW = 256 };
-    for (int even = 1; even >= (pairs > FEW); even--)
+    const int last = pairs > FEW ? 1 : 0; /* of too many pairs only those before */
+    for (int even = 1; even >= last; even--)
         for (size_t h = 0; h <= pairs; h++)
             for (size_t w = even ? h : 0; h + w <= pairs && (!even || w == h); w++) {
                 x->section[PE_TIME] = (double)(pairs - h - w);
