@@ -232,11 +232,13 @@ static void tell_units(const pe_beside *b, const counts *at, division by, size_t
 }
 
 /* Of all elements, and nothing else: it was held against the upload by the rule of the type, which
- * is narrower than that of a pattern. In types of few bits some columns tell no more. */
-static bool was_tried(const pe_beside *b, const pe_fault *fault, division by)
+ * is narrower than that of a pattern. In types of few bits some columns tell no more, nor do all rows
+ * but that of position 0. */
+static bool was_tried(const pe_beside *b, const pe_fault *fault, division by, bool nearly_all)
 {
     bool tried = false;
-    const bool narrow = pe_beside_rounding(b, 1) > 0x1p-13 && (by == WHOLE || by == COLUMNS);
+    const bool narrow = pe_beside_rounding(b, 1) > 0x1p-13 &&
+                        (by == WHOLE || by == COLUMNS || (by == ROWS && nearly_all));
     const bool may = narrow || (by == WHOLE && b->guess->n_faults == 0);
     for (size_t f = 0; f < pe_faults_n && may; f++)
         tried |= strcmp(pe_faults[f].name, fault->name) == 0;
@@ -248,7 +250,7 @@ static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const co
 {
     pe_buffer rule = {0};
     const pe_fault *fault = pe_patterns_fault(pattern);
-    if (was_tried(b, fault, by))
+    if (was_tried(b, fault, by, n + 1 >= at->units))
         return PE_OK;
     if (by != WHOLE) {
         tell_units(b, at, by, n, &rule);
