@@ -89,6 +89,8 @@ static pe_status tell(pe_search *s, pe_finding *found, const choice *which, pe_p
     pe_buffer rule = {0};
     name_tensors(s->whole->claim, which, &rule);
     pe_buffer_str(&rule, found->rule);
+    if (which->n == 1 && strcmp(found->faults[0], "cos_sin_exchanged") == 0)
+        pe_buffer_str(&rule, " there alone: both tensors hold the same waves");
     char *copy = rule.failed ? NULL : strdup(pe_buffer_text(&rule));
     pe_buffer_free(&rule);
     if (copy == NULL)
