@@ -173,7 +173,10 @@ static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
 
 pe_status pe_claim_finish(pe_claim *claim, pe_status status, pe_claim *out, pe_problem *why)
 {
-    for (pe_claim *one = claim; one != NULL && status == PE_OK; one = one->next)
+    pe_claim *one = claim;
+    for (; status == PE_OK && one->next != NULL; one = one->next)
+        status = turn_vectors(one, why);
+    if (status == PE_OK)
         status = turn_vectors(one, why);
     if (status == PE_OK)
         *out = *claim;

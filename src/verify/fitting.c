@@ -58,7 +58,7 @@ pe_status pe_fitting_contradicts(const pe_fitting *fit, const pe_bracket *at, bo
         const double turned = turns->turned[i], turn = TURN / turns->step;
         const double far =
             fmin(fabs(remainder(w[i] - turned, turn)), fabs(remainder(w[i] + turned, turn)));
-        known += isfinite(far);
+        known += isfinite(far) ? 1 : 0;
         off += far > (TURN_PART + at->error) * fabs(w[i]) + TURN_ANGLE / turns->span;
     }
     *out = off * 4 > known;

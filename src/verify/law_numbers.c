@@ -277,7 +277,7 @@ bool pe_law_numbers_rest(pe_ladder *l)
 
 bool pe_law_numbers_last_half(pe_ladder *l)
 {
-    l->a = (double)(l->n / 2);
+    l->a = floor((double)l->n / 2);
     l->b = (double)(l->n - 1);
     return true;
 }

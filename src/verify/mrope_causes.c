@@ -320,8 +320,8 @@ static bool tell_copies(const pe_mrope_axes *x, const unsigned char *followed, s
 
 static bool follows_sections(const pe_mrope_axes *x, const unsigned char *followed, size_t pairs)
 {
-    for (size_t i = 0; i < 2 * pairs; i++)
-        if ((followed[i] >> claimed_axis(x, i % pairs) & 1) == 0)
+    for (size_t i = 0; i < pairs; i++)
+        if (((followed[i] & followed[pairs + i]) >> claimed_axis(x, i) & 1) == 0)
             return false;
     return true;
 }

@@ -284,7 +284,8 @@ static bool is_rounded(const pe_mrope_axes *x, size_t patches)
     const double *time = pe_mrope_axis(x, PE_TIME) + x->first, *got = x->got + x->first;
     double least = 0, most = HUGE_VAL;
     for (size_t t = patches; t < x->end - x->first; t++) {
-        const double frame = (double)(t / patches), to = got[t] - got[0];
+        const size_t of = t / patches;
+        const double frame = (double)of, to = got[t] - got[0];
         least = fmax(least, fmax(time[t] - time[0], to - 0.5) / frame);
         most = fmin(most, fmin(time[t] - time[0] + 1, to + 0.5) / frame);
     }
@@ -303,10 +304,10 @@ static bool change_times(const pe_mrope_row *of, pe_mrope_axes *x)
         (of->by == ROUNDED_SECONDS && !is_rounded(x, height * width)))
         return false;
     for (size_t t = x->first; t < x->end; t++) {
-        const double to = of->by == FIRST_TIME ? start
-                          : of->by == FRAME_NUMBERS
-                              ? start + (double)((t - x->first) / (height * width))
-                              : x->got[t] - x->got[x->first] + start;
+        const size_t frame = (t - x->first) / (height * width);
+        const double to = of->by == FIRST_TIME      ? start
+                          : of->by == FRAME_NUMBERS ? start + (double)frame
+                                                    : x->got[t] - x->got[x->first] + start;
         if (to != time[t] && !changed) {
             changed = true;
             x->a = to - start;

@@ -82,8 +82,9 @@ static void find_patch(const pe_wave_change *c, size_t row, size_t width, double
     const size_t within = patch % (m * m), block = patch / (m * m);
     const size_t side = c->blocks_down ? all / width / m : width / m;
     const size_t slow = block / side * m, fast = block % side * m;
-    *line = (double)((c->blocks_down ? fast : slow) + within / m);
-    *column = (double)((c->blocks_down ? slow : fast) + within % m);
+    const size_t down = within / m, across = within % m;
+    *line = (double)((c->blocks_down ? fast : slow) + down);
+    *column = (double)((c->blocks_down ? slow : fast) + across);
 }
 
 /* How many patches come before a row's along an axis; of a line of padding one less than none. */
@@ -95,7 +96,8 @@ static double steps_along(const pe_wave_change *c, size_t at, size_t axis)
     double line, column, at_axis[PE_GRID_AXES];
     find_patch(c, at, size, &line, &column);
     line = c->upside_down ? (double)all / width - 1 - line : line;
-    line += c->frames_on ? (double)(at / all * t->height) : 0;
+    const size_t frames_before = at / all;
+    line += c->frames_on ? (double)frames_before * (double)t->height : 0;
     column = c->mirrored ? width - 1 - column : column;
     at_axis[PE_ACROSS] = c->by_columns ? line : column;
     at_axis[PE_DOWN] = c->by_columns ? column : line;
