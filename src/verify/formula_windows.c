@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* formula_windows.c - indices and coordinates of windows of Swin with a mistake in them. */
+#include "verify/formula.h"
+
+#include <math.h>
+
+/* ---- windows of Swin ---- */
+
+/* Of a window that is `width` wide. */
+static double index_in(const pe_formula *f, size_t e, double width, const double step[2],
+                       double zero)
+{
+    const size_t row_of = e / f->columns, column_of = e % f->columns;
+    const double query = (double)row_of, key = (double)column_of;
+    return (floor(query / width) - floor(key / width)) * step[0] +
+           (fmod(query, width) - fmod(key, width)) * step[1] + zero;
+}
+
+static double index_of(const pe_formula *f, size_t e, const double step[2], double zero)
+{
+    return index_in(f, e, pe_formula_number(f, "window_width"), step, zero);
+}
+
+static double index_exchanged(const pe_formula *f, size_t e, double claimed)
+{
+    const double h = pe_formula_number(f, "window_height"),
+                 w = pe_formula_number(f, "window_width");
+    (void)claimed;
+    return index_of(f, e, (double[]){1, 2 * h - 1}, (w - 1) * (2 * h - 1) + h - 1);
+}
+
+/* Patches count down the columns. */
+static double index_transposed(const pe_formula *f, size_t e, double claimed)
+{
+    const double h = pe_formula_number(f, "window_height"),
+                 w = pe_formula_number(f, "window_width");
+    (void)claimed;
+    return index_in(f, e, h, (double[]){1, 2 * w - 1}, (h - 1) * (2 * w - 1) + w - 1);
+}
+
+/* The offset of columns, or of rows, has the other sign. */
+static double index_mirrored(const pe_formula *f, size_t e, double claimed)
+{
+    const double h = pe_formula_number(f, "window_height"),
+                 w = pe_formula_number(f, "window_width");
+    (void)claimed;
+    return index_of(f, e, (double[]){2 * w - 1, -1}, (h - 1) * (2 * w - 1) + w - 1);
+}
+
+static double index_upside_down(const pe_formula *f, size_t e, double claimed)
+{
+    const double h = pe_formula_number(f, "window_height"),
+                 w = pe_formula_number(f, "window_width");
+    (void)claimed;
+    return index_of(f, e, (double[]){1 - 2 * w, 1}, (h - 1) * (2 * w - 1) + w - 1);
+}
+
+static double read_stride(const pe_formula *f, double *b)
+{
+    const double w = pe_formula_number(f, "window_width");
+    *b = 2 * w - 1;
+    if (!(pe_formula_number(f, "window_height") >= 2) || !(w >= 1))
+        return nan("");
+    const double a =
+        fabs(pe_formula_got(f, (size_t)w * f->columns) - pe_formula_got(f, 0)); /* of either sign */
+    return a != *b ? a : nan("");
+}
+
+static double index_strided(const pe_formula *f, size_t e, double claimed)
+{
+    const double h = pe_formula_number(f, "window_height"),
+                 w = pe_formula_number(f, "window_width");
+    (void)claimed;
+    return index_of(f, e, (double[]){f->a, 1}, (h - 1) * f->a + w - 1);
+}
+
+/* As many patches in rows of another width. */
+static double read_width(const pe_formula *f, double *b)
+{
+    const double n = (double)f->columns;
+    *b = pe_formula_number(f, "window_width");
+    for (size_t w = 2; w < f->columns; w++)
+        if (f->columns % w == 0 && (double)w != *b &&
+            pe_formula_got(f, 0) - pe_formula_got(f, w) == 2 * (double)w - 1 &&
+            pe_formula_got(f, 0) == 2 * n - (double)w - n / (double)w)
+            return (double)w;
+    return nan("");
+}
+
+static double index_reshaped(const pe_formula *f, size_t e, double claimed)
+{
+    const double zero = 2 * (double)f->columns - f->a - (double)f->columns / f->a;
+    (void)claimed;
+    return index_in(f, e, f->a, (double[]){2 * f->a - 1, 1}, zero);
+}
+
+/* A square window that the claimed one is a part of. */
+static double read_larger(const pe_formula *f, double *b)
+{
+    const double w = pe_formula_number(f, "window_width");
+    const double a = (read_stride(f, b) + 1) / 2;
+    *b = w;
+    return a == floor(a) && a > w && pe_formula_got(f, 0) == (a - 1) * 2 * a ? a : nan("");
+}
+
+static double index_in_larger(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return index_of(f, e, (double[]){2 * f->a - 1, 1}, (f->a - 1) * 2 * f->a);
+}
+
+static double coordinates_exchanged(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return pe_formula_claimed(f, e ^ 1);
+}
+
+static double coordinates_absolute(const pe_formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    return fabs(claimed);
+}
+
+/* |x| of sign(x) log2(1 + |x|)/3 */
+static double unfold(double coordinate)
+{
+    return exp2(3 * fabs(coordinate)) - 1;
+}
+
+static double read_times(const pe_formula *f, double *b)
+{
+    *b = 8;
+    const double a = round(8 * unfold(pe_formula_got(f, 0)) / unfold(pe_formula_claimed(f, 0)));
+    return a > 0 && a != 8 ? a : nan("");
+}
+
+static double coordinates_scaled(const pe_formula *f, size_t e, double claimed)
+{
+    (void)e;
+    return copysign(log2(1 + unfold(claimed) * f->a / 8) / 3, claimed);
+}
+
+/* The offset that became 8 was the window's own. */
+static double coordinates_own(const pe_formula *f, size_t e, double claimed)
+{
+    static const char *const own[] = {"window_height", "window_width"};
+    static const char *const trained[] = {"pretrained_window_height", "pretrained_window_width"};
+    const double last = pe_formula_number(f, own[e % 2]) - 1,
+                 most = pe_formula_number(f, trained[e % 2]) - 1;
+    return last > 0 ? copysign(log2(1 + unfold(claimed) * most / last) / 3, claimed) : claimed;
+}
+
+/* Offsets over the pretrained window, not over that less 1. */
+static double coordinates_whole(const pe_formula *f, size_t e, double claimed)
+{
+    const double most =
+        pe_formula_number(f, e % 2 == 0 ? "pretrained_window_height" : "pretrained_window_width");
+    return copysign(log2(1 + unfold(claimed) * (most - 1) / most) / 3, claimed);
+}
+
+static double read_trained(const pe_formula *f, double *b)
+{
+    *b = pe_formula_number(f, "pretrained_window_height");
+    const double a =
+        1 + round((*b - 1) * unfold(pe_formula_claimed(f, 0)) / unfold(pe_formula_got(f, 0)));
+    return a > 1 && a != *b ? a : nan("");
+}
+
+static double coordinates_trained(const pe_formula *f, size_t e, double claimed)
+{
+    const double most =
+        pe_formula_number(f, e % 2 == 0 ? "pretrained_window_height" : "pretrained_window_width");
+    return copysign(log2(1 + unfold(claimed) * (most - 1) / (f->a - 1)) / 3, claimed);
+}
+
+static double read_linear(const pe_formula *f, double *b)
+{
+    (void)b;
+    return fabs(pe_formula_got(f, 0)) / unfold(pe_formula_claimed(f, 0));
+}
+
+static double coordinates_linear(const pe_formula *f, size_t e, double claimed)
+{
+    (void)e;
+    return copysign(unfold(claimed) * f->a, claimed);
+}
+
+/* ---- the rows ---- */
+
+#define INDEX "swin/index", NULL
+#define CPB   "swin/coordinates", NULL
+
+const pe_formula_row pe_formula_windows[] = {
+    {INDEX,
+     {"swin_axes", "rows and columns are exchanged: the axes of the window",
+      .remedy = "multiply the offset of rows by 2 window_width - 1"},
+     NULL,
+     index_exchanged},
+    {INDEX,
+     {"swin_mirrored", "the offset of columns has the other sign: columns are mirrored",
+      .remedy = "take query - key of both coordinates"},
+     NULL,
+     index_mirrored},
+    {INDEX,
+     {"swin_mirrored", "the offset of rows has the other sign: rows are upside down",
+      .remedy = "take query - key of both coordinates"},
+     NULL,
+     index_upside_down},
+    {INDEX,
+     {"swin_mesh",
+      "patches count down the columns: the mesh grid is transposed, the order of axes exchanged",
+      .remedy = "let patches count along the rows: indexing=\"ij\""},
+     NULL,
+     index_transposed},
+    {INDEX,
+     {"swin_stride",
+      "the stride of a row of the table was {a}, not 2 window_width - 1 = {b}: off "
+      "as if from another axis",
+      .remedy = "multiply the offset of rows by 2 window_width - 1"},
+     read_stride,
+     index_strided},
+    {INDEX,
+     {"swin_window", "the window was {a} patches wide, not {b}, with as many patches in all",
+      .remedy = "claim the window's own height and width, or cut the image as claimed"},
+     read_width,
+     index_reshaped},
+    {INDEX,
+     {"swin_table",
+      "indices are those into the table of a square window of {a}, of which the claimed window "
+      "({b} wide) is a part",
+      .remedy = "make the index for the window itself, or interpolate the table"},
+     read_larger,
+     index_in_larger},
+    {CPB,
+     {"swin_axes", "rows and columns are exchanged: the axes of the coordinates",
+      .remedy = "put the coordinate of rows first"},
+     NULL,
+     coordinates_exchanged},
+    {CPB,
+     {"coordinates_absolute", "coordinates are absolute values: their sign is lost",
+      .remedy = "multiply by the sign of the offset"},
+     NULL,
+     coordinates_absolute},
+    {CPB,
+     {"pretrained_ignored",
+      "offsets were divided by the window's own size: the pretrained window "
+      "was ignored",
+      .remedy = "divide offsets by pretrained_window_size - 1"},
+     NULL,
+     coordinates_own},
+    {CPB,
+     {"window_not_less_one",
+      "offsets were divided by the window, not by the window - 1: off by one",
+      .remedy = "divide offsets by pretrained_window_size - 1"},
+     NULL,
+     coordinates_whole},
+    {CPB,
+     {"coordinates_times", "offsets were scaled by {a} before the logarithm, not by {b}",
+      .remedy = "multiply normalized offsets by 8"},
+     read_times,
+     coordinates_scaled},
+    {CPB,
+     {"pretrained_window", "the pretrained window was {a}, not {b}, on both axes",
+      .remedy = "divide offsets by pretrained_window_size - 1"},
+     read_trained,
+     coordinates_trained},
+    {CPB,
+     {"coordinates_linear", "no logarithm was taken: coordinates are linear, {a} for each unit",
+      .remedy = "take sign(x) log2(1 + |x|)/log2(8)"},
+     read_linear,
+     coordinates_linear},
+};
+const size_t pe_formula_windows_n = PE_LEN(pe_formula_windows);
