@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* measured.h - an upload of pairs, read with a guess. */
+#ifndef PE_VERIFY_MEASURED_H
+#define PE_VERIFY_MEASURED_H
+
+#include "verify/attempts.h"
+
+/** Read the whole upload with a guess.   Errors  OVERLOADED (memory). */
+pe_status pe_measured_read(pe_search *s, const pe_guess *guess, pe_measured *out,
+                           pe_problem *why) PE_MUST_CHECK;
+void pe_measured_free(pe_measured *at);
+
+/** Read it as claimed, or where that makes no sense in another layout. */
+pe_status pe_measured_best(pe_search *s, const pe_guess *claim, pe_measured *best,
+                           pe_problem *why) PE_MUST_CHECK;
+
+/** How well a reading explains the rows. */
+double pe_measured_goodness(const pe_measured *at);
+/** Do the rows of many pairs have positions? */
+bool pe_measured_makes_sense(const pe_measured *at);
+/** Are rows of a table equal where, and only where, the positions of a guess are? */
+pe_status pe_measured_repeats(pe_search *s, pe_guess *guess, bool *out,
+                              pe_problem *why) PE_MUST_CHECK;
+
+/** A guess is read, and the cause of its positions tried behind its faults. */
+pe_try pe_measured_behind;
+
+/** A number that other frequencies, or another amplitude, hardly have. */
+double pe_measured_print(const pe_expect *expect);
+/** Was such a guess looked at before? Now it was. */
+bool pe_measured_is_seen(pe_seen *seen, double print);
+
+#endif
