@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "verify/law_numbers.h"
+#include "verify/law_predictions.h"
 
 #define TURN 6.283185307179586
 #define LN2  0.6931471805599453
@@ -13,344 +14,12 @@
 typedef struct law {
     pe_fault fault;      /* its sentence has the numbers as {a} and {b} */
     pe_law_reader *read; /* its numbers; NULL: they are those of the row */
-    double (*predict)(const pe_ladder *l, size_t i);
+    pe_law_prediction *predict;
     double a, b;
     bool fitted;  /* the numbers are only read off */
     bool subtle;  /* turns do not tell it: only elements do */
     bool but_one; /* pairs move; the one at the end may be anything */
 } law;
-
-/* ---- predicting ---- */
-
-/* w_i of a ladder that goes on beyond its ends. */
-static double step_of(const pe_ladder *l, double i)
-{
-    const double *w = l->claimed;
-    if (i >= 0 && i < (double)l->n)
-        return w[(size_t)i];
-    const double ratio = w[l->n - 1] / w[l->n - 2];
-    return i < 0 ? w[0] / ratio : w[l->n - 1] * ratio;
-}
-
-static double next_pair(const pe_ladder *l, size_t i)
-{
-    return step_of(l, (double)i + 1);
-}
-
-static double previous_pair(const pe_ladder *l, size_t i)
-{
-    return step_of(l, (double)i - 1);
-}
-
-static double half_step(const pe_ladder *l, size_t i)
-{
-    return sqrt(l->claimed[i] * step_of(l, (double)i + 1));
-}
-
-static double reciprocal(const pe_ladder *l, size_t i)
-{
-    return 1 / l->claimed[i];
-}
-
-static double wavelength(const pe_ladder *l, size_t i)
-{
-    return TURN / l->claimed[i];
-}
-
-static double logarithm(const pe_ladder *l, size_t i)
-{
-    return l->span == 0 ? log(l->claimed[i]) : nan("");
-}
-
-/* Squares and roots are rounded correctly, powers nearly so. Pair 0 has the exponent 0. */
-static double raised(const pe_ladder *l, size_t i)
-{
-    const double first = l->claimed[0], w = l->claimed[i] / first;
-    return first * (l->a == 2 ? w * w : l->a == 0.5 ? sqrt(w) : pow(w, l->a));
-}
-
-static double of_base_e(const pe_ladder *l, size_t i)
-{
-    return exp(-(double)i / (double)l->n);
-}
-
-static double power(const pe_ladder *l, size_t i)
-{
-    return pow(l->plain[i], l->a);
-}
-
-static double one_more(const pe_ladder *l, size_t i)
-{
-    const double first = l->claimed[0], n = (double)l->n;
-    return first * pow(l->claimed[i] / first, n / (n + 1));
-}
-
-static double one_less(const pe_ladder *l, size_t i)
-{
-    const double first = l->claimed[0], n = (double)l->n;
-    return first * pow(l->claimed[i] / first, n / (n - 1));
-}
-
-static double reversed(const pe_ladder *l, size_t i)
-{
-    return l->claimed[l->n - 1 - i];
-}
-
-/* Even ones before odd ones; and back. */
-static double evens_first(const pe_ladder *l, size_t i)
-{
-    const size_t half = l->n / 2;
-    return l->n % 2 == 0 ? l->claimed[i % half * 2 + i / half] : nan("");
-}
-
-static double halves_in_turn(const pe_ladder *l, size_t i)
-{
-    return l->n % 2 == 0 ? l->claimed[i / 2 + i % 2 * (l->n / 2)] : nan("");
-}
-
-static double exchanged(const pe_ladder *l, size_t i)
-{
-    return step_of(l, (double)(i ^ 1));
-}
-
-static double halves_exchanged(const pe_ladder *l, size_t i)
-{
-    return l->claimed[(i + l->n / 2) % l->n];
-}
-
-static double rolled_on(const pe_ladder *l, size_t i)
-{
-    return l->claimed[(i + l->n - 1) % l->n];
-}
-
-static double rolled_back(const pe_ladder *l, size_t i)
-{
-    return l->claimed[(i + 1) % l->n];
-}
-
-static double in_twos(const pe_ladder *l, size_t i)
-{
-    return l->claimed[i - i % 2];
-}
-
-static double halved_index(const pe_ladder *l, size_t i)
-{
-    return l->claimed[i / 2];
-}
-
-static double every_other(const pe_ladder *l, size_t i)
-{
-    return l->claimed[2 * i % l->n];
-}
-
-static double half_again(const pe_ladder *l, size_t i)
-{
-    return l->claimed[i % ((l->n + 1) / 2)];
-}
-
-static double times(const pe_ladder *l, size_t i)
-{
-    return l->claimed[i] * l->a;
-}
-
-static double times_over(const pe_ladder *l, size_t i)
-{
-    return l->claimed[i] * l->a / l->b;
-}
-
-static double all_first(const pe_ladder *l, size_t i)
-{
-    (void)i;
-    return l->claimed[0];
-}
-
-static double in_line(const pe_ladder *l, size_t i)
-{
-    const double n = (double)l->n - 1;
-    return l->claimed[0] +
-           ((l->theta > 0 ? 1 / l->theta : l->claimed[l->n - 1]) - l->claimed[0]) * (double)i / n;
-}
-
-static double in_line_to_last(const pe_ladder *l, size_t i)
-{
-    const double *w = l->claimed;
-    return w[0] + (w[l->n - 1] - w[0]) * (double)i / ((double)l->n - 1);
-}
-
-static double not_below(const pe_ladder *l, size_t i)
-{
-    return fmax(l->claimed[i], l->a);
-}
-
-/* theta^(-i/n) */
-static double rung(const pe_ladder *l, double theta, size_t i)
-{
-    return pow(theta, -(double)i / (double)l->n);
-}
-
-static double of_theta(const pe_ladder *l, size_t i)
-{
-    return rung(l, l->a, i);
-}
-
-/* The claimed scaling stays. */
-static double of_ratio(const pe_ladder *l, size_t i)
-{
-    return l->claimed[i] * rung(l, l->a / l->b, i);
-}
-
-static double of_second_theta(const pe_ladder *l, size_t i)
-{
-    return rung(l, l->b, i);
-}
-
-static double geometric(const pe_ladder *l, size_t i)
-{
-    return l->a * rung(l, l->b, i);
-}
-
-static double of_scaled_theta(const pe_ladder *l, size_t i)
-{
-    return rung(l, l->theta * pow(l->factor, l->a), i);
-}
-
-static double of_ntk_factor(const pe_ladder *l, size_t i)
-{
-    const double n = (double)l->n;
-    return rung(l, l->theta * pow(l->a, n / (n - 1)), i);
-}
-
-static double resting(const pe_ladder *l, size_t i)
-{
-    return (double)i >= l->a && (double)i <= l->b ? 0 : l->claimed[i];
-}
-
-/* ---- predicting roundings ---- */
-
-/* Of the type that is row `b` of the grains. */
-static double rounded(const pe_ladder *l, double x)
-{
-    return pe_grain_round(&pe_grains[(size_t)l->b], x);
-}
-
-static double to_decimals(const pe_ladder *l, size_t i)
-{
-    const double unit = pow(10, l->a);
-    return nearbyint(l->claimed[i] * unit) / unit;
-}
-
-static double of_rounded_exponent(const pe_ladder *l, size_t i)
-{
-    const double exponent = rounded(l, (double)i / (double)l->n);
-    return l->theta > 0 ? pow(l->theta, -exponent) * pe_ladder_part_of(l, i) : nan("");
-}
-
-static double of_rounded_power(const pe_ladder *l, size_t i)
-{
-    return pe_ladder_part_of(l, i) / rounded(l, 1 / l->plain[i]);
-}
-
-static double of_running_product(const pe_ladder *l, size_t i)
-{
-    double w = 1;
-    for (size_t k = 0; k < i; k++)
-        w = rounded(l, w * l->plain[1] / l->plain[0]);
-    return w * pe_ladder_part_of(l, i);
-}
-
-/* ---- predicting scaled ladders ---- */
-
-static double unscaled(const pe_ladder *l, size_t i)
-{
-    return l->plain[i];
-}
-
-static double scaled_up(const pe_ladder *l, size_t i)
-{
-    return l->plain[i] / pe_ladder_part_of(l, i);
-}
-
-static double scaled_twice(const pe_ladder *l, size_t i)
-{
-    return l->claimed[i] * pe_ladder_part_of(l, i);
-}
-
-static double parts_reversed(const pe_ladder *l, size_t i)
-{
-    return l->plain[i] * pe_ladder_part_of(l, l->n - 1 - i);
-}
-
-static double next_part(const pe_ladder *l, size_t i)
-{
-    return l->plain[i] * pe_ladder_part_of(l, i + 1 < l->n ? i + 1 : l->a > 0 ? i : 0);
-}
-
-static double previous_part(const pe_ladder *l, size_t i)
-{
-    return l->plain[i] * pe_ladder_part_of(l, i > 0 ? i - 1 : l->a > 0 ? i : l->n - 1);
-}
-
-/* Factors are exponentials of a list (lerope_alpha). */
-static double powers_of_two(const pe_ladder *l, size_t i)
-{
-    return l->plain[i] * pow(pe_ladder_part_of(l, i), LN2);
-}
-
-static double without_exponential(const pe_ladder *l, size_t i)
-{
-    return l->plain[i] * (1 + log(pe_ladder_part_of(l, i)));
-}
-
-static double ramp_inverted(const pe_ladder *l, size_t i)
-{
-    return l->plain[i] * (1 + pe_ladder_least_part(l) - pe_ladder_part_of(l, i));
-}
-
-/* Only the pairs between the bands are the other way round. */
-static double blend_inverted(const pe_ladder *l, size_t i)
-{
-    const double part = pe_ladder_part_of(l, i), least = pe_ladder_least_part(l);
-    const bool between = part < 1 - 1e-6 && part > least + 1e-6;
-    return l->plain[i] * (between ? 1 + least - part : part);
-}
-
-static double of_edge(const pe_ladder *l, size_t i)
-{
-    return l->plain[i] * ((double)i < l->a ? 1 : 1 / l->b);
-}
-
-/* yarn's ramp with its ends for the base a. */
-static double of_ramp(const pe_ladder *l, size_t i)
-{
-    double low = l->ramp[0] / log(l->a), high = l->ramp[1] / log(l->a);
-    low = fmax(l->truncate ? floor(low) : low, 0);
-    high = fmin(l->truncate ? ceil(high) : high, 2 * (double)l->n - 1);
-    const double along = ((double)i - low) / (high > low ? high - low : 1e-3);
-    return l->plain[i] * (1 - fmin(fmax(along, 0), 1) * (1 - 1 / l->factor));
-}
-
-static double of_rotated_part(const pe_ladder *l, size_t i)
-{
-    return (double)i < l->a ? pow(l->theta, -(double)i / l->a) : 0;
-}
-
-static double as_measured(const pe_ladder *l, size_t i)
-{
-    const double least = pe_ladder_least_part(l);
-    if ((double)i < l->a)
-        return l->plain[i];
-    return (double)i >= l->b ? l->plain[i] * least : l->measured[i];
-}
-
-static double ntk_too(const pe_ladder *l, size_t i)
-{
-    return l->claimed[i] * pow(l->factor, -(double)i / (double)(l->n - 1));
-}
-
-static double linear_too(const pe_ladder *l, size_t i)
-{
-    return l->claimed[i] / l->factor;
-}
 
 /* ---- the laws ---- */
 
@@ -368,167 +37,171 @@ static double linear_too(const pe_ladder *l, size_t i)
         "the blend of the middle band is missing: pairs below {a} are not scaled, all others are " \
         "divided by {b}",                                                                          \
         "blend scaled and unscaled frequencies between the bands (smooth factor, ramp)",           \
-        .read = (READ), .predict = of_edge)
+        .read = (READ), .predict = pe_predict_of_edge)
 #define PAIRS_REST(READ)                                                                           \
     LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",                  \
-        "make frequencies for all pairs", .read = (READ), .predict = resting)
+        "make frequencies for all pairs", .read = (READ), .predict = pe_predict_resting)
 #define ORDER "keep the order of the pairs: pair i has the exponent 2i/d"
 
 #define KEEP_WIDE "make inv_freq in float32 or wider, and keep it so"
 #define DECIMALS(N)                                                                                \
     LAW("inv_freq_decimals", "frequencies (inv_freq) were rounded to {a} decimals", KEEP_WIDE,     \
-        .predict = to_decimals, .a = (N), .subtle = true)
+        .predict = pe_predict_to_decimals, .a = (N), .subtle = true)
 #define ROUNDED(TYPE, GRAIN)                                                                       \
     LAW("inv_freq_rounded", "the exponents 2i/d were rounded to " TYPE " before the power",        \
-        KEEP_WIDE, .predict = of_rounded_exponent, .b = (GRAIN), .subtle = true),                  \
+        KEEP_WIDE, .predict = pe_predict_of_rounded_exponent, .b = (GRAIN), .subtle = true),       \
         LAW("inv_freq_rounded",                                                                    \
             "the powers theta^(2i/d) were rounded to " TYPE " before 1 was divided by them",       \
-            KEEP_WIDE, .predict = of_rounded_power, .b = (GRAIN), .subtle = true),                 \
+            KEEP_WIDE, .predict = pe_predict_of_rounded_power, .b = (GRAIN), .subtle = true),      \
         LAW("inv_freq_rounded",                                                                    \
             "frequencies (inv_freq) are a running product that was rounded to " TYPE               \
             " at each step",                                                                       \
-            KEEP_WIDE, .predict = of_running_product, .b = (GRAIN), .subtle = true)
+            KEEP_WIDE, .predict = pe_predict_of_running_product, .b = (GRAIN), .subtle = true)
 
 /* Those without numbers come first: they say more. */
 static const law laws[] = {
     LAW("reciprocal_frequencies", "frequencies are the reciprocals: theta^(2i/d) for theta^(-2i/d)",
-        "divide 1 by the power: inv_freq = 1 / theta^(2i/d)", .predict = reciprocal),
+        "divide 1 by the power: inv_freq = 1 / theta^(2i/d)", .predict = pe_predict_reciprocal),
     LAW("wavelengths", "wavelengths stand in the place of frequencies: 2 pi theta^(2i/d)",
-        "divide 2 pi by them", .predict = wavelength),
+        "divide 2 pi by them", .predict = pe_predict_wavelength),
     LAW("log_frequencies", "logarithms of the frequencies stand in their place: no exp was taken",
-        "take exp of them", .predict = logarithm),
+        "take exp of them", .predict = pe_predict_logarithm),
     LAW("scaling_ignored",
         "the frequencies were not scaled: rope_scaling, freq_factors or lerope_alpha was ignored",
         "pass rope_scaling (rope_parameters, freq_factors, lerope_alpha) to the code that makes "
         "inv_freq",
-        .read = pe_law_numbers_scaled, .predict = unscaled),
+        .read = pe_law_numbers_scaled, .predict = pe_predict_unscaled),
     LAW("head_in_exponent", "the exponents of the frequencies were 2i/head_dim, not 2i/rotary_dim",
         "divide the exponents by rotary_dim, not by head_dim", .read = pe_law_numbers_head,
-        .predict = power),
+        .predict = pe_predict_power),
     LAW("rotary_in_exponent", ROTARY_IN_EXPONENT, HEAD_DIM, .read = pe_law_numbers_rotary,
-        .predict = power),
+        .predict = pe_predict_power),
     LAW("rotary_in_exponent", ROTARY_IN_EXPONENT ", as without rope_type proportional", HEAD_DIM,
-        .read = pe_law_numbers_rotated_part, .predict = of_rotated_part),
+        .read = pe_law_numbers_rotated_part, .predict = pe_predict_of_rotated_part),
     LAW("exponent_doubled",
         "frequencies are squared: exponents are 4i/d, or the ladder was applied twice", POWERS,
-        .predict = raised, .a = 2),
+        .predict = pe_predict_raised, .a = 2),
     LAW("exponent_halved", "frequencies are the square roots: exponents are i/d, not 2i/d", POWERS,
-        .predict = raised, .a = 0.5),
+        .predict = pe_predict_raised, .a = 0.5),
     LAW("index_plus_one", "the ladder is shifted: pair i has the frequency of pair i + 1",
-        "count pairs from 0", .predict = next_pair, .but_one = true),
+        "count pairs from 0", .predict = pe_predict_next_pair, .but_one = true),
     LAW("index_minus_one", "the ladder is shifted: pair i has the frequency of pair i - 1",
-        "count pairs from 0", .predict = previous_pair, .but_one = true),
+        "count pairs from 0", .predict = pe_predict_previous_pair, .but_one = true),
     LAW("index_plus_half",
         "the ladder is shifted by half a pair: exponents are (2i + 1)/d, not 2i/d", POWERS,
-        .predict = half_step),
+        .predict = pe_predict_half_step),
     LAW("frequencies_reversed",
         "channels are reversed: the order of the frequencies is the other one, slowest first",
-        ORDER, .predict = reversed),
+        ORDER, .predict = pe_predict_reversed),
     LAW("channels_exchanged", "even and odd channels (pairs) are exchanged in order", ORDER,
-        .predict = exchanged),
+        .predict = pe_predict_exchanged),
     LAW("pairs_permuted",
         "the order of the pairs was permuted: frequencies of even pairs stand before those of odd "
         "ones",
-        ORDER, .predict = evens_first),
+        ORDER, .predict = pe_predict_evens_first),
     LAW("pairs_permuted",
         "the order of the pairs was permuted: frequencies of the two halves alternate, interleaved",
-        ORDER, .predict = halves_in_turn),
+        ORDER, .predict = pe_predict_halves_in_turn),
     LAW("halves_exchanged",
         "the halves of the ladder are exchanged: the order of the pairs is rolled by half", ORDER,
-        .predict = halves_exchanged),
+        .predict = pe_predict_halves_exchanged),
     LAW("ladder_rolled", "the order of the pairs is rolled by one: pair 0 has the last frequency",
-        ORDER, .predict = rolled_on),
+        ORDER, .predict = pe_predict_rolled_on),
     LAW("ladder_rolled",
         "the order of the pairs is rolled by one, or shifted: the last pair has the frequency of "
         "pair 0",
-        ORDER, .predict = rolled_back),
+        ORDER, .predict = pe_predict_rolled_back),
     LAW("integer_division",
         "each second pair repeats the frequency before it: exponents come from an integer division "
         "(i // 2)",
-        POWERS, .predict = in_twos),
+        POWERS, .predict = pe_predict_in_twos),
     LAW("frequencies_repeated",
         "each frequency is repeated for two pairs, so that half of the ladder is missing",
         "repeat frequencies only where channels, not pairs, are counted (repeat_interleave)",
-        .predict = halved_index),
+        .predict = pe_predict_halved_index),
     LAW("every_other_frequency",
         "pairs have every other frequency, repeated twice: exponents are 4i/d modulo 1", POWERS,
-        .predict = every_other),
+        .predict = pe_predict_every_other),
     LAW("half_ladder_repeated", "the first half of the ladder is repeated in the other pairs",
-        POWERS, .predict = half_again),
+        POWERS, .predict = pe_predict_half_again),
     LAW("log10_for_ln",
         "exponents are divided by ln 10: log10(base) was taken for the natural logarithm",
-        "take the natural logarithm of the base", .predict = raised, .a = 1 / LN10),
+        "take the natural logarithm of the base", .predict = pe_predict_raised, .a = 1 / LN10),
     LAW("log2_for_ln",
         "exponents are divided by ln 2: log2(base) was taken for the natural logarithm",
-        "take the natural logarithm with exp, log2 with exp2", .predict = raised, .a = 1 / LN2),
+        "take the natural logarithm with exp, log2 with exp2", .predict = pe_predict_raised,
+        .a = 1 / LN2),
     LAW("ln_for_log2",
         "exponents are multiplied by ln 2: exp2 was taken of the natural logarithm of the base",
-        "take the natural logarithm with exp, log2 with exp2", .predict = raised, .a = LN2),
+        "take the natural logarithm with exp, log2 with exp2", .predict = pe_predict_raised,
+        .a = LN2),
     LAW("base_e", "rope_theta (the base) was e: it was left out of the power, as exp(-2i/d)",
-        "multiply the exponent by ln(theta)", .predict = of_base_e),
+        "multiply the exponent by ln(theta)", .predict = pe_predict_of_base_e),
     LAW("denominator_plus_two", "exponents are divided by d + 2, not by d",
-        "divide the exponents by d", .predict = one_more),
+        "divide the exponents by d", .predict = pe_predict_one_more),
     LAW("denominator_minus_two",
         "exponents are divided by d - 2, not by d: the ladder reaches theta itself",
-        "divide the exponents by d (freq_shift 0)", .predict = one_less),
-    LAW("angles_times_two_pi", "angles are multiplied by 2 pi", RADIANS, .predict = times,
-        .a = TURN),
+        "divide the exponents by d (freq_shift 0)", .predict = pe_predict_one_less),
+    LAW("angles_times_two_pi", "angles are multiplied by 2 pi", RADIANS,
+        .predict = pe_predict_times, .a = TURN),
     LAW("angles_over_two_pi", "angles are divided by 2 pi: turns were taken for radians", RADIANS,
-        .predict = times_over, .a = 1, .b = TURN),
+        .predict = pe_predict_times_over, .a = 1, .b = TURN),
     LAW("angles_in_degrees", "angles in degrees were taken for radians", RADIANS,
-        .predict = times_over, .a = TURN, .b = 360),
+        .predict = pe_predict_times_over, .a = TURN, .b = 360),
     LAW("angles_in_degrees", "angles are in degrees, not in radians", RADIANS,
-        .predict = times_over, .a = 360, .b = TURN),
+        .predict = pe_predict_times_over, .a = 360, .b = TURN),
     LAW("one_frequency", "all pairs have the frequency of pair 0",
-        "take a frequency of its own for each pair", .predict = all_first),
+        "take a frequency of its own for each pair", .predict = pe_predict_all_first),
     LAW("ladder_linear",
         "frequencies are linear in i: the ladder is a straight line (linspace), no power", POWERS,
-        .predict = in_line),
+        .predict = pe_predict_in_line),
     LAW("frequencies_linear",
         "frequencies are linear in i: the ladder is a straight line (linspace) from the first to "
         "the last one, no power",
-        POWERS, .predict = in_line_to_last),
+        POWERS, .predict = pe_predict_in_line_to_last),
     LAW("scaling_inverted",
         "frequencies were multiplied by the scaling, not divided by it: the factors are inverted",
         "divide the frequencies by factor (freq_factors, long_factor)",
-        .read = pe_law_numbers_scaled, .predict = scaled_up),
+        .read = pe_law_numbers_scaled, .predict = pe_predict_scaled_up),
     LAW("scaling_twice", "the scaling (factor) was applied twice",
         "scale the frequencies once: not in the configuration and in the code",
-        .read = pe_law_numbers_scaled, .predict = scaled_twice),
+        .read = pe_law_numbers_scaled, .predict = pe_predict_scaled_twice),
     LAW("ntk_as_well",
         "the base was scaled as well, as ntk does it by the factor of {b}: both scalings were "
         "applied",
         "scale the base or the positions, not both", .read = pe_law_numbers_naive,
-        .predict = ntk_too),
+        .predict = pe_predict_ntk_too),
     LAW("linear_as_well",
         "frequencies were divided by the factor on top of their scaling: linear scaling of {b} was "
         "applied as well",
         "scale the base or the positions, not both", .read = pe_law_numbers_naive,
-        .predict = linear_too),
+        .predict = pe_predict_linear_too),
     LAW("factors_reversed",
         "the factors of the pairs (long_factor, short_factor) are in reverse order", ORDER,
-        .read = pe_law_numbers_listed, .predict = parts_reversed),
+        .read = pe_law_numbers_listed, .predict = pe_predict_parts_reversed),
     LAW("lerope_base", "the factors are powers of 2, not of e: exp2 was taken of lerope_alpha",
-        "take exp of lerope_alpha", .read = pe_law_numbers_listed, .predict = powers_of_two),
+        "take exp of lerope_alpha", .read = pe_law_numbers_listed,
+        .predict = pe_predict_powers_of_two),
     LAW("lerope_linear", "frequencies were multiplied by 1 + lerope_alpha: no exp was taken of it",
-        "take exp of lerope_alpha", .read = pe_law_numbers_listed, .predict = without_exponential),
+        "take exp of lerope_alpha", .read = pe_law_numbers_listed,
+        .predict = pe_predict_without_exponential),
     LAW("factors_shifted", FACTORS_OF "i + 1", ORDER, .read = pe_law_numbers_listed,
-        .predict = next_part),
+        .predict = pe_predict_next_part),
     LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = pe_law_numbers_listed,
-        .predict = previous_part),
+        .predict = pe_predict_previous_part),
     LAW("factors_shifted", FACTORS_OF "i + 1", ORDER, .read = pe_law_numbers_listed,
-        .predict = next_part, .a = 1),
+        .predict = pe_predict_next_part, .a = 1),
     LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = pe_law_numbers_listed,
-        .predict = previous_part, .a = 1),
+        .predict = pe_predict_previous_part, .a = 1),
     LAW("ramp_inverted",
         "the ramp is inverted: fast pairs are scaled, slow ones are not (low and high, or "
         "beta_fast "
         "and beta_slow, exchanged)",
         "interpolate the slow pairs, extrapolate the fast ones", .read = pe_law_numbers_scaled,
-        .predict = ramp_inverted),
+        .predict = pe_predict_ramp_inverted),
     LAW("blend_inverted", "the blend (smooth factor) of the middle band is inverted",
         "weight the scaled frequency with 1 - smooth, the other with smooth",
-        .read = pe_law_numbers_scaled, .predict = blend_inverted),
+        .read = pe_law_numbers_scaled, .predict = pe_predict_blend_inverted),
     BLEND_MISSING(pe_law_numbers_low_edge),
     BLEND_MISSING(pe_law_numbers_high_edge),
     BLEND_MISSING(pe_law_numbers_edge),
@@ -536,51 +209,52 @@ static const law laws[] = {
         "low_freq_factor and high_freq_factor were exchanged: pairs below {a} are not scaled, all "
         "others are divided by {b}",
         "exchange low_freq_factor and high_freq_factor", .read = pe_law_numbers_exchanged,
-        .predict = of_edge),
+        .predict = pe_predict_of_edge),
     LAW("ramp_of_other_base",
         "the ends of the ramp (low, high) were found with a base of {a}, not with rope_theta",
         "pass rope_theta (base) to find_correction_range", .read = pe_law_numbers_default_ramp,
-        .predict = of_ramp),
+        .predict = pe_predict_of_ramp),
     LAW("theta_times_factor",
         "rope_theta was multiplied by the factor itself, without the exponent d/(d - 2) of ntk: "
         "the base was {a}",
         "raise the factor to d/(d - 2) before it multiplies the base", .read = pe_law_numbers_naive,
-        .predict = of_theta),
+        .predict = pe_predict_of_theta),
     LAW("exponent_of_factor_inverted",
         "the factor was raised to (d - 2)/d, not to d/(d - 2), before it multiplied rope_theta: "
         "the base was {a}",
         "raise the factor to d/(d - 2) before it multiplies the base",
-        .read = pe_law_numbers_inverse_power, .predict = of_theta),
+        .read = pe_law_numbers_inverse_power, .predict = pe_predict_of_theta),
     PAIRS_REST(pe_law_numbers_rest),
     PAIRS_REST(pe_law_numbers_last_half),
     LAW("ntk_factor", "the factor of ntk was {a}, not {b}", "set factor as claimed",
-        .read = pe_law_numbers_ntk_factor, .predict = of_ntk_factor, .fitted = true),
+        .read = pe_law_numbers_ntk_factor, .predict = pe_predict_of_ntk_factor, .fitted = true),
     LAW("base_scaled",
         "rope_theta was scaled by the {a}-th power of the ntk factor: that of a dimension d of {b} "
         "in d/(d - 2)",
         "raise the factor to d/(d - 2), where d is the rotated dimension",
-        .read = pe_law_numbers_exponent_of_factor, .predict = of_scaled_theta, .fitted = true),
+        .read = pe_law_numbers_exponent_of_factor, .predict = pe_predict_of_scaled_theta,
+        .fitted = true),
     LAW("seq_len", "dynamic scaling was made for another length: seq_len was {a}, the base {b}",
         "pass the length of the sequence; do not keep inv_freq of another prompt",
-        .read = pe_law_numbers_length, .predict = of_second_theta, .fitted = true),
+        .read = pe_law_numbers_length, .predict = pe_predict_of_second_theta, .fitted = true),
     LAW("scaling_ignored",
         "frequencies are those of a rope_theta (base) of {a} without any scaling, not of {b} with "
         "the claimed one",
         "set rope_theta as claimed, and pass rope_scaling (rope_parameters, freq_factors)",
-        .read = pe_law_numbers_unscaled_theta, .predict = of_theta, .fitted = true),
+        .read = pe_law_numbers_unscaled_theta, .predict = pe_predict_of_theta, .fitted = true),
     LAW("rope_theta", "rope_theta (the base) was {a}, not {b}", "set rope_theta as claimed",
-        .read = pe_law_numbers_theta, .predict = of_theta, .fitted = true),
+        .read = pe_law_numbers_theta, .predict = pe_predict_of_theta, .fitted = true),
     LAW("base_about", "rope_theta (the base) was about {a}, not {b}", "set rope_theta as claimed",
-        .read = pe_law_numbers_turned_theta, .predict = of_ratio, .fitted = true),
+        .read = pe_law_numbers_turned_theta, .predict = pe_predict_of_ratio, .fitted = true),
     LAW("frequencies_scaled",
         "all frequencies are {a} times the claimed ones, as linear scaling by a factor of {b}",
         "check the scaling: factor, rope_scaling, units of positions",
-        .read = pe_law_numbers_multiple, .predict = times, .fitted = true),
+        .read = pe_law_numbers_multiple, .predict = pe_predict_times, .fitted = true),
     LAW("base_and_scale",
         "rope_theta (the base) was {b}, and all frequencies were multiplied by {a}, as linear "
         "scaling does it",
         "scale the base (ntk) or the positions (linear), not both",
-        .read = pe_law_numbers_geometric, .predict = geometric, .fitted = true),
+        .read = pe_law_numbers_geometric, .predict = pe_predict_geometric, .fitted = true),
     ROUNDED("bfloat16", PE_GRAIN_BFLOAT16),
     ROUNDED("float16", PE_GRAIN_FLOAT16),
     DECIMALS(4),
@@ -588,13 +262,13 @@ static const law laws[] = {
     DECIMALS(6),
     DECIMALS(7),
     LAW("frequencies_clipped", "frequencies are clipped: none is below {a}",
-        "do not clamp inv_freq", .read = pe_law_numbers_least, .predict = not_below),
+        "do not clamp inv_freq", .read = pe_law_numbers_least, .predict = pe_predict_not_below),
     LAW("bands_moved",
         "the bands of the scaling are elsewhere: pairs below {a} are not scaled, those from {b} on "
         "wholly; the ramp between has other edges (beta_fast, beta_slow, low_freq_factor, "
         "high_freq_factor, original_max_position_embeddings)",
         "check the parameters of the bands and the original length", .read = pe_law_numbers_bands,
-        .predict = as_measured, .fitted = true),
+        .predict = pe_predict_as_measured, .fitted = true),
 };
 
 static bool follows(const pe_ladder *l, const law *of)
@@ -666,7 +340,7 @@ bool pe_laws_is_subtle(const pe_fault *fault)
 bool pe_laws_is_one_number(pe_ladder *ladder)
 {
     static const law rough[] = {
-        LAW("", "", "", .read = pe_law_numbers_turned_multiple, .predict = times),
-        LAW("", "", "", .read = pe_law_numbers_turned_theta, .predict = of_ratio)};
+        LAW("", "", "", .read = pe_law_numbers_turned_multiple, .predict = pe_predict_times),
+        LAW("", "", "", .read = pe_law_numbers_turned_theta, .predict = pe_predict_of_ratio)};
     return takes(ladder, &rough[0]) || takes(ladder, &rough[1]);
 }
