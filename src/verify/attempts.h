@@ -13,6 +13,7 @@ typedef struct pe_measured {
     pe_cause cause;
     bool made;
     bool multiplied; /* positions are, and nothing else */
+    bool noisy;      /* elements are those of no waves, but nearly */
     bool laid_out;   /* rows are at claimed positions: waves are not exchanged or negated */
 } pe_measured;
 

@@ -13,6 +13,7 @@
 #include "verify/fit.h"
 #include "verify/head_positions.h"
 #include "verify/measured.h"
+#include "verify/noise.h"
 #include "verify/peel.h"
 #include "verify/strays.h"
 #include "verify/two_changes.h"
@@ -80,10 +81,21 @@ static bool has_frequencies(const pe_search *s)
     return at->reading.tokens >= 8 && !at->multiplied;
 }
 
+/* May waves of any values be the elements? */
+static bool is_of_waves(const pe_search *s)
+{
+    return !s->measured->noisy;
+}
+
 /* Otherwise than all by one multiple. */
 static bool turns_otherwise(const pe_search *s)
 {
-    return pe_attempts_turns(s) && !s->measured->multiplied;
+    return is_of_waves(s) && pe_attempts_turns(s) && !s->measured->multiplied;
+}
+
+static bool is_sized_otherwise(const pe_search *s)
+{
+    return is_of_waves(s) && pe_amplitude_differs(s);
 }
 
 /* Frequencies that are others may seem to move positions. */
@@ -246,11 +258,11 @@ static const pe_attempt of_readings[] = {
     {.try = pe_head_positions_try, .applies = has_all_heads, .of_claim = true},
     {.try = pe_approximations_try, .applies = has_faults},
     {.try = pe_approximations_try, .of_claim = true},
-    {.try = pe_peel_try},
+    {.try = pe_peel_try, .applies = is_of_waves},
     {.try = pe_two_changes_try, .applies = turns_otherwise, .unplaced = true},
     {.try = pe_head_positions_behind, .applies = has_all_heads, .of_claim = true},
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
-    {.try = pe_amplitude_behind, .applies = pe_amplitude_differs},
+    {.try = pe_amplitude_behind, .applies = is_sized_otherwise},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
     {.try = pe_approximations_growing, .of_claim = true},
@@ -337,6 +349,7 @@ pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (best.made) {
         best.laid_out = best.guess.n_faults == guess->n_faults && best.reading.anchored;
         s->measured = &best;
+        best.noisy = pe_noise_is_everywhere(s);
         status = pe_attempts_go_on(s) ? try_reading(s, &best, why) : PE_OK;
         s->measured = NULL;
         s->view = view;
