@@ -3,6 +3,7 @@
 #include "verify/approximations.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/turns.h"
 #include "verify/beside.h"
@@ -12,89 +13,122 @@
 #define MOST 0.97 /* the part of the elements or pairs that follow a cause */
 #define FAR  0.12 /* of the amplitude: what is farther off is no approximation */
 
-#define CELL_WORK 16 /* units, of a pair of a row */
+#define CELL_WORK  16 /* units, of a pair of a row that is measured */
+#define AGAIN_WORK 1  /* that is looked at once more */
 
 /* A pair of a row: what was uploaded over what is claimed. */
 typedef struct cell {
-    double radius, phase; /* 1 and 0: no error */
+    double radius, phase; /* 1 and 0: no error; NAN: nothing is claimed there */
     double angle;         /* claimed */
     double slack;         /* of the phase */
 } cell;
 
+/* Rows beside a guess, and the cells of those that have pairs. */
+typedef struct cells {
+    const pe_beside *b;
+    cell *at; /* [n] owned: [rows][pairs] */
+    size_t n;
+} cells;
+
 typedef struct row {
     pe_fault fault;
-    bool (*read)(const pe_beside *b, double *a, double *c);
+    bool (*read)(const cells *all, double *a, double *c);
     enum { NAMED, FITTED, FITTED_ANYWHERE } how; /* anywhere: elements may be far off */
 } row;
 
 /* Vectors are turned from their inputs. */
-static bool cell_at(const pe_beside *b, size_t r, size_t i, cell *out)
+static cell cell_of(const pe_beside *b, size_t r, size_t i)
 {
     const pe_geometry *g = &b->at;
     const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
     const size_t at = r * b->pairs + i;
+    const cell none = {.radius = nan("")};
     if (i >= g->cos_n || i >= g->sin_n)
-        return false;
+        return none;
     const bool vectors = b->view->rotated;
     const double x = vectors ? b->want[r * b->width + c] : b->cosine[at];
     const double y = vectors ? b->want[r * b->width + s] : b->sine[at];
     const double gx = pe_beside_got(b, r, c), gy = pe_beside_got(b, r, s), size = hypot(x, y);
-    *out = (cell){.radius = hypot(gx, gy) / size,
-                  .phase = atan2(gy * x - gx * y, gx * x + gy * y),
-                  .angle = b->angle[at]};
     const double slack = b->slack[r * b->width + c] + 2 * pe_beside_rounding(b, size);
-    out->slack = slack / size;
-    return size > 0 && isfinite(out->radius);
+    const cell is = {.radius = hypot(gx, gy) / size,
+                     .phase = atan2(gy * x - gx * y, gx * x + gy * y),
+                     .angle = b->angle[at],
+                     .slack = slack / size};
+    return size > 0 && isfinite(is.radius) ? is : none;
+}
+
+static bool is_known(const cell *at)
+{
+    return !isnan(at->radius);
+}
+
+static pe_status make_cells(const pe_beside *b, cells *out, pe_problem *why)
+{
+    *out = (cells){b, NULL, b->rows * b->pairs};
+    out->at = calloc(out->n + 1, sizeof *out->at);
+    if (out->at == NULL)
+        return pe_fail_memory(why);
+    for (size_t e = 0; e < out->n; e++)
+        out->at[e] = cell_of(b, e / b->pairs, e % b->pairs);
+    pe_turn_spend(CELL_WORK * out->n);
+    return PE_OK;
 }
 
 /* ---- phases ---- */
 
+/* An angle without whole turns. */
+static double wrapped(double angle)
+{
+    return angle - TURN * round(angle / TURN);
+}
+
+static bool is_round(const cell *at)
+{
+    return fabs(at->radius - 1) <= 2 * at->slack + 0x1p-16;
+}
+
 /* The same in all pairs and rows. */
-static bool read_phase(const pe_beside *b, double *a, double *unused)
+static bool read_phase(const cells *all, double *a, double *unused)
 {
     double x = 0, y = 0;
-    size_t good = 0, all = 0;
+    size_t good = 0, known = 0;
     (void)unused;
-    for (int pass = 0; pass < 2; pass++) {
-        *a = atan2(y, x);
-        for (size_t e = 0; e < b->rows * b->pairs; e++) {
-            cell at;
-            if (!cell_at(b, e / b->pairs, e % b->pairs, &at))
-                continue;
-            const double off = at.phase - *a;
-            x += cos(at.phase);
-            y += sin(at.phase);
-            all += (size_t)pass;
-            good += pass == 1 && fabs(off - TURN * round(off / TURN)) <= 2 * at.slack + 0x1p-16 &&
-                    fabs(at.radius - 1) <= 2 * at.slack + 0x1p-16;
+    for (size_t e = 0; e < all->n; e++)
+        if (is_known(&all->at[e])) {
+            x += cos(all->at[e].phase);
+            y += sin(all->at[e].phase);
         }
-        pe_turn_spend(CELL_WORK * b->rows * b->pairs);
+    *a = atan2(y, x);
+    for (size_t e = 0; e < all->n; e++) {
+        const cell *at = &all->at[e];
+        known += is_known(at);
+        good += is_round(at) && fabs(wrapped(at->phase - *a)) <= 2 * at->slack + 0x1p-16;
     }
-    return all > 8 && good * 100 >= all * 99 &&
-           fabs(*a) > 0x1p-10 + 8 * pe_upload_view_roundoff(b->view);
+    pe_turn_spend(2 * AGAIN_WORK * all->n);
+    return known > 8 && good * 100 >= known * 99 &&
+           fabs(*a) > 0x1p-10 + 8 * pe_upload_view_roundoff(all->b->view);
 }
 
 /* Pairs have phases of their own, which are the same in all rows: from a to c. */
-static bool read_phases(const pe_beside *b, double *a, double *c)
+static bool read_phases(const cells *all, double *a, double *c)
 {
-    size_t good = 0, all = 0;
+    size_t good = 0, known = 0;
     *a = HUGE_VAL;
     *c = -HUGE_VAL;
-    for (size_t e = 0; e < b->rows * b->pairs && b->rows > 7; e++) {
-        cell at, first;
-        const size_t i = e % b->pairs;
-        if (!cell_at(b, e / b->pairs, i, &at) || !cell_at(b, 0, i, &first))
+    for (size_t e = 0; e < all->n && all->b->rows > 7; e++) {
+        const cell *at = &all->at[e], *first = &all->at[e % all->b->pairs];
+        if (!is_known(at) || !is_known(first))
             continue;
-        const double off = at.phase - first.phase;
-        all++;
-        good += fabs(off - TURN * round(off / TURN)) <= 2 * (at.slack + first.slack) + 0x1p-16 &&
-                fabs(at.radius - 1) <= 2 * at.slack + 0x1p-16;
-        *a = fmin(*a, first.phase);
-        *c = fmax(*c, first.phase);
+        known++;
+        good += is_round(at) &&
+                fabs(wrapped(at->phase - first->phase)) <= 2 * (at->slack + first->slack) + 0x1p-16;
+        *a = fmin(*a, first->phase);
+        *c = fmax(*c, first->phase);
     }
-    pe_turn_spend(2 * CELL_WORK * b->rows * b->pairs);
-    return all > 8 && good * 100 >= all * 99 &&
-           *c - *a > 0x1p-10 + 8 * pe_upload_view_roundoff(b->view) && fabs(b->angle[0]) < 1;
+    pe_turn_spend(AGAIN_WORK * all->n);
+    return known > 8 && good * 100 >= known * 99 &&
+           *c - *a > 0x1p-10 + 8 * pe_upload_view_roundoff(all->b->view) &&
+           fabs(all->b->angle[0]) < 1;
 }
 
 /* ---- quantized elements ---- */
@@ -112,14 +146,15 @@ static bool is_lattice(const pe_beside *b, double steps)
     return (double)good >= MOST * (double)(b->rows * b->width);
 }
 
-static bool read_lattice(const pe_beside *b, double *a, double *unused)
+static bool read_lattice(const cells *all, double *a, double *unused)
 {
     static const double steps[] = {7,    8,    15,   16,   31,    32,    63,    64,    100,  127,
                                    128,  255,  256,  511,  512,   1000,  1023,  1024,  2047, 2048,
                                    4095, 4096, 8191, 8192, 10000, 16383, 16384, 32767, 32768};
+    const pe_upload_view *view = all->b->view;
     (void)unused;
-    for (size_t k = 0; k < PE_LEN(steps) && !b->view->rotated; k++)
-        if (pe_upload_view_roundoff(b->view) * steps[k] < 0.01 && is_lattice(b, steps[k])) {
+    for (size_t k = 0; k < PE_LEN(steps) && !view->rotated; k++)
+        if (pe_upload_view_roundoff(view) * steps[k] < 0.01 && is_lattice(all->b, steps[k])) {
             *a = steps[k];
             return true;
         }
@@ -136,8 +171,9 @@ static int significant_bits(double x)
     return n;
 }
 
-static bool read_bits(const pe_beside *b, double *a, double *unused)
+static bool read_bits(const cells *all, double *a, double *unused)
 {
+    const pe_beside *b = all->b;
     size_t by_bits[54] = {0}, n = 0;
     (void)unused;
     for (size_t r = 0; r < b->rows; r++)
@@ -160,60 +196,54 @@ static double turns_of(const cell *at)
 }
 
 /* The phase falls behind by the same for each turn: from few turns to many. */
-static double read_slope(const pe_beside *b)
+static double read_slope(const cells *all)
 {
     double slope = 0;
     for (int bits = 1; bits <= 20; bits++) {
         double up = 0, down = 0;
         const double most = ldexp(1, bits);
-        for (size_t e = 0; e < b->rows * b->pairs; e++) {
-            cell at;
-            if (!cell_at(b, e / b->pairs, e % b->pairs, &at) || fabs(turns_of(&at)) > most)
+        for (size_t e = 0; e < all->n; e++) {
+            const double n = turns_of(&all->at[e]);
+            if (!is_known(&all->at[e]) || fabs(n) > most)
                 continue;
-            const double n = turns_of(&at), off = at.phase - slope * n;
-            up += n * (off - TURN * round(off / TURN));
+            up += n * wrapped(all->at[e].phase - slope * n);
             down += n * n;
         }
         slope += down > 0 ? up / down : 0;
-        pe_turn_spend(CELL_WORK * b->rows * b->pairs);
+        pe_turn_spend(AGAIN_WORK * all->n);
     }
     return slope;
 }
 
-static bool read_reduction(const pe_beside *b, double *a, double *unused)
+static bool read_reduction(const cells *all, double *a, double *unused)
 {
-    const double slope = read_slope(b);
-    size_t good = 0, all = 0;
+    const double slope = read_slope(all);
+    size_t good = 0, telling = 0;
     (void)unused;
-    for (size_t e = 0; e < b->rows * b->pairs; e++) {
-        cell at;
-        if (!cell_at(b, e / b->pairs, e % b->pairs, &at))
-            continue;
-        const double off = at.phase - slope * turns_of(&at);
-        const double near = fabs(off - TURN * round(off / TURN));
-        const bool tells = fabs(slope * turns_of(&at)) > 4 * at.slack;
-        all += tells;
-        good += tells && near <= 2 * at.slack + 0.02 * fabs(slope * turns_of(&at));
+    for (size_t e = 0; e < all->n; e++) {
+        const cell *at = &all->at[e];
+        const double behind = slope * turns_of(at);
+        const bool tells = is_known(at) && fabs(behind) > 4 * at->slack;
+        telling += tells;
+        good += tells && fabs(wrapped(at->phase - behind)) <= 2 * at->slack + 0.02 * fabs(behind);
     }
     *a = TURN - slope;
-    return all > 8 && (double)good >= 0.9 * (double)all && fabs(slope) < 0.1;
+    return telling > 8 && (double)good >= 0.9 * (double)telling && fabs(slope) < 0.1;
 }
 
 /* ---- tables of sines ---- */
 
 /* Between two entries of a table of n a chord goes, which is inside of the circle. */
-static bool read_chords(const pe_beside *b, double *a, double *unused)
+static bool read_chords(const cells *all, double *a, double *unused)
 {
-    double least = 1, most = 0, slack = 0;
+    double least = 1, most = 0;
+    const double slack = 2 * pe_upload_view_roundoff(all->b->view) + 0x1p-21;
     (void)unused;
-    for (size_t e = 0; e < b->rows * b->pairs; e++) {
-        cell at;
-        if (!cell_at(b, e / b->pairs, e % b->pairs, &at))
-            continue;
-        least = fmin(least, at.radius);
-        most = fmax(most, at.radius);
-        slack = fmax(slack, 2 * pe_upload_view_roundoff(b->view) + 0x1p-21);
-    }
+    for (size_t e = 0; e < all->n; e++)
+        if (is_known(&all->at[e])) {
+            least = fmin(least, all->at[e].radius);
+            most = fmax(most, all->at[e].radius);
+        }
     *a = round(TURN / 2 / acos(least));
     const double power = round(log2(*a));
     if (fabs(log2(*a) - power) < 0.03)
@@ -222,22 +252,20 @@ static bool read_chords(const pe_beside *b, double *a, double *unused)
 }
 
 /* Phases are whole parts of a turn. */
-static bool read_entries(const pe_beside *b, double *a, double *unused)
+static bool read_entries(const cells *all, double *a, double *unused)
 {
     (void)unused;
     for (int bits = 6; bits <= 16; bits++) {
-        size_t good = 0, all = 0;
+        size_t good = 0, known = 0;
         *a = ldexp(1, bits);
-        for (size_t e = 0; e < b->rows * b->pairs; e++) {
-            cell at;
-            if (!cell_at(b, e / b->pairs, e % b->pairs, &at))
-                continue;
-            const double entry = (at.angle + at.phase) * *a / TURN;
-            all++;
-            good += fabs(entry - round(entry)) < 0.05;
+        for (size_t e = 0; e < all->n; e++) {
+            const cell *at = &all->at[e];
+            const double entry = (at->angle + at->phase) * *a / TURN;
+            known += is_known(at);
+            good += is_known(at) && fabs(entry - round(entry)) < 0.05;
         }
-        pe_turn_spend(CELL_WORK * b->rows * b->pairs);
-        if (all > 8 && (double)good >= MOST * (double)all)
+        pe_turn_spend(AGAIN_WORK * all->n);
+        if (known > 8 && (double)good >= MOST * (double)known)
             return true;
     }
     return false;
@@ -245,87 +273,86 @@ static bool read_entries(const pe_beside *b, double *a, double *unused)
 
 /* ---- errors by rows ---- */
 
-/* The mean square error of a quarter of the rows, of phases and radii. */
-static double error_of(const pe_beside *b, size_t quarter)
+/* Of phases and radii. */
+static double square_of(const cell *at)
+{
+    return at->phase * at->phase + (at->radius - 1) * (at->radius - 1);
+}
+
+/* The mean square error of a quarter of the rows. */
+static double error_of(const cells *all, size_t quarter)
 {
     double sum = 0, n = 0;
-    const size_t first = quarter * b->rows / 4, end = (quarter + 1) * b->rows / 4;
-    for (size_t r = first; r < end; r++)
-        for (size_t i = 0; i < b->pairs; i++) {
-            cell at;
-            if (!cell_at(b, r, i, &at))
-                continue;
-            sum += at.phase * at.phase + (at.radius - 1) * (at.radius - 1);
+    const size_t pairs = all->b->pairs, first = quarter * all->b->rows / 4 * pairs;
+    for (size_t e = first; e < (quarter + 1) * all->b->rows / 4 * pairs; e++)
+        if (is_known(&all->at[e])) {
+            sum += square_of(&all->at[e]);
             n++;
         }
-    pe_turn_spend(CELL_WORK * (end - first) * b->pairs);
     return n > 0 ? sqrt(sum / n) : 0;
 }
 
 /* Is the first row, wherever it is, nearly free of error? */
-static bool begins_well(const pe_beside *b, double error)
+static bool begins_well(const cells *all, double error)
 {
     double most = 0;
-    for (size_t i = 0; i < b->pairs; i++) {
-        cell at;
-        if (cell_at(b, 0, i, &at))
-            most = fmax(most, fabs(at.phase) + fabs(at.radius - 1));
-    }
+    for (size_t i = 0; i < all->b->pairs; i++)
+        most = fmax(most, fabs(all->at[i].phase) + fabs(all->at[i].radius - 1));
     return most < error / 2;
 }
 
-static bool read_growth(const pe_beside *b, double *first, double *last)
+static bool read_growth(const cells *all, double *first, double *last)
 {
-    if (b->rows < 16 || b->view->rotated)
+    if (all->b->rows < 16 || all->b->view->rotated)
         return false;
-    *first = error_of(b, 0);
-    *last = error_of(b, 3);
-    return *last > 2 * *first && error_of(b, 2) > error_of(b, 1) && begins_well(b, *last);
+    *first = error_of(all, 0);
+    *last = error_of(all, 3);
+    return *last > 2 * *first && error_of(all, 2) > error_of(all, 1) && begins_well(all, *last);
 }
 
 /* ---- errors in proportion to the angle ---- */
 
 /* By which part of its frequency a pair turns too fast; *left: squares of what that leaves of the
- * errors, of which *all are. */
-static double read_part(const pe_beside *b, size_t i, double *left, double *all)
+ * errors, of which *of are. */
+static double read_part(const cells *all, size_t i, double *left, double *of)
 {
     double up = 0, down = 0, squares = 0;
-    for (size_t r = 0; r < b->rows; r++) {
-        cell at;
-        if (!cell_at(b, r, i, &at))
+    for (size_t e = i; e < all->n; e += all->b->pairs) {
+        const cell *at = &all->at[e];
+        if (!is_known(at))
             continue;
-        up += at.phase * at.angle;
-        down += at.angle * at.angle;
-        squares += at.phase * at.phase + (at.radius - 1) * (at.radius - 1);
+        up += at->phase * at->angle;
+        down += at->angle * at->angle;
+        squares += square_of(at);
     }
-    *all += squares;
+    *of += squares;
     *left += squares - (down > 0 ? up * up / down : 0);
     return down > 0 && up * up / down > 0.9 * squares ? up / down : 0;
 }
 
-static bool read_parts(const pe_beside *b, double *least, double *most)
+static bool read_parts(const cells *all, double *least, double *most)
 {
-    double left = 0, all = 0;
+    double left = 0, of = 0;
     *least = *most = 1;
-    for (size_t i = 0; i < b->pairs; i++) {
-        const double times = 1 + read_part(b, i, &left, &all);
+    for (size_t i = 0; i < all->b->pairs; i++) {
+        const double times = 1 + read_part(all, i, &left, &of);
         *least = fmin(*least, times);
         *most = fmax(*most, times);
     }
-    pe_turn_spend(CELL_WORK * b->rows * b->pairs);
-    return b->rows > 7 && left < 0.05 * all;
+    return all->b->rows > 7 && left < 0.05 * of;
 }
 
 /* No rounding does more. */
-static bool read_small_parts(const pe_beside *b, double *least, double *most)
+static bool read_small_parts(const cells *all, double *least, double *most)
 {
-    return read_parts(b, least, most) && *least > 0.9 && *most < 1.1;
+    return read_parts(all, least, most) && *least > 0.9 && *most < 1.1;
 }
 
 /* ---- all that is known is their size ---- */
 
-static bool read_size(const pe_beside *b, double *a, double *unused)
+static bool read_size(const cells *all, double *a, double *unused)
 {
+    const pe_beside *b = all->b;
     (void)unused;
     *a = 0;
     for (size_t e = 0; e < b->rows * b->width; e++) {
@@ -438,25 +465,39 @@ static bool is_near(const pe_beside *b)
     return (double)far <= (1 - MOST) * (double)all;
 }
 
+/* The first row that the errors follow. */
+static pe_status read_rows(pe_search *s, pe_guess *guess, const cells *all, bool near,
+                           const row *first, size_t n, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (const row *at = first; at < first + n && status == PE_OK && !pe_attempts_found(s); at++) {
+        double x = 0, y = 0;
+        s->work += all->n;
+        if ((near || at->how == FITTED_ANYWHERE) && at->read(all, &x, &y))
+            status = pe_findings_tell(
+                s->report, guess,
+                &(pe_told){&at->fault, at->fault.rule, x, y, .fitted = at->how != NAMED}, why,
+                "read off the errors of %zu rows", all->b->rows);
+    }
+    return status;
+}
+
 static pe_status try_rows(pe_search *s, pe_guess *guess, const row *first, size_t n,
                           pe_problem *why)
 {
     bool made = false;
     pe_beside b;
+    cells all;
     pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
     if (status == PE_OK)
         status = pe_beside_make(&(pe_comparison){s->whole, guess, &s->work}, &b, &made, why);
     if (status != PE_OK || !made)
         return status;
-    const bool many = are_many(&b, first == last_resort), near = many && is_near(&b);
-    for (size_t r = 0; r < n && many && status == PE_OK && !pe_attempts_found(s); r++) {
-        double x = 0, y = 0;
-        s->work += b.rows * b.width;
-        if ((near || first[r].how == FITTED_ANYWHERE) && first[r].read(&b, &x, &y))
-            status = pe_findings_tell(s->report, guess,
-                                      &(pe_told){&first[r].fault, first[r].fault.rule, x, y,
-                                                 .fitted = first[r].how != NAMED},
-                                      why, "read off the errors of %zu rows", b.rows);
+    if (are_many(&b, first == last_resort)) {
+        status = make_cells(&b, &all, why);
+        if (status == PE_OK)
+            status = read_rows(s, guess, &all, is_near(&b), first, n, why);
+        free(all.at);
     }
     pe_beside_free(&b);
     return status;
