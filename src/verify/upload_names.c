@@ -67,26 +67,49 @@ bool pe_upload_names_same_sizes(const pe_shape *a, const pe_shape *b, bool any_w
     return true;
 }
 
-/* A lone nameless upload is the first tensor of its sizes. */
-static void name_upload(pe_claim *claim, const pe_plan *plan)
-{
-    pe_upload *lone = &claim->uploads[0];
-    size_t t = 0;
-    if (claim->n_uploads != 1 || lone->name[0] != '\0')
-        return;
-    while (plan->n_tensors > 1 && t < plan->n_tensors &&
-           !pe_upload_names_same_sizes(&plan->tensors[t].shape, &lone->array.shape, false))
-        t++;
-    if (t < plan->n_tensors)
-        snprintf(lone->name, sizeof lone->name, "%s", plan->tensors[t].name);
-}
-
 static size_t find_tensor(const pe_plan *plan, const char *name)
 {
     size_t t = 0;
     while (t < plan->n_tensors && strcmp(plan->tensors[t].name, name) != 0)
         t++;
     return t;
+}
+
+/* The next tensor from `t` on of the upload's sizes; or n_tensors. */
+static size_t of_sizes(const pe_plan *plan, const pe_upload *upload, size_t t)
+{
+    while (t < plan->n_tensors &&
+           !pe_upload_names_same_sizes(&plan->tensors[t].shape, &upload->array.shape, false))
+        t++;
+    return t;
+}
+
+/* What a scaling makes of a tensor, as scaled_inv_freq: that is meant, not what it was before. */
+static size_t scaled(const pe_plan *plan, size_t t)
+{
+    char name[64];
+    snprintf(name, sizeof name, "scaled_%s", plan->tensors[t].name);
+    const size_t at = find_tensor(plan, name);
+    return at < plan->n_tensors ? at : t;
+}
+
+/* A lone nameless upload is the first tensor of its sizes, or what was scaled of it. Where others
+ * have these sizes, too, it is said which. */
+static void name_upload(pe_claim *claim, const pe_plan *plan)
+{
+    pe_upload *lone = &claim->uploads[0];
+    if (claim->n_uploads != 1 || lone->name[0] != '\0')
+        return;
+    const size_t first = plan->n_tensors > 1 ? of_sizes(plan, lone, 0) : 0;
+    if (first >= plan->n_tensors)
+        return;
+    const char *name = plan->tensors[scaled(plan, first)].name;
+    snprintf(lone->name, sizeof lone->name, "%s", name);
+    if (of_sizes(plan, lone, first + 1) < plan->n_tensors)
+        pe_buffer_format(&claim->said,
+                         "the tensor has no name, and is read as %s; others of its sizes need "
+                         "their names\n",
+                         name);
 }
 
 pe_status pe_upload_names_match(pe_claim *claim, const pe_plan *plan, bool all, size_t *plan_tensor,

@@ -7,7 +7,8 @@
 
 /**
  * Bring uploads into the order of the plan's tensors, and say which each is. A lone nameless one is
- * the first tensor of its sizes. all: no tensor may be missing.
+ * the first tensor of its sizes, of frequencies of a scaled base the scaled ones; of several the
+ * claim says which. all: no tensor may be missing.
  * Errors  INVALID_PARAMETER, MISSING_PARAMETER.
  */
 pe_status pe_upload_names_match(pe_claim *claim, const pe_plan *plan, bool all, size_t *plan_tensor,
