@@ -13,6 +13,7 @@
 #include "verify/formula_causes.h"
 #include "verify/mrope_id_causes.h"
 #include "verify/place_causes.h"
+#include "verify/row_causes.h"
 #include "verify/scale_causes.h"
 #include "verify/value_faults.h"
 #include "verify/wave_causes.h"
@@ -22,6 +23,7 @@ static const struct reader {
     const char *resource; /* NULL: any of one tensor */
     pe_status (*read)(const pe_numbers *plain, pe_problem *why);
 } readers[] = {
+    {"learned", pe_row_causes_positions},
     {NULL, pe_scale_causes_find},
     {"rope/scaled-base", pe_scale_causes_find},
     {"rope/frequencies", pe_scale_causes_find},
@@ -41,6 +43,7 @@ static const struct reader {
     {"swin/coordinates", pe_formula_causes_find},
     {"position-ids", pe_formula_causes_find},
     {"alibi/padded-bias", pe_formula_causes_find},
+    {NULL, pe_row_causes_values},
 };
 
 /* ---- the claimed numbers ---- */
@@ -148,7 +151,7 @@ static pe_status try_readers(pe_search *s, pe_guess *guess, pe_problem *why)
 
 /* What is read behind a fault takes the place of what was read before, where it explains
  * something. */
-static pe_status try_behind(pe_search *s, pe_guess *guess, pe_problem *why)
+pe_status pe_explain_behind(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_facts before = s->report->facts;
     s->report->facts = (pe_facts){0};
@@ -166,7 +169,7 @@ pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = try_readers(s, guess, why);
     for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
         if (pe_faults_is_grain(&pe_faults[f]))
-            status = pe_attempts_with_fault(s, guess, &pe_faults[f], try_behind, why);
+            status = pe_attempts_with_fault(s, guess, &pe_faults[f], pe_explain_behind, why);
     if (status == PE_OK && s->view->n_tensors == 1)
         status = with_numbers(s, guess, false, pe_place_causes_find, why);
     return status;
@@ -178,7 +181,7 @@ pe_status pe_explain_ignored(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = PE_OK;
     for (size_t i = 0; i < guess->values.n && status == PE_OK && pe_attempts_go_on(s); i++)
         if (pe_value_faults_ignored(guess, i, &fault))
-            status = pe_attempts_with_fault(s, guess, &fault, try_behind, why);
+            status = pe_attempts_with_fault(s, guess, &fault, pe_explain_behind, why);
     return status;
 }
 

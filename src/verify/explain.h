@@ -8,7 +8,9 @@
 /** Read an upload of plain numbers; where nothing has been found, try causes that it follows.
  * Several may explain it. */
 pe_try pe_explain_try;
-/** Causes that the upload follows behind a value that was ignored, for each value. */
+/** Causes that the upload follows behind the faults of the guess. */
+pe_try pe_explain_behind;
+/** The same behind a value that was ignored, for each value. */
 pe_try pe_explain_ignored;
 /** Two causes, the first of a formula. */
 pe_try pe_explain_two;

@@ -50,6 +50,9 @@ void pe_numbers_spend(const pe_numbers *plain, size_t work);
 /** Are causes looked for, and is work left? */
 bool pe_numbers_goes_on(const pe_numbers *plain);
 
+/** The least step of the upload's type: what is nearer to 0 is not rounded by its size. */
+double pe_numbers_step(const pe_numbers *plain);
+
 /** Is a number that was read this one, but for the upload's roundings? */
 bool pe_numbers_is_near(const pe_numbers *plain, double got, double x);
 

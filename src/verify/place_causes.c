@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "verify/findings.h"
+#include "verify/row_causes.h"
 
 #define ELEMENT_WORK 2 /* units */
 
@@ -69,6 +70,13 @@ static double rolled_back(const places *p, size_t *index)
     return claimed_at(p, index);
 }
 
+static double halves_exchanged(const places *p, size_t *index)
+{
+    const size_t n = p->shape->dim[p->axis];
+    index[p->axis] = (index[p->axis] + n / 2) % n;
+    return n % 2 == 0 && n > 2 ? claimed_at(p, index) : nan("");
+}
+
 /* All elements, whatever the axis. */
 static double absolute(const places *p, size_t *index)
 {
@@ -91,6 +99,10 @@ static const row rows[] = {
       .remedy = ORDER},
      rolled_back,
      false},
+    {{"halves_exchanged",
+      "the halves of axis {a} are exchanged: it is rolled by half of its places", .remedy = ORDER},
+     halves_exchanged,
+     false},
     {{"sign_lost", "elements are absolute values: their sign is lost",
       .remedy = "keep the sign of the distance"},
      absolute,
@@ -112,10 +124,11 @@ static bool follows(const places *p)
 {
     const pe_numbers *plain = p->of;
     size_t e = 0;
+    const double step = pe_numbers_step(plain);
     bool same = true, differs = false; /* what is as claimed explains nothing */
     for (; e < plain->elements && same; e++) {
         const double x = number_at(p, e, 0, NULL), got = plain->got[e];
-        same = x == got || fabs(x - got) <= (2 * plain->roundoff + 0x1p-20) * fabs(x);
+        same = x == got || fabs(x - got) <= (2 * plain->roundoff + 0x1p-20) * fabs(x) + step;
         differs |= x != plain->claimed[e];
     }
     pe_numbers_spend(plain, ELEMENT_WORK * e);
@@ -262,6 +275,8 @@ pe_status pe_place_causes_find(const pe_numbers *plain, pe_problem *why)
                     continue;
                 status = try_axes(&p, why);
             }
+    if (status == PE_OK)
+        status = pe_row_causes_places(plain, why);
     if (status == PE_OK && shape->ndim > 1 && shape->dim[shape->ndim - 2] > 3 &&
         shape->dim[shape->ndim - 1] > 3 && pe_numbers_goes_on(plain) &&
         !pe_attempts_found(plain->search))

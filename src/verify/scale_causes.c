@@ -255,8 +255,8 @@ static bool follows(const pe_numbers *plain, const line *at)
         const double x = at->a * plain->claimed[e], most = fabs(x) + fabs(at->b);
         if (plain->got[e] == plain->claimed[e] && !isfinite(plain->got[e]))
             continue;
-        if (!counts(plain, e) ||
-            !(fabs(plain->got[e] - x - at->b) <= (4 * plain->roundoff + 0x1p-16) * most))
+        if (!counts(plain, e) || !(fabs(plain->got[e] - x - at->b) <=
+                                   (4 * plain->roundoff + 0x1p-16) * most + pe_numbers_step(plain)))
             return false;
     }
     return true;
