@@ -164,6 +164,13 @@ pe_status pe_explain_behind(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
+static pe_status read_places(const pe_numbers *plain, pe_problem *why)
+{
+    const pe_status status = pe_place_causes_find(plain, why);
+    return status == PE_OK && !pe_attempts_found(plain->search) ? pe_place_causes_depend(plain, why)
+                                                                : status;
+}
+
 pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_status status = try_readers(s, guess, why);
@@ -171,7 +178,7 @@ pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
         if (pe_faults_is_grain(&pe_faults[f]))
             status = pe_attempts_with_fault(s, guess, &pe_faults[f], pe_explain_behind, why);
     if (status == PE_OK && s->view->n_tensors == 1)
-        status = with_numbers(s, guess, false, pe_place_causes_find, why);
+        status = with_numbers(s, guess, false, read_places, why);
     return status;
 }
 
@@ -185,9 +192,20 @@ pe_status pe_explain_ignored(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
+pe_status pe_explain_with(pe_search *s, pe_guess *guess, pe_reader *next, pe_problem *why)
+{
+    return with_numbers(s, guess, false, next, why);
+}
+
 pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     return with_numbers(s, guess, false, pe_formula_causes_find_two, why);
+}
+
+pe_status pe_explain_distance(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return s->view->n_tensors == 1 ? with_numbers(s, guess, false, pe_place_causes_distance, why)
+                                   : PE_OK;
 }
 
 pe_status pe_explain_most(pe_search *s, pe_guess *guess, pe_problem *why)

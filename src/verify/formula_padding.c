@@ -147,6 +147,44 @@ static double padding_counted(const pe_formula *f, size_t e, double claimed)
     return token ? claimed : step_at(f, e) * (first_number(f) + count - 1);
 }
 
+/* Tokens of the rows before, and of all of its own. */
+static double count_before(const pe_formula *f, size_t e, double *own)
+{
+    bool token;
+    double before = 0;
+    const size_t keys = keys_of(f), last = e / keys * keys + keys - 1;
+    for (size_t end = keys - 1; end < last && !is_bias(f); end += keys)
+        before += count_at(f, end, &token);
+    *own = count_at(f, last, &token);
+    return before;
+}
+
+static double read_several(const pe_formula *f, double *b)
+{
+    *b = 0;
+    const double rows = (double)(f->end - f->first) / (double)keys_of(f);
+    const double looks = (double)(f->end - f->first) * (double)keys_of(f);
+    return looks * rows <= MASK_LOOKS ? 0 : nan("");
+}
+
+static double counted_on(const pe_formula *f, size_t e, double claimed)
+{
+    bool token;
+    double own;
+    const double count = count_at(f, e, &token);
+    return token ? step_at(f, e) * (first_number(f) + count_before(f, e, &own) + count - 1)
+                 : claimed;
+}
+
+static double counted_back(const pe_formula *f, size_t e, double claimed)
+{
+    bool token;
+    double own;
+    const double count = count_at(f, e, &token);
+    (void)count_before(f, e, &own);
+    return token ? step_at(f, e) * (first_number(f) + own - count) : claimed;
+}
+
 static double read_padding(const pe_formula *f, double *b)
 {
     bool token;
@@ -186,6 +224,16 @@ const pe_formula_row pe_formula_padding[] = {
       .remedy = "multiply by the mask, so that padding has its own number"},
      NULL,
      padding_counted},
+    {MASKED,
+     {"tokens_run_on", "the count of tokens runs on through the batch: rows do not begin anew",
+      .remedy = "count each row by itself: cumsum along the last axis"},
+     read_several,
+     counted_on},
+    {MASKED,
+     {"tokens_from_right", "tokens were counted from the right: the last one of a row is the first",
+      .remedy = "count from the left: do not flip the mask"},
+     read_several,
+     counted_back},
     {MASKED,
      {"padding_filled", "padding has {a}, not {b}: it was filled with another number",
       .remedy = "give padding the claimed number"},

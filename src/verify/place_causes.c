@@ -9,6 +9,7 @@
 
 #include "verify/findings.h"
 #include "verify/row_causes.h"
+#include "verify/scale_causes.h"
 
 #define ELEMENT_WORK 2 /* units */
 
@@ -120,27 +121,59 @@ static double number_at(const void *context, size_t element, double claimed, dou
     return p->by->at(p, index);
 }
 
-static bool follows(const places *p)
+/* Are all elements so, times a number? */
+static bool follows(const places *p, double times)
 {
     const pe_numbers *plain = p->of;
     size_t e = 0;
     const double step = pe_numbers_step(plain);
+    const double most = (times == 1 ? 2 : 4) * plain->roundoff + 0x1p-20;
     bool same = true, differs = false; /* what is as claimed explains nothing */
     for (; e < plain->elements && same; e++) {
-        const double x = number_at(p, e, 0, NULL), got = plain->got[e];
-        same = x == got || fabs(x - got) <= (2 * plain->roundoff + 0x1p-20) * fabs(x) + step;
-        differs |= x != plain->claimed[e];
+        const double x = times * number_at(p, e, 0, NULL), got = plain->got[e];
+        same = x == got || fabs(x - got) <= most * fabs(x) + step;
+        differs |= x != times * plain->claimed[e];
     }
     pe_numbers_spend(plain, ELEMENT_WORK * e);
     return same && differs;
 }
 
-static pe_status try_axes(const places *p, pe_problem *why)
+/* The number where the elements are largest, which tells it best. */
+static double read_times(const places *p)
+{
+    const pe_numbers *plain = p->of;
+    size_t at = 0;
+    for (size_t e = 1; e < plain->elements; e++)
+        if (isfinite(plain->got[e]) && !(fabs(plain->got[e]) <= fabs(plain->got[at])))
+            at = e;
+    pe_numbers_spend(plain, plain->elements);
+    return plain->got[at] / number_at(p, at, 0, NULL);
+}
+
+/* Lines through the numbers behind the cause. */
+static pe_status try_scales(const places *p, const pe_numbers_cause *cause, pe_problem *why)
+{
+    pe_numbers plain = *p->of;
+    double *made = malloc(plain.elements * sizeof *made);
+    if (made == NULL)
+        return pe_fail_memory(why);
+    for (size_t e = 0; e < plain.elements; e++)
+        made[e] = number_at(p, e, 0, NULL);
+    plain.claimed = made;
+    plain.before = cause;
+    const pe_status status = pe_scale_causes_find(&plain, why);
+    free(made);
+    return status;
+}
+
+static pe_status try_axes(const places *p, bool alone, pe_problem *why)
 {
     const pe_numbers_cause cause = {&p->by->fault, (double)p->axis, (double)p->other, false};
-    if (!follows(p))
+    const double times = alone ? 1 : read_times(p);
+    if (!isfinite(times) || (times == 1) != alone || !follows(p, times))
         return PE_OK;
-    return pe_numbers_try(p->of, &cause, 1, &(pe_numbers_law){number_at, p, 1}, why);
+    return alone ? pe_numbers_try(p->of, &cause, 1, &(pe_numbers_law){number_at, p, 1}, why)
+                 : try_scales(p, &cause, why);
 }
 
 /* ---- on what elements depend ---- */
@@ -249,11 +282,16 @@ static pe_status tell_dependence(const pe_numbers *plain, const pe_fault *fault,
     return status;
 }
 
-/* What the upload depends on, where the claim does not, or where nothing else is known. */
-static pe_status find_dependence(const pe_numbers *plain, const pe_shape *shape, pe_problem *why)
+/* Rows [first, end): what the upload depends on, where the claim does not, or where nothing else is
+ * known. */
+static pe_status find_dependence(const pe_numbers *plain, size_t first, size_t end, pe_problem *why)
 {
-    const size_t queries = shape->dim[shape->ndim - 2], keys = shape->dim[shape->ndim - 1];
-    for (size_t d = 0; d < PE_LEN(dependences); d++)
+    const pe_shape *shape = &plain->view->claim->uploads[0].array.shape;
+    const size_t queries = shape->ndim > 1 ? shape->dim[shape->ndim - 2] : 0;
+    const size_t keys = shape->dim[shape->ndim - 1];
+    if (queries <= 3 || keys <= 3 || !pe_numbers_goes_on(plain))
+        return PE_OK;
+    for (size_t d = first; d < end; d++)
         if (depends(plain, plain->got, queries, keys, dependences[d].of) &&
             (dependences[d].of == by_distance ||
              !depends(plain, plain->claimed, queries, keys, dependences[d].of)) &&
@@ -262,7 +300,8 @@ static pe_status find_dependence(const pe_numbers *plain, const pe_shape *shape,
     return PE_OK;
 }
 
-pe_status pe_place_causes_find(const pe_numbers *plain, pe_problem *why)
+/* Each row along each axis, or each two. */
+static pe_status find(const pe_numbers *plain, bool alone, pe_problem *why)
 {
     const pe_shape *shape = &plain->view->claim->uploads[0].array.shape;
     pe_status status = PE_OK;
@@ -273,13 +312,26 @@ pe_status pe_place_causes_find(const pe_numbers *plain, pe_problem *why)
                 if (status != PE_OK || !pe_numbers_goes_on(plain) ||
                     pe_attempts_found(plain->search))
                     continue;
-                status = try_axes(&p, why);
+                status = try_axes(&p, alone, why);
             }
-    if (status == PE_OK)
-        status = pe_row_causes_places(plain, why);
-    if (status == PE_OK && shape->ndim > 1 && shape->dim[shape->ndim - 2] > 3 &&
-        shape->dim[shape->ndim - 1] > 3 && pe_numbers_goes_on(plain) &&
-        !pe_attempts_found(plain->search))
-        status = find_dependence(plain, shape, why);
     return status;
+}
+
+pe_status pe_place_causes_find(const pe_numbers *plain, pe_problem *why)
+{
+    const pe_status status = find(plain, true, why);
+    return status == PE_OK ? find(plain, false, why) : status;
+}
+
+pe_status pe_place_causes_depend(const pe_numbers *plain, pe_problem *why)
+{
+    pe_status status = find_dependence(plain, 0, PE_LEN(dependences) - 1, why);
+    return status == PE_OK && !pe_attempts_found(plain->search) ? pe_row_causes_places(plain, why)
+                                                                : status;
+}
+
+/* The last row, of which least is known. */
+pe_status pe_place_causes_distance(const pe_numbers *plain, pe_problem *why)
+{
+    return find_dependence(plain, PE_LEN(dependences) - 1, PE_LEN(dependences), why);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "verify/explain.h"
-#include "verify/findings.h"
+#include "verify/strays.h"
 
 #define NONE      SIZE_MAX
 #define EXCEPTION 4 /* one of so many rows may be something else */
@@ -150,6 +150,8 @@ static pe_status tell_positions(const pe_numbers *plain, const pe_reading *readi
         status = pe_attempts_try(plain->search, &guess, why);
         if (status == PE_OK && !pe_attempts_found(plain->search))
             status = pe_explain_behind(plain->search, &guess, why);
+        if (status == PE_OK && !pe_attempts_found(plain->search) && reading->quality < 1)
+            status = pe_strays_try(plain->search, &guess, why);
         if (pe_attempts_found(plain->search))
             pe_numbers_list(plain, "positions", reading->position, reading->tokens);
     }
@@ -286,7 +288,7 @@ typedef struct sums {
 } sums;
 
 typedef struct made_row {
-    pe_fault fault; /* a value: of how many levels on either side of 0 */
+    pe_fault fault; /* its value is a number of the law */
     double (*at)(const struct made_row *by, const sums *of, double x, double *error);
     bool of_all; /* elements are of one row */
 } made_row;
@@ -297,11 +299,12 @@ typedef struct made {
     sums *of; /* owned */
 } made;
 
+/* A value is the epsilon beside the variance. Rows of nearly one number tell nothing. */
 static double normalized(const made_row *by, const sums *of, double x, double *error)
 {
-    (void)by;
-    *error = 1e-5 * (1 + 1 / of->deviation) * fabs(x - of->mean) / of->deviation; /* and epsilon */
-    return (x - of->mean) / of->deviation;
+    const double deviation = sqrt(of->deviation * of->deviation + by->fault.value);
+    *error = 4e-7 * of->most / deviation;
+    return of->deviation > 1e-3 * of->most ? (x - of->mean) / deviation : nan("");
 }
 
 static double of_length_one(const made_row *by, const sums *of, double x, double *error)
@@ -311,7 +314,7 @@ static double of_length_one(const made_row *by, const sums *of, double x, double
     return x / of->length;
 }
 
-/* Halves of a step are rounded to either side. */
+/* So many levels are on either side of 0. Halves of a step are rounded to either side. */
 static double quantized(const made_row *by, const sums *of, double x, double *error)
 {
     const double step = of->most / by->fault.value, steps = x / step;
@@ -325,6 +328,11 @@ static double quantized(const made_row *by, const sums *of, double x, double *er
 static const made_row made_rows[] = {
     {{"rows_normalized", "each row was normalized to mean 0 and variance 1 (LayerNorm)",
       .remedy = NORM},
+     normalized,
+     false},
+    {{"rows_normalized",
+      "each row was normalized to mean 0 and variance 1 (LayerNorm, with an epsilon of 1e-5)",
+      .value = 1e-5, .remedy = NORM},
      normalized,
      false},
     {{"rows_normalized", "each row was normalized to length 1 (L2)", .remedy = NORM},
@@ -407,7 +415,7 @@ pe_status pe_row_causes_values(const pe_numbers *plain, pe_problem *why)
     const pe_shape *shape = &plain->view->claim->uploads[0].array.shape;
     for (size_t r = 0; r < PE_LEN(made_rows) && status == PE_OK; r++) {
         const size_t width = made_rows[r].of_all ? plain->elements : shape->dim[shape->ndim - 1];
-        if (plain->roundoff > 0 && width >= 8 && pe_numbers_goes_on(plain) &&
+        if (plain->roundoff > 0 && width >= 8 && shape->ndim > 1 && pe_numbers_goes_on(plain) &&
             !pe_attempts_found(plain->search))
             status = try_made(plain, &made_rows[r], width, why);
     }

@@ -65,6 +65,16 @@ static bool make_root(const pe_numbers *plain, const row *of, line *at, line *sa
     return is_alibi(plain) && is_head_dim(said->a) && (heads == NULL || !heads->present);
 }
 
+/* Embeddings are multiplied by the root of their width. */
+static bool make_width_root(const pe_numbers *plain, const row *of, line *at, line *said)
+{
+    (void)of;
+    const pe_shape *shape = &plain->view->claim->uploads[0].array.shape;
+    said->a = (double)shape->dim[shape->ndim - 1];
+    *at = (line){sqrt(said->a), 0};
+    return strcmp(plain->view->claim->resource->name, "learned") == 0;
+}
+
 /* A mean over the pairs that was not divided. */
 static bool make_sum(const pe_numbers *plain, const row *of, line *at, line *said)
 {
@@ -155,6 +165,11 @@ static const row rows[] = {
     {{"bias_scaled_by_head_dim", "every bias was multiplied by sqrt({a}), a scale of head_dim",
       .remedy = "add the bias as it is where the scores have been scaled by 1/sqrt(head_dim)"},
      make_root,
+     false},
+    {{"embedding_scale",
+      "every element was multiplied by sqrt({a}), the root of the width: the scale of embeddings",
+      .remedy = "scale the embeddings of tokens, not those of positions"},
+     make_width_root,
      false},
     {{"log2_scale", "every element was multiplied by log2(e), for an exponential of base 2",
       .value = 1.4426950408889634, .remedy = "multiply by log2(e) in the kernel alone"},
