@@ -43,6 +43,7 @@ typedef struct pe_changed {
     pe_fault fault[2];
     double distance[2];
     double *claimed; /* numbers without any change */
+    size_t made;     /* numbers of all changes so far */
 } pe_changed;
 
 /** A search for what explains an upload. */

@@ -14,8 +14,8 @@
 #include "verify/scale_causes.h"
 #include "verify/value_faults.h"
 
-/* Elements up to which the numbers of every change are made. */
-#define ELEMENTS_MAX 16384
+/* Numbers that are made of all changes together: some tens of milliseconds. */
+#define NUMBERS_MAX 98304
 /* A change comes nearer where so much of the errors is left. */
 #define NEARER 0.75
 
@@ -135,15 +135,20 @@ static pe_status read_behind(const pe_numbers *plain, pe_problem *why)
 
 static pe_status try_behind(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return pe_attempts_found(s) ? PE_OK : pe_explain_with(s, guess, read_behind, why);
+    /* of numbers along one axis each has a position of its own, and costs more */
+    pe_changed *changed = s->changed;
+    changed->made += s->view->elements * (s->view->claim->uploads[0].array.shape.ndim == 1 ? 4 : 1);
+    return changed->made > NUMBERS_MAX || changed->claimed == NULL || pe_attempts_found(s)
+               ? PE_OK
+               : pe_explain_with(s, guess, read_behind, why);
 }
 
-/* Roundings are known by their few bits; other faults as they are. */
+/* Roundings are known by their few bits. */
 static pe_status with_each_fault(pe_search *s, const pe_guess *from, pe_try *next, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
-        if (!pe_faults_is_grain(&pe_faults[f]))
+        if (!pe_faults_is_rounding(&pe_faults[f]))
             status = pe_attempts_with_fault(s, from, &pe_faults[f], next, why);
     return status;
 }
@@ -157,16 +162,16 @@ static pe_status try_second(pe_search *s, pe_guess *guess, pe_problem *why)
 pe_status pe_changed_values_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_changed changed = {0};
-    if (s->view->elements > ELEMENTS_MAX || s->view->width_differs)
+    if (s->view->elements > NUMBERS_MAX / 8 || s->view->width_differs)
         return PE_OK;
     s->changed = &changed;
     pe_status status = pe_explain_with(s, guess, begin, why);
-    if (status == PE_OK && changed.claimed != NULL)
+    if (status == PE_OK)
         status = with_each_fault(s, guess, try_behind, why);
-    if (status == PE_OK && changed.claimed != NULL && pe_attempts_go_on(s))
+    if (status == PE_OK)
         status = pe_attempts_each_value(s, guess, try_behind, why);
     for (size_t k = 0; k < PE_LEN(changed.fault) && status == PE_OK && pe_attempts_go_on(s); k++)
-        if (changed.fault[k].name != NULL)
+        if (changed.fault[k].name != NULL && changed.made <= NUMBERS_MAX)
             status = pe_attempts_with_fault(s, guess, &changed.fault[k], try_second, why);
     free(changed.claimed);
     s->changed = NULL;

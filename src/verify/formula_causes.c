@@ -98,9 +98,10 @@ static pe_status find_behind(const pe_formula *first, const pe_numbers_cause *ca
     pe_numbers_spend(&plain, plain.elements);
     plain.claimed = made;
     plain.before = cause;
-    pe_status status = pe_scale_causes_find(&plain, why);
+    const bool changes = memcmp(made, first->of->claimed, plain.elements * sizeof *made) != 0;
+    pe_status status = changes ? pe_scale_causes_find(&plain, why) : PE_OK;
     const pe_formula_row *by;
-    for (size_t r = 0; status == PE_OK && (by = row_at(r)) != NULL; r++)
+    for (size_t r = 0; changes && status == PE_OK && (by = row_at(r)) != NULL; r++)
         if (by != first->by && !pe_attempts_found(plain.search))
             status = try_row(&plain, by, NULL, why);
     free(made);
