@@ -109,6 +109,7 @@ ALIBI_ROWS = [
     ("a: slopes from 1, negative", ["slope_start", "bias_sign"], [ALIBI12, KEY], {"m": lambda h: -slopes(h, start=0)}, ""),
     ("a: slopes of the formula, divided by sqrt(head_dim)", ["variant", "bias_scale"], [ALIBI12],
      {"m": lambda h: slopes(h, variant="formula") / 8}, ""),
+    ("a: heads in reverse, times log2 e", ["head_order", "log"], [ALIBI], {"m": lambda h: slopes(h)[::-1] * np.log2(np.e)}, ""),
     ("a: distances over 2, rounded down", "linear|distance_form|halved", [ALIBI], {"distance": lambda i, j: np.abs(i - j) // 2}, ""),
 ]
 CHANGES = [
@@ -245,24 +246,25 @@ def decay(c, base=None, mean=True, sine=False, d=None):
     return a.mean(1) if mean else a.sum(1)
 
 
-def numbered(c, past=True, token=0, padding=None, masked=True, arange=False):
-    """Position ids of OPT, or of RoBERTa: padding has the id before the first token's. token: added to ids of tokens."""
+def numbered(c, past=True, token=0, padding=None, masked=True, arange=False, count=None):
+    """Position ids of OPT, or of RoBERTa: padding has the id before the first token's. token: added to ids of tokens. count: of a mask."""
     if "input_ids" in c:
         mask, first = (np.array(c["input_ids"]) != 1).astype(int), 2 + past * c.get("past_key_values_length", 0)
         none = 1
     else:
         mask, first = np.array(c["attention_mask"]), c.get("offset", 0)
         none = first - 1
-    count = np.arange(mask.shape[1]) + 0 * mask if arange else np.cumsum(mask, 1) - 1
+    count = count(mask) if count else np.arange(mask.shape[1]) + 0 * mask if arange else np.cumsum(mask, 1) - 1
     ids = count + first + token
     return ids if arange or not masked else np.where(mask == 1, ids, none if padding is None else padding)
 
 
-def padded(c, arange=False, start=0, masked=True):
-    """build_alibi_tensor of BLOOM: keys count from the first that is no padding."""
+def padded(c, arange=False, start=0, masked=True, first=False, sign=1):
+    """build_alibi_tensor of BLOOM: keys count from the first that is no padding. first: the mask of item 0 for all."""
     mask = np.array(c["attention_mask"])
+    mask = mask[:1] + 0 * mask if first else mask
     place = np.arange(mask.shape[1]) + 0 * mask if arange else (np.cumsum(mask, 1) - 1 + start) * (mask if masked else 1)
-    return slopes(c["num_heads"])[None, :, None, None] * place[:, None, None, :]
+    return sign * slopes(c["num_heads"])[None, :, None, None] * place[:, None, None, :]
 
 
 BI, UNI = {"query_length": 40}, {"query_length": 40, "bidirectional": False}
@@ -362,11 +364,15 @@ FUNCTIONS = [
         ("p: padding filled with 1", "padding", OPT, {"padding": 1}, ""),
         ("p: count not times the mask", "padding", ROBERTA, {"masked": False}, ""),
         ("p: past ignored", "distance_shift", {**ROBERTA, "past_key_values_length": 9}, {"past": False}, ""),
+        ("p: counted through the batch", "running", OPT, {"count": lambda m: np.cumsum(m).reshape(m.shape) - 1}, ""),
+        ("p: counted from the right", "reverse|from_right", ROBERTA, {"count": lambda m: np.cumsum(m[:, ::-1], 1)[:, ::-1] - 1}, ""),
         ("p: padding counted, offset 4", "padding + offset|shift", OPT, {"arange": True, "token": 4}, ""),
     ]),
     ("alibi/padded-bias", padded, "float", [
         ("q: padding counted", "padding", PADDED, {"arange": True}, ""),
         ("q: keys from 1", "offset|shift", PADDED, {"start": 1}, ""),
+        ("q: the first mask for all items", "order_of_places", PADDED, {"first": True}, ""),
+        ("q: padding counted, sign", "padding + bias_sign", PADDED, {"arange": True, "sign": -1}, ""),
         ("q: count not times the mask", "padding", PADDED, {"masked": False}, ""),
     ]),
     ("rope/attention-scale", scale, "float", [

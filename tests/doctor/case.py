@@ -144,6 +144,8 @@ WORDS = {
     "head_part": r"heads? \d|head|part|batch|some|only|of \d+ (heads|items|vectors)",
     "batch": r"batch|item|row|part",
     "order_of_heads": r"heads?.*(order|permut|exchang|roll|revers|hold)",
+    "from_right": r"from the right",
+    "order_of_places": r"(order|exchang|places?).*has those of",
     "order_of_items": r"items?.*(order|permut|exchang|roll|revers|hold)",
     "seq_axis": r"axis|axes|seq_axis|heads?|transpos|position",
     "rest": r"pass|rest|beyond|past|rotary_dim|partial|channels|tail|unrotated",

@@ -4,7 +4,12 @@ import http.client
 import json
 import subprocess
 import sys
+import tempfile
 import time
+
+import numpy as np
+
+import rows
 
 SHOWN = ("cause", "code", "sentence", "rule", "remedy")
 COLUMNS = ("shown", "detected", "first", "three", "fact", "unknown", "refused")
@@ -12,7 +17,10 @@ COLUMNS = ("shown", "detected", "first", "three", "fact", "unknown", "refused")
 
 class Server:
     def __init__(self, binary):
-        self.process = subprocess.Popen([binary, "serve", "--port", "0", "--admin-listen", ""], stderr=subprocess.PIPE, text=True)
+        self.learned = tempfile.TemporaryDirectory()
+        np.save(self.learned.name + "/wpe.npy", np.float32(rows.WPE))
+        self.process = subprocess.Popen([binary, "serve", "--port", "0", "--admin-listen", "", "--learned-dir", self.learned.name],
+                                        stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             record = json.loads(line)
             if record["event"] == "listening":
@@ -40,6 +48,7 @@ class Server:
     def stop(self):
         self.connection.close()
         self.process.terminate()
+        self.learned.cleanup()
         told = [line for line in self.process.stderr if not line.startswith("{")]
         if self.process.wait() not in (0, -15):
             print("the server did not end well", *told, sep="\n", file=sys.stderr)

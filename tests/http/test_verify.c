@@ -432,6 +432,13 @@ static void causes_are_read_off_plain_numbers(void **state)
          "window_height=4&window_width=4&pretrained_window_height=7&pretrained_window_width=7",
          "window_height=4&window_width=4&pretrained_window_height=12&pretrained_window_width=12",
          "pretrained_window"},
+        /* two changes of values, the first of which comes nearer */
+        {"rope/decay", "head_dim=16&offsets=1:41&rope_theta=500000", "head_dim=16&offsets=0:40",
+         "rope_theta+offsets"},
+        {"rope/attention-scale",
+         "original_max_position_embeddings=64&positions=0:200&position_offset=1",
+         "original_max_position_embeddings=16&positions=0:200",
+         "original_max_position_embeddings+position_offset"},
         {"rope/xpos/table", "head_dim=16&positions=0:40&center=3", "head_dim=16&positions=0:40",
          "xpos_center"},
         /* patches by blocks of 2 x 2, and of two frames */
@@ -489,6 +496,29 @@ static void causes_are_read_off_plain_numbers(void **state)
                  cases[c].made);
         snprintf(claim, sizeof claim, "encoding=%s&%s", cases[c].path, cases[c].claimed);
         assert_told(target, claim, cases[c].fault);
+    }
+}
+
+/* The base that was scaled is what the resource is about; it is said how the upload was read. */
+static void a_tensor_without_a_name_is_what_was_scaled(void **state)
+{
+    static const struct {
+        const char *second;
+        bool matches;
+    } cases[] = {{"0.0025", true}, {"0.01", false}};
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        char body[200];
+        snprintf(body, sizeof body,
+                 "{\"encoding\":\"rope/scaled-base\",\"parameters\":{\"head_dim\":4,\"factor\":4,"
+                 "\"method\":\"ntk\"},\"table\":[1,%s]}",
+                 cases[c].second);
+        json_t *report = verified(&server, cases[c].second, body);
+        assert_int_equal(matches(report), cases[c].matches);
+        const char *said =
+            json_string_value(json_array_get(json_object_get(report, "inferred"), 0));
+        assert_non_null(strstr(said, "is read as scaled_inv_freq"));
+        json_decref(report);
     }
 }
 
@@ -936,6 +966,7 @@ int main(void)
         cmocka_unit_test(positions_are_measured),
         cmocka_unit_test(a_wrong_grid_is_no_matter_of_positions),
         cmocka_unit_test(causes_are_read_off_plain_numbers),
+        cmocka_unit_test(a_tensor_without_a_name_is_what_was_scaled),
         cmocka_unit_test(grids_tell_where_a_narrow_type_came_in),
         cmocka_unit_test(slopes_are_measured),
         cmocka_unit_test(heads_are_told),
