@@ -137,6 +137,7 @@ static pe_status with_numbers(pe_search *s, pe_guess *guess, bool mostly,
                               .roundoff = roundoff_of(view, guess),
                               .search = s,
                               .asked = are_asked(s),
+                              .behind = pe_explain_behind,
                               .mostly = mostly};
     if (status == PE_OK && claimed != NULL && !pe_attempts_given_up(s))
         status = next(&plain, why);

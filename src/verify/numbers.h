@@ -18,6 +18,8 @@ typedef struct pe_numbers {
         *search; /* to whose report facts are added, and which holds guesses against the upload */
     bool asked;  /* whether causes are looked for */
     bool mostly; /* some elements may be something else */
+    /** What is tried with a guess that does not explain the upload alone. */
+    pe_try *behind;
     /** The cause that made `claimed` of the claim's numbers. NULL: they are the claim's. */
     const struct pe_numbers_cause *before;
 } pe_numbers;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/explain.h"
 #include "verify/strays.h"
 
 #define NONE      SIZE_MAX
@@ -149,7 +148,7 @@ static pe_status tell_positions(const pe_numbers *plain, const pe_reading *readi
         pe_causes_apply(&cause, &guess);
         status = pe_attempts_try(plain->search, &guess, why);
         if (status == PE_OK && !pe_attempts_found(plain->search))
-            status = pe_explain_behind(plain->search, &guess, why);
+            status = plain->behind(plain->search, &guess, why);
         if (status == PE_OK && !pe_attempts_found(plain->search) && reading->quality < 1)
             status = pe_strays_try(plain->search, &guess, why);
         if (pe_attempts_found(plain->search))
@@ -194,7 +193,7 @@ static pe_status find_positions(lines *at, double offset, pe_problem *why)
 pe_status pe_row_causes_positions(const pe_numbers *plain, pe_problem *why)
 {
     lines at;
-    double *table;
+    double *table = NULL;
     const pe_shape *shape = &plain->view->claim->uploads[0].array.shape;
     if (!pe_numbers_goes_on(plain) || shape->ndim != 2 || shape->dim[1] < 4 ||
         !pe_guess_map_is_identity(&plain->claim->distortion.positions))
