@@ -38,6 +38,8 @@ typedef struct pe_expect {
     double *frequency;            /* [pairs]; NULL before pe_expect_probe */
     double *roundings;            /* [pairs] behind it: pe_allowance_roundings */
     double *undistorted;          /* [pairs] behind those: as the values alone give them */
+    double *per_position;         /* [columns] of cosines or sines alone (allowance.h); or NULL */
+    size_t columns;               /* of per_position */
     double amplitude;             /* the gain before that */
     double *cosines, *sines;      /* [PE_EXPECT_BLOCK][pairs] */
     pe_expected_row row;          /* [width] each */
