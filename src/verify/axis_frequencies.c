@@ -261,28 +261,40 @@ static pe_status try_exponents(pe_search *s, const pe_axes *x, const pe_guess *c
 
 /* ---- other bases ---- */
 
-/* A power of the claimed frequencies that all pairs of the axis follow better. A small angle is as
- * precise as its sine. */
-static double better_power(const pe_axes *x, size_t a, double power)
+/* The frequencies of an axis as a power of the claimed ones, and how far off that may be. */
+typedef struct power {
+    double is, error;
+} power;
+
+/* One that all pairs of the axis follow better, from its lowest position on: it may be shifted. A
+ * small angle is as precise as its sine. */
+static power better_power(const pe_axes *x, size_t a, double start)
 {
-    double up = 0, down = 0;
+    size_t low, high;
+    double up = 0, down = 0, left = 0, n = 0;
     const double *at = pe_axes_positions(x, x->claimed, a);
+    pe_axes_find_ends(x, a, &low, &high);
     for (size_t i = 0; i < x->pairs; i++) {
-        const double by = log(x->expect->frequency[i]), w = exp(power * by);
+        const double by = log(x->expect->frequency[i]), w = exp(start * by);
+        const double *angle = x->angle + i * x->tokens;
         for (size_t t = 0; t < x->tokens && x->axis[i] == a; t++) {
-            const double want = w * at[t], off = pe_axes_wrap(x->angle[i * x->tokens + t] - want);
-            const double error = fmin(fabs(want), 1) + 1e-6;
-            if (fabs(off) > 0.1)
+            const double want = w * (at[t] - at[low]), off = angle[t] - angle[low] - want;
+            const double error = fmax(fabs(angle[t]), fabs(angle[low])) + 1e-6;
+            const double part = pe_axes_wrap(off) / error, slope = want * by / error;
+            if (fabs(part * error) > 0.1)
                 continue;
-            up += want * by * off / (error * error);
-            down += want * by * want * by / (error * error);
+            up += slope * part;
+            down += slope * slope;
+            left += part * part;
+            n++;
         }
     }
-    return down > 0 ? power + up / down : power;
+    return down > 0 ? (power){start + up / down, sqrt(left / (n * down))}
+                    : (power){start, HUGE_VAL};
 }
 
-/* Of the axis, by its slowest pair where the axis goes farthest: a power of the claimed theta. */
-static double read_theta(const pe_axes *x, size_t a, double theta)
+/* Of the axis, by its slowest pair where the axis goes farthest; then by all. NaN: it tells none. */
+static power read_power(const pe_axes *x, size_t a)
 {
     size_t low, high, slow = x->pairs;
     const double *w = x->expect->frequency, *at = pe_axes_positions(x, x->claimed, a);
@@ -291,26 +303,34 @@ static double read_theta(const pe_axes *x, size_t a, double theta)
             slow = i;
     pe_axes_find_ends(x, a, &low, &high);
     if (slow == x->pairs)
-        return nan("");
+        return (power){nan(""), 0};
     const double *angle = x->angle + slow * x->tokens;
     const double turned = pe_axes_wrap(angle[high] - angle[low]) / (at[high] - at[low]);
-    const double power = better_power(x, a, log(turned) / log(w[slow]));
-    return pow(theta, better_power(x, a, power));
+    const power first = better_power(x, a, log(turned) / log(w[slow]));
+    return better_power(x, a, better_power(x, a, first.is).is);
 }
 
-/* Do all pairs of the axis turn so, from its one end to the other? */
-static bool fits_theta(const pe_axes *x, size_t a, double theta, double was)
+/* Do all pairs of the axis turn by that power, from its one end to the other? */
+static bool fits_power(const pe_axes *x, size_t a, double by)
 {
     size_t low, high;
-    const double *at = pe_axes_positions(x, x->claimed, a), power = log(theta) / log(was);
+    const double *at = pe_axes_positions(x, x->claimed, a);
     pe_axes_find_ends(x, a, &low, &high);
     for (size_t i = 0; i < x->pairs; i++) {
         const double *angle = x->angle + i * x->tokens;
-        const double turn = pow(x->expect->frequency[i], power) * (at[high] - at[low]);
+        const double turn = pow(x->expect->frequency[i], by) * (at[high] - at[low]);
         if (x->axis[i] == a && !(fabs(pe_axes_wrap(angle[high] - angle[low] - turn)) < 0.05))
             return false;
     }
     return true;
+}
+
+static bool fits_all(const pe_axes *x, double by)
+{
+    size_t a = 0;
+    while (a < x->n && fits_power(x, a, by))
+        a++;
+    return a == x->n;
 }
 
 /* To so many digits, as a person would have written it. */
@@ -364,25 +384,35 @@ static pe_status try_theta(pe_search *s, const pe_axes *x, const pe_guess *claim
     return status;
 }
 
-/* Digits that the slowest pair may tell. */
+/* Of one axis, or of all that turn so. Sections of M-RoPE share one ladder, and its base. */
+static pe_status try_power(pe_search *s, const pe_axes *x, const pe_guess *claim, size_t a,
+                           double theta, double by, pe_problem *why)
+{
+    const bool own = pe_values_present(&claim->values, "axes_dims");
+    pe_status status = own ? try_theta(s, x, claim, a, theta, why) : PE_OK;
+    return status == PE_OK && fits_all(x, by) ? try_theta(s, x, claim, x->n, theta, why) : status;
+}
+
+/* Digits that all pairs may tell. */
 #define THETA_DIGITS 7
 
-/* Sections of M-RoPE share one ladder, and its base. */
-static pe_status try_thetas(pe_search *s, const pe_axes *x, const pe_guess *claim, bool own_ladders,
-                            pe_problem *why)
+/* The fewest digits that are near enough, and all digits. */
+static pe_status try_thetas(pe_search *s, const pe_axes *x, const pe_guess *claim, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t a = 0; a < x->n && status == PE_OK; a++) {
-        const double was = base_of(s, claim, a), read = read_theta(x, a, was);
-        for (int digits = 1; digits <= THETA_DIGITS && isfinite(read) && status == PE_OK;
+        const power read = read_power(x, a);
+        const double was = base_of(s, claim, a), exact = pow(was, read.is);
+        double before = was;
+        for (int digits = 1; digits <= THETA_DIGITS && status == PE_OK && isfinite(exact);
              digits++) {
-            const double theta = to_digits(read, digits);
-            if (theta == was || !fits_theta(x, a, theta, was))
+            const double theta = to_digits(exact, digits), by = log(theta) / log(was);
+            const bool near = fabs(by - read.is) <= 10 * read.error + 1e-7;
+            if (theta == before || !near || !fits_power(x, a, by))
                 continue;
-            if (own_ladders)
-                status = try_theta(s, x, claim, a, theta, why);
-            if (status == PE_OK)
-                status = try_theta(s, x, claim, x->n, theta, why);
+            before = theta;
+            status = try_power(s, x, claim, a, theta, by, why);
+            digits = THETA_DIGITS - 1 > digits ? THETA_DIGITS - 1 : digits;
         }
     }
     return status;
@@ -402,5 +432,5 @@ pe_status pe_axis_frequencies_try(pe_search *s, const pe_axes *x, const pe_guess
         status = try_read_dims(s, x, claim, why);
     if (status == PE_OK)
         status = try_exponents(s, x, claim, own, why);
-    return status == PE_OK ? try_thetas(s, x, claim, own, why) : status;
+    return status == PE_OK ? try_thetas(s, x, claim, why) : status;
 }
