@@ -130,7 +130,7 @@ static bool are_permuted(const double *a, const double *b, size_t n)
 static pe_status try_read_dims(pe_search *s, const pe_axes *x, const pe_guess *claim,
                                pe_problem *why)
 {
-    double dims[PE_AXES_MAX];
+    double dims[PE_AXES_MAX] = {0};
     const double *claimed = pe_values_find(&claim->values, "axes_dims")->list;
     if (!read_dims(x, dims) || memcmp(dims, claimed, x->n * sizeof *dims) == 0)
         return PE_OK;
