@@ -349,7 +349,7 @@ pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (best.made) {
         best.laid_out = best.guess.n_faults == guess->n_faults && best.reading.anchored;
         s->measured = &best;
-        best.noisy = pe_noise_is_everywhere(s);
+        best.noisy = pe_noise_hides_waves(s);
         status = pe_attempts_go_on(s) ? try_reading(s, &best, why) : PE_OK;
         s->measured = NULL;
         s->view = view;
