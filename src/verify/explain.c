@@ -11,6 +11,7 @@
 #include "verify/bucket_causes.h"
 #include "verify/faults.h"
 #include "verify/formula_causes.h"
+#include "verify/lookup.h"
 #include "verify/mrope_id_causes.h"
 #include "verify/place_causes.h"
 #include "verify/scale_causes.h"
@@ -88,13 +89,13 @@ static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_pr
 static pe_status read_upload(const pe_numbers *plain, pe_problem *why)
 {
     pe_status status = PE_OK;
-    const char *name = plain->view->claim->resource->name;
+    const char *name = pe_lookup_resource(plain);
     for (size_t r = 0; r < PE_LEN(readers) && status == PE_OK; r++)
         if ((!plain->mostly || readers[r].read == pe_wave_causes_find) &&
             (readers[r].resource == NULL ? plain->view->n_tensors == 1
                                          : strcmp(readers[r].resource, name) == 0))
             status = readers[r].read(plain, why);
-    return status;
+    return status == PE_OK ? pe_lookup_read(plain, read_upload, why) : status;
 }
 
 /* Elements of rounded slopes may have few bits, too. */
@@ -182,9 +183,15 @@ pe_status pe_explain_ignored(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
+static pe_status read_two(const pe_numbers *plain, pe_problem *why)
+{
+    const pe_status status = pe_formula_causes_find_two(plain, why);
+    return status == PE_OK ? pe_lookup_read(plain, pe_formula_causes_find_two, why) : status;
+}
+
 pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return with_numbers(s, guess, false, pe_formula_causes_find_two, why);
+    return with_numbers(s, guess, false, read_two, why);
 }
 
 pe_status pe_explain_most(pe_search *s, pe_guess *guess, pe_problem *why)

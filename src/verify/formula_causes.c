@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "verify/formula.h"
+#include "verify/lookup.h"
 #include "verify/scale_causes.h"
 
 /* The r-th row of all tables, in this order; NULL: there are no more. */
@@ -37,7 +38,7 @@ static bool follows(const pe_formula *f)
     size_t e = f->first;
     bool same = true;
     for (; e < f->end && same; e++) {
-        const double x = f->by->at(f, e - f->first, of->claimed[e]);
+        const double x = pe_lookup_row(of->lookup, f->by->at(f, e - f->first, of->claimed[e]));
         same = fabs(of->got[e] - x) <= (4 * of->roundoff + 0x1p-16) * fmax(fabs(x), 0x1p-8);
     }
     pe_numbers_spend(of, e - f->first);
@@ -49,7 +50,7 @@ static bool find_tensor(const pe_numbers *plain, const pe_formula_row *by, pe_fo
 {
     const pe_upload_view *view = plain->view;
     *out = (pe_formula){.of = plain, .by = by};
-    const char *name = view->claim->resource->name;
+    const char *name = pe_lookup_resource(plain);
     name = strcmp(name, "alibi/padded-bias") == 0 ? "position-ids" : name;
     if (strcmp(by->resource, name) != 0)
         return false;
@@ -61,7 +62,7 @@ static bool find_tensor(const pe_numbers *plain, const pe_formula_row *by, pe_fo
         return false;
     const pe_shape *shape = &view->claim->uploads[u].array.shape;
     out->first = view->tensor_at[u];
-    out->end = view->tensor_at[by->tensor != NULL ? u + 1 : view->n_tensors];
+    out->end = by->tensor != NULL ? view->tensor_at[u + 1] : plain->elements;
     out->columns = shape->ndim > 1 ? shape->dim[shape->ndim - 1] : 1;
     return out->end > out->first;
 }

@@ -55,6 +55,37 @@ static double index_upside_down(const pe_formula *f, size_t e, double claimed)
     return index_of(f, e, (double[]){1 - 2 * w, 1}, (h - 1) * (2 * w - 1) + w - 1);
 }
 
+/* Of indices that were looked up: below 0 they count from the end, and no line goes through them. */
+static double read_looked_up(const pe_formula *f, double *b)
+{
+    (void)b;
+    return f->of->lookup != NULL ? 0 : nan("");
+}
+
+static double index_opposite(const pe_formula *f, size_t e, double claimed)
+{
+    (void)e;
+    return 2 * pe_formula_claimed(f, 0) - claimed;
+}
+
+static double read_offset(const pe_formula *f, double *b)
+{
+    const double a = pe_formula_got(f, 0) - pe_formula_claimed(f, 0);
+    return a != 0 ? read_looked_up(f, b) + a : nan("");
+}
+
+static double index_offset(const pe_formula *f, size_t e, double claimed)
+{
+    (void)e;
+    return claimed + f->a;
+}
+
+static double index_from_zero(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return index_of(f, e, (double[]){2 * pe_formula_number(f, "window_width") - 1, 1}, 0);
+}
+
 static double read_stride(const pe_formula *f, double *b)
 {
     const double w = pe_formula_number(f, "window_width");
@@ -193,6 +224,12 @@ static double coordinates_linear(const pe_formula *f, size_t e, double claimed)
 
 const pe_formula_row pe_formula_windows[] = {
     {INDEX,
+     {"index_mirrored",
+      "indices run in the opposite direction: key - query was taken for query - key",
+      .remedy = "take query - key of both coordinates, or transpose"},
+     read_looked_up,
+     index_opposite},
+    {INDEX,
      {"swin_axes", "rows and columns are exchanged: the axes of the window",
       .remedy = "multiply the offset of rows by 2 window_width - 1"},
      NULL,
@@ -220,6 +257,19 @@ const pe_formula_row pe_formula_windows[] = {
       .remedy = "multiply the offset of rows by 2 window_width - 1"},
      read_stride,
      index_strided},
+    {INDEX,
+     {"offset_missing",
+      "window_height - 1 and window_width - 1 were not added to the offsets: an index is smaller, "
+      "or "
+      "negative, and then counts from the end of the table",
+      .remedy = "add window_height - 1 to the offset of rows, window_width - 1 to that of columns"},
+     NULL,
+     index_from_zero},
+    {INDEX,
+     {"offset", "an offset of {a} was added to every index",
+      .remedy = "add window_height - 1 to the offset of rows, window_width - 1 to that of columns"},
+     read_offset,
+     index_offset},
     {INDEX,
      {"swin_window", "the window was {a} patches wide, not {b}, with as many patches in all",
       .remedy = "claim the window's own height and width, or cut the image as claimed"},

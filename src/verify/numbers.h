@@ -6,6 +6,7 @@
 #include "verify/attempts.h"
 
 struct pe_numbers_cause;
+struct pe_lookup;
 
 /** An upload of plain numbers beside the claimed ones, element by element. */
 typedef struct pe_numbers {
@@ -20,6 +21,8 @@ typedef struct pe_numbers {
     bool mostly; /* some elements may be something else */
     /** The cause that made `claimed` of the claim's numbers. NULL: they are the claim's. */
     const struct pe_numbers_cause *before;
+    /** Elements are the indices by which the upload was looked up (lookup.h). NULL: the upload's. */
+    const struct pe_lookup *lookup;
 } pe_numbers;
 
 /** One cause and the numbers of its sentence, in which they are {a} and {b}. */

@@ -275,7 +275,7 @@ pe_status pe_scale_causes_find(const pe_numbers *plain, pe_problem *why)
     line read;
     pe_status status = PE_OK;
     bool named = false;
-    if (!read_line(plain, &read))
+    if (plain->lookup != NULL || !read_line(plain, &read))
         return PE_OK;
     for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(plain); r++) {
         line at = read, said = {0, 0};

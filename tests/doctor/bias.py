@@ -402,9 +402,35 @@ def function_case(path, make, kind, row, v):
                 words.split(" + "), {"": right}, {"": allowed + 0 * right}, pick(["json", "npy"], v), cite)
 
 
+# --- the same mistakes in what a learned table is looked up by ---
+
+LOOKED_UP = {"t5/buckets": ("t5/bias", 32), "swin/index": ("swin/bias", 77)}
+
+
+def table_of(claim, rows, heads=3):
+    return np.round(np.random.default_rng(7).normal(size=(claim.get("num_buckets", rows), heads)), 4)
+
+
+def look_up(weights, index):
+    """As array libraries do: below 0 from the end, beyond the end the last row."""
+    index = np.asarray(index).astype(int)
+    return weights[np.where(index < 0, index + len(weights), np.minimum(index, len(weights) - 1))].transpose(2, 0, 1)
+
+
+def lookup_case(path, make, row, v):
+    name, words, claim, changes, cite = row
+    path, rows = LOOKED_UP[path]
+    weights, store = table_of(claim, rows), pick(["float32", "float32", "bfloat16", "float64"], v + len(name))
+    right, got = look_up(weights, make(claim)), arrays.rounded(look_up(weights, make(claim, **changes)), store)
+    parameters = {**claim, "weights": weights.tolist()}
+    return Case(f"{name}, looked up [{store}]", path, {"encoding": path, "parameters": parameters}, {"": got}, store, words.split(" + "),
+                {"": right}, {"": 0.51 * arrays.ulp(np.maximum(np.abs(right), 1e-3), store)}, "json", cite)
+
+
 def cases():
     made = [alibi_case(name, words, pick(claims, v), alibi(pick(claims, v), **changes), k + v, cite)
             for k, (name, words, claims, changes, cite) in enumerate(ALIBI_ROWS) for v in (0, 1)]
     made += [alibi_case(name, words, claim, change(alibi(claim)), k + v) for k, (name, words, claim, change) in enumerate(CHANGES) for v in (0, 1)]
     made += [slope_case(name, words, heads, make, v) for name, words, heads, make in SLOPE_ROWS for v in (0, 1)]
+    made += [lookup_case(path, make, row, v) for path, make, kind, rows in FUNCTIONS if path in LOOKED_UP for row in rows if "into the table" not in row[0] for v in (0, 1)]
     return made + [function_case(path, make, kind, row, v) for path, make, kind, rows in FUNCTIONS for row in rows for v in (0, 1)]
