@@ -161,6 +161,34 @@ static pe_status make_lookup(const pe_numbers *plain, pe_lookup *out, pe_problem
     return sort_rows(out) ? PE_OK : pe_fail_memory(why);
 }
 
+/* ---- a table that was read otherwise ---- */
+
+static const pe_fault reshaped = {
+    "weights_transposed",
+    "the table of weights was read as [heads, rows]: it was reshaped, not transposed",
+    .remedy = "transpose the weights: they have a row for each index and a column for each head"};
+
+static double at_reshaped(const void *context, size_t e, double claimed, double *error)
+{
+    const pe_lookup *l = context;
+    (void)claimed;
+    (void)error;
+    return l->weights[e / l->pairs * l->rows + (size_t)l->claimed[e % l->pairs]];
+}
+
+static pe_status try_reshaped(const pe_lookup *l, pe_problem *why)
+{
+    const pe_numbers *plain = l->of;
+    size_t e = 0;
+    while (e < plain->elements && plain->asked &&
+           pe_numbers_is_near(plain, plain->got[e], at_reshaped(l, e, 0, NULL)))
+        e++;
+    pe_numbers_spend(plain, e);
+    return e < plain->elements ? PE_OK
+                               : pe_numbers_try(plain, &(pe_numbers_cause){.fault = &reshaped}, 1,
+                                                &(pe_numbers_law){at_reshaped, l, 0}, why);
+}
+
 pe_status pe_lookup_read(const pe_numbers *plain,
                          pe_status (*next)(const pe_numbers *, pe_problem *), pe_problem *why)
 {
@@ -168,8 +196,9 @@ pe_status pe_lookup_read(const pe_numbers *plain,
     if (plain->lookup != NULL || !pe_lookup_is(plain->view->claim->resource))
         return PE_OK;
     pe_status status = make_lookup(plain, &lookup, why);
-    if (status == PE_OK && read_indices(&lookup, plain->got, plain->roundoff, lookup.got) &&
-        read_indices(&lookup, plain->claimed, plain->roundoff, lookup.claimed)) {
+    const bool known =
+        status == PE_OK && read_indices(&lookup, plain->claimed, plain->roundoff, lookup.claimed);
+    if (known && read_indices(&lookup, plain->got, plain->roundoff, lookup.got)) {
         pe_numbers indices = *plain;
         indices.got = lookup.got;
         indices.claimed = lookup.claimed;
@@ -177,6 +206,8 @@ pe_status pe_lookup_read(const pe_numbers *plain,
         indices.roundoff = 0;
         indices.lookup = &lookup;
         status = next(&indices, why);
+    } else if (known) {
+        status = try_reshaped(&lookup, why);
     }
     free_lookup(&lookup);
     return status;

@@ -417,14 +417,25 @@ def look_up(weights, index):
     return weights[np.where(index < 0, index + len(weights), np.minimum(index, len(weights) - 1))].transpose(2, 0, 1)
 
 
-def lookup_case(path, make, row, v):
-    name, words, claim, changes, cite = row
+def lookup_case(path, row, make, v):
+    """make: the biases, from the table and the right ones."""
+    name, words, claim, cite = row
     path, rows = LOOKED_UP[path]
     weights, store = table_of(claim, rows), pick(["float32", "float32", "bfloat16", "float64"], v + len(name))
-    right, got = look_up(weights, make(claim)), arrays.rounded(look_up(weights, make(claim, **changes)), store)
+    right = look_up(weights, (t5 if path == "t5/bias" else swin)(claim))
+    got = arrays.rounded(make(weights, right), store)
     parameters = {**claim, "weights": weights.tolist()}
     return Case(f"{name}, looked up [{store}]", path, {"encoding": path, "parameters": parameters}, {"": got}, store, words.split(" + "),
                 {"": right}, {"": 0.51 * arrays.ulp(np.maximum(np.abs(right), 1e-3), store)}, "json", cite)
+
+
+WHOLE_BIASES = [
+    ("t: heads in reverse", "head_order", "t5/buckets", BI, lambda w, x: x[::-1]),
+    ("t: heads last in memory", "transposed", "t5/buckets", BI, lambda w, x: x.transpose(1, 2, 0).reshape(x.shape)),
+    ("t: table reshaped for transposed", "transposed", "t5/buckets", BI, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, t5(BI))),
+    ("t: heads last in memory", "transposed", "swin/index", SWIN, lambda w, x: x.transpose(1, 2, 0).reshape(x.shape)),
+    ("t: table reshaped for transposed", "transposed", "swin/index", SWIN, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, swin(SWIN))),
+]
 
 
 def cases():
@@ -432,5 +443,8 @@ def cases():
             for k, (name, words, claims, changes, cite) in enumerate(ALIBI_ROWS) for v in (0, 1)]
     made += [alibi_case(name, words, claim, change(alibi(claim)), k + v) for k, (name, words, claim, change) in enumerate(CHANGES) for v in (0, 1)]
     made += [slope_case(name, words, heads, make, v) for name, words, heads, make in SLOPE_ROWS for v in (0, 1)]
-    made += [lookup_case(path, make, row, v) for path, make, kind, rows in FUNCTIONS if path in LOOKED_UP for row in rows if "into the table" not in row[0] for v in (0, 1)]
+    made += [lookup_case(path, (name, words, claim, cite), lambda w, x, make=make, c=claim, f=changes: look_up(w, make(c, **f)), v)
+             for path, make, kind, rows in FUNCTIONS if path in LOOKED_UP
+             for name, words, claim, changes, cite in rows if "into the table" not in name for v in (0, 1)]
+    made += [lookup_case(path, (name, words, claim, ""), make, v) for name, words, path, claim, make in WHOLE_BIASES for v in (0, 1)]
     return made + [function_case(path, make, kind, row, v) for path, make, kind, rows in FUNCTIONS for row in rows for v in (0, 1)]
