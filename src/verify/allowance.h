@@ -24,6 +24,7 @@ const char *pe_allowance_words(const pe_resource *resource);
 typedef struct pe_allowance_run {
     size_t tensor, first, n;
     const double *value;
+    double *of_all; /* of a guess, kept from run to run; NAN before the first one */
 } pe_allowance_run;
 
 /**

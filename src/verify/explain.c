@@ -14,6 +14,7 @@
 #include "verify/lookup.h"
 #include "verify/mrope_id_causes.h"
 #include "verify/place_causes.h"
+#include "verify/resize_causes.h"
 #include "verify/scale_causes.h"
 #include "verify/value_faults.h"
 #include "verify/wave_causes.h"
@@ -42,6 +43,7 @@ static const struct reader {
     {"swin/coordinates", pe_formula_causes_find},
     {"position-ids", pe_formula_causes_find},
     {"alibi/padded-bias", pe_formula_causes_find},
+    {"learned/interpolate", pe_resize_causes_find},
 };
 
 /* ---- the claimed numbers ---- */

@@ -74,7 +74,7 @@ static pe_status try_row(const pe_numbers *plain, const pe_formula_row *by,
                          pe_problem *why)
 {
     pe_formula f;
-    pe_numbers_cause cause = {.fault = &by->fault};
+    pe_numbers_cause cause = {.fault = &by->fault, .fitted = by->fault.fitted};
     if (!pe_numbers_goes_on(plain) || !find_tensor(plain, by, &f))
         return PE_OK;
     cause.a = f.a = by->read != NULL ? by->read(&f, &cause.b) : 0;
@@ -102,19 +102,26 @@ static pe_status find_behind(const pe_formula *first, const pe_numbers_cause *ca
     pe_status status = pe_scale_causes_find(&plain, why);
     const pe_formula_row *by;
     for (size_t r = 0; status == PE_OK && (by = row_at(r)) != NULL; r++)
-        if (by != first->by && !pe_attempts_found(plain.search))
+        if (by != first->by && !by->fault.fitted && !pe_attempts_found(plain.search))
             status = try_row(&plain, by, NULL, why);
     free(made);
     return status;
 }
 
-pe_status pe_formula_causes_find(const pe_numbers *plain, pe_problem *why)
+/* Rows of causes; or those that only fit a number. */
+static pe_status find_one(const pe_numbers *plain, bool fitted, pe_problem *why)
 {
     pe_status status = PE_OK;
     const pe_formula_row *by;
     for (size_t r = 0; status == PE_OK && (by = row_at(r)) != NULL; r++)
-        status = try_row(plain, by, NULL, why);
+        if (by->fault.fitted == fitted)
+            status = try_row(plain, by, NULL, why);
     return status;
+}
+
+pe_status pe_formula_causes_find(const pe_numbers *plain, pe_problem *why)
+{
+    return find_one(plain, false, why);
 }
 
 pe_status pe_formula_causes_find_two(const pe_numbers *plain, pe_problem *why)
@@ -122,7 +129,8 @@ pe_status pe_formula_causes_find_two(const pe_numbers *plain, pe_problem *why)
     pe_status status = PE_OK;
     const pe_formula_row *by;
     for (size_t r = 0; status == PE_OK && (by = row_at(r)) != NULL; r++)
-        if (!pe_attempts_found(plain->search))
+        if (!by->fault.fitted && !pe_attempts_found(plain->search))
             status = try_row(plain, by, find_behind, why);
-    return status;
+    return status == PE_OK && !pe_attempts_found(plain->search) ? find_one(plain, true, why)
+                                                                : status;
 }

@@ -353,6 +353,12 @@ FUNCTIONS = [
         ("c: over the window, not the window - 1", "off", CPB, {"less": 0}, ""),
         ("c: pretrained window ignored, columns first", "pretrained|scale_of + axes", SQUARE, {"pretrained": 8, "order": -1}, ""),
         ("c: pretrained window ignored, natural logarithm", "pretrained|scale_of + log", SQUARE, {"pretrained": 8, "log": np.log, "over": 2.0}, ""),
+        ("c: not times 8", "scale_of", CPB, {"times": 1.0}, ""),
+        ("c: not times 8, not divided by log2 8", "times_8 + log8", SQUARE, {"times": 1.0, "over": 2.0}, ""),
+        ("c: natural logarithm, not divided", "log8", CPB, {"log": np.log, "over": np.e}, ""),
+        ("c: natural logarithm, not divided, sign lost", "log8 + absolute", CPB, {"log": np.log, "over": np.e, "sign": False}, ""),
+        ("c: pretrained window ignored, not less 1", "pretrained", SQUARE, {"pretrained": 8, "less": 0}, ""),
+        ("c: pretrained window ignored, not times 8", "pretrained + times_8", SQUARE, {"pretrained": 8, "times": 1.0}, ""),
         ("c: times 4", "scale_of|linear", CPB, {"times": 4.0}, ""),
     ]),
     ("position-ids", numbered, "int32", [
