@@ -109,6 +109,14 @@ ALIBI_ROWS = [
     ("a: slopes from 1, negative", ["slope_start", "bias_sign"], [ALIBI12, KEY], {"m": lambda h: -slopes(h, start=0)}, ""),
     ("a: slopes of the formula, divided by sqrt(head_dim)", ["variant", "bias_scale"], [ALIBI12],
      {"m": lambda h: slopes(h, variant="formula") / 8}, ""),
+    ("a: slopes of 16 heads, negative", ["heads", "bias_sign"], [ALIBI12, {**CAUSAL, "num_heads": 12}], {"m": lambda h: -slopes(16)[:h]}, ""),
+    ("a: slopes of rank 1, negative", ["heads", "bias_sign"], [ALIBI, ALIBI12], {"m": lambda h: -slopes(2 * h)[h:]}, ""),
+    ("a: slopes of rank 1, heads in reverse", ["heads", "head_order"], [ALIBI, ALIBI12], {"m": lambda h: slopes(2 * h)[h:][::-1]}, ""),
+    ("a: slopes of rank 0 in both halves, negative", ["heads", "bias_sign"], [ALIBI, CAUSAL], {"m": lambda h: -np.tile(slopes(h)[: h // 2], 2)}, ""),
+    ("a: slopes of half the heads, twice, reciprocal", ["heads|freq_repeat", "reciprocal"], [ALIBI], {"m": lambda h: 1 / np.tile(slopes(h // 2), 2)}, ""),
+    ("a: slopes of rank 1, distances one too large", ["heads", "distance_shift"], [ALIBI12], {"m": lambda h: slopes(2 * h)[h:], "distance": lambda i, j: np.abs(i - j) + 1}, ""),
+    ("a: base e, negative", ["slope_base", "bias_sign"], [ALIBI], {"m": lambda h: -slopes(h, base=np.e)}, ""),
+    ("a: distances one too large, negative", ["distance_shift", "bias_sign"], [ALIBI], {"m": lambda h: -slopes(h), "distance": lambda i, j: np.abs(i - j) + 1}, ""),
     ("a: distances over 2, rounded down", "linear|distance_form|halved", [ALIBI], {"distance": lambda i, j: np.abs(i - j) // 2}, ""),
 ]
 CHANGES = [
@@ -121,6 +129,7 @@ CHANGES = [
     ("a: mask by one key too many", "mask", CAUSAL, lambda x: np.where(np.arange(20)[None] == np.arange(20)[:, None], -np.inf, x)),
     ("a: mask by one key too few", "mask", CAUSAL, lambda x: np.where(
         np.arange(20)[None] == np.arange(20)[:, None] + 1, slopes(8)[:, None, None], x)),
+    ("a: no mask", "mask", CAUSAL, lambda x: -slopes(8)[:, None, None] * (np.arange(20)[:, None] - np.arange(20)[None])),
     ("a: mask -10000 for -inf", "mask", CAUSAL, lambda x: np.where(np.isinf(x), -1e4, x)),
     ("a: mask +inf", "mask|bias_sign|nan", CAUSAL, lambda x: np.where(np.isinf(x), np.inf, x)),
     ("a: constant added by head", "distance_shift|offset", ALIBI, lambda x: x + 1.5),
