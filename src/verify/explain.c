@@ -11,7 +11,7 @@
 #include "verify/bucket_causes.h"
 #include "verify/faults.h"
 #include "verify/formula_causes.h"
-#include "verify/lookup.h"
+#include "verify/lookup_reading.h"
 #include "verify/mrope_id_causes.h"
 #include "verify/place_causes.h"
 #include "verify/resize_causes.h"
@@ -91,7 +91,7 @@ static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_pr
 static pe_status read_upload(const pe_numbers *plain, pe_problem *why)
 {
     pe_status status = PE_OK;
-    const char *name = pe_lookup_resource(plain);
+    const char *name = pe_numbers_resource(plain);
     for (size_t r = 0; r < PE_LEN(readers) && status == PE_OK; r++)
         if ((!plain->mostly || readers[r].read == pe_wave_causes_find) &&
             (readers[r].resource == NULL ? plain->view->n_tensors == 1

@@ -50,7 +50,7 @@ static bool find_tensor(const pe_numbers *plain, const pe_formula_row *by, pe_fo
 {
     const pe_upload_view *view = plain->view;
     *out = (pe_formula){.of = plain, .by = by};
-    const char *name = pe_lookup_resource(plain);
+    const char *name = pe_numbers_resource(plain);
     name = strcmp(name, "alibi/padded-bias") == 0 ? "position-ids" : name;
     if (strcmp(by->resource, name) != 0)
         return false;

@@ -14,6 +14,11 @@ void pe_numbers_spend(const pe_numbers *plain, size_t work)
     plain->search->work += work;
 }
 
+const char *pe_numbers_resource(const pe_numbers *plain)
+{
+    return plain->lookup != NULL ? plain->lookup->resource : plain->view->claim->resource->name;
+}
+
 bool pe_numbers_goes_on(const pe_numbers *plain)
 {
     return plain->asked && !pe_attempts_spent(plain->search);

@@ -47,6 +47,8 @@ pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes
 /** Do `next` with a guess of these causes. */
 pe_status pe_numbers_with(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
                           const pe_numbers_law *law, pe_try *next, pe_problem *why) PE_MUST_CHECK;
+/** The resource whose numbers they are: the claim's, or that of the indices. */
+const char *pe_numbers_resource(const pe_numbers *plain);
 /** Count work, an element that is computed or compared. */
 void pe_numbers_spend(const pe_numbers *plain, size_t work);
 

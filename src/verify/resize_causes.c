@@ -2,7 +2,9 @@
 /* resize_causes.c - a table at another resolution: how patches were taken, and in which order. */
 #include "verify/resize_causes.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,8 +83,9 @@ static void put_taps(const resizing *r, size_t i, size_t from, size_t to, axis *
     const double wide = r->antialias ? fmax((double)from / (double)to, 1) : 1;
     const double reach = wide * (r->kernel == LINEAR ? 1 : 2);
     double sum = 0;
-    for (double j = ceil(place - reach); j <= place + reach; j++) {
-        const double w = weight_at(r, fabs(j - place) / wide);
+    const int64_t end = (int64_t)floor(place + reach);
+    for (int64_t at = (int64_t)ceil(place - reach); at <= end; at++) {
+        const double j = (double)at, w = weight_at(r, fabs(j - place) / wide);
         if (w == 0 || ((r->antialias || r->zeros) && (j < 0 || j > last)))
             continue;
         add_tap(a, i, fmax(0, fmin(last, j)), w);
@@ -142,10 +145,21 @@ static bool is_true(const table *t, const char *name)
 /* Two sides; without a list those of a square. */
 static void read_grid(const table *t, const char *name, size_t *out)
 {
-    const pe_value *value = pe_values_find(&t->of->claim->values, name);
-    const double side = floor(sqrt((double)t->rows->shape.dim[0]));
+    const pe_values *values = &t->of->claim->values;
+    const pe_value *grid = pe_values_find(values, name);
+    const int64_t extra =
+        pe_values_present(values, "extra_tokens") ? pe_values_int(values, "extra_tokens") : 0;
+    const double side = floor(sqrt((double)t->rows->shape.dim[0] - (double)extra));
     for (size_t d = 0; d < AXES; d++)
-        out[d] = value->present ? (size_t)value->list[d * (value->list_length - 1)] : (size_t)side;
+        out[d] = grid->present ? (size_t)grid->list[d * (grid->list_length - 1)] : (size_t)side;
+}
+
+/* False: they are not the sizes of table and upload. */
+static bool fits(const table *t)
+{
+    const size_t *from = t->how.from, *to = t->how.to, rows = t->rows->shape.dim[0];
+    return from[DOWN] > 0 && from[ACROSS] > 0 && from[DOWN] * from[ACROSS] <= rows &&
+           (to[DOWN] * to[ACROSS] + t->extra) * t->width == t->of->elements;
 }
 
 static void read_claim(const pe_numbers *plain, table *out)
@@ -345,6 +359,7 @@ static double at_law(const void *context, size_t e, double claimed, double *erro
 {
     const table *t = context;
     const resizing *how = &t->how;
+    assert(t->width > 0 && how->to[DOWN] > 0 && how->to[ACROSS] > 0);
     const size_t column = e % t->width, extra = t->extra, all = t->of->elements / t->width;
     const size_t place = e / t->width + (how->extra_last ? extra : 0); /* all: row 0 */
     (void)error;
@@ -352,6 +367,7 @@ static double at_law(const void *context, size_t e, double claimed, double *erro
     if (place < extra || place >= all)
         return element(t, place % all, column);
     const size_t patch = place - extra, side = how->to[how->to_columns ? DOWN : ACROSS];
+    assert(side > 0);
     const size_t first = patch / side, then = patch % side;
     const size_t y = how->to_columns ? then : first, x = how->to_columns ? first : then;
     const axis *down = &t->axis[DOWN], *across = &t->axis[ACROSS];
@@ -404,6 +420,8 @@ pe_status pe_resize_causes_find(const pe_numbers *plain, pe_problem *why)
     table claim;
     pe_status status = PE_OK;
     read_claim(plain, &claim);
+    if (!fits(&claim))
+        return PE_OK;
     for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(plain); r++)
         if (!rows[r].named_alone)
             status = try_rows(&claim, &rows[r], NULL, why);

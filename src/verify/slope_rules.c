@@ -195,15 +195,15 @@ static bool make_rank(pe_bias *bias)
 {
     enum { MOST = 8 };
     const double n = num_heads(bias);
-    for (double ranks = 2; ranks <= MOST && (double)bias->heads == n; ranks++)
-        for (double rank = 1; rank < ranks; rank++) {
-            bias->a = ranks * n;
-            bias->b = rank * n;
-            for (size_t h = 0; h < bias->heads; h++)
-                bias->made[h] = claimed_of(bias, bias->b + (double)h + 1, bias->a, 0);
-            if (pe_slope_rules_hold(bias))
-                return true;
-        }
+    for (size_t at = 0; at < MOST * MOST && (double)bias->heads == n; at++) {
+        const size_t ranks = at / MOST + 1, rank = at % MOST;
+        bias->a = (double)ranks * n;
+        bias->b = (double)rank * n;
+        for (size_t h = 0; h < bias->heads; h++)
+            bias->made[h] = claimed_of(bias, bias->b + (double)h + 1, bias->a, 0);
+        if (rank > 0 && rank < ranks && pe_slope_rules_hold(bias))
+            return true;
+    }
     return false;
 }
 
