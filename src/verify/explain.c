@@ -97,7 +97,9 @@ static pe_status read_upload(const pe_numbers *plain, pe_problem *why)
             (readers[r].resource == NULL ? plain->view->n_tensors == 1
                                          : strcmp(readers[r].resource, name) == 0))
             status = readers[r].read(plain, why);
-    return status == PE_OK ? pe_lookup_read(plain, read_upload, why) : status;
+    if (status == PE_OK)
+        status = pe_lookup_read(plain, read_upload, why);
+    return status == PE_OK ? pe_lookup_read_changed(plain, read_upload, why) : status;
 }
 
 /* Elements of rounded slopes may have few bits, too. */

@@ -23,6 +23,11 @@ pe_status pe_lookup_make(const pe_guess *claim, size_t elements, pe_lookup *out,
                          pe_problem *why) PE_MUST_CHECK;
 void pe_lookup_free(pe_lookup *lookup);
 
+/** Its weights become these.   Errors  OVERLOADED (memory). */
+pe_status pe_lookup_change(pe_lookup *lookup,
+                           double (*weight)(const pe_lookup *was, size_t row, size_t head),
+                           pe_problem *why) PE_MUST_CHECK;
+
 /** The first of the nearest rows for numbers[head * step], which may be rounded so; NAN: there is
  * none. */
 double pe_lookup_find(const pe_lookup *lookup, const double *numbers, size_t step, double roundoff);

@@ -10,5 +10,9 @@
 pe_status pe_lookup_read(const pe_numbers *plain,
                          pe_status (*next)(const pe_numbers *indices, pe_problem *why),
                          pe_problem *why) PE_MUST_CHECK;
+/** The same behind a change of the table, where nothing is found without one. */
+pe_status pe_lookup_read_changed(const pe_numbers *plain,
+                                 pe_status (*next)(const pe_numbers *indices, pe_problem *why),
+                                 pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/turns.h"
+#include "verify/lookup.h"
 
 #define ELEMENT_WORK 1 /* units */
 
@@ -27,9 +28,11 @@ typedef struct row {
 
 /* ---- what rows make ---- */
 
-static bool is_alibi(const pe_numbers *plain)
+/* Are they added to scores? */
+static bool are_biases(const pe_numbers *plain)
 {
-    return strcmp(plain->view->claim->resource->encoding, "alibi") == 0;
+    const pe_resource *resource = plain->view->claim->resource;
+    return strcmp(resource->encoding, "alibi") == 0 || pe_lookup_is(resource);
 }
 
 static bool has_slopes(const pe_numbers *plain)
@@ -59,7 +62,7 @@ static bool make_inverse_root(const pe_numbers *plain, const row *of, line *at, 
     (void)of;
     said->a = round(1 / (at->a * at->a));
     *at = (line){1 / sqrt(said->a), 0};
-    return is_alibi(plain) && is_head_dim(said->a);
+    return are_biases(plain) && is_head_dim(said->a);
 }
 
 static bool make_root(const pe_numbers *plain, const row *of, line *at, line *said)
@@ -69,7 +72,7 @@ static bool make_root(const pe_numbers *plain, const row *of, line *at, line *sa
     said->a = round(at->a * at->a);
     *at = (line){sqrt(said->a), 0};
     /* slopes of other heads are a power of two times those of the claimed ones */
-    return is_alibi(plain) && is_head_dim(said->a) && (heads == NULL || !heads->present);
+    return are_biases(plain) && is_head_dim(said->a) && (heads == NULL || !heads->present);
 }
 
 /* A mean over the pairs that was not divided. */

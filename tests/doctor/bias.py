@@ -448,6 +448,11 @@ WHOLE_BIASES = [
     ("t: heads in reverse", "head_order", "t5/buckets", BI, lambda w, x: x[::-1]),
     ("t: heads last in memory", "transposed", "t5/buckets", BI, lambda w, x: x.transpose(1, 2, 0).reshape(x.shape)),
     ("t: table reshaped for transposed", "transposed", "t5/buckets", BI, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, t5(BI))),
+    ("t: sign of the distance, heads in reverse", "bias_sign + order_of_heads", "t5/buckets", BI, lambda w, x: look_up(w, t5(BI, d=lambda d: -d))[::-1]),
+    ("t: divided by sqrt(head_dim)", "bias_scale", "t5/buckets", BI, lambda w, x: x / 8),
+    ("t: max_distance 64, doubled", "max_distance + bias_scale", "t5/buckets", FAR, lambda w, x: 2 * look_up(w, t5(FAR, top=64))),
+    ("t: table reshaped, one direction", "transposed + direction", "t5/buckets", BI, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, t5(BI, bidirectional=False))),
+    ("t: meshgrid transposed, negative", "axes + bias_sign", "swin/index", SWIN, lambda w, x: -look_up(w, swin(SWIN, mesh="xy"))),
     ("t: heads last in memory", "transposed", "swin/index", SWIN, lambda w, x: x.transpose(1, 2, 0).reshape(x.shape)),
     ("t: table reshaped for transposed", "transposed", "swin/index", SWIN, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, swin(SWIN))),
 ]
