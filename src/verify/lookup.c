@@ -81,9 +81,7 @@ double pe_lookup_row(const pe_lookup *l, double index)
         return index;
     const double last = (double)l->rows - 1;
     const double row = index < 0 ? index + last + 1 : fmin(index, last);
-    return row < 0 || row != floor(row)
-               ? nan("")
-               : pe_lookup_find(l, l->weights + (size_t)row * l->heads, 1, 0);
+    return row < 0 || row != floor(row) ? nan("") : (double)l->first[(size_t)row];
 }
 
 double pe_lookup_at(const pe_lookup *l, size_t element, double index)
@@ -118,6 +116,10 @@ static bool sort_rows(const pe_lookup *l)
     for (size_t r = 0; r < l->rows; r++)
         l->sorted[r] = keys[r].row;
     free(keys);
+    for (size_t r = 0; r < l->rows; r++) {
+        const double first = pe_lookup_find(l, l->weights + r * l->heads, 1, 0);
+        l->first[r] = isnan(first) ? r : (size_t)first;
+    }
     return true;
 }
 
@@ -129,9 +131,10 @@ pe_status pe_lookup_make(const pe_guess *claim, size_t elements, pe_lookup *out,
                        .heads = table->shape.dim[1]};
     out->pairs = elements / out->heads;
     out->weights = calloc(table->elements + 2 * out->pairs, sizeof *out->weights);
-    out->sorted = calloc(out->rows, sizeof *out->sorted);
+    out->sorted = calloc(2 * out->rows, sizeof *out->sorted);
     if (out->weights == NULL || out->sorted == NULL)
         return pe_fail_memory(why);
+    out->first = out->sorted + out->rows;
     out->claimed = out->weights + table->elements;
     out->got = out->claimed + out->pairs;
     const size_t bytes = pe_dtype_bytes(table->dtype);

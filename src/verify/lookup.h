@@ -11,6 +11,7 @@ typedef struct pe_lookup {
     size_t rows, heads;    /* of the weights */
     double *weights;       /* [rows, heads] owned */
     size_t *sorted;        /* [rows] owned: by the weight of head 0 */
+    size_t *first;         /* [rows] owned: of each row the first one that is as it */
     double *got, *claimed; /* [queries, keys] owned: for indices */
     size_t pairs;          /* of a query and a key */
 } pe_lookup;
