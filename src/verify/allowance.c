@@ -401,7 +401,7 @@ static pe_status fill_errors(const struct family *family, element *at, const pe_
     double *known = calloc(width, sizeof *known);
     pe_status status = known == NULL ? pe_fail_memory(why) : PE_OK;
     if (status == PE_OK && family->of_all != NULL)
-        known[0] = family->of_all(at);
+        known[0] = *run->of_all = isnan(*run->of_all) ? family->of_all(at) : *run->of_all;
     for (size_t e = 0, row = SIZE_MAX; e < run->n && status == PE_OK; e++) {
         at->row = (run->first + e) / unit;
         at->column = (run->first + e) % unit;

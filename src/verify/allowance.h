@@ -24,6 +24,7 @@ const char *pe_allowance_words(const pe_resource *resource);
 typedef struct pe_allowance_run {
     size_t tensor, first, n;
     const double *value;
+    double *of_all; /* of a guess, kept from run to run; NAN before the first one */
     /** [columns] of cosines or sines alone: by how much the angle of each may be off at position 1;
      * else NULL. */
     const double *per_position;

@@ -46,6 +46,7 @@ typedef struct pe_expect {
     void *filled;                 /* a block as the plan fills it */
     double *taken;                /* [2][width]: a row of the upload, and of its inputs */
     size_t first_token, n_tokens; /* that cosines and sines hold */
+    double known_of_all;          /* plain numbers: what allowance.h keeps */
     size_t repeat;                /* plain numbers: how many rows one row of the plan stands for */
 } pe_expect;
 

@@ -11,8 +11,10 @@
 #include "verify/bucket_causes.h"
 #include "verify/faults.h"
 #include "verify/formula_causes.h"
+#include "verify/lookup_reading.h"
 #include "verify/mrope_id_causes.h"
 #include "verify/place_causes.h"
+#include "verify/resize_causes.h"
 #include "verify/scale_causes.h"
 #include "verify/value_faults.h"
 #include "verify/wave_causes.h"
@@ -41,6 +43,7 @@ static const struct reader {
     {"swin/coordinates", pe_formula_causes_find},
     {"position-ids", pe_formula_causes_find},
     {"alibi/padded-bias", pe_formula_causes_find},
+    {"learned/interpolate", pe_resize_causes_find},
 };
 
 /* ---- the claimed numbers ---- */
@@ -88,13 +91,15 @@ static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_pr
 static pe_status read_upload(const pe_numbers *plain, pe_problem *why)
 {
     pe_status status = PE_OK;
-    const char *name = plain->view->claim->resource->name;
+    const char *name = pe_numbers_resource(plain);
     for (size_t r = 0; r < PE_LEN(readers) && status == PE_OK; r++)
         if ((!plain->mostly || readers[r].read == pe_wave_causes_find) &&
             (readers[r].resource == NULL ? plain->view->n_tensors == 1
                                          : strcmp(readers[r].resource, name) == 0))
             status = readers[r].read(plain, why);
-    return status;
+    if (status == PE_OK)
+        status = pe_lookup_read(plain, read_upload, why);
+    return status == PE_OK ? pe_lookup_read_changed(plain, read_upload, why) : status;
 }
 
 /* Elements of rounded slopes may have few bits, too. */
@@ -182,9 +187,15 @@ pe_status pe_explain_ignored(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
+static pe_status read_two(const pe_numbers *plain, pe_problem *why)
+{
+    const pe_status status = pe_formula_causes_find_two(plain, why);
+    return status == PE_OK ? pe_lookup_read(plain, pe_formula_causes_find_two, why) : status;
+}
+
 pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return with_numbers(s, guess, false, pe_formula_causes_find_two, why);
+    return with_numbers(s, guess, false, read_two, why);
 }
 
 pe_status pe_explain_most(pe_search *s, pe_guess *guess, pe_problem *why)

@@ -6,6 +6,7 @@
 #include "verify/attempts.h"
 
 struct pe_numbers_cause;
+struct pe_lookup;
 
 /** An upload of plain numbers beside the claimed ones, element by element. */
 typedef struct pe_numbers {
@@ -20,6 +21,8 @@ typedef struct pe_numbers {
     bool mostly; /* some elements may be something else */
     /** The cause that made `claimed` of the claim's numbers. NULL: they are the claim's. */
     const struct pe_numbers_cause *before;
+    /** Elements are the indices by which the upload was looked up (lookup.h). NULL: the upload's. */
+    const struct pe_lookup *lookup;
 } pe_numbers;
 
 /** One cause and the numbers of its sentence, in which they are {a} and {b}. */
@@ -44,6 +47,8 @@ pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes
 /** Do `next` with a guess of these causes. */
 pe_status pe_numbers_with(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
                           const pe_numbers_law *law, pe_try *next, pe_problem *why) PE_MUST_CHECK;
+/** The resource whose numbers they are: the claim's, or that of the indices. */
+const char *pe_numbers_resource(const pe_numbers *plain);
 /** Count work, an element that is computed or compared. */
 void pe_numbers_spend(const pe_numbers *plain, size_t work);
 

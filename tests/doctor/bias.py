@@ -109,6 +109,14 @@ ALIBI_ROWS = [
     ("a: slopes from 1, negative", ["slope_start", "bias_sign"], [ALIBI12, KEY], {"m": lambda h: -slopes(h, start=0)}, ""),
     ("a: slopes of the formula, divided by sqrt(head_dim)", ["variant", "bias_scale"], [ALIBI12],
      {"m": lambda h: slopes(h, variant="formula") / 8}, ""),
+    ("a: slopes of 16 heads, negative", ["heads", "bias_sign"], [ALIBI12, {**CAUSAL, "num_heads": 12}], {"m": lambda h: -slopes(16)[:h]}, ""),
+    ("a: slopes of rank 1, negative", ["heads", "bias_sign"], [ALIBI, ALIBI12], {"m": lambda h: -slopes(2 * h)[h:]}, ""),
+    ("a: slopes of rank 1, heads in reverse", ["heads", "head_order"], [ALIBI, ALIBI12], {"m": lambda h: slopes(2 * h)[h:][::-1]}, ""),
+    ("a: slopes of rank 0 in both halves, negative", ["heads", "bias_sign"], [ALIBI, CAUSAL], {"m": lambda h: -np.tile(slopes(h)[: h // 2], 2)}, ""),
+    ("a: slopes of half the heads, twice, reciprocal", ["heads|freq_repeat", "reciprocal"], [ALIBI], {"m": lambda h: 1 / np.tile(slopes(h // 2), 2)}, ""),
+    ("a: slopes of rank 1, distances one too large", ["heads", "distance_shift"], [ALIBI12], {"m": lambda h: slopes(2 * h)[h:], "distance": lambda i, j: np.abs(i - j) + 1}, ""),
+    ("a: base e, negative", ["slope_base", "bias_sign"], [ALIBI], {"m": lambda h: -slopes(h, base=np.e)}, ""),
+    ("a: distances one too large, negative", ["distance_shift", "bias_sign"], [ALIBI], {"m": lambda h: -slopes(h), "distance": lambda i, j: np.abs(i - j) + 1}, ""),
     ("a: distances over 2, rounded down", "linear|distance_form|halved", [ALIBI], {"distance": lambda i, j: np.abs(i - j) // 2}, ""),
 ]
 CHANGES = [
@@ -121,6 +129,7 @@ CHANGES = [
     ("a: mask by one key too many", "mask", CAUSAL, lambda x: np.where(np.arange(20)[None] == np.arange(20)[:, None], -np.inf, x)),
     ("a: mask by one key too few", "mask", CAUSAL, lambda x: np.where(
         np.arange(20)[None] == np.arange(20)[:, None] + 1, slopes(8)[:, None, None], x)),
+    ("a: no mask", "mask", CAUSAL, lambda x: -slopes(8)[:, None, None] * (np.arange(20)[:, None] - np.arange(20)[None])),
     ("a: mask -10000 for -inf", "mask", CAUSAL, lambda x: np.where(np.isinf(x), -1e4, x)),
     ("a: mask +inf", "mask|bias_sign|nan", CAUSAL, lambda x: np.where(np.isinf(x), np.inf, x)),
     ("a: constant added by head", "distance_shift|offset", ALIBI, lambda x: x + 1.5),
@@ -353,6 +362,12 @@ FUNCTIONS = [
         ("c: over the window, not the window - 1", "off", CPB, {"less": 0}, ""),
         ("c: pretrained window ignored, columns first", "pretrained|scale_of + axes", SQUARE, {"pretrained": 8, "order": -1}, ""),
         ("c: pretrained window ignored, natural logarithm", "pretrained|scale_of + log", SQUARE, {"pretrained": 8, "log": np.log, "over": 2.0}, ""),
+        ("c: not times 8", "scale_of", CPB, {"times": 1.0}, ""),
+        ("c: not times 8, not divided by log2 8", "times_8 + log8", SQUARE, {"times": 1.0, "over": 2.0}, ""),
+        ("c: natural logarithm, not divided", "log8", CPB, {"log": np.log, "over": np.e}, ""),
+        ("c: natural logarithm, not divided, sign lost", "log8 + absolute", CPB, {"log": np.log, "over": np.e, "sign": False}, ""),
+        ("c: pretrained window ignored, not less 1", "pretrained", SQUARE, {"pretrained": 8, "less": 0}, ""),
+        ("c: pretrained window ignored, not times 8", "pretrained + times_8", SQUARE, {"pretrained": 8, "times": 1.0}, ""),
         ("c: times 4", "scale_of|linear", CPB, {"times": 4.0}, ""),
     ]),
     ("position-ids", numbered, "int32", [
@@ -402,9 +417,54 @@ def function_case(path, make, kind, row, v):
                 words.split(" + "), {"": right}, {"": allowed + 0 * right}, pick(["json", "npy"], v), cite)
 
 
+# --- the same mistakes in what a learned table is looked up by ---
+
+LOOKED_UP = {"t5/buckets": ("t5/bias", 32), "swin/index": ("swin/bias", 77)}
+
+
+def table_of(claim, rows, heads=3):
+    return np.round(np.random.default_rng(7).normal(size=(claim.get("num_buckets", rows), heads)), 4)
+
+
+def look_up(weights, index):
+    """As array libraries do: below 0 from the end, beyond the end the last row."""
+    index = np.asarray(index).astype(int)
+    return weights[np.where(index < 0, index + len(weights), np.minimum(index, len(weights) - 1))].transpose(2, 0, 1)
+
+
+def lookup_case(path, row, make, v):
+    """make: the biases, from the table and the right ones."""
+    name, words, claim, cite = row
+    path, rows = LOOKED_UP[path]
+    weights, store = table_of(claim, rows), pick(["float32", "float32", "bfloat16", "float64"], v + len(name))
+    right = look_up(weights, (t5 if path == "t5/bias" else swin)(claim))
+    got = arrays.rounded(make(weights, right), store)
+    parameters = {**claim, "weights": weights.tolist()}
+    return Case(f"{name}, looked up [{store}]", path, {"encoding": path, "parameters": parameters}, {"": got}, store, words.split(" + "),
+                {"": right}, {"": 0.51 * arrays.ulp(np.maximum(np.abs(right), 1e-3), store)}, "json", cite)
+
+
+WHOLE_BIASES = [
+    ("t: heads in reverse", "head_order", "t5/buckets", BI, lambda w, x: x[::-1]),
+    ("t: heads last in memory", "transposed", "t5/buckets", BI, lambda w, x: x.transpose(1, 2, 0).reshape(x.shape)),
+    ("t: table reshaped for transposed", "transposed", "t5/buckets", BI, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, t5(BI))),
+    ("t: sign of the distance, heads in reverse", "bias_sign + order_of_heads", "t5/buckets", BI, lambda w, x: look_up(w, t5(BI, d=lambda d: -d))[::-1]),
+    ("t: divided by sqrt(head_dim)", "bias_scale", "t5/buckets", BI, lambda w, x: x / 8),
+    ("t: max_distance 64, doubled", "max_distance + bias_scale", "t5/buckets", FAR, lambda w, x: 2 * look_up(w, t5(FAR, top=64))),
+    ("t: table reshaped, one direction", "transposed + direction", "t5/buckets", BI, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, t5(BI, bidirectional=False))),
+    ("t: meshgrid transposed, negative", "axes + bias_sign", "swin/index", SWIN, lambda w, x: -look_up(w, swin(SWIN, mesh="xy"))),
+    ("t: heads last in memory", "transposed", "swin/index", SWIN, lambda w, x: x.transpose(1, 2, 0).reshape(x.shape)),
+    ("t: table reshaped for transposed", "transposed", "swin/index", SWIN, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, swin(SWIN))),
+]
+
+
 def cases():
     made = [alibi_case(name, words, pick(claims, v), alibi(pick(claims, v), **changes), k + v, cite)
             for k, (name, words, claims, changes, cite) in enumerate(ALIBI_ROWS) for v in (0, 1)]
     made += [alibi_case(name, words, claim, change(alibi(claim)), k + v) for k, (name, words, claim, change) in enumerate(CHANGES) for v in (0, 1)]
     made += [slope_case(name, words, heads, make, v) for name, words, heads, make in SLOPE_ROWS for v in (0, 1)]
+    made += [lookup_case(path, (name, words, claim, cite), lambda w, x, make=make, c=claim, f=changes: look_up(w, make(c, **f)), v)
+             for path, make, kind, rows in FUNCTIONS if path in LOOKED_UP
+             for name, words, claim, changes, cite in rows if "into the table" not in name for v in (0, 1)]
+    made += [lookup_case(path, (name, words, claim, ""), make, v) for name, words, path, claim, make in WHOLE_BIASES for v in (0, 1)]
     return made + [function_case(path, make, kind, row, v) for path, make, kind, rows in FUNCTIONS for row in rows for v in (0, 1)]

@@ -1,12 +1,13 @@
 """collection - all cases: families of mistakes, two mistakes at once, and correct outputs."""
 import bias
 import correct
+import learned
 import pairs
 import rope
 import sinusoidal
 import vectors
 
-PARTS = (rope, vectors, sinusoidal, bias, pairs, correct)
+PARTS = (rope, vectors, sinusoidal, bias, learned, pairs, correct)
 
 
 def kind_of(case):

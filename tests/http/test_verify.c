@@ -743,6 +743,39 @@ static void large_uploads_are_searched_in_a_sample_and_confirmed_in_full(void **
     reply_free(&table);
 }
 
+/* What is looked up in a table of the claim, or made of one. */
+static void tables_of_the_claim_tell_the_cause(void **state)
+{
+    static const struct {
+        const char *body, *faults;
+    } cases[] = {
+        {"{\"encoding\":\"t5/bias\",\"parameters\":{\"num_buckets\":4,\"query_length\":3,"
+         "\"weights\":[[0],[1],[2],[3]]},\"table\":[[[0,1,1],[3,0,1],[3,3,0]]]}",
+         "distance_sign"},
+        {"{\"encoding\":\"t5/bias\",\"parameters\":{\"num_buckets\":4,\"query_length\":3,"
+         "\"weights\":[[0],[1],[2],[3]]},\"table\":[[[2,3,3],[1,2,3],[1,1,2]]]}",
+         "zero_ahead"},
+        {"{\"encoding\":\"swin/bias\",\"parameters\":{\"window_height\":1,\"window_width\":3,"
+         "\"weights\":[[0],[1],[2],[3],[4]]},\"table\":[[[2,3,4],[1,2,3],[0,1,2]]]}",
+         "index_mirrored"},
+        {"{\"encoding\":\"learned/interpolate\",\"parameters\":{\"mode\":\"bilinear\","
+         "\"target_grid\":[2,3],\"table\":[[1],[2],[4],[8]]},"
+         "\"table\":[[1],[4],[1.5],[6],[2],[8]]}",
+         "patch_order"},
+        {"{\"encoding\":\"learned/interpolate\",\"parameters\":{\"mode\":\"bilinear\","
+         "\"target_grid\":[2,3],\"table\":[[9],[1],[2],[4],[8]]},"
+         "\"table\":[[1],[1.5],[2],[4],[6],[8],[9]]}",
+         "extra_last"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        char faults[80];
+        json_t *report = verified(&server, cases[c].body, cases[c].body);
+        assert_string_equal(first_faults(report, faults, sizeof faults), cases[c].faults);
+        json_decref(report);
+    }
+}
+
 static void a_bias_of_one_row_may_stand_for_all_queries(void **state)
 {
     static const char *const biases[] = {
@@ -942,6 +975,7 @@ int main(void)
         cmocka_unit_test(vectors_have_positions_of_items_or_axes),
         cmocka_unit_test(binary_vectors_may_be_of_any_type),
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
+        cmocka_unit_test(tables_of_the_claim_tell_the_cause),
         cmocka_unit_test(a_bias_of_one_row_may_stand_for_all_queries),
         cmocka_unit_test(a_model_is_claimed_by_name),
         cmocka_unit_test(a_single_row_was_moved),
