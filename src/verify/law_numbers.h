@@ -38,10 +38,6 @@ pe_law_reader pe_law_numbers_edge;
 pe_law_reader pe_law_numbers_low_edge, pe_law_numbers_high_edge;
 /** The latter where low_freq_factor and high_freq_factor may be exchanged. */
 pe_law_reader pe_law_numbers_exchanged;
-/** yarn's ramp is that of the usual base, which is a. */
-pe_law_reader pe_law_numbers_default_ramp;
-/** ntk took the inverse power of the factor, which makes the base a. */
-pe_law_reader pe_law_numbers_inverse_power;
 /** The first a pairs turn, the others do not. */
 pe_law_reader pe_law_numbers_rotated_part;
 /** Pairs up to a are not scaled, those from b on wholly; a band lies between. */

@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-#include "verify/law_numbers.h"
-#include "verify/law_predictions.h"
+#include "verify/law_scalings.h"
 
 #define TURN 6.283185307179586
 #define LN2  0.6931471805599453
@@ -41,18 +40,41 @@ typedef struct law {
 #define PAIRS_REST(READ)                                                                           \
     LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",                  \
         "make frequencies for all pairs", .read = (READ), .predict = pe_predict_resting)
+#define RAMP(NAME, RULE, REMEDY, WAY)                                                              \
+    LAW(NAME, RULE "; the ramp goes from pair {a} to {b}", REMEDY, .read = pe_law_numbers_ramp,    \
+        .predict = pe_predict_of_ramp, .a = (WAY))
+#define ENDS_OF    "the ends of the ramp (low, high) were found with "
+#define PASS_DIM   "pass rotary_dim (dim, the number of rotated channels) to find_correction_range"
+#define ROUND_ENDS "round low down and high up: floor(low), ceil(high)"
+#define SMOOTH                                                                                     \
+    "take smooth = (original length/wavelength - low_freq_factor)/(high_freq_factor - "            \
+    "low_freq_factor)"
+#define BASE(NAME, RULE, REMEDY, POWER)                                                            \
+    LAW(NAME, RULE, REMEDY, .read = pe_law_numbers_grown_base, .predict = pe_predict_of_theta,     \
+        .a = (POWER))
 #define ORDER "keep the order of the pairs: pair i has the exponent 2i/d"
 
 #define KEEP_WIDE "make inv_freq in float32 or wider, and keep it so"
 #define DECIMALS(N)                                                                                \
     LAW("inv_freq_decimals", "frequencies (inv_freq) were rounded to {a} decimals", KEEP_WIDE,     \
         .predict = pe_predict_to_decimals, .a = (N), .subtle = true)
+#define STEPS(RULE, GRAIN, ...)                                                                    \
+    LAW("inv_freq_rounded", RULE, KEEP_WIDE, .predict = pe_predict_of_rounded_steps,               \
+        .a = (__VA_ARGS__), .b = (GRAIN), .subtle = true)
+#define ALL_STEPS (PE_LAW_STEP_EXPONENT | PE_LAW_STEP_POWER | PE_LAW_STEP_RECIPROCAL)
 #define ROUNDED(TYPE, GRAIN)                                                                       \
-    LAW("inv_freq_rounded", "the exponents 2i/d were rounded to " TYPE " before the power",        \
-        KEEP_WIDE, .predict = pe_predict_of_rounded_exponent, .b = (GRAIN), .subtle = true),       \
-        LAW("inv_freq_rounded",                                                                    \
-            "the powers theta^(2i/d) were rounded to " TYPE " before 1 was divided by them",       \
-            KEEP_WIDE, .predict = pe_predict_of_rounded_power, .b = (GRAIN), .subtle = true),      \
+    STEPS("the exponents 2i/d were rounded to " TYPE " before the power", GRAIN,                   \
+          PE_LAW_STEP_EXPONENT),                                                                   \
+        STEPS("the powers theta^(2i/d) were rounded to " TYPE " before 1 was divided by them",     \
+              GRAIN, PE_LAW_STEP_POWER),                                                           \
+        STEPS("the powers theta^(2i/d) and frequencies (inv_freq) were rounded to " TYPE, GRAIN,   \
+              PE_LAW_STEP_POWER | PE_LAW_STEP_RECIPROCAL),                                         \
+        STEPS("frequencies (inv_freq) were computed in " TYPE                                      \
+              ": exponents, powers and reciprocals were rounded",                                  \
+              GRAIN, ALL_STEPS),                                                                   \
+        STEPS("frequencies (inv_freq) were computed in " TYPE                                      \
+              ": the base, exponents, powers and reciprocals were rounded",                        \
+              GRAIN, PE_LAW_STEP_BASE | ALL_STEPS),                                                \
         LAW("inv_freq_rounded",                                                                    \
             "frequencies (inv_freq) are a running product that was rounded to " TYPE               \
             " at each step",                                                                       \
@@ -210,20 +232,50 @@ static const law laws[] = {
         "others are divided by {b}",
         "exchange low_freq_factor and high_freq_factor", .read = pe_law_numbers_exchanged,
         .predict = pe_predict_of_edge),
-    LAW("ramp_of_other_base",
-        "the ends of the ramp (low, high) were found with a base of {a}, not with rope_theta",
-        "pass rope_theta (base) to find_correction_range", .read = pe_law_numbers_default_ramp,
-        .predict = pe_predict_of_ramp),
-    LAW("theta_times_factor",
-        "rope_theta was multiplied by the factor itself, without the exponent d/(d - 2) of ntk: "
-        "the base was {a}",
-        "raise the factor to d/(d - 2) before it multiplies the base", .read = pe_law_numbers_naive,
-        .predict = pe_predict_of_theta),
-    LAW("exponent_of_factor_inverted",
-        "the factor was raised to (d - 2)/d, not to d/(d - 2), before it multiplied rope_theta: "
-        "the base was {a}",
-        "raise the factor to d/(d - 2) before it multiplies the base",
-        .read = pe_law_numbers_inverse_power, .predict = pe_predict_of_theta),
+    RAMP("ramp_of_other_base", ENDS_OF "a base of 10000, not with rope_theta",
+         "pass rope_theta (base) to find_correction_range", PE_LAW_RAMP_BASE),
+    RAMP("ramp_of_head_dim", ENDS_OF "head_dim, not with rotary_dim", PASS_DIM, PE_LAW_RAMP_HEAD),
+    RAMP("ramp_of_part", ENDS_OF "rotary_dim times partial_rotary_factor: the part was taken twice",
+         PASS_DIM, PE_LAW_RAMP_PART),
+    RAMP("ramp_of_half_dim", ENDS_OF "d/2, the number of pairs, not with d channels", PASS_DIM,
+         PE_LAW_RAMP_HALF),
+    RAMP("ramp_of_double_dim", ENDS_OF "2d, not with d channels", PASS_DIM, PE_LAW_RAMP_DOUBLE),
+    RAMP("ramp_over_channels",
+         "the ramp was laid over channels, 0, 2, ... of d, not over pairs, 0, 1, ... of d/2",
+         "lay the ramp over arange(d/2)", PE_LAW_RAMP_CHANNELS),
+    RAMP("ramp_clamped", "the end of the ramp (high) was clamped to d/2 - 1, not to d - 1",
+         "clamp the end of the ramp to d - 1", PE_LAW_RAMP_LAST),
+    RAMP("ramp_rounded", "the ends of the ramp were rounded inward: low by ceil, high by floor",
+         ROUND_ENDS, PE_LAW_RAMP_INWARD),
+    RAMP("ramp_rounded", "both ends of the ramp (low, high) were rounded down: high is no ceil",
+         ROUND_ENDS, PE_LAW_RAMP_CUT),
+    RAMP("ramp_rounded", "both ends of the ramp (low, high) were rounded to nearest", ROUND_ENDS,
+         PE_LAW_RAMP_NEAREST),
+    LAW("wavelengths_blended",
+        "wavelengths were blended between the bands, not frequencies: their reciprocals are others",
+        "interpolate frequencies: (1 - smooth) w / factor + smooth w",
+        .read = pe_law_numbers_blended, .predict = pe_predict_of_mean_wavelength),
+    LAW("smooth_of_wavelength",
+        "the blend (smooth) was linear in the wavelength, not in its reciprocal", SMOOTH,
+        .read = pe_law_numbers_banded, .predict = pe_predict_of_smooth_wavelength),
+    LAW("smooth_of_factor",
+        "the blend (smooth) was computed with factor in the place of high_freq_factor", SMOOTH,
+        .read = pe_law_numbers_banded, .predict = pe_predict_of_smooth_factor),
+    BASE("theta_times_factor",
+         "rope_theta was multiplied by the factor itself, without the exponent d/(d - 2) of ntk: "
+         "the base was {a}",
+         "raise the factor to d/(d - 2) before it multiplies the base", PE_LAW_POWER_ONE),
+    BASE("exponent_of_factor_inverted",
+         "the factor was raised to (d - 2)/d, not to d/(d - 2), before it multiplied rope_theta: "
+         "the base was {a}",
+         "raise the factor to d/(d - 2) before it multiplies the base", PE_LAW_POWER_INVERTED),
+    BASE("exponent_of_head_dim",
+         "the factor was raised to d/(d - 2) with d = head_dim, not rotary_dim: the base was {a}",
+         "take rotary_dim (head_dim * partial_rotary_factor) in d/(d - 2)", PE_LAW_POWER_HEAD),
+    BASE("dynamic_not_less",
+         "dynamic scaling: the base grew with f s/L, without - (f - 1): factor - 1 was not taken "
+         "off; the base was {a}",
+         "scale the base by (f s/L - (f - 1))^(d/(d - 2)), s = seq_len", PE_LAW_POWER_NOT_LESS),
     PAIRS_REST(pe_law_numbers_rest),
     PAIRS_REST(pe_law_numbers_last_half),
     LAW("ntk_factor", "the factor of ntk was {a}, not {b}", "set factor as claimed",
