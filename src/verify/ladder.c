@@ -77,6 +77,8 @@ void pe_ladder_free(pe_ladder *ladder)
 bool pe_ladder_is_near(const pe_ladder *l, size_t i, double w)
 {
     const double off = fabs(l->measured[i] - w);
+    if (isinf(l->measured[i])) /* beyond the largest number of a narrow type */
+        return w > 65504 && l->roundoff > 1e-4;
     if (l->span == 0)
         return off <= (8e-6 + 1.01 * l->roundoff) * fabs(w) + (l->roundoff > 1e-4 ? 0x1p-24 : 0);
     const double turns = (l->measured[i] - w) * l->step / TURN;

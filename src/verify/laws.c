@@ -323,15 +323,24 @@ static const law laws[] = {
         .predict = pe_predict_as_measured, .fitted = true),
 };
 
+/* Is a pair so fast that float32 angles do not resolve its turns? Where many are, it is not seen
+ * which way pairs turn, and elements tell. */
+static bool is_wild(const pe_ladder *l, double w)
+{
+    return l->held && fabs(w) * l->span > 0x1p10;
+}
+
 static bool follows(const pe_ladder *l, const law *of)
 {
-    size_t good = 0, known = 0, telling = 0;
-    for (size_t i = 0; i < l->n && (known - good) * 20 <= l->n; i++) {
+    size_t good = 0, back = 0, known = 0, telling = 0, wild = 0;
+    for (size_t i = 0; i < l->n && (known - good) * 20 <= l->n + back * 20; i++) {
         const double w = of->predict(l, i);
-        if (!isfinite(l->measured[i]) || !isfinite(w))
+        wild += is_wild(l, w);
+        if (isnan(l->measured[i]) || !isfinite(w) || is_wild(l, w))
             continue;
         known++;
         good += pe_ladder_is_near(l, i, w);
+        back += pe_ladder_is_near(l, i, -w);
         telling += pe_ladder_is_near(l, i, w) && !pe_ladder_is_near(l, i, l->claimed[i]);
     }
     if (l->span == 0)
@@ -339,8 +348,9 @@ static bool follows(const pe_ladder *l, const law *of)
     /* scaling that the rows hardly tell: elements will */
     const bool rests = of->read == pe_law_numbers_rest;
     const bool unseen = l->held && (of->subtle || of->read == pe_law_numbers_scaled);
-    const size_t least = unseen || l->faint ? 0 : rests ? 1 : 2;
-    return known * 5 >= l->n * 4 && good * 20 >= known * 19 && telling >= least;
+    const size_t least = unseen || l->faint || wild * 4 > l->n ? 0 : rests ? 1 : 2;
+    good = wild * 4 > l->n && back > good ? back : good;
+    return (known + wild) * 5 >= l->n * 4 && good * 20 >= known * 19 && telling >= least;
 }
 
 static double put_of(const pe_ladder *l, const law *of, size_t i)
