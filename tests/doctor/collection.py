@@ -3,10 +3,11 @@ import bias
 import correct
 import pairs
 import rope
+import scalings
 import sinusoidal
 import vectors
 
-PARTS = (rope, vectors, sinusoidal, bias, pairs, correct)
+PARTS = (rope, vectors, sinusoidal, bias, pairs, correct, scalings)
 
 
 def kind_of(case):
