@@ -40,7 +40,8 @@ static double end_of(const pe_ladder *l, pe_law_ramp way, size_t e)
 bool pe_law_numbers_ramp(pe_ladder *l)
 {
     const pe_law_ramp way = (pe_law_ramp)l->a;
-    if (!(l->ramp[1] > 0 && l->theta > 1 && l->factor > 1 && l->head_pairs > 0))
+    const bool is_head = way == PE_LAW_RAMP_DOUBLE && l->head_pairs == 2 * (double)l->n;
+    if (!(l->ramp[1] > 0 && l->theta > 1 && l->factor > 1 && l->head_pairs > 0) || is_head)
         return false;
     l->a = end_of(l, way, 0);
     l->b = end_of(l, way, 1);
