@@ -200,6 +200,11 @@ bool pe_law_numbers_high_edge(pe_ladder *l)
     return read_claimed_edge(l, pe_ladder_least_part(l) * (1 + 1e-9));
 }
 
+bool pe_law_numbers_middle_edge(pe_ladder *l)
+{
+    return read_claimed_edge(l, (1 + pe_ladder_least_part(l)) / 2);
+}
+
 bool pe_law_numbers_exchanged(pe_ladder *l)
 {
     return l->bands[1] > 0 && pe_law_numbers_high_edge(l);

@@ -208,6 +208,7 @@ const pe_law pe_law_rows[] = {
         .read = pe_law_numbers_scaled, .predict = pe_predict_blend_inverted),
     BLEND_MISSING(pe_law_numbers_low_edge),
     BLEND_MISSING(pe_law_numbers_high_edge),
+    BLEND_MISSING(pe_law_numbers_middle_edge),
     BLEND_MISSING(pe_law_numbers_edge),
     LAW("factors_exchanged",
         "low_freq_factor and high_freq_factor were exchanged: pairs below {a} are not scaled, all "
@@ -254,6 +255,10 @@ const pe_law pe_law_rows[] = {
     BASE("exponent_of_head_dim",
          "the factor was raised to d/(d - 2) with d = head_dim, not rotary_dim: the base was {a}",
          "take rotary_dim (head_dim * partial_rotary_factor) in d/(d - 2)", PE_LAW_POWER_HEAD),
+    BASE("exponent_of_half_dim",
+         "the factor was raised to d/(d - 2) with half of d, the number of pairs, for d: the base "
+         "was {a}",
+         "take the rotated channels, not the pairs, for d in d/(d - 2)", PE_LAW_POWER_HALF),
     BASE("dynamic_not_less",
          "dynamic scaling: the base grew with f s/L, without - (f - 1): factor - 1 was not taken "
          "off; the base was {a}",

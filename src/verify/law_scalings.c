@@ -111,6 +111,7 @@ bool pe_law_numbers_grown_base(pe_ladder *l)
     const double power = way == PE_LAW_POWER_ONE        ? 1
                          : way == PE_LAW_POWER_INVERTED ? (n - 1) / n
                          : way == PE_LAW_POWER_HEAD     ? h / (h - 1)
+                         : way == PE_LAW_POWER_HALF     ? n / (n - 2)
                                                         : n / (n - 1);
     l->b = grown > 0 ? grown : l->factor;
     l->a = l->theta * pow(l->b + (way == PE_LAW_POWER_NOT_LESS ? l->factor - 1 : 0), power);

@@ -37,6 +37,7 @@ typedef enum pe_law_power {
     PE_LAW_POWER_ONE,
     PE_LAW_POWER_INVERTED, /* (d - 2)/d */
     PE_LAW_POWER_HEAD,     /* that of head_dim */
+    PE_LAW_POWER_HALF,     /* that of d/2 */
     PE_LAW_POWER_NOT_LESS, /* as claimed, but of s + factor - 1 */
 } pe_law_power;
 

@@ -76,6 +76,7 @@ WORDS = {
     "smooth_wavelength": r"blend .*linear in the wavelength",
     "smooth_factor": r"blend .*with factor in the place of high.freq.factor",
     "power_head": r"d = head.dim, not rotary.dim",
+    "power_half": r"half of d, the number of pairs",
     "not_less": r"factor - 1 was not taken off",
     "all_steps": r"frequencies \(inv.freq\) were computed in",
     "softmax": r"attention factor was that of the softmax",

@@ -6,6 +6,7 @@ import numpy as np
 
 import arrays
 import ladder
+import sinusoidal
 from rope import CLAIMS, FINE, PLAIN, Row, YARN, table_case, twist
 from vectors import frequency_case, vector_case
 
@@ -56,7 +57,7 @@ def base_grown(scale, power=lambda d: d / (d - 2)):
 
 
 def narrow(kind, base=False, exponent=True):
-    """inv_freq with every step in a narrow type."""
+    """inv_freq with its steps in a narrow type."""
     def freq(w, c):
         r = lambda x: arrays.rounded(x, kind)
         e = np.arange(len(w)) / len(w)
@@ -91,6 +92,7 @@ ROWS = [
     Row("llama3 smooth with factor", "smooth_factor", LLAMA, freq=smooth(
         lambda n, c: (n - c["low_freq_factor"]) / (c["factor"] - c["low_freq_factor"]))),
     Row("ntk exponent of head_dim", "power_head", ["ntk-partial"], params=lambda c: {**c, "twist": {"dim": c["head_dim"]}}),
+    Row("ntk exponent of d/2", "power_half", NTK, params=dim(lambda d, h: d // 2)),
     Row("dynamic exponent of head_dim", "power_head", ["dynamic-partial"], params=lambda c: {**c, "twist": {"dim": c["head_dim"]}}),
     Row("dynamic base times the scale", "naive_ntk", DYNAMIC, freq=base_grown(lambda c: ladder.dynamic_scale(c, {}), lambda d: 1)),
     Row("dynamic without - (f - 1)", "not_less", DYNAMIC,
@@ -114,6 +116,19 @@ ROWS = [
     Row("longrope attention factor without root", "squared", PHI, factor=mscale(lambda a, s, n: 1 + s / n)),
     Row("longrope short with a factor of 1", "short_alone", PHI, params=twist(long=False), factor=lambda a, c: 1.0),
 ]
+FAIRSEQ = {"d_model": 64, "layout": "sin_cos", "freq_shift": 1, "padding_idx": 1}
+
+
+def fairseq(c):
+    c.update(FAIRSEQ)
+
+
+SINUSOIDAL = [
+    Row("s: freq_shift 0, padding not zero", ["freq_shift", "padding"], ["paper"], at=["0:32", "0:64"], stores=FINE, claim=fairseq,
+        params=lambda c: {"d_model": 64, "layout": "sin_cos"}),
+    Row("s: base 1000, padding not zero", ["theta", "padding"], ["paper"], at=["0:32", "0:64"], stores=FINE, claim=fairseq,
+        params=lambda c: {"d_model": 64, "layout": "sin_cos", "freq_shift": 1, "base": 1e3}),
+]
 SHAPES = {"shapes": [(64,), (2, 64)], "at": ["0:64", "100:164"]}
 
 
@@ -123,4 +138,5 @@ def cases():
                            None, 1000 + number, v, **SHAPES) for number, row in enumerate(ROWS) for v in (0, 1)]
     alone = [frequency_case(row, 1000 + number, v) for number, row in enumerate(ROWS) for v in (0, 1)
              if set(row.steps) <= {"params", "freq"} and not row.types]
-    return tables + vectors + alone
+    waves = [sinusoidal.table_case(row, 1000 + number, v) for number, row in enumerate(SINUSOIDAL) for v in (0, 1)]
+    return tables + vectors + alone + waves
