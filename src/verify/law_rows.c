@@ -215,6 +215,8 @@ const pe_law pe_law_rows[] = {
         "others are divided by {b}",
         "exchange low_freq_factor and high_freq_factor", .read = pe_law_numbers_exchanged,
         .predict = pe_predict_of_edge),
+    RAMP("betas_default", "beta_fast and beta_slow were 32 and 1, the defaults, not as claimed",
+         "pass beta_fast and beta_slow to find_correction_range", PE_LAW_RAMP_BETAS),
     RAMP("ramp_of_other_base", ENDS_OF "a base of 10000, not with rope_theta",
          "pass rope_theta (base) to find_correction_range", PE_LAW_RAMP_BASE),
     RAMP("ramp_of_head_dim", ENDS_OF "head_dim, not with rotary_dim", PASS_DIM, PE_LAW_RAMP_HEAD),

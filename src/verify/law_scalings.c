@@ -30,9 +30,12 @@ static double whole(const pe_ladder *l, pe_law_ramp way, double end, size_t e)
 
 static double end_of(const pe_ladder *l, pe_law_ramp way, size_t e)
 {
+    static const double betas[2] = {32, 1};
     const double n = (double)l->n, pairs = pairs_of(l, way);
     const double theta = way == PE_LAW_RAMP_BASE ? 10000 : l->theta;
-    const double end = whole(l, way, l->ramp[e] / log(theta) * (pairs / n), e);
+    const double turns = log(l->original / (TURN * betas[e]));
+    const double at = way == PE_LAW_RAMP_BETAS ? turns : l->ramp[e] / n;
+    const double end = whole(l, way, pairs * at / log(theta), e);
     const double last = way == PE_LAW_RAMP_LAST ? n - 1 : 2 * pairs - 1;
     return (e == 0 ? fmax(end, 0) : fmin(end, last)) / (way == PE_LAW_RAMP_CHANNELS ? 2 : 1);
 }

@@ -9,6 +9,7 @@
 /** How the ends of yarn's ramp were found. */
 typedef enum pe_law_ramp {
     PE_LAW_RAMP_CLAIMED,
+    PE_LAW_RAMP_BETAS,    /* with the usual beta_fast and beta_slow: 32 and 1 */
     PE_LAW_RAMP_BASE,     /* with a base of 10000 */
     PE_LAW_RAMP_HEAD,     /* with head_dim in the place of rotary_dim */
     PE_LAW_RAMP_PART,     /* with the part of rotary_dim that it is of head_dim */

@@ -63,6 +63,7 @@ WORDS = {
     "exchanged_factors": r"low.freq.factor and high.freq.factor were exchanged",
     "hard_bands": r"blend of the middle band is missing",
     "ramp_base": r"ramp .*with a base of 10000",
+    "betas_default": r"betas default|beta.fast was 32, not 16; beta.slow was 1, not 2",
     "ramp_head": r"ramp .*found with head.dim",
     "ramp_part": r"ramp .*part was taken twice",
     "ramp_half": r"ramp .*with d/2|ramp was laid over channels",

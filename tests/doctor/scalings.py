@@ -18,6 +18,7 @@ CLAIMS.update({
     "yarn-long": {"head_dim": 64, "rope_theta": 10000.0, "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 131072},
     "yarn-longer": {"head_dim": 128, "rope_theta": 10000.0, "rope_type": "yarn", "factor": 8.0,
                     "original_max_position_embeddings": 262144},
+    "yarn-betas": {**CLAIMS["yarn4"], "beta_fast": 16.0, "beta_slow": 2.0},
     "ntk-partial": {"head_dim": 128, "partial_rotary_factor": 0.5, "rope_theta": 10000.0, "rope_type": "ntk", "factor": 4.0},
     "dynamic-partial": {"head_dim": 128, "rotary_dim": 32, "rope_theta": 10000.0, "rope_type": "dynamic", "factor": 4.0,
                         "max_position_embeddings": 2048, "seq_len": 6000},
@@ -75,6 +76,8 @@ def negative(c, s):
 
 
 ROWS = [
+    Row("yarn betas left at their defaults", "betas_default", ["yarn-betas"],
+        params=lambda c: {**c, "beta_fast": 32.0, "beta_slow": 1.0}),
     Row("yarn ramp of head_dim", "ramp_head", PART, params=dim(lambda d, h: h)),
     Row("yarn ramp of the part, twice", "ramp_part", PART, params=dim(lambda d, h: d * d // h)),
     Row("yarn ramp of d/2", "ramp_half", YARN, params=dim(lambda d, h: d / 2)),
