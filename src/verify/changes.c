@@ -130,11 +130,6 @@ bool pe_changes_copy(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
-bool pe_changes_take_short(pe_guess *guess, const pe_fault *fault)
-{
-    return pe_geometry_has_rope_type(&guess->values, "longrope") && pe_changes_copy(guess, fault);
-}
-
 /* ---- types of scaling ---- */
 
 /* Published values of numbers that a type wants and the claim may lack. */
@@ -247,6 +242,20 @@ bool pe_changes_attention_power(pe_guess *guess, const pe_fault *fault)
         return false;
     set_attention(guess, fault->value == 0 ? 1 : factor * factor);
     guess->distortion.values_inexact |= fault->value != 0;
+    return true;
+}
+
+bool pe_changes_take_short(pe_guess *guess, const pe_fault *fault)
+{
+    double factor;
+    if (!pe_geometry_has_rope_type(&guess->values, "longrope") || !pe_changes_copy(guess, fault))
+        return false;
+    if (fault->value == 0)
+        return true;
+    if (pe_geometry_pair_layout(guess->claim->resource) == NULL ||
+        !has_attention_scaling(guess, &factor))
+        return false;
+    set_attention(guess, fault->value);
     return true;
 }
 

@@ -28,7 +28,8 @@ pe_change pe_changes_divide_both;
 pe_change pe_changes_rope_type;
 /** A number of dynamic scaling alone. */
 pe_change pe_changes_dynamic_factor;
-/** A sequence that is not longer than the original length has longrope's short factors: a copy. */
+/** A sequence that is not longer than the original length has longrope's short factors: a copy;
+ * and the attention factor `value`, unless that is 0. */
 pe_change pe_changes_take_short;
 /** The attention factor A becomes A^value, where value is 0 (missing) or 2 (applied twice). */
 pe_change pe_changes_attention_power;

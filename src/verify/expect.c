@@ -146,7 +146,7 @@ static double position_of(const pe_expect *expect, const pe_wave *size, size_t r
     }
 }
 
-/* Waves of the frequencies that the guess puts in, of a block. */
+/* Waves of the frequencies that the guess puts in, of a block. A row of padding stays one of zeros. */
 static void recompute_block(pe_expect *expect)
 {
     const pe_distortion *by = &expect->guess->distortion;
@@ -159,8 +159,10 @@ static void recompute_block(pe_expect *expect)
             const double exact = position_of(expect, &size, r, i, &axis) * expect->frequency[i];
             const double a =
                 by->angles != NULL ? pe_grain_round(by->angles, (double)(float)exact) : exact;
-            expect->cosines[r * pairs + i] = size.cosine * cos(a);
-            expect->sines[r * pairs + i] = size.sine * sin(a);
+            const size_t at = r * pairs + i;
+            const bool padding = expect->cosines[at] == 0 && expect->sines[at] == 0;
+            expect->cosines[at] = padding ? 0 : size.cosine * cos(a);
+            expect->sines[at] = padding ? 0 : size.sine * sin(a);
         }
 }
 

@@ -107,6 +107,11 @@ const pe_fault pe_faults[] = {
      "taken for it",
      .change = pe_changes_multiply, .param = "original_max_position_embeddings", .text = "factor",
      .remedy = "set original_max_position_embeddings to the length before scaling"},
+    {"short_factor",
+     "short_factor was taken where long_factor is claimed, with an attention factor of 1",
+     .change = pe_changes_take_short, .param = "seq_len",
+     .text = "original_max_position_embeddings", .value = 1,
+     .remedy = "pass the length of the sequence (seq_len), and max_position_embeddings"},
     {"short_factor", "short_factor was taken where long_factor is claimed",
      .change = pe_changes_take_short, .param = "seq_len",
      .text = "original_max_position_embeddings",
@@ -157,7 +162,8 @@ const pe_fault pe_faults[] = {
     {"attention_factor_missing", "the attention factor was left out",
      .change = pe_changes_attention_power, .value = 0,
      .remedy = "multiply cosines and sines by the attention factor (mscale)"},
-    {"attention_factor_squared", "the attention factor was applied twice",
+    {"attention_factor_squared",
+     "the attention factor is squared: it was applied twice, or made without its square root",
      .change = pe_changes_attention_power, .value = 2,
      .remedy = "apply the attention factor once: to the table, or to the logits"},
     /* positions */
@@ -276,6 +282,14 @@ const pe_fault pe_faults[] = {
      .mostly = true},
 };
 const size_t pe_faults_n = PE_LEN(pe_faults);
+
+const pe_fault *pe_faults_find(const char *name)
+{
+    size_t f = 0;
+    while (f < pe_faults_n && strcmp(pe_faults[f].name, name) != 0)
+        f++;
+    return f < pe_faults_n ? &pe_faults[f] : NULL;
+}
 
 /* ---- adding one ---- */
 

@@ -4,10 +4,11 @@ import correct
 import learned
 import pairs
 import rope
+import scalings
 import sinusoidal
 import vectors
 
-PARTS = (rope, vectors, sinusoidal, bias, learned, pairs, correct)
+PARTS = (rope, vectors, sinusoidal, bias, learned, pairs, correct, scalings)
 
 
 def kind_of(case):

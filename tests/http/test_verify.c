@@ -417,6 +417,8 @@ static void causes_are_read_off_plain_numbers(void **state)
 {
 #define TEXT_IMAGE "positions=0,1,1,1,1,3;0,1,1,2,2,3;0,1,2,1,2,3"
 #define EXCHANGED  "positions=0,1,1,1,1,3;0,1,2,1,2,3;0,1,1,2,2,3"
+#define YARN                                                                                       \
+    "head_dim=64&rope_type=yarn&factor=4&original_max_position_embeddings=4096&positions=0:64"
     static const struct {
         const char *path, *made, *claimed, *fault;
     } cases[] = {
@@ -481,6 +483,19 @@ static void causes_are_read_off_plain_numbers(void **state)
          "&freq_factors=1,31.622776601683793,0.1,0.6812920690579611,4.6415888336127775,"
          "0.0031622776601683794,0.021544346900318832,0.1467799267622069",
          "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE, "mrope_ladder_restarts"},
+        /* 10000 * 4^(128/126), of 64 rotated channels; 10000 * (2 * 6000/2048)^(64/62) */
+        {"rope/table", "head_dim=64&rope_theta=40889.94243248622&positions=0:64",
+         "head_dim=128&partial_rotary_factor=0.5&rope_type=ntk&factor=4&positions=0:64",
+         "exponent_of_head_dim"},
+        {"rope/table", "head_dim=64&rope_theta=62032.70084064117&positions=0:64",
+         "head_dim=64&rope_type=dynamic&factor=2&max_position_embeddings=2048&seq_len=6000"
+         "&positions=0:64",
+         "dynamic_not_less"},
+        {"rope/table", YARN "&attention_factor=1.0670658068329193", YARN, "attention_factor_root"},
+        /* a law leaves the row of padding as it is */
+        {"sinusoidal", "d_model=64&layout=sin_cos&positions=0:32",
+         "d_model=64&layout=sin_cos&freq_shift=1&padding_idx=1&positions=0:32",
+         "freq_shift+padding_idx"},
     };
     (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
