@@ -24,6 +24,7 @@ typedef struct pe_formula {
     size_t first, end; /* its elements, of all */
     size_t columns;    /* along its last axis */
     double a;
+    bool *fitted; /* what `read` sets where its number is only a fitted one */
 } pe_formula;
 
 /** Rows of xPos, attention scales and decays; of position ids and padded biases; of Swin. */

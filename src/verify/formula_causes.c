@@ -38,7 +38,8 @@ static bool follows(const pe_formula *f)
     bool same = true;
     for (; e < f->end && same; e++) {
         const double x = f->by->at(f, e - f->first, of->claimed[e]);
-        same = fabs(of->got[e] - x) <= (4 * of->roundoff + 0x1p-16) * fmax(fabs(x), 0x1p-8);
+        same = of->got[e] == x ||
+               fabs(of->got[e] - x) <= (4 * of->roundoff + 0x1p-16) * fmax(fabs(x), 0x1p-8);
     }
     pe_numbers_spend(of, e - f->first);
     return same;
@@ -76,6 +77,7 @@ static pe_status try_row(const pe_numbers *plain, const pe_formula_row *by,
     pe_numbers_cause cause = {.fault = &by->fault};
     if (!pe_numbers_goes_on(plain) || !find_tensor(plain, by, &f))
         return PE_OK;
+    f.fitted = &cause.fitted;
     cause.a = f.a = by->read != NULL ? by->read(&f, &cause.b) : 0;
     if (!isfinite(f.a))
         return PE_OK;
@@ -120,6 +122,8 @@ pe_status pe_formula_causes_find_two(const pe_numbers *plain, pe_problem *why)
 {
     pe_status status = PE_OK;
     const pe_formula_row *by;
+    if (!pe_numbers_change(plain, plain->got, 4) && !pe_numbers_change(plain, plain->claimed, 4))
+        return PE_OK;
     for (size_t r = 0; status == PE_OK && (by = row_at(r)) != NULL; r++)
         if (!pe_attempts_found(plain->search))
             status = try_row(plain, by, find_behind, why);

@@ -593,17 +593,18 @@ def grid_turn_case(row, v):
                 {"inputs": x, "rotated": arrays.rounded(got, "float32")}, "float32", [words], {"rotated": right}, {"rotated": 2.0 ** -16 + 0 * right})
 
 
-def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=False, turn=False, waves=0, back=False, swap=False):
+def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=0, turn=False, waves=0, back=False, swap=False, over=None,
+         whole=lambda e: e):
     """Sun et al., arXiv:2212.10554: zeta_i = (2i/d + gamma) / (1 + gamma) to the power (p - center) / scale_base."""
     p, d = ladder.span(c["positions"]), c["head_dim"]
     center = len(p) // 2 if center is None else center
-    zeta = (step * (np.arange(d // 2) + index) / d + gamma) / (1 + gamma)
+    zeta = (step * (np.arange(d // 2) + index) / d + gamma) / (over or 1 + gamma)
     zeta = zeta[::-1] if turn else zeta
     a = np.outer(p + waves, np.power(theta or 1e4, -np.arange(0, d, 2) / d))
-    scale = zeta ** (sign * (p[:, None] - center) / (base or c.get("scale_base", 512)))
+    scale = zeta ** (sign * whole((p[:, None] - center) / (base or c.get("scale_base", 512))))
     if swap:
         return {"cos": np.sin(a), "sin": np.cos(a), "scale": scale}
-    return {"cos": np.cos(a) * (scale if applied else 1), "sin": np.sin(-a if back else a) * (scale if applied else 1), "scale": scale}
+    return {"cos": np.cos(a) * scale ** applied, "sin": np.sin(-a if back else a) * scale ** applied, "scale": scale}
 
 
 XPOS = {"head_dim": 64, "positions": "0:48"}
@@ -613,9 +614,14 @@ XPOS_ROWS = [
     ("x: scales of keys for queries", "reciprocal|inverse", {"sign": -1}), ("x: gamma 0.5", "gamma", {"gamma": 0.5}),
     ("x: zeta one pair later", "index|gamma", {"index": 1}), ("x: i/d for 2i/d", "gamma|root|ladder", {"step": 1}),
     ("x: theta 500000", "theta", {"theta": 5e5}), ("x: scale missing", "no_scale", {"base": 1e30}),
-    ("x: scale in the waves, too", "squared|scale_of", {"applied": True}), ("x: pairs in reverse", "reverse", {"turn": True}),
+    ("x: scale in the waves, too", "squared|scale_of", {"applied": 1}), ("x: pairs in reverse", "reverse", {"turn": True}),
     ("x: waves one later, the scale not", "shift", {"waves": 1}), ("x: sines negative", "sin_sign|inverse", {"back": True}),
-    ("x: cos and sin exchanged", "exchange", {"swap": True}),
+    ("x: cos and sin exchanged", "exchange", {"swap": True}), ("x: zeta not over 1.4", "undivided", {"over": 1.0}),
+    ("x: exponents floored", "floored", {"whole": np.floor}), ("x: exponents cut", "floored", {"whole": np.trunc}),
+    ("x: gamma 0.4 missing, over 2", "gamma", {"gamma": 1.0}), ("x: waves over the scale", "over_scale", {"applied": -1}),
+    ("x: scales of keys, another centre", "reciprocal + center", {"sign": -1, "center": 5}),
+    ("x: scale_base 100, another centre", "scale_base + center", {"base": 100.0, "center": 5}),
+    ("x: scales of keys, not over 1.4", "reciprocal + undivided", {"sign": -1, "over": 1.0}),
 ]
 
 
