@@ -203,7 +203,7 @@ pe_wave_change pe_wave_claimed(const pe_wave_table *t)
                             .gain = 1,
                             .merge = t->merge,
                             .blocks = t->blocks,
-                            .clamp = HUGE_VAL,
+                            .clamp = t->clamp,
                             .along = {1, 1},
                             .held = nan(""),
                             .interleaved = t->interleaved,
@@ -312,8 +312,11 @@ double pe_wave_amplitude(const pe_wave_table *t)
 static void read_frequencies(pe_wave_table *t)
 {
     const pe_wave_change c = pe_wave_claimed(t);
+    while (t->next + 1 < t->rows && t->height == 1 &&
+           pe_wave_turn(&c, t->of->claimed, t->next, 0) == 0)
+        t->next++;
     for (size_t i = 0; i < t->pairs; i++) {
-        const double across = t->width > 1 ? pe_wave_turn(&c, t->of->claimed, 1, i) : 0;
+        const double across = t->width > 1 ? pe_wave_turn(&c, t->of->claimed, t->next, i) : 0;
         const double down = t->height > 1 ? pe_wave_turn(&c, t->of->claimed, t->below, i) : 0;
         t->axis[i] = fabs(across) >= fabs(down) ? (size_t)PE_ACROSS : (size_t)PE_DOWN;
         t->frequency[i] = fabs(t->axis[i] == PE_ACROSS ? across : down);
@@ -439,6 +442,8 @@ static bool set_shape(pe_wave_table *t)
     t->valid[PE_ACROSS] = valid_of(t, "valid_width");
     t->valid[PE_DOWN] = valid_of(t, "valid_height");
     t->merge = t->tensors ? (size_t)fmax(number_of(t, "spatial_merge_size"), 1) : 1;
+    t->clamp = number_of(t, "clamp_len") > 0 ? number_of(t, "clamp_len") : HUGE_VAL;
+    t->next = 1;
     t->below = t->merge > 1 ? t->merge : t->width;
     for (size_t u = 0; u < view->n_tensors; u++)
         if (view->claim->uploads[u].array.elements != (t->extra + t->rows) * columns &&

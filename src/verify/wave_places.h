@@ -15,11 +15,13 @@ typedef struct pe_wave_table {
     size_t rows, pairs, width, height; /* a line is `width` wide; frames have as many rows each */
     double valid[PE_GRID_AXES];        /* patches beyond so many are padding */
     size_t merge;                      /* rows go by blocks of so many patches squared */
+    size_t next;                       /* the first row whose coordinate across is another */
     size_t below;                      /* the row of the patch below the first */
     bool tensors;                      /* cosines, sines and angles apart; else a row has both */
     bool forward;                      /* coordinates rise from row to row */
     size_t blocks;                     /* of sines, then cosines, in a row */
     bool interleaved, cosine_first;    /* or sines and cosines alternate; the other way round */
+    double clamp;                      /* coordinates are no larger */
     bool centred;                      /* coordinate 0 is the middle of each side */
     double first[PE_GRID_AXES];        /* coordinate of row 0 */
     double unit[PE_GRID_AXES];         /* what coordinates of the axis are multiplied by */

@@ -304,6 +304,8 @@ FUNCTIONS = [
         ("t: exponents positive", "reciprocal", {"w": lambda w: 1 / w}, ""),
         ("t: one step for all rows", "stuck", {"step": 4}, ""),
         ("t: interleaved", "layout", {"layout": "interleaved"}, ""),
+        ("t: start_index 100", "shift|start_index", {"start": 100}, ""),
+        ("t: start_index 20, max_timescale 1000", "shift|start_index + timescale", {"start": 20, "top": 1e3}, ""),
         ("t: cos before sin", "layout|exchange", {"layout": "cos_sin"}, ""),
     ]),
     ("sinusoidal/grid", DETR, measured_grid, [
@@ -327,6 +329,8 @@ FUNCTIONS = [
         ("r: clamped at 10", "clamp", {"distances": lambda d: np.clip(d, -10, 10)}, ""),
     ]),
     ("sinusoidal/relative", {**RELATIVE, "clamp_len": 8}, relative, [
+        ("r: clamped, n - 1 for n", "freq_shift", {"base": 1e4 ** (32 / 31)}, ""),
+        ("r: clamped, base 1000 and interleaved", "theta + layout", {"base": 1e3, "layout": "interleaved"}, ""),
         ("r: clamp_len ignored, interleaved", "clamp + layout", {"distances": lambda q: np.arange(q, -q, -1), "layout": "interleaved"}, ""),
     ]),
     ("sinusoidal/relative", RELATIVE, relative, [
