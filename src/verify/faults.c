@@ -144,7 +144,8 @@ const pe_fault pe_faults[] = {
      .change = pe_changes_negate_waves, .value = 1, .remedy = SIGN},
     /* ALiBi */
     {"alibi_sign", "the sign was the other one", .change = pe_changes_negate, .text = "alibi/",
-     .remedy = "subtract slope times distance: the bias is never above 0"},
+     .remedy = "keep the sign of the formula: slopes and biases by key are above 0, biases by "
+               "distance below it"},
     {"alibi_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "press"},
     {"alibi_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "formula"},
     {"attention_variant", NULL, .change = pe_changes_variant, .param = "variant", .text = "qwen"},

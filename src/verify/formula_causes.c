@@ -16,6 +16,7 @@ static const pe_formula_row *row_at(size_t r)
         const pe_formula_row *rows;
         size_t n;
     } tables[] = {{pe_formula_scales, pe_formula_scales_n},
+                  {pe_formula_waves, pe_formula_waves_n},
                   {pe_formula_padding, pe_formula_padding_n},
                   {pe_formula_windows, pe_formula_windows_n}};
     size_t t = 0;

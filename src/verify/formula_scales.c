@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formula_scales.c - scales of xPos and of attention, and decays, with a mistake in them. */
+/* formula_scales.c - scales of xPos and of attention with a mistake in them. */
 #include "verify/formula.h"
 
 #include <math.h>
@@ -308,51 +308,10 @@ static double scale_other_length(const pe_formula *f, size_t e, double claimed)
     return scale_of(f, floor(scale_steps(f, e) * scale_length(f) / f->a));
 }
 
-/* ---- the decay ---- */
-
-/* The mean over the pairs of a wave, with exponents of 2i over d. */
-static double mean_wave(const pe_formula *f, size_t e, double (*wave)(double), double d)
-{
-    const double theta = pe_formula_number(f, "rope_theta");
-    const double offset = pe_formula_entry(f, "offsets", e);
-    const double pairs = floor(pe_formula_number(f, "rotary_dim") / 2);
-    double sum = 0;
-    for (size_t i = 0; (double)i < pairs; i++)
-        sum += wave(offset * pow(theta, -2 * (double)i / d));
-    return sum / pairs;
-}
-
-static double decay_sine(const pe_formula *f, size_t e, double claimed)
-{
-    (void)claimed;
-    return mean_wave(f, e, sin, pe_formula_number(f, "rotary_dim"));
-}
-
-static double decay_half(const pe_formula *f, size_t e, double claimed)
-{
-    (void)claimed;
-    return mean_wave(f, e, cos, 2 * pe_formula_number(f, "rotary_dim"));
-}
-
-/* Waves that are summed for one law at most: some tenths of a second. */
-#define DECAY_WAVES 0x1p23
-
-/* Of plain frequencies alone. */
-static double decay_plain(const pe_formula *f, double *b)
-{
-    (void)b;
-    if ((double)(f->end - f->first) * pe_formula_number(f, "rotary_dim") > DECAY_WAVES)
-        return nan("");
-    const bool plain =
-        strcmp(pe_geometry_choice_text(pe_formula_values(f), "rope_type"), "default") == 0;
-    return plain ? 0 : nan("");
-}
-
 /* ---- the rows ---- */
 
 #define XPOS      "rope/xpos/table", "scale"
 #define ATTENTION "rope/attention-scale", NULL
-#define DECAY     "rope/decay", NULL
 #define ZETA      "take zeta of pair i as (2i/d + 0.4)/1.4"
 #define EXPONENT  "divide p - center by scale_base in floating point"
 #define STEPS     "log(1 + floor(n/N)) of n = position + position_offset, N the original length"
@@ -513,17 +472,5 @@ const pe_formula_row pe_formula_scales[] = {
       .remedy = "set original_max_position_embeddings as claimed"},
      scale_read_length,
      scale_other_length},
-    {DECAY,
-     {"decay_sine", "sines stand where cosines belong: they were exchanged",
-      .remedy = "take the mean of cosines"},
-     decay_plain,
-     decay_sine},
-    {DECAY,
-     {"exponents_halved",
-      "exponents of the frequencies were halved, as if divided by twice the "
-      "dimension",
-      .remedy = "divide 2i by rotary_dim"},
-     decay_plain,
-     decay_half},
 };
 const size_t pe_formula_scales_n = PE_LEN(pe_formula_scales);

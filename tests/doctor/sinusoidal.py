@@ -225,10 +225,10 @@ def padded_grid(c, **changes):
     return table.reshape(-1, c["d_model"])
 
 
-def moved(c, over=0):
+def moved(c, over=0, base=1e4, more=0):
     """Rotations of one offset: [cos sin; -sin cos] for each frequency, 1/(n - over) between exponents."""
     n = c["d_model"] // 2
-    a = c["offset"] * np.power(1e4, -np.arange(n) / (n - over))
+    a = (c["offset"] + more) * np.power(base, -np.arange(n) / (n - over))
     return np.stack([np.stack([np.cos(a), np.sin(a)], 1), np.stack([-np.sin(a), np.cos(a)], 1)], 1)
 
 
@@ -292,7 +292,10 @@ FUNCTIONS = [
         ("g: padded DETR not normalized", "normalized|linear", {"over": lambda n: (1, 1)}, ""),
         ("g: padded DETR temperature 20", "theta", {"base": 20.0}, ""),
     ]),
-    ("sinusoidal/offset", {"d_model": 64, "offset": 5}, moved, [("o: n - 1 for n", "freq_shift", {"over": 1}, "")]),
+    ("sinusoidal/offset", {"d_model": 64, "offset": 5}, moved, [
+        ("o: n - 1 for n", "freq_shift", {"over": 1}, ""), ("o: base 500000", "theta", {"base": 5e5}, ""),
+        ("o: base 2000, one more", "theta + offset_too", {"base": 2e3, "more": 1}, ""),
+    ]),
     ("sinusoidal/timing", SIGNAL, timing, [
         ("t: start_index ignored", "shift|start_index", {"start": 0}, ""),
         ("t: start_index one more", "shift|start_index", {"start": 4}, ""),

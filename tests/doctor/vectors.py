@@ -625,6 +625,22 @@ XPOS_ROWS = [
 ]
 
 
+def scaled_base(c, power=None, base=1e4, linear=False, turn=1):
+    """NTK's base b s^(d/(d - 2)), and what becomes of each frequency."""
+    d, s = c["head_dim"], c["factor"]
+    w = np.power(base, -np.arange(0, d, 2) / d)
+    scaled = w / s if linear else np.power(base * s ** (power or d / (d - 2)), -np.arange(0, d, 2) / d)
+    return {"inv_freq": w, "scaled_inv_freq": scaled, "wavelength": 2 * np.pi / w, "scaled_wavelength": 2 * np.pi / scaled, "stretch": (w / scaled) ** turn}
+
+
+SCALED = {"head_dim": 64, "factor": 4.0}
+SCALED_ROWS = [
+    ("z: factor to (d - 2)/d", "power_of_factor", {"power": 62 / 64}), ("z: factor to d/(d - 1)", "power_of_factor", {"power": 64 / 63}),
+    ("z: d of the pairs", "power_of_factor", {"power": 32 / 30}), ("z: linear scaling", "linear_for_base", {"linear": True}),
+    ("z: stretch inverted", "stretch_inverse", {"turn": -1}), ("z: theta 1000", "theta", {"base": 1e3}),
+]
+
+
 def mixed_ids(c, grid=(1, 4, 6), merge=2, before=2, after=3, hold=False, swap=False, sum_=False, late=0, order=None,
               flat=False, anew=False, columns=False, stride=1):
     h, w = grid[1] // merge, grid[2] // merge
@@ -690,4 +706,5 @@ def cases():
     out += [axes_case(row, number, v) for number, row in enumerate(AXES_ROWS) for v in (0, 1, 2)]
     out += [patch_case(row, number, v) for number, row in enumerate(PATCH_ROWS + DINO_ROWS + BLOCK_ROWS) for v in (0, 1)]
     out += [grid_turn_case(row, v) for row in GRID_TURNS for v in (0, 1)]
-    return out + several("rope/xpos/table", XPOS, xpos, XPOS_ROWS, "") + several("rope/mrope-positions", IDS, mixed_ids, IDS_ROWS, "")
+    return out + several("rope/xpos/table", XPOS, xpos, XPOS_ROWS, "") \
+        + several("rope/scaled-base", SCALED, scaled_base, SCALED_ROWS, "") + several("rope/mrope-positions", IDS, mixed_ids, IDS_ROWS, "")
