@@ -60,7 +60,7 @@ bool pe_changes_choice(pe_guess *guess, const pe_fault *fault)
 
 bool pe_changes_variant(pe_guess *guess, const pe_fault *fault)
 {
-    static const char *const own[] = {"beta", "position_offset"};
+    static const char *const own[] = {"beta", "position_offset", "rope_theta"};
     for (size_t i = 0; i < PE_LEN(own); i++) {
         pe_value *value = value_of(guess, own[i]);
         if (value != NULL && (!pe_values_given(&guess->claim->values, own[i]) ||

@@ -63,7 +63,8 @@ static place place_of(const pe_wave_change *c, size_t e)
         return (place){.row = e / PE_GRID_AXES,
                        .pair = e % PE_GRID_AXES == 0 ? PE_DOWN : PE_ACROSS,
                        .wave = is};
-    const size_t column = e % t->pairs;
+    const size_t from = e % t->pairs;
+    const size_t column = c->columns_first ? (from + t->pairs / 2) % t->pairs : from;
     return (place){.row = e / t->pairs,
                    .pair = c->mixed ? column % 2 * (t->pairs / 2) + column / 2 : column,
                    .wave = is >= ANGLE || !c->cosine_first ? is
@@ -94,6 +95,8 @@ static double steps_along(const pe_wave_change *c, size_t at, size_t axis)
     const double width = c->by_columns ? (double)t->height : c->width;
     const size_t all = t->height * t->width, size = (size_t)width;
     double line, column, at_axis[PE_GRID_AXES];
+    const size_t frames = t->rows / all;
+    at = c->frames_inner ? at % frames * all + at / frames : at;
     find_patch(c, at, size, &line, &column);
     line = c->upside_down ? (double)all / width - 1 - line : line;
     const size_t frames_before = at / all;

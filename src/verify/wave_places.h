@@ -42,6 +42,7 @@ typedef struct pe_wave_change {
     size_t merge, blocks;       /* as those of the table */
     bool blocks_down;           /* blocks go down first */
     bool frames_on;             /* lines are counted through all frames */
+    bool frames_inner;          /* all frames of a patch come before the next one */
     double width;               /* of a line, in which rows are counted */
     bool flat;                  /* of a row: one ladder of all pairs, which counts rows */
     bool by_columns, backward;  /* rows go down first; from the last to the first */
@@ -50,6 +51,7 @@ typedef struct pe_wave_change {
     unsigned running;           /* axes that count rows: bit PE_ACROSS, bit PE_DOWN */
     bool exchanged, swapped;    /* places of the axes; their coordinates */
     bool absolute, negative;    /* coordinates */
+    bool columns_first;         /* pairs of the other axis, with their frequencies */
     bool in_halves;             /* of a ladder that the axes share, not in turn */
     size_t only;                /* the axis whose coordinates all pairs have; PE_GRID_AXES: none */
     bool interleaved, cosine_first, mixed, sine_negative;

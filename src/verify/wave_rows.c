@@ -36,6 +36,13 @@ static bool set_halves(const pe_wave_row *of, pe_wave_change *c)
     return pe_wave_is_within(c->of, PE_WAVE_IN_TENSORS) && pe_wave_ladder(c->of) == c->of->pairs;
 }
 
+static bool put_columns_first(const pe_wave_row *of, pe_wave_change *c)
+{
+    (void)of;
+    c->columns_first = true;
+    return pe_wave_is_within(c->of, PE_WAVE_IN_TENSORS) && pe_wave_ladder(c->of) == c->of->pairs;
+}
+
 /* value: axes that count rows. */
 static bool count_rows(const pe_wave_row *of, pe_wave_change *c)
 {
@@ -260,6 +267,10 @@ static const pe_wave_row rows[] = {
            "another order",
            "put the axes of blocks before those within a block: permute (0, 2, 1, 3)",
            FLAG(blocks_down), .where = PE_WAVE_IN_BLOCKS),
+    PE_ROW("frames_inner",
+           "all frames of one patch stand together: frames were counted before the patches",
+           "put the patches of a frame together, one frame after the other", FLAG(frames_inner),
+           .where = PE_WAVE_IN_FRAMES),
     PE_ROW("frames_counted",
            "rows go on through the frames: they do not repeat, each frame counts on from the last",
            "repeat the rows and columns of the grid in each frame", FLAG(frames_on),
@@ -387,6 +398,9 @@ static const pe_wave_row rows[] = {
     PE_ROW("axes_interleaved", "pairs of rows and columns alternate: the axes are interleaved",
            "put the pairs of rows before those of columns", FLAG(mixed),
            .where = PE_WAVE_IN_TENSORS),
+    PE_ROW("axes_exchanged",
+           "the halves of the pairs are exchanged: those of columns come before those of rows",
+           "put the pairs of rows before those of columns", .make = put_columns_first),
     PE_ROW("ladder_in_halves",
            "rows have the first half of the frequencies, columns the second: not even and odd ones",
            "give even frequencies (freqs[::2]) to rows and odd ones (freqs[1::2]) to columns",

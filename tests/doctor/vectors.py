@@ -477,7 +477,7 @@ def axes_case(row, number, v):
 
 
 def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one=False, convention=None, order=None, mix=False, width=None,
-            freq=None, angle=None, still=False, flat=False, lin=0, halves=False, sides=None):
+            freq=None, angle=None, still=False, flat=False, lin=0, halves=False, sides=None, second=False):
     """Angles of patches: the row's, then the column's (Qwen2-VL, EVA-02); Pixtral gives even pairs to rows and odd ones to columns.
     DINOv3 has coordinates from -1 to 1, times 2 pi; sides: what they are instead, of (place, own side, both sides)."""
     dino = c.get("convention") == "dinov3"
@@ -508,6 +508,7 @@ def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one
         full = full.reshape(2, -1).T.reshape(-1)
     parts = [y[:, None] * full[::2], x[:, None] * full[1::2]] if convention == "pixtral" else [y[:, None] * half, x[:, None] * half]
     a = arrays.rounded(np.concatenate(parts, 1), angle)
+    a = np.roll(a, a.shape[1] // 2, 1) if second else a
     return np.stack(parts, -1).reshape(a.shape) if mix else a
 
 
@@ -540,6 +541,7 @@ PATCH_ROWS = [
      {"order": lambda h, w: np.arange(h * w).reshape(h // 2, 2, w // 2, 2).swapaxes(1, 2).reshape(-1), "theta": 100.0}, ""),
     ("p: meshgrid transposed, coordinates from 1", "axes|permuted + shift", {"xy": True, "offset": 1}, ""),
     ("p: exponents by linspace(0, 1)", "freq_shift|ladder", {"lin": 1}, ""),
+    ("p: halves of the pairs exchanged (pixtral)", "axes", {"second": True}, ""),
     ("p: frequencies of pixtral in halves", "in_halves", {"halves": True}, ""),
 ]
 
@@ -567,7 +569,7 @@ def patch_case(row, number, v):
     claim, store = pick([PATCHES, PIXTRAL], v + number), pick(["float32", "float64"] if "angle" in changes else ["float32", "float64", "bfloat16"], number + v)
     if "d" in changes or "lin" in changes:
         claim = PATCHES
-    if "halves" in changes:
+    if "halves" in changes or "second" in changes:
         claim = PIXTRAL
     claim = DINOV3 if "DINO" in name else MERGED if row in BLOCK_ROWS else claim
     angles = [patches(claim), patches(claim, **changes)]
@@ -642,9 +644,10 @@ SCALED_ROWS = [
 
 
 def mixed_ids(c, grid=(1, 4, 6), merge=2, before=2, after=3, hold=False, swap=False, sum_=False, late=0, order=None,
-              flat=False, anew=False, columns=False, stride=1):
+              flat=False, anew=False, columns=False, stride=1, time=0):
     h, w = grid[1] // merge, grid[2] // merge
     ids = np.stack(np.meshgrid(np.arange(grid[0]), np.arange(h), np.arange(w), indexing="ij")).reshape(3, -1) * [[1], [stride], [stride]] + before + late
+    ids[0] += time
     if swap:
         ids = ids[[0, 2, 1]]
     if columns:
@@ -666,6 +669,7 @@ IDS_ROWS = [
     ("i: text after begins at 0", "restart|shift|delta", {"anew": True}), ("i: image from 0", "shift|image", {"late": -2}),
     ("i: patches in columns", "permuted|axes|image", {"columns": True}), ("i: merge ignored", "merge", {"stride": 2}),
     ("i: merge ignored, height and width exchanged", "merge + axes", {"stride": 2, "swap": True}),
+    ("i: time of the image from 0", "image", {"time": -2}),
     ("i: image from 0, text counts patches", "image + delta", {"late": -2, "sum_": True}),
 ]
 
