@@ -52,7 +52,9 @@ static place place_of(const pe_wave_change *c, size_t e)
 {
     const pe_wave_table *t = c->of;
     const pe_upload_view *view = t->of->view;
-    if (e < t->extra * t->columns)
+    const size_t all = (t->extra + t->rows) * t->columns, extra = t->extra * t->columns;
+    e = c->extra_last ? (e + extra) % all : e;
+    if (e < extra)
         return (place){.wave = ZERO};
     if (!t->tensors)
         return place_in_row(c, e / t->columns - t->extra, e % t->columns);

@@ -48,6 +48,7 @@ typedef struct pe_wave_change {
     bool by_columns, backward;  /* rows go down first; from the last to the first */
     bool mirrored, upside_down; /* lines run from right to left, from below */
     bool late;                  /* a row of zeros comes first */
+    bool extra_last;            /* extra rows come after the others */
     unsigned running;           /* axes that count rows: bit PE_ACROSS, bit PE_DOWN */
     bool exchanged, swapped;    /* places of the axes; their coordinates */
     bool absolute, negative;    /* coordinates */

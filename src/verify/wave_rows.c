@@ -36,6 +36,13 @@ static bool set_halves(const pe_wave_row *of, pe_wave_change *c)
     return pe_wave_is_within(c->of, PE_WAVE_IN_TENSORS) && pe_wave_ladder(c->of) == c->of->pairs;
 }
 
+static bool put_extra_last(const pe_wave_row *of, pe_wave_change *c)
+{
+    (void)of;
+    c->extra_last = true;
+    return c->of->extra > 0;
+}
+
 static bool put_columns_first(const pe_wave_row *of, pe_wave_change *c)
 {
     (void)of;
@@ -312,6 +319,9 @@ static const pe_wave_row rows[] = {
            FLAG(mirrored), .where = PE_WAVE_IN_GRIDS),
     PE_ROW("rows_mirrored", "rows of patches are in reverse order, from below: axes are flipped",
            ORDER, FLAG(upside_down), .where = PE_WAVE_IN_GRIDS),
+    PE_ROW("extra_tokens",
+           "the rows of extra_tokens (class, registers) come last, behind the grid, not first",
+           "put the rows of extra_tokens before those of the grid", .make = put_extra_last),
     PE_ROW("row_first",
            "rows are shifted by one: a row of position 0, as of a class token, comes first",
            "leave the class token out of the grid", FLAG(late), .where = PE_WAVE_IN_GRIDS),

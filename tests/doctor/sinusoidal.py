@@ -178,7 +178,7 @@ ROWS = [
 
 
 def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0, norm=1.0, one_axis=False, freq=None, layout="sin_cos",
-         types=(None, None), extra=None, joined=False):
+         types=(None, None), extra=None, joined=False, last=False):
     """MAE's 2-D table: the first half of channels by the column, the second by the row."""
     quarter = c["d_model"] // 4
     w = np.power(base, -np.arange(quarter) / (quarter - shift)) if freq is None else freq(quarter)
@@ -194,7 +194,8 @@ def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0
     table = np.concatenate(parts, -1)
     if joined:
         table = table.reshape(-1, 2, 2, quarter).swapaxes(1, 2).reshape(table.shape)
-    return np.concatenate([np.zeros((c.get("extra_tokens", 0) if extra is None else extra, c["d_model"])), table])
+    zeros = np.zeros((c.get("extra_tokens", 0) if extra is None else extra, c["d_model"]))
+    return np.concatenate([table, zeros] if last else [zeros, table])
 
 
 def timing(c, start=None, n=None, top=None, low=None, layout="sin_cos", w=None, step=None):
@@ -283,6 +284,7 @@ FUNCTIONS = [
         ("g: row of a class token added, base 1000", "extra_rows + theta", {"extra": 1, "base": 1e3}, ""),
     ]),
     ("sinusoidal/grid", MAE, grid, [
+        ("g: row of the class token last", "extra_rows", {"last": True}, ""),
         ("g: row of the class token missing", "extra_rows", {"extra": 0}, ""),
         ("g: with a class token, frequencies over d/2", "ladder|root|theta", {"freq": lambda q: np.power(1e4, -np.arange(q) / (2 * q))}, ""),
         ("g: with a class token, all sines, then all cosines", "layout", {"joined": True}, ""),
