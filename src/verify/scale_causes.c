@@ -168,7 +168,7 @@ static const row rows[] = {
      make_sum,
      false},
     {{"doubled", "every element is doubled: it was added twice, or scaled by 2", .value = 2,
-      .remedy = "add the bias once"},
+      .remedy = "add it once, and do not scale it"},
      make_times,
      false},
     {{"halved", "every element is half of the claimed one: it was scaled by 1/2", .value = 0.5,

@@ -226,7 +226,7 @@ static bool set_root(const pe_wave_row *of, pe_wave_change *c)
 #define COUNT  "count coordinates as the claim does: check the offset of the first"
 #define SCALE  "pass coordinates as they are: do not normalize them"
 #define UNITS  "scale and normalize coordinates as claimed, each axis by its own side"
-#define LADDER "check the base and the denominator of the exponents"
+#define LADDER "check the base, the timescales and the denominator of the exponents"
 
 #define FLAG(NAME) .make = set_flag, .flag = offsetof(pe_wave_change, NAME)
 
@@ -456,8 +456,9 @@ static const pe_wave_row rows[] = {
     PE_ROW("max_timescale", "max_timescale was {a}, not {b}", LADDER, .make = pe_wave_timescale),
     PE_ROW("base_other", "the base of the frequencies (theta) was {a}, not {b}", LADDER,
            .make = pe_wave_base, .value = 1),
-    PE_ROW("coordinates_shifted", "coordinates are shifted by {a}, distances as of other lengths",
-           COUNT, .make = pe_wave_shift),
+    PE_ROW("coordinates_shifted",
+           "coordinates are shifted by {a}: they start elsewhere, or lengths are others", COUNT,
+           .make = pe_wave_shift),
 };
 const size_t pe_wave_rows_n = PE_LEN(rows);
 
