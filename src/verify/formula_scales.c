@@ -287,13 +287,15 @@ static double scale_beta(const pe_formula *f, size_t e, double claimed)
 static double scale_read_length(const pe_formula *f, double *b)
 {
     const double length = scale_length(f), beta = pe_formula_number(f, "beta");
+    const double offset = pe_formula_number(f, "position_offset");
+    const size_t n = has_variant(f, "llama4") ? f->end - f->first : 0;
     double low = 0, fewest = HUGE_VAL, most = 0;
     *b = HUGE_VAL;
-    for (size_t e = 0; e < f->end - f->first && has_variant(f, "llama4"); e++) {
-        const double n = scale_steps(f, e) * length;
+    for (size_t e = 0; e < n && low <= *b; e++) {
+        const double at = pe_formula_position(f, e) + offset;
         const double steps = round(expm1((pe_formula_got(f, e) - 1) / beta));
-        low = fmax(low, floor(n / (steps + 1)) + 1);
-        *b = fmin(*b, floor(n / steps));
+        low = fmax(low, floor(at / (steps + 1)) + 1);
+        *b = fmin(*b, floor(at / steps));
         fewest = fmin(fewest, steps);
         most = fmax(most, steps);
     }
