@@ -10,7 +10,8 @@
 /* ---- the decay ---- */
 
 typedef struct waves {
-    double offset, theta, d, first, pairs; /* exponents are 2(first + i)/d */
+    double offset, theta, d;
+    size_t first, pairs; /* exponents are 2(first + i)/d */
 } waves;
 
 static waves waves_of(const pe_formula *f, size_t e)
@@ -19,20 +20,20 @@ static waves waves_of(const pe_formula *f, size_t e)
     return (waves){.offset = pe_formula_entry(f, "offsets", e),
                    .theta = pe_formula_number(f, "rope_theta"),
                    .d = d,
-                   .pairs = floor(d / 2)};
+                   .pairs = (size_t)(d / 2)};
 }
 
-static double angle_of(const waves *w, double i)
+static double angle_of(const waves *w, size_t i)
 {
-    return w->offset * pow(w->theta, -2 * (w->first + i) / w->d);
+    return w->offset * pow(w->theta, -2 * (double)(w->first + i) / w->d);
 }
 
 static double mean_wave(const waves *w, double (*wave)(double))
 {
     double sum = 0;
-    for (double i = 0; i < w->pairs; i++)
+    for (size_t i = 0; i < w->pairs; i++)
         sum += wave(angle_of(w, i));
-    return sum / w->pairs;
+    return sum / (double)w->pairs;
 }
 
 static double decay_sine(const pe_formula *f, size_t e, double claimed)
@@ -78,12 +79,12 @@ static double decay_bound(const pe_formula *f, size_t e, double claimed)
     (void)claimed;
     const waves w = waves_of(f, e);
     double cosines = 0, sines = 0, sum = 0;
-    for (double i = 0; i < w.pairs; i++) {
+    for (size_t i = 0; i < w.pairs; i++) {
         cosines += cos(angle_of(&w, i));
         sines += sin(angle_of(&w, i));
         sum += hypot(cosines, sines);
     }
-    return sum / w.pairs;
+    return sum / (double)w.pairs;
 }
 
 /* Waves that are summed for one law at most: some tenths of a second. */
@@ -207,6 +208,7 @@ static double offset_angle(const pe_formula *f, size_t i)
 static double offset_read_base(const pe_formula *f, double *b)
 {
     const double n = pe_formula_number(f, "d_model") / 2;
+    *b = 0;
     if (n < 4)
         return nan("");
     const size_t last = (size_t)n - 1, middle = (size_t)(n / 2);
