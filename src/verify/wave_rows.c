@@ -202,10 +202,20 @@ static bool set_merge(const pe_wave_row *of, pe_wave_change *c)
            c->of->height % merge == 0 && c->of->width % merge == 0;
 }
 
+/* Whole numbers that are small keep their values. */
 static bool round_places(const pe_wave_row *of, pe_wave_change *c)
 {
-    c->coordinates = &pe_grains[(size_t)of->value];
-    return true;
+    const pe_wave_table *t = c->of;
+    const pe_grain *grain = &pe_grains[(size_t)of->value];
+    bool changed = false;
+    for (size_t k = 0; k < t->width + t->height && !changed; k++) {
+        const size_t axis = k < t->width ? PE_ACROSS : PE_DOWN;
+        const size_t row = k < t->width ? k : (k - t->width) * t->width;
+        const double x = pe_wave_coordinate(c, row, axis);
+        changed = pe_grain_round(grain, x) != x;
+    }
+    c->coordinates = grain;
+    return changed;
 }
 
 static bool set_flat(const pe_wave_row *of, pe_wave_change *c)
