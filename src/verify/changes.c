@@ -58,6 +58,18 @@ bool pe_changes_choice(pe_guess *guess, const pe_fault *fault)
            pe_guess_set_choice(&guess->values, fault->param, fault->text);
 }
 
+bool pe_changes_variant(pe_guess *guess, const pe_fault *fault)
+{
+    static const char *const own[] = {"beta", "position_offset", "rope_theta"};
+    for (size_t i = 0; i < PE_LEN(own); i++) {
+        pe_value *value = value_of(guess, own[i]);
+        if (value != NULL && (!pe_values_given(&guess->claim->values, own[i]) ||
+                              (i == 0 && strcmp(fault->text, "qwen") == 0)))
+            value->present = false;
+    }
+    return pe_changes_choice(guess, fault);
+}
+
 bool pe_changes_truth(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *value = value_of(guess, fault->param);

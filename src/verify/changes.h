@@ -7,6 +7,8 @@
 
 /** The row `param` takes `value`; the choice `text`; the other truth. It has to be present. */
 pe_change pe_changes_number, pe_changes_choice, pe_changes_truth;
+/** The same of a variant or a convention that has defaults of its own. */
+pe_change pe_changes_variant;
 /** The row `param` is at its default, or absent where it may be; what follows from it is derived.
  */
 pe_change pe_changes_ignored;

@@ -148,13 +148,16 @@ const pe_fault pe_faults[] = {
     {"cosine_negative", "cosines have the opposite sign: they are negated",
      .change = pe_changes_negate_waves, .value = 1, .remedy = SIGN},
     /* ALiBi */
-    {"alibi_sign", "the sign was the other one", .change = pe_changes_negate, .text = "alibi/",
-     .remedy = "subtract slope times distance: the bias is never above 0"},
+    {"alibi_sign", "every element has the opposite sign", .change = pe_changes_negate,
+     .text = "alibi/",
+     .remedy = "keep the sign of the formula: slopes and biases by key are above 0, biases by "
+               "distance below it"},
     {"alibi_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "press"},
     {"alibi_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "formula"},
-    {"attention_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "qwen"},
-    {"attention_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "inkling"},
-    {"attention_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "llama4"},
+    {"attention_variant", NULL, .change = pe_changes_variant, .param = "variant", .text = "qwen"},
+    {"attention_variant", NULL, .change = pe_changes_variant, .param = "variant",
+     .text = "inkling"},
+    {"attention_variant", NULL, .change = pe_changes_variant, .param = "variant", .text = "llama4"},
     {"alibi_form", NULL, .change = pe_changes_choice, .param = "form", .text = "symmetric"},
     {"alibi_form", NULL, .change = pe_changes_choice, .param = "form", .text = "causal"},
     {"alibi_form", NULL, .change = pe_changes_choice, .param = "form", .text = "key"},
@@ -303,7 +306,7 @@ static void say_row(const char *name, const pe_guess *before, pe_guess *guess)
         pe_buffer_format(out, "%s was ignored: numbers are those without it", name);
         return;
     }
-    pe_buffer_format(out, "%s was ", name);
+    pe_buffer_format(out, "%s %s ", name, is->param->kind == PE_KIND_POSITIONS ? "were" : "was");
     pe_value_print(is, out);
     if (!before->values.value[i].present) {
         pe_buffer_str(out, ", which was not claimed");

@@ -10,6 +10,9 @@
 #include "verify/lookup.h"
 #include "verify/scale_causes.h"
 
+/* Of more elements two causes at once would take seconds. */
+#define TWO_MOST 0x20000
+
 /* The r-th row of all tables, in this order; NULL: there are no more. */
 static const pe_formula_row *row_at(size_t r)
 {
@@ -17,6 +20,7 @@ static const pe_formula_row *row_at(size_t r)
         const pe_formula_row *rows;
         size_t n;
     } tables[] = {{pe_formula_scales, pe_formula_scales_n},
+                  {pe_formula_waves, pe_formula_waves_n},
                   {pe_formula_padding, pe_formula_padding_n},
                   {pe_formula_windows, pe_formula_windows_n}};
     size_t t = 0;
@@ -39,7 +43,8 @@ static bool follows(const pe_formula *f)
     bool same = true;
     for (; e < f->end && same; e++) {
         const double x = pe_lookup_row(of->lookup, f->by->at(f, e - f->first, of->claimed[e]));
-        same = fabs(of->got[e] - x) <= (4 * of->roundoff + 0x1p-16) * fmax(fabs(x), 0x1p-8);
+        same = of->got[e] == x ||
+               fabs(of->got[e] - x) <= (4 * of->roundoff + 0x1p-16) * fmax(fabs(x), 0x1p-8);
     }
     pe_numbers_spend(of, e - f->first);
     return same;
@@ -77,6 +82,7 @@ static pe_status try_row(const pe_numbers *plain, const pe_formula_row *by,
     pe_numbers_cause cause = {.fault = &by->fault, .fitted = by->fault.fitted};
     if (!pe_numbers_goes_on(plain) || !find_tensor(plain, by, &f))
         return PE_OK;
+    f.fitted = &cause.fitted;
     cause.a = f.a = by->read != NULL ? by->read(&f, &cause.b) : 0;
     if (!isfinite(f.a))
         return PE_OK;
@@ -128,7 +134,10 @@ pe_status pe_formula_causes_find_two(const pe_numbers *plain, pe_problem *why)
 {
     pe_status status = PE_OK;
     const pe_formula_row *by;
-    for (size_t r = 0; status == PE_OK && (by = row_at(r)) != NULL; r++)
+    const bool change =
+        plain->elements <= TWO_MOST &&
+        (pe_numbers_change(plain, plain->got, 4) || pe_numbers_change(plain, plain->claimed, 4));
+    for (size_t r = 0; change && status == PE_OK && (by = row_at(r)) != NULL; r++)
         if (!by->fault.fitted && !pe_attempts_found(plain->search))
             status = try_row(plain, by, find_behind, why);
     return status == PE_OK && !pe_attempts_found(plain->search) ? find_one(plain, true, why)

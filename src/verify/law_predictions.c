@@ -316,12 +316,15 @@ double pe_predict_of_rotated_part(const pe_ladder *l, size_t i)
     return (double)i < l->a ? pow(l->theta, -(double)i / l->a) : 0;
 }
 
+/* The ends of a ramp change a pair by less than what is told from no change. */
+#define ENDS 3
+
 double pe_predict_as_measured(const pe_ladder *l, size_t i)
 {
     const double least = pe_ladder_least_part(l);
-    if ((double)i < l->a)
+    if ((double)i < l->a - ENDS)
         return l->plain[i];
-    return (double)i >= l->b ? l->plain[i] * least : l->measured[i];
+    return (double)i >= l->b + ENDS ? l->plain[i] * least : l->measured[i];
 }
 
 double pe_predict_ntk_too(const pe_ladder *l, size_t i)

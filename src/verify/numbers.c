@@ -107,6 +107,14 @@ bool pe_numbers_is_near(const pe_numbers *plain, double got, double x)
     return got == x || (isfinite(x) && fabs(got - x) <= (4 * plain->roundoff + 0x1p-18) * fabs(x));
 }
 
+bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t times)
+{
+    size_t n = 0;
+    for (size_t e = 1; e < plain->elements && n < times; e++)
+        n += isfinite(numbers[e]) && numbers[e] != numbers[e - 1];
+    return n == times;
+}
+
 double pe_numbers_tidy(double x)
 {
     const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;

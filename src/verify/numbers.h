@@ -58,6 +58,9 @@ bool pe_numbers_goes_on(const pe_numbers *plain);
 /** Is a number that was read this one, but for the upload's roundings? */
 bool pe_numbers_is_near(const pe_numbers *plain, double got, double x);
 
+/** Do they change so often from one element to the next? Two causes at once need four changes. */
+bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t times);
+
 /** A number that a person would have chosen: whole, or the reciprocal of a whole one. */
 double pe_numbers_tidy(double x);
 

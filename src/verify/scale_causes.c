@@ -100,7 +100,7 @@ static bool make_constant(const pe_numbers *plain, const row *of, line *at, line
     (void)of;
     *at = (line){0, plain->got[0]};
     said->a = at->b;
-    return plain->elements >= LEAST_ELEMENTS &&
+    return plain->elements >= LEAST_ELEMENTS && pe_numbers_change(plain, plain->claimed, 4) &&
            strcmp(plain->view->claim->resource->name, "alibi/slopes") != 0;
 }
 
@@ -118,16 +118,6 @@ static bool make_mirror(const pe_numbers *plain, const row *of, line *at, line *
     return plain->roundoff == 0 && at->b != 0 && (said->b != 0) == (of->fault.value != 0);
 }
 
-/* Two numbers that are read off tell nothing of fewer than four. */
-static bool are_several(const pe_numbers *plain)
-{
-    const double *x = plain->claimed;
-    size_t n = 0;
-    for (size_t e = 1; e < plain->elements && n < 4; e++)
-        n += isfinite(x[e]) && x[e] != x[e - 1];
-    return n == 4;
-}
-
 static double chosen(const row *of, double x)
 {
     return of->fault.value != 0 ? pe_numbers_tidy(x) : x;
@@ -139,13 +129,14 @@ static bool make_multiple(const pe_numbers *plain, const row *of, line *at, line
     const bool none = fabs(at->b) <= 0x1p-8 * fabs(at->a);
     *said = *at = (line){chosen(of, at->a), 0};
     return none && plain->roundoff != 0 && at->a != 0 && !pe_numbers_is_near(plain, at->a, 1) &&
-           are_several(plain);
+           pe_numbers_change(plain, plain->claimed, 4);
 }
 
 static bool make_any(const pe_numbers *plain, const row *of, line *at, line *said)
 {
     *said = *at = (line){chosen(of, at->a), chosen(of, at->b)};
-    return at->b != 0 && plain->roundoff != 0 && at->a != 0 && at->a != 1 && are_several(plain);
+    return at->b != 0 && plain->roundoff != 0 && at->a != 0 && at->a != 1 &&
+           pe_numbers_change(plain, plain->claimed, 4);
 }
 
 /* ---- the rows ---- */
@@ -192,7 +183,7 @@ static const row rows[] = {
      make_sum,
      NAMED},
     {{"doubled", "every element is doubled: it was added twice, or scaled by 2", .value = 2,
-      .remedy = "add the bias once"},
+      .remedy = "add it once, and do not scale it"},
      make_times,
      BESIDE},
     {{"halved", "every element is half of the claimed one: it was scaled by 1/2", .value = 0.5,

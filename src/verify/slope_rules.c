@@ -531,7 +531,7 @@ const pe_slope_rule pe_slope_rules[] = {
     {{"slope_logarithm", "slopes are the exponents, log2 of the claimed slopes",
       .remedy = "raise 2 to them"},
      .of = logarithm_of},
-    {{"slope_sign", "the sign of the slopes was the other one",
+    {{"slope_sign", "every slope has the opposite sign",
       .remedy = "subtract slope times distance: the bias is never above 0"},
      .of = opposite_of,
      .undoes = true},

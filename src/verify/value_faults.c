@@ -60,7 +60,7 @@ bool pe_value_faults_nth(const pe_guess *guess, size_t i, size_t k, pe_fault *ou
     if (!value->present)
         return false;
     if (row->kind == PE_KIND_CHOICE) {
-        out->change = pe_changes_choice;
+        out->change = strcmp(row->name, "convention") == 0 ? pe_changes_variant : pe_changes_choice;
         out->text = row->choices[k];
         return out->text != NULL;
     }

@@ -247,10 +247,13 @@ def scale(c, beta=None, length=None, offset=0, log=np.log1p, floor=np.floor, plu
     return (plus + (c.get("beta", 0.1) if beta is None else beta) * log(floor(p / (length or c["original_max_position_embeddings"])))) ** power
 
 
-def decay(c, base=None, mean=True, sine=False, d=None):
-    """The average cosine of all pairs: RoFormer, section 3.4.3."""
-    w = np.power(base or c.get("rope_theta", 1e4), -np.arange(0, c["head_dim"], 2) / (d or c["head_dim"]))
-    a = (np.sin if sine else np.cos)(np.outer(ladder.span(c["offsets"]), w))
+def decay(c, base=None, mean=True, sine=False, d=None, first=0, of=None):
+    """The average cosine of all pairs: RoFormer, section 3.4.3. of: what is made of the waves exp(i angle)."""
+    w = np.power(base or c.get("rope_theta", 1e4), -(np.arange(0, c["head_dim"], 2) + 2 * first) / (d or c["head_dim"]))
+    angles = np.outer(ladder.span(c["offsets"]), w)
+    if of:
+        return of(np.exp(1j * angles))
+    a = (np.sin if sine else np.cos)(angles)
     return a.mean(1) if mean else a.sum(1)
 
 
@@ -267,10 +270,12 @@ def numbered(c, past=True, token=0, padding=None, masked=True, arange=False):
     return ids if arange or not masked else np.where(mask == 1, ids, none if padding is None else padding)
 
 
-def padded(c, arange=False, start=0, masked=True):
+def padded(c, arange=False, start=0, masked=True, none=0, first=False):
     """build_alibi_tensor of BLOOM: keys count from the first that is no padding."""
     mask = np.array(c["attention_mask"])
+    mask = mask[:1] + 0 * mask if first else mask
     place = np.arange(mask.shape[1]) + 0 * mask if arange else (np.cumsum(mask, 1) - 1 + start) * (mask if masked else 1)
+    place = np.where(mask == 0, none, place) if none else place
     return slopes(c["num_heads"])[None, :, None, None] * place[:, None, None, :]
 
 
@@ -383,6 +388,8 @@ FUNCTIONS = [
         ("q: padding counted", "padding", PADDED, {"arange": True}, ""),
         ("q: keys from 1", "offset|shift", PADDED, {"start": 1}, ""),
         ("q: count not times the mask", "padding", PADDED, {"masked": False}, ""),
+        ("q: padding at place -1", "padding", PADDED, {"none": -1}, ""),
+        ("q: mask of the first item for all", "mask_of_first", PADDED, {"first": True}, ""),
     ]),
     ("rope/attention-scale", scale, "float", [
         ("m: beta 1", "beta", SCALE, {"beta": 1.0}, ""),
@@ -396,6 +403,14 @@ FUNCTIONS = [
         ("m: 1 not added", "offset|amplitude|shift|missing_one", SCALE, {"plus": 0.0}, ""),
         ("m: of queries and of keys", "squared", SCALE, {"power": 2}, ""),
         ("m: divided by", "reciprocal", SCALE, {"power": -1}, ""),
+        ("m: log for log1p", "log1p", SCALE, {"log": lambda x: np.log(np.maximum(x, 1))}, ""),
+        ("m: no logarithm", "no_log", SCALE, {"log": lambda x: x}, ""),
+        ("m: ceil", "floored", SCALE, {"floor": np.ceil}, ""),
+        ("m: rounded to the nearest", "floored", SCALE, {"floor": np.rint}, ""),
+        ("m: original length 6000", "original", SCALE, {"length": 6000}, ""),
+        ("m: beta 0.07", "beta", SCALE, {"beta": 0.07}, ""),
+        ("m: of queries and keys by halves", "root_scale", SCALE, {"power": 0.5}, ""),
+        ("m: not floored, beta 0.3", "fraction + beta_other", SCALE, {"floor": lambda x: x, "beta": 0.3}, ""),
         ("m: always 1", "beta|stuck|constant", SCALE, {"beta": 0.0}, ""),
     ]),
     ("rope/decay", decay, "float", [
@@ -403,6 +418,10 @@ FUNCTIONS = [
         ("y: base 1000", "theta", DECAY, {"base": 1e3}, ""),
         ("y: sine for cosine", "exchange|one_wave", DECAY, {"sine": True}, ""),
         ("y: exponent over 2d", "ladder|root", DECAY, {"d": 128}, ""),
+        ("y: exponent over d - 2", "over_two", DECAY, {"d": 62}, ""),
+        ("y: pairs from 1", "index", DECAY, {"first": 1}, ""),
+        ("y: modulus of the mean", "modulus", DECAY, {"of": lambda z: np.abs(z.mean(1))}, ""),
+        ("y: mean of the moduli of partial sums", "bound", DECAY, {"of": lambda z: np.abs(np.cumsum(z, 1)).mean(1)}, ""),
     ]),
 ]
 

@@ -436,6 +436,22 @@ static void causes_are_read_off_plain_numbers(void **state)
          "pretrained_window"},
         {"rope/xpos/table", "head_dim=16&positions=0:40&center=3", "head_dim=16&positions=0:40",
          "xpos_center"},
+        {"rope/xpos/table", "head_dim=16&positions=0:40&center=3&scale_base=100",
+         "head_dim=16&positions=0:40", "xpos_scale_base+xpos_center"},
+        {"rope/attention-scale", "positions=0:65536:2048&original_max_position_embeddings=6000",
+         "positions=0:65536:2048&original_max_position_embeddings=8192", "scale_length"},
+        {"rope/attention-scale", "positions=0:131072:2048&beta=0.07", "positions=0:131072:2048",
+         "scale_beta"},
+        {"rope/attention-scale", "positions=0:131072:2048&variant=qwen",
+         "positions=0:131072:2048&beta=0.2", "attention_variant"},
+        {"sinusoidal/timing", "d_model=16&length=40&start_index=100", "d_model=16&length=40",
+         "coordinates_shifted"},
+        {"sinusoidal/timing", "d_model=16&length=40&start_index=20&max_timescale=1000",
+         "d_model=16&length=40", "max_timescale+coordinates_shifted"},
+        {"sinusoidal/offset", "d_model=16&offset=6&base=2000", "d_model=16&offset=5",
+         "offset_and_base"},
+        {"rope/grid", "head_dim=16&height=2&width=3&convention=gemma4",
+         "head_dim=16&height=2&width=3&convention=pixtral", "convention"},
         /* patches by blocks of 2 x 2, and of two frames */
         {"rope/grid", "head_dim=16&positions=1,1,2,2,1,1,2,2;1,2,1,2,3,4,3,4",
          "head_dim=16&height=2&width=4&spatial_merge_size=2", "coordinates_shifted"},
@@ -907,8 +923,9 @@ static void a_report_is_told_to_people(void **state)
     } cases[] = {
         {"Accept: text/plain",
          "text/plain",
-         {"rope/table: does not match\n", "1. rope_theta was 10000, not 500000\n",
-          "Remedy: set rope_theta to 500000\n", "cos[1, 1], position 1, pair 1: expected 0.99999",
+         {"rope/table: does not match\n", "\nrope_theta was 10000, not 500000.\n",
+          "1. rope_theta was 10000, not 500000\n", "Remedy: set rope_theta to 500000\n",
+          "cos[1, 1], position 1, pair 1: expected 0.99999",
           "rows from      0:       0       0       0       0\n",
           "rows from      1:       0       1       0       1\n", NULL}},
         {"Accept: text/markdown, application/json;q=0.5",
@@ -952,7 +969,8 @@ static void small_errors_are_no_bad_memory(void **state)
 {
     static const char *const headers[] = {"Accept: text/plain", "Content-Type: application/json",
                                           NULL};
-    static const char *const said[] = {"\nas if all elements were near the claimed ones", NULL};
+    static const char *const said[] = {
+        "\nThe numbers are as if all elements were near the claimed ones", NULL};
     pe_buffer body = {0};
     (void)state;
     pe_buffer_str(&body, "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":8,"
