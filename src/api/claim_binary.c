@@ -530,6 +530,7 @@ static pe_status read_groups(reading *r, pe_problem *why)
         }
         status = read_group(r, &r->groups[g], claim, why);
     }
+    r->claim->guessed = r->shapes.guessed;
     r->claim->said = r->shapes.said;
     r->claim->doubts = r->shapes.doubts;
     r->shapes.said = r->shapes.doubts = (pe_buffer){0};

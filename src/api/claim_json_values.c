@@ -150,6 +150,7 @@ pe_status pe_claim_values_read_shapes(pe_claim_body *b, size_t holder, pe_proble
         pe_buffer_format(&b->rest, added->is_text ? "\"%s\":\"%s\"," : "\"%s\":%s,", added->name,
                          added->value);
     }
+    claim->guessed = shapes->guessed;
     claim->said = shapes->said;
     shapes->said = (pe_buffer){0};
     return claim->said.failed ? pe_fail_memory(why) : PE_OK;

@@ -190,6 +190,7 @@ static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
         name = "sin"; /* the slowest pair is at the start of its circle */
     }
     set_name(tensor, name);
+    shapes->guessed = strcmp(name, "cos") == 0 || strcmp(name, "sin") == 0;
     pe_claim_say(&shapes->said, "the table is read as %s, from its %s", name,
                  tensor->shape.ndim == 2 ? "numbers" : "shape");
 }

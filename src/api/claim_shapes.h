@@ -20,6 +20,7 @@ typedef struct pe_claim_shapes {
     size_t num_heads, query_length; /* the same */
     char layout[16];                /* cache_layout as given; "": it was not */
     bool angles;                    /* the lone tensor holds angles */
+    bool guessed;                   /* it may be cosines or sines */
     size_t n_added;
     pe_claim_added added[8];
     pe_buffer said;   /* owned: a line for each thing that was read off or left out */

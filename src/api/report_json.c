@@ -254,12 +254,16 @@ void pe_report_measured(const pe_report *report, pe_buffer *out)
     }
     if (report->facts.text.bytes > 0)
         pe_buffer_add(out, report->facts.text.data, report->facts.text.bytes);
-    if (report->has_strays)
-        pe_buffer_format(out,
-                         "%zu of %zu elements are not what was claimed, in %zu rows and %zu "
-                         "columns; %zu are NaN or infinite.",
-                         strays->elements, report->distances.errors.elements, strays->rows,
-                         strays->columns, strays->not_finite);
+    if (!report->has_strays)
+        return;
+    pe_buffer_format(out,
+                     "%zu of %zu elements are not what was claimed, in %zu of %zu rows and %zu of "
+                     "%zu columns",
+                     strays->elements, report->distances.errors.elements, strays->rows,
+                     strays->all_rows, strays->columns, strays->all_columns);
+    if (strays->not_finite > 0)
+        pe_buffer_format(out, "; %zu are NaN or infinite", strays->not_finite);
+    pe_buffer_str(out, ".");
 }
 
 static void write_measured(const pe_report *report, pe_buffer *out)

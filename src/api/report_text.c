@@ -3,6 +3,7 @@
 #include "api/report_text.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "api/report_json.h"
 #include "base/slice.h"
@@ -11,6 +12,52 @@
 static void head(pe_buffer *out, bool markdown, const char *text)
 {
     pe_buffer_format(out, markdown ? "\n## %s\n\n" : "\n%s\n\n", text);
+}
+
+/* A sentence begins with a capital letter, but for names of parameters and numbers. */
+static void write_sentence(const char *text, pe_buffer *out)
+{
+    const size_t word = strcspn(text, " ");
+    const bool name = strcspn(text, "_0123456789[") < word;
+    const bool lower = *text >= 'a' && *text <= 'z';
+    const char first = (char)(lower && !name ? *text - 'a' + 'A' : *text);
+    if (first != '\0')
+        pe_buffer_format(out, "%c%s", first, text + 1);
+}
+
+/* How many findings share the first rank. */
+static size_t equals(const pe_report *report)
+{
+    size_t n = 0;
+    while (n < report->n_findings && report->findings[n].rank == 1)
+        n++;
+    return n;
+}
+
+static void write_conclusion(const pe_report *report, pe_buffer *out)
+{
+    const char *text = pe_report_conclusion(report);
+    const bool fitted = strncmp(text, "as if ", 6) == 0;
+    pe_buffer_str(out, fitted ? "\nThe numbers are " : "\n");
+    if (fitted)
+        pe_buffer_str(out, text);
+    else
+        write_sentence(text, out);
+    pe_buffer_str(out, ".\n");
+    if (!report->matches && equals(report) > 1)
+        pe_buffer_format(out,
+                         "\n%zu causes explain these numbers equally well: this is the first of "
+                         "them.\n",
+                         equals(report));
+}
+
+static void write_measured(const pe_report *report, pe_buffer *out)
+{
+    pe_buffer text = {0};
+    pe_report_measured(report, &text);
+    write_sentence(pe_buffer_text(&text), out);
+    pe_buffer_str(out, "\n");
+    pe_buffer_free(&text);
 }
 
 static void write_cause(const pe_finding *finding, bool markdown, pe_buffer *out)
@@ -61,9 +108,6 @@ static void write_strays(const pe_strays *at, bool markdown, pe_buffer *out)
 {
     head(out, markdown, "Wrong elements by row, and by column from left to right");
     write_map(at, out);
-    pe_buffer_format(out, "\n%zu of %zu elements, in %zu of %zu rows and %zu of %zu columns.\n",
-                     at->elements, at->compared, at->rows, at->all_rows, at->columns,
-                     at->all_columns);
 }
 
 static void write_warnings(const pe_report *report, const pe_buffer *doubts, pe_buffer *out)
@@ -107,9 +151,9 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_cla
 {
     pe_buffer_format(out, "%s%s: %s\n", markdown ? "# " : "", claim->resource->name,
                      report->matches ? "matches" : "does not match");
-    pe_buffer_format(out, "\n%s.\n", pe_report_conclusion(report));
+    write_conclusion(report, out);
     if (report->allowed.max_ulp > 0) {
-        pe_buffer_str(out, "\nOf each element ");
+        pe_buffer_str(out, "\nPer element a difference of ");
         pe_report_allowed(&report->allowed, out);
         pe_buffer_str(out, ".\n");
     }
@@ -127,8 +171,7 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_cla
     if (report->matches)
         return;
     head(out, markdown, "Measured");
-    pe_report_measured(report, out);
-    pe_buffer_str(out, "\n");
+    write_measured(report, out);
     if (report->has_strays && report->strays.elements > 0)
         write_strays(&report->strays, markdown, out);
 }

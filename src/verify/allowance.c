@@ -259,22 +259,10 @@ static double xpos_error(const element *at)
     return at->x * (STEPS * fabs(log(at->x)) + 4 * fabs(exponent) + 4) * ROUNDING;
 }
 
-/* Cosines or sines alone, of one axis; of scaled frequencies as above. */
-static void table_frequencies(const element *at, size_t columns, double *out)
-{
-    const size_t pairs = (size_t)integer(at, "rotary_dim") / 2;
-    const bool neighbours = is_choice(at, "pairing", "interleaved");
-    const double theta = real(at, "rope_theta");
-    for (size_t c = 0; c < columns; c++) {
-        const size_t pair = columns > pairs && neighbours ? c / 2 : c % pairs;
-        out[c] = frequency(theta, 2 * (double)pair, 2 * (double)pairs);
-    }
-}
-
-/* known: the frequency of the column */
+/* Cosines or sines alone, of one axis. known: the error of the column's angle at position 1 */
 static double table_error(const element *at)
 {
-    return wave(at->plan->scalars[0].value, position(at) * at->known);
+    return fabs(at->plan->scalars[0].value) * (at->known * fabs(position(at)) + 4 * ROUNDING);
 }
 
 /* ---- biases ---- */
@@ -325,14 +313,13 @@ static const struct family {
     bool products;                       /* numbers may be kept in the upload's type on the way */
     const char *lookup;                  /* the tensor that tells `known`; NULL: none is needed */
     double (*of_all)(const element *at); /* instead: what it is for all elements */
-    void (*of_columns)(const element *at, size_t columns, double *out); /* or for each column */
 } families[] = {
     {"sinusoidal/timing", timing_error, .lookup = NULL},
     {"sinusoidal/relative", relative_error, .lookup = "distances"},
     {"sinusoidal/grid", patch_error, .lookup = NULL},
     {"sinusoidal/offset", offset_error, .products = true, .lookup = NULL},
     {"rope/grid", grid_error, .lookup = "angles"},
-    {"rope/table", table_error, .of_columns = table_frequencies},
+    {"rope/table", table_error, .lookup = NULL},
     {"rope/xpos/table", xpos_error, .lookup = NULL},
     {"rope/frequencies", frequency_error, .lookup = NULL},
     {"rope/scaled-base", scaled_error, .products = true, .lookup = NULL},
@@ -365,7 +352,7 @@ const char *pe_allowance_words(const pe_resource *resource)
         {offset_error, "a product kept in the type, and " WAVES_IN_WORDS},
         {grid_error, WAVES_IN_WORDS},
         {xpos_error, WAVES_IN_WORDS},
-        {table_error, WAVES_IN_WORDS},
+        {table_error, "2 to 24 roundings of 2^-24 of the angle, as of its pair, and 4 of the wave"},
         {frequency_error, "10 to 24 roundings of 2^-24 of the frequency: exponent, power, "
                           "reciprocal, scaling"},
         {scaled_error,
@@ -410,15 +397,11 @@ static pe_status fill_errors(const struct family *family, element *at, const pe_
     const pe_plan *plan = at->plan;
     const size_t unit = plan->tensors[run->tensor].unit;
     const size_t beside = family->lookup != NULL ? find_tensor(plan, family->lookup) : 0;
-    const size_t width = family->lookup != NULL       ? plan->tensors[beside].unit
-                         : family->of_columns != NULL ? unit
-                                                      : 1;
+    const size_t width = family->lookup != NULL ? plan->tensors[beside].unit : 1;
     double *known = calloc(width, sizeof *known);
     pe_status status = known == NULL ? pe_fail_memory(why) : PE_OK;
     if (status == PE_OK && family->of_all != NULL)
-        known[0] = family->of_all(at);
-    if (status == PE_OK && family->of_columns != NULL)
-        family->of_columns(at, width, known);
+        known[0] = *run->of_all = isnan(*run->of_all) ? family->of_all(at) : *run->of_all;
     for (size_t e = 0, row = SIZE_MAX; e < run->n && status == PE_OK; e++) {
         at->row = (run->first + e) / unit;
         at->column = (run->first + e) % unit;
@@ -426,7 +409,8 @@ static pe_status fill_errors(const struct family *family, element *at, const pe_
         if (family->lookup != NULL && at->row != row && at->row < plan->tensors[beside].units)
             status = look_up(plan, beside, at->row, known, why);
         row = at->row;
-        at->known = known[width > 1 ? at->column % width : 0];
+        at->known = run->per_position != NULL ? run->per_position[at->column % run->columns]
+                                              : known[width > 1 ? at->column % width : 0];
         float32[e] += isfinite(at->x) ? family->error(at) : 0;
     }
     free(known);

@@ -24,6 +24,11 @@ const char *pe_allowance_words(const pe_resource *resource);
 typedef struct pe_allowance_run {
     size_t tensor, first, n;
     const double *value;
+    double *of_all; /* of a guess, kept from run to run; NAN before the first one */
+    /** [columns] of cosines or sines alone: by how much the angle of each may be off at position 1;
+     * else NULL. */
+    const double *per_position;
+    size_t columns;
 } pe_allowance_run;
 
 /**
@@ -31,7 +36,8 @@ typedef struct pe_allowance_run {
  * narrower type on the way, and by float32 arithmetic. u is the unit roundoff of the type, v that
  * of float32, 2^-24.
  *
- *     sines, cosines   0                A (24 v |angle| + 4 v), as pairs of one axis (verify.h)
+ *     sines, cosines   0                A (24 v |angle| + 4 v)
+ *       of rope/table  0                A (n v |angle| + 4 v), as pairs of one axis (verify.h)
  *     angles           0                24 v |x|
  *     frequencies      0                n v |x|, n of pe_allowance_roundings
  *     decay            0                the mean of n v |offset| w over all pairs, and 4 v

@@ -3,7 +3,6 @@
 #include "verify/amplitude.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
@@ -18,8 +17,9 @@
 /* What factors are made of. */
 typedef struct sizes {
     double width, attention, factor, original;
-    double longest; /* max_position_embeddings */
-    double is;      /* the amplitude that was measured */
+    double longest;                   /* max_position_embeddings */
+    double sequence, mscale, all_dim; /* seq_len, mscale, mscale_all_dim */
+    double is;                        /* the amplitude that was measured */
     bool longrope;
 } sizes;
 
@@ -82,6 +82,28 @@ static double inverted(const sizes *at)
     return 1 / (at->attention * at->attention);
 }
 
+static double rooted(const sizes *at)
+{
+    return 1 / sqrt(at->attention);
+}
+
+static double less_one(const sizes *at)
+{
+    return at->longrope ? nan("") : (at->attention - 1) / at->attention;
+}
+
+/* mscale_all_dim scales the softmax, squared. */
+static double of_softmax(const sizes *at)
+{
+    const double all = 0.1 * at->all_dim * log(at->factor) + 1;
+    return all * all / at->attention;
+}
+
+static double of_mscale(const sizes *at)
+{
+    return (0.1 * at->mscale * log(at->factor) + 1) / at->attention;
+}
+
 static double by_log10(const sizes *at)
 {
     return (0.1 * log10(at->factor) + 1) / at->attention;
@@ -117,9 +139,26 @@ static double by_lengths(const sizes *at)
     return sqrt(1 + log(at->factor) / log(at->original)) / at->attention;
 }
 
+static double by_longest(const sizes *at)
+{
+    return sqrt(1 + log(at->factor) / log(at->longest)) / at->attention;
+}
+
+static double by_inverse_lengths(const sizes *at)
+{
+    return sqrt(1 - log(at->factor) / log(at->original)) / at->attention;
+}
+
+static double by_sequence(const sizes *at)
+{
+    return sqrt(log(at->sequence) / log(at->original)) / at->attention;
+}
+
 #define FACTOR "check the attention factor (mscale)"
 #define PLAIN  "do not scale the table or the vectors; " FACTOR
-#define TIMES  "all waves were multiplied by {a}"
+#define BY_LENGTHS                                                                                 \
+    "take sqrt(1 + ln(s)/ln(original length)), s = max_position_embeddings/original length"
+#define TIMES "all waves were multiplied by {a}"
 #define ROW(NAME, RULE, REMEDY, OF)                                                                \
     {                                                                                              \
         .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, .of = (OF)                  \
@@ -128,12 +167,24 @@ static double by_lengths(const sizes *at)
 static const row rows[] = {
     ROW("attention_factor_missing", "the attention factor was left out",
         "multiply cosines and sines by the attention factor (mscale)", once_less),
-    ROW("attention_factor_squared", "the attention factor was applied twice",
+    ROW("attention_factor_squared", "the attention factor is squared: it was applied twice",
         "apply the attention factor once: to the table, or to the logits", once_more),
     ROW("attention_factor_inverted",
         "the attention factor is the reciprocal: its numerator and denominator (mscale, "
         "mscale_all_dim) were exchanged",
         "divide by mscale_all_dim's factor, multiply by mscale's", inverted),
+    ROW("attention_factor_root", "the square root of the attention factor was taken",
+        "apply the attention factor itself to cosines and sines", rooted),
+    ROW("attention_factor_without_one",
+        "the attention factor was made without 1: 0.1 ln(factor), to which 1 was not added",
+        "take 0.1 ln(factor) + 1", less_one),
+    ROW("attention_factor_of_softmax",
+        "the attention factor was that of the softmax: the square of 0.1 mscale_all_dim ln(factor) "
+        "+ 1",
+        "multiply the scale of the softmax by it, not cosines and sines", of_softmax),
+    ROW("attention_factor_of_mscale",
+        "the attention factor was that of mscale alone: it was not divided by mscale_all_dim's",
+        "divide by mscale_all_dim's factor, multiply by mscale's", of_mscale),
     ROW("attention_factor_log10",
         "the attention factor was made with the logarithm of base 10: 0.1 log10(factor) + 1",
         "take the natural logarithm", by_log10),
@@ -152,6 +203,18 @@ static const row rows[] = {
         "the attention factor was that of longrope for another original length "
         "(original_max_position_embeddings), a power of two",
         FACTOR, by_other_length),
+    ROW("attention_factor_other",
+        "the attention factor of longrope was made with ln(max_position_embeddings) in the place "
+        "of ln(original length)",
+        BY_LENGTHS, by_longest),
+    ROW("attention_factor_other",
+        "the attention factor of longrope was made with the inverse scale, original length/length: "
+        "sqrt(1 - ln(s)/ln(original length))",
+        BY_LENGTHS, by_inverse_lengths),
+    ROW("attention_factor_other",
+        "the attention factor of longrope was made with seq_len in the place of "
+        "max_position_embeddings",
+        BY_LENGTHS, by_sequence),
     ROW("amplitude", TIMES ": the square root of the width {b}", PLAIN, root),
     ROW("amplitude", TIMES ": 1/sqrt({b}), the scale of the softmax was folded in", PLAIN,
         inverse_root),
@@ -191,14 +254,18 @@ static double real_or_nowhere(const pe_search *s, const char *name)
     return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
 }
 
+/* The nearest number; the first one of those that are equal. */
 static const row *find_row(const sizes *of, double times, double near)
 {
+    const row *best = &measured;
     for (size_t k = 0; k < PE_LEN(rows); k++) {
-        const double number = rows[k].of(of);
-        if (number != 1 && fabs(times / number - 1) <= near) /* not of NAN */
-            return &rows[k];
+        const double number = rows[k].of(of), off = fabs(times / number - 1);
+        if (number != 1 && off <= near) { /* not of NAN */
+            best = &rows[k];
+            near = off - 1e-9;
+        }
     }
-    return &measured;
+    return best;
 }
 
 static bool differs(const pe_search *s, double is, double claimed)
@@ -217,6 +284,9 @@ static sizes sizes_of(const pe_search *s, double is, double claimed)
                    .factor = isnan(factor) ? longest / original : factor,
                    .original = original,
                    .longest = longest,
+                   .sequence = real_or_nowhere(s, "seq_len"),
+                   .mscale = real_or_nowhere(s, "mscale"),
+                   .all_dim = real_or_nowhere(s, "mscale_all_dim"),
                    .is = is,
                    .longrope = pe_geometry_has_rope_type(&s->claim.values, "longrope")};
 }
@@ -303,10 +373,9 @@ static pe_status try_named(pe_search *s, pe_guess *guess, pe_problem *why)
 static pe_status try_named_row(pe_search *s, const pe_guess *from, const pe_amplitude *is,
                                double error, pe_problem *why)
 {
-    for (size_t f = 0; f < pe_faults_n; f++)
-        if (strcmp(pe_faults[f].name, is->fault->name) == 0)
-            return pe_attempts_with_fault(s, from, &pe_faults[f], try_named, why);
-    return try_row(s, from, is, error, named_alone, why);
+    const pe_fault *fault = pe_faults_find(is->fault->name);
+    return fault != NULL ? pe_attempts_with_fault(s, from, fault, try_named, why)
+                         : try_row(s, from, is, error, named_alone, why);
 }
 
 /* A number that has a name is known: elements of a narrow type tell it from others. The measured
@@ -314,24 +383,20 @@ static pe_status try_named_row(pe_search *s, const pe_guess *from, const pe_ampl
 static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list, pe_problem *why)
 {
     pe_status status = PE_OK;
-    bool named = false;
     const pe_reading *r = &s->measured->reading;
     const double times = r->amplitude / r->claimed_amplitude, near = slack(s);
     const sizes of = sizes_of(s, r->amplitude, r->claimed_amplitude);
+    const row *nearest = find_row(&of, times, near);
     if (guess->n_faults >= PE_FAULTS_MAX)
         return PE_OK;
-    for (size_t k = 0; k < PE_LEN(rows) && status == PE_OK && !pe_attempts_found(s); k++) {
-        const double number = rows[k].of(&of);
-        if (number == 1 || !(fabs(times / number - 1) <= near)) /* not of NAN */
-            continue;
-        named = near < KNOWN;
-        const pe_amplitude is = {&rows[k].fault, number, of.width, of.attention};
+    if (nearest != &measured) {
+        const pe_amplitude is = {&nearest->fault, nearest->of(&of), of.width, of.attention};
         const double error = fmin(near, KNOWN);
         status = list == alone ? try_named_row(s, guess, &is, error, why) : PE_OK;
         if (status == PE_OK && !pe_attempts_found(s))
             status = try_row(s, guess, &is, error, list, why);
     }
-    return status == PE_OK && !named && !pe_attempts_found(s)
+    return status == PE_OK && (nearest == &measured || near >= KNOWN) && !pe_attempts_found(s)
                ? try_row(s, guess, &(pe_amplitude){&measured.fault, times, of.width, of.attention},
                          near, list, why)
                : status;

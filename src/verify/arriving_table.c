@@ -7,6 +7,7 @@
 #include "verify/findings.h"
 #include "verify/reading.h"
 #include "verify/strays.h"
+#include "verify/upload_names.h"
 #include "verify/upload_shape.h"
 
 /* Elements of the rows in which faults are looked for. */
@@ -22,8 +23,8 @@ static bool has_rows(const pe_claim *claim, const pe_verify_context *context)
 {
     const pe_value *positions = pe_values_find(&claim->values, "positions");
     bool has = claim->next == NULL && claim->n_uploads <= PE_ARRIVING_TENSORS_MAX &&
-               claim->inputs.elements == 0 && positions != NULL && positions->present &&
-               positions->positions.shape.ndim == 1;
+               claim->inputs.elements == 0 && !pe_upload_names_may_be_others(claim) &&
+               positions != NULL && positions->present && positions->positions.shape.ndim == 1;
     for (size_t t = 0; t < pe_arriving_tensors(claim) && has; t++) {
         const pe_array *array = &claim->uploads[t].array;
         has = array->shape.ndim == 2 && array->shape.dim[0] >= ROWS_LEAST &&

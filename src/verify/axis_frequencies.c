@@ -62,27 +62,6 @@ static const pe_fault theta_of_axis = {
     .rule = "the base (theta) of axis {b} was {a}: its frequencies are others",
     .remedy = "give each axis the theta of the claim (axes_theta, axes_scale)"};
 
-/* The next order of the numbers; false: it was the last one. */
-static bool next_order(double *list, size_t n)
-{
-    size_t i = n - 1, j = n - 1;
-    while (i > 0 && !(list[i - 1] < list[i]))
-        i--;
-    if (i == 0)
-        return false;
-    while (!(list[j] > list[i - 1]))
-        j--;
-    const double swapped = list[i - 1];
-    list[i - 1] = list[j];
-    list[j] = swapped;
-    for (j = n - 1; i < j; i++, j--) {
-        const double last = list[j];
-        list[j] = list[i];
-        list[i] = last;
-    }
-    return true;
-}
-
 static pe_status try_dims(pe_search *s, const pe_axes *x, const pe_guess *claim,
                           const pe_fault *fault, const double *order, pe_problem *why)
 {
@@ -101,61 +80,62 @@ static pe_status try_dims(pe_search *s, const pe_axes *x, const pe_guess *claim,
     return status;
 }
 
-static pe_status try_orders(pe_search *s, const pe_axes *x, const pe_guess *claim, pe_problem *why)
+/* Does the pair turn by the positions of the axis times w, in all rows? */
+static bool turns_by(const pe_axes *x, size_t i, size_t a, double w)
 {
-    const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
-    enum { FEW = 4 };
-    double order[FEW];
-    pe_status status = PE_OK;
-    if (dims->list_length > FEW)
+    const double *at = pe_axes_positions(x, x->claimed, a), *angle = x->angle + i * x->tokens;
+    const double slack = 1e-3 + 6 * pe_upload_view_roundoff(x->of->view);
+    for (size_t t = 0; t < x->tokens; t++)
+        if (!(fabs(pe_axes_wrap(angle[t] - w * at[t])) <= slack))
+            return false;
+    return true;
+}
+
+/* Channels of each axis: it begins where a pair turns as its first one, whose exponent is 0 whatever
+ * the base and the number of its channels. False: some axis begins nowhere. */
+static bool read_dims(const pe_axes *x, double *dims)
+{
+    size_t start = 0, first = 0;
+    for (size_t a = 0; a < x->n; a++) {
+        size_t i = a == 0 ? 0 : start + 1;
+        while (first < x->pairs && x->axis[first] != a)
+            first++;
+        while (first < x->pairs && i < x->pairs && !turns_by(x, i, a, x->expect->frequency[first]))
+            i++;
+        if (first == x->pairs || i >= x->pairs || (a == 0 && i > 0))
+            return false;
+        if (a > 0)
+            dims[a - 1] = 2 * (double)(i - start);
+        start = i;
+    }
+    dims[x->n - 1] = 2 * (double)(x->pairs - start);
+    return true;
+}
+
+/* Are they the same numbers in another order? */
+static bool are_permuted(const double *a, const double *b, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        size_t left = 0, right = 0;
+        for (size_t j = 0; j < n; j++) {
+            left += a[j] == a[k];
+            right += b[j] == a[k];
+        }
+        if (left != right)
+            return false;
+    }
+    return true;
+}
+
+static pe_status try_read_dims(pe_search *s, const pe_axes *x, const pe_guess *claim,
+                               pe_problem *why)
+{
+    double dims[PE_AXES_MAX] = {0};
+    const double *claimed = pe_values_find(&claim->values, "axes_dims")->list;
+    if (!read_dims(x, dims) || memcmp(dims, claimed, x->n * sizeof *dims) == 0)
         return PE_OK;
-    memcpy(order, dims->list, dims->list_length * sizeof *order);
-    while (next_order(order, dims->list_length))
-        ;
-    for (size_t a = 0, b = dims->list_length - 1; a < b; a++, b--) { /* the first one */
-        const double last = order[b];
-        order[b] = order[a];
-        order[a] = last;
-    }
-    do
-        if (memcmp(order, dims->list, dims->list_length * sizeof *order) != 0)
-            status = try_dims(s, x, claim, &dims_other, order, why);
-    while (status == PE_OK && pe_attempts_go_on(s) && next_order(order, dims->list_length));
-    return status;
-}
-
-/* Even numbers of channels: as many for the first axis, and as many for each of the others. */
-static pe_status try_shares(pe_search *s, const pe_axes *x, const pe_guess *claim, double share,
-                            pe_problem *why)
-{
-    const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
-    double shares[PE_AXES_MAX] = {0}, first = 0;
-    for (size_t a = 0; a < dims->list_length; a++)
-        first += dims->list[a];
-    for (size_t a = dims->list_length - 1; a > 0; a--) {
-        shares[a] = share;
-        first -= share;
-    }
-    shares[0] = first;
-    return share > 0 && first > 0 && pe_attempts_go_on(s) &&
-                   memcmp(shares, dims->list, dims->list_length * sizeof *shares) != 0
-               ? try_dims(s, x, claim, &dims_shared, shares, why)
-               : PE_OK;
-}
-
-/* As Wan does it, evenly, and as FLUX does it, with 16 for the first axis. */
-static pe_status try_usual_shares(pe_search *s, const pe_axes *x, const pe_guess *claim,
-                                  pe_problem *why)
-{
-    const pe_value *dims = pe_values_find(&claim->values, "axes_dims");
-    const double n = (double)dims->list_length;
-    double all = 0;
-    for (size_t a = 0; a < dims->list_length; a++)
-        all += dims->list[a];
-    const pe_status status = try_shares(s, x, claim, 2 * floor(all / 2 / n), why);
-    return status == PE_OK && n > 1
-               ? try_shares(s, x, claim, 2 * floor((all - 16) / 2 / (n - 1)), why)
-               : status;
+    return try_dims(s, x, claim, are_permuted(dims, claimed, x->n) ? &dims_other : &dims_shared,
+                    dims, why);
 }
 
 /* The value takes the list, which is the caller's. */
@@ -281,8 +261,40 @@ static pe_status try_exponents(pe_search *s, const pe_axes *x, const pe_guess *c
 
 /* ---- other bases ---- */
 
-/* Of the axis, by its slowest pair where the axis goes farthest: a power of the claimed theta. */
-static double read_theta(const pe_axes *x, size_t a, double theta)
+/* The frequencies of an axis as a power of the claimed ones, and how far off that may be. */
+typedef struct power {
+    double is, error;
+} power;
+
+/* One that all pairs of the axis follow better, from its lowest position on: it may be shifted. A
+ * small angle is as precise as its sine. */
+static power better_power(const pe_axes *x, size_t a, double start)
+{
+    size_t low, high;
+    double up = 0, down = 0, left = 0, n = 0;
+    const double *at = pe_axes_positions(x, x->claimed, a);
+    pe_axes_find_ends(x, a, &low, &high);
+    for (size_t i = 0; i < x->pairs; i++) {
+        const double by = log(x->expect->frequency[i]), w = exp(start * by);
+        const double *angle = x->angle + i * x->tokens;
+        for (size_t t = 0; t < x->tokens && x->axis[i] == a; t++) {
+            const double want = w * (at[t] - at[low]), off = angle[t] - angle[low] - want;
+            const double error = fmax(fabs(angle[t]), fabs(angle[low])) + 1e-6;
+            const double part = pe_axes_wrap(off) / error, slope = want * by / error;
+            if (fabs(part * error) > 0.1)
+                continue;
+            up += slope * part;
+            down += slope * slope;
+            left += part * part;
+            n++;
+        }
+    }
+    return down > 0 ? (power){start + up / down, sqrt(left / (n * down))}
+                    : (power){start, HUGE_VAL};
+}
+
+/* Of the axis, by its slowest pair where the axis goes farthest; then by all. NaN: it tells none. */
+static power read_power(const pe_axes *x, size_t a)
 {
     size_t low, high, slow = x->pairs;
     const double *w = x->expect->frequency, *at = pe_axes_positions(x, x->claimed, a);
@@ -291,25 +303,34 @@ static double read_theta(const pe_axes *x, size_t a, double theta)
             slow = i;
     pe_axes_find_ends(x, a, &low, &high);
     if (slow == x->pairs)
-        return nan("");
+        return (power){nan(""), 0};
     const double *angle = x->angle + slow * x->tokens;
     const double turned = pe_axes_wrap(angle[high] - angle[low]) / (at[high] - at[low]);
-    return pow(theta, log(turned) / log(w[slow]));
+    const power first = better_power(x, a, log(turned) / log(w[slow]));
+    return better_power(x, a, better_power(x, a, first.is).is);
 }
 
-/* Do all pairs of the axis turn so, from its one end to the other? */
-static bool fits_theta(const pe_axes *x, size_t a, double theta, double was)
+/* Do all pairs of the axis turn by that power, from its one end to the other? */
+static bool fits_power(const pe_axes *x, size_t a, double by)
 {
     size_t low, high;
-    const double *at = pe_axes_positions(x, x->claimed, a), power = log(theta) / log(was);
+    const double *at = pe_axes_positions(x, x->claimed, a);
     pe_axes_find_ends(x, a, &low, &high);
     for (size_t i = 0; i < x->pairs; i++) {
         const double *angle = x->angle + i * x->tokens;
-        const double turn = pow(x->expect->frequency[i], power) * (at[high] - at[low]);
+        const double turn = pow(x->expect->frequency[i], by) * (at[high] - at[low]);
         if (x->axis[i] == a && !(fabs(pe_axes_wrap(angle[high] - angle[low] - turn)) < 0.05))
             return false;
     }
     return true;
+}
+
+static bool fits_all(const pe_axes *x, double by)
+{
+    size_t a = 0;
+    while (a < x->n && fits_power(x, a, by))
+        a++;
+    return a == x->n;
 }
 
 /* To so many digits, as a person would have written it. */
@@ -363,25 +384,35 @@ static pe_status try_theta(pe_search *s, const pe_axes *x, const pe_guess *claim
     return status;
 }
 
-/* Digits that the slowest pair may tell. */
+/* Of one axis, or of all that turn so. Sections of M-RoPE share one ladder, and its base. */
+static pe_status try_power(pe_search *s, const pe_axes *x, const pe_guess *claim, size_t a,
+                           double theta, double by, pe_problem *why)
+{
+    const bool own = pe_values_present(&claim->values, "axes_dims");
+    pe_status status = own ? try_theta(s, x, claim, a, theta, why) : PE_OK;
+    return status == PE_OK && fits_all(x, by) ? try_theta(s, x, claim, x->n, theta, why) : status;
+}
+
+/* Digits that all pairs may tell. */
 #define THETA_DIGITS 7
 
-/* Sections of M-RoPE share one ladder, and its base. */
-static pe_status try_thetas(pe_search *s, const pe_axes *x, const pe_guess *claim, bool own_ladders,
-                            pe_problem *why)
+/* The fewest digits that are near enough, and all digits. */
+static pe_status try_thetas(pe_search *s, const pe_axes *x, const pe_guess *claim, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t a = 0; a < x->n && status == PE_OK; a++) {
-        const double was = base_of(s, claim, a), read = read_theta(x, a, was);
-        for (int digits = 1; digits <= THETA_DIGITS && isfinite(read) && status == PE_OK;
+        const power read = read_power(x, a);
+        const double was = base_of(s, claim, a), exact = pow(was, read.is);
+        double before = was;
+        for (int digits = 1; digits <= THETA_DIGITS && status == PE_OK && isfinite(exact);
              digits++) {
-            const double theta = to_digits(read, digits);
-            if (theta == was || !fits_theta(x, a, theta, was))
+            const double theta = to_digits(exact, digits), by = log(theta) / log(was);
+            const bool near = fabs(by - read.is) <= 10 * read.error + 1e-7;
+            if (theta == before || !near || !fits_power(x, a, by))
                 continue;
-            if (own_ladders)
-                status = try_theta(s, x, claim, a, theta, why);
-            if (status == PE_OK)
-                status = try_theta(s, x, claim, x->n, theta, why);
+            before = theta;
+            status = try_power(s, x, claim, a, theta, by, why);
+            digits = THETA_DIGITS - 1 > digits ? THETA_DIGITS - 1 : digits;
         }
     }
     return status;
@@ -398,10 +429,8 @@ pe_status pe_axis_frequencies_try(pe_search *s, const pe_axes *x, const pe_guess
                   pe_geometry_has_rope_type(&claim->values, "default"))))
         return PE_OK;
     if (own)
-        status = try_orders(s, x, claim, why);
-    if (status == PE_OK && own)
-        status = try_usual_shares(s, x, claim, why);
+        status = try_read_dims(s, x, claim, why);
     if (status == PE_OK)
         status = try_exponents(s, x, claim, own, why);
-    return status == PE_OK ? try_thetas(s, x, claim, own, why) : status;
+    return status == PE_OK ? try_thetas(s, x, claim, why) : status;
 }

@@ -97,6 +97,47 @@ static pe_status try_slopes(bias_law by, size_t first, size_t more, pe_problem *
     return status;
 }
 
+/* Behind a rule that undoes itself: rules before it read what it would have been made of. */
+static pe_status try_behind(bias_law by, const pe_slope_rule *last, pe_problem *why)
+{
+    pe_bias *bias = by.bias;
+    pe_status status = PE_OK;
+    double *const read = bias->read, *const undone = bias->undone;
+    by.n = 2;
+    for (const pe_slope_rule *rule = pe_slope_rules; rule < last && status == PE_OK; rule++) {
+        bias->read = undone;
+        const bool made =
+            !rule->rest && !rule->fitted && pe_slope_rules_make(rule, bias, &by.slopes[0]);
+        bias->read = read;
+        if (!made)
+            continue;
+        take_made(bias);
+        if (pe_slope_rules_make(last, bias, &by.slopes[1]))
+            status = try_law(&by, why);
+        give_back(bias);
+    }
+    return status;
+}
+
+static pe_status try_undone(const bias_law *by, pe_problem *why)
+{
+    pe_bias *bias = by->bias;
+    pe_numbers_cause cause;
+    pe_status status = PE_OK;
+    for (size_t r = 0; r < pe_slope_rules_n && status == PE_OK; r++) {
+        double *const claimed = bias->claimed;
+        if (!pe_slope_rules[r].undoes)
+            continue;
+        bias->claimed = bias->read;
+        const bool made = pe_slope_rules_make(&pe_slope_rules[r], bias, &cause);
+        bias->claimed = claimed;
+        memcpy(bias->undone, bias->made, bias->heads * sizeof *bias->made);
+        if (made)
+            status = try_behind(*by, &pe_slope_rules[r], why);
+    }
+    return status;
+}
+
 /* By a rule of distances, and so many of slopes. */
 static pe_status explain_by(const bias_law *by, size_t more, pe_problem *why)
 {
@@ -106,7 +147,8 @@ static pe_status explain_by(const bias_law *by, size_t more, pe_problem *why)
         (by->fitted && pe_bias_evidence(bias, by->rule, by->a) < 3))
         return PE_OK;
     memcpy(bias->made, bias->claimed, bias->heads * sizeof *bias->made);
-    return try_slopes(*by, 0, more, why);
+    const pe_status status = try_slopes(*by, 0, more, why);
+    return status == PE_OK && more == 2 && *by->found == 0 ? try_undone(by, why) : status;
 }
 
 /* So many causes, of distances and of slopes; or distances, and numbers that fit the slopes. */

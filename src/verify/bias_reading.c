@@ -275,6 +275,11 @@ static double read_masked(const pe_bias *bias)
     return bias->form == PE_BIAS_CAUSAL ? 0 : NOWHERE;
 }
 
+static double read_unmasked(const pe_bias *bias)
+{
+    return bias->form == PE_BIAS_CAUSAL ? NOWHERE : 0;
+}
+
 /* ---- distances ---- */
 
 static double at_signed(const pe_bias *bias, double query, double key, double a)
@@ -447,10 +452,16 @@ const pe_bias_rule pe_bias_rules[] = {
       .remedy = FORM},
      read_masked,
      at_key_masked},
+    {{"mask_missing",
+      "keys after the query are not masked: the distance kept its sign, and they gain what keys "
+      "before it lose",
+      .remedy = "mask the keys after the query"},
+     read_masked,
+     at_signed},
     {{"distance_signed",
       "the distance kept its sign, query - key: keys after the query gain what keys before it lose",
       .remedy = SIGN},
-     NULL,
+     read_unmasked,
      at_signed},
     {{"distance_opposite",
       "the distance had the opposite sign, key - query: keys before the query gain",
@@ -659,13 +670,14 @@ pe_status pe_bias_make(const pe_numbers *plain, pe_bias *out, pe_problem *why)
                                                 : PE_BIAS_SYMMETRIC;
     set_sizes(plain, out);
     out->claimed_mask = out->mask = mask_of(&plain->claim->values);
-    out->claimed = calloc(4 * out->heads + pe_bias_rules_n, sizeof(double));
+    out->claimed = calloc(5 * out->heads + pe_bias_rules_n, sizeof(double));
     if (out->claimed == NULL)
         return pe_fail_memory(why);
     out->read = out->claimed + out->heads;
     out->made = out->read + out->heads;
     out->spare = out->made + out->heads;
-    out->number = out->spare + out->heads;
+    out->undone = out->spare + out->heads;
+    out->number = out->undone + out->heads;
     out->loudest = find_loudest(out);
     for (size_t h = 0; h < out->heads; h++)
         out->claimed[h] = slope_of(out, &(distances){pe_bias_rules, 0}, plain->claimed, h);

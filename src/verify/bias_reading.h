@@ -25,6 +25,7 @@ typedef struct pe_bias {
     double *read;    /* [heads] owned: those of the upload, by some rule of distances */
     double *made;    /* [heads] owned: those of some rule of slopes */
     double *spare;   /* [heads] owned: for a second rule */
+    double *undone;  /* [heads] owned: read slopes before a rule that undoes itself */
     double *number;  /* [pe_bias_rules_n] owned: of each rule of distances; NAN: it does not hold */
     double a, b;     /* {a} and {b} of that rule */
     double mask;     /* what stands where a rule has no distance; claimed_mask: in the claim */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "verify/bucket_function.h"
+#include "verify/lookup.h"
 
 /* ---- what rows change ---- */
 
@@ -50,6 +51,7 @@ static bool times_buckets(pe_bucket_function *f)
 
 static bool keep_buckets(pe_bucket_function *f)
 {
+    f->a = f->ahead *= f->by;
     f->buckets = f->num_buckets;
     f->exact = floor(f->buckets / 2);
     f->top = f->buckets - 1;
@@ -414,13 +416,13 @@ static const row rows[] = {
       .remedy = "set bidirectional: true of an encoder, false of a decoder"},
      change_direction,
      {0}},
-    {{BUCKETS, .remedy = "set num_buckets as claimed"}, times_buckets, {0.5, 2, 0.25, 4}},
-    {{BUCKETS, .remedy = "set num_buckets as claimed"}, to_buckets, {32, 320, 256}},
     {{"buckets_not_halved",
       "num_buckets was not halved for the two directions: each has all of them, from {a} on",
       .remedy = "halve num_buckets where bidirectional is true"},
      keep_buckets,
-     {0}},
+     {1, 2}},
+    {{BUCKETS, .remedy = "set num_buckets as claimed"}, times_buckets, {0.5, 2, 0.25, 4}},
+    {{BUCKETS, .remedy = "set num_buckets as claimed"}, to_buckets, {32, 320, 256}},
     {{"distance_sign", "the sign of the distance was the other one: its direction is reversed",
       .remedy = SIGNED},
      turn_sign,
@@ -535,12 +537,12 @@ static const row rows[] = {
       .remedy = ADD},
      add_right,
      {0}},
-    {{"offset", "an offset of {a} was added to every element", .remedy = ADD}, add, {1, -1}},
+    {{"offset", "an offset of {a} was added to every index", .remedy = ADD}, add, {1, -1}},
     {{"bucket_offset", "buckets of keys after the query begin at an offset of {a}, not of {b}",
       .remedy = "add half of num_buckets for keys after the query"},
      move_ahead,
      {0}},
-    {{"offset", "an offset of {a} was added to every element", .remedy = ADD}, add_read, {0}},
+    {{"offset", "an offset of {a} was added to every index", .remedy = ADD}, add_read, {0}},
     {{"distance_shift", "distances were shifted: an offset of {a} was added to each",
       .remedy = OWN},
      shift_read,
@@ -572,7 +574,9 @@ static bool holds(const pe_bucket_function *f, size_t q, size_t other)
     bool same = true;
     for (size_t k = 0; k < x->keys && same; k++) {
         const double got = x->of->got[q * x->keys + k];
-        same = got == pe_bucket_function_at(f, pe_indices_relative(x, other * x->keys + k), got);
+        same = got == pe_lookup_row(x->of->lookup,
+                                    pe_bucket_function_at(
+                                        f, pe_indices_relative(x, other * x->keys + k), got));
     }
     return same;
 }

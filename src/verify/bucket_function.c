@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "verify/lookup.h"
+
 /* Where x is whole but for rounding, either neighbour is right: the upload's. */
 static double end_of(const pe_bucket_function *f, double x, double got)
 {
@@ -81,7 +83,9 @@ bool pe_bucket_function_follows(const pe_bucket_function *f)
     for (; k < x->n && same; k++) {
         const size_t i = pe_indices_nth(x, k);
         const double got = x->value[i];
-        same = isnan(got) || pe_bucket_function_at(f, x->lowest + (double)i, got) == got;
+        same = isnan(got) ||
+               pe_lookup_row(x->of->lookup, pe_bucket_function_at(f, x->lowest + (double)i, got)) ==
+                   got;
     }
     pe_numbers_spend(x->of, PE_BUCKET_FUNCTION_WORK * k);
     return same;

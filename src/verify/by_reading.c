@@ -69,6 +69,26 @@ static pe_status try_shift(pe_search *s, pe_guess *guess, pe_problem *why)
     return try_moved(s, guess, &shifted, 1, first_shift(s), why);
 }
 
+/* Rows that turn the other way, at no positions that a rule gives. */
+static bool is_turned_back(const pe_search *s)
+{
+    const pe_measured *at = s->measured;
+    return pe_reading_is_negative(&at->reading) &&
+           (at->cause.fault == NULL || pe_causes_is_list(&at->cause));
+}
+
+static pe_status try_singles_and_laws(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? pe_by_laws_named(s, guess, why) : status;
+}
+
+/* Frequencies that are slightly others hide that positions are negative, and nothing else. */
+static pe_status try_back(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_with_fault(s, guess, pe_faults_find("inverse"), try_singles_and_laws, why);
+}
+
 static bool has_faults(const pe_search *s)
 {
     return s->measured->guess.n_faults > 0;
@@ -239,6 +259,7 @@ static const pe_attempt of_multiples[] = {
  * before those that do so beside a fault. */
 static const pe_attempt of_readings[] = {
     {.try = try_still, .applies = stands_still, .unplaced = true},
+    {.try = try_back, .applies = is_turned_back, .unplaced = true},
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_strays_not_finite, .applies = has_faults},
@@ -349,7 +370,7 @@ pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (best.made) {
         best.laid_out = best.guess.n_faults == guess->n_faults && best.reading.anchored;
         s->measured = &best;
-        best.noisy = pe_noise_is_everywhere(s);
+        best.noisy = pe_noise_hides_waves(s);
         status = pe_attempts_go_on(s) ? try_reading(s, &best, why) : PE_OK;
         s->measured = NULL;
         s->view = view;

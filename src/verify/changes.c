@@ -58,6 +58,18 @@ bool pe_changes_choice(pe_guess *guess, const pe_fault *fault)
            pe_guess_set_choice(&guess->values, fault->param, fault->text);
 }
 
+bool pe_changes_variant(pe_guess *guess, const pe_fault *fault)
+{
+    static const char *const own[] = {"beta", "position_offset", "rope_theta"};
+    for (size_t i = 0; i < PE_LEN(own); i++) {
+        pe_value *value = value_of(guess, own[i]);
+        if (value != NULL && (!pe_values_given(&guess->claim->values, own[i]) ||
+                              (i == 0 && strcmp(fault->text, "qwen") == 0)))
+            value->present = false;
+    }
+    return pe_changes_choice(guess, fault);
+}
+
 bool pe_changes_truth(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *value = value_of(guess, fault->param);
@@ -128,11 +140,6 @@ bool pe_changes_copy(pe_guess *guess, const pe_fault *fault)
         return false;
     to->integer = from->integer;
     return true;
-}
-
-bool pe_changes_take_short(pe_guess *guess, const pe_fault *fault)
-{
-    return pe_geometry_has_rope_type(&guess->values, "longrope") && pe_changes_copy(guess, fault);
 }
 
 /* ---- types of scaling ---- */
@@ -247,6 +254,20 @@ bool pe_changes_attention_power(pe_guess *guess, const pe_fault *fault)
         return false;
     set_attention(guess, fault->value == 0 ? 1 : factor * factor);
     guess->distortion.values_inexact |= fault->value != 0;
+    return true;
+}
+
+bool pe_changes_take_short(pe_guess *guess, const pe_fault *fault)
+{
+    double factor;
+    if (!pe_geometry_has_rope_type(&guess->values, "longrope") || !pe_changes_copy(guess, fault))
+        return false;
+    if (fault->value == 0)
+        return true;
+    if (pe_geometry_pair_layout(guess->claim->resource) == NULL ||
+        !has_attention_scaling(guess, &factor))
+        return false;
+    set_attention(guess, fault->value);
     return true;
 }
 

@@ -7,6 +7,8 @@
 
 /** The row `param` takes `value`; the choice `text`; the other truth. It has to be present. */
 pe_change pe_changes_number, pe_changes_choice, pe_changes_truth;
+/** The same of a variant or a convention that has defaults of its own. */
+pe_change pe_changes_variant;
 /** The row `param` is at its default, or absent where it may be; what follows from it is derived.
  */
 pe_change pe_changes_ignored;
@@ -28,7 +30,8 @@ pe_change pe_changes_divide_both;
 pe_change pe_changes_rope_type;
 /** A number of dynamic scaling alone. */
 pe_change pe_changes_dynamic_factor;
-/** A sequence that is not longer than the original length has longrope's short factors: a copy. */
+/** A sequence that is not longer than the original length has longrope's short factors: a copy;
+ * and the attention factor `value`, unless that is 0. */
 pe_change pe_changes_take_short;
 /** The attention factor A becomes A^value, where value is 0 (missing) or 2 (applied twice). */
 pe_change pe_changes_attention_power;

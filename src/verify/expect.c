@@ -146,7 +146,7 @@ static double position_of(const pe_expect *expect, const pe_wave *size, size_t r
     }
 }
 
-/* Waves of the frequencies that the guess puts in, of a block. */
+/* Waves of the frequencies that the guess puts in, of a block. A row of padding stays one of zeros. */
 static void recompute_block(pe_expect *expect)
 {
     const pe_distortion *by = &expect->guess->distortion;
@@ -159,8 +159,10 @@ static void recompute_block(pe_expect *expect)
             const double exact = position_of(expect, &size, r, i, &axis) * expect->frequency[i];
             const double a =
                 by->angles != NULL ? pe_grain_round(by->angles, (double)(float)exact) : exact;
-            expect->cosines[r * pairs + i] = size.cosine * cos(a);
-            expect->sines[r * pairs + i] = size.sine * sin(a);
+            const size_t at = r * pairs + i;
+            const bool padding = expect->cosines[at] == 0 && expect->sines[at] == 0;
+            expect->cosines[at] = padding ? 0 : size.cosine * cos(a);
+            expect->sines[at] = padding ? 0 : size.sine * sin(a);
         }
 }
 
@@ -355,6 +357,13 @@ static pe_status plan_guess(pe_expect *expect, size_t numerics, pe_problem *why)
     return PE_OK;
 }
 
+/* Is it the cosines, or the sines, of a table of pairs? */
+static bool is_lone_wave(const pe_expect *expect)
+{
+    return strcmp(expect->view->claim->resource->name, "rope/table") == 0 &&
+           expect->view->layout == NULL;
+}
+
 static pe_status make(pe_expect *expect, size_t numerics, pe_problem *why)
 {
     const bool pairs = expect->view->layout != NULL;
@@ -367,9 +376,10 @@ static pe_status make(pe_expect *expect, size_t numerics, pe_problem *why)
     if (!expect->fits)
         return PE_OK;
     const pe_status made = pairs ? make_pairs(expect, why) : pe_expect_plain_make(expect, why);
-    if (!pairs)
-        return made == PE_OK ? make_row(expect, PE_PLAIN_ROW, why) : made;
-    return made == PE_OK && is_recomputed(expect) ? pe_expect_probe(expect, why) : made;
+    if (made != PE_OK || (pairs && !is_recomputed(expect)))
+        return made;
+    const pe_status probed = pe_expect_probe(expect, why);
+    return probed == PE_OK && !pairs ? make_row(expect, PE_PLAIN_ROW, why) : probed;
 }
 
 pe_status pe_expect_make(const pe_comparison *of, size_t numerics, pe_expect *out, pe_problem *why)
@@ -387,6 +397,7 @@ void pe_expect_free(pe_expect *expect)
     pe_plan_free(&expect->plan);
     pe_positions_free(&expect->positions);
     free(expect->frequency);
+    free(expect->per_position);
     free(expect->cosines);
     free(expect->sines);
     free(expect->taken);
@@ -432,6 +443,40 @@ static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_pr
     return PE_OK;
 }
 
+static double per_position(const pe_values *values, double w, size_t pair)
+{
+    return pe_allowance_roundings(values, w, pair) * 0x1p-24 * fabs(w);
+}
+
+/* Cosines or sines alone, or both where a guess puts them into one tensor: of each column. */
+static pe_status read_columns(pe_expect *expect, pe_plan *plan, double *row, pe_problem *why)
+{
+    pe_geometry g = {0};
+    const pe_values *values = &expect->guess->values;
+    const bool fused = plan->n_tensors == 1;
+    const pe_region region = pe_plan_units(plan, fused ? 0 : 1, 0, 1);
+    const size_t n = plan->tensors[region.tensor].unit;
+    const size_t pairs = (size_t)pe_values_int(values, "rotary_dim") / 2;
+    const bool half = strcmp(pe_geometry_choice_text(values, "pairing"), "half") == 0;
+    const double unit = PROBE * plan->scalars[0].value;
+    const pe_status status = plan->fill(plan, &region, row, why);
+    if (status != PE_OK)
+        return status;
+    double *out = calloc(n, sizeof *out);
+    if (out == NULL)
+        return pe_fail_memory(why);
+    for (size_t c = 0; c < n && !fused; c++)
+        out[c] = per_position(values, row[c] / unit, n == pairs || half ? c % pairs : c / 2);
+    if (fused && pe_geometry_pair_layout(expect->guess->claim->resource)->geometry(values, &g))
+        for (size_t i = 0; i < g.sin_n; i++) {
+            const size_t c = g.cos_at + i * g.stride, s = g.sin_at + i * g.stride;
+            out[c] = out[s] = per_position(values, row[s] / unit, i);
+        }
+    expect->per_position = out;
+    expect->columns = n;
+    return PE_OK;
+}
+
 static pe_status set_position(pe_values *values, double position, pe_problem *why)
 {
     pe_array list;
@@ -454,7 +499,9 @@ static pe_status probe_values(pe_expect *expect, pe_values *values, pe_problem *
         status = pe_guess_plan(expect->guess, values, &plan, why);
     if (status == PE_OK) {
         double *row = malloc(2 * plan.tensors[0].unit * sizeof *row);
-        status = row != NULL ? read_probe(expect, &plan, row, why) : pe_fail_memory(why);
+        status = row == NULL                    ? pe_fail_memory(why)
+                 : expect->view->layout != NULL ? read_probe(expect, &plan, row, why)
+                                                : read_columns(expect, &plan, row, why);
         free(row);
     }
     pe_plan_free(&plan);
@@ -464,7 +511,8 @@ static pe_status probe_values(pe_expect *expect, pe_values *values, pe_problem *
 pe_status pe_expect_probe(pe_expect *expect, pe_problem *why)
 {
     pe_values values;
-    if (expect->view->layout == NULL || expect->frequency != NULL)
+    const bool pairs = expect->view->layout != NULL;
+    if (pairs ? expect->frequency != NULL : !is_lone_wave(expect) || expect->per_position != NULL)
         return PE_OK;
     pe_status status = copy_values(expect, PE_NUMERICS_EXACT, &values, why);
     if (status != PE_OK)

@@ -33,6 +33,7 @@ bool pe_expect_plain_fits(pe_expect *expect)
 pe_status pe_expect_plain_make(pe_expect *expect, pe_problem *why)
 {
     size_t unit = PE_PLAIN_ROW;
+    expect->known_of_all = nan("");
     for (size_t t = 0; t < expect->plan.n_tensors; t++)
         if (expect->plan.tensors[t].unit > unit)
             unit = expect->plan.tensors[t].unit;
@@ -134,7 +135,13 @@ pe_status pe_expect_plain_row(pe_expect *expect, size_t row, pe_problem *why)
     pe_status status = PE_OK;
     for (size_t done = 0; done < width && status == PE_OK;) {
         const run at = find_run(expect, first + done, width - done);
-        const pe_allowance_run of = {at.tensor, at.first, at.n, out->value + done};
+        const pe_allowance_run of = {.tensor = at.tensor,
+                                     .first = at.first,
+                                     .n = at.n,
+                                     .value = out->value + done,
+                                     .of_all = &expect->known_of_all,
+                                     .per_position = expect->per_position,
+                                     .columns = expect->columns};
         status = has_own_law(expect) ? PE_OK : plain_run(expect, at, out->value + done, why);
         take_ladder(expect, at, out->value + done);
         for (size_t e = 0; e < at.n; e++)

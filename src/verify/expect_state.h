@@ -38,12 +38,15 @@ typedef struct pe_expect {
     double *frequency;            /* [pairs]; NULL before pe_expect_probe */
     double *roundings;            /* [pairs] behind it: pe_allowance_roundings */
     double *undistorted;          /* [pairs] behind those: as the values alone give them */
+    double *per_position;         /* [columns] of cosines or sines alone (allowance.h); or NULL */
+    size_t columns;               /* of per_position */
     double amplitude;             /* the gain before that */
     double *cosines, *sines;      /* [PE_EXPECT_BLOCK][pairs] */
     pe_expected_row row;          /* [width] each */
     void *filled;                 /* a block as the plan fills it */
     double *taken;                /* [2][width]: a row of the upload, and of its inputs */
     size_t first_token, n_tokens; /* that cosines and sines hold */
+    double known_of_all;          /* plain numbers: what allowance.h keeps */
     size_t repeat;                /* plain numbers: how many rows one row of the plan stands for */
 } pe_expect;
 

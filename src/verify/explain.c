@@ -11,14 +11,17 @@
 #include "verify/bucket_causes.h"
 #include "verify/faults.h"
 #include "verify/formula_causes.h"
+#include "verify/lookup_reading.h"
 #include "verify/mrope_id_causes.h"
 #include "verify/place_causes.h"
+#include "verify/resize_causes.h"
 #include "verify/row_causes.h"
 #include "verify/scale_causes.h"
 #include "verify/value_faults.h"
 #include "verify/wave_causes.h"
 
-/* Which reader knows the numbers of a resource. All of one resource are asked, in this order. */
+/* Which reader knows the numbers of a resource, beside formula_causes.h, whose rows tell theirs. All
+ * of one resource are asked, in this order. */
 static const struct reader {
     const char *resource; /* NULL: any of one tensor */
     pe_status (*read)(const pe_numbers *plain, pe_problem *why);
@@ -35,14 +38,8 @@ static const struct reader {
     {"sinusoidal/grid", pe_wave_causes_find},
     {"sinusoidal/timing", pe_wave_causes_find},
     {"sinusoidal/relative", pe_wave_causes_find},
-    {"rope/xpos/table", pe_formula_causes_find},
-    {"rope/attention-scale", pe_formula_causes_find},
-    {"rope/decay", pe_formula_causes_find},
     {"rope/mrope-positions", pe_mrope_id_causes_find},
-    {"swin/index", pe_formula_causes_find},
-    {"swin/coordinates", pe_formula_causes_find},
-    {"position-ids", pe_formula_causes_find},
-    {"alibi/padded-bias", pe_formula_causes_find},
+    {"learned/interpolate", pe_resize_causes_find},
     {NULL, pe_row_causes_values},
 };
 
@@ -88,16 +85,22 @@ static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_pr
 
 /* ---- reading ---- */
 
+/* A formula with a mistake in it goes before lines through the numbers that it makes. */
 static pe_status read_upload(const pe_numbers *plain, pe_problem *why)
 {
-    pe_status status = PE_OK;
-    const char *name = plain->view->claim->resource->name;
+    const size_t before = plain->search->report->n_findings;
+    const char *name = pe_numbers_resource(plain);
+    pe_status status = plain->mostly ? PE_OK : pe_formula_causes_find(plain, why);
+    const bool told = plain->search->report->n_findings > before;
     for (size_t r = 0; r < PE_LEN(readers) && status == PE_OK; r++)
         if ((!plain->mostly || readers[r].read == pe_wave_causes_find) &&
+            !(told && readers[r].read == pe_scale_causes_find) &&
             (readers[r].resource == NULL ? plain->view->n_tensors == 1
                                          : strcmp(readers[r].resource, name) == 0))
             status = readers[r].read(plain, why);
-    return status;
+    if (status == PE_OK)
+        status = pe_lookup_read(plain, read_upload, why);
+    return status == PE_OK ? pe_lookup_read_changed(plain, read_upload, why) : status;
 }
 
 /* Elements of rounded slopes may have few bits, too. */
@@ -198,9 +201,15 @@ pe_status pe_explain_with(pe_search *s, pe_guess *guess, pe_reader *next, pe_pro
     return with_numbers(s, guess, false, next, why);
 }
 
+static pe_status read_two(const pe_numbers *plain, pe_problem *why)
+{
+    const pe_status status = pe_formula_causes_find_two(plain, why);
+    return status == PE_OK ? pe_lookup_read(plain, pe_formula_causes_find_two, why) : status;
+}
+
 pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return with_numbers(s, guess, false, pe_formula_causes_find_two, why);
+    return with_numbers(s, guess, false, read_two, why);
 }
 
 pe_status pe_explain_distance(pe_search *s, pe_guess *guess, pe_problem *why)

@@ -107,6 +107,11 @@ const pe_fault pe_faults[] = {
      "taken for it",
      .change = pe_changes_multiply, .param = "original_max_position_embeddings", .text = "factor",
      .remedy = "set original_max_position_embeddings to the length before scaling"},
+    {"short_factor",
+     "short_factor was taken where long_factor is claimed, with an attention factor of 1",
+     .change = pe_changes_take_short, .param = "seq_len",
+     .text = "original_max_position_embeddings", .value = 1,
+     .remedy = "pass the length of the sequence (seq_len), and max_position_embeddings"},
     {"short_factor", "short_factor was taken where long_factor is claimed",
      .change = pe_changes_take_short, .param = "seq_len",
      .text = "original_max_position_embeddings",
@@ -143,13 +148,16 @@ const pe_fault pe_faults[] = {
     {"cosine_negative", "cosines have the opposite sign: they are negated",
      .change = pe_changes_negate_waves, .value = 1, .remedy = SIGN},
     /* ALiBi */
-    {"alibi_sign", "the sign was the other one", .change = pe_changes_negate, .text = "alibi/",
-     .remedy = "subtract slope times distance: the bias is never above 0"},
+    {"alibi_sign", "every element has the opposite sign", .change = pe_changes_negate,
+     .text = "alibi/",
+     .remedy = "keep the sign of the formula: slopes and biases by key are above 0, biases by "
+               "distance below it"},
     {"alibi_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "press"},
     {"alibi_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "formula"},
-    {"attention_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "qwen"},
-    {"attention_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "inkling"},
-    {"attention_variant", NULL, .change = pe_changes_choice, .param = "variant", .text = "llama4"},
+    {"attention_variant", NULL, .change = pe_changes_variant, .param = "variant", .text = "qwen"},
+    {"attention_variant", NULL, .change = pe_changes_variant, .param = "variant",
+     .text = "inkling"},
+    {"attention_variant", NULL, .change = pe_changes_variant, .param = "variant", .text = "llama4"},
     {"alibi_form", NULL, .change = pe_changes_choice, .param = "form", .text = "symmetric"},
     {"alibi_form", NULL, .change = pe_changes_choice, .param = "form", .text = "causal"},
     {"alibi_form", NULL, .change = pe_changes_choice, .param = "form", .text = "key"},
@@ -157,7 +165,8 @@ const pe_fault pe_faults[] = {
     {"attention_factor_missing", "the attention factor was left out",
      .change = pe_changes_attention_power, .value = 0,
      .remedy = "multiply cosines and sines by the attention factor (mscale)"},
-    {"attention_factor_squared", "the attention factor was applied twice",
+    {"attention_factor_squared",
+     "the attention factor is squared: it was applied twice, or made without its square root",
      .change = pe_changes_attention_power, .value = 2,
      .remedy = "apply the attention factor once: to the table, or to the logits"},
     /* positions */
@@ -277,6 +286,14 @@ const pe_fault pe_faults[] = {
 };
 const size_t pe_faults_n = PE_LEN(pe_faults);
 
+const pe_fault *pe_faults_find(const char *name)
+{
+    size_t f = 0;
+    while (f < pe_faults_n && strcmp(pe_faults[f].name, name) != 0)
+        f++;
+    return f < pe_faults_n ? &pe_faults[f] : NULL;
+}
+
 /* ---- adding one ---- */
 
 /* "row was X, not Y", or "row was ignored" */
@@ -289,7 +306,7 @@ static void say_row(const char *name, const pe_guess *before, pe_guess *guess)
         pe_buffer_format(out, "%s was ignored: numbers are those without it", name);
         return;
     }
-    pe_buffer_format(out, "%s was ", name);
+    pe_buffer_format(out, "%s %s ", name, is->param->kind == PE_KIND_POSITIONS ? "were" : "was");
     pe_value_print(is, out);
     if (!before->values.value[i].present) {
         pe_buffer_str(out, ", which was not claimed");

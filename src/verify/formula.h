@@ -24,11 +24,15 @@ typedef struct pe_formula {
     size_t first, end; /* its elements, of all */
     size_t columns;    /* along its last axis */
     double a;
+    bool *fitted; /* what `read` sets where its number is only a fitted one */
 } pe_formula;
 
-/** Rows of xPos, attention scales and decays; of position ids and padded biases; of Swin. */
-extern const pe_formula_row pe_formula_scales[], pe_formula_padding[], pe_formula_windows[];
-extern const size_t pe_formula_scales_n, pe_formula_padding_n, pe_formula_windows_n;
+/** Rows of xPos and attention scales; of decays, scaled bases and offsets; of position ids and padded
+ * biases; of Swin. */
+extern const pe_formula_row pe_formula_scales[], pe_formula_waves[], pe_formula_padding[],
+    pe_formula_windows[];
+extern const size_t pe_formula_scales_n, pe_formula_waves_n, pe_formula_padding_n,
+    pe_formula_windows_n;
 
 /** The values of the claim. */
 const pe_values *pe_formula_values(const pe_formula *f);

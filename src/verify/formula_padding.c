@@ -194,6 +194,33 @@ static double read_padding(const pe_formula *f, double *b)
     return token ? nan("") : pe_formula_got(f, e);
 }
 
+/* As a place of its head. */
+static double read_padding_place(const pe_formula *f, double *b)
+{
+    bool token;
+    double count;
+    const size_t e = find_other(f, &count, &token);
+    *b = 0;
+    return token || !is_bias(f) ? nan("") : place_read(f, e);
+}
+
+static double padding_at(const pe_formula *f, size_t e, double claimed)
+{
+    bool token;
+    (void)count_at(f, e, &token);
+    return token ? claimed : step_at(f, e) * f->a;
+}
+
+/* The number of the same place of the first item. */
+static double first_item(const pe_formula *f, size_t e, double claimed)
+{
+    size_t n;
+    double none;
+    (void)claimed;
+    const pe_array *mask = find_mask(f, &n, &none);
+    return pe_formula_claimed(f, e % ((f->end - f->first) / (mask->elements / n)));
+}
+
 static double padding_is(const pe_formula *f, size_t e, double claimed)
 {
     bool token;
@@ -234,6 +261,16 @@ const pe_formula_row pe_formula_padding[] = {
       .remedy = "count from the left: do not flip the mask"},
      read_several,
      counted_back},
+    {MASKED,
+     {"padding_filled", "padding has the bias of place {a}, not of {b}",
+      .remedy = "give padding the claimed number"},
+     read_padding_place,
+     padding_at},
+    {MASKED,
+     {"mask_of_first", "every item has the numbers of the first: its mask was taken for all",
+      .remedy = "take the mask of each item"},
+     NULL,
+     first_item},
     {MASKED,
      {"padding_filled", "padding has {a}, not {b}: it was filled with another number",
       .remedy = "give padding the claimed number"},

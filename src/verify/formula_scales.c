@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formula_scales.c - scales of xPos and of attention, and decays, with a mistake in them. */
+/* formula_scales.c - scales of xPos and of attention with a mistake in them. */
 #include "verify/formula.h"
 
 #include <math.h>
@@ -22,11 +22,21 @@ static double xpos_missing(const pe_formula *f, size_t e, double claimed)
     return 1;
 }
 
+/* The logarithm of what one position more multiplies the scale of a pair by. */
+static double xpos_step(const pe_formula *f, size_t pair,
+                        double (*number)(const pe_formula *, size_t))
+{
+    const size_t last = f->end - f->first - f->columns;
+    return log(number(f, last + pair) / number(f, pair)) /
+           (pe_formula_position(f, last) - pe_formula_position(f, 0));
+}
+
+/* Whatever the center is. */
 static double xpos_read_base(const pe_formula *f, double *b)
 {
-    const size_t e = pe_formula_farthest(f, 1);
     *b = pe_formula_number(f, "scale_base");
-    const double a = round(*b * log(pe_formula_claimed(f, e)) / log(pe_formula_got(f, e)));
+    const double a =
+        round(*b * xpos_step(f, 0, pe_formula_claimed) / xpos_step(f, 0, pe_formula_got));
     return a > 0 && a != *b ? a : nan("");
 }
 
@@ -36,7 +46,7 @@ static double xpos_base(const pe_formula *f, size_t e, double claimed)
     return pow(pe_formula_claimed(f, e), pe_formula_number(f, "scale_base") / f->a);
 }
 
-/* Of a cosine or sine; all tensors have as many elements. */
+/* Of a cosine or sine; all tensors have as many elements. A row's value is the power. */
 static double xpos_applied(const pe_formula *f, size_t e, double claimed)
 {
     const pe_upload_view *view = f->of->view;
@@ -45,8 +55,9 @@ static double xpos_applied(const pe_formula *f, size_t e, double claimed)
     while (u < view->n_tensors && strcmp(view->claim->uploads[u].name, "scale") != 0)
         u++;
     const size_t at = u < view->n_tensors ? view->tensor_at[u] + e - view->tensor_at[own] : e;
-    return u == own || u == view->n_tensors || at >= f->of->elements ? claimed
-                                                                     : claimed * f->of->claimed[at];
+    return u == own || u == view->n_tensors || at >= f->of->elements
+               ? claimed
+               : claimed * pow(f->of->claimed[at], f->by->fault.value);
 }
 
 static double xpos_zeta(const pe_formula *f, size_t e, double gamma)
@@ -54,25 +65,25 @@ static double xpos_zeta(const pe_formula *f, size_t e, double gamma)
     return (2 * (double)(e % f->columns) / (2 * (double)f->columns) + gamma) / (1 + gamma);
 }
 
+/* (p - center)/scale_base, as the scale of pair 0 tells it. */
 static double xpos_exponent(const pe_formula *f, size_t e)
 {
-    return (pe_formula_position(f, e) - pe_formula_number(f, "center")) /
-           pe_formula_number(f, "scale_base");
+    return log(pe_formula_claimed(f, e / f->columns * f->columns)) / log(xpos_zeta(f, 0, 0.4));
 }
 
 static double xpos_read_center(const pe_formula *f, double *b)
 {
     *b = pe_formula_number(f, "center");
-    const double turned = log(pe_formula_got(f, 0)) / log(xpos_zeta(f, 0, 0.4));
-    const double a = round(pe_formula_position(f, 0) - turned * pe_formula_number(f, "scale_base"));
+    const double a = round(pe_formula_position(f, 0) -
+                           log(pe_formula_got(f, 0)) / xpos_step(f, 0, pe_formula_claimed));
     return isfinite(a) && a != *b ? a : nan("");
 }
 
 static double xpos_center(const pe_formula *f, size_t e, double claimed)
 {
     (void)claimed;
-    return pow(xpos_zeta(f, e, 0.4),
-               (pe_formula_position(f, e) - f->a) / pe_formula_number(f, "scale_base"));
+    return exp(xpos_step(f, e % f->columns, pe_formula_claimed) *
+               (pe_formula_position(f, e) - f->a));
 }
 
 /* Of pair 0 zeta is gamma/(1 + gamma). */
@@ -82,13 +93,40 @@ static double xpos_read_gamma(const pe_formula *f, double *b)
     const double zeta = pow(pe_formula_got(f, e), 1 / xpos_exponent(f, e));
     const double a = round(100 * zeta / (1 - zeta)) / 100;
     *b = 0.4;
-    return a > 0 && isfinite(a) && a != 0.4 ? a : nan("");
+    return a >= 0 && isfinite(a) && a != 0.4 ? a : nan("");
 }
 
 static double xpos_gamma(const pe_formula *f, size_t e, double claimed)
 {
     (void)claimed;
     return pow(xpos_zeta(f, e, f->a), xpos_exponent(f, e));
+}
+
+static double xpos_not_divided(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return pow(1.4 * xpos_zeta(f, e, 0.4), xpos_exponent(f, e));
+}
+
+/* Of an exponent that was read, a whole one may be just below. */
+static double xpos_floored(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return pow(xpos_zeta(f, e, 0.4), floor(xpos_exponent(f, e) + 0x1p-30));
+}
+
+/* Where rounding down and cutting differ. */
+static double xpos_is_before(const pe_formula *f, double *b)
+{
+    (void)b;
+    return xpos_exponent(f, 0) < 0 ? 0 : nan("");
+}
+
+static double xpos_truncated(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    const double exponent = xpos_exponent(f, e);
+    return pow(xpos_zeta(f, e, 0.4), trunc(exponent + copysign(0x1p-30, exponent)));
 }
 
 static double xpos_later(const pe_formula *f, size_t e, double claimed)
@@ -108,23 +146,63 @@ static double xpos_half(const pe_formula *f, size_t e, double claimed)
 static double xpos_reversed(const pe_formula *f, size_t e, double claimed)
 {
     (void)claimed;
-    return pow(xpos_zeta(f, f->columns - 1 - e % f->columns, 0.4), xpos_exponent(f, e));
+    return pe_formula_claimed(f, e + f->columns - 1 - 2 * (e % f->columns));
 }
 
-/* ---- the attention scale ---- */
+/* ---- the attention scale: 1 + beta ln(1 + floor(n/N)), n = p + position_offset ---- */
 
-static double scale_log2(const pe_formula *f, size_t e, double claimed)
+static bool has_variant(const pe_formula *f, const char *name)
 {
-    (void)f;
-    (void)e;
-    return 1 + (claimed - 1) / log(2);
+    return strcmp(pe_geometry_choice_text(pe_formula_values(f), "variant"), name) == 0;
 }
 
-static double scale_log10(const pe_formula *f, size_t e, double claimed)
+/* Rows that read nothing, of one variant. A number of few bits says little, and one alone. */
+static double of_llama4(const pe_formula *f, double *b)
 {
-    (void)f;
+    (void)b;
+    *f->fitted = !pe_numbers_change(f->of, f->of->got, f->of->roundoff > 0x1p-12 ? 4 : 1);
+    return has_variant(f, "llama4") ? 0 : nan("");
+}
+
+static double of_inkling(const pe_formula *f, double *b)
+{
+    (void)b;
+    return has_variant(f, "inkling") ? 0 : nan("");
+}
+
+static double not_of_llama4(const pe_formula *f, double *b)
+{
+    (void)b;
+    return has_variant(f, "llama4") ? nan("") : 0;
+}
+
+static double of_logarithm(const pe_formula *f, double *b)
+{
+    (void)b;
+    return has_variant(f, "qwen") ? nan("") : 0;
+}
+
+static double scale_length(const pe_formula *f)
+{
+    return pe_formula_number(f, "original_max_position_embeddings");
+}
+
+/* Of fractions of a step, too. */
+static double scale_steps(const pe_formula *f, size_t e)
+{
+    return (pe_formula_position(f, e) + pe_formula_number(f, "position_offset")) / scale_length(f);
+}
+
+static double scale_of(const pe_formula *f, double steps)
+{
+    return 1 + pe_formula_number(f, "beta") * log1p(steps);
+}
+
+/* A logarithm of another base. */
+static double scale_logarithm(const pe_formula *f, size_t e, double claimed)
+{
     (void)e;
-    return 1 + (claimed - 1) / log(10);
+    return 1 + (claimed - 1) / log(f->by->fault.value);
 }
 
 static double scale_missing(const pe_formula *f, size_t e, double claimed)
@@ -135,75 +213,111 @@ static double scale_missing(const pe_formula *f, size_t e, double claimed)
     return 1;
 }
 
-static double scale_unfloored(const pe_formula *f, size_t e, double claimed)
-{
-    (void)claimed;
-    const double p = pe_formula_position(f, e) + pe_formula_number(f, "position_offset");
-    return 1 + pe_formula_number(f, "beta") *
-                   log1p(p / pe_formula_number(f, "original_max_position_embeddings"));
-}
-
-/* Of qwen, whose scale is 1 where it would be less. */
-static double scale_unlimited(const pe_formula *f, size_t e, double claimed)
-{
-    (void)claimed;
-    return log(pe_formula_position(f, e) + pe_formula_number(f, "position_offset")) /
-           log(pe_formula_number(f, "original_max_position_embeddings"));
-}
-
-static double scale_squared(const pe_formula *f, size_t e, double claimed)
+static double scale_alone(const pe_formula *f, size_t e, double claimed)
 {
     (void)f;
     (void)e;
-    return claimed * claimed;
+    return claimed - 1;
 }
 
-/* ---- the decay ---- */
-
-/* The mean over the pairs of a wave, with exponents of 2i over d. */
-static double mean_wave(const pe_formula *f, size_t e, double (*wave)(double), double d)
-{
-    const double theta = pe_formula_number(f, "rope_theta");
-    const double offset = pe_formula_entry(f, "offsets", e);
-    const double pairs = floor(pe_formula_number(f, "rotary_dim") / 2);
-    double sum = 0;
-    for (size_t i = 0; (double)i < pairs; i++)
-        sum += wave(offset * pow(theta, -2 * (double)i / d));
-    return sum / pairs;
-}
-
-static double decay_sine(const pe_formula *f, size_t e, double claimed)
+static double scale_unfloored(const pe_formula *f, size_t e, double claimed)
 {
     (void)claimed;
-    return mean_wave(f, e, sin, pe_formula_number(f, "rotary_dim"));
+    return scale_of(f, scale_steps(f, e));
 }
 
-static double decay_half(const pe_formula *f, size_t e, double claimed)
+static double scale_ceiled(const pe_formula *f, size_t e, double claimed)
 {
     (void)claimed;
-    return mean_wave(f, e, cos, 2 * pe_formula_number(f, "rotary_dim"));
+    return scale_of(f, ceil(scale_steps(f, e)));
 }
 
-/* Waves that are summed for one law at most: some tenths of a second. */
-#define DECAY_WAVES 0x1p23
-
-/* Of plain frequencies alone. */
-static double decay_plain(const pe_formula *f, double *b)
+static double scale_rounded(const pe_formula *f, size_t e, double claimed)
 {
-    (void)b;
-    if ((double)(f->end - f->first) * pe_formula_number(f, "rotary_dim") > DECAY_WAVES)
-        return nan("");
-    const bool plain =
-        strcmp(pe_geometry_choice_text(pe_formula_values(f), "rope_type"), "default") == 0;
-    return plain ? 0 : nan("");
+    (void)claimed;
+    return scale_of(f, rint(scale_steps(f, e)));
+}
+
+static double scale_of_steps(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return scale_of(f, fmax(floor(scale_steps(f, e)) - 1, 0));
+}
+
+static double scale_linear(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return 1 + pe_formula_number(f, "beta") * floor(scale_steps(f, e));
+}
+
+/* Those below 1, too, of qwen and of inkling. */
+static double scale_unlimited(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    const double steps = log(scale_steps(f, e));
+    return has_variant(f, "qwen") ? 1 + steps / log(scale_length(f))
+                                  : 1 + pe_formula_number(f, "beta") * steps;
+}
+
+static double scale_power(const pe_formula *f, size_t e, double claimed)
+{
+    (void)e;
+    return pow(claimed, f->by->fault.value);
+}
+
+/* Of beta as a person would have written it. */
+static double scale_read_beta(const pe_formula *f, double *b)
+{
+    const size_t e = pe_formula_farthest(f, 1);
+    *b = pe_formula_number(f, "beta");
+    const double read = *b * (pe_formula_got(f, e) - 1) / (pe_formula_claimed(f, e) - 1);
+    const double unit = pow(10, floor(log10(fabs(read))) - 1), a = round(read / unit) * unit;
+    *f->fitted = f->of->roundoff > 0x1p-20 || !pe_numbers_change(f->of, f->of->claimed, 4);
+    return isfinite(a) && a > 0 && !pe_numbers_is_near(f->of, a, *b) ? a : nan("");
+}
+
+static double scale_beta(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed; /* those of the finding's own beta */
+    return 1 + (pe_formula_claimed(f, e) - 1) * f->a / pe_formula_number(f, "beta");
+}
+
+/* Lengths by which all positions have as many steps as their scales tell: from a to b. One number
+ * of steps, or two, may have come otherwise. */
+static double scale_read_length(const pe_formula *f, double *b)
+{
+    const double length = scale_length(f), beta = pe_formula_number(f, "beta");
+    const double offset = pe_formula_number(f, "position_offset");
+    const size_t n = has_variant(f, "llama4") ? f->end - f->first : 0;
+    double low = 0, fewest = HUGE_VAL, most = 0;
+    *b = HUGE_VAL;
+    for (size_t e = 0; e < n && low <= *b; e++) {
+        const double at = pe_formula_position(f, e) + offset;
+        const double steps = round(expm1((pe_formula_got(f, e) - 1) / beta));
+        low = fmax(low, floor(at / (steps + 1)) + 1);
+        *b = fmin(*b, floor(at / steps));
+        fewest = fmin(fewest, steps);
+        most = fmax(most, steps);
+    }
+    *f->fitted = most < fewest + 2;
+    const bool told = isfinite(*b) && low <= *b && (!*f->fitted || *b > 1.1 * low);
+    return told && (length < low || length > *b) ? low : nan("");
+}
+
+static double scale_other_length(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return scale_of(f, floor(scale_steps(f, e) * scale_length(f) / f->a));
 }
 
 /* ---- the rows ---- */
 
 #define XPOS      "rope/xpos/table", "scale"
 #define ATTENTION "rope/attention-scale", NULL
-#define DECAY     "rope/decay", NULL
 #define ZETA      "take zeta of pair i as (2i/d + 0.4)/1.4"
+#define EXPONENT  "divide p - center by scale_base in floating point"
+#define STEPS     "log(1 + floor(n/N)) of n = position + position_offset, N the original length"
+#define FLOOR     "take floor(position / original_max_position_embeddings)"
 
 const pe_formula_row pe_formula_scales[] = {
     {XPOS,
@@ -212,6 +326,24 @@ const pe_formula_row pe_formula_scales[] = {
       .remedy = "multiply queries by the scale, divide keys by it"},
      NULL,
      xpos_reciprocal},
+    {XPOS,
+     {"xpos_undivided", "zeta was 2i/d + 0.4: it was not divided by 1.4", .remedy = ZETA},
+     NULL,
+     xpos_not_divided},
+    {XPOS,
+     {"xpos_floored",
+      "the exponents (p - center)/scale_base were rounded down to whole numbers: an integer "
+      "division (//)",
+      .remedy = EXPONENT},
+     NULL,
+     xpos_floored},
+    {XPOS,
+     {"xpos_floored",
+      "the exponents (p - center)/scale_base were cut to whole numbers, toward 0: an integer "
+      "division",
+      .remedy = EXPONENT},
+     xpos_is_before,
+     xpos_truncated},
     {XPOS,
      {"xpos_missing", "the scale is missing: it is 1 everywhere, as without xPos",
       .remedy = "apply the scales of xPos"},
@@ -248,7 +380,14 @@ const pe_formula_row pe_formula_scales[] = {
     {"rope/xpos/table",
      NULL,
      {"xpos_applied", "cosines and sines were multiplied by the scale: it was applied twice",
-      .remedy = "keep the scale apart, or apply it once"},
+      .value = 1, .remedy = "keep the scale apart, or apply it once"},
+     NULL,
+     xpos_applied},
+    {"rope/xpos/table",
+     NULL,
+     {"xpos_applied",
+      "cosines and sines were divided by the scale: that of keys was applied to them, too",
+      .value = -1, .remedy = "keep the scale apart, or apply it once"},
      NULL,
      xpos_applied},
     {ATTENTION,
@@ -258,46 +397,82 @@ const pe_formula_row pe_formula_scales[] = {
      scale_missing},
     {ATTENTION,
      {"scale_log2", "the logarithm of base 2 was taken, not the natural one: log2 for log",
-      .remedy = "take the natural logarithm"},
-     NULL,
-     scale_log2},
+      .value = 2, .remedy = "take the natural logarithm"},
+     of_logarithm,
+     scale_logarithm},
     {ATTENTION,
      {"scale_log10", "the logarithm of base 10 was taken, not the natural one: log10 for log",
-      .remedy = "take the natural logarithm"},
-     NULL,
-     scale_log10},
+      .value = 10, .remedy = "take the natural logarithm"},
+     of_logarithm,
+     scale_logarithm},
     {ATTENTION,
-     {"scale_unfloored", "positions over the original length were not rounded down: no floor",
-      .remedy = "take floor(position / original_max_position_embeddings)"},
-     NULL,
+     {"scale_linear", "no logarithm was taken: the scale was 1 + beta floor(n/N)",
+      .remedy = "take the logarithm, " STEPS},
+     of_llama4,
+     scale_linear},
+    {ATTENTION,
+     {"scale_of_steps",
+      "the logarithm was that of floor(n/N), not of 1 + floor(n/N): log was taken for log1p",
+      .remedy = "take " STEPS},
+     of_llama4,
+     scale_of_steps},
+    {ATTENTION,
+     {"scale_log1p", "the logarithm was that of 1 + n/N, not of max(1, n/N): log1p for log",
+      .remedy = "take log(max(1, n/N))"},
+     of_inkling,
      scale_unfloored},
     {ATTENTION,
-     {"scale_unlimited",
-      "scales below 1 were kept: max(1, log(n)/log(N)) was not taken of the first positions",
-      .remedy = "take max(1, log(n)/log(N))"},
-     NULL,
+     {"scale_unfloored", "positions over the original length were not rounded down: no floor",
+      .remedy = FLOOR},
+     of_llama4,
+     scale_unfloored},
+    {ATTENTION,
+     {"scale_unfloored", "positions over the original length were rounded up: ceil for floor",
+      .remedy = FLOOR},
+     of_llama4,
+     scale_ceiled},
+    {ATTENTION,
+     {"scale_unfloored",
+      "positions over the original length were rounded to the nearest: round for floor",
+      .remedy = FLOOR},
+     of_llama4,
+     scale_rounded},
+    {ATTENTION,
+     {"scale_unlimited", "scales below 1 were kept: the first positions have no max(1, ...)",
+      .remedy = "take max(1, log(n)/log(N)); of inkling log(max(1, n/N))"},
+     not_of_llama4,
      scale_unlimited},
     {ATTENTION,
+     {"scale_alone", "the 1 of 1 + beta ln(...) was left out: every scale is too small by 1",
+      .remedy = "add 1 to the logarithm times beta"},
+     of_logarithm,
+     scale_alone},
+    {ATTENTION,
      {"scale_squared", "scales are squared: queries were multiplied twice, or keys, too",
-      .remedy = "multiply queries alone, once"},
+      .value = 2, .remedy = "multiply queries alone, once"},
      NULL,
-     scale_squared},
+     scale_power},
+    {ATTENTION,
+     {"scale_root", "scales are the square roots of the claimed ones, as for queries and keys both",
+      .value = 0.5, .remedy = "multiply queries alone, by the whole scale"},
+     NULL,
+     scale_power},
     {ATTENTION,
      {"scale_reciprocal", "scales are the reciprocal ones: queries were divided by the scale",
-      .remedy = "multiply queries by the scale"},
+      .value = -1, .remedy = "multiply queries by the scale"},
      NULL,
-     xpos_reciprocal},
-    {DECAY,
-     {"decay_sine", "sines stand where cosines belong: they were exchanged",
-      .remedy = "take the mean of cosines"},
-     decay_plain,
-     decay_sine},
-    {DECAY,
-     {"exponents_halved",
-      "exponents of the frequencies were halved, as if divided by twice the "
-      "dimension",
-      .remedy = "divide 2i by rotary_dim"},
-     decay_plain,
-     decay_half},
+     scale_power},
+    {ATTENTION,
+     {"scale_beta", "beta was {a}, not {b}", .param = "beta", .remedy = "set beta as claimed"},
+     scale_read_beta,
+     scale_beta},
+    {ATTENTION,
+     {"scale_length",
+      "original_max_position_embeddings was another: the steps are those of a length from {a} to "
+      "{b}",
+      .param = "original_max_position_embeddings",
+      .remedy = "set original_max_position_embeddings as claimed"},
+     scale_read_length,
+     scale_other_length},
 };
 const size_t pe_formula_scales_n = PE_LEN(pe_formula_scales);

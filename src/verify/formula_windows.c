@@ -55,6 +55,37 @@ static double index_upside_down(const pe_formula *f, size_t e, double claimed)
     return index_of(f, e, (double[]){1 - 2 * w, 1}, (h - 1) * (2 * w - 1) + w - 1);
 }
 
+/* Of indices that were looked up: below 0 they count from the end, and no line goes through them. */
+static double read_looked_up(const pe_formula *f, double *b)
+{
+    (void)b;
+    return f->of->lookup != NULL ? 0 : nan("");
+}
+
+static double index_opposite(const pe_formula *f, size_t e, double claimed)
+{
+    (void)e;
+    return 2 * pe_formula_claimed(f, 0) - claimed;
+}
+
+static double read_offset(const pe_formula *f, double *b)
+{
+    const double a = pe_formula_got(f, 0) - pe_formula_claimed(f, 0);
+    return a != 0 ? read_looked_up(f, b) + a : nan("");
+}
+
+static double index_offset(const pe_formula *f, size_t e, double claimed)
+{
+    (void)e;
+    return claimed + f->a;
+}
+
+static double index_from_zero(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    return index_of(f, e, (double[]){2 * pe_formula_number(f, "window_width") - 1, 1}, 0);
+}
+
 static double read_stride(const pe_formula *f, double *b)
 {
     const double w = pe_formula_number(f, "window_width");
@@ -128,50 +159,77 @@ static double unfold(double coordinate)
     return exp2(3 * fabs(coordinate)) - 1;
 }
 
-static double read_times(const pe_formula *f, double *b)
+/* How many times as large offsets were before the logarithm. */
+static double read_ratio(const pe_formula *f, double *b)
 {
-    *b = 8;
-    const double a = round(8 * unfold(pe_formula_got(f, 0)) / unfold(pe_formula_claimed(f, 0)));
-    return a > 0 && a != 8 ? a : nan("");
+    (void)b;
+    return unfold(pe_formula_got(f, 0)) / unfold(pe_formula_claimed(f, 0));
+}
+
+static double coordinates_folded(double claimed, double times)
+{
+    return copysign(log2(1 + unfold(claimed) * times) / 3, claimed);
+}
+
+static double coordinates_times(const pe_formula *f, size_t e, double claimed)
+{
+    (void)e;
+    return coordinates_folded(claimed, f->a);
+}
+
+static double read_one(const pe_formula *f, double *b)
+{
+    (void)f;
+    (void)b;
+    return 1;
 }
 
 static double coordinates_scaled(const pe_formula *f, size_t e, double claimed)
 {
     (void)e;
-    return copysign(log2(1 + unfold(claimed) * f->a / 8) / 3, claimed);
+    return coordinates_folded(claimed, f->a / 8);
 }
 
-/* The offset that became 8 was the window's own. */
+/* Another power of two but 1. */
+static double read_times(const pe_formula *f, double *b)
+{
+    *b = 8;
+    const double power = round(log2(8 * read_ratio(f, b)));
+    return power != 0 && power != 3 ? exp2(power) : nan("");
+}
+
+static double trained_size(const pe_formula *f, size_t e)
+{
+    return pe_formula_number(f,
+                             e % 2 == 0 ? "pretrained_window_height" : "pretrained_window_width");
+}
+
+/* The offset that became 8 was the window's own; a: or one more than that. */
 static double coordinates_own(const pe_formula *f, size_t e, double claimed)
 {
-    static const char *const own[] = {"window_height", "window_width"};
-    static const char *const trained[] = {"pretrained_window_height", "pretrained_window_width"};
-    const double last = pe_formula_number(f, own[e % 2]) - 1,
-                 most = pe_formula_number(f, trained[e % 2]) - 1;
-    return last > 0 ? copysign(log2(1 + unfold(claimed) * most / last) / 3, claimed) : claimed;
+    const double last =
+        pe_formula_number(f, e % 2 == 0 ? "window_height" : "window_width") - 1 + f->a;
+    return last > 0 ? coordinates_folded(claimed, (trained_size(f, e) - 1) / last) : claimed;
 }
 
 /* Offsets over the pretrained window, not over that less 1. */
 static double coordinates_whole(const pe_formula *f, size_t e, double claimed)
 {
-    const double most =
-        pe_formula_number(f, e % 2 == 0 ? "pretrained_window_height" : "pretrained_window_width");
-    return copysign(log2(1 + unfold(claimed) * (most - 1) / most) / 3, claimed);
+    const double most = trained_size(f, e);
+    return coordinates_folded(claimed, (most - 1) / most);
 }
 
+/* One of the sizes that people train. */
 static double read_trained(const pe_formula *f, double *b)
 {
-    *b = pe_formula_number(f, "pretrained_window_height");
-    const double a =
-        1 + round((*b - 1) * unfold(pe_formula_claimed(f, 0)) / unfold(pe_formula_got(f, 0)));
-    return a > 1 && a != *b ? a : nan("");
+    *b = trained_size(f, 0);
+    const double a = 1 + round((*b - 1) / read_ratio(f, b));
+    return a > 1 && (a <= 16 || fmod(a, 8) == 0) && a <= 64 && a != *b ? a : nan("");
 }
 
 static double coordinates_trained(const pe_formula *f, size_t e, double claimed)
 {
-    const double most =
-        pe_formula_number(f, e % 2 == 0 ? "pretrained_window_height" : "pretrained_window_width");
-    return copysign(log2(1 + unfold(claimed) * (most - 1) / (f->a - 1)) / 3, claimed);
+    return coordinates_folded(claimed, (trained_size(f, e) - 1) / (f->a - 1));
 }
 
 static double read_linear(const pe_formula *f, double *b)
@@ -192,6 +250,12 @@ static double coordinates_linear(const pe_formula *f, size_t e, double claimed)
 #define CPB   "swin/coordinates", NULL
 
 const pe_formula_row pe_formula_windows[] = {
+    {INDEX,
+     {"index_mirrored",
+      "indices run in the opposite direction: key - query was taken for query - key",
+      .remedy = "take query - key of both coordinates, or transpose"},
+     read_looked_up,
+     index_opposite},
     {INDEX,
      {"swin_axes", "rows and columns are exchanged: the axes of the window",
       .remedy = "multiply the offset of rows by 2 window_width - 1"},
@@ -220,6 +284,19 @@ const pe_formula_row pe_formula_windows[] = {
       .remedy = "multiply the offset of rows by 2 window_width - 1"},
      read_stride,
      index_strided},
+    {INDEX,
+     {"offset_missing",
+      "window_height - 1 and window_width - 1 were not added to the offsets: an index is smaller, "
+      "or "
+      "negative, and then counts from the end of the table",
+      .remedy = "add window_height - 1 to the offset of rows, window_width - 1 to that of columns"},
+     NULL,
+     index_from_zero},
+    {INDEX,
+     {"offset", "an offset of {a} was added to every index",
+      .remedy = "add window_height - 1 to the offset of rows, window_width - 1 to that of columns"},
+     read_offset,
+     index_offset},
     {INDEX,
      {"swin_window", "the window was {a} patches wide, not {b}, with as many patches in all",
       .remedy = "claim the window's own height and width, or cut the image as claimed"},
@@ -250,11 +327,24 @@ const pe_formula_row pe_formula_windows[] = {
      NULL,
      coordinates_own},
     {CPB,
+     {"pretrained_ignored",
+      "offsets were divided by the window's own size, and not by that less 1: the pretrained "
+      "window "
+      "was ignored",
+      .remedy = "divide offsets by pretrained_window_size - 1"},
+     read_one,
+     coordinates_own},
+    {CPB,
      {"window_not_less_one",
       "offsets were divided by the window, not by the window - 1: off by one",
       .remedy = "divide offsets by pretrained_window_size - 1"},
      NULL,
      coordinates_whole},
+    {CPB,
+     {"coordinates_times", "offsets were not multiplied by 8 before the logarithm",
+      .remedy = "multiply normalized offsets by 8"},
+     read_one,
+     coordinates_scaled},
     {CPB,
      {"coordinates_times", "offsets were scaled by {a} before the logarithm, not by {b}",
       .remedy = "multiply normalized offsets by 8"},
@@ -270,5 +360,10 @@ const pe_formula_row pe_formula_windows[] = {
       .remedy = "take sign(x) log2(1 + |x|)/log2(8)"},
      read_linear,
      coordinates_linear},
+    {CPB,
+     {"coordinates_times", "offsets were {a} times the claimed ones before the logarithm",
+      .fitted = true, .remedy = "divide offsets by pretrained_window_size - 1, and multiply by 8"},
+     read_ratio,
+     coordinates_times},
 };
 const size_t pe_formula_windows_n = PE_LEN(pe_formula_windows);

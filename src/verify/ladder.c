@@ -22,9 +22,8 @@ static double number_of(const pe_guess *guess, const char *name)
 static void set_ramp(const pe_guess *guess, pe_ladder *l)
 {
     static const char *const betas[2] = {"beta_fast", "beta_slow"};
-    const double length = number_of(guess, "original_max_position_embeddings");
     for (size_t e = 0; e < 2; e++)
-        l->ramp[e] = (double)l->n * log(length / (TURN * number_of(guess, betas[e])));
+        l->ramp[e] = (double)l->n * log(l->original / (TURN * number_of(guess, betas[e])));
     const pe_value *truncate = pe_values_find(&guess->values, "truncate");
     l->truncate = truncate == NULL || truncate->truth;
 }
@@ -44,7 +43,11 @@ pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *l, pe_problem *why)
     l->listed = pe_geometry_has_rope_type(&guess->values, "longrope") ||
                 pe_values_present(&guess->values, "freq_factors") ||
                 pe_values_present(&guess->values, "lerope_alpha");
-    l->banded = pe_geometry_has_rope_type(&guess->values, "llama3");
+    l->original = number_of(guess, "original_max_position_embeddings");
+    if (pe_geometry_has_rope_type(&guess->values, "llama3")) {
+        l->bands[0] = number_of(guess, "low_freq_factor");
+        l->bands[1] = number_of(guess, "high_freq_factor");
+    }
     if (pe_geometry_has_rope_type(&guess->values, "yarn"))
         set_ramp(guess, l);
     l->head_pairs = number_of(guess, "head_dim") / 2;
@@ -74,6 +77,8 @@ void pe_ladder_free(pe_ladder *ladder)
 bool pe_ladder_is_near(const pe_ladder *l, size_t i, double w)
 {
     const double off = fabs(l->measured[i] - w);
+    if (isinf(l->measured[i])) /* beyond the largest number of a narrow type */
+        return w > 65504 && l->roundoff > 1e-4;
     if (l->span == 0)
         return off <= (8e-6 + 1.01 * l->roundoff) * fabs(w) + (l->roundoff > 1e-4 ? 0x1p-24 : 0);
     const double turns = (l->measured[i] - w) * l->step / TURN;

@@ -14,7 +14,8 @@ typedef struct pe_ladder {
     double *put;            /* owned: those of the law that pe_laws_next found */
     double theta, factor;   /* of the claim; 1: it has none */
     double dynamic_length;  /* max_position_embeddings of dynamic scaling; 0: it is another one */
-    bool banded;            /* scaling is llama3's, by low_freq_factor and high_freq_factor */
+    double original;        /* original_max_position_embeddings; 0: it has none */
+    double bands[2];        /* low_freq_factor and high_freq_factor of llama3; 0: it is another */
     double ramp[2];         /* where the ramp of yarn begins and ends, times ln(theta); 0: none */
     bool truncate;          /* both are cut to whole numbers */
     double head_pairs;      /* half of head_dim; 0: there is none */

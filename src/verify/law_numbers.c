@@ -200,23 +200,14 @@ bool pe_law_numbers_high_edge(pe_ladder *l)
     return read_claimed_edge(l, pe_ladder_least_part(l) * (1 + 1e-9));
 }
 
+bool pe_law_numbers_middle_edge(pe_ladder *l)
+{
+    return read_claimed_edge(l, (1 + pe_ladder_least_part(l)) / 2);
+}
+
 bool pe_law_numbers_exchanged(pe_ladder *l)
 {
-    return l->banded && pe_law_numbers_high_edge(l);
-}
-
-bool pe_law_numbers_default_ramp(pe_ladder *l)
-{
-    l->a = 10000;
-    return l->ramp[1] > 0 && l->theta > 0 && l->theta != l->a && l->factor > 1;
-}
-
-bool pe_law_numbers_inverse_power(pe_ladder *l)
-{
-    const double power = (double)(l->n - 1) / (double)l->n;
-    const double base = pow(l->claimed[1], -(double)l->n), factor = pow(base / l->theta, power);
-    l->a = l->theta * pow(factor, power);
-    return factor > 1 + 1e-6 && fabs(l->claimed[l->n - 1] * pow(base, power) - 1) < 1e-6;
+    return l->bands[1] > 0 && pe_law_numbers_high_edge(l);
 }
 
 bool pe_law_numbers_rotated_part(pe_ladder *l)

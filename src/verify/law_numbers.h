@@ -34,14 +34,11 @@ pe_law_reader pe_law_numbers_naive;
 pe_law_reader pe_law_numbers_least;
 /** Pairs below a are as without scaling, the others wholly scaled: divided by b. */
 pe_law_reader pe_law_numbers_edge;
-/** The same of an edge that the claim has: where the blend begins, where it ends. */
-pe_law_reader pe_law_numbers_low_edge, pe_law_numbers_high_edge;
+/** The same of an edge that the claim has: where the blend begins, where it ends, and
+ * its middle. */
+pe_law_reader pe_law_numbers_low_edge, pe_law_numbers_high_edge, pe_law_numbers_middle_edge;
 /** The latter where low_freq_factor and high_freq_factor may be exchanged. */
 pe_law_reader pe_law_numbers_exchanged;
-/** yarn's ramp is that of the usual base, which is a. */
-pe_law_reader pe_law_numbers_default_ramp;
-/** ntk took the inverse power of the factor, which makes the base a. */
-pe_law_reader pe_law_numbers_inverse_power;
 /** The first a pairs turn, the others do not. */
 pe_law_reader pe_law_numbers_rotated_part;
 /** Pairs up to a are not scaled, those from b on wholly; a band lies between. */

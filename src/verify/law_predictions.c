@@ -214,10 +214,16 @@ double pe_predict_resting(const pe_ladder *l, size_t i)
 
 /* ---- of roundings ---- */
 
-/* Of the type that is row `b` of the grains. */
+/* To the type that is row `b` of the grains. */
 static double rounded(const pe_ladder *l, double x)
 {
     return pe_grain_round(&pe_grains[(size_t)l->b], x);
+}
+
+/* The same of a step, if `a` has its bit. */
+static double step_rounded(const pe_ladder *l, unsigned step, double x)
+{
+    return ((unsigned)l->a & step) != 0 ? rounded(l, x) : x;
 }
 
 double pe_predict_to_decimals(const pe_ladder *l, size_t i)
@@ -226,15 +232,14 @@ double pe_predict_to_decimals(const pe_ladder *l, size_t i)
     return nearbyint(l->claimed[i] * unit) / unit;
 }
 
-double pe_predict_of_rounded_exponent(const pe_ladder *l, size_t i)
+double pe_predict_of_rounded_steps(const pe_ladder *l, size_t i)
 {
-    const double exponent = rounded(l, (double)i / (double)l->n);
-    return l->theta > 0 ? pow(l->theta, -exponent) * pe_ladder_part_of(l, i) : nan("");
-}
-
-double pe_predict_of_rounded_power(const pe_ladder *l, size_t i)
-{
-    return pe_ladder_part_of(l, i) / rounded(l, 1 / l->plain[i]);
+    const double theta = step_rounded(l, PE_LAW_STEP_BASE, l->theta);
+    const double exponent = step_rounded(l, PE_LAW_STEP_EXPONENT, (double)i / (double)l->n);
+    const double power = step_rounded(l, PE_LAW_STEP_POWER, pow(theta, exponent));
+    return l->theta > 0
+               ? step_rounded(l, PE_LAW_STEP_RECIPROCAL, 1 / power) * pe_ladder_part_of(l, i)
+               : nan("");
 }
 
 double pe_predict_of_running_product(const pe_ladder *l, size_t i)
@@ -306,27 +311,20 @@ double pe_predict_of_edge(const pe_ladder *l, size_t i)
     return l->plain[i] * ((double)i < l->a ? 1 : 1 / l->b);
 }
 
-/* yarn's ramp with its ends for the base a. */
-double pe_predict_of_ramp(const pe_ladder *l, size_t i)
-{
-    double low = l->ramp[0] / log(l->a), high = l->ramp[1] / log(l->a);
-    low = fmax(l->truncate ? floor(low) : low, 0);
-    high = fmin(l->truncate ? ceil(high) : high, 2 * (double)l->n - 1);
-    const double along = ((double)i - low) / (high > low ? high - low : 1e-3);
-    return l->plain[i] * (1 - fmin(fmax(along, 0), 1) * (1 - 1 / l->factor));
-}
-
 double pe_predict_of_rotated_part(const pe_ladder *l, size_t i)
 {
     return (double)i < l->a ? pow(l->theta, -(double)i / l->a) : 0;
 }
 
+/* The ends of a ramp change a pair by less than what is told from no change. */
+#define ENDS 3
+
 double pe_predict_as_measured(const pe_ladder *l, size_t i)
 {
     const double least = pe_ladder_least_part(l);
-    if ((double)i < l->a)
+    if ((double)i < l->a - ENDS)
         return l->plain[i];
-    return (double)i >= l->b ? l->plain[i] * least : l->measured[i];
+    return (double)i >= l->b + ENDS ? l->plain[i] * least : l->measured[i];
 }
 
 double pe_predict_ntk_too(const pe_ladder *l, size_t i)

@@ -33,9 +33,17 @@ pe_law_prediction pe_predict_of_theta, pe_predict_of_ratio, pe_predict_of_second
     pe_predict_geometric;
 /** theta is multiplied by factor^a; by that of ntk with the factor a. */
 pe_law_prediction pe_predict_of_scaled_theta, pe_predict_of_ntk_factor;
-/** Rounded to a decimals; made of what was rounded to the type that is row b of the grains. */
-pe_law_prediction pe_predict_to_decimals, pe_predict_of_rounded_exponent,
-    pe_predict_of_rounded_power, pe_predict_of_running_product;
+/** Steps of 1 / theta^(2i/d) that a narrow type rounds: a sum of them. */
+enum {
+    PE_LAW_STEP_BASE = 1,
+    PE_LAW_STEP_EXPONENT = 2,
+    PE_LAW_STEP_POWER = 4,
+    PE_LAW_STEP_RECIPROCAL = 8
+};
+/** Rounded to a decimals; made of what was rounded to the type that is row b of the grains: the
+ * steps a, or each product of a running one. */
+pe_law_prediction pe_predict_to_decimals, pe_predict_of_rounded_steps,
+    pe_predict_of_running_product;
 /** Not scaled; multiplied by the scaling, not divided; scaled twice. */
 pe_law_prediction pe_predict_unscaled, pe_predict_scaled_up, pe_predict_scaled_twice;
 /** Factors of other pairs. With a > 0 the one at the end stays, else they are rolled. */
@@ -46,8 +54,6 @@ pe_law_prediction pe_predict_powers_of_two, pe_predict_without_exponential;
 pe_law_prediction pe_predict_ramp_inverted, pe_predict_blend_inverted;
 /** Pairs below a are not scaled, the others divided by b. */
 pe_law_prediction pe_predict_of_edge;
-/** yarn's ramp with its ends for the base a. */
-pe_law_prediction pe_predict_of_ramp;
 /** The first a pairs turn, with exponents i / a. */
 pe_law_prediction pe_predict_of_rotated_part;
 /** Pairs below a are not scaled, those from b on wholly, the others are as measured. */

@@ -1,285 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* laws.c - how measured frequencies came from claimed ones, as rows. */
+/* laws.c - which laws the measured frequencies follow. */
 #include "verify/laws.h"
 
 #include <math.h>
 
-#include "verify/law_numbers.h"
-#include "verify/law_predictions.h"
+#include "verify/law_rows.h"
 
-#define TURN 6.283185307179586
-#define LN2  0.6931471805599453
-#define LN10 2.302585092994046
-
-typedef struct law {
-    pe_fault fault;      /* its sentence has the numbers as {a} and {b} */
-    pe_law_reader *read; /* its numbers; NULL: they are those of the row */
-    pe_law_prediction *predict;
-    double a, b;
-    bool fitted;  /* the numbers are only read off */
-    bool subtle;  /* turns do not tell it: only elements do */
-    bool but_one; /* pairs move; the one at the end may be anything */
-} law;
-
-/* ---- the laws ---- */
-
-#define LAW(NAME, RULE, REMEDY, ...)                                                               \
-    {                                                                                              \
-        .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, __VA_ARGS__                 \
-    }
-#define RADIANS            "take angles in radians: position times inv_freq"
-#define POWERS             "take the exponents 2i/d: inv_freq = theta ** -(arange(0, d, 2) / d)"
-#define FACTORS_OF         "the factors of the pairs are shifted by one: pair i has that of pair "
-#define ROTARY_IN_EXPONENT "the exponents of the frequencies were 2i/rotary_dim, not 2i/head_dim"
-#define HEAD_DIM           "divide the exponents by head_dim, of which a part is rotated"
-#define BLEND_MISSING(READ)                                                                        \
-    LAW("blend_missing",                                                                           \
-        "the blend of the middle band is missing: pairs below {a} are not scaled, all others are " \
-        "divided by {b}",                                                                          \
-        "blend scaled and unscaled frequencies between the bands (smooth factor, ramp)",           \
-        .read = (READ), .predict = pe_predict_of_edge)
-#define PAIRS_REST(READ)                                                                           \
-    LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",                  \
-        "make frequencies for all pairs", .read = (READ), .predict = pe_predict_resting)
-#define ORDER "keep the order of the pairs: pair i has the exponent 2i/d"
-
-#define KEEP_WIDE "make inv_freq in float32 or wider, and keep it so"
-#define DECIMALS(N)                                                                                \
-    LAW("inv_freq_decimals", "frequencies (inv_freq) were rounded to {a} decimals", KEEP_WIDE,     \
-        .predict = pe_predict_to_decimals, .a = (N), .subtle = true)
-#define ROUNDED(TYPE, GRAIN)                                                                       \
-    LAW("inv_freq_rounded", "the exponents 2i/d were rounded to " TYPE " before the power",        \
-        KEEP_WIDE, .predict = pe_predict_of_rounded_exponent, .b = (GRAIN), .subtle = true),       \
-        LAW("inv_freq_rounded",                                                                    \
-            "the powers theta^(2i/d) were rounded to " TYPE " before 1 was divided by them",       \
-            KEEP_WIDE, .predict = pe_predict_of_rounded_power, .b = (GRAIN), .subtle = true),      \
-        LAW("inv_freq_rounded",                                                                    \
-            "frequencies (inv_freq) are a running product that was rounded to " TYPE               \
-            " at each step",                                                                       \
-            KEEP_WIDE, .predict = pe_predict_of_running_product, .b = (GRAIN), .subtle = true)
-
-/* Those without numbers come first: they say more. */
-static const law laws[] = {
-    LAW("reciprocal_frequencies", "frequencies are the reciprocals: theta^(2i/d) for theta^(-2i/d)",
-        "divide 1 by the power: inv_freq = 1 / theta^(2i/d)", .predict = pe_predict_reciprocal),
-    LAW("wavelengths", "wavelengths stand in the place of frequencies: 2 pi theta^(2i/d)",
-        "divide 2 pi by them", .predict = pe_predict_wavelength),
-    LAW("log_frequencies", "logarithms of the frequencies stand in their place: no exp was taken",
-        "take exp of them", .predict = pe_predict_logarithm),
-    LAW("scaling_ignored",
-        "the frequencies were not scaled: rope_scaling, freq_factors or lerope_alpha was ignored",
-        "pass rope_scaling (rope_parameters, freq_factors, lerope_alpha) to the code that makes "
-        "inv_freq",
-        .read = pe_law_numbers_scaled, .predict = pe_predict_unscaled),
-    LAW("head_in_exponent", "the exponents of the frequencies were 2i/head_dim, not 2i/rotary_dim",
-        "divide the exponents by rotary_dim, not by head_dim", .read = pe_law_numbers_head,
-        .predict = pe_predict_power),
-    LAW("rotary_in_exponent", ROTARY_IN_EXPONENT, HEAD_DIM, .read = pe_law_numbers_rotary,
-        .predict = pe_predict_power),
-    LAW("rotary_in_exponent", ROTARY_IN_EXPONENT ", as without rope_type proportional", HEAD_DIM,
-        .read = pe_law_numbers_rotated_part, .predict = pe_predict_of_rotated_part),
-    LAW("exponent_doubled",
-        "frequencies are squared: exponents are 4i/d, or the ladder was applied twice", POWERS,
-        .predict = pe_predict_raised, .a = 2),
-    LAW("exponent_halved", "frequencies are the square roots: exponents are i/d, not 2i/d", POWERS,
-        .predict = pe_predict_raised, .a = 0.5),
-    LAW("index_plus_one", "the ladder is shifted: pair i has the frequency of pair i + 1",
-        "count pairs from 0", .predict = pe_predict_next_pair, .but_one = true),
-    LAW("index_minus_one", "the ladder is shifted: pair i has the frequency of pair i - 1",
-        "count pairs from 0", .predict = pe_predict_previous_pair, .but_one = true),
-    LAW("index_plus_half",
-        "the ladder is shifted by half a pair: exponents are (2i + 1)/d, not 2i/d", POWERS,
-        .predict = pe_predict_half_step),
-    LAW("frequencies_reversed",
-        "channels are reversed: the order of the frequencies is the other one, slowest first",
-        ORDER, .predict = pe_predict_reversed),
-    LAW("channels_exchanged", "even and odd channels (pairs) are exchanged in order", ORDER,
-        .predict = pe_predict_exchanged),
-    LAW("pairs_permuted",
-        "the order of the pairs was permuted: frequencies of even pairs stand before those of odd "
-        "ones",
-        ORDER, .predict = pe_predict_evens_first),
-    LAW("pairs_permuted",
-        "the order of the pairs was permuted: frequencies of the two halves alternate, interleaved",
-        ORDER, .predict = pe_predict_halves_in_turn),
-    LAW("halves_exchanged",
-        "the halves of the ladder are exchanged: the order of the pairs is rolled by half", ORDER,
-        .predict = pe_predict_halves_exchanged),
-    LAW("ladder_rolled", "the order of the pairs is rolled by one: pair 0 has the last frequency",
-        ORDER, .predict = pe_predict_rolled_on),
-    LAW("ladder_rolled",
-        "the order of the pairs is rolled by one, or shifted: the last pair has the frequency of "
-        "pair 0",
-        ORDER, .predict = pe_predict_rolled_back),
-    LAW("integer_division",
-        "each second pair repeats the frequency before it: exponents come from an integer division "
-        "(i // 2)",
-        POWERS, .predict = pe_predict_in_twos),
-    LAW("frequencies_repeated",
-        "each frequency is repeated for two pairs, so that half of the ladder is missing",
-        "repeat frequencies only where channels, not pairs, are counted (repeat_interleave)",
-        .predict = pe_predict_halved_index),
-    LAW("every_other_frequency",
-        "pairs have every other frequency, repeated twice: exponents are 4i/d modulo 1", POWERS,
-        .predict = pe_predict_every_other),
-    LAW("half_ladder_repeated", "the first half of the ladder is repeated in the other pairs",
-        POWERS, .predict = pe_predict_half_again),
-    LAW("log10_for_ln",
-        "exponents are divided by ln 10: log10(base) was taken for the natural logarithm",
-        "take the natural logarithm of the base", .predict = pe_predict_raised, .a = 1 / LN10),
-    LAW("log2_for_ln",
-        "exponents are divided by ln 2: log2(base) was taken for the natural logarithm",
-        "take the natural logarithm with exp, log2 with exp2", .predict = pe_predict_raised,
-        .a = 1 / LN2),
-    LAW("ln_for_log2",
-        "exponents are multiplied by ln 2: exp2 was taken of the natural logarithm of the base",
-        "take the natural logarithm with exp, log2 with exp2", .predict = pe_predict_raised,
-        .a = LN2),
-    LAW("base_e", "rope_theta (the base) was e: it was left out of the power, as exp(-2i/d)",
-        "multiply the exponent by ln(theta)", .predict = pe_predict_of_base_e),
-    LAW("denominator_plus_two", "exponents are divided by d + 2, not by d",
-        "divide the exponents by d", .predict = pe_predict_one_more),
-    LAW("denominator_minus_two",
-        "exponents are divided by d - 2, not by d: the ladder reaches theta itself",
-        "divide the exponents by d (freq_shift 0)", .predict = pe_predict_one_less),
-    LAW("angles_times_two_pi", "angles are multiplied by 2 pi", RADIANS,
-        .predict = pe_predict_times, .a = TURN),
-    LAW("angles_over_two_pi", "angles are divided by 2 pi: turns were taken for radians", RADIANS,
-        .predict = pe_predict_times_over, .a = 1, .b = TURN),
-    LAW("angles_in_degrees", "angles in degrees were taken for radians", RADIANS,
-        .predict = pe_predict_times_over, .a = TURN, .b = 360),
-    LAW("angles_in_degrees", "angles are in degrees, not in radians", RADIANS,
-        .predict = pe_predict_times_over, .a = 360, .b = TURN),
-    LAW("one_frequency", "all pairs have the frequency of pair 0",
-        "take a frequency of its own for each pair", .predict = pe_predict_all_first),
-    LAW("ladder_linear",
-        "frequencies are linear in i: the ladder is a straight line (linspace), no power", POWERS,
-        .predict = pe_predict_in_line),
-    LAW("frequencies_linear",
-        "frequencies are linear in i: the ladder is a straight line (linspace) from the first to "
-        "the last one, no power",
-        POWERS, .predict = pe_predict_in_line_to_last),
-    LAW("scaling_inverted",
-        "frequencies were multiplied by the scaling, not divided by it: the factors are inverted",
-        "divide the frequencies by factor (freq_factors, long_factor)",
-        .read = pe_law_numbers_scaled, .predict = pe_predict_scaled_up),
-    LAW("scaling_twice", "the scaling (factor) was applied twice",
-        "scale the frequencies once: not in the configuration and in the code",
-        .read = pe_law_numbers_scaled, .predict = pe_predict_scaled_twice),
-    LAW("ntk_as_well",
-        "the base was scaled as well, as ntk does it by the factor of {b}: both scalings were "
-        "applied",
-        "scale the base or the positions, not both", .read = pe_law_numbers_naive,
-        .predict = pe_predict_ntk_too),
-    LAW("linear_as_well",
-        "frequencies were divided by the factor on top of their scaling: linear scaling of {b} was "
-        "applied as well",
-        "scale the base or the positions, not both", .read = pe_law_numbers_naive,
-        .predict = pe_predict_linear_too),
-    LAW("factors_reversed",
-        "the factors of the pairs (long_factor, short_factor) are in reverse order", ORDER,
-        .read = pe_law_numbers_listed, .predict = pe_predict_parts_reversed),
-    LAW("lerope_base", "the factors are powers of 2, not of e: exp2 was taken of lerope_alpha",
-        "take exp of lerope_alpha", .read = pe_law_numbers_listed,
-        .predict = pe_predict_powers_of_two),
-    LAW("lerope_linear", "frequencies were multiplied by 1 + lerope_alpha: no exp was taken of it",
-        "take exp of lerope_alpha", .read = pe_law_numbers_listed,
-        .predict = pe_predict_without_exponential),
-    LAW("factors_shifted", FACTORS_OF "i + 1", ORDER, .read = pe_law_numbers_listed,
-        .predict = pe_predict_next_part),
-    LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = pe_law_numbers_listed,
-        .predict = pe_predict_previous_part),
-    LAW("factors_shifted", FACTORS_OF "i + 1", ORDER, .read = pe_law_numbers_listed,
-        .predict = pe_predict_next_part, .a = 1),
-    LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = pe_law_numbers_listed,
-        .predict = pe_predict_previous_part, .a = 1),
-    LAW("ramp_inverted",
-        "the ramp is inverted: fast pairs are scaled, slow ones are not (low and high, or "
-        "beta_fast "
-        "and beta_slow, exchanged)",
-        "interpolate the slow pairs, extrapolate the fast ones", .read = pe_law_numbers_scaled,
-        .predict = pe_predict_ramp_inverted),
-    LAW("blend_inverted", "the blend (smooth factor) of the middle band is inverted",
-        "weight the scaled frequency with 1 - smooth, the other with smooth",
-        .read = pe_law_numbers_scaled, .predict = pe_predict_blend_inverted),
-    BLEND_MISSING(pe_law_numbers_low_edge),
-    BLEND_MISSING(pe_law_numbers_high_edge),
-    BLEND_MISSING(pe_law_numbers_edge),
-    LAW("factors_exchanged",
-        "low_freq_factor and high_freq_factor were exchanged: pairs below {a} are not scaled, all "
-        "others are divided by {b}",
-        "exchange low_freq_factor and high_freq_factor", .read = pe_law_numbers_exchanged,
-        .predict = pe_predict_of_edge),
-    LAW("ramp_of_other_base",
-        "the ends of the ramp (low, high) were found with a base of {a}, not with rope_theta",
-        "pass rope_theta (base) to find_correction_range", .read = pe_law_numbers_default_ramp,
-        .predict = pe_predict_of_ramp),
-    LAW("theta_times_factor",
-        "rope_theta was multiplied by the factor itself, without the exponent d/(d - 2) of ntk: "
-        "the base was {a}",
-        "raise the factor to d/(d - 2) before it multiplies the base", .read = pe_law_numbers_naive,
-        .predict = pe_predict_of_theta),
-    LAW("exponent_of_factor_inverted",
-        "the factor was raised to (d - 2)/d, not to d/(d - 2), before it multiplied rope_theta: "
-        "the base was {a}",
-        "raise the factor to d/(d - 2) before it multiplies the base",
-        .read = pe_law_numbers_inverse_power, .predict = pe_predict_of_theta),
-    PAIRS_REST(pe_law_numbers_rest),
-    PAIRS_REST(pe_law_numbers_last_half),
-    LAW("ntk_factor", "the factor of ntk was {a}, not {b}", "set factor as claimed",
-        .read = pe_law_numbers_ntk_factor, .predict = pe_predict_of_ntk_factor, .fitted = true),
-    LAW("base_scaled",
-        "rope_theta was scaled by the {a}-th power of the ntk factor: that of a dimension d of {b} "
-        "in d/(d - 2)",
-        "raise the factor to d/(d - 2), where d is the rotated dimension",
-        .read = pe_law_numbers_exponent_of_factor, .predict = pe_predict_of_scaled_theta,
-        .fitted = true),
-    LAW("seq_len", "dynamic scaling was made for another length: seq_len was {a}, the base {b}",
-        "pass the length of the sequence; do not keep inv_freq of another prompt",
-        .read = pe_law_numbers_length, .predict = pe_predict_of_second_theta, .fitted = true),
-    LAW("scaling_ignored",
-        "frequencies are those of a rope_theta (base) of {a} without any scaling, not of {b} with "
-        "the claimed one",
-        "set rope_theta as claimed, and pass rope_scaling (rope_parameters, freq_factors)",
-        .read = pe_law_numbers_unscaled_theta, .predict = pe_predict_of_theta, .fitted = true),
-    LAW("rope_theta", "rope_theta (the base) was {a}, not {b}", "set rope_theta as claimed",
-        .read = pe_law_numbers_theta, .predict = pe_predict_of_theta, .fitted = true),
-    LAW("base_about", "rope_theta (the base) was about {a}, not {b}", "set rope_theta as claimed",
-        .read = pe_law_numbers_turned_theta, .predict = pe_predict_of_ratio, .fitted = true),
-    LAW("frequencies_scaled",
-        "all frequencies are {a} times the claimed ones, as linear scaling by a factor of {b}",
-        "check the scaling: factor, rope_scaling, units of positions",
-        .read = pe_law_numbers_multiple, .predict = pe_predict_times, .fitted = true),
-    LAW("base_and_scale",
-        "rope_theta (the base) was {b}, and all frequencies were multiplied by {a}, as linear "
-        "scaling does it",
-        "scale the base (ntk) or the positions (linear), not both",
-        .read = pe_law_numbers_geometric, .predict = pe_predict_geometric, .fitted = true),
-    ROUNDED("bfloat16", PE_GRAIN_BFLOAT16),
-    ROUNDED("float16", PE_GRAIN_FLOAT16),
-    DECIMALS(4),
-    DECIMALS(5),
-    DECIMALS(6),
-    DECIMALS(7),
-    LAW("frequencies_clipped", "frequencies are clipped: none is below {a}",
-        "do not clamp inv_freq", .read = pe_law_numbers_least, .predict = pe_predict_not_below),
-    LAW("bands_moved",
-        "the bands of the scaling are elsewhere: pairs below {a} are not scaled, those from {b} on "
-        "wholly; the ramp between has other edges (beta_fast, beta_slow, low_freq_factor, "
-        "high_freq_factor, original_max_position_embeddings)",
-        "check the parameters of the bands and the original length", .read = pe_law_numbers_bands,
-        .predict = pe_predict_as_measured, .fitted = true),
-};
-
-static bool follows(const pe_ladder *l, const law *of)
+/* Is a pair so fast that float32 angles do not resolve its turns? Where many are, it is not seen
+ * which way pairs turn, and elements tell. */
+static bool is_wild(const pe_ladder *l, double w)
 {
-    size_t good = 0, known = 0, telling = 0;
-    for (size_t i = 0; i < l->n && (known - good) * 20 <= l->n; i++) {
+    return l->held && fabs(w) * l->span > 0x1p10;
+}
+
+static bool follows(const pe_ladder *l, const pe_law *of)
+{
+    size_t good = 0, back = 0, known = 0, telling = 0, wild = 0;
+    for (size_t i = 0; i < l->n && (known - good) * 20 <= l->n + back * 20; i++) {
         const double w = of->predict(l, i);
-        if (!isfinite(l->measured[i]) || !isfinite(w))
+        wild += is_wild(l, w);
+        if (isnan(l->measured[i]) || !isfinite(w) || is_wild(l, w))
             continue;
         known++;
         good += pe_ladder_is_near(l, i, w);
+        back += pe_ladder_is_near(l, i, -w);
         telling += pe_ladder_is_near(l, i, w) && !pe_ladder_is_near(l, i, l->claimed[i]);
     }
     if (l->span == 0)
@@ -287,18 +31,19 @@ static bool follows(const pe_ladder *l, const law *of)
     /* scaling that the rows hardly tell: elements will */
     const bool rests = of->read == pe_law_numbers_rest;
     const bool unseen = l->held && (of->subtle || of->read == pe_law_numbers_scaled);
-    const size_t least = unseen || l->faint ? 0 : rests ? 1 : 2;
-    return known * 5 >= l->n * 4 && good * 20 >= known * 19 && telling >= least;
+    const size_t least = unseen || l->faint || wild * 4 > l->n ? 0 : rests ? 1 : 2;
+    good = wild * 4 > l->n && back > good ? back : good;
+    return (known + wild) * 5 >= l->n * 4 && good * 20 >= known * 19 && telling >= least;
 }
 
-static double put_of(const pe_ladder *l, const law *of, size_t i)
+static double put_of(const pe_ladder *l, const pe_law *of, size_t i)
 {
     const double w = of->predict(l, i);
     return of->but_one && l->span == 0 && !pe_ladder_is_near(l, i, w) ? l->measured[i] : w;
 }
 
 /* The ladder takes the law's numbers. */
-static bool takes(pe_ladder *l, const law *of)
+static bool takes(pe_ladder *l, const pe_law *of)
 {
     l->a = of->a;
     l->b = of->b;
@@ -309,8 +54,8 @@ bool pe_laws_next(pe_ladder *l, size_t *k, pe_guess *guess)
 {
     if (l->n < 4 || guess->n_faults >= PE_FAULTS_MAX)
         return false;
-    while (*k < PE_LEN(laws)) {
-        const law *of = &laws[(*k)++];
+    while (*k < pe_law_rows_n) {
+        const pe_law *of = &pe_law_rows[(*k)++];
         if (!takes(l, of))
             continue;
         for (size_t i = 0; i < l->n; i++)
@@ -329,18 +74,18 @@ bool pe_laws_next(pe_ladder *l, size_t *k, pe_guess *guess)
 /* A fault of a guess is the first member of its law. */
 bool pe_laws_is_fitted(const pe_fault *fault)
 {
-    return ((const law *)fault)->fitted;
+    return ((const pe_law *)fault)->fitted;
 }
 
 bool pe_laws_is_subtle(const pe_fault *fault)
 {
-    return ((const law *)fault)->subtle;
+    return ((const pe_law *)fault)->subtle;
 }
 
 bool pe_laws_is_one_number(pe_ladder *ladder)
 {
-    static const law rough[] = {
-        LAW("", "", "", .read = pe_law_numbers_turned_multiple, .predict = pe_predict_times),
-        LAW("", "", "", .read = pe_law_numbers_turned_theta, .predict = pe_predict_of_ratio)};
+    static const pe_law rough[] = {
+        {.read = pe_law_numbers_turned_multiple, .predict = pe_predict_times},
+        {.read = pe_law_numbers_turned_theta, .predict = pe_predict_of_ratio}};
     return takes(ladder, &rough[0]) || takes(ladder, &rough[1]);
 }

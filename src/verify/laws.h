@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws.h - how measured frequencies came from claimed ones, as rows. */
+/* laws.h - which laws the measured frequencies follow. */
 #ifndef PE_VERIFY_LAWS_H
 #define PE_VERIFY_LAWS_H
 

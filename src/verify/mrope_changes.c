@@ -172,13 +172,13 @@ static bool shift_axis(const pe_mrope_row *of, pe_mrope_axes *x)
     return true;
 }
 
-/* axis: the first one that is not moved. */
+/* axis: the first one that is not moved. by: how many axes at the end are. */
 static bool hold_image(const pe_mrope_row *of, pe_mrope_axes *x)
 {
     const double start = pe_mrope_axis(x, PE_TIME)[x->first];
     x->a = start;
     x->b = (double)x->first;
-    for (size_t a = of->axis; a < PE_AXES; a++)
+    for (size_t a = of->axis; a < PE_AXES - (size_t)of->by; a++)
         for (size_t t = x->first; t < x->end; t++)
             pe_mrope_axis(x, a)[t] -= start;
     return x->end > x->first && start != 0;
@@ -278,18 +278,20 @@ static bool turn_image(const pe_mrope_row *of, pe_mrope_axes *x)
 enum { FIRST_TIME, FRAME_NUMBERS, ROUNDED_SECONDS, UPLOADED_TIMES };
 
 /* Does one speed give the claimed times where it is cut, and those of the upload where it is
- * rounded? */
+ * rounded? Numbers of frames need no rounding. */
 static bool is_rounded(const pe_mrope_axes *x, size_t patches)
 {
     const double *time = pe_mrope_axis(x, PE_TIME) + x->first, *got = x->got + x->first;
     double least = 0, most = HUGE_VAL;
+    bool counted = true;
     for (size_t t = patches; t < x->end - x->first; t++) {
         const size_t of = t / patches;
         const double frame = (double)of, to = got[t] - got[0];
+        counted = counted && time[t] - time[0] == frame;
         least = fmax(least, fmax(time[t] - time[0], to - 0.5) / frame);
         most = fmin(most, fmin(time[t] - time[0] + 1, to + 0.5) / frame);
     }
-    return least < most || least == most;
+    return !counted && least <= most;
 }
 
 static bool change_times(const pe_mrope_row *of, pe_mrope_axes *x)
@@ -389,6 +391,10 @@ const pe_mrope_row pe_mrope_rows[] = {
            "height and width of the image count from 0, not behind the text: from row {b} on they "
            "are shifted by -{a}",
            PE_MROPE_IMAGE, .change = change_images, .image = hold_image, .axis = PE_HEIGHT),
+    PE_ROW("mrope_image_start",
+           "the time of the image counts from 0, not behind the text: from row {b} on it is "
+           "shifted by -{a}",
+           PE_MROPE_IMAGE, .change = change_images, .image = hold_image, .by = 2),
     PE_ROW("mrope_image_stride",
            "patches of rows {a} to {b}, the image, have a stride of 2: their merge was ignored",
            "divide grid_thw by spatial_merge_size", .change = change_images, .image = double_image),

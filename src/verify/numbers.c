@@ -6,6 +6,7 @@
 
 #include "base/turns.h"
 #include "plan/real.h"
+#include "verify/lookup.h"
 
 void pe_numbers_spend(const pe_numbers *plain, size_t work)
 {
@@ -13,31 +14,39 @@ void pe_numbers_spend(const pe_numbers *plain, size_t work)
     plain->search->work += work;
 }
 
+const char *pe_numbers_resource(const pe_numbers *plain)
+{
+    return plain->lookup != NULL ? plain->lookup->resource : plain->view->claim->resource->name;
+}
+
 bool pe_numbers_goes_on(const pe_numbers *plain)
 {
     return plain->asked && !pe_attempts_spent(plain->search);
 }
 
-/* The parameters of a finding tell the number of a cause that is one of them. */
-static void set_param(pe_guess *guess, const pe_numbers_cause *cause)
+/* The parameters of a finding tell the number of a cause that is one of them. A table that is looked
+ * up has rows for the claimed ones alone. */
+static void set_param(const pe_numbers *plain, pe_guess *guess, const pe_numbers_cause *cause)
 {
     pe_value *value =
         cause->fault->param != NULL ? pe_values_find(&guess->values, cause->fault->param) : NULL;
+    if (plain->lookup != NULL)
+        return;
     if (value != NULL && value->param->kind == PE_KIND_INT)
         value->integer = (int64_t)cause->a;
     else if (value != NULL)
         value->real = cause->a;
 }
 
-static void say_cause(pe_guess *guess, const pe_numbers_cause *cause)
+static void say_cause(const pe_numbers *plain, pe_guess *guess, const pe_numbers_cause *cause)
 {
     pe_guess_say(guess, cause->fault, cause->fault->remedy);
     pe_guess_format(guess, cause->fault->rule, cause->a, cause->b);
-    set_param(guess, cause);
+    set_param(plain, guess, cause);
     guess->fitted |= cause->fitted;
 }
 
-/* A law of numbers that a cause before it has made. */
+/* A law of numbers that a cause before it has made, or of indices. */
 typedef struct behind {
     const pe_numbers *plain;
     const pe_numbers_law *law;
@@ -46,8 +55,11 @@ typedef struct behind {
 static double at_behind(const void *context, size_t element, double claimed, double *error)
 {
     const behind *b = context;
+    const pe_numbers *plain = b->plain;
+    const size_t at = element % plain->elements;
+    const double x = b->law->at(b->law->context, at, plain->claimed[at], error);
     (void)claimed;
-    return b->law->at(b->law->context, element, b->plain->claimed[element], error);
+    return plain->lookup != NULL ? pe_lookup_at(plain->lookup, element, x) : x;
 }
 
 static bool have_room(const pe_guess *guess, const pe_numbers_cause *causes, size_t n)
@@ -68,15 +80,16 @@ pe_status pe_numbers_with(const pe_numbers *plain, const pe_numbers_cause *cause
     pe_status status = pe_guess_copy(plain->claim, &guess, why);
     if (status != PE_OK)
         return status;
-    guess.distortion.law = plain->before != NULL ? at_behind : law->at;
-    guess.distortion.law_context = plain->before != NULL ? &of : law->context;
-    guess.distortion.law_gain = law->gain;
+    const bool other = plain->before != NULL || plain->lookup != NULL;
+    guess.distortion.law = other ? at_behind : law->at;
+    guess.distortion.law_context = other ? &of : law->context;
+    guess.distortion.law_gain = plain->lookup != NULL ? 0 : law->gain;
     if (plain->before != NULL)
-        say_cause(&guess, plain->before);
+        say_cause(plain, &guess, plain->before);
     size_t said = 0, room = PE_FAULTS_MAX - guess.n_faults;
     for (size_t c = 0; c < n; c++)
         if (causes[c].fault != NULL && said++ < room)
-            say_cause(&guess, &causes[c]);
+            say_cause(plain, &guess, &causes[c]);
     if (said > 0 && said <= room)
         status = next(plain->search, &guess, why);
     pe_guess_free(&guess);
@@ -99,6 +112,14 @@ bool pe_numbers_is_near(const pe_numbers *plain, double got, double x)
 {
     const double size = (4 * plain->roundoff + 0x1p-18) * fabs(x) + pe_numbers_step(plain);
     return got == x || (isfinite(x) && fabs(got - x) <= size);
+}
+
+bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t times)
+{
+    size_t n = 0;
+    for (size_t e = 1; e < plain->elements && n < times; e++)
+        n += isfinite(numbers[e]) && numbers[e] != numbers[e - 1];
+    return n == times;
 }
 
 double pe_numbers_tidy(double x)

@@ -6,6 +6,7 @@
 #include "verify/attempts.h"
 
 struct pe_numbers_cause;
+struct pe_lookup;
 
 /** An upload of plain numbers beside the claimed ones, element by element. */
 typedef struct pe_numbers {
@@ -22,6 +23,8 @@ typedef struct pe_numbers {
     pe_try *behind;
     /** The cause that made `claimed` of the claim's numbers. NULL: they are the claim's. */
     const struct pe_numbers_cause *before;
+    /** Elements are the indices by which the upload was looked up (lookup.h). NULL: the upload's. */
+    const struct pe_lookup *lookup;
 } pe_numbers;
 
 /** One cause and the numbers of its sentence, in which they are {a} and {b}. */
@@ -46,6 +49,8 @@ pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes
 /** Do `next` with a guess of these causes. */
 pe_status pe_numbers_with(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
                           const pe_numbers_law *law, pe_try *next, pe_problem *why) PE_MUST_CHECK;
+/** The resource whose numbers they are: the claim's, or that of the indices. */
+const char *pe_numbers_resource(const pe_numbers *plain);
 /** Count work, an element that is computed or compared. */
 void pe_numbers_spend(const pe_numbers *plain, size_t work);
 
@@ -57,6 +62,9 @@ double pe_numbers_step(const pe_numbers *plain);
 
 /** Is a number that was read this one, but for the upload's roundings? */
 bool pe_numbers_is_near(const pe_numbers *plain, double got, double x);
+
+/** Do they change so often from one element to the next? Two causes at once need four changes. */
+bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t times);
 
 /** A number that a person would have chosen: whole, or the reciprocal of a whole one. */
 double pe_numbers_tidy(double x);

@@ -34,22 +34,31 @@ pe_status pe_part_verify(pe_search *s, pe_claim *part, const pe_verify_context *
     return status;
 }
 
-static bool at_once(void *context)
+static pe_status explain(pe_upload_view *view, const pe_verify_context *context, unsigned *by,
+                         pe_problem *why)
 {
-    (void)context;
-    return true;
+    pe_guess guess;
+    size_t work = 0; /* is not counted as that of a search */
+    pe_status status = pe_guess_make(view->claim, context, &guess, why);
+    if (status != PE_OK)
+        return status;
+    if (!view->width_differs && !view->permuted)
+        status = pe_measure_explain(&(pe_comparison){view, &guess, &work}, by, why);
+    pe_guess_free(&guess);
+    return status;
 }
 
 pe_status pe_part_matches(const pe_search *s, pe_claim *part, bool *out, pe_problem *why)
 {
-    const pe_verify_limits none = {.max_elements = s->bounds->max_elements, .given_up = at_once};
-    pe_verify_context context = *s->claim.context;
-    pe_report report = {0};
-    context.before = NULL; /* beside a fault nothing matches */
-    const pe_status status = verify(part, context, &none, &report, why);
-    *out = report.matches;
-    pe_verify_report_free(&report);
-    return status;
+    unsigned by = 0;
+    pe_upload_view view;
+    pe_status status = pe_upload_view_make(part, s->claim.context, &view, why);
+    if (status == PE_OK) {
+        status = explain(&view, s->claim.context, &by, why);
+        pe_upload_view_free(&view);
+    }
+    *out = by != 0;
+    return status == PE_INVALID_PARAMETER ? PE_OK : status;
 }
 
 /* What was found is told by the report of the search. */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "verify/findings.h"
 #include "verify/row_causes.h"
@@ -28,22 +29,34 @@ typedef struct row {
     bool of_two;
 } row;
 
-static double claimed_at(const places *p, const size_t *index)
+static size_t element_at(const places *p, const size_t *index)
 {
     size_t e = 0;
     for (size_t d = 0; d < p->shape->ndim; d++)
         e = e * p->shape->dim[d] + index[d];
-    return p->of->claimed[e];
+    return e;
+}
+
+static double claimed_at(const places *p, const size_t *index)
+{
+    return p->of->claimed[element_at(p, index)];
+}
+
+/* Of three axes and more, elements as the memory has them with axis 0 behind the others. */
+static double first_last(const places *p, size_t *index)
+{
+    const size_t e = element_at(p, index), n = p->shape->dim[0];
+    return p->axis == 0 && p->shape->ndim > 2
+               ? p->of->claimed[e % n * (p->of->elements / n) + e / n]
+               : nan("");
 }
 
 /* As the memory has it of a tensor with the two axes exchanged: of two of one size the element
  * across. */
 static double exchanged(const places *p, size_t *index)
 {
-    size_t was[PE_MAX_DIMS], e = 0;
+    size_t was[PE_MAX_DIMS], e = element_at(p, index);
     const pe_shape *shape = p->shape;
-    for (size_t d = 0; d < shape->ndim; d++)
-        e = e * shape->dim[d] + index[d];
     for (size_t d = shape->ndim; d-- > 0;) {
         const size_t from = d == p->axis ? p->other : d == p->other ? p->axis : d;
         was[from] = e % shape->dim[from];
@@ -55,6 +68,16 @@ static double exchanged(const places *p, size_t *index)
 static double reversed(const places *p, size_t *index)
 {
     index[p->axis] = p->shape->dim[p->axis] - 1 - index[p->axis];
+    return claimed_at(p, index);
+}
+
+/* The rows before the patches, which are no axis of their own. */
+static double extra_last(const places *p, size_t *index)
+{
+    const pe_value *extra = pe_values_find(&p->of->claim->values, "extra_tokens");
+    if (p->axis != 0 || extra == NULL || extra->integer == 0)
+        return nan("");
+    index[0] = (index[0] + (size_t)extra->integer) % p->shape->dim[0];
     return claimed_at(p, index);
 }
 
@@ -91,7 +114,16 @@ static const row rows[] = {
       .remedy = "transpose the tensor: the order of axes is that of the claimed resource"},
      exchanged,
      true},
+    {{"axes_transposed", "axis {a} stands last in memory: the tensor was reshaped, not permuted",
+      .remedy = "permute the axes, and do not reshape (view) the memory"},
+     first_last,
+     false},
     {{"axis_reversed", "the order along axis {a} is reversed", .remedy = ORDER}, reversed, false},
+    {{"extra_last",
+      "the first rows (extra_tokens, such as the class token) stand at the end, behind the patches",
+      .remedy = "put the rows of extra_tokens before those of the patches"},
+     extra_last,
+     false},
     {{"axis_rolled", "axis {a} is rolled: each place holds what belongs to the one before it",
       .remedy = ORDER},
      rolled_on,
@@ -166,14 +198,42 @@ static pe_status try_scales(const places *p, const pe_numbers_cause *cause, pe_p
     return status;
 }
 
+/* What an axis counts, as figures have it: the names are those of the last axes. */
+static void say_axis(const places *p, size_t axis, pe_buffer *out)
+{
+    const pe_claim *claim = p->of->view->claim;
+    const pe_labels *of = claim->resource->labels;
+    while (of != NULL && of->tensor != NULL && strcmp(of->tensor, claim->uploads[0].name) != 0)
+        of++;
+    const char *at = of != NULL ? of->axes : NULL;
+    size_t unnamed = p->shape->ndim;
+    for (const char *name = at; name != NULL && unnamed > 0; name = strchr(name + 1, ','))
+        unnamed--;
+    for (size_t d = unnamed; d < axis && at != NULL; d++)
+        at = strchr(at, ',') + 2;
+    if (at != NULL && axis >= unnamed)
+        pe_buffer_format(out, "; axis %zu: %.*s", axis, (int)strcspn(at, ","), at);
+}
+
 static pe_status try_axes(const places *p, bool alone, pe_problem *why)
 {
-    const pe_numbers_cause cause = {&p->by->fault, (double)p->axis, (double)p->other, false};
     const double times = alone ? 1 : read_times(p);
     if (!isfinite(times) || (times == 1) != alone || !follows(p, times))
         return PE_OK;
-    return alone ? pe_numbers_try(p->of, &cause, 1, &(pe_numbers_law){number_at, p, 1}, why)
-                 : try_scales(p, &cause, why);
+    pe_fault fault = p->by->fault;
+    pe_buffer rule = {0};
+    pe_buffer_str(&rule, fault.rule);
+    if (strstr(fault.rule, "{a}") != NULL)
+        say_axis(p, p->axis, &rule);
+    if (p->by->of_two)
+        say_axis(p, p->other, &rule);
+    fault.rule = pe_buffer_text(&rule);
+    const pe_numbers_cause cause = {&fault, (double)p->axis, (double)p->other, false};
+    const pe_status status =
+        alone ? pe_numbers_try(p->of, &cause, 1, &(pe_numbers_law){number_at, p, 1}, why)
+              : try_scales(p, &cause, why);
+    pe_buffer_free(&rule);
+    return status;
 }
 
 /* ---- on what elements depend ---- */

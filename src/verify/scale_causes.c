@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/turns.h"
+#include "verify/lookup.h"
 
 #define ELEMENT_WORK 1 /* units */
 
@@ -21,14 +22,23 @@ typedef struct line {
 typedef struct row {
     pe_fault fault; /* {a} and {b} are those that `make` leaves in said */
     bool (*make)(const pe_numbers *plain, const struct row *of, line *at, line *said);
-    bool fitted;
+    /* FITTED: nothing but numbers. BESIDE: of slopes slope_rules.h tells it, beside the same ones. */
+    enum { NAMED, FITTED, BESIDE } kind;
 } row;
 
 /* ---- what rows make ---- */
 
-static bool is_alibi(const pe_numbers *plain)
+/* Are they added to scores? */
+static bool are_biases(const pe_numbers *plain)
 {
-    return strcmp(plain->view->claim->resource->encoding, "alibi") == 0;
+    const pe_resource *resource = plain->view->claim->resource;
+    return strcmp(resource->encoding, "alibi") == 0 || pe_lookup_is(resource);
+}
+
+static bool has_slopes(const pe_numbers *plain)
+{
+    const char *name = plain->view->claim->resource->name;
+    return strcmp(name, "alibi/bias") == 0 || strcmp(name, "alibi/slopes") == 0;
 }
 
 /* a is the row's number, and nothing is added. */
@@ -52,7 +62,7 @@ static bool make_inverse_root(const pe_numbers *plain, const row *of, line *at, 
     (void)of;
     said->a = round(1 / (at->a * at->a));
     *at = (line){1 / sqrt(said->a), 0};
-    return is_alibi(plain) && is_head_dim(said->a);
+    return are_biases(plain) && is_head_dim(said->a);
 }
 
 static bool make_root(const pe_numbers *plain, const row *of, line *at, line *said)
@@ -62,7 +72,7 @@ static bool make_root(const pe_numbers *plain, const row *of, line *at, line *sa
     said->a = round(at->a * at->a);
     *at = (line){sqrt(said->a), 0};
     /* slopes of other heads are a power of two times those of the claimed ones */
-    return is_alibi(plain) && is_head_dim(said->a) && (heads == NULL || !heads->present);
+    return are_biases(plain) && is_head_dim(said->a) && (heads == NULL || !heads->present);
 }
 
 /* Embeddings are multiplied by the root of their width. */
@@ -100,7 +110,7 @@ static bool make_constant(const pe_numbers *plain, const row *of, line *at, line
     (void)of;
     *at = (line){0, plain->got[0]};
     said->a = at->b;
-    return plain->elements >= LEAST_ELEMENTS &&
+    return plain->elements >= LEAST_ELEMENTS && pe_numbers_change(plain, plain->claimed, 4) &&
            strcmp(plain->view->claim->resource->name, "alibi/slopes") != 0;
 }
 
@@ -118,16 +128,6 @@ static bool make_mirror(const pe_numbers *plain, const row *of, line *at, line *
     return plain->roundoff == 0 && at->b != 0 && (said->b != 0) == (of->fault.value != 0);
 }
 
-/* Two numbers that are read off tell nothing of fewer than four. */
-static bool are_several(const pe_numbers *plain)
-{
-    const double *x = plain->claimed;
-    size_t n = 0;
-    for (size_t e = 1; e < plain->elements && n < 4; e++)
-        n += isfinite(x[e]) && x[e] != x[e - 1];
-    return n == 4;
-}
-
 static double chosen(const row *of, double x)
 {
     return of->fault.value != 0 ? pe_numbers_tidy(x) : x;
@@ -139,13 +139,14 @@ static bool make_multiple(const pe_numbers *plain, const row *of, line *at, line
     const bool none = fabs(at->b) <= 0x1p-8 * fabs(at->a);
     *said = *at = (line){chosen(of, at->a), 0};
     return none && plain->roundoff != 0 && at->a != 0 && !pe_numbers_is_near(plain, at->a, 1) &&
-           are_several(plain);
+           pe_numbers_change(plain, plain->claimed, 4);
 }
 
 static bool make_any(const pe_numbers *plain, const row *of, line *at, line *said)
 {
     *said = *at = (line){chosen(of, at->a), chosen(of, at->b)};
-    return at->b != 0 && plain->roundoff != 0 && at->a != 0 && at->a != 1 && are_several(plain);
+    return at->b != 0 && plain->roundoff != 0 && at->a != 0 && at->a != 1 &&
+           pe_numbers_change(plain, plain->claimed, 4);
 }
 
 /* ---- the rows ---- */
@@ -156,83 +157,88 @@ static const row rows[] = {
     {{"elements_constant", "every element is {a}, at whatever position",
       .remedy = "apply the encoding to each position"},
      make_constant,
-     false},
+     NAMED},
     {{"bias_scaled_by_head_dim",
       "every bias was divided by sqrt({a}), as scores are by sqrt(head_dim)",
       .remedy = "add the bias after the scores have been scaled by 1/sqrt(head_dim)"},
      make_inverse_root,
-     false},
+     NAMED},
     {{"bias_scaled_by_head_dim", "every bias was multiplied by sqrt({a}), a scale of head_dim",
       .remedy = "add the bias as it is where the scores have been scaled by 1/sqrt(head_dim)"},
      make_root,
-     false},
+     NAMED},
     {{"embedding_scale",
       "every element was multiplied by sqrt({a}), the root of the width: the scale of embeddings",
       .remedy = "scale the embeddings of tokens, not those of positions"},
      make_width_root,
-     false},
+     NAMED},
     {{"log2_scale", "every element was multiplied by log2(e), for an exponential of base 2",
       .value = 1.4426950408889634, .remedy = "multiply by log2(e) in the kernel alone"},
      make_times,
-     false},
+     NAMED},
     {{"log2_scale", "every element was multiplied by ln(2): logarithms are of another base",
       .value = 0.6931471805599453, .remedy = "take the logarithm of the claimed base"},
      make_times,
-     false},
+     NAMED},
     {{"two_pi", "every element was divided by 2 pi: wavelengths were taken as 1/frequency",
       .value = 0.15915494309189535, .remedy = "take 2 pi / frequency for the wavelength"},
      make_times,
-     false},
+     NAMED},
     {{"log8_missing", "logarithms were not divided by log2(8): every element is 3 times too large",
       .text = "swin/coordinates", .value = 3, .remedy = "divide by log2(8)"},
      make_times,
-     false},
+     NAMED},
+    {{"log8_missing",
+      "natural logarithms were not divided by ln(8): every element is 2.079 times too large",
+      .text = "swin/coordinates", .value = 2.0794415416798357, .remedy = "divide by ln(8)"},
+     make_times,
+     NAMED},
     {{"sum_for_mean", "the sum over the {a} pairs was taken, not their mean",
       .remedy = "divide by the number of pairs, rotary_dim/2"},
      make_sum,
-     false},
+     NAMED},
     {{"doubled", "every element is doubled: it was added twice, or scaled by 2", .value = 2,
-      .remedy = "add the bias once"},
+      .remedy = "add it once, and do not scale it"},
      make_times,
-     false},
+     BESIDE},
     {{"halved", "every element is half of the claimed one: it was scaled by 1/2", .value = 0.5,
       .remedy = CHECK_SCALE},
      make_times,
-     false},
+     BESIDE},
     {{"index_mirrored",
       "indices run in the opposite direction, {a} minus the claimed index: query - key was taken "
       "for key - query",
       .remedy = "take the sign of the distance as the formula has it, or transpose"},
      make_mirror,
-     false},
+     NAMED},
     {{"index_mirrored",
       "indices run in the opposite direction, {a} minus the claimed index: query - key was taken "
       "for key - query, and an offset of {b} was added",
       .value = 1,
       .remedy = "take the sign of the distance as the formula has it; add what the formula adds"},
      make_mirror,
-     false},
+     NAMED},
     {{"offset", "an offset of {a} was added to every element", .remedy = "leave the offset out"},
      make_sum_of,
-     false},
+     NAMED},
     {{"sign_reversed", "the sign of every element is the opposite one", .value = -1,
       .remedy = "keep the sign of the formula"},
      make_times,
-     false},
+     NAMED},
     {{"scaled", "every element is {a} times the claimed one", .value = 1, .remedy = CHECK_SCALE},
      make_multiple,
-     true},
+     FITTED},
     {{"scaled", "every element is {a} times the claimed one", .remedy = CHECK_SCALE},
      make_multiple,
-     true},
+     FITTED},
     {{"scaled", "every element is {a} times the claimed one, plus an offset of {b}", .value = 1,
       .remedy = CHECK_SCALE},
      make_any,
-     true},
+     FITTED},
     {{"scaled", "every element is {a} times the claimed one, plus an offset of {b}",
       .remedy = CHECK_SCALE},
      make_any,
-     true},
+     FITTED},
 };
 
 /* ---- reading ---- */
@@ -290,15 +296,17 @@ pe_status pe_scale_causes_find(const pe_numbers *plain, pe_problem *why)
     line read;
     pe_status status = PE_OK;
     bool named = false;
-    if (!read_line(plain, &read))
+    if (plain->lookup != NULL || !read_line(plain, &read))
         return PE_OK;
     for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(plain); r++) {
         line at = read, said = {0, 0};
-        if ((rows[r].fitted && named) || !rows[r].make(plain, &rows[r], &at, &said) ||
+        if ((rows[r].kind == FITTED && named) || !rows[r].make(plain, &rows[r], &at, &said) ||
             !follows(plain, &at))
             continue;
         named = true;
-        const pe_numbers_cause cause = {&rows[r].fault, said.a, said.b, rows[r].fitted};
+        if (rows[r].kind == BESIDE && has_slopes(plain))
+            continue;
+        const pe_numbers_cause cause = {&rows[r].fault, said.a, said.b, rows[r].kind == FITTED};
         status = pe_numbers_try(plain, &cause, 1, &(pe_numbers_law){at_line, &at, fabs(at.a)}, why);
     }
     return status;

@@ -94,6 +94,16 @@ static double logarithm_of(double m)
     return log2(m);
 }
 
+static double double_of(double m)
+{
+    return 2 * m;
+}
+
+static double half_of(double m)
+{
+    return m / 2;
+}
+
 /* e in the place of 2. */
 static double natural_of(double m)
 {
@@ -180,10 +190,27 @@ static bool make_other_heads(pe_bias *bias)
            make_heads(bias, bias->a, 0);
 }
 
+/* Of heads that are no power of two slopes are no one progression: those of some ranks are tried. */
+static bool make_rank(pe_bias *bias)
+{
+    enum { MOST = 8 };
+    const double n = num_heads(bias);
+    for (size_t at = 0; at < MOST * MOST && (double)bias->heads == n; at++) {
+        const size_t ranks = at / MOST + 1, rank = at % MOST;
+        bias->a = (double)ranks * n;
+        bias->b = (double)rank * n;
+        for (size_t h = 0; h < bias->heads; h++)
+            bias->made[h] = claimed_of(bias, bias->b + (double)h + 1, bias->a, 0);
+        if (rank > 0 && rank < ranks && pe_slope_rules_hold(bias))
+            return true;
+    }
+    return false;
+}
+
 static bool make_shard(pe_bias *bias)
 {
-    return read_heads(bias, &bias->a, &bias->b) && bias->b > 0 &&
-           make_heads(bias, bias->a, bias->b);
+    return read_heads(bias, &bias->a, &bias->b) ? bias->b > 0 && make_heads(bias, bias->a, bias->b)
+                                                : make_rank(bias);
 }
 
 static bool make_moved(pe_bias *bias, double by)
@@ -468,6 +495,12 @@ const pe_slope_rule pe_slope_rules[] = {
     {{"slope_start", "slopes start one head too late: the index of heads began at 2",
       .remedy = "count heads from 1 in the exponent"},
      .make = make_later},
+    {{"doubled", "every bias is doubled: it was added twice, or scaled by 2",
+      .remedy = "add the bias once"},
+     .of = double_of},
+    {{"halved", "every bias is half of the claimed one: it was scaled by 1/2",
+      .remedy = "add the bias as it is"},
+     .of = half_of},
     {{"slope_repeated",
       "slopes are those of {a} heads, repeated: each rank (shard) made slopes of its own heads, "
       "not of {b}",
@@ -494,14 +527,18 @@ const pe_slope_rule pe_slope_rules[] = {
     {{"slope_logarithm", "slopes are the exponents, log2 of the claimed slopes",
       .remedy = "raise 2 to them"},
      .of = logarithm_of},
-    {{"slope_sign", "the sign of the slopes was the other one",
+    {{"slope_sign", "every slope has the opposite sign",
       .remedy = "subtract slope times distance: the bias is never above 0"},
-     .of = opposite_of},
-    {{"head_order", "heads are in reverse order", .remedy = CHECK_ORDER}, .make = make_reversed},
+     .of = opposite_of,
+     .undoes = true},
+    {{"head_order", "heads are in reverse order", .remedy = CHECK_ORDER},
+     .make = make_reversed,
+     .undoes = true},
     /* times a number these are those of heads in reverse order, which people mean */
     {{"slope_reciprocal", "slopes are the reciprocal ones: the sign of the exponent is wrong",
       .remedy = "raise 2 to the negative power"},
-     .of = reciprocal_of},
+     .of = reciprocal_of,
+     .undoes = true},
     {{"head_order", "the order of heads is rolled by one: head 0 has the slope of the last one",
       .remedy = CHECK_ORDER},
      .make = make_rolled_on},

@@ -11,6 +11,7 @@ typedef struct pe_slope_rule {
     pe_fault fault;
     bool (*make)(pe_bias *bias); /* sets {a} and {b}, too; false: it is none such */
     double (*of)(double slope);  /* instead: of the claimed one alone */
+    bool undoes;                 /* made of slopes that it has made, it gives back the others */
     bool rest;                   /* asked for only where no rule before it holds */
     bool fitted;                 /* numbers, not a cause */
 } pe_slope_rule;

@@ -137,3 +137,10 @@ pe_status pe_upload_names_match(pe_claim *claim, const pe_plan *plan, bool all, 
     }
     return PE_OK;
 }
+
+bool pe_upload_names_may_be_others(const pe_claim *claim)
+{
+    const pe_value *positions = pe_values_find(&claim->values, "positions");
+    return claim->guessed && claim->n_uploads == 1 && positions != NULL && positions->present &&
+           positions->positions.count > 0 && pe_positions_at(&positions->positions, 0) != 0;
+}

@@ -21,4 +21,8 @@ bool pe_upload_names_same_sizes(const pe_shape *a, const pe_shape *b, bool any_w
 pe_status pe_upload_names_fail_shape(const char *name, const pe_shape *wanted, const pe_shape *got,
                                      const char *hint, pe_problem *why) PE_MUST_CHECK;
 
+/** May the lone upload, whose name was guessed, be the sines and not the cosines, or the other way
+ * round? Cosines of position 0 are 1 and its sines 0; those of other positions may be either. */
+bool pe_upload_names_may_be_others(const pe_claim *claim) PE_MUST_CHECK;
+
 #endif

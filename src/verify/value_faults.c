@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "verify/changes.h"
+#include "verify/lookup.h"
 
 /* Changes of a number x; the first ones are mistakes that people make. */
 enum { IGNORED, NEXT_POWER, LAST_POWER, ONE_MORE, ONE_LESS, LIKELY, CHANGES = LIKELY + 13 };
@@ -59,7 +60,7 @@ bool pe_value_faults_nth(const pe_guess *guess, size_t i, size_t k, pe_fault *ou
     if (!value->present)
         return false;
     if (row->kind == PE_KIND_CHOICE) {
-        out->change = pe_changes_choice;
+        out->change = strcmp(row->name, "convention") == 0 ? pe_changes_variant : pe_changes_choice;
         out->text = row->choices[k];
         return out->text != NULL;
     }
@@ -79,7 +80,8 @@ bool pe_value_faults_nth(const pe_guess *guess, size_t i, size_t k, pe_fault *ou
     if ((row->kind != PE_KIND_INT && row->kind != PE_KIND_REAL) || k >= CHANGES)
         return false;
     /* indices are compared exactly, and few whole numbers give them */
-    const bool indices = guess->claim->uploads[0].array.dtype == PE_INT32;
+    const bool indices =
+        guess->claim->uploads[0].array.dtype == PE_INT32 || pe_lookup_is(guess->claim->resource);
     if (k >= LIKELY && indices && row->kind == PE_KIND_REAL)
         return false;
     out->fitted = k >= LIKELY && !indices;

@@ -29,6 +29,7 @@ typedef struct pe_claim {
     pe_array inputs;       /* owned; vectors that uploads[0] holds rotated; 0 elements: a table */
     int64_t seq_axis;      /* the token axis of inputs, negative from the end */
     size_t items;          /* rows of positions [batch, n], which one list holds; 0: as they came */
+    bool guessed;          /* the lone upload may be cosines or sines: its name was guessed */
     pe_buffer said;        /* owned: what was read off the tensors, a line each */
     pe_buffer doubts;      /* owned: which were left out and should be looked at, a line each */
     char sent[64];         /* names of the tensors as they were sent, "" where it is all */

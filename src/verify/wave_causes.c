@@ -54,7 +54,9 @@ static pe_status explain_by_one(start *by, pe_problem *why)
 {
     const pe_numbers *plain = by->table.of->of;
     pe_status status = by->table.gain != 1 ? try_change(by, &by->table, why) : PE_OK;
-    for (size_t r = 0; r < pe_wave_rows_n && status == PE_OK && pe_numbers_goes_on(plain); r++) {
+    const bool told = by->found > 0;
+    for (size_t r = 0; r < pe_wave_rows_n && !told && status == PE_OK && pe_numbers_goes_on(plain);
+         r++) {
         pe_wave_change one = by->table;
         if (pe_wave_rows_make(&one, r, &by->causes[1]))
             status = try_change(by, &one, why);
@@ -85,7 +87,7 @@ static void tell(const pe_wave_table *t)
     double ratio[MOST];
     size_t n = 0;
     for (; n < t->pairs && n < MOST; n++) {
-        const size_t next = t->axis[n] == PE_ACROSS ? 1 : t->below;
+        const size_t next = t->axis[n] == PE_ACROSS ? t->next : t->below;
         ratio[n] =
             pe_wave_turn(&c, t->of->got, next, n) / pe_wave_turn(&c, t->of->claimed, next, n);
     }
@@ -99,10 +101,12 @@ static pe_status explain(const pe_wave_table *t, pe_problem *why)
     return status == PE_OK ? explain_by_two(&by, why) : status;
 }
 
-/* Some elements are set aside. */
+/* Some elements are set aside; of a table that is the claim but for these, there is no cause. */
 static pe_status explain_most(const pe_wave_table *t, pe_problem *why)
 {
     start by = start_of(t);
+    if (by.table.gain == 1 && pe_wave_mostly_follows(&by.table, t->of->got, t->of->roundoff))
+        return PE_OK;
     by.fits = pe_wave_mostly_follows;
     by.next = pe_strays_try;
     return explain_by_one(&by, why);

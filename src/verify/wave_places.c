@@ -52,7 +52,9 @@ static place place_of(const pe_wave_change *c, size_t e)
 {
     const pe_wave_table *t = c->of;
     const pe_upload_view *view = t->of->view;
-    if (e < t->extra * t->columns)
+    const size_t all = (t->extra + t->rows) * t->columns, extra = t->extra * t->columns;
+    e = c->extra_last ? (e + extra) % all : e;
+    if (e < extra)
         return (place){.wave = ZERO};
     if (!t->tensors)
         return place_in_row(c, e / t->columns - t->extra, e % t->columns);
@@ -63,7 +65,8 @@ static place place_of(const pe_wave_change *c, size_t e)
         return (place){.row = e / PE_GRID_AXES,
                        .pair = e % PE_GRID_AXES == 0 ? PE_DOWN : PE_ACROSS,
                        .wave = is};
-    const size_t column = e % t->pairs;
+    const size_t from = e % t->pairs;
+    const size_t column = c->columns_first ? (from + t->pairs / 2) % t->pairs : from;
     return (place){.row = e / t->pairs,
                    .pair = c->mixed ? column % 2 * (t->pairs / 2) + column / 2 : column,
                    .wave = is >= ANGLE || !c->cosine_first ? is
@@ -94,6 +97,8 @@ static double steps_along(const pe_wave_change *c, size_t at, size_t axis)
     const double width = c->by_columns ? (double)t->height : c->width;
     const size_t all = t->height * t->width, size = (size_t)width;
     double line, column, at_axis[PE_GRID_AXES];
+    const size_t frames = t->rows / all;
+    at = c->frames_inner ? at % frames * all + at / frames : at;
     find_patch(c, at, size, &line, &column);
     line = c->upside_down ? (double)all / width - 1 - line : line;
     const size_t frames_before = at / all;
@@ -203,7 +208,7 @@ pe_wave_change pe_wave_claimed(const pe_wave_table *t)
                             .gain = 1,
                             .merge = t->merge,
                             .blocks = t->blocks,
-                            .clamp = HUGE_VAL,
+                            .clamp = t->clamp,
                             .along = {1, 1},
                             .held = nan(""),
                             .interleaved = t->interleaved,
@@ -312,8 +317,11 @@ double pe_wave_amplitude(const pe_wave_table *t)
 static void read_frequencies(pe_wave_table *t)
 {
     const pe_wave_change c = pe_wave_claimed(t);
+    while (t->next + 1 < t->rows && t->height == 1 &&
+           pe_wave_turn(&c, t->of->claimed, t->next, 0) == 0)
+        t->next++;
     for (size_t i = 0; i < t->pairs; i++) {
-        const double across = t->width > 1 ? pe_wave_turn(&c, t->of->claimed, 1, i) : 0;
+        const double across = t->width > 1 ? pe_wave_turn(&c, t->of->claimed, t->next, i) : 0;
         const double down = t->height > 1 ? pe_wave_turn(&c, t->of->claimed, t->below, i) : 0;
         t->axis[i] = fabs(across) >= fabs(down) ? (size_t)PE_ACROSS : (size_t)PE_DOWN;
         t->frequency[i] = fabs(t->axis[i] == PE_ACROSS ? across : down);
@@ -439,6 +447,8 @@ static bool set_shape(pe_wave_table *t)
     t->valid[PE_ACROSS] = valid_of(t, "valid_width");
     t->valid[PE_DOWN] = valid_of(t, "valid_height");
     t->merge = t->tensors ? (size_t)fmax(number_of(t, "spatial_merge_size"), 1) : 1;
+    t->clamp = number_of(t, "clamp_len") > 0 ? number_of(t, "clamp_len") : HUGE_VAL;
+    t->next = 1;
     t->below = t->merge > 1 ? t->merge : t->width;
     for (size_t u = 0; u < view->n_tensors; u++)
         if (view->claim->uploads[u].array.elements != (t->extra + t->rows) * columns &&

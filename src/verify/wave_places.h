@@ -15,11 +15,13 @@ typedef struct pe_wave_table {
     size_t rows, pairs, width, height; /* a line is `width` wide; frames have as many rows each */
     double valid[PE_GRID_AXES];        /* patches beyond so many are padding */
     size_t merge;                      /* rows go by blocks of so many patches squared */
+    size_t next;                       /* the first row whose coordinate across is another */
     size_t below;                      /* the row of the patch below the first */
     bool tensors;                      /* cosines, sines and angles apart; else a row has both */
     bool forward;                      /* coordinates rise from row to row */
     size_t blocks;                     /* of sines, then cosines, in a row */
     bool interleaved, cosine_first;    /* or sines and cosines alternate; the other way round */
+    double clamp;                      /* coordinates are no larger */
     bool centred;                      /* coordinate 0 is the middle of each side */
     double first[PE_GRID_AXES];        /* coordinate of row 0 */
     double unit[PE_GRID_AXES];         /* what coordinates of the axis are multiplied by */
@@ -40,14 +42,17 @@ typedef struct pe_wave_change {
     size_t merge, blocks;       /* as those of the table */
     bool blocks_down;           /* blocks go down first */
     bool frames_on;             /* lines are counted through all frames */
+    bool frames_inner;          /* all frames of a patch come before the next one */
     double width;               /* of a line, in which rows are counted */
     bool flat;                  /* of a row: one ladder of all pairs, which counts rows */
     bool by_columns, backward;  /* rows go down first; from the last to the first */
     bool mirrored, upside_down; /* lines run from right to left, from below */
     bool late;                  /* a row of zeros comes first */
+    bool extra_last;            /* extra rows come after the others */
     unsigned running;           /* axes that count rows: bit PE_ACROSS, bit PE_DOWN */
     bool exchanged, swapped;    /* places of the axes; their coordinates */
     bool absolute, negative;    /* coordinates */
+    bool columns_first;         /* pairs of the other axis, with their frequencies */
     bool in_halves;             /* of a ladder that the axes share, not in turn */
     size_t only;                /* the axis whose coordinates all pairs have; PE_GRID_AXES: none */
     bool interleaved, cosine_first, mixed, sine_negative;

@@ -6,85 +6,62 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Tables in which a row makes sense. */
-typedef enum scope {
-    ANYWHERE,
-    IN_GRIDS,
-    IN_ROWS,
-    IN_TENSORS,
-    IN_BLOCKS,
-    IN_FRAMES,
-    CENTRED,
-    BACKWARD
-} scope;
+#include "verify/wave_row.h"
 
-typedef struct row {
-    pe_fault fault;
-    double value, and_value; /* see `make` */
-    bool (*make)(const struct row *of, pe_wave_change *c);
-    size_t flag; /* of a change: where it is, for set_flag */
-    scope where;
-} row;
-
-static bool is_within(const pe_wave_table *t, scope where)
-{
-    return where == ANYWHERE || (where == IN_GRIDS && t->height > 1 && t->width > 1) ||
-           (where == IN_ROWS && !t->tensors) ||
-           (where == IN_TENSORS && t->tensors && t->pairs % 2 == 0) ||
-           (where == IN_BLOCKS && t->merge > 1) ||
-           (where == IN_FRAMES && t->rows > t->height * t->width) ||
-           (where == CENTRED && t->centred) || (where == BACKWARD && !t->forward);
-}
-
-static bool set_flag(const row *of, pe_wave_change *c)
+static bool set_flag(const pe_wave_row *of, pe_wave_change *c)
 {
     bool *flag = (bool *)((char *)c + of->flag);
     *flag = !*flag;
-    return is_within(c->of, of->where);
+    return pe_wave_is_within(c->of, of->where);
 }
 
 /* value: the claim alternates sines and cosines. */
-static bool set_layout(const row *of, pe_wave_change *c)
+static bool set_layout(const pe_wave_row *of, pe_wave_change *c)
 {
     c->interleaved = !c->interleaved;
     return !c->of->tensors && c->of->interleaved == (of->value != 0);
 }
 
-static bool join_blocks(const row *of, pe_wave_change *c)
+static bool join_blocks(const pe_wave_row *of, pe_wave_change *c)
 {
     (void)of;
     c->blocks = 1;
     return c->of->blocks > 1 && !c->flat && !c->interleaved;
 }
 
-/* How many frequencies a ladder has; patches whose axes differ in the fastest one share it. */
-static size_t ladder_of(const pe_wave_table *t)
-{
-    const size_t half = t->pairs / 2;
-    const bool shared = !t->centred && t->tensors && half > 0 &&
-                        fabs(t->frequency[0] / t->frequency[half] - 1) > 1e-9;
-    return t->tensors && !shared ? half : t->pairs / t->blocks;
-}
-
-static bool set_halves(const row *of, pe_wave_change *c)
+static bool set_halves(const pe_wave_row *of, pe_wave_change *c)
 {
     (void)of;
     c->in_halves = true;
-    return is_within(c->of, IN_TENSORS) && ladder_of(c->of) == c->of->pairs;
+    return pe_wave_is_within(c->of, PE_WAVE_IN_TENSORS) && pe_wave_ladder(c->of) == c->of->pairs;
+}
+
+static bool put_extra_last(const pe_wave_row *of, pe_wave_change *c)
+{
+    (void)of;
+    c->extra_last = true;
+    return c->of->extra > 0;
+}
+
+static bool put_columns_first(const pe_wave_row *of, pe_wave_change *c)
+{
+    (void)of;
+    c->columns_first = true;
+    return pe_wave_is_within(c->of, PE_WAVE_IN_TENSORS) && pe_wave_ladder(c->of) == c->of->pairs;
 }
 
 /* value: axes that count rows. */
-static bool count_rows(const row *of, pe_wave_change *c)
+static bool count_rows(const pe_wave_row *of, pe_wave_change *c)
 {
     c->running = (unsigned)of->value;
-    return is_within(c->of, IN_GRIDS);
+    return pe_wave_is_within(c->of, PE_WAVE_IN_GRIDS);
 }
 
 /* value: the axis that is missing. */
-static bool drop_axis(const row *of, pe_wave_change *c)
+static bool drop_axis(const pe_wave_row *of, pe_wave_change *c)
 {
     c->along[(size_t)of->value] = 0;
-    return is_within(c->of, IN_GRIDS);
+    return pe_wave_is_within(c->of, PE_WAVE_IN_GRIDS);
 }
 
 static bool has_units(const pe_wave_table *t)
@@ -99,7 +76,7 @@ static bool is_normalized(const pe_wave_table *t)
 }
 
 /* Units of the claim are 1 where coordinates are whole numbers. value: it normalizes them. */
-static bool leave_units(const row *of, pe_wave_change *c)
+static bool leave_units(const pe_wave_row *of, pe_wave_change *c)
 {
     const pe_wave_table *t = c->of;
     for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES; axis++) {
@@ -115,7 +92,7 @@ static bool leave_units(const row *of, pe_wave_change *c)
 enum { BY_LONGER, BY_SHORTER, FROM_ZERO, PLAIN };
 
 /* value: which other one it is. */
-static bool centre_otherwise(const row *of, pe_wave_change *c)
+static bool centre_otherwise(const pe_wave_row *of, pe_wave_change *c)
 {
     const double side[] = {[PE_ACROSS] = (double)c->of->width, [PE_DOWN] = (double)c->of->height};
     c->a = of->value == BY_LONGER ? fmax(side[0], side[1]) : fmin(side[0], side[1]);
@@ -126,11 +103,12 @@ static bool centre_otherwise(const row *of, pe_wave_change *c)
                         : of->value == PLAIN   ? (n - 1) / 2
                                                : (n - c->a) / 2;
     }
-    return is_within(c->of, CENTRED) && (of->value >= FROM_ZERO || side[0] != side[1]);
+    return pe_wave_is_within(c->of, PE_WAVE_CENTRED) &&
+           (of->value >= FROM_ZERO || side[0] != side[1]);
 }
 
 /* Coordinates that differ between axes in more than their places. */
-static bool swap_axes(const row *of, pe_wave_change *c)
+static bool swap_axes(const pe_wave_row *of, pe_wave_change *c)
 {
     const pe_wave_table *t = c->of;
     (void)of;
@@ -139,20 +117,20 @@ static bool swap_axes(const row *of, pe_wave_change *c)
 }
 
 /* value: the axis whose unit both have. */
-static bool take_unit(const row *of, pe_wave_change *c)
+static bool take_unit(const pe_wave_row *of, pe_wave_change *c)
 {
     const size_t from = (size_t)of->value, to = from == PE_ACROSS ? PE_DOWN : PE_ACROSS;
     c->a = c->along[to] = c->of->unit[from] / c->of->unit[to];
     return has_units(c->of) && c->a != 1;
 }
 
-static bool take_axis(const row *of, pe_wave_change *c)
+static bool take_axis(const pe_wave_row *of, pe_wave_change *c)
 {
     c->only = (size_t)of->value;
     return c->of->height > 1;
 }
 
-static bool set_width(const row *of, pe_wave_change *c)
+static bool set_width(const pe_wave_row *of, pe_wave_change *c)
 {
     c->b = c->width;
     c->a = c->width = of->and_value != 0 ? of->and_value
@@ -161,13 +139,13 @@ static bool set_width(const row *of, pe_wave_change *c)
     return c->of->height > 1 && c->a > 0 && c->a != c->b;
 }
 
-static bool shift(const row *of, pe_wave_change *c)
+static bool shift(const pe_wave_row *of, pe_wave_change *c)
 {
     c->a = c->shift = of->value;
-    return is_within(c->of, of->where);
+    return pe_wave_is_within(c->of, of->where);
 }
 
-static bool drop_first(const row *of, pe_wave_change *c)
+static bool drop_first(const pe_wave_row *of, pe_wave_change *c)
 {
     (void)of;
     c->a = c->of->first[PE_ACROSS];
@@ -176,7 +154,7 @@ static bool drop_first(const row *of, pe_wave_change *c)
 }
 
 /* value: a grain; and_value: 1 for frequencies, 2 for angles, 4 for waves, together. */
-static bool round_to(const row *of, pe_wave_change *c)
+static bool round_to(const pe_wave_row *of, pe_wave_change *c)
 {
     const pe_grain *grain = &pe_grains[(size_t)of->value];
     const unsigned what = (unsigned)of->and_value;
@@ -186,13 +164,13 @@ static bool round_to(const row *of, pe_wave_change *c)
     return true;
 }
 
-static bool scale(const row *of, pe_wave_change *c)
+static bool scale(const pe_wave_row *of, pe_wave_change *c)
 {
     c->a = c->times = of->value;
     return true;
 }
 
-static bool divide(const row *of, pe_wave_change *c)
+static bool divide(const pe_wave_row *of, pe_wave_change *c)
 {
     c->a = (of->and_value == 0 ? (double)c->of->width : (double)c->of->height) + of->value;
     c->times = 1 / c->a;
@@ -200,7 +178,7 @@ static bool divide(const row *of, pe_wave_change *c)
 }
 
 /* value: what is added to the sides that divide coordinates, each axis by its own. */
-static bool divide_by_sides(const row *of, pe_wave_change *c)
+static bool divide_by_sides(const pe_wave_row *of, pe_wave_change *c)
 {
     const pe_values *values = &c->of->of->claim->values;
     const bool divided = is_normalized(c->of);
@@ -210,113 +188,37 @@ static bool divide_by_sides(const row *of, pe_wave_change *c)
         c->along[axis] = (divided ? side[axis] + eps : 1) / (side[axis] + of->value + eps);
     c->a = side[PE_ACROSS] + of->value;
     c->b = side[PE_DOWN] + of->value;
-    return is_within(c->of, IN_GRIDS) && (!divided || of->value != 0);
-}
-
-/* The pair whose turns are told best: its claimed frequency is nearest to 1/8. */
-static size_t best_pair(const pe_wave_table *t)
-{
-    size_t best = 0;
-    for (size_t i = 0; i < t->pairs; i++)
-        if (fabs(log(8 * t->frequency[i])) < fabs(log(8 * t->frequency[best])))
-            best = i;
-    return best;
+    return pe_wave_is_within(c->of, PE_WAVE_IN_GRIDS) && (!divided || of->value != 0);
 }
 
 /* value: so many patches squared. */
-static bool set_merge(const row *of, pe_wave_change *c)
+static bool set_merge(const pe_wave_row *of, pe_wave_change *c)
 {
     const size_t merge = (size_t)of->value;
     c->b = (double)c->merge;
     c->a = of->value;
     c->merge = merge;
-    return c->a != c->b && is_within(c->of, IN_TENSORS) && c->of->height % merge == 0 &&
-           c->of->width % merge == 0;
+    return c->a != c->b && pe_wave_is_within(c->of, PE_WAVE_IN_TENSORS) &&
+           c->of->height % merge == 0 && c->of->width % merge == 0;
 }
 
-/* Coordinates are a (x + b), read off the pair whose turns are told best. */
-static bool read_linear(const row *of, pe_wave_change *c)
+/* Whole numbers that are small keep their values. */
+static bool round_places(const pe_wave_row *of, pe_wave_change *c)
 {
     const pe_wave_table *t = c->of;
-    const size_t best = best_pair(t);
-    const double w = t->frequency[best], k = c->times * pe_wave_step(c, best) / w;
-    (void)of;
-    c->times = c->a = pe_numbers_tidy(k * 840) / 840;
-    const double by = pe_wave_start(c, best) / (w * c->a) - t->first[t->axis[best]];
-    c->shift = c->b = round(by * 840) / 840;
-    return isfinite(c->a) && isfinite(c->b) && c->a != 0 && (c->a != 1 || c->b != round(c->b)) &&
-           t->forward;
+    const pe_grain *grain = &pe_grains[(size_t)of->value];
+    bool changed = false;
+    for (size_t k = 0; k < t->width + t->height && !changed; k++) {
+        const size_t axis = k < t->width ? PE_ACROSS : PE_DOWN;
+        const size_t row = k < t->width ? k : (k - t->width) * t->width;
+        const double x = pe_wave_coordinate(c, row, axis);
+        changed = pe_grain_round(grain, x) != x;
+    }
+    c->coordinates = grain;
+    return changed;
 }
 
-static bool read_times(const row *of, pe_wave_change *c)
-{
-    return read_linear(of, c) && c->b == 0 && is_within(c->of, IN_GRIDS);
-}
-
-/* At the row from which on rows differ from each other. */
-static bool clamp(const row *of, pe_wave_change *c)
-{
-    const pe_wave_table *t = c->of;
-    size_t r = 1;
-    (void)of;
-    while (r < t->rows && fabs(pe_wave_turn(c, t->of->got, r, 0)) <= 4 * t->of->roundoff)
-        r++;
-    c->a = c->clamp = fabs(pe_wave_coordinate(c, r - 1, PE_ACROSS));
-    return r > 1 && r < t->rows && !t->forward;
-}
-
-/* From the first row, where the pair that is told best has made no whole turn. */
-static bool read_shift(const row *of, pe_wave_change *c)
-{
-    const pe_wave_table *t = c->of;
-    const size_t best = best_pair(t);
-    (void)of;
-    c->a = c->shift = round(pe_wave_start(c, best) / t->frequency[best] - t->first[t->axis[best]]);
-    return isfinite(c->a) && fabs(c->a) > 1;
-}
-
-static bool hold(const row *of, pe_wave_change *c)
-{
-    const pe_wave_table *t = c->of;
-    const size_t best = best_pair(t);
-    (void)of;
-    c->a = c->held = round(pe_wave_start(c, best) / t->frequency[best]);
-    return isfinite(c->a) && t->height == 1 &&
-           fabs(pe_wave_turn(c, t->of->got, 1, best)) <= 8 * t->of->roundoff + 0x1p-20;
-}
-
-static bool round_places(const row *of, pe_wave_change *c)
-{
-    c->coordinates = &pe_grains[(size_t)of->value];
-    return true;
-}
-
-/* The power of all frequencies. */
-static double read_power(const pe_wave_change *c)
-{
-    const pe_wave_table *t = c->of;
-    const size_t best = best_pair(t);
-    const double unit = t->unit[t->axis[best]];
-    return log(fabs(pe_wave_step(c, best)) / unit) / log(t->frequency[best] / unit);
-}
-
-/* The greatest wavelength is another power of the least one. */
-static bool set_timescale(const row *of, pe_wave_change *c)
-{
-    const pe_values *values = &c->of->of->claim->values;
-    (void)of;
-    if (!pe_values_present(values, "max_timescale"))
-        return false;
-    const double least = pe_values_real(values, "min_timescale");
-    c->b = pe_values_real(values, "max_timescale");
-    const double read = least * pow(c->b / least, read_power(c) / c->power);
-    const double digits = pow(10, floor(log10(read)) - 1);
-    c->a = round(read / digits) * digits;
-    c->power *= log(c->a / least) / log(c->b / least);
-    return isfinite(c->power) && c->power > 0 && c->a != c->b;
-}
-
-static bool set_flat(const row *of, pe_wave_change *c)
+static bool set_flat(const pe_wave_row *of, pe_wave_change *c)
 {
     (void)of;
     c->flat = true;
@@ -324,51 +226,17 @@ static bool set_flat(const row *of, pe_wave_change *c)
     return !c->of->tensors && c->of->blocks == 2 && c->of->pairs > 2;
 }
 
-static bool set_root(const row *of, pe_wave_change *c)
+static bool set_root(const pe_wave_row *of, pe_wave_change *c)
 {
     c->power *= of->value;
     return true;
-}
-
-/* Of n frequencies exponents are i/(n - 1) in timing signals, else i/n. */
-static bool set_denominator(const row *of, pe_wave_change *c)
-{
-    const double n = (double)ladder_of(c->of);
-    const bool timing = strcmp(c->of->of->view->claim->resource->name, "sinusoidal/timing") == 0;
-    c->b = timing ? n - 1 : n;
-    c->a = c->b + of->value;
-    c->power *= c->b / c->a;
-    return c->b > 0 && c->a > 0;
-}
-
-static const char *base_name(const pe_wave_table *t)
-{
-    static const char *const names[] = {"rope_theta", "base"};
-    for (size_t n = 0; n < PE_LEN(names); n++)
-        if (pe_values_find(&t->of->claim->values, names[n]) != NULL)
-            return names[n];
-    return NULL;
-}
-
-/* w = base^-e for all e: another base is a power of w. value: a base below 100, which few take. */
-static bool set_base(const row *of, pe_wave_change *c)
-{
-    const char *name = base_name(c->of);
-    if (name == NULL || !pe_values_present(&c->of->of->claim->values, name))
-        return false;
-    c->b = pe_values_real(&c->of->of->claim->values, name);
-    const double read = pow(c->b, read_power(c) / c->power);
-    const double digits = pow(10, floor(log10(read)) - 1);
-    c->a = round(read / digits) * digits;
-    c->power *= log(c->a) / log(c->b);
-    return isfinite(c->power) && c->power > 0 && c->a != c->b && (c->a < 100) == (of->value != 0);
 }
 
 #define ORDER  "let patches count along the rows of the image: k = row width + column"
 #define COUNT  "count coordinates as the claim does: check the offset of the first"
 #define SCALE  "pass coordinates as they are: do not normalize them"
 #define UNITS  "scale and normalize coordinates as claimed, each axis by its own side"
-#define LADDER "check the base and the denominator of the exponents"
+#define LADDER "check the base, the timescales and the denominator of the exponents"
 
 #define FLAG(NAME) .make = set_flag, .flag = offsetof(pe_wave_change, NAME)
 
@@ -385,11 +253,11 @@ static bool set_base(const row *of, pe_wave_change *c)
         .make = set_merge, .value = (TIMES)                                                        \
     }
 
-static const row rows[] = {
+static const pe_wave_row rows[] = {
     PE_ROW("axes_exchanged",
            "rows and columns are exchanged: each axis has the coordinates of the other",
            "give the pairs of rows the row, those of columns the column", FLAG(exchanged),
-           .where = IN_GRIDS),
+           .where = PE_WAVE_IN_GRIDS),
     PE_ROW("axes_exchanged",
            "rows and columns are exchanged: each axis has the coordinates of the other, scaled by "
            "the other side",
@@ -397,7 +265,7 @@ static const row rows[] = {
     PE_ROW(
         "mesh_transposed",
         "patches count down the columns: the mesh grid is transposed, the order of axes exchanged",
-        ORDER, FLAG(by_columns), .where = IN_GRIDS),
+        ORDER, FLAG(by_columns), .where = PE_WAVE_IN_GRIDS),
     PE_ROW("one_axis", "all pairs have the coordinate of one axis, the column: the row is missing",
            "give each axis its own coordinate", .make = take_axis, .value = PE_ACROSS),
     PE_ROW("one_axis", "all pairs have the coordinate of one axis, the row: the column is missing",
@@ -415,11 +283,15 @@ static const row rows[] = {
            "blocks of patches come column by column, not row by row: their axes were permuted in "
            "another order",
            "put the axes of blocks before those within a block: permute (0, 2, 1, 3)",
-           FLAG(blocks_down), .where = IN_BLOCKS),
+           FLAG(blocks_down), .where = PE_WAVE_IN_BLOCKS),
+    PE_ROW("frames_inner",
+           "all frames of one patch stand together: frames were counted before the patches",
+           "put the patches of a frame together, one frame after the other", FLAG(frames_inner),
+           .where = PE_WAVE_IN_FRAMES),
     PE_ROW("frames_counted",
            "rows go on through the frames: they do not repeat, each frame counts on from the last",
            "repeat the rows and columns of the grid in each frame", FLAG(frames_on),
-           .where = IN_FRAMES),
+           .where = PE_WAVE_IN_FRAMES),
     MERGED(1),
     MERGED(2),
     PE_ROW("coordinates_negative",
@@ -430,7 +302,7 @@ static const row rows[] = {
     PE_ROW("rows_reversed", "rows are in reverse order: the last one comes first",
            "do not reverse the rows", FLAG(backward)),
     PE_ROW("coordinates_absolute", "distances are absolute values: their sign is lost",
-           "keep the sign of the distance", FLAG(absolute), .where = BACKWARD),
+           "keep the sign of the distance", FLAG(absolute), .where = PE_WAVE_BACKWARD),
     PE_ROW("coordinates_shifted", "coordinates are shifted by {a}: they count from 1", COUNT,
            .make = shift, .value = 1),
     PE_ROW("coordinates_shifted", "coordinates are shifted by {a}: one too small", COUNT,
@@ -440,7 +312,7 @@ static const row rows[] = {
     PE_ROW("coordinates_shifted",
            "coordinates are those of corners, i/n, not of centres: 0.5 was not added to the patch",
            "add 0.5 to the row and the column before they are divided", .make = shift,
-           .value = -0.5, .where = CENTRED),
+           .value = -0.5, .where = PE_WAVE_CENTRED),
     PE_ROW("coordinates_by_sides",
            "both axes were divided by the longer side, {a} (max), not each by its own", UNITS,
            .make = centre_otherwise, .value = BY_LONGER),
@@ -454,12 +326,15 @@ static const row rows[] = {
            .make = centre_otherwise, .value = PLAIN),
     PE_ROW("columns_mirrored",
            "patches of each row are in reverse order: columns run from right to left", ORDER,
-           FLAG(mirrored), .where = IN_GRIDS),
+           FLAG(mirrored), .where = PE_WAVE_IN_GRIDS),
     PE_ROW("rows_mirrored", "rows of patches are in reverse order, from below: axes are flipped",
-           ORDER, FLAG(upside_down), .where = IN_GRIDS),
+           ORDER, FLAG(upside_down), .where = PE_WAVE_IN_GRIDS),
+    PE_ROW("extra_tokens",
+           "the rows of extra_tokens (class, registers) come last, behind the grid, not first",
+           "put the rows of extra_tokens before those of the grid", .make = put_extra_last),
     PE_ROW("row_first",
            "rows are shifted by one: a row of position 0, as of a class token, comes first",
-           "leave the class token out of the grid", FLAG(late), .where = IN_GRIDS),
+           "leave the class token out of the grid", FLAG(late), .where = PE_WAVE_IN_GRIDS),
     PE_ROW("one_axis",
            "both axes count patches one after the other, as consecutive text does (1-D)",
            "give each axis its own coordinate", .make = count_rows, .value = 3),
@@ -495,10 +370,8 @@ static const row rows[] = {
            .make = scale, .value = 0.15915494309189535),
     PE_ROW("two_pi", "coordinates were multiplied by 2 pi, {a}: turns were taken for radians",
            UNITS, .make = scale, .value = 6.283185307179586),
-    PE_ROW("coordinates_shifted", "coordinates are shifted by {a}, distances as of other lengths",
-           COUNT, .make = read_shift),
     PE_ROW("one_position", "all rows have the same position, {a}: it is constant", COUNT,
-           .make = hold),
+           .make = pe_wave_hold),
     PE_ROW("start_ignored", "positions are shifted: they start at 0, not at {a}", COUNT,
            .make = drop_first),
     PE_ROW("coordinates_scaled", "coordinates are scaled: each was multiplied by {a}", SCALE,
@@ -525,13 +398,13 @@ static const row rows[] = {
     PE_ROW("coordinates_scaled",
            "coordinates are scaled: each is {a} times the claimed one (interpolation_scale, "
            "base_size, normalize)",
-           UNITS, .make = read_times),
+           UNITS, .make = pe_wave_linear, .value = 1),
     PE_ROW("coordinates_linear",
            "coordinates are scaled and shifted: each is {a} times the claimed one plus {b}, "
            "normalized",
-           SCALE, .make = read_linear),
+           SCALE, .make = pe_wave_linear),
     PE_ROW("coordinates_clamped", "distances were clamped at {a}",
-           "do not clip distances, or claim that", .make = clamp),
+           "do not clip distances, or claim that", .make = pe_wave_clamp),
     PE_ROW("waves_interleaved", "the layout is interleaved: sines and cosines alternate",
            "put all sines before all cosines", .make = set_layout),
     PE_ROW("waves_in_halves", "the layout is that of halves: sines and cosines are not interleaved",
@@ -543,13 +416,17 @@ static const row rows[] = {
            "cosines and sines were exchanged: cosines come first in the layout",
            "put the sines first", FLAG(cosine_first)),
     PE_ROW("axes_interleaved", "pairs of rows and columns alternate: the axes are interleaved",
-           "put the pairs of rows before those of columns", FLAG(mixed), .where = IN_TENSORS),
+           "put the pairs of rows before those of columns", FLAG(mixed),
+           .where = PE_WAVE_IN_TENSORS),
+    PE_ROW("axes_exchanged",
+           "the halves of the pairs are exchanged: those of columns come before those of rows",
+           "put the pairs of rows before those of columns", .make = put_columns_first),
     PE_ROW("ladder_in_halves",
            "rows have the first half of the frequencies, columns the second: not even and odd ones",
            "give even frequencies (freqs[::2]) to rows and odd ones (freqs[1::2]) to columns",
            .make = set_halves),
     PE_ROW("base_other", "the base of the frequencies (theta) was {a}, not {b}", LADDER,
-           .make = set_base),
+           .make = pe_wave_base),
     PE_ROW(
         "exponents_halved",
         "frequencies are the square root of the claimed ones: exponents were halved, as if divided "
@@ -560,11 +437,11 @@ static const row rows[] = {
     PE_ROW("freq_shift",
            "exponents were divided by {a}, not by {b}: the denominator was larger by 1, as n for "
            "n - 1",
-           LADDER, .make = set_denominator, .value = 1),
+           LADDER, .make = pe_wave_denominator, .value = 1),
     PE_ROW("freq_shift",
            "exponents were divided by {a}, not by {b}: the denominator was smaller by 1, as n - 1 "
            "for n",
-           LADDER, .make = set_denominator, .value = -1),
+           LADDER, .make = pe_wave_denominator, .value = -1),
     PE_ROW("exponents_positive",
            "frequencies are the reciprocal ones: the sign of the exponents is lost, and they grow",
            LADDER, .make = set_root, .value = -1),
@@ -586,9 +463,12 @@ static const row rows[] = {
            ROUND(FLOAT16, 3)),
     PE_ROW("float16_arithmetic", "frequencies, angles and waves were all computed in float16", WIDE,
            ROUND(FLOAT16, 7)),
-    PE_ROW("max_timescale", "max_timescale was {a}, not {b}", LADDER, .make = set_timescale),
+    PE_ROW("max_timescale", "max_timescale was {a}, not {b}", LADDER, .make = pe_wave_timescale),
     PE_ROW("base_other", "the base of the frequencies (theta) was {a}, not {b}", LADDER,
-           .make = set_base, .value = 1),
+           .make = pe_wave_base, .value = 1),
+    PE_ROW("coordinates_shifted",
+           "coordinates are shifted by {a}: they start elsewhere, or lengths are others", COUNT,
+           .make = pe_wave_shift),
 };
 const size_t pe_wave_rows_n = PE_LEN(rows);
 

@@ -109,6 +109,14 @@ ALIBI_ROWS = [
     ("a: slopes from 1, negative", ["slope_start", "bias_sign"], [ALIBI12, KEY], {"m": lambda h: -slopes(h, start=0)}, ""),
     ("a: slopes of the formula, divided by sqrt(head_dim)", ["variant", "bias_scale"], [ALIBI12],
      {"m": lambda h: slopes(h, variant="formula") / 8}, ""),
+    ("a: slopes of 16 heads, negative", ["heads", "bias_sign"], [ALIBI12, {**CAUSAL, "num_heads": 12}], {"m": lambda h: -slopes(16)[:h]}, ""),
+    ("a: slopes of rank 1, negative", ["heads", "bias_sign"], [ALIBI, ALIBI12], {"m": lambda h: -slopes(2 * h)[h:]}, ""),
+    ("a: slopes of rank 1, heads in reverse", ["heads", "head_order"], [ALIBI, ALIBI12], {"m": lambda h: slopes(2 * h)[h:][::-1]}, ""),
+    ("a: slopes of rank 0 in both halves, negative", ["heads", "bias_sign"], [ALIBI, CAUSAL], {"m": lambda h: -np.tile(slopes(h)[: h // 2], 2)}, ""),
+    ("a: slopes of half the heads, twice, reciprocal", ["heads|freq_repeat", "reciprocal"], [ALIBI], {"m": lambda h: 1 / np.tile(slopes(h // 2), 2)}, ""),
+    ("a: slopes of rank 1, distances one too large", ["heads", "distance_shift"], [ALIBI12], {"m": lambda h: slopes(2 * h)[h:], "distance": lambda i, j: np.abs(i - j) + 1}, ""),
+    ("a: base e, negative", ["slope_base", "bias_sign"], [ALIBI], {"m": lambda h: -slopes(h, base=np.e)}, ""),
+    ("a: distances one too large, negative", ["distance_shift", "bias_sign"], [ALIBI], {"m": lambda h: -slopes(h), "distance": lambda i, j: np.abs(i - j) + 1}, ""),
     ("a: heads in reverse, times log2 e", ["head_order", "log"], [ALIBI], {"m": lambda h: slopes(h)[::-1] * np.log2(np.e)}, ""),
     ("a: distances over 2, rounded down", "linear|distance_form|halved", [ALIBI], {"distance": lambda i, j: np.abs(i - j) // 2}, ""),
 ]
@@ -122,6 +130,7 @@ CHANGES = [
     ("a: mask by one key too many", "mask", CAUSAL, lambda x: np.where(np.arange(20)[None] == np.arange(20)[:, None], -np.inf, x)),
     ("a: mask by one key too few", "mask", CAUSAL, lambda x: np.where(
         np.arange(20)[None] == np.arange(20)[:, None] + 1, slopes(8)[:, None, None], x)),
+    ("a: no mask", "mask", CAUSAL, lambda x: -slopes(8)[:, None, None] * (np.arange(20)[:, None] - np.arange(20)[None])),
     ("a: mask -10000 for -inf", "mask", CAUSAL, lambda x: np.where(np.isinf(x), -1e4, x)),
     ("a: mask +inf", "mask|bias_sign|nan", CAUSAL, lambda x: np.where(np.isinf(x), np.inf, x)),
     ("a: constant added by head", "distance_shift|offset", ALIBI, lambda x: x + 1.5),
@@ -239,10 +248,13 @@ def scale(c, beta=None, length=None, offset=0, log=np.log1p, floor=np.floor, plu
     return (plus + (c.get("beta", 0.1) if beta is None else beta) * log(floor(p / (length or c["original_max_position_embeddings"])))) ** power
 
 
-def decay(c, base=None, mean=True, sine=False, d=None):
-    """The average cosine of all pairs: RoFormer, section 3.4.3."""
-    w = np.power(base or c.get("rope_theta", 1e4), -np.arange(0, c["head_dim"], 2) / (d or c["head_dim"]))
-    a = (np.sin if sine else np.cos)(np.outer(ladder.span(c["offsets"]), w))
+def decay(c, base=None, mean=True, sine=False, d=None, first=0, of=None):
+    """The average cosine of all pairs: RoFormer, section 3.4.3. of: what is made of the waves exp(i angle)."""
+    w = np.power(base or c.get("rope_theta", 1e4), -(np.arange(0, c["head_dim"], 2) + 2 * first) / (d or c["head_dim"]))
+    angles = np.outer(ladder.span(c["offsets"]), w)
+    if of:
+        return of(np.exp(1j * angles))
+    a = (np.sin if sine else np.cos)(angles)
     return a.mean(1) if mean else a.sum(1)
 
 
@@ -259,11 +271,12 @@ def numbered(c, past=True, token=0, padding=None, masked=True, arange=False, cou
     return ids if arange or not masked else np.where(mask == 1, ids, none if padding is None else padding)
 
 
-def padded(c, arange=False, start=0, masked=True, first=False, sign=1):
-    """build_alibi_tensor of BLOOM: keys count from the first that is no padding. first: the mask of item 0 for all."""
+def padded(c, arange=False, start=0, masked=True, none=0, first=False, sign=1):
+    """build_alibi_tensor of BLOOM: keys count from the first that is no padding."""
     mask = np.array(c["attention_mask"])
     mask = mask[:1] + 0 * mask if first else mask
     place = np.arange(mask.shape[1]) + 0 * mask if arange else (np.cumsum(mask, 1) - 1 + start) * (mask if masked else 1)
+    place = np.where(mask == 0, none, place) if none else place
     return sign * slopes(c["num_heads"])[None, :, None, None] * place[:, None, None, :]
 
 
@@ -355,6 +368,12 @@ FUNCTIONS = [
         ("c: over the window, not the window - 1", "off", CPB, {"less": 0}, ""),
         ("c: pretrained window ignored, columns first", "pretrained|scale_of + axes", SQUARE, {"pretrained": 8, "order": -1}, ""),
         ("c: pretrained window ignored, natural logarithm", "pretrained|scale_of + log", SQUARE, {"pretrained": 8, "log": np.log, "over": 2.0}, ""),
+        ("c: not times 8", "scale_of", CPB, {"times": 1.0}, ""),
+        ("c: not times 8, not divided by log2 8", "times_8 + log8", SQUARE, {"times": 1.0, "over": 2.0}, ""),
+        ("c: natural logarithm, not divided", "log8", CPB, {"log": np.log, "over": np.e}, ""),
+        ("c: natural logarithm, not divided, sign lost", "log8 + absolute", CPB, {"log": np.log, "over": np.e, "sign": False}, ""),
+        ("c: pretrained window ignored, not less 1", "pretrained", SQUARE, {"pretrained": 8, "less": 0}, ""),
+        ("c: pretrained window ignored, not times 8", "pretrained + times_8", SQUARE, {"pretrained": 8, "times": 1.0}, ""),
         ("c: times 4", "scale_of|linear", CPB, {"times": 4.0}, ""),
     ]),
     ("position-ids", numbered, "int32", [
@@ -371,9 +390,10 @@ FUNCTIONS = [
     ("alibi/padded-bias", padded, "float", [
         ("q: padding counted", "padding", PADDED, {"arange": True}, ""),
         ("q: keys from 1", "offset|shift", PADDED, {"start": 1}, ""),
-        ("q: the first mask for all items", "order_of_places", PADDED, {"first": True}, ""),
         ("q: padding counted, sign", "padding + bias_sign", PADDED, {"arange": True, "sign": -1}, ""),
         ("q: count not times the mask", "padding", PADDED, {"masked": False}, ""),
+        ("q: padding at place -1", "padding", PADDED, {"none": -1}, ""),
+        ("q: mask of the first item for all", "mask_of_first", PADDED, {"first": True}, ""),
     ]),
     ("rope/attention-scale", scale, "float", [
         ("m: beta 1", "beta", SCALE, {"beta": 1.0}, ""),
@@ -387,6 +407,14 @@ FUNCTIONS = [
         ("m: 1 not added", "offset|amplitude|shift|missing_one", SCALE, {"plus": 0.0}, ""),
         ("m: of queries and of keys", "squared", SCALE, {"power": 2}, ""),
         ("m: divided by", "reciprocal", SCALE, {"power": -1}, ""),
+        ("m: log for log1p", "log1p", SCALE, {"log": lambda x: np.log(np.maximum(x, 1))}, ""),
+        ("m: no logarithm", "no_log", SCALE, {"log": lambda x: x}, ""),
+        ("m: ceil", "floored", SCALE, {"floor": np.ceil}, ""),
+        ("m: rounded to the nearest", "floored", SCALE, {"floor": np.rint}, ""),
+        ("m: original length 6000", "original", SCALE, {"length": 6000}, ""),
+        ("m: beta 0.07", "beta", SCALE, {"beta": 0.07}, ""),
+        ("m: of queries and keys by halves", "root_scale", SCALE, {"power": 0.5}, ""),
+        ("m: not floored, beta 0.3", "fraction + beta_other", SCALE, {"floor": lambda x: x, "beta": 0.3}, ""),
         ("m: always 1", "beta|stuck|constant", SCALE, {"beta": 0.0}, ""),
     ]),
     ("rope/decay", decay, "float", [
@@ -394,6 +422,10 @@ FUNCTIONS = [
         ("y: base 1000", "theta", DECAY, {"base": 1e3}, ""),
         ("y: sine for cosine", "exchange|one_wave", DECAY, {"sine": True}, ""),
         ("y: exponent over 2d", "ladder|root", DECAY, {"d": 128}, ""),
+        ("y: exponent over d - 2", "over_two", DECAY, {"d": 62}, ""),
+        ("y: pairs from 1", "index", DECAY, {"first": 1}, ""),
+        ("y: modulus of the mean", "modulus", DECAY, {"of": lambda z: np.abs(z.mean(1))}, ""),
+        ("y: mean of the moduli of partial sums", "bound", DECAY, {"of": lambda z: np.abs(np.cumsum(z, 1)).mean(1)}, ""),
     ]),
 ]
 
@@ -408,9 +440,54 @@ def function_case(path, make, kind, row, v):
                 words.split(" + "), {"": right}, {"": allowed + 0 * right}, pick(["json", "npy"], v), cite)
 
 
+# --- the same mistakes in what a learned table is looked up by ---
+
+LOOKED_UP = {"t5/buckets": ("t5/bias", 32), "swin/index": ("swin/bias", 77)}
+
+
+def table_of(claim, rows, heads=3):
+    return np.round(np.random.default_rng(7).normal(size=(claim.get("num_buckets", rows), heads)), 4)
+
+
+def look_up(weights, index):
+    """As array libraries do: below 0 from the end, beyond the end the last row."""
+    index = np.asarray(index).astype(int)
+    return weights[np.where(index < 0, index + len(weights), np.minimum(index, len(weights) - 1))].transpose(2, 0, 1)
+
+
+def lookup_case(path, row, make, v):
+    """make: the biases, from the table and the right ones."""
+    name, words, claim, cite = row
+    path, rows = LOOKED_UP[path]
+    weights, store = table_of(claim, rows), pick(["float32", "float32", "bfloat16", "float64"], v + len(name))
+    right = look_up(weights, (t5 if path == "t5/bias" else swin)(claim))
+    got = arrays.rounded(make(weights, right), store)
+    parameters = {**claim, "weights": weights.tolist()}
+    return Case(f"{name}, looked up [{store}]", path, {"encoding": path, "parameters": parameters}, {"": got}, store, words.split(" + "),
+                {"": right}, {"": 0.51 * arrays.ulp(np.maximum(np.abs(right), 1e-3), store)}, "json", cite)
+
+
+WHOLE_BIASES = [
+    ("t: heads in reverse", "head_order", "t5/buckets", BI, lambda w, x: x[::-1]),
+    ("t: heads last in memory", "transposed", "t5/buckets", BI, lambda w, x: x.transpose(1, 2, 0).reshape(x.shape)),
+    ("t: table reshaped for transposed", "transposed", "t5/buckets", BI, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, t5(BI))),
+    ("t: sign of the distance, heads in reverse", "bias_sign + order_of_heads", "t5/buckets", BI, lambda w, x: look_up(w, t5(BI, d=lambda d: -d))[::-1]),
+    ("t: divided by sqrt(head_dim)", "bias_scale", "t5/buckets", BI, lambda w, x: x / 8),
+    ("t: max_distance 64, doubled", "max_distance + bias_scale", "t5/buckets", FAR, lambda w, x: 2 * look_up(w, t5(FAR, top=64))),
+    ("t: table reshaped, one direction", "transposed + direction", "t5/buckets", BI, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, t5(BI, bidirectional=False))),
+    ("t: meshgrid transposed, negative", "axes + bias_sign", "swin/index", SWIN, lambda w, x: -look_up(w, swin(SWIN, mesh="xy"))),
+    ("t: heads last in memory", "transposed", "swin/index", SWIN, lambda w, x: x.transpose(1, 2, 0).reshape(x.shape)),
+    ("t: table reshaped for transposed", "transposed", "swin/index", SWIN, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, swin(SWIN))),
+]
+
+
 def cases():
     made = [alibi_case(name, words, pick(claims, v), alibi(pick(claims, v), **changes), k + v, cite)
             for k, (name, words, claims, changes, cite) in enumerate(ALIBI_ROWS) for v in (0, 1)]
     made += [alibi_case(name, words, claim, change(alibi(claim)), k + v) for k, (name, words, claim, change) in enumerate(CHANGES) for v in (0, 1)]
     made += [slope_case(name, words, heads, make, v) for name, words, heads, make in SLOPE_ROWS for v in (0, 1)]
+    made += [lookup_case(path, (name, words, claim, cite), lambda w, x, make=make, c=claim, f=changes: look_up(w, make(c, **f)), v)
+             for path, make, kind, rows in FUNCTIONS if path in LOOKED_UP
+             for name, words, claim, changes, cite in rows if "into the table" not in name for v in (0, 1)]
+    made += [lookup_case(path, (name, words, claim, ""), make, v) for name, words, path, claim, make in WHOLE_BIASES for v in (0, 1)]
     return made + [function_case(path, make, kind, row, v) for path, make, kind, rows in FUNCTIONS for row in rows for v in (0, 1)]

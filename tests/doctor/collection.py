@@ -1,13 +1,15 @@
 """collection - all cases: families of mistakes, two mistakes at once, and correct outputs."""
 import bias
 import correct
+import learned
 import pairs
 import rope
 import rows
+import scalings
 import sinusoidal
 import vectors
 
-PARTS = (rope, vectors, sinusoidal, bias, rows, pairs, correct)
+PARTS = (rope, vectors, sinusoidal, bias, learned, rows, pairs, correct, scalings)
 
 
 def kind_of(case):

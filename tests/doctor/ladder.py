@@ -27,8 +27,8 @@ def yarn(c, twist):
     fast, slow = c.get("beta_fast", 32), c.get("beta_slow", 1)
     low, high = (correction_dim(b, twist.get("dim", d), twist.get("base", base), length) for b in (fast, slow))
     if c.get("truncate", True):
-        low, high = np.floor(low), np.ceil(high)
-    low, high = max(low, 0), min(high, d - 1)
+        low, high = (end(x) for end, x in zip(twist.get("ends", (np.floor, np.ceil)), (low, high)))
+    low, high = max(low, 0), min(high, twist.get("last", d - 1))
     if low == high:
         high += 0.001
     i = np.arange(d // 2) * twist.get("stretch", 1)

@@ -178,7 +178,7 @@ ROWS = [
 
 
 def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0, norm=1.0, one_axis=False, freq=None, layout="sin_cos",
-         types=(None, None), extra=None, joined=False):
+         types=(None, None), extra=None, joined=False, last=False):
     """MAE's 2-D table: the first half of channels by the column, the second by the row."""
     quarter = c["d_model"] // 4
     w = np.power(base, -np.arange(quarter) / (quarter - shift)) if freq is None else freq(quarter)
@@ -194,7 +194,8 @@ def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0
     table = np.concatenate(parts, -1)
     if joined:
         table = table.reshape(-1, 2, 2, quarter).swapaxes(1, 2).reshape(table.shape)
-    return np.concatenate([np.zeros((c.get("extra_tokens", 0) if extra is None else extra, c["d_model"])), table])
+    zeros = np.zeros((c.get("extra_tokens", 0) if extra is None else extra, c["d_model"]))
+    return np.concatenate([table, zeros] if last else [zeros, table])
 
 
 def timing(c, start=None, n=None, top=None, low=None, layout="sin_cos", w=None, step=None):
@@ -225,10 +226,10 @@ def padded_grid(c, **changes):
     return table.reshape(-1, c["d_model"])
 
 
-def moved(c, over=0):
+def moved(c, over=0, base=1e4, more=0):
     """Rotations of one offset: [cos sin; -sin cos] for each frequency, 1/(n - over) between exponents."""
     n = c["d_model"] // 2
-    a = c["offset"] * np.power(1e4, -np.arange(n) / (n - over))
+    a = (c["offset"] + more) * np.power(base, -np.arange(n) / (n - over))
     return np.stack([np.stack([np.cos(a), np.sin(a)], 1), np.stack([-np.sin(a), np.cos(a)], 1)], 1)
 
 
@@ -283,6 +284,7 @@ FUNCTIONS = [
         ("g: row of a class token added, base 1000", "extra_rows + theta", {"extra": 1, "base": 1e3}, ""),
     ]),
     ("sinusoidal/grid", MAE, grid, [
+        ("g: row of the class token last", "extra_rows", {"last": True}, ""),
         ("g: row of the class token missing", "extra_rows", {"extra": 0}, ""),
         ("g: with a class token, frequencies over d/2", "ladder|root|theta", {"freq": lambda q: np.power(1e4, -np.arange(q) / (2 * q))}, ""),
         ("g: with a class token, all sines, then all cosines", "layout", {"joined": True}, ""),
@@ -292,7 +294,10 @@ FUNCTIONS = [
         ("g: padded DETR not normalized", "normalized|linear", {"over": lambda n: (1, 1)}, ""),
         ("g: padded DETR temperature 20", "theta", {"base": 20.0}, ""),
     ]),
-    ("sinusoidal/offset", {"d_model": 64, "offset": 5}, moved, [("o: n - 1 for n", "freq_shift", {"over": 1}, "")]),
+    ("sinusoidal/offset", {"d_model": 64, "offset": 5}, moved, [
+        ("o: n - 1 for n", "freq_shift", {"over": 1}, ""), ("o: base 500000", "theta", {"base": 5e5}, ""),
+        ("o: base 2000, one more", "theta + offset_too", {"base": 2e3, "more": 1}, ""),
+    ]),
     ("sinusoidal/timing", SIGNAL, timing, [
         ("t: start_index ignored", "shift|start_index", {"start": 0}, ""),
         ("t: start_index one more", "shift|start_index", {"start": 4}, ""),
@@ -304,6 +309,8 @@ FUNCTIONS = [
         ("t: exponents positive", "reciprocal", {"w": lambda w: 1 / w}, ""),
         ("t: one step for all rows", "stuck", {"step": 4}, ""),
         ("t: interleaved", "layout", {"layout": "interleaved"}, ""),
+        ("t: start_index 100", "shift|start_index", {"start": 100}, ""),
+        ("t: start_index 20, max_timescale 1000", "shift|start_index + timescale", {"start": 20, "top": 1e3}, ""),
         ("t: cos before sin", "layout|exchange", {"layout": "cos_sin"}, ""),
     ]),
     ("sinusoidal/grid", DETR, measured_grid, [
@@ -327,6 +334,8 @@ FUNCTIONS = [
         ("r: clamped at 10", "clamp", {"distances": lambda d: np.clip(d, -10, 10)}, ""),
     ]),
     ("sinusoidal/relative", {**RELATIVE, "clamp_len": 8}, relative, [
+        ("r: clamped, n - 1 for n", "freq_shift", {"base": 1e4 ** (32 / 31)}, ""),
+        ("r: clamped, base 1000 and interleaved", "theta + layout", {"base": 1e3, "layout": "interleaved"}, ""),
         ("r: clamp_len ignored, interleaved", "clamp + layout", {"distances": lambda q: np.arange(q, -q, -1), "layout": "interleaved"}, ""),
     ]),
     ("sinusoidal/relative", RELATIVE, relative, [

@@ -477,7 +477,7 @@ def axes_case(row, number, v):
 
 
 def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one=False, convention=None, order=None, mix=False, width=None,
-            freq=None, angle=None, still=False, flat=False, lin=0, halves=False, sides=None):
+            freq=None, angle=None, still=False, flat=False, lin=0, halves=False, sides=None, second=False):
     """Angles of patches: the row's, then the column's (Qwen2-VL, EVA-02); Pixtral gives even pairs to rows and odd ones to columns.
     DINOv3 has coordinates from -1 to 1, times 2 pi; sides: what they are instead, of (place, own side, both sides)."""
     dino = c.get("convention") == "dinov3"
@@ -508,6 +508,7 @@ def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one
         full = full.reshape(2, -1).T.reshape(-1)
     parts = [y[:, None] * full[::2], x[:, None] * full[1::2]] if convention == "pixtral" else [y[:, None] * half, x[:, None] * half]
     a = arrays.rounded(np.concatenate(parts, 1), angle)
+    a = np.roll(a, a.shape[1] // 2, 1) if second else a
     return np.stack(parts, -1).reshape(a.shape) if mix else a
 
 
@@ -540,6 +541,7 @@ PATCH_ROWS = [
      {"order": lambda h, w: np.arange(h * w).reshape(h // 2, 2, w // 2, 2).swapaxes(1, 2).reshape(-1), "theta": 100.0}, ""),
     ("p: meshgrid transposed, coordinates from 1", "axes|permuted + shift", {"xy": True, "offset": 1}, ""),
     ("p: exponents by linspace(0, 1)", "freq_shift|ladder", {"lin": 1}, ""),
+    ("p: halves of the pairs exchanged (pixtral)", "axes", {"second": True}, ""),
     ("p: frequencies of pixtral in halves", "in_halves", {"halves": True}, ""),
 ]
 
@@ -567,7 +569,7 @@ def patch_case(row, number, v):
     claim, store = pick([PATCHES, PIXTRAL], v + number), pick(["float32", "float64"] if "angle" in changes else ["float32", "float64", "bfloat16"], number + v)
     if "d" in changes or "lin" in changes:
         claim = PATCHES
-    if "halves" in changes:
+    if "halves" in changes or "second" in changes:
         claim = PIXTRAL
     claim = DINOV3 if "DINO" in name else MERGED if row in BLOCK_ROWS else claim
     angles = [patches(claim), patches(claim, **changes)]
@@ -593,17 +595,18 @@ def grid_turn_case(row, v):
                 {"inputs": x, "rotated": arrays.rounded(got, "float32")}, "float32", [words], {"rotated": right}, {"rotated": 2.0 ** -16 + 0 * right})
 
 
-def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=False, turn=False, waves=0, back=False, swap=False):
+def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=0, turn=False, waves=0, back=False, swap=False, over=None,
+         whole=lambda e: e):
     """Sun et al., arXiv:2212.10554: zeta_i = (2i/d + gamma) / (1 + gamma) to the power (p - center) / scale_base."""
     p, d = ladder.span(c["positions"]), c["head_dim"]
     center = len(p) // 2 if center is None else center
-    zeta = (step * (np.arange(d // 2) + index) / d + gamma) / (1 + gamma)
+    zeta = (step * (np.arange(d // 2) + index) / d + gamma) / (over or 1 + gamma)
     zeta = zeta[::-1] if turn else zeta
     a = np.outer(p + waves, np.power(theta or 1e4, -np.arange(0, d, 2) / d))
-    scale = zeta ** (sign * (p[:, None] - center) / (base or c.get("scale_base", 512)))
+    scale = zeta ** (sign * whole((p[:, None] - center) / (base or c.get("scale_base", 512))))
     if swap:
         return {"cos": np.sin(a), "sin": np.cos(a), "scale": scale}
-    return {"cos": np.cos(a) * (scale if applied else 1), "sin": np.sin(-a if back else a) * (scale if applied else 1), "scale": scale}
+    return {"cos": np.cos(a) * scale ** applied, "sin": np.sin(-a if back else a) * scale ** applied, "scale": scale}
 
 
 XPOS = {"head_dim": 64, "positions": "0:48"}
@@ -613,16 +616,38 @@ XPOS_ROWS = [
     ("x: scales of keys for queries", "reciprocal|inverse", {"sign": -1}), ("x: gamma 0.5", "gamma", {"gamma": 0.5}),
     ("x: zeta one pair later", "index|gamma", {"index": 1}), ("x: i/d for 2i/d", "gamma|root|ladder", {"step": 1}),
     ("x: theta 500000", "theta", {"theta": 5e5}), ("x: scale missing", "no_scale", {"base": 1e30}),
-    ("x: scale in the waves, too", "squared|scale_of", {"applied": True}), ("x: pairs in reverse", "reverse", {"turn": True}),
+    ("x: scale in the waves, too", "squared|scale_of", {"applied": 1}), ("x: pairs in reverse", "reverse", {"turn": True}),
     ("x: waves one later, the scale not", "shift", {"waves": 1}), ("x: sines negative", "sin_sign|inverse", {"back": True}),
-    ("x: cos and sin exchanged", "exchange", {"swap": True}),
+    ("x: cos and sin exchanged", "exchange", {"swap": True}), ("x: zeta not over 1.4", "undivided", {"over": 1.0}),
+    ("x: exponents floored", "floored", {"whole": np.floor}), ("x: exponents cut", "floored", {"whole": np.trunc}),
+    ("x: gamma 0.4 missing, over 2", "gamma", {"gamma": 1.0}), ("x: waves over the scale", "over_scale", {"applied": -1}),
+    ("x: scales of keys, another centre", "reciprocal + center", {"sign": -1, "center": 5}),
+    ("x: scale_base 100, another centre", "scale_base + center", {"base": 100.0, "center": 5}),
+    ("x: scales of keys, not over 1.4", "reciprocal + undivided", {"sign": -1, "over": 1.0}),
+]
+
+
+def scaled_base(c, power=None, base=1e4, linear=False, turn=1):
+    """NTK's base b s^(d/(d - 2)), and what becomes of each frequency."""
+    d, s = c["head_dim"], c["factor"]
+    w = np.power(base, -np.arange(0, d, 2) / d)
+    scaled = w / s if linear else np.power(base * s ** (power or d / (d - 2)), -np.arange(0, d, 2) / d)
+    return {"inv_freq": w, "scaled_inv_freq": scaled, "wavelength": 2 * np.pi / w, "scaled_wavelength": 2 * np.pi / scaled, "stretch": (w / scaled) ** turn}
+
+
+SCALED = {"head_dim": 64, "factor": 4.0}
+SCALED_ROWS = [
+    ("z: factor to (d - 2)/d", "power_of_factor", {"power": 62 / 64}), ("z: factor to d/(d - 1)", "power_of_factor", {"power": 64 / 63}),
+    ("z: d of the pairs", "power_of_factor", {"power": 32 / 30}), ("z: linear scaling", "linear_for_base", {"linear": True}),
+    ("z: stretch inverted", "stretch_inverse", {"turn": -1}), ("z: theta 1000", "theta", {"base": 1e3}),
 ]
 
 
 def mixed_ids(c, grid=(1, 4, 6), merge=2, before=2, after=3, hold=False, swap=False, sum_=False, late=0, order=None,
-              flat=False, anew=False, columns=False, stride=1):
+              flat=False, anew=False, columns=False, stride=1, time=0):
     h, w = grid[1] // merge, grid[2] // merge
     ids = np.stack(np.meshgrid(np.arange(grid[0]), np.arange(h), np.arange(w), indexing="ij")).reshape(3, -1) * [[1], [stride], [stride]] + before + late
+    ids[0] += time
     if swap:
         ids = ids[[0, 2, 1]]
     if columns:
@@ -644,6 +669,7 @@ IDS_ROWS = [
     ("i: text after begins at 0", "restart|shift|delta", {"anew": True}), ("i: image from 0", "shift|image", {"late": -2}),
     ("i: patches in columns", "permuted|axes|image", {"columns": True}), ("i: merge ignored", "merge", {"stride": 2}),
     ("i: merge ignored, height and width exchanged", "merge + axes", {"stride": 2, "swap": True}),
+    ("i: time of the image from 0", "image", {"time": -2}),
     ("i: image from 0, text counts patches", "image + delta", {"late": -2, "sum_": True}),
 ]
 
@@ -684,4 +710,5 @@ def cases():
     out += [axes_case(row, number, v) for number, row in enumerate(AXES_ROWS) for v in (0, 1, 2)]
     out += [patch_case(row, number, v) for number, row in enumerate(PATCH_ROWS + DINO_ROWS + BLOCK_ROWS) for v in (0, 1)]
     out += [grid_turn_case(row, v) for row in GRID_TURNS for v in (0, 1)]
-    return out + several("rope/xpos/table", XPOS, xpos, XPOS_ROWS, "") + several("rope/mrope-positions", IDS, mixed_ids, IDS_ROWS, "")
+    return out + several("rope/xpos/table", XPOS, xpos, XPOS_ROWS, "") \
+        + several("rope/scaled-base", SCALED, scaled_base, SCALED_ROWS, "") + several("rope/mrope-positions", IDS, mixed_ids, IDS_ROWS, "")

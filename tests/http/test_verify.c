@@ -417,6 +417,8 @@ static void causes_are_read_off_plain_numbers(void **state)
 {
 #define TEXT_IMAGE "positions=0,1,1,1,1,3;0,1,1,2,2,3;0,1,2,1,2,3"
 #define EXCHANGED  "positions=0,1,1,1,1,3;0,1,2,1,2,3;0,1,1,2,2,3"
+#define YARN                                                                                       \
+    "head_dim=64&rope_type=yarn&factor=4&original_max_position_embeddings=4096&positions=0:64"
     static const struct {
         const char *path, *made, *claimed, *fault;
     } cases[] = {
@@ -441,6 +443,22 @@ static void causes_are_read_off_plain_numbers(void **state)
          "original_max_position_embeddings+position_offset"},
         {"rope/xpos/table", "head_dim=16&positions=0:40&center=3", "head_dim=16&positions=0:40",
          "xpos_center"},
+        {"rope/xpos/table", "head_dim=16&positions=0:40&center=3&scale_base=100",
+         "head_dim=16&positions=0:40", "xpos_scale_base+xpos_center"},
+        {"rope/attention-scale", "positions=0:65536:2048&original_max_position_embeddings=6000",
+         "positions=0:65536:2048&original_max_position_embeddings=8192", "scale_length"},
+        {"rope/attention-scale", "positions=0:131072:2048&beta=0.07", "positions=0:131072:2048",
+         "scale_beta"},
+        {"rope/attention-scale", "positions=0:131072:2048&variant=qwen",
+         "positions=0:131072:2048&beta=0.2", "attention_variant"},
+        {"sinusoidal/timing", "d_model=16&length=40&start_index=100", "d_model=16&length=40",
+         "coordinates_shifted"},
+        {"sinusoidal/timing", "d_model=16&length=40&start_index=20&max_timescale=1000",
+         "d_model=16&length=40", "max_timescale+coordinates_shifted"},
+        {"sinusoidal/offset", "d_model=16&offset=6&base=2000", "d_model=16&offset=5",
+         "offset_and_base"},
+        {"rope/grid", "head_dim=16&height=2&width=3&convention=gemma4",
+         "head_dim=16&height=2&width=3&convention=pixtral", "convention"},
         /* patches by blocks of 2 x 2, and of two frames */
         {"rope/grid", "head_dim=16&positions=1,1,2,2,1,1,2,2;1,2,1,2,3,4,3,4",
          "head_dim=16&height=2&width=4&spatial_merge_size=2", "coordinates_shifted"},
@@ -488,6 +506,19 @@ static void causes_are_read_off_plain_numbers(void **state)
          "&freq_factors=1,31.622776601683793,0.1,0.6812920690579611,4.6415888336127775,"
          "0.0031622776601683794,0.021544346900318832,0.1467799267622069",
          "head_dim=16&mrope_section=2,3,3&" TEXT_IMAGE, "mrope_ladder_restarts"},
+        /* 10000 * 4^(128/126), of 64 rotated channels; 10000 * (2 * 6000/2048)^(64/62) */
+        {"rope/table", "head_dim=64&rope_theta=40889.94243248622&positions=0:64",
+         "head_dim=128&partial_rotary_factor=0.5&rope_type=ntk&factor=4&positions=0:64",
+         "exponent_of_head_dim"},
+        {"rope/table", "head_dim=64&rope_theta=62032.70084064117&positions=0:64",
+         "head_dim=64&rope_type=dynamic&factor=2&max_position_embeddings=2048&seq_len=6000"
+         "&positions=0:64",
+         "dynamic_not_less"},
+        {"rope/table", YARN "&attention_factor=1.0670658068329193", YARN, "attention_factor_root"},
+        /* a law leaves the row of padding as it is */
+        {"sinusoidal", "d_model=64&layout=sin_cos&positions=0:32",
+         "d_model=64&layout=sin_cos&freq_shift=1&padding_idx=1&positions=0:32",
+         "freq_shift+padding_idx"},
     };
     (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
@@ -773,6 +804,39 @@ static void large_uploads_are_searched_in_a_sample_and_confirmed_in_full(void **
     reply_free(&table);
 }
 
+/* What is looked up in a table of the claim, or made of one. */
+static void tables_of_the_claim_tell_the_cause(void **state)
+{
+    static const struct {
+        const char *body, *faults;
+    } cases[] = {
+        {"{\"encoding\":\"t5/bias\",\"parameters\":{\"num_buckets\":4,\"query_length\":3,"
+         "\"weights\":[[0],[1],[2],[3]]},\"table\":[[[0,1,1],[3,0,1],[3,3,0]]]}",
+         "distance_sign"},
+        {"{\"encoding\":\"t5/bias\",\"parameters\":{\"num_buckets\":4,\"query_length\":3,"
+         "\"weights\":[[0],[1],[2],[3]]},\"table\":[[[2,3,3],[1,2,3],[1,1,2]]]}",
+         "zero_ahead"},
+        {"{\"encoding\":\"swin/bias\",\"parameters\":{\"window_height\":1,\"window_width\":3,"
+         "\"weights\":[[0],[1],[2],[3],[4]]},\"table\":[[[2,3,4],[1,2,3],[0,1,2]]]}",
+         "index_mirrored"},
+        {"{\"encoding\":\"learned/interpolate\",\"parameters\":{\"mode\":\"bilinear\","
+         "\"target_grid\":[2,3],\"table\":[[1],[2],[4],[8]]},"
+         "\"table\":[[1],[4],[1.5],[6],[2],[8]]}",
+         "patch_order"},
+        {"{\"encoding\":\"learned/interpolate\",\"parameters\":{\"mode\":\"bilinear\","
+         "\"target_grid\":[2,3],\"table\":[[9],[1],[2],[4],[8]]},"
+         "\"table\":[[1],[1.5],[2],[4],[6],[8],[9]]}",
+         "extra_last"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        char faults[80];
+        json_t *report = verified(&server, cases[c].body, cases[c].body);
+        assert_string_equal(first_faults(report, faults, sizeof faults), cases[c].faults);
+        json_decref(report);
+    }
+}
+
 static void a_bias_of_one_row_may_stand_for_all_queries(void **state)
 {
     static const char *const biases[] = {
@@ -889,8 +953,9 @@ static void a_report_is_told_to_people(void **state)
     } cases[] = {
         {"Accept: text/plain",
          "text/plain",
-         {"rope/table: does not match\n", "1. rope_theta was 10000, not 500000\n",
-          "Remedy: set rope_theta to 500000\n", "cos[1, 1], position 1, pair 1: expected 0.99999",
+         {"rope/table: does not match\n", "\nrope_theta was 10000, not 500000.\n",
+          "1. rope_theta was 10000, not 500000\n", "Remedy: set rope_theta to 500000\n",
+          "cos[1, 1], position 1, pair 1: expected 0.99999",
           "rows from      0:       0       0       0       0\n",
           "rows from      1:       0       1       0       1\n", NULL}},
         {"Accept: text/markdown, application/json;q=0.5",
@@ -934,7 +999,8 @@ static void small_errors_are_no_bad_memory(void **state)
 {
     static const char *const headers[] = {"Accept: text/plain", "Content-Type: application/json",
                                           NULL};
-    static const char *const said[] = {"\nas if all elements were near the claimed ones", NULL};
+    static const char *const said[] = {
+        "\nThe numbers are as if all elements were near the claimed ones", NULL};
     pe_buffer body = {0};
     (void)state;
     pe_buffer_str(&body, "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":8,"
@@ -973,6 +1039,7 @@ int main(void)
         cmocka_unit_test(vectors_have_positions_of_items_or_axes),
         cmocka_unit_test(binary_vectors_may_be_of_any_type),
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
+        cmocka_unit_test(tables_of_the_claim_tell_the_cause),
         cmocka_unit_test(a_bias_of_one_row_may_stand_for_all_queries),
         cmocka_unit_test(a_model_is_claimed_by_name),
         cmocka_unit_test(a_single_row_was_moved),

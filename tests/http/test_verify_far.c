@@ -194,6 +194,39 @@ static void rows_of_other_positions_are_named(void **state)
     }
 }
 
+/* One tensor without a name: numbers of a far position are cosines as well as sines. */
+static void cosines_or_sines_alone_are_told_by_the_claim(void **state)
+{
+    static const char *const tensors[] = {"cos", "sin"};
+    static const char *const layouts[] = {"hf&pairing=half", "hf&pairing=interleaved", "pairs"};
+    static const int from[] = {5000, 12000, 131000, 1000000};
+    static const char *const npy[] = {"Content-Type: application/x-npy", NULL};
+    (void)state;
+    for (size_t k = 0; k < PE_LEN(tensors) * PE_LEN(layouts) * PE_LEN(from) * 2; k++) {
+        char target[300], claim[200];
+        const int first = from[k % 4], moved = k / 4 % 2;
+        const char *layout = layouts[k / 8 % 3], *tensor = tensors[k / 24];
+        snprintf(target, sizeof target,
+                 "/v1/rope/table?head_dim=64&cache_layout=%s&positions=%d:%d&tensor=%s"
+                 "&numerics=%s&format=npy",
+                 layout, first + moved, first + moved + 64, tensor, moved ? "exact" : "float32");
+        snprintf(claim, sizeof claim,
+                 "/v1/verify?encoding=rope&head_dim=64&cache_layout=%s&positions=%d:%d", layout,
+                 first, first + 64);
+        reply table = get(&server, target);
+        assert_status(target, &table, 200);
+        json_t *report =
+            report_of(claim, fetch(&server, "POST", claim, npy, table.body, table.bytes));
+        if (matches(report) == (moved == 1))
+            fail_msg("%s as %s", target, claim);
+        if (moved == 1)
+            assert_string_equal(json_string_value(json_object_get(report, "conclusion")),
+                                "positions were one too large");
+        json_decref(report);
+        reply_free(&table);
+    }
+}
+
 static void vectors_near_the_end_of_float64_are_compared(void **state)
 {
     static const double inputs[] = {1.7e308, 1.7e308}, turned[] = {1.7e308, -1.7e308},
@@ -221,6 +254,7 @@ int main(void)
         cmocka_unit_test(a_float32_table_far_out_is_clean),
         cmocka_unit_test(positions_that_overflow_an_integer_are_named),
         cmocka_unit_test(rows_of_other_positions_are_named),
+        cmocka_unit_test(cosines_or_sines_alone_are_told_by_the_claim),
         cmocka_unit_test(vectors_near_the_end_of_float64_are_compared),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, NULL);

@@ -705,7 +705,8 @@ static void people_are_told_what_was_read(void **state)
     (void)state;
     reply answer = fetch(&server, "POST", "/v1/verify", headers, body, sizeof body - 1);
     assert_status("markdown", &answer, 200);
-    assert_non_null(strstr(answer.body, "\nOf each element at most 5.96e-08 (0.5 ulp) is allowed"));
+    assert_non_null(
+        strstr(answer.body, "\nPer element a difference of at most 5.96e-08 (0.5 ulp) is"));
     assert_non_null(strstr(answer.body, "## Read off the tensors\n\n- head_dim=4, from the shape"));
     reply_free(&answer);
 }
