@@ -437,10 +437,6 @@ static void causes_are_read_off_plain_numbers(void **state)
         /* two changes of values, the first of which comes nearer */
         {"rope/decay", "head_dim=16&offsets=1:41&rope_theta=500000", "head_dim=16&offsets=0:40",
          "rope_theta+offsets"},
-        {"rope/attention-scale",
-         "original_max_position_embeddings=64&positions=0:200&position_offset=1",
-         "original_max_position_embeddings=16&positions=0:200",
-         "original_max_position_embeddings+position_offset"},
         {"rope/xpos/table", "head_dim=16&positions=0:40&center=3", "head_dim=16&positions=0:40",
          "xpos_center"},
         {"rope/xpos/table", "head_dim=16&positions=0:40&center=3&scale_base=100",
