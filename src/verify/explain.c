@@ -124,6 +124,12 @@ static double roundoff_of(const pe_upload_view *view, const pe_guess *guess)
     return stored != NULL ? ldexp(1, -stored->bits) : pe_upload_view_roundoff(view);
 }
 
+static double step_of(const pe_upload_view *view)
+{
+    const pe_dtype dtype = view->claim->uploads[0].array.dtype;
+    return dtype == PE_INT32 ? 0 : pe_grain_ulp(pe_grain_of_dtype(dtype), 0);
+}
+
 /* Do `next` with the upload beside the numbers of the guess. */
 static pe_status with_numbers(pe_search *s, pe_guess *guess, bool mostly,
                               pe_status (*next)(const pe_numbers *, pe_problem *), pe_problem *why)
@@ -138,6 +144,7 @@ static pe_status with_numbers(pe_search *s, pe_guess *guess, bool mostly,
                               .claimed = claimed,
                               .elements = view->elements,
                               .roundoff = roundoff_of(view, guess),
+                              .step = step_of(view),
                               .search = s,
                               .asked = are_asked(s),
                               .behind = pe_explain_behind,

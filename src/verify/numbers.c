@@ -102,15 +102,9 @@ pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes
     return pe_numbers_with(plain, causes, n, law, pe_attempts_try, why);
 }
 
-double pe_numbers_step(const pe_numbers *plain)
-{
-    const pe_dtype dtype = plain->view->claim->uploads[0].array.dtype;
-    return dtype == PE_INT32 ? 0 : pe_grain_ulp(pe_grain_of_dtype(dtype), 0);
-}
-
 bool pe_numbers_is_near(const pe_numbers *plain, double got, double x)
 {
-    const double size = (4 * plain->roundoff + 0x1p-18) * fabs(x) + pe_numbers_step(plain);
+    const double size = (4 * plain->roundoff + 0x1p-18) * fabs(x) + plain->step;
     return got == x || (isfinite(x) && fabs(got - x) <= size);
 }
 

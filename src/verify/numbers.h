@@ -15,6 +15,7 @@ typedef struct pe_numbers {
     const double *got, *claimed;
     size_t elements;
     double roundoff; /* of the upload's type; 0: integers */
+    double step;     /* the least one of that type, by which numbers near 0 are rounded */
     pe_search
         *search; /* to whose report facts are added, and which holds guesses against the upload */
     bool asked;  /* whether causes are looked for */
@@ -56,9 +57,6 @@ void pe_numbers_spend(const pe_numbers *plain, size_t work);
 
 /** Are causes looked for, and is work left? */
 bool pe_numbers_goes_on(const pe_numbers *plain);
-
-/** The least step of the upload's type: what is nearer to 0 is not rounded by its size. */
-double pe_numbers_step(const pe_numbers *plain);
 
 /** Is a number that was read this one, but for the upload's roundings? */
 bool pe_numbers_is_near(const pe_numbers *plain, double got, double x);

@@ -158,12 +158,11 @@ static bool follows(const places *p, double times)
 {
     const pe_numbers *plain = p->of;
     size_t e = 0;
-    const double step = pe_numbers_step(plain);
     const double most = (times == 1 ? 2 : 4) * plain->roundoff + 0x1p-20;
     bool same = true, differs = false; /* what is as claimed explains nothing */
     for (; e < plain->elements && same; e++) {
         const double x = times * number_at(p, e, 0, NULL), got = plain->got[e];
-        same = x == got || fabs(x - got) <= most * fabs(x) + step;
+        same = x == got || fabs(x - got) <= most * fabs(x) + plain->step;
         differs |= x != times * plain->claimed[e];
     }
     pe_numbers_spend(plain, ELEMENT_WORK * e);

@@ -20,15 +20,10 @@ typedef struct lines {
     size_t outer, n, inner;
     const double *source; /* [outer][n_source][inner] */
     size_t n_source;
-    bool scaled;        /* whole rows are multiples of those of the source */
+    double *size;       /* [n_source] owned: their lengths, where rows are multiples; or NULL */
+    double *first;      /* [n_source] owned: their first elements, which tell most of them apart */
     size_t *own, *from; /* [n] owned: the line of the claim, and the one that was found, or NONE */
 } lines;
-
-/* The elements k of line i. */
-static const double *line_of(const double *numbers, const lines *at, size_t n, size_t o, size_t i)
-{
-    return numbers + (o * n + i) * at->inner;
-}
 
 static double length(const double *row, size_t n)
 {
@@ -38,15 +33,17 @@ static double length(const double *row, size_t n)
     return sqrt(sum);
 }
 
-/* Does line i hold line j of the source? */
-static bool holds(const lines *at, size_t i, size_t j)
+/* Does line i, so long, hold line j of the source? */
+static bool holds(const lines *at, size_t i, size_t j, double size)
 {
+    const double times = at->size != NULL ? size / at->size[j] : 1;
+    if (!pe_numbers_is_near(at->of, at->of->got[i * at->inner], times * at->first[j]))
+        return false;
     for (size_t o = 0; o < at->outer; o++) {
-        const double *got = line_of(at->of->got, at, at->n, o, i);
-        const double *want = line_of(at->source, at, at->n_source, o, j);
-        const double times = at->scaled ? length(got, at->inner) / length(want, at->inner) : 1;
+        const double *got = at->of->got + (o * at->n + i) * at->inner;
+        const double *want = at->source + (o * at->n_source + j) * at->inner;
         for (size_t k = 0; k < at->inner; k++)
-            if (!(pe_numbers_is_near(at->of, got[k], times * want[k])))
+            if (!pe_numbers_is_near(at->of, got[k], times * want[k]))
                 return false;
     }
     return true;
@@ -56,27 +53,56 @@ static bool holds(const lines *at, size_t i, size_t j)
 static size_t find_line(const lines *at, size_t i, size_t before)
 {
     const size_t likely[] = {at->own[i], before + 1, before - 1, before};
+    const double size = at->size != NULL ? length(at->of->got + i * at->inner, at->inner) : 1;
     for (size_t k = 0; k < PE_LEN(likely); k++)
-        if (likely[k] < at->n_source && holds(at, i, likely[k]))
+        if (likely[k] < at->n_source && holds(at, i, likely[k], size))
             return likely[k];
-    pe_numbers_spend(at->of, at->scaled ? at->n_source * at->inner : at->n_source);
+    pe_numbers_spend(at->of, at->n_source);
     for (size_t j = 0; j < at->n_source; j++)
-        if (holds(at, i, j))
+        if (holds(at, i, j, size))
             return j;
     return NONE;
 }
 
+/* What is compared first of each line of the source, which is known now. */
+static pe_status prepare(lines *at, bool scaled, pe_problem *why)
+{
+    free(at->first);
+    at->first = malloc(2 * at->n_source * sizeof *at->first);
+    if (at->first == NULL)
+        return pe_fail_memory(why);
+    at->size = scaled ? at->first + at->n_source : NULL;
+    for (size_t j = 0; j < at->n_source; j++) {
+        at->first[j] = at->source[j * at->inner];
+        if (scaled)
+            at->size[j] = length(at->source + j * at->inner, at->inner);
+    }
+    return PE_OK;
+}
+
+/* Of lines that are none of the source, so many are looked for in all of it. */
+#define MISSES_MAX 32
+
 /* Is every line found, but `most` of them, and some elsewhere? */
-static bool find_lines(lines *at, size_t most)
+static pe_status find_lines(lines *at, bool scaled, size_t most, bool *found, pe_problem *why)
 {
     size_t misses = 0, moved = 0;
-    for (size_t i = 0; i < at->n && misses <= most && !pe_attempts_spent(at->of->search); i++) {
+    most = most < MISSES_MAX ? most : MISSES_MAX;
+    const pe_status status = prepare(at, scaled, why);
+    for (size_t i = 0; i < at->n && misses <= most && status == PE_OK; i++) {
         at->from[i] = find_line(at, i, i > 0 ? at->from[i - 1] : NONE);
         misses += at->from[i] == NONE;
         moved += at->from[i] != at->own[i];
     }
     pe_numbers_spend(at->of, at->of->elements);
-    return misses <= most && moved > misses;
+    *found = misses <= most && moved > misses;
+    return status;
+}
+
+static void free_lines(lines *at)
+{
+    free(at->first);
+    free(at->own);
 }
 
 static pe_status make_lines(const pe_numbers *plain, size_t outer, size_t n, lines *out,
@@ -99,13 +125,15 @@ static pe_status make_lines(const pe_numbers *plain, size_t outer, size_t n, lin
 
 /* ---- rows of a learned table ---- */
 
+#define TABLE_MAX (PE_PLAIN_MAX / 2) /* elements that are held as doubles */
+
 /* All rows of the table that the guess names. NULL: they are too many to look at. */
 static pe_status fill_table(const pe_plan *plan, lines *at, double **out, pe_problem *why)
 {
     const pe_tensor *table = &plan->tensors[0];
     at->n_source = table->elements / table->unit;
     *out = NULL;
-    if (table->unit != at->inner || table->elements > PE_PLAIN_MAX || table->dtype != PE_FLOAT64)
+    if (table->unit != at->inner || table->elements > TABLE_MAX || table->dtype != PE_FLOAT64)
         return PE_OK;
     *out = malloc(table->elements * sizeof **out);
     const pe_region all = pe_plan_units(plan, 0, 0, at->n_source);
@@ -184,10 +212,11 @@ static pe_status find_positions(lines *at, double offset, pe_problem *why)
     const pe_positions *positions = &pe_values_find(&at->of->claim->values, "positions")->positions;
     for (size_t i = 0; i < at->n; i++)
         at->own[i] = (size_t)(pe_positions_at(positions, i) + offset);
-    bool found = find_lines(at, at->n / EXCEPTION);
-    at->scaled = !found;
-    found = found || find_lines(at, at->n / EXCEPTION);
-    return found ? read_positions(at, offset, why) : PE_OK;
+    bool found;
+    pe_status status = find_lines(at, false, at->n / EXCEPTION, &found, why);
+    if (status == PE_OK && !found)
+        status = find_lines(at, true, at->n / EXCEPTION, &found, why);
+    return status == PE_OK && found ? read_positions(at, offset, why) : status;
 }
 
 pe_status pe_row_causes_positions(const pe_numbers *plain, pe_problem *why)
@@ -206,7 +235,7 @@ pe_status pe_row_causes_positions(const pe_numbers *plain, pe_problem *why)
     if (status == PE_OK && table != NULL)
         status = find_positions(&at, (double)pe_values_int(&plain->claim->values, "offset"), why);
     free(table);
-    free(at.own);
+    free_lines(&at);
     return status;
 }
 
@@ -272,9 +301,12 @@ pe_status pe_row_causes_places(const pe_numbers *plain, pe_problem *why)
             !pe_numbers_goes_on(plain) || pe_attempts_found(plain->search))
             continue;
         status = make_lines(plain, outer, shape->dim[a], &at, why);
-        if (status == PE_OK && find_lines(&at, 0))
+        bool found = false;
+        if (status == PE_OK)
+            status = find_lines(&at, false, 0, &found, why);
+        if (status == PE_OK && found)
             status = tell_places(&at, a, why);
-        free(at.own);
+        free_lines(&at);
     }
     return status;
 }

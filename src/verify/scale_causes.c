@@ -277,7 +277,7 @@ static bool follows(const pe_numbers *plain, const line *at)
         if (plain->got[e] == plain->claimed[e] && !isfinite(plain->got[e]))
             continue;
         if (!counts(plain, e) || !(fabs(plain->got[e] - x - at->b) <=
-                                   (4 * plain->roundoff + 0x1p-16) * most + pe_numbers_step(plain)))
+                                   (4 * plain->roundoff + 0x1p-16) * most + plain->step))
             return false;
     }
     return true;
