@@ -50,6 +50,7 @@ typedef struct pe_search {
     pe_seen seen;          /* changes of values whose numbers are those of one before say no more */
     bool *nearer;          /* of each fault: does it bring the pairs to what was measured? */
     pe_nearest *nearest;
+    size_t turning;  /* pairs of several axes that turn as claimed, from any phase */
     bool some_match; /* of the tensors, by themselves */
     size_t work;     /* elements computed */
     pe_report *report;

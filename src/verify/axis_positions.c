@@ -500,15 +500,35 @@ static pe_status make(pe_axes *x, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
+/* Does the pair turn as the guess says from where its axis is lowest, whatever phase it has there? */
+static bool turns(const pe_axes *x, size_t i)
+{
+    size_t low, high, t = 0;
+    const double w = x->expect->frequency[i], *angle = x->angle + i * x->tokens;
+    const double *at = pe_axes_positions(x, x->claimed, x->axis[i]);
+    pe_axes_find_ends(x, x->axis[i], &low, &high);
+    while (t < x->tokens && fabs(pe_axes_wrap(angle[t] - angle[low] - w * (at[t] - at[low]))) <=
+                                2 * slack_of(x) * (1 + 1e-2 * fabs(w * at[t])))
+        t++;
+    return t == x->tokens;
+}
+
+/* next: what is done with guesses, where at least so many pairs turn as this one says; NULL: they are
+ * counted only. */
+static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, size_t least, pe_problem *why)
 {
     bool found = false;
+    size_t turning = 0;
     pe_status status = make(x, why);
     if (status == PE_OK)
         status = find_axes(x, &found, why);
     if (found)
         read_angles(x);
-    if (found)
+    for (size_t i = 0; i < x->pairs && found; i++)
+        turning += turns(x, i);
+    s->turning = x->next == NULL ? turning : s->turning;
+    found = found && x->next != NULL && turning >= least;
+    if (found && turning < x->pairs)
         status = pe_axis_frequencies_try(s, x, guess, why);
     if (found && status == PE_OK && pe_attempts_go_on(s))
         status = x->next == pe_attempts_try ? try_read(s, x, guess, why)
@@ -525,7 +545,8 @@ static bool has_axes(const pe_search *s)
            view->got != NULL && view->unsent_n == 0 && view->tokens > 1;
 }
 
-static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, pe_problem *why)
+static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, size_t least,
+                              pe_problem *why)
 {
     pe_expect expect;
     const pe_comparison of = {s->whole, guess, &s->work};
@@ -537,14 +558,15 @@ static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, pe_pr
     pe_axes x = {.of = &of, .expect = &expect, .next = next, .n = s->whole->axes};
     status = pe_expect_probe(&expect, why);
     if (status == PE_OK)
-        status = measure(s, &x, guess, why);
+        status = measure(s, &x, guess, least, why);
     pe_expect_free(&expect);
     return status;
 }
 
+/* Behind a guess by which more pairs turn than by the claim. */
 static pe_status try_axes(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return measure_with(s, guess, pe_attempts_try, why);
+    return measure_with(s, guess, pe_attempts_try, s->turning + 1, why);
 }
 
 /* ---- behind another mistake ---- */
@@ -591,7 +613,7 @@ static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
             status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);
     if (status == PE_OK)
         status = pe_mrope_causes_each(s, claim, try_axes, why);
-    return status == PE_OK ? measure_with(s, claim, try_axes, why) : status;
+    return status == PE_OK ? measure_with(s, claim, try_axes, 0, why) : status;
 }
 
 /* That of the last row, whose pairs must agree; 0: they do not. */
@@ -627,7 +649,9 @@ static pe_status set_amplitude(pe_search *s, pe_guess *guess, bool *set, pe_prob
 static pe_status try_in_order(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     bool other = false;
-    pe_status status = try_unscaled(s, guess, why);
+    pe_status status = measure_with(s, guess, NULL, 0, why);
+    if (status == PE_OK)
+        status = try_unscaled(s, guess, why);
     if (status == PE_OK && pe_attempts_go_on(s))
         status = set_amplitude(s, guess, &other, why);
     if (status == PE_OK && other)
@@ -635,7 +659,7 @@ static pe_status try_in_order(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status == PE_OK && other && pe_attempts_go_on(s))
         status = pe_mrope_causes_each(s, guess, pe_attempts_try, why);
     if (status == PE_OK)
-        status = pe_attempts_copy(s, guess, try_axes, why);
+        status = measure_with(s, guess, pe_attempts_try, 0, why);
     return status == PE_OK && pe_attempts_go_on(s) ? try_behind(s, guess, why) : status;
 }
 
