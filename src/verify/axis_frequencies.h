@@ -34,6 +34,12 @@ static inline double pe_axes_wrap(double angle)
     return remainder(angle, 2 * acos(-1));
 }
 
+/** How far an angle may be off by the rounding of elements. */
+static inline double pe_axes_slack(const pe_axes *x)
+{
+    return 1e-4 + 6 * pe_upload_view_roundoff(x->of->view);
+}
+
 /** Axis a of positions [n][tokens]: [tokens]. */
 static inline double *pe_axes_positions(const pe_axes *x, double *at, size_t a)
 {
