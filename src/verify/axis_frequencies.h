@@ -20,6 +20,7 @@ typedef struct pe_axis_relation {
 typedef struct pe_axes {
     const pe_comparison *of;
     pe_try *next; /* what is done with each guess */
+    pe_try *bare; /* with one of other exponents, which say little without their base */
     pe_expect *expect;
     size_t n, tokens, pairs;
     double *claimed, *read; /* [n][tokens] owned by one block, as is angle */

@@ -387,8 +387,8 @@ static bool has_axes(const pe_search *s)
            view->got != NULL && view->unsent_n == 0 && view->tokens > 1;
 }
 
-static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, size_t least,
-                              pe_problem *why)
+static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, pe_try *bare,
+                              size_t least, pe_problem *why)
 {
     pe_expect expect;
     const pe_comparison of = {s->whole, guess, &s->work};
@@ -397,7 +397,7 @@ static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, size_
     pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    pe_axes x = {.of = &of, .expect = &expect, .next = next, .n = s->whole->axes};
+    pe_axes x = {.of = &of, .expect = &expect, .next = next, .bare = bare, .n = s->whole->axes};
     status = pe_expect_probe(&expect, why);
     if (status == PE_OK)
         status = measure(s, &x, guess, least, why);
@@ -405,10 +405,15 @@ static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, size_
     return status;
 }
 
+static pe_status try_any(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return measure_with(s, guess, pe_attempts_try, pe_attempts_try, 0, why);
+}
+
 /* Behind a guess by which more pairs turn than by the claim. */
 static pe_status try_axes(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return measure_with(s, guess, pe_attempts_try, s->turning + 1, why);
+    return measure_with(s, guess, pe_attempts_try, pe_attempts_try, s->turning + 1, why);
 }
 
 /* ---- behind another mistake ---- */
@@ -455,7 +460,7 @@ static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
             status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);
     if (status == PE_OK)
         status = pe_mrope_causes_each(s, claim, try_axes, why);
-    return status == PE_OK ? measure_with(s, claim, try_axes, 0, why) : status;
+    return status == PE_OK ? measure_with(s, claim, try_axes, try_any, 0, why) : status;
 }
 
 /* That of the last row, whose pairs must agree; 0: they do not. */
@@ -491,7 +496,7 @@ static pe_status set_amplitude(pe_search *s, pe_guess *guess, bool *set, pe_prob
 static pe_status try_in_order(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     bool other = false;
-    pe_status status = measure_with(s, guess, NULL, 0, why);
+    pe_status status = measure_with(s, guess, NULL, NULL, 0, why);
     if (status == PE_OK)
         status = try_unscaled(s, guess, why);
     if (status == PE_OK && pe_attempts_go_on(s))
@@ -501,7 +506,7 @@ static pe_status try_in_order(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status == PE_OK && other && pe_attempts_go_on(s))
         status = pe_mrope_causes_each(s, guess, pe_attempts_try, why);
     if (status == PE_OK)
-        status = measure_with(s, guess, pe_attempts_try, 0, why);
+        status = try_any(s, guess, why);
     return status == PE_OK && pe_attempts_go_on(s) ? try_behind(s, guess, why) : status;
 }
 
