@@ -85,7 +85,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SUFFIXES:
 .DEFAULT_GOAL := all
 .PHONY: help all ready run test models-report rope-utils figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
-	bench-http soak doctor-score faults fuzz format install uninstall deps clean openapi settings openapi-lint \
+	bench-http soak doctor-score doctor-times faults fuzz format install uninstall deps clean openapi settings openapi-lint \
 	clients schemathesis test-web test-cluster test-container sizing run-tests \
 	run-calls run-coverage FORCE
 
@@ -159,6 +159,11 @@ doctor-score: ## how well POST /v1/verify names mistakes; DOCTOR='T5|yarn' some 
 	@$(DEPS) build doctor
 	+@$(AGAIN) $(B)/posenc
 	@tests/doctor/score $(B)/posenc $(if $(DOCTOR),--only '$(DOCTOR)') $(if $(PART),--part $(PART))
+
+doctor-times: ## how long POST /v1/verify searches tables that nothing explains; fails where an aim is missed
+	@$(DEPS) build doctor
+	+@$(AGAIN) $(B)/posenc
+	@tests/doctor/times $(B)/posenc
 
 faults: ## every allocation of every kind of request fails, one after the other
 	@$(DEPS) build test

@@ -59,6 +59,7 @@ typedef struct pe_search {
     bool *nearer;          /* of each fault: does it bring the pairs to what was measured? */
     pe_nearest *nearest;
     pe_changed *changed; /* the same of plain numbers */
+    size_t turning;      /* pairs of several axes that turn as claimed, from any phase */
     bool some_match;     /* of the tensors, by themselves */
     size_t work;         /* elements computed */
     pe_report *report;

@@ -253,7 +253,7 @@ static pe_status try_exponents(pe_search *s, const pe_axes *x, const pe_guess *c
         pe_buffer_str(&guess.rule, exponents[e].fault->rule);
         status = exponents[e].set(x, &guess, why);
         if (status == PE_OK)
-            status = x->next(s, &guess, why);
+            status = x->bare(s, &guess, why);
         pe_guess_free(&guess);
     }
     return status;

@@ -20,6 +20,7 @@ typedef struct pe_axis_relation {
 typedef struct pe_axes {
     const pe_comparison *of;
     pe_try *next; /* what is done with each guess */
+    pe_try *bare; /* with one of other exponents, which say little without their base */
     pe_expect *expect;
     size_t n, tokens, pairs;
     double *claimed, *read; /* [n][tokens] owned by one block, as is angle */
@@ -32,6 +33,12 @@ typedef struct pe_axes {
 static inline double pe_axes_wrap(double angle)
 {
     return remainder(angle, 2 * acos(-1));
+}
+
+/** How far an angle may be off by the rounding of elements. */
+static inline double pe_axes_slack(const pe_axes *x)
+{
+    return 1e-4 + 6 * pe_upload_view_roundoff(x->of->view);
 }
 
 /** Axis a of positions [n][tokens]: [tokens]. */

@@ -9,15 +9,13 @@
 #include "base/turns.h"
 #include "verify/amplitude.h"
 #include "verify/axis_frequencies.h"
+#include "verify/axis_relations.h"
 #include "verify/changes.h"
 #include "verify/faults.h"
 #include "verify/mrope_causes.h"
 
 /* Tokens beyond which nobody looks where each has gone. */
 #define MOVED_MAX 2048
-
-/* Numbers of a relation are multiples of 1/GRAIN. */
-#define GRAIN 840.0
 
 /* ---- angles ---- */
 
@@ -116,11 +114,6 @@ static size_t next_pair(const pe_axes *x, size_t a, double above)
     return best;
 }
 
-static double slack_of(const pe_axes *x)
-{
-    return 1e-4 + 6 * pe_upload_view_roundoff(x->of->view);
-}
-
 /* From the slowest pair, which has made no whole turn from where the reading starts, to the fastest
  * one. */
 static void read_axis(pe_axes *x, size_t a, bool from_claim)
@@ -149,7 +142,7 @@ static bool is_read(const pe_axes *x, size_t a)
         pe_turn_spend(4 * x->tokens);
         for (size_t t = 0; t < x->tokens; t++)
             if (!(fabs(pe_axes_wrap(x->angle[i * x->tokens + t] - w * at[t])) <=
-                  slack_of(x) * (1 + 1e-2 * fabs(w * at[t]))))
+                  pe_axes_slack(x) * (1 + 1e-2 * fabs(w * at[t]))))
                 return false;
     }
     return pairs > 0;
@@ -181,160 +174,7 @@ static bool is_inverse(const pe_axes *x)
     return is_negative(x, x->read) && !is_negative(x, x->claimed);
 }
 
-/* ---- how they follow from the claimed ones ---- */
-
-/* How far off a position may be that the fastest pair of the axis tells. */
-static double error_of(const pe_axes *x, size_t a)
-{
-    double fastest = 0;
-    for (size_t i = 0; i < x->pairs; i++)
-        if (x->axis[i] == a)
-            fastest = fmax(fastest, x->expect->frequency[i]);
-    return fmin((1e-4 + 4 * pe_upload_view_roundoff(x->of->view)) / fastest, 0.2);
-}
-
-/* The simplest fraction that it may be. */
-static double tidied(double number, double error)
-{
-    for (int parts = 1; parts <= 12; parts++) {
-        const double near = round(number * parts) / parts;
-        if (fabs(number - near) <= error)
-            return near;
-    }
-    return round(number * GRAIN) / GRAIN;
-}
-
-static bool is_relation(const pe_axes *x, size_t a, const pe_axis_relation *by)
-{
-    const double *at = pe_axes_positions(x, x->read, a),
-                 *from = pe_axes_positions(x, x->claimed, by->from);
-    for (size_t t = 0; t < x->tokens; t++)
-        if (!(fabs(at[t] - by->times * from[t] - by->plus) <= 16 * slack_of(x)))
-            return false;
-    return true;
-}
-
-/* Plain shifts first; a relation to the own axis before one to another. */
-static bool relate_to(pe_axes *x, size_t a, size_t from, bool linear)
-{
-    size_t low, high;
-    pe_axis_relation *by = &x->by[a];
-    const double error = error_of(x, a);
-    const double *at = pe_axes_positions(x, x->read, a),
-                 *was = pe_axes_positions(x, x->claimed, from);
-    pe_axes_find_ends(x, from, &low, &high);
-    *by = (pe_axis_relation){.known = true, .from = from, .times = 1};
-    if (linear && was[high] > was[low])
-        by->times = tidied((at[high] - at[low]) / (was[high] - was[low]),
-                           2 * error / (was[high] - was[low]));
-    by->plus = tidied(at[low] - by->times * was[low], error);
-    by->known = is_relation(x, a, by);
-    return by->known;
-}
-
-static bool relate(pe_axes *x, size_t a)
-{
-    for (int linear = 0; linear < 2; linear++)
-        for (size_t k = 0; k < x->n; k++)
-            if (relate_to(x, a, (a + k) % x->n, linear > 0))
-                return true;
-    return false;
-}
-
-/* ---- what is said ---- */
-
-#define ORDER "give each axis its own positions, in the order of the claim (axis_order, axes_dims)"
-#define START "check where the positions of each axis begin"
-#define MESH  "let tokens count along the rows: the last axis of the mesh runs fastest"
-#define SCALE "pass positions as they are: not interpolated, not normalized"
-
-static const pe_fault exchanged = {.name = "axes_exchanged",
-                                   .rule =
-                                       "the axes are exchanged: each has the positions of another",
-                                   .remedy = ORDER};
-static const pe_fault shifted = {.name = "axes_shifted",
-                                 .rule =
-                                     "all positions are shifted, on each axis: an offset of {a}",
-                                 .remedy = START};
-static const pe_fault scaled = {
-    .name = "axes_scaled",
-    .rule = "positions of all axes were multiplied by {a}: linear scaling, interpolated or "
-            "normalized",
-    .remedy = SCALE};
-static const pe_fault others = {.name = "axis_positions", .remedy = START "; " ORDER};
-static const pe_fault in_order = {
-    .name = "mesh_transposed",
-    .rule = "tokens are in another order, the mesh grid is transposed: token {a} has the positions "
-            "that the claim gives to token {b}",
-    .remedy = MESH};
-static const pe_fault running = {
-    .name = "axes_text_positions",
-    .rule = "all axes have the running number of the token from {a} on, as text has",
-    .remedy = ORDER};
-static const pe_fault in_part = {.name = "axis_positions_in_part", .remedy = START};
-
-static bool is_permutation(const pe_axes *x)
-{
-    unsigned seen = 0;
-    for (size_t a = 0; a < x->n; a++) {
-        if (x->by[a].times != 1 || x->by[a].plus != 0)
-            return false;
-        seen |= 1U << x->by[a].from;
-    }
-    return seen == (1U << x->n) - 1;
-}
-
-/* Do all axes have the shift, or all the factor, of the first one? */
-static bool is_even(const pe_axes *x, bool shift)
-{
-    for (size_t a = 0; a < x->n; a++) {
-        const pe_axis_relation *by = &x->by[a];
-        if (by->from != a || by->times != (shift ? 1 : x->by[0].times) ||
-            by->plus != (shift ? x->by[0].plus : 0))
-            return false;
-    }
-    return true;
-}
-
-static bool is_own(const pe_axis_relation *by, size_t a)
-{
-    return by->from == a && by->times == 1 && by->plus == 0;
-}
-
-/* Axis by axis. */
-static void tell_relations(const pe_axes *x, pe_guess *guess)
-{
-    const char *before = "positions of axes are others: ";
-    for (size_t a = 0; a < x->n; a++) {
-        const pe_axis_relation *by = &x->by[a];
-        const bool moved = by->from != a, times = by->times != 1;
-        if (is_own(by, a))
-            continue;
-        pe_buffer_format(&guess->rule, "%saxis %zu ", before, a);
-        before = ", ";
-        if (by->times == 0) {
-            pe_guess_format(guess, "is {a} everywhere: constant", by->plus, 0);
-            continue;
-        }
-        if (moved)
-            pe_buffer_format(&guess->rule, "has the positions of axis %zu", by->from);
-        if (times)
-            pe_guess_format(guess, moved ? " and was multiplied by {a}" : "was multiplied by {a}",
-                            by->times, 0);
-        if (by->plus != 0)
-            pe_guess_format(guess, moved || times ? " and is shifted by {a}" : "is shifted by {a}",
-                            by->plus, 0);
-    }
-}
-
-static void make_positions(const pe_axes *x, double *out)
-{
-    for (size_t a = 0; a < x->n; a++) {
-        const double *from = pe_axes_positions(x, x->claimed, x->by[a].from);
-        for (size_t t = 0; t < x->tokens; t++)
-            out[a * x->tokens + t] = x->by[a].times * from[t] + x->by[a].plus;
-    }
-}
+/* ---- what was read ---- */
 
 static pe_status try_positions(pe_search *s, const pe_axes *x, pe_guess *guess, pe_problem *why)
 {
@@ -346,21 +186,24 @@ static pe_status try_positions(pe_search *s, const pe_axes *x, pe_guess *guess, 
 
 static pe_status try_relations(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
 {
-    const pe_fault *fault = is_permutation(x)   ? &exchanged
-                            : is_even(x, true)  ? &shifted
-                            : is_even(x, false) ? &scaled
-                                                : &others;
-    const pe_axis_relation *by = &x->by[0];
-    make_positions(x, x->read);
-    pe_guess_say(guess, fault, fault->remedy);
-    if (fault == &others)
-        tell_relations(x, guess);
-    else
-        pe_guess_format(guess, fault->rule, fault == &scaled ? by->times : by->plus, 0);
+    pe_axis_relations_apply(x, guess);
     return try_positions(s, x, guess, why);
 }
 
 /* ---- tokens in another order, or others in part ---- */
+
+#define MESH "let tokens count along the rows: the last axis of the mesh runs fastest"
+
+static const pe_fault in_order = {
+    .name = "mesh_transposed",
+    .rule = "tokens are in another order, the mesh grid is transposed: token {a} has the positions "
+            "that the claim gives to token {b}",
+    .remedy = MESH};
+static const pe_fault running = {
+    .name = "axes_text_positions",
+    .rule = "all axes have the running number of the token from {a} on, as text has",
+    .remedy = PE_AXES_ORDER};
+static const pe_fault in_part = {.name = "axis_positions_in_part", .remedy = PE_AXES_START};
 
 static bool is_token(const pe_axes *x, size_t t, size_t of)
 {
@@ -392,9 +235,8 @@ static bool find_order(const pe_axes *x, size_t *token, size_t *of)
 static void round_read(pe_axes *x)
 {
     for (size_t a = 0; a < x->n; a++) {
-        const double error = error_of(x, a);
         for (size_t t = 0; t < x->tokens; t++)
-            x->read[a * x->tokens + t] = tidied(x->read[a * x->tokens + t], error);
+            x->read[a * x->tokens + t] = pe_axis_relations_tidy(x, a, x->read[a * x->tokens + t]);
     }
 }
 
@@ -455,8 +297,8 @@ static pe_status try_read(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem 
     for (size_t a = 0; a < x->n; a++) {
         if (!finds_axis(x, a))
             return PE_OK;
-        related = relate(x, a) && related;
-        as_claimed = as_claimed && x->by[a].known && is_own(&x->by[a], a);
+        related = pe_axis_relations_find(x, a) && related;
+        as_claimed = as_claimed && x->by[a].known && pe_axis_relations_is_own(&x->by[a], a);
     }
     if (as_claimed || is_inverse(x) || (!related && x->tokens > MOVED_MAX))
         return PE_OK;
@@ -500,15 +342,35 @@ static pe_status make(pe_axes *x, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
+/* Does the pair turn as the guess says from where its axis is lowest, whatever phase it has there? */
+static bool turns(const pe_axes *x, size_t i)
+{
+    size_t low, high, t = 0;
+    const double w = x->expect->frequency[i], *angle = x->angle + i * x->tokens;
+    const double *at = pe_axes_positions(x, x->claimed, x->axis[i]);
+    pe_axes_find_ends(x, x->axis[i], &low, &high);
+    while (t < x->tokens && fabs(pe_axes_wrap(angle[t] - angle[low] - w * (at[t] - at[low]))) <=
+                                2 * pe_axes_slack(x) * (1 + 1e-2 * fabs(w * at[t])))
+        t++;
+    return t == x->tokens;
+}
+
+/* next: what is done with guesses, where at least so many pairs turn as this one says; NULL: they are
+ * counted only. */
+static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, size_t least, pe_problem *why)
 {
     bool found = false;
+    size_t turning = 0;
     pe_status status = make(x, why);
     if (status == PE_OK)
         status = find_axes(x, &found, why);
     if (found)
         read_angles(x);
-    if (found)
+    for (size_t i = 0; i < x->pairs && found; i++)
+        turning += turns(x, i);
+    s->turning = x->next == NULL ? turning : s->turning;
+    found = found && x->next != NULL && turning >= least;
+    if (found && turning < x->pairs)
         status = pe_axis_frequencies_try(s, x, guess, why);
     if (found && status == PE_OK && pe_attempts_go_on(s))
         status = x->next == pe_attempts_try ? try_read(s, x, guess, why)
@@ -525,7 +387,8 @@ static bool has_axes(const pe_search *s)
            view->got != NULL && view->unsent_n == 0 && view->tokens > 1;
 }
 
-static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, pe_problem *why)
+static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, pe_try *bare,
+                              size_t least, pe_problem *why)
 {
     pe_expect expect;
     const pe_comparison of = {s->whole, guess, &s->work};
@@ -534,17 +397,23 @@ static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, pe_pr
     pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    pe_axes x = {.of = &of, .expect = &expect, .next = next, .n = s->whole->axes};
+    pe_axes x = {.of = &of, .expect = &expect, .next = next, .bare = bare, .n = s->whole->axes};
     status = pe_expect_probe(&expect, why);
     if (status == PE_OK)
-        status = measure(s, &x, guess, why);
+        status = measure(s, &x, guess, least, why);
     pe_expect_free(&expect);
     return status;
 }
 
+static pe_status try_any(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return measure_with(s, guess, pe_attempts_try, pe_attempts_try, 0, why);
+}
+
+/* Behind a guess by which more pairs turn than by the claim. */
 static pe_status try_axes(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return measure_with(s, guess, pe_attempts_try, why);
+    return measure_with(s, guess, pe_attempts_try, pe_attempts_try, s->turning + 1, why);
 }
 
 /* ---- behind another mistake ---- */
@@ -591,7 +460,7 @@ static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
             status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);
     if (status == PE_OK)
         status = pe_mrope_causes_each(s, claim, try_axes, why);
-    return status == PE_OK ? measure_with(s, claim, try_axes, why) : status;
+    return status == PE_OK ? measure_with(s, claim, try_axes, try_any, 0, why) : status;
 }
 
 /* That of the last row, whose pairs must agree; 0: they do not. */
@@ -627,7 +496,9 @@ static pe_status set_amplitude(pe_search *s, pe_guess *guess, bool *set, pe_prob
 static pe_status try_in_order(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     bool other = false;
-    pe_status status = try_unscaled(s, guess, why);
+    pe_status status = measure_with(s, guess, NULL, NULL, 0, why);
+    if (status == PE_OK)
+        status = try_unscaled(s, guess, why);
     if (status == PE_OK && pe_attempts_go_on(s))
         status = set_amplitude(s, guess, &other, why);
     if (status == PE_OK && other)
@@ -635,7 +506,7 @@ static pe_status try_in_order(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status == PE_OK && other && pe_attempts_go_on(s))
         status = pe_mrope_causes_each(s, guess, pe_attempts_try, why);
     if (status == PE_OK)
-        status = pe_attempts_copy(s, guess, try_axes, why);
+        status = try_any(s, guess, why);
     return status == PE_OK && pe_attempts_go_on(s) ? try_behind(s, guess, why) : status;
 }
 
