@@ -70,13 +70,13 @@ static size_t units_of(const pe_beside *b, division by)
 
 /* ---- counting ---- */
 
-#define PATTERNS_MAX 63
+#define PATTERNS_MAX 127
 
-/* Which elements follow the guess (bit 0), and each pattern that may be (bit 1 + pattern): that an
- * element which follows neither the guess nor the pattern rules out, whatever the division. */
+/* Which elements follow the guess (bit 0), and each pattern that may be (its bit): that an element
+ * which follows neither the guess nor the pattern rules out, whatever the division. */
 typedef struct bits {
-    uint64_t *of; /* [rows][width] owned */
-    bool likely[PATTERNS_MAX];
+    uint64_t *of;               /* [rows][width] owned */
+    uint64_t bit[PATTERNS_MAX]; /* 0: the pattern may not be */
 } bits;
 
 /* Of elements that do not follow the guess, spread over the rows, do some follow the pattern? */
@@ -104,14 +104,16 @@ static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
     for (size_t e = 0; e < all; e++)
         out->of[e] = pe_beside_is_claimed(b, e / b->width, e % b->width) ? 1 : 0;
     assert(pe_patterns_count() <= PATTERNS_MAX);
-    for (size_t p = 0; p < pe_patterns_count(); p++) {
-        out->likely[p] = is_likely(b, out, p);
-        for (size_t r = 0; r < b->rows && out->likely[p]; r++) {
+    uint64_t bit = 2;
+    for (size_t p = 0; p < pe_patterns_count() && bit != 0; p++) {
+        out->bit[p] = is_likely(b, out, p) ? bit : 0;
+        bit = out->bit[p] != 0 ? bit << 1 : bit;
+        for (size_t r = 0; r < b->rows && out->bit[p] != 0; r++) {
             pe_turn_spend(ELEMENT_WORK * b->width);
-            for (size_t c = 0; c < b->width && out->likely[p]; c++) {
+            for (size_t c = 0; c < b->width && out->bit[p] != 0; c++) {
                 uint64_t *at = &out->of[r * b->width + c];
-                *at |= pe_patterns_is_near(p, b, r, c) ? UINT64_C(2) << p : 0;
-                out->likely[p] = (*at & (1 | UINT64_C(2) << p)) != 0;
+                *at |= pe_patterns_is_near(p, b, r, c) ? out->bit[p] : 0;
+                out->bit[p] = (*at & (1 | out->bit[p])) != 0 ? out->bit[p] : 0;
             }
         }
     }
@@ -133,7 +135,7 @@ static pe_status make_counts(const pe_beside *b, division by, counts *out, pe_pr
     return PE_OK;
 }
 
-static void count(const pe_beside *b, const bits *marks, size_t pattern, counts *out)
+static void count(const pe_beside *b, const bits *marks, uint64_t bit, counts *out)
 {
     memset(out->all, 0, 3 * out->units * sizeof *out->all);
     for (size_t r = 0; r < b->rows; r++)
@@ -142,7 +144,7 @@ static void count(const pe_beside *b, const bits *marks, size_t pattern, counts 
             const uint64_t marked = marks->of[r * b->width + c];
             out->all[u]++;
             out->claimed[u] += marked & 1;
-            out->near[u] += marked >> (pattern + 1) & 1;
+            out->near[u] += (marked & bit) != 0;
         }
 }
 
@@ -279,9 +281,9 @@ static pe_status try_division(pe_search *s, const pe_beside *b, const bits *mark
     pe_status status = make_counts(b, by, &at, why);
     for (size_t p = 0; p < pe_patterns_count() && status == PE_OK && !pe_attempts_found(s); p++) {
         size_t n;
-        if (!marks->likely[p] || (by != WHOLE && pe_patterns_is_of_bytes(p)))
+        if (marks->bit[p] == 0 || (by != WHOLE && pe_patterns_is_of_bytes(p)))
             continue;
-        count(b, marks, p, &at);
+        count(b, marks, marks->bit[p], &at);
         pe_turn_spend(b->rows * b->width / 8);
         if (explains(&at, &n))
             status = tell(s, b, p, &at, by, n, why);
@@ -491,8 +493,10 @@ pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
     for (division by = WHOLE; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
         if (by == WHOLE || units_of(&b, by) > 1)
             status = try_division(s, &b, &marks, by, why);
+    /* a number that was fitted to all waves is no factor of some */
+    const bool sized = guess->fitted && guess->distortion.gain != 0;
     for (division by = ITEMS; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
-        if (units_of(&b, by) > 1)
+        if (!sized && units_of(&b, by) > 1)
             status = try_factors(s, &b, &marks, by, why);
     const bool behind = status == PE_OK && b.view->rotated && guess->n_faults == 0 &&
                         pe_attempts_go_on(s) && begins_with_pattern(&b);

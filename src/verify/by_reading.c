@@ -134,6 +134,16 @@ static bool is_sent(const pe_search *s)
     return s->whole->unsent_n == 0;
 }
 
+static bool is_of_vectors(const pe_search *s)
+{
+    return s->whole->rotated;
+}
+
+static bool is_of_other_vectors(const pe_search *s)
+{
+    return s->whole->rotated && has_faults(s);
+}
+
 static bool is_small(const pe_search *s)
 {
     return s->whole->elements <= MEASURABLE && !s->part;
@@ -247,6 +257,7 @@ static const pe_attempt of_lists[] = {
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
+    {.try = pe_by_patterns_try, .applies = is_of_vectors, .of_claim = true},
     {.try = pe_by_laws_named},
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
@@ -263,6 +274,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_strays_not_finite, .applies = has_faults},
+    {.try = pe_by_patterns_try, .applies = is_of_other_vectors, .of_claim = true},
     {.try = pe_by_laws_named, .applies = has_frequencies},
     {.try = pe_by_laws_named, .applies = is_placed, .unplaced = true},
     {.try = pe_amplitude_alone, .applies = pe_amplitude_differs},
