@@ -172,6 +172,7 @@ ROWS = [
         claim=padded, params=other(layout="cos_sin", base=1e3)),
     Row("s: freq_shift 0 for 1, two too large", ["freq_shift", "shift"], ["whisper"], at=["0:32"], stores=["bfloat16"],
         params=other(freq_shift=0), positions=lambda p: p + 2),
+    Row("s: frequencies 1/(1 + i)", "harmonic", at=["0:64", "0:300"], freq=lambda w, c: 1 / (1 + np.arange(len(w)))),
 ]
 
 # --- grids, signals, relative tables: each a function of its parameters ---
