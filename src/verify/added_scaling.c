@@ -104,6 +104,8 @@ pe_status pe_added_scaling_try(pe_search *s, pe_guess *guess, pe_problem *why)
     const bool linear = pe_geometry_has_rope_type(&guess->values, "linear");
     const double claimed = linear ? pe_values_real(&guess->values, "factor") : 1;
     size_t before = r->pairs;
+    if (linear)
+        status = pe_added_scaling_of(s, guess, claimed, why);
     for (int pass = 0; pass < 2 && status == PE_OK && pe_attempts_go_on(s); pass++) {
         const size_t i = slowest(r, pass == 0 ? 0 : known);
         if (i < before)

@@ -117,7 +117,8 @@ bool pe_law_numbers_many(pe_ladder *l)
     const double digit = pow(10, floor(log10(times)));
     l->a = digit * round(times / digit);
     const bool has_number = l->factor > 1 || !(l->theta > 0); /* which is told instead */
-    return !has_number && l->span > 0 && times > 9.5 && fabs(l->a - times) < 0.02 * times;
+    return !has_number && l->held && l->span > 0 && times > 9.5 &&
+           fabs(l->a - times) < 0.02 * times;
 }
 
 /* Of the pairs whose frequency the first known one may have, the nearest to the mean of all. */
@@ -138,7 +139,7 @@ bool pe_law_numbers_one(pe_ladder *l)
         least = off;
         l->a = (double)k;
     }
-    return least < HUGE_VAL;
+    return least < HUGE_VAL && (l->held || l->span == 0);
 }
 
 bool pe_law_numbers_length(pe_ladder *l)

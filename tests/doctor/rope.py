@@ -685,6 +685,17 @@ def ladder_goes_on(x, t):
     return np.cos(angle) if x[0, 0] > 0.5 else np.sin(angle)
 
 
+def powers(kind):
+    """Each row is the one before it, turned once more, and rounded to a type."""
+    def waves(c, s, a, f):
+        rows = [np.ones(c.shape[1], complex)]
+        for _ in a[1:]:
+            z = rows[-1] * np.exp(1j * a[1])
+            rows.append(arrays.rounded(z.real, kind) + 1j * arrays.rounded(z.imag, kind))
+        return np.real(rows), np.imag(rows)
+    return waves
+
+
 STRANGERS = [
     Row("all pairs at the last frequency", "of_pair", PLAIN, at=["0:64", "100:132"], freq=lambda w, c: 0 * w + w[-1]),
     Row("all pairs at frequency 5", "of_pair", PLAIN, at=["0:64", "1000:1032"], freq=lambda w, c: 0 * w + w[5]),
@@ -701,6 +712,7 @@ STRANGERS = [
         out=lambda x, t: arrays.misread(x, "float16")),
     Row("float16 bits read as bfloat16, then widened", "other_bits", PLAIN, layouts=["pairs", "vllm"], stores=FINE,
         out=lambda x, t: arrays.misread(x, "bfloat16")),
+    Row("running product in bfloat16", "recurrence", PLAIN, at=["0:64"], stores=FINE, waves=powers("bfloat16")),
     Row("sines doubled", "sines_scaled", PLAIN, layouts=["pairs", "vllm"], pairs=lambda c, s: (c, 2 * s)),
 ]
 TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER + FAINT + STRANGERS
