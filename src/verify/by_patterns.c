@@ -330,28 +330,43 @@ static double factor_of(const factor *at)
                                                                                           : nan("");
 }
 
+/* The factors of those units that fail, of which there are n. */
+typedef struct factors {
+    factor *sums; /* owned */
+    double low, high;
+    size_t n;
+} factors;
+
 /* Do all units that fail have factors? The least and the greatest. Sines that stay small are multiples
  * of others of another frequency, too: they have one factor, or none. */
-static bool read_factors(const pe_beside *b, const counts *at, const factor *sums, double *low,
-                         double *high, size_t *n)
+static bool read_factors(const pe_beside *b, const counts *at, factors *of)
 {
     double least = HUGE_VAL;
-    *n = 0;
-    *low = HUGE_VAL;
-    *high = -HUGE_VAL;
+    of->low = HUGE_VAL;
+    of->high = -HUGE_VAL;
     for (size_t u = 0; u < at->units; u++) {
         if (at->all[u] == 0 || follows(at, at->claimed, u))
             continue;
-        const double k = factor_of(&sums[u]);
+        const double k = factor_of(&of->sums[u]);
         if (!isfinite(k) || 2 * at->claimed[u] > at->all[u])
             return false; /* some elements that are off are no factor of all */
-        ++*n;
-        *low = fmin(*low, k);
-        *high = fmax(*high, k);
-        least = fmin(least, sums[u].most);
+        of->n++;
+        of->low = fmin(of->low, k);
+        of->high = fmax(of->high, k);
+        least = fmin(least, of->sums[u].most);
     }
     const bool large = b->view->rotated || least > SMALL_WAVES * b->amplitude;
-    return *n > 0 && (large || *high - *low <= LEAST_FACTOR / 8);
+    return of->n > 0 && (large || of->high - of->low <= LEAST_FACTOR / 8);
+}
+
+/* Is the factor of each pair its frequency? */
+static bool are_frequencies(const pe_beside *b, const counts *at, const factors *of)
+{
+    for (size_t u = 0; u < at->units; u++)
+        if (fails(at, u) &&
+            fabs(factor_of(&of->sums[u]) - b->frequency[u]) > LEAST_FACTOR * b->frequency[u])
+            return false;
+    return of->n > 2;
 }
 
 /* Are they the sines of all pairs, or the cosines? Then a factor may be that of attention. */
@@ -371,20 +386,23 @@ static void tell_waves(const pe_beside *b, const counts *at, pe_buffer *rule)
 }
 
 static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at, division by,
-                             size_t n, double low, double high, pe_problem *why)
+                             const factors *of, pe_problem *why)
 {
     static const pe_fault scaled = {
         .name = "amplitude",
         .remedy = "check the attention factor (mscale) and other scales of these"};
     pe_buffer rule = {0};
-    pe_buffer_str(&rule, n < at->units ? "the amplitude of " : "the amplitude");
-    if (n < at->units)
-        tell_units(b, at, by, n, &rule);
+    pe_buffer_str(&rule, of->n < at->units ? "the amplitude of " : "the amplitude");
+    if (of->n < at->units)
+        tell_units(b, at, by, of->n, &rule);
     tell_waves(b, at, &rule);
-    pe_buffer_format(&rule, " is %.5g", low);
-    if (high - low > 1e-3 * fabs(high))
-        pe_buffer_format(&rule, " to %.5g", high);
+    pe_buffer_format(&rule, " is %.5g", of->low);
+    if (of->high - of->low > 1e-3 * fabs(of->high))
+        pe_buffer_format(&rule, " to %.5g", of->high);
     pe_buffer_str(&rule, " times the claimed one");
+    if (by == PAIRS && are_frequencies(b, at, of))
+        pe_buffer_str(&rule, ": waves were multiplied by the frequency (inv_freq) of their pair, "
+                             "as if the sine had been taken first");
     const pe_status status = pe_findings_tell(
         s->report, b->guess, &(pe_told){&scaled, pe_buffer_text(&rule), .fitted = true}, why,
         "all others are as they should be");
@@ -396,21 +414,19 @@ static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks
                              pe_problem *why)
 {
     counts at;
-    double low, high;
-    size_t n;
+    factors of = {.sums = make_factors(b, by)};
     pe_status status = make_counts(b, by, &at, why);
-    factor *sums = make_factors(b, by);
-    if (status == PE_OK && sums == NULL)
+    if (status == PE_OK && of.sums == NULL)
         status = pe_fail_memory(why);
     if (status == PE_OK) {
         count(b, marks, 0, &at);
         pe_turn_spend(b->rows * b->width);
         /* one factor of all units is an amplitude (amplitude.c) */
-        if (read_factors(b, &at, sums, &low, &high, &n) && low > 0 &&
-            (n < at.units || high - low > 0.1 * high))
-            status = tell_factor(s, b, &at, by, n, low, high, why);
+        if (read_factors(b, &at, &of) && of.low > 0 &&
+            (of.n < at.units || of.high - of.low > 0.1 * of.high))
+            status = tell_factor(s, b, &at, by, &of, why);
     }
-    free(sums);
+    free(of.sums);
     free(at.all);
     return status;
 }
