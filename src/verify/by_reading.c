@@ -139,11 +139,6 @@ static bool is_of_vectors(const pe_search *s)
     return s->whole->rotated;
 }
 
-static bool is_of_other_vectors(const pe_search *s)
-{
-    return s->whole->rotated && has_faults(s);
-}
-
 static bool is_small(const pe_search *s)
 {
     return s->whole->elements <= MEASURABLE && !s->part;
@@ -294,7 +289,6 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
     {.try = pe_strays_not_finite, .applies = has_faults},
-    {.try = pe_by_patterns_try, .applies = is_of_other_vectors, .of_claim = true},
     {.try = pe_by_laws_named, .applies = has_frequencies},
     {.try = pe_by_laws_named, .applies = is_placed, .unplaced = true},
     {.try = pe_amplitude_alone, .applies = pe_amplitude_differs},

@@ -228,8 +228,8 @@ LATER += [
     ("v: halves turned as heads of their own", "halved_heads", in_halves, {"claims": PLAIN, "pairing": "half"}, ""),
     ("v: second product missing", "missing_product", second_product_missing, {}, ""),
     ("v: pairs off by one channel", "pairs_shifted", lambda x, c, s, d, p: np.roll(turned(np.roll(x, 1, -1), c, s, d, p), -1, -1), {"claims": PLAIN}, ""),
-    ("v: unit length afterwards", "normalized_after", unit_length(0), {"claims": PLAIN}, ""),
-    ("v: qk-norm afterwards", "normalized_after", unit_length(0.5), {"claims": PLAIN}, ""),
+    ("v: unit length afterwards", "normalized_after", unit_length(0), {}, ""),
+    ("v: qk-norm afterwards", "normalized_after", unit_length(0.5), {}, ""),
 ]
 # Rows of tables that mean the same of vectors.
 BORROWED = ["one too large", "one too small", "offset of the cache ignored", "restarts in the middle", "packed: does not restart",
