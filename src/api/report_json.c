@@ -183,9 +183,12 @@ static void say_range(const char *what, size_t first, size_t last, pe_buffer *ou
         pe_buffer_format(out, "%ss %zu to %zu ", what, first, last);
 }
 
-static void say_positions(const pe_reading *r, pe_buffer *out)
+/* A token may have several rows: the vectors of its heads and batch items. */
+static void say_positions(const pe_reading *r, bool vectors, pe_buffer *out)
 {
     enum { MOST = 4 };
+    const char *what = vectors ? "token" : "row",
+               *none = vectors ? "no one position" : "no position";
     size_t n = 0;
     for (size_t t = 0; t < r->tokens; n++) {
         const size_t last = end_of_segment(r, t);
@@ -194,10 +197,10 @@ static void say_positions(const pe_reading *r, pe_buffer *out)
             break;
         }
         pe_buffer_str(out, n == 0 ? "" : ", ");
-        say_range("row", pe_reading_row(r, t), pe_reading_row(r, last), out);
+        say_range(what, pe_reading_row(r, t), pe_reading_row(r, last), out);
         pe_buffer_str(out, t == last ? "carries " : "carry ");
         if (!isfinite(r->position[t]))
-            pe_buffer_str(out, "no position");
+            pe_buffer_str(out, none);
         else if (r->position[t] == r->position[last])
             pe_buffer_format(out, "position %.7g", r->position[t]);
         else
@@ -239,13 +242,19 @@ static void say_ratios(const pe_reading *r, pe_buffer *out)
     }
 }
 
+bool pe_report_has_heads(const pe_report *report)
+{
+    return report->has_strays && report->has_reading &&
+           report->strays.all_rows > report->reading.tokens;
+}
+
 /* What the upload is, in sentences. */
 void pe_report_measured(const pe_report *report, pe_buffer *out)
 {
     const pe_reading *r = &report->reading;
     const pe_strays *strays = &report->strays;
     if (report->has_reading) {
-        say_positions(r, out);
+        say_positions(r, pe_report_has_heads(report), out);
         if (r->own)
             say_ratios(r, out);
         if (fabs(r->amplitude - r->claimed_amplitude) > 4e-3 * r->claimed_amplitude)
@@ -336,8 +345,10 @@ void pe_report_allowed(const pe_allowed *a, pe_buffer *out)
         pe_buffer_format(out, "the tolerance %.4g is allowed everywhere", a->max_abs);
         return;
     }
-    pe_buffer_format(out, "at most %.4g (%.4g ulp) is allowed by %s arithmetic: ", a->max_abs,
-                     a->max_ulp, a->arithmetic);
+    pe_buffer_format(out, "at most %.4g ", a->max_abs);
+    if (a->max_ulp < 1e6) /* more says nothing: a narrower type was computed with */
+        pe_buffer_format(out, "(%.4g ulp) ", a->max_ulp);
+    pe_buffer_format(out, "is allowed by %s arithmetic: ", a->arithmetic);
     if (a->has_pair) {
         pe_buffer_format(out,
                          "%.4g for the angle of pair %zu at position %.17g (%.4g roundings of "

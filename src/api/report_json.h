@@ -21,6 +21,8 @@ void pe_report_blind(const pe_claim *claim, const pe_blind_other *other, pe_buff
 
 /** What the upload is, in sentences. */
 void pe_report_measured(const pe_report *report, pe_buffer *out);
+/** Has a token several rows, the vectors of its heads and batch items? */
+bool pe_report_has_heads(const pe_report *report);
 
 /** What a report is told beside: lines of what was read off tensors, items of pe_report_part. */
 typedef struct pe_report_beside {

@@ -104,10 +104,14 @@ static void write_map(const pe_strays *at, pe_buffer *out)
     }
 }
 
-static void write_strays(const pe_strays *at, bool markdown, pe_buffer *out)
+static void write_strays(const pe_report *report, bool markdown, pe_buffer *out)
 {
-    head(out, markdown, "Wrong elements by row, and by column from left to right");
-    write_map(at, out);
+    head(out, markdown,
+         pe_report_has_heads(report)
+             ? "Wrong elements by row (those of all heads and batch items, one after the other), "
+               "and by column from left to right"
+             : "Wrong elements by row, and by column from left to right");
+    write_map(&report->strays, out);
 }
 
 static void write_warnings(const pe_report *report, const pe_buffer *doubts, pe_buffer *out)
@@ -173,5 +177,5 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_cla
     head(out, markdown, "Measured");
     write_measured(report, out);
     if (report->has_strays && report->strays.elements > 0)
-        write_strays(&report->strays, markdown, out);
+        write_strays(report, markdown, out);
 }

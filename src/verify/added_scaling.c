@@ -67,11 +67,18 @@ static double tidy(double factor)
     return fabs(near - factor) <= 0.02 * factor ? near : factor;
 }
 
+/* Are all pairs scaled alike, or not at all? */
+static bool is_plain(const pe_values *values)
+{
+    return pe_geometry_has_rope_type(values, "default") ||
+           pe_geometry_has_rope_type(values, "linear");
+}
+
 pe_status pe_added_scaling_of(pe_search *s, pe_guess *guess, double factor, pe_problem *why)
 {
     pe_status status = PE_OK;
     if (pe_values_find(&guess->values, "original_max_position_embeddings") == NULL ||
-        !pe_geometry_has_rope_type(&guess->values, "default") || !(factor > 1.2 && factor < 1e6))
+        !is_plain(&guess->values) || !(factor > 1.2 && factor < 1e6))
         return PE_OK;
     for (int power = LEAST_ORIGINAL; power <= MOST_ORIGINAL; power++)
         for (size_t k = 0; k < PE_LEN(rows) && status == PE_OK && pe_attempts_go_on(s); k++)
@@ -94,11 +101,15 @@ pe_status pe_added_scaling_try(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_status status = PE_OK;
     const pe_reading *r = &s->measured->reading;
     const double known = 128 * r->roundoff / pe_ladder_of_reading(r).span;
+    const bool linear = pe_geometry_has_rope_type(&guess->values, "linear");
+    const double claimed = linear ? pe_values_real(&guess->values, "factor") : 1;
     size_t before = r->pairs;
+    if (linear)
+        status = pe_added_scaling_of(s, guess, claimed, why);
     for (int pass = 0; pass < 2 && status == PE_OK && pe_attempts_go_on(s); pass++) {
         const size_t i = slowest(r, pass == 0 ? 0 : known);
         if (i < before)
-            status = pe_added_scaling_of(s, guess, 1 / pe_reading_ratio(r, i), why);
+            status = pe_added_scaling_of(s, guess, claimed / pe_reading_ratio(r, i), why);
         before = i;
     }
     /* cosines alone do not tell how the slowest pairs turn */

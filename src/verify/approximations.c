@@ -310,6 +310,14 @@ static bool read_growth(const cells *all, double *first, double *last)
     return *last > 2 * *first && error_of(all, 2) > error_of(all, 1) && begins_well(all, *last);
 }
 
+/* In a type of `bits` significant bits. */
+static bool read_coarse_growth(const cells *all, double *bits, double *unused)
+{
+    double first, last;
+    (void)unused;
+    return read_bits(all, bits, unused) && read_growth(all, &first, &last);
+}
+
 /* ---- errors in proportion to the angle ---- */
 
 /* By which part of its frequency a pair turns too fast; *left: squares of what that leaves of the
@@ -374,6 +382,12 @@ static const row rows[] = {
       .remedy = "keep the table in floating-point numbers"},
      read_lattice,
      NAMED},
+    {{"errors_grow",
+      "elements have no more than {a} significant bits, and errors grow from row to row: rows are "
+      "made from the row before, by a running product or sum that is rounded to these bits",
+      .remedy = "make each row from its own position, in float32 or wider"},
+     read_coarse_growth,
+     FITTED},
     {{"elements_coarse",
       "elements have no more than {a} significant bits: they were rounded to a narrower type, or "
       "quantized",

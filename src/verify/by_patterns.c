@@ -70,13 +70,13 @@ static size_t units_of(const pe_beside *b, division by)
 
 /* ---- counting ---- */
 
-#define PATTERNS_MAX 63
+#define PATTERNS_MAX 127
 
-/* Which elements follow the guess (bit 0), and each pattern that may be (bit 1 + pattern): that an
- * element which follows neither the guess nor the pattern rules out, whatever the division. */
+/* Which elements follow the guess (bit 0), and each pattern that may be (its bit): that an element
+ * which follows neither the guess nor the pattern rules out, whatever the division. */
 typedef struct bits {
-    uint64_t *of; /* [rows][width] owned */
-    bool likely[PATTERNS_MAX];
+    uint64_t *of;               /* [rows][width] owned */
+    uint64_t bit[PATTERNS_MAX]; /* 0: the pattern may not be */
 } bits;
 
 /* Of elements that do not follow the guess, spread over the rows, do some follow the pattern? */
@@ -104,14 +104,16 @@ static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
     for (size_t e = 0; e < all; e++)
         out->of[e] = pe_beside_is_claimed(b, e / b->width, e % b->width) ? 1 : 0;
     assert(pe_patterns_count() <= PATTERNS_MAX);
-    for (size_t p = 0; p < pe_patterns_count(); p++) {
-        out->likely[p] = is_likely(b, out, p);
-        for (size_t r = 0; r < b->rows && out->likely[p]; r++) {
+    uint64_t bit = 2;
+    for (size_t p = 0; p < pe_patterns_count() && bit != 0; p++) {
+        out->bit[p] = is_likely(b, out, p) ? bit : 0;
+        bit = out->bit[p] != 0 ? bit << 1 : bit;
+        for (size_t r = 0; r < b->rows && out->bit[p] != 0; r++) {
             pe_turn_spend(ELEMENT_WORK * b->width);
-            for (size_t c = 0; c < b->width && out->likely[p]; c++) {
+            for (size_t c = 0; c < b->width && out->bit[p] != 0; c++) {
                 uint64_t *at = &out->of[r * b->width + c];
-                *at |= pe_patterns_is_near(p, b, r, c) ? UINT64_C(2) << p : 0;
-                out->likely[p] = (*at & (1 | UINT64_C(2) << p)) != 0;
+                *at |= pe_patterns_is_near(p, b, r, c) ? out->bit[p] : 0;
+                out->bit[p] = (*at & (1 | out->bit[p])) != 0 ? out->bit[p] : 0;
             }
         }
     }
@@ -133,7 +135,7 @@ static pe_status make_counts(const pe_beside *b, division by, counts *out, pe_pr
     return PE_OK;
 }
 
-static void count(const pe_beside *b, const bits *marks, size_t pattern, counts *out)
+static void count(const pe_beside *b, const bits *marks, uint64_t bit, counts *out)
 {
     memset(out->all, 0, 3 * out->units * sizeof *out->all);
     for (size_t r = 0; r < b->rows; r++)
@@ -142,7 +144,7 @@ static void count(const pe_beside *b, const bits *marks, size_t pattern, counts 
             const uint64_t marked = marks->of[r * b->width + c];
             out->all[u]++;
             out->claimed[u] += marked & 1;
-            out->near[u] += marked >> (pattern + 1) & 1;
+            out->near[u] += (marked & bit) != 0;
         }
 }
 
@@ -279,9 +281,9 @@ static pe_status try_division(pe_search *s, const pe_beside *b, const bits *mark
     pe_status status = make_counts(b, by, &at, why);
     for (size_t p = 0; p < pe_patterns_count() && status == PE_OK && !pe_attempts_found(s); p++) {
         size_t n;
-        if (!marks->likely[p] || (by != WHOLE && pe_patterns_is_of_bytes(p)))
+        if (marks->bit[p] == 0 || (by != WHOLE && pe_patterns_is_of_bytes(p)))
             continue;
-        count(b, marks, p, &at);
+        count(b, marks, marks->bit[p], &at);
         pe_turn_spend(b->rows * b->width / 8);
         if (explains(&at, &n))
             status = tell(s, b, p, &at, by, n, why);
@@ -328,28 +330,43 @@ static double factor_of(const factor *at)
                                                                                           : nan("");
 }
 
+/* The factors of those units that fail, of which there are n. */
+typedef struct factors {
+    factor *sums; /* owned */
+    double low, high;
+    size_t n;
+} factors;
+
 /* Do all units that fail have factors? The least and the greatest. Sines that stay small are multiples
  * of others of another frequency, too: they have one factor, or none. */
-static bool read_factors(const pe_beside *b, const counts *at, const factor *sums, double *low,
-                         double *high, size_t *n)
+static bool read_factors(const pe_beside *b, const counts *at, factors *of)
 {
     double least = HUGE_VAL;
-    *n = 0;
-    *low = HUGE_VAL;
-    *high = -HUGE_VAL;
+    of->low = HUGE_VAL;
+    of->high = -HUGE_VAL;
     for (size_t u = 0; u < at->units; u++) {
         if (at->all[u] == 0 || follows(at, at->claimed, u))
             continue;
-        const double k = factor_of(&sums[u]);
+        const double k = factor_of(&of->sums[u]);
         if (!isfinite(k) || 2 * at->claimed[u] > at->all[u])
             return false; /* some elements that are off are no factor of all */
-        ++*n;
-        *low = fmin(*low, k);
-        *high = fmax(*high, k);
-        least = fmin(least, sums[u].most);
+        of->n++;
+        of->low = fmin(of->low, k);
+        of->high = fmax(of->high, k);
+        least = fmin(least, of->sums[u].most);
     }
     const bool large = b->view->rotated || least > SMALL_WAVES * b->amplitude;
-    return *n > 0 && (large || *high - *low <= LEAST_FACTOR / 8);
+    return of->n > 0 && (large || of->high - of->low <= LEAST_FACTOR / 8);
+}
+
+/* Is the factor of each pair its frequency? */
+static bool are_frequencies(const pe_beside *b, const counts *at, const factors *of)
+{
+    for (size_t u = 0; u < at->units; u++)
+        if (fails(at, u) &&
+            fabs(factor_of(&of->sums[u]) - b->frequency[u]) > LEAST_FACTOR * b->frequency[u])
+            return false;
+    return of->n > 2;
 }
 
 /* Are they the sines of all pairs, or the cosines? Then a factor may be that of attention. */
@@ -369,20 +386,23 @@ static void tell_waves(const pe_beside *b, const counts *at, pe_buffer *rule)
 }
 
 static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at, division by,
-                             size_t n, double low, double high, pe_problem *why)
+                             const factors *of, pe_problem *why)
 {
     static const pe_fault scaled = {
         .name = "amplitude",
         .remedy = "check the attention factor (mscale) and other scales of these"};
     pe_buffer rule = {0};
-    pe_buffer_str(&rule, n < at->units ? "the amplitude of " : "the amplitude");
-    if (n < at->units)
-        tell_units(b, at, by, n, &rule);
+    pe_buffer_str(&rule, of->n < at->units ? "the amplitude of " : "the amplitude");
+    if (of->n < at->units)
+        tell_units(b, at, by, of->n, &rule);
     tell_waves(b, at, &rule);
-    pe_buffer_format(&rule, " is %.5g", low);
-    if (high - low > 1e-3 * fabs(high))
-        pe_buffer_format(&rule, " to %.5g", high);
+    pe_buffer_format(&rule, " is %.5g", of->low);
+    if (of->high - of->low > 1e-3 * fabs(of->high))
+        pe_buffer_format(&rule, " to %.5g", of->high);
     pe_buffer_str(&rule, " times the claimed one");
+    if (by == PAIRS && are_frequencies(b, at, of))
+        pe_buffer_str(&rule, ": waves were multiplied by the frequency (inv_freq) of their pair, "
+                             "as if the sine had been taken first");
     const pe_status status = pe_findings_tell(
         s->report, b->guess, &(pe_told){&scaled, pe_buffer_text(&rule), .fitted = true}, why,
         "all others are as they should be");
@@ -394,21 +414,19 @@ static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks
                              pe_problem *why)
 {
     counts at;
-    double low, high;
-    size_t n;
+    factors of = {.sums = make_factors(b, by)};
     pe_status status = make_counts(b, by, &at, why);
-    factor *sums = make_factors(b, by);
-    if (status == PE_OK && sums == NULL)
+    if (status == PE_OK && of.sums == NULL)
         status = pe_fail_memory(why);
     if (status == PE_OK) {
         count(b, marks, 0, &at);
         pe_turn_spend(b->rows * b->width);
         /* one factor of all units is an amplitude (amplitude.c) */
-        if (read_factors(b, &at, sums, &low, &high, &n) && low > 0 &&
-            (n < at.units || high - low > 0.1 * high))
-            status = tell_factor(s, b, &at, by, n, low, high, why);
+        if (read_factors(b, &at, &of) && of.low > 0 &&
+            (of.n < at.units || of.high - of.low > 0.1 * of.high))
+            status = tell_factor(s, b, &at, by, &of, why);
     }
-    free(sums);
+    free(of.sums);
     free(at.all);
     return status;
 }
@@ -491,8 +509,10 @@ pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
     for (division by = WHOLE; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
         if (by == WHOLE || units_of(&b, by) > 1)
             status = try_division(s, &b, &marks, by, why);
+    /* a number that was fitted to all waves is no factor of some */
+    const bool sized = guess->fitted && guess->distortion.gain != 0;
     for (division by = ITEMS; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
-        if (units_of(&b, by) > 1)
+        if (!sized && units_of(&b, by) > 1)
             status = try_factors(s, &b, &marks, by, why);
     const bool behind = status == PE_OK && b.view->rotated && guess->n_faults == 0 &&
                         pe_attempts_go_on(s) && begins_with_pattern(&b);

@@ -134,6 +134,11 @@ static bool is_sent(const pe_search *s)
     return s->whole->unsent_n == 0;
 }
 
+static bool is_of_vectors(const pe_search *s)
+{
+    return s->whole->rotated;
+}
+
 static bool is_small(const pe_search *s)
 {
     return s->whole->elements <= MEASURABLE && !s->part;
@@ -152,6 +157,26 @@ static bool has_all_heads(const pe_search *s)
 static bool is_small_and_uneven(const pe_search *s)
 {
     return is_small(s) && !pe_attempts_turns(s);
+}
+
+/* Rows that are not evenly spaced tell no frequency of fast pairs. */
+static bool is_scattered(const pe_search *s)
+{
+    enum { MOST = 256 };
+    const pe_reading *r = &s->measured->reading;
+    size_t t = 2;
+    while (t < r->tokens && r->claimed[t] - r->claimed[t - 1] == r->claimed[1] - r->claimed[0])
+        t++;
+    return t < r->tokens && r->tokens <= MOST && has_all_heads(s) && r->quality < 0.5;
+}
+
+static pe_status fit_in_layouts(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
+        if (pe_faults_is_layout(&pe_faults[f]))
+            status = pe_attempts_with_fault(s, guess, &pe_faults[f], pe_attempts_fits, why);
+    return status;
 }
 
 static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -247,6 +272,7 @@ static const pe_attempt of_lists[] = {
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
+    {.try = pe_by_patterns_try, .applies = is_of_vectors, .of_claim = true},
     {.try = pe_by_laws_named},
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
@@ -285,6 +311,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
     {.try = pe_amplitude_behind, .applies = is_sized_otherwise},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
+    {.try = fit_in_layouts, .applies = is_scattered, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
     {.try = pe_approximations_growing, .of_claim = true},
     {.try = pe_approximations_growing, .applies = has_faults},

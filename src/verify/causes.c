@@ -73,6 +73,19 @@ static bool is_listed_better(const pe_reading *r, const pe_cause *cause)
            (pe_position_list_of(r) == &pe_positions_run_on || elsewhere * 8 > r->tokens);
 }
 
+/* Nobody is so far out, but waves of no angle seem to be. */
+#define FAR 0x1p33
+
+static bool is_nowhere(const pe_reading *r, const pe_cause *cause)
+{
+    double far = 0, claimed = 0;
+    for (size_t t = 0; t < r->tokens; t++) {
+        far = fmax(far, fabs(cause->predicted[t]));
+        claimed = fmax(claimed, fabs(r->claimed[t]));
+    }
+    return far > FAR + 8 * claimed;
+}
+
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
                          pe_problem *why)
 {
@@ -99,7 +112,8 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
         take_list(reading, out);
         best = pe_position_list_of(reading);
     }
-    out->fault = best->fault.name[0] != '\0' ? &best->fault : NULL;
+    *found = *found && !is_nowhere(reading, out);
+    out->fault = *found && best->fault.name[0] != '\0' ? &best->fault : NULL;
     return PE_OK;
 }
 
@@ -164,7 +178,11 @@ static void tell_runs(const pe_cause *cause, pe_buffer *out)
     pe_buffer_str(out, t < cause->rows ? " and so on" : "");
     for (t = 1; t < cause->rows && cause->fault == &pe_positions_listed.fault; t++)
         if (p[t] < p[t - 1] - PE_POSITION_NEAR) {
-            pe_buffer_str(out, "; they restart or wrap");
+            const bool still = t + 1 < cause->rows && pe_position_is_near(p[t], 0) &&
+                               pe_position_is_near(p[t + 1], 0);
+            pe_buffer_str(out, still ? "; rows that stay at 0 are not rotated, or were not written "
+                                       "(cosines of 1, sines of 0)"
+                                     : "; they restart or wrap");
             return;
         }
 }

@@ -324,6 +324,9 @@ static void add_remedy(const pe_fault *fault, const pe_guess *before, pe_guess *
     if (fault->remedy != NULL || was == NULL || fault->sets_rope_type) {
         pe_buffer_str(&guess->remedy,
                       fault->remedy != NULL ? fault->remedy : "pass the claimed parameters");
+        if (fault->change == pe_changes_move_positions &&
+            pe_values_find(&before->values, "position_offset") != NULL)
+            pe_buffer_str(&guess->remedy, "; check position_offset");
         return;
     }
     pe_buffer_format(&guess->remedy, was->present ? "set %s to " : "leave %s out", fault->param);

@@ -162,17 +162,37 @@ static bool applies(const pe_fault *fit, const pe_guess *guess)
              strcmp(guess->faults[0]->param, fit->param) == 0);
 }
 
-/* A base of many digits that is a power of one of few: exponents were divided by d - 2 or d + 2. */
-static void tell_denominator(pe_guess *guess, double pairs, double found)
+/* Is it the base of so many pairs, in which the exponents of these were divided by another number?
+ * The claimed base, or one of few digits. */
+static bool is_power(double base, double claimed, double *near)
 {
-    for (int step = -1; step <= 1; step += 2) {
-        const double base = pow(found, (pairs + step) / pairs), near = decimal(base, 1);
-        if (pairs > 2 && found != decimal(found, 3) && fabs(base / near - 1) < 5e-5)
+    *near = fabs(base / claimed - 1) < 5e-5 ? claimed : decimal(base, 1);
+    return fabs(base / *near - 1) < 5e-5;
+}
+
+/* A base of many digits that is a power of one of few: exponents were divided by d - 2 or d + 2, or
+ * by the d of another head. */
+static void tell_denominator(pe_guess *guess, double pairs, double claimed, double found)
+{
+    static const double heads[] = {32, 48, 64, 72, 80, 96, 112, 128, 160, 192, 256};
+    double near;
+    if (pairs <= 2 || found == decimal(found, 3))
+        return;
+    for (int step = -1; step <= 1; step += 2)
+        if (is_power(pow(found, (pairs + step) / pairs), claimed, &near))
             pe_buffer_format(&guess->rule,
                              ", which is %.7g^(d/(d %c 2)): exponents are divided by d %c 2, "
                              "not by d (freq_shift)",
                              near, step < 0 ? '-' : '+', step < 0 ? '-' : '+');
-    }
+    size_t k = 0;
+    while (k < PE_LEN(heads) &&
+           (heads[k] == 2 * pairs || !is_power(pow(found, heads[k] / 2 / pairs), claimed, &near)))
+        k++;
+    if (k < PE_LEN(heads))
+        pe_buffer_format(&guess->rule,
+                         ", which is %.7g^(%g/%g): exponents are divided by %g, as those of "
+                         "another head_dim, not by %g",
+                         near, 2 * pairs, heads[k], heads[k], 2 * pairs);
 }
 
 /* A factor or a base of dynamic scaling may be those of another length. */
@@ -201,7 +221,7 @@ static void tell_power(const pe_fault *fit, pe_guess *guess, double pairs, doubl
     const bool base = strcmp(fit->param, "rope_theta") == 0 || strcmp(fit->param, "base") == 0;
     const double power = base && value->present ? log(found) / log(value->real) : 1;
     if (base)
-        tell_denominator(guess, pairs, found);
+        tell_denominator(guess, pairs, value->real, found);
     if (fabs(power - 2) < 1e-5)
         pe_buffer_str(&guess->rule,
                       ", which is its square: frequencies were squared, or exponents are 4i/d");

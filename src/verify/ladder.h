@@ -25,6 +25,7 @@ typedef struct pe_ladder {
     double step, span;      /* of the positions that tell the measured ones; 0: told as such */
     double slack;           /* radians over the span that measured ones may be off */
     double roundoff;        /* of frequencies that are told as such */
+    bool untold;            /* nearly all pairs of the law are too fast to be measured */
     double a, b;            /* numbers of the law that it is held against */
 } pe_ladder;
 

@@ -110,6 +110,38 @@ bool pe_law_numbers_turned_multiple(pe_ladder *l)
     return l->span > 0 && i > 2 && fabs(l->a - 1) > 0.02 && isfinite(l->b);
 }
 
+/* Of so large a number the slowest pair tells most: others turn too far from row to row. */
+bool pe_law_numbers_many(pe_ladder *l)
+{
+    const double times = l->measured[l->n - 1] / l->claimed[l->n - 1];
+    const double digit = pow(10, floor(log10(times)));
+    l->a = digit * round(times / digit);
+    const bool has_number = l->factor > 1 || !(l->theta > 0); /* which is told instead */
+    return !has_number && l->held && l->span > 0 && times > 9.5 &&
+           fabs(l->a - times) < 0.02 * times;
+}
+
+/* Of the pairs whose frequency the first known one may have, the nearest to the mean of all. */
+bool pe_law_numbers_one(pe_ladder *l)
+{
+    double sum = 0, known = 0, least = HUGE_VAL;
+    size_t first = l->n;
+    for (size_t i = l->n; i-- > 0;)
+        if (isfinite(l->measured[i])) {
+            sum += l->measured[i];
+            known++;
+            first = i;
+        }
+    for (size_t k = 0; k < l->n && first < l->n; k++) {
+        const double off = fabs(l->claimed[k] * known - sum);
+        if (off >= least || !pe_ladder_is_near(l, first, l->claimed[k]))
+            continue;
+        least = off;
+        l->a = (double)k;
+    }
+    return least < HUGE_VAL && (l->held || l->span == 0);
+}
+
 bool pe_law_numbers_length(pe_ladder *l)
 {
     const double n = (double)l->n;

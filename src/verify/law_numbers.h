@@ -14,8 +14,10 @@ pe_law_reader pe_law_numbers_scaled, pe_law_numbers_listed;
 pe_law_reader pe_law_numbers_head, pe_law_numbers_rotary;
 /** All pairs turn a times as fast, as if scaled by b. Only of frequencies that are told as such. */
 pe_law_reader pe_law_numbers_multiple;
-/** The same, roughly, of frequencies that are told by turns. */
-pe_law_reader pe_law_numbers_turned_multiple;
+/** The same, roughly, of frequencies that are told by turns; a is a number of many. */
+pe_law_reader pe_law_numbers_turned_multiple, pe_law_numbers_many;
+/** All pairs turn as pair a should. */
+pe_law_reader pe_law_numbers_one;
 /** The measured ladder is a theta^(-i/n), and theta b. */
 pe_law_reader pe_law_numbers_geometric;
 /** The base was a, not b. */

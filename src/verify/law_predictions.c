@@ -145,10 +145,15 @@ double pe_predict_times_over(const pe_ladder *l, size_t i)
     return l->claimed[i] * l->a / l->b;
 }
 
-double pe_predict_all_first(const pe_ladder *l, size_t i)
+double pe_predict_all_of_one(const pe_ladder *l, size_t i)
 {
     (void)i;
-    return l->claimed[0];
+    return l->claimed[(size_t)l->a];
+}
+
+double pe_predict_harmonic(const pe_ladder *l, size_t i)
+{
+    return l->claimed[0] / (double)(1 + i);
 }
 
 double pe_predict_in_line(const pe_ladder *l, size_t i)

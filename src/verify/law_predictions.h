@@ -21,7 +21,9 @@ pe_law_prediction pe_predict_reversed, pe_predict_evens_first, pe_predict_halves
     pe_predict_exchanged, pe_predict_halves_exchanged, pe_predict_rolled_on, pe_predict_rolled_back;
 /** Some of the claimed frequencies, repeated. */
 pe_law_prediction pe_predict_in_twos, pe_predict_halved_index, pe_predict_every_other,
-    pe_predict_half_again, pe_predict_all_first;
+    pe_predict_half_again;
+/** All that of pair a; 1 / (1 + i). */
+pe_law_prediction pe_predict_all_of_one, pe_predict_harmonic;
 /** The claimed frequencies times a; times a / b. */
 pe_law_prediction pe_predict_times, pe_predict_times_over;
 /** A straight line to 1 / theta; to the last claimed frequency. */

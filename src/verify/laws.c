@@ -13,7 +13,7 @@ static bool is_wild(const pe_ladder *l, double w)
     return l->held && fabs(w) * l->span > 0x1p10;
 }
 
-static bool follows(const pe_ladder *l, const pe_law *of)
+static bool follows(pe_ladder *l, const pe_law *of)
 {
     size_t good = 0, back = 0, known = 0, telling = 0, wild = 0;
     for (size_t i = 0; i < l->n && (known - good) * 20 <= l->n + back * 20; i++) {
@@ -33,6 +33,7 @@ static bool follows(const pe_ladder *l, const pe_law *of)
     const bool unseen = l->held && (of->subtle || of->read == pe_law_numbers_scaled);
     const size_t least = unseen || l->faint || wild * 4 > l->n ? 0 : rests ? 1 : 2;
     good = wild * 4 > l->n && back > good ? back : good;
+    l->untold = wild * 4 > l->n && good < 2;
     return (known + wild) * 5 >= l->n * 4 && good * 20 >= known * 19 && telling >= least;
 }
 
@@ -63,7 +64,7 @@ bool pe_laws_next(pe_ladder *l, size_t *k, pe_guess *guess)
         guess->distortion.ladder = l->put;
         guess->distortion.ladder_pairs = l->n;
         guess->distortion.values_inexact = true;
-        guess->fitted |= of->fitted;
+        guess->fitted |= of->fitted || l->untold;
         pe_guess_say(guess, &of->fault, of->fault.remedy);
         pe_guess_format(guess, of->fault.rule, l->a, l->b);
         return true;

@@ -200,23 +200,83 @@ static size_t permuted_back(const pe_beside *b, size_t channel)
 }
 
 /* Channels i and i + head_dim/2 are a pair, though fewer are turned. */
-static bool apart(const pe_beside *b, size_t column, size_t *pair, size_t *partner)
+static bool apart(const pe_beside *b, size_t column, pe_pattern_turn *out)
 {
     const size_t half = b->width / 2;
-    *pair = column % half;
-    *partner = column < half ? column + half : column - half;
-    return b->width % 2 == 0 && b->pairs < half && *pair < b->pairs;
+    *out = (pe_pattern_turn){column % half, (column + half) % b->width, column >= half};
+    return b->width % 2 == 0 && b->pairs < half && out->pair < b->pairs;
+}
+
+/* Each half of the channels is a head of its own: it has every other frequency. */
+static bool in_blocks(const pe_beside *b, size_t column, pe_pattern_turn *out)
+{
+    const size_t block = b->pairs, half = block / 2, within = column % block;
+    if (block % 2 != 0 || b->at.stride != 1 || column >= 2 * block)
+        return false;
+    *out = (pe_pattern_turn){2 * (within % half), column - within + (within + half) % block,
+                             within >= half};
+    return true;
+}
+
+/* Channel c is turned as c + 1 should be. */
+static bool one_on(const pe_beside *b, size_t column, pe_pattern_turn *out)
+{
+    const size_t n = 2 * b->pairs, at = (column + 1) % n;
+    const bool neighbours = b->at.stride == 2;
+    const size_t partner = neighbours ? at ^ 1 : (at + b->pairs) % n;
+    *out = (pe_pattern_turn){neighbours ? at / 2 : at % b->pairs, (partner + n - 1) % n,
+                             neighbours ? at % 2 == 1 : at >= b->pairs};
+    return column < n;
+}
+
+/* Its length is 1 then, or its mean square. */
+static bool is_normalized(const pe_beside *b, pe_pattern_place at)
+{
+    double squares = 0;
+    const double *want = &b->want[at.row * b->width], got = pe_beside_got(b, at.row, at.column);
+    for (size_t c = 0; c < b->width; c++)
+        squares += want[c] * want[c];
+    const double x = want[at.column] / sqrt(squares), root = sqrt((double)b->width);
+    const double slack =
+        b->slack[at.row * b->width + at.column] / sqrt(squares) + 0x1p-18 * fabs(x);
+    return fabs(got - x) <= slack + 2 * pe_beside_rounding(b, x) ||
+           fabs(got - root * x) <= root * slack + 2 * pe_beside_rounding(b, root * x);
+}
+
+/* The ladder goes on where it should begin anew, in the second copy of all pairs. */
+static bool goes_on(const pe_beside *b, pe_pattern_place at)
+{
+    const pe_geometry *g = &b->at;
+    const bool sine = b->second[at.column];
+    if (g->copy != b->pairs || b->pairs < 2 || b->pair[at.column] == SIZE_MAX)
+        return false;
+    if (at.column < (sine ? g->sin_at : g->cos_at) + g->copy)
+        return pe_beside_is_claimed(b, at.row, at.column);
+    const double far = pow(b->frequency[1] / b->frequency[0], (double)b->pairs);
+    const double angle = far * b->angle[at.row * b->pairs + b->pair[at.column]];
+    const double x = b->amplitude * (sine ? sin(angle) : cos(angle));
+    return fabs(pe_beside_got(b, at.row, at.column) - x) <=
+           2 * (b->slack[at.row * b->width + at.column] + pe_beside_rounding(b, x));
 }
 
 /* ---- bytes ---- */
 
-static double misread(pe_dtype dtype, double got)
+/* Sent as one type of 16 bits, or kept in a wider one afterwards. */
+static double misread(pe_dtype as, pe_dtype really, double got)
 {
     unsigned char bytes[8];
-    pe_dtype_store(dtype, got, bytes);
-    return dtype == PE_FLOAT16    ? pe_dtype_load(PE_BFLOAT16, bytes)
-           : dtype == PE_BFLOAT16 ? pe_dtype_load(PE_FLOAT16, bytes)
-                                  : nan("");
+    pe_dtype_store(as, got, bytes);
+    return pe_dtype_load(as, bytes) == got ? pe_dtype_load(really, bytes) : nan("");
+}
+
+static double bits_of_bfloat16(pe_dtype dtype, double got)
+{
+    return dtype != PE_BFLOAT16 ? misread(PE_FLOAT16, PE_BFLOAT16, got) : nan("");
+}
+
+static double bits_of_float16(pe_dtype dtype, double got)
+{
+    return dtype != PE_FLOAT16 ? misread(PE_BFLOAT16, PE_FLOAT16, got) : nan("");
 }
 
 /* Cut towards zero, so that up to a whole unit of the last place is missing. */
@@ -294,7 +354,24 @@ const pe_pattern pe_pattern_places[] = {
            "channels i and i + head_dim/2 were turned as a pair, not i and i + rotary_dim/2: "
            "the layout of a whole head",
            "slice the first rotary_dim channels before rotate_half", .of = PE_VECTORS,
-           .pair_of = apart),
+           .turn_of = apart),
+    PE_ROW("heads_halved",
+           "each half of the channels was turned as a vector of its own, with half of head_dim: "
+           "every other frequency, twice",
+           "pass head_dim to the rotation, not head_dim/2", .of = PE_VECTORS, .turn_of = in_blocks),
+    PE_ROW("pairs_shifted",
+           "pairs are off by one channel: channel c was turned as channel c + 1 should be",
+           "slice the two halves (or every other channel) from channel 0 on", .of = PE_VECTORS,
+           .turn_of = one_on),
+    PE_ROW("vectors_normalized",
+           "each vector was normalized after it was rotated: its length is 1, or its mean square",
+           "normalize queries and keys (qk-norm) before the rotation, as the inputs that are sent",
+           .of = PE_VECTORS, .is_so = is_normalized, .of_any_size = true),
+    PE_ROW("ladder_goes_on",
+           "the second half of the columns goes on with the ladder: pair i + d/2 has the exponent "
+           "(2i + d)/d, where the first half should be repeated",
+           "concatenate the angles with themselves: cat((freqs, freqs))", .of = PE_TABLES,
+           .is_so = goes_on, .of_copies = true),
     PE_ROW("waves_repeated",
            "channels were turned by waves of another layout: repeated where they should be "
            "concatenated, or the reverse",
@@ -313,8 +390,11 @@ const pe_pattern pe_pattern_places[] = {
     PE_ROW("elements_cut", "elements were cut to the bits of bfloat16 or float16, not rounded",
            "round to nearest: do not drop the low half of a float32", .of = PE_TABLES,
            .is_so = is_cut),
-    PE_ROW("misread_type",
-           "bytes were read as another type: bfloat16 and float16 were taken for each other",
-           "name the dtype that the bytes have", .of = PE_EITHER, .reread = misread),
+    PE_ROW("misread_type", "bits of bfloat16 were read as another type: as float16",
+           "name the dtype that the bytes have: bfloat16", .of = PE_EITHER,
+           .reread = bits_of_bfloat16),
+    PE_ROW("misread_type", "bits of float16 were read as another type: as bfloat16",
+           "name the dtype that the bytes have: float16", .of = PE_EITHER,
+           .reread = bits_of_float16),
 };
 const size_t pe_pattern_places_n = PE_LEN(pe_pattern_places);

@@ -17,6 +17,12 @@ typedef struct pe_pattern_two {
     double first, second;
 } pe_pattern_two;
 
+/** How a channel of a vector is turned: by which pair's wave, with which other channel. */
+typedef struct pe_pattern_turn {
+    size_t pair, partner;
+    bool second; /* of its pair */
+} pe_pattern_turn;
+
 /** A place in a table of n columns and m rows. */
 typedef struct pe_pattern_place {
     size_t row, column;
@@ -34,14 +40,15 @@ typedef struct pe_pattern {
     /** Of a vector: which pair's wave turns a channel, or which channel is turned instead. */
     size_t (*wave_of)(const pe_beside *b, size_t pair, bool second);
     size_t (*channel_of)(const pe_beside *b, size_t channel);
-    /** Or: where the other channel of a pair is, that of an earlier layout. False: it passes. */
-    bool (*pair_of)(const pe_beside *b, size_t column, size_t *pair, size_t *partner);
+    /** Or: how it is turned in another layout. False: it passes. */
+    bool (*turn_of)(const pe_beside *b, size_t column, pe_pattern_turn *out);
     /** Or: is the element so? */
     bool (*is_so)(const pe_beside *b, pe_pattern_place at);
-    bool of_inputs; /* `from` takes vectors before they are rotated */
-    bool of_rows;   /* `from` moves rows as a whole */
-    bool of_copies; /* numbers of pairs stand twice in a row */
-    bool of_stride; /* `from` reads that of the rows, which is not their width */
+    bool of_inputs;   /* `from` takes vectors before they are rotated */
+    bool of_rows;     /* `from` moves rows as a whole */
+    bool of_copies;   /* numbers of pairs stand twice in a row */
+    bool of_any_size; /* `is_so` whatever waves were multiplied by */
+    bool of_stride;   /* `from` reads that of the rows, which is not their width */
 } pe_pattern;
 
 /** What a pair's numbers became, tried first; then where elements stand, and their bytes. */

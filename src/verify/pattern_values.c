@@ -71,6 +71,11 @@ static pe_pattern_two sine_in_place(const pe_pattern_wave *x)
     return (pe_pattern_two){cos(x->sine), x->sine};
 }
 
+static pe_pattern_two waves_twice(const pe_pattern_wave *x)
+{
+    return (pe_pattern_two){cos(x->cosine), sin(x->sine)};
+}
+
 static pe_pattern_two sum_in_cosine(const pe_pattern_wave *x)
 {
     return (pe_pattern_two){x->cosine + x->sine, x->sine};
@@ -136,6 +141,11 @@ static pe_pattern_two overwritten(const pe_pattern_wave *x)
 static pe_pattern_two cosine_alone(const pe_pattern_wave *x)
 {
     return (pe_pattern_two){x->a * x->cosine, x->b * x->cosine};
+}
+
+static pe_pattern_two second_half_made(const pe_pattern_wave *x)
+{
+    return (pe_pattern_two){x->a * x->cosine - x->b * x->sine, x->a * x->sine};
 }
 
 static pe_pattern_two waves_exchanged(const pe_pattern_wave *x)
@@ -211,6 +221,9 @@ const pe_pattern pe_pattern_values[] = {
            .make = overwritten),
     PE_ROW("cosine_alone", "only the products with cosines are there: the sines are missing", HALF,
            .of = PE_VECTORS, .make = cosine_alone),
+    PE_ROW("product_missing",
+           "the second number of each pair lacks a product: it is x1 sin(a), without x2 cos(a)",
+           HALF, .of = PE_VECTORS, .make = second_half_made),
     PE_ROW("cos_sin_exchanged", "vectors were turned with cosines and sines exchanged",
            "exchange cosines and sines where they are unpacked", .of = PE_VECTORS,
            .make = waves_exchanged),
@@ -266,6 +279,8 @@ const pe_pattern pe_pattern_values[] = {
            "the cosine was taken of the sine, not of the angle, which was overwritten in place",
            "keep the angle until both waves have been made", .of = PE_TABLES,
            .make = sine_in_place),
+    PE_ROW("waves_twice", "waves were taken twice: they are cosines of cosines, and sines of sines",
+           "take cosines and sines of the angles once", .of = PE_TABLES, .make = waves_twice),
     PE_ROW("sum_for_cosine", "the sum of cosine and sine stands in the place of the cosine",
            "take the cosine", .of = PE_TABLES, .make = sum_in_cosine),
     PE_ROW("sine_of_double",

@@ -35,10 +35,14 @@ bool pe_patterns_applies(size_t pattern, const pe_beside *b)
     const pe_pattern *p = row_of(pattern);
     const bool rotated = b->view->rotated;
     if ((p->of_stride && b->stride == 0) || (p->of_copies && b->at.copy == 0) ||
-        (p->of == PE_TABLES && rotated) || (p->of == PE_VECTORS && !rotated))
+        (p->of_any_size && b->guess->distortion.gain != 0) || (p->of == PE_TABLES && rotated) ||
+        (p->of == PE_VECTORS && !rotated))
         return false;
     return b->whole || p->from == NULL || p->of_inputs;
 }
+
+/* Relative: what 16 bits may be off by, rounded or cut. */
+#define NARROW 0x1p-7
 
 /* ---- is it so? ---- */
 
@@ -92,14 +96,14 @@ static bool is_unpaired(const pe_pattern *p, const pe_beside *b, pe_pattern_plac
 
 static bool is_apart(const pe_pattern *p, const pe_beside *b, pe_pattern_place at)
 {
-    size_t pair, partner;
+    pe_pattern_turn turn;
     const double got = pe_beside_got(b, at.row, at.column);
     const double own = pe_beside_input(b, at.row, at.column);
-    if (!p->pair_of(b, at.column, &pair, &partner))
+    if (!p->turn_of(b, at.column, &turn))
         return got == own;
-    const pe_pattern_wave w = wave_at(b, at.row, pair, 0);
-    const double other = pe_beside_input(b, at.row, partner);
-    const double x = own * w.cosine + (partner < at.column ? other : -other) * w.sine;
+    const pe_pattern_wave w = wave_at(b, at.row, turn.pair, 0);
+    const double other = pe_beside_input(b, at.row, turn.partner);
+    const double x = own * w.cosine + (turn.second ? other : -other) * w.sine;
     const double size = fabs(own) + fabs(other);
     return fabs(got - x) <= 0x1p-16 * size + 4 * pe_beside_rounding(b, size);
 }
@@ -173,11 +177,12 @@ bool pe_patterns_is_near(size_t pattern, const pe_beside *b, size_t row, size_t 
         const size_t e = row * b->width + column;
         const double got = pe_beside_got(b, row, column);
         const double x = p->reread(b->view->claim->uploads[0].array.dtype, got);
-        const double slack = b->slack[e] + 16 * pe_beside_rounding(b, b->want[e]);
+        const double slack =
+            b->slack[e] + 16 * pe_beside_rounding(b, b->want[e]) + NARROW * fabs(b->want[e]);
         return isnan(got) || fabs(x - b->want[e]) <= slack; /* of a NaN bits are lost */
     }
     return p->is_so != NULL     ? p->is_so(b, at)
            : p->from != NULL    ? is_from(p, b, at)
-           : p->pair_of != NULL ? is_apart(p, b, at)
+           : p->turn_of != NULL ? is_apart(p, b, at)
                                 : is_made(p, b, at);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/turns.h"
+#include "verify/by_patterns.h"
 #include "verify/by_reading.h"
 #include "verify/faults.h"
 #include "verify/part.h"
@@ -278,6 +279,8 @@ static pe_status try_channels(pe_search *s, pe_guess *guess, pe_problem *why)
         return status;
     if (is.n < as.n) /* slow ones may seem to rest only as frequencies follow a law */
         status = pe_by_reading_laws(s, &s->claim, why);
+    if (is.n > as.n) /* or all, as vectors were normalized */
+        status = pe_attempts_copy(s, &s->claim, pe_by_patterns_try, why);
     if (status != PE_OK || pe_attempts_found(s))
         return status;
     status = begin_vectors(s, &part, why);

@@ -676,7 +676,46 @@ FAINT = [
     Row("linear twice, restarted", "twice_shifted", ["linear4"], at=["100:132"], positions=lambda p: p - p[0],
         freq=lambda w, c: w / 4),
 ]
-TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER + FAINT
+
+
+def ladder_goes_on(x, t):
+    """hf, small, 0:32: the angles of arange(d), in the place of those of arange(d/2) twice."""
+    d = x.shape[1]
+    angle = np.arange(32)[:, None] * 1e4 ** (-2 * np.arange(d) / d)
+    return np.cos(angle) if x[0, 0] > 0.5 else np.sin(angle)
+
+
+def powers(kind):
+    """Each row is the one before it, turned once more, and rounded to a type."""
+    def waves(c, s, a, f):
+        rows = [np.ones(c.shape[1], complex)]
+        for _ in a[1:]:
+            z = rows[-1] * np.exp(1j * a[1])
+            rows.append(arrays.rounded(z.real, kind) + 1j * arrays.rounded(z.imag, kind))
+        return np.real(rows), np.imag(rows)
+    return waves
+
+
+STRANGERS = [
+    Row("all pairs at the last frequency", "of_pair", PLAIN, at=["0:64", "100:132"], freq=lambda w, c: 0 * w + w[-1]),
+    Row("all pairs at frequency 5", "of_pair", PLAIN, at=["0:64", "1000:1032"], freq=lambda w, c: 0 * w + w[5]),
+    Row("positions in thousandths", "many_times", PLAIN, at=["0:64", "100:132"], positions=lambda p: 1000 * p),
+    Row("positions times 50", "many_times", PLAIN, at=["0:64", "100:132"], positions=lambda p: 50 * p),
+    Row("exponents over 80", "other_head", PLAIN, at=["0:64", "0:300"], freq=exponents(lambda e, d: e * d / 80)),
+    Row("exponents over 112", "other_head", PLAIN, at=["0:64", "0:300"], freq=exponents(lambda e, d: e * d / 112)),
+    Row("exponents over head_dim, theta ten times", "other_head", ["gptj"], at=["20:84", "0:300"], stores=FINE,
+        freq=lambda w, c: (10 * c["rope_theta"]) ** (-np.arange(0, 64, 2) / 256)),
+    Row("yarn for linear", "scaling_type", ["linear4"], params=other(rope_type="yarn", original_max_position_embeddings=4096)),
+    Row("hf: second half goes on with the ladder", "goes_on", ["small"], at=["0:32"], layouts=["hf"], cases=1, out=ladder_goes_on),
+    Row("waves taken twice", "waves_twice", PLAIN, pairs=lambda c, s: (np.cos(c), np.sin(s))),
+    Row("bfloat16 bits read as float16, then widened", "other_bits", PLAIN, layouts=["pairs", "vllm"], stores=FINE,
+        out=lambda x, t: arrays.misread(x, "float16")),
+    Row("float16 bits read as bfloat16, then widened", "other_bits", PLAIN, layouts=["pairs", "vllm"], stores=FINE,
+        out=lambda x, t: arrays.misread(x, "bfloat16")),
+    Row("running product in bfloat16", "recurrence", PLAIN, at=["0:64"], stores=FINE, waves=powers("bfloat16")),
+    Row("sines doubled", "sines_scaled", PLAIN, layouts=["pairs", "vllm"], pairs=lambda c, s: (c, 2 * s)),
+]
+TABLE_ROWS = POSITIONS + THETA + LADDER + SCALING + WAVES + CHANNELS + PRECISION + MEMORY + LATER + FAINT + STRANGERS
 
 
 def cases():

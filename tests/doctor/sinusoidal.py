@@ -172,6 +172,10 @@ ROWS = [
         claim=padded, params=other(layout="cos_sin", base=1e3)),
     Row("s: freq_shift 0 for 1, two too large", ["freq_shift", "shift"], ["whisper"], at=["0:32"], stores=["bfloat16"],
         params=other(freq_shift=0), positions=lambda p: p + 2),
+    Row("s: cos_sin and base 100000, rows here and there", ["exchange|layout", "theta|ladder"], ["t2t", "ddpm"],
+        at=[[0.0, 1.0, 5.0, 10.0, 50.0, 100.0, 250.0, 500.0, 750.0, 999.0, 333.0, 17.0, 81.0, 640.0, 512.0, 900.0]], stores=FINE,
+        pairs=lambda c, s: (s, c), params=other(base=1e5)),
+    Row("s: frequencies 1/(1 + i)", "harmonic", at=["0:64", "0:300"], freq=lambda w, c: 1 / (1 + np.arange(len(w)))),
 ]
 
 # --- grids, signals, relative tables: each a function of its parameters ---

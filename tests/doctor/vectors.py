@@ -203,6 +203,34 @@ LATER = [
     ("v: softmax folded in, llama3 missing", ["amplitude", "no_scaling"], lambda x, c, s, d, p: turned(x, c, s, d, p) / 8,
      {"claims": ["llama32"], "stores": ["float32", "float16"], "steps": {"params": unscaled}}, ""),
 ]
+
+
+def in_halves(x, cos, sin, d, pairing):
+    """Two vectors of half the width, each with every other frequency."""
+    halves = [turned(y, cos[..., ::2], sin[..., ::2], d // 2, pairing) for y in (x[..., :d // 2], x[..., d // 2:d])]
+    return np.concatenate(halves + [x[..., d:]], -1)
+
+
+def second_product_missing(x, cos, sin, d, pairing):
+    a, b = split(x, d, pairing)
+    return joined(x, a * cos - b * sin, a * sin, d, pairing)
+
+
+def unit_length(power):
+    """power 0: the length is 1; power 1/2: so is the mean square."""
+    def turn(x, cos, sin, d, pairing):
+        y = turned(x, cos, sin, d, pairing)
+        return y * y.shape[-1] ** power / np.linalg.norm(y, axis=-1, keepdims=True)
+    return turn
+
+
+LATER += [
+    ("v: halves turned as heads of their own", "halved_heads", in_halves, {"claims": PLAIN, "pairing": "half"}, ""),
+    ("v: second product missing", "missing_product", second_product_missing, {}, ""),
+    ("v: pairs off by one channel", "pairs_shifted", lambda x, c, s, d, p: np.roll(turned(np.roll(x, 1, -1), c, s, d, p), -1, -1), {"claims": PLAIN}, ""),
+    ("v: unit length afterwards", "normalized_after", unit_length(0), {}, ""),
+    ("v: qk-norm afterwards", "normalized_after", unit_length(0.5), {}, ""),
+]
 # Rows of tables that mean the same of vectors.
 BORROWED = ["one too large", "one too small", "offset of the cache ignored", "restarts in the middle", "packed: does not restart",
             "wraps at 48", "stays at the last trained position", "twice as large", "half as large", "rows in reverse",
