@@ -93,6 +93,7 @@ static void add_strays(pe_arriving *a, const pe_strays *of, pe_strays *to)
     to->elements += of->elements;
     to->rows += of->rows;
     to->not_finite += of->not_finite;
+    to->zeros += of->zeros;
     for (size_t r = 0; r < PE_MAP_CELLS; r++)
         for (size_t c = 0; c < PE_MAP_CELLS; c++)
             to->map[row][c] += of->map[r][c];

@@ -260,7 +260,11 @@ bool pe_changes_attention_power(pe_guess *guess, const pe_fault *fault)
 bool pe_changes_take_short(pe_guess *guess, const pe_fault *fault)
 {
     double factor;
-    if (!pe_geometry_has_rope_type(&guess->values, "longrope") || !pe_changes_copy(guess, fault))
+    const pe_value *length = pe_values_find(&guess->values, "seq_len");
+    if (!pe_geometry_has_rope_type(&guess->values, "longrope") ||
+        (length != NULL && length->present &&
+         length->integer <= pe_values_int(&guess->values, "original_max_position_embeddings")) ||
+        !pe_changes_copy(guess, fault))
         return false;
     if (fault->value == 0)
         return true;

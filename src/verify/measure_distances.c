@@ -381,6 +381,7 @@ static void add_stray(place at, double got, const marks *seen, pe_strays *out)
         out->first_row = at.row, out->first_column = at.column;
     out->elements++;
     out->not_finite += isfinite(got) ? 0 : 1;
+    out->zeros += got == 0 ? 1 : 0;
     out->rows += !seen->rows[at.row];
     out->columns += !seen->columns[at.column];
     seen->rows[at.row] = seen->columns[at.column] = true;
@@ -402,7 +403,7 @@ static void count_row(const pe_measure_row *r, unsigned by, const marks *seen, p
     out->compared += r->width - r->view->unsent_n;
     for (size_t c = 0; c < r->width; c++)
         if ((pe_measure_explained_by(r, c) & by) == 0)
-            add_stray(place_of(r->view, r->row, c), is_mask(r, c) ? 0 : r->got[c], seen, out);
+            add_stray(place_of(r->view, r->row, c), is_mask(r, c) ? 1 : r->got[c], seen, out);
 }
 
 pe_status pe_measure_strays(const pe_comparison *of, unsigned by, bool *columns, pe_strays *out,

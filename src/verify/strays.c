@@ -6,9 +6,14 @@
 
 #include "verify/findings.h"
 
+static const char strays_name[] = "corrupted_elements";
 static const pe_fault strays_of_memory = {
-    .name = "corrupted_elements",
+    .name = strays_name,
     .remedy = "look at the memory: buffers that are written twice, padding, copies under way"};
+static const pe_fault zeros = {
+    .name = strays_name,
+    .remedy = "look for rows that were not written, or that were zeroed on purpose: padding_idx, "
+              "masks, class tokens, buffers of zeros"};
 static const pe_fault not_finite = {
     .name = "not_finite", .remedy = "look for divisions by zero, overflow and masks of -inf"};
 
@@ -28,6 +33,8 @@ static void describe_strays(const pe_strays *at, bool sampled, pe_buffer *out)
     tell_range(at->first_column, at->last_column, out);
     if (at->not_finite > 0)
         pe_buffer_format(out, "; %zu of them are NaN or infinite", at->not_finite);
+    if (at->zeros == at->elements)
+        pe_buffer_str(out, "; all of them are 0");
 }
 
 /* Few rows, few pairs, few elements, or only such as are no numbers. */
@@ -66,6 +73,7 @@ pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_stra
         return PE_OK;
     describe_strays(strays, guess->context->sampled, &rule);
     const pe_told told = {.fault = strays->not_finite == strays->elements ? &not_finite
+                                   : strays->zeros == strays->elements    ? &zeros
                                                                           : &strays_of_memory,
                           .rule = pe_buffer_text(&rule),
                           .fitted = !is_of_memory(strays),

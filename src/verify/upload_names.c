@@ -94,10 +94,15 @@ static size_t scaled(const pe_plan *plan, size_t t)
 }
 
 /* A lone nameless upload is the first tensor of its sizes, or what was scaled of it. Where others
- * have these sizes, too, it is said which. */
+ * have these sizes, too, it is said which. Of a table of one tensor any name is its name. */
 static void name_upload(pe_claim *claim, const pe_plan *plan)
 {
     pe_upload *lone = &claim->uploads[0];
+    if (claim->n_uploads == 1 && plan->n_tensors == 1 && lone->name[0] != '\0' &&
+        find_tensor(plan, lone->name) == 1) {
+        pe_buffer_format(&claim->said, "%s is read as the table\n", lone->name);
+        lone->name[0] = '\0';
+    }
     if (claim->n_uploads != 1 || lone->name[0] != '\0')
         return;
     const size_t first = plan->n_tensors > 1 ? of_sizes(plan, lone, 0) : 0;

@@ -140,7 +140,7 @@ typedef struct pe_strays {
     size_t elements, rows, columns; /* how many, in how many rows and columns */
     size_t first_row, last_row, first_column, last_column;
     size_t all_rows, all_columns;
-    size_t not_finite;
+    size_t not_finite, zeros;
     size_t map[PE_MAP_CELLS][PE_MAP_CELLS]; /* elements by row and column */
 } pe_strays;
 

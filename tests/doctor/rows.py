@@ -61,6 +61,8 @@ FUNCTIONS = [
         ("l: two rows on", "offset|shift", GPT, {"move": lambda p: p + 2}, "OPT, RoBERTa"),
         ("l: three rows on", "offset|shift", OPT, {"move": lambda p: p + 3}, ""),
         ("l: reversed", "reverse", OPT, {"move": lambda p: p[::-1]}, ""),
+        ("l: reversed, one row on", "reverse", OPT, {"move": lambda p: p[::-1] + 1}, ""),
+        ("l: the first row not written", "slice", OPT, {"of": lambda x: x * (np.arange(len(x)) > 0)[:, None]}, ""),
         ("l: two rows exchanged", "exchanged_rows", GPT, {"move": lambda p: p[[1, 0, *range(2, 40)]]}, ""),
         ("l: shuffled", "permuted", GPT, {"move": lambda p: np.random.RandomState(4).permutation(p)}, ""),
         ("l: clamped at 30", "clamp", GPT, {"move": lambda p: np.minimum(p, 30)}, ""),
