@@ -235,8 +235,8 @@ static double padding_is(const pe_formula *f, size_t e, double claimed)
 const pe_formula_row pe_formula_padding[] = {
     {MASKED,
      {"padding_counted",
-      "padding was counted, too: the attention mask was ignored; the first place has {a} for "
-      "an offset, the first token of the claim {b}",
+      "padding was counted, too: the attention mask was ignored; the first id has an offset "
+      "of {a}, that of the first token should have {b}",
       .remedy = "count the tokens alone: cumsum(mask)"},
      read_all_counted,
      all_counted},

@@ -468,7 +468,7 @@ const pe_formula_row pe_formula_scales[] = {
      scale_beta},
     {ATTENTION,
      {"scale_length",
-      "original_max_position_embeddings was another: the steps are those of a length from {a} to "
+      "original_max_position_embeddings was another: the steps are those of a length of {a} to "
       "{b}",
       .param = "original_max_position_embeddings",
       .remedy = "set original_max_position_embeddings as claimed"},

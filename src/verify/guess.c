@@ -118,12 +118,14 @@ void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy)
 
 void pe_guess_format(pe_guess *guess, const char *sentence, double a, double b)
 {
-    static const char larger[] = "larger by {";
+    static const char larger[] = "larger by {", last[] = " to {b}";
     for (const char *c = sentence; *c != '\0'; c++) {
         const double x = strchr(c, '{') != NULL && strchr(c, '{')[1] == 'a' ? a : b;
         if (x < 0 && strncmp(c, larger, strlen(larger)) == 0) {
             pe_buffer_format(&guess->rule, "smaller by %.7g", -x);
             c += strlen(larger) + 1; /* and "a}" */
+        } else if (a == b && strncmp(c, last, strlen(last)) == 0) {
+            c += strlen(last) - 1; /* it is the only one */
         } else if (*c == '{') {
             pe_buffer_format(&guess->rule, "%.7g", x);
             c += 2;

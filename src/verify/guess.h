@@ -105,7 +105,8 @@ bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice
 /** Add a fault, and its remedy; its sentence is the caller's to add to the rule. */
 void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy);
 
-/** Add a sentence, in which {a} and {b} are numbers, to the rule. */
+/** Add a sentence, in which {a} and {b} are numbers, to the rule. " to {b}" is left out where both
+ * are one. */
 void pe_guess_format(pe_guess *guess, const char *sentence, double a, double b);
 
 /** Do both stand for the same numbers? */

@@ -106,11 +106,12 @@ static bool count_tokens(const pe_mrope_row *of, pe_mrope_axes *x)
     return true;
 }
 
-static bool flip_interleaved(const pe_mrope_row *of, pe_mrope_axes *x)
+/* from[0] is 1 where pairs become interleaved, 0 where sections become blocks. */
+static bool lay_out(const pe_mrope_row *of, pe_mrope_axes *x)
 {
-    (void)of;
-    x->interleaved = !x->interleaved;
-    return true;
+    const bool is = x->interleaved;
+    x->interleaved = of->from[0] != 0;
+    return x->interleaved != is;
 }
 
 static bool take_thirds(const pe_mrope_row *of, pe_mrope_axes *x)
@@ -361,9 +362,10 @@ const pe_mrope_row pe_mrope_rows[] = {
            .change = change_axes, .from = {PE_WIDTH, PE_WIDTH, PE_WIDTH}),
     PE_ROW("mrope_text_positions", "all axes have plain consecutive positions, as text has",
            "pass the position_ids of the three axes", .change = count_tokens),
-    PE_ROW("mrope_interleaved",
-           "sections were interleaved where blocks are claimed, or the reverse",
-           "set mrope_interleaved as claimed", .change = flip_interleaved),
+    PE_ROW("mrope_interleaved", "pairs of the axes were interleaved, not in blocks (sections)",
+           "set mrope_interleaved as claimed", .change = lay_out, .from = {1}),
+    PE_ROW("mrope_interleaved", "pairs of the axes were in blocks (sections), not interleaved",
+           "set mrope_interleaved as claimed", .change = lay_out, .from = {0}),
     PE_ROW("mrope_sections",
            "sections were equal thirds: {a} pairs of time, {b} of height and width",
            PE_MROPE_SECTION, .change = take_thirds),

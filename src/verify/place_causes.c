@@ -324,7 +324,8 @@ static void say_nearest(const pe_numbers *plain, size_t queries, size_t keys, pe
         }
     }
     if (isfinite(nearest))
-        pe_buffer_format(out, "; key - query = %.9g has %.9g, not %.9g, nearer ones as claimed",
+        pe_buffer_format(out,
+                         "; nearest to the query it is key - query = %.9g that has %.9g, not %.9g",
                          nearest, plain->got[at], plain->claimed[at]);
 }
 
