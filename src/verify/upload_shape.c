@@ -61,6 +61,20 @@ pe_status pe_upload_shape_put_in_order(pe_array *array, const pe_shape *wanted, 
 
 /* ---- axes of one element ---- */
 
+static void lift(pe_shape *shape)
+{
+    if (shape->ndim == 0)
+        *shape = (pe_shape){1, {1}};
+}
+
+void pe_upload_shape_lift_scalars(pe_claim *claim)
+{
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        lift(&claim->uploads[u].array.shape);
+    if (claim->inputs.elements > 0)
+        lift(&claim->inputs.shape);
+}
+
 static void drop_ones_of(pe_upload *upload, size_t positions)
 {
     pe_shape *shape = &upload->array.shape;

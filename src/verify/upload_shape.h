@@ -9,6 +9,9 @@
 pe_status pe_upload_shape_put_in_order(pe_array *array, const pe_shape *wanted, bool *permuted,
                                        pe_problem *why) PE_MUST_CHECK;
 
+/** A tensor without axes, of one number, has one of one element. */
+void pe_upload_shape_lift_scalars(pe_claim *claim);
+
 /** A table with one row for each position has two axes: those of one element are left out. */
 void pe_upload_shape_drop_ones(pe_claim *claim);
 

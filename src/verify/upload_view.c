@@ -368,6 +368,7 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                             .items = 1,
                             .axes = 1,
                             .n_tensors = claim->n_uploads};
+    pe_upload_shape_lift_scalars(claim);
     pe_status status = check_elements(claim, context->bounds, why);
     if (status == PE_OK && out->rotated)
         status = pe_upload_shape_join_items(claim, why);

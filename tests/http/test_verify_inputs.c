@@ -214,6 +214,33 @@ static void assert_said(const char *name, const reply *answer, bool matches,
             fail_msg("%s: \"%s\" is not said: %s", name, says[s], answer->body);
 }
 
+/* A number without axes is one of one axis. */
+static void one_number_has_any_shape(void **state)
+{
+    static const char *const claims[] = {
+        "encoding=rope/decay&head_dim=64&offsets=5",
+        "encoding=rope/attention-scale&positions=9000",
+        "encoding=alibi/slopes&num_heads=1",
+        "encoding=rope/frequencies&head_dim=2",
+        "encoding=alibi&num_heads=1&query_length=1",
+        "encoding=sinusoidal&d_model=1&positions=3",
+        "encoding=rope&head_dim=2&positions=5&rope_theta=1",
+    };
+    static const char *const shapes[] = {"[]", "[1]", "[1,1]", "[1,1,1,1,1,1,1,1]"};
+    static const float number = 0.3F;
+    (void)state;
+    for (size_t k = 0; k < PE_LEN(claims) * PE_LEN(shapes); k++) {
+        const char *name = k / PE_LEN(shapes) == 3 ? "inv_freq" : "cos";
+        const part alone = {name, "F32", shapes[k % PE_LEN(shapes)], &number, sizeof number};
+        pe_buffer body = {0};
+        parts_safetensors(&alone, 1, &body);
+        reply answer = parts_verify(&server, claims[k / PE_LEN(shapes)], SAFETENSORS, &body);
+        assert_said(claims[k / PE_LEN(shapes)], &answer, false, NULL, 0);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+}
+
 static void tables_are_read_as_engines_keep_them(void **state)
 {
     (void)state;
@@ -860,6 +887,7 @@ static void a_form_may_hold_files_of_numpy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_number_has_any_shape),
         cmocka_unit_test(tables_are_read_as_engines_keep_them),
         cmocka_unit_test(complex_numbers_of_numpy_are_pairs),
         cmocka_unit_test(numpy_files_of_any_order_are_read),
