@@ -50,8 +50,11 @@ typedef struct element {
     const pe_plan *plan;
     lookups *asked;
     size_t tensor, row, column;
-    double x;     /* its value */
-    double known; /* of this element, in the tensor that `lookup` names; or of all */
+    double x; /* its value */
+    double
+        known; /* of this element, in the tensor that `lookup` names; or of its column, or of all */
+    double amplitude, across, down; /* of the row's patch: angles of a frequency of 1 */
+    bool added, width_first;
 } element;
 
 static const pe_value *find(const element *at, const char *name)
@@ -164,13 +167,9 @@ static size_t valid_side(const element *at, bool wide)
     return (size_t)integer(at, given ? valid : wide ? "width" : "height");
 }
 
-/* The angle of a patch's coordinate, in column c of `width`; of padding, as DETR counts patches. */
-static double patch_angle(const element *at, patch of, size_t c, size_t width)
+/* The angle of a patch's coordinate where the frequency is 1; of padding, as DETR counts patches. */
+static double coordinate_of(const element *at, patch of)
 {
-    const bool interleaved = is_choice(at, "layout", "interleaved");
-    const double i = (double)wave_of(c, width, interleaved);
-    const size_t waves = width / 2;
-    const double w = frequency(real(at, "base"), i, (double)waves - real(at, "freq_shift"));
     const size_t n = valid_side(at, of.wide);
     const bool masked = of.line >= valid_side(at, !of.wide);
     const double place = masked ? -1 : (double)(of.along < n ? of.along : n - 1);
@@ -178,24 +177,41 @@ static double patch_angle(const element *at, patch of, size_t c, size_t width)
     const double full = real_or(at, "scale", TURN), eps = real_or(at, "eps", 1e-6);
     const double unit =
         find(at, "normalize")->truth ? full / ((masked ? 0 : (double)n) + eps) : measure;
-    return (place + real(at, "offset")) * unit / real(at, "interpolation_scale") * w;
+    return (place + real(at, "offset")) * unit / real(at, "interpolation_scale");
 }
 
-static double patch_error(const element *at)
+static void take_patch(element *at)
 {
     const size_t extra = (size_t)integer(at, "extra_tokens"), width = (size_t)integer(at, "width");
-    const size_t columns = at->plan->tensors[0].unit;
-    if (at->row < extra)
+    const bool none = at->row < extra;
+    const size_t x = none ? 0 : (at->row - extra) % width, y = none ? 0 : (at->row - extra) / width;
+    at->amplitude = none ? 0 : real(at, "amplitude");
+    at->across = coordinate_of(at, (patch){true, x, y});
+    at->down = coordinate_of(at, (patch){false, y, x});
+    at->added = is_choice(at, "combine", "add");
+    at->width_first = is_choice(at, "axis_order", "wh");
+}
+
+/* Each axis has half of the columns, unless both are added. */
+static void patch_frequencies(const element *at, size_t columns, double *out)
+{
+    const size_t width = is_choice(at, "combine", "add") ? columns : columns / 2;
+    const bool interleaved = is_choice(at, "layout", "interleaved");
+    const double n = (double)(width / 2) - real(at, "freq_shift");
+    for (size_t c = 0; c < columns; c++)
+        out[c] = frequency(real(at, "base"), (double)wave_of(c % width, width, interleaved), n);
+}
+
+/* known: the frequency of the column */
+static double patch_error(const element *at)
+{
+    if (at->amplitude == 0)
         return 0;
-    const size_t x = (at->row - extra) % width, y = (at->row - extra) / width;
-    const patch column = {true, x, y}, row = {false, y, x};
-    if (is_choice(at, "combine", "add"))
-        return wave(real(at, "amplitude"), patch_angle(at, column, at->column, columns)) +
-               wave(real(at, "amplitude"), patch_angle(at, row, at->column, columns)) +
-               2 * ROUNDING;
-    const size_t half = columns / 2, c = at->column % half;
-    const bool wide = (at->column < half) == (is_choice(at, "axis_order", "wh"));
-    return wave(real(at, "amplitude"), patch_angle(at, wide ? column : row, c, half));
+    if (at->added)
+        return wave(at->amplitude, at->across * at->known) +
+               wave(at->amplitude, at->down * at->known) + 2 * ROUNDING;
+    const bool wide = (2 * at->column < at->plan->tensors[0].unit) == at->width_first;
+    return wave(at->amplitude, (wide ? at->across : at->down) * at->known);
 }
 
 /* ---- rotations ---- */
@@ -313,10 +329,12 @@ static const struct family {
     bool products;                       /* numbers may be kept in the upload's type on the way */
     const char *lookup;                  /* the tensor that tells `known`; NULL: none is needed */
     double (*of_all)(const element *at); /* instead: what it is for all elements */
+    void (*of_columns)(const element *at, size_t columns, double *out); /* or for each column */
+    void (*of_row)(element *at);                                        /* before those of a row */
 } families[] = {
     {"sinusoidal/timing", timing_error, .lookup = NULL},
     {"sinusoidal/relative", relative_error, .lookup = "distances"},
-    {"sinusoidal/grid", patch_error, .lookup = NULL},
+    {"sinusoidal/grid", patch_error, .of_columns = patch_frequencies, .of_row = take_patch},
     {"sinusoidal/offset", offset_error, .products = true, .lookup = NULL},
     {"rope/grid", grid_error, .lookup = "angles"},
     {"rope/table", table_error, .lookup = NULL},
@@ -397,17 +415,23 @@ static pe_status fill_errors(const struct family *family, element *at, const pe_
     const pe_plan *plan = at->plan;
     const size_t unit = plan->tensors[run->tensor].unit;
     const size_t beside = family->lookup != NULL ? find_tensor(plan, family->lookup) : 0;
-    const size_t width = family->lookup != NULL ? plan->tensors[beside].unit : 1;
+    const size_t width = family->lookup != NULL       ? plan->tensors[beside].unit
+                         : family->of_columns != NULL ? unit
+                                                      : 1;
     double *known = calloc(width, sizeof *known);
     pe_status status = known == NULL ? pe_fail_memory(why) : PE_OK;
     if (status == PE_OK && family->of_all != NULL)
         known[0] = *run->of_all = isnan(*run->of_all) ? family->of_all(at) : *run->of_all;
+    if (status == PE_OK && family->of_columns != NULL)
+        family->of_columns(at, width, known);
     for (size_t e = 0, row = SIZE_MAX; e < run->n && status == PE_OK; e++) {
         at->row = (run->first + e) / unit;
         at->column = (run->first + e) % unit;
         at->x = run->value[e];
         if (family->lookup != NULL && at->row != row && at->row < plan->tensors[beside].units)
             status = look_up(plan, beside, at->row, known, why);
+        if (family->of_row != NULL && at->row != row)
+            family->of_row(at);
         row = at->row;
         at->known = run->per_position != NULL ? run->per_position[at->column % run->columns]
                                               : known[width > 1 ? at->column % width : 0];
