@@ -197,7 +197,8 @@ static void patch_frequencies(const element *at, size_t columns, double *out)
 {
     const size_t width = is_choice(at, "combine", "add") ? columns : columns / 2;
     const bool interleaved = is_choice(at, "layout", "interleaved");
-    const double n = (double)(width / 2) - real(at, "freq_shift");
+    const size_t waves = width / 2;
+    const double n = (double)waves - real(at, "freq_shift");
     for (size_t c = 0; c < columns; c++)
         out[c] = frequency(real(at, "base"), (double)wave_of(c % width, width, interleaved), n);
 }
