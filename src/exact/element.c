@@ -4,21 +4,29 @@
 
 #include <math.h>
 
-/* base^(-i num / den). Rounding the exponent, and the error of the base, cost less than 16 bits. */
+/* Rounding the exponent, and the error of the base, or of the ratio, cost less than 24 bits. */
+#define POWER_BITS 128
+
+/* base^(-i num / den), or a power of the ratio of i's sequence. */
 static void eval_power(const pe_wave_spec *spec, size_t i, mpfr_ptr out)
 {
-    if (i == 0 || spec->num == 0) {
-        mpfr_set_ui(out, 1, MPFR_RNDN);
+    mpfr_t exponent, ratio;
+    const size_t first = spec->sequence != NULL ? spec->sequence(spec->formula, i, NULL) : 0;
+    mpfr_set_ui(out, 1, MPFR_RNDN);
+    if (i == first || (spec->sequence == NULL && spec->num == 0))
         return;
+    mpfr_inits2(mpfr_get_prec(out) + POWER_BITS, exponent, ratio, (mpfr_ptr)NULL);
+    if (spec->sequence != NULL) {
+        (void)spec->sequence(spec->formula, i, ratio);
+        mpfr_pow_ui(out, ratio, i - first, MPFR_RNDN);
+    } else {
+        mpfr_set_d(exponent, -spec->num, MPFR_RNDN);
+        mpfr_mul_ui(exponent, exponent, i, MPFR_RNDN);
+        mpfr_div_d(exponent, exponent, spec->den, MPFR_RNDN);
+        spec->base(spec->formula, out);
+        mpfr_pow(out, out, exponent, MPFR_RNDN);
     }
-    mpfr_t exponent;
-    mpfr_init2(exponent, mpfr_get_prec(out) + 128);
-    mpfr_set_d(exponent, -spec->num, MPFR_RNDN);
-    mpfr_mul_ui(exponent, exponent, i, MPFR_RNDN);
-    mpfr_div_d(exponent, exponent, spec->den, MPFR_RNDN);
-    spec->base(spec->formula, out);
-    mpfr_pow(out, out, exponent, MPFR_RNDN);
-    mpfr_clear(exponent);
+    mpfr_clears(exponent, ratio, (mpfr_ptr)NULL);
 }
 
 /* The lowest bit of a set's fixed point is 2^-192. It was reached by products, at more bits, and

@@ -16,6 +16,8 @@
  *     theta_i = scale(i, base^(-i * num / den)),   0 <= i < n;   theta_0 = scale(0, 1)
  *     row(pos)_i = amplitude * sin, cos(pos * position_scale * theta_i)
  *
+ * Of several sequences, one behind the other: theta_i = scale(i, ratio^(i - first)).
+ *
  * Callbacks write their result into an mpfr_t at its own precision p, with relative error below
  * 2^(8-p). `formula` is plain old data that wave_make copies (formula_bytes).
  */
@@ -24,6 +26,9 @@ typedef struct pe_wave_spec {
     double num, den;
     double position_scale; /* exact double, 1 for none */
     void (*base)(const void *formula, mpfr_ptr out);
+    /** NULL: one sequence, of the base. Else returns the first index of the one that i is of, and
+     * stores its ratio, unless that is NULL; num and den are not read. */
+    size_t (*sequence)(const void *formula, size_t i, mpfr_ptr ratio);
     void (*scale)(const void *formula, size_t i,
                   mpfr_ptr theta);                        /* NULL: identity. May make theta 0. */
     void (*amplitude)(const void *formula, mpfr_ptr out); /* NULL: 1 */

@@ -80,10 +80,17 @@ static void make_amplitude(pe_wave *wave)
     mpfr_clear(amplitude);
 }
 
-/* base^(-num/den) */
-static void eval_ratio(const pe_wave_spec *spec, mpfr_ptr out)
+/* That of the sequence of i: base^(-num/den), where there is one alone. */
+static void eval_ratio(const pe_wave_spec *spec, size_t i, mpfr_ptr out)
 {
     mpfr_t exponent;
+    if (spec->sequence != NULL) {
+        (void)spec->sequence(spec->formula, i, out);
+        return;
+    }
+    mpfr_set_ui(out, 1, MPFR_RNDN);
+    if (spec->n == 1 || spec->num == 0)
+        return;
     mpfr_init2(exponent, MAKE_BITS);
     mpfr_set_d(exponent, -spec->num, MPFR_RNDN);
     mpfr_div_d(exponent, exponent, spec->den, MPFR_RNDN);
@@ -92,7 +99,12 @@ static void eval_ratio(const pe_wave_spec *spec, mpfr_ptr out)
     mpfr_clear(exponent);
 }
 
-/* theta_i is a geometric sequence before scaling: one power, then a product each. */
+static bool begins_sequence(const pe_wave_spec *spec, size_t i)
+{
+    return i == 0 || (spec->sequence != NULL && spec->sequence(spec->formula, i, NULL) == i);
+}
+
+/* theta_i are geometric sequences before scaling: one power of each, then a product each. */
 static void make_turns(pe_wave *wave)
 {
     const pe_wave_spec *spec = &wave->spec;
@@ -101,11 +113,11 @@ static void make_turns(pe_wave *wave)
     mpfr_const_pi(unit, MPFR_RNDN); /* unit: position_scale / 2 pi */
     mpfr_mul_2ui(unit, unit, 1, MPFR_RNDN);
     mpfr_d_div(unit, spec->position_scale, unit, MPFR_RNDN);
-    mpfr_set_ui(ratio, 1, MPFR_RNDN);
-    if (spec->n > 1 && spec->num != 0)
-        eval_ratio(spec, ratio);
-    mpfr_set_ui(power, 1, MPFR_RNDN);
     for (size_t i = 0; i < spec->n; i++) {
+        if (begins_sequence(spec, i)) {
+            eval_ratio(spec, i, ratio);
+            mpfr_set_ui(power, 1, MPFR_RNDN);
+        }
         mpfr_set(turns, power, MPFR_RNDN);
         if (spec->scale != NULL)
             spec->scale(spec->formula, i, turns);

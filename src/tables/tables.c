@@ -104,12 +104,13 @@ typedef struct wave_key {
     uint64_t n, float32, formula_bytes;
     double num, den, position_scale;
     void (*base)(const void *, mpfr_ptr);
+    size_t (*sequence)(const void *, size_t, mpfr_ptr);
     void (*scale)(const void *, size_t, mpfr_ptr);
     void (*amplitude)(const void *, mpfr_ptr);
     float (*scale32)(const void *, size_t, float);
 } wave_key;
 
-_Static_assert(sizeof(wave_key) == 7 * 8 + 4 * sizeof(void (*)(void)), "keys hold no padding");
+_Static_assert(sizeof(wave_key) == 7 * 8 + 5 * sizeof(void (*)(void)), "keys hold no padding");
 
 typedef struct wave_fill {
     pe_tables *tables;
@@ -157,6 +158,7 @@ static unsigned char *key_of_spec(const pe_wave_spec *spec, size_t *bytes)
                            .den = spec->den,
                            .position_scale = spec->position_scale,
                            .base = spec->base,
+                           .sequence = spec->sequence,
                            .scale = spec->scale,
                            .amplitude = spec->amplitude,
                            .scale32 = spec->scale32};

@@ -428,6 +428,62 @@ static void test_theta(void **unused)
     pe_wave_free(NULL);
 }
 
+/* ---- several sequences ---- */
+
+#define EACH 16 /* numbers of a sequence */
+
+/* Sequence k: powers of base^(-1 / (3 + k)), from EACH k on. */
+static size_t sequence_of(const void *context, size_t i, mpfr_ptr ratio)
+{
+    const formula *f = context;
+    if (ratio == NULL)
+        return i / EACH * EACH;
+    mpfr_t exponent;
+    mpfr_init2(exponent, mpfr_get_prec(ratio) + 16);
+    mpfr_set_si(exponent, -1, MPFR_RNDN);
+    mpfr_div_ui(exponent, exponent, 3 + i / EACH, MPFR_RNDN);
+    mpfr_set_d(ratio, f->base, MPFR_RNDN);
+    mpfr_pow(ratio, ratio, exponent, MPFR_RNDN);
+    mpfr_clear(exponent);
+    return i / EACH * EACH;
+}
+
+/* base^(-(i - first) / (3 + k)), directly. */
+static void truth_of_sequences(const formula *f, size_t i, mpfr_ptr out)
+{
+    mpfr_t exponent;
+    mpfr_init2(exponent, mpfr_get_prec(out) + 64);
+    mpfr_set_si(exponent, -(long)(i % EACH), MPFR_RNDN);
+    mpfr_div_ui(exponent, exponent, 3 + i / EACH, MPFR_RNDN);
+    mpfr_set_d(out, f->base, MPFR_RNDN);
+    mpfr_pow(out, out, exponent, MPFR_RNDN);
+    mpfr_clear(exponent);
+}
+
+/* At 100 bits by the fixed point of the set, at 300 by a power. */
+static void test_sequences(void **unused)
+{
+    (void)unused;
+    static const mpfr_prec_t precisions[] = {100, 300};
+    const formula f = {.base = 10, .factor = 1, .zero_from = 3 * EACH, .kind = ONE};
+    pe_wave_spec spec = spec_of(&f, 3 * EACH, 128, 1);
+    spec.sequence = sequence_of;
+    pe_wave *wave = make(&spec);
+    mpfr_t got, want;
+    for (size_t k = 0; k < PE_LEN(precisions); k++) {
+        mpfr_init2(got, precisions[k]);
+        mpfr_init2(want, precisions[k] + 64);
+        for (size_t i = 0; i < 3 * EACH; i++) {
+            pe_wave_theta(wave, i, got);
+            truth_of_sequences(&f, i, want);
+            mpfr_reldiff(want, want, got, MPFR_RNDN);
+            assert_true(mpfr_zero_p(want) || mpfr_get_exp(want) < 9 - precisions[k]);
+        }
+        mpfr_clears(got, want, (mpfr_ptr)NULL);
+    }
+    pe_wave_free(wave);
+}
+
 static void check_near(const pe_wave_spec *spec)
 {
     pe_wave *wave = make(spec);
@@ -602,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_layout_leaves_the_rest_alone),
         cmocka_unit_test(test_theta),
+        cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_theta_near),
         cmocka_unit_test(test_mean_cos),
         cmocka_unit_test(test_float32_steps),

@@ -25,19 +25,22 @@ static void eval_base(const pe_rope_ladder *ladder, mpfr_ptr out)
     mpfr_clear(exponent);
 }
 
-void pe_rope_ladders_eval(const pe_rope_formula *formula, size_t i, mpfr_ptr theta)
+size_t pe_rope_ladders_sequence(const void *formula, size_t i, mpfr_ptr ratio)
 {
-    const pe_rope_ladder *ladder = &formula->ladder[formula->n_ladders - 1];
+    const pe_rope_formula *of = formula;
+    const pe_rope_ladder *ladder = &of->ladder[of->n_ladders - 1];
     while (i < ladder->first)
         ladder--;
+    if (ratio == NULL)
+        return ladder->first;
     mpfr_t base, exponent;
-    mpfr_inits2(mpfr_get_prec(theta) + 16, base, exponent, (mpfr_ptr)0);
+    mpfr_inits2(mpfr_get_prec(ratio) + 16, base, exponent, (mpfr_ptr)0);
     eval_base(ladder, base);
     mpfr_set_si(exponent, -2, MPFR_RNDN);
-    mpfr_mul_ui(exponent, exponent, i - ladder->first, MPFR_RNDN);
     mpfr_div_ui(exponent, exponent, ladder->dim, MPFR_RNDN);
-    mpfr_pow(theta, base, exponent, MPFR_RNDN);
+    mpfr_pow(ratio, base, exponent, MPFR_RNDN);
     mpfr_clears(base, exponent, (mpfr_ptr)0);
+    return ladder->first;
 }
 
 void pe_rope_ladders_unscale(const pe_rope_formula *from, pe_rope_formula *to)

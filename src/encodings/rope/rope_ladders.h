@@ -21,8 +21,8 @@
 pe_status pe_rope_ladders_read(const pe_values *values, pe_rope *rope,
                                pe_problem *why) PE_MUST_CHECK;
 
-/** theta becomes the frequency of pair i; relative error below 2^(8-p), p its precision. */
-void pe_rope_ladders_eval(const pe_rope_formula *formula, size_t i, mpfr_ptr theta);
+/** The ladder of pair i, as pe_wave_spec's sequence; formula: a pe_rope_formula. */
+size_t pe_rope_ladders_sequence(const void *formula, size_t i, mpfr_ptr ratio);
 
 /** The same ladders, unscaled. */
 void pe_rope_ladders_unscale(const pe_rope_formula *from, pe_rope_formula *to);

@@ -85,8 +85,6 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
         mpfr_set_ui(theta, 0, MPFR_RNDN);
         return;
     }
-    if (f->n_ladders != 0)
-        pe_rope_ladders_eval(f, i, theta);
     if (f->type->scale != NULL)
         f->type->scale(formula, i, theta);
     if (f->n_freq_factors != 0)
@@ -110,7 +108,7 @@ static float scale32(const void *formula, size_t i, float inv)
 static bool is_scaled(const pe_rope *rope, const pe_rope_formula *f)
 {
     return f->type->scale != NULL || f->n_freq_factors != 0 || f->turning < rope->pairs ||
-           f->n_ladders != 0 || f->n_alphas != 0;
+           f->n_alphas != 0;
 }
 
 static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula, size_t bytes,
@@ -119,10 +117,11 @@ static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula,
     const pe_rope_type *type = formula->type;
     return (pe_wave_spec){
         .n = rope->pairs,
-        .num = formula->n_ladders != 0 ? 0 : 2,
+        .num = 2,
         .den = formula->dim,
         .position_scale = 1,
         .base = type->base != NULL ? scaled_base : plain_base,
+        .sequence = formula->n_ladders != 0 ? pe_rope_ladders_sequence : NULL,
         .scale = is_scaled(rope, formula) ? scale : NULL,
         .amplitude = type->amplitude != NULL ? amplitudes[amplitude] : NULL,
         .float32 = rope->float32,
