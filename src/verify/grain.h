@@ -3,6 +3,10 @@
 #ifndef PE_VERIFY_GRAIN_H
 #define PE_VERIFY_GRAIN_H
 
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
 #include "base/dtype.h"
 
 /** A binary type. Numbers are multiples of 2^least with at most so many significant bits. */
@@ -24,11 +28,36 @@ typedef enum pe_grain_of {
 
 extern const pe_grain pe_grains[PE_GRAINS];
 
-/** Of an upload's type. */
-const pe_grain *pe_grain_of_dtype(pe_dtype dtype);
+/** Of types of uploads. */
+extern const pe_grain pe_grains_of_dtypes[PE_DTYPES];
 
-/** The distance of neighbours at x. */
-double pe_grain_ulp(const pe_grain *grain, double x);
+static inline const pe_grain *pe_grain_of_dtype(pe_dtype dtype)
+{
+    return &pe_grains_of_dtypes[dtype];
+}
+
+/** 2^k */
+static inline double pe_power_of_two(int k)
+{
+    const uint64_t bits = (uint64_t)(k + 1023) << 52;
+    double x;
+    if (k < -1022)
+        return ldexp(1, k);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/** The distance of neighbours at x. Asked of each element several times: the exponent is taken from
+ * its bits. A subnormal double is below the least step of any type but float64, whose least step it
+ * has. */
+static inline double pe_grain_ulp(const pe_grain *grain, double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int field = (int)(bits >> 52 & 0x7ff); /* |x| in [2^(field - 1023), 2^(field - 1022)) */
+    const int at = field - 1022 - grain->bits;
+    return pe_power_of_two(field == 0 || field == 0x7ff || at < grain->least ? grain->least : at);
+}
 
 /** The nearest number, the even one of two. */
 double pe_grain_round(const pe_grain *grain, double x);

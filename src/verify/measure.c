@@ -78,9 +78,10 @@ double pe_measure_row_allows(const pe_measure_row *r, size_t c, unsigned by)
 static bool is_within(const pe_measure_row *r, size_t c, unsigned by)
 {
     const double most = pe_measure_row_allows(r, c, by), x = r->want.value[c], got = r->got[c];
-    const double max = pe_dtype_max(r->dtype);
-    if (isinf(got) && isfinite(x) && isfinite(most) && r->tolerance < 0)
+    if (isinf(got) && isfinite(x) && isfinite(most) && r->tolerance < 0) {
+        const double max = pe_dtype_max(r->dtype);
         return (x > 0) == (got > 0) && fabs(x) + most >= max + pe_grain_ulp(r->grain, max);
+    }
     return isfinite(most) && fabs(got - x) <= most;
 }
 

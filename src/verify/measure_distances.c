@@ -124,7 +124,8 @@ static void add_element(const pe_measure_row *r, size_t c, pe_errors *errors)
         return;
     errors->elements++;
     errors->max_abs = off > errors->max_abs ? off : errors->max_abs;
-    errors->max_ulp = fmax(errors->max_ulp, off / pe_grain_ulp(pe_grain_of_dtype(r->dtype), x));
+    const double ulps = off / pe_grain_ulp(pe_grain_of_dtype(r->dtype), x);
+    errors->max_ulp = ulps > errors->max_ulp ? ulps : errors->max_ulp;
     errors->rms += off * off;
 }
 
