@@ -36,16 +36,14 @@ static double radius_at(const pe_upload_view *view, size_t row, size_t pair)
 }
 
 /* The median among rows that are spread over the table. 0: of too few numbers. */
-static double radius_of(const pe_upload_view *view, size_t pair)
+static double radius_of(const double *radius, size_t rows)
 {
     double list[ROWS_READ] = {0};
     size_t n = 0;
-    const size_t most = view->rows < ROWS_READ ? view->rows : ROWS_READ;
-    for (size_t k = 0; k < most; k++) {
-        const double radius = radius_at(view, k * view->rows / most, pair);
-        if (isfinite(radius))
-            list[n++] = radius;
-    }
+    const size_t most = rows < ROWS_READ ? rows : ROWS_READ;
+    for (size_t k = 0; k < most; k++)
+        if (isfinite(radius[k * rows / most]))
+            list[n++] = radius[k * rows / most];
     return 2 * n > most ? pe_median(list, n) : 0;
 }
 
@@ -56,20 +54,35 @@ static bool is_off(double radius, double by, double circle)
 
 /* A pair that is off in most rows is another mistake. So is one whose radius changes from row to
  * row: where rows are off, others are nearly so. */
-static void mark_pair(const pe_upload_view *view, size_t pair, bool *rows)
+static void mark_pair(const double *radius, size_t rows, bool *out)
 {
     size_t n = 0, nearly = 0;
-    const double circle = radius_of(view, pair);
-    for (size_t r = 0; r < view->rows; r++) {
-        const double radius = radius_at(view, r, pair);
-        n += is_off(radius, OFF_CIRCLE, circle);
-        nearly += is_off(radius, OFF_CIRCLE / 4, circle);
+    const double circle = radius_of(radius, rows);
+    for (size_t r = 0; r < rows; r++) {
+        n += is_off(radius[r], OFF_CIRCLE, circle);
+        nearly += is_off(radius[r], OFF_CIRCLE / 4, circle);
     }
     nearly -= n;
-    const bool marks = 2 * n <= view->rows && 4 * nearly <= n && circle > 0;
-    for (size_t r = 0; r < view->rows && marks; r++)
-        rows[r] |= is_off(radius_at(view, r, pair), OFF_CIRCLE, circle);
-    pe_turn_spend(PAIR_WORK * view->rows);
+    const bool marks = 2 * n <= rows && 4 * nearly <= n && circle > 0;
+    for (size_t r = 0; r < rows && marks && n > 0; r++)
+        out[r] |= is_off(radius[r], OFF_CIRCLE, circle);
+    pe_turn_spend(PAIR_WORK * rows);
+}
+
+static pe_status mark_pairs(const pe_search *s, bool *out, pe_problem *why)
+{
+    const pe_upload_view *view = s->whole;
+    const pe_geometry *g = &view->geometry;
+    double *radius = malloc((view->rows + 1) * sizeof *radius);
+    if (radius == NULL)
+        return pe_fail_memory(why);
+    for (size_t i = 0; i < g->cos_n && i < g->sin_n && !pe_attempts_given_up(s); i++) {
+        for (size_t r = 0; r < view->rows; r++)
+            radius[r] = radius_at(view, r, i);
+        mark_pair(radius, view->rows, out);
+    }
+    free(radius);
+    return PE_OK;
 }
 
 static void describe_row(const pe_upload_view *view, size_t row, aside *out)
@@ -124,17 +137,15 @@ static void describe_rows(const pe_upload_view *view, aside *out)
 static pe_status find_rows(pe_search *s, pe_guess *claim, aside *out, pe_problem *why)
 {
     const pe_upload_view *view = s->whole;
-    const pe_geometry *g = &view->geometry;
     *out = (aside){.row = calloc(2 * view->rows, sizeof(bool)), .zeros = true, .no_numbers = true};
     if (out->row == NULL)
         return pe_fail_memory(why);
     out->claimed = out->row + view->rows;
-    for (size_t i = 0; i < g->cos_n && i < g->sin_n && !pe_attempts_given_up(s); i++)
-        mark_pair(view, i, out->row);
+    pe_status status = mark_pairs(s, out->row, why);
     s->work += view->elements;
-    if (memchr(out->row, 1, view->rows) == NULL)
-        return PE_OK;
-    pe_status status = pe_attempts_set_positions(s, view, claim, why);
+    if (status != PE_OK || memchr(out->row, 1, view->rows) == NULL)
+        return status;
+    status = pe_attempts_set_positions(s, view, claim, why);
     if (status == PE_OK)
         status = find_claimed(s, claim, out, why);
     describe_rows(view, out);
