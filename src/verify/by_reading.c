@@ -221,14 +221,16 @@ static pe_status place(pe_search *s, pe_guess *law, pe_measured *at, pe_problem 
     return status;
 }
 
+#define LEAST_PLACED 0.9 /* the part of the rows that have a position */
+
 /* Rows may seem to be nowhere only because frequencies are others. */
 static pe_status place_again(pe_search *s, pe_guess *law, pe_problem *why)
 {
     pe_measured other;
-    pe_status status = pe_measured_read(s, law, &other, why);
+    pe_status status = pe_measured_read(s, law, LEAST_PLACED, &other, why);
     if (status != PE_OK)
         return status;
-    if (other.made && !other.reading.own && other.reading.quality > 0.9)
+    if (other.made && !other.reading.own && other.reading.quality > LEAST_PLACED)
         status = place(s, law, &other, why);
     pe_measured_free(&other);
     return status;
@@ -377,7 +379,7 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
 pe_status pe_by_reading_laws(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_measured at;
-    pe_status status = pe_measured_read(s, guess, &at, why);
+    pe_status status = pe_measured_read(s, guess, 0, &at, why);
     if (status != PE_OK)
         return status;
     s->measured = &at;

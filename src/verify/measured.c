@@ -13,7 +13,8 @@ void pe_measured_free(pe_measured *at)
     pe_cause_free(&at->cause);
 }
 
-pe_status pe_measured_read(pe_search *s, const pe_guess *guess, pe_measured *out, pe_problem *why)
+pe_status pe_measured_read(pe_search *s, const pe_guess *guess, double least, pe_measured *out,
+                           pe_problem *why)
 {
     *out = (pe_measured){0};
     pe_status status = pe_guess_copy(guess, &out->guess, why);
@@ -21,8 +22,8 @@ pe_status pe_measured_read(pe_search *s, const pe_guess *guess, pe_measured *out
         return status;
     status = pe_attempts_set_positions(s, s->whole, &out->guess, why);
     if (status == PE_OK)
-        status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, &out->reading,
-                                 &out->made, why);
+        status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, least,
+                                 &out->reading, &out->made, why);
     if (status != PE_OK)
         pe_measured_free(out);
     return status;
@@ -42,10 +43,11 @@ static pe_status read_better(pe_search *s, const pe_guess *guess, pe_measured *b
                              pe_problem *why)
 {
     pe_measured other;
-    const pe_status status = pe_measured_read(s, guess, &other, why);
+    const double least = pe_measured_goodness(best) + 0.1;
+    const pe_status status = pe_measured_read(s, guess, least, &other, why);
     if (status != PE_OK)
         return status;
-    const bool better = pe_measured_goodness(&other) > pe_measured_goodness(best) + 0.1;
+    const bool better = pe_measured_goodness(&other) > least;
     pe_measured *worse = better ? best : &other;
     pe_measured_free(worse);
     if (better)
@@ -56,7 +58,7 @@ static pe_status read_better(pe_search *s, const pe_guess *guess, pe_measured *b
 /* Read the upload as claimed, or where that makes no sense in another layout. */
 pe_status pe_measured_best(pe_search *s, const pe_guess *claim, pe_measured *best, pe_problem *why)
 {
-    pe_status status = pe_measured_read(s, claim, best, why);
+    pe_status status = pe_measured_read(s, claim, 0, best, why);
     if (status != PE_OK)
         return status;
     for (size_t f = 0; f < pe_faults_n && pe_measured_goodness(best) < 0.8 && status == PE_OK;
@@ -108,6 +110,8 @@ pe_status pe_measured_repeats(pe_search *s, pe_guess *guess, bool *out, pe_probl
     return PE_OK;
 }
 
+#define LEAST_BEHIND 0.9 /* the part of the rows that have a position */
+
 /* With the first fault, positions may have a cause that they had not as claimed. */
 pe_status pe_measured_behind(pe_search *s, pe_guess *guess, pe_problem *why)
 {
@@ -115,8 +119,8 @@ pe_status pe_measured_behind(pe_search *s, pe_guess *guess, pe_problem *why)
     bool clear = false;
     if (guess->n_faults + 2 > PE_FAULTS_MAX) /* a cause may be two faults */
         return PE_OK;
-    pe_status status = pe_measured_read(s, guess, &at, why);
-    if (status == PE_OK && at.made && at.reading.quality > 0.9)
+    pe_status status = pe_measured_read(s, guess, LEAST_BEHIND, &at, why);
+    if (status == PE_OK && at.made && at.reading.quality > LEAST_BEHIND)
         status = pe_causes_find(&at.reading, s->whole->rotated, &at.cause, &clear, why);
     if (status == PE_OK && clear && at.cause.fault != NULL && !pe_causes_is_list(&at.cause)) {
         pe_causes_apply(&at.cause, &at.guess);

@@ -9,8 +9,14 @@
 #include "verify/measured.h"
 #include "verify/reading.h"
 
+/* The part of the rows that have a position by a layout that is nearer. */
+#define LEAST_NEARER 0.5
+
 /* Pairs of a row that agree with any frequencies. */
 #define FEW_BY_CHANCE 3
+
+/* Relative: what frequencies of 8 bits are off by, with a margin. */
+#define AS_ROUNDED 0x1p-6
 
 /* Where rows are nowhere, as of rounded angles, slow pairs of the middle row tell frequencies. */
 static bool agrees_by_phases(const pe_search *s, const double *w)
@@ -26,7 +32,8 @@ static bool agrees_by_phases(const pe_search *s, const double *w)
     return near > FEW_BY_CHANCE && near + known / 16 >= known;
 }
 
-static bool agrees_by_turns(const pe_search *s, const double *w)
+/* slack: relative, beside a fifth of a radian from the first row to the last one. */
+static bool agrees_by_turns(const pe_search *s, const double *w, double slack)
 {
     const pe_reading *r = &s->measured->reading;
     const double span = pe_reading_span(r);
@@ -34,7 +41,7 @@ static bool agrees_by_turns(const pe_search *s, const double *w)
     for (size_t i = 0; i < r->pairs && pe_attempts_turns(s); i++)
         if (isfinite(r->turned[i])) {
             known++;
-            near += fabs(w[i] - r->turned[i]) * span < 0.2;
+            near += (fabs(w[i] - r->turned[i]) - slack * fabs(w[i])) * span < 0.2;
         }
     return near > 0 && near + known / 16 >= known;
 }
@@ -51,10 +58,12 @@ static pe_status find_agreement(pe_search *s, pe_guess *guess, pe_agreement *out
     if (status != PE_OK || !expect.fits)
         return status;
     if (expect.geometry.pairs >= r->pairs)
-        out->turned = agrees_by_turns(s, expect.frequency) || agrees_by_phases(s, expect.frequency);
+        out->turned =
+            agrees_by_turns(s, expect.frequency, 0) || agrees_by_phases(s, expect.frequency);
     out->print = pe_measured_print(&expect);
-    out->sized =
-        pe_attempts_turns(s) && fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude;
+    out->sized = expect.geometry.pairs >= r->pairs &&
+                 agrees_by_turns(s, expect.frequency, AS_ROUNDED) &&
+                 fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude;
     pe_expect_free(&expect);
     return status;
 }
@@ -79,10 +88,10 @@ static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem 
     if (pe_faults_is_of_waves(last) ? pe_measured_makes_sense(s->measured)
                                     : pe_attempts_has_pairs_as_read(s, guess))
         return PE_OK;
-    const pe_status status = pe_measured_read(s, guess, &other, why);
+    const pe_status status = pe_measured_read(s, guess, LEAST_NEARER, &other, why);
     if (status != PE_OK)
         return status;
-    *out = other.reading.quality >= 0.5 &&
+    *out = other.reading.quality >= LEAST_NEARER &&
            pe_measured_goodness(&other) >= pe_measured_goodness(s->measured) - 0.1;
     pe_measured_free(&other);
     return PE_OK;

@@ -22,6 +22,8 @@
 #define LEAST_TURNING 0.5 /* the part of the pairs whose own frequencies tell positions */
 #define FLOAT32_ANGLE 0x1p-20
 #define LEAST_MOVING  8    /* rows that tell frequencies where others stand still */
+#define SAMPLED_ROWS  64   /* at least: they tell whether the others are worth a look */
+#define SAMPLED_ERROR 0.25 /* of the part of them that have a position */
 #define FEW_ROWS      2048 /* that are all looked at, though 64 of them have no position */
 
 /* Units of work: the frequency of a pair, from all its samples; a pair of a row, whose position is
@@ -489,9 +491,16 @@ static void measure_between_breaks(source *s, pe_reading *r)
         measure_frequencies(s, r);
 }
 
-static void measure(source *s, pe_reading *r)
+/* Can the reading still be of use, where sampled rows tell its quality? */
+static bool may_do(double sampled, double least, const pe_reading *r)
 {
-    const size_t stride = r->tokens / 64 + 1;
+    return sampled + SAMPLED_ERROR >= least || pe_reading_turning(r) / 2 >= least;
+}
+
+static void measure(source *s, double least, pe_reading *r)
+{
+    const size_t stride = r->tokens / SAMPLED_ROWS + 1;
+    double own = 0;
     r->amplitude = median_size(s, r);
     r->step = usual_step(r);
     choose_rows(s, r);
@@ -501,7 +510,8 @@ static void measure(source *s, pe_reading *r)
     const double claimed = measure_positions(s, r->frequency, stride, r);
     if (claimed < GOOD_ROWS && pe_reading_turning(r) >= LEAST_TURNING) {
         sort_pairs(r->turned, s);
-        r->own = measure_positions(s, r->turned, stride, r) >= GOOD_ROWS;
+        own = measure_positions(s, r->turned, stride, r);
+        r->own = own >= GOOD_ROWS;
         if (!r->own)
             sort_pairs(r->frequency, s);
     }
@@ -509,6 +519,8 @@ static void measure(source *s, pe_reading *r)
         r->position[t] = PE_NOWHERE;
     if (claimed == 0 && !r->own && r->tokens > FEW_ROWS)
         return; /* nor would the others have one */
+    if (stride > 1 && !may_do(r->own ? own : claimed, least, r))
+        return;
     r->quality = measure_positions(s, r->own ? r->turned : r->frequency, 1, r);
     if (!r->own && r->quality >= GOOD_ROWS)
         measure_between_breaks(s, r);
@@ -530,8 +542,8 @@ static pe_status make_arrays(pe_reading *r, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status read_with(const pe_comparison *of, const pe_expect *expect, pe_reading *out,
-                           pe_problem *why)
+static pe_status read_with(const pe_comparison *of, const pe_expect *expect, double least,
+                           pe_reading *out, pe_problem *why)
 {
     const pe_geometry *g = &expect->geometry;
     source s = {.view = of->view,
@@ -552,15 +564,16 @@ static pe_status read_with(const pe_comparison *of, const pe_expect *expect, pe_
         memcpy(out->frequency, expect->frequency, s.pairs * sizeof *out->frequency);
         for (size_t t = 0; t < out->tokens; t++)
             out->claimed[t] = pe_upload_view_position(of->view, &expect->positions, t);
-        measure(&s, out);
-        const bool ended = out->quality == 0 && out->tokens > FEW_ROWS; /* after some rows */
+        measure(&s, least, out);
+        const bool ended = out->quality == 0 && out->tokens > SAMPLED_ROWS; /* after some rows */
         *of->work += ended ? of->view->elements / 8 : 4 * of->view->elements;
     }
     free(s.order);
     return status;
 }
 
-pe_status pe_reading_make(const pe_comparison *of, pe_reading *out, bool *made, pe_problem *why)
+pe_status pe_reading_make(const pe_comparison *of, double least, pe_reading *out, bool *made,
+                          pe_problem *why)
 {
     pe_expect expect;
     *out = (pe_reading){0};
@@ -574,7 +587,7 @@ pe_status pe_reading_make(const pe_comparison *of, pe_reading *out, bool *made, 
     const bool has_pairs = expect.geometry.cos_n > 0 && expect.geometry.sin_n > 0;
     status = pe_expect_probe(&expect, why);
     if (status == PE_OK && has_pairs)
-        status = read_with(of, &expect, out, why);
+        status = read_with(of, &expect, least, out, why);
     *made = status == PE_OK && has_pairs;
     pe_expect_free(&expect);
     return status;

@@ -5,8 +5,10 @@
 
 #include "verify/expect.h"
 
-/** *made is false where the upload holds no pairs of one axis, or the guess has not its shape. */
-pe_status pe_reading_make(const pe_comparison *of, pe_reading *out, bool *made,
+/** *made is false where the upload holds no pairs of one axis, or the guess has not its shape. A
+ * quality below `least` is of no use: where a few rows tell that it is far below, it is 0, and no
+ * row has a position. */
+pe_status pe_reading_make(const pe_comparison *of, double least, pe_reading *out, bool *made,
                           pe_problem *why) PE_MUST_CHECK;
 void pe_reading_free(pe_reading *reading);
 
