@@ -116,25 +116,34 @@ static double key_angle(double key)
     return result;
 }
 
-/* Until finish, max_phase holds a key, and rms a sum of squares. */
-static void add_element(const pe_measure_row *r, size_t c, pe_errors *errors)
+/* How far an element is from what is expected, rounded to the upload's type. */
+typedef struct element_error {
+    double off, ulps;
+} element_error;
+
+static element_error error_of(const pe_measure_row *r, size_t c)
 {
     const double x = r->want.value[c], off = pe_measure_distance(r->got[c], x);
-    if (!pe_upload_view_is_sent(r->view, c))
-        return;
-    errors->elements++;
-    errors->max_abs = off > errors->max_abs ? off : errors->max_abs;
-    const double ulps = off / pe_grain_ulp(pe_grain_of_dtype(r->dtype), x);
-    errors->max_ulp = ulps > errors->max_ulp ? ulps : errors->max_ulp;
-    errors->rms += off * off;
+    return (element_error){off, off / pe_grain_ulp(pe_grain_of_dtype(r->dtype), x)};
 }
 
-static void add_phase(const pe_measure_row *r, size_t c, size_t s, pe_errors *errors)
+/* Until finish, max_phase holds a key, and rms a sum of squares. */
+static void add_element(const element_error *is, pe_errors *errors)
+{
+    errors->elements++;
+    errors->max_abs = is->off > errors->max_abs ? is->off : errors->max_abs;
+    errors->max_ulp = is->ulps > errors->max_ulp ? is->ulps : errors->max_ulp;
+    errors->rms += is->off * is->off;
+}
+
+static double phase_key(const pe_measure_row *r, size_t c, size_t s)
 {
     const double *got = r->got, *x = r->want.value;
-    if (r->view->unsent_n > 0)
-        return;
-    const double key = angle_key(got[s] * x[c] - got[c] * x[s], got[c] * x[c] + got[s] * x[s]);
+    return angle_key(got[s] * x[c] - got[c] * x[s], got[c] * x[c] + got[s] * x[s]);
+}
+
+static void add_phase(double key, pe_errors *errors)
+{
     errors->has_phase = true;
     errors->max_phase = key > errors->max_phase ? key : errors->max_phase;
 }
@@ -171,68 +180,89 @@ static pe_errors *band_of(pe_distances *out, size_t i)
 }
 
 /* Each pair once, where the guess puts it: the upload may be narrower than the claim. */
-static void measure_pairs(const pe_measure_row *r, const pe_geometry *g, pe_distances *out)
+static void set_bands_of_columns(const pe_geometry *g, pe_distances *out, pe_errors **of)
 {
-    for (size_t i = 0; i < g->pairs; i++) {
-        const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
-        const bool has_cos = i < g->cos_n, has_sin = i < g->sin_n;
-        if (has_cos && has_sin)
-            add_phase(r, c, s, &out->errors);
-        if (out->n_bands == 0)
-            continue;
-        pe_errors *band = band_of(out, i);
-        if (has_cos)
-            add_element(r, c, band);
-        if (has_sin)
-            add_element(r, s, band);
-        if (has_cos && has_sin)
-            add_phase(r, c, s, band);
+    for (size_t i = 0; i < g->pairs && out->n_bands > 0; i++) {
+        if (i < g->cos_n)
+            of[g->cos_at + i * g->stride] = band_of(out, i);
+        if (i < g->sin_n)
+            of[g->sin_at + i * g->stride] = band_of(out, i);
     }
 }
 
-static void measure_units(const pe_measure_row *r, pe_distances *out)
+static void measure_phases(const pe_measure_row *r, const pe_geometry *g,
+                           pe_errors **band_of_column, pe_distances *out)
+{
+    for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
+        const size_t c = g->cos_at + i * g->stride;
+        const double key = phase_key(r, c, g->sin_at + i * g->stride);
+        add_phase(key, &out->errors);
+        if (band_of_column[c] != NULL)
+            add_phase(key, band_of_column[c]);
+    }
+}
+
+/* Bands of units of the leading axis. */
+static void set_bands_of_units(const pe_measure_row *r, pe_distances *out, pe_errors **of)
 {
     const size_t n = leading_units(r->view), each = r->view->claim->uploads[0].array.elements / n;
     for (size_t c = 0; c < r->width && out->n_bands > 0; c++) {
         const size_t unit = (r->row * r->view->width + c) / each;
-        if (unit < n)
-            add_element(r, c, band_of(out, unit));
+        of[c] = unit < n ? band_of(out, unit) : NULL;
     }
 }
 
-static pe_status measure_row(pe_expect *expect, size_t row, pe_distances *out, pe_problem *why)
+static pe_status measure_row(pe_expect *expect, size_t row, pe_errors **band_of_column,
+                             pe_distances *out, pe_problem *why)
 {
     pe_measure_row r;
     const pe_status status = pe_measure_compare(expect, row, &r, why);
     if (status != PE_OK)
         return status;
+    if (r.view->layout == NULL)
+        set_bands_of_units(&r, out, band_of_column);
     for (size_t c = 0; c < r.width; c++) {
         r.want.value[c] = rounded(r.dtype, r.want.value[c]);
-        add_element(&r, c, &out->errors);
+        if (!pe_upload_view_is_sent(r.view, c))
+            continue;
+        const element_error is = error_of(&r, c);
+        add_element(&is, &out->errors);
+        if (band_of_column[c] != NULL)
+            add_element(&is, band_of_column[c]);
     }
-    if (r.view->layout != NULL)
-        measure_pairs(&r, &expect->geometry, out);
-    else
-        measure_units(&r, out);
+    if (r.view->layout != NULL && r.view->unsent_n == 0)
+        measure_phases(&r, &expect->geometry, band_of_column, out);
     if (out->difference != NULL)
         add_difference(&r, &expect->geometry, out->difference);
     return PE_OK;
+}
+
+static pe_status measure_rows(pe_expect *expect, pe_distances *out, pe_problem *why)
+{
+    const pe_upload_view *view = expect->view;
+    pe_errors **band_of_column = calloc(view->width + 1, sizeof(pe_errors *));
+    pe_status status = band_of_column == NULL ? pe_fail_memory(why) : PE_OK;
+    if (status == PE_OK && view->layout != NULL)
+        set_bands_of_columns(&expect->geometry, out, band_of_column);
+    for (size_t t = 0; t < view->tokens && status == PE_OK; t++)
+        for (size_t o = 0; o < pe_upload_view_token_rows(view) && status == PE_OK; o++)
+            status = measure_row(expect, pe_upload_view_row(view, t, o), band_of_column, out, why);
+    free(band_of_column);
+    return status;
 }
 
 pe_status pe_measure_distances(const pe_comparison *of, size_t numerics, pe_distances *out,
                                pe_problem *why)
 {
     pe_expect expect;
-    const pe_upload_view *view = of->view;
     out->errors = (pe_errors){0};
     pe_status status = pe_expect_make(of, numerics, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     if (out->difference != NULL)
-        status = make_difference(view, out->difference, why);
-    for (size_t t = 0; t < view->tokens && status == PE_OK; t++)
-        for (size_t o = 0; o < pe_upload_view_token_rows(view) && status == PE_OK; o++)
-            status = measure_row(&expect, pe_upload_view_row(view, t, o), out, why);
+        status = make_difference(of->view, out->difference, why);
+    if (status == PE_OK)
+        status = measure_rows(&expect, out, why);
     finish(&out->errors);
     for (size_t b = 0; b < out->n_bands; b++)
         finish(&out->bands[b].errors);
