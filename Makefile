@@ -72,6 +72,11 @@ TEST_FOLDERS := unit kernels properties golden http
 # TEST='properties/test_rope http/*' names some of the tests; without it all are run.
 TEST ?= */*
 TEST_SRC := $(filter $(TEST_FOLDERS:%=tests/%/%),$(wildcard $(TEST:%=tests/%.c)))
+# ThreadSanitizer finds nothing where one thread runs: of such programs it runs those that TEST names.
+ifeq ($(BUILD) $(TEST),tsan */*)
+TEST_SRC := $(filter-out tests/unit/% tests/kernels/% tests/properties/%,$(TEST_SRC)) tests/unit/test_watchdog.c \
+	$(shell grep -l '<pthread.h>' tests/unit/*.c tests/kernels/*.c tests/properties/*.c)
+endif
 TEST_BIN := $(TEST_SRC:tests/%.c=$(B)/tests/%)
 TEST_SCRIPT := $(wildcard $(TEST:%=tests/%.test))
 TEST_LEVEL_SRC := $(wildcard tests/kernels/level/*.c)
