@@ -164,6 +164,13 @@ static double by_sequence(const sizes *at)
         .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, .of = (OF)                  \
     }
 
+/* A number that has other reasons, too. */
+#define MAYBE(RULE, OF)                                                                            \
+    {                                                                                              \
+        .fault = {.name = "amplitude", .rule = (RULE), .remedy = PLAIN, .fitted = true},           \
+        .of = (OF)                                                                                 \
+    }
+
 static const row rows[] = {
     ROW("attention_factor_missing", "the attention factor was left out",
         "multiply cosines and sines by the attention factor (mscale)", once_less),
@@ -223,8 +230,8 @@ static const row rows[] = {
     ROW("amplitude", TIMES ": log2(e), for a softmax of base 2", PLAIN, log2_of_e),
     ROW("amplitude", TIMES ": log2(e)/sqrt({b}), the scale of a softmax of base 2 was folded in",
         PLAIN, log2_of_e_scaled),
-    ROW("amplitude", TIMES ": 1/0.9, as dropout of 0.1 scales what it keeps", PLAIN, kept_of_ten),
-    ROW("amplitude", TIMES ": 1/0.8, as dropout of 0.2 scales what it keeps", PLAIN, kept_of_five),
+    MAYBE(TIMES ": 1/0.9, such as dropout of 0.1 does to what it keeps", kept_of_ten),
+    MAYBE(TIMES ": 1/0.8, such as dropout of 0.2 does to what it keeps", kept_of_five),
 };
 
 static const row measured = {

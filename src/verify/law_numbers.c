@@ -87,6 +87,18 @@ static size_t turned_pair(const pe_ladder *l)
     return i;
 }
 
+/* More heads no model has. */
+#define MOST_HEADS 1024
+
+bool pe_law_numbers_all_heads(pe_ladder *l)
+{
+    const size_t i = l->span > 0 ? turned_pair(l) : telling_pair(l);
+    const double heads = round(log(l->claimed[i] / l->claimed[0]) / log(l->measured[i]));
+    l->a = 1 / heads;
+    l->b = 2 * heads * (double)l->n;
+    return i > 0 && heads >= 3 && heads <= MOST_HEADS && l->b != 2 * l->head_pairs;
+}
+
 bool pe_law_numbers_turned_theta(pe_ladder *l)
 {
     const size_t i = turned_pair(l);

@@ -12,6 +12,8 @@ typedef bool pe_law_reader(pe_ladder *ladder);
 pe_law_reader pe_law_numbers_scaled, pe_law_numbers_listed;
 /** Exponents are a times as large: of rotary_dim with head_dim, and the other way round. */
 pe_law_reader pe_law_numbers_head, pe_law_numbers_rotary;
+/** Exponents are a times as large: divided by b channels, those of several heads. */
+pe_law_reader pe_law_numbers_all_heads;
 /** All pairs turn a times as fast, as if scaled by b. Only of frequencies that are told as such. */
 pe_law_reader pe_law_numbers_multiple;
 /** The same, roughly, of frequencies that are told by turns; a is a number of many. */

@@ -128,6 +128,11 @@ const pe_law pe_law_rows[] = {
         .predict = pe_predict_every_other),
     LAW("half_ladder_repeated", "the first half of the ladder is repeated in the other pairs",
         POWERS, .predict = pe_predict_half_again),
+    LAW("width_in_exponent",
+        "the exponents of the frequencies were 2i/{b}, as of all heads together (d_model), not "
+        "2i/d",
+        "divide the exponents by the channels of one head that are rotated",
+        .read = pe_law_numbers_all_heads, .predict = pe_predict_raised),
     LAW("log10_for_ln",
         "exponents are divided by ln 10: log10(base) was taken for the natural logarithm",
         "take the natural logarithm of the base", .predict = pe_predict_raised, .a = 1 / LN10),
