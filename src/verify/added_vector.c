@@ -106,10 +106,15 @@ pe_status pe_added_vector_find(const pe_numbers *plain, pe_problem *why)
 
 /* ---- pairs ---- */
 
-/* Of slow pairs any mistake is nearly a number that is added. */
-static bool has_fast_pair(const pe_beside *b, const vector *of)
+/* Of pairs that turn too little in the rows any mistake is nearly a number that is added. */
+static bool is_of_turning_pairs(const pe_beside *b, const vector *of)
 {
-    return of->number[b->at.cos_at] != 0 && of->number[b->at.sin_at] != 0;
+    const double *first = b->angle, *last = b->angle + (b->rows - 1) * b->pairs;
+    for (size_t c = 0; c < b->width; c++)
+        if (of->number[c] != 0 && b->pair[c] < b->pairs &&
+            fabs(last[b->pair[c]] - first[b->pair[c]]) > 1)
+            return true;
+    return false;
 }
 
 pe_status pe_added_vector_beside(pe_search *s, const pe_beside *b, pe_problem *why)
@@ -123,7 +128,8 @@ pe_status pe_added_vector_beside(pe_search *s, const pe_beside *b, pe_problem *w
         const double x = b->want[e], off = pe_beside_got(b, e / b->width, e % b->width) - x;
         add(&columns[e % b->width], off, b->slack[e] + pe_beside_rounding(b, fabs(x) + fabs(off)));
     }
-    if (columns != NULL && read_vector(columns, b->width, b->rows, &of) && has_fast_pair(b, &of)) {
+    if (columns != NULL && read_vector(columns, b->width, b->rows, &of) &&
+        is_of_turning_pairs(b, &of)) {
         const pe_fault *fault = is_one(&of) ? &one_number : &one_vector;
         const pe_told told = {.fault = fault,
                               .rule = fault->rule,

@@ -133,6 +133,12 @@ static bool take_half(pe_bucket_function *f)
     return f->family != PE_BUCKETS_SHAW;
 }
 
+static bool take_whole(pe_bucket_function *f)
+{
+    f->whole = true;
+    return f->family == PE_BUCKETS_T5;
+}
+
 /* The limits that are asked for: below, above. */
 static bool open_ends(pe_bucket_function *f, bool below, bool above)
 {
@@ -472,6 +478,12 @@ static const row rows[] = {
       "max_distance/max_exact",
       .remedy = "divide by log(max_distance / max_exact)"},
      times_exact,
+     {0}},
+    {{"bucket_logarithm",
+      "log(distance)/log(max_distance) was taken, not log(distance/max_exact)/log(max_distance/"
+      "max_exact)",
+      .remedy = "divide both by max_exact before the logarithm"},
+     take_whole,
      {0}},
     {{FARTHEST, .remedy = "set max_distance as claimed"}, times_distance, {0.5, 2, 0.25, 4}},
     {{FARTHEST, .remedy = "set max_distance as claimed"}, to_distance, {128, 800, 512}},

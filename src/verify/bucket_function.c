@@ -25,8 +25,8 @@ static double rounded(const pe_bucket_function *f, double x)
 /* log(n / exact) / log(to / exact), times `parts` */
 static double part_of(const pe_bucket_function *f, double n, double to, double parts)
 {
-    const double far = rounded(f, log(rounded(f, n / f->exact)));
-    return rounded(f, rounded(f, far / rounded(f, log(to / f->exact))) * parts);
+    const double unit = f->whole ? 1 : f->exact, far = rounded(f, log(rounded(f, n / unit)));
+    return rounded(f, rounded(f, far / rounded(f, log(to / unit))) * parts);
 }
 
 static double t5_at(const pe_bucket_function *f, double d, double got)

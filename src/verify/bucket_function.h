@@ -27,7 +27,9 @@ typedef struct pe_bucket_function {
     double absolute;     /* 1 or -1: d is so many times its absolute value; 0: it has its sign */
     bool wraps, dropped; /* beyond the limits d begins anew, or the index is 0 */
     double rows;         /* indices below 0 count from so many back; 0: they stay */
-    bool both, zero_ahead, half; /* half: logarithms of float16 */
+    bool both, zero_ahead;
+    bool half;  /* logarithms of float16 */
+    bool whole; /* logarithms of the distance itself, not of its part of exact */
     double num_buckets, buckets, exact, max_distance, ahead, top;
     pe_bucket_ends ends;
     double by;   /* number of the row that changes it */

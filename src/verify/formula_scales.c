@@ -14,6 +14,14 @@ static double xpos_reciprocal(const pe_formula *f, size_t e, double claimed)
     return 1 / claimed;
 }
 
+/* Scales are 1 at most where p - center has no sign. */
+static double xpos_absolute(const pe_formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    return fmin(claimed, 1 / claimed);
+}
+
 static double xpos_missing(const pe_formula *f, size_t e, double claimed)
 {
     (void)f;
@@ -326,6 +334,12 @@ const pe_formula_row pe_formula_scales[] = {
       .remedy = "multiply queries by the scale, divide keys by it"},
      NULL,
      xpos_reciprocal},
+    {XPOS,
+     {"xpos_absolute",
+      "the distance from the center has no sign: exponents are |p - center|/scale_base",
+      .remedy = "take p - center"},
+     NULL,
+     xpos_absolute},
     {XPOS,
      {"xpos_undivided", "zeta was 2i/d + 0.4: it was not divided by 1.4", .remedy = ZETA},
      NULL,

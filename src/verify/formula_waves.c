@@ -67,6 +67,21 @@ static double decay_absolute(const pe_formula *f, size_t e, double claimed)
     return fabs(claimed);
 }
 
+static double decay_squared(const pe_formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    return claimed * claimed;
+}
+
+static double decay_of_half(const pe_formula *f, size_t e, double claimed)
+{
+    (void)claimed;
+    waves w = waves_of(f, e);
+    w.pairs /= 2;
+    return mean_wave(&w, cos);
+}
+
 static double decay_modulus(const pe_formula *f, size_t e, double claimed)
 {
     const waves w = waves_of(f, e);
@@ -294,6 +309,15 @@ const pe_formula_row pe_formula_waves[] = {
       .remedy = "keep the sign of the mean"},
      NULL,
      decay_absolute},
+    {DECAY,
+     {"decay_squared", "squares stand for the means", .remedy = "take the mean itself"},
+     NULL,
+     decay_squared},
+    {DECAY,
+     {"decay_of_half", "the mean is that of the first half of the pairs, the fast ones",
+      .remedy = "take the mean of rotary_dim/2 pairs, not of rotary_dim/4"},
+     decay_plain,
+     decay_of_half},
     {DECAY,
      {"decay_modulus",
       "the modulus of the mean of exp(i angle) was taken, not its real part, the mean cosine",

@@ -86,6 +86,18 @@ static double index_from_zero(const pe_formula *f, size_t e, double claimed)
     return index_of(f, e, (double[]){2 * pe_formula_number(f, "window_width") - 1, 1}, 0);
 }
 
+/* A row's value: how often the offsets of the last patch are added. */
+static double index_absolute(const pe_formula *f, size_t e, double claimed)
+{
+    const double h = pe_formula_number(f, "window_height"),
+                 w = pe_formula_number(f, "window_width");
+    const double rows = index_of(f, e, (double[]){1, 0}, 0),
+                 columns = index_of(f, e, (double[]){0, 1}, 0);
+    (void)claimed;
+    return (2 * w - 1) * (fabs(rows) + f->by->fault.value * (h - 1)) + fabs(columns) +
+           f->by->fault.value * (w - 1);
+}
+
 static double read_stride(const pe_formula *f, double *b)
 {
     const double w = pe_formula_number(f, "window_width");
@@ -244,12 +256,29 @@ static double coordinates_linear(const pe_formula *f, size_t e, double claimed)
     return copysign(unfold(claimed) * f->a, claimed);
 }
 
+/* ---- biases ---- */
+
+static double bias_sigmoid(const pe_formula *f, size_t e, double claimed)
+{
+    (void)f;
+    (void)e;
+    return 16 / (1 + exp(-claimed));
+}
+
 /* ---- the rows ---- */
 
-#define INDEX "swin/index", NULL
-#define CPB   "swin/coordinates", NULL
+#define INDEX     "swin/index", NULL
+#define CPB       "swin/coordinates", NULL
+#define ABSOLUTE  "absolute offsets of rows and columns were taken: their sign (direction) is lost"
+#define KEEP_SIGN "take query - key of both coordinates, with its sign"
 
 const pe_formula_row pe_formula_windows[] = {
+    {"swin/bias",
+     NULL,
+     {"bias_sigmoid", "biases are 16 sigmoid(x) of the claimed ones, as Swin v2 makes them",
+      .remedy = "claim the table after the sigmoid, or leave the sigmoid out"},
+     NULL,
+     bias_sigmoid},
     {INDEX,
      {"index_mirrored",
       "indices run in the opposite direction: key - query was taken for query - key",
@@ -271,6 +300,11 @@ const pe_formula_row pe_formula_windows[] = {
       .remedy = "take query - key of both coordinates"},
      NULL,
      index_upside_down},
+    {INDEX,
+     {"swin_absolute", ABSOLUTE ", and nothing is added to them", .remedy = KEEP_SIGN},
+     NULL,
+     index_absolute},
+    {INDEX, {"swin_absolute", ABSOLUTE, .value = 1, .remedy = KEEP_SIGN}, NULL, index_absolute},
     {INDEX,
      {"swin_mesh",
       "patches count down the columns: the mesh grid is transposed, the order of axes exchanged",

@@ -13,7 +13,7 @@
 enum { DOWN, ACROSS, AXES };
 
 /* Where patch i of an axis is in the patches of the table. */
-typedef enum places { CENTRES, CORNERS, STARTS, OFFSET } places;
+typedef enum places { CENTRES, CORNERS, STARTS, OFFSET, ITSELF } places;
 /* What of them it takes. */
 typedef enum kernel { CUBIC, LINEAR, NEAREST, NEAREST_EXACT } kernel;
 
@@ -44,6 +44,8 @@ static double place_of(const resizing *r, double i, double from, double to)
         return i * from / to;
     case OFFSET:
         return (i + 0.5) * from / (to + 0.1) - 0.5;
+    case ITSELF:
+        return i;
     case CENTRES:
     default:
         return (i + 0.5) * from / to - 0.5;
@@ -63,7 +65,7 @@ static double weight_at(const resizing *r, double x)
 /* The one patch that is taken, rounded as PyTorch does. */
 static double nearest_of(const resizing *r, size_t i, size_t from, size_t to)
 {
-    const float scale = (float)from / (float)to;
+    const float scale = r->places == ITSELF ? 1 : (float)from / (float)to;
     const float at = ((float)i + (r->kernel == NEAREST ? 0.0F : 0.5F)) * scale;
     return fmin(floor((double)at), (double)from - 1);
 }
@@ -273,6 +275,31 @@ static bool put_extra_last(resizing *r)
     return true;
 }
 
+static bool crop(resizing *r)
+{
+    r->kernel = NEAREST;
+    r->places = ITSELF;
+    return r->to[DOWN] <= r->from[DOWN] && r->to[ACROSS] <= r->from[ACROSS];
+}
+
+static void flatten(size_t *sides)
+{
+    sides[ACROSS] *= sides[DOWN];
+    sides[DOWN] = 1;
+}
+
+static bool to_sequence(resizing *r)
+{
+    flatten(r->from);
+    flatten(r->to);
+    return !r->antialias;
+}
+
+static bool to_line(resizing *r)
+{
+    return to_mode(r, LINEAR) && to_sequence(r);
+}
+
 static bool exchange(size_t *sides)
 {
     const size_t down = sides[DOWN];
@@ -291,9 +318,10 @@ static bool exchange_from(resizing *r)
     return exchange(r->from);
 }
 
-#define MODE  "interpolate in the claimed mode"
-#define PLACE "take patch i at (i + 1/2) source/target - 1/2, or by align_corners as claimed"
-#define ORDER "count patches along the rows: reshape to [height, width, dim] before, and back after"
+#define SQUARE "reshape the rows to [1, dim, height, width] before they are interpolated"
+#define MODE   "interpolate in the claimed mode"
+#define PLACE  "take patch i at (i + 1/2) source/target - 1/2, or by align_corners as claimed"
+#define ORDER  "count patches along the rows: reshape to [height, width, dim] before, and back after"
 
 static const row rows[] = {
     {{"mode", "the mode was nearest: each patch is a copy of one", .remedy = MODE},
@@ -345,6 +373,20 @@ static const row rows[] = {
     {{"source_grid", "height and width of the source grid were exchanged",
       .remedy = "give the height before the width"},
      exchange_from,
+     false},
+    {{"cropped", "patches are those of a corner of the source grid: it was cropped, not resized",
+      .remedy = "interpolate the whole grid"},
+     crop,
+     false},
+    {{"resized_as_sequence",
+      "patches were resized as one sequence, not as rows and columns: 1-d interpolation",
+      .remedy = SQUARE},
+     to_sequence,
+     false},
+    {{"resized_as_sequence",
+      "patches were resized as one sequence, not as rows and columns: linear, 1-d interpolation",
+      .remedy = SQUARE},
+     to_line,
      false},
     {{"extra_last",
       "the first rows (extra_tokens, such as the class token) stand at the end, behind the patches",

@@ -185,7 +185,8 @@ def distances(c):
     return np.arange(n)[None] - np.arange(n - c["query_length"], n)[:, None]
 
 
-def t5(c, d=None, bidirectional=None, buckets=None, top=None, exact=None, log=np.log, side=0, edge=np.floor, clip=True, offset=None):
+def t5(c, d=None, bidirectional=None, buckets=None, top=None, exact=None, log=np.log, side=0, edge=np.floor, clip=True, offset=None,
+       unit=None):
     """Raffel et al., arXiv:1910.10683, as mesh_tensorflow computes it."""
     d = distances(c) if d is None else d(distances(c))
     buckets, top = buckets or c.get("num_buckets", 32), top or c.get("max_distance", 128)
@@ -198,7 +199,8 @@ def t5(c, d=None, bidirectional=None, buckets=None, top=None, exact=None, log=np
     else:
         n = np.maximum(-d, 0)
     exact = exact(buckets) if exact else buckets // 2
-    large = exact + edge(log(np.maximum(n, 1) / exact) / log(top / exact) * (buckets - exact))
+    unit = unit or exact
+    large = exact + edge(log(np.maximum(n, 1) / unit) / log(top / unit) * (buckets - exact))
     if clip:
         large = np.minimum(large, buckets - 1)
     return first + np.where(n < exact, n, large)
@@ -220,13 +222,15 @@ def shaw(c, k=None, low=0, sign=1, clip=True, add=None):
     return d + (k if add is None else add)
 
 
-def swin(c, width=None, sign=1, mirror=1, swap=False, stride=None, shift=None, mesh="ij", more=0):
+def swin(c, width=None, sign=1, mirror=1, swap=False, stride=None, shift=None, mesh="ij", more=0, absolute=False):
     """Liu et al., arXiv:2103.14030: the index into the table of (2h - 1)(2w - 1) offsets."""
     h, w = c["window_height"], c["window_width"]
     y, x = (a.reshape(-1) for a in np.meshgrid(np.arange(h), np.arange(w), indexing=mesh))
     dy, dx = sign * (y[:, None] - y), mirror * sign * (x[:, None] - x)
     if swap:
         return (dx + w - 1) * (2 * h - 1) + dy + h - 1 + more
+    if absolute:
+        dy, dx = np.abs(dy), np.abs(dx)
     up, left = (h - 1, w - 1) if shift is None else shift
     return (dy + up) * (stride or 2 * w - 1) + dx + left
 
@@ -309,6 +313,7 @@ FUNCTIONS = [
         ("b: not clipped", "clamp|bucket_edge", {**FAR, "query_length": 200, "key_length": 200}, {"clip": False}, "huggingface/candle#1312"),
         ("b: rounded, not floored", "bucket_edge", BI, {"edge": np.rint}, ""),
         ("b: rounded up", "bucket_edge", BI, {"edge": np.ceil}, ""),
+        ("b: logarithm of the distance itself", "whole_log", FAR, {"unit": 1}, ""),
         ("b: zero counts as ahead", "bucket_edge|direction|element|diagonal", BI, {"side": 2}, ""),
         ("b: keys before are the upper half", "bias_sign|direction|inverse", BI, {"side": 1}, ""),
         ("b: offset of all buckets", "buckets|direction|offset", BI, {"offset": 32}, ""),
@@ -352,6 +357,8 @@ FUNCTIONS = [
         ("w: stride 2w, not 2w - 1", "stride|off", SWIN, {"stride": 12}, ""),
         ("w: not moved to 0", "offset|distance_shift", SWIN, {"shift": (0, 0)}, ""),
         ("w: into the table of a window of 12", "stride|pretrained", SWIN, {"stride": 23, "shift": (11, 11)}, ""),
+        ("w: absolute offsets", "absolute", SWIN, {"absolute": True}, ""),
+        ("w: absolute offsets, not moved to 0", "absolute", SWIN, {"absolute": True, "shift": (0, 0)}, ""),
         ("w: meshgrid transposed", "axes", SWIN, {"mesh": "xy"}, ""),
         ("w: sign, and stride of the height", "bias_sign|inverse|reverse + axes|stride", SWIN, {"sign": -1, "stride": 7}, ""),
         ("w: sign, and not moved to 0", "bias_sign|inverse|reverse + offset", SWIN, {"sign": -1, "shift": (0, 0)}, ""),
@@ -424,6 +431,8 @@ FUNCTIONS = [
         ("y: exponent over 2d", "ladder|root", DECAY, {"d": 128}, ""),
         ("y: exponent over d - 2", "over_two", DECAY, {"d": 62}, ""),
         ("y: pairs from 1", "index", DECAY, {"first": 1}, ""),
+        ("y: mean of the first half", "half_of", DECAY, {"of": lambda z: z[:, :z.shape[1] // 2].real.mean(1)}, ""),
+        ("y: square of the mean", "squared", DECAY, {"of": lambda z: z.real.mean(1) ** 2}, ""),
         ("y: modulus of the mean", "modulus", DECAY, {"of": lambda z: np.abs(z.mean(1))}, ""),
         ("y: mean of the moduli of partial sums", "bound", DECAY, {"of": lambda z: np.abs(np.cumsum(z, 1)).mean(1)}, ""),
     ]),
@@ -475,6 +484,7 @@ WHOLE_BIASES = [
     ("t: divided by sqrt(head_dim)", "bias_scale", "t5/buckets", BI, lambda w, x: x / 8),
     ("t: max_distance 64, doubled", "max_distance + bias_scale", "t5/buckets", FAR, lambda w, x: 2 * look_up(w, t5(FAR, top=64))),
     ("t: table reshaped, one direction", "transposed + direction", "t5/buckets", BI, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, t5(BI, bidirectional=False))),
+    ("t: 16 sigmoid of the biases", "sigmoid", "swin/index", SWIN, lambda w, x: 16 / (1 + np.exp(-x))),
     ("t: meshgrid transposed, negative", "axes + bias_sign", "swin/index", SWIN, lambda w, x: -look_up(w, swin(SWIN, mesh="xy"))),
     ("t: heads last in memory", "transposed", "swin/index", SWIN, lambda w, x: x.transpose(1, 2, 0).reshape(x.shape)),
     ("t: table reshaped for transposed", "transposed", "swin/index", SWIN, lambda w, x: look_up(w.reshape(w.shape[::-1]).T, swin(SWIN))),

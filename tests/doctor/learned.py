@@ -13,6 +13,8 @@ PLACES = {"centres": lambda i, s, t: (i + 0.5) * s / t - 0.5, "corners": lambda 
 def weights(s, t, mode, place, a):
     """What each of t patches takes of each of s, as PyTorch's interpolate has it; the edges stand for what is beyond them."""
     i, w = np.arange(t), np.zeros((t, s))
+    if mode == "crop":
+        return np.eye(t, s)
     if mode.startswith("nearest"):
         w[i, np.floor((i + (0.5 if mode == "nearest-exact" else 0)) * s / t).astype(int)] = 1
         return w
@@ -22,11 +24,13 @@ def weights(s, t, mode, place, a):
     return w
 
 
-def interpolate(c, mode=None, place="centres", a=-0.75, columns=False, source_columns=False, target=1, source=1, last=False):
+def interpolate(c, mode=None, place="centres", a=-0.75, columns=False, source_columns=False, target=1, source=1, last=False, flat=False):
     table, mode = np.array(c["table"]), mode or c["mode"]
     extra, rows = table[:c["extra_tokens"]], table[c["extra_tokens"]:]
     (h, w), (to_h, to_w) = c["source_grid"][::source], c["target_grid"][::target]
     grid = rows.reshape(w, h, -1).transpose(1, 0, 2) if source_columns else rows.reshape(h, w, -1)
+    if flat:
+        return np.concatenate([extra, weights(h * w, to_h * to_w, mode, place, a) @ rows])
     made = np.einsum("ty,ux,yxc->tuc", weights(h, to_h, mode, place, a), weights(w, to_w, mode, place, a), grid)
     made = (made.transpose(1, 0, 2) if columns else made).reshape(to_h * to_w, -1)
     return np.concatenate([made, extra] if last else [extra, made])
@@ -38,6 +42,7 @@ def claim(source, target, extra, mode):
 
 
 CUBIC, LINEAR, SQUARE = claim((4, 5), (6, 7), 1, "bicubic"), claim((4, 5), (6, 9), 1, "bilinear"), claim((6, 6), (4, 9), 0, "bicubic")
+CROP = claim((6, 7), (4, 5), 1, "bicubic")
 ROWS = [
     ("i: nearest", "nearest", CUBIC, {"mode": "nearest"}),
     ("i: nearest-exact", "nearest", LINEAR, {"mode": "nearest-exact"}),
@@ -50,6 +55,9 @@ ROWS = [
     ("i: table by columns", "axes", CUBIC, {"source_columns": True}),
     ("i: target width first", "target_grid", SQUARE, {"target": -1}),
     ("i: source width first", "source_grid", CUBIC, {"source": -1}),
+    ("i: cropped", "cropped", CROP, {"mode": "crop"}),
+    ("i: as one sequence", "one_axis", LINEAR, {"flat": True}),
+    ("i: as one sequence, linear", "one_axis", CUBIC, {"flat": True, "mode": "bilinear"}),
     ("i: class row at the end", "extra_rows", LINEAR, {"last": True}),
     ("i: nearest, answer by columns", "nearest + axes", CUBIC, {"mode": "nearest", "columns": True}),
     ("i: bilinear, corners aligned", "bilinear + corners", CUBIC, {"mode": "bilinear", "place": "corners"}),

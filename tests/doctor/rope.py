@@ -289,6 +289,7 @@ LADDER = [
     Row("reciprocal frequencies", "reciprocal", PLAIN, freq=lambda w, c: 1 / w),
     Row("exponent over head_dim, not rotary_dim", "rotary|ladder", ["gptj"], freq=exponents(lambda e, d: e * d / 256),
         cite="pie-project/pie#603"),
+    Row("exponent over d_model of 16 heads", "of_all_heads", PLAIN, freq=exponents(lambda e, d: e / 16)),
     Row("exponent over d - 2", "freq_shift", PLAIN, freq=exponents(lambda e, d: e * d / (d - 2))),
     Row("exponent i/d", "root|ladder", PLAIN, freq=exponents(lambda e, d: e / 2)),
     Row("exponent 4i/d", "squared", PLAIN, freq=exponents(lambda e, d: 2 * e)),
@@ -439,6 +440,9 @@ WAVES = [
     Row("absolute values", "absolute", pairs=both(np.abs)),
     Row("squared waves", "squared|amplitude|shape_wave", PLAIN, pairs=both(np.square)),
     Row("tangent for sine", "shape_wave|one_wave", PLAIN, waves=lambda c, s, a, f: (c * f, np.tan(a) * f)),
+    Row("0.01 added to all", "number_added", PLAIN, waves=lambda c, s, a, f: (c * f + 0.01, s * f + 0.01)),
+    Row("a vector added to each row", "vector_added", PLAIN, stores=["float32", "float64"], waves=lambda c, s, a, f: (
+        c * f + 0.3 * np.cos(np.arange(c.shape[1])), s * f + 0.3 * np.sin(np.arange(c.shape[1])))),
     Row("angles for waves", "shape_wave|one_wave|amplitude|row", PLAIN, waves=lambda c, s, a, f: (a, a)),
     Row("amplitude 2", "amplitude", pairs=both(lambda x: 2 * x)),
     Row("amplitude 1/sqrt 2", "amplitude", pairs=both(lambda x: x / np.sqrt(2))),

@@ -624,14 +624,14 @@ def grid_turn_case(row, v):
 
 
 def xpos(c, base=None, center=None, gamma=0.4, sign=1, index=0, theta=None, step=2, applied=0, turn=False, waves=0, back=False, swap=False, over=None,
-         whole=lambda e: e):
+         whole=lambda e: e, away=lambda e: e):
     """Sun et al., arXiv:2212.10554: zeta_i = (2i/d + gamma) / (1 + gamma) to the power (p - center) / scale_base."""
     p, d = ladder.span(c["positions"]), c["head_dim"]
     center = len(p) // 2 if center is None else center
     zeta = (step * (np.arange(d // 2) + index) / d + gamma) / (over or 1 + gamma)
     zeta = zeta[::-1] if turn else zeta
     a = np.outer(p + waves, np.power(theta or 1e4, -np.arange(0, d, 2) / d))
-    scale = zeta ** (sign * whole((p[:, None] - center) / (base or c.get("scale_base", 512))))
+    scale = zeta ** (sign * whole(away(p[:, None] - center) / (base or c.get("scale_base", 512))))
     if swap:
         return {"cos": np.sin(a), "sin": np.cos(a), "scale": scale}
     return {"cos": np.cos(a) * scale ** applied, "sin": np.sin(-a if back else a) * scale ** applied, "scale": scale}
@@ -647,6 +647,7 @@ XPOS_ROWS = [
     ("x: scale in the waves, too", "squared|scale_of", {"applied": 1}), ("x: pairs in reverse", "reverse", {"turn": True}),
     ("x: waves one later, the scale not", "shift", {"waves": 1}), ("x: sines negative", "sin_sign|inverse", {"back": True}),
     ("x: cos and sin exchanged", "exchange", {"swap": True}), ("x: zeta not over 1.4", "undivided", {"over": 1.0}),
+    ("x: distances from the centre without sign", "absolute", {"away": np.abs}),
     ("x: exponents floored", "floored", {"whole": np.floor}), ("x: exponents cut", "floored", {"whole": np.trunc}),
     ("x: gamma 0.4 missing, over 2", "gamma", {"gamma": 1.0}), ("x: waves over the scale", "over_scale", {"applied": -1}),
     ("x: scales of keys, another centre", "reciprocal + center", {"sign": -1, "center": 5}),
