@@ -66,20 +66,24 @@ bool pe_lone_waves_are(const pe_search *s)
 
 /* ---- how far a pair turns ---- */
 
-/* The cosine of the angle of `lag` rows; NAN: no row has such neighbours. */
+/* The cosine of the angle of `lag` rows; NAN: no row has such neighbours. Zeros do not turn. */
 static double cosine_of_turn(const column *x, size_t lag)
 {
     double sum = 0, size = 0;
+    size_t looked_at = 0;
     const size_t n = x->of->rows - 2 * lag, stride = n / SAMPLES + 1;
     for (size_t t = lag; t < lag + n; t += stride) {
         const double middle = number_at(x, t), ends = number_at(x, t - lag) + number_at(x, t + lag);
         if (!(fabs(middle) < LARGEST) || !(fabs(ends) < 2 * LARGEST) ||
             !is_ahead(x->of, t - lag, 2 * lag))
             continue;
+        looked_at++;
         sum += middle * ends;
         size += 2 * middle * middle;
     }
-    return size > 0 ? fmax(-1, fmin(1, sum / size)) : (double)NAN;
+    if (looked_at == 0)
+        return (double)NAN;
+    return size > 0 ? fmax(-1, fmin(1, sum / size)) : 1;
 }
 
 /* The angle nearest `about` that has this cosine. */
