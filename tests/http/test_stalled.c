@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/size.h"
 #include "support/wire.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
