@@ -22,7 +22,7 @@
 #define LEAST_TURNING 0.5 /* the part of the pairs whose own frequencies tell positions */
 #define FLOAT32_ANGLE 0x1p-20
 #define LEAST_MOVING  8    /* rows that tell frequencies where others stand still */
-#define SAMPLED_ROWS  64   /* at least: they tell whether the others are worth a look */
+#define SAMPLED_ROWS  64   /* at most: they tell whether the others are worth a look */
 #define SAMPLED_ERROR 0.25 /* of the part of them that have a position */
 #define FEW_ROWS      2048 /* that are all looked at, though 64 of them have no position */
 
