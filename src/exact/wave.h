@@ -27,7 +27,7 @@ typedef struct pe_wave_spec {
     double position_scale; /* exact double, 1 for none */
     void (*base)(const void *formula, mpfr_ptr out);
     /** NULL: one sequence, of the base. Else returns the first index of the one that i is of, and
-     * stores its ratio, unless that is NULL; num and den are not read. */
+     * stores its ratio, unless that is NULL; num and den are not read. Not of a float32 set. */
     size_t (*sequence)(const void *formula, size_t i, mpfr_ptr ratio);
     void (*scale)(const void *formula, size_t i,
                   mpfr_ptr theta);                        /* NULL: identity. May make theta 0. */

@@ -207,6 +207,7 @@ static bool allocate(pe_wave *wave)
 pe_status pe_wave_make(const pe_wave_spec *spec, pe_wave **out, pe_problem *why)
 {
     assert(spec->n <= PE_WAVE_MAX && spec->base != NULL);
+    assert(!spec->float32 || spec->sequence == NULL);
     pe_wave *wave = calloc(1, sizeof *wave);
     if (wave == NULL)
         return pe_fail_memory(why);

@@ -37,12 +37,13 @@ typedef struct vector {
     double *number; /* [n]; owned */
     size_t n, added;
     double low, high;
+    double slack; /* of an element, in the column where it is most */
 } vector;
 
 /* Is one number added in each column, though not 0 in all? */
 static bool read_vector(const column *columns, size_t n, size_t rows, vector *out)
 {
-    *out = (vector){calloc(n, sizeof *out->number), n, 0, HUGE_VAL, -HUGE_VAL};
+    *out = (vector){calloc(n, sizeof *out->number), n, 0, HUGE_VAL, -HUGE_VAL, 0};
     for (size_t c = 0; c < n && out->number != NULL; c++) {
         const double mean = columns[c].sum / (double)rows, sum = mean * columns[c].sum;
         if (!(columns[c].squares - sum <= 4 * columns[c].slack)) /* not of NAN */
@@ -51,6 +52,7 @@ static bool read_vector(const column *columns, size_t n, size_t rows, vector *ou
             out->number[c] = mean;
             out->added++;
         }
+        out->slack = fmax(out->slack, sqrt(columns[c].slack / (double)rows));
         out->low = fmin(out->low, out->number[c]);
         out->high = fmax(out->high, out->number[c]);
     }
@@ -66,7 +68,7 @@ static double shown(double x)
 
 static bool is_one(const vector *of)
 {
-    return of->added == of->n && of->high - of->low <= 0.01 * fmax(fabs(of->high), fabs(of->low));
+    return of->added == of->n && of->high - of->low <= 2 * of->slack;
 }
 
 /* ---- plain numbers ---- */
@@ -75,7 +77,7 @@ static double at_vector(const void *context, size_t element, double claimed, dou
 {
     const vector *of = context;
     const double x = of->number[element % of->n];
-    *error = 4e-7 * (fabs(x) + fabs(claimed));
+    *error = of->slack + 4e-7 * (fabs(x) + fabs(claimed));
     return claimed + x;
 }
 
@@ -83,7 +85,8 @@ pe_status pe_added_vector_find(const pe_numbers *plain, pe_problem *why)
 {
     const pe_shape *shape = &plain->view->claim->uploads[0].array.shape;
     const size_t n = shape->ndim > 1 ? shape->dim[shape->ndim - 1] : 0;
-    if (plain->roundoff == 0 || n < 4 || plain->elements < LEAST_ROWS * n)
+    if (plain->roundoff == 0 || n < 4 || plain->elements < LEAST_ROWS * n ||
+        !pe_numbers_goes_on(plain) || pe_attempts_found(plain->search))
         return PE_OK;
     vector of = {0};
     column *columns = calloc(n, sizeof *columns);

@@ -230,8 +230,8 @@ static const row rows[] = {
     ROW("amplitude", TIMES ": log2(e), for a softmax of base 2", PLAIN, log2_of_e),
     ROW("amplitude", TIMES ": log2(e)/sqrt({b}), the scale of a softmax of base 2 was folded in",
         PLAIN, log2_of_e_scaled),
-    MAYBE(TIMES ": 1/0.9, such as dropout of 0.1 does to what it keeps", kept_of_ten),
-    MAYBE(TIMES ": 1/0.8, such as dropout of 0.2 does to what it keeps", kept_of_five),
+    MAYBE(TIMES ": 1/0.9, as dropout of 0.1 does to what it keeps", kept_of_ten),
+    MAYBE(TIMES ": 1/0.8, as dropout of 0.2 does to what it keeps", kept_of_five),
 };
 
 static const row measured = {
@@ -324,7 +324,7 @@ static void set_gain(pe_guess *guess, const pe_amplitude *is, double error)
     guess->fitted |= is->fault->fitted;
     pe_guess_say(guess, is->fault, is->fault->remedy);
     pe_guess_format(guess, is->fault->rule, is->times, is->width);
-    if (is->fault->fitted && is->claimed != 1)
+    if (is->fault == &measured.fault && is->claimed != 1)
         pe_buffer_format(&guess->rule, ": the attention factor was %.7g, not %.7g",
                          is->times * is->claimed, is->claimed);
 }
@@ -334,7 +334,7 @@ bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double cla
     pe_amplitude read;
     if (guess->n_faults >= PE_FAULTS_MAX || !pe_amplitude_read(s, is, claimed, &read))
         return false;
-    set_gain(guess, &read, read.fault->fitted ? slack(s) : fmin(slack(s), KNOWN));
+    set_gain(guess, &read, read.fault == &measured.fault ? slack(s) : fmin(slack(s), KNOWN));
     return true;
 }
 

@@ -136,7 +136,7 @@ static bool take_half(pe_bucket_function *f)
 static bool take_whole(pe_bucket_function *f)
 {
     f->whole = true;
-    return f->family == PE_BUCKETS_T5;
+    return f->family == PE_BUCKETS_T5 && f->exact > 1;
 }
 
 /* The limits that are asked for: below, above. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formula_windows.c - indices and coordinates of windows of Swin with a mistake in them. */
+/* formula_windows.c - indices, coordinates and biases of windows of Swin with a mistake in them. */
 #include "verify/formula.h"
 
 #include <math.h>

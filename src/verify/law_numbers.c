@@ -93,7 +93,8 @@ static size_t turned_pair(const pe_ladder *l)
 bool pe_law_numbers_all_heads(pe_ladder *l)
 {
     const size_t i = l->span > 0 ? turned_pair(l) : telling_pair(l);
-    const double heads = round(log(l->claimed[i] / l->claimed[0]) / log(l->measured[i]));
+    const double heads =
+        round(log(l->claimed[i] / l->claimed[0]) / log(l->measured[i] / l->claimed[0]));
     l->a = 1 / heads;
     l->b = 2 * heads * (double)l->n;
     return i > 0 && heads >= 3 && heads <= MOST_HEADS && l->b != 2 * l->head_pairs;

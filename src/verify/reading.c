@@ -24,7 +24,7 @@
 #define LEAST_MOVING  8    /* rows that tell frequencies where others stand still */
 #define SAMPLED_ROWS  64   /* at most: they tell whether the others are worth a look */
 #define SAMPLED_ERROR 0.25 /* of the part of them that have a position */
-#define FEW_ROWS      2048 /* that are all looked at, though 64 of them have no position */
+#define FEW_ROWS      2048 /* that are looked at, though none of the sampled ones has a position */
 
 /* Units of work: the frequency of a pair, from all its samples; a pair of a row, whose position is
  * sought; each of its vectors. */
@@ -497,7 +497,8 @@ static bool may_do(double sampled, double least, const pe_reading *r)
     return sampled + SAMPLED_ERROR >= least || pe_reading_turning(r) / 2 >= least;
 }
 
-static void measure(source *s, double least, pe_reading *r)
+/* Were all rows looked at? */
+static bool measure(source *s, double least, pe_reading *r)
 {
     const size_t stride = r->tokens / SAMPLED_ROWS + 1;
     double own = 0;
@@ -518,15 +519,16 @@ static void measure(source *s, double least, pe_reading *r)
     for (size_t t = 0; t < r->tokens; t++)
         r->position[t] = PE_NOWHERE;
     if (claimed == 0 && !r->own && r->tokens > FEW_ROWS)
-        return; /* nor would the others have one */
+        return false; /* nor would the others have one */
     if (stride > 1 && !may_do(r->own ? own : claimed, least, r))
-        return;
+        return false;
     r->quality = measure_positions(s, r->own ? r->turned : r->frequency, 1, r);
     if (!r->own && r->quality >= GOOD_ROWS)
         measure_between_breaks(s, r);
     anchor(s, r);
     r->amplitude = median_size(s, r);
     r->steady = measure_steady(s, r);
+    return true;
 }
 
 static pe_status make_arrays(pe_reading *r, pe_problem *why)
@@ -564,9 +566,8 @@ static pe_status read_with(const pe_comparison *of, const pe_expect *expect, dou
         memcpy(out->frequency, expect->frequency, s.pairs * sizeof *out->frequency);
         for (size_t t = 0; t < out->tokens; t++)
             out->claimed[t] = pe_upload_view_position(of->view, &expect->positions, t);
-        measure(&s, least, out);
-        const bool ended = out->quality == 0 && out->tokens > SAMPLED_ROWS; /* after some rows */
-        *of->work += ended ? of->view->elements / 8 : 4 * of->view->elements;
+        const bool all = measure(&s, least, out);
+        *of->work += all ? 4 * of->view->elements : of->view->elements / 8;
     }
     free(s.order);
     return status;

@@ -25,6 +25,7 @@ typedef struct resizing {
     kernel kernel;
     double cubic; /* Keys's a */
     bool antialias, zeros, extra_last;
+    bool sequence; /* they are no rows and columns */
 } resizing;
 
 /* ---- one axis ---- */
@@ -279,7 +280,7 @@ static bool crop(resizing *r)
 {
     r->kernel = NEAREST;
     r->places = ITSELF;
-    return r->to[DOWN] <= r->from[DOWN] && r->to[ACROSS] <= r->from[ACROSS];
+    return !r->sequence && r->to[DOWN] <= r->from[DOWN] && r->to[ACROSS] <= r->from[ACROSS];
 }
 
 static void flatten(size_t *sides)
@@ -288,11 +289,15 @@ static void flatten(size_t *sides)
     sides[DOWN] = 1;
 }
 
+/* More patches than any grid of images has are no sequence. */
+#define LONGEST 65536
+
 static bool to_sequence(resizing *r)
 {
     flatten(r->from);
     flatten(r->to);
-    return !r->antialias;
+    r->sequence = true;
+    return !r->antialias && r->places != ITSELF && r->to[ACROSS] <= LONGEST;
 }
 
 static bool to_line(resizing *r)
@@ -424,9 +429,11 @@ static double at_law(const void *context, size_t e, double claimed, double *erro
     return sum;
 }
 
+/* Units of work of a patch of an axis, and of an element. */
+enum { TAPS = 16 };
+
 static bool follows(const table *t)
 {
-    enum { TAPS = 16 };
     const pe_numbers *of = t->of;
     size_t e = 0;
     bool same = true, differs = false; /* what is as claimed explains nothing */
@@ -448,6 +455,7 @@ static pe_status try_rows(const table *claim, const row *one, const row *other, 
     if (!one->change(&t.how) || (other != NULL && !other->change(&t.how)))
         return PE_OK;
     pe_status status = PE_OK;
+    pe_numbers_spend(t.of, TAPS * (t.how.to[DOWN] + t.how.to[ACROSS]));
     if (!make_axis(&t.how, DOWN, &t.axis[DOWN]) || !make_axis(&t.how, ACROSS, &t.axis[ACROSS]))
         status = pe_fail_memory(why);
     else if (follows(&t))
