@@ -227,7 +227,8 @@ static pe_status place(pe_search *s, pe_guess *law, pe_measured *at, pe_problem 
 static pe_status place_again(pe_search *s, pe_guess *law, pe_problem *why)
 {
     pe_measured other;
-    pe_status status = pe_measured_read(s, law, LEAST_PLACED, &other, why);
+    pe_status status =
+        pe_measured_read(s, law, (pe_reading_least){.quality = LEAST_PLACED}, &other, why);
     if (status != PE_OK)
         return status;
     if (other.made && !other.reading.own && other.reading.quality > LEAST_PLACED)
@@ -379,7 +380,7 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
 pe_status pe_by_reading_laws(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_measured at;
-    pe_status status = pe_measured_read(s, guess, 0, &at, why);
+    pe_status status = pe_measured_read(s, guess, (pe_reading_least){0}, &at, why);
     if (status != PE_OK)
         return status;
     s->measured = &at;

@@ -13,8 +13,8 @@ void pe_measured_free(pe_measured *at)
     pe_cause_free(&at->cause);
 }
 
-pe_status pe_measured_read(pe_search *s, const pe_guess *guess, double least, pe_measured *out,
-                           pe_problem *why)
+pe_status pe_measured_read(pe_search *s, const pe_guess *guess, pe_reading_least least,
+                           pe_measured *out, pe_problem *why)
 {
     *out = (pe_measured){0};
     pe_status status = pe_guess_copy(guess, &out->guess, why);
@@ -22,20 +22,16 @@ pe_status pe_measured_read(pe_search *s, const pe_guess *guess, double least, pe
         return status;
     status = pe_attempts_set_positions(s, s->whole, &out->guess, why);
     if (status == PE_OK)
-        status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, least,
+        status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, &least,
                                  &out->reading, &out->made, why);
     if (status != PE_OK)
         pe_measured_free(out);
     return status;
 }
 
-/* How well a reading explains the rows; frequencies of its own, negative positions, and pairs of
- * many sizes explain less. Afar, rounded frequencies tell no positions. */
 double pe_measured_goodness(const pe_measured *at)
 {
-    const pe_reading *r = &at->reading;
-    const double placed = r->quality * (r->own ? 0.8 : 1) * (pe_reading_is_negative(r) ? 0.85 : 1);
-    return at->made ? fmax(placed, pe_reading_turning(r) / 2) * (0.5 + r->steady / 2) : 0;
+    return at->made ? pe_reading_goodness(&at->reading) : 0;
 }
 
 /* The better of two readings stays. */
@@ -44,7 +40,8 @@ static pe_status read_better(pe_search *s, const pe_guess *guess, pe_measured *b
 {
     pe_measured other;
     const double least = pe_measured_goodness(best) + 0.1;
-    const pe_status status = pe_measured_read(s, guess, least, &other, why);
+    const pe_status status =
+        pe_measured_read(s, guess, (pe_reading_least){.goodness = least}, &other, why);
     if (status != PE_OK)
         return status;
     const bool better = pe_measured_goodness(&other) > least;
@@ -58,7 +55,7 @@ static pe_status read_better(pe_search *s, const pe_guess *guess, pe_measured *b
 /* Read the upload as claimed, or where that makes no sense in another layout. */
 pe_status pe_measured_best(pe_search *s, const pe_guess *claim, pe_measured *best, pe_problem *why)
 {
-    pe_status status = pe_measured_read(s, claim, 0, best, why);
+    pe_status status = pe_measured_read(s, claim, (pe_reading_least){0}, best, why);
     if (status != PE_OK)
         return status;
     for (size_t f = 0; f < pe_faults_n && pe_measured_goodness(best) < 0.8 && status == PE_OK;
@@ -119,7 +116,8 @@ pe_status pe_measured_behind(pe_search *s, pe_guess *guess, pe_problem *why)
     bool clear = false;
     if (guess->n_faults + 2 > PE_FAULTS_MAX) /* a cause may be two faults */
         return PE_OK;
-    pe_status status = pe_measured_read(s, guess, LEAST_BEHIND, &at, why);
+    pe_status status =
+        pe_measured_read(s, guess, (pe_reading_least){.quality = LEAST_BEHIND}, &at, why);
     if (status == PE_OK && at.made && at.reading.quality > LEAST_BEHIND)
         status = pe_causes_find(&at.reading, s->whole->rotated, &at.cause, &clear, why);
     if (status == PE_OK && clear && at.cause.fault != NULL && !pe_causes_is_list(&at.cause)) {

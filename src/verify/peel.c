@@ -88,7 +88,8 @@ static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem 
     if (pe_faults_is_of_waves(last) ? pe_measured_makes_sense(s->measured)
                                     : pe_attempts_has_pairs_as_read(s, guess))
         return PE_OK;
-    const pe_status status = pe_measured_read(s, guess, LEAST_NEARER, &other, why);
+    const pe_status status =
+        pe_measured_read(s, guess, (pe_reading_least){.quality = LEAST_NEARER}, &other, why);
     if (status != PE_OK)
         return status;
     *out = other.reading.quality >= LEAST_NEARER &&

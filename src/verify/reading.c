@@ -24,6 +24,7 @@
 #define LEAST_MOVING  8    /* rows that tell frequencies where others stand still */
 #define SAMPLED_ROWS  64   /* at most: they tell whether the others are worth a look */
 #define SAMPLED_ERROR 0.25 /* of the part of them that have a position */
+#define OWN_SHARE     0.8  /* of the quality, where measured frequencies tell positions */
 #define FEW_ROWS      2048 /* that are looked at, though none of the sampled ones has a position */
 
 /* Units of work: the frequency of a pair, from all its samples; a pair of a row, whose position is
@@ -491,24 +492,43 @@ static void measure_between_breaks(source *s, pe_reading *r)
         measure_frequencies(s, r);
 }
 
-/* Can the reading still be of use, where sampled rows tell its quality? */
-static bool may_do(double sampled, double least, const pe_reading *r)
+/* Frequencies of its own, negative positions, and pairs of many sizes explain less. Afar, rounded
+ * frequencies tell no positions. */
+static double goodness(double quality, bool own, double turning, double steady)
 {
-    return sampled + SAMPLED_ERROR >= least || pe_reading_turning(r) / 2 >= least;
+    return fmax(quality * (own ? OWN_SHARE : 1), turning / 2) * (0.5 + steady / 2);
+}
+
+/* Can the reading still be of use, where sampled rows tell its quality? */
+static bool may_do(const pe_reading *r, double sampled, const pe_reading_least *least)
+{
+    const double quality = fmin(sampled + SAMPLED_ERROR, 1);
+    return quality >= least->quality &&
+           goodness(quality, r->own, pe_reading_turning(r), r->steady) >= least->goodness;
+}
+
+/* Before frequencies are known: all pairs may turn, and their frequencies tell all positions. */
+static bool may_ever_do(const pe_reading *r, double sampled, const pe_reading_least *least)
+{
+    const double quality = fmin(fmax(sampled + SAMPLED_ERROR, OWN_SHARE), 1);
+    return goodness(quality, false, 1, r->steady) >= least->goodness;
 }
 
 /* Were all rows looked at? */
-static bool measure(source *s, double least, pe_reading *r)
+static bool measure(source *s, const pe_reading_least *least, pe_reading *r)
 {
     const size_t stride = r->tokens / SAMPLED_ROWS + 1;
     double own = 0;
     r->amplitude = median_size(s, r);
+    r->steady = measure_steady(s, r);
     r->step = usual_step(r);
+    sort_pairs(r->frequency, s);
+    const double claimed = measure_positions(s, r->frequency, stride, r);
+    if (stride > 1 && !may_ever_do(r, claimed, least))
+        return false;
     choose_rows(s, r);
     take_phases(s, r->tokens / 2, r->phase);
     measure_frequencies(s, r);
-    sort_pairs(r->frequency, s);
-    const double claimed = measure_positions(s, r->frequency, stride, r);
     if (claimed < GOOD_ROWS && pe_reading_turning(r) >= LEAST_TURNING) {
         sort_pairs(r->turned, s);
         own = measure_positions(s, r->turned, stride, r);
@@ -520,14 +540,12 @@ static bool measure(source *s, double least, pe_reading *r)
         r->position[t] = PE_NOWHERE;
     if (claimed == 0 && !r->own && r->tokens > FEW_ROWS)
         return false; /* nor would the others have one */
-    if (stride > 1 && !may_do(r->own ? own : claimed, least, r))
+    if (stride > 1 && !may_do(r, r->own ? own : claimed, least))
         return false;
     r->quality = measure_positions(s, r->own ? r->turned : r->frequency, 1, r);
     if (!r->own && r->quality >= GOOD_ROWS)
         measure_between_breaks(s, r);
     anchor(s, r);
-    r->amplitude = median_size(s, r);
-    r->steady = measure_steady(s, r);
     return true;
 }
 
@@ -544,8 +562,8 @@ static pe_status make_arrays(pe_reading *r, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status read_with(const pe_comparison *of, const pe_expect *expect, double least,
-                           pe_reading *out, pe_problem *why)
+static pe_status read_with(const pe_comparison *of, const pe_expect *expect,
+                           const pe_reading_least *least, pe_reading *out, pe_problem *why)
 {
     const pe_geometry *g = &expect->geometry;
     source s = {.view = of->view,
@@ -573,8 +591,8 @@ static pe_status read_with(const pe_comparison *of, const pe_expect *expect, dou
     return status;
 }
 
-pe_status pe_reading_make(const pe_comparison *of, double least, pe_reading *out, bool *made,
-                          pe_problem *why)
+pe_status pe_reading_make(const pe_comparison *of, const pe_reading_least *least, pe_reading *out,
+                          bool *made, pe_problem *why)
 {
     pe_expect expect;
     *out = (pe_reading){0};
@@ -632,6 +650,12 @@ double pe_reading_turning(const pe_reading *reading)
     for (size_t i = 0; i < reading->pairs; i++)
         n += isfinite(reading->turned[i]) ? 1 : 0;
     return reading->pairs > 0 ? n / (double)reading->pairs : 0;
+}
+
+double pe_reading_goodness(const pe_reading *reading)
+{
+    const double placed = reading->quality * (pe_reading_is_negative(reading) ? 0.85 : 1);
+    return goodness(placed, reading->own, pe_reading_turning(reading), reading->steady);
 }
 
 bool pe_reading_is_negative(const pe_reading *reading)

@@ -5,11 +5,15 @@
 
 #include "verify/expect.h"
 
-/** *made is false where the upload holds no pairs of one axis, or the guess has not its shape. A
- * quality below `least` is of no use: where a few rows tell that it is far below, it is 0, and no
- * row has a position. */
-pe_status pe_reading_make(const pe_comparison *of, double least, pe_reading *out, bool *made,
-                          pe_problem *why) PE_MUST_CHECK;
+/** What is of use. */
+typedef struct pe_reading_least {
+    double quality, goodness; /* at least */
+} pe_reading_least;
+
+/** *made is false where the upload holds no pairs of one axis, or the guess has not its shape. Where a
+ * few rows tell that the reading is of no use, its quality is 0, and no row has a position. */
+pe_status pe_reading_make(const pe_comparison *of, const pe_reading_least *least, pe_reading *out,
+                          bool *made, pe_problem *why) PE_MUST_CHECK;
 void pe_reading_free(pe_reading *reading);
 
 /** Blocks that a sample of a long table is of. */
@@ -31,6 +35,9 @@ double pe_reading_span(const pe_reading *reading);
 
 /** The part of the pairs that turn evenly. */
 double pe_reading_turning(const pe_reading *reading);
+
+/** How well it explains the rows, from 0 to 1. */
+double pe_reading_goodness(const pe_reading *reading);
 
 /** Do most rows turn the other way? */
 bool pe_reading_is_negative(const pe_reading *reading);
