@@ -12,26 +12,9 @@
 #define MOST_ELEMENTS 32768
 #define ELEMENT_WORK  4 /* units */
 
-double pe_beside_got(const pe_beside *b, size_t row, size_t column)
-{
-    return pe_upload_view_at(b->view, false, b->row[row], column);
-}
-
 double pe_beside_input(const pe_beside *b, size_t row, size_t column)
 {
     return pe_upload_view_at(b->view, true, b->row[row], column);
-}
-
-double pe_beside_rounding(const pe_beside *b, double x)
-{
-    return 1.02 * pe_upload_view_roundoff(b->view) * fabs(x) + 0x1p-22 * b->amplitude;
-}
-
-bool pe_beside_is_claimed(const pe_beside *b, size_t row, size_t column)
-{
-    const size_t e = row * b->width + column;
-    return fabs(pe_beside_got(b, row, column) - b->want[e]) <=
-           b->slack[e] + pe_beside_rounding(b, b->want[e]);
 }
 
 /* ---- where a vector stands ---- */
@@ -66,13 +49,14 @@ static pe_status make_arrays(pe_beside *b, pe_problem *why)
         b->view->rows < MOST_ELEMENTS / b->width + 2 ? b->view->rows : MOST_ELEMENTS / b->width + 2;
     b->row = calloc(most + b->width, sizeof *b->row);
     b->second = calloc(b->width, sizeof *b->second);
-    b->want = calloc(most * (2 * b->width + 3 * b->pairs) + b->pairs + 1, sizeof *b->want);
+    b->want = malloc((most * (3 * b->width + 3 * b->pairs) + b->pairs + 1) * sizeof *b->want);
     if (b->row == NULL || b->second == NULL || b->want == NULL)
         return pe_fail_memory(why);
     choose_rows(b);
     b->pair = b->row + most;
     b->slack = b->want + b->rows * b->width;
-    b->cosine = b->slack + b->rows * b->width;
+    b->got = b->slack + b->rows * b->width;
+    b->cosine = b->got + b->rows * b->width;
     b->sine = b->cosine + b->rows * b->pairs;
     b->angle = b->sine + b->rows * b->pairs;
     b->frequency = b->angle + b->rows * b->pairs;
@@ -117,6 +101,7 @@ static pe_status fill(pe_beside *b, pe_expect *expect, pe_problem *why)
             const double error = row.float32_error[c];
             const bool tells_nothing = row.radius[c] > 0 && error >= row.radius[c];
             b->slack[r * b->width + c] = tells_nothing ? 0 : error;
+            b->got[r * b->width + c] = pe_upload_view_at(b->view, false, b->row[r], c);
         }
     }
     return PE_OK;
@@ -125,7 +110,10 @@ static pe_status fill(pe_beside *b, pe_expect *expect, pe_problem *why)
 pe_status pe_beside_make(const pe_comparison *of, pe_beside *out, bool *made, pe_problem *why)
 {
     pe_expect expect;
-    *out = (pe_beside){.view = of->view, .guess = of->guess, .width = of->view->width};
+    *out = (pe_beside){.view = of->view,
+                       .guess = of->guess,
+                       .width = of->view->width,
+                       .roundoff = pe_upload_view_roundoff(of->view)};
     *made = false;
     if (of->view->layout == NULL)
         return PE_OK;

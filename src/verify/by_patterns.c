@@ -302,23 +302,23 @@ typedef struct factor {
     double most;              /* of what is wanted */
 } factor;
 
-static factor *make_factors(const pe_beside *b, division by)
+static void add_factor(const pe_beside *b, size_t e, factor *to)
 {
-    const size_t units = units_of(b, by);
-    factor *sums = calloc(units, sizeof *sums);
-    for (size_t e = 0; e < b->rows * b->width && sums != NULL; e++) {
-        const size_t u = unit_of(b, by, e / b->width, e % b->width);
-        if (u >= units)
-            continue;
-        factor *at = &sums[u];
-        const double x = b->want[e], got = pe_beside_got(b, e / b->width, e % b->width);
-        const double slack = b->slack[e] + pe_beside_rounding(b, x);
-        at->up += got * x;
-        at->down += x * x;
-        at->squares += got * got;
-        at->slack += 4 * slack * slack;
-        at->most = fmax(at->most, fabs(x));
-    }
+    const double x = b->want[e], got = b->got[e];
+    const double slack = b->slack[e] + pe_beside_rounding(b, x);
+    to->up += got * x;
+    to->down += x * x;
+    to->squares += got * got;
+    to->slack += 4 * slack * slack;
+    to->most = fabs(x) > to->most ? fabs(x) : to->most;
+}
+
+static factor *make_factors(const pe_beside *b, const counts *by)
+{
+    factor *sums = calloc(by->units, sizeof *sums);
+    for (size_t r = 0; r < b->rows && sums != NULL; r++)
+        for (size_t c = 0; c < b->width; c++)
+            add_factor(b, r * b->width + c, &sums[by->of[by->of_rows ? r : c]]);
     return sums;
 }
 
@@ -415,9 +415,12 @@ static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks
                              pe_problem *why)
 {
     counts at;
-    factors of = {.sums = make_factors(b, by)};
+    factors of = {0};
     pe_status status = make_counts(b, by, &at, why);
-    if (status == PE_OK && of.sums == NULL)
+    if (status != PE_OK)
+        return status;
+    of.sums = make_factors(b, &at);
+    if (of.sums == NULL)
         status = pe_fail_memory(why);
     if (status == PE_OK) {
         count(b, marks, 0, &at);
