@@ -83,13 +83,13 @@ static pe_status explain_most(pe_search *s, pe_guess *guess, unsigned *by, pe_pr
     const pe_grain *angles = guess->distortion.angles;
     const pe_comparison of = {s->view, guess, &s->work};
     *by = pe_measure_allowed(guess) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
-    pe_status status = pe_measure_misses(&of, *by, few, &misses, why);
+    pe_status status = pe_measure_misses(&of, *by, few, true, &misses, why);
     if (status != PE_OK || misses > few) {
         *by = 0;
         return status;
     }
     guess->distortion.angles = NULL;
-    status = pe_measure_misses(&of, *by, 8 * misses, &others, why);
+    status = pe_measure_misses(&of, *by, 8 * misses, true, &others, why);
     guess->distortion.angles = angles;
     *by = misses * 8 <= others ? *by : 0;
     return status;

@@ -354,7 +354,7 @@ static pe_status deny(pe_search *s, const pe_guess *from, pe_ladder *ladder, boo
         return status;
     if (pe_laws_next(ladder, &law, &guess))
         status = pe_measure_misses(&(pe_comparison){s->view, &guess, &s->work}, PE_BY_FLOAT32, most,
-                                   &misses, why);
+                                   false, &misses, why);
     *out = misses > most;
     pe_guess_free(&guess);
     return status;

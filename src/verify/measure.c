@@ -215,8 +215,8 @@ pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach
 
 /* ---- how many are bad ---- */
 
-pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, size_t *out,
-                            pe_problem *why)
+pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, bool evenly,
+                            size_t *out, pe_problem *why)
 {
     pe_expect expect;
     pe_measure_row r;
@@ -225,11 +225,15 @@ pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, s
     if (status != PE_OK || !expect.fits)
         return status;
     *out = 0;
+    size_t compared = 0;
     for (size_t row = 0; row < of->view->rows && *out <= most && status == PE_OK; row++) {
         status = pe_measure_compare(&expect, row, &r, why);
         for (size_t c = 0; c < r.width && status == PE_OK; c++)
             *out += (pe_measure_explained_by(&r, c) & by) == 0;
         *of->work += r.width;
+        compared += r.width;
+        if (evenly && *out > most / 4 && *out > compared / 2)
+            *out = most + 1;
     }
     pe_expect_free(&expect);
     return status;

@@ -49,9 +49,10 @@ pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed 
                                pe_problem *why) PE_MUST_CHECK;
 
 /** How many elements arithmetic `by` (one bit) does not allow; beyond `most` they are not counted
- * on. SIZE_MAX: the guess has not the upload's shape. */
-pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, size_t *out,
-                            pe_problem *why) PE_MUST_CHECK;
+ * on. evenly: they are expected all over the upload, so first rows that miss half of their elements
+ * tell that there are more. SIZE_MAX: the guess has not the upload's shape. */
+pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, bool evenly,
+                            size_t *out, pe_problem *why) PE_MUST_CHECK;
 
 /** The elements that arithmetic `by` (one bit) does not allow. Their columns are marked, too, unless
  * that is NULL: [all_columns]. */
