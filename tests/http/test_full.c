@@ -30,6 +30,7 @@ static void start(const char *most)
                                  "--connections-per-address",
                                  "0",
                                  "--header-deadline-ms=3600000", /* none of them is late */
+                                 "--request-deadline-ms=3600000",
                                  "--idle-timeout-ms=3600000",
                                  "--user=",
                                  NULL};
