@@ -53,6 +53,7 @@ pe_status pe_wave_make(const pe_wave_spec *spec, pe_wave **out, pe_problem *why)
 void pe_wave_free(pe_wave *wave);
 size_t pe_wave_bytes(const pe_wave *wave); /* memory it holds, for cache accounting */
 size_t pe_wave_count(const pe_wave *wave);
+double pe_wave_gain(const pe_wave *wave); /* the amplitude, correctly rounded to float64 */
 
 /** The table of some positions of a set: of which type its elements are, and where they go. */
 typedef struct pe_wave_table {

@@ -20,6 +20,11 @@ size_t pe_wave_count(const pe_wave *wave)
     return wave->spec.n;
 }
 
+double pe_wave_gain(const pe_wave *wave)
+{
+    return wave->amplitude[PE_FLOAT64];
+}
+
 size_t pe_wave_bytes(const pe_wave *wave)
 {
     const size_t each =

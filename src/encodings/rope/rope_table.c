@@ -214,7 +214,10 @@ static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_lim
     status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
     if (status != PE_OK)
         return status;
-    return pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
+    status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
+    if (status == PE_OK)
+        pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
+    return status;
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -230,7 +233,6 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                                         pe_rope_axes_check(NULL, "positions", positions, &mistake),
                                         &mistake, why)
                    : status;
-    pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, positions, out);
     if (strcmp(layout_names[pe_values_choice(values, "cache_layout")], "hf") == 0 &&

@@ -108,7 +108,10 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_lim
     status = check_overflow(state, dtype, why);
     if (status != PE_OK)
         return status;
-    return pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
+    status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
+    if (status == PE_OK)
+        pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
+    return status;
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -118,7 +121,6 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_status status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     pe_rope_warnings_add(&rope, NULL, out);
     status = plan_table(&rope, values, limits, out, why);
     pe_rope_free(&rope);
