@@ -159,12 +159,14 @@ static bool find_others(const pe_ladder *l, pe_guess *guess)
 static pe_status try_factor(pe_search *s, pe_guess *guess, double times, pe_problem *why)
 {
     const pe_value *factor = pe_values_find(&guess->values, "factor");
-    if (factor == NULL || !factor->present || !isfinite(times))
+    const bool has_one = factor != NULL && factor->present;
+    const double value = has_one ? round(2 * times * factor->real) / 2 : 0;
+    if (!(value > 0 && value < HUGE_VAL)) /* pairs do not turn back */
         return PE_OK;
     const pe_fault other = {.name = "factor",
                             .param = "factor",
                             .change = pe_changes_number,
-                            .value = round(2 * times * factor->real) / 2,
+                            .value = value,
                             .fitted = true};
     return pe_attempts_with_fault(s, guess, &other, pe_attempts_try, why);
 }
