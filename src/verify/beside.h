@@ -13,13 +13,14 @@ typedef struct pe_beside {
     pe_guess *guess;
     pe_geometry at;
     size_t rows, width, pairs;
-    size_t heads;               /* of vectors; a batch has so many for each of its items */
-    bool whole;                 /* all rows of the upload, in order */
-    size_t *row;                /* [rows] of the view; owned, as all of these */
-    size_t *pair;               /* [width] the pair of a column; SIZE_MAX: none */
-    bool *second;               /* [width] the sine, or the second channel of the pair */
-    double *got, *want, *slack; /* [rows][width] what was sent, what belongs there, and how far off;
-                                    * 0 where float32 tells nothing: all would be so far off */
+    size_t heads; /* of vectors; a batch has so many for each of its items */
+    bool whole;   /* all rows of the upload, in order */
+    size_t *row;  /* [rows] of the view; owned, as all of these */
+    size_t *pair; /* [width] the pair of a column; SIZE_MAX: none */
+    bool *second; /* [width] the sine, or the second channel of the pair */
+    double *got, *want,
+        *slack; /* [rows][width] what was sent, what belongs there, and how far off it
+                                 * may be; 0 where float32 tells nothing: all would be so far off */
     double *cosine, *sine, *angle; /* [rows][pairs] with the amplitude */
     double *frequency;             /* [pairs] */
     double amplitude, roundoff;    /* roundoff: of the upload's type */

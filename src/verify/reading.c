@@ -2,98 +2,32 @@
 /* reading.c - what an upload of pairs is: its positions, frequencies and amplitude, measured. */
 #include "verify/reading.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/turns.h"
 #include "verify/median.h"
+#include "verify/reading_positions.h"
 
-#define PE_NOWHERE    nan("")
-#define TURN          6.283185307179586
-#define PHASE_ERROR   0.04 /* radians: elements of 8 bits, and float32 angles */
-#define SLOW          (4 * PHASE_ERROR)
 #define SAMPLES       256 /* rows that tell a frequency, per distance */
 #define SAMPLES_NEAR  64  /* where a longer distance tells it better */
-#define GOOD_PAIRS    0.7 /* the part of the pairs that agree on a row's position */
 #define GOOD_ROWS     0.6
-#define LEAST_SHARE   0.6 /* of the rows of a pair that turns evenly */
-#define LEAST_TURNING 0.5 /* the part of the pairs whose own frequencies tell positions */
-#define FLOAT32_ANGLE 0x1p-20
+#define LEAST_SHARE   0.6  /* of the rows of a pair that turns evenly */
+#define LEAST_TURNING 0.5  /* the part of the pairs whose own frequencies tell positions */
 #define LEAST_MOVING  8    /* rows that tell frequencies where others stand still */
 #define SAMPLED_ROWS  64   /* at most: they tell whether the others are worth a look */
 #define SAMPLED_ERROR 0.25 /* of the part of them that have a position */
 #define OWN_SHARE     0.8  /* of the quality, where measured frequencies tell positions */
 #define FEW_ROWS      2048 /* that are looked at, though none of the sampled ones has a position */
 
-/* Units of work: the frequency of a pair, from all its samples; a pair of a row, whose position is
- * sought; each of its vectors. */
+/* Units of work: the frequency of a pair, from all its samples. */
 #define FREQUENCY_WORK 16384
-#define PAIR_WORK      24
-#define VECTOR_WORK    2
-
-typedef struct number {
-    double re, im;
-} number;
-
-/* What is read, and the order of its pairs: slow ones first. */
-typedef struct source {
-    const pe_upload_view *view;
-    pe_geometry at;
-    size_t pairs;
-    size_t *order;
-    bool placed;         /* rows have positions */
-    double cosine, sine; /* their signs */
-    bool exchanged;      /* vectors were turned by one for the other */
-    double roundoff;     /* of elements */
-    size_t *row,
-        rows; /* [rows] of one block with order: those that are not the row before once more */
-} source;
-
-static double wrap(double angle)
-{
-    return angle - TURN * round(angle / TURN);
-}
-
-static number times_conjugate(number a, number b)
-{
-    return (number){a.re * b.re + a.im * b.im, a.im * b.re - a.re * b.im};
-}
-
-/* Pair i of a token: of vectors, how the rows of the token turned. */
-static number pair_at(const source *s, size_t token, size_t i)
-{
-    const pe_upload_view *view = s->view;
-    const size_t c = s->at.cos_at + i * s->at.stride, d = s->at.sin_at + i * s->at.stride;
-    const size_t rows = view->rotated ? pe_upload_view_token_rows(view) : 1;
-    number sum = {0, 0};
-    double size = 0;
-    for (size_t o = 0; o < rows; o++) {
-        const size_t row = pe_upload_view_row(view, token, o);
-        const number got = {pe_upload_view_at(view, false, row, c),
-                            pe_upload_view_at(view, false, row, d)};
-        if (!view->rotated)
-            return (number){s->cosine * got.re, s->sine * got.im};
-        const number in = {pe_upload_view_at(view, true, row, c),
-                           pe_upload_view_at(view, true, row, d)};
-        const number turned = times_conjugate(got, in);
-        sum = (number){sum.re + turned.re, sum.im + turned.im};
-        size += in.re * in.re + in.im * in.im;
-    }
-    const number wave = s->exchanged ? (number){sum.im, sum.re} : sum;
-    return size > 0 ? (number){s->cosine * wave.re / size, s->sine * wave.im / size} : sum;
-}
-
-static double phase(number z)
-{
-    return atan2(z.im, z.re);
-}
 
 /* ---- frequencies ---- */
 
 /* Of the turn between two rows: elements are rounded, and so are float32 angles. */
-static double turn_noise(const source *s, const pe_reading *r, size_t pair)
+static double turn_noise(const pe_reading_source *s, const pe_reading *r, size_t pair)
 {
     const double farthest = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
     return 4 * s->roundoff + 0x1p-21 + 0x1p-22 * farthest * fabs(r->frequency[pair]);
@@ -113,11 +47,11 @@ static double usual_step(const pe_reading *r)
 }
 
 /* Does row t hold the numbers of the one before, though not the same position is claimed? */
-static bool is_repeated(const source *s, const pe_reading *r, size_t t)
+static bool is_repeated(const pe_reading_source *s, const pe_reading *r, size_t t)
 {
     size_t i = 0;
     for (; i < s->pairs && r->claimed[t] != r->claimed[t - 1]; i++) {
-        const number here = pair_at(s, t, i), before = pair_at(s, t - 1, i);
+        const pe_complex here = pe_reading_pair(s, t, i), before = pe_reading_pair(s, t - 1, i);
         const double off = pe_length(here.re - before.re, here.im - before.im);
         if (!(off <= (4 * s->roundoff + 0x1p-21) * r->amplitude))
             return false;
@@ -126,7 +60,7 @@ static bool is_repeated(const source *s, const pe_reading *r, size_t t)
 }
 
 /* Rows that stand still tell no frequency; of few that move all are taken. */
-static void choose_rows(source *s, pe_reading *r)
+static void choose_rows(pe_reading_source *s, pe_reading *r)
 {
     for (size_t t = 0; t < r->tokens; t++)
         if (t == 0 || !is_repeated(s, r, t))
@@ -135,12 +69,12 @@ static void choose_rows(source *s, pe_reading *r)
     for (size_t t = 0; t < r->tokens && s->rows < LEAST_MOVING; t++)
         s->row[t] = t;
     s->rows = s->rows < LEAST_MOVING ? r->tokens : s->rows;
-    pe_turn_spend(VECTOR_WORK * pe_upload_view_token_rows(s->view) * r->tokens);
+    pe_turn_spend(PE_VECTOR_WORK * pe_upload_view_token_rows(s->view) * r->tokens);
 }
 
 /* Are rows k and k + lag so far from each other as claimed? Once rows have positions, by these, too;
  * before, none was skipped but those that repeat. */
-static bool keeps_step(const source *s, const pe_reading *r, size_t k, size_t lag)
+static bool keeps_step(const pe_reading_source *s, const pe_reading *r, size_t k, size_t lag)
 {
     const size_t t = s->row[k], u = s->row[k + lag];
     const double is = r->position[u] - r->position[t], step = (double)lag * r->step;
@@ -151,43 +85,43 @@ static bool keeps_step(const source *s, const pe_reading *r, size_t k, size_t la
 /* How far a pair turns over `lag` rows, beyond `expected`; and which part of the rows says so. Rows
  * where positions begin anew do not move a median. */
 
-static double median_turn(const source *s, const pe_reading *r, size_t pair, size_t lag,
+static double median_turn(const pe_reading_source *s, const pe_reading *r, size_t pair, size_t lag,
                           double expected, double *share)
 {
     const size_t most = lag > 1 && lag * 4 < s->rows ? SAMPLES_NEAR : SAMPLES;
     const size_t last = s->rows - lag, stride = last / most + 1;
     double turns[SAMPLES], near = 0;
-    number sum = {0, 0};
+    pe_complex sum = {0, 0};
     size_t n = 0;
     for (size_t k = 0; k < last && n < SAMPLES; k += stride) {
-        const number turn =
-            times_conjugate(pair_at(s, s->row[k + lag], pair), pair_at(s, s->row[k], pair));
+        const pe_complex turn = pe_times_conjugate(pe_reading_pair(s, s->row[k + lag], pair),
+                                                   pe_reading_pair(s, s->row[k], pair));
         const double size = pe_length(turn.re, turn.im);
         if (!keeps_step(s, r, k, lag) || !(size > 0) || !isfinite(size))
             continue;
-        turns[n++] = phase(turn);
-        sum = (number){sum.re + turn.re / size, sum.im + turn.im / size};
+        turns[n++] = pe_phase_of(turn);
+        sum = (pe_complex){sum.re + turn.re / size, sum.im + turn.im / size};
     }
-    const double middle = lag == 1 ? phase(sum) : expected;
+    const double middle = lag == 1 ? pe_phase_of(sum) : expected;
     for (size_t k = 0; k < n; k++)
-        turns[k] = wrap(turns[k] - middle);
+        turns[k] = pe_reading_wrap(turns[k] - middle);
     const double result = middle + pe_median(turns, n);
     const double noise = turn_noise(s, r, pair) + 0.1 * fabs(result);
     for (size_t k = 0; k < n; k++)
-        near += fabs(wrap(turns[k] + middle - result)) < fmin(noise, 2 * PHASE_ERROR);
+        near += fabs(pe_reading_wrap(turns[k] + middle - result)) < fmin(noise, 2 * PE_PHASE_ERROR);
     *share = n > 0 ? near / (double)n : 0;
     return result;
 }
 
 /* Ever longer distances tell the frequency ever more precisely. */
-static double measure_frequency(const source *s, const pe_reading *r, size_t pair)
+static double measure_frequency(const pe_reading_source *s, const pe_reading *r, size_t pair)
 {
     const double step = r->step;
     double share, w = r->frequency[pair];
     const double turn = median_turn(s, r, pair, 1, 0, &share);
     if (step == 0 || share < LEAST_SHARE)
         return PE_NOWHERE;
-    w += wrap(turn - w * step) / step;
+    w += pe_reading_wrap(turn - w * step) / step;
     for (size_t lag = 2; lag <= s->rows / 2; lag *= 2) {
         const double over = (double)lag * step;
         const double more = median_turn(s, r, pair, lag, w * over, &share) - w * over;
@@ -198,126 +132,11 @@ static double measure_frequency(const source *s, const pe_reading *r, size_t pai
     return w;
 }
 
-/* ---- positions ---- */
-
-/* Pairs whose angle float32 arithmetic cannot tell say nothing; nor do those that do not turn. */
-static bool tells(double w, double position)
-{
-    return isfinite(w) && w != 0 && fabs(w * position) * FLOAT32_ANGLE < 1;
-}
-
-/* A pair that has hardly turned agrees with every frequency. It counts only where nothing else
- * does. */
-static bool slow_pairs_count(const source *s, const double *w, double position)
-{
-    size_t turned = 0;
-    for (size_t i = 0; i < s->pairs; i++)
-        turned += tells(w[i], position) && fabs(w[i] * position) >= SLOW;
-    return turned < 3 && turned < s->pairs;
-}
-
-/* Phases of the pairs of a token; NAN: a pair has none. */
-static void take_phases(const source *s, size_t token, double *row)
-{
-    for (size_t i = 0; i < s->pairs; i++) {
-        const number z = pair_at(s, token, i);
-        row[i] = fabs(z.re) + fabs(z.im) > 0 ? phase(z) : PE_NOWHERE;
-    }
-}
-
-/* The part of the pairs whose phase agrees with the position, and how they would move it. */
-static double agreement(const source *s, const double *w, const double *row, double position,
-                        double *better)
-{
-    double good = 0, all = 0, up = 0, down = 0;
-    const double least = slow_pairs_count(s, w, position) ? 0 : SLOW;
-    for (size_t i = 0; i < s->pairs; i++) {
-        if (!tells(w[i], position) || fabs(w[i] * position) < least || isnan(row[i]))
-            continue;
-        const double off = wrap(row[i] - position * w[i]);
-        all++;
-        if (!(fabs(off) < PHASE_ERROR + FLOAT32_ANGLE * fabs(w[i] * position)))
-            continue;
-        good++;
-        up += off * w[i];
-        down += w[i] * w[i];
-    }
-    *better = position + (down > 0 ? up / down : 0);
-    return all > 0 ? good / all : 0;
-}
-
-/* From the slowest pair, whose turn is longer than most tables, to the fastest: each knows the
- * position better, and well enough to count the turns of the next. */
-static double follow_phases(const source *s, const double *w, const double *row, double start)
-{
-    double position = start;
-    for (size_t k = 0; k < s->pairs; k++) {
-        const size_t i = s->order[k];
-        if (!tells(w[i], position) || isnan(row[i]))
-            continue;
-        const double off = wrap(row[i] - position * w[i]);
-        position += off / w[i];
-    }
-    return position;
-}
-
-/* Farther off than the slowest pair can tell: an integer of 16 or 32 bits overflowed, or positions
- * begin anew. */
-static double measure_afar(const source *s, const double *w, const double *row, double claimed)
-{
-    static const double widths[] = {0x1p16, 0x1p32};
-    double better;
-    for (size_t k = 0; k < PE_LEN(widths) && claimed >= widths[k] / 2; k++)
-        if (agreement(s, w, row, claimed - widths[k], &better) >= GOOD_PAIRS)
-            return better;
-    if (fabs(w[s->order[0]] * claimed) < TURN / 2)
-        return PE_NOWHERE;
-    pe_turn_spend(PAIR_WORK * s->pairs);
-    const double position = follow_phases(s, w, row, 0);
-    return agreement(s, w, row, position, &better) < GOOD_PAIRS ? PE_NOWHERE : better;
-}
-
-/* PE_NOWHERE: no position makes such a row. Of positions that explain it the claimed one is
- * taken. */
-static double measure_position(const source *s, const double *w, const double *row, double claimed)
-{
-    double better;
-    if (agreement(s, w, row, claimed, &better) >= GOOD_PAIRS && fabs(better - claimed) < 0.25)
-        return better;
-    double position = follow_phases(s, w, row, claimed);
-    if (agreement(s, w, row, position, &better) < GOOD_PAIRS)
-        return measure_afar(s, w, row, claimed);
-    return better;
-}
-
-/* A whole number where it may be one. */
-static double settled(double position, double claimed)
-{
-    const double whole = fabs(position - claimed) < 0.02 ? claimed : round(position);
-    return fabs(position - whole) < 0.02 ? whole : position;
-}
-
-/* Positions of each stride-th row; the part of them that have one. */
-static double measure_positions(const source *s, const double *w, size_t stride, pe_reading *r)
-{
-    double good = 0, all = 0;
-    double *row = malloc((s->pairs + 1) * sizeof *row);
-    for (size_t t = 0; t < r->tokens && row != NULL; t += stride) {
-        pe_turn_spend((PAIR_WORK + VECTOR_WORK * pe_upload_view_token_rows(s->view)) * s->pairs);
-        take_phases(s, t, row);
-        r->position[t] = settled(measure_position(s, w, row, r->claimed[t]), r->claimed[t]);
-        good += isfinite(r->position[t]);
-        all++;
-    }
-    free(row);
-    return all > 0 ? good / all : 0;
-}
-
 /* ---- frequencies from the phases themselves ---- */
 
 /* Where rows are where they are claimed to be, the phase of a far one tells the frequency much
  * better than turns from row to row do. */
-static double anchored(const source *s, const pe_reading *r, size_t pair)
+static double anchored(const pe_reading_source *s, const pe_reading *r, size_t pair)
 {
     double off[SAMPLES], w = r->turned[pair], near = 0;
     const double known = turn_noise(s, r, pair) / (fabs(r->step) * floor((double)s->rows / 2));
@@ -326,7 +145,7 @@ static double anchored(const source *s, const pe_reading *r, size_t pair)
     for (size_t t = 0; t < r->tokens && n < SAMPLES; t += stride) {
         const double p = r->claimed[t];
         if (p != 0 && r->position[t] == p && known * fabs(p) < 1)
-            off[n++] = wrap(phase(pair_at(s, t, pair)) - w * p) / p;
+            off[n++] = pe_reading_wrap(pe_phase_of(pe_reading_pair(s, t, pair)) - w * p) / p;
     }
     if (n < 8)
         return w;
@@ -336,7 +155,7 @@ static double anchored(const source *s, const pe_reading *r, size_t pair)
     return near >= LEAST_SHARE * (double)n ? w + more : w;
 }
 
-static void anchor(const source *s, pe_reading *r)
+static void anchor(const pe_reading_source *s, pe_reading *r)
 {
     size_t right = 0;
     for (size_t t = 0; t < r->tokens; t++)
@@ -349,110 +168,10 @@ static void anchor(const source *s, pe_reading *r)
     }
 }
 
-/* ---- amplitude ---- */
-
-enum { SIZES = 1024 };
-
-/* How much longer a vector has become. */
-static double growth(const source *s, size_t row)
-{
-    const pe_upload_view *view = s->view;
-    double in = 0, out = 0;
-    for (size_t i = 0; i < s->pairs; i++)
-        for (size_t second = 0; second < 2; second++) {
-            const size_t c = (second ? s->at.sin_at : s->at.cos_at) + i * s->at.stride;
-            const double x = pe_upload_view_at(view, true, row, c);
-            const double y = pe_upload_view_at(view, false, row, c);
-            in += x * x;
-            out += y * y;
-        }
-    return in > 0 ? sqrt(out / in) : PE_NOWHERE;
-}
-
-static double median_growth(const source *s)
-{
-    double size[SIZES];
-    size_t n = 0;
-    for (size_t row = 0; row < s->view->rows && n < SIZES; row += s->view->rows / SIZES + 1) {
-        const double at = growth(s, row);
-        pe_turn_spend(VECTOR_WORK * s->pairs);
-        if (isfinite(at))
-            size[n++] = at;
-    }
-    return pe_median(size, n);
-}
-
-static double median_size(const source *s, const pe_reading *r)
-{
-    double size[SIZES];
-    size_t n = 0;
-    if (s->view->rotated)
-        return median_growth(s);
-    const size_t pairs = s->pairs, all = r->tokens * pairs, stride = all / SIZES + 1;
-    for (size_t k = 0; k < all && n < SIZES && pairs > 0; k += stride) {
-        const number z = pair_at(s, k / pairs, k % pairs);
-        const double at = pe_length(z.re, z.im);
-        if (isfinite(at))
-            size[n++] = at;
-    }
-    return pe_median(size, n);
-}
-
-/* Do both copies of a row's numbers agree? */
-static bool is_copied(const source *s, size_t row, size_t i)
-{
-    const pe_upload_view *view = s->view;
-    const size_t c = s->at.cos_at + i * s->at.stride, d = s->at.sin_at + i * s->at.stride;
-    const size_t copy = s->at.copy;
-    return pe_upload_view_at(view, false, row, c) ==
-               pe_upload_view_at(view, false, row, c + copy) &&
-           pe_upload_view_at(view, false, row, d) == pe_upload_view_at(view, false, row, d + copy);
-}
-
-/* In the layout of another table pairs are of two angles. */
-static double measure_steady(const source *s, const pe_reading *r)
-{
-    const size_t all = r->tokens * s->pairs, stride = all / SIZES + 1;
-    const double slack = (4 * s->roundoff + 1e-3) * r->amplitude;
-    double good = 0, n = 0;
-    for (size_t k = 0; k < all && !s->view->rotated; k += stride) {
-        const size_t row = k % r->tokens, pair = k / r->tokens;
-        const number z = pair_at(s, row, pair);
-        good += fabs(pe_length(z.re, z.im) - r->amplitude) <= slack && is_copied(s, row, pair);
-        n++;
-    }
-    return n > 0 ? good / n : 1;
-}
-
-/* ---- roundoff ---- */
-
-/* Are some elements, spread over the upload, all numbers of the type? */
-static bool is_stored_as(const pe_upload_view *view, const pe_grain *grain)
-{
-    const size_t stride = view->elements / SIZES + 1;
-    size_t e = 0;
-    double x = 0;
-    for (; e < view->elements && pe_grain_round(grain, x) == x; e += stride)
-        x = pe_upload_view_at(view, false, e / view->width, e % view->width);
-    return e >= view->elements;
-}
-
-/* Elements may have been rounded before they went on in a wider type. */
-static double roundoff_of(const pe_upload_view *view)
-{
-    double most = pe_upload_view_roundoff(view);
-    for (pe_grain_of k = PE_GRAIN_BFLOAT16; k <= PE_GRAIN_FLOAT16; k++) {
-        const double roundoff = ldexp(1, -pe_grains[k].bits);
-        if (roundoff > most && is_stored_as(view, &pe_grains[k]))
-            most = roundoff;
-    }
-    return most;
-}
-
 /* ---- the reading ---- */
 
 /* Insertion: the pairs of nearly all ladders are in order. */
-static void sort_pairs(const double *w, source *s)
+static void sort_pairs(const double *w, pe_reading_source *s)
 {
     for (size_t i = 0; i < s->pairs; i++) {
         size_t k = i;
@@ -472,7 +191,7 @@ static void look_forward(pe_reading *r)
         r->turned[i] = -r->turned[i];
 }
 
-static void measure_frequencies(const source *s, pe_reading *r)
+static void measure_frequencies(const pe_reading_source *s, pe_reading *r)
 {
     for (size_t i = 0; i < s->pairs; i++) {
         pe_turn_spend(FREQUENCY_WORK);
@@ -482,7 +201,7 @@ static void measure_frequencies(const source *s, pe_reading *r)
 }
 
 /* Where positions begin anew, rows on both sides of that tell nothing of frequencies. */
-static void measure_between_breaks(source *s, pe_reading *r)
+static void measure_between_breaks(pe_reading_source *s, pe_reading *r)
 {
     size_t kept = 0;
     s->placed = true;
@@ -515,23 +234,23 @@ static bool may_ever_do(const pe_reading *r, double sampled, const pe_reading_le
 }
 
 /* Were all rows looked at? */
-static bool measure(source *s, const pe_reading_least *least, pe_reading *r)
+static bool measure(pe_reading_source *s, const pe_reading_least *least, pe_reading *r)
 {
     const size_t stride = r->tokens / SAMPLED_ROWS + 1;
     double own = 0;
-    r->amplitude = median_size(s, r);
-    r->steady = measure_steady(s, r);
+    r->amplitude = pe_reading_size(s, r);
+    r->steady = pe_reading_steady(s, r);
     r->step = usual_step(r);
     sort_pairs(r->frequency, s);
-    const double claimed = measure_positions(s, r->frequency, stride, r);
+    const double claimed = pe_reading_positions(s, r->frequency, stride, r);
     if (stride > 1 && !may_ever_do(r, claimed, least))
         return false;
     choose_rows(s, r);
-    take_phases(s, r->tokens / 2, r->phase);
+    pe_reading_phases(s, r->tokens / 2, r->phase);
     measure_frequencies(s, r);
     if (claimed < GOOD_ROWS && pe_reading_turning(r) >= LEAST_TURNING) {
         sort_pairs(r->turned, s);
-        own = measure_positions(s, r->turned, stride, r);
+        own = pe_reading_positions(s, r->turned, stride, r);
         r->own = own >= GOOD_ROWS;
         if (!r->own)
             sort_pairs(r->frequency, s);
@@ -542,7 +261,7 @@ static bool measure(source *s, const pe_reading_least *least, pe_reading *r)
         return false; /* nor would the others have one */
     if (stride > 1 && !may_do(r, r->own ? own : claimed, least))
         return false;
-    r->quality = measure_positions(s, r->own ? r->turned : r->frequency, 1, r);
+    r->quality = pe_reading_positions(s, r->own ? r->turned : r->frequency, 1, r);
     if (!r->own && r->quality >= GOOD_ROWS)
         measure_between_breaks(s, r);
     anchor(s, r);
@@ -566,13 +285,13 @@ static pe_status read_with(const pe_comparison *of, const pe_expect *expect,
                            const pe_reading_least *least, pe_reading *out, pe_problem *why)
 {
     const pe_geometry *g = &expect->geometry;
-    source s = {.view = of->view,
-                .at = *g,
-                .pairs = g->cos_n < g->sin_n ? g->cos_n : g->sin_n,
-                .roundoff = roundoff_of(of->view),
-                .cosine = pe_guess_cosine_sign(of->guess),
-                .sine = pe_guess_sine_sign(of->guess),
-                .exchanged = of->view->rotated && of->guess->distortion.exchanged};
+    pe_reading_source s = {.view = of->view,
+                           .at = *g,
+                           .pairs = g->cos_n < g->sin_n ? g->cos_n : g->sin_n,
+                           .roundoff = pe_reading_roundoff(of->view),
+                           .cosine = pe_guess_cosine_sign(of->guess),
+                           .sine = pe_guess_sine_sign(of->guess),
+                           .exchanged = of->view->rotated && of->guess->distortion.exchanged};
     out->tokens = of->view->tokens;
     out->pairs = s.pairs;
     out->roundoff = s.roundoff;
