@@ -3,8 +3,10 @@
 #include "api/listing.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "api/json_write.h"
+#include "api/meant_name.h"
 #include "api/query.h"
 #include "encodings/registry.h"
 
@@ -63,11 +65,14 @@ static void put_bounds(const pe_param *param, pe_buffer *out)
 /* What else the resource takes it by, where that is no parameter of its own. */
 static void put_aliases(const pe_param *param, const pe_resource *resource, pe_buffer *out)
 {
-    const char *names[8];
+    enum { MOST = 40 };
+    const char *names[MOST + 1];
     size_t n = 0;
     for (size_t i = 0; param->aliases != NULL && param->aliases[i] != NULL; i++)
         if (resource == NULL || pe_params_find(resource->param_sets, param->aliases[i]) == NULL)
             names[n++] = param->aliases[i];
+    if (resource != NULL)
+        n += pe_meant_name_list(resource->param_sets, param, names + n, MOST - n);
     names[n] = NULL;
     if (n > 0)
         put_names(out, "aliases", names);
@@ -103,14 +108,36 @@ static void put_param(const pe_param *param, const pe_resource *resource, pe_buf
     pe_buffer_str(out, "}");
 }
 
-static void put_resource(const pe_resource *resource, pe_buffer *out)
+static void put_path(const pe_resource *resource, pe_buffer *out)
 {
     static const char *const table[] = {"GET", "HEAD", "POST", "OPTIONS", NULL};
     static const char *const transform[] = {"POST", "OPTIONS", NULL};
-    const pe_param *param;
-    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "path", resource->path);
     put_names(out, "methods", resource->kind == PE_TABLE ? table : transform);
+}
+
+void pe_listing_family(const char *path, pe_buffer *out)
+{
+    const size_t bytes = strlen(path);
+    pe_buffer_str(out, "{");
+    pe_json_write_open(out, "resources", "[");
+    for (size_t i = 0; pe_registry[i] != NULL; i++) {
+        const pe_resource *resource = pe_registry[i];
+        if (strncmp(resource->path, path, bytes) != 0 || resource->path[bytes] != '/')
+            continue;
+        pe_json_write_open(out, NULL, "{");
+        put_path(resource, out);
+        pe_json_write_text(out, "summary", resource->summary);
+        pe_buffer_str(out, "}");
+    }
+    pe_buffer_str(out, "]}");
+}
+
+static void put_resource(const pe_resource *resource, pe_buffer *out)
+{
+    const pe_param *param;
+    pe_json_write_open(out, NULL, "{");
+    put_path(resource, out);
     pe_json_write_text(out, "encoding", resource->encoding);
     if (pe_resource_is_claimable(resource))
         pe_json_write_text(out, "claimable", resource->name);
@@ -138,6 +165,11 @@ static const struct {
     {"/v1/models/{name}", "GET", "A model, its sources, and the parameters that it sets."},
     {"/v1/models/resolve", "POST", "What each key of a model's configuration means."},
     {"/v1/learned", "GET", "The learned tables of this server."},
+    {"/v1/alibi", "GET", "The resources of ALiBi."},
+    {"/v1/rope", "GET", "The resources of RoPE."},
+    {"/v1/shaw", "GET", "The resources of relative embeddings (Shaw)."},
+    {"/v1/swin", "GET", "The resources of Swin."},
+    {"/v1/t5", "GET", "The resources of T5 and DeBERTa."},
     {"/problems/{code}", "GET", "What a problem code means."},
     {"/openapi.yaml", "GET", "The description of all operations."},
     {"/openapi.json", "GET", "The same as JSON."},

@@ -18,4 +18,7 @@ typedef struct pe_listing_bound {
  * paper; the formats; the bounds. */
 void pe_listing_json(const pe_listing_bound *bounds, size_t n_bounds, pe_buffer *out);
 
+/** The resources whose paths are below this one: {"resources": [{"path", "methods", "summary"}]}. */
+void pe_listing_family(const char *path, pe_buffer *out);
+
 #endif

@@ -14,37 +14,39 @@
 
 /* What others call a number of positions. */
 #define LENGTHS                                                                                    \
-    "max_len", "max_length", "length", "seq_len", "seq_length", "n", "end", "max_pos",             \
-        "max_position", "max_seq_len", "max_seq_length", "context", "context_length",              \
+    "max_len", "max_length", "length", "seq_len", "seq_length", "n", "?end", "?max_pos",           \
+        "?max_position", "max_seq_len", "max_seq_length", "?context", "context_length",            \
         "context_len", "ctx_len", "n_ctx", "n_pos", "n_positions", "num_positions",                \
-        "num_embeddings", "block_size"
+        "?num_embeddings", "?block_size"
 
 /* What others call a parameter. Of the rows with a name, the first counts whose parameter the
- * resource has. `as`: how it is written where the parameter alone does not tell. */
+ * resource has. `as`: how it is written where the parameter alone does not tell. A name is taken for
+ * the parameter where it has one meaning: one behind a question mark may have others, and is only
+ * suggested; so is what is written in another way, but for a number N of positions. */
 static const struct {
     const char *const *names;
     const char *meant, *as;
 } synonyms[] = {
     {PE_NAMES("theta", "rope_base", "rotary_emb_base", "freq_base", "rope_freq_base",
-              "rope_local_base_freq"),
+              "?rope_local_base_freq"),
      "rope_theta", NULL},
     {PE_NAMES("theta", "temperature", "max_period"), "base", NULL},
-    {PE_NAMES("dim", "d", "d_head", "d_k", "d_model", "head_size", "size_per_head", "hidden_dim"),
+    {PE_NAMES("dim", "d", "d_head", "d_k", "?d_model", "head_size", "size_per_head", "?hidden_dim"),
      "head_dim", NULL},
     {PE_NAMES("hidden_size", "n_embd"), "head_dim", "head_dim, hidden_size over heads"},
-    {PE_NAMES("dim", "d", "head_dim", "hidden_size", "hidden_dim", "embed_dim", "embedding_dim",
+    {PE_NAMES("dim", "d", "?head_dim", "hidden_size", "hidden_dim", "embed_dim", "embedding_dim",
               "embedding_size", "model_dim", "d_emb", "n_embd", "channels", "num_channels"),
      "d_model", NULL},
     {PE_NAMES("rope_dim", "rot_dim", "n_rot"), "rotary_dim", NULL},
     {PE_NAMES("rotary_pct", "rotary_percentage"), "partial_rotary_factor", NULL},
-    {PE_NAMES(LENGTHS, "max_position_embeddings"), "positions", "positions=0:N"},
+    {PE_NAMES(LENGTHS, "?max_position_embeddings"), "positions", "positions=0:N"},
     {PE_NAMES(LENGTHS, "positions"), "length", NULL},
     {PE_NAMES("start", "start_pos", "start_index", "offset"), "positions", "positions=START:END"},
-    {PE_NAMES("pos", "position", "position_id", "position_ids", "pos_ids", "timesteps", "t", "m"),
+    {PE_NAMES("pos", "position", "position_id", "position_ids", "pos_ids", "timesteps", "t", "?m"),
      "positions", NULL},
     {PE_NAMES(LENGTHS, "positions", "q_len", "tgt_len"), "query_length", NULL},
     {PE_NAMES("k_len", "src_len", "memory_length", "past_key_values_length"), "key_length", NULL},
-    {PE_NAMES("heads", "h", "n_heads", "nheads", "n_head", "num_attention_heads"), "num_heads",
+    {PE_NAMES("heads", "?h", "n_heads", "nheads", "n_head", "num_attention_heads"), "num_heads",
      NULL},
     {PE_NAMES("window_size", "size", "ws"), "window_height", "window_height and window_width"},
     {PE_NAMES("h"), "window_height", NULL},
@@ -59,9 +61,9 @@ static const struct {
     {PE_NAMES("causal"), "form", "form=causal"},
     {PE_NAMES("symmetric", "bidirectional"), "form", "form=symmetric"},
     {PE_NAMES("causal", "is_decoder"), "bidirectional", "bidirectional=false"},
-    {PE_NAMES("k", "delta", "n"), "offset", NULL},
-    {PE_NAMES("shift", "offset"), "delta", NULL},
-    {PE_NAMES("k", "max_relative_positions", "max_distance", "clip", "clipping_distance"),
+    {PE_NAMES("k", "delta", "?n"), "offset", NULL},
+    {PE_NAMES("shift", "?offset"), "delta", NULL},
+    {PE_NAMES("k", "max_relative_positions", "?max_distance", "clip", "clipping_distance"),
      "max_relative_position", NULL},
     {PE_NAMES("interleaved", "interleave"), "pairing", "pairing=interleaved"},
     {PE_NAMES("interleaved"), "layout", "layout=interleaved"},
@@ -73,9 +75,9 @@ static const struct {
     {PE_NAMES("flip_sin_to_cos"), "layout", "layout=cos_sin"},
     {PE_NAMES("downscale_freq_shift"), "freq_shift", NULL},
     {PE_NAMES("sections"), "mrope_section", NULL},
-    {PE_NAMES("type", "scaling_type", "ntk", "yarn", "dynamic", "linear"), "rope_type", NULL},
+    {PE_NAMES("type", "scaling_type", "?ntk", "?yarn", "?dynamic", "?linear"), "rope_type", NULL},
     {PE_NAMES("type", "rope_type", "methods", "method"), "rope_types", NULL},
-    {PE_NAMES("s", "scaling_factor", "scale_factor", "scale", "rope_scale", "yarn_factor"),
+    {PE_NAMES("?s", "scaling_factor", "?scale_factor", "?scale", "rope_scale", "yarn_factor"),
      "factor", NULL},
     {PE_NAMES("freq_scale", "rope_freq_scale"), "factor", "factor, the inverse of that"},
     {PE_NAMES("ntk_alpha", "rope_alpha"), "alpha", NULL},
@@ -86,33 +88,33 @@ static const struct {
               "old_context_len", "yarn_orig_ctx"),
      "original_max_position_embeddings", NULL},
     {PE_NAMES("seq_len"), "target_length", NULL},
-    {PE_NAMES("original_max_len", "original_context", "original_length", "orig_ctx_len", "length",
-              "context", "max_position"),
+    {PE_NAMES("original_max_len", "original_context", "original_length", "orig_ctx_len", "?length",
+              "?context", "?max_position"),
      "max_position_embeddings", NULL},
     {PE_NAMES("x", "data", "tensor", "hidden_states"), "vectors", NULL},
     {PE_NAMES("x"), "embeddings", NULL},
     {PE_NAMES("x", "scores", "rel_logits"), "logits", NULL},
-    {PE_NAMES("pos_embed", "position_embedding", "weight", "embeddings"), "table", NULL},
+    {PE_NAMES("pos_embed", "position_embedding", "weight", "?embeddings"), "table", NULL},
     {PE_NAMES("relative_position_bias_table", "relative_attention_bias"), "weights", NULL},
-    {PE_NAMES("input_ids", "mm_token_type_ids"), "token_runs", NULL},
-    {PE_NAMES("size", "grid", "grid_size", "height"), "target_grid", NULL},
+    {PE_NAMES("?input_ids", "?mm_token_type_ids"), "token_runs", NULL},
+    {PE_NAMES("?size", "?grid", "?grid_size", "?height"), "target_grid", NULL},
     {PE_NAMES("positional", "positional_encoding", "pos_encoding", "encoding"), "scheme", NULL},
-    {PE_NAMES("lambda", "alpha", "alibi_slopes"), "slope", NULL},
+    {PE_NAMES("lambda", "?alpha", "?alibi_slopes"), "slope", NULL},
     {PE_NAMES("query"), "q", NULL},
     {PE_NAMES("key"), "k", NULL},
     {PE_NAMES("value"), "v", NULL},
     {PE_NAMES("mask"), "attention_mask", NULL},
-    {PE_NAMES("mask", "fill", "fill_value"), "mask_value", NULL},
+    {PE_NAMES("?mask", "fill", "fill_value"), "mask_value", NULL},
     {PE_NAMES("is_causal"), "causal", NULL},
     {PE_NAMES("softmax_scale", "scale_factor"), "scale", NULL},
     {PE_NAMES("bias_max", "max_bias"), "alibi_bias_max", NULL},
     {PE_NAMES("buckets", "relative_attention_num_buckets", "position_buckets"), "num_buckets",
      NULL},
-    {PE_NAMES("relative_attention_max_distance", "max_relative_positions"), "max_distance", NULL},
+    {PE_NAMES("relative_attention_max_distance", "?max_relative_positions"), "max_distance", NULL},
     {PE_NAMES("relative_positions", "rel_pos"), "distances", NULL},
     {PE_NAMES("model_name", "model_id", "model_name_or_path", "checkpoint", "pretrained"), "model",
      NULL},
-    {PE_NAMES("torch_dtype", "type", "data_type", "precision"), "dtype", NULL},
+    {PE_NAMES("torch_dtype", "?type", "data_type", "precision"), "dtype", NULL},
     {PE_NAMES("output", "out", "fmt"), "format", NULL},
 };
 
@@ -159,10 +161,15 @@ static const char *const opposites[][2] = {
 /* More than there are. */
 #define SYNONYMS_MAX 512
 
+static const char *plain(const char *name)
+{
+    return name + (name[0] == '?');
+}
+
 static bool is_one_of(const char *name, const char *const *names)
 {
     for (size_t i = 0; names[i] != NULL; i++)
-        if (strcasecmp(names[i], name) == 0)
+        if (strcasecmp(plain(names[i]), name) == 0)
             return true;
     return false;
 }
@@ -211,7 +218,7 @@ static const char *near_synonym(const char *name, bool denied, const char *const
     for (size_t s = 0; s < PE_LEN(synonyms); s++)
         for (size_t i = 0; synonyms[s].names[i] != NULL && has(names, n, synonyms[s].meant); i++)
             if (known < SYNONYMS_MAX)
-                words[known++] = synonyms[s].names[i];
+                words[known++] = plain(synonyms[s].names[i]);
     const char *near = pe_nearest_name(name, words, known);
     return near != NULL ? synonym_of(near, denied, names, n) : NULL;
 }
@@ -243,6 +250,81 @@ static bool list_words(const char *name, const char *const *names, size_t n,
                                      found > 1 ? ", " : "", names[i]);
     }
     return found > 0 && found <= SHOWN_MAX;
+}
+
+/* ---- what is taken ---- */
+
+/* "positions=0:N": how a number of positions is written. */
+static const char counted[] = "=0:N";
+
+static bool is_counted(const char *as)
+{
+    return as != NULL && strstr(as, counted) != NULL;
+}
+
+/* The row's name that is taken; NULL: it has none such. */
+static const char *taken_name(size_t s, const char *name)
+{
+    if (synonyms[s].as != NULL && !is_counted(synonyms[s].as))
+        return NULL;
+    for (size_t i = 0; synonyms[s].names[i] != NULL; i++)
+        if (strcmp(synonyms[s].names[i], name) == 0)
+            return synonyms[s].names[i];
+    return NULL;
+}
+
+/* Is it a name of the resource's own, or taken for another of its parameters? */
+static bool is_ambiguous(const pe_param_set *const *sets, const char *name, const char *meant)
+{
+    const pe_param *param;
+    for (size_t i = 0; (param = pe_params_at(sets, i)) != NULL; i++)
+        if (strcmp(param->name, name) == 0 || pe_param_alias(param, name) != NULL)
+            return true;
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        if (strcmp(synonyms[s].meant, meant) != 0 && taken_name(s, name) != NULL &&
+            pe_params_find(sets, synonyms[s].meant) != NULL)
+            return true;
+    return false;
+}
+
+static bool is_number(pe_slice text)
+{
+    size_t digits = 0;
+    while (digits < text.bytes && text.text[digits] >= '0' && text.text[digits] <= '9')
+        digits++;
+    return digits > 0 && digits == text.bytes;
+}
+
+bool pe_meant_name_take(const pe_values *values, const char *name, pe_slice text,
+                        pe_meant_value *out)
+{
+    *out = (pe_meant_value){0};
+    for (size_t s = 0; s < PE_LEN(synonyms); s++) {
+        const char *taken = taken_name(s, name);
+        const bool is_count = is_counted(synonyms[s].as);
+        pe_value *value = taken != NULL ? pe_values_find(values, synonyms[s].meant) : NULL;
+        if (value == NULL || (is_count && !is_number(text)))
+            continue;
+        if (out->value != NULL && out->value != value)
+            return false; /* it may mean either */
+        *out = (pe_meant_value){value, taken, is_count};
+    }
+    return out->value != NULL;
+}
+
+size_t pe_meant_name_list(const pe_param_set *const *sets, const pe_param *param, const char **out,
+                          size_t most)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        for (size_t i = 0; synonyms[s].names[i] != NULL && n < most; i++) {
+            const char *name = synonyms[s].names[i];
+            if (strcmp(synonyms[s].meant, param->name) == 0 && name[0] != '?' &&
+                taken_name(s, name) != NULL && !has(out, n, name) &&
+                !is_ambiguous(sets, name, param->name))
+                out[n++] = name;
+        }
+    return n;
 }
 
 /* A word that means something elsewhere is not misspelled. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/slice.h"
+#include "plan/values.h"
 
 #define PE_MEANT_NAME_BYTES 160
 
@@ -19,6 +20,20 @@
 bool pe_meant_name_find(const char *name, pe_slice value, const char *const *names, size_t own,
                         size_t n, char out[PE_MEANT_NAME_BYTES]);
 
+/** What a usual synonym of one meaning is taken for. */
+typedef struct pe_meant_value {
+    pe_value *value;
+    const char *alias; /* the synonym */
+    bool counted;      /* its text N is a number of positions: 0:N */
+} pe_meant_value;
+
+/** A name that no row has, and its text. False: it is not taken, for nothing is called so, or it may
+ * mean several. */
+bool pe_meant_name_take(const pe_values *values, const char *name, pe_slice text,
+                        pe_meant_value *out);
+/** The names that are taken so for a row of these sets; returns how many, `most` at the most. */
+size_t pe_meant_name_list(const pe_param_set *const *sets, const pe_param *param, const char **out,
+                          size_t most);
 /** What to do instead of giving a parameter that others have; NULL where nothing is known. */
 const char *pe_meant_name_advice(const char *name);
 

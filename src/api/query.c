@@ -82,6 +82,7 @@ void pe_query_free(pe_query *query)
     if (query == NULL)
         return;
     pe_values_free(&query->values);
+    pe_buffer_free(&query->synonyms);
     free(query->mistakes);
     *query = (pe_query){0};
 }
@@ -265,6 +266,13 @@ pe_status pe_query_fail_given(const pe_value *value, const char *where, const ch
 pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem *why)
 {
     return pe_fail(why, PE_MALFORMED_REQUEST, where, "%.64s is given more than once", name);
+}
+
+pe_slice pe_query_counted(pe_slice text, char out[PE_COUNTED_BYTES])
+{
+    const int length = text.bytes < PE_COUNTED_BYTES / 2 ? (int)text.bytes : PE_COUNTED_BYTES / 2;
+    const int bytes = snprintf(out, PE_COUNTED_BYTES, "0:%.*s", length, text.text);
+    return (pe_slice){out, (size_t)bytes};
 }
 
 pe_status pe_query_keep(pe_slice *kept, const char *name, pe_slice text, pe_problem *why)

@@ -6,12 +6,14 @@
 
 #include "api/json_members.h"
 #include "api/json_string.h"
+#include "api/meant_name.h"
 #include "api/value_reading.h"
 
 /* Where the body has a row's value; text is NULL while it has none. */
 typedef struct slot {
     pe_slice json;
     bool nested;
+    bool counted; /* a number N of positions: 0:N */
 } slot;
 
 /*
@@ -53,6 +55,14 @@ static void place_of(const char *parent, const char *name, char *out, size_t byt
     out[at] = '\0';
 }
 
+/* Configurations of before transformers 5 call rope_parameters so. */
+static bool is_nested(const pe_resource *resource, const char *key)
+{
+    return resource->nested != NULL &&
+           (strcmp(key, resource->nested) == 0 ||
+            (strcmp(key, "rope_scaling") == 0 && strcmp(resource->nested, "rope_parameters") == 0));
+}
+
 /* A member of the body or of the nested object; the latter holds plain parameters only, but that of
  * a claim. What an
  * unknown one may have meant is looked up only while there is room to tell it: that costs a
@@ -65,10 +75,13 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     char place[128];
     if (which < PE_OUTPUT_N)
         return pe_query_keep(&b->output[which], key, json, why);
-    if (!b->inside && resource->nested != NULL && strcmp(key, resource->nested) == 0)
+    if (!b->inside && is_nested(resource, key))
         return pe_query_keep(&b->nested, key, json, why);
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
     pe_value *value = pe_values_called(&b->query->values, key);
+    pe_meant_value meant = {value, NULL, false};
+    if (value == NULL && pe_meant_name_take(&b->query->values, key, json, &meant))
+        value = meant.value;
     if (value == NULL || (b->inside && ((value->param->kind == PE_KIND_TENSOR &&
                                          !pe_resource_is_claimable(resource)) ||
                                         value->param->kind == PE_KIND_TEXT)))
@@ -78,8 +91,9 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     slot *row = &b->rows[value - b->query->values.value];
     if (row->json.text != NULL)
         return pe_query_fail_given(value, place, key, why);
-    value->alias = pe_param_alias(value->param, key);
-    *row = (slot){json, b->inside};
+    value->is_synonym = meant.alias != NULL;
+    value->alias = value->is_synonym ? meant.alias : pe_param_alias(value->param, key);
+    *row = (slot){json, b->inside, meant.counted};
     return PE_OK;
 }
 
@@ -175,7 +189,10 @@ static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
     value->given = true; /* if refused, too */
     const pe_value_reading to = {
         .param = &named, .value = value, .place = place, .limits = b->limits, .dtype = dtype};
-    return pe_value_json_parse(&to, b->rows[i].json, why);
+    char range[PE_COUNTED_BYTES];
+    return b->rows[i].counted
+               ? pe_value_text_parse(&to, pe_query_counted(b->rows[i].json, range), why)
+               : pe_value_json_parse(&to, b->rows[i].json, why);
 }
 
 static void read_rows(body *b)

@@ -238,9 +238,12 @@ pe_status pe_query_plan(pe_query *query, struct pe_tables *tables, const pe_limi
     if (status != PE_OK)
         return status;
     if (query->mistakes == NULL) {
+        pe_values_synonyms(&query->values, &query->synonyms);
         status = query->resource->plan(&query->values, tables, limits, out, why);
         if (status != PE_OK)
             pe_query_locate(query, why);
+        else if (query->synonyms.bytes > 0)
+            pe_plan_warn(out, "%s", pe_buffer_text(&query->synonyms));
     } else {
         *why = *query->mistakes;
         status = why->status;

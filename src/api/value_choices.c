@@ -2,6 +2,7 @@
 /* value_choices.c - names that a row offers: one of them, or several. */
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "api/value_reading.h"
@@ -99,6 +100,32 @@ static const struct {
     {"sum", "add"},
 };
 
+/* Synonyms of types have one meaning, and are taken. A module before the name, as in torch.float16,
+ * does not matter. Returns the type's choice, and *name a constant that stands for the synonym;
+ * NULL: it is none. */
+static const char *taken(const pe_param *param, pe_slice text, const char **name)
+{
+    static const char module[] = "torch.";
+    const size_t before = strlen(module);
+    const bool has_module = text.bytes > before && memcmp(text.text, module, before) == 0;
+    const pe_slice plain = has_module ? (pe_slice){text.text + before, text.bytes - before} : text;
+    if (strcmp(param->name, "dtype") != 0)
+        return NULL;
+    for (size_t i = 0; has_module && param->choices[i] != NULL; i++)
+        if (pe_slice_is(plain, param->choices[i])) {
+            *name = "the name of a torch type";
+            return param->choices[i];
+        }
+    for (size_t s = 0; s < PE_LEN(synonyms); s++) {
+        const size_t choice = find(param->choices, pe_slice_of(synonyms[s].meant));
+        if (pe_slice_is(plain, synonyms[s].name) && param->choices[choice] != NULL) {
+            *name = synonyms[s].name;
+            return param->choices[choice];
+        }
+    }
+    return NULL;
+}
+
 /* The choice that others call so, in any case; else the nearest one. A module before the name, as
  * in torch.float16, does not matter. */
 static const char *meant(const pe_param *param, pe_slice text)
@@ -139,7 +166,8 @@ static pe_status read_one(const pe_value_reading *to, pe_slice text, size_t *out
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s %s", to->param->name,
                        to->param->kind == PE_KIND_CHOICES ? "must not hold an empty name"
                                                           : "must not be empty");
-    *out = find(to->param->choices, text);
+    const char *of_others = taken(to->param, text, &to->value->choice_alias);
+    *out = find(to->param->choices, of_others != NULL ? pe_slice_of(of_others) : text);
     return to->param->choices[*out] == NULL ? fail_unknown(to, text, why) : PE_OK;
 }
 

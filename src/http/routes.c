@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/listing.h"
 #include "base/buffer.h"
 #include "encodings/registry.h"
 #include "http/answer/answer.h"
@@ -21,9 +22,15 @@
 /* Bytes of the fields that a preflight asks for. */
 #define ASKED_FIELDS_MAX 512
 
+/* A longer path, or query, is not moved to /v1. */
+#define PATH_MAX_MOVED    64
+#define MOVED_QUERY_BYTES 2048
+
 static const char allowed_headers[] = "Content-Type, If-None-Match, Range, If-Range, "
                                       "Want-Repr-Digest, X-Request-Id, X-Tensor-Shape, "
                                       "X-Tensor-Dtype";
+
+static pe_step reply_family;
 
 /* Which listeners serve a row, and what a connection's listener serves. */
 enum { PUBLIC = 1, ADMIN = 2, ALONE = 4 /* the public one, where there is no other */ };
@@ -43,6 +50,11 @@ static const pe_route routes[] = {
      .handler = pe_page_resolve},
     {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .handler = pe_page_model},
     {"/v1/learned", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/v1/alibi", .methods = GET_HEAD, .handler = reply_family},
+    {"/v1/rope", .methods = GET_HEAD, .handler = reply_family},
+    {"/v1/shaw", .methods = GET_HEAD, .handler = reply_family},
+    {"/v1/swin", .methods = GET_HEAD, .handler = reply_family},
+    {"/v1/t5", .methods = GET_HEAD, .handler = reply_family},
     {"/problems/", .open = true, .prefix = true, .name = "code", .methods = GET_HEAD,
      .handler = pe_page_problem},
     {"/openapi.yaml", .open = true, .methods = GET_HEAD, .handler = pe_page_document},
@@ -242,6 +254,32 @@ static pe_status not_found(const pe_request *request, pe_problem *why)
     return why->status;
 }
 
+/* A path of the registry without its version leads to that with it. False: there is none such. */
+static bool lacks_version(const pe_request *request, char *location, size_t room)
+{
+    const char *name, *query = strchr(request->target, '?');
+    size_t name_bytes;
+    snprintf(location, room, "/v1%s", request->path);
+    const bool known = listener_of(request) != ADMIN && strlen(request->path) < PATH_MAX_MOVED &&
+                       pe_registry_route(location, &name, &name_bytes) != NULL;
+    snprintf(location, room, "/v1%s%s", request->path, query != NULL ? query : "");
+    return known && strlen(request->target) + strlen("/v1") < room;
+}
+
+static pe_outcome reply_moved(pe_request *request, const char *location)
+{
+    const pe_field fields[] = {{"Location", location}, {0}};
+    return pe_reply_empty(request, MHD_HTTP_PERMANENT_REDIRECT, fields);
+}
+
+/* The resources below a path. */
+static pe_outcome reply_family(pe_request *request, pe_problem *why)
+{
+    pe_buffer out = {0};
+    pe_listing_family(request->path, &out);
+    return pe_reply_json(request, &out, "no-cache", why);
+}
+
 static pe_status not_allowed(const pe_request *request, pe_problem *why)
 {
     char allow[64];
@@ -262,6 +300,9 @@ pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
 {
     const pe_route *route = request->route;
     if (route == NULL) {
+        char location[PATH_MAX_MOVED + MOVED_QUERY_BYTES];
+        if (lacks_version(request, location, sizeof location))
+            return reply_moved(request, location);
         (void)not_found(request, why);
         return PE_FAILED;
     }

@@ -60,7 +60,7 @@ typedef pe_status (*pe_plan_fill)(const pe_plan *plan, const pe_region *region, 
 
 #define PE_MAX_SCALARS  8
 #define PE_MAX_TENSORS  9
-#define PE_MAX_WARNINGS 4
+#define PE_MAX_WARNINGS 5
 /** 32 hexadecimal digits. */
 #define PE_PLAN_VERSION_BYTES 33
 

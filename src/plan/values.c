@@ -107,7 +107,8 @@ pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
     for (size_t i = 0; i < from->n && status == PE_OK; i++) {
         pe_value *value = &out->value[i];
         value->given = false;
-        value->parent = value->alias = NULL;
+        value->parent = value->alias = value->choice_alias = NULL;
+        value->is_synonym = false;
     }
     return status;
 }
@@ -145,6 +146,22 @@ void pe_values_place(const pe_values *values, const char *name, char *out, size_
     const char *parent = value != NULL ? value->parent : NULL;
     snprintf(out, bytes, "%s%s%s", parent != NULL ? parent : "", parent != NULL ? "/" : "",
              value != NULL && value->alias != NULL ? value->alias : name);
+}
+
+void pe_values_synonyms(const pe_values *values, pe_buffer *out)
+{
+    const char *verb = " is taken for ";
+    for (size_t i = 0; i < values->n; i++) {
+        const pe_value *value = &values->value[i];
+        const char *given[] = {value->is_synonym ? value->alias : NULL, value->choice_alias};
+        for (size_t g = 0; g < PE_LEN(given); g++) {
+            if (given[g] == NULL)
+                continue;
+            pe_buffer_format(out, "%s%s%s%s", out->bytes > 0 ? ", " : "", given[g], verb,
+                             g == 0 ? value->param->name : value->param->choices[value->choice]);
+            verb = " for ";
+        }
+    }
 }
 
 static pe_value *present(const pe_values *values, const char *name)

@@ -41,6 +41,8 @@ typedef struct pe_value {
      * pointers. */
     const char *parent;
     const char *alias; /* the name that the client gave it by, when not its row's, else NULL */
+    bool is_synonym;   /* that is no alias of the row, but what others call it */
+    const char *choice_alias; /* what others call the choice, by which it was given, else NULL */
 } pe_value;
 
 /** A value for each row of a resource, in the order of rows. */
@@ -68,6 +70,10 @@ pe_value *pe_values_find(const pe_values *values, const char *name);
 pe_value *pe_values_called(const pe_values *values, const char *name);
 /** Where the client put the value of this name: "rope_parameters/factor", or the alias. */
 void pe_values_place(const pe_values *values, const char *name, char *out, size_t bytes);
+
+/** "theta is taken for rope_theta, bf16 for bfloat16": which names and choices of others were given.
+ * Nothing where none were. */
+void pe_values_synonyms(const pe_values *values, pe_buffer *out);
 
 /** Shorthands for rows that exist and are present (asserted). */
 int64_t pe_values_int(const pe_values *values, const char *name);

@@ -189,6 +189,8 @@ static size_t write_key(pe_representation *representation)
     pe_buffer_str(key, format->media_type);
     pe_buffer_str(key, "\n" OUTPUT_REVISION "\n");
     pe_buffer_str(key, representation->plan.version);
+    if (format->holds_many) /* its warnings are, too */
+        pe_buffer_str(key, pe_buffer_text(&representation->query.synonyms));
     if (format->maker != NULL) {
         pe_buffer_str(key, "\n");
         format->maker(key);
