@@ -220,6 +220,13 @@ static void put_representation(pe_buffer *out)
     pe_buffer_str(out, ",{\"name\":\"tensor\",\"type\":\"string\",\"required\":false,"
                        "\"description\":\"The tensor that the answer holds. It chooses one of "
                        "several where the format holds one.\",\"example\":\"cos\"}");
+    put_param(&(pe_param){.name = "csv_header",
+                          .kind = PE_KIND_CHOICE,
+                          .choices = pe_query_csv_headers,
+                          .help = "The header row of CSV: indices of columns; names, with a column "
+                                  "of positions before the numbers; or none.",
+                          .example = "names"},
+              NULL, out);
     for (size_t which = PE_OUTPUT_VIEW; which < PE_OUTPUT_N; which++)
         put_param(pe_query_figure_row(NULL, which), NULL, out);
     pe_buffer_str(out, "]");
@@ -233,7 +240,7 @@ static void put_formats(pe_buffer *out)
         pe_json_write_text(out, "name", pe_formats[i]->name);
         pe_json_write_text(out, "media_type", pe_formats[i]->media_type);
         pe_json_write_text(out, "extension", pe_formats[i]->extension);
-        pe_json_write_text(out, "tensors", pe_formats[i]->holds_many ? "all" : "one");
+        pe_json_write_text(out, "tensors", pe_formats[i]->holds_many || pe_formats[i]->holds_any ? "all" : "one");
         pe_json_write_truth(out, "ranges", pe_formats[i]->known_length);
         pe_json_write_text(out, "description", pe_formats[i]->help);
         pe_buffer_str(out, "}");

@@ -38,6 +38,7 @@ typedef struct pe_query {
     bool names_json; /* the canonical query says format=json, since Accept asks for another */
     bool base64;
     char tensor[32]; /* "" when absent */
+    pe_csv_header csv_header;
     pe_figure_options figure;
     const char *figure_asked; /* a parameter of figures that was given, or NULL */
     pe_problem *mistakes;     /* those that were kept, or NULL */
@@ -136,6 +137,7 @@ enum {
     PE_OUTPUT_FORMAT,
     PE_OUTPUT_ENCODING,
     PE_OUTPUT_TENSOR,
+    PE_OUTPUT_CSV_HEADER,
     PE_OUTPUT_VIEW, /* from here on, of figures */
     PE_OUTPUT_THEME,
     PE_OUTPUT_WIDTH,
@@ -145,6 +147,7 @@ enum {
 #define PE_OUTPUT_FIGURE_N (PE_OUTPUT_N - PE_OUTPUT_VIEW)
 extern const char *const pe_query_output_names[PE_OUTPUT_N];
 extern const char *const pe_query_output_encodings[]; /* float base64 */
+extern const char *const pe_query_csv_headers[];      /* indices names none: pe_csv_header */
 
 /** The index of a representation parameter, PE_OUTPUT_N when the name is none, or one of the
  * resource's own. */

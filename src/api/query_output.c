@@ -8,11 +8,12 @@
 
 const char *const pe_query_output_names[PE_OUTPUT_N] = {
     [PE_OUTPUT_FORMAT] = "format", [PE_OUTPUT_ENCODING] = "encoding_format",
-    [PE_OUTPUT_TENSOR] = "tensor", [PE_OUTPUT_VIEW] = "view",
-    [PE_OUTPUT_THEME] = "theme",   [PE_OUTPUT_WIDTH] = "width",
-    [PE_OUTPUT_HEIGHT] = "height",
+    [PE_OUTPUT_TENSOR] = "tensor", [PE_OUTPUT_CSV_HEADER] = "csv_header",
+    [PE_OUTPUT_VIEW] = "view",     [PE_OUTPUT_THEME] = "theme",
+    [PE_OUTPUT_WIDTH] = "width",   [PE_OUTPUT_HEIGHT] = "height",
 };
 const char *const pe_query_output_encodings[] = {"float", "base64", NULL};
+const char *const pe_query_csv_headers[] = {"indices", "names", "none", NULL};
 
 size_t pe_query_output_find(const pe_resource *resource, const char *name)
 {
@@ -25,15 +26,40 @@ size_t pe_query_output_find(const pe_resource *resource, const char *name)
     return PE_OUTPUT_N;
 }
 
-static pe_status set_encoding(pe_query *query, const char *text, pe_problem *why)
+static pe_status find_choice(const char *name, const char *const *choices, const char *text,
+                             size_t *out, pe_problem *why)
 {
-    for (size_t i = 0; pe_query_output_encodings[i] != NULL; i++)
-        if (strcmp(pe_query_output_encodings[i], text) == 0) {
-            query->base64 = i == 1;
+    pe_buffer list = {0};
+    for (size_t i = 0; choices[i] != NULL; i++) {
+        if (strcmp(choices[i], text) == 0) {
+            *out = i;
+            pe_buffer_free(&list);
             return PE_OK;
         }
-    return pe_fail(why, PE_INVALID_PARAMETER, "encoding_format",
-                   "encoding_format must be one of float, base64; got \"%.40s\"", text);
+        pe_buffer_format(&list, i == 0 ? "%s" : ", %s", choices[i]);
+    }
+    const pe_status status =
+        pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be one of %s; got \"%.40s\"", name,
+                pe_buffer_text(&list), text);
+    pe_buffer_free(&list);
+    return status;
+}
+
+static pe_status set_encoding(pe_query *query, const char *text, pe_problem *why)
+{
+    size_t choice = 0;
+    const pe_status status =
+        find_choice("encoding_format", pe_query_output_encodings, text, &choice, why);
+    query->base64 = choice == 1;
+    return status;
+}
+
+static pe_status set_csv_header(pe_query *query, const char *text, pe_problem *why)
+{
+    size_t choice = 0;
+    const pe_status status = find_choice("csv_header", pe_query_csv_headers, text, &choice, why);
+    query->csv_header = (pe_csv_header)choice;
+    return status;
 }
 
 static pe_status set_tensor(pe_query *query, const char *text, pe_problem *why)
@@ -54,6 +80,8 @@ pe_status pe_query_output_set(pe_query *query, size_t which, const char *text, p
         return pe_format_parse(text, &query->format, why);
     if (which >= PE_OUTPUT_VIEW)
         return pe_query_figure_set(query, which, text, why);
+    if (which == PE_OUTPUT_CSV_HEADER)
+        return set_csv_header(query, text, why);
     return which == PE_OUTPUT_ENCODING ? set_encoding(query, text, why)
                                        : set_tensor(query, text, why);
 }

@@ -139,6 +139,7 @@ static pe_status make_stream(const pe_table_arguments *table, const pe_settings 
         (pe_rendering){.format = table->format,
                        .base64 = work->query.base64,
                        .tensor = work->query.tensor[0] == '\0' ? NULL : work->query.tensor,
+                       .csv_header = work->query.csv_header,
                        .encoding = table->resource->encoding,
                        .parameters = pe_buffer_text(&work->parameters),
                        .resource = table->resource,

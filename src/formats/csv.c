@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* csv.c - text/csv: one tensor of one or two axes, a header row of column indices. */
+/* csv.c - text/csv: a row for each row of a tensor; rows of several tensors and axes say whose they
+ * are. */
 #include "formats/segments.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "formats/figure/figure_words.h"
 #include "text/blocks.h"
 #include "text/number.h"
 
+/* Before the numbers of a row: a name, and an index for each axis, or a position. */
+#define LABELS_MAX 256
+
+/* A vector has one number in each row. */
 static size_t columns_of(const pe_tensor *tensor)
 {
-    return tensor->shape.dim[tensor->shape.ndim - 1];
+    return tensor->shape.ndim < 2 ? 1 : tensor->shape.dim[tensor->shape.ndim - 1];
 }
 
 /* A separator or a line end (two bytes) after each number. */
@@ -23,6 +30,18 @@ static size_t block_max(const pe_tensor *tensor, size_t n)
 static uint64_t length_max(const pe_tensor *tensor)
 {
     return (uint64_t)tensor->elements * pe_number_text_most(tensor->dtype);
+}
+
+/* The same of rows with labels. */
+static size_t labelled_block_max(const pe_tensor *tensor, size_t n)
+{
+    return block_max(tensor, n) + (n / columns_of(tensor) + 2) * LABELS_MAX;
+}
+
+static uint64_t labelled_length_max(const pe_tensor *tensor)
+{
+    return length_max(tensor) +
+           (uint64_t)(tensor->elements / columns_of(tensor) + 2) * LABELS_MAX;
 }
 
 /* Unlike JSON, CSV has words for numbers that are not finite: those that NumPy and pandas read. */
@@ -51,6 +70,36 @@ static size_t print_run(pe_dtype dtype, const char *data, size_t n, char *out)
     return (size_t)(to - out);
 }
 
+static char *put_index(size_t index, char *to)
+{
+    return to + sprintf(to, "%zu,", index);
+}
+
+/* What stands before the first number of a row. */
+static char *put_labels(const pe_elements *elements, size_t row, char *to)
+{
+    const pe_row_labels *labels = elements->labels;
+    const pe_shape *shape = &elements->tensor->shape;
+    if (labels->block != NULL)
+        to += sprintf(to, "%.64s,", labels->block);
+    const size_t axis = shape->ndim < 2 ? 0 : shape->ndim - 2;
+    const size_t rows = shape->ndim == 0 ? 1 : shape->dim[axis];
+    size_t inner = rows;
+    for (size_t d = 0; d < axis; d++)
+        inner *= shape->dim[d];
+    for (size_t d = 0; d < labels->leading; d++) {
+        inner /= shape->dim[d];
+        to = put_index(row / inner % shape->dim[d], to);
+    }
+    if (!labels->numbered)
+        return to;
+    if (labels->positions == NULL)
+        return put_index(row % rows, to);
+    to += pe_number_print(PE_FLOAT64, pe_positions_at(labels->positions, row % rows), to);
+    *to++ = ',';
+    return to;
+}
+
 static size_t encode(const pe_elements *elements, pe_carry *carry, char *out)
 {
     const pe_tensor *tensor = elements->tensor;
@@ -64,6 +113,8 @@ static size_t encode(const pe_elements *elements, pe_carry *carry, char *out)
         run = columns - column < end - e ? columns - column : end - e;
         if (column > 0)
             *to++ = ',';
+        else if (elements->labels != NULL)
+            to = put_labels(elements, e / columns, to);
         to += print_run(tensor->dtype, from, run, to);
         if (column + run == columns) {
             *to++ = '\n';
@@ -78,34 +129,112 @@ static const pe_encoder encoder = {
     .encode = encode,
 };
 
-static pe_status check(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why)
+static const pe_encoder labelled = {
+    .length_max = labelled_length_max,
+    .block_max = labelled_block_max,
+    .encode = encode,
+};
+
+/* ---- what rows are called ---- */
+
+/* The axis of a tensor along which its rows lie. */
+static size_t row_axis(const pe_tensor *tensor)
 {
-    (void)rendering;
-    if (tensor->shape.ndim < 1 || tensor->shape.ndim > 2)
-        return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
-                       "csv holds a tensor of one or two axes, this one has %zu; json, npy, raw "
-                       "and safetensors hold it",
-                       tensor->shape.ndim);
-    return PE_OK;
+    return tensor->shape.ndim < 2 ? 0 : tensor->shape.ndim - 2;
 }
 
-/* A tensor of one axis is one row. The header may be as long as a row, and is made like one. */
-static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t index,
-                     pe_segments *out)
+static pe_row_labels labels_of(const pe_plan *plan, const pe_rendering *rendering, size_t t,
+                               bool several)
 {
-    const size_t columns = columns_of(&plan->tensors[index]);
-    (void)rendering;
+    const pe_tensor *tensor = &plan->tensors[t];
+    const bool names = rendering->csv_header == PE_CSV_NAMES;
+    return (pe_row_labels){
+        .block = several ? pe_segments_tensor_name(plan, t) : NULL,
+        .leading = row_axis(tensor),
+        .numbered = names,
+        .positions = names ? pe_words_positions(rendering, tensor, row_axis(tensor)) : NULL,
+    };
+}
+
+static bool has_labels(const pe_row_labels *labels)
+{
+    return labels->block != NULL || labels->leading > 0 || labels->numbered;
+}
+
+/* "positions [tokens]" without its unit. */
+static void put_axis_name(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis,
+                          pe_buffer *out)
+{
+    pe_axis_words words;
+    pe_words_axis(rendering, tensor, axis, &words);
+    const char *unit = strstr(words.name, " [");
+    pe_buffer_format(out, "%.*s,",
+                     (int)(unit != NULL ? (size_t)(unit - words.name) : strlen(words.name)),
+                     words.name);
+}
+
+/* "decay" of rope/decay; "value" of several tensors. */
+static const char *value_name(const pe_plan *plan, const pe_rendering *rendering, size_t tensor)
+{
+    const char *name = pe_segments_tensor_name(plan, tensor);
+    const char *path = rendering->resource->name, *last = strrchr(path, '/');
+    if (plan->n_tensors > 1)
+        return "value";
+    return strcmp(name, "data") != 0 ? name : last != NULL ? last + 1 : path;
+}
+
+/* The names of what stands before the numbers, then the columns' indices; of a vector, whose rows
+ * have labels, the name of its numbers. */
+static void describe_header(const pe_plan *plan, const pe_rendering *rendering, size_t widest,
+                            pe_segments *out)
+{
+    const pe_tensor *tensor = &plan->tensors[widest];
+    const pe_row_labels *labels = &out->labels[widest];
+    const size_t columns = columns_of(tensor);
+    if (labels->block != NULL)
+        pe_buffer_str(&out->text, "tensor,");
+    for (size_t axis = 0; axis < labels->leading; axis++)
+        put_axis_name(rendering, tensor, axis, &out->text);
+    if (labels->numbered)
+        put_axis_name(rendering, tensor, row_axis(tensor), &out->text);
+    if (labels->numbered && tensor->shape.ndim < 2) {
+        pe_buffer_format(&out->text, "%s\n", value_name(plan, rendering, widest));
+        pe_segments_text(out);
+        return;
+    }
+    pe_segments_text(out);
     out->columns = (pe_tensor){.dtype = PE_INT32,
-                               .shape = {.ndim = 1, .dim = {columns}},
+                               .shape = {.ndim = 2, .dim = {1, columns}},
                                .elements = columns,
                                .units = columns,
                                .unit = 1,
                                .work = 1};
     pe_segments_numbers(out, PE_COLUMNS, &encoder);
-    pe_segments_numbers(out, index, &encoder);
 }
 
-static const struct pe_format_ops ops = {.check = check, .describe = describe};
+/* The header may be as long as a row, and is made like one. */
+static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
+                     pe_segments *out)
+{
+    size_t tensors = 0, widest = SIZE_MAX;
+    for (size_t t = 0; t < plan->n_tensors; t++) {
+        if (!pe_format_holds(rendering, t, chosen))
+            continue;
+        tensors++;
+        if (widest == SIZE_MAX ||
+            columns_of(&plan->tensors[t]) > columns_of(&plan->tensors[widest]))
+            widest = t;
+    }
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        out->labels[t] = labels_of(plan, rendering, t, tensors > 1);
+    if (rendering->csv_header != PE_CSV_NONE)
+        describe_header(plan, rendering, widest, out);
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        if (pe_format_holds(rendering, t, chosen))
+            pe_segments_numbers(out, t, has_labels(&out->labels[t]) ? &labelled : &encoder);
+}
+
+static const struct pe_format_ops ops = {.describe = describe};
 
 const pe_format pe_format_csv = {
     .name = "csv",
@@ -113,7 +242,9 @@ const pe_format pe_format_csv = {
     .is_text = true,
     .media_type = "text/csv",
     .help =
-        "RFC 4180, but lines end with LF: a header row of column indices, then one row for each "
-        "row of the tensor.",
+        "RFC 4180, but lines end with LF: a header row (csv_header), then a line for each row of "
+        "the tensor, or for each number of a vector. Lines of several tensors begin with the "
+        "tensor's name, those of more than two axes with the indices of the leading ones.",
+    .holds_any = true,
     .ops = &ops,
 };

@@ -15,7 +15,9 @@ typedef struct pe_format {
     const char *extension;         /* ".npy" */
     const char *media_type;        /* "application/x-npy" */
     const char *help;              /* one sentence: how it holds the numbers */
-    bool holds_many;               /* json, safetensors: all tensors; else one, chosen by tensor= */
+    bool holds_many;               /* all tensors, whatever tensor= says; else one, chosen by it */
+    bool holds_any;                /* one where tensor= chooses it, else all of them */
+    bool tells_parameters;         /* and scalars and warnings */
     bool known_length;             /* the length is known before a number is computed */
     bool is_figure;                /* its rendering has figure options */
     bool is_bare;                  /* numbers alone: fields of the answer tell shape and type */
@@ -39,6 +41,10 @@ typedef struct pe_figure_options {
     size_t width, height; /* pixels */
 } pe_figure_options;
 
+/** The header row of CSV: column indices; the same behind a column of positions, or the name of a
+ * vector; none. */
+typedef enum pe_csv_header { PE_CSV_INDICES, PE_CSV_NAMES, PE_CSV_NONE } pe_csv_header;
+
 /** The size of a figure where none is asked for, and what may be asked for. */
 #define PE_FIGURE_WIDTH      800
 #define PE_FIGURE_HEIGHT     500
@@ -53,7 +59,8 @@ typedef struct pe_rendering {
     const char *tensor;     /* tensor=NAME, or NULL */
     const char *encoding;   /* "sinusoidal" */
     const char *parameters; /* canonical parameters as a JSON object's text; borrowed */
-    /* Figures alone: whose names and labels they show, and with which values. Borrowed. */
+    pe_csv_header csv_header;
+    /* Figures and CSV: whose names and labels they show, and with which values. Borrowed. */
     const pe_resource *resource;
     const pe_values *values;
     pe_figure_options figure;
@@ -62,9 +69,12 @@ typedef struct pe_rendering {
 /**
  * Can this plan be rendered so? Sets *tensor to the tensor chosen where the format holds one.
  * Errors  NOT_ACCEPTABLE: several tensors and none chosen (lists their names), bfloat16 as npy
- * (says what does), a 3-D tensor as csv; INVALID_PARAMETER: tensor names none (lists them).
+ * (says what does); INVALID_PARAMETER: tensor names none (lists them).
  */
 pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, size_t *tensor,
                           pe_problem *why) PE_MUST_CHECK;
+
+/** Does the rendering hold tensor t, where `chosen` is what pe_format_check sets? */
+bool pe_format_holds(const pe_rendering *rendering, size_t t, size_t chosen);
 
 #endif

@@ -54,11 +54,22 @@ static pe_status find_tensor(const pe_plan *plan, const char *name, size_t *out,
     return fail_listing(plan, PE_INVALID_PARAMETER, "tensor must be one of the answer's", why);
 }
 
+static bool names_tensor(const pe_rendering *rendering)
+{
+    return rendering->tensor != NULL && rendering->tensor[0] != '\0';
+}
+
+bool pe_format_holds(const pe_rendering *rendering, size_t t, size_t chosen)
+{
+    const pe_format *format = rendering->format;
+    return format->holds_many || (format->holds_any && !names_tensor(rendering)) || t == chosen;
+}
+
 pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, size_t *tensor,
                           pe_problem *why)
 {
     const pe_format *format = rendering->format;
-    const bool named = rendering->tensor != NULL && rendering->tensor[0] != '\0';
+    const bool named = names_tensor(rendering);
     size_t chosen = 0;
 
     if (named) {
@@ -70,12 +81,16 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
         if (plan->n_tensors == 0)
             return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
                            "the answer has no tensor; ask for json or safetensors");
-        if (plan->n_tensors > 1 && !named)
+        if (plan->n_tensors > 1 && !named && !format->holds_any)
             return fail_listing(plan, PE_NOT_ACCEPTABLE,
-                                "this format holds one tensor; add tensor= and one of", why);
-        pe_status status = format->ops->check == NULL
-                               ? PE_OK
-                               : format->ops->check(&plan->tensors[chosen], rendering, why);
+                                "this format holds one tensor, npz holds all; or add tensor= and "
+                                "one of",
+                                why);
+    }
+    for (size_t t = 0; t < plan->n_tensors && format->ops->check != NULL; t++) {
+        if (!pe_format_holds(rendering, t, chosen))
+            continue;
+        const pe_status status = format->ops->check(&plan->tensors[t], rendering, why);
         if (status != PE_OK)
             return status;
     }

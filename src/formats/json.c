@@ -154,6 +154,7 @@ const pe_format pe_format_json = {
     .media_type = "application/json",
     .help = "The numbers as nested arrays or in base64, with the parameters and every scalar.",
     .holds_many = true,
+    .tells_parameters = true,
     .is_text = true,
     .ops = &ops,
 };

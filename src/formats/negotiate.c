@@ -12,7 +12,7 @@
 /* What others call a format. */
 static const char *const meant[][2] = {
     {"numpy", "npy"},
-    {"npz", "npy"},
+    {"zip", "npz"},
     {"bin", "raw"},
     {"binary", "raw"},
     {"bytes", "raw"},

@@ -5,7 +5,7 @@
 static const char *const descr[PE_DTYPES] = {
     [PE_FLOAT32] = "<f4", [PE_FLOAT64] = "<f8", [PE_FLOAT16] = "<f2", [PE_INT32] = "<i4"};
 
-static pe_status check(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why)
+pe_status pe_npy_check(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why)
 {
     (void)rendering;
     if (descr[tensor->dtype] == NULL)
@@ -21,13 +21,10 @@ static pe_status check(const pe_tensor *tensor, const pe_rendering *rendering, p
  *
  * Source  numpy/numpy: numpy/lib/format.py (NEP 1).
  */
-static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t index,
-                     pe_segments *out)
+void pe_npy_header(const pe_tensor *tensor, pe_buffer *out)
 {
     enum { PREAMBLE = 10 };
-    const pe_tensor *tensor = &plan->tensors[index];
     pe_buffer header = {0};
-    (void)rendering;
 
     pe_buffer_format(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (",
                      descr[tensor->dtype]);
@@ -50,15 +47,22 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
                                               0,
                                               (unsigned char)(header.bytes & 255),
                                               (unsigned char)(header.bytes >> 8)};
-    pe_buffer_add(&out->text, preamble, sizeof preamble);
-    pe_buffer_add(&out->text, header.data, header.bytes);
-    out->text.failed |= header.failed;
+    pe_buffer_add(out, preamble, sizeof preamble);
+    pe_buffer_add(out, header.data, header.bytes);
+    out->failed |= header.failed;
     pe_buffer_free(&header);
+}
+
+static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t index,
+                     pe_segments *out)
+{
+    (void)rendering;
+    pe_npy_header(&plan->tensors[index], &out->text);
     pe_segments_text(out);
     pe_segments_numbers(out, index, &pe_raw_encode);
 }
 
-static const struct pe_format_ops ops = {.check = check, .describe = describe};
+static const struct pe_format_ops ops = {.check = pe_npy_check, .describe = describe};
 
 const pe_format pe_format_npy = {
     .name = "npy",

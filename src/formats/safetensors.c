@@ -119,6 +119,7 @@ const pe_format pe_format_safetensors = {
     .media_type = "application/vnd.safetensors",
     .help = "Every tensor by its name, little-endian; the parameters are in __metadata__.",
     .holds_many = true,
+    .tells_parameters = true,
     .known_length = true,
     .ops = &ops,
 };

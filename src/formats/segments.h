@@ -11,17 +11,29 @@
 #include "formats/format.h"
 #include "plan/plan.h"
 
-/** Bytes that one block left over for the next: base64 works in groups of three. */
+/** What one block leaves for the next: bytes, as base64 works in groups of three; and the CRC-32 of
+ * each tensor so far, which npz needs. */
 typedef struct pe_carry {
     unsigned char byte[3];
     size_t n;
+    size_t tensor; /* the one that is read */
+    uint32_t crc[PE_MAX_TENSORS];
 } pe_carry;
+
+/** What stands before the numbers of a row of CSV. */
+typedef struct pe_row_labels {
+    const char *block; /* the tensor's name; NULL: nothing */
+    size_t leading;    /* axes before that of rows: their indices follow */
+    bool numbered;     /* then the position of the row, or its index */
+    const pe_positions *positions; /* borrowed, or NULL */
+} pe_row_labels;
 
 /** Elements [first, first + n) of a tensor, packed. */
 typedef struct pe_elements {
     const pe_tensor *tensor;
     size_t first, n;
     const void *data;
+    const pe_row_labels *labels; /* of its rows; NULL: none */
 } pe_elements;
 
 /**
@@ -72,9 +84,11 @@ typedef struct pe_segment {
     const pe_encoder *encoder; /* NULL: literal text */
     size_t text, bytes;        /* literal: a slice of segments->text */
     size_t tensor;             /* else: which tensor of the plan, or PE_COLUMNS */
+    /** Literal text of `bytes` bytes that is known once all numbers before it have been read. */
+    void (*late)(const pe_plan *plan, size_t tensor, const pe_carry *carry, pe_buffer *out);
 } pe_segment;
 
-#define PE_MAX_SEGMENTS (2 * PE_MAX_TENSORS + 2)
+#define PE_MAX_SEGMENTS (3 * PE_MAX_TENSORS + 2)
 
 typedef struct pe_segments {
     size_t n;
@@ -82,12 +96,17 @@ typedef struct pe_segments {
     pe_buffer text;    /* of all literal segments; append here, then pe_segments_text */
     size_t text_taken; /* bytes of it that segments own already */
     pe_tensor columns; /* for PE_COLUMNS */
+    pe_row_labels labels[PE_MAX_TENSORS];
     pe_reducer reducer;
 } pe_segments;
 
 /** Close what was appended to segments->text since the last call into a literal segment. */
 void pe_segments_text(pe_segments *segments);
 void pe_segments_numbers(pe_segments *segments, size_t tensor, const pe_encoder *encoder);
+/** Text of so many bytes that `late` makes. */
+void pe_segments_late(pe_segments *segments, size_t tensor, size_t bytes,
+                      void (*late)(const pe_plan *plan, size_t tensor, const pe_carry *carry,
+                                   pe_buffer *out));
 /** The tensor that a segment of numbers takes them from. */
 const pe_tensor *pe_segments_tensor(const pe_segments *segments, const pe_plan *plan, size_t i);
 
@@ -106,6 +125,7 @@ struct pe_format_ops {
     X(json)                                                                                        \
     X(npy)                                                                                         \
     X(raw)                                                                                         \
+    X(npz)                                                                                         \
     X(csv)                                                                                         \
     X(safetensors)                                                                                 \
     X(svg)                                                                                         \
@@ -114,6 +134,12 @@ struct pe_format_ops {
 #define PE_FORMAT_DECLARE(name) extern const pe_format pe_format_##name;
 PE_FORMATS(PE_FORMAT_DECLARE)
 #undef PE_FORMAT_DECLARE
+
+/** The header of an .npy file. */
+void pe_npy_header(const pe_tensor *tensor, pe_buffer *out);
+/** Refuses what NumPy has no type for. */
+pe_status pe_npy_check(const pe_tensor *tensor, const pe_rendering *rendering,
+                       pe_problem *why) PE_MUST_CHECK;
 
 /** The name of a tensor in an answer: "data" for a lone tensor without scalars, else its own. */
 const char *pe_segments_tensor_name(const pe_plan *plan, size_t tensor);

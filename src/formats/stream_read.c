@@ -66,7 +66,9 @@ static pe_status make_numbers(pe_stream *stream, void *block, const void **numbe
 static size_t encode(pe_stream *stream, const void *numbers, size_t n, char *out)
 {
     const pe_encoder *encoder = encoder_at(stream);
-    const pe_elements elements = {stream->blocks.tensor, stream->blocks.next, n, numbers};
+    const size_t index = stream->blocks.index;
+    const pe_elements elements = {stream->blocks.tensor, stream->blocks.next, n, numbers,
+                                  index < PE_MAX_TENSORS ? &stream->segments.labels[index] : NULL};
     if (encoder->encode == NULL) {
         const size_t bytes = n * pe_dtype_bytes(elements.tensor->dtype);
         memcpy(out, numbers, bytes);
@@ -225,12 +227,27 @@ static void skip_pending(pe_stream *stream)
     take_pending(stream, n);
 }
 
+static pe_status make_late(pe_stream *stream, const pe_segment *segment, pe_problem *why)
+{
+    pe_buffer text = {0};
+    segment->late(stream->plan, segment->tensor, &stream->carry, &text);
+    if (text.failed) {
+        pe_buffer_free(&text);
+        return pe_fail_memory(why);
+    }
+    stream->text = text.data;
+    stream->pending = (pe_slice){text.data, text.bytes};
+    return PE_OK;
+}
+
 /* Steps over a literal, which is pending then, or over a tensor that has ended. False: numbers are
  * next. */
-static bool step(pe_stream *stream)
+static bool step(pe_stream *stream, pe_status *status, pe_problem *why)
 {
     const pe_segment *segment = &stream->segments.segment[stream->segment];
-    if (segment->encoder == NULL)
+    if (segment->late != NULL)
+        *status = make_late(stream, segment, why);
+    else if (segment->encoder == NULL)
         stream->pending = (pe_slice){stream->segments.text.data + segment->text, segment->bytes};
     else if (stream->blocks.next < stream->blocks.tensor->elements || pe_stream_reduces(stream))
         return false;
@@ -279,7 +296,7 @@ pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got
                    ((into.got > 0 || pe_stream_reduces(stream)) &&
                     stream->blocks.spent >= allowed)) {
             break;
-        } else if (step(stream)) {
+        } else if (step(stream, &status, why)) {
             skip_pending(stream);
         } else {
             status = make(stream, &into, &n, why);

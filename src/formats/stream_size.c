@@ -25,7 +25,8 @@ bool pe_stream_length(const pe_stream *stream, uint64_t *out)
 {
     uint64_t sum = 0, length = 0;
     for (size_t i = 0; i < stream->segments.n; i++) {
-        if (!pe_stream_segment_length(stream, i, &length))
+        if (stream->segments.segment[i].late != NULL || /* no part of it can be made alone */
+            !pe_stream_segment_length(stream, i, &length))
             return false;
         sum += length;
     }

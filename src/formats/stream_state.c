@@ -17,6 +17,9 @@ void pe_stream_enter(pe_stream *stream, size_t i, size_t element)
     const size_t index = tensor != NULL ? stream->segments.segment[i].tensor : 0;
     stream->segment = i;
     stream->carry.n = 0;
+    stream->carry.tensor = index;
+    if (i == 0 && element == 0)
+        stream->carry = (pe_carry){.tensor = index};
     pe_tensor_blocks_enter(&stream->blocks, index, tensor, element);
 }
 

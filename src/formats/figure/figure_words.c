@@ -62,13 +62,30 @@ static void follow_positions(const pe_value *value, size_t length, pe_axis_words
     }
 }
 
-void pe_words_axis(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis,
-                   pe_axis_words *out)
+/* The name of an axis; empty: it has none. */
+static pe_slice axis_name(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis)
 {
     const pe_labels *labels = labels_of(rendering, tensor);
     const size_t ndim = tensor->shape.ndim;
-    const bool named = labels != NULL && labels->axes != NULL && axis < ndim;
-    const pe_slice name = named ? name_from_end(labels->axes, ndim - 1 - axis) : (pe_slice){"", 0};
+    return labels != NULL && labels->axes != NULL && axis < ndim
+               ? name_from_end(labels->axes, ndim - 1 - axis)
+               : (pe_slice){"", 0};
+}
+
+const pe_positions *pe_words_positions(const pe_rendering *rendering, const pe_tensor *tensor,
+                                       size_t axis)
+{
+    const pe_value *value = value_named(rendering, axis_name(rendering, tensor, axis));
+    const bool told = value != NULL && value->param->kind == PE_KIND_POSITIONS &&
+                      value->positions.count == tensor->shape.dim[axis];
+    return told ? &value->positions : NULL;
+}
+
+void pe_words_axis(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis,
+                   pe_axis_words *out)
+{
+    const size_t ndim = tensor->shape.ndim;
+    const pe_slice name = axis_name(rendering, tensor, axis);
     const pe_value *value = value_named(rendering, name);
     *out = (pe_axis_words){.step = 1};
     if (value != NULL && value->param->kind == PE_KIND_POSITIONS)

@@ -15,6 +15,10 @@ typedef struct pe_axis_words {
 void pe_words_axis(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis,
                    pe_axis_words *out);
 
+/** The positions along an axis; NULL: no parameter says where its elements are. */
+const pe_positions *pe_words_positions(const pe_rendering *rendering, const pe_tensor *tensor,
+                                       size_t axis);
+
 /** "rope/table: cos" */
 void pe_words_title(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
                     pe_buffer *out);

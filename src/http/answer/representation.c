@@ -89,7 +89,8 @@ static bool accepts_other(const pe_representation *representation, const char *a
 static void name_file(pe_representation *representation, size_t chosen)
 {
     const pe_format *format = representation->rendering.format;
-    const bool one = !format->holds_many && representation->plan.n_tensors > 1;
+    const bool one = !pe_format_holds(&representation->rendering, SIZE_MAX, chosen) &&
+                     representation->plan.n_tensors > 1;
     char *out = representation->metadata.file_name;
     pe_buffer path = {0};
     size_t used = 0;
@@ -121,6 +122,7 @@ static pe_status choose_format(pe_representation *representation, const char *ac
         .format = representation->query.format,
         .base64 = representation->query.base64,
         .tensor = tensor,
+        .csv_header = representation->query.csv_header,
         .encoding = representation->resource->encoding,
         .resource = representation->resource,
         .values = &representation->query.values,
@@ -144,7 +146,7 @@ static pe_status choose_format(pe_representation *representation, const char *ac
     if (status != PE_OK)
         return status;
     for (size_t t = 0; t < representation->plan.n_tensors; t++)
-        if (representation->rendering.format->holds_many || t == chosen)
+        if (pe_format_holds(&representation->rendering, t, chosen))
             count_tensor(representation, &representation->plan.tensors[t]);
     name_file(representation, chosen);
     if (representation->rendering.format->is_bare)
@@ -156,7 +158,7 @@ static pe_status choose_format(pe_representation *representation, const char *ac
  * not written. */
 static pe_status print_parameters(pe_representation *representation, pe_problem *why)
 {
-    if (representation->rendering.format->holds_many)
+    if (representation->rendering.format->tells_parameters)
         pe_values_json(&representation->query.values, &representation->parameters);
     representation->rendering.parameters = pe_buffer_text(&representation->parameters);
     return representation->parameters.failed ? pe_fail_memory(why) : PE_OK;
@@ -189,7 +191,7 @@ static size_t write_key(pe_representation *representation)
     pe_buffer_str(key, format->media_type);
     pe_buffer_str(key, "\n" OUTPUT_REVISION "\n");
     pe_buffer_str(key, representation->plan.version);
-    if (format->holds_many) /* its warnings are, too */
+    if (format->tells_parameters) /* and warnings */
         pe_buffer_str(key, pe_buffer_text(&representation->query.synonyms));
     if (format->maker != NULL) {
         pe_buffer_str(key, "\n");

@@ -2,6 +2,7 @@
 /* parameters.c - where a request's parameters are: in its query, its body, or both. */
 #include "http/request/parameters.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -28,50 +29,112 @@ static void media_type(const char *content_type, char *out, size_t room)
     out[bytes] = '\0';
 }
 
-/* One of the types that are read, as a constant, or NULL. */
-static const char *known_type(const pe_request *request, pe_body_types types)
+/* ---- what a body is ---- */
+
+static const char form[] = "application/x-www-form-urlencoded";
+
+/* Types by which a client says nothing of the body: none, text, and what curl sends unless it is
+ * told. */
+static bool is_silent(const char *given)
 {
-    static const char *const known[] = {"application/json", "application/x-npy",
-                                        "application/vnd.safetensors", "application/octet-stream"};
-    const char *header = request->header[PE_HEADER_CONTENT_TYPE];
-    size_t n = types >= PE_BODY_TENSORS ? PE_LEN(known) : 1;
-    char given[64];
-    media_type(header != NULL ? header : "", given, sizeof given);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(given, known[i]) == 0)
-            return known[i];
-    return NULL;
+    return given[0] == '\0' || strcmp(given, "text/plain") == 0 || strcmp(given, form) == 0;
 }
 
-/* The type of a file of tensors, as it begins; of others `otherwise`. */
-static const char *type_of_file(const pe_request *request, pe_body_types types,
-                                const char *otherwise)
+static void given_type(const pe_request *request, char *out, size_t room)
+{
+    const char *header = request->header[PE_HEADER_CONTENT_TYPE];
+    media_type(header != NULL ? header : "", out, room);
+}
+
+static bool begins(pe_slice body, size_t at, const char *word)
+{
+    const size_t bytes = strlen(word);
+    return body.bytes >= at + bytes && memcmp(body.text + at, word, bytes) == 0;
+}
+
+/* The type of a body as it begins, of those that are read; NULL: none. */
+static const char *type_of_content(const pe_request *request, pe_body_types types)
 {
     static const struct {
         size_t at;
         const char *word, *type;
     } signs[] = {{0, "\x93NUMPY", "application/x-npy"},
                  {0, "PK\x03\x04", "application/x-npy"}, /* .npz */
-                 {8, "{\"", "application/vnd.safetensors"}};
-    const pe_buffer *body = &request->body;
-    for (size_t k = 0; k < PE_LEN(signs); k++) {
-        const size_t bytes = strlen(signs[k].word);
-        if (strstr(accepted[types], signs[k].type) != NULL && body->bytes >= signs[k].at + bytes &&
-            body->data[0] != '{' && memcmp(body->data + signs[k].at, signs[k].word, bytes) == 0)
+                 {8, "{\"", "application/vnd.safetensors"},
+                 {0, "GGUF", "application/octet-stream"},
+                 {0, "{", JSON}};
+    pe_slice body = pe_buffer_slice(&request->body);
+    for (size_t k = 0; k < PE_LEN(signs); k++)
+        if (strstr(accepted[types], signs[k].type) != NULL &&
+            begins(body, signs[k].at, signs[k].word) &&
+            (signs[k].at == 0 || body.text[0] != '{'))
             return signs[k].type;
-    }
-    return otherwise;
+    while (body.bytes > 0 && memchr(" \t\r\n", body.text[0], 4) != NULL)
+        body = (pe_slice){body.text + 1, body.bytes - 1};
+    return begins(body, 0, "{") ? JSON : NULL;
+}
+
+/* One of the types that are read, as a constant, or NULL. */
+static const char *known_type(const pe_request *request, pe_body_types types)
+{
+    static const struct {
+        const char *name, *type;
+    } known[] = {{JSON, JSON},
+                 {"application/x-npy", "application/x-npy"},
+                 {"application/zip", "application/x-npy"}, /* .npz */
+                 {"application/vnd.safetensors", "application/vnd.safetensors"},
+                 {"application/octet-stream", "application/octet-stream"}};
+    const size_t n = types >= PE_BODY_TENSORS ? PE_LEN(known) : 1;
+    char given[64];
+    given_type(request, given, sizeof given);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(given, known[i].name) == 0)
+            return known[i].type;
+    return is_silent(given) ? type_of_content(request, types) : NULL;
+}
+
+/* Fields of a form, which stand for a query: "d_model=4&positions=0:3". */
+static bool is_query(const pe_request *request)
+{
+    char given[64];
+    const pe_slice body = pe_buffer_slice(&request->body);
+    const char *equals = body.bytes > 0 ? memchr(body.text, '=', body.bytes) : NULL;
+    given_type(request, given, sizeof given);
+    for (const char *c = body.text; equals != NULL && c < equals; c++)
+        if (!isalnum((unsigned char)*c) && *c != '_')
+            return false;
+    return equals != NULL && equals > body.text && strcmp(given, form) == 0;
+}
+
+/* What torch.save writes: a pickle, in a zip file or alone. */
+static bool is_pickle(const pe_request *request)
+{
+    static const char word[] = "data.pkl";
+    const pe_slice body = pe_buffer_slice(&request->body);
+    const size_t near = body.bytes < 256 ? body.bytes : 256;
+    return begins(body, 0, "\x80\x02") || begins(body, 0, "\x80\x04") ||
+           (begins(body, 0, "PK\x03\x04") && memmem(body.text, near, word, strlen(word)) != NULL);
+}
+
+static pe_status refuse_pickle(pe_body_types types, pe_problem *why)
+{
+    const pe_status status = pe_fail(
+        why, PE_UNSUPPORTED_MEDIA_TYPE, "",
+        "the body is a pickle of Python, which is not read: it may hold code; convert it with "
+        "python -c \"import torch; from safetensors.torch import save_file; "
+        "save_file(torch.load('in.pt', weights_only=True), 'out.safetensors')\"");
+    snprintf(why->allow, sizeof why->allow, "%s", accepted[types]);
+    return status;
 }
 
 /* What to do about the type: curl has one of its own for a body where nobody tells it what that
  * is, and who sends no body has parameters in the query. */
 static void hint(const pe_request *request, pe_body_types types, char *out, size_t room)
 {
-    static const char form[] = "application/x-www-form-urlencoded";
     const char *type = request->header[PE_HEADER_CONTENT_TYPE];
     if (type != NULL && strncasecmp(type, form, strlen(form)) == 0)
         snprintf(out, room, ", which curl sends unless it is told: add -H 'Content-Type: %s'",
-                 type_of_file(request, types, JSON));
+                 JSON);
     if (type == NULL && request->body.bytes == 0 && types == PE_BODY_JSON)
         snprintf(out, room, "; POST reads a JSON object, GET the query");
 }
@@ -101,14 +164,18 @@ static pe_status check_type(const pe_request *request, pe_body_types types, cons
     const char *coding = request->header[PE_HEADER_CONTENT_ENCODING];
     if (coding != NULL && strcasecmp(coding, "identity") != 0)
         return unsupported(request, types, coding, why);
+    if (types >= PE_BODY_TENSORS && is_pickle(request))
+        return refuse_pickle(types, why);
     *type = known_type(request, types);
     if (*type == NULL)
         return unsupported(request, types, NULL, why);
     /* bytes of any kind: plain numbers have fields that describe them */
     if (strcmp(*type, "application/octet-stream") == 0 &&
         request->header[PE_HEADER_X_TENSOR_SHAPE] == NULL &&
-        request->header[PE_HEADER_X_TENSOR_DTYPE] == NULL)
-        *type = type_of_file(request, types, *type);
+        request->header[PE_HEADER_X_TENSOR_DTYPE] == NULL) {
+        const char *content = type_of_content(request, types);
+        *type = content != NULL && strcmp(content, JSON) != 0 ? content : *type;
+    }
     return PE_OK;
 }
 
@@ -146,5 +213,14 @@ pe_status pe_parameters_find(pe_request *request, pe_body_types types, pe_reques
         .query = request->query,
         .query_bytes = request->query_bytes,
     };
-    return request->method == PE_METHOD_POST ? read_body(request, types, out, why) : PE_OK;
+    if (request->method != PE_METHOD_POST)
+        return PE_OK;
+    if (types != PE_BODY_JSON || !is_query(request))
+        return read_body(request, types, out, why);
+    if (request->query_bytes > 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "parameters belong either in the body or in the query, not in both");
+    out->query = request->body.data;
+    out->query_bytes = request->body.bytes;
+    return PE_OK;
 }

@@ -17,7 +17,11 @@ typedef struct pe_request_parameters {
     const char *shape, *dtype;
 } pe_request_parameters;
 
-/** What a body may be. */
+/**
+ * What a body may be. Where Content-Type is absent, text/plain, or that of a form, as curl sends it,
+ * the content tells: JSON, .npy, .npz, safetensors, GGUF; fields of a form are read as a query where
+ * a body is JSON alone.
+ */
 typedef enum pe_body_types {
     PE_BODY_JSON,
     PE_BODY_MODEL,   /* JSON, or a GGUF file */
