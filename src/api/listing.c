@@ -240,7 +240,8 @@ static void put_formats(pe_buffer *out)
         pe_json_write_text(out, "name", pe_formats[i]->name);
         pe_json_write_text(out, "media_type", pe_formats[i]->media_type);
         pe_json_write_text(out, "extension", pe_formats[i]->extension);
-        pe_json_write_text(out, "tensors", pe_formats[i]->holds_many || pe_formats[i]->holds_any ? "all" : "one");
+        pe_json_write_text(out, "tensors",
+                           pe_formats[i]->holds_many || pe_formats[i]->holds_any ? "all" : "one");
         pe_json_write_truth(out, "ranges", pe_formats[i]->known_length);
         pe_json_write_text(out, "description", pe_formats[i]->help);
         pe_buffer_str(out, "}");

@@ -160,6 +160,9 @@ pe_status pe_query_output_set(pe_query *query, size_t which, const char *text,
 const pe_param *pe_query_figure_row(const pe_resource *resource, size_t which);
 pe_status pe_query_figure_set(pe_query *query, size_t which, const char *text,
                               pe_problem *why) PE_MUST_CHECK;
+/** The figure that a query string asks for, as far as it can be read. False: it names another format;
+ * *format is NULL where it names none. */
+bool pe_query_figure_peek(pe_slice string, const pe_format **format, pe_figure_options *out);
 /** Its value in the canonical form, "" for the default. */
 #define PE_FIGURE_TEXT_BYTES 24
 void pe_query_figure_print(const pe_query *query, size_t which, char out[PE_FIGURE_TEXT_BYTES]);

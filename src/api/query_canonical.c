@@ -60,8 +60,7 @@ static size_t outputs(const pe_query *query, const pe_format *format, output out
     if (!json || query->names_json)
         out[n++] = (output){.name = "format", .value = format->name};
     if (strcmp(format->name, "csv") == 0 && query->csv_header != PE_CSV_INDICES)
-        out[n++] =
-            (output){.name = "csv_header", .value = pe_query_csv_headers[query->csv_header]};
+        out[n++] = (output){.name = "csv_header", .value = pe_query_csv_headers[query->csv_header]};
     if (!format->holds_many && query->tensor[0] != '\0')
         out[n++] = (output){.name = "tensor", .value = query->tensor};
     if (format->is_figure)

@@ -9,6 +9,9 @@
 static const char *const views[] = {"auto", "heatmap", "curves", NULL};
 static const char *const themes[] = {"light", "dark", NULL};
 
+/* The longest side of the picture of an error. */
+#define PE_FIGURE_PEEKED_MAX ((size_t)2048)
+
 #define VIEW                                                                                       \
     {                                                                                              \
         .name = "view", .kind = PE_KIND_CHOICE, .choices = views,                                  \
@@ -108,4 +111,40 @@ void pe_query_figure_print(const pe_query *query, size_t which, char out[PE_FIGU
         snprintf(out, PE_FIGURE_TEXT_BYTES, "%zu", figure->width);
     if (which == PE_OUTPUT_HEIGHT && figure->height != PE_FIGURE_HEIGHT)
         snprintf(out, PE_FIGURE_TEXT_BYTES, "%zu", figure->height);
+}
+
+/* A side within its bounds; else the usual one. */
+static size_t read_side(pe_slice text, size_t least, size_t usual)
+{
+    size_t side = 0;
+    for (size_t i = 0; i < text.bytes && i < 5; i++) {
+        if (text.text[i] < '0' || text.text[i] > '9')
+            return usual;
+        side = side * 10 + (size_t)(text.text[i] - '0');
+    }
+    return side >= least && side <= PE_FIGURE_PEEKED_MAX ? side : usual;
+}
+
+bool pe_query_figure_peek(pe_slice string, const pe_format **format, pe_figure_options *out)
+{
+    *format = NULL;
+    *out = (pe_figure_options){.width = PE_FIGURE_WIDTH, .height = PE_FIGURE_HEIGHT};
+    while (string.bytes > 0) {
+        pe_slice value = pe_slice_next(&string, '&');
+        const pe_slice name = pe_slice_next(&value, '=');
+        if (pe_slice_is(name, "format")) {
+            *format = pe_slice_is(value, "svg")   ? pe_format_by_name("svg")
+                      : pe_slice_is(value, "png") ? pe_format_by_name("png")
+                                                  : NULL;
+            if (*format == NULL)
+                return false;
+        }
+        if (pe_slice_is(name, "theme"))
+            out->dark = pe_slice_is(value, "dark");
+        if (pe_slice_is(name, "width") || pe_slice_is(name, "figure_width"))
+            out->width = read_side(value, PE_FIGURE_WIDTH_MIN, PE_FIGURE_WIDTH);
+        if (pe_slice_is(name, "height") || pe_slice_is(name, "figure_height"))
+            out->height = read_side(value, PE_FIGURE_HEIGHT_MIN, PE_FIGURE_HEIGHT);
+    }
+    return true;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/figure/figure_words.h"
+#include "formats/words.h"
 #include "text/blocks.h"
 #include "text/number.h"
 
@@ -40,8 +40,7 @@ static size_t labelled_block_max(const pe_tensor *tensor, size_t n)
 
 static uint64_t labelled_length_max(const pe_tensor *tensor)
 {
-    return length_max(tensor) +
-           (uint64_t)(tensor->elements / columns_of(tensor) + 2) * LABELS_MAX;
+    return length_max(tensor) + (uint64_t)(tensor->elements / columns_of(tensor) + 2) * LABELS_MAX;
 }
 
 /* Unlike JSON, CSV has words for numbers that are not finite: those that NumPy and pandas read. */

@@ -77,4 +77,8 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
 /** Does the rendering hold tensor t, where `chosen` is what pe_format_check sets? */
 bool pe_format_holds(const pe_rendering *rendering, size_t t, size_t chosen);
 
+/** Of a format of figures: the picture of a sentence. Where memory is short, out->failed. */
+void pe_format_sentence(const pe_format *format, const pe_figure_options *options,
+                        const char *title, const char *text, pe_buffer *out);
+
 #endif

@@ -95,5 +95,12 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
             return status;
     }
     *tensor = chosen;
-    return PE_OK;
+    return format->ops->check_plan != NULL ? format->ops->check_plan(plan, rendering, chosen, why)
+                                           : PE_OK;
+}
+
+void pe_format_sentence(const pe_format *format, const pe_figure_options *options,
+                        const char *title, const char *text, pe_buffer *out)
+{
+    format->ops->sentence(options, title, text, out);
 }

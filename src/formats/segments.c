@@ -61,8 +61,7 @@ void pe_segments_late(pe_segments *segments, size_t tensor, size_t bytes,
                       void (*late)(const pe_plan *, size_t, const pe_carry *, pe_buffer *))
 {
     assert(segments->n < PE_MAX_SEGMENTS);
-    segments->segment[segments->n++] =
-        (pe_segment){.bytes = bytes, .tensor = tensor, .late = late};
+    segments->segment[segments->n++] = (pe_segment){.bytes = bytes, .tensor = tensor, .late = late};
 }
 
 const pe_tensor *pe_segments_tensor(const pe_segments *segments, const pe_plan *plan, size_t i)

@@ -22,9 +22,9 @@ typedef struct pe_carry {
 
 /** What stands before the numbers of a row of CSV. */
 typedef struct pe_row_labels {
-    const char *block; /* the tensor's name; NULL: nothing */
-    size_t leading;    /* axes before that of rows: their indices follow */
-    bool numbered;     /* then the position of the row, or its index */
+    const char *block;             /* the tensor's name; NULL: nothing */
+    size_t leading;                /* axes before that of rows: their indices follow */
+    bool numbered;                 /* then the position of the row, or its index */
     const pe_positions *positions; /* borrowed, or NULL */
 } pe_row_labels;
 
@@ -64,14 +64,14 @@ extern const pe_encoder pe_raw_encode, pe_base64_encode, pe_reduced_encode;
 
 /**
  * Makes the text of a representation that no number of has bytes of its own: a figure. It takes the
- * numbers of the segment with pe_reduced_encode, block by block; then what it finishes with follows
- * that segment.
+ * numbers of the segments with pe_reduced_encode, block by block; then what it finishes with follows
+ * the last of these segments.
  */
 typedef struct pe_reducer {
-    size_t elements;    /* that it needs: the first ones of the tensor */
-    uint64_t bytes_max; /* of its text */
-    uint64_t work;      /* of making that, in units (plan/price.h), without the elements */
-    void *state;        /* owned */
+    size_t elements[PE_MAX_TENSORS]; /* that it needs: the first ones of each of its tensors */
+    uint64_t bytes_max;              /* of its text */
+    uint64_t work; /* of making that, in units (plan/price.h), without the elements */
+    void *state;   /* owned */
     pe_status (*take)(void *state, const pe_elements *elements, pe_problem *why);
     pe_status (*finish)(void *state, pe_buffer *out, pe_problem *why);
     void (*release)(void *state); /* NULL: there is no reducer */
@@ -114,6 +114,12 @@ const pe_tensor *pe_segments_tensor(const pe_segments *segments, const pe_plan *
 struct pe_format_ops {
     /** Can it hold this tensor? NULL: any. */
     pe_status (*check)(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why);
+    /** Can it hold those that it would? NULL: if each can be held. */
+    pe_status (*check_plan)(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
+                            pe_problem *why);
+    /** The picture of a sentence, for formats of figures. Where memory is short, out->failed. */
+    void (*sentence)(const pe_figure_options *options, const char *title, const char *text,
+                     pe_buffer *out);
     /** Describe the whole; `tensor` is the one chosen where the format holds one. Running out of
      * memory shows in out->text.failed. */
     void (*describe)(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,

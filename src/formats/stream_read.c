@@ -152,14 +152,26 @@ static pe_status finish_reducing(pe_stream *stream, pe_problem *why)
     return status;
 }
 
+/* The numbers that are next are those of the last tensor that the reducer takes. */
+static bool is_last_reduced(const pe_stream *stream)
+{
+    const size_t next = stream->segment + 1;
+    return next >= stream->segments.n ||
+           stream->segments.segment[next].encoder != &pe_reduced_encode;
+}
+
 /* A block of numbers for the reducer, or its text after the last one. */
 static pe_status reduce(pe_stream *stream, pe_problem *why)
 {
     alignas(PE_TENSOR_BLOCK_ALIGN) unsigned char block[PE_TENSOR_BLOCK_BYTES];
     const pe_reducer *reducer = &stream->segments.reducer;
     pe_elements elements = {.tensor = stream->blocks.tensor, .first = stream->blocks.next};
-    if (elements.first >= reducer->elements)
+    if (elements.first >= reducer->elements[stream->blocks.index] && is_last_reduced(stream))
         return finish_reducing(stream, why);
+    if (elements.first >= reducer->elements[stream->blocks.index]) {
+        pe_stream_enter(stream, stream->segment + 1, 0);
+        return PE_OK;
+    }
     pe_status status = make_numbers(stream, block, &elements.data, &elements.n, why);
     if (status != PE_OK)
         return status;

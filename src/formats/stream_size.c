@@ -128,8 +128,14 @@ uint64_t pe_stream_reduced_work(const pe_stream *stream)
     const pe_reducer *reducer = &stream->segments.reducer;
     if (reducer->release == NULL)
         return 0;
-    return pe_price_plus(pe_price_times(reducer->elements, stream->blocks.tensor->work),
-                         reducer->work);
+    uint64_t work = reducer->work;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        const pe_segment *segment = &stream->segments.segment[i];
+        if (segment->encoder == &pe_reduced_encode)
+            work = pe_price_plus(work, pe_price_times(reducer->elements[segment->tensor],
+                                                      pe_stream_tensor(stream, i)->work));
+    }
+    return work;
 }
 
 bool pe_stream_expensive(const pe_stream *stream)

@@ -13,43 +13,68 @@
 /* Of lines and words, in units of work (plan/price.h). */
 #define WORDS_WORK ((uint64_t)32768)
 
+/* Less is too small for a figure of several. */
+enum { PART_WIDTH_MIN = 220, PART_HEIGHT_MIN = 170 };
+
 typedef struct reduction {
-    pe_figure figure;
+    pe_sheet sheet;
     pe_figure_write write;
 } reduction;
 
+/* The figure of a tensor. */
+static pe_figure *part_of(reduction *r, const pe_tensor *tensor)
+{
+    size_t i = 0;
+    while (pe_figure_tensor(&r->sheet.part[i]) != tensor)
+        i++;
+    return &r->sheet.part[i];
+}
+
 static pe_status take(void *state, const pe_elements *elements, pe_problem *why)
 {
-    reduction *r = state;
-    if (r->figure.cells.low == NULL) {
-        const pe_status status = pe_cells_make(&r->figure.layout, &r->figure.cells, why);
+    pe_figure *figure = part_of(state, elements->tensor);
+    if (figure->cells.low == NULL) {
+        const pe_status status = pe_cells_make(&figure->layout, &figure->cells, why);
         if (status != PE_OK)
             return status;
     }
-    pe_cells_take(&r->figure.layout, elements, &r->figure.cells);
+    pe_cells_take(&figure->layout, elements, &figure->cells);
     return PE_OK;
+}
+
+static pe_status finish_figure(pe_figure *figure, pe_problem *why)
+{
+    const pe_status status =
+        figure->cells.low != NULL ? PE_OK : pe_cells_make(&figure->layout, &figure->cells, why);
+    if (status == PE_OK)
+        figure->empty =
+            !pe_cells_bounds(&figure->layout, &figure->cells, &figure->least, &figure->most);
+    return status;
+}
+
+static void free_cells(reduction *r)
+{
+    for (size_t i = 0; i < r->sheet.n; i++)
+        pe_cells_free(&r->sheet.part[i].cells);
 }
 
 static pe_status finish(void *state, pe_buffer *out, pe_problem *why)
 {
     reduction *r = state;
-    pe_figure *figure = &r->figure;
-    pe_status status =
-        figure->cells.low != NULL ? PE_OK : pe_cells_make(&figure->layout, &figure->cells, why);
+    pe_status status = PE_OK;
+    for (size_t i = 0; i < r->sheet.n && status == PE_OK; i++)
+        status = finish_figure(&r->sheet.part[i], why);
     if (status != PE_OK)
         return status;
-    figure->empty =
-        !pe_cells_bounds(&figure->layout, &figure->cells, &figure->least, &figure->most);
-    r->write(figure, out);
-    pe_cells_free(&figure->cells);
+    r->write(&r->sheet, out);
+    free_cells(r);
     return out->failed ? pe_fail_memory(why) : PE_OK;
 }
 
 static void release(void *state)
 {
-    reduction *r = state;
-    pe_cells_free(&r->figure.cells);
-    free(r);
+    free_cells(state);
+    free(state);
 }
 
 /* The pixels, in base64 where the file is text, and what is drawn around them. */
@@ -73,28 +98,78 @@ static uint64_t drawing_work(const pe_layout *layout)
            (layout->curves ? 2 * cells * PE_POINT_WORK : cells * pixels * PE_PIXEL_WORK);
 }
 
-void pe_figure_describe(const pe_figure *what, pe_figure_write write, pe_segments *out)
+static size_t count(const pe_plan *plan, const pe_rendering *rendering, size_t chosen)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        n += pe_format_holds(rendering, t, chosen);
+    return n;
+}
+
+/* Up to three figures are beside each other; more are in rows of the same number. */
+static size_t abreast_of(size_t n)
+{
+    size_t abreast = 1;
+    while (abreast * abreast < n)
+        abreast++;
+    return n <= 3 ? n : abreast;
+}
+
+static void add_figure(const pe_plan *plan, size_t t, bool of_several, reduction *r,
+                       pe_reducer *reducer)
+{
+    pe_figure *figure = &r->sheet.part[r->sheet.n++];
+    const pe_tensor *tensor = &plan->tensors[t];
+    *figure = (pe_figure){
+        .plan = plan, .rendering = &r->sheet.of_part, .tensor = t, .of_several = of_several};
+    pe_layout_make(tensor, figure->rendering, &figure->layout);
+    const size_t elements = figure->layout.elements;
+    reducer->elements[t] = elements < tensor->elements ? elements : tensor->elements;
+    reducer->bytes_max += bytes_max(figure);
+    reducer->work += drawing_work(&figure->layout);
+}
+
+void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
+                        pe_figure_write write, pe_segments *out)
 {
     reduction *r = calloc(1, sizeof *r);
     if (r == NULL) {
         out->text.failed = true;
         return;
     }
-    const pe_tensor *tensor = pe_figure_tensor(what);
-    r->figure = *what;
+    const size_t n = count(plan, rendering, chosen), abreast = abreast_of(n);
     r->write = write;
-    pe_layout_make(tensor, what->rendering, &r->figure.layout);
-    const size_t elements = r->figure.layout.elements;
-    out->reducer = (pe_reducer){
-        .elements = elements < tensor->elements ? elements : tensor->elements,
-        .bytes_max = bytes_max(&r->figure),
-        .work = drawing_work(&r->figure.layout),
-        .state = r,
-        .take = take,
-        .finish = finish,
-        .release = release,
-    };
-    pe_segments_numbers(out, what->tensor, &pe_reduced_encode);
+    r->sheet = (pe_sheet){.rendering = rendering, .of_part = *rendering, .abreast = abreast};
+    r->sheet.of_part.figure.width /= abreast;
+    r->sheet.of_part.figure.height /= (n + abreast - 1) / abreast;
+    out->reducer = (pe_reducer){.state = r, .take = take, .finish = finish, .release = release};
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        if (pe_format_holds(rendering, t, chosen)) {
+            add_figure(plan, t, n > 1, r, &out->reducer);
+            pe_segments_numbers(out, t, &pe_reduced_encode);
+        }
+}
+
+void pe_figure_place(const pe_sheet *sheet, size_t part, size_t *x, size_t *y)
+{
+    *x = part % sheet->abreast * sheet->of_part.figure.width;
+    *y = part / sheet->abreast * sheet->of_part.figure.height;
+}
+
+pe_status pe_figure_check_sheet(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
+                                pe_problem *why)
+{
+    const size_t n = count(plan, rendering, chosen), abreast = abreast_of(n);
+    const size_t down = n > 0 ? (n + abreast - 1) / abreast : 0;
+    const pe_figure_options *options = &rendering->figure;
+    if (n <= 1 ||
+        (options->width >= abreast * PART_WIDTH_MIN && options->height >= down * PART_HEIGHT_MIN))
+        return PE_OK;
+    return pe_fail(
+        why, PE_INVALID_PARAMETER, options->width < abreast * PART_WIDTH_MIN ? "width" : "height",
+        "a figure of %zu tensors needs at least %zu x %zu pixels, got %zu x %zu; or "
+        "tensor= chooses one",
+        n, abreast * PART_WIDTH_MIN, down * PART_HEIGHT_MIN, options->width, options->height);
 }
 
 pe_status pe_figure_check(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why)
@@ -107,11 +182,4 @@ pe_status pe_figure_check(const pe_tensor *tensor, const pe_rendering *rendering
                        "view must be heatmap for a tensor of more than two axes, this one has %zu",
                        axes);
     return PE_OK;
-}
-
-pe_canvas pe_figure_canvas(const pe_figure *figure, pe_buffer *out)
-{
-    const pe_figure_options *options = &figure->rendering->figure;
-    return (pe_canvas){
-        .width = options->width, .height = options->height, .dark = options->dark, .out = out};
 }

@@ -6,8 +6,16 @@
 #include "formats/figure/figure_draw.h"
 #include "formats/segments.h"
 
-/** Append the file of a figure whose cells are known. Where memory is short, out->failed. */
-typedef void (*pe_figure_write)(const pe_figure *figure, pe_buffer *out);
+/** Figures of one size beside and below each other, one for each tensor. */
+typedef struct pe_sheet {
+    const pe_rendering *rendering; /* of the whole */
+    pe_rendering of_part;          /* the same with the size of a figure */
+    size_t n, abreast;
+    pe_figure part[PE_MAX_TENSORS]; /* their renderings are of_part */
+} pe_sheet;
+
+/** Append the file of a sheet whose cells are known. Where memory is short, out->failed. */
+typedef void (*pe_figure_write)(const pe_sheet *sheet, pe_buffer *out);
 
 /** What a point of a curve costs as text, in units of work (plan/price.h). */
 #define PE_POINT_WORK ((uint64_t)32)
@@ -15,11 +23,15 @@ typedef void (*pe_figure_write)(const pe_figure *figure, pe_buffer *out);
 /** Refuses view=curves of three axes and more. */
 pe_status pe_figure_check(const pe_tensor *tensor, const pe_rendering *rendering,
                           pe_problem *why) PE_MUST_CHECK;
+/** Refuses a sheet on which its figures would be too small. */
+pe_status pe_figure_check_sheet(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
+                                pe_problem *why) PE_MUST_CHECK;
 
-/** Describe the figure of a tensor, which `write` makes. */
-void pe_figure_describe(const pe_figure *what, pe_figure_write write, pe_segments *out);
+/** Describe the figures of the tensors that a rendering holds, which `write` makes. */
+void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
+                        pe_figure_write write, pe_segments *out);
 
-/** A canvas of the figure's size for an appending writer. */
-pe_canvas pe_figure_canvas(const pe_figure *figure, pe_buffer *out);
+/** Where a figure is on its sheet: its upper left corner. */
+void pe_figure_place(const pe_sheet *sheet, size_t part, size_t *x, size_t *y);
 
 #endif

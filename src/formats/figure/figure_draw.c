@@ -41,7 +41,10 @@ static void draw_title(const pe_figure *figure, pe_canvas *canvas)
 {
     pe_buffer title = {0}, parameters = {0};
     const double room = (double)canvas->width - 2 * MARGIN;
-    pe_words_title(figure->plan, figure->rendering, figure->tensor, &title);
+    if (figure->of_several)
+        pe_buffer_str(&title, pe_segments_tensor_name(figure->plan, figure->tensor));
+    else
+        pe_words_title(figure->plan, figure->rendering, figure->tensor, &title);
     pe_words_parameters(figure->rendering->values, &parameters);
     fit(&title, PE_TITLE_SIZE, room);
     fit(&parameters, PE_TEXT_SIZE, room);
@@ -57,6 +60,45 @@ static void draw_title(const pe_figure *figure, pe_canvas *canvas)
     canvas->out->failed |= title.failed || parameters.failed;
     pe_buffer_free(&title);
     pe_buffer_free(&parameters);
+}
+
+/* The bytes of the words that fit into the room; at least one word. */
+static size_t line_of(const char *text, double size, double room)
+{
+    size_t fitting = 0;
+    pe_buffer line = {0};
+    for (size_t end = strcspn(text, " ");; end += 1 + strcspn(text + end + 1, " ")) {
+        line.bytes = 0;
+        pe_buffer_add(&line, text, end);
+        const bool fits = pe_strokes_width(pe_buffer_text(&line), size) * FONT_WIDER <= room;
+        if (fitting > 0 && !fits)
+            break;
+        fitting = end;
+        if (text[end] == '\0' || line.failed)
+            break;
+    }
+    pe_buffer_free(&line);
+    return fitting;
+}
+
+void pe_figure_draw_sentence(const char *title, const char *sentence, pe_canvas *canvas)
+{
+    const double room = (double)canvas->width - 2 * MARGIN;
+    double y = 50;
+    canvas->text(canvas, &(pe_caption){.at = {MARGIN, 25},
+                                       .size = PE_TITLE_SIZE,
+                                       .strong = true,
+                                       .colour = PE_INK,
+                                       .text = title});
+    for (const char *at = sentence; *at != '\0' && y < (double)canvas->height; y += 18) {
+        char line[512];
+        const size_t bytes = line_of(at, PE_TEXT_SIZE, room);
+        snprintf(line, sizeof line, "%.*s", (int)(bytes < sizeof line ? bytes : sizeof line), at);
+        canvas->text(
+            canvas,
+            &(pe_caption){.at = {MARGIN, y}, .size = PE_TEXT_SIZE, .colour = PE_INK, .text = line});
+        at += bytes + (at[bytes] == ' ');
+    }
 }
 
 static size_t ceiling(size_t a, size_t b)

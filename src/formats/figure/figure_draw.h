@@ -5,7 +5,7 @@
 
 #include "formats/figure/axis.h"
 #include "formats/figure/figure_cells.h"
-#include "formats/figure/figure_words.h"
+#include "formats/words.h"
 
 typedef struct pe_figure {
     const pe_plan *plan;
@@ -15,7 +15,11 @@ typedef struct pe_figure {
     pe_cells cells;
     double least, most; /* of the cells */
     bool empty;         /* no element is to be seen */
+    bool of_several;    /* its title is the tensor's name */
 } pe_figure;
+
+/** A sentence in the place of a figure: why there is none. */
+void pe_figure_draw_sentence(const char *title, const char *sentence, pe_canvas *canvas);
 
 /** All of it. Where memory is short, canvas->out->failed. */
 void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas);

@@ -3,7 +3,7 @@
 #include "formats/figure/figure_layout.h"
 
 #include "base/size.h"
-#include "formats/figure/figure_words.h"
+#include "formats/words.h"
 
 /* Margins, in pixels: for ticks and the names of the axes, for title and parameters, for the
  * legend. */

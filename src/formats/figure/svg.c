@@ -150,11 +150,15 @@ static void draw_image(pe_canvas *canvas, const pe_image *image)
 
 /* ---- the file ---- */
 
-static void put_words(const pe_figure *figure, pe_buffer *out)
+static void put_words(const pe_sheet *sheet, pe_buffer *out)
 {
     pe_buffer text = {0};
-    const pe_resource *resource = figure->rendering->resource;
-    pe_words_title(figure->plan, figure->rendering, figure->tensor, &text);
+    const pe_figure *figure = &sheet->part[0];
+    const pe_resource *resource = sheet->rendering->resource;
+    if (sheet->n == 1 || resource == NULL)
+        pe_words_title(figure->plan, figure->rendering, figure->tensor, &text);
+    else
+        pe_buffer_str(&text, resource->name);
     pe_buffer_str(out, "<title>");
     put_escaped(out, pe_buffer_text(&text));
     pe_buffer_str(out, "</title>\n");
@@ -169,40 +173,88 @@ static void put_words(const pe_figure *figure, pe_buffer *out)
     pe_buffer_free(&text);
 }
 
-static void write_svg(const pe_figure *figure, pe_buffer *out)
+static pe_canvas canvas_of(const pe_figure_options *options, pe_buffer *out)
 {
-    pe_canvas canvas = pe_figure_canvas(figure, out);
-    canvas.box = draw_box;
-    canvas.line = draw_line;
-    canvas.text = draw_text;
-    canvas.image = draw_image;
+    return (pe_canvas){.width = options->width,
+                       .height = options->height,
+                       .dark = options->dark,
+                       .out = out,
+                       .box = draw_box,
+                       .line = draw_line,
+                       .text = draw_text,
+                       .image = draw_image};
+}
+
+static void draw_part(const pe_sheet *sheet, size_t i, pe_buffer *out)
+{
+    size_t x, y;
+    pe_canvas canvas = canvas_of(&sheet->part[i].rendering->figure, out);
+    pe_figure_place(sheet, i, &x, &y);
+    if (sheet->n > 1)
+        pe_buffer_format(out, "<g transform=\"translate(%zu,%zu)\">\n", x, y);
+    pe_figure_draw(&sheet->part[i], &canvas);
+    if (sheet->n > 1)
+        pe_buffer_str(out, "</g>\n");
+}
+
+static void begin(size_t width, size_t height, pe_buffer *out)
+{
     pe_buffer_format(out,
                      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
                      "viewBox=\"0 0 %zu %zu\" role=\"img\" fill=\"none\" stroke-linecap=\"round\" "
                      "stroke-linejoin=\"round\" font-family=\"system-ui, 'Segoe UI', Roboto, "
                      "'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif\" "
                      "style=\"font-variant-numeric:tabular-nums\">\n",
-                     canvas.width, canvas.height, canvas.width, canvas.height);
-    put_words(figure, out);
-    draw_box(&canvas, &(pe_box){0, 0, (double)canvas.width, (double)canvas.height}, PE_PAPER);
-    pe_figure_draw(figure, &canvas);
+                     width, height, width, height);
+}
+
+static void draw_paper(const pe_figure_options *options, pe_buffer *out)
+{
+    pe_canvas paper = canvas_of(options, out);
+    draw_box(&paper, &(pe_box){0, 0, (double)paper.width, (double)paper.height}, PE_PAPER);
+}
+
+static void write_svg(const pe_sheet *sheet, pe_buffer *out)
+{
+    const pe_figure_options *options = &sheet->rendering->figure;
+    begin(options->width, options->height, out);
+    put_words(sheet, out);
+    draw_paper(options, out);
+    for (size_t i = 0; i < sheet->n; i++)
+        draw_part(sheet, i, out);
+    pe_buffer_str(out, "</svg>\n");
+}
+
+static void write_sentence(const pe_figure_options *options, const char *title, const char *text,
+                           pe_buffer *out)
+{
+    pe_canvas canvas = canvas_of(options, out);
+    begin(options->width, options->height, out);
+    pe_buffer_str(out, "<title>");
+    put_escaped(out, text);
+    pe_buffer_str(out, "</title>\n");
+    draw_paper(options, out);
+    pe_figure_draw_sentence(title, text, &canvas);
     pe_buffer_str(out, "</svg>\n");
 }
 
 static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
                      pe_segments *out)
 {
-    const pe_figure figure = {.plan = plan, .rendering = rendering, .tensor = tensor};
-    pe_figure_describe(&figure, write_svg, out);
+    pe_figure_describe(plan, rendering, tensor, write_svg, out);
 }
 
-static const struct pe_format_ops ops = {.check = pe_figure_check, .describe = describe};
+static const struct pe_format_ops ops = {.check = pe_figure_check,
+                                         .check_plan = pe_figure_check_sheet,
+                                         .sentence = write_sentence,
+                                         .describe = describe};
 
 const pe_format pe_format_svg = {
     .name = "svg",
     .extension = ".svg",
     .media_type = "image/svg+xml",
-    .help = "A figure of one tensor as SVG: title, axes with units, ticks and legend.",
+    .help = "A figure as SVG, a panel for each tensor: title, axes with units, ticks and legend.",
+    .holds_any = true,
     .is_figure = true,
     .is_text = true,
     .maker = pe_pixels_maker,

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "api/problem_json.h"
+#include "api/query.h"
 #include "cache/cache.h"
+#include "formats/negotiate.h"
 #include "http/request/admission.h"
 
 #define RETRY_AFTER_SECONDS "1"
@@ -91,14 +93,38 @@ static void end_line(pe_buffer *content)
         pe_buffer_str(content, "\n");
 }
 
+/* Where a picture was asked for, the picture of the problem's sentence; NULL: none was. */
+static const char *draw_problem(const pe_request *request, const pe_problem *problem,
+                                pe_buffer *out)
+{
+    pe_problem none;
+    const pe_format *format = NULL;
+    pe_figure_options options;
+    const pe_slice query = {request->query, request->query_bytes};
+    if (request->resource == NULL || request->method == PE_METHOD_POST ||
+        !pe_query_figure_peek(query, &format, &options))
+        return NULL;
+    if (format == NULL &&
+        pe_format_negotiate(request->header[PE_HEADER_ACCEPT], NULL, NULL, &format, &none) != PE_OK)
+        return NULL;
+    if (!format->is_figure)
+        return NULL;
+    pe_format_sentence(format, &options, pe_status_title(problem->status), problem->detail, out);
+    if (out->failed)
+        pe_buffer_free(out);
+    return out->bytes > 0 ? format->media_type : NULL;
+}
+
 void pe_reply_problem(pe_request *request, const pe_problem *problem)
 {
     const pe_status status = problem->status;
     pe_service_count_problem(request->service, status);
     char wait[24];
     snprintf(wait, sizeof wait, "%" PRIu64, problem->retry_after);
+    pe_buffer content = {0};
+    const char *picture = draw_problem(request, problem, &content);
     const pe_field fields[] = {
-        {"Content-Type", "application/problem+json"},
+        {"Content-Type", picture != NULL ? picture : "application/problem+json"},
         {"Cache-Control", "no-store"},
         {"Allow", status == PE_METHOD_NOT_ALLOWED ? problem->allow : NULL},
         {"Accept-Post", status == PE_UNSUPPORTED_MEDIA_TYPE ? problem->allow : NULL},
@@ -109,9 +135,11 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
         {"Content-Range", status == PE_RANGE_NOT_SATISFIABLE ? request->range.text : NULL},
         {0},
     };
-    pe_buffer content = {0};
-    pe_problem_json(problem, request->path, pe_request_id(request), request->json_body, &content);
-    end_line(&content);
+    if (picture == NULL) {
+        pe_problem_json(problem, request->path, pe_request_id(request), request->json_body,
+                        &content);
+        end_line(&content);
+    }
     if (content.failed)
         pe_buffer_free(&content);
     else

@@ -66,8 +66,7 @@ static const char *type_of_content(const pe_request *request, pe_body_types type
     pe_slice body = pe_buffer_slice(&request->body);
     for (size_t k = 0; k < PE_LEN(signs); k++)
         if (strstr(accepted[types], signs[k].type) != NULL &&
-            begins(body, signs[k].at, signs[k].word) &&
-            (signs[k].at == 0 || body.text[0] != '{'))
+            begins(body, signs[k].at, signs[k].word) && (signs[k].at == 0 || body.text[0] != '{'))
             return signs[k].type;
     while (body.bytes > 0 && memchr(" \t\r\n", body.text[0], 4) != NULL)
         body = (pe_slice){body.text + 1, body.bytes - 1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* figure_words.c - title, parameters and names, from the rows of the resource. */
-#include "formats/figure/figure_words.h"
+/* words.c - title, parameters and names, from the rows of the resource. */
+#include "formats/words.h"
 
 #include <stdio.h>
 #include <string.h>

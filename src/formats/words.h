@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* figure_words.h - what a figure says: its title, its parameters, the names of axes. */
-#ifndef PE_FORMATS_FIGURE_FIGURE_WORDS_H
-#define PE_FORMATS_FIGURE_FIGURE_WORDS_H
+/* words.h - what figures and tables say: its title, its parameters, the names of axes. */
+#ifndef PE_FORMATS_WORDS_H
+#define PE_FORMATS_WORDS_H
 
 #include "formats/format.h"
 
