@@ -106,7 +106,7 @@ static const struct {
     {PE_NAMES("mask"), "attention_mask", NULL},
     {PE_NAMES("?mask", "fill", "fill_value"), "mask_value", NULL},
     {PE_NAMES("is_causal"), "causal", NULL},
-    {PE_NAMES("softmax_scale", "scale_factor"), "scale", NULL},
+    {PE_NAMES("?softmax_scale", "?scale_factor"), "scale", NULL},
     {PE_NAMES("bias_max", "max_bias"), "alibi_bias_max", NULL},
     {PE_NAMES("buckets", "relative_attention_num_buckets", "position_buckets"), "num_buckets",
      NULL},

@@ -170,7 +170,7 @@ static size_t list_names(const pe_resource *resource, bool in_body, const char *
             names[n++] = param->name;
     if (in_body && resource->nested != NULL)
         names[n++] = resource->nested;
-    *own = n + PE_OUTPUT_VIEW;
+    *own = n + PE_OUTPUT_CSV_HEADER;
     for (size_t i = 0; i < PE_OUTPUT_N; i++)
         names[n++] = pe_query_output_names[i];
     last = n + ALIASES_MAX;

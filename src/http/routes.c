@@ -238,7 +238,8 @@ static pe_status not_found(const pe_request *request, pe_problem *why)
     const char *known[PE_LEN(routes) + PE_REGISTRY_SIZE];
     size_t n = 0;
     for (size_t i = 0; i < PE_LEN(routes); i++)
-        if (!routes[i].prefix && is_served(&routes[i], listener))
+        if (!routes[i].prefix && routes[i].handler != reply_family &&
+            is_served(&routes[i], listener))
             known[n++] = routes[i].path;
     for (size_t i = 0; listener != ADMIN && pe_registry[i] != NULL; i++)
         known[n++] = pe_registry[i]->path;

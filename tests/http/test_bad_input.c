@@ -203,11 +203,11 @@ static void all_mistakes_are_told_at_once(void **state)
         int status;
         const char *words[6];
     } cases[] = {
-        {"/v1/rope/table?theta=5&dim=3&n=4&head=x",
+        {"/v1/rope/table?thta=5&dim=3&end=4&head=x",
          NULL,
          400,
          {"did you mean rope_theta?", "did you mean head_dim?", "did you mean positions=0:N?",
-          "\"parameter\":\"head\"", "\"parameter\":\"head_dim\""}},
+          "\"parameter\":\"head\"", "\"parameter\":\"dim\""}},
         {"/v1/sinusoidal?d_modle=4&base=x&layout=zig",
          NULL,
          400,
@@ -224,10 +224,9 @@ static void all_mistakes_are_told_at_once(void **state)
           "\"pointer\":\"#/layout\"", "\"pointer\":\"#/d_model\""}},
         {"/v1/swin/index?window_size=4", NULL, 400, {"window_height=4 and window_width=4"}},
         {"/v1/rope/rotate",
-         "{\"x\":[[1,2]],\"interleaved\":true,\"rope_scaling\":{}}",
+         "{\"x\":[[1,2]],\"interleaved\":true,\"rope_scalng\":{}}",
          400,
-         {"did you mean vectors?", "did you mean pairing=interleaved?",
-          "did you mean rope_parameters?"}},
+         {"did you mean pairing=interleaved?", "did you mean rope_parameters?"}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -313,13 +312,9 @@ static void wrong_media_types_are_415_with_accept_post(void **state)
     static const struct {
         const char *target, *type, *accepts;
     } cases[] = {
-        {POS, NULL, "application/json"},
-        {POS, "Content-Type:", "application/json"},
-        {POS, "Content-Type: text/plain", "application/json"},
+        {POS, "Content-Type: text/html", "application/json"},
         {POS, "Content-Type: application/jsonx", "application/json"},
-        {POS, "Content-Type: application/x-www-form-urlencoded", "application/json"},
         {POS, "Content-Type: application/octet-stream", "application/json"},
-        {ADD, NULL, "application/octet-stream"},
         {ADD, "Content-Type: image/png", "application/x-npy"},
     };
     static const char body[] = "{\"d_model\":4}";

@@ -65,23 +65,89 @@ static const struct {
     {TABLE "&format=npy&width=640", "invalid-parameter", "the answer would be npy", 422},
     {"/v1/alibi/bias?num_heads=2&query_length=4&format=svg&view=curves", "invalid-parameter",
      "more than two axes, this one has 3", 422},
-    {"/v1/rope/table?head_dim=8&format=svg", "not-acceptable", "cos, sin", 406},
+    {"/v1/rope/table?head_dim=8&format=svg&width=400", "invalid-parameter",
+     "2 tensors needs at least 440 x 170 pixels, got 400 x 500", 422},
     {"/v1/sinusoidal/grid?d_model=8&height=4&width=4&figure_width=10&format=svg",
      "invalid-parameter", "figure_width must be between 320", 422},
     {"/v1/sinusoidal/grid?d_model=8&height=4&figure_width=640", "invalid-parameter",
      "figure_width is for figures", 422},
 };
 
+/* Where a picture was asked for, the refusal is one, with its sentence in it. */
 static void a_wrong_figure_is_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         reply answer = get(&server, refused[i].target);
-        assert_problem(refused[i].target, &answer, refused[i].status, refused[i].code);
+        if (strstr(refused[i].target, "format=png") != NULL) {
+            assert_status(refused[i].target, &answer, refused[i].status);
+            assert_header(refused[i].target, &answer, "Content-Type", "image/png");
+            assert_memory_equal(answer.body, "\x89PNG\r\n\x1a\n", 8);
+            reply_free(&answer);
+            continue;
+        }
+        assert_status(refused[i].target, &answer, refused[i].status);
+        if (strstr(refused[i].target, "format=svg") != NULL)
+            assert_header(refused[i].target, &answer, "Content-Type", "image/svg+xml");
+        else
+            assert_problem(refused[i].target, &answer, refused[i].status, refused[i].code);
         if (strstr(answer.body, refused[i].words) == NULL)
             fail_msg("%s: no \"%s\" in %s", refused[i].target, refused[i].words, answer.body);
         reply_free(&answer);
     }
+}
+
+/* An image of a page asks for pictures by Accept alone; a program does not. */
+static void a_problem_is_a_picture_where_one_is_asked_for(void **state)
+{
+    static const char wrong[] = "/v1/rope/table?head_dim=7";
+    static const char *const page[] = {
+        "Accept: image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8", NULL};
+    (void)state;
+    reply picture = fetch(&server, "GET", wrong, page, NULL, 0);
+    assert_status("an image of a page", &picture, 422);
+    assert_header("an image of a page", &picture, "Content-Type", "image/svg+xml");
+    assert_non_null(strstr(picture.body, "head_dim must be even where all of it rotates, got 7"));
+    reply plain = get(&server, wrong);
+    assert_problem("a program", &plain, 422, "invalid-parameter");
+    reply_free(&picture);
+    reply_free(&plain);
+}
+
+/* ---- several tensors ---- */
+
+static size_t count(const char *text, const char *word)
+{
+    size_t n = 0;
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+        n++;
+    return n;
+}
+
+/* Each has a panel with its name; tensor= chooses one, which has the whole picture. */
+static void several_tensors_are_panels(void **state)
+{
+    static const struct {
+        const char *target;
+        size_t panels;
+    } cases[] = {
+        {"/v1/rope/table?head_dim=8&positions=0:16&format=svg", 2},
+        {"/v1/rope/frequencies?head_dim=8&format=svg", 3},
+        {"/v1/rope/scaled-base?head_dim=8&factor=8&format=svg", 5},
+        {"/v1/rope/table?head_dim=8&positions=0:16&format=svg&tensor=cos", 0},
+        {"/v1/sinusoidal?d_model=8&positions=0:16&format=svg", 0},
+    };
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        reply answer = get(&server, cases[c].target);
+        assert_status(cases[c].target, &answer, 200);
+        assert_int_equal(count(answer.body, "<g transform=\"translate("), cases[c].panels);
+        reply_free(&answer);
+    }
+    reply both = get(&server, cases[0].target);
+    assert_non_null(strstr(both.body, ">cos</text>"));
+    assert_non_null(strstr(both.body, ">sin</text>"));
+    reply_free(&both);
 }
 
 /* ---- sizes ---- */
@@ -261,6 +327,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accept_decides),
         cmocka_unit_test(a_wrong_figure_is_refused),
+        cmocka_unit_test(a_problem_is_a_picture_where_one_is_asked_for),
+        cmocka_unit_test(several_tensors_are_panels),
         cmocka_unit_test(a_figure_has_the_size_that_was_asked_for),
         cmocka_unit_test(a_figure_is_kept_and_has_a_tag),
         cmocka_unit_test(a_range_of_a_figure_is_the_whole),

@@ -208,7 +208,7 @@ static const refusal refusals[] = {
     {ROWS "?offset=-1", NULL, 422, "invalid-parameter", "between 0"},
     {ROWS "?name=wpe", NULL, 400, "malformed-request", "name is part of the path"},
     {ROWS, "{\"name\":\"wpe\"}", 400, "malformed-request", "#/name"},
-    {ROWS "?position=1", NULL, 400, "unknown-parameter", "positions"},
+    {ROWS "?positio=1", NULL, 400, "unknown-parameter", "positions"},
     {ROWS "?numerics=float32", NULL, 422, "invalid-parameter", "numerics"},
     {"/v1/learned/big?dtype=float32", NULL, 422, "invalid-parameter", "overflow float32"},
     {"/v1/learned/big?dtype=float16", NULL, 422, "invalid-parameter", "overflow float16"},

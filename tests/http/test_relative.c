@@ -128,7 +128,7 @@ static const refusal refusals[] = {
     {"/v1/relative/skew", "{\"logits\":[[1,2],[3,4]]}", 422, "invalid-parameter", "axes, got 2"},
     {"/v1/alibi/padded-bias", "{\"num_heads\":2,\"attention_mask\":[[1,0],[1,-1]]}", 422,
      "invalid-parameter", "#/attention_mask"},
-    {"/v1/alibi/padded-bias", "{\"num_heads\":2,\"mask\":[[1,0]]}", 400, "unknown-parameter",
+    {"/v1/alibi/padded-bias", "{\"num_heads\":2,\"msk\":[[1,0]]}", 400, "unknown-parameter",
      "mask"},
     {"/v1/alibi/padded-bias", "{\"num_heads\":2}", 400, "missing-parameter", "attention_mask"},
     {"/v1/alibi/probabilities", "{\"logits\":[[[1,2],[3,\"x\"]]]}", 422, "invalid-parameter",

@@ -187,9 +187,9 @@ static void configurations_are_bounded(void **state)
 static void a_configuration_is_json_alone(void **state)
 {
     (void)state;
-    reply raw = resolve("{}", 2, "text/plain");
-    assert_problem("text/plain", &raw, 415, "unsupported-media-type");
-    assert_header("text/plain", &raw, "Accept-Post", "application/json, application/octet-stream");
+    reply raw = resolve("{}", 2, "text/html");
+    assert_problem("text/html", &raw, 415, "unsupported-media-type");
+    assert_header("text/html", &raw, "Accept-Post", "application/json, application/octet-stream");
     reply_free(&raw);
     reply asked = get(&server, "/v1/models/resolve");
     assert_problem("GET", &asked, 405, "method-not-allowed");

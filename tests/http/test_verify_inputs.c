@@ -744,25 +744,49 @@ static void people_are_told_what_was_read(void **state)
     reply_free(&answer);
 }
 
-/* What curl says of a body unless it is told. */
-static void a_form_is_explained(void **state)
+/* Where the type says nothing, as that which curl sends unless it is told, the content tells. */
+static void a_body_is_told_by_its_content(void **state)
 {
-    static const char *const headers[] = {"Content-Type: application/x-www-form-urlencoded", NULL};
+    static const char *const types[] = {"Content-Type: application/x-www-form-urlencoded",
+                                        "Content-Type: text/plain", "Content-Type:"};
+    static const char target[] = "/v1/verify?encoding=sinusoidal&d_model=8&positions=0:4";
+    static const char *const formats[] = {"npy", "safetensors", "npz"};
     (void)state;
+    for (size_t t = 0; t < PE_LEN(types); t++) {
+        const char *const headers[] = {types[t], NULL};
+        for (size_t f = 0; f < PE_LEN(formats); f++) {
+            char table[96];
+            snprintf(table, sizeof table, "/v1/sinusoidal?d_model=8&positions=0:4&format=%s",
+                     formats[f]);
+            reply made = get(&server, table);
+            reply answer = fetch(&server, "POST", target, headers, made.body, made.bytes);
+            assert_status(types[t], &answer, 200);
+            assert_non_null(strstr(answer.body, "\"matches\":true"));
+            reply_free(&made);
+            reply_free(&answer);
+        }
+        static const char json[] =
+            "{\"encoding\":\"sinusoidal\",\"parameters\":{\"d_model\":2},\"table\":[[0,1]]}";
+        reply answer = fetch(&server, "POST", "/v1/verify", headers, json, sizeof json - 1);
+        assert_status(types[t], &answer, 200);
+        reply_free(&answer);
+    }
+}
+
+/* A pickle may hold code: it is not read, and the answer says what to do. */
+static void a_pickle_is_refused_with_its_conversion(void **state)
+{
     static const struct {
-        const char *body;
-        size_t bytes;
-        const char *type;
-    } rows[] = {{"{}", 2, "application/json"},
-                {"\x93NUMPY\1", 7, "application/x-npy"},
-                {"\x20\0\0\0\0\0\0\0{\"cos\":", 15, "application/vnd.safetensors"}};
-    for (size_t k = 0; k < PE_LEN(rows); k++) {
-        char told[120];
-        snprintf(told, sizeof told, "curl sends unless it is told: add -H 'Content-Type: %s'",
-                 rows[k].type);
-        reply answer = fetch(&server, "POST", "/v1/verify", headers, rows[k].body, rows[k].bytes);
-        assert_status("a form", &answer, 415);
-        assert_non_null(strstr(answer.body, told));
+        const char *bytes;
+        size_t n;
+    } rows[] = {{"\x80\x02}q", 4}, {"PK\3\4\0\0archive/data.pkl", 22}};
+    static const char *const headers[] = {"Content-Type: application/octet-stream", NULL};
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        reply answer = fetch(&server, "POST", "/v1/verify?encoding=rope&head_dim=8", headers,
+                             rows[r].bytes, rows[r].n);
+        assert_problem("a pickle", &answer, 415, "unsupported-media-type");
+        assert_non_null(strstr(answer.body, "from safetensors.torch import save_file"));
         reply_free(&answer);
     }
 }
@@ -902,7 +926,8 @@ int main(void)
         cmocka_unit_test(a_form_may_hold_tensors_and_configuration),
         cmocka_unit_test(a_form_may_hold_files_of_numpy),
         cmocka_unit_test(people_are_told_what_was_read),
-        cmocka_unit_test(a_form_is_explained),
+        cmocka_unit_test(a_body_is_told_by_its_content),
+        cmocka_unit_test(a_pickle_is_refused_with_its_conversion),
         cmocka_unit_test(bytes_are_read_as_the_file_they_are),
         cmocka_unit_test(broken_zip_files_are_refused),
     };

@@ -77,8 +77,6 @@ def words(row):
         text += f" Unit: {row['unit']}."
     if "required_unless" in row:
         text += f" Required unless {row['required_unless']} is given."
-    if "aliases" in row:
-        text += f" Also accepted as {', '.join(row['aliases'])}."
     if derived(row) and "default" in row:
         text += f" Default: {str(row['default']).lower() if row['type'] == 'boolean' else row['default']}."
     return text

@@ -155,7 +155,10 @@ static void the_listing_shows_what_each_row_says(void **state)
     assert_string_equal(text_of(table, "formula"), "f(pos, i) = pos + i");
     const json_t *rows = json_object_get(table, "parameters");
     assert_json(row_named(rows, "name", "d_model"),
-                "{\"description\":\"Width of a row.\",\"example\":\"512\",\"maximum\":65536,"
+                "{\"aliases\":[\"dim\",\"d\",\"hidden_size\",\"hidden_dim\",\"embed_dim\","
+                "\"embedding_dim\",\"embedding_size\",\"model_dim\",\"d_emb\",\"n_embd\","
+                "\"channels\",\"num_channels\"],\"description\":\"Width of a "
+                "row.\",\"example\":\"512\",\"maximum\":65536,"
                 "\"minimum\":1,\"name\":\"d_model\",\"required\":true,\"type\":\"integer\","
                 "\"unit\":\"channels\"}");
     assert_json(row_named(rows, "name", "scale"),
@@ -166,10 +169,12 @@ static void the_listing_shows_what_each_row_says(void **state)
                 "\"interleaved\",\"description\":\"Layout.\",\"name\":\"layout\","
                 "\"required\":false,\"type\":\"string\"}");
     assert_json(row_named(rows, "name", "causal"),
-                "{\"default\":true,\"description\":\"Causal.\",\"name\":\"causal\","
+                "{\"aliases\":[\"is_causal\"],\"default\":true,\"description\":\"Causal.\","
+                "\"name\":\"causal\","
                 "\"required\":false,\"type\":\"boolean\"}");
     assert_json(row_named(rows, "name", "mask_value"),
-                "{\"description\":\"Unbounded.\",\"name\":\"mask_value\",\"required\":false,"
+                "{\"aliases\":[\"fill\",\"fill_value\"],\"description\":\"Unbounded.\",\"name\":"
+                "\"mask_value\",\"required\":false,"
                 "\"type\":\"number\"}");
     assert_string_equal(text_of(row_named(rows, "name", "positions"), "default"), "0:128");
     assert_json(json_object_get(json_object_get(json, "bounds"), "max_elements"),

@@ -119,7 +119,7 @@ static void format_overrides_by_name(void **state)
     assert_int_equal(pe_format_parse("safetensors", &format, &why), PE_OK);
     assert_string_equal(format->media_type, "application/vnd.safetensors");
     assert_int_equal(pe_format_parse("NPY", &format, &why), PE_INVALID_PARAMETER);
-    assert_non_null(strstr(why.detail, "json, npy, raw, csv, safetensors"));
+    assert_non_null(strstr(why.detail, "json, npy, raw, npz, csv, safetensors"));
     assert_int_equal(pe_format_parse("jpeg", &format, &why), PE_INVALID_PARAMETER);
     assert_string_equal(why.where, "format");
 }

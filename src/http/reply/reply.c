@@ -102,6 +102,7 @@ static const char *draw_problem(const pe_request *request, const pe_problem *pro
     pe_figure_options options;
     const pe_slice query = {request->query, request->query_bytes};
     if (request->resource == NULL || request->method == PE_METHOD_POST ||
+        pe_status_is_ours(problem->status) || /* memory is short */
         !pe_query_figure_peek(query, &format, &options))
         return NULL;
     if (format == NULL &&

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* test_first_try.c - what people type first: paths without their version, forms, formats. */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "support/problem.h"
+
+static test_server server;
+
+/* ---- paths ---- */
+
+static void a_path_without_its_version_leads_on(void **state)
+{
+    static const struct {
+        const char *target, *location;
+    } rows[] = {
+        {"/sinusoidal?d_model=4&positions=0:2", "/v1/sinusoidal?d_model=4&positions=0:2"},
+        {"/rope/table?head_dim=8", "/v1/rope/table?head_dim=8"},
+        {"/alibi/slopes", "/v1/alibi/slopes"},
+    };
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        reply answer = get(&server, rows[r].target);
+        assert_status(rows[r].target, &answer, 308);
+        assert_header(rows[r].target, &answer, "Location", rows[r].location);
+        reply_free(&answer);
+    }
+    reply unknown = get(&server, "/nothing/table");
+    assert_problem("no resource", &unknown, 404, "not-found");
+    reply_free(&unknown);
+}
+
+static void a_family_lists_its_resources(void **state)
+{
+    static const char *const families[] = {"/v1/rope", "/v1/alibi", "/v1/t5", "/v1/shaw",
+                                           "/v1/swin"};
+    (void)state;
+    for (size_t f = 0; f < PE_LEN(families); f++) {
+        char below[32];
+        reply answer = get(&server, families[f]);
+        assert_status(families[f], &answer, 200);
+        json_t *listing = reply_json(&answer), *resources = json_object_get(listing, "resources");
+        snprintf(below, sizeof below, "%s/", families[f]);
+        assert_true(json_array_size(resources) >= 2);
+        for (size_t i = 0; i < json_array_size(resources); i++) {
+            const char *path =
+                json_string_value(json_object_get(json_array_get(resources, i), "path"));
+            assert_int_equal(strncmp(path, below, strlen(below)), 0);
+        }
+        json_decref(listing);
+        reply_free(&answer);
+    }
+}
+
+/* ---- bodies ---- */
+
+/* What curl -d sends: JSON, or fields of a form, which are a query. */
+static void a_body_of_curl_is_read(void **state)
+{
+    static const char *const headers[] = {"Content-Type: application/x-www-form-urlencoded", NULL};
+    static const char *const bodies[] = {"{\"d_model\":4,\"positions\":\"0:2\"}",
+                                         " {\"d_model\":4,\"positions\":\"0:2\"}",
+                                         "d_model=4&positions=0:2", "d_model=4&positions=0%3A2"};
+    (void)state;
+    reply wanted = get(&server, "/v1/sinusoidal?d_model=4&positions=0:2");
+    for (size_t b = 0; b < PE_LEN(bodies); b++) {
+        reply answer =
+            fetch(&server, "POST", "/v1/sinusoidal", headers, bodies[b], strlen(bodies[b]));
+        assert_status(bodies[b], &answer, 200);
+        assert_string_equal(answer.body, wanted.body);
+        reply_free(&answer);
+    }
+    reply both =
+        fetch(&server, "POST", "/v1/sinusoidal?d_model=4", headers, bodies[2], strlen(bodies[2]));
+    assert_problem("a form and a query", &both, 400, "malformed-request");
+    reply none = fetch(&server, "POST", "/v1/sinusoidal", headers, "what", 4);
+    assert_problem("neither", &none, 415, "unsupported-media-type");
+    reply_free(&both);
+    reply_free(&none);
+    reply_free(&wanted);
+}
+
+/* ---- CSV ---- */
+
+static void csv_says_whose_rows_are(void **state)
+{
+    static const struct {
+        const char *target, *text;
+    } rows[] = {
+        {"/v1/rope/table?head_dim=4&positions=5,9&format=csv&tensor=cos",
+         "0,1\n0.2836622,0.99875027\n-0.91113025,0.9959527\n"},
+        {"/v1/rope/table?head_dim=4&positions=5,9&format=csv",
+         "tensor,0,1\ncos,0.2836622,0.99875027\ncos,-0.91113025,0.9959527\n"
+         "sin,-0.9589243,0.04997917\nsin,0.4121185,0.08987855\n"},
+        {"/v1/rope/table?head_dim=4&positions=5,9&format=csv&csv_header=names",
+         "tensor,positions,0,1\ncos,5,0.2836622,0.99875027\ncos,9,-0.91113025,0.9959527\n"
+         "sin,5,-0.9589243,0.04997917\nsin,9,0.4121185,0.08987855\n"},
+        {"/v1/rope/decay?head_dim=8&offsets=0:3&format=csv", "0\n1\n0.883814\n0.64092946\n"},
+        {"/v1/rope/decay?head_dim=8&offsets=0:3&format=csv&csv_header=names",
+         "offsets,decay\n0,1\n1,0.883814\n2,0.64092946\n"},
+        {"/v1/rope/decay?head_dim=8&offsets=0:3&format=csv&csv_header=none",
+         "1\n0.883814\n0.64092946\n"},
+        {"/v1/alibi/bias?num_heads=2&query_length=2&format=csv",
+         "head,0,1\n0,0,-0.0625\n0,-0.0625,0\n1,0,-0.00390625\n1,-0.00390625,0\n"},
+        {"/v1/sinusoidal?d_model=2&positions=0:1:0.5&format=csv&csv_header=names",
+         "positions,0,1\n0,0,1\n0.5,0.47942555,0.87758255\n"},
+    };
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        reply answer = get(&server, rows[r].target);
+        assert_status(rows[r].target, &answer, 200);
+        assert_string_equal(answer.body, rows[r].text);
+        reply_free(&answer);
+    }
+    reply wrong = get(&server, "/v1/sinusoidal?d_model=2&format=csv&csv_header=title");
+    assert_problem("a wrong header", &wrong, 422, "invalid-parameter");
+    assert_non_null(strstr(wrong.body, "one of indices, names, none"));
+    reply_free(&wrong);
+}
+
+/* The canonical form names what differs from the default, in CSV alone. */
+static void the_header_of_csv_is_canonical(void **state)
+{
+    char location[256], tag[64], other[64];
+    (void)state;
+    reply names = get(&server, "/v1/sinusoidal?d_model=2&format=csv&csv_header=names");
+    assert_non_null(strstr(reply_header(&names, "Content-Location", location, sizeof location),
+                           "csv_header=names"));
+    reply usual = get(&server, "/v1/sinusoidal?d_model=2&format=csv&csv_header=indices");
+    reply plain = get(&server, "/v1/sinusoidal?d_model=2&format=csv");
+    assert_string_equal(reply_header(&usual, "ETag", tag, sizeof tag),
+                        reply_header(&plain, "ETag", other, sizeof other));
+    assert_string_not_equal(reply_header(&names, "ETag", tag, sizeof tag), other);
+    reply_free(&names);
+    reply_free(&usual);
+    reply_free(&plain);
+}
+
+/* ---- npz ---- */
+
+/* Every tensor is there by its name, as the raw format has it; the same bytes each time. */
+static void npz_holds_all_tensors(void **state)
+{
+    static const char table[] = "/v1/rope/table?head_dim=64&positions=0:3000&format=npz";
+    static const char *const headers[] = {"Content-Type: application/zip", NULL};
+    (void)state;
+    reply npz = get(&server, table), again = get(&server, table);
+    assert_header("npz", &npz, "Content-Type", "application/zip");
+    assert_memory_equal(npz.body, "PK\3\4", 4);
+    assert_int_equal(npz.bytes, again.bytes);
+    assert_memory_equal(npz.body, again.body, npz.bytes);
+    reply verified = fetch(&server, "POST", "/v1/verify?encoding=rope&head_dim=64&positions=0:3000",
+                           headers, npz.body, npz.bytes);
+    assert_status("an npz of ours", &verified, 200);
+    assert_non_null(strstr(verified.body, "\"matches\":true"));
+    reply refused = get(&server, "/v1/sinusoidal?d_model=4&dtype=bfloat16&format=npz");
+    assert_problem("bfloat16", &refused, 406, "not-acceptable");
+    reply hint = get(&server, "/v1/rope/table?head_dim=8&format=npy");
+    assert_problem("npy of two tensors", &hint, 406, "not-acceptable");
+    assert_non_null(strstr(hint.body, "npz holds all"));
+    reply_free(&npz);
+    reply_free(&again);
+    reply_free(&verified);
+    reply_free(&refused);
+    reply_free(&hint);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_path_without_its_version_leads_on),
+        cmocka_unit_test(a_family_lists_its_resources),
+        cmocka_unit_test(a_body_of_curl_is_read),
+        cmocka_unit_test(csv_says_whose_rows_are),
+        cmocka_unit_test(the_header_of_csv_is_canonical),
+        cmocka_unit_test(npz_holds_all_tensors),
+    };
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
+}
