@@ -764,7 +764,7 @@ static const struct {
     {"/v1/verify",
      "{\"encoding\": \"rope\", \"parameters\": {\"head_dim\": 4, \"bas\": 2}, \"tolerance\": \"x\","
      " \"dtype\": \"fp16\", \"table\": [[1, \"a\"]]}",
-     "#/tolerance #/parameters/bas #/dtype #/table/0/1 "},
+     "#/tolerance #/parameters/bas #/table/0/1 "},
     {"/v1/verify", "{\"encoding\": \"rope\", \"inputs\": [[1, 2]]}", "#/rotated "},
     {"/v1/verify",
      "{\"encoding\": \"rope\", \"parameters\": {\"head_dim\": 3, \"positions\": \"x\"}, "
