@@ -53,7 +53,7 @@
       "Memory for one connection's headers and reads.")                                            \
     X(send_buffer_bytes, INT, 131072, 0, 1073741824, "bytes",                                      \
       "Bytes that the system takes of an answer before it has sent them, for each connection of "  \
-      "TCP; 0: as many as it likes.")                                                              \
+      "TCP, at least 65536 with TLS; 0: as many as it likes.")                                     \
     X(idle_timeout_ms, INT, 60000, 1000, 86400000, "ms",                                           \
       "Time after which a connection is closed that carries no request, or whose client reads "    \
       "no byte of an answer.")                                                                     \

@@ -157,6 +157,15 @@ static pe_status open_admin(pe_server *server, pe_problem *why)
     return PE_OK;
 }
 
+/* With TLS the certificates of a handshake go out at once (pe_inlet). */
+#define UNSENT_MIN 65536
+
+static int unsent_max(const pe_service *service)
+{
+    const int most = (int)service->settings->send_buffer_bytes;
+    return service->tls != NULL && most > 0 && most < UNSENT_MIN ? UNSENT_MIN : most;
+}
+
 static pe_status start_serving(pe_server *server, pe_problem *why)
 {
     pe_service *service = &server->service;
@@ -169,7 +178,7 @@ static pe_status start_serving(pe_server *server, pe_problem *why)
     for (size_t i = 0; i < server->n_listeners; i++) {
         pe_listener *listener = &server->listener[i];
         listener->daemon = listener->place == PE_PLACE_OPERATOR ? service->admin : server->daemon;
-        pe_socket_bound_unsent(&listener->socket, (int)service->settings->send_buffer_bytes);
+        pe_socket_bound_unsent(&listener->socket, unsent_max(service));
     }
     return pe_acceptor_start(service, server->listener, server->n_listeners, &service->acceptor,
                              why);

@@ -2,6 +2,7 @@
 /* inlet.c - every byte that a client sends passes here before the library reads it. */
 #include "http/connection/inlet.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -107,12 +108,29 @@ static bool hold(pe_inlet *inlet, const pe_arrived *arrived)
 
 /* ---- plain or coded ---- */
 
-static ssize_t read_more(const pe_inlet *inlet, char *out, size_t room)
+/* GnuTLS comes back after each record that brings nothing whole, also when others wait behind it in
+ * the socket, of which no event would tell. */
+static bool waits_behind(pe_inlet *inlet, ssize_t result)
+{
+    const bool more = result == GNUTLS_E_AGAIN && inlet->pulled > 0;
+    inlet->pulled = 0;
+    return more || result == GNUTLS_E_INTERRUPTED;
+}
+
+static ssize_t read_coded(pe_inlet *inlet, char *out, size_t room)
 {
     unsigned char number[8]; /* of the record */
-    const ssize_t got = inlet->session == NULL
-                            ? recvfrom(inlet->socket, out, room, 0, NULL, NULL)
-                            : gnutls_record_recv_seq(inlet->session, out, room, number);
+    ssize_t got;
+    do
+        got = gnutls_record_recv_seq(inlet->session, out, room, number);
+    while (waits_behind(inlet, got));
+    return got;
+}
+
+static ssize_t read_more(pe_inlet *inlet, char *out, size_t room)
+{
+    const ssize_t got = inlet->session == NULL ? recvfrom(inlet->socket, out, room, 0, NULL, NULL)
+                                               : read_coded(inlet, out, room);
     pe_progress_pass(&inlet->watch->passed.taken, got);
     return got;
 }
@@ -315,9 +333,12 @@ ssize_t recv(int socket, void *buffer, size_t bytes, int flags)
     pe_inlet *inlet = flags == 0 ? find(socket) : NULL;
     if (inlet != NULL && inlet->proxied && !pass_proxy_header(inlet, &none))
         return none;
-    return inlet != NULL && inlet->session == NULL
-               ? receive(inlet, buffer, bytes)
-               : recvfrom(socket, buffer, bytes, flags, NULL, NULL);
+    if (inlet != NULL && inlet->session == NULL)
+        return receive(inlet, buffer, bytes);
+    const ssize_t got = recvfrom(socket, buffer, bytes, flags, NULL, NULL);
+    if (inlet != NULL)
+        inlet->pulled = got;
+    return got;
 }
 
 /* The C library's send and sendmsg, likewise: what has been given is counted. */
@@ -339,15 +360,59 @@ ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
     return count_given(socket, syscall(SYS_sendmsg, socket, message, flags));
 }
 
+/* ---- TLS ---- */
+
+static pe_inlet *find_tls(gnutls_session_t session)
+{
+    pe_inlet *inlet = find(gnutls_transport_get_int(session));
+    return inlet != NULL && inlet->session == session ? inlet : NULL;
+}
+
+/* GnuTLS's own. */
+static int shake_hands(gnutls_session_t session)
+{
+    const union {
+        void *found;
+        int (*call)(gnutls_session_t session);
+    } next = {dlsym(RTLD_NEXT, "gnutls_handshake")};
+    return next.call(session);
+}
+
+/* What a handshake sends is far less than the system takes at once. Where it does not, nothing
+ * would tell when to go on: the library waits for bytes to read. */
+static int go_on_with_handshake(pe_inlet *inlet)
+{
+    int result;
+    do
+        result = shake_hands(inlet->session);
+    while (waits_behind(inlet, result));
+    inlet->secure = result == GNUTLS_E_SUCCESS;
+    const bool sends = gnutls_record_get_direction(inlet->session) == 1;
+    return result == GNUTLS_E_AGAIN && sends ? GNUTLS_E_PUSH_ERROR : result;
+}
+
+/*
+ * The program's own, which the library calls. While a handshake waits the library would call again
+ * and again: only a recv that finds nothing makes it wait for the next event. So it is told that
+ * the handshake is done, and the handshake is a part of reading.
+ */
+int gnutls_handshake(gnutls_session_t session)
+{
+    return find_tls(session) != NULL ? GNUTLS_E_SUCCESS : shake_hands(session);
+}
+
 /* GnuTLS's recv, likewise. */
 ssize_t gnutls_record_recv(gnutls_session_t session, void *data, size_t bytes)
 {
     unsigned char number[8]; /* of the record */
-    pe_inlet *inlet = find(gnutls_transport_get_int(session));
-    return inlet != NULL && inlet->session == session
-               ? receive(inlet, data, bytes)
-               : gnutls_record_recv_seq(session, data, bytes, number);
+    pe_inlet *inlet = find_tls(session);
+    if (inlet == NULL)
+        return gnutls_record_recv_seq(session, data, bytes, number);
+    const int wrong = inlet->secure ? GNUTLS_E_SUCCESS : go_on_with_handshake(inlet);
+    return wrong == GNUTLS_E_SUCCESS ? receive(inlet, data, bytes) : wrong;
 }
+
+/* ---- the interface ---- */
 
 void pe_inlet_answered(pe_inlet *inlet)
 {

@@ -15,7 +15,8 @@
  * all. It receives by recv(), and the program has a recv of its own (a program's function is found
  * before the C library's): what it returns of a socket that stands here has been read by framing.h.
  * Of TLS it receives by gnutls_record_recv(), and the program has its own of that, too: what GnuTLS
- * itself receives is coded and passes. It has a send() and a sendmsg() as well, which count.
+ * itself receives is coded and passes. The handshake is made there, since the library would burn a
+ * core while one waits. The program has a send() and a sendmsg() as well, which count.
  *
  * A header comes whole; what waits for the rest of it is held here, at most
  * connection_memory_bytes. A request that is refused is answered once all before it have been;
@@ -24,6 +25,8 @@
 typedef struct pe_inlet {
     int socket;
     gnutls_session_t session; /* NULL: plain */
+    bool secure;              /* its handshake is done */
+    ssize_t pulled;           /* the last result of GnuTLS's own recv(), 0 before it */
     pe_watchdog *watchdog;
     pe_watch *watch;
     pe_framing framing;

@@ -208,8 +208,10 @@ int pe_tls_show(const pe_tls *tls, gnutls_pcert_st **chain, unsigned *n, gnutls_
     return 0;
 }
 
+/* Of 1.2 only what keeps recorded traffic secret when the key is lost (no RSA key exchange), and no
+ * CBC: its suites are those of SHA-1. */
 const char *pe_tls_priorities(const char *minimum)
 {
     return strcmp(minimum, "1.3") == 0 ? "NORMAL:-VERS-ALL:+VERS-TLS1.3"
-                                       : "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+                                       : "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-SHA1";
 }
