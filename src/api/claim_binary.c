@@ -277,10 +277,22 @@ static pe_status check_type(const pe_stored *from, pe_dtype dtype, pe_problem *w
     return PE_OK;
 }
 
+/* Several names mean one tensor: q and k are both inputs. */
+static bool was_taken(const pe_claim *claim, const char *name)
+{
+    bool taken = claim->inputs.data != NULL && strcmp(name, "inputs") == 0;
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        taken |= strcmp(claim->uploads[u].name, name) == 0;
+    return taken;
+}
+
 static pe_status take_tensor(pe_claim *claim, const pe_stored *from, bool lone, pe_dtype dtype,
                              pe_problem *why)
 {
     const bool inputs = strcmp(from->name, "inputs") == 0;
+    if (was_taken(claim, from->name))
+        return pe_fail(why, PE_INVALID_PARAMETER, from->name,
+                       "two tensors of the body are %.64s: verify one at a time", from->name);
     if (!inputs && claim->n_uploads == PE_UPLOADS_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, "table", "the body has more than %d tensors",
                        PE_UPLOADS_MAX);
