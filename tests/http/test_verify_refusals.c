@@ -46,11 +46,11 @@ static void what_is_not_finite_is_a_finding(void **state)
 
 static void broken_binary_bodies_are_refused(void **state)
 {
-    static const int64_t whole[4] = {1, 2, 3, 4};
-    const part both[] = {{"k", "I64", "[1,4]", whole, sizeof whole},
-                         {"q", "I64", "[1,4]", whole, sizeof whole}};
-    const part turned[] = {{"k_embed", "I64", "[1,4]", whole, sizeof whole},
-                           {"q_embed", "I64", "[1,4]", whole, sizeof whole}};
+    static const int64_t whole[200000]; /* more than a test's server may keep */
+    const part both[] = {{"k", "I64", "[50000,4]", whole, sizeof whole},
+                         {"q", "I64", "[50000,4]", whole, sizeof whole}};
+    const part turned[] = {{"k_embed", "I64", "[50000,4]", whole, sizeof whole},
+                           {"q_embed", "I64", "[50000,4]", whole, sizeof whole}};
     const part two[] = {F32("cos", good_cos), F32("sin", good_sin)};
     const part lone[] = {F32("cos", good_cos)};
     const part wide[] = {{"cos", "F32", "[1,4]", good_cos, sizeof good_cos}, F32("sin", good_sin)};
