@@ -184,28 +184,28 @@ static pe_status begin_rows(reading *r, const pe_binary_body *body, pe_problem *
     return fail_begun(why);
 }
 
-/* Of a body whose end is still to come. The steps that follow a refusal find no tensor: they would
- * read numbers that are not there. */
-static pe_status begin_body(reading *r, const pe_binary_body *body, pe_problem *why)
-{
-    const pe_status status = begin_rows(r, body, why);
-    if (status != PE_OK)
-        r->tensors.n = 0;
-    return status;
-}
-
-static pe_status read_body(reading *r, pe_problem *why)
+static pe_status read_tensors(reading *r, pe_problem *why)
 {
     pe_binary_body body = *r->body;
     body.takes_complex = true;
-    r->tensors = (pe_stored_list){calloc(TENSORS_MAX, sizeof(pe_stored)), TENSORS_MAX, 0};
-    if (r->tensors.tensor == NULL)
-        return pe_fail_memory(why);
     if (body.n_parts > 1)
         return read_parts(r, why);
     if (body.awaited > 0)
-        return begin_body(r, &body, why);
+        return begin_rows(r, &body, why);
     return pe_binary_body_read(&body, r->limits->max_elements, &r->tensors, why);
+}
+
+/* The steps that follow a refusal find no tensor: they would make room for numbers, or read some,
+ * that are not there. */
+static pe_status read_body(reading *r, pe_problem *why)
+{
+    r->tensors = (pe_stored_list){calloc(TENSORS_MAX, sizeof(pe_stored)), TENSORS_MAX, 0};
+    if (r->tensors.tensor == NULL)
+        return pe_fail_memory(why);
+    const pe_status status = read_tensors(r, why);
+    if (status != PE_OK)
+        r->tensors.n = 0;
+    return status;
 }
 
 static const pe_stored *find(const pe_stored_list *list, const char *name)
@@ -277,10 +277,22 @@ static pe_status check_type(const pe_stored *from, pe_dtype dtype, pe_problem *w
     return PE_OK;
 }
 
+/* Several names mean one tensor: q and k are both inputs. */
+static bool was_taken(const pe_claim *claim, const char *name)
+{
+    bool taken = claim->inputs.data != NULL && strcmp(name, "inputs") == 0;
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        taken |= strcmp(claim->uploads[u].name, name) == 0;
+    return taken;
+}
+
 static pe_status take_tensor(pe_claim *claim, const pe_stored *from, bool lone, pe_dtype dtype,
                              pe_problem *why)
 {
     const bool inputs = strcmp(from->name, "inputs") == 0;
+    if (was_taken(claim, from->name))
+        return pe_fail(why, PE_INVALID_PARAMETER, from->name,
+                       "two tensors of the body are %.64s: verify one at a time", from->name);
     if (!inputs && claim->n_uploads == PE_UPLOADS_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, "table", "the body has more than %d tensors",
                        PE_UPLOADS_MAX);

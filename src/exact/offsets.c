@@ -5,10 +5,51 @@
 #include <stdlib.h>
 #include <string.h>
 
+static size_t bytes_of(size_t n, size_t rows, bool split)
+{
+    return rows * (split ? 4 : 2) * pe_kernels_padded(n) * sizeof(double);
+}
+
 /* Room for wave_offsets: whole cache lines, since a vector that lies across two is loaded twice. */
 static double *allocate_offsets(size_t n, size_t rows, bool split)
 {
-    return aligned_alloc(64, rows * (split ? 4 : 2) * pe_kernels_padded(n) * sizeof(double));
+    return aligned_alloc(64, bytes_of(n, rows, split));
+}
+
+/* ---- of a set ---- */
+
+/* Bytes that all sets count and have not allocated. */
+static atomic_size_t unmade;
+
+size_t pe_wave_unmade_bytes(void)
+{
+    return atomic_load_explicit(&unmade, memory_order_relaxed);
+}
+
+size_t pe_wave_offsets_bytes(const pe_wave *wave)
+{
+    return bytes_of(wave->live, wave->offset_rows, false) +
+           bytes_of(wave->live, wave->offset_rows, true);
+}
+
+static void note_made(const pe_wave *wave, bool split)
+{
+    atomic_fetch_sub(&unmade, bytes_of(wave->live, wave->offset_rows, split));
+}
+
+void pe_wave_offsets_begin(const pe_wave *wave)
+{
+    atomic_fetch_add(&unmade, pe_wave_offsets_bytes(wave));
+}
+
+void pe_wave_offsets_free(pe_wave *wave)
+{
+    for (int split = 0; split <= 1; split++) {
+        double *offsets = atomic_load(&wave->offsets[split]);
+        if (offsets == NULL)
+            note_made(wave, split);
+        free(offsets);
+    }
 }
 
 const double *pe_wave_shared_offsets(const pe_wave *wave, bool split)
@@ -25,11 +66,15 @@ const double *pe_wave_shared_offsets(const pe_wave *wave, bool split)
     pe_kernels_get()->wave_offsets(wave->live, wave->step_hi, wave->step_lo, wave->offset_rows,
                                    split, offsets);
     double *expected = NULL;
-    if (atomic_compare_exchange_strong(slot, &expected, offsets))
+    if (atomic_compare_exchange_strong(slot, &expected, offsets)) {
+        note_made(wave, split);
         return offsets;
+    }
     free(offsets);
     return expected;
 }
+
+/* ---- of a call ---- */
 
 /* An anchor serves 64 rows, fewer where rows are so long that few of them are asked for at once and
  * offsets would not fit the second-level cache. */

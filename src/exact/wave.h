@@ -51,7 +51,9 @@ typedef struct pe_wave pe_wave;
 
 pe_status pe_wave_make(const pe_wave_spec *spec, pe_wave **out, pe_problem *why) PE_MUST_CHECK;
 void pe_wave_free(pe_wave *wave);
-size_t pe_wave_bytes(const pe_wave *wave); /* memory it holds, for cache accounting */
+size_t pe_wave_bytes(const pe_wave *wave); /* memory it may come to hold, for cache accounting */
+/** Of all sets: what pe_wave_bytes counts and was not allocated so far.   Threads  any. */
+size_t pe_wave_unmade_bytes(void);
 size_t pe_wave_count(const pe_wave *wave);
 double pe_wave_gain(const pe_wave *wave); /* the amplitude, correctly rounded to float64 */
 

@@ -29,8 +29,8 @@ size_t pe_wave_bytes(const pe_wave *wave)
 {
     const size_t each =
         wave->spec.float32 ? sizeof *wave->inv : sizeof *wave->turns + 2 * sizeof *wave->step_hi;
-    const size_t offsets = wave->offset_rows * pe_kernels_padded(wave->live) * 6 * sizeof(double);
-    return sizeof *wave + wave->spec.formula_bytes + wave->spec.n * each + offsets;
+    return sizeof *wave + wave->spec.formula_bytes + wave->spec.n * each +
+           pe_wave_offsets_bytes(wave);
 }
 
 void pe_wave_free(pe_wave *wave)
@@ -41,8 +41,7 @@ void pe_wave_free(pe_wave *wave)
     free(wave->step_hi);
     free(wave->step_lo);
     free(wave->inv);
-    free(atomic_load(&wave->offsets[false]));
-    free(atomic_load(&wave->offsets[true]));
+    pe_wave_offsets_free(wave);
     void *formula;
     memcpy(&formula, &wave->spec.formula, sizeof formula); /* ours, const only for the callbacks */
     free(formula);
@@ -230,6 +229,7 @@ pe_status pe_wave_make(const pe_wave_spec *spec, pe_wave **out, pe_problem *why)
         make_inverse(wave);
     else
         make_turns(wave);
+    pe_wave_offsets_begin(wave);
     *out = wave;
     return PE_OK;
 }

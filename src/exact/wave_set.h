@@ -90,6 +90,11 @@ pe_status pe_wave_bare_tile(const pe_wave_table *table, const pe_wave_tile *tile
  * short, and rows are made without offsets.   Threads  any. */
 const double *pe_wave_shared_offsets(const pe_wave *wave, bool split);
 
+/** What the set counts for them, made or not; when it is made, and when it is freed. */
+size_t pe_wave_offsets_bytes(const pe_wave *wave);
+void pe_wave_offsets_begin(const pe_wave *wave);
+void pe_wave_offsets_free(pe_wave *wave);
+
 /** Offsets for the steps of one call. */
 typedef struct pe_wave_offsets {
     const uint64_t *step_hi, *step_lo; /* [n] */

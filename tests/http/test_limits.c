@@ -679,7 +679,8 @@ static void who_finds_no_place_is_logged_by_address(void **state)
     (void)state;
     static const char *const flags[] = {"--access-log", "--connections-per-address", "1", NULL};
     test_server server;
-    server_start(&server, flags);
+    server_listen(&server, flags);
+    server_wait(&server);
     test_wire held[3];
     long refused = 0;
     for (size_t w = 0; w < PE_LEN(held); w++) { /* that of the start may still be open */

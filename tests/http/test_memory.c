@@ -177,6 +177,53 @@ static void long_lists_hold_no_more_than_the_budget(void **state)
     server_end(&server);
 }
 
+/* ---- what is refused ---- */
+
+#define NPY_HEADER  "{'descr': '<i4', 'fortran_order': False, 'shape': (200000000,)}\n"
+#define NPY         "\x93NUMPY\x01\x00\x40\x00" NPY_HEADER "12345678"
+#define ST_HEADER   "{\"x\":{\"dtype\":\"I32\",\"shape\":[200000000],\"data_offsets\":[0,8]}}"
+#define SAFETENSORS "\x3e\x00\x00\x00\x00\x00\x00\x00" ST_HEADER "12345678"
+#define FORM                                                                                       \
+    "--b\r\nContent-Disposition: form-data; name=\"x\"; filename=\"x.npy\"\r\n\r\n" NPY            \
+    "\r\n--b\r\nContent-Disposition: form-data; name=\"y\"; filename=\"y.npy\"\r\n\r\n" NPY        \
+    "\r\n--b--\r\n"
+
+/* Bodies of some bytes that say they hold some hundred megabytes. */
+static void what_a_body_does_not_hold_takes_no_memory(void **state)
+{
+    static const char verify[] = "/v1/verify?encoding=rope&head_dim=64";
+    static const char rotate[] = "/v1/rope/rotate?head_dim=64";
+    static const struct {
+        const char *target, *type, *shape, *body;
+        size_t bytes;
+        long status;
+    } rows[] = {
+        {verify, "application/octet-stream", "X-Tensor-Shape: 268500000", "12345678", 8, 422},
+        {verify, "application/octet-stream", "X-Tensor-Shape: 200000000", "12345678", 8, 400},
+        {rotate, "application/octet-stream", "X-Tensor-Shape: 200000000", "12345678", 8, 400},
+        {verify, "application/x-npy", NULL, NPY, sizeof NPY - 1, 400},
+        {rotate, "application/x-npy", NULL, NPY, sizeof NPY - 1, 400},
+        {verify, "application/vnd.safetensors", NULL, SAFETENSORS, sizeof SAFETENSORS - 1, 400},
+        {rotate, "application/vnd.safetensors", NULL, SAFETENSORS, sizeof SAFETENSORS - 1, 400},
+        {verify, "multipart/form-data; boundary=b", NULL, FORM, sizeof FORM - 1, 400},
+    };
+    (void)state;
+    test_server server;
+    server_start(&server, (const char *const[]){"--memory-max", "134217728", NULL});
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        char type[80];
+        snprintf(type, sizeof type, "Content-Type: %s", rows[r].type);
+        const char *const lines[] = {type, "X-Tensor-Dtype: int32", rows[r].shape, NULL};
+        reply answer = fetch(&server, "POST", rows[r].target, lines, rows[r].body, rows[r].bytes);
+        assert_problem(rows[r].type, &answer, rows[r].status,
+                       rows[r].status == 400 ? "malformed-request" : "too-many-elements");
+        reply_free(&answer);
+    }
+    assert_int_equal(metric(&server, "posenc_memory_refused_total"), 0);
+    assert_int_equal(metric(&server, "posenc_memory_evicted_bytes_total"), 0);
+    server_end(&server);
+}
+
 /* ---- what the system does not give ---- */
 
 /* Answers that would be stored, of 4 MB each: more than there is room for. */
@@ -213,6 +260,7 @@ int main(void)
         cmocka_unit_test(readers_who_stall_hold_no_more_than_the_budget),
         cmocka_unit_test(a_list_of_positions_is_held_once),
         cmocka_unit_test(long_lists_hold_no_more_than_the_budget),
+        cmocka_unit_test(what_a_body_does_not_hold_takes_no_memory),
         cmocka_unit_test(many_answers_go_out_of_a_small_address_space),
     };
     return cmocka_run_group_tests_name("http memory", tests, NULL, NULL);

@@ -164,6 +164,7 @@ static void a_client_that_stalls_is_not_waited_for_beyond_the_timeout(void **sta
     char begun[16];
     wire_send_text(&stalled, LARGE);
     wire_take(&stalled, begun, sizeof begun - 1);
+    server_ask_to_stop(&server);
     server_end(&server);
     wire_close(&stalled);
 }
@@ -189,6 +190,7 @@ static void stalled_transforms_do_not_hold_up_the_end(void **state)
         wire_send_text(&wires[i], head);
         wire_send(&wires[i], zeros, BYTES);
     }
+    server_ask_to_stop(&server);
     server_end(&server);
     for (int i = 0; i < N; i++)
         wire_close(&wires[i]);

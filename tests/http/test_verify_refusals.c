@@ -46,6 +46,11 @@ static void what_is_not_finite_is_a_finding(void **state)
 
 static void broken_binary_bodies_are_refused(void **state)
 {
+    static const int64_t whole[200000]; /* more than a test's server may keep */
+    const part both[] = {{"k", "I64", "[50000,4]", whole, sizeof whole},
+                         {"q", "I64", "[50000,4]", whole, sizeof whole}};
+    const part turned[] = {{"k_embed", "I64", "[50000,4]", whole, sizeof whole},
+                           {"q_embed", "I64", "[50000,4]", whole, sizeof whole}};
     const part two[] = {F32("cos", good_cos), F32("sin", good_sin)};
     const part lone[] = {F32("cos", good_cos)};
     const part wide[] = {{"cos", "F32", "[1,4]", good_cos, sizeof good_cos}, F32("sin", good_sin)};
@@ -78,6 +83,10 @@ static void broken_binary_bodies_are_refused(void **state)
          "missing-parameter"},
         {"indices with fractions", (const part[]){F32("buckets", good_sin)}, 1, 0,
          "encoding=t5/buckets&query_length=2&dtype=int32", 422, "invalid-parameter"},
+        {"two tensors that are inputs", both, 2, 0, "encoding=rope/grid&head_dim=4", 422,
+         "invalid-parameter"},
+        {"two tensors that are rotated", turned, 2, 0, "encoding=rope/grid&head_dim=4", 422,
+         "invalid-parameter"},
     };
     (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {

@@ -161,10 +161,62 @@ int server_logged_port(const test_server *server, const char *event)
     return port;
 }
 
+/* ---- what requests leave over ---- */
+
+/* Of /metrics, in bytes. */
+typedef struct memory {
+    double allocated, kinds, bodies, other;
+} memory;
+
+static double number_after(const char *text, const char *name)
+{
+    const char *at = text != NULL ? strstr(text, name) : NULL;
+    return at != NULL ? strtod(at + strlen(name), NULL) : 0;
+}
+
+/* False: this server does not tell here, or has no budget, as one with a sanitizer. */
+static bool read_memory(const test_server *server, memory *out)
+{
+    static const char kind[] = "\nposenc_memory_bytes{kind=";
+    reply answer = fetch(server, "GET", "/metrics", NULL, NULL, 0);
+    const char *text = answer.status == 200 ? answer.body : NULL;
+    *out = (memory){.allocated = number_after(text, "\nposenc_memory_allocated_bytes "),
+                    .bodies = number_after(text, "kind=\"bodies\"} "),
+                    .other = number_after(text, "kind=\"other\"} ")};
+    for (const char *at = text; at != NULL && (at = strstr(at, kind)) != NULL; at++)
+        out->kinds += number_after(at, "} ");
+    reply_free(&answer);
+    return out->allocated > 0;
+}
+
 void server_start(test_server *server, const char *const *extra)
 {
+    memory first;
     server_listen(server, extra);
     server_wait(server);
+    server->memory = read_memory(server, &first) ? first.other : 0;
+}
+
+/* What belongs to no cache may have grown by this: buffers that threads keep, rows of clients and of
+ * counters. */
+#define KEPT ((double)262144)
+
+/* Once no request runs, what is allocated belongs to caches, but for what it was at first. False,
+ * with a message: it does not come to that. */
+static bool all_was_freed(const test_server *server)
+{
+    const time_t until = time(NULL) + TEST_PATIENCE;
+    memory now = {0};
+    if (server->memory == 0 || server->asked)
+        return true;
+    do
+        if (!read_memory(server, &now) ||
+            (now.bodies == 0 && now.kinds == now.allocated && now.other <= server->memory + KEPT))
+            return true;
+    while (time(NULL) < until && poll(NULL, 0, 50) == 0);
+    print_error("left over: bodies %.0f, other %.0f (%.0f at first); all kinds %.0f of %.0f\n",
+                now.bodies, now.other, server->memory, now.kinds, now.allocated);
+    return false;
 }
 
 void server_ask_to_stop(test_server *server)
@@ -201,7 +253,10 @@ void server_free(test_server *server)
 
 void server_end(test_server *server)
 {
+    const bool freed = all_was_freed(server);
     const int status = server_stop(server);
+    if (!freed)
+        fail_msg("requests have left memory over");
     if (status != 0)
         fail_msg("the server ended with status %d; its log: %s", status, server->log);
     server_free(server);
@@ -242,6 +297,7 @@ int server_run_tests(const struct CMUnitTest *tests, size_t n, test_server *serv
     shared_extra = extra;
     int failed =
         _cmocka_run_group_tests(program_invocation_short_name, tests, n, start_shared, NULL);
+    failed += !all_was_freed(server);
     const int status = server_stop(server);
     if (status != 0) {
         failed++;

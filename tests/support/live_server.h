@@ -11,9 +11,10 @@
 typedef struct test_server {
     pid_t pid;
     int port;
-    int log_fd; /* its stderr; drained by a thread so that the child never blocks */
-    char *log;  /* what it has logged, NUL-terminated; valid after server_stop */
-    bool asked; /* to stop: a second signal would cut */
+    int log_fd;    /* its stderr; drained by a thread so that the child never blocks */
+    char *log;     /* what it has logged, NUL-terminated; valid after server_stop */
+    bool asked;    /* to stop: a second signal would cut */
+    double memory; /* bytes that belonged to no cache at first; 0: it does not tell */
     void *drain;
 } test_server;
 
@@ -35,7 +36,9 @@ void server_ask_to_stop(test_server *server);
  * by SIGABRT). The log stays until server_free. */
 int server_stop(test_server *server);
 void server_free(test_server *server);
-/** Both; the server must have ended with status 0. Its log is shown when it has not. */
+/** Both; the server must have ended with status 0. Its log is shown when it has not. Before it
+ * stops, its requests must come to have given back what they took: of what is allocated all but the
+ * caches, and what there was at first. */
 void server_end(test_server *server);
 
 /** A field of /proc/PID/status, as "VmRSS:", in kB; fails the test when it is not there. */
@@ -45,7 +48,7 @@ struct CMUnitTest;
 
 /**
  * What main returns when all cases use one server: how many of the n tests failed, and one more
- * when the server did not end with status 0. `extra` as for server_start.
+ * when memory is left over, and when the server did not end with status 0, as for server_end. `extra` as for server_start.
  */
 int server_run_tests(const struct CMUnitTest *tests, size_t n, test_server *server,
                      const char *const *extra);

@@ -3,6 +3,7 @@
 #include "http/answer/coder.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #define ZLIB_CONST
@@ -84,11 +85,22 @@ typedef struct coder_ops {
 static pthread_key_t bench_key;
 static pthread_once_t bench_once = PTHREAD_ONCE_INIT;
 
+static atomic_size_t benches;
+
+/* By zlib's own account (zconf.h): of its states this is the most. */
+#define GZIP_BYTES ((1 << (GZIP_WINDOW + 2)) + (1 << (GZIP_MEMORY + 9)) + 8192)
+
+size_t pe_coder_kept_bytes(void)
+{
+    return atomic_load_explicit(&benches, memory_order_relaxed) * (sizeof(bench) + GZIP_BYTES);
+}
+
 static void free_bench(void *data)
 {
     bench *at = data;
     deflateEnd(&at->gzip);
     free(at);
+    atomic_fetch_sub(&benches, 1);
 }
 
 static void make_bench_key(void)
@@ -106,6 +118,7 @@ static bench *bench_of_thread(void)
     at = calloc(1, sizeof *at);
     if (at == NULL)
         return NULL;
+    atomic_fetch_add(&benches, 1);
     if (deflateInit2(&at->gzip, GZIP_LEVEL, Z_DEFLATED, -GZIP_WINDOW, GZIP_MEMORY,
                      Z_DEFAULT_STRATEGY) != Z_OK ||
         pthread_setspecific(bench_key, at) != 0) {

@@ -9,7 +9,8 @@
 /**
  * The coded form of a stream, pulled as the stream itself is. It takes little memory, since
  * hundreds of stalled readers may hold one each: for gzip next to none, for zstd 40 KB. (Threads
- * that code keep 600 KB each.) The bytes are always the same. One thread at a time.
+ * that code keep 600 KB each, which pe_coder_kept_bytes tells of all.) The bytes are always the
+ * same. One thread at a time.
  */
 typedef struct pe_coder pe_coder;
 
@@ -26,5 +27,8 @@ pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *
  * at its beginning.   Errors  OVERLOADED (memory). */
 pe_status pe_coder_share(pe_coding coding, pe_stream *stream, double *out,
                          pe_problem *why) PE_MUST_CHECK;
+
+/** Threads  any. */
+size_t pe_coder_kept_bytes(void);
 
 #endif

@@ -6,7 +6,9 @@
 
 #include "base/budget.h"
 #include "base/log.h"
+#include "exact/wave.h"
 #include "formats/negotiate.h"
+#include "http/answer/coder.h"
 #include "http/answer/response_cache.h"
 #include "http/pages/exposition.h"
 #include "http/pages/pages.h"
@@ -238,13 +240,15 @@ static void read_purposes(const scrape *from, const metric_row *row)
 {
     pe_service *service = from->service;
     pe_learned_tables *learned = pe_tables_learned(service->tables);
+    const size_t tables = cached(from, TABLES), unmade = pe_wave_unmade_bytes();
     const struct {
         const char *labels;
         size_t bytes;
     } kinds[] = {
         {"kind=\"responses\"", cached(from, RESPONSES) + cached(from, REQUEST_KEYS)},
-        {"kind=\"tables\"", cached(from, TABLES)},
+        {"kind=\"tables\"", tables > unmade ? tables - unmade : 0},
         {"kind=\"learned\"", pe_learned_tables_bytes(learned)},
+        {"kind=\"coders\"", pe_coder_kept_bytes()},
         {"kind=\"bodies\"", atomic_load(&service->body_bytes)},
         {"kind=\"connections\"",
          pe_watchdog_count(service->watchdog) * (size_t)service->settings->connection_memory_bytes},
