@@ -1,5 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* inlet.h - every byte that a client sends passes here before the library reads it. */
+/*
+ * What libmicrohttpd 0.9.75 needs of the program; each line names who answers it.
+ *
+ * - It has no hook before its parser. It passes on what two parsers may read differently (bare CR,
+ *   NUL, Transfer-Encoding beside Content-Length), and answers other mistakes by itself, some with
+ *   two headers. So the program has a recv() of its own (below), and framing.h decides.
+ * - What is sound but misread is changed: a space after a value moves before it. Cookies, trailers,
+ *   chunk extensions and Expect without a body are not shown to it (framing.c).
+ * - After a read of less than it asked for it waits for the next event. So recv() leaves nothing in
+ *   the socket then.
+ * - Its timeout would end a reader who takes less than the socket's buffer holds. So it is off, and
+ *   the watchdog asks the system what has been acknowledged (progress.h). Of unix sockets the
+ *   system does not tell; recv(), send() and sendmsg() of the program count for those.
+ * - It keeps every argument of a query in the connection's memory: some hundreds exhaust it, and
+ *   the request is never answered. So the query is hidden from it (callbacks.c).
+ * - The header of a reply shares that memory with the header of the request. Where it does not fit,
+ *   the library sends nothing. So Content-Location is left out then, and a request that leaves no
+ *   room at all is refused (reply/).
+ * - A reply that is queued on the first call of the access handler ends the connection. So only
+ *   refusals are queued there (callbacks.c).
+ * - A stream that fails is marked as closed, but not always closed before its socket tells
+ *   something. So the socket is shut (answer/body_stream.c).
+ * - A 304 goes out with Content-Length: 0, which the library adds.
+ * - It ends the sending side as soon as it is told of a connection's end. So it is told once an
+ *   answer of the watchdog's has been sent, and what a late client still sends is read and dropped:
+ *   an end with bytes unread would be a reset (watchdog.c).
+ * - It cannot stop listening without a loss: what the system has taken is reset, and
+ *   MHD_quiesce_daemon races with its threads. So it has no listening socket: acceptor.c accepts
+ *   and calls MHD_add_connection. At the end a filter on the socket drops what would begin a
+ *   connection, and those that have begun are accepted.
+ */
 #ifndef PE_HTTP_CONNECTION_INLET_H
 #define PE_HTTP_CONNECTION_INLET_H
 
@@ -10,13 +41,11 @@
 #include "http/connection/watchdog.h"
 
 /**
- * The library has no place for us before its parser, and gives answers of its own to what it cannot
- * read: some with two headers, some in pieces, and what it reads wrongly it does not answer so at
- * all. It receives by recv(), and the program has a recv of its own (a program's function is found
- * before the C library's): what it returns of a socket that stands here has been read by framing.h.
- * Of TLS it receives by gnutls_record_recv(), and the program has its own of that, too: what GnuTLS
- * itself receives is coded and passes. The handshake is made there, since the library would burn a
- * core while one waits. The program has a send() and a sendmsg() as well, which count.
+ * The library receives by recv(), and finds the program's before the C library's: what that returns
+ * of a socket that stands here has been read by framing.h. Of TLS it receives by
+ * gnutls_record_recv(), of which the program has its own, too: what GnuTLS itself receives is coded
+ * and passes. The handshake is made there as well (gnutls_handshake() of the program says at once
+ * that it is done), since the library's loop would burn a core while one waits.
  *
  * A header comes whole; what waits for the rest of it is held here, at most
  * connection_memory_bytes. A request that is refused is answered once all before it have been;
