@@ -50,21 +50,32 @@ test_wire wire_open_narrow(const test_server *server)
     return open_with(server, NULL, 536, 4096);
 }
 
-test_wire wire_open_tls(const test_server *server)
+bool wire_try_tls(const test_server *server, test_wire *out, const char **why)
 {
     static gnutls_certificate_credentials_t nothing;
-    test_wire made = wire_open(server);
-    setsockopt(made.fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int)); /* records are short */
+    *out = wire_open(server);
+    setsockopt(out->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int)); /* records are short */
     if (nothing == NULL)
         assert_int_equal(gnutls_certificate_allocate_credentials(&nothing), 0);
-    assert_int_equal(gnutls_init(&made.session, GNUTLS_CLIENT | GNUTLS_NO_SIGNAL), 0);
-    gnutls_set_default_priority(made.session);
-    gnutls_credentials_set(made.session, GNUTLS_CRD_CERTIFICATE, nothing);
-    gnutls_transport_set_int(made.session, made.fd);
+    assert_int_equal(gnutls_init(&out->session, GNUTLS_CLIENT | GNUTLS_NO_SIGNAL), 0);
+    gnutls_set_default_priority(out->session);
+    gnutls_credentials_set(out->session, GNUTLS_CRD_CERTIFICATE, nothing);
+    gnutls_transport_set_int(out->session, out->fd);
     int done;
-    while ((done = gnutls_handshake(made.session)) < 0)
-        if (gnutls_error_is_fatal(done))
-            fail_msg("no handshake: %s", gnutls_strerror(done));
+    while ((done = gnutls_handshake(out->session)) < 0 && !gnutls_error_is_fatal(done))
+        ;
+    *why = gnutls_strerror(done);
+    if (done < 0)
+        wire_close(out);
+    return done >= 0;
+}
+
+test_wire wire_open_tls(const test_server *server)
+{
+    test_wire made;
+    const char *why;
+    if (!wire_try_tls(server, &made, &why))
+        fail_msg("no handshake: %s", why);
     return made;
 }
 

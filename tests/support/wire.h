@@ -24,6 +24,9 @@ test_wire wire_open(const test_server *server);
 test_wire wire_open_from(const test_server *server, const char *address);
 /** Over TLS, whatever the certificate. */
 test_wire wire_open_tls(const test_server *server);
+/** False where the server ends the connection before the handshake is done; *why says what was
+ * seen. */
+bool wire_try_tls(const test_server *server, test_wire *out, const char **why);
 /** One that takes tens of kilobytes before it stalls, not megabytes. */
 test_wire wire_open_narrow(const test_server *server);
 void wire_close(test_wire *wire);
