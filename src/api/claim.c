@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,6 +12,7 @@
 #include "base/nearest.h"
 #include "encodings/registry.h"
 #include "files/tree.h"
+#include "models/catalogue.h"
 
 /* What people call a table, and what they call slopes. */
 static const struct {
@@ -78,6 +80,19 @@ pe_status pe_claim_read_config(pe_slice json, const char *layer_type, pe_model *
     if (status == PE_OK)
         status = choose(*model, layer_type, layers, why);
     json_decref(config);
+    return status;
+}
+
+pe_status pe_claim_encoding_of_model(const char *name, char *out, size_t room, pe_problem *why)
+{
+    const pe_catalogue_file *file;
+    pe_model *model = NULL;
+    pe_status status = pe_catalogue_find(name, &file, why);
+    if (status == PE_OK)
+        status = pe_catalogue_read(file, NULL, &model, why);
+    if (status == PE_OK)
+        snprintf(out, room, "%s", model->encoding);
+    pe_model_free(model);
     return status;
 }
 

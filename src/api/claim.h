@@ -36,6 +36,11 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
 pe_status pe_claim_read_config(pe_slice json, const char *layer_type, pe_model **model,
                                const pe_model_layers **layers, pe_problem *why) PE_MUST_CHECK;
 
+/** The encoding of a model of the catalogue, as pe_claim_set_resource takes it.
+ * Errors  INVALID_PARAMETER at model: there is none of that name. */
+pe_status pe_claim_encoding_of_model(const char *name, char *out, size_t room,
+                                     pe_problem *why) PE_MUST_CHECK;
+
 /** Set the table that an encoding's name means; `slopes`: the claim holds slopes.
  * Errors  MISSING_PARAMETER, INVALID_PARAMETER. */
 pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes,

@@ -13,6 +13,10 @@
 
 /* Parameters that are not the resource's. */
 enum { ENCODING, TOLERANCE, SEQ_AXIS, LAYER_TYPE, OWN };
+
+/* Bytes of a model's name. */
+#define MODEL_BYTES 128
+
 static const char *const own_names[OWN] = {[ENCODING] = "encoding",
                                            [TOLERANCE] = "tolerance",
                                            [SEQ_AXIS] = "seq_axis",
@@ -27,6 +31,7 @@ typedef struct reading {
     const pe_binary_body *body;
     const pe_read_limits *limits;
     char own[OWN][64];
+    char model[MODEL_BYTES]; /* "" where none is named */
     bool seen[OWN];
     bool has_positions, has_head_dim, has_dtype;
     pe_buffer rest; /* the resource's part of the query string, '&' after each parameter */
@@ -77,6 +82,9 @@ static pe_status keep_pair(reading *r, pe_slice pair, pe_problem *why)
     char shown[32];
     snprintf(shown, sizeof shown, "%.*s", (int)(name.bytes < 31 ? name.bytes : 31), name.text);
     pe_claim_shapes_saw(&r->shapes, shown, (pe_slice){pair.text + value, pair.bytes - value});
+    if (pe_slice_is(name, "model"))
+        (void)copy_value((pe_slice){pair.text + value, pair.bytes - value}, r->model,
+                         sizeof r->model);
     r->has_positions |= pe_slice_is(name, "positions");
     r->has_head_dim |= pe_slice_is(name, "head_dim") || pe_slice_is(name, "model");
     r->has_dtype |= pe_slice_is(name, "dtype");
@@ -361,13 +369,21 @@ static pe_status take_config(reading *r, pe_slice json, pe_problem *why)
     return status == PE_OK && r->rest.failed ? pe_fail_memory(why) : status;
 }
 
-/* Where no encoding is named, a file may hold the configuration of its model. */
+/* Where no encoding is named, that of the model; or a file may hold the configuration of its
+ * model. */
 static pe_status read_config(reading *r, pe_problem *why)
 {
     char *text = NULL;
     const pe_binary_body *body = r->body;
     if (body->config.text != NULL)
         return take_config(r, body->config, why);
+    if (r->model[0] != '\0' && !r->seen[ENCODING]) {
+        const pe_status status =
+            pe_claim_encoding_of_model(r->model, r->own[ENCODING], sizeof r->own[ENCODING], why);
+        r->seen[ENCODING] = status == PE_OK;
+        if (status != PE_OK)
+            return status;
+    }
     if (r->seen[LAYER_TYPE] && r->seen[ENCODING])
         pe_buffer_format(&r->rest, "layer_type=%s&", r->own[LAYER_TYPE]); /* of a model by name */
     if (r->tensors.n == 0 || strcmp(body->media_type, "application/vnd.safetensors") != 0)

@@ -37,6 +37,8 @@ static void peek(pe_claim_body *b, const char *key, pe_slice json)
 {
     if (strcmp(key, "dtype") == 0)
         b->dtype = json;
+    if (strcmp(key, "model") == 0)
+        b->model = json;
     pe_claim_shapes_saw(&b->shapes, key, json);
     b->has_positions |= strcmp(key, "positions") == 0;
     b->has_head_dim |= strcmp(key, "head_dim") == 0 || strcmp(key, "model") == 0;
@@ -269,10 +271,25 @@ static void read_scalars(pe_claim_body *b)
     note(b, read_number(b, PE_CLAIM_TOLERANCE, 0, &b->claim->tolerance, &mistake), &mistake);
 }
 
+/* A model that is named implies its encoding. */
+static pe_status read_model(pe_claim_body *b, pe_problem *why)
+{
+    char *name = NULL;
+    pe_status status = pe_json_string_decode(b->model, "model", &name, why);
+    if (status == PE_OK)
+        status = pe_claim_encoding_of_model(name, b->encoding, sizeof b->encoding, why);
+    free(name);
+    return status;
+}
+
 static pe_status read_resource(pe_claim_body *b, pe_problem *why)
 {
-    return b->member[PE_CLAIM_CONFIG].text != NULL ? read_config(b, why)
-                                                   : set_resource(b, b->encoding, why);
+    if (b->member[PE_CLAIM_CONFIG].text != NULL)
+        return read_config(b, why);
+    if (b->encoding[0] == '\0' && b->model.text != NULL && b->model.text[0] == '"' &&
+        read_model(b, why) != PE_OK)
+        return why->status;
+    return set_resource(b, b->encoding, why);
 }
 
 /* The one member that holds the numbers. */

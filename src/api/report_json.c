@@ -494,6 +494,11 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
         pe_buffer_add(out, beside->parts->data, beside->parts->bytes);
         pe_buffer_str(out, "]");
     }
+    if (beside->readings->bytes > 0) {
+        pe_json_write_open(out, "readings", "[");
+        pe_buffer_add(out, beside->readings->data, beside->readings->bytes);
+        pe_buffer_str(out, "]");
+    }
     pe_json_write_text(out, "dtype", pe_dtype_name(claim->uploads[0].array.dtype));
     pe_json_write_text(out, "numerics", report->numerics);
     if (claim->tolerance >= 0)

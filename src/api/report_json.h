@@ -27,6 +27,7 @@ bool pe_report_has_heads(const pe_report *report);
 /** What a report is told beside: lines of what was read off tensors, items of pe_report_part. */
 typedef struct pe_report_beside {
     const pe_buffer *said, *doubts, *parts;
+    const pe_buffer *readings; /* items of an upload that nobody claims, or empty */
 } pe_report_beside;
 
 /** One of several claims of a body, as an item of an array: the tensors and the verdict. */

@@ -168,6 +168,67 @@ static void npz_holds_all_tensors(void **state)
     reply_free(&hint);
 }
 
+/* ---- uploads that nobody claims ---- */
+
+static void an_upload_without_a_claim_is_told(void **state)
+{
+    static const struct {
+        const char *table, *says[3];
+    } rows[] = {
+        {"/v1/sinusoidal?d_model=64&positions=0:50&layout=sin_cos&format=npy",
+         {"\"matches\":true", "\"readings\":[{\"encoding\":\"sinusoidal\"",
+          "\"layout\":\"sin_cos\""}},
+        {"/v1/rope/table?head_dim=32&positions=0:50&cache_layout=hf&pairing=half&"
+         "format=safetensors",
+         {"\"matches\":true", "\"encoding\":\"rope/table\"", "\"cache_layout\":\"hf\""}},
+        {"/v1/alibi/slopes?num_heads=12&format=npy",
+         {"\"matches\":true", "\"encoding\":\"alibi/slopes\"", "\"num_heads\":12"}},
+        {"/v1/sinusoidal?d_model=64&positions=1:51&format=npy",
+         {"\"matches\":false", "position_plus_one", "it is none of"}},
+    };
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        static const char *const headers[] = {"Content-Type: application/octet-stream", NULL};
+        reply table = get(&server, rows[r].table);
+        assert_status(rows[r].table, &table, 200);
+        reply answer = fetch(&server, "POST", "/v1/verify", headers, table.body, table.bytes);
+        assert_status(rows[r].table, &answer, 200);
+        for (size_t w = 0; w < PE_LEN(rows[r].says); w++)
+            if (strstr(answer.body, rows[r].says[w]) == NULL)
+                fail_msg("%s: no %s in %s", rows[r].table, rows[r].says[w], answer.body);
+        reply_free(&table);
+        reply_free(&answer);
+    }
+    reply json = post_json(&server, "/v1/verify",
+                           "{\"table\":[[0,1,0,1],[0.84147098,0.5403023,0.0099998,0.99995]]}");
+    assert_status("JSON", &json, 200);
+    assert_non_null(strstr(json.body, "\"matches\":true"));
+    reply_free(&json);
+    reply none = post_json(&server, "/v1/verify", "{}");
+    assert_problem("no table", &none, 400, "missing-parameter");
+    reply_free(&none);
+}
+
+static void a_model_implies_its_encoding(void **state)
+{
+    static const char *const headers[] = {"Content-Type: application/octet-stream", NULL};
+    (void)state;
+    reply table = get(&server, "/v1/rope/frequencies?model=qwen3-8b&format=safetensors");
+    reply answer =
+        fetch(&server, "POST", "/v1/verify?model=Qwen/Qwen3-8B", headers, table.body, table.bytes);
+    assert_status("a model", &answer, 200);
+    assert_non_null(strstr(answer.body, "\"matches\":true"));
+    reply unknown =
+        fetch(&server, "POST", "/v1/verify?model=nosuch", headers, table.body, table.bytes);
+    assert_problem("no such model", &unknown, 422, "invalid-parameter");
+    reply json = post_json(&server, "/v1/verify", "{\"model\":\"nosuch\",\"table\":[[1,2]]}");
+    assert_problem("no such model", &json, 422, "invalid-parameter");
+    reply_free(&table);
+    reply_free(&answer);
+    reply_free(&unknown);
+    reply_free(&json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +238,8 @@ int main(void)
         cmocka_unit_test(csv_says_whose_rows_are),
         cmocka_unit_test(the_header_of_csv_is_canonical),
         cmocka_unit_test(npz_holds_all_tensors),
+        cmocka_unit_test(an_upload_without_a_claim_is_told),
+        cmocka_unit_test(a_model_implies_its_encoding),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -8,6 +8,7 @@
 #include "api/report_figure.h"
 #include "api/report_json.h"
 #include "api/report_text.h"
+#include "api/unclaimed.h"
 #include "base/budget.h"
 #include "base/clock.h"
 #include "formats/negotiate.h"
@@ -183,7 +184,7 @@ typedef struct answer {
     uint64_t failures;
     const pe_claim *claim;
     pe_report report;
-    pe_buffer parts;
+    pe_buffer parts, readings;
 } answer;
 
 /* Of several claims the report is on the first that does not match; the others are named in it. */
@@ -217,6 +218,7 @@ static void answer_free(answer *of)
 {
     pe_verify_report_free(&of->report);
     pe_buffer_free(&of->parts);
+    pe_buffer_free(&of->readings);
 }
 
 /* Of an upload that has not the shape of its claim there is no picture, but JSON. */
@@ -233,7 +235,8 @@ static pe_status write_report(const pe_claim *claim, const answer *of, const cha
     } else {
         *type = "application/json";
         pe_report_json(of->claim, report,
-                       &(pe_report_beside){&claim->said, &claim->doubts, &of->parts}, out);
+                       &(pe_report_beside){&claim->said, &claim->doubts, &of->parts, &of->readings},
+                       out);
     }
     return PE_OK;
 }
@@ -332,6 +335,97 @@ static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
     return outcome;
 }
 
+/* ---- an upload that nobody claims ---- */
+
+/* Does the request say neither what the upload is nor a model that it is of? */
+static bool is_unclaimed(const pe_request *request, const pe_problem *why)
+{
+    const char *query = request->query;
+    return why->status == PE_MISSING_PARAMETER && strcmp(why->where, "encoding") == 0 &&
+           why->n_others == 0 && strstr(query, "model=") == NULL &&
+           !pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]);
+}
+
+static bool is_digits(pe_slice text)
+{
+    size_t n = 0;
+    while (n < text.bytes && text.text[n] >= '0' && text.text[n] <= '9')
+        n++;
+    return n == text.bytes;
+}
+
+/* "encoding=rope&rope_theta=500000" as members of a JSON object, before those of the body. */
+static void put_members(const char *parameters, pe_slice body, pe_buffer *out)
+{
+    pe_slice left = pe_slice_of(parameters);
+    pe_slice value = pe_slice_next(&left, '&');
+    (void)pe_slice_next(&value, '=');
+    pe_buffer_format(out, "{\"encoding\":\"%.*s\"", (int)value.bytes, value.text);
+    for (size_t n = 0; left.bytes > 0; n++) {
+        value = pe_slice_next(&left, '&');
+        const pe_slice name = pe_slice_next(&value, '=');
+        const char *quote = is_digits(value) || pe_slice_is(value, "false") ? "" : "\"";
+        pe_buffer_format(out, "%s\"%.*s\":%s%.*s%s", n == 0 ? ",\"parameters\":{" : ",",
+                         (int)name.bytes, name.text, quote, (int)value.bytes, value.text, quote);
+        pe_buffer_str(out, left.bytes == 0 ? "}" : "");
+    }
+    const char *brace = memchr(body.text, '{', body.bytes);
+    const size_t skipped = brace != NULL ? (size_t)(brace - body.text) + 1 : 0;
+    pe_buffer_str(out, ",");
+    pe_buffer_add(out, body.text + skipped, body.bytes - skipped);
+}
+
+/* The claim of the body with these parameters beside those of the request. */
+static pe_status read_unclaimed(void *context, const char *parameters, pe_claim *out,
+                                pe_problem *why)
+{
+    pe_request *request = context;
+    pe_buffer text = {0};
+    pe_request_parameters found;
+    const pe_read_limits limits = limits_of(request);
+    pe_status status = pe_parameters_find(request, PE_BODY_UPLOAD, &found, why);
+    if (status == PE_OK && request->json_body) {
+        put_members(parameters, pe_buffer_slice(&request->body), &text);
+        status = text.failed ? pe_fail_memory(why)
+                             : pe_claim_json_parse(pe_buffer_slice(&text), &limits, out, why);
+    } else if (status == PE_OK) {
+        pe_buffer_format(&text, "%s%s%s", request->query, request->query_bytes > 0 ? "&" : "",
+                         parameters);
+        const pe_binary_body body = {.string = pe_buffer_slice(&text),
+                                     .media_type = found.media_type,
+                                     .shape = found.shape,
+                                     .dtype = found.dtype,
+                                     .data = request->body.data,
+                                     .bytes = request->body.bytes};
+        status =
+            text.failed ? pe_fail_memory(why) : pe_claim_binary_parse(&body, &limits, out, why);
+    }
+    pe_buffer_free(&text);
+    return status;
+}
+
+/* At least the bytes of the body are compared; what is spent is settled after it. */
+static pe_outcome reply_unclaimed(pe_request *request, pe_problem *why)
+{
+    setting of;
+    pe_claim claim;
+    answer made = {.failures = pe_budget_failures()};
+    pe_outcome outcome = PE_FAILED;
+    if (pe_admission_take(request, COMPARING * request->body.bytes, why) != PE_OK)
+        return PE_FAILED;
+    if (pe_unclaimed_verify(read_unclaimed, request, set(request, &of), &claim, &made.report,
+                            &made.readings, why) != PE_OK) {
+        answer_free(&made);
+        return PE_FAILED;
+    }
+    pe_admission_spend(request, made.report.work);
+    made.claim = &claim;
+    outcome = reply(request, &claim, &made, why);
+    answer_free(&made);
+    pe_verify_claim_free(&claim);
+    return outcome;
+}
+
 /* Hundreds of tables may have to be computed: always a worker's. */
 pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
 {
@@ -344,7 +438,7 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
     if (request->arriving != NULL)
         return reply_arrived(request, why);
     if (read_claim(request, &claim, why) != PE_OK)
-        return PE_FAILED;
+        return is_unclaimed(request, why) ? reply_unclaimed(request, why) : PE_FAILED;
     pe_status status = charge(request, &claim, why);
     if (status == PE_OK)
         status = verify_all(request, &claim, &made, why);
