@@ -61,12 +61,13 @@ endif
 
 LEVEL_SRC := $(wildcard src/kernels/level/*.c src/text/level/*.c)
 SRC := $(filter-out $(LEVEL_SRC),$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
-OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/http/pages/explorer_data.o $(B)/models/catalogue_data.o \
+OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/http/pages/explorer_data.o $(B)/models/catalogue_data.o $(B)/packs/packs_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
-GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc
+GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc $(B)/gen/packs.inc
 # The page; what it takes from Debian's packages lies in LIBRARIES.
 WEB_SRC := $(sort $(wildcard src/web/*.* src/web/*/*.*))
 LIBRARIES ?= /usr/share
+PACKS := $(sort $(patsubst config/packs/%.json,%,$(wildcard config/packs/*.json)))
 MODELS := $(sort $(patsubst config/models/%.json,%,$(wildcard config/models/*.json)))
 TEST_FOLDERS := unit kernels properties golden http
 # TEST='properties/test_rope http/*' names some of the tests; without it all are run.
@@ -255,6 +256,10 @@ $(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
+$(B)/packs/packs_data.o: src/packs/packs_data.S $(B)/gen/packs.inc $(PACKS:%=config/packs/%.json)
+	@mkdir -p $(@D)
+	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
+
 $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $(@D)
 	$(call say,CC $<) $(CC) $(ALL_CFLAGS) -Itests -MMD -MP -c -o $@ $<
@@ -298,6 +303,9 @@ $(B)/gen/openapi.yaml: openapi.yaml
 
 $(B)/gen/models.inc: FORCE
 	$(call WRITE_IF_CHANGED,$(foreach m,$(MODELS),'model $m$(,) "config/models/$m.json"'))
+
+$(B)/gen/packs.inc: FORCE
+	$(call WRITE_IF_CHANGED,$(foreach p,$(PACKS),'pack $p$(,) "config/packs/$p.json"'))
 
 # So that a file that is gone is gone from the page, too.
 $(B)/gen/web.list: FORCE

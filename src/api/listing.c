@@ -164,6 +164,8 @@ static const struct {
     {"/v1/models", "GET", "The catalogue of models; q searches it."},
     {"/v1/models/{name}", "GET", "A model, its sources, and the parameters that it sets."},
     {"/v1/models/resolve", "POST", "What each key of a model's configuration means."},
+    {"/v1/packs", "GET", "The golden packs: numbers for tests, with their digests."},
+    {"/v1/packs/{name}", "GET", "A golden pack; name@sha256-... is one of that digest."},
     {"/v1/learned", "GET", "The learned tables of this server."},
     {"/v1/alibi", "GET", "The resources of ALiBi."},
     {"/v1/rope", "GET", "The resources of RoPE."},

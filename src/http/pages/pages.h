@@ -32,6 +32,9 @@ pe_step pe_page_metrics;
 /* model_pages.c */
 pe_step pe_page_models, pe_page_model, pe_page_resolve;
 
+/* pack_pages.c */
+pe_step pe_page_packs, pe_page_pack;
+
 /* verify_page.c */
 pe_step pe_page_verify;
 
