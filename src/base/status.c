@@ -22,6 +22,7 @@ pe_status(pe_fail)(pe_problem *why, pe_status status, const char *where, const c
     why->status = status;
     why->allow[0] = '\0';
     why->max_elements = why->requested_elements = why->max_work = why->requested_work = 0;
+    why->retry_after = 0;
     why->n_others = why->n_untold = 0;
     snprintf(why->where, sizeof why->where, "%s", where);
     va_list list;

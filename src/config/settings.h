@@ -38,6 +38,9 @@
     X(admin_listen, TEXT, "127.0.0.1:9464", 0, 107, "",                                            \
       "Place of the listener for operators, as in listen: metrics, caches, settings, requests; "   \
       "empty: none, and /metrics beside the answers.")                                             \
+    X(admin_hosts, LIST, "", 0, 16, "",                                                            \
+      "Names in the Host field of operators' requests, beside addresses, names without a dot, "    \
+      "and those of .local, .internal and .localhost.")                                            \
     X(threads, INT, 0, 0, 1024, "threads", "Threads that do the I/O; 0 means one per core.")       \
     X(workers, INT, 0, 0, 1024, "threads", "Threads that compute; 0 means one per core.")          \
     X(queue_max, INT, 256, 1, 1000000, "requests",                                                 \

@@ -112,8 +112,11 @@ static void drop_keys(void *prepared)
 static pe_status prepare_keys(pe_service *service, const pe_settings *fresh, void **prepared,
                               pe_problem *why)
 {
-    (void)service;
     pe_keys *keys = NULL;
+    if (*fresh->keys_file == '\0' && service->keys.now != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "keys_file",
+                       "keys_file must be set, as it was: without it everybody would be let in; a "
+                       "restart takes an empty one");
     if (*fresh->keys_file != '\0' &&
         pe_keys_load(fresh->keys_file, (size_t)fresh->keys_max, &keys, why) != PE_OK)
         return why->status;

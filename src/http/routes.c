@@ -302,6 +302,8 @@ static pe_status not_allowed(const pe_request *request, pe_problem *why)
 pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
 {
     const pe_route *route = request->route;
+    if (listener_of(request) == ADMIN && pe_page_check_sender(request, why) != PE_OK)
+        return PE_FAILED;
     if (route == NULL) {
         char location[PATH_MAX_MOVED + MOVED_QUERY_BYTES];
         if (lacks_version(request, location, sizeof location))

@@ -101,6 +101,40 @@ static void web_pages_get_nothing(void **state)
     reply_free(&written);
 }
 
+/* A page may have its own name point to the listener, and then ask as if it were its own. */
+static void a_name_that_a_web_page_may_have_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *host;
+        long status;
+    } rows[] = {
+        {"Host: localhost", 200},
+        {"Host: prometheus-target:9464", 200},
+        {"Host: 10.1.2.3:9464", 200},
+        {"Host: [::1]:9464", 200},
+        {"Host: a.localhost", 200},
+        {"Host: posenc.svc.cluster.LOCAL:9464", 200},
+        {"Host: posenc.example.org", 200},
+        {"Host: posenc.example.org.evil.example:9464", 400},
+        {"Host: evil.example", 400},
+        {"Host: local.evil.example", 400},
+        {"Host: evil.", 400},
+        {"Host: 127.0.0.1.evil.example:9464", 400},
+        {"Host: .local", 400},
+        {"Host: notlocal.example", 400},
+    };
+    for (size_t i = 0; i < PE_LEN(rows); i++) {
+        const char *const fields[] = {rows[i].host, NULL};
+        reply answer = fetch(&admin, "GET", "/settings", fields, NULL, 0);
+        assert_status(rows[i].host, &answer, rows[i].status);
+        reply_free(&answer);
+        answer = fetch(&server, "GET", "/livez", fields, NULL, 0);
+        assert_status("the public listener", &answer, 200);
+        reply_free(&answer);
+    }
+}
+
 static void the_level_of_the_log_can_be_set(void **state)
 {
     (void)state;
@@ -221,8 +255,9 @@ static void the_version_tells_of_the_sandbox(void **state)
 static int start(void **state)
 {
     (void)state;
-    static const char *const flags[] = {"--admin-listen", "127.0.0.1:0", "--connections-max",
-                                        CONNECTIONS, NULL};
+    static const char *const flags[] = {
+        "--admin-listen",     "127.0.0.1:0", "--connections-max", CONNECTIONS, "--admin-hosts",
+        "posenc.example.org", NULL};
     server_start(&server, flags);
     admin = (test_server){.port = server_logged_port(&server, "admin_listening")};
     return 0;
@@ -243,6 +278,7 @@ int main(void)
         cmocka_unit_test(operators_get_no_tables),
         cmocka_unit_test(a_purge_empties_the_caches),
         cmocka_unit_test(web_pages_get_nothing),
+        cmocka_unit_test(a_name_that_a_web_page_may_have_is_refused),
         cmocka_unit_test(the_level_of_the_log_can_be_set),
         cmocka_unit_test(settings_tell_their_sources),
         cmocka_unit_test(requests_under_way_are_listed),

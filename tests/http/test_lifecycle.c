@@ -190,6 +190,34 @@ static void sighup_applies_what_it_can_and_says_what_it_cannot(void **state)
     stop(&one);
 }
 
+/* A line that was lost, or a file of settings, must not open the server to everybody. */
+static void sighup_does_not_take_the_keys_away(void **state)
+{
+    (void)state;
+    program one = {.folder = folder_make()};
+    const char *const flags[] = {"--config", path_in(&one, "settings.json"), "--log-file",
+                                 path_in(&one, "log"), NULL};
+    static const char line[] = "alice sha256:"
+                               "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n";
+    char with_keys[128];
+    snprintf(with_keys, sizeof with_keys, "{\"port\": 0, \"keys_file\": \"%s/keys\"}",
+             one.folder.path);
+    folder_put(&one.folder, "keys", line, strlen(line));
+    put_settings(&one, with_keys);
+    launch(&one, flags, NULL);
+    wait_for_listening(&one);
+    put_settings(&one, "{\"port\": 0}");
+    kill(one.server.pid, SIGHUP);
+    expect_line(&one, "\"reload_failed\"", "keys_file must be set");
+    reply answer = fetch(&one.server, "GET", "/v1/sinusoidal?d_model=4", NULL, NULL, 0);
+    assert_status("without a key", &answer, 401);
+    reply_free(&answer);
+    put_settings(&one, with_keys);
+    kill(one.server.pid, SIGHUP);
+    expect_line(&one, "\"event\":\"reloaded\"", "");
+    stop(&one);
+}
+
 static void put_table(program *of, double value)
 {
     const double rows[] = {value, 2, 3, 4};
@@ -638,6 +666,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_signal_but_those_that_stop_ends_the_program),
         cmocka_unit_test(sighup_applies_what_it_can_and_says_what_it_cannot),
+        cmocka_unit_test(sighup_does_not_take_the_keys_away),
         cmocka_unit_test(sighup_reads_learned_tables_again),
         cmocka_unit_test(a_second_sigterm_cuts),
         cmocka_unit_test(a_unix_socket_is_served_like_any_other),

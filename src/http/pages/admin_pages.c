@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* admin_pages.c - what operators ask: the level of the log, readiness, requests under way. */
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -25,18 +28,44 @@ pe_outcome pe_page_admin(pe_request *request, pe_problem *why)
     return pe_reply_constant(request, text, sizeof text - 1, fields);
 }
 
-/* ---- the log's level ---- */
+/* ---- web pages of others ---- */
 
-/* A web page that a browser shows may send a POST to any address; browsers tell where it is
- * from. */
-pe_status pe_page_check_origin(const pe_request *request, pe_problem *why)
+/* A name that no page of the internet has: such a page could have its own point here, and then read
+ * what it likes (DNS rebinding). */
+static bool is_own_name(const pe_setting_list *also, const char *host)
 {
+    static const char *const suffixes[] = {".localhost", ".local", ".internal"};
+    char name[256];
+    struct in_addr address;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(host, ":"), host);
+    bool own = *host == '[' || strchr(name, '.') == NULL || inet_pton(AF_INET, name, &address) == 1;
+    for (size_t i = 0; i < PE_LEN(suffixes); i++) {
+        const size_t bytes = strlen(suffixes[i]), all = strlen(name);
+        own = own || (all > bytes && strcasecmp(name + all - bytes, suffixes[i]) == 0);
+    }
+    for (size_t i = 0; i < also->n; i++)
+        own = own || strcasecmp(name, also->item[i]) == 0;
+    return own;
+}
+
+/* A page that a browser shows may send a POST to any address; browsers tell where it is from. */
+pe_status pe_page_check_sender(const pe_request *request, pe_problem *why)
+{
+    const pe_settings *settings = request->service->settings;
+    const char *host = request->header[PE_HEADER_HOST];
+    if (host != NULL && !is_own_name(&settings->admin_hosts, host))
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "the listener for operators is asked by an address, a name without a dot, "
+                       "or one of admin_hosts; got Host: %.128s",
+                       host);
     if (request->method != PE_METHOD_POST ||
         MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Origin") == NULL)
         return PE_OK;
     return pe_fail(why, PE_MALFORMED_REQUEST, "",
                    "the listener for operators takes nothing from web pages (Origin)");
 }
+
+/* ---- the log's level ---- */
 
 static pe_status set_level(const pe_request *request, pe_problem *why)
 {
@@ -61,8 +90,6 @@ static pe_status set_level(const pe_request *request, pe_problem *why)
 pe_outcome pe_page_log_level(pe_request *request, pe_problem *why)
 {
     pe_buffer content = {0};
-    if (pe_page_check_origin(request, why) != PE_OK)
-        return PE_FAILED;
     if (request->method == PE_METHOD_POST && set_level(request, why) != PE_OK)
         return PE_FAILED;
     pe_buffer_format(&content, "{\"level\":\"%s\"}\n", pe_log_level_name(pe_log_get_level()));

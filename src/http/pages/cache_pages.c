@@ -38,8 +38,6 @@ pe_outcome pe_page_caches(pe_request *request, pe_problem *why)
 pe_outcome pe_page_purge(pe_request *request, pe_problem *why)
 {
     pe_buffer content = {0};
-    if (pe_page_check_origin(request, why) != PE_OK)
-        return PE_FAILED;
     const size_t responses = pe_response_cache_evict(request->service->responses, SIZE_MAX);
     const size_t tables = pe_tables_evict(request->service->tables, SIZE_MAX);
     pe_buffer_format(&content, "{\"freed_bytes\":{\"responses\":%zu,\"tables\":%zu}}\n", responses,

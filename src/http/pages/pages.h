@@ -17,8 +17,8 @@ pe_step pe_page_livez, pe_page_readyz, pe_page_healthz, pe_page_version;
 
 /* admin_pages.c */
 pe_step pe_page_admin, pe_page_log_level, pe_page_readiness, pe_page_requests;
-/** Refuse a POST that a web page has sent. */
-pe_status pe_page_check_origin(const pe_request *request, pe_problem *why) PE_MUST_CHECK;
+/** Of the listener for operators: refuse what a web page of others has sent. */
+pe_status pe_page_check_sender(const pe_request *request, pe_problem *why) PE_MUST_CHECK;
 
 /* shown_settings.c */
 pe_step pe_page_settings;
