@@ -99,6 +99,7 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     snprintf(wait, sizeof wait, "%" PRIu64, problem->retry_after);
     const pe_field fields[] = {
         {"Content-Type", "application/problem+json"},
+        {"X-Content-Type-Options", "nosniff"},
         {"Cache-Control", "no-store"},
         {"Allow", status == PE_METHOD_NOT_ALLOWED ? problem->allow : NULL},
         {"Accept-Post", status == PE_UNSUPPORTED_MEDIA_TYPE ? problem->allow : NULL},
