@@ -18,6 +18,7 @@ static struct {
 } budget = {.bytes_max = SIZE_MAX};
 
 static _Thread_local uint64_t failures; /* allocations of this thread */
+static _Thread_local bool begun;        /* what this thread goes on with */
 
 static void count(atomic_uint_least64_t *counter, size_t n)
 {
@@ -62,13 +63,19 @@ static void settle(size_t bytes)
         malloc_trim(0);
 }
 
+/* How far beyond the budget an allocation may go. */
+static size_t spare_for(size_t bytes)
+{
+    const size_t spare = bytes < PE_BUDGET_SMALL ? PE_BUDGET_SPARE : 0;
+    return begun ? PE_BUDGET_SPARE + PE_BUDGET_SPARE_BEGUN : spare;
+}
+
 bool pe_budget_take(size_t bytes)
 {
     bool room = true;
     while (room && !take(bytes, budget.bytes_max))
         room = bytes <= budget.bytes_max && pe_budget_make_room(bytes);
-    if (!room &&
-        (bytes >= PE_BUDGET_SMALL || !take(bytes, sum(budget.bytes_max, PE_BUDGET_SPARE)))) {
+    if (!room && !take(bytes, sum(budget.bytes_max, spare_for(bytes)))) {
         count(&budget.refused, 1);
         failures++;
         return false;
@@ -85,6 +92,11 @@ void pe_budget_give(size_t bytes)
 void pe_budget_correct(size_t from, size_t to)
 {
     atomic_fetch_add_explicit(&budget.bytes, to - from, memory_order_relaxed); /* may wrap */
+}
+
+void pe_budget_go_on(bool with_what_was_begun)
+{
+    begun = with_what_was_begun;
 }
 
 void pe_budget_failed(void)

@@ -14,7 +14,8 @@
  * and the request with it, by 503.
  *
  * Small allocations may go PE_BUDGET_SPARE beyond the budget: so what is under way ends well, and a
- * refusal can be told.
+ * refusal can be told. The blocks of an answer whose first byte was sent have PE_BUDGET_SPARE_BEGUN
+ * beyond that, of any size: an answer is refused before it is begun, or comes to its end.
  *
  * Threads  any, without a lock.
  */
@@ -23,7 +24,10 @@
 #define PE_BUDGET_SMALL ((size_t)65536)
 #define PE_BUDGET_SPARE ((size_t)16 << 20)
 
-/** So much may be resident beyond the budget: PE_BUDGET_SPARE, what was freed and is still mapped,
+/** As many blocks are made at once as there are threads; most take less than a megabyte. */
+#define PE_BUDGET_SPARE_BEGUN ((size_t)16 << 20)
+
+/** So much may be resident beyond the budget: what is spare, what was freed and is still mapped,
  * the program itself and its stacks. */
 #define PE_BUDGET_SLACK ((size_t)64 << 20)
 
@@ -43,6 +47,9 @@ bool pe_budget_take(size_t bytes);
 void pe_budget_give(size_t bytes);
 /** An allocation that was taken turned out to be larger or smaller. */
 void pe_budget_correct(size_t from, size_t to);
+
+/** This thread goes on with an answer that was begun, or ends doing so. */
+void pe_budget_go_on(bool with_what_was_begun);
 
 /** The system refuses memory that the budget has: evict so much. False when nothing was freed. */
 bool pe_budget_make_room(size_t bytes);

@@ -33,6 +33,9 @@ static const struct {
     {"Accept: text/html,application/xhtml+xml,image/avif,*/*;q=0.8", "application/json"},
 };
 
+/* Heatmaps are images within an SVG. */
+#define POLICY "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox"
+
 static void accept_decides(void **state)
 {
     (void)state;
@@ -40,6 +43,9 @@ static void accept_decides(void **state)
         reply answer = ask("GET", TABLE, accepted[i].accept);
         assert_status(accepted[i].accept, &answer, 200);
         assert_header(accepted[i].accept, &answer, "Content-Type", accepted[i].type);
+        assert_header(accepted[i].accept, &answer, "X-Content-Type-Options", "nosniff");
+        assert_header(accepted[i].accept, &answer, "Content-Security-Policy",
+                      strcmp(accepted[i].type, "image/svg+xml") == 0 ? POLICY : NULL);
         reply_free(&answer);
     }
 }

@@ -5,6 +5,7 @@
  */
 #include "support/check.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,69 @@ static void readers_who_stall_hold_no_more_than_the_budget(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++)
         hold(&attacks[i]);
+}
+
+/* ---- what was begun ---- */
+
+/* Blocks of these take more than is left when others have filled the memory. */
+static const char *const begun_targets[] = {
+    "/v1/rope/xpos/table?head_dim=4096&positions=0:60:2&scale_base=511&dtype=float64",
+    "/v1/rope/table?head_dim=128&axes_dims=16,56,56&positions=0:2000;0:2000;0:2000",
+    "/v1/rope/table?head_dim=4096&positions=0:100:3&rope_theta=777",
+    "/v1/sinusoidal?d_model=2048&positions=0.5:500:3",
+};
+
+static test_wire begin(const test_server *server, const char *target, const char *coding)
+{
+    char request[400];
+    test_wire wire = wire_open_narrow(server);
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: %s\r\n\r\n",
+             target, coding);
+    wire_send_text(&wire, request);
+    struct pollfd some = {.fd = wire.fd, .events = POLLIN};
+    assert_int_equal(poll(&some, 1, TEST_PATIENCE * 1000), 1);
+    wire.may_end = true;
+    return wire;
+}
+
+/* Others take all memory that there is, until they are refused. */
+static int fill_memory(const test_server *server, test_wire *readers)
+{
+    int n = 0, refused = 0;
+    while (refused == 0 && n < READERS_MAX) {
+        readers[n] = wire_open_narrow(server);
+        ask(&readers[n], &attacks[0], 100 + n);
+        refused += status_of(&readers[n++]) == 503;
+    }
+    assert_true(refused > 0 || SANITIZED);
+    return n;
+}
+
+static void what_was_begun_is_finished(void **state)
+{
+    (void)state;
+    static const char *const codings[] = {"identity", "gzip", "zstd"};
+    static test_wire readers[READERS_MAX];
+    enum { TARGETS = sizeof begun_targets / sizeof begun_targets[0] };
+    test_server server;
+    test_wire begun[TARGETS];
+    for (size_t c = 0; c < sizeof codings / sizeof codings[0]; c++) {
+        server_start(&server,
+                     (const char *const[]){"--memory-max", "33554432", "--workers", "1", NULL});
+        for (size_t t = 0; t < TARGETS; t++)
+            begun[t] = begin(&server, begun_targets[t], codings[c]);
+        const int n = fill_memory(&server, readers);
+        for (size_t t = 0; t < TARGETS; t++) {
+            reply answer = wire_answer(&begun[t], false);
+            print_message("%s, %s: %zu bytes\n", begun_targets[t], codings[c], answer.bytes);
+            assert_status(begun_targets[t], &answer, 200);
+            reply_free(&answer);
+            wire_close(&begun[t]);
+        }
+        for (int r = 0; r < n; r++)
+            wire_close(&readers[r]);
+        server_end(&server);
+    }
 }
 
 /* ---- long lists ---- */
@@ -258,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_who_stall_hold_no_more_than_the_budget),
+        cmocka_unit_test(what_was_begun_is_finished),
         cmocka_unit_test(a_list_of_positions_is_held_once),
         cmocka_unit_test(long_lists_hold_no_more_than_the_budget),
         cmocka_unit_test(what_a_body_does_not_hold_takes_no_memory),

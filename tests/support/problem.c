@@ -38,6 +38,7 @@ void assert_problem(const char *name, const reply *answer, long status, const ch
     char type[64], id[160];
     assert_status(name, answer, status);
     assert_header(name, answer, "Content-Type", "application/problem+json");
+    assert_header(name, answer, "X-Content-Type-Options", "nosniff");
     assert_header(name, answer, "Access-Control-Allow-Origin", "*");
     assert_header(name, answer, "Cache-Control", "no-store");
     assert_header(name, answer, "ETag", NULL);

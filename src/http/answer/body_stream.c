@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/answer/coder.h"
@@ -43,6 +44,7 @@ typedef struct pe_body_stream {
     pe_representation *representation;
     pe_coder *coder;      /* of the representation's stream; NULL: the bytes go out as they are */
     bool made_by_workers; /* all blocks */
+    bool begun;           /* the answer: its first block has been made */
     bool ended;           /* the stream has, or has failed */
     size_t large;         /* bytes taken from the room for large blocks */
     pe_pace pace;
@@ -79,10 +81,10 @@ static void note(pe_body_stream *body, pe_status status, size_t got, const pe_pr
     body->status = status;
     body->made += got;
     body->ended = status != PE_OK || (got == 0 && !pe_stream_reduces(body->representation->stream));
-    if (status != PE_OK)
+    if (status != PE_OK && body->begun)
         pe_log(PE_LOG_ERROR, "stream",
                (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = why->detail}, {0}});
-    else
+    else if (status == PE_OK)
         atomic_fetch_add_explicit(&body->service->counters.stream_bytes, got, memory_order_relaxed);
 }
 
@@ -106,24 +108,25 @@ static pe_status make_plain(pe_body_stream *body, size_t *got, pe_problem *why)
 }
 
 /* Make the next block and hold it. */
-static void make_block(pe_body_stream *body)
+static void make_block(pe_body_stream *body, pe_problem *why)
 {
-    pe_problem why;
     size_t got = 0;
     pe_thread_computes();
+    pe_budget_go_on(body->begun);
     const pe_status status = body->coder != NULL
-                                 ? pe_coder_read(body->coder, &body->block, &got, &why)
-                                 : make_plain(body, &got, &why);
-    note(body, status, got, &why);
+                                 ? pe_coder_read(body->coder, &body->block, &got, why)
+                                 : make_plain(body, &got, why);
+    pe_budget_go_on(false);
+    note(body, status, got, why);
     body->at = 0;
     body->have = status == PE_OK ? got : 0;
 }
 
 /* In a worker, whose own time is taken: what others do on the machine makes no block slow. */
-static void make_measured(pe_body_stream *body)
+static void make_measured(pe_body_stream *body, pe_problem *why)
 {
     const int64_t start = pe_clock_of_thread();
-    make_block(body);
+    make_block(body, why);
     const int64_t took = pe_clock_of_thread() - start;
     pe_pace_worker(&body->pace, took);
     pe_histogram_add(&body->service->counters.work_on_blocks, took);
@@ -133,7 +136,8 @@ static void make_measured(pe_body_stream *body)
 static void make_in_worker(void *context)
 {
     pe_body_stream *body = context;
-    make_measured(body);
+    pe_problem why;
+    make_measured(body, &why);
     MHD_resume_connection(body->connection);
 }
 
@@ -171,7 +175,9 @@ static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
     pe_thread_computes();
     const int64_t start = pe_clock();
     const size_t most = bytes < body->pace.most ? bytes : body->pace.most;
+    pe_budget_go_on(true);
     const pe_status status = pe_stream_read(body->representation->stream, out, most, &got, &why);
+    pe_budget_go_on(false);
     note(body, status, got, &why);
     pe_pace_sender(&body->pace, pe_clock() - start);
     pe_service_count(&body->service->counters.blocks_by_io);
@@ -196,11 +202,12 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
 {
     (void)position;
     pe_body_stream *body = context;
+    pe_problem why;
     size_t got = take(body, out, bytes);
     if (got == 0 && !body->ended && (body->made_by_workers || body->pace.owed > 0)) {
         if (hand_over(body))
-            return 0;     /* called again once resumed */
-        make_block(body); /* the pool has ended, and soon the server */
+            return 0;           /* called again once resumed */
+        make_block(body, &why); /* the pool has ended, and soon the server */
         got = take(body, out, bytes);
     } else if (got == 0 && !body->ended) {
         got = make_here(body, out, bytes);
@@ -273,14 +280,23 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
     return PE_OK;
 }
 
+/* Without the memory for its first block an answer is not begun. */
+static pe_status begin(pe_body_stream *body, pe_problem *why)
+{
+    take_large(body, body->bytes);
+    make_measured(body, why);
+    body->begun = true;
+    return body->status;
+}
+
 pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_problem *why)
 {
     pe_body_stream *body;
     if (make(request, coding, &body, why) != PE_OK)
         return PE_FAILED;
-    if (request->method != PE_METHOD_HEAD) {
-        take_large(body, body->bytes);
-        make_measured(body);
+    if (request->method != PE_METHOD_HEAD && begin(body, why) != PE_OK) {
+        release(body);
+        return PE_FAILED;
     }
     *body->unspent = unspent_of(body);
     pe_service_count(&request->service->counters.streams);

@@ -248,8 +248,12 @@ static pe_outcome reply(pe_request *request, const pe_claim *claim, const answer
     pe_buffer content = {0};
     const char *type = media_type_of(request);
     pe_status status = write_report(claim, of, &type, &content, why);
-    const pe_field fields[] = {
-        {"Content-Type", type}, {"Cache-Control", "no-store"}, {"Vary", "Accept"}, {0}};
+    const pe_field fields[] = {{"Content-Type", type},
+                               {"X-Content-Type-Options", "nosniff"},
+                               {"Content-Security-Policy", pe_header_fields_policy(type)},
+                               {"Cache-Control", "no-store"},
+                               {"Vary", "Accept"},
+                               {0}};
     if (status == PE_OK && pe_budget_failures() == of->failures)
         return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
     pe_buffer_free(&content);

@@ -3,12 +3,20 @@
 #include "http/reply/header_fields.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const char pe_header_fields_exposed[] =
     "ETag, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype, Server-Timing, Content-Location, "
     "Content-Encoding, Content-Disposition, Content-Range, Accept-Ranges, Repr-Digest, "
     "Retry-After, Allow, Accept-Post, "
     "RateLimit, RateLimit-Policy, WWW-Authenticate";
+
+const char *pe_header_fields_policy(const char *media_type)
+{
+    return strcmp(media_type, "image/svg+xml") == 0
+               ? "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox"
+               : NULL;
+}
 
 void pe_header_fields_add(struct MHD_Response *response, const char *name, const char *value)
 {
@@ -59,6 +67,8 @@ void pe_header_fields_add_metadata(struct MHD_Response *response, pe_method meth
                  metadata->file_name);
     const pe_field fields[] = {
         {"Content-Type", metadata->media_type},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Content-Security-Policy", pe_header_fields_policy(metadata->media_type)},
         {"Content-Disposition", disposition},
         {"ETag", metadata->etag},
         {"Content-Location", metadata->location},

@@ -12,7 +12,7 @@ typedef struct pe_field {
 } pe_field;
 
 /** What the header of a reply takes at most, but for Content-Location. */
-#define PE_REPLY_HEADER_BYTES 2176
+#define PE_REPLY_HEADER_BYTES 2304
 
 /** "512,512": eight dimensions of twenty digits, seven commas, NUL. */
 #define PE_SHAPE_TEXT_BYTES 168
@@ -36,6 +36,10 @@ typedef struct pe_metadata {
 
 /** Access-Control-Expose-Headers. */
 extern const char pe_header_fields_exposed[];
+
+/** Content-Security-Policy of what a browser might run, or NULL: an SVG shows its heatmaps, which
+ * are images within, and no more. */
+const char *pe_header_fields_policy(const char *media_type);
 
 /* Where memory runs out, a field is left out. response may be NULL: then nothing is added. */
 

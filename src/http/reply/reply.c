@@ -126,6 +126,8 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     const char *picture = draw_problem(request, problem, &content);
     const pe_field fields[] = {
         {"Content-Type", picture != NULL ? picture : "application/problem+json"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Content-Security-Policy", picture != NULL ? pe_header_fields_policy(picture) : NULL},
         {"Cache-Control", "no-store"},
         {"Allow", status == PE_METHOD_NOT_ALLOWED ? problem->allow : NULL},
         {"Accept-Post", status == PE_UNSUPPORTED_MEDIA_TYPE ? problem->allow : NULL},

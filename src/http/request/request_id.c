@@ -20,19 +20,18 @@ bool pe_request_id_valid(const char *id)
     return length >= 1 && length <= ID_LENGTH_MAX && id[length] == '\0';
 }
 
-/* Random bytes of a moment ago, or, where the system has none yet, the time: ids are no secrets. */
+/* Random bytes, which tell nobody how many requests there are; or, where the system has none yet,
+ * the time and a count: ids are no secrets. */
 void pe_request_id_make(char out[PE_REQUEST_ID_BYTES])
 {
     static atomic_uint_fast64_t made;
-    struct {
-        uint64_t random;
-        uint64_t count;
-    } id = {0, atomic_fetch_add(&made, 1)};
-    if (getrandom(&id.random, sizeof id.random, GRND_NONBLOCK) != (ssize_t)sizeof id.random) {
+    uint64_t id[2];
+    if (getrandom(id, sizeof id, GRND_NONBLOCK) != (ssize_t)sizeof id) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
-        id.random = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec + (uint64_t)getpid();
+        id[0] = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec + (uint64_t)getpid();
+        id[1] = atomic_fetch_add(&made, 1);
     }
-    base16_encode_update(out, sizeof id, (const uint8_t *)&id);
+    base16_encode_update(out, sizeof id, (const uint8_t *)id);
     out[PE_REQUEST_ID_BYTES - 1] = '\0';
 }
