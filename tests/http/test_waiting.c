@@ -205,7 +205,8 @@ static void send_hello(test_wire *wire, const state *s)
     hello made = hello_make(s->hello);
     if (s->split)
         made = hello_split(&made);
-    assert_true(wire_send(wire, made.data, s->bytes < made.bytes ? s->bytes : made.bytes));
+    /* one that is late, or refused, may have been ended by now */
+    (void)wire_send(wire, made.data, s->bytes < made.bytes ? s->bytes : made.bytes);
 }
 
 /* A busy machine may take longer for a handshake than the deadline that a test sets. */
