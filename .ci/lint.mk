@@ -68,12 +68,18 @@ $(L)/clang/%$(1).o: %.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $$(@D); echo clang $$<$(1)
 	@clang $(LINT_FLAGS) $(2) -c -o $$@ $$<
 
-# The object of clang stands for the headers.
-$(L)/tidy/%$(1).ok: $(L)/clang/%$(1).o .clang-tidy
-	@mkdir -p $$(@D); echo clang-tidy $$*.c$(1)
-	@clang-tidy --quiet $$*.c -- $(BASE_CFLAGS) -Itests $(2) > $$@.log 2>&1 \
+$(call TIDY_RULE,,clang,$(1),$(2))
+endef
+
+# It also gives the warnings of clang. The object of $(2) stands for the headers.
+define TIDY_RULE
+$(L)/tidy/$(1)%$(3).ok: $(L)/$(2)/$(1)%$(3).o .clang-tidy
+	@mkdir -p $$(@D); echo clang-tidy $(1)$$*.c$(3)
+	@clang-tidy --quiet $(1)$$*.c -- $(BASE_CFLAGS) -Itests $(4) > $$@.log 2>&1 \
 		|| { cat $$@.log; exit 1; }
 	@touch $$@
 endef
+$(eval $(call TIDY_RULE,src/,analyzer))
+$(eval $(call TIDY_RULE,tests/,gcc))
 $(eval $(call LINT_RULES,,))
 $(foreach l,$(LEVELS),$(eval $(call LINT_RULES,.$(l),$(LEVEL_FLAGS_$(l)) -DPE_LEVEL=$(l) -DPE_LEVEL_$(l)=1)))
