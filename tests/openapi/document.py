@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import urllib.request
@@ -123,6 +124,7 @@ class Document:
         self.describe_tags()
         self.describe_answers()
         plain_types(self.document)
+        name_constants(components["schemas"])
 
     # -- resources --
 
@@ -248,6 +250,13 @@ def plain_types(node):
             plain_types(child)
 
 
+def name_constants(schemas):
+    """The constants of enumerations: those of a Go package share its names, so each begins with its enumeration's."""
+    for key, schema in schemas.items():
+        if "enum" in schema:
+            schema["x-enum-varnames"] = [re.sub(r"[^A-Z0-9]", "_", f"{key}_{value}".upper()) for value in schema["enum"]]
+
+
 def nested(resource, members):
     """The schema of the member that holds the parameters of a resource."""
     plain = [row["name"] for row in resource["parameters"] if row["type"] not in ("tensor", "positions", "text")]
@@ -263,15 +272,26 @@ def nested(resource, members):
 # ---- the file ----
 
 
+def is_short(node, levels=3):
+    """Does this map fit into one line, with few levels in it?"""
+    if isinstance(node, dict):
+        return levels > 0 and 0 < len(str(node)) < 90 and all(is_short(child, levels - 1) for child in node.values())
+    if isinstance(node, list):
+        return not any(isinstance(item, (dict, list)) for item in node)
+    return "\n" not in str(node)
+
+
 class Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data):
         return True
 
     def represent_map(self, data):
-        return self.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=list(data) == ["$ref"])
+        flow = list(data) == ["$ref"] or is_short(data)
+        return self.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=flow)
 
     def represent_list(self, data):
-        short = all(not isinstance(item, (list, dict)) for item in data) and len(str(data)) < 110
+        words = not any(isinstance(item, (list, dict)) or " " in str(item) for item in data)
+        short = words or is_short(data) and len(str(data)) < 110
         return self.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=short)
 
     def represent_text(self, data):

@@ -137,7 +137,7 @@ def parameter_of(row, member, shown):
     """
     schema, example, style = member, example_of(row), {}
     if row["type"] in ("numbers", "choices"):
-        style = {"style": "form", "explode": False}
+        style = {"explode": False}  # of the style form, as all of a query
     if row["type"] == "positions":
         default = {"default": row["default"]} if "default" in row and not derived(row) else {}
         schema = {**positions_text(row), **default}
