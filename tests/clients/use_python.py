@@ -30,6 +30,6 @@ try:
 except posenc.ApiException as error:
     assert error.status == 422 and error.data.code == "invalid-parameter", error
 # The plain methods know the answer's JSON alone; these leave the bytes of every other format as they are.
-raw = posenc.SinusoidalApi(client).sinusoidal_without_preload_content(d_model=4, positions="0:2", format=posenc.Format.RAW)
+raw = posenc.SinusoidalApi(client).sinusoidal_without_preload_content(d_model=4, positions="0:2", format=posenc.Format("raw"))
 assert len(raw.data) == 32, raw
 assert posenc.OperationsApi(client).version().name == "posenc"

@@ -37,7 +37,7 @@ refused = rope_table.sync(client=client, head_dim=8, rotary_dim=7)
 assert isinstance(refused, Problem) and refused.code == "invalid-parameter", refused
 # A generated function reads every 200 as JSON, the first media type of the answer. The request that it makes of its
 # arguments gets every other format.
-request = sinusoidal._get_kwargs(d_model=4, positions="0:2", format_=Format.RAW)
+request = sinusoidal._get_kwargs(d_model=4, positions="0:2", format_=Format("raw"))
 raw = client.get_httpx_client().request(**request)
 assert len(raw.content) == 32, raw
 assert version.sync(client=client) is not None
