@@ -2,7 +2,6 @@
 import contextlib
 import json
 import os
-import re
 import subprocess
 import sys
 import urllib.request
@@ -124,7 +123,6 @@ class Document:
         self.describe_tags()
         self.describe_answers()
         plain_types(self.document)
-        name_constants(components["schemas"])
 
     # -- resources --
 
@@ -248,13 +246,6 @@ def plain_types(node):
     for key, child in children:
         if key not in ("example", "examples"):
             plain_types(child)
-
-
-def name_constants(schemas):
-    """The constants of enumerations: those of a Go package share its names, so each begins with its enumeration's."""
-    for key, schema in schemas.items():
-        if "enum" in schema:
-            schema["x-enum-varnames"] = [re.sub(r"[^A-Z0-9]", "_", f"{key}_{value}".upper()) for value in schema["enum"]]
 
 
 def nested(resource, members):
