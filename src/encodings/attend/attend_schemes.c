@@ -126,10 +126,8 @@ static pe_status rotate(pe_attend *of, pe_values *values, pe_tables *tables, pe_
         return pe_fail(why, PE_INVALID_PARAMETER, "head_dim",
                        "head_dim must be the last axis of q, %zu, and at least 2, got %lld", d,
                        (long long)pe_values_int(values, "head_dim"));
-    pe_status status = pe_rope_read(values, tables, &rope, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_wave(&rope, PE_ROPE_ATTENDED, &wave, why);
+    PE_TRY(pe_rope_read(values, tables, &rope, why));
+    pe_status status = pe_rope_wave(&rope, PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
         status = rotate_rows(&rope, &wave, &pe_values_find(values, "query_positions")->positions,
                              &of->q, why);
@@ -168,9 +166,7 @@ static pe_status make_slopes(pe_attend *of, pe_values *values, pe_tables *tables
                            PE_ALIBI_HEADS_MAX, of->heads);
         pe_values_set_int(values, "num_heads", (int64_t)of->heads);
     }
-    const pe_status status = pe_alibi_heads_check(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_alibi_heads_check(values, why));
     const size_t wanted = pe_values_find(values, "heads")->positions.count;
     if (wanted != of->heads)
         return pe_fail(why, PE_INVALID_PARAMETER, "heads",
@@ -237,13 +233,10 @@ static pe_status make_buckets(pe_attend *of, pe_values *values, pe_tables *table
     (void)tables;
     int64_t farthest;
     const size_t variant = pe_values_choice(values, "variant") - ALIBI_VARIANTS;
-    pe_status status = farthest_of(values, &farthest, why);
-    if (status == PE_OK)
-        status = pe_t5_variant_read(values, variant, why);
-    if (status == PE_OK)
-        status = check_weights(of, values, why);
-    return status == PE_OK ? pe_t5_buckets_make(values, variant, farthest, &of->buckets, why)
-                           : status;
+    PE_TRY(farthest_of(values, &farthest, why));
+    PE_TRY(pe_t5_variant_read(values, variant, why));
+    PE_TRY(check_weights(of, values, why));
+    return pe_t5_buckets_make(values, variant, farthest, &of->buckets, why);
 }
 
 static pe_pair bucket_bias(const pe_attend *of, size_t head, double query, double key)

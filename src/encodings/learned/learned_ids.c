@@ -89,12 +89,8 @@ static pe_status check_mask(const pe_array *mask, int64_t past, pe_problem *why)
 pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_ids *out,
                                  pe_problem *why)
 {
-    pe_status status = check_mask(mask, past, why);
-    if (status != PE_OK)
-        return status;
-    status = make_ids(&mask->shape, (size_t)past, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_mask(mask, past, why));
+    PE_TRY(make_ids(&mask->shape, (size_t)past, out, why));
     const double *m = mask->data;
     const size_t n = mask->shape.dim[mask->shape.ndim - 1];
     int64_t *id = out->id, ones = 0;
@@ -110,9 +106,7 @@ pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_
 static pe_status ids_of_tokens(const pe_array *tokens, int64_t padding, int64_t past,
                                pe_learned_ids *out, pe_problem *why)
 {
-    const pe_status status = make_ids(&tokens->shape, 0, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(make_ids(&tokens->shape, 0, out, why));
     const double *token = tokens->data;
     const size_t n = tokens->shape.dim[tokens->shape.ndim - 1];
     int64_t count = 0;
@@ -183,18 +177,12 @@ static pe_status plan_ids(pe_values *values, struct pe_tables *tables, const pe_
 {
     (void)tables;
     const bool by_tokens = pe_values_present(values, "input_ids");
-    pe_status status = check_rule(values, by_tokens, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_rule(values, by_tokens, why));
     pe_learned_ids *ids = pe_plan_begin(out, sizeof *ids, fill, free_state);
     if (ids == NULL)
         return pe_fail_memory(why);
-    status = make(values, by_tokens, ids, why);
-    if (status != PE_OK)
-        return status;
-    status = check_range(ids, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(make(values, by_tokens, ids, why));
+    PE_TRY(check_range(ids, why));
     return pe_plan_add_tensor(out, limits, "position_ids", PE_INT32, &ids->shape, 1, why);
 }
 

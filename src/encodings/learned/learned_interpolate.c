@@ -418,8 +418,8 @@ static pe_status make_axes(const pe_values *values, state *s, pe_problem *why)
         return pe_fail(why, PE_INVALID_PARAMETER, "antialias",
                        "antialias does not go with %s: PyTorch has no such filter",
                        m.align_corners ? "align_corners" : "padding_mode zeros");
-    const pe_status status = make_axis(&m, s->source.height, s->target.height, &s->y, why);
-    return status != PE_OK ? status : make_axis(&m, s->source.width, s->target.width, &s->x, why);
+    PE_TRY(make_axis(&m, s->source.height, s->target.height, &s->y, why));
+    return make_axis(&m, s->source.width, s->target.width, &s->x, why);
 }
 
 static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
@@ -427,31 +427,21 @@ static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
 {
     state *s = out->state;
     pe_dtype dtype = PE_FLOAT32;
-    pe_status status = read_grids(values, table->rows, s, why);
-    if (status != PE_OK)
-        return status;
-    status = make_axes(values, s, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_grids(values, table->rows, s, why));
+    PE_TRY(make_axes(values, s, why));
     /* What the sums can reach must fit the type. */
-    status = pe_learned_dtype(values, table, table->largest * s->y.gain * s->x.gain, &dtype, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_dtype(values, table, table->largest * s->y.gain * s->x.gain, &dtype, why));
     const size_t width = table->rows->shape.dim[1];
     const pe_shape shape = {2, {s->extra + s->target.height * s->target.width, width}};
-    status = pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why);
-    return status != PE_OK
-               ? status
-               : pe_plan_set_work(out, limits, 0, TAP_WORK * s->y.most * s->x.most, why);
+    PE_TRY(pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why));
+    return pe_plan_set_work(out, limits, 0, TAP_WORK * s->y.most * s->x.most, why);
 }
 
 static pe_status plan_named(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                             pe_plan *out, pe_problem *why)
 {
     pe_learned_rows table = {0};
-    const pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_open(values, tables, out, &table, why));
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

@@ -83,9 +83,7 @@ static void free_places(places *t)
 static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_rows *table,
                          places *out, pe_problem *why)
 {
-    const pe_status status = pe_learned_ids_of_mask(mask, past, &out->ids, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_ids_of_mask(mask, past, &out->ids, why));
     int64_t low = out->ids.id[0], high = out->ids.id[0];
     for (size_t i = 0; i < out->ids.count; i++) {
         low = out->ids.id[i] < low ? out->ids.id[i] : low;
@@ -99,9 +97,7 @@ static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_ro
 static pe_status by_positions(const pe_positions *positions, const pe_learned_rows *table,
                               places *out, pe_problem *why)
 {
-    const pe_status status = pe_learned_check_positions(table, positions, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_check_positions(table, positions, why));
     out->shape = positions->shape;
     out->count = positions->count;
     return pe_positions_share(positions, &out->positions, why);
@@ -159,12 +155,8 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
 {
     pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
-    pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_open(values, tables, out, &table, why));
+    PE_TRY(pe_learned_dtype(values, &table, table.largest, &dtype, why));
     if (!pe_values_present(values, "attention_mask") && !pe_values_present(values, "positions"))
         return pe_fail(why, PE_MISSING_PARAMETER, "attention_mask",
                        "attention_mask is required, or positions");
@@ -172,9 +164,7 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
     if (l == NULL)
         return pe_fail_memory(why);
     l->rows = table.rows;
-    status = read_places(values, &table, &l->places, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_places(values, &table, &l->places, why));
     pe_shape shape = l->places.shape;
     const size_t width = table.rows->shape.dim[1];
     shape.dim[shape.ndim++] = width;
@@ -266,10 +256,8 @@ static pe_status check_shapes(const pe_shape *x, const pe_learned_rows *table, c
 static pe_status add_at(pe_values *values, const pe_learned_rows *table, const places *from,
                         pe_array *sum, pe_problem *why)
 {
-    const pe_status status =
-        check_shapes(&pe_values_find(values, "embeddings")->tensor.shape, table, &from->shape, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_shapes(&pe_values_find(values, "embeddings")->tensor.shape, table, &from->shape,
+                        why));
     *sum = pe_values_take(values, "embeddings");
     return add_rows(table->rows, from, sum, why);
 }
@@ -291,15 +279,11 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
                           pe_plan *out, pe_problem *why)
 {
     pe_learned_rows table = {0};
-    pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_open(values, tables, out, &table, why));
     pe_array *sum = pe_plan_begin_array(out);
     if (sum == NULL)
         return pe_fail_memory(why);
-    status = add(values, &table, sum, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(add(values, &table, sum, why));
     return pe_plan_add_tensor(out, limits, "embeddings", sum->dtype, &sum->shape,
                               table.rows->shape.dim[1], why);
 }

@@ -221,21 +221,13 @@ static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe
 {
     pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
-    pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
-    if (status != PE_OK)
-        return status;
-    status = derive_positions(values, &table, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_open(values, tables, out, &table, why));
+    PE_TRY(pe_learned_dtype(values, &table, table.largest, &dtype, why));
+    PE_TRY(derive_positions(values, &table, why));
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
     const size_t width = table.rows->shape.dim[1];
     const pe_shape shape = {2, {positions->count, width}};
-    status = pe_plan_add_tensor(out, limits, "rows", dtype, &shape, width, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "rows", dtype, &shape, width, why));
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

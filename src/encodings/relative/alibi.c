@@ -167,10 +167,8 @@ static pe_status plan_slopes(pe_values *values, struct pe_tables *tables, const 
     const pe_alibi_formula formula = pe_alibi_formula_of(values);
     const size_t heads = (size_t)formula.num_heads;
     const pe_shape shape = {1, {heads}};
-    const pe_status status = pe_plan_add_tensor(
-        out, limits, "slopes", (pe_dtype)pe_values_choice(values, "dtype"), &shape, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "slopes", (pe_dtype)pe_values_choice(values, "dtype"),
+                              &shape, 1, why));
     pe_alibi_slope *slopes = pe_plan_begin(out, heads * sizeof *slopes, fill, free);
     if (slopes == NULL)
         return pe_fail_memory(why);

@@ -129,9 +129,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                            pe_plan *out, pe_problem *why)
 {
     unsigned char masked[8] = {0};
-    pe_status status = check(values, masked, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(values, masked, why));
     const size_t form = pe_values_choice(values, "form");
     const pe_relative_window window = {.tensor = "bias",
                                        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
@@ -140,16 +138,12 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                                        .run = run,
                                        .state_bytes = sizeof(bias),
                                        .free_state = free_bias};
-    status = pe_relative_plan(&window, values, limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
     bias *b = out->state;
     b->form = form;
     b->dtype = window.dtype;
     memcpy(b->masked, masked, sizeof b->masked);
-    status = pe_alibi_heads_make(values, tables, &b->heads, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_alibi_heads_make(values, tables, &b->heads, why));
     return pe_alibi_heads_fit(&b->heads, b->dtype, b->table.keys - 1, "key_length", why);
 }
 

@@ -94,9 +94,7 @@ static pe_status check_heads(pe_values *values, pe_problem *why)
                            "logits must have at most %d heads, got %zu", PE_ALIBI_HEADS_MAX, heads);
         pe_values_set_int(values, "num_heads", (int64_t)heads);
     }
-    const pe_status status = pe_alibi_heads_check(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_alibi_heads_check(values, why));
     const size_t wanted = pe_values_find(values, "heads")->positions.count;
     if (wanted != heads)
         return pe_fail(why, PE_INVALID_PARAMETER, "logits",
@@ -124,24 +122,16 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
 {
     const pe_array *logits = &pe_values_find(values, "logits")->tensor;
     const double scale = pe_values_real(values, "scale");
-    pe_status status = check_heads(values, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why);
-    if (status != PE_OK)
-        return status;
-    status = check_overflow(logits, scale, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_heads(values, why));
+    PE_TRY(pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why));
+    PE_TRY(check_overflow(logits, scale, why));
     state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->attention = (pe_attention){logits->shape.dim[2], logits->shape.dim[2], scores};
     s->scale = scale;
     s->causal = pe_values_bool(values, "causal");
-    status = pe_alibi_heads_make(values, tables, &s->heads, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_alibi_heads_make(values, tables, &s->heads, why));
     s->logits = pe_values_take(values, "logits");
     return PE_OK;
 }

@@ -82,10 +82,7 @@ pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *va
     shape.dim[shape.ndim++] = keys;
     if (window->channels > 0)
         shape.dim[shape.ndim++] = window->channels;
-    const pe_status status =
-        pe_plan_add_tensor(out, limits, window->tensor, window->dtype, &shape, unit, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, window->tensor, window->dtype, &shape, unit, why));
     pe_relative *table = pe_plan_begin(out, window->state_bytes, fill, window->free_state);
     if (table == NULL)
         return pe_fail_memory(why);

@@ -70,10 +70,7 @@ static pe_status plan_skew(pe_values *values, struct pe_tables *tables, const pe
                        "after the query, got %zu",
                        n, n, 2 * n - 1, relative);
     const pe_shape shape = {3, {logits->shape.dim[0], n, n}};
-    const pe_status status =
-        pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why));
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

@@ -71,9 +71,7 @@ static pe_status split(pe_values *values, pe_problem *why)
 /* Both spellings get one canonical form: left_max and right_max. */
 static pe_status read_clip(pe_values *values, pe_shaw_clip *out, pe_problem *why)
 {
-    const pe_status status = split(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(split(values, why));
     const bool left = pe_values_present(values, "left_max");
     const bool right = pe_values_present(values, "right_max");
     if (!left && !right)
@@ -96,9 +94,7 @@ pe_status pe_shaw_read_embeddings(pe_values *values, pe_shaw_clip *out, pe_probl
                       pe_values_present(values, "right_max");
     if (!told && rows % 2 == 1)
         pe_values_set_int(values, "max_relative_position", (int64_t)(rows / 2));
-    const pe_status status = read_clip(values, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_clip(values, out, why));
     if (rows != (size_t)(out->left + out->right + 1))
         return pe_fail(why, PE_INVALID_PARAMETER, "relative_embeddings",
                        "relative_embeddings must have left_max + right_max + 1 = %lld rows, got "
@@ -164,9 +160,7 @@ static pe_status plan_indices(pe_values *values, struct pe_tables *tables, const
                                        .run = run,
                                        .state_bytes = sizeof(state),
                                        .free_state = free};
-    status = pe_relative_plan(&window, values, limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
     ((state *)out->state)->clip = clip;
     return PE_OK;
 }

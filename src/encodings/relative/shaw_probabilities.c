@@ -133,17 +133,12 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
 {
     (void)tables;
     pe_shaw_clip clip;
-    pe_status status = check_shapes(values, &clip, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_shapes(values, &clip, why));
     const pe_array *q = &pe_values_find(values, "q")->tensor;
     const size_t keys = pe_values_find(values, "k")->tensor.shape.dim[1], d = q->shape.dim[2];
     const pe_shape shape = {3, {q->shape.dim[0], q->shape.dim[1], keys}};
-    status = pe_attention_plan(out, limits, &shape, q->dtype, "q", why);
-    if (status == PE_OK)
-        status = pe_plan_set_work(out, limits, 0, PE_SOFTMAX_WORK + d, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_attention_plan(out, limits, &shape, q->dtype, "q", why));
+    PE_TRY(pe_plan_set_work(out, limits, 0, PE_SOFTMAX_WORK + d, why));
     state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

@@ -114,8 +114,8 @@ static pe_status plan_index(pe_values *values, struct pe_tables *tables, const p
     const size_t patches = (size_t)pe_values_int(values, "window_height") *
                            (size_t)pe_values_int(values, "window_width");
     const pe_shape shape = {2, {patches, patches}};
-    const pe_status status = pe_plan_add_tensor(out, limits, "index", PE_INT32, &shape, 1, why);
-    return status != PE_OK ? status : make_state(values, out, why);
+    PE_TRY(pe_plan_add_tensor(out, limits, "index", PE_INT32, &shape, 1, why));
+    return make_state(values, out, why);
 }
 
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -132,12 +132,8 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                        "window_width - 1) = %zu relative positions, got %zu rows",
                        rows, weights->shape.dim[0]);
     const pe_shape shape = {3, {weights->shape.dim[1], height * width, height * width}};
-    pe_status status = pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why);
-    if (status != PE_OK)
-        return status;
-    status = make_state(values, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why));
+    PE_TRY(make_state(values, out, why));
     ((state *)out->state)->weights = pe_values_take(values, "weights");
     return PE_OK;
 }

@@ -151,11 +151,8 @@ static pe_status plan_distances(const pe_values *values, const pe_limits *limits
                                 int64_t *farthest, pe_problem *why)
 {
     const pe_positions *distances = &pe_values_find(values, "distances")->positions;
-    pe_status status = check_distances(values, farthest, why);
-    if (status == PE_OK)
-        status = pe_plan_add_tensor(out, limits, "buckets", PE_INT32, &distances->shape, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_distances(values, farthest, why));
+    PE_TRY(pe_plan_add_tensor(out, limits, "buckets", PE_INT32, &distances->shape, 1, why));
     state *s = pe_plan_begin(out, sizeof *s, fill_distances, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
@@ -175,9 +172,7 @@ static pe_status plan_window(pe_values *values, const pe_limits *limits, pe_plan
         return pe_fail(why, PE_MISSING_PARAMETER, "query_length",
                        "query_length is required, or distances: query_length=16 or "
                        "distances=-8:9");
-    const pe_status status = pe_relative_lengths(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_lengths(values, why));
     *farthest = pe_values_int(values, "key_length") - 1;
     return pe_relative_plan(&window, values, limits, out, why);
 }

@@ -89,18 +89,14 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     (void)tables;
     const pe_array *weights = &pe_values_find(values, "weights")->tensor;
     const size_t variant = pe_values_choice(values, "variant");
-    pe_status status = check(values, variant, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(values, variant, why));
     const pe_relative_window window = {.tensor = "bias",
                                        .dtype = weights->dtype,
                                        .layers = weights->shape.dim[1],
                                        .run = run,
                                        .state_bytes = sizeof(state),
                                        .free_state = free_state};
-    status = pe_relative_plan(&window, values, limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
     state *s = out->state;
     s->weights = pe_values_take(values, "weights");
     return pe_t5_variant_plan(values, variant, pe_values_int(values, "key_length") - 1, &s->buckets,

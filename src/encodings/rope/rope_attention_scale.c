@@ -138,15 +138,10 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     scale *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    pe_status status = read_variant(values, state, why);
-    if (status == PE_OK)
-        status = pe_positions_share(positions, &state->positions, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
-                                &(pe_shape){1, {positions->count}}, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_variant(values, state, why));
+    PE_TRY(pe_positions_share(positions, &state->positions, why));
+    PE_TRY(pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
+                              &(pe_shape){1, {positions->count}}, 1, why));
     /* The positions of one step share a logarithm. */
     const size_t steps = state->variant == STEPS ? (size_t)state->original : 1;
     return pe_plan_set_work(out, limits, 0, steps >= EVALUATION_WORK ? 1 : EVALUATION_WORK / steps,

@@ -119,17 +119,13 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
 {
     (void)tables;
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
-    pe_status status = count_grids(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(count_grids(values, why));
     const size_t bytes = sizeof(pe_mrope_places) + runs->n * sizeof(pe_mrope_place);
     pe_mrope_places *s = pe_plan_begin(out, bytes, fill, free);
     if (s == NULL)
         return pe_fail_memory(why);
     pe_mrope_placed placed;
-    status = pe_mrope_placing_place(values, s, &placed, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_mrope_placing_place(values, s, &placed, why));
     const double next = placed.highest + 1;
     pe_plan_add_scalar(out, "mrope_position_delta", next - (double)placed.tokens);
     pe_plan_add_scalar(out, "mrope_position_delta_padded", next - (double)s->tokens);

@@ -7,11 +7,9 @@
 static pe_status rotate(pe_rope_rotated *answer, pe_plan *out, pe_problem *why)
 {
     pe_shared_wave wave;
-    pe_status status = pe_rope_wave(answer->rotation.rope, PE_ROPE_PLAIN, &wave, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_wave(answer->rotation.rope, PE_ROPE_PLAIN, &wave, why));
     answer->rotation.wave = &wave;
-    status = pe_rope_rotated_add(answer, "keys", "data", out, why);
+    pe_status status = pe_rope_rotated_add(answer, "keys", "data", out, why);
     answer->rotation.wave = NULL; /* it ends here */
     pe_tables_wave_unref(&wave);
     return status;

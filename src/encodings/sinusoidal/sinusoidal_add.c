@@ -170,9 +170,7 @@ static pe_status widen_tokens(const axes *shape, pe_array *x, pe_problem *why)
     const size_t row = narrow + shape->width * bytes;
     pe_shape whole = x->shape;
     whole.dim[whole.ndim - 1] += shape->width;
-    const pe_status status = pe_array_make(x->dtype, &whole, &wide, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_array_make(x->dtype, &whole, &wide, why));
     for (size_t t = 0; t < x->elements / shape->channels; t++)
         memcpy((char *)wide.data + t * row, (const char *)x->data + t * narrow, narrow);
     pe_array_free(x);

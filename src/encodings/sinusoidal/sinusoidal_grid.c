@@ -207,12 +207,8 @@ static pe_status put_pixels(const grid *g, size_t first, size_t n, char *out, pe
     const size_t down = (n + g->width - 1) / g->width, pixel = g->d_model * g->item;
     const pe_region columns = {.first = x, .units = across, .columns = half};
     const pe_region rows = {.first = y, .units = down, .columns = half};
-    pe_status status = put(g, &g->x, &columns, out, why);
-    if (status != PE_OK)
-        return status;
-    status = put(g, &g->y, &rows, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(put(g, &g->x, &columns, out, why));
+    PE_TRY(put(g, &g->y, &rows, out, why));
     for (size_t r = 0; r < down; r++) {
         char *row = out + r * g->width * pixel;
         const size_t left = n - r * g->width, here = left < across ? left : across;
@@ -261,8 +257,8 @@ static pe_status put_part(const grid *g, const axis *a, const pe_region *region,
 
 static pe_status fill_part(const grid *g, const pe_region *region, char *out, pe_problem *why)
 {
-    const pe_status status = put_part(g, &g->x, region, out, why);
-    return status != PE_OK ? status : put_part(g, &g->y, region, out, why);
+    PE_TRY(put_part(g, &g->x, region, out, why));
+    return put_part(g, &g->y, region, out, why);
 }
 
 /* Pixels of an image with padding, one by one. */
@@ -418,9 +414,9 @@ static pe_status make_axis(const pe_values *values, const char *side, pe_tables 
     out->valid = n;
     out->positions = pe_positions_range(twice * step / 2, step, n);
     out->uncounted = pe_positions_range(twice * step / 2 - step, step, 1);
-    const pe_status status = pe_sinusoid_make(&spec, tables, &out->sinusoid, why);
-    if (status != PE_OK || !is_padded(values))
-        return status;
+    PE_TRY(pe_sinusoid_make(&spec, tables, &out->sinusoid, why));
+    if (!is_padded(values))
+        return PE_OK;
     spec.divisor[0] = normalize ? 0 : 1;
     return pe_sinusoid_make(&spec, tables, &out->masked, why);
 }
@@ -474,8 +470,8 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
     g->x.across = true;
     const bool x_first = pe_values_choice(values, "axis_order") == WIDTH_FIRST;
     (x_first ? &g->y : &g->x)->at = g->d_model / 2;
-    status = make_axis(values, "width", tables, &g->x, why);
-    return status != PE_OK ? status : make_axis(values, "height", tables, &g->y, why);
+    PE_TRY(make_axis(values, "width", tables, &g->x, why));
+    return make_axis(values, "height", tables, &g->y, why);
 }
 
 /**

@@ -110,10 +110,8 @@ static pe_status compute(const pe_values *values, pe_tables *tables, pe_array *o
     const pe_positions offset = pe_positions_range(pe_values_int(values, "offset"), 1, 1);
     const pe_shape shape = {1, {2 * pairs}};
     pe_shared_wave wave;
-    pe_status status = pe_tables_wave(tables, &spec, &wave, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_array_make(dtype, &shape, out, why);
+    PE_TRY(pe_tables_wave(tables, &spec, &wave, why));
+    pe_status status = pe_array_make(dtype, &shape, out, why);
     if (status == PE_OK)
         status = pe_wave_table_rows(&(pe_wave_table){wave.wave, &offset, &layout, dtype}, 0, 1,
                                     out->data, why);
@@ -132,10 +130,8 @@ static pe_status plan_offset(pe_values *values, struct pe_tables *tables, const 
     if (width % 2 != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %zu",
                        width);
-    const pe_status status = pe_plan_add_tensor(out, limits, matrix ? "matrix" : "rotations", dtype,
-                                                &shape, matrix ? width : 4, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, matrix ? "matrix" : "rotations", dtype, &shape,
+                              matrix ? width : 4, why));
     pe_array *waves =
         pe_plan_begin(out, sizeof *waves, matrix ? fill_matrix : fill_blocks, free_waves);
     if (waves == NULL)

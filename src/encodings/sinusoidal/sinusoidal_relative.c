@@ -163,9 +163,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
         some = pe_size_min(left, row < s->before ? s->before - row : within ? after - row : left);
         rows.first = row < s->before ? 0 : within ? row - s->before : s->within.count - 1;
         rows.units = within ? some : 1;
-        const pe_status status = put(s, dtype, &rows, to, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(put(s, dtype, &rows, to, why));
         if (!within)
             pe_relative_repeat(to, bytes, some - 1, to + bytes);
         to += some * bytes;
@@ -181,9 +179,7 @@ static pe_status add_tensors(const pe_values *values, span whole, const pe_limit
     const size_t width = (size_t)pe_values_int(values, "d_model");
     const size_t rows = (size_t)(whole.farthest - whole.nearest + 1);
     const pe_shape line = {1, {rows}}, table = {2, {rows, width}};
-    const pe_status status = pe_plan_add_tensor(out, limits, "distances", PE_INT32, &line, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "distances", PE_INT32, &line, 1, why));
     return pe_plan_add_tensor(out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"),
                               &table, width, why);
 }
@@ -209,14 +205,10 @@ static pe_status check(pe_values *values, pe_problem *why)
 static pe_status plan_relative(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                                pe_plan *out, pe_problem *why)
 {
-    pe_status status = check(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(values, why));
     const size_t variant = pe_values_choice(values, "variant");
     const span whole = span_of(values, variant);
-    status = add_tensors(values, whole, limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(add_tensors(values, whole, limits, out, why));
     const pe_sinusoid_spec spec = {.width = (size_t)pe_values_int(values, "d_model"),
                                    .layout = variant == CONFORMER ? PE_SINUSOIDAL_INTERLEAVED
                                                                   : PE_SINUSOIDAL_SIN_COS,

@@ -121,12 +121,8 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
                                    .divisor = {code ? 1 : least, 1},
                                    .amplitude = pe_values_real(values, "amplitude")};
     const pe_shape shape = {2, {length, width}};
-    pe_status status = check(values, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_plan_add_tensor(out, limits, "table", spec.dtype, &shape, width, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(values, why));
+    PE_TRY(pe_plan_add_tensor(out, limits, "table", spec.dtype, &shape, width, why));
     signal *s = pe_plan_begin(out, sizeof *s, fill, free_signal);
     if (s == NULL)
         return pe_fail_memory(why);

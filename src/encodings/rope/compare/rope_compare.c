@@ -275,9 +275,7 @@ static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_proble
             "target_length must be at least max_position_embeddings, %.17g, got "
             "%.17g",
             trained, target);
-    status = derive_factor(values, trained, target, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(derive_factor(values, trained, target, why));
     *out = (pe_rope_lengths){trained, target, pe_values_real(values, "factor")};
     return PE_OK;
 }
@@ -356,9 +354,7 @@ static pe_status check_keys(pe_values *values, pe_problem *why)
 static pe_status read_trained(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
 {
     pe_rope_candidate trained = {.type = &pe_rope_default};
-    const pe_status status = pe_rope_candidate_read(values, &state->lengths, tables, &trained, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_candidate_read(values, &state->lengths, tables, &trained, why));
     state->pairs = trained.rope.pairs;
     state->unscaled = trained.wave;
     state->unturned = first_unturned(state);
@@ -398,11 +394,8 @@ static pe_status add_tensors(const compare *state, pe_dtype dtype, const pe_limi
 {
     const pe_shape each = {2, {state->n, state->pairs}}, one = {1, {state->n}};
     for (size_t t = 0; t < PE_LEN(spectra); t++) {
-        pe_status status = pe_plan_add_tensor(out, limits, spectra[t].name, dtype, &each, 1, why);
-        if (status == PE_OK)
-            status = pe_plan_set_work(out, limits, t, PE_SPECTRUM_WORK, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_plan_add_tensor(out, limits, spectra[t].name, dtype, &each, 1, why));
+        PE_TRY(pe_plan_set_work(out, limits, t, PE_SPECTRUM_WORK, why));
     }
     for (size_t f = 0; f < PE_LEN(facts); f++) {
         pe_status status =
@@ -434,16 +427,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     compare *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    pe_status status = read_types(values, tables, state, why);
-    if (status != PE_OK)
-        return status;
-    status = add_tensors(state, dtype, limits, out, why);
-    if (status != PE_OK)
-        return status;
-    status = check_overflow(state, dtype, why);
-    for (size_t c = 0; c < state->n && status == PE_OK; c++)
-        status = pe_rope_engine_settings_add(&state->candidate[c], &state->lengths, out, why);
-    return status;
+    PE_TRY(read_types(values, tables, state, why));
+    PE_TRY(add_tensors(state, dtype, limits, out, why));
+    PE_TRY(check_overflow(state, dtype, why));
+    for (size_t c = 0; c < state->n; c++)
+        PE_TRY(pe_rope_engine_settings_add(&state->candidate[c], &state->lengths, out, why));
+    return PE_OK;
 }
 
 /**

@@ -272,13 +272,11 @@ pe_status pe_rope_grid_positions(const pe_grid *grid, pe_positions *out, pe_prob
 {
     const size_t n = grid->patches.count;
     pe_array list;
-    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){2, {PE_GRID_AXES, n}}, &list, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_array_make(PE_FLOAT64, &(pe_shape){2, {PE_GRID_AXES, n}}, &list, why));
     for (size_t axis = 0; axis < PE_GRID_AXES; axis++)
         for (size_t k = 0; k < n; k++)
             ((double *)list.data)[axis * n + k] = pe_rope_grid_position(grid, axis, k);
-    status = pe_positions_from_list(&list, "positions", out, why);
+    pe_status status = pe_positions_from_list(&list, "positions", out, why);
     pe_array_free(&list);
     return status;
 }
@@ -361,9 +359,7 @@ static pe_status read_given(pe_values *values, const pe_grid_convention *convent
 
 static pe_status read_grid(pe_values *values, pe_grid_patches *out, pe_problem *why)
 {
-    const pe_status status = read_sides(values, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_sides(values, out, why));
     out->merge = take_int(values, "spatial_merge_size", 1);
     out->count = take_int(values, "frames", 1) * out->height * out->width; /* each up to 2^16 */
     if (out->height % out->merge == 0 && out->width % out->merge == 0)
