@@ -377,43 +377,31 @@ static pe_status plan_attention(pe_values *values, struct pe_tables *tables,
 }
 
 #define VECTORS(label, alias, is_required, what, shown)                                            \
-    {                                                                                              \
-        .name = (label), .aliases = PE_NAMES(alias), .kind = PE_KIND_TENSOR,                       \
-        .required = (is_required), .optional = !(is_required), .min_dims = 2,                      \
-        .max_dims = PE_MAX_DIMS, .help = (what), .example = (shown)                                \
-    }
+    PE_PARAM(label, TENSOR, .aliases = PE_NAMES(alias), .required = (is_required),                 \
+             .optional = !(is_required), .min_dims = 2, .max_dims = PE_MAX_DIMS, .help = (what),   \
+             .example = (shown))
 #define POSITIONS(label, otherwise, what, shown)                                                   \
-    {                                                                                              \
-        .name = (label), .kind = PE_KIND_POSITIONS, .optional = true,                              \
-        .fallback_text = (otherwise), .unit = "tokens", .help = (what), .example = (shown)         \
-    }
+    PE_PARAM(label, POSITIONS, .optional = true, .fallback_text = (otherwise), .unit = "tokens",   \
+             .help = (what), .example = (shown))
 
 static const pe_param own[] = {
     VECTORS("q", "queries", true, "Queries, [..., m, d].", "[[1,0],[0.5,2]]"),
     VECTORS("k", "keys", true, "Keys, [..., n, d].", "[[0,1],[1,1]]"),
     VECTORS("v", "values", false, "Values, [..., n, channels]. Without them there is no output.",
             "[[1,2,3],[4,5,6]]"),
-    {.name = "scheme",
-     .kind = PE_KIND_CHOICE,
-     .choices = pe_attend_scheme_names,
-     .help = "How positions enter. sinusoidal: the encodings are added to q and k. rope: q and k "
-             "are rotated. alibi: slope times distance is taken off a score. t5: the weight of a "
-             "bucket is added.",
-     .example = "rope"},
-    {.name = "causal",
-     .kind = PE_KIND_BOOL,
-     .help = "true: a query sees no key at a later position.",
-     .example = "false"},
-    {.name = "attention_mask",
-     .kind = PE_KIND_TENSOR,
-     .optional = true,
-     .integers_only = true,
-     .as_float64 = true,
-     .min_dims = 1,
-     .max_dims = PE_MAX_DIMS,
-     .help = "1 for a key that is seen, 0 for one that is not: [n], [m, n], or the shape of the "
-             "probabilities. A query that sees no key has probabilities and output 0.",
-     .example = "[1,0]"},
+    PE_PARAM("scheme", CHOICE, .choices = pe_attend_scheme_names,
+             .help = "How positions enter. sinusoidal: the encodings are added to q and k. rope: q "
+                     "and k are rotated. alibi: slope times distance is taken off a score. t5: the "
+                     "weight of a bucket is added.",
+             .example = "rope"),
+    PE_PARAM("causal", BOOL, .help = "true: a query sees no key at a later position.",
+             .example = "false"),
+    PE_PARAM("attention_mask", TENSOR, .optional = true, .integers_only = true, .as_float64 = true,
+             .min_dims = 1, .max_dims = PE_MAX_DIMS,
+             .help =
+                 "1 for a key that is seen, 0 for one that is not: [n], [m, n], or the shape of "
+                 "the probabilities. A query that sees no key has probabilities and output 0.",
+             .example = "[1,0]"),
     POSITIONS("query_positions", "n - m:n", "A position for each query.", "0:2"),
     POSITIONS("key_positions", "0:n", "A position for each key.", "0:2"),
 };

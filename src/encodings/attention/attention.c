@@ -8,14 +8,8 @@
 #include "exact/round.h"
 
 static const pe_param scale_params[] = {
-    {.name = "scale",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 0,
-     .max = 1e30,
-     .fallback_text = "1/sqrt(d)",
-     .help = "The factor of the scores.",
-     .example = "0.125"},
+    PE_PARAM("scale", REAL, .optional = true, .min = 0, .max = 1e30, .fallback_text = "1/sqrt(d)",
+             .help = "The factor of the scores.", .example = "0.125"),
 };
 const pe_param_set pe_attention_scale_params = {scale_params, PE_LEN(scale_params)};
 

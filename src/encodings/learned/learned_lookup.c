@@ -8,32 +8,22 @@
 #include "kernels/kernels.h"
 
 #define POSITIONS(HELP)                                                                            \
-    {                                                                                              \
-        .name = "positions", .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,   \
-        .two_axes = true, .fallback_text = "0:n", .unit = "tokens", .help = (HELP),                \
-        .example = "0:2"                                                                           \
-    }
+    PE_PARAM("positions", POSITIONS, .optional = true, .integers_only = true, .two_axes = true,    \
+             .fallback_text = "0:n", .unit = "tokens", .help = (HELP), .example = "0:2")
 static const pe_param mask_params[] = {
-    {.name = "attention_mask",
-     .kind = PE_KIND_TENSOR,
-     .integers_only = true,
-     .as_float64 = true,
-     .optional = true,
-     .min_dims = 1,
-     .max_dims = 2,
-     .help = "The mask [n] or [batch, n], in place of positions. 1 is a token, 0 is padding. The "
-             "tokens are counted from position 0. Padding is at position -1.",
-     .example = "[[0,1]]"},
+    PE_PARAM("attention_mask", TENSOR, .integers_only = true, .as_float64 = true, .optional = true,
+             .min_dims = 1, .max_dims = 2,
+             .help = "The mask [n] or [batch, n], in place of positions. 1 is a token, 0 is "
+                     "padding. The tokens are counted from position 0. Padding is at position -1.",
+             .example = "[[0,1]]"),
 };
 static const pe_param past_params[] = {
-    {.name = "past_key_values_length",
-     .kind = PE_KIND_INT,
-     .min = 0,
-     .max = PE_POSITION_LIMIT - 1,
-     .fallback = 0,
-     .unit = "tokens",
-     .help = "How many first tokens of attention_mask are counted but have no row in the answer.",
-     .example = "0"},
+    PE_PARAM(
+        "past_key_values_length", INT, .min = 0, .max = PE_POSITION_LIMIT - 1, .fallback = 0,
+        .unit = "tokens",
+        .help =
+            "How many first tokens of attention_mask are counted but have no row in the answer.",
+        .example = "0"),
 };
 
 static const pe_param lookup_positions_params[] = {
@@ -42,13 +32,9 @@ static const pe_param lookup_positions_params[] = {
 };
 
 static const pe_param embeddings_params[] = {
-    {.name = "embeddings",
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = 3,
-     .help = "Embeddings [n, width] or [batch, n, width].",
-     .example = "[[0,0,0,0],[0,0,0,0]]"},
+    PE_PARAM("embeddings", TENSOR, .required = true, .min_dims = 2, .max_dims = 3,
+             .help = "Embeddings [n, width] or [batch, n, width].",
+             .example = "[[0,0,0,0],[0,0,0,0]]"),
 };
 
 static const pe_param add_positions_params[] = {

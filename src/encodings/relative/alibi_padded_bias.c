@@ -7,15 +7,10 @@
 #include "encodings/registry.h"
 
 static const pe_param own[] = {
-    {.name = "attention_mask",
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .integers_only = true,
-     .as_float64 = true,
-     .min_dims = 2,
-     .max_dims = 2,
-     .help = "The mask [batch, keys]. 1 is a key, 0 is padding.",
-     .example = "[[1,1,1,0],[0,0,1,1]]"},
+    PE_PARAM("attention_mask", TENSOR, .required = true, .integers_only = true, .as_float64 = true,
+             .min_dims = 2, .max_dims = 2,
+             .help = "The mask [batch, keys]. 1 is a key, 0 is padding.",
+             .example = "[[1,1,1,0],[0,0,1,1]]"),
 };
 
 typedef struct state {

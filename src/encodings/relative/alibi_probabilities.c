@@ -9,39 +9,24 @@
 #include "kernels/kernels.h"
 
 static const pe_param logits_params[] = {
-    {.name = "logits",
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 3,
-     .max_dims = 3,
-     .help = "Attention scores, [heads, queries, keys]. The queries are at the last key positions.",
-     .example = "[[[1,0],[0.5,2]]]"},
-    {.name = "scale",
-     .kind = PE_KIND_REAL,
-     .min = 0,
-     .max = 1e30,
-     .fallback = 1,
-     .help = "The factor of the scores. The biases are not multiplied.",
-     .example = "0.125"},
-    {.name = "causal",
-     .kind = PE_KIND_BOOL,
-     .fallback = 1,
-     .help = "true: keys after the query are masked. false: their biases are those of keys at the "
-             "same distance before it.",
-     .example = "true"},
+    PE_PARAM(
+        "logits", TENSOR, .required = true, .min_dims = 3, .max_dims = 3,
+        .help =
+            "Attention scores, [heads, queries, keys]. The queries are at the last key positions.",
+        .example = "[[[1,0],[0.5,2]]]"),
+    PE_PARAM("scale", REAL, .min = 0, .max = 1e30, .fallback = 1,
+             .help = "The factor of the scores. The biases are not multiplied.",
+             .example = "0.125"),
+    PE_PARAM("causal", BOOL, .fallback = 1,
+             .help = "true: keys after the query are masked. false: their biases are those of keys "
+                     "at the same distance before it.",
+             .example = "true"),
 };
 
 static const pe_param num_heads_params[] = {
-    {.name = "num_heads",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = PE_ALIBI_HEADS_MAX,
-     .plan_work = PE_PLAN_WORK_POWER,
-     .fallback_text = "the first axis of logits",
-     .unit = "heads",
-     .help = "Attention heads of the model.",
-     .example = "8"},
+    PE_PARAM("num_heads", INT, .optional = true, .min = 1, .max = PE_ALIBI_HEADS_MAX,
+             .plan_work = PE_PLAN_WORK_POWER, .fallback_text = "the first axis of logits",
+             .unit = "heads", .help = "Attention heads of the model.", .example = "8"),
 };
 
 typedef struct state {

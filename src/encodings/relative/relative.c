@@ -8,15 +8,9 @@
 #include "base/size.h"
 
 static const pe_param window_params[] = {
-    {.name = "query_length",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .required = true,
-     .min = 1,
-     .max = PE_RELATIVE_LENGTH_MAX,
-     .unit = "tokens",
-     .help = "The number of queries. They are at the last key positions.",
-     .example = "16"},
+    PE_PARAM("query_length", INT, .axis = true, .required = true, .min = 1,
+             .max = PE_RELATIVE_LENGTH_MAX, .unit = "tokens",
+             .help = "The number of queries. They are at the last key positions.", .example = "16"),
     PE_RELATIVE_KEY_LENGTH("query_length"),
 };
 const pe_param_set pe_relative_window_params = {window_params, PE_LEN(window_params)};

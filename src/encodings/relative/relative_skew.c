@@ -7,14 +7,10 @@
 #include "plan/common_params.h"
 
 static const pe_param own[] = {
-    {.name = "logits",
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 3,
-     .max_dims = 3,
-     .help = "Logits by relative position, [heads, n, r]. r is n where keys after the query are "
-             "masked, and 2n - 1 where none are.",
-     .example = "[[[1,2,3],[4,5,6],[7,8,9]]]"},
+    PE_PARAM("logits", TENSOR, .required = true, .min_dims = 3, .max_dims = 3,
+             .help = "Logits by relative position, [heads, n, r]. r is n where keys after the "
+                     "query are masked, and 2n - 1 where none are.",
+             .example = "[[[1,2,3],[4,5,6],[7,8,9]]]"),
 };
 
 typedef struct state {

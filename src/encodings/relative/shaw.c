@@ -10,10 +10,8 @@
 #define WIDTH_MAX 65536
 
 #define SIDE(side, fallback, text)                                                                 \
-    {                                                                                              \
-        .name = (side), .kind = PE_KIND_INT, .optional = true, .fallback_text = (fallback),        \
-        .min = 0, .max = PE_SHAW_CLIP_MAX, .unit = "tokens", .help = (text), .example = "4"        \
-    }
+    PE_PARAM(side, INT, .optional = true, .fallback_text = (fallback), .min = 0,                   \
+             .max = PE_SHAW_CLIP_MAX, .unit = "tokens", .help = (text), .example = "4")
 #define BOTH_SIDES(fallback)                                                                       \
     SIDE("max_relative_position", fallback,                                                        \
          "Relative positions are clipped to this many on both sides. It replaces left_max and "    \
@@ -31,14 +29,10 @@ const pe_param_set pe_shaw_clip_params = {clip_params, PE_LEN(clip_params)};
 const pe_param_set pe_shaw_clip_by_rows_params = {clip_by_rows_params, PE_LEN(clip_by_rows_params)};
 
 static const pe_param embeddings_params[] = {
-    {.name = "relative_embeddings",
-     .aliases = PE_NAMES("weights", "table"),
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = 2,
-     .help = "Embeddings of the relative positions from -left_max to right_max, [rows, d].",
-     .example = "[[1,0],[0,1],[1,1]]"},
+    PE_PARAM("relative_embeddings", TENSOR, .aliases = PE_NAMES("weights", "table"),
+             .required = true, .min_dims = 2, .max_dims = 2,
+             .help = "Embeddings of the relative positions from -left_max to right_max, [rows, d].",
+             .example = "[[1,0],[0,1],[1,1]]"),
 };
 const pe_param_set pe_shaw_embeddings_params = {embeddings_params, PE_LEN(embeddings_params)};
 

@@ -13,10 +13,8 @@
 #define KEY_NUMBERS_MAX ((size_t)1 << 23)
 
 #define VECTORS(label, alias, what, shown)                                                         \
-    {                                                                                              \
-        .name = (label), .aliases = PE_NAMES(alias), .kind = PE_KIND_TENSOR, .required = true,     \
-        .min_dims = 3, .max_dims = 3, .help = (what), .example = (shown)                           \
-    }
+    PE_PARAM(label, TENSOR, .aliases = PE_NAMES(alias), .required = true, .min_dims = 3,           \
+             .max_dims = 3, .help = (what), .example = (shown))
 
 static const pe_param vectors_params[] = {
     VECTORS("q", "queries", "Queries, [heads, n, d]. They are at the last n key positions.",

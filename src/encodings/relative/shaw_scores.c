@@ -8,14 +8,9 @@
 #include "kernels/kernels.h"
 
 static const pe_param queries_params[] = {
-    {.name = "queries",
-     .aliases = PE_NAMES("q"),
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = 2,
-     .help = "Queries, [n, d]. They are at the last n key positions.",
-     .example = "[[1,0],[0.5,2]]"},
+    PE_PARAM("queries", TENSOR, .aliases = PE_NAMES("q"), .required = true, .min_dims = 2,
+             .max_dims = 2, .help = "Queries, [n, d]. They are at the last n key positions.",
+             .example = "[[1,0],[0.5,2]]"),
 };
 
 static const pe_param keys_params[] = {

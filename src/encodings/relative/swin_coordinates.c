@@ -7,10 +7,8 @@
 #include "exact/round.h"
 
 #define PRETRAINED(side, fallback, text)                                                           \
-    {                                                                                              \
-        .name = (side), .kind = PE_KIND_INT, .optional = true, .min = 2, .max = PE_SWIN_SIDE_MAX,  \
-        .fallback_text = (fallback), .unit = "patches", .help = (text), .example = "12"            \
-    }
+    PE_PARAM(side, INT, .optional = true, .min = 2, .max = PE_SWIN_SIDE_MAX,                       \
+             .fallback_text = (fallback), .unit = "patches", .help = (text), .example = "12")
 
 static const pe_param own[] = {
     PRETRAINED("pretrained_window_height", "window_height", "Rows of the window in training."),

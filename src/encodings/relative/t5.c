@@ -14,47 +14,29 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        NULL};
 
 static const pe_param window_params[] = {
-    {.name = "query_length",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .optional = true,
-     .min = 1,
-     .max = PE_RELATIVE_LENGTH_MAX,
-     .fallback_text = "required without distances",
-     .unit = "tokens",
-     .help = "The number of queries. They are at the last key positions.",
-     .example = "16"},
+    PE_PARAM("query_length", INT, .axis = true, .optional = true, .min = 1,
+             .max = PE_RELATIVE_LENGTH_MAX, .fallback_text = "required without distances",
+             .unit = "tokens", .help = "The number of queries. They are at the last key positions.",
+             .example = "16"),
     PE_RELATIVE_KEY_LENGTH("query_length"),
-    {.name = "distances",
-     .aliases = PE_NAMES("offsets"),
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .integers_only = true,
-     .fallback_text = "those of the queries and keys",
-     .unit = "tokens",
-     .help =
-         "Relative positions whose buckets are wanted, in place of query_length: key - query, of "
-         "deberta query - key. The answer is [distances].",
-     .example = "-8:9"},
+    PE_PARAM("distances", POSITIONS, .aliases = PE_NAMES("offsets"), .optional = true,
+             .integers_only = true, .fallback_text = "those of the queries and keys",
+             .unit = "tokens",
+             .help = "Relative positions whose buckets are wanted, in place of query_length: key - "
+                     "query, of deberta query - key. The answer is [distances].",
+             .example = "-8:9"),
 };
 
 static const pe_param own[] = {
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help = "The model whose buckets are meant. t5: buckets of key - query; all distances from "
-             "max_distance on share the last one. mpnet, wavlm: the same, in both directions. "
-             "deberta: signed buckets of query - key, logarithmic without end.",
-     .example = "t5"},
-    {.name = "att_span",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = 1073741823,
-     .unit = "buckets",
-     .help = "For DeBERTa: the answer has rows of its 2 att_span embeddings instead of buckets. A "
-             "row is bucket + att_span, limited to 0 and 2 att_span - 1.",
-     .example = "256"},
+    PE_PARAM("variant", CHOICE, .choices = variants,
+             .help = "The model whose buckets are meant. t5: buckets of key - query; all distances "
+                     "from max_distance on share the last one. mpnet, wavlm: the same, in both "
+                     "directions. deberta: signed buckets of query - key, logarithmic without end.",
+             .example = "t5"),
+    PE_PARAM("att_span", INT, .optional = true, .min = 1, .max = 1073741823, .unit = "buckets",
+             .help = "For DeBERTa: the answer has rows of its 2 att_span embeddings instead of "
+                     "buckets. A row is bucket + att_span, limited to 0 and 2 att_span - 1.",
+             .example = "256"),
 };
 
 typedef struct state {

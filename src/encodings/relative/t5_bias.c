@@ -13,25 +13,19 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        NULL};
 
 static const pe_param weights_params[] = {
-    {.name = "weights",
-     .aliases = PE_NAMES("relative_embeddings", "table"),
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = 2,
-     .help = "A bias for each bucket and head, [num_buckets, heads].",
-     .example =
-         "[[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],[-12],[-13],[-14],[-15],"
-         "[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],[-12],[-13],[-14],[-15]]"},
+    PE_PARAM("weights", TENSOR, .aliases = PE_NAMES("relative_embeddings", "table"),
+             .required = true, .min_dims = 2, .max_dims = 2,
+             .help = "A bias for each bucket and head, [num_buckets, heads].",
+             .example = "[[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],[-12],[-13],"
+                        "[-14],[-15],[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],["
+                        "-12],[-13],[-14],[-15]]"),
 };
 
 static const pe_param variant_params[] = {
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help = "The model whose buckets are meant. mpnet and wavlm have both directions. DeBERTa has "
-             "no such biases.",
-     .example = "t5"},
+    PE_PARAM("variant", CHOICE, .choices = variants,
+             .help = "The model whose buckets are meant. mpnet and wavlm have both directions. "
+                     "DeBERTa has no such biases.",
+             .example = "t5"),
 };
 
 typedef struct state {

@@ -149,38 +149,24 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param own[] = {
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help = "llama4: in steps of the original length. qwen: the logarithm of the length, by that "
-             "of the original one (Qwen's use_logn_attn). inkling: by the logarithm of the length "
-             "over the original one. The last two are 1 up to the original length.",
-     .example = "llama4"},
-    {.name = "beta",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 0,
-     .max = 1000,
-     .fallback_text = "0.1",
-     .help = "The factor of the logarithm by which the scale grows. qwen has none.",
-     .example = "0.1"},
-    {.name = "original_max_position_embeddings",
-     .kind = PE_KIND_INT,
-     .min = 1,
-     .max = PE_ROPE_LENGTH_MAX,
-     .fallback = 16384,
-     .unit = "tokens",
-     .help = "The scale grows in steps of this length, or from this length on. It is 1 before.",
-     .example = "8192"},
-    {.name = "position_offset",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 0,
-     .max = 1,
-     .fallback_text = "0; qwen, inkling: 1",
-     .unit = "tokens",
-     .help = "It is added to each position. Llama 4 counts from 1 here, and so needs 1.",
-     .example = "0"},
+    PE_PARAM("variant", CHOICE, .choices = variants,
+             .help =
+                 "llama4: in steps of the original length. qwen: the logarithm of the length, by "
+                 "that of the original one (Qwen's use_logn_attn). inkling: by the logarithm of "
+                 "the length over the original one. The last two are 1 up to the original length.",
+             .example = "llama4"),
+    PE_PARAM("beta", REAL, .optional = true, .min = 0, .max = 1000, .fallback_text = "0.1",
+             .help = "The factor of the logarithm by which the scale grows. qwen has none.",
+             .example = "0.1"),
+    PE_PARAM("original_max_position_embeddings", INT, .min = 1, .max = PE_ROPE_LENGTH_MAX,
+             .fallback = 16384, .unit = "tokens",
+             .help =
+                 "The scale grows in steps of this length, or from this length on. It is 1 before.",
+             .example = "8192"),
+    PE_PARAM("position_offset", INT, .optional = true, .min = 0, .max = 1,
+             .fallback_text = "0; qwen, inkling: 1", .unit = "tokens",
+             .help = "It is added to each position. Llama 4 counts from 1 here, and so needs 1.",
+             .example = "0"),
     PE_PARAM_MODEL("ministral-3-3b-reasoning"),
 };
 

@@ -55,13 +55,11 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param own[] = {
-    {.name = "offsets",
-     .aliases = PE_NAMES("distances"),
-     .kind = PE_KIND_POSITIONS,
-     .fallback_text = "0:4096",
-     .unit = "tokens",
-     .help = "Distances between tokens: a:b, a:b:step, a number, or a list, fractions included.",
-     .example = "0:8"},
+    PE_PARAM(
+        "offsets", POSITIONS, .aliases = PE_NAMES("distances"), .fallback_text = "0:4096",
+        .unit = "tokens",
+        .help = "Distances between tokens: a:b, a:b:step, a number, or a list, fractions included.",
+        .example = "0:8"),
 };
 
 /**

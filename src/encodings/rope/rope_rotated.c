@@ -6,13 +6,8 @@
 #include <string.h>
 
 static const pe_param seq_axis_params[] = {
-    {.name = "seq_axis",
-     .kind = PE_KIND_INT,
-     .min = -PE_MAX_DIMS,
-     .max = PE_MAX_DIMS - 1,
-     .fallback = -2,
-     .help = "The axis of tokens. A negative one counts from the end.",
-     .example = "-2"},
+    PE_PARAM("seq_axis", INT, .min = -PE_MAX_DIMS, .max = PE_MAX_DIMS - 1, .fallback = -2,
+             .help = "The axis of tokens. A negative one counts from the end.", .example = "-2"),
 };
 const pe_param_set pe_rope_seq_axis_params = {seq_axis_params, PE_LEN(seq_axis_params)};
 

@@ -19,12 +19,10 @@ static const pe_rope_type *const methods[] = {&pe_rope_ntk, &pe_rope_dynamic, &p
 
 static const pe_param method_params[] = {
     PE_ROPE_FACTOR_ROW(true, NULL),
-    {.name = "method",
-     .kind = PE_KIND_CHOICE,
-     .choices = method_names,
-     .help = "The scaled base. ntk: b*s^(d/(d-2)). dynamic: the same, where s grows with seq_len. "
-             "linear: b*s.",
-     .example = "ntk"},
+    PE_PARAM("method", CHOICE, .choices = method_names,
+             .help = "The scaled base. ntk: b*s^(d/(d-2)). dynamic: the same, where s grows with "
+                     "seq_len. linear: b*s.",
+             .example = "ntk"),
 };
 
 static const pe_spectrum_row tensors[] = {

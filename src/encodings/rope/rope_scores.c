@@ -258,16 +258,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 #define TENSOR_ROW(label, called, what)                                                            \
-    {                                                                                              \
-        .name = (label), .aliases = called, .kind = PE_KIND_TENSOR, .required = true,              \
-        .min_dims = 2, .max_dims = 2, .help = what ", [rows, head_dim], before rotation.",         \
-        .example = "[[1,0,0,1],[0,1,1,0]]"                                                         \
-    }
+    PE_PARAM(label, TENSOR, .aliases = called, .required = true, .min_dims = 2, .max_dims = 2,     \
+             .help = what ", [rows, head_dim], before rotation.",                                  \
+             .example = "[[1,0,0,1],[0,1,1,0]]")
 #define POSITIONS_ROW(label, rows)                                                                 \
-    {                                                                                              \
-        .name = (label), .kind = PE_KIND_POSITIONS, .optional = true, .fallback_text = (rows),     \
-        .unit = "tokens", .help = "A position for each row.", .example = "0:8"                     \
-    }
+    PE_PARAM(label, POSITIONS, .optional = true, .fallback_text = (rows), .unit = "tokens",        \
+             .help = "A position for each row.", .example = "0:8")
 
 static const pe_param vectors_params[] = {
     TENSOR_ROW("q", PE_NAMES("queries"), "Queries"),
@@ -277,12 +273,10 @@ static const pe_param vectors_params[] = {
 static const pe_param positions_params[] = {
     POSITIONS_ROW("query_positions", "0:m"),
     POSITIONS_ROW("key_positions", "0:n"),
-    {.name = "per_pair",
-     .kind = PE_KIND_BOOL,
-     .help =
-         "true gives the share of each pair of channels, [m, n, rotary_dim/2], in place of their "
-         "sum. Channels past rotary_dim have none.",
-     .example = "false"},
+    PE_PARAM("per_pair", BOOL,
+             .help = "true gives the share of each pair of channels, [m, n, rotary_dim/2], in "
+                     "place of their sum. Channels past rotary_dim have none.",
+             .example = "false"),
 };
 
 /**

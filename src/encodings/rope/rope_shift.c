@@ -41,24 +41,15 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param own[] = {
-    {.name = "keys",
-     .aliases = PE_NAMES("k"),
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = PE_MAX_DIMS,
-     .help = "Rotated keys, with any leading axes. The channels are the last axis.",
-     .example = "[[1,0,0,1],[0,1,1,0]]"},
-    {.name = "delta",
-     .kind = PE_KIND_POSITIONS,
-     .required = true,
-     .two_axes = true,
-     .integers_only = true,
-     .unit = "tokens",
-     .help = "The distance to move: one integer, or one for each token. With mrope_section or "
-             "axes_dims also "
-             "one for each axis: [axes, 1] or [axes, n].",
-     .example = "-256"},
+    PE_PARAM("keys", TENSOR, .aliases = PE_NAMES("k"), .required = true, .min_dims = 2,
+             .max_dims = PE_MAX_DIMS,
+             .help = "Rotated keys, with any leading axes. The channels are the last axis.",
+             .example = "[[1,0,0,1],[0,1,1,0]]"),
+    PE_PARAM("delta", POSITIONS, .required = true, .two_axes = true, .integers_only = true,
+             .unit = "tokens",
+             .help = "The distance to move: one integer, or one for each token. With mrope_section "
+                     "or axes_dims also one for each axis: [axes, 1] or [axes, n].",
+             .example = "-256"),
 };
 
 /**

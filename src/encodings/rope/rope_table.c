@@ -239,21 +239,14 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param own[] = {
-    {.name = "cache_layout",
-     .kind = PE_KIND_CHOICE,
-     .choices = layout_names,
-     .help = "The shapes of the table, as inference engines keep it.",
-     .example = "pairs"},
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .two_axes = true,
-     .fallback_text = "0:128",
-     .hint = PE_POSITIONS_HINT,
-     .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list. With mrope_section or axes_dims also "
-             "[axes, n]: "
-             "one of these for each axis, with semicolons between them.",
-     .example = "0:8"},
+    PE_PARAM("cache_layout", CHOICE, .choices = layout_names,
+             .help = "The shapes of the table, as inference engines keep it.", .example = "pairs"),
+    PE_PARAM("positions", POSITIONS, .two_axes = true, .fallback_text = "0:128",
+             .hint = PE_POSITIONS_HINT, .unit = "tokens",
+             .help =
+                 "Positions: a:b, a:b:step, a number, or a list. With mrope_section or axes_dims "
+                 "also [axes, n]: one of these for each axis, with semicolons between them.",
+             .example = "0:8"),
 };
 
 /**

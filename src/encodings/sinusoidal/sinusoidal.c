@@ -8,28 +8,16 @@
 #include "encodings/registry.h"
 
 static const pe_param width_params[] = {
-    {.name = "d_model",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .by_model = true,
-     .min = 1,
-     .max = PE_SINUSOIDAL_WIDTH_MAX,
-     .plan_work = PE_PLAN_WORK_PRODUCT,
-     .unit = "channels",
-     .help = "Width of a row.",
-     .example = "64"},
+    PE_PARAM("d_model", INT, .required = true, .by_model = true, .min = 1,
+             .max = PE_SINUSOIDAL_WIDTH_MAX, .plan_work = PE_PLAN_WORK_PRODUCT, .unit = "channels",
+             .help = "Width of a row.", .example = "64"),
 };
 
 static const pe_param padding_params[] = {
-    {.name = "padding_idx",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 0,
-     .max = 0x1p53 - 1,
-     .unit = "tokens",
-     .help = "The position whose row is zero. fairseq and M2M-100 use 1, for padding. By default "
-             "no row is zero.",
-     .example = "1"},
+    PE_PARAM("padding_idx", INT, .optional = true, .min = 0, .max = 0x1p53 - 1, .unit = "tokens",
+             .help = "The position whose row is zero. fairseq and M2M-100 use 1, for padding. By "
+                     "default no row is zero.",
+             .example = "1"),
 };
 
 typedef struct table {

@@ -11,47 +11,33 @@
 #define BLOCK_ELEMENTS PE_SINUSOIDAL_WIDTH_MAX
 
 static const pe_param embeddings_params[] = {
-    {.name = "embeddings",
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = PE_MAX_DIMS,
-     .help = "Embeddings [..., n, d_model]. The tokens are the last axis but one.",
-     .example = "[[0,0,0,0],[0,0,0,0]]"},
-    {.name = "d_model",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = PE_SINUSOIDAL_WIDTH_MAX,
-     .plan_work = PE_PLAN_WORK_PRODUCT,
-     .fallback_text = "the last axis",
-     .unit = "channels",
-     .help = "Width of a row. It must equal the last axis of embeddings, but with combine=concat.",
-     .example = "4"},
+    PE_PARAM("embeddings", TENSOR, .required = true, .min_dims = 2, .max_dims = PE_MAX_DIMS,
+             .help = "Embeddings [..., n, d_model]. The tokens are the last axis but one.",
+             .example = "[[0,0,0,0],[0,0,0,0]]"),
+    PE_PARAM(
+        "d_model", INT, .optional = true, .min = 1, .max = PE_SINUSOIDAL_WIDTH_MAX,
+        .plan_work = PE_PLAN_WORK_PRODUCT, .fallback_text = "the last axis", .unit = "channels",
+        .help =
+            "Width of a row. It must equal the last axis of embeddings, but with combine=concat.",
+        .example = "4"),
 };
 
 enum { ADD, CONCAT };
 static const char *const combinations[] = {[ADD] = "add", [CONCAT] = "concat", NULL};
 
 static const pe_param combine_params[] = {
-    {.name = "combine",
-     .kind = PE_KIND_CHOICE,
-     .choices = combinations,
-     .help = "add: encodings are added to embeddings. concat: they follow them along the last "
-             "axis, d_model channels more.",
-     .example = "add"},
+    PE_PARAM("combine", CHOICE, .choices = combinations,
+             .help = "add: encodings are added to embeddings. concat: they follow them along the "
+                     "last axis, d_model channels more.",
+             .example = "add"),
 };
 
 static const pe_param positions_params[] = {
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .fallback_text = "0:n",
-     .two_axes = true,
-     .unit = "tokens",
-     .help = "Positions of the n tokens: a:b, a:b:step, a number, or a list. [batch, n] is "
-             "accepted too.",
-     .example = "0:2"},
+    PE_PARAM("positions", POSITIONS, .optional = true, .fallback_text = "0:n", .two_axes = true,
+             .unit = "tokens",
+             .help = "Positions of the n tokens: a:b, a:b:step, a number, or a list. [batch, n] is "
+                     "accepted too.",
+             .example = "0:2"),
 };
 
 /* Embeddings as [batches, sequences, tokens, channels]; each batch has positions of its own, or all

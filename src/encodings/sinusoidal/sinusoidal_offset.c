@@ -11,32 +11,22 @@ enum { BLOCKS, MATRIX };
 static const char *const forms[] = {[BLOCKS] = "blocks", [MATRIX] = "matrix", NULL};
 
 static const pe_param shift_params[] = {
-    {.name = "d_model",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .min = 2,
-     .max = PE_SINUSOIDAL_WIDTH_MAX,
-     .plan_work = PE_PLAN_WORK_PRODUCT,
-     .unit = "channels",
-     .help = "Width of a row, even.",
-     .example = "64"},
-    {.name = "offset",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .min = 1 - PE_POSITION_LIMIT,
-     .max = PE_POSITION_LIMIT - 1,
-     .unit = "tokens",
-     .help = "The distance by which the rotations move an encoding: PE(pos + offset) = M PE(pos).",
-     .example = "2"},
+    PE_PARAM("d_model", INT, .required = true, .min = 2, .max = PE_SINUSOIDAL_WIDTH_MAX,
+             .plan_work = PE_PLAN_WORK_PRODUCT, .unit = "channels", .help = "Width of a row, even.",
+             .example = "64"),
+    PE_PARAM(
+        "offset", INT, .required = true, .min = 1 - PE_POSITION_LIMIT, .max = PE_POSITION_LIMIT - 1,
+        .unit = "tokens",
+        .help =
+            "The distance by which the rotations move an encoding: PE(pos + offset) = M PE(pos).",
+        .example = "2"),
 };
 
 static const pe_param form_params[] = {
-    {.name = "form",
-     .kind = PE_KIND_CHOICE,
-     .choices = forms,
-     .help = "blocks: one 2x2 rotation for each frequency. matrix: one matrix with these rotations "
-             "on its diagonal, for the interleaved layout.",
-     .example = "blocks"},
+    PE_PARAM("form", CHOICE, .choices = forms,
+             .help = "blocks: one 2x2 rotation for each frequency. matrix: one matrix with these "
+                     "rotations on its diagonal, for the interleaved layout.",
+             .example = "blocks"),
 };
 
 static void eval_base(const void *formula, mpfr_ptr out)

@@ -17,58 +17,31 @@ static const char *const variants[] = {
 static const char *const directions[] = {[BI] = "bi", [UNI] = "uni", NULL};
 
 static const pe_param own[] = {
-    {.name = "d_model",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .min = 2,
-     .max = PE_SINUSOIDAL_WIDTH_MAX,
-     .plan_work = PE_PLAN_WORK_PRODUCT,
-     .unit = "channels",
-     .help = "Width of a row, even.",
-     .example = "64"},
-    {.name = "query_length",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .required = true,
-     .min = 1,
-     .max = LENGTH_MAX,
-     .unit = "tokens",
-     .help = "The number of queries. They are at the last key positions.",
-     .example = "4"},
-    {.name = "key_length",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .optional = true,
-     .min = 1,
-     .max = LENGTH_MAX,
-     .fallback_text = "query_length",
-     .unit = "tokens",
-     .help =
-         "The number of keys, those of the memory included. There are at least as many as queries.",
-     .example = "6"},
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help =
-         "The distances, and the order of the columns. xlnet: key_length down to 1 - query_length "
-         "(with attn_type=uni down to 0), sines first. transformer_xl: key_length - 1 down to 0, "
-         "sines first. conformer: key_length - 1 down to 1 - query_length, interleaved.",
-     .example = "xlnet"},
-    {.name = "attn_type",
-     .kind = PE_KIND_CHOICE,
-     .choices = directions,
-     .help = "Only variant=xlnet reads it. bi: keys after a query have distances too. uni: they "
-             "have none.",
-     .example = "bi"},
-    {.name = "clamp_len",
-     .kind = PE_KIND_INT,
-     .min = -1,
-     .max = LENGTH_MAX,
-     .fallback = -1,
-     .unit = "tokens",
-     .help = "The largest distance. Farther ones count as this one. 0 and -1 set no limit. "
-             "variant=conformer does not read it.",
-     .example = "-1"},
+    PE_PARAM("d_model", INT, .required = true, .min = 2, .max = PE_SINUSOIDAL_WIDTH_MAX,
+             .plan_work = PE_PLAN_WORK_PRODUCT, .unit = "channels", .help = "Width of a row, even.",
+             .example = "64"),
+    PE_PARAM("query_length", INT, .axis = true, .required = true, .min = 1, .max = LENGTH_MAX,
+             .unit = "tokens", .help = "The number of queries. They are at the last key positions.",
+             .example = "4"),
+    PE_PARAM("key_length", INT, .axis = true, .optional = true, .min = 1, .max = LENGTH_MAX,
+             .fallback_text = "query_length", .unit = "tokens",
+             .help = "The number of keys, those of the memory included. There are at least as many "
+                     "as queries.",
+             .example = "6"),
+    PE_PARAM("variant", CHOICE, .choices = variants,
+             .help = "The distances, and the order of the columns. xlnet: key_length down to 1 - "
+                     "query_length (with attn_type=uni down to 0), sines first. transformer_xl: "
+                     "key_length - 1 down to 0, sines first. conformer: key_length - 1 down to 1 - "
+                     "query_length, interleaved.",
+             .example = "xlnet"),
+    PE_PARAM("attn_type", CHOICE, .choices = directions,
+             .help = "Only variant=xlnet reads it. bi: keys after a query have distances too. uni: "
+                     "they have none.",
+             .example = "bi"),
+    PE_PARAM("clamp_len", INT, .min = -1, .max = LENGTH_MAX, .fallback = -1, .unit = "tokens",
+             .help = "The largest distance. Farther ones count as this one. 0 and -1 set no limit. "
+                     "variant=conformer does not read it.",
+             .example = "-1"),
 };
 
 /* Row r is at distance farthest - r, clamped: the first and the last of the rows within the clamp

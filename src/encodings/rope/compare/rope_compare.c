@@ -22,54 +22,33 @@ static const pe_rope_type *const types[] = {PE_ROPE_TYPE_MAP(TYPE)};
 static const char *const type_names[] = {PE_ROPE_TYPE_MAP(NAME) NULL};
 
 static const pe_param head_dim_params[] = {
-    {.name = "head_dim",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .by_model = true,
-     .min = 2,
-     .max = 4096, /* there is no model near it, and a type evaluates every pair */
-     .plan_work = PE_PLAN_WORK_POWERS,
-     .unit = "channels",
-     .help = "Channels of a head.",
-     .example = "128"},
+    PE_PARAM("head_dim", INT, .required = true, .by_model = true, .min = 2,
+             .max = 4096, /* there is no model near it, and a type evaluates every pair */
+             .plan_work = PE_PLAN_WORK_POWERS, .unit = "channels", .help = "Channels of a head.",
+             .example = "128"),
 };
 
 static const pe_param own[] = {
-    {.name = "max_position_embeddings",
-     .hint = "It takes head_dim=128&max_position_embeddings=4096&target_length=16384, or "
-             "model=NAME&target_length=131072.",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .by_model = true,
-     .min = 1,
-     .max = PE_ROPE_LENGTH_MAX,
-     .unit = "tokens",
-     .help = "The context length of training.",
-     .example = "4096"},
-    {.name = "target_length",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = PE_ROPE_LENGTH_MAX,
-     .fallback_text = "floor(max_position_embeddings * factor)",
-     .unit = "tokens",
-     .help = "The wanted context length. It is at least max_position_embeddings.",
-     .example = "16384"},
+    PE_PARAM("max_position_embeddings", INT,
+             .hint = "It takes head_dim=128&max_position_embeddings=4096&target_length=16384, or "
+                     "model=NAME&target_length=131072.",
+             .required = true, .by_model = true, .min = 1, .max = PE_ROPE_LENGTH_MAX,
+             .unit = "tokens", .help = "The context length of training.", .example = "4096"),
+    PE_PARAM("target_length", INT, .optional = true, .min = 1, .max = PE_ROPE_LENGTH_MAX,
+             .fallback_text = "floor(max_position_embeddings * factor)", .unit = "tokens",
+             .help = "The wanted context length. It is at least max_position_embeddings.",
+             .example = "16384"),
     PE_ROPE_FACTOR_ROW(false, "target_length / max_position_embeddings"),
-    {.name = "rope_types",
-     .kind = PE_KIND_CHOICES,
-     .choices = type_names,
-     .optional = true,
-     .fallback_text = "every type whose keys are given or have a default",
-     .help = "The rope types to compare, in the order of the answer's first axis.",
-     .example = "default,linear,ntk,yarn"},
-    {.name = "pairing",
-     .kind = PE_KIND_CHOICE,
-     .optional = true,
-     .choices = pe_rope_params_pairings,
-     .fallback_text = "the model's; else that of /v1/rope/frequencies",
-     .help = "The channels that form a pair, for the setting posenc: no frequency depends on it.",
-     .example = "half"},
+    PE_PARAM("rope_types", CHOICES, .choices = type_names, .optional = true,
+             .fallback_text = "every type whose keys are given or have a default",
+             .help = "The rope types to compare, in the order of the answer's first axis.",
+             .example = "default,linear,ntk,yarn"),
+    PE_PARAM(
+        "pairing", CHOICE, .optional = true, .choices = pe_rope_params_pairings,
+        .fallback_text = "the model's; else that of /v1/rope/frequencies",
+        .help =
+            "The channels that form a pair, for the setting posenc: no frequency depends on it.",
+        .example = "half"),
 };
 
 /* ---- the numbers ---- */

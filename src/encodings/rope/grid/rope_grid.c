@@ -52,69 +52,38 @@ static bool by_sides(const pe_grid_convention *c)
 }
 
 #define SIDE(label, alias, fallback, what)                                                         \
-    {                                                                                              \
-        .name = (label), .aliases = PE_NAMES(alias), .kind = PE_KIND_INT, .axis = true,            \
-        .optional = true, .min = 1, .max = 65536, .fallback_text = (fallback), .unit = "patches",  \
-        .help = what " of the grid.", .example = "2"                                               \
-    }
+    PE_PARAM(label, INT, .aliases = PE_NAMES(alias), .axis = true, .optional = true, .min = 1,     \
+             .max = 65536, .fallback_text = (fallback), .unit = "patches",                         \
+             .help = what " of the grid.", .example = "2")
 
 static const pe_param grid_params[] = {
-    {.name = "convention",
-     .aliases = PE_NAMES("variant"),
-     .kind = PE_KIND_CHOICE,
-     .choices = convention_names,
-     .help = "The model whose convention is followed: the pairs that rotate by rows, those that "
-             "rotate by columns, and their frequencies.",
-     .example = "qwen2_vl"},
-    {.name = "rope_theta",
-     .aliases = PE_NAMES("base"),
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 1,
-     .max = 1e12,
-     .fallback_text = "10000; dinov3, gemma4: 100",
-     .help = "Base of the frequencies. pixel has none.",
-     .example = "10000"},
-    {.name = "max_freq",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 1,
-     .max = 1e6,
-     .fallback_text = "10",
-     .help =
-         "For pixel: the frequencies go from pi to pi max_freq/2, in equal steps. timm has 224.",
-     .example = "10"},
+    PE_PARAM("convention", CHOICE, .aliases = PE_NAMES("variant"), .choices = convention_names,
+             .help = "The model whose convention is followed: the pairs that rotate by rows, those "
+                     "that rotate by columns, and their frequencies.",
+             .example = "qwen2_vl"),
+    PE_PARAM("rope_theta", REAL, .aliases = PE_NAMES("base"), .optional = true, .min = 1,
+             .max = 1e12, .fallback_text = "10000; dinov3, gemma4: 100",
+             .help = "Base of the frequencies. pixel has none.", .example = "10000"),
+    PE_PARAM(
+        "max_freq", REAL, .optional = true, .min = 1, .max = 1e6, .fallback_text = "10",
+        .help =
+            "For pixel: the frequencies go from pi to pi max_freq/2, in equal steps. timm has 224.",
+        .example = "10"),
     SIDE("height", "window_height", "required without positions", "Rows"),
     SIDE("width", "window_width", "height", "Columns"),
-    {.name = "frames",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .optional = true,
-     .min = 1,
-     .max = 65536,
-     .fallback_text = "1",
-     .help = "The number of frames of a video. The grid is repeated for each.",
-     .example = "1"},
-    {.name = "spatial_merge_size",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = 64,
-     .fallback_text = "1",
-     .unit = "patches",
-     .help = "The order of the patches: in square blocks of this side, row by row within each. "
-             "With 1 they come row by row.",
-     .example = "2"},
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .two_axes = true,
-     .fallback_text = "the patches of the grid",
-     .unit = "patches",
-     .help =
-         "Rows and columns of patches, [2, n]. They replace the grid, and may be fractional. In a "
-         "query a semicolon separates rows from columns.",
-     .example = "0,0,1,1;0,1,0,1"},
+    PE_PARAM(
+        "frames", INT, .axis = true, .optional = true, .min = 1, .max = 65536, .fallback_text = "1",
+        .help = "The number of frames of a video. The grid is repeated for each.", .example = "1"),
+    PE_PARAM("spatial_merge_size", INT, .optional = true, .min = 1, .max = 64, .fallback_text = "1",
+             .unit = "patches",
+             .help = "The order of the patches: in square blocks of this side, row by row within "
+                     "each. With 1 they come row by row.",
+             .example = "2"),
+    PE_PARAM("positions", POSITIONS, .optional = true, .two_axes = true,
+             .fallback_text = "the patches of the grid", .unit = "patches",
+             .help = "Rows and columns of patches, [2, n]. They replace the grid, and may be "
+                     "fractional. In a query a semicolon separates rows from columns.",
+             .example = "0,0,1,1;0,1,0,1"),
 };
 const pe_param_set pe_rope_grid_params = {grid_params, PE_LEN(grid_params)};
 

@@ -82,17 +82,13 @@ static const pe_param head_dim_params[] = {
 };
 
 static const pe_param own[] = {
-    {.name = "pairing",
-     .kind = PE_KIND_CHOICE,
-     .optional = true,
-     .choices = pe_rope_params_pairings,
-     .fallback_text = "the convention's",
-     .help = "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + head_dim/2.",
-     .example = "half"},
-    {.name = "inverse",
-     .kind = PE_KIND_BOOL,
-     .help = "true undoes the rotation.",
-     .example = "false"},
+    PE_PARAM(
+        "pairing", CHOICE, .optional = true, .choices = pe_rope_params_pairings,
+        .fallback_text = "the convention's",
+        .help =
+            "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + head_dim/2.",
+        .example = "half"),
+    PE_PARAM("inverse", BOOL, .help = "true undoes the rotation.", .example = "false"),
 };
 
 /**

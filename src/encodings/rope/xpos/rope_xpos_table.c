@@ -116,12 +116,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param own[] = {
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .fallback_text = "0:128",
-     .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list, fractions included.",
-     .example = "0:8"},
+    PE_PARAM("positions", POSITIONS, .fallback_text = "0:128", .unit = "tokens",
+             .help = "Positions: a:b, a:b:step, a number, or a list, fractions included.",
+             .example = "0:8"),
 };
 
 /**
