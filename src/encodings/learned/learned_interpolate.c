@@ -360,25 +360,20 @@ static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe
 static pe_status read_grids(pe_values *values, const pe_array *rows, state *s, pe_problem *why)
 {
     const bool derived = !pe_values_present(values, "source_grid");
-    pe_status status = derived ? PE_OK : read_grid(values, "source_grid", &s->source, why);
-    if (status != PE_OK)
-        return status;
+    if (!derived)
+        PE_TRY(read_grid(values, "source_grid", &s->source, why));
     derive_extra(values, rows->shape.dim[0], derived ? NULL : &s->source);
     s->extra = (size_t)pe_values_int(values, "extra_tokens");
     if (derived)
-        status = derive_source(rows, s->extra, &s->source, why);
-    if (status != PE_OK)
-        return status;
-    status = read_grid(values, "target_grid", &s->target, why);
-    if (status != PE_OK)
-        return status;
+        PE_TRY(derive_source(rows, s->extra, &s->source, why));
+    PE_TRY(read_grid(values, "target_grid", &s->target, why));
     if (s->extra + s->source.height * s->source.width != rows->shape.dim[0])
         return pe_fail(why, PE_INVALID_PARAMETER, "source_grid",
                        "source_grid must, with extra_tokens, account for the table's %zu rows, "
                        "got %zu * %zu + %zu",
                        rows->shape.dim[0], s->source.height, s->source.width, s->extra);
-    status = set_grid(values, "source_grid", &s->source, why);
-    return status != PE_OK ? status : set_grid(values, "target_grid", &s->target, why);
+    PE_TRY(set_grid(values, "source_grid", &s->source, why));
+    return set_grid(values, "target_grid", &s->target, why);
 }
 
 static pe_status make_axes(const pe_values *values, state *s, pe_problem *why)

@@ -124,10 +124,7 @@ static pe_status put_batch(const addition *a, size_t batch, pe_array *x, pe_prob
     for (size_t row = 0, rows; row < shape->tokens; row += rows) {
         rows = shape->tokens - row < rows_max ? shape->tokens - row : rows_max;
         const pe_region region = {.first = first + row, .units = rows, .columns = shape->width};
-        const pe_status status =
-            pe_sinusoid_fill(&a->sinusoid, a->positions, &region, a->block, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_sinusoid_fill(&a->sinusoid, a->positions, &region, a->block, why));
         for (size_t s = 0; s < shape->sequences; s++)
             put_block(a, (batch * shape->sequences + s) * shape->tokens + row, rows, x);
     }
@@ -194,29 +191,22 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
 {
     pe_array *x = &pe_values_find(values, "embeddings")->tensor;
     axes shape;
-    pe_status status = take_width(&x->shape, values, &shape, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(take_width(&x->shape, values, &shape, why));
     derive_positions(values, x->shape.dim[x->shape.ndim - 2]);
-    status =
-        check_positions(&x->shape, &pe_values_find(values, "positions")->positions, &shape, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(
+        check_positions(&x->shape, &pe_values_find(values, "positions")->positions, &shape, why));
     pe_shape whole = x->shape;
     const size_t width = shape.concat ? shape.channels + shape.width : shape.width;
     whole.dim[whole.ndim - 1] = width;
-    status = pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &whole, width, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &whole, width, why));
     pe_array *sum = pe_plan_begin_array(out);
     if (sum == NULL)
         return pe_fail_memory(why);
     *sum = pe_values_take(values, "embeddings"); /* it becomes the sum */
     if (shape.concat)
-        status = widen_tokens(&shape, sum, why);
-    if (status == PE_OK)
-        status = put_encodings(values, tables, &shape, sum, why);
-    return status == PE_OK ? check_overflow(sum, pe_values_real(values, "amplitude"), why) : status;
+        PE_TRY(widen_tokens(&shape, sum, why));
+    PE_TRY(put_encodings(values, tables, &shape, sum, why));
+    return check_overflow(sum, pe_values_real(values, "amplitude"), why);
 }
 
 const pe_resource pe_sinusoidal_add = {
