@@ -372,7 +372,7 @@ static const struct {
     {"<length>", put_length}, {"<target>", put_target},   {"<query>", put_query},
 };
 
-static void write(draft *to)
+static void put_text(draft *to)
 {
     const char *at = to->program->text;
     while (*at != '\0') {
@@ -399,7 +399,7 @@ static pe_status add(draft *to, pe_plan *plan, pe_problem *why)
     }
     if (setting.note != NULL)
         return pe_plan_add_engine_setting(plan, &setting, why);
-    write(to);
+    put_text(to);
     setting.note = to->note;
     setting.text = to->text.failed ? NULL : strdup(pe_buffer_text(&to->text));
     pe_buffer_free(&to->text);
