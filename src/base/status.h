@@ -145,6 +145,19 @@ static inline pe_status pe_status_known(pe_status given, pe_status known)
 #define pe_fail(why, status, ...) pe_status_known(pe_fail(why, status, __VA_ARGS__), status)
 #define pe_fail_memory(why)       pe_status_known(pe_fail_memory(why), PE_OVERLOADED)
 
+/**
+ * Leave the function where a call failed, with its status. Not where something is held that is to be
+ * released.
+ *
+ *     PE_TRY(check_height(values, why));
+ */
+#define PE_TRY(call)                                                                               \
+    do {                                                                                           \
+        const pe_status pe_tried = (call);                                                         \
+        if (pe_tried != PE_OK)                                                                     \
+            return pe_tried;                                                                       \
+    } while (0)
+
 int pe_status_http(pe_status status);
 const char *pe_status_code_text(pe_status status); /* "invalid-parameter" */
 const char *pe_status_title(pe_status status);

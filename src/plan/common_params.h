@@ -16,11 +16,9 @@ extern const pe_param_set pe_params_model;        /* model, layer_type */
 /** A row: a model of the catalogue, which sets what the client does not. Alone where what it sets
  * is the same for all of its layers. */
 #define PE_PARAM_MODEL(name_of_one)                                                                \
-    {                                                                                              \
-        .name = "model", .kind = PE_KIND_TEXT, .optional = true, .max = 96,                        \
-        .help = "A model of the catalogue (GET /v1/models). It sets the parameters that the "      \
-                "request does not give.",                                                          \
-        .example = (name_of_one)                                                                   \
-    }
+    PE_PARAM("model", TEXT, .optional = true, .max = 96,                                           \
+             .help = "A model of the catalogue (GET /v1/models). It sets the parameters that the " \
+                     "request does not give.",                                                     \
+             .example = (name_of_one))
 
 #endif

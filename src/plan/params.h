@@ -57,6 +57,15 @@ typedef struct pe_param {
     const char *example;          /* text of a typical value */
 } pe_param;
 
+/** A row: its name, its kind (INT for PE_KIND_INT), and what else it has.
+ *
+ *     PE_PARAM("d_model", INT, .min = 1, .max = 65536, .help = "Width of a row.", .example = "64"),
+ */
+#define PE_PARAM(label, of, ...)                                                                   \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_##of, __VA_ARGS__                                         \
+    }
+
 /** Rows that belong together, in the order in which they are listed. */
 typedef struct pe_param_set {
     const pe_param *rows;

@@ -260,9 +260,7 @@ static pe_status read_positions(pe_values *values, const char *name, int64_t fir
 
 static pe_status place(pe_attend *s, pe_values *values, pe_problem *why)
 {
-    const pe_status status = read_positions(values, "key_positions", 0, s->keys, &s->key_at, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_positions(values, "key_positions", 0, s->keys, &s->key_at, why));
     return read_positions(values, "query_positions", (int64_t)s->keys - (int64_t)s->queries,
                           s->queries, &s->query_at, why);
 }
@@ -295,10 +293,9 @@ static pe_status take_all(pe_attend *s, pe_values *values, pe_problem *why)
                    {"v", &s->v},
                    {"attention_mask", &s->mask},
                    {"weights", &s->weights}};
-    pe_status status = PE_OK;
-    for (size_t i = 0; i < PE_LEN(tensors) && status == PE_OK; i++)
-        status = take_doubles(values, tensors[i].name, tensors[i].to, why);
-    return status;
+    for (size_t i = 0; i < PE_LEN(tensors); i++)
+        PE_TRY(take_doubles(values, tensors[i].name, tensors[i].to, why));
+    return PE_OK;
 }
 
 /* |scale q . k| <= scale |q| |k|; biases have bounds of their own. */
@@ -331,15 +328,13 @@ static pe_status add_tensors(const pe_values *values, const pe_limits *limits, p
     const size_t last = q->shape.ndim - 1, keys = k->dim[last - 1], d = q->shape.dim[last];
     pe_shape shape = q->shape;
     shape.dim[last] = keys;
-    pe_status status =
-        pe_plan_add_tensor(out, limits, "probabilities", q->dtype, &shape, keys, why);
-    if (status == PE_OK)
-        status = pe_plan_set_work(out, limits, PROBABILITIES, PE_SOFTMAX_WORK + d, why);
-    if (status != PE_OK || !pe_values_present(values, "v"))
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "probabilities", q->dtype, &shape, keys, why));
+    PE_TRY(pe_plan_set_work(out, limits, PROBABILITIES, PE_SOFTMAX_WORK + d, why));
+    if (!pe_values_present(values, "v"))
+        return PE_OK;
     const size_t channels = v->shape.dim[last];
     shape.dim[last] = channels;
-    status = pe_plan_add_tensor(out, limits, "output", q->dtype, &shape, channels, why);
+    pe_status status = pe_plan_add_tensor(out, limits, "output", q->dtype, &shape, channels, why);
     const size_t work = keys * (PE_SOFTMAX_WORK + d) / channels + keys * VALUE_WORK + 1;
     return status == PE_OK ? pe_plan_set_work(out, limits, OUTPUT, work, why) : status;
 }
@@ -352,13 +347,11 @@ static pe_status set_state(pe_attend *s, pe_values *values, const pe_shape *whol
     s->heads = axes > 2 ? whole->dim[axes - 3] : 1;
     s->attention = (pe_attention){s->keys, 1, scores};
     s->causal = pe_values_bool(values, "causal");
-    pe_status status = take_all(s, values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(take_all(s, values, why));
     s->scale = pe_attention_scale(values, s->q.shape.dim[axes - 1]);
-    status = place(s, values, why);
-    if (status != PE_OK || s->mask.data == NULL)
-        return status;
+    PE_TRY(place(s, values, why));
+    if (s->mask.data == NULL)
+        return PE_OK;
     return read_mask(s, why);
 }
 
@@ -377,50 +370,38 @@ static pe_status plan_attention(pe_values *values, struct pe_tables *tables,
     if (s == NULL)
         return pe_fail_memory(why);
     s->scheme = scheme;
-    status = set_state(s, values, &out->tensors[PROBABILITIES].shape, why);
-    if (status == PE_OK && scheme->prepare != NULL)
-        status = scheme->prepare(s, values, tables, why);
-    return status == PE_OK ? check_overflow(s, why) : status;
+    PE_TRY(set_state(s, values, &out->tensors[PROBABILITIES].shape, why));
+    if (scheme->prepare != NULL)
+        PE_TRY(scheme->prepare(s, values, tables, why));
+    return check_overflow(s, why);
 }
 
 #define VECTORS(label, alias, is_required, what, shown)                                            \
-    {                                                                                              \
-        .name = (label), .aliases = PE_NAMES(alias), .kind = PE_KIND_TENSOR,                       \
-        .required = (is_required), .optional = !(is_required), .min_dims = 2,                      \
-        .max_dims = PE_MAX_DIMS, .help = (what), .example = (shown)                                \
-    }
+    PE_PARAM(label, TENSOR, .aliases = PE_NAMES(alias), .required = (is_required),                 \
+             .optional = !(is_required), .min_dims = 2, .max_dims = PE_MAX_DIMS, .help = (what),   \
+             .example = (shown))
 #define POSITIONS(label, otherwise, what, shown)                                                   \
-    {                                                                                              \
-        .name = (label), .kind = PE_KIND_POSITIONS, .optional = true,                              \
-        .fallback_text = (otherwise), .unit = "tokens", .help = (what), .example = (shown)         \
-    }
+    PE_PARAM(label, POSITIONS, .optional = true, .fallback_text = (otherwise), .unit = "tokens",   \
+             .help = (what), .example = (shown))
 
 static const pe_param own[] = {
     VECTORS("q", "queries", true, "Queries, [..., m, d].", "[[1,0],[0.5,2]]"),
     VECTORS("k", "keys", true, "Keys, [..., n, d].", "[[0,1],[1,1]]"),
     VECTORS("v", "values", false, "Values, [..., n, channels]. Without them there is no output.",
             "[[1,2,3],[4,5,6]]"),
-    {.name = "scheme",
-     .kind = PE_KIND_CHOICE,
-     .choices = pe_attend_scheme_names,
-     .help = "How positions enter. sinusoidal: the encodings are added to q and k. rope: q and k "
-             "are rotated. alibi: slope times distance is taken off a score. t5: the weight of a "
-             "bucket is added.",
-     .example = "rope"},
-    {.name = "causal",
-     .kind = PE_KIND_BOOL,
-     .help = "true: a query sees no key at a later position.",
-     .example = "false"},
-    {.name = "attention_mask",
-     .kind = PE_KIND_TENSOR,
-     .optional = true,
-     .integers_only = true,
-     .as_float64 = true,
-     .min_dims = 1,
-     .max_dims = PE_MAX_DIMS,
-     .help = "1 for a key that is seen, 0 for one that is not: [n], [m, n], or the shape of the "
-             "probabilities. A query that sees no key has probabilities and output 0.",
-     .example = "[1,0]"},
+    PE_PARAM("scheme", CHOICE, .choices = pe_attend_scheme_names,
+             .help = "How positions enter. sinusoidal: the encodings are added to q and k. rope: q "
+                     "and k are rotated. alibi: slope times distance is taken off a score. t5: the "
+                     "weight of a bucket is added.",
+             .example = "rope"),
+    PE_PARAM("causal", BOOL, .help = "true: a query sees no key at a later position.",
+             .example = "false"),
+    PE_PARAM("attention_mask", TENSOR, .optional = true, .integers_only = true, .as_float64 = true,
+             .min_dims = 1, .max_dims = PE_MAX_DIMS,
+             .help =
+                 "1 for a key that is seen, 0 for one that is not: [n], [m, n], or the shape of "
+                 "the probabilities. A query that sees no key has probabilities and output 0.",
+             .example = "[1,0]"),
     POSITIONS("query_positions", "n - m:n", "A position for each query.", "0:2"),
     POSITIONS("key_positions", "0:n", "A position for each key.", "0:2"),
 };

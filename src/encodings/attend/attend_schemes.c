@@ -11,35 +11,20 @@
 #include "kernels/kernels.h"
 
 static const pe_param alibi_params[] = {
-    {.name = "num_heads",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = PE_ALIBI_HEADS_MAX,
-     .plan_work = PE_PLAN_WORK_POWER,
-     .fallback_text = "the axis of q before its tokens",
-     .unit = "heads",
-     .help = "For alibi: attention heads of the model.",
-     .example = "8"},
-    {.name = "slope",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 0,
-     .max = 1e30,
-     .help = "For alibi: the slope of every head, in place of those of num_heads.",
-     .example = "0.5"},
+    PE_PARAM("num_heads", INT, .optional = true, .min = 1, .max = PE_ALIBI_HEADS_MAX,
+             .plan_work = PE_PLAN_WORK_POWER, .fallback_text = "the axis of q before its tokens",
+             .unit = "heads", .help = "For alibi: attention heads of the model.", .example = "8"),
+    PE_PARAM("slope", REAL, .optional = true, .min = 0, .max = 1e30,
+             .help = "For alibi: the slope of every head, in place of those of num_heads.",
+             .example = "0.5"),
 };
 const pe_param_set pe_attend_alibi_params = {alibi_params, PE_LEN(alibi_params)};
 
 static const pe_param t5_params[] = {
-    {.name = "weights",
-     .aliases = PE_NAMES("relative_embeddings", "table"),
-     .kind = PE_KIND_TENSOR,
-     .min_dims = 2,
-     .max_dims = 2,
-     .optional = true,
-     .help = "For t5: a bias for each bucket and head, [num_buckets, heads].",
-     .example = "[[0.5],[0.25],[1],[2]]"},
+    PE_PARAM("weights", TENSOR, .aliases = PE_NAMES("relative_embeddings", "table"), .min_dims = 2,
+             .max_dims = 2, .optional = true,
+             .help = "For t5: a bias for each bucket and head, [num_buckets, heads].",
+             .example = "[[0.5],[0.25],[1],[2]]"),
 };
 const pe_param_set pe_attend_t5_params = {t5_params, PE_LEN(t5_params)};
 
@@ -48,15 +33,11 @@ enum { ALIBI_VARIANTS = 2 };
 static const char *const variants[] = {"press", "formula", "t5", "mpnet", "wavlm", NULL};
 
 static const pe_param variant_params[] = {
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .optional = true,
-     .choices = variants,
-     .fallback_text = "alibi: press; t5: t5",
-     .help =
-         "For alibi: the slopes of a number of heads that is no power of two, press or formula. "
-         "For t5: the model whose buckets are meant, t5, mpnet or wavlm.",
-     .example = "press"},
+    PE_PARAM("variant", CHOICE, .optional = true, .choices = variants,
+             .fallback_text = "alibi: press; t5: t5",
+             .help = "For alibi: the slopes of a number of heads that is no power of two, press or "
+                     "formula. For t5: the model whose buckets are meant, t5, mpnet or wavlm.",
+             .example = "press"),
 };
 const pe_param_set pe_attend_variant_params = {variant_params, PE_LEN(variant_params)};
 
@@ -126,10 +107,8 @@ static pe_status rotate(pe_attend *of, pe_values *values, pe_tables *tables, pe_
         return pe_fail(why, PE_INVALID_PARAMETER, "head_dim",
                        "head_dim must be the last axis of q, %zu, and at least 2, got %lld", d,
                        (long long)pe_values_int(values, "head_dim"));
-    pe_status status = pe_rope_read(values, tables, &rope, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_wave(&rope, PE_ROPE_ATTENDED, &wave, why);
+    PE_TRY(pe_rope_read(values, tables, &rope, why));
+    pe_status status = pe_rope_wave(&rope, PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
         status = rotate_rows(&rope, &wave, &pe_values_find(values, "query_positions")->positions,
                              &of->q, why);
@@ -168,9 +147,7 @@ static pe_status make_slopes(pe_attend *of, pe_values *values, pe_tables *tables
                            PE_ALIBI_HEADS_MAX, of->heads);
         pe_values_set_int(values, "num_heads", (int64_t)of->heads);
     }
-    const pe_status status = pe_alibi_heads_check(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_alibi_heads_check(values, why));
     const size_t wanted = pe_values_find(values, "heads")->positions.count;
     if (wanted != of->heads)
         return pe_fail(why, PE_INVALID_PARAMETER, "heads",
@@ -237,13 +214,10 @@ static pe_status make_buckets(pe_attend *of, pe_values *values, pe_tables *table
     (void)tables;
     int64_t farthest;
     const size_t variant = pe_values_choice(values, "variant") - ALIBI_VARIANTS;
-    pe_status status = farthest_of(values, &farthest, why);
-    if (status == PE_OK)
-        status = pe_t5_variant_read(values, variant, why);
-    if (status == PE_OK)
-        status = check_weights(of, values, why);
-    return status == PE_OK ? pe_t5_buckets_make(values, variant, farthest, &of->buckets, why)
-                           : status;
+    PE_TRY(farthest_of(values, &farthest, why));
+    PE_TRY(pe_t5_variant_read(values, variant, why));
+    PE_TRY(check_weights(of, values, why));
+    return pe_t5_buckets_make(values, variant, farthest, &of->buckets, why);
 }
 
 static pe_pair bucket_bias(const pe_attend *of, size_t head, double query, double key)

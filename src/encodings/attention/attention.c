@@ -8,14 +8,8 @@
 #include "exact/round.h"
 
 static const pe_param scale_params[] = {
-    {.name = "scale",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 0,
-     .max = 1e30,
-     .fallback_text = "1/sqrt(d)",
-     .help = "The factor of the scores.",
-     .example = "0.125"},
+    PE_PARAM("scale", REAL, .optional = true, .min = 0, .max = 1e30, .fallback_text = "1/sqrt(d)",
+             .help = "The factor of the scores.", .example = "0.125"),
 };
 const pe_param_set pe_attention_scale_params = {scale_params, PE_LEN(scale_params)};
 
@@ -49,9 +43,8 @@ pe_status pe_attention_plan(pe_plan *plan, const pe_limits *limits, const pe_sha
         return pe_fail(why, PE_INVALID_PARAMETER, where,
                        "a row of probabilities may have at most %d keys, got %zu", PE_SOFTMAX_MAX,
                        keys);
-    const pe_status status =
-        pe_plan_add_tensor(plan, limits, "probabilities", dtype, shape, keys, why);
-    return status != PE_OK ? status : pe_plan_set_work(plan, limits, 0, PE_SOFTMAX_WORK, why);
+    PE_TRY(pe_plan_add_tensor(plan, limits, "probabilities", dtype, shape, keys, why));
+    return pe_plan_set_work(plan, limits, 0, PE_SOFTMAX_WORK, why);
 }
 
 pe_status pe_attention_fill(const pe_plan *plan, const pe_region *region, void *out,

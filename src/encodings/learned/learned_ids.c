@@ -8,49 +8,27 @@
 #define ID_MAX 1073741823 /* so that a sum of two is an int32 */
 
 static const pe_param own[] = {
-    {.name = "input_ids",
-     .kind = PE_KIND_TENSOR,
-     .integers_only = true,
-     .as_float64 = true,
-     .optional = true,
-     .min_dims = 1,
-     .max_dims = 2,
-     .help = "Tokens, [n] or [batch, n]. Those that equal padding_idx are padding.",
-     .example = "[[0,31,2,1]]"},
-    {.name = "padding_idx",
-     .kind = PE_KIND_INT,
-     .min = 0,
-     .max = ID_MAX,
-     .fallback = 1,
-     .help = "For input_ids: the token of padding. It is also the position id of padding. Other "
-             "tokens count from the next id.",
-     .example = "1"},
-    {.name = "attention_mask",
-     .kind = PE_KIND_TENSOR,
-     .integers_only = true,
-     .as_float64 = true,
-     .optional = true,
-     .min_dims = 1,
-     .max_dims = 2,
-     .help = "The mask [n] or [batch, n], in place of input_ids. 1 is a token, 0 is padding.",
-     .example = "[[0,1,1,1]]"},
-    {.name = "offset",
-     .kind = PE_KIND_INT,
-     .min = 0,
-     .max = ID_MAX,
-     .fallback = 0,
-     .unit = "rows",
-     .help = "For attention_mask: the id of the first token. Padding has the id before it.",
-     .example = "2"},
-    {.name = "past_key_values_length",
-     .kind = PE_KIND_INT,
-     .min = 0,
-     .max = ID_MAX,
-     .fallback = 0,
-     .unit = "tokens",
-     .help = "How many tokens precede these. input_ids does not have them: they are added to the "
-             "ids. attention_mask has them: they are omitted from the answer.",
-     .example = "0"},
+    PE_PARAM("input_ids", TENSOR, .integers_only = true, .as_float64 = true, .optional = true,
+             .min_dims = 1, .max_dims = 2,
+             .help = "Tokens, [n] or [batch, n]. Those that equal padding_idx are padding.",
+             .example = "[[0,31,2,1]]"),
+    PE_PARAM("padding_idx", INT, .min = 0, .max = ID_MAX, .fallback = 1,
+             .help = "For input_ids: the token of padding. It is also the position id of padding. "
+                     "Other tokens count from the next id.",
+             .example = "1"),
+    PE_PARAM("attention_mask", TENSOR, .integers_only = true, .as_float64 = true, .optional = true,
+             .min_dims = 1, .max_dims = 2,
+             .help =
+                 "The mask [n] or [batch, n], in place of input_ids. 1 is a token, 0 is padding.",
+             .example = "[[0,1,1,1]]"),
+    PE_PARAM("offset", INT, .min = 0, .max = ID_MAX, .fallback = 0, .unit = "rows",
+             .help = "For attention_mask: the id of the first token. Padding has the id before it.",
+             .example = "2"),
+    PE_PARAM("past_key_values_length", INT, .min = 0, .max = ID_MAX, .fallback = 0,
+             .unit = "tokens",
+             .help = "How many tokens precede these. input_ids does not have them: they are added "
+                     "to the ids. attention_mask has them: they are omitted from the answer.",
+             .example = "0"),
 };
 
 void pe_learned_ids_free(pe_learned_ids *ids)
@@ -89,12 +67,8 @@ static pe_status check_mask(const pe_array *mask, int64_t past, pe_problem *why)
 pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_ids *out,
                                  pe_problem *why)
 {
-    pe_status status = check_mask(mask, past, why);
-    if (status != PE_OK)
-        return status;
-    status = make_ids(&mask->shape, (size_t)past, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_mask(mask, past, why));
+    PE_TRY(make_ids(&mask->shape, (size_t)past, out, why));
     const double *m = mask->data;
     const size_t n = mask->shape.dim[mask->shape.ndim - 1];
     int64_t *id = out->id, ones = 0;
@@ -110,9 +84,7 @@ pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_
 static pe_status ids_of_tokens(const pe_array *tokens, int64_t padding, int64_t past,
                                pe_learned_ids *out, pe_problem *why)
 {
-    const pe_status status = make_ids(&tokens->shape, 0, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(make_ids(&tokens->shape, 0, out, why));
     const double *token = tokens->data;
     const size_t n = tokens->shape.dim[tokens->shape.ndim - 1];
     int64_t count = 0;
@@ -183,18 +155,12 @@ static pe_status plan_ids(pe_values *values, struct pe_tables *tables, const pe_
 {
     (void)tables;
     const bool by_tokens = pe_values_present(values, "input_ids");
-    pe_status status = check_rule(values, by_tokens, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_rule(values, by_tokens, why));
     pe_learned_ids *ids = pe_plan_begin(out, sizeof *ids, fill, free_state);
     if (ids == NULL)
         return pe_fail_memory(why);
-    status = make(values, by_tokens, ids, why);
-    if (status != PE_OK)
-        return status;
-    status = check_range(ids, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(make(values, by_tokens, ids, why));
+    PE_TRY(check_range(ids, why));
     return pe_plan_add_tensor(out, limits, "position_ids", PE_INT32, &ids->shape, 1, why);
 }
 

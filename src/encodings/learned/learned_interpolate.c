@@ -21,67 +21,40 @@ static const char *const modes[] = {[BICUBIC] = "bicubic", [BILINEAR] = "bilinea
 static const char *const paddings[] = {[BORDER] = "border", [ZEROS] = "zeros", NULL};
 
 static const pe_param resize_params[] = {
-    {.name = "source_grid",
-     .kind = PE_KIND_REAL_LIST,
-     .optional = true,
-     .min = 1,
-     .max = SIDE_MAX,
-     .list_max = 2,
-     .fallback_text = "a square",
-     .unit = "patches",
-     .help = "Height and width of the table's grid. One number means a square.",
-     .example = "4,4"},
-    {.name = "target_grid",
-     .kind = PE_KIND_REAL_LIST,
-     .required = true,
-     .min = 1,
-     .max = SIDE_MAX,
-     .list_max = 2,
-     .unit = "patches",
-     .help = "Height and width of the wanted grid. One number means a square.",
-     .example = "6,3"},
-    {.name = "extra_tokens",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 0,
-     .max = 65536,
-     .fallback_text = "1, or 0 where the patches take all rows",
-     .unit = "rows",
-     .help = "How many first rows belong to no patch, as that of a class token. They are kept.",
-     .example = "1"},
-    {.name = "mode",
-     .kind = PE_KIND_CHOICE,
-     .choices = modes,
-     .help = "The interpolation, as PyTorch has it. bicubic is the cubic of Keys with a = -0.75, "
-             "with antialias a = -0.5.",
-     .example = "bicubic"},
-    {.name = "align_corners",
-     .kind = PE_KIND_BOOL,
-     .help =
-         "Do the first and the last patches of both grids lie at the same places? If not, their "
-         "outer edges do. Qwen3-VL has true.",
-     .example = "false"},
-    {.name = "antialias",
-     .kind = PE_KIND_BOOL,
-     .help = "Is a patch of a smaller grid made of all patches that it covers?",
-     .example = "false"},
-    {.name = "padding_mode",
-     .kind = PE_KIND_CHOICE,
-     .choices = paddings,
-     .help = "Patches beyond the edge: those on it (interpolate; grid_sample in GLM-4V), or zeros "
-             "(grid_sample by default).",
-     .example = "border"},
+    PE_PARAM("source_grid", REAL_LIST, .optional = true, .min = 1, .max = SIDE_MAX, .list_max = 2,
+             .fallback_text = "a square", .unit = "patches",
+             .help = "Height and width of the table's grid. One number means a square.",
+             .example = "4,4"),
+    PE_PARAM("target_grid", REAL_LIST, .required = true, .min = 1, .max = SIDE_MAX, .list_max = 2,
+             .unit = "patches",
+             .help = "Height and width of the wanted grid. One number means a square.",
+             .example = "6,3"),
+    PE_PARAM("extra_tokens", INT, .optional = true, .min = 0, .max = 65536,
+             .fallback_text = "1, or 0 where the patches take all rows", .unit = "rows",
+             .help =
+                 "How many first rows belong to no patch, as that of a class token. They are kept.",
+             .example = "1"),
+    PE_PARAM("mode", CHOICE, .choices = modes,
+             .help = "The interpolation, as PyTorch has it. bicubic is the cubic of Keys with a = "
+                     "-0.75, with antialias a = -0.5.",
+             .example = "bicubic"),
+    PE_PARAM("align_corners", BOOL,
+             .help = "Do the first and the last patches of both grids lie at the same places? If "
+                     "not, their outer edges do. Qwen3-VL has true.",
+             .example = "false"),
+    PE_PARAM("antialias", BOOL,
+             .help = "Is a patch of a smaller grid made of all patches that it covers?",
+             .example = "false"),
+    PE_PARAM("padding_mode", CHOICE, .choices = paddings,
+             .help = "Patches beyond the edge: those on it (interpolate; grid_sample in GLM-4V), "
+                     "or zeros (grid_sample by default).",
+             .example = "border"),
 };
 
 static const pe_param table_params[] = {
-    {.name = "table",
-     .aliases = PE_NAMES("weights"),
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = 2,
-     .help = "The table, [extra_tokens + height * width, channels].",
-     .example = "[[0,0],[1,0],[0,1],[1,1],[2,2]]"},
+    PE_PARAM("table", TENSOR, .aliases = PE_NAMES("weights"), .required = true, .min_dims = 2,
+             .max_dims = 2, .help = "The table, [extra_tokens + height * width, channels].",
+             .example = "[[0,0],[1,0],[0,1],[1,1],[2,2]]"),
 };
 
 /* ---- weights ---- */
@@ -387,25 +360,20 @@ static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe
 static pe_status read_grids(pe_values *values, const pe_array *rows, state *s, pe_problem *why)
 {
     const bool derived = !pe_values_present(values, "source_grid");
-    pe_status status = derived ? PE_OK : read_grid(values, "source_grid", &s->source, why);
-    if (status != PE_OK)
-        return status;
+    if (!derived)
+        PE_TRY(read_grid(values, "source_grid", &s->source, why));
     derive_extra(values, rows->shape.dim[0], derived ? NULL : &s->source);
     s->extra = (size_t)pe_values_int(values, "extra_tokens");
     if (derived)
-        status = derive_source(rows, s->extra, &s->source, why);
-    if (status != PE_OK)
-        return status;
-    status = read_grid(values, "target_grid", &s->target, why);
-    if (status != PE_OK)
-        return status;
+        PE_TRY(derive_source(rows, s->extra, &s->source, why));
+    PE_TRY(read_grid(values, "target_grid", &s->target, why));
     if (s->extra + s->source.height * s->source.width != rows->shape.dim[0])
         return pe_fail(why, PE_INVALID_PARAMETER, "source_grid",
                        "source_grid must, with extra_tokens, account for the table's %zu rows, "
                        "got %zu * %zu + %zu",
                        rows->shape.dim[0], s->source.height, s->source.width, s->extra);
-    status = set_grid(values, "source_grid", &s->source, why);
-    return status != PE_OK ? status : set_grid(values, "target_grid", &s->target, why);
+    PE_TRY(set_grid(values, "source_grid", &s->source, why));
+    return set_grid(values, "target_grid", &s->target, why);
 }
 
 static pe_status make_axes(const pe_values *values, state *s, pe_problem *why)
@@ -418,8 +386,8 @@ static pe_status make_axes(const pe_values *values, state *s, pe_problem *why)
         return pe_fail(why, PE_INVALID_PARAMETER, "antialias",
                        "antialias does not go with %s: PyTorch has no such filter",
                        m.align_corners ? "align_corners" : "padding_mode zeros");
-    const pe_status status = make_axis(&m, s->source.height, s->target.height, &s->y, why);
-    return status != PE_OK ? status : make_axis(&m, s->source.width, s->target.width, &s->x, why);
+    PE_TRY(make_axis(&m, s->source.height, s->target.height, &s->y, why));
+    return make_axis(&m, s->source.width, s->target.width, &s->x, why);
 }
 
 static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
@@ -427,31 +395,21 @@ static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
 {
     state *s = out->state;
     pe_dtype dtype = PE_FLOAT32;
-    pe_status status = read_grids(values, table->rows, s, why);
-    if (status != PE_OK)
-        return status;
-    status = make_axes(values, s, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_grids(values, table->rows, s, why));
+    PE_TRY(make_axes(values, s, why));
     /* What the sums can reach must fit the type. */
-    status = pe_learned_dtype(values, table, table->largest * s->y.gain * s->x.gain, &dtype, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_dtype(values, table, table->largest * s->y.gain * s->x.gain, &dtype, why));
     const size_t width = table->rows->shape.dim[1];
     const pe_shape shape = {2, {s->extra + s->target.height * s->target.width, width}};
-    status = pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why);
-    return status != PE_OK
-               ? status
-               : pe_plan_set_work(out, limits, 0, TAP_WORK * s->y.most * s->x.most, why);
+    PE_TRY(pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why));
+    return pe_plan_set_work(out, limits, 0, TAP_WORK * s->y.most * s->x.most, why);
 }
 
 static pe_status plan_named(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                             pe_plan *out, pe_problem *why)
 {
     pe_learned_rows table = {0};
-    const pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_open(values, tables, out, &table, why));
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

@@ -8,32 +8,22 @@
 #include "kernels/kernels.h"
 
 #define POSITIONS(HELP)                                                                            \
-    {                                                                                              \
-        .name = "positions", .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,   \
-        .two_axes = true, .fallback_text = "0:n", .unit = "tokens", .help = (HELP),                \
-        .example = "0:2"                                                                           \
-    }
+    PE_PARAM("positions", POSITIONS, .optional = true, .integers_only = true, .two_axes = true,    \
+             .fallback_text = "0:n", .unit = "tokens", .help = (HELP), .example = "0:2")
 static const pe_param mask_params[] = {
-    {.name = "attention_mask",
-     .kind = PE_KIND_TENSOR,
-     .integers_only = true,
-     .as_float64 = true,
-     .optional = true,
-     .min_dims = 1,
-     .max_dims = 2,
-     .help = "The mask [n] or [batch, n], in place of positions. 1 is a token, 0 is padding. The "
-             "tokens are counted from position 0. Padding is at position -1.",
-     .example = "[[0,1]]"},
+    PE_PARAM("attention_mask", TENSOR, .integers_only = true, .as_float64 = true, .optional = true,
+             .min_dims = 1, .max_dims = 2,
+             .help = "The mask [n] or [batch, n], in place of positions. 1 is a token, 0 is "
+                     "padding. The tokens are counted from position 0. Padding is at position -1.",
+             .example = "[[0,1]]"),
 };
 static const pe_param past_params[] = {
-    {.name = "past_key_values_length",
-     .kind = PE_KIND_INT,
-     .min = 0,
-     .max = PE_POSITION_LIMIT - 1,
-     .fallback = 0,
-     .unit = "tokens",
-     .help = "How many first tokens of attention_mask are counted but have no row in the answer.",
-     .example = "0"},
+    PE_PARAM(
+        "past_key_values_length", INT, .min = 0, .max = PE_POSITION_LIMIT - 1, .fallback = 0,
+        .unit = "tokens",
+        .help =
+            "How many first tokens of attention_mask are counted but have no row in the answer.",
+        .example = "0"),
 };
 
 static const pe_param lookup_positions_params[] = {
@@ -42,13 +32,9 @@ static const pe_param lookup_positions_params[] = {
 };
 
 static const pe_param embeddings_params[] = {
-    {.name = "embeddings",
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = 3,
-     .help = "Embeddings [n, width] or [batch, n, width].",
-     .example = "[[0,0,0,0],[0,0,0,0]]"},
+    PE_PARAM("embeddings", TENSOR, .required = true, .min_dims = 2, .max_dims = 3,
+             .help = "Embeddings [n, width] or [batch, n, width].",
+             .example = "[[0,0,0,0],[0,0,0,0]]"),
 };
 
 static const pe_param add_positions_params[] = {
@@ -83,9 +69,7 @@ static void free_places(places *t)
 static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_rows *table,
                          places *out, pe_problem *why)
 {
-    const pe_status status = pe_learned_ids_of_mask(mask, past, &out->ids, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_ids_of_mask(mask, past, &out->ids, why));
     int64_t low = out->ids.id[0], high = out->ids.id[0];
     for (size_t i = 0; i < out->ids.count; i++) {
         low = out->ids.id[i] < low ? out->ids.id[i] : low;
@@ -99,9 +83,7 @@ static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_ro
 static pe_status by_positions(const pe_positions *positions, const pe_learned_rows *table,
                               places *out, pe_problem *why)
 {
-    const pe_status status = pe_learned_check_positions(table, positions, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_check_positions(table, positions, why));
     out->shape = positions->shape;
     out->count = positions->count;
     return pe_positions_share(positions, &out->positions, why);
@@ -159,12 +141,8 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
 {
     pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
-    pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_open(values, tables, out, &table, why));
+    PE_TRY(pe_learned_dtype(values, &table, table.largest, &dtype, why));
     if (!pe_values_present(values, "attention_mask") && !pe_values_present(values, "positions"))
         return pe_fail(why, PE_MISSING_PARAMETER, "attention_mask",
                        "attention_mask is required, or positions");
@@ -172,9 +150,7 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
     if (l == NULL)
         return pe_fail_memory(why);
     l->rows = table.rows;
-    status = read_places(values, &table, &l->places, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_places(values, &table, &l->places, why));
     pe_shape shape = l->places.shape;
     const size_t width = table.rows->shape.dim[1];
     shape.dim[shape.ndim++] = width;
@@ -266,10 +242,8 @@ static pe_status check_shapes(const pe_shape *x, const pe_learned_rows *table, c
 static pe_status add_at(pe_values *values, const pe_learned_rows *table, const places *from,
                         pe_array *sum, pe_problem *why)
 {
-    const pe_status status =
-        check_shapes(&pe_values_find(values, "embeddings")->tensor.shape, table, &from->shape, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_shapes(&pe_values_find(values, "embeddings")->tensor.shape, table, &from->shape,
+                        why));
     *sum = pe_values_take(values, "embeddings");
     return add_rows(table->rows, from, sum, why);
 }
@@ -291,15 +265,11 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
                           pe_plan *out, pe_problem *why)
 {
     pe_learned_rows table = {0};
-    pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_open(values, tables, out, &table, why));
     pe_array *sum = pe_plan_begin_array(out);
     if (sum == NULL)
         return pe_fail_memory(why);
-    status = add(values, &table, sum, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(add(values, &table, sum, why));
     return pe_plan_add_tensor(out, limits, "embeddings", sum->dtype, &sum->shape,
                               table.rows->shape.dim[1], why);
 }

@@ -10,48 +10,31 @@
 #include "encodings/registry.h"
 
 static const pe_param name_params[] = {
-    {.name = "name",
-     .kind = PE_KIND_NAME,
-     .required = true,
-     .max = PE_LEARNED_NAME_MAX,
-     .help = "The name of a table that GET /v1/learned lists.",
-     .example = "wpe"},
+    PE_PARAM("name", NAME, .required = true, .max = PE_LEARNED_NAME_MAX,
+             .help = "The name of a table that GET /v1/learned lists.", .example = "wpe"),
 };
 const pe_param_set pe_learned_name_params = {name_params, PE_LEN(name_params)};
 
 static const pe_param offset_params[] = {
-    {.name = "offset",
-     .kind = PE_KIND_INT,
-     .min = 0,
-     .max = PE_POSITION_LIMIT - 1,
-     .fallback = 0,
-     .unit = "rows",
-     .help = "It is added to every position. The first rows of some tables belong to no position: "
-             "OPT needs 2, RoBERTa needs padding_idx + 1.",
-     .example = "2"},
+    PE_PARAM("offset", INT, .min = 0, .max = PE_POSITION_LIMIT - 1, .fallback = 0, .unit = "rows",
+             .help = "It is added to every position. The first rows of some tables belong to no "
+                     "position: OPT needs 2, RoBERTa needs padding_idx + 1.",
+             .example = "2"),
 };
 const pe_param_set pe_learned_offset_params = {offset_params, PE_LEN(offset_params)};
 
 static const pe_param dtype_params[] = {
-    {.name = "dtype",
-     .kind = PE_KIND_CHOICE,
-     .optional = true,
-     .choices = pe_plan_dtypes,
-     .fallback_text = "that of the table",
-     .help = "The element type of the numbers. Each is rounded to it once.",
-     .example = "float32"},
+    PE_PARAM("dtype", CHOICE, .optional = true, .choices = pe_plan_dtypes,
+             .fallback_text = "that of the table",
+             .help = "The element type of the numbers. Each is rounded to it once.",
+             .example = "float32"),
 };
 const pe_param_set pe_learned_dtype_params = {dtype_params, PE_LEN(dtype_params)};
 
 static const pe_param positions_params[] = {
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .integers_only = true,
-     .fallback_text = "all that the table has",
-     .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list.",
-     .example = "0:8"},
+    PE_PARAM("positions", POSITIONS, .optional = true, .integers_only = true,
+             .fallback_text = "all that the table has", .unit = "tokens",
+             .help = "Positions: a:b, a:b:step, a number, or a list.", .example = "0:8"),
 };
 
 /* ---- what the resources share ---- */
@@ -221,21 +204,13 @@ static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe
 {
     pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
-    pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
-    if (status != PE_OK)
-        return status;
-    status = derive_positions(values, &table, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_learned_open(values, tables, out, &table, why));
+    PE_TRY(pe_learned_dtype(values, &table, table.largest, &dtype, why));
+    PE_TRY(derive_positions(values, &table, why));
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
     const size_t width = table.rows->shape.dim[1];
     const pe_shape shape = {2, {positions->count, width}};
-    status = pe_plan_add_tensor(out, limits, "rows", dtype, &shape, width, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "rows", dtype, &shape, width, why));
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

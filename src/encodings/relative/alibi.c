@@ -14,46 +14,30 @@ enum { PRESS, FORMULA };
 static const char *const variants[] = {[PRESS] = "press", [FORMULA] = "formula", NULL};
 
 static const pe_param num_heads_params[] = {
-    {.name = "num_heads",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .by_model = true,
-     .min = 1,
-     .max = PE_ALIBI_HEADS_MAX,
-     .plan_work = PE_PLAN_WORK_POWER,
-     .unit = "heads",
-     .help = "Attention heads of the model.",
-     .example = "8"},
+    PE_PARAM("num_heads", INT, .required = true, .by_model = true, .min = 1,
+             .max = PE_ALIBI_HEADS_MAX, .plan_work = PE_PLAN_WORK_POWER, .unit = "heads",
+             .help = "Attention heads of the model.", .example = "8"),
 };
 const pe_param_set pe_alibi_num_heads_params = {num_heads_params, PE_LEN(num_heads_params)};
 
 static const pe_param heads_params[] = {
-    {.name = "heads",
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .integers_only = true,
-     .fallback_text = "0:num_heads",
-     .unit = "heads",
-     .help = "The wanted heads, from 0: a:b, a:b:step, a number, or a list.",
-     .example = "0:4"},
+    PE_PARAM("heads", POSITIONS, .optional = true, .integers_only = true,
+             .fallback_text = "0:num_heads", .unit = "heads",
+             .help = "The wanted heads, from 0: a:b, a:b:step, a number, or a list.",
+             .example = "0:4"),
 };
 const pe_param_set pe_alibi_heads_params = {heads_params, PE_LEN(heads_params)};
 
 static const pe_param slope_params[] = {
     /* Slopes of 1 - 2^-36 to 2^-512: what is left of a double's range holds any product. */
-    {.name = "alibi_bias_max",
-     .kind = PE_KIND_REAL,
-     .min = 1e-6,
-     .max = 512,
-     .fallback = 8,
-     .help = "The last slope is 2^-alibi_bias_max.",
-     .example = "8"},
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help = "The slopes for a number of heads that is no power of two. press: every other slope "
-             "of the next power of two is added. formula: the exponents are evenly spaced.",
-     .example = "press"},
+    PE_PARAM("alibi_bias_max", REAL, .min = 1e-6, .max = 512, .fallback = 8,
+             .help = "The last slope is 2^-alibi_bias_max.", .example = "8"),
+    PE_PARAM(
+        "variant", CHOICE, .choices = variants,
+        .help =
+            "The slopes for a number of heads that is no power of two. press: every other slope of "
+            "the next power of two is added. formula: the exponents are evenly spaced.",
+        .example = "press"),
 };
 const pe_param_set pe_alibi_slope_params = {slope_params, PE_LEN(slope_params)};
 const pe_param_set pe_alibi_bias_max_params = {slope_params, 1};
@@ -167,10 +151,8 @@ static pe_status plan_slopes(pe_values *values, struct pe_tables *tables, const 
     const pe_alibi_formula formula = pe_alibi_formula_of(values);
     const size_t heads = (size_t)formula.num_heads;
     const pe_shape shape = {1, {heads}};
-    const pe_status status = pe_plan_add_tensor(
-        out, limits, "slopes", (pe_dtype)pe_values_choice(values, "dtype"), &shape, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "slopes", (pe_dtype)pe_values_choice(values, "dtype"),
+                              &shape, 1, why));
     pe_alibi_slope *slopes = pe_plan_begin(out, heads * sizeof *slopes, fill, free);
     if (slopes == NULL)
         return pe_fail_memory(why);

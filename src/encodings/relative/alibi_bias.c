@@ -15,33 +15,22 @@ static const char *const forms[] = {
     [SYMMETRIC] = "symmetric", [CAUSAL] = "causal", [KEY] = "key", NULL};
 
 static const pe_param own[] = {
-    {.name = "query_length",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .optional = true,
-     .min = 1,
-     .max = PE_RELATIVE_LENGTH_MAX,
-     .fallback_text = "1 where form=key says key_length",
-     .unit = "tokens",
-     .help =
-         "The number of queries. They are at the last key positions. Every form but key needs it.",
-     .example = "16"},
+    PE_PARAM("query_length", INT, .axis = true, .optional = true, .min = 1,
+             .max = PE_RELATIVE_LENGTH_MAX, .fallback_text = "1 where form=key says key_length",
+             .unit = "tokens",
+             .help = "The number of queries. They are at the last key positions. Every form but "
+                     "key needs it.",
+             .example = "16"),
     PE_RELATIVE_KEY_LENGTH("query_length"),
-    {.name = "form",
-     .kind = PE_KIND_CHOICE,
-     .choices = forms,
-     .help = "The bias of query i and key j, where m is the slope. symmetric: -m|i-j|. causal: "
-             "-m(i-j), and keys after the query are masked. key: m*j, which gives the same softmax "
-             "as causal.",
-     .example = "causal"},
-    {.name = "mask_value",
-     .hint = "leave it out for -inf, which JSON has as null",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = -1.7976931348623157e308,
-     .max = 1.7976931348623157e308,
-     .help = "The bias of masked keys with form=causal. The default is minus infinity.",
-     .example = "-10000"},
+    PE_PARAM("form", CHOICE, .choices = forms,
+             .help = "The bias of query i and key j, where m is the slope. symmetric: -m|i-j|. "
+                     "causal: -m(i-j), and keys after the query are masked. key: m*j, which gives "
+                     "the same softmax as causal.",
+             .example = "causal"),
+    PE_PARAM("mask_value", REAL, .hint = "leave it out for -inf, which JSON has as null",
+             .optional = true, .min = -1.7976931348623157e308, .max = 1.7976931348623157e308,
+             .help = "The bias of masked keys with form=causal. The default is minus infinity.",
+             .example = "-10000"),
 };
 
 typedef struct bias {
@@ -129,9 +118,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                            pe_plan *out, pe_problem *why)
 {
     unsigned char masked[8] = {0};
-    pe_status status = check(values, masked, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(values, masked, why));
     const size_t form = pe_values_choice(values, "form");
     const pe_relative_window window = {.tensor = "bias",
                                        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
@@ -140,16 +127,12 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                                        .run = run,
                                        .state_bytes = sizeof(bias),
                                        .free_state = free_bias};
-    status = pe_relative_plan(&window, values, limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
     bias *b = out->state;
     b->form = form;
     b->dtype = window.dtype;
     memcpy(b->masked, masked, sizeof b->masked);
-    status = pe_alibi_heads_make(values, tables, &b->heads, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_alibi_heads_make(values, tables, &b->heads, why));
     return pe_alibi_heads_fit(&b->heads, b->dtype, b->table.keys - 1, "key_length", why);
 }
 

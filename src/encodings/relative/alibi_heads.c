@@ -72,10 +72,7 @@ pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_ali
 {
     wanted w = {.slopes = pe_alibi_formula_of(values)};
     const size_t num_heads = (size_t)w.slopes.num_heads;
-    pe_status status =
-        pe_positions_share(&pe_values_find(values, "heads")->positions, &out->chosen, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_positions_share(&pe_values_find(values, "heads")->positions, &out->chosen, why));
     for (size_t i = 0; i < out->chosen.count; i++) {
         const size_t h = (size_t)pe_positions_at(&out->chosen, i);
         w.head[h / 8] |= (unsigned char)(1U << h % 8);
@@ -84,7 +81,7 @@ pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_ali
                                   .make = make_heads,
                                   .formula = &w,
                                   .formula_bytes = offsetof(wanted, head) + (num_heads + 7) / 8};
-    status = pe_tables_numbers(tables, &spec, &out->shared, why);
+    pe_status status = pe_tables_numbers(tables, &spec, &out->shared, why);
     if (status == PE_OK)
         out->head = out->shared.data;
     return status;

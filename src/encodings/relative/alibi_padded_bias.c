@@ -7,15 +7,10 @@
 #include "encodings/registry.h"
 
 static const pe_param own[] = {
-    {.name = "attention_mask",
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .integers_only = true,
-     .as_float64 = true,
-     .min_dims = 2,
-     .max_dims = 2,
-     .help = "The mask [batch, keys]. 1 is a key, 0 is padding.",
-     .example = "[[1,1,1,0],[0,0,1,1]]"},
+    PE_PARAM("attention_mask", TENSOR, .required = true, .integers_only = true, .as_float64 = true,
+             .min_dims = 2, .max_dims = 2,
+             .help = "The mask [batch, keys]. 1 is a key, 0 is padding.",
+             .example = "[[1,1,1,0],[0,0,1,1]]"),
 };
 
 typedef struct state {
@@ -106,25 +101,17 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     const pe_array *mask = &pe_values_find(values, "attention_mask")->tensor;
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     size_t most = 0;
-    pe_status status = pe_alibi_heads_check(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_alibi_heads_check(values, why));
     const pe_shape shape = {4,
                             {mask->shape.dim[0], pe_values_find(values, "heads")->positions.count,
                              1, mask->shape.dim[1]}};
-    status = pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why));
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->dtype = dtype;
-    status = count_keys(mask, s, &most, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_alibi_heads_make(values, tables, &s->heads, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(count_keys(mask, s, &most, why));
+    PE_TRY(pe_alibi_heads_make(values, tables, &s->heads, why));
     return pe_alibi_heads_fit(&s->heads, dtype, most, "attention_mask", why);
 }
 

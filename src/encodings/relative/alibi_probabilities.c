@@ -9,39 +9,24 @@
 #include "kernels/kernels.h"
 
 static const pe_param logits_params[] = {
-    {.name = "logits",
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 3,
-     .max_dims = 3,
-     .help = "Attention scores, [heads, queries, keys]. The queries are at the last key positions.",
-     .example = "[[[1,0],[0.5,2]]]"},
-    {.name = "scale",
-     .kind = PE_KIND_REAL,
-     .min = 0,
-     .max = 1e30,
-     .fallback = 1,
-     .help = "The factor of the scores. The biases are not multiplied.",
-     .example = "0.125"},
-    {.name = "causal",
-     .kind = PE_KIND_BOOL,
-     .fallback = 1,
-     .help = "true: keys after the query are masked. false: their biases are those of keys at the "
-             "same distance before it.",
-     .example = "true"},
+    PE_PARAM(
+        "logits", TENSOR, .required = true, .min_dims = 3, .max_dims = 3,
+        .help =
+            "Attention scores, [heads, queries, keys]. The queries are at the last key positions.",
+        .example = "[[[1,0],[0.5,2]]]"),
+    PE_PARAM("scale", REAL, .min = 0, .max = 1e30, .fallback = 1,
+             .help = "The factor of the scores. The biases are not multiplied.",
+             .example = "0.125"),
+    PE_PARAM("causal", BOOL, .fallback = 1,
+             .help = "true: keys after the query are masked. false: their biases are those of keys "
+                     "at the same distance before it.",
+             .example = "true"),
 };
 
 static const pe_param num_heads_params[] = {
-    {.name = "num_heads",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = PE_ALIBI_HEADS_MAX,
-     .plan_work = PE_PLAN_WORK_POWER,
-     .fallback_text = "the first axis of logits",
-     .unit = "heads",
-     .help = "Attention heads of the model.",
-     .example = "8"},
+    PE_PARAM("num_heads", INT, .optional = true, .min = 1, .max = PE_ALIBI_HEADS_MAX,
+             .plan_work = PE_PLAN_WORK_POWER, .fallback_text = "the first axis of logits",
+             .unit = "heads", .help = "Attention heads of the model.", .example = "8"),
 };
 
 typedef struct state {
@@ -94,9 +79,7 @@ static pe_status check_heads(pe_values *values, pe_problem *why)
                            "logits must have at most %d heads, got %zu", PE_ALIBI_HEADS_MAX, heads);
         pe_values_set_int(values, "num_heads", (int64_t)heads);
     }
-    const pe_status status = pe_alibi_heads_check(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_alibi_heads_check(values, why));
     const size_t wanted = pe_values_find(values, "heads")->positions.count;
     if (wanted != heads)
         return pe_fail(why, PE_INVALID_PARAMETER, "logits",
@@ -124,24 +107,16 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
 {
     const pe_array *logits = &pe_values_find(values, "logits")->tensor;
     const double scale = pe_values_real(values, "scale");
-    pe_status status = check_heads(values, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why);
-    if (status != PE_OK)
-        return status;
-    status = check_overflow(logits, scale, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_heads(values, why));
+    PE_TRY(pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why));
+    PE_TRY(check_overflow(logits, scale, why));
     state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->attention = (pe_attention){logits->shape.dim[2], logits->shape.dim[2], scores};
     s->scale = scale;
     s->causal = pe_values_bool(values, "causal");
-    status = pe_alibi_heads_make(values, tables, &s->heads, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_alibi_heads_make(values, tables, &s->heads, why));
     s->logits = pe_values_take(values, "logits");
     return PE_OK;
 }

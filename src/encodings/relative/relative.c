@@ -8,15 +8,9 @@
 #include "base/size.h"
 
 static const pe_param window_params[] = {
-    {.name = "query_length",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .required = true,
-     .min = 1,
-     .max = PE_RELATIVE_LENGTH_MAX,
-     .unit = "tokens",
-     .help = "The number of queries. They are at the last key positions.",
-     .example = "16"},
+    PE_PARAM("query_length", INT, .axis = true, .required = true, .min = 1,
+             .max = PE_RELATIVE_LENGTH_MAX, .unit = "tokens",
+             .help = "The number of queries. They are at the last key positions.", .example = "16"),
     PE_RELATIVE_KEY_LENGTH("query_length"),
 };
 const pe_param_set pe_relative_window_params = {window_params, PE_LEN(window_params)};
@@ -82,10 +76,7 @@ pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *va
     shape.dim[shape.ndim++] = keys;
     if (window->channels > 0)
         shape.dim[shape.ndim++] = window->channels;
-    const pe_status status =
-        pe_plan_add_tensor(out, limits, window->tensor, window->dtype, &shape, unit, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, window->tensor, window->dtype, &shape, unit, why));
     pe_relative *table = pe_plan_begin(out, window->state_bytes, fill, window->free_state);
     if (table == NULL)
         return pe_fail_memory(why);

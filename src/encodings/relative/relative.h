@@ -16,11 +16,10 @@ extern const pe_param_set pe_relative_window_params; /* query_length, key_length
 
 /** A row: keys, by default as many as `fallback` says. */
 #define PE_RELATIVE_KEY_LENGTH(fallback)                                                           \
-    {                                                                                              \
-        .name = "key_length", .kind = PE_KIND_INT, .axis = true, .optional = true,                 \
-        .fallback_text = (fallback), .min = 1, .max = PE_RELATIVE_LENGTH_MAX, .unit = "tokens",    \
-        .help = "The number of keys. There are at least as many as queries.", .example = "16"      \
-    }
+    PE_PARAM("key_length", INT, .axis = true, .optional = true, .fallback_text = (fallback),       \
+             .min = 1, .max = PE_RELATIVE_LENGTH_MAX, .unit = "tokens",                            \
+             .help = "The number of keys. There are at least as many as queries.",                 \
+             .example = "16")
 
 /**
  * key_length, as many as queries where absent (it becomes part of the canonical form).

@@ -7,14 +7,10 @@
 #include "plan/common_params.h"
 
 static const pe_param own[] = {
-    {.name = "logits",
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 3,
-     .max_dims = 3,
-     .help = "Logits by relative position, [heads, n, r]. r is n where keys after the query are "
-             "masked, and 2n - 1 where none are.",
-     .example = "[[[1,2,3],[4,5,6],[7,8,9]]]"},
+    PE_PARAM("logits", TENSOR, .required = true, .min_dims = 3, .max_dims = 3,
+             .help = "Logits by relative position, [heads, n, r]. r is n where keys after the "
+                     "query are masked, and 2n - 1 where none are.",
+             .example = "[[[1,2,3],[4,5,6],[7,8,9]]]"),
 };
 
 typedef struct state {
@@ -70,10 +66,7 @@ static pe_status plan_skew(pe_values *values, struct pe_tables *tables, const pe
                        "after the query, got %zu",
                        n, n, 2 * n - 1, relative);
     const pe_shape shape = {3, {logits->shape.dim[0], n, n}};
-    const pe_status status =
-        pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why));
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

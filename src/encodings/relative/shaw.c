@@ -10,10 +10,8 @@
 #define WIDTH_MAX 65536
 
 #define SIDE(side, fallback, text)                                                                 \
-    {                                                                                              \
-        .name = (side), .kind = PE_KIND_INT, .optional = true, .fallback_text = (fallback),        \
-        .min = 0, .max = PE_SHAW_CLIP_MAX, .unit = "tokens", .help = (text), .example = "4"        \
-    }
+    PE_PARAM(side, INT, .optional = true, .fallback_text = (fallback), .min = 0,                   \
+             .max = PE_SHAW_CLIP_MAX, .unit = "tokens", .help = (text), .example = "4")
 #define BOTH_SIDES(fallback)                                                                       \
     SIDE("max_relative_position", fallback,                                                        \
          "Relative positions are clipped to this many on both sides. It replaces left_max and "    \
@@ -31,14 +29,10 @@ const pe_param_set pe_shaw_clip_params = {clip_params, PE_LEN(clip_params)};
 const pe_param_set pe_shaw_clip_by_rows_params = {clip_by_rows_params, PE_LEN(clip_by_rows_params)};
 
 static const pe_param embeddings_params[] = {
-    {.name = "relative_embeddings",
-     .aliases = PE_NAMES("weights", "table"),
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = 2,
-     .help = "Embeddings of the relative positions from -left_max to right_max, [rows, d].",
-     .example = "[[1,0],[0,1],[1,1]]"},
+    PE_PARAM("relative_embeddings", TENSOR, .aliases = PE_NAMES("weights", "table"),
+             .required = true, .min_dims = 2, .max_dims = 2,
+             .help = "Embeddings of the relative positions from -left_max to right_max, [rows, d].",
+             .example = "[[1,0],[0,1],[1,1]]"),
 };
 const pe_param_set pe_shaw_embeddings_params = {embeddings_params, PE_LEN(embeddings_params)};
 
@@ -71,9 +65,7 @@ static pe_status split(pe_values *values, pe_problem *why)
 /* Both spellings get one canonical form: left_max and right_max. */
 static pe_status read_clip(pe_values *values, pe_shaw_clip *out, pe_problem *why)
 {
-    const pe_status status = split(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(split(values, why));
     const bool left = pe_values_present(values, "left_max");
     const bool right = pe_values_present(values, "right_max");
     if (!left && !right)
@@ -96,9 +88,7 @@ pe_status pe_shaw_read_embeddings(pe_values *values, pe_shaw_clip *out, pe_probl
                       pe_values_present(values, "right_max");
     if (!told && rows % 2 == 1)
         pe_values_set_int(values, "max_relative_position", (int64_t)(rows / 2));
-    const pe_status status = read_clip(values, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_clip(values, out, why));
     if (rows != (size_t)(out->left + out->right + 1))
         return pe_fail(why, PE_INVALID_PARAMETER, "relative_embeddings",
                        "relative_embeddings must have left_max + right_max + 1 = %lld rows, got "
@@ -164,9 +154,7 @@ static pe_status plan_indices(pe_values *values, struct pe_tables *tables, const
                                        .run = run,
                                        .state_bytes = sizeof(state),
                                        .free_state = free};
-    status = pe_relative_plan(&window, values, limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
     ((state *)out->state)->clip = clip;
     return PE_OK;
 }

@@ -42,12 +42,8 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
 {
     (void)tables;
     pe_shaw_clip clip;
-    pe_status status = pe_relative_lengths(values, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_shaw_read_embeddings(values, &clip, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_lengths(values, why));
+    PE_TRY(pe_shaw_read_embeddings(values, &clip, why));
     const pe_array *embeddings = &pe_values_find(values, "relative_embeddings")->tensor;
     const pe_relative_window window = {.tensor = "embeddings",
                                        .dtype = embeddings->dtype,
@@ -55,9 +51,7 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
                                        .run = run,
                                        .state_bytes = sizeof(state),
                                        .free_state = free_state};
-    status = pe_relative_plan(&window, values, limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
     state *s = out->state;
     s->clip = clip;
     s->embeddings = pe_values_take(values, "relative_embeddings");

@@ -13,10 +13,8 @@
 #define KEY_NUMBERS_MAX ((size_t)1 << 23)
 
 #define VECTORS(label, alias, what, shown)                                                         \
-    {                                                                                              \
-        .name = (label), .aliases = PE_NAMES(alias), .kind = PE_KIND_TENSOR, .required = true,     \
-        .min_dims = 3, .max_dims = 3, .help = (what), .example = (shown)                           \
-    }
+    PE_PARAM(label, TENSOR, .aliases = PE_NAMES(alias), .required = true, .min_dims = 3,           \
+             .max_dims = 3, .help = (what), .example = (shown))
 
 static const pe_param vectors_params[] = {
     VECTORS("q", "queries", "Queries, [heads, n, d]. They are at the last n key positions.",
@@ -133,17 +131,12 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
 {
     (void)tables;
     pe_shaw_clip clip;
-    pe_status status = check_shapes(values, &clip, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_shapes(values, &clip, why));
     const pe_array *q = &pe_values_find(values, "q")->tensor;
     const size_t keys = pe_values_find(values, "k")->tensor.shape.dim[1], d = q->shape.dim[2];
     const pe_shape shape = {3, {q->shape.dim[0], q->shape.dim[1], keys}};
-    status = pe_attention_plan(out, limits, &shape, q->dtype, "q", why);
-    if (status == PE_OK)
-        status = pe_plan_set_work(out, limits, 0, PE_SOFTMAX_WORK + d, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_attention_plan(out, limits, &shape, q->dtype, "q", why));
+    PE_TRY(pe_plan_set_work(out, limits, 0, PE_SOFTMAX_WORK + d, why));
     state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

@@ -8,14 +8,9 @@
 #include "kernels/kernels.h"
 
 static const pe_param queries_params[] = {
-    {.name = "queries",
-     .aliases = PE_NAMES("q"),
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = 2,
-     .help = "Queries, [n, d]. They are at the last n key positions.",
-     .example = "[[1,0],[0.5,2]]"},
+    PE_PARAM("queries", TENSOR, .aliases = PE_NAMES("q"), .required = true, .min_dims = 2,
+             .max_dims = 2, .help = "Queries, [n, d]. They are at the last n key positions.",
+             .example = "[[1,0],[0.5,2]]"),
 };
 
 static const pe_param keys_params[] = {
@@ -100,9 +95,7 @@ static pe_status check(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
 {
     const pe_shape *queries = &pe_values_find(values, "queries")->tensor.shape;
     const pe_shape *embeddings = &pe_values_find(values, "relative_embeddings")->tensor.shape;
-    const pe_status status = pe_relative_keys(values, (int64_t)queries->dim[0], "key_length", why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_keys(values, (int64_t)queries->dim[0], "key_length", why));
     if (queries->dim[1] != embeddings->dim[1])
         return pe_fail(why, PE_INVALID_PARAMETER, "queries",
                        "queries and relative_embeddings must have the same number of channels, "
@@ -132,17 +125,12 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const 
 {
     (void)tables;
     pe_shaw_clip clip;
-    pe_status status = check(values, &clip, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(values, &clip, why));
     const pe_array *queries = &pe_values_find(values, "queries")->tensor;
     const size_t keys = (size_t)pe_values_int(values, "key_length");
     const pe_shape shape = {2, {queries->shape.dim[0], keys}};
-    status = pe_plan_add_tensor(out, limits, "scores", queries->dtype, &shape, 1, why);
-    if (status == PE_OK)
-        status = pe_plan_set_work(out, limits, 0, PE_DOT_WORK(queries->shape.dim[1]), why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "scores", queries->dtype, &shape, 1, why));
+    PE_TRY(pe_plan_set_work(out, limits, 0, PE_DOT_WORK(queries->shape.dim[1]), why));
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

@@ -15,11 +15,9 @@
     "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532"
 
 #define SIDE(side, alias, text)                                                                    \
-    {                                                                                              \
-        .name = (side), .aliases = PE_NAMES(alias), .kind = PE_KIND_INT, .required = true,         \
-        .min = 1, .max = PE_SWIN_SIDE_MAX, .plan_work = PE_PLAN_WORK_POWER, .unit = "patches",     \
-        .help = (text), .example = "3"                                                             \
-    }
+    PE_PARAM(side, INT, .aliases = PE_NAMES(alias), .required = true, .min = 1,                    \
+             .max = PE_SWIN_SIDE_MAX, .plan_work = PE_PLAN_WORK_POWER, .unit = "patches",          \
+             .help = (text), .example = "3")
 static const pe_param window_params[] = {
     SIDE("window_height", "height", "Rows of the attention window."),
     SIDE("window_width", "width", "Columns of the attention window."),
@@ -27,16 +25,12 @@ static const pe_param window_params[] = {
 const pe_param_set pe_swin_window_params = {window_params, PE_LEN(window_params)};
 
 static const pe_param weights_params[] = {
-    {.name = "weights",
-     .aliases = PE_NAMES("relative_embeddings", "table"),
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = 2,
-     .help = "A bias for each relative position and head, "
-             "[(2 window_height - 1)(2 window_width - 1), heads].",
-     .example = "[[0],[1],[2],[1],[0],[1],[2],[3],[2],[1],[2],[3],["
-                "4],[3],[2],[1],[2],[3],[2],[1],[0],[1],[2],[1],[0]]"},
+    PE_PARAM("weights", TENSOR, .aliases = PE_NAMES("relative_embeddings", "table"),
+             .required = true, .min_dims = 2, .max_dims = 2,
+             .help = "A bias for each relative position and head, [(2 window_height - 1)(2 "
+                     "window_width - 1), heads].",
+             .example = "[[0],[1],[2],[1],[0],[1],[2],[3],[2],[1],[2],[3],[4],[3],[2],[1],[2],[3],["
+                        "2],[1],[0],[1],[2],[1],[0]]"),
 };
 
 typedef struct state {
@@ -114,8 +108,8 @@ static pe_status plan_index(pe_values *values, struct pe_tables *tables, const p
     const size_t patches = (size_t)pe_values_int(values, "window_height") *
                            (size_t)pe_values_int(values, "window_width");
     const pe_shape shape = {2, {patches, patches}};
-    const pe_status status = pe_plan_add_tensor(out, limits, "index", PE_INT32, &shape, 1, why);
-    return status != PE_OK ? status : make_state(values, out, why);
+    PE_TRY(pe_plan_add_tensor(out, limits, "index", PE_INT32, &shape, 1, why));
+    return make_state(values, out, why);
 }
 
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -132,12 +126,8 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                        "window_width - 1) = %zu relative positions, got %zu rows",
                        rows, weights->shape.dim[0]);
     const pe_shape shape = {3, {weights->shape.dim[1], height * width, height * width}};
-    pe_status status = pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why);
-    if (status != PE_OK)
-        return status;
-    status = make_state(values, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why));
+    PE_TRY(make_state(values, out, why));
     ((state *)out->state)->weights = pe_values_take(values, "weights");
     return PE_OK;
 }

@@ -7,10 +7,8 @@
 #include "exact/round.h"
 
 #define PRETRAINED(side, fallback, text)                                                           \
-    {                                                                                              \
-        .name = (side), .kind = PE_KIND_INT, .optional = true, .min = 2, .max = PE_SWIN_SIDE_MAX,  \
-        .fallback_text = (fallback), .unit = "patches", .help = (text), .example = "12"            \
-    }
+    PE_PARAM(side, INT, .optional = true, .min = 2, .max = PE_SWIN_SIDE_MAX,                       \
+             .fallback_text = (fallback), .unit = "patches", .help = (text), .example = "12")
 
 static const pe_param own[] = {
     PRETRAINED("pretrained_window_height", "window_height", "Rows of the window in training."),
@@ -85,10 +83,7 @@ static pe_status plan_coordinates(pe_values *values, struct pe_tables *tables,
                                (size_t)pe_values_int(values, "window_width")};
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     const pe_shape shape = {3, {2 * side[DOWN] - 1, 2 * side[ACROSS] - 1, AXES}};
-    const pe_status status =
-        pe_plan_add_tensor(out, limits, "coordinates", dtype, &shape, AXES, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "coordinates", dtype, &shape, AXES, why));
     const size_t room = (side[DOWN] + side[ACROSS]) * sizeof(double);
     state *s = pe_plan_begin(out, sizeof *s + room, fill, free);
     if (s == NULL)

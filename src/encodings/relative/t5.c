@@ -14,47 +14,29 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        NULL};
 
 static const pe_param window_params[] = {
-    {.name = "query_length",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .optional = true,
-     .min = 1,
-     .max = PE_RELATIVE_LENGTH_MAX,
-     .fallback_text = "required without distances",
-     .unit = "tokens",
-     .help = "The number of queries. They are at the last key positions.",
-     .example = "16"},
+    PE_PARAM("query_length", INT, .axis = true, .optional = true, .min = 1,
+             .max = PE_RELATIVE_LENGTH_MAX, .fallback_text = "required without distances",
+             .unit = "tokens", .help = "The number of queries. They are at the last key positions.",
+             .example = "16"),
     PE_RELATIVE_KEY_LENGTH("query_length"),
-    {.name = "distances",
-     .aliases = PE_NAMES("offsets"),
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .integers_only = true,
-     .fallback_text = "those of the queries and keys",
-     .unit = "tokens",
-     .help =
-         "Relative positions whose buckets are wanted, in place of query_length: key - query, of "
-         "deberta query - key. The answer is [distances].",
-     .example = "-8:9"},
+    PE_PARAM("distances", POSITIONS, .aliases = PE_NAMES("offsets"), .optional = true,
+             .integers_only = true, .fallback_text = "those of the queries and keys",
+             .unit = "tokens",
+             .help = "Relative positions whose buckets are wanted, in place of query_length: key - "
+                     "query, of deberta query - key. The answer is [distances].",
+             .example = "-8:9"),
 };
 
 static const pe_param own[] = {
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help = "The model whose buckets are meant. t5: buckets of key - query; all distances from "
-             "max_distance on share the last one. mpnet, wavlm: the same, in both directions. "
-             "deberta: signed buckets of query - key, logarithmic without end.",
-     .example = "t5"},
-    {.name = "att_span",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = 1073741823,
-     .unit = "buckets",
-     .help = "For DeBERTa: the answer has rows of its 2 att_span embeddings instead of buckets. A "
-             "row is bucket + att_span, limited to 0 and 2 att_span - 1.",
-     .example = "256"},
+    PE_PARAM("variant", CHOICE, .choices = variants,
+             .help = "The model whose buckets are meant. t5: buckets of key - query; all distances "
+                     "from max_distance on share the last one. mpnet, wavlm: the same, in both "
+                     "directions. deberta: signed buckets of query - key, logarithmic without end.",
+             .example = "t5"),
+    PE_PARAM("att_span", INT, .optional = true, .min = 1, .max = 1073741823, .unit = "buckets",
+             .help = "For DeBERTa: the answer has rows of its 2 att_span embeddings instead of "
+                     "buckets. A row is bucket + att_span, limited to 0 and 2 att_span - 1.",
+             .example = "256"),
 };
 
 typedef struct state {
@@ -151,11 +133,8 @@ static pe_status plan_distances(const pe_values *values, const pe_limits *limits
                                 int64_t *farthest, pe_problem *why)
 {
     const pe_positions *distances = &pe_values_find(values, "distances")->positions;
-    pe_status status = check_distances(values, farthest, why);
-    if (status == PE_OK)
-        status = pe_plan_add_tensor(out, limits, "buckets", PE_INT32, &distances->shape, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_distances(values, farthest, why));
+    PE_TRY(pe_plan_add_tensor(out, limits, "buckets", PE_INT32, &distances->shape, 1, why));
     state *s = pe_plan_begin(out, sizeof *s, fill_distances, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
@@ -175,9 +154,7 @@ static pe_status plan_window(pe_values *values, const pe_limits *limits, pe_plan
         return pe_fail(why, PE_MISSING_PARAMETER, "query_length",
                        "query_length is required, or distances: query_length=16 or "
                        "distances=-8:9");
-    const pe_status status = pe_relative_lengths(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_lengths(values, why));
     *farthest = pe_values_int(values, "key_length") - 1;
     return pe_relative_plan(&window, values, limits, out, why);
 }

@@ -13,25 +13,19 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        NULL};
 
 static const pe_param weights_params[] = {
-    {.name = "weights",
-     .aliases = PE_NAMES("relative_embeddings", "table"),
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = 2,
-     .help = "A bias for each bucket and head, [num_buckets, heads].",
-     .example =
-         "[[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],[-12],[-13],[-14],[-15],"
-         "[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],[-12],[-13],[-14],[-15]]"},
+    PE_PARAM("weights", TENSOR, .aliases = PE_NAMES("relative_embeddings", "table"),
+             .required = true, .min_dims = 2, .max_dims = 2,
+             .help = "A bias for each bucket and head, [num_buckets, heads].",
+             .example = "[[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],[-12],[-13],"
+                        "[-14],[-15],[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],["
+                        "-12],[-13],[-14],[-15]]"),
 };
 
 static const pe_param variant_params[] = {
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help = "The model whose buckets are meant. mpnet and wavlm have both directions. DeBERTa has "
-             "no such biases.",
-     .example = "t5"},
+    PE_PARAM("variant", CHOICE, .choices = variants,
+             .help = "The model whose buckets are meant. mpnet and wavlm have both directions. "
+                     "DeBERTa has no such biases.",
+             .example = "t5"),
 };
 
 typedef struct state {
@@ -89,18 +83,14 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     (void)tables;
     const pe_array *weights = &pe_values_find(values, "weights")->tensor;
     const size_t variant = pe_values_choice(values, "variant");
-    pe_status status = check(values, variant, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(values, variant, why));
     const pe_relative_window window = {.tensor = "bias",
                                        .dtype = weights->dtype,
                                        .layers = weights->shape.dim[1],
                                        .run = run,
                                        .state_bytes = sizeof(state),
                                        .free_state = free_state};
-    status = pe_relative_plan(&window, values, limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
     state *s = out->state;
     s->weights = pe_values_take(values, "weights");
     return pe_t5_variant_plan(values, variant, pe_values_int(values, "key_length") - 1, &s->buckets,

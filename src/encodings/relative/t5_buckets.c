@@ -116,9 +116,7 @@ static pe_status make_t5(const pe_values *values, int64_t farthest, pe_buckets *
     const int64_t max_distance = pe_values_int(values, "max_distance");
     const bool bidirectional = pe_values_bool(values, "bidirectional");
     const int64_t buckets = bidirectional ? num_buckets / 2 : num_buckets, exact = buckets / 2;
-    const pe_status status = check(exact, max_distance, "", why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(exact, max_distance, "", why));
     *out = (pe_buckets){
         .exact = exact, .base = exact, .both = bidirectional, .after = bidirectional ? buckets : 0};
     const unsigned long parts = (unsigned long)(buckets - exact);
@@ -139,9 +137,7 @@ static pe_status make_deberta(const pe_values *values, int64_t farthest, pe_buck
 {
     const int64_t max_distance = pe_values_int(values, "max_distance");
     const int64_t mid = pe_values_int(values, "num_buckets") / 2;
-    const pe_status status = check(mid, max_distance - 1, " - 1", why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(mid, max_distance - 1, " - 1", why));
     *out = (pe_buckets){.exact = mid + 1, .base = mid, .both = true, .negate = true};
     const scale s = {.low = (unsigned long)mid,
                      .high = (unsigned long)(max_distance - 1),

@@ -23,31 +23,19 @@ static const struct variant {
 };
 
 static const pe_param bucket_params[] = {
-    {.name = "num_buckets",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 2,
-     .max = PE_T5_BUCKETS_MAX,
-     .fallback_text = "32 (wavlm: 320)",
-     .unit = "buckets",
-     .help = "The number of buckets, both directions together (DeBERTa: position_buckets).",
-     .example = "32"},
-    {.name = "max_distance",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 2,
-     .max = PE_RELATIVE_LENGTH_MAX,
-     .fallback_text = "128 (wavlm: 800)",
-     .unit = "tokens",
-     .help = "Keys at this distance and beyond share the last bucket (DeBERTa: "
-             "max_relative_positions).",
-     .example = "128"},
-    {.name = "bidirectional",
-     .kind = PE_KIND_BOOL,
-     .fallback = 1,
-     .help = "true, for an encoder: keys after the query have buckets of their own. false, for a "
-             "decoder: they share bucket 0.",
-     .example = "true"},
+    PE_PARAM("num_buckets", INT, .optional = true, .min = 2, .max = PE_T5_BUCKETS_MAX,
+             .fallback_text = "32 (wavlm: 320)", .unit = "buckets",
+             .help = "The number of buckets, both directions together (DeBERTa: position_buckets).",
+             .example = "32"),
+    PE_PARAM("max_distance", INT, .optional = true, .min = 2, .max = PE_RELATIVE_LENGTH_MAX,
+             .fallback_text = "128 (wavlm: 800)", .unit = "tokens",
+             .help = "Keys at this distance and beyond share the last bucket (DeBERTa: "
+                     "max_relative_positions).",
+             .example = "128"),
+    PE_PARAM("bidirectional", BOOL, .fallback = 1,
+             .help = "true, for an encoder: keys after the query have buckets of their own. false, "
+                     "for a decoder: they share bucket 0.",
+             .example = "true"),
 };
 const pe_param_set pe_t5_bucket_params = {bucket_params, PE_LEN(bucket_params)};
 
@@ -152,9 +140,7 @@ pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, int64_t fa
                              pe_buckets *buckets, pe_plan *plan, pe_problem *why)
 {
     const struct variant *v = &variants[variant];
-    const pe_status status = pe_t5_buckets_make(values, variant, farthest, buckets, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_t5_buckets_make(values, variant, farthest, buckets, why));
     if (v->fixed && (pe_values_int(values, "num_buckets") != v->num_buckets ||
                      pe_values_int(values, "max_distance") != v->max_distance))
         pe_plan_warn(plan,

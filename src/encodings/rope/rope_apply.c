@@ -153,12 +153,8 @@ static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_probl
     unsigned char *x = array->data;
     for (size_t b = 0; b < batches; b++)
         for (size_t t = 0, got; t < n; t += got) {
-            pe_status status = pe_rope_axes_load(&work->rows, b * n + t, n - t, &got, why);
-            if (status != PE_OK)
-                return status;
-            status = load_scales(work, b * n + t, got, why);
-            if (status != PE_OK)
-                return status;
+            PE_TRY(pe_rope_axes_load(&work->rows, b * n + t, n - t, &got, why));
+            PE_TRY(load_scales(work, b * n + t, got, why));
             for (size_t o = b * per; o < (b + 1) * per; o++)
                 for (size_t u = t; u < t + got; u++)
                     rotate_token(work, array->dtype, b * n + u, inner, x + (o * n + u) * token);

@@ -138,15 +138,10 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     scale *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    pe_status status = read_variant(values, state, why);
-    if (status == PE_OK)
-        status = pe_positions_share(positions, &state->positions, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
-                                &(pe_shape){1, {positions->count}}, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_variant(values, state, why));
+    PE_TRY(pe_positions_share(positions, &state->positions, why));
+    PE_TRY(pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
+                              &(pe_shape){1, {positions->count}}, 1, why));
     /* The positions of one step share a logarithm. */
     const size_t steps = state->variant == STEPS ? (size_t)state->original : 1;
     return pe_plan_set_work(out, limits, 0, steps >= EVALUATION_WORK ? 1 : EVALUATION_WORK / steps,
@@ -154,38 +149,24 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param own[] = {
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help = "llama4: in steps of the original length. qwen: the logarithm of the length, by that "
-             "of the original one (Qwen's use_logn_attn). inkling: by the logarithm of the length "
-             "over the original one. The last two are 1 up to the original length.",
-     .example = "llama4"},
-    {.name = "beta",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 0,
-     .max = 1000,
-     .fallback_text = "0.1",
-     .help = "The factor of the logarithm by which the scale grows. qwen has none.",
-     .example = "0.1"},
-    {.name = "original_max_position_embeddings",
-     .kind = PE_KIND_INT,
-     .min = 1,
-     .max = PE_ROPE_LENGTH_MAX,
-     .fallback = 16384,
-     .unit = "tokens",
-     .help = "The scale grows in steps of this length, or from this length on. It is 1 before.",
-     .example = "8192"},
-    {.name = "position_offset",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 0,
-     .max = 1,
-     .fallback_text = "0; qwen, inkling: 1",
-     .unit = "tokens",
-     .help = "It is added to each position. Llama 4 counts from 1 here, and so needs 1.",
-     .example = "0"},
+    PE_PARAM("variant", CHOICE, .choices = variants,
+             .help =
+                 "llama4: in steps of the original length. qwen: the logarithm of the length, by "
+                 "that of the original one (Qwen's use_logn_attn). inkling: by the logarithm of "
+                 "the length over the original one. The last two are 1 up to the original length.",
+             .example = "llama4"),
+    PE_PARAM("beta", REAL, .optional = true, .min = 0, .max = 1000, .fallback_text = "0.1",
+             .help = "The factor of the logarithm by which the scale grows. qwen has none.",
+             .example = "0.1"),
+    PE_PARAM("original_max_position_embeddings", INT, .min = 1, .max = PE_ROPE_LENGTH_MAX,
+             .fallback = 16384, .unit = "tokens",
+             .help =
+                 "The scale grows in steps of this length, or from this length on. It is 1 before.",
+             .example = "8192"),
+    PE_PARAM("position_offset", INT, .optional = true, .min = 0, .max = 1,
+             .fallback_text = "0; qwen, inkling: 1", .unit = "tokens",
+             .help = "It is added to each position. Llama 4 counts from 1 here, and so needs 1.",
+             .example = "0"),
     PE_PARAM_MODEL("ministral-3-3b-reasoning"),
 };
 

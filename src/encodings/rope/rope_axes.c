@@ -152,9 +152,7 @@ static pe_status mix_chunk(const mixer *m, size_t rows, char *out, pe_problem *w
     for (size_t axis = 0; axis < m->axes->n; axis++) {
         const pe_positions positions = gather(m, m->at + axis * m->most, rows);
         const pe_wave_table table = {m->wave, &positions, &dense, m->dtype};
-        const pe_status status = pe_wave_table_rows(&table, 0, positions.count, m->dense, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_wave_table_rows(&table, 0, positions.count, m->dense, why));
         place(m, axis, rows, out);
     }
     return PE_OK;
@@ -240,9 +238,7 @@ pe_status pe_rope_axes_load(pe_rope_axes_rows *rows, size_t first, size_t most, 
     if (rows->axes == NULL)
         return pe_rope_cos_sin_load(&rows->rows[0], first, most, got, why);
     for (size_t axis = 0; axis < rows->axes->n; axis++) {
-        const pe_status status = pe_rope_cos_sin_load(&rows->rows[axis], first, 1, got, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_rope_cos_sin_load(&rows->rows[axis], first, 1, got, why));
         mix(rows, axis, first);
     }
     return PE_OK;

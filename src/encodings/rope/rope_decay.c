@@ -33,11 +33,10 @@ static pe_status plan_decay(const pe_rope *rope, const pe_values *values, const 
     if (state == NULL)
         return pe_fail_memory(why);
     const pe_positions *offsets = &pe_values_find(values, "offsets")->positions;
-    pe_status status = pe_positions_share(offsets, &state->offsets, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
-                                &(pe_shape){1, {offsets->count}}, 1, why);
+    PE_TRY(pe_positions_share(offsets, &state->offsets, why));
+    pe_status status =
+        pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
+                           &(pe_shape){1, {offsets->count}}, 1, why);
     if (status == PE_OK) /* an element is the mean of so many cosines, four of which cost a unit */
         status = pe_plan_set_work(out, limits, 0, rope->pairs / 4 + 1, why);
     if (status != PE_OK)
@@ -49,22 +48,18 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_read(values, tables, &rope, why);
-    if (status != PE_OK)
-        return status;
-    status = plan_decay(&rope, values, limits, out, why);
+    PE_TRY(pe_rope_read(values, tables, &rope, why));
+    pe_status status = plan_decay(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }
 
 static const pe_param own[] = {
-    {.name = "offsets",
-     .aliases = PE_NAMES("distances"),
-     .kind = PE_KIND_POSITIONS,
-     .fallback_text = "0:4096",
-     .unit = "tokens",
-     .help = "Distances between tokens: a:b, a:b:step, a number, or a list, fractions included.",
-     .example = "0:8"},
+    PE_PARAM(
+        "offsets", POSITIONS, .aliases = PE_NAMES("distances"), .fallback_text = "0:4096",
+        .unit = "tokens",
+        .help = "Distances between tokens: a:b, a:b:step, a number, or a list, fractions included.",
+        .example = "0:8"),
 };
 
 /**

@@ -42,15 +42,13 @@ static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values,
                                  .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
                                  .rows = one_set,
                                  .n = PE_LEN(one_set)};
-    pe_status status = pe_rope_type_keys_other(values, rope, &other, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_type_keys_other(values, rope, &other, why));
     if (other.formula != NULL) {
         spectrum.other = &other;
         spectrum.rows = two_sets[pe_rope_beyond(rope->formula)];
         spectrum.n = PE_LEN(two_sets[0]);
     }
-    status = pe_rope_spectrum_plan(&spectrum, limits, out, why);
+    pe_status status = pe_rope_spectrum_plan(&spectrum, limits, out, why);
     pe_rope_free(&other);
     return status;
 }
@@ -59,15 +57,13 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_read(values, tables, &rope, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_read(values, tables, &rope, why));
     pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     if (rope.formula->type->add_scalars != NULL)
         rope.formula->type->add_scalars(rope.formula, out);
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, NULL, out);
-    status = plan_spectrum(&rope, values, limits, out, why);
+    pe_status status = plan_spectrum(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }

@@ -115,11 +115,8 @@ static pe_status read_list(const pe_values *values, const char *name, size_t n, 
 static pe_status read_bases(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
     const double *theta, *scale;
-    pe_status status = read_list(values, "axes_theta", formula->n_ladders, &theta, why);
-    if (status == PE_OK)
-        status = read_list(values, "axes_scale", formula->n_ladders, &scale, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_list(values, "axes_theta", formula->n_ladders, &theta, why));
+    PE_TRY(read_list(values, "axes_scale", formula->n_ladders, &scale, why));
     for (size_t k = 0; k < formula->n_ladders; k++) {
         pe_rope_ladder *ladder = &formula->ladder[k];
         ladder->theta = theta != NULL ? theta[k] : ladder->theta;
@@ -137,9 +134,7 @@ static pe_status read_order(const pe_values *values, size_t n, size_t *order, pe
 {
     const double *list;
     unsigned named = 0;
-    const pe_status status = read_list(values, "axis_order", n, &list, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_list(values, "axis_order", n, &list, why));
     for (size_t k = 0; k < n; k++) {
         order[k] = list != NULL ? (size_t)list[k] : k;
         named |= 1U << order[k];
@@ -167,15 +162,9 @@ static pe_status make_axes(const size_t *order, pe_rope *rope, pe_problem *why)
 pe_status pe_rope_ladders_read(const pe_values *values, pe_rope *rope, pe_problem *why)
 {
     size_t order[PE_ROPE_AXES_MAX];
-    pe_status status = check_others(values, rope, why);
-    if (status != PE_OK)
-        return status;
-    status = read_dims(values, rope, why);
-    if (status != PE_OK)
-        return status;
-    status = read_bases(values, rope->formula, why);
-    if (status != PE_OK)
-        return status;
-    status = read_order(values, rope->formula->n_ladders, order, why);
-    return status != PE_OK ? status : make_axes(order, rope, why);
+    PE_TRY(check_others(values, rope, why));
+    PE_TRY(read_dims(values, rope, why));
+    PE_TRY(read_bases(values, rope->formula, why));
+    PE_TRY(read_order(values, rope->formula->n_ladders, order, why));
+    return make_axes(order, rope, why);
 }

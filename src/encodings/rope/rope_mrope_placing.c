@@ -110,8 +110,8 @@ static pe_status fit_length(pe_token_run *from, pe_mrope_place *run, pe_problem 
 static pe_status count_tokens(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
 {
     if (pe_mrope_run_grids[from->choice] != NULL) {
-        const pe_status status = take_grid(p, from->choice, run, why);
-        return status != PE_OK ? status : fit_length(from, run, why);
+        PE_TRY(take_grid(p, from->choice, run, why));
+        return fit_length(from, run, why);
     }
     if (from->length == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
@@ -177,11 +177,9 @@ static void go_on(placing *p, const pe_mrope_place *run, double most, double las
 static pe_status place_run(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
 {
     *run = (pe_mrope_place){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
-    pe_status status = count_tokens(p, from, run, why);
-    if (status == PE_OK && from->choice == PE_RUN_AUDIO_VIDEO)
-        status = check_chunks(p, run, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(count_tokens(p, from, run, why));
+    if (from->choice == PE_RUN_AUDIO_VIDEO)
+        PE_TRY(check_chunks(p, run, why));
     double last;
     const double most = reach(p, run, &last);
     if (most > PE_TOKEN_RUN_MAX - p->next)

@@ -119,17 +119,13 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
 {
     (void)tables;
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
-    pe_status status = count_grids(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(count_grids(values, why));
     const size_t bytes = sizeof(pe_mrope_places) + runs->n * sizeof(pe_mrope_place);
     pe_mrope_places *s = pe_plan_begin(out, bytes, fill, free);
     if (s == NULL)
         return pe_fail_memory(why);
     pe_mrope_placed placed;
-    status = pe_mrope_placing_place(values, s, &placed, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_mrope_placing_place(values, s, &placed, why));
     const double next = placed.highest + 1;
     pe_plan_add_scalar(out, "mrope_position_delta", next - (double)placed.tokens);
     pe_plan_add_scalar(out, "mrope_position_delta_padded", next - (double)s->tokens);
@@ -142,109 +138,69 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
 }
 
 #define GRID_ROW(label, what)                                                                      \
-    {                                                                                              \
-        .name = (label), .kind = PE_KIND_REAL_LIST, .optional = true, .integers_only = true,       \
-        .min = 1, .max = 65535, .list_max = PE_GRID_ROW * GRIDS_MAX, .list_row = PE_GRID_ROW,      \
-        .unit = "patches",                                                                         \
-        .help = "Frames, height and width of each " what " in patches, before merging.",           \
-        .example = "1,4,6"                                                                         \
-    }
+    PE_PARAM(label, REAL_LIST, .optional = true, .integers_only = true, .min = 1, .max = 65535,    \
+             .list_max = PE_GRID_ROW * GRIDS_MAX, .list_row = PE_GRID_ROW, .unit = "patches",      \
+             .help = "Frames, height and width of each " what " in patches, before merging.",      \
+             .example = "1,4,6")
 #define PADDING_ROW(label, where)                                                                  \
-    {                                                                                              \
-        .name = (label), .kind = PE_KIND_INT, .min = 0, .max = 1e9, .unit = "tokens",              \
-        .help = "Tokens of padding " where                                                         \
-                " the sequence. Their positions are 0 (in transformers 4: 1).",                    \
-        .example = "0"                                                                             \
-    }
+    PE_PARAM(label, INT, .min = 0, .max = 1e9, .unit = "tokens",                                   \
+             .help = "Tokens of padding " where                                                    \
+                     " the sequence. Their positions are 0 (in transformers 4: 1).",               \
+             .example = "0")
 
 static const pe_param own[] = {
-    {.name = "token_runs",
-     .kind = PE_KIND_TOKEN_RUNS,
-     .required = true,
-     .choices = pe_mrope_run_kinds,
-     .list_max = RUNS_MAX,
-     .unit = "tokens",
-     .help =
-         "The sequence as runs of tokens. A run of an image or a video may omit its length. The "
-         "grids then tell it. audio: a position for each token. audio_video: a video with its "
-         "sounds between the frames; the length counts both. joint: tokens of one position, as "
-         "the starts of a video and of its sound in Qwen2.5-Omni.",
-     .example = "text:4,image:6,text:2"},
+    PE_PARAM("token_runs", TOKEN_RUNS, .required = true, .choices = pe_mrope_run_kinds,
+             .list_max = RUNS_MAX, .unit = "tokens",
+             .help =
+                 "The sequence as runs of tokens. A run of an image or a video may omit its "
+                 "length. The grids then tell it. audio: a position for each token. audio_video: a "
+                 "video with its sounds between the frames; the length counts both. joint: tokens "
+                 "of one position, as the starts of a video and of its sound in Qwen2.5-Omni.",
+             .example = "text:4,image:6,text:2"),
     GRID_ROW("image_grid_thw", "image"),
     GRID_ROW("video_grid_thw", "video"),
-    {.name = "spatial_merge_size",
-     .kind = PE_KIND_INT,
-     .min = 1,
-     .max = 64,
-     .fallback = 2,
-     .unit = "patches",
-     .help = "A token stands for a square of patches. This is the side of the square.",
-     .example = "2"},
-    {.name = "temporal_merge_size",
-     .kind = PE_KIND_INT,
-     .min = 1,
-     .max = 64,
-     .fallback = 1,
-     .unit = "frames",
-     .help = "A frame of tokens stands for so many of a video's grid. ERNIE 4.5 VL has 2.",
-     .example = "1"},
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help = "mrope: time, height, width. xdrope (Hunyuan): the token's place in the sequence, "
-             "column, row, number of the image; a row of an image ends with a token more.",
-     .example = "mrope"},
-    {.name = "video_frames",
-     .kind = PE_KIND_CHOICE,
-     .choices = frames_names,
-     .help = "together: a run is a video. apart: a run is a frame, and text with its timestamp "
-             "stands between (Qwen3-VL, Qwen3.5, GLM-4V).",
-     .example = "together"},
-    {.name = "after_grid",
-     .kind = PE_KIND_CHOICE,
-     .choices = after_names,
-     .help =
-         "What follows an image or a video begins one past its highest position (transformers 4, "
-         "vLLM), or, as in transformers 5, at its start + max(height, width), merged: a model says "
-         "which.",
-     .example = "highest"},
-    {.name = "second_per_grid_ts",
-     .aliases = PE_NAMES("second_per_grids"),
-     .kind = PE_KIND_REAL_LIST,
-     .optional = true,
-     .min = 0,
-     .max = 1e6,
-     .list_max = GRIDS_MAX,
-     .unit = "seconds",
-     .help = "Seconds between the frames of each video (Qwen2.5-VL). The default is 1.",
-     .example = "0.5"},
-    {.name = "tokens_per_second",
-     .aliases = PE_NAMES("position_id_per_seconds"),
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 0,
-     .max = 1e6,
-     .help = "Temporal positions in a second of video (Qwen2.5-VL). Without it, each frame is one "
-             "position after the frame before.",
-     .example = "2"},
-    {.name = "seconds_per_chunk",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 0,
-     .above_min = true,
-     .max = 1e6,
-     .unit = "seconds",
-     .help = "For audio_video: the frames of so many seconds stand before their sounds "
-             "(Qwen2.5-Omni: 2). Without it, tokens are in the order of their time (Qwen3-Omni).",
-     .example = "2"},
+    PE_PARAM("spatial_merge_size", INT, .min = 1, .max = 64, .fallback = 2, .unit = "patches",
+             .help = "A token stands for a square of patches. This is the side of the square.",
+             .example = "2"),
+    PE_PARAM("temporal_merge_size", INT, .min = 1, .max = 64, .fallback = 1, .unit = "frames",
+             .help = "A frame of tokens stands for so many of a video's grid. ERNIE 4.5 VL has 2.",
+             .example = "1"),
+    PE_PARAM("variant", CHOICE, .choices = variants,
+             .help =
+                 "mrope: time, height, width. xdrope (Hunyuan): the token's place in the sequence, "
+                 "column, row, number of the image; a row of an image ends with a token more.",
+             .example = "mrope"),
+    PE_PARAM("video_frames", CHOICE, .choices = frames_names,
+             .help = "together: a run is a video. apart: a run is a frame, and text with its "
+                     "timestamp stands between (Qwen3-VL, Qwen3.5, GLM-4V).",
+             .example = "together"),
+    PE_PARAM("after_grid", CHOICE, .choices = after_names,
+             .help = "What follows an image or a video begins one past its highest position "
+                     "(transformers 4, vLLM), or, as in transformers 5, at its start + max(height, "
+                     "width), merged: a model says which.",
+             .example = "highest"),
+    PE_PARAM("second_per_grid_ts", REAL_LIST, .aliases = PE_NAMES("second_per_grids"),
+             .optional = true, .min = 0, .max = 1e6, .list_max = GRIDS_MAX, .unit = "seconds",
+             .help = "Seconds between the frames of each video (Qwen2.5-VL). The default is 1.",
+             .example = "0.5"),
+    PE_PARAM("tokens_per_second", REAL, .aliases = PE_NAMES("position_id_per_seconds"),
+             .optional = true, .min = 0, .max = 1e6,
+             .help = "Temporal positions in a second of video (Qwen2.5-VL). Without it, each frame "
+                     "is one position after the frame before.",
+             .example = "2"),
+    PE_PARAM(
+        "seconds_per_chunk", REAL, .optional = true, .min = 0, .above_min = true, .max = 1e6,
+        .unit = "seconds",
+        .help =
+            "For audio_video: the frames of so many seconds stand before their sounds "
+            "(Qwen2.5-Omni: 2). Without it, tokens are in the order of their time (Qwen3-Omni).",
+        .example = "2"),
     PADDING_ROW("left_padding", "before"),
     PADDING_ROW("right_padding", "after"),
-    {.name = "dtype",
-     .kind = PE_KIND_CHOICE,
-     .choices = dtypes,
-     .help = "int32: times are rounded down. float32: they are not, and positions may be fractions "
-             "(Qwen3-Omni).",
-     .example = "int32"},
+    PE_PARAM("dtype", CHOICE, .choices = dtypes,
+             .help = "int32: times are rounded down. float32: they are not, and positions may be "
+                     "fractions (Qwen3-Omni).",
+             .example = "int32"),
     PE_PARAM_MODEL("qwen2.5-vl-7b"),
 };
 

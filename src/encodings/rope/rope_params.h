@@ -25,11 +25,10 @@ extern const pe_param_set pe_rope_axis_params;      /* mrope, and axes with own 
 
 /** A row: factor, required or optional. */
 #define PE_ROPE_FACTOR_ROW(is_required, otherwise)                                                 \
-    {                                                                                              \
-        .name = "factor", .kind = PE_KIND_REAL, .required = (is_required),                         \
-        .optional = !(is_required), .min = 1, .max = PE_ROPE_FACTOR_MAX,                           \
-        .fallback_text = (otherwise), .help = "The factor by which the context is stretched.",     \
-        .hint = "4 is four times the context, where others write a scale of 0.25", .example = "4"  \
-    }
+    PE_PARAM("factor", REAL, .required = (is_required), .optional = !(is_required), .min = 1,      \
+             .max = PE_ROPE_FACTOR_MAX, .fallback_text = (otherwise),                              \
+             .help = "The factor by which the context is stretched.",                              \
+             .hint = "4 is four times the context, where others write a scale of 0.25",            \
+             .example = "4")
 
 #endif

@@ -170,11 +170,11 @@ static pe_status make_formula(const pe_values *values, const pe_rope_type *type,
 static pe_status read_formula(const pe_values *values, bool keys, pe_rope *rope, pe_problem *why)
 {
     const pe_rope_type *type = rope->formula->type;
-    pe_status status = pe_rope_type_keys_read(values, rope->pairs, rope->formula, why);
-    if (status != PE_OK || !keys)
-        return status;
-    status = type->check != NULL ? type->check(values, rope->formula, why) : PE_OK;
-    return status != PE_OK ? status : check_float32(values, rope, why);
+    PE_TRY(pe_rope_type_keys_read(values, rope->pairs, rope->formula, why));
+    if (!keys)
+        return PE_OK;
+    PE_TRY(type->check != NULL ? type->check(values, rope->formula, why) : PE_OK);
+    return check_float32(values, rope, why);
 }
 
 static pe_status read_axes(pe_values *values, pe_rope *rope, pe_problem *why)

@@ -36,20 +36,13 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param own[] = {
-    {.name = "inverse",
-     .kind = PE_KIND_BOOL,
-     .help = "true undoes the rotation, the attention factor included.",
-     .example = "false"},
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .two_axes = true,
-     .three_axes = true,
-     .fallback_text = "0:n",
-     .unit = "tokens",
-     .help = "A position for each token: [n], or [batch, n] with the batch along axis 0. With "
-             "mrope_section or axes_dims: [n], [axes, n] or [axes, batch, n].",
-     .example = "0:8"},
+    PE_PARAM("inverse", BOOL, .help = "true undoes the rotation, the attention factor included.",
+             .example = "false"),
+    PE_PARAM("positions", POSITIONS, .optional = true, .two_axes = true, .three_axes = true,
+             .fallback_text = "0:n", .unit = "tokens",
+             .help = "A position for each token: [n], or [batch, n] with the batch along axis 0. "
+                     "With mrope_section or axes_dims: [n], [axes, n] or [axes, batch, n].",
+             .example = "0:8"),
 };
 
 /**

@@ -6,13 +6,8 @@
 #include <string.h>
 
 static const pe_param seq_axis_params[] = {
-    {.name = "seq_axis",
-     .kind = PE_KIND_INT,
-     .min = -PE_MAX_DIMS,
-     .max = PE_MAX_DIMS - 1,
-     .fallback = -2,
-     .help = "The axis of tokens. A negative one counts from the end.",
-     .example = "-2"},
+    PE_PARAM("seq_axis", INT, .min = -PE_MAX_DIMS, .max = PE_MAX_DIMS - 1, .fallback = -2,
+             .help = "The axis of tokens. A negative one counts from the end.", .example = "-2"),
 };
 const pe_param_set pe_rope_seq_axis_params = {seq_axis_params, PE_LEN(seq_axis_params)};
 
@@ -71,9 +66,7 @@ static pe_status count_tokens(const pe_values *values, const char *name, const c
                               size_t *tokens, pe_problem *why)
 {
     size_t axis;
-    const pe_status status = seq_axis(values, name, &axis, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(seq_axis(values, name, &axis, why));
     const size_t count = pe_values_find(values, name)->tensor.shape.dim[axis];
     if (first != NULL && *tokens != count)
         return pe_fail(why, PE_INVALID_PARAMETER, name,
@@ -137,10 +130,8 @@ static pe_status check_axes(const pe_rope_rotated *answer, const char *tensor, s
     const pe_shape *shape = &pe_values_find(answer->values, tensor)->tensor.shape;
     const size_t n = shape->dim[axis], axes = answer->rotation.axes->n;
     const size_t tokens = given->dim[given->ndim - 1], batch = given->ndim == 3 ? given->dim[1] : 1;
-    const pe_status status = pe_rope_axes_check(answer->rotation.axes, answer->positions,
-                                                answer->rotation.positions, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_axes_check(answer->rotation.axes, answer->positions, answer->rotation.positions,
+                              why));
     if (tokens == n && (batch == 1 || (axis > 0 && batch == shape->dim[0])))
         return PE_OK;
     if (answer->one_for_all && tokens == 1 && batch == 1)
@@ -204,8 +195,8 @@ static void free_state(void *of)
 static pe_status fit(const pe_rope_rotated *answer, const char *name, pe_problem *why)
 {
     size_t axis;
-    const pe_status status = seq_axis(answer->values, name, &axis, why);
-    return status == PE_OK ? check_positions(answer, name, axis, why) : status;
+    PE_TRY(seq_axis(answer->values, name, &axis, why));
+    return check_positions(answer, name, axis, why);
 }
 
 pe_status pe_rope_rotated_fit(const pe_rope_rotated *answer, const char *const *names, size_t n,
@@ -236,22 +227,16 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
 {
     size_t axis;
     const pe_array *given = &pe_values_find(answer->values, name)->tensor;
-    pe_status status = seq_axis(answer->values, name, &axis, why);
-    if (status != PE_OK)
-        return status;
-    status = check_positions(answer, name, axis, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(seq_axis(answer->values, name, &axis, why));
+    PE_TRY(check_positions(answer, name, axis, why));
     if (plan->state == NULL && pe_plan_begin(plan, sizeof(rotated), fill, free_state) == NULL)
         return pe_fail_memory(why);
-    status = pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why));
     pe_array *array = &((rotated *)plan->state)->array[plan->n_tensors - 1];
     *array = pe_values_take(answer->values, name);
-    status = pe_rope_apply_array(&answer->rotation, axis, array, why);
-    if (status != PE_OK || pe_rope_apply_finite(array->dtype, array->data, array->elements))
-        return status;
+    PE_TRY(pe_rope_apply_array(&answer->rotation, axis, array, why));
+    if (pe_rope_apply_finite(array->dtype, array->data, array->elements))
+        return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, name,
                    "a turned channel of %s overflows %s, or one that came is not finite", name,
                    pe_dtype_name(array->dtype));

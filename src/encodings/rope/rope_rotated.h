@@ -10,12 +10,10 @@ extern const pe_param_set pe_rope_vectors_params; /* what is rotated: vectors, o
 
 /** A row: a tensor that may be rotated. */
 #define PE_ROPE_TENSOR_ROW(label, called, what)                                                    \
-    {                                                                                              \
-        .name = (label), .aliases = called, .kind = PE_KIND_TENSOR, .optional = true,              \
-        .min_dims = 2, .max_dims = PE_MAX_DIMS,                                                    \
-        .help = what ", with any leading axes. The channels are the last axis.",                   \
-        .example = "[[1,0,0,1],[0,1,1,0],[1,1,0,0],[0,0,1,1]]"                                     \
-    }
+    PE_PARAM(label, TENSOR, .aliases = called, .optional = true, .min_dims = 2,                    \
+             .max_dims = PE_MAX_DIMS,                                                              \
+             .help = what ", with any leading axes. The channels are the last axis.",              \
+             .example = "[[1,0,0,1],[0,1,1,0],[1,1,0,0],[0,0,1,1]]")
 
 /**
  * Either vectors, or q and/or k, with as many tokens each; head_dim is filled in from them.

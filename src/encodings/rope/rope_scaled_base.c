@@ -19,12 +19,10 @@ static const pe_rope_type *const methods[] = {&pe_rope_ntk, &pe_rope_dynamic, &p
 
 static const pe_param method_params[] = {
     PE_ROPE_FACTOR_ROW(true, NULL),
-    {.name = "method",
-     .kind = PE_KIND_CHOICE,
-     .choices = method_names,
-     .help = "The scaled base. ntk: b*s^(d/(d-2)). dynamic: the same, where s grows with seq_len. "
-             "linear: b*s.",
-     .example = "ntk"},
+    PE_PARAM("method", CHOICE, .choices = method_names,
+             .help = "The scaled base. ntk: b*s^(d/(d-2)). dynamic: the same, where s grows with "
+                     "seq_len. linear: b*s.",
+             .example = "ntk"),
 };
 
 static const pe_spectrum_row tensors[] = {
@@ -96,12 +94,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 {
     pe_rope rope;
     const pe_rope_type *method = methods[pe_values_choice(values, "method")];
-    pe_status status = check(values, method, why);
-    if (status != PE_OK)
-        return status;
-    status = read(values, method, &rope, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(values, method, why));
+    PE_TRY(read(values, method, &rope, why));
     pe_plan_add_scalar(out, "base", rope.formula->theta);
     pe_plan_add_scalar(out, "scaled_base", pe_rope_wave_base(&rope));
     rope.tables = tables;
@@ -109,7 +103,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                                        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
                                        .rows = tensors,
                                        .n = PE_LEN(tensors)};
-    status = pe_rope_spectrum_plan(&spectrum, limits, out, why);
+    pe_status status = pe_rope_spectrum_plan(&spectrum, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }

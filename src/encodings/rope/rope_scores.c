@@ -89,11 +89,8 @@ static pe_status fill_run(worker *work, const pe_region *region, pe_dtype dtype,
     for (size_t done = 0, got; done < units; done += got) {
         const size_t i = (first + done) / n, j = (first + done) % n;
         const size_t most = units - done < n - j ? units - done : n - j;
-        pe_status status = done == 0 || j == 0 ? set_query(work, i, why) : PE_OK;
-        if (status == PE_OK)
-            status = pe_rope_cos_sin_load(&work->rows, j, most, &got, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(done == 0 || j == 0 ? set_query(work, i, why) : PE_OK);
+        PE_TRY(pe_rope_cos_sin_load(&work->rows, j, most, &got, why));
         for (size_t u = 0; u < got; u++, out += bytes)
             put_score(work, j + u, dtype, out);
     }
@@ -222,15 +219,15 @@ static pe_status read_state(scores *state, pe_values *values, pe_problem *why)
     state->q = pe_values_take(values, "q");
     state->k = pe_values_take(values, "k");
     state->apart = query_at->fractional || key_at->fractional;
-    const pe_status status = pe_positions_share(query_at, &state->query_at, why);
-    return status != PE_OK ? status : pe_positions_share(key_at, &state->key_at, why);
+    PE_TRY(pe_positions_share(query_at, &state->query_at, why));
+    return pe_positions_share(key_at, &state->key_at, why);
 }
 
 static pe_status make_waves(scores *state, pe_problem *why)
 {
-    const pe_status status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
-    if (status != PE_OK || !state->apart)
-        return status;
+    PE_TRY(pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why));
+    if (!state->apart)
+        return PE_OK;
     return pe_rope_wave(&state->rope, PE_ROPE_PLAIN, &state->bare, why);
 }
 
@@ -240,10 +237,8 @@ static pe_status add_logits(const scores *state, pe_dtype dtype, const pe_limits
     const size_t d = state->rope.head_dim, unit = state->per_pair ? state->rope.pairs : 1;
     const pe_shape shape = {state->per_pair ? 3 : 2,
                             {state->q.shape.dim[0], state->k.shape.dim[0], unit}};
-    const pe_status status = pe_plan_add_tensor(out, limits, "logits", dtype, &shape, unit, why);
-    return status != PE_OK
-               ? status
-               : pe_plan_set_work(out, limits, 0, PE_DOT_WORK((d + unit - 1) / unit), why);
+    PE_TRY(pe_plan_add_tensor(out, limits, "logits", dtype, &shape, unit, why));
+    return pe_plan_set_work(out, limits, 0, PE_DOT_WORK((d + unit - 1) / unit), why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -256,25 +251,19 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     status = pe_rope_read_beside(status, values, tables, &state->rope, why);
     if (status != PE_OK)
         return status;
-    status = read_state(state, values, why);
-    if (status == PE_OK)
-        status = add_logits(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
-    if (status == PE_OK)
-        status = make_waves(state, why);
-    return status != PE_OK ? status : check_overflow(out, why);
+    PE_TRY(read_state(state, values, why));
+    PE_TRY(add_logits(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why));
+    PE_TRY(make_waves(state, why));
+    return check_overflow(out, why);
 }
 
 #define TENSOR_ROW(label, called, what)                                                            \
-    {                                                                                              \
-        .name = (label), .aliases = called, .kind = PE_KIND_TENSOR, .required = true,              \
-        .min_dims = 2, .max_dims = 2, .help = what ", [rows, head_dim], before rotation.",         \
-        .example = "[[1,0,0,1],[0,1,1,0]]"                                                         \
-    }
+    PE_PARAM(label, TENSOR, .aliases = called, .required = true, .min_dims = 2, .max_dims = 2,     \
+             .help = what ", [rows, head_dim], before rotation.",                                  \
+             .example = "[[1,0,0,1],[0,1,1,0]]")
 #define POSITIONS_ROW(label, rows)                                                                 \
-    {                                                                                              \
-        .name = (label), .kind = PE_KIND_POSITIONS, .optional = true, .fallback_text = (rows),     \
-        .unit = "tokens", .help = "A position for each row.", .example = "0:8"                     \
-    }
+    PE_PARAM(label, POSITIONS, .optional = true, .fallback_text = (rows), .unit = "tokens",        \
+             .help = "A position for each row.", .example = "0:8")
 
 static const pe_param vectors_params[] = {
     TENSOR_ROW("q", PE_NAMES("queries"), "Queries"),
@@ -284,12 +273,10 @@ static const pe_param vectors_params[] = {
 static const pe_param positions_params[] = {
     POSITIONS_ROW("query_positions", "0:m"),
     POSITIONS_ROW("key_positions", "0:n"),
-    {.name = "per_pair",
-     .kind = PE_KIND_BOOL,
-     .help =
-         "true gives the share of each pair of channels, [m, n, rotary_dim/2], in place of their "
-         "sum. Channels past rotary_dim have none.",
-     .example = "false"},
+    PE_PARAM("per_pair", BOOL,
+             .help = "true gives the share of each pair of channels, [m, n, rotary_dim/2], in "
+                     "place of their sum. Channels past rotary_dim have none.",
+             .example = "false"),
 };
 
 /**

@@ -7,11 +7,9 @@
 static pe_status rotate(pe_rope_rotated *answer, pe_plan *out, pe_problem *why)
 {
     pe_shared_wave wave;
-    pe_status status = pe_rope_wave(answer->rotation.rope, PE_ROPE_PLAIN, &wave, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_wave(answer->rotation.rope, PE_ROPE_PLAIN, &wave, why));
     answer->rotation.wave = &wave;
-    status = pe_rope_rotated_add(answer, "keys", "data", out, why);
+    pe_status status = pe_rope_rotated_add(answer, "keys", "data", out, why);
     answer->rotation.wave = NULL; /* it ends here */
     pe_tables_wave_unref(&wave);
     return status;
@@ -43,24 +41,15 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param own[] = {
-    {.name = "keys",
-     .aliases = PE_NAMES("k"),
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = PE_MAX_DIMS,
-     .help = "Rotated keys, with any leading axes. The channels are the last axis.",
-     .example = "[[1,0,0,1],[0,1,1,0]]"},
-    {.name = "delta",
-     .kind = PE_KIND_POSITIONS,
-     .required = true,
-     .two_axes = true,
-     .integers_only = true,
-     .unit = "tokens",
-     .help = "The distance to move: one integer, or one for each token. With mrope_section or "
-             "axes_dims also "
-             "one for each axis: [axes, 1] or [axes, n].",
-     .example = "-256"},
+    PE_PARAM("keys", TENSOR, .aliases = PE_NAMES("k"), .required = true, .min_dims = 2,
+             .max_dims = PE_MAX_DIMS,
+             .help = "Rotated keys, with any leading axes. The channels are the last axis.",
+             .example = "[[1,0,0,1],[0,1,1,0]]"),
+    PE_PARAM("delta", POSITIONS, .required = true, .two_axes = true, .integers_only = true,
+             .unit = "tokens",
+             .help = "The distance to move: one integer, or one for each token. With mrope_section "
+                     "or axes_dims also one for each axis: [axes, 1] or [axes, n].",
+             .example = "-256"),
 };
 
 /**

@@ -197,12 +197,10 @@ static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape,
 /* The frequency sets that the rows are of. */
 static pe_status set_waves(const pe_rope_spectrum *of, pe_shared_wave *set, pe_problem *why)
 {
-    pe_status status = pe_rope_wave(of->rope, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_wave_unscaled(of->rope, &set[PE_SPECTRUM_UNSCALED], why);
-    if (status != PE_OK || of->other == NULL)
-        return status;
+    PE_TRY(pe_rope_wave(of->rope, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why));
+    PE_TRY(pe_rope_wave_unscaled(of->rope, &set[PE_SPECTRUM_UNSCALED], why));
+    if (of->other == NULL)
+        return PE_OK;
     return pe_rope_wave(of->other, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
 }
 

@@ -142,9 +142,9 @@ static pe_status fill_part(const pe_plan *plan, const pe_region *region, void *o
     pe_wave_layout layout = wave_layout(state, &state->layout->faces[region->tensor]);
     const ptrdiff_t second = layout.stride == 1 ? (ptrdiff_t)state->pairs : 1;
     const pe_wave_table waves = {state->wave.wave, &state->positions, &layout, dtype};
-    const pe_status status = pe_wave_table_part(&waves, row, first, n, out, why);
-    if (status != PE_OK || !state->layout->doubled)
-        return status;
+    PE_TRY(pe_wave_table_part(&waves, row, first, n, out, why));
+    if (!state->layout->doubled)
+        return PE_OK;
     *(layout.cos_at >= 0 ? &layout.cos_at : &layout.sin_at) += second;
     return pe_wave_table_part(&waves, row, first, n, out, why);
 }
@@ -174,10 +174,8 @@ static pe_status add_tensors(const table *state, pe_dtype dtype, const pe_limits
     if (pe_array_elements(&rows, &elements))
         shape = shape_of(layout, state->tokens, state->pairs);
     for (size_t t = 0; t < layout->n_faces; t++) {
-        const pe_status status = pe_plan_add_tensor(out, limits, layout->faces[t].name, dtype,
-                                                    &shape, state->pairs * layout->width, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_plan_add_tensor(out, limits, layout->faces[t].name, dtype, &shape,
+                                  state->pairs * layout->width, why));
     }
     return PE_OK;
 }
@@ -187,9 +185,7 @@ static pe_status set_positions(table *state, pe_rope *rope, const pe_values *val
                                pe_problem *why)
 {
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
-    const pe_status status = pe_rope_axes_check(rope->axes, "positions", positions, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_axes_check(rope->axes, "positions", positions, why));
     state->tokens = positions->shape.dim[positions->shape.ndim - 1];
     if (positions->shape.ndim > 1) {
         state->axes = rope->axes;
@@ -211,9 +207,7 @@ static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_lim
     out->makes_parts = state->axes == NULL;
     if (status != PE_OK)
         return status;
-    status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why));
     status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
     if (status == PE_OK)
         pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
@@ -245,21 +239,14 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param own[] = {
-    {.name = "cache_layout",
-     .kind = PE_KIND_CHOICE,
-     .choices = layout_names,
-     .help = "The shapes of the table, as inference engines keep it.",
-     .example = "pairs"},
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .two_axes = true,
-     .fallback_text = "0:128",
-     .hint = PE_POSITIONS_HINT,
-     .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list. With mrope_section or axes_dims also "
-             "[axes, n]: "
-             "one of these for each axis, with semicolons between them.",
-     .example = "0:8"},
+    PE_PARAM("cache_layout", CHOICE, .choices = layout_names,
+             .help = "The shapes of the table, as inference engines keep it.", .example = "pairs"),
+    PE_PARAM("positions", POSITIONS, .two_axes = true, .fallback_text = "0:128",
+             .hint = PE_POSITIONS_HINT, .unit = "tokens",
+             .help =
+                 "Positions: a:b, a:b:step, a number, or a list. With mrope_section or axes_dims "
+                 "also [axes, n]: one of these for each axis, with semicolons between them.",
+             .example = "0:8"),
 };
 
 /**

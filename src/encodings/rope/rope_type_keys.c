@@ -151,9 +151,7 @@ static pe_status read_own_list(const pe_values *values, const char *name, size_t
 {
     if (!pe_values_present(values, name))
         return PE_OK;
-    const pe_status status = check_list(values, name, pairs, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_list(values, name, pairs, why));
     memcpy(at, pe_values_find(values, name)->list, pairs * sizeof(double));
     *count = pairs;
     return PE_OK;

@@ -148,9 +148,7 @@ pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most,
                                   .formula = &formula,
                                   .formula_bytes = sizeof formula};
     pe_shared_numbers shared;
-    const pe_status status = pe_tables_numbers(rope->tables, &spec, &shared, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_tables_numbers(rope->tables, &spec, &shared, why));
     const pe_fixed128 *power = shared.data;
     *out = (pe_xpos_scale){formula, shared, power, (const pe_pair *)(power + powers)};
     return PE_OK;

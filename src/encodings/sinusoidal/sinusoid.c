@@ -12,47 +12,30 @@ const char *const pe_sinusoidal_layouts[] = {[PE_SINUSOIDAL_INTERLEAVED] = "inte
 
 enum { BASE, LAYOUT, FREQ_SHIFT, SCALE, AMPLITUDE };
 static const pe_param params[] = {
-    [BASE] = {.name = "base",
-              .aliases = PE_NAMES("rope_theta"),
-              .kind = PE_KIND_REAL,
-              .min = 1,
-              .max = 1e12,
-              .fallback = 10000,
-              .help = "Base of the geometric progression of wavelengths.",
-              .example = "10000"},
-    [LAYOUT] = {.name = "layout",
-                .kind = PE_KIND_CHOICE,
-                .choices = pe_sinusoidal_layouts,
-                .help =
-                    "The order of the columns. interleaved: sines and cosines alternate. sin_cos: "
-                    "all sines, then all cosines. cos_sin: all cosines, then all sines.",
-                .example = "interleaved"},
-    [FREQ_SHIFT] = {.name = "freq_shift",
-                    .kind = PE_KIND_REAL,
-                    .min = 0,
-                    .max = PE_SINUSOIDAL_WIDTH_MAX,
-                    .fallback = 0,
-                    .unit = "frequencies",
-                    .help = "It is subtracted from the number of frequencies in the exponent. The "
-                            "paper has 0. tensor2tensor, fairseq and Whisper have 1.",
-                    .example = "1"},
+    [BASE] = PE_PARAM(
+        "base", REAL, .aliases = PE_NAMES("rope_theta"), .min = 1, .max = 1e12, .fallback = 10000,
+        .help = "Base of the geometric progression of wavelengths.", .example = "10000"),
+    [LAYOUT] = PE_PARAM(
+        "layout", CHOICE, .choices = pe_sinusoidal_layouts,
+        .help = "The order of the columns. interleaved: sines and cosines alternate. sin_cos: all "
+                "sines, then all cosines. cos_sin: all cosines, then all sines.",
+        .example = "interleaved"),
+    [FREQ_SHIFT] =
+        PE_PARAM("freq_shift", REAL, .min = 0, .max = PE_SINUSOIDAL_WIDTH_MAX, .fallback = 0,
+                 .unit = "frequencies",
+                 .help = "It is subtracted from the number of frequencies in the exponent. The "
+                         "paper has 0. tensor2tensor, fairseq and Whisper have 1.",
+                 .example = "1"),
     /* Fixed point holds phases of 2^53 * 1e9 turns with bits to spare, and frequencies down to
      * 1e-9. */
-    [SCALE] = {.name = "scale",
-               .kind = PE_KIND_REAL,
-               .min = 1e-9,
-               .max = 1e9,
-               .fallback = 1,
-               .help =
-                   "The factor of every position. The product is exact. Diffusion models use 1000.",
-               .example = "1"},
-    [AMPLITUDE] = {.name = "amplitude",
-                   .kind = PE_KIND_REAL,
-                   .above_min = true,
-                   .max = 1000,
-                   .fallback = 1,
-                   .help = "The factor of every sine and cosine. The product is rounded once.",
-                   .example = "1"},
+    [SCALE] = PE_PARAM(
+        "scale", REAL, .min = 1e-9, .max = 1e9, .fallback = 1,
+        .help = "The factor of every position. The product is exact. Diffusion models use 1000.",
+        .example = "1"),
+    [AMPLITUDE] =
+        PE_PARAM("amplitude", REAL, .above_min = true, .max = 1000, .fallback = 1,
+                 .help = "The factor of every sine and cosine. The product is rounded once.",
+                 .example = "1"),
 };
 const pe_param_set pe_sinusoidal_params = {params, PE_LEN(params)};
 const pe_param_set pe_sinusoidal_wave_params = {params, SCALE};

@@ -8,28 +8,16 @@
 #include "encodings/registry.h"
 
 static const pe_param width_params[] = {
-    {.name = "d_model",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .by_model = true,
-     .min = 1,
-     .max = PE_SINUSOIDAL_WIDTH_MAX,
-     .plan_work = PE_PLAN_WORK_PRODUCT,
-     .unit = "channels",
-     .help = "Width of a row.",
-     .example = "64"},
+    PE_PARAM("d_model", INT, .required = true, .by_model = true, .min = 1,
+             .max = PE_SINUSOIDAL_WIDTH_MAX, .plan_work = PE_PLAN_WORK_PRODUCT, .unit = "channels",
+             .help = "Width of a row.", .example = "64"),
 };
 
 static const pe_param padding_params[] = {
-    {.name = "padding_idx",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 0,
-     .max = 0x1p53 - 1,
-     .unit = "tokens",
-     .help = "The position whose row is zero. fairseq and M2M-100 use 1, for padding. By default "
-             "no row is zero.",
-     .example = "1"},
+    PE_PARAM("padding_idx", INT, .optional = true, .min = 0, .max = 0x1p53 - 1, .unit = "tokens",
+             .help = "The position whose row is zero. fairseq and M2M-100 use 1, for padding. By "
+                     "default no row is zero.",
+             .example = "1"),
 };
 
 typedef struct table {
@@ -65,10 +53,8 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
     const size_t width = (size_t)pe_values_int(values, "d_model");
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
     const pe_shape shape = {2, {positions->count, width}};
-    pe_status status = pe_plan_add_tensor(
-        out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, width, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"),
+                              &shape, width, why));
     table *state = pe_plan_begin(out, sizeof *state, fill, free_table);
     if (state == NULL)
         return pe_fail_memory(why);
@@ -77,8 +63,8 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
     if (state->padded)
         state->padding = (double)pe_values_int(values, "padding_idx");
     const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
-    status = pe_sinusoid_make(&spec, tables, &state->sinusoid, why);
-    return status != PE_OK ? status : pe_positions_share(positions, &state->positions, why);
+    PE_TRY(pe_sinusoid_make(&spec, tables, &state->sinusoid, why));
+    return pe_positions_share(positions, &state->positions, why);
 }
 
 /**

@@ -11,47 +11,33 @@
 #define BLOCK_ELEMENTS PE_SINUSOIDAL_WIDTH_MAX
 
 static const pe_param embeddings_params[] = {
-    {.name = "embeddings",
-     .kind = PE_KIND_TENSOR,
-     .required = true,
-     .min_dims = 2,
-     .max_dims = PE_MAX_DIMS,
-     .help = "Embeddings [..., n, d_model]. The tokens are the last axis but one.",
-     .example = "[[0,0,0,0],[0,0,0,0]]"},
-    {.name = "d_model",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = PE_SINUSOIDAL_WIDTH_MAX,
-     .plan_work = PE_PLAN_WORK_PRODUCT,
-     .fallback_text = "the last axis",
-     .unit = "channels",
-     .help = "Width of a row. It must equal the last axis of embeddings, but with combine=concat.",
-     .example = "4"},
+    PE_PARAM("embeddings", TENSOR, .required = true, .min_dims = 2, .max_dims = PE_MAX_DIMS,
+             .help = "Embeddings [..., n, d_model]. The tokens are the last axis but one.",
+             .example = "[[0,0,0,0],[0,0,0,0]]"),
+    PE_PARAM(
+        "d_model", INT, .optional = true, .min = 1, .max = PE_SINUSOIDAL_WIDTH_MAX,
+        .plan_work = PE_PLAN_WORK_PRODUCT, .fallback_text = "the last axis", .unit = "channels",
+        .help =
+            "Width of a row. It must equal the last axis of embeddings, but with combine=concat.",
+        .example = "4"),
 };
 
 enum { ADD, CONCAT };
 static const char *const combinations[] = {[ADD] = "add", [CONCAT] = "concat", NULL};
 
 static const pe_param combine_params[] = {
-    {.name = "combine",
-     .kind = PE_KIND_CHOICE,
-     .choices = combinations,
-     .help = "add: encodings are added to embeddings. concat: they follow them along the last "
-             "axis, d_model channels more.",
-     .example = "add"},
+    PE_PARAM("combine", CHOICE, .choices = combinations,
+             .help = "add: encodings are added to embeddings. concat: they follow them along the "
+                     "last axis, d_model channels more.",
+             .example = "add"),
 };
 
 static const pe_param positions_params[] = {
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .fallback_text = "0:n",
-     .two_axes = true,
-     .unit = "tokens",
-     .help = "Positions of the n tokens: a:b, a:b:step, a number, or a list. [batch, n] is "
-             "accepted too.",
-     .example = "0:2"},
+    PE_PARAM("positions", POSITIONS, .optional = true, .fallback_text = "0:n", .two_axes = true,
+             .unit = "tokens",
+             .help = "Positions of the n tokens: a:b, a:b:step, a number, or a list. [batch, n] is "
+                     "accepted too.",
+             .example = "0:2"),
 };
 
 /* Embeddings as [batches, sequences, tokens, channels]; each batch has positions of its own, or all
@@ -138,10 +124,7 @@ static pe_status put_batch(const addition *a, size_t batch, pe_array *x, pe_prob
     for (size_t row = 0, rows; row < shape->tokens; row += rows) {
         rows = shape->tokens - row < rows_max ? shape->tokens - row : rows_max;
         const pe_region region = {.first = first + row, .units = rows, .columns = shape->width};
-        const pe_status status =
-            pe_sinusoid_fill(&a->sinusoid, a->positions, &region, a->block, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_sinusoid_fill(&a->sinusoid, a->positions, &region, a->block, why));
         for (size_t s = 0; s < shape->sequences; s++)
             put_block(a, (batch * shape->sequences + s) * shape->tokens + row, rows, x);
     }
@@ -170,9 +153,7 @@ static pe_status widen_tokens(const axes *shape, pe_array *x, pe_problem *why)
     const size_t row = narrow + shape->width * bytes;
     pe_shape whole = x->shape;
     whole.dim[whole.ndim - 1] += shape->width;
-    const pe_status status = pe_array_make(x->dtype, &whole, &wide, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_array_make(x->dtype, &whole, &wide, why));
     for (size_t t = 0; t < x->elements / shape->channels; t++)
         memcpy((char *)wide.data + t * row, (const char *)x->data + t * narrow, narrow);
     pe_array_free(x);
@@ -210,29 +191,22 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
 {
     pe_array *x = &pe_values_find(values, "embeddings")->tensor;
     axes shape;
-    pe_status status = take_width(&x->shape, values, &shape, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(take_width(&x->shape, values, &shape, why));
     derive_positions(values, x->shape.dim[x->shape.ndim - 2]);
-    status =
-        check_positions(&x->shape, &pe_values_find(values, "positions")->positions, &shape, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(
+        check_positions(&x->shape, &pe_values_find(values, "positions")->positions, &shape, why));
     pe_shape whole = x->shape;
     const size_t width = shape.concat ? shape.channels + shape.width : shape.width;
     whole.dim[whole.ndim - 1] = width;
-    status = pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &whole, width, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &whole, width, why));
     pe_array *sum = pe_plan_begin_array(out);
     if (sum == NULL)
         return pe_fail_memory(why);
     *sum = pe_values_take(values, "embeddings"); /* it becomes the sum */
     if (shape.concat)
-        status = widen_tokens(&shape, sum, why);
-    if (status == PE_OK)
-        status = put_encodings(values, tables, &shape, sum, why);
-    return status == PE_OK ? check_overflow(sum, pe_values_real(values, "amplitude"), why) : status;
+        PE_TRY(widen_tokens(&shape, sum, why));
+    PE_TRY(put_encodings(values, tables, &shape, sum, why));
+    return check_overflow(sum, pe_values_real(values, "amplitude"), why);
 }
 
 const pe_resource pe_sinusoidal_add = {

@@ -25,130 +25,72 @@ static const char *const combinations[] = {[CONCAT] = "concat", [ADD] = "add", N
 
 static const pe_param grid_params[] = {
     PE_PARAM_MODEL("stable-diffusion-3-medium"),
-    {.name = "d_model",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .min = 4,
-     .max = PE_SINUSOIDAL_WIDTH_MAX,
-     .plan_work = PE_PLAN_WORK_PRODUCT,
-     .unit = "channels",
-     .help =
-         "Width of a row, a multiple of 4. Each axis takes one half; with combine=add all of it, "
-         "and 2 divides it.",
-     .example = "768"},
-    {.name = "height",
-     .aliases = PE_NAMES("window_height"),
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .required = true,
-     .min = 1,
-     .max = SIDE_MAX,
-     .unit = "patches",
-     .help = "Rows of the grid.",
-     .example = "14"},
-    {.name = "width",
-     .aliases = PE_NAMES("window_width"),
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .optional = true,
-     .min = 1,
-     .max = SIDE_MAX,
-     .fallback_text = "height",
-     .unit = "patches",
-     .help = "Columns of the grid.",
-     .example = "14"},
+    PE_PARAM("d_model", INT, .required = true, .min = 4, .max = PE_SINUSOIDAL_WIDTH_MAX,
+             .plan_work = PE_PLAN_WORK_PRODUCT, .unit = "channels",
+             .help = "Width of a row, a multiple of 4. Each axis takes one half; with combine=add "
+                     "all of it, and 2 divides it.",
+             .example = "768"),
+    PE_PARAM("height", INT, .aliases = PE_NAMES("window_height"), .axis = true, .required = true,
+             .min = 1, .max = SIDE_MAX, .unit = "patches", .help = "Rows of the grid.",
+             .example = "14"),
+    PE_PARAM("width", INT, .aliases = PE_NAMES("window_width"), .axis = true, .optional = true,
+             .min = 1, .max = SIDE_MAX, .fallback_text = "height", .unit = "patches",
+             .help = "Columns of the grid.", .example = "14"),
 };
 
 static const pe_param layout_params[] = {
-    {.name = "layout",
-     .kind = PE_KIND_CHOICE,
-     .choices = pe_sinusoidal_layouts,
-     .fallback = PE_SINUSOIDAL_SIN_COS,
-     .help = "The order of the columns of each axis. interleaved: sines and cosines alternate. "
-             "sin_cos: all sines, then all cosines. cos_sin: all cosines, then all sines.",
-     .example = "sin_cos"},
+    PE_PARAM("layout", CHOICE, .choices = pe_sinusoidal_layouts, .fallback = PE_SINUSOIDAL_SIN_COS,
+             .help =
+                 "The order of the columns of each axis. interleaved: sines and cosines alternate. "
+                 "sin_cos: all sines, then all cosines. cos_sin: all cosines, then all sines.",
+             .example = "sin_cos"),
 };
 
 #define VALID_ROW(label, what, side, where)                                                        \
-    {                                                                                              \
-        .name = (label), .kind = PE_KIND_INT, .optional = true, .min = 1, .max = SIDE_MAX,         \
-        .fallback_text = (side), .unit = "patches",                                                \
-        .help = what " of the grid that are the image. What is " where                             \
-                     " them is padding, which DETR masks: patches of the mask are counted, up to " \
-                     "each patch, and normalized by their count in its row or column.",            \
-        .example = "2"                                                                             \
-    }
+    PE_PARAM(label, INT, .optional = true, .min = 1, .max = SIDE_MAX, .fallback_text = (side),     \
+             .unit = "patches",                                                                    \
+             .help = what                                                                          \
+             " of the grid that are the image. What is " where                                     \
+             " them is padding, which DETR masks: patches of the mask are counted, up to "         \
+             "each patch, and normalized by their count in its row or column.",                    \
+             .example = "2")
 
 static const pe_param coordinates_params[] = {
-    {.name = "combine",
-     .kind = PE_KIND_CHOICE,
-     .choices = combinations,
-     .help = "What becomes of the encodings of the two axes. concat: each takes one half of the "
-             "channels. add: each takes all of them, and they are added.",
-     .example = "concat"},
-    {.name = "axis_order",
-     .kind = PE_KIND_CHOICE,
-     .choices = orders,
-     .help = "The order of the axes. wh: the first half of the channels encodes the column, the "
-             "second half the row (MAE, diffusers, MoCo v3). hw: the first half encodes the row, "
-             "the second half the column.",
-     .example = "wh"},
-    {.name = "base_size",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = SIDE_MAX,
-     .fallback_text = "the side itself",
-     .unit = "patches",
-     .help = "Side of the grid in which coordinates are measured. Patch i of n lies at i * "
-             "base_size / n.",
-     .example = "16"},
-    {.name = "interpolation_scale",
-     .kind = PE_KIND_REAL,
-     .min = 1e-9,
-     .max = 1e9,
-     .fallback = 1,
-     .help = "The divisor of the coordinates. The quotient is exact.",
-     .example = "1"},
-    {.name = "offset",
-     .kind = PE_KIND_REAL,
-     .min = 0,
-     .max = SIDE_MAX,
-     .unit = "patches",
-     .help = "It is added to the row and the column of each patch, a multiple of 1/2. DETR counts "
-             "from 1, Deformable DETR from 0.5.",
-     .example = "1"},
-    {.name = "normalize",
-     .kind = PE_KIND_BOOL,
-     .help = "Are coordinates divided by the side of the grid plus eps, and multiplied by scale "
-             "(DETR)?",
-     .example = "false"},
-    {.name = "scale",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 1e-9,
-     .max = 1e9,
-     .fallback_text = "2 pi, not rounded",
-     .help = "With normalize: what normalized coordinates are multiplied by.",
-     .example = "6.283185307179586"},
-    {.name = "eps",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 0,
-     .max = 1,
-     .fallback_text = "1e-6",
-     .help = "With normalize: what is added to the side.",
-     .example = "1e-6"},
+    PE_PARAM("combine", CHOICE, .choices = combinations,
+             .help = "What becomes of the encodings of the two axes. concat: each takes one half "
+                     "of the channels. add: each takes all of them, and they are added.",
+             .example = "concat"),
+    PE_PARAM("axis_order", CHOICE, .choices = orders,
+             .help = "The order of the axes. wh: the first half of the channels encodes the "
+                     "column, the second half the row (MAE, diffusers, MoCo v3). hw: the first "
+                     "half encodes the row, the second half the column.",
+             .example = "wh"),
+    PE_PARAM("base_size", INT, .optional = true, .min = 1, .max = SIDE_MAX,
+             .fallback_text = "the side itself", .unit = "patches",
+             .help = "Side of the grid in which coordinates are measured. Patch i of n lies at i * "
+                     "base_size / n.",
+             .example = "16"),
+    PE_PARAM("interpolation_scale", REAL, .min = 1e-9, .max = 1e9, .fallback = 1,
+             .help = "The divisor of the coordinates. The quotient is exact.", .example = "1"),
+    PE_PARAM("offset", REAL, .min = 0, .max = SIDE_MAX, .unit = "patches",
+             .help = "It is added to the row and the column of each patch, a multiple of 1/2. DETR "
+                     "counts from 1, Deformable DETR from 0.5.",
+             .example = "1"),
+    PE_PARAM("normalize", BOOL,
+             .help = "Are coordinates divided by the side of the grid plus eps, and multiplied by "
+                     "scale (DETR)?",
+             .example = "false"),
+    PE_PARAM("scale", REAL, .optional = true, .min = 1e-9, .max = 1e9,
+             .fallback_text = "2 pi, not rounded",
+             .help = "With normalize: what normalized coordinates are multiplied by.",
+             .example = "6.283185307179586"),
+    PE_PARAM("eps", REAL, .optional = true, .min = 0, .max = 1, .fallback_text = "1e-6",
+             .help = "With normalize: what is added to the side.", .example = "1e-6"),
     VALID_ROW("valid_height", "Rows", "height", "below"),
     VALID_ROW("valid_width", "Columns", "width", "right of"),
-    {.name = "extra_tokens",
-     .kind = PE_KIND_INT,
-     .min = 0,
-     .max = SIDE_MAX,
-     .fallback = 0,
-     .unit = "rows",
-     .help = "How many rows of zeros precede the patches, as for class tokens.",
-     .example = "1"},
+    PE_PARAM("extra_tokens", INT, .min = 0, .max = SIDE_MAX, .fallback = 0, .unit = "rows",
+             .help = "How many rows of zeros precede the patches, as for class tokens.",
+             .example = "1"),
 };
 
 /* One axis: its rows are half as wide as those of the table. */
@@ -207,12 +149,8 @@ static pe_status put_pixels(const grid *g, size_t first, size_t n, char *out, pe
     const size_t down = (n + g->width - 1) / g->width, pixel = g->d_model * g->item;
     const pe_region columns = {.first = x, .units = across, .columns = half};
     const pe_region rows = {.first = y, .units = down, .columns = half};
-    pe_status status = put(g, &g->x, &columns, out, why);
-    if (status != PE_OK)
-        return status;
-    status = put(g, &g->y, &rows, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(put(g, &g->x, &columns, out, why));
+    PE_TRY(put(g, &g->y, &rows, out, why));
     for (size_t r = 0; r < down; r++) {
         char *row = out + r * g->width * pixel;
         const size_t left = n - r * g->width, here = left < across ? left : across;
@@ -261,8 +199,8 @@ static pe_status put_part(const grid *g, const axis *a, const pe_region *region,
 
 static pe_status fill_part(const grid *g, const pe_region *region, char *out, pe_problem *why)
 {
-    const pe_status status = put_part(g, &g->x, region, out, why);
-    return status != PE_OK ? status : put_part(g, &g->y, region, out, why);
+    PE_TRY(put_part(g, &g->x, region, out, why));
+    return put_part(g, &g->y, region, out, why);
 }
 
 /* Pixels of an image with padding, one by one. */
@@ -418,9 +356,9 @@ static pe_status make_axis(const pe_values *values, const char *side, pe_tables 
     out->valid = n;
     out->positions = pe_positions_range(twice * step / 2, step, n);
     out->uncounted = pe_positions_range(twice * step / 2 - step, step, 1);
-    const pe_status status = pe_sinusoid_make(&spec, tables, &out->sinusoid, why);
-    if (status != PE_OK || !is_padded(values))
-        return status;
+    PE_TRY(pe_sinusoid_make(&spec, tables, &out->sinusoid, why));
+    if (!is_padded(values))
+        return PE_OK;
     spec.divisor[0] = normalize ? 0 : 1;
     return pe_sinusoid_make(&spec, tables, &out->masked, why);
 }
@@ -474,8 +412,8 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
     g->x.across = true;
     const bool x_first = pe_values_choice(values, "axis_order") == WIDTH_FIRST;
     (x_first ? &g->y : &g->x)->at = g->d_model / 2;
-    status = make_axis(values, "width", tables, &g->x, why);
-    return status != PE_OK ? status : make_axis(values, "height", tables, &g->y, why);
+    PE_TRY(make_axis(values, "width", tables, &g->x, why));
+    return make_axis(values, "height", tables, &g->y, why);
 }
 
 /**

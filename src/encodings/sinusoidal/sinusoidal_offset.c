@@ -11,32 +11,22 @@ enum { BLOCKS, MATRIX };
 static const char *const forms[] = {[BLOCKS] = "blocks", [MATRIX] = "matrix", NULL};
 
 static const pe_param shift_params[] = {
-    {.name = "d_model",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .min = 2,
-     .max = PE_SINUSOIDAL_WIDTH_MAX,
-     .plan_work = PE_PLAN_WORK_PRODUCT,
-     .unit = "channels",
-     .help = "Width of a row, even.",
-     .example = "64"},
-    {.name = "offset",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .min = 1 - PE_POSITION_LIMIT,
-     .max = PE_POSITION_LIMIT - 1,
-     .unit = "tokens",
-     .help = "The distance by which the rotations move an encoding: PE(pos + offset) = M PE(pos).",
-     .example = "2"},
+    PE_PARAM("d_model", INT, .required = true, .min = 2, .max = PE_SINUSOIDAL_WIDTH_MAX,
+             .plan_work = PE_PLAN_WORK_PRODUCT, .unit = "channels", .help = "Width of a row, even.",
+             .example = "64"),
+    PE_PARAM(
+        "offset", INT, .required = true, .min = 1 - PE_POSITION_LIMIT, .max = PE_POSITION_LIMIT - 1,
+        .unit = "tokens",
+        .help =
+            "The distance by which the rotations move an encoding: PE(pos + offset) = M PE(pos).",
+        .example = "2"),
 };
 
 static const pe_param form_params[] = {
-    {.name = "form",
-     .kind = PE_KIND_CHOICE,
-     .choices = forms,
-     .help = "blocks: one 2x2 rotation for each frequency. matrix: one matrix with these rotations "
-             "on its diagonal, for the interleaved layout.",
-     .example = "blocks"},
+    PE_PARAM("form", CHOICE, .choices = forms,
+             .help = "blocks: one 2x2 rotation for each frequency. matrix: one matrix with these "
+                     "rotations on its diagonal, for the interleaved layout.",
+             .example = "blocks"),
 };
 
 static void eval_base(const void *formula, mpfr_ptr out)
@@ -110,10 +100,8 @@ static pe_status compute(const pe_values *values, pe_tables *tables, pe_array *o
     const pe_positions offset = pe_positions_range(pe_values_int(values, "offset"), 1, 1);
     const pe_shape shape = {1, {2 * pairs}};
     pe_shared_wave wave;
-    pe_status status = pe_tables_wave(tables, &spec, &wave, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_array_make(dtype, &shape, out, why);
+    PE_TRY(pe_tables_wave(tables, &spec, &wave, why));
+    pe_status status = pe_array_make(dtype, &shape, out, why);
     if (status == PE_OK)
         status = pe_wave_table_rows(&(pe_wave_table){wave.wave, &offset, &layout, dtype}, 0, 1,
                                     out->data, why);
@@ -132,10 +120,8 @@ static pe_status plan_offset(pe_values *values, struct pe_tables *tables, const 
     if (width % 2 != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %zu",
                        width);
-    const pe_status status = pe_plan_add_tensor(out, limits, matrix ? "matrix" : "rotations", dtype,
-                                                &shape, matrix ? width : 4, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, matrix ? "matrix" : "rotations", dtype, &shape,
+                              matrix ? width : 4, why));
     pe_array *waves =
         pe_plan_begin(out, sizeof *waves, matrix ? fill_matrix : fill_blocks, free_waves);
     if (waves == NULL)

@@ -17,58 +17,31 @@ static const char *const variants[] = {
 static const char *const directions[] = {[BI] = "bi", [UNI] = "uni", NULL};
 
 static const pe_param own[] = {
-    {.name = "d_model",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .min = 2,
-     .max = PE_SINUSOIDAL_WIDTH_MAX,
-     .plan_work = PE_PLAN_WORK_PRODUCT,
-     .unit = "channels",
-     .help = "Width of a row, even.",
-     .example = "64"},
-    {.name = "query_length",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .required = true,
-     .min = 1,
-     .max = LENGTH_MAX,
-     .unit = "tokens",
-     .help = "The number of queries. They are at the last key positions.",
-     .example = "4"},
-    {.name = "key_length",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .optional = true,
-     .min = 1,
-     .max = LENGTH_MAX,
-     .fallback_text = "query_length",
-     .unit = "tokens",
-     .help =
-         "The number of keys, those of the memory included. There are at least as many as queries.",
-     .example = "6"},
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help =
-         "The distances, and the order of the columns. xlnet: key_length down to 1 - query_length "
-         "(with attn_type=uni down to 0), sines first. transformer_xl: key_length - 1 down to 0, "
-         "sines first. conformer: key_length - 1 down to 1 - query_length, interleaved.",
-     .example = "xlnet"},
-    {.name = "attn_type",
-     .kind = PE_KIND_CHOICE,
-     .choices = directions,
-     .help = "Only variant=xlnet reads it. bi: keys after a query have distances too. uni: they "
-             "have none.",
-     .example = "bi"},
-    {.name = "clamp_len",
-     .kind = PE_KIND_INT,
-     .min = -1,
-     .max = LENGTH_MAX,
-     .fallback = -1,
-     .unit = "tokens",
-     .help = "The largest distance. Farther ones count as this one. 0 and -1 set no limit. "
-             "variant=conformer does not read it.",
-     .example = "-1"},
+    PE_PARAM("d_model", INT, .required = true, .min = 2, .max = PE_SINUSOIDAL_WIDTH_MAX,
+             .plan_work = PE_PLAN_WORK_PRODUCT, .unit = "channels", .help = "Width of a row, even.",
+             .example = "64"),
+    PE_PARAM("query_length", INT, .axis = true, .required = true, .min = 1, .max = LENGTH_MAX,
+             .unit = "tokens", .help = "The number of queries. They are at the last key positions.",
+             .example = "4"),
+    PE_PARAM("key_length", INT, .axis = true, .optional = true, .min = 1, .max = LENGTH_MAX,
+             .fallback_text = "query_length", .unit = "tokens",
+             .help = "The number of keys, those of the memory included. There are at least as many "
+                     "as queries.",
+             .example = "6"),
+    PE_PARAM("variant", CHOICE, .choices = variants,
+             .help = "The distances, and the order of the columns. xlnet: key_length down to 1 - "
+                     "query_length (with attn_type=uni down to 0), sines first. transformer_xl: "
+                     "key_length - 1 down to 0, sines first. conformer: key_length - 1 down to 1 - "
+                     "query_length, interleaved.",
+             .example = "xlnet"),
+    PE_PARAM("attn_type", CHOICE, .choices = directions,
+             .help = "Only variant=xlnet reads it. bi: keys after a query have distances too. uni: "
+                     "they have none.",
+             .example = "bi"),
+    PE_PARAM("clamp_len", INT, .min = -1, .max = LENGTH_MAX, .fallback = -1, .unit = "tokens",
+             .help = "The largest distance. Farther ones count as this one. 0 and -1 set no limit. "
+                     "variant=conformer does not read it.",
+             .example = "-1"),
 };
 
 /* Row r is at distance farthest - r, clamped: the first and the last of the rows within the clamp
@@ -163,9 +136,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
         some = pe_size_min(left, row < s->before ? s->before - row : within ? after - row : left);
         rows.first = row < s->before ? 0 : within ? row - s->before : s->within.count - 1;
         rows.units = within ? some : 1;
-        const pe_status status = put(s, dtype, &rows, to, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(put(s, dtype, &rows, to, why));
         if (!within)
             pe_relative_repeat(to, bytes, some - 1, to + bytes);
         to += some * bytes;
@@ -181,9 +152,7 @@ static pe_status add_tensors(const pe_values *values, span whole, const pe_limit
     const size_t width = (size_t)pe_values_int(values, "d_model");
     const size_t rows = (size_t)(whole.farthest - whole.nearest + 1);
     const pe_shape line = {1, {rows}}, table = {2, {rows, width}};
-    const pe_status status = pe_plan_add_tensor(out, limits, "distances", PE_INT32, &line, 1, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_add_tensor(out, limits, "distances", PE_INT32, &line, 1, why));
     return pe_plan_add_tensor(out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"),
                               &table, width, why);
 }
@@ -209,14 +178,10 @@ static pe_status check(pe_values *values, pe_problem *why)
 static pe_status plan_relative(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                                pe_plan *out, pe_problem *why)
 {
-    pe_status status = check(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(values, why));
     const size_t variant = pe_values_choice(values, "variant");
     const span whole = span_of(values, variant);
-    status = add_tensors(values, whole, limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(add_tensors(values, whole, limits, out, why));
     const pe_sinusoid_spec spec = {.width = (size_t)pe_values_int(values, "d_model"),
                                    .layout = variant == CONFORMER ? PE_SINUSOIDAL_INTERLEAVED
                                                                   : PE_SINUSOIDAL_SIN_COS,

@@ -8,10 +8,8 @@
 #define LENGTH_MAX 1099511627776.0 /* 2^40 */
 
 #define TIMESCALE(NAME, FALLBACK, HELP, EXAMPLE)                                                   \
-    {                                                                                              \
-        .name = (NAME), .kind = PE_KIND_REAL, .min = 1e-9, .max = 1e12, .fallback = (FALLBACK),    \
-        .unit = "positions", .help = (HELP), .example = (EXAMPLE)                                  \
-    }
+    PE_PARAM(NAME, REAL, .min = 1e-9, .max = 1e12, .fallback = (FALLBACK), .unit = "positions",    \
+             .help = (HELP), .example = (EXAMPLE))
 
 enum { CODE, DOCSTRING };
 static const char *const variants[] = {[CODE] = "tensor2tensor", [DOCSTRING] = "documented", NULL};
@@ -20,33 +18,17 @@ static const char *const variants[] = {[CODE] = "tensor2tensor", [DOCSTRING] = "
 #define FACTOR_MAX 1e9
 
 static const pe_param own[] = {
-    {.name = "d_model",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .min = 1,
-     .max = PE_SINUSOIDAL_WIDTH_MAX,
-     .plan_work = PE_PLAN_WORK_PRODUCT,
-     .unit = "channels",
-     .help =
-         "Width of a row. The sines precede the cosines. The last column of an odd width is zero.",
-     .example = "512"},
-    {.name = "length",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .required = true,
-     .min = 1,
-     .max = LENGTH_MAX,
-     .unit = "tokens",
-     .help = "The number of rows. Their positions are start_index, start_index + 1, ...",
-     .example = "128"},
-    {.name = "start_index",
-     .kind = PE_KIND_INT,
-     .min = 1 - PE_POSITION_LIMIT,
-     .max = PE_POSITION_LIMIT - 1,
-     .fallback = 0,
-     .unit = "tokens",
-     .help = "Position of the first row.",
-     .example = "3"},
+    PE_PARAM("d_model", INT, .required = true, .min = 1, .max = PE_SINUSOIDAL_WIDTH_MAX,
+             .plan_work = PE_PLAN_WORK_PRODUCT, .unit = "channels",
+             .help = "Width of a row. The sines precede the cosines. The last column of an odd "
+                     "width is zero.",
+             .example = "512"),
+    PE_PARAM("length", INT, .axis = true, .required = true, .min = 1, .max = LENGTH_MAX,
+             .unit = "tokens",
+             .help = "The number of rows. Their positions are start_index, start_index + 1, ...",
+             .example = "128"),
+    PE_PARAM("start_index", INT, .min = 1 - PE_POSITION_LIMIT, .max = PE_POSITION_LIMIT - 1,
+             .fallback = 0, .unit = "tokens", .help = "Position of the first row.", .example = "3"),
     TIMESCALE("min_timescale", 1,
               "Timescale of the first sine: its wavelength over 2 pi. The code of tensor2tensor "
               "multiplies positions by it, where a timescale divides them.",
@@ -55,12 +37,10 @@ static const pe_param own[] = {
               "Timescale of the last sine. With the code of tensor2tensor, that is max_timescale / "
               "min_timescale^2.",
               "10000"),
-    {.name = "variant",
-     .kind = PE_KIND_CHOICE,
-     .choices = variants,
-     .help = "tensor2tensor: as its code computes. documented: as its docstring says. They differ "
-             "where min_timescale is not 1.",
-     .example = "tensor2tensor"},
+    PE_PARAM("variant", CHOICE, .choices = variants,
+             .help = "tensor2tensor: as its code computes. documented: as its docstring says. They "
+                     "differ where min_timescale is not 1.",
+             .example = "tensor2tensor"),
 };
 
 typedef struct signal {
@@ -121,12 +101,8 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
                                    .divisor = {code ? 1 : least, 1},
                                    .amplitude = pe_values_real(values, "amplitude")};
     const pe_shape shape = {2, {length, width}};
-    pe_status status = check(values, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_plan_add_tensor(out, limits, "table", spec.dtype, &shape, width, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check(values, why));
+    PE_TRY(pe_plan_add_tensor(out, limits, "table", spec.dtype, &shape, width, why));
     signal *s = pe_plan_begin(out, sizeof *s, fill, free_signal);
     if (s == NULL)
         return pe_fail_memory(why);

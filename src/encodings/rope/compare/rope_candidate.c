@@ -42,9 +42,7 @@ static pe_status copy_values(const pe_values *from, const pe_rope_type *type, pe
         if (value == NULL || !from->value[i].present || !is_wanted(from->value[i].param, type))
             continue;
         const pe_value *given = pe_values_find(from, from->value[i].param->name);
-        const pe_status status = copy_value(given, value, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(copy_value(given, value, why));
     }
     return PE_OK;
 }
@@ -64,19 +62,11 @@ static void set_type(const pe_rope_type *type, const pe_rope_lengths *lengths, p
 static pe_status read(const pe_values *values, const pe_rope_lengths *lengths, pe_tables *tables,
                       pe_rope_candidate *out, pe_problem *why)
 {
-    pe_status status = pe_values_make(pe_rope_frequencies.param_sets, &out->values, why);
-    if (status != PE_OK)
-        return status;
-    status = copy_values(values, out->type, &out->values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_values_make(pe_rope_frequencies.param_sets, &out->values, why));
+    PE_TRY(copy_values(values, out->type, &out->values, why));
     set_type(out->type, lengths, &out->values);
-    status = pe_values_defaults(&out->values, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_read(&out->values, tables, &out->rope, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_values_defaults(&out->values, why));
+    PE_TRY(pe_rope_read(&out->values, tables, &out->rope, why));
     out->base = pe_rope_wave_base(&out->rope);
     out->attention_factor = pe_rope_wave_attention_factor(&out->rope);
     return pe_rope_wave(&out->rope, PE_ROPE_PLAIN, &out->wave, why);

@@ -22,54 +22,33 @@ static const pe_rope_type *const types[] = {PE_ROPE_TYPE_MAP(TYPE)};
 static const char *const type_names[] = {PE_ROPE_TYPE_MAP(NAME) NULL};
 
 static const pe_param head_dim_params[] = {
-    {.name = "head_dim",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .by_model = true,
-     .min = 2,
-     .max = 4096, /* there is no model near it, and a type evaluates every pair */
-     .plan_work = PE_PLAN_WORK_POWERS,
-     .unit = "channels",
-     .help = "Channels of a head.",
-     .example = "128"},
+    PE_PARAM("head_dim", INT, .required = true, .by_model = true, .min = 2,
+             .max = 4096, /* there is no model near it, and a type evaluates every pair */
+             .plan_work = PE_PLAN_WORK_POWERS, .unit = "channels", .help = "Channels of a head.",
+             .example = "128"),
 };
 
 static const pe_param own[] = {
-    {.name = "max_position_embeddings",
-     .hint = "It takes head_dim=128&max_position_embeddings=4096&target_length=16384, or "
-             "model=NAME&target_length=131072.",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .by_model = true,
-     .min = 1,
-     .max = PE_ROPE_LENGTH_MAX,
-     .unit = "tokens",
-     .help = "The context length of training.",
-     .example = "4096"},
-    {.name = "target_length",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = PE_ROPE_LENGTH_MAX,
-     .fallback_text = "floor(max_position_embeddings * factor)",
-     .unit = "tokens",
-     .help = "The wanted context length. It is at least max_position_embeddings.",
-     .example = "16384"},
+    PE_PARAM("max_position_embeddings", INT,
+             .hint = "It takes head_dim=128&max_position_embeddings=4096&target_length=16384, or "
+                     "model=NAME&target_length=131072.",
+             .required = true, .by_model = true, .min = 1, .max = PE_ROPE_LENGTH_MAX,
+             .unit = "tokens", .help = "The context length of training.", .example = "4096"),
+    PE_PARAM("target_length", INT, .optional = true, .min = 1, .max = PE_ROPE_LENGTH_MAX,
+             .fallback_text = "floor(max_position_embeddings * factor)", .unit = "tokens",
+             .help = "The wanted context length. It is at least max_position_embeddings.",
+             .example = "16384"),
     PE_ROPE_FACTOR_ROW(false, "target_length / max_position_embeddings"),
-    {.name = "rope_types",
-     .kind = PE_KIND_CHOICES,
-     .choices = type_names,
-     .optional = true,
-     .fallback_text = "every type whose keys are given or have a default",
-     .help = "The rope types to compare, in the order of the answer's first axis.",
-     .example = "default,linear,ntk,yarn"},
-    {.name = "pairing",
-     .kind = PE_KIND_CHOICE,
-     .optional = true,
-     .choices = pe_rope_params_pairings,
-     .fallback_text = "the model's; else that of /v1/rope/frequencies",
-     .help = "The channels that form a pair, for the setting posenc: no frequency depends on it.",
-     .example = "half"},
+    PE_PARAM("rope_types", CHOICES, .choices = type_names, .optional = true,
+             .fallback_text = "every type whose keys are given or have a default",
+             .help = "The rope types to compare, in the order of the answer's first axis.",
+             .example = "default,linear,ntk,yarn"),
+    PE_PARAM(
+        "pairing", CHOICE, .optional = true, .choices = pe_rope_params_pairings,
+        .fallback_text = "the model's; else that of /v1/rope/frequencies",
+        .help =
+            "The channels that form a pair, for the setting posenc: no frequency depends on it.",
+        .example = "half"),
 };
 
 /* ---- the numbers ---- */
@@ -275,9 +254,7 @@ static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_proble
             "target_length must be at least max_position_embeddings, %.17g, got "
             "%.17g",
             trained, target);
-    status = derive_factor(values, trained, target, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(derive_factor(values, trained, target, why));
     *out = (pe_rope_lengths){trained, target, pe_values_real(values, "factor")};
     return PE_OK;
 }
@@ -356,9 +333,7 @@ static pe_status check_keys(pe_values *values, pe_problem *why)
 static pe_status read_trained(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
 {
     pe_rope_candidate trained = {.type = &pe_rope_default};
-    const pe_status status = pe_rope_candidate_read(values, &state->lengths, tables, &trained, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_candidate_read(values, &state->lengths, tables, &trained, why));
     state->pairs = trained.rope.pairs;
     state->unscaled = trained.wave;
     state->unturned = first_unturned(state);
@@ -398,11 +373,8 @@ static pe_status add_tensors(const compare *state, pe_dtype dtype, const pe_limi
 {
     const pe_shape each = {2, {state->n, state->pairs}}, one = {1, {state->n}};
     for (size_t t = 0; t < PE_LEN(spectra); t++) {
-        pe_status status = pe_plan_add_tensor(out, limits, spectra[t].name, dtype, &each, 1, why);
-        if (status == PE_OK)
-            status = pe_plan_set_work(out, limits, t, PE_SPECTRUM_WORK, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_plan_add_tensor(out, limits, spectra[t].name, dtype, &each, 1, why));
+        PE_TRY(pe_plan_set_work(out, limits, t, PE_SPECTRUM_WORK, why));
     }
     for (size_t f = 0; f < PE_LEN(facts); f++) {
         pe_status status =
@@ -434,16 +406,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     compare *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    pe_status status = read_types(values, tables, state, why);
-    if (status != PE_OK)
-        return status;
-    status = add_tensors(state, dtype, limits, out, why);
-    if (status != PE_OK)
-        return status;
-    status = check_overflow(state, dtype, why);
-    for (size_t c = 0; c < state->n && status == PE_OK; c++)
-        status = pe_rope_engine_settings_add(&state->candidate[c], &state->lengths, out, why);
-    return status;
+    PE_TRY(read_types(values, tables, state, why));
+    PE_TRY(add_tensors(state, dtype, limits, out, why));
+    PE_TRY(check_overflow(state, dtype, why));
+    for (size_t c = 0; c < state->n; c++)
+        PE_TRY(pe_rope_engine_settings_add(&state->candidate[c], &state->lengths, out, why));
+    return PE_OK;
 }
 
 /**

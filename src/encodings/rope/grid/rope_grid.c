@@ -52,69 +52,38 @@ static bool by_sides(const pe_grid_convention *c)
 }
 
 #define SIDE(label, alias, fallback, what)                                                         \
-    {                                                                                              \
-        .name = (label), .aliases = PE_NAMES(alias), .kind = PE_KIND_INT, .axis = true,            \
-        .optional = true, .min = 1, .max = 65536, .fallback_text = (fallback), .unit = "patches",  \
-        .help = what " of the grid.", .example = "2"                                               \
-    }
+    PE_PARAM(label, INT, .aliases = PE_NAMES(alias), .axis = true, .optional = true, .min = 1,     \
+             .max = 65536, .fallback_text = (fallback), .unit = "patches",                         \
+             .help = what " of the grid.", .example = "2")
 
 static const pe_param grid_params[] = {
-    {.name = "convention",
-     .aliases = PE_NAMES("variant"),
-     .kind = PE_KIND_CHOICE,
-     .choices = convention_names,
-     .help = "The model whose convention is followed: the pairs that rotate by rows, those that "
-             "rotate by columns, and their frequencies.",
-     .example = "qwen2_vl"},
-    {.name = "rope_theta",
-     .aliases = PE_NAMES("base"),
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 1,
-     .max = 1e12,
-     .fallback_text = "10000; dinov3, gemma4: 100",
-     .help = "Base of the frequencies. pixel has none.",
-     .example = "10000"},
-    {.name = "max_freq",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 1,
-     .max = 1e6,
-     .fallback_text = "10",
-     .help =
-         "For pixel: the frequencies go from pi to pi max_freq/2, in equal steps. timm has 224.",
-     .example = "10"},
+    PE_PARAM("convention", CHOICE, .aliases = PE_NAMES("variant"), .choices = convention_names,
+             .help = "The model whose convention is followed: the pairs that rotate by rows, those "
+                     "that rotate by columns, and their frequencies.",
+             .example = "qwen2_vl"),
+    PE_PARAM("rope_theta", REAL, .aliases = PE_NAMES("base"), .optional = true, .min = 1,
+             .max = 1e12, .fallback_text = "10000; dinov3, gemma4: 100",
+             .help = "Base of the frequencies. pixel has none.", .example = "10000"),
+    PE_PARAM(
+        "max_freq", REAL, .optional = true, .min = 1, .max = 1e6, .fallback_text = "10",
+        .help =
+            "For pixel: the frequencies go from pi to pi max_freq/2, in equal steps. timm has 224.",
+        .example = "10"),
     SIDE("height", "window_height", "required without positions", "Rows"),
     SIDE("width", "window_width", "height", "Columns"),
-    {.name = "frames",
-     .kind = PE_KIND_INT,
-     .axis = true,
-     .optional = true,
-     .min = 1,
-     .max = 65536,
-     .fallback_text = "1",
-     .help = "The number of frames of a video. The grid is repeated for each.",
-     .example = "1"},
-    {.name = "spatial_merge_size",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1,
-     .max = 64,
-     .fallback_text = "1",
-     .unit = "patches",
-     .help = "The order of the patches: in square blocks of this side, row by row within each. "
-             "With 1 they come row by row.",
-     .example = "2"},
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .two_axes = true,
-     .fallback_text = "the patches of the grid",
-     .unit = "patches",
-     .help =
-         "Rows and columns of patches, [2, n]. They replace the grid, and may be fractional. In a "
-         "query a semicolon separates rows from columns.",
-     .example = "0,0,1,1;0,1,0,1"},
+    PE_PARAM(
+        "frames", INT, .axis = true, .optional = true, .min = 1, .max = 65536, .fallback_text = "1",
+        .help = "The number of frames of a video. The grid is repeated for each.", .example = "1"),
+    PE_PARAM("spatial_merge_size", INT, .optional = true, .min = 1, .max = 64, .fallback_text = "1",
+             .unit = "patches",
+             .help = "The order of the patches: in square blocks of this side, row by row within "
+                     "each. With 1 they come row by row.",
+             .example = "2"),
+    PE_PARAM("positions", POSITIONS, .optional = true, .two_axes = true,
+             .fallback_text = "the patches of the grid", .unit = "patches",
+             .help = "Rows and columns of patches, [2, n]. They replace the grid, and may be "
+                     "fractional. In a query a semicolon separates rows from columns.",
+             .example = "0,0,1,1;0,1,0,1"),
 };
 const pe_param_set pe_rope_grid_params = {grid_params, PE_LEN(grid_params)};
 
@@ -272,13 +241,11 @@ pe_status pe_rope_grid_positions(const pe_grid *grid, pe_positions *out, pe_prob
 {
     const size_t n = grid->patches.count;
     pe_array list;
-    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){2, {PE_GRID_AXES, n}}, &list, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_array_make(PE_FLOAT64, &(pe_shape){2, {PE_GRID_AXES, n}}, &list, why));
     for (size_t axis = 0; axis < PE_GRID_AXES; axis++)
         for (size_t k = 0; k < n; k++)
             ((double *)list.data)[axis * n + k] = pe_rope_grid_position(grid, axis, k);
-    status = pe_positions_from_list(&list, "positions", out, why);
+    pe_status status = pe_positions_from_list(&list, "positions", out, why);
     pe_array_free(&list);
     return status;
 }
@@ -361,9 +328,7 @@ static pe_status read_given(pe_values *values, const pe_grid_convention *convent
 
 static pe_status read_grid(pe_values *values, pe_grid_patches *out, pe_problem *why)
 {
-    const pe_status status = read_sides(values, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_sides(values, out, why));
     out->merge = take_int(values, "spatial_merge_size", 1);
     out->count = take_int(values, "frames", 1) * out->height * out->width; /* each up to 2^16 */
     if (out->height % out->merge == 0 && out->width % out->merge == 0)

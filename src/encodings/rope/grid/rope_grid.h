@@ -98,11 +98,9 @@ extern const pe_param_set pe_rope_grid_params; /* convention, rope_theta, the gr
 
 /** A row: head_dim, required or that of the vectors. */
 #define PE_ROPE_GRID_HEAD_DIM(is_required, otherwise)                                              \
-    {                                                                                              \
-        .name = "head_dim", .kind = PE_KIND_INT, .required = (is_required),                        \
-        .by_model = (is_required), .optional = !(is_required), .min = 4, .max = 4096,              \
-        .fallback_text = (otherwise), .plan_work = PE_PLAN_WORK_POWER, .unit = "channels",         \
-        .help = "Channels of a head, a multiple of 4.", .example = "64"                            \
-    }
+    PE_PARAM("head_dim", INT, .required = (is_required), .by_model = (is_required),                \
+             .optional = !(is_required), .min = 4, .max = 4096, .fallback_text = (otherwise),      \
+             .plan_work = PE_PLAN_WORK_POWER, .unit = "channels",                                  \
+             .help = "Channels of a head, a multiple of 4.", .example = "64")
 
 #endif

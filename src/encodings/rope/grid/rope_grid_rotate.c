@@ -32,8 +32,8 @@ static pe_status borrow(const pe_grid *grid, pe_tables *tables, borrowed *out, p
     out->axes = pe_rope_grid_axes(grid);
     if (out->axes == NULL)
         return pe_fail_memory(why);
-    const pe_status status = pe_rope_grid_positions(grid, &out->positions, why);
-    return status != PE_OK ? status : pe_rope_grid_wave(grid, tables, &out->wave, why);
+    PE_TRY(pe_rope_grid_positions(grid, &out->positions, why));
+    return pe_rope_grid_wave(grid, tables, &out->wave, why);
 }
 
 static void give_back(borrowed *of)
@@ -48,15 +48,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 {
     pe_grid grid;
     size_t tokens;
-    pe_status status = pe_rope_rotated_check(values, &tokens, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_grid_read(values, &grid, why);
-    if (status != PE_OK)
-        return status;
-    status = check_patches(values, &grid, tokens, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_rotated_check(values, &tokens, why));
+    PE_TRY(pe_rope_grid_read(values, &grid, why));
+    PE_TRY(check_patches(values, &grid, tokens, why));
     pe_value *pairing = pe_values_find(values, "pairing");
     if (!pairing->present)
         pairing->choice = pe_rope_grid_pairing(&grid);
@@ -67,7 +61,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                             .pairs = grid.pairs,
                             .parts = pe_rope_grid_parts(&grid),
                             .pairing = (pe_pairing)pairing->choice}};
-    status = borrow(&grid, tables, &of, why);
+    pe_status status = borrow(&grid, tables, &of, why);
     const pe_rope_rotated answer = {.values = values,
                                     .limits = limits,
                                     .rotation = {.rope = &of.rope,
@@ -88,17 +82,13 @@ static const pe_param head_dim_params[] = {
 };
 
 static const pe_param own[] = {
-    {.name = "pairing",
-     .kind = PE_KIND_CHOICE,
-     .optional = true,
-     .choices = pe_rope_params_pairings,
-     .fallback_text = "the convention's",
-     .help = "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + head_dim/2.",
-     .example = "half"},
-    {.name = "inverse",
-     .kind = PE_KIND_BOOL,
-     .help = "true undoes the rotation.",
-     .example = "false"},
+    PE_PARAM(
+        "pairing", CHOICE, .optional = true, .choices = pe_rope_params_pairings,
+        .fallback_text = "the convention's",
+        .help =
+            "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + head_dim/2.",
+        .example = "half"),
+    PE_PARAM("inverse", BOOL, .help = "true undoes the rotation.", .example = "false"),
 };
 
 /**

@@ -169,13 +169,9 @@ static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limit
     static const char *const names[] = {[COS] = "cos", [SIN] = "sin", [ANGLES] = "angles"};
     const pe_shape shape = {2, {grid->patches.count, grid->pairs}};
     const pe_shape places = {2, {grid->patches.count, PE_GRID_AXES}};
-    pe_status status = PE_OK;
-    for (size_t t = 0; t < PE_LEN(names) && status == PE_OK; t++)
-        status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, grid->pairs, why);
-    if (status == PE_OK)
-        status = pe_plan_set_work(out, limits, ANGLES, ANGLE_WORK, why);
-    if (status != PE_OK)
-        return status;
+    for (size_t t = 0; t < PE_LEN(names); t++)
+        PE_TRY(pe_plan_add_tensor(out, limits, names[t], dtype, &shape, grid->pairs, why));
+    PE_TRY(pe_plan_set_work(out, limits, ANGLES, ANGLE_WORK, why));
     const pe_positions *given = grid->patches.given;
     const pe_dtype type = given != NULL && given->fractional ? dtype : PE_INT32;
     return pe_plan_add_tensor(out, limits, "row_col", type, &places, PE_GRID_AXES, why);
@@ -227,15 +223,11 @@ static pe_status set_state(table *state, pe_values *values, pe_tables *tables, p
     }
     if (status != PE_OK)
         return status;
-    status = pe_rope_grid_wave(&state->grid, tables, &state->wave, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_grid_wave(&state->grid, tables, &state->wave, why));
     state->axes = pe_rope_grid_axes(&state->grid);
     if (state->axes == NULL)
         return pe_fail_memory(why);
-    status = make_thetas(state, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(make_thetas(state, why));
     return check_overflow(state, (pe_dtype)pe_values_choice(values, "dtype"), why);
 }
 
@@ -243,12 +235,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_grid grid;
-    pe_status status = pe_rope_grid_read(values, &grid, why);
-    if (status != PE_OK)
-        return status;
-    status = add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_grid_read(values, &grid, why));
+    PE_TRY(add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why));
     table *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);

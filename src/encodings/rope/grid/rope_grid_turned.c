@@ -31,26 +31,23 @@ static pe_status set_all(const pe_grid *grid, const pe_values *from, pe_values *
     pairing->choice = pe_rope_grid_pairing(grid);
     pairing->present = positions->present = true;
     *pe_values_find(to, "dtype") = *pe_values_find(from, "dtype");
-    pe_status status = pe_rope_grid_positions(grid, &positions->positions, why);
-    if (status == PE_OK)
-        status = set_list(to, "axes_dims", half, half, why);
-    if (status == PE_OK && columns)
-        status = set_list(to, "axis_order", PE_GRID_COLUMN, PE_GRID_ROW, why);
-    return status == PE_OK ? pe_values_defaults(to, why) : status;
+    PE_TRY(pe_rope_grid_positions(grid, &positions->positions, why));
+    PE_TRY(set_list(to, "axes_dims", half, half, why));
+    if (columns)
+        PE_TRY(set_list(to, "axis_order", PE_GRID_COLUMN, PE_GRID_ROW, why));
+    return pe_values_defaults(to, why);
 }
 
 pe_status pe_rope_grid_turned(pe_values *values, pe_values *out, pe_problem *why)
 {
     pe_grid grid;
     pe_values made;
-    pe_status status = pe_rope_grid_read(values, &grid, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_grid_read(values, &grid, why));
     if (!pe_rope_grid_has_ladders(&grid))
         return pe_fail(why, PE_INVALID_PARAMETER, "convention",
                        "vectors rotated by this convention are not compared, since its axes have "
                        "no frequencies rope_theta^(-4j/d) each; send its cosines and sines");
-    status = pe_values_make(pe_rope_table.param_sets, &made, why);
+    pe_status status = pe_values_make(pe_rope_table.param_sets, &made, why);
     if (status == PE_OK)
         status = set_all(&grid, values, &made, why);
     if (status == PE_OK)

@@ -103,9 +103,7 @@ static float scale32(const void *formula, size_t i, float inv)
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
-    const pe_status status = pe_rope_pair_ramp_check(values, formula, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_pair_ramp_check(values, formula, why));
     /* "found experimentally for LLaMA", there */
     static const pe_rope_pair_ramp ntk = {1.25, 0.75, true}, kept = {16, 2, true};
     pe_rope_pair_ramp_round(formula, &ntk, &formula->low, &formula->high);

@@ -125,9 +125,7 @@ static double amplitude32(const pe_rope_formula *f)
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
     const pe_rope_pair_ramp ramp = ramp_of(formula);
-    const pe_status status = pe_rope_pair_ramp_check(values, formula, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_pair_ramp_check(values, formula, why));
     /* swapped by a client they are a mistake; verify asks what that mistake gives */
     if (formula->key[PE_ROPE_BETA_FAST] < formula->key[PE_ROPE_BETA_SLOW] &&
         (pe_values_given(values, "beta_fast") || pe_values_given(values, "beta_slow")))

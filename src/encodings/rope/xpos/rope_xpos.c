@@ -13,25 +13,14 @@
 static const uint16_t ladder_work[] = {640};
 
 static const pe_param xpos_params[] = {
-    {.name = "scale_base",
-     .kind = PE_KIND_REAL,
-     .min = 1,
-     .max = 1e6,
-     .fallback = 512,
-     .channel_work = ladder_work,
-     .unit = "tokens",
-     .help = "The distance in tokens over which the scale of a pair falls by the factor zeta of "
-             "that pair.",
-     .example = "512"},
-    {.name = "center",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .min = 1 - PE_POSITION_LIMIT,
-     .max = PE_POSITION_LIMIT - 1,
-     .fallback_text = "half the number of positions",
-     .unit = "tokens",
-     .help = "The position whose scale is 1.",
-     .example = "0"},
+    PE_PARAM("scale_base", REAL, .min = 1, .max = 1e6, .fallback = 512, .channel_work = ladder_work,
+             .unit = "tokens",
+             .help = "The distance in tokens over which the scale of a pair falls by the factor "
+                     "zeta of that pair.",
+             .example = "512"),
+    PE_PARAM("center", INT, .optional = true, .min = 1 - PE_POSITION_LIMIT,
+             .max = PE_POSITION_LIMIT - 1, .fallback_text = "half the number of positions",
+             .unit = "tokens", .help = "The position whose scale is 1.", .example = "0"),
 };
 const pe_param_set pe_rope_xpos_params = {xpos_params, PE_LEN(xpos_params)};
 
@@ -125,14 +114,10 @@ static const pe_param vectors_params[] = {
 };
 
 static const pe_param positions_params[] = {
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .two_axes = true,
-     .fallback_text = "0:n",
-     .unit = "tokens",
-     .help = "A position for each token: [n], or [batch, n] with the batch along axis 0.",
-     .example = "0:8"},
+    PE_PARAM("positions", POSITIONS, .optional = true, .two_axes = true, .fallback_text = "0:n",
+             .unit = "tokens",
+             .help = "A position for each token: [n], or [batch, n] with the batch along axis 0.",
+             .example = "0:8"),
 };
 
 /**

@@ -91,24 +91,14 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_lim
         return pe_fail_memory(why);
     out->makes_parts = true;
     state->pairs = rope->pairs;
-    pe_status status = PE_OK;
-    for (size_t t = 0; t < TENSORS && status == PE_OK; t++)
-        status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why);
-    if (status == PE_OK)
-        status = pe_plan_set_work(out, limits, SCALE, SCALE_WORK, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_xpos_read(values, rope, positions, &state->scale, why);
-    if (status != PE_OK)
-        return status;
+    for (size_t t = 0; t < TENSORS; t++)
+        PE_TRY(pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why));
+    PE_TRY(pe_plan_set_work(out, limits, SCALE, SCALE_WORK, why));
+    PE_TRY(pe_rope_xpos_read(values, rope, positions, &state->scale, why));
     state->center = (double)pe_values_int(values, "center");
-    status = pe_positions_share(positions, &state->positions, why);
-    if (status != PE_OK)
-        return status;
-    status = check_overflow(state, dtype, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
+    PE_TRY(pe_positions_share(positions, &state->positions, why));
+    PE_TRY(check_overflow(state, dtype, why));
+    pe_status status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
     if (status == PE_OK)
         pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
     return status;
@@ -118,22 +108,17 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_read(values, tables, &rope, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_rope_read(values, tables, &rope, why));
     pe_rope_warnings_add(&rope, NULL, out);
-    status = plan_table(&rope, values, limits, out, why);
+    pe_status status = plan_table(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }
 
 static const pe_param own[] = {
-    {.name = "positions",
-     .kind = PE_KIND_POSITIONS,
-     .fallback_text = "0:128",
-     .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list, fractions included.",
-     .example = "0:8"},
+    PE_PARAM("positions", POSITIONS, .fallback_text = "0:128", .unit = "tokens",
+             .help = "Positions: a:b, a:b:step, a number, or a list, fractions included.",
+             .example = "0:8"),
 };
 
 /**
