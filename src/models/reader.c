@@ -501,6 +501,25 @@ bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const ch
     return first != NULL;
 }
 
+bool pe_reader_finds_default(pe_reader *reader, pe_fact fact, double *out, const char **where)
+{
+    const char *name = facts[fact].names[0];
+    const double own = pe_type_number(reader->type, name);
+    if (own == 0)
+        return false;
+    pe_reader_class_default(reader, name, own, facts[fact].parameter);
+    *out = own;
+    if (where != NULL)
+        *where = name;
+    return true;
+}
+
+bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **where)
+{
+    return pe_reader_finds_fact(reader, fact, out, where) ||
+           pe_reader_finds_default(reader, fact, out, where);
+}
+
 /* Report spellings that the model type does not read. */
 static void ignore_spellings(pe_reader *reader, const fact_row *row, const char *key)
 {
@@ -512,7 +531,7 @@ static void ignore_spellings(pe_reader *reader, const fact_row *row, const char 
             continue;
         pe_reader_ignored(reader, row->names[s], value, note);
         pe_reader_warn(reader, "%s is not read by model type %s%s%s%s", row->names[s],
-                       reader->type->name, key[0] != '\0' ? ": " : "", key,
+                       reader->type_name, key[0] != '\0' ? ": " : "", key,
                        key[0] != '\0' ? " is" : "");
     }
 }
@@ -616,6 +635,18 @@ bool pe_reader_set(pe_reader *reader, pe_values *values, const char *name, const
     else if (read_number(reader, row, where, json, &number))
         put_number(row, value, number);
     return true;
+}
+
+void pe_reader_take(pe_reader *reader, pe_values *values, const char *parameter, const char *where,
+                    const json_t *value, double otherwise)
+{
+    if (value != NULL && !json_is_null(value)) {
+        (void)pe_reader_set(reader, values, parameter, where, value);
+        pe_reader_used(reader, where, value, parameter, NULL);
+    } else if (otherwise != 0) {
+        pe_reader_class_default(reader, where, otherwise, parameter);
+        pe_reader_set_number(reader, values, parameter, where, otherwise);
+    }
 }
 
 void pe_reader_unset(pe_values *values, const char *name)

@@ -88,7 +88,7 @@ static pe_scheme guess_scheme(pe_reader *reader)
 /* Baichuan's 13B model has ALiBi. Only its code says so. */
 static bool is_baichuan_13b(const pe_reader *reader)
 {
-    return reader->type->name != NULL && strcmp(reader->type->name, "baichuan") == 0 &&
+    return reader->type != NULL && strcmp(reader->type_name, "baichuan") == 0 &&
            json_number_value(json_object_get(reader->config, "hidden_size")) == 5120;
 }
 
@@ -115,7 +115,7 @@ pe_scheme pe_scheme_find(pe_reader *reader)
 {
     double truth = 0;
     pe_scheme scheme =
-        reader->type->name != NULL ? pe_model_type_scheme(reader->type) : guess_scheme(reader);
+        reader->type != NULL ? pe_model_type_scheme(reader->type) : guess_scheme(reader);
     if (is_baichuan_13b(reader)) {
         pe_reader_warn(reader, "hidden_size 5120: the 13B model, which has ALiBi");
         return PE_SCHEME_ALIBI;
@@ -127,9 +127,10 @@ pe_scheme pe_scheme_find(pe_reader *reader)
     }
     if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
         return PE_SCHEME_ROPE;
-    if (reader->type->rope_if != NULL)
-        return rotates_by_key(reader, reader->type->rope_if) ? PE_SCHEME_ROPE : scheme;
-    if (reader->type->sinusoidal_if_key)
+    if (pe_type_text(reader->type, "rope_if") != NULL)
+        return rotates_by_key(reader, pe_type_text(reader->type, "rope_if")) ? PE_SCHEME_ROPE
+                                                                             : scheme;
+    if (pe_type_is(reader->type, "sinusoidal_if_key"))
         return pe_reader_finds_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
                    ? PE_SCHEME_SINUSOIDAL
                    : PE_SCHEME_LEARNED;

@@ -42,9 +42,9 @@ static bool smells(const char *key, const char *const *words)
 /* Does the model type alone read the key? */
 static bool is_own_key(const pe_reader *reader, const char *key)
 {
-    const pe_model_type *type = reader->type;
-    const char *const own[] = {pe_axes_key(reader), type->axes_scale_key, type->theta_key,
-                               type->rope_if};
+    const json_t *type = reader->type;
+    const char *const own[] = {pe_axes_key(reader), pe_type_text(type, "axes_scale_key"),
+                               pe_type_text(type, "theta_key"), pe_type_text(type, "rope_if")};
     for (size_t i = 0; i < PE_LEN(own); i++)
         if (own[i] != NULL && strcmp(own[i], key) == 0)
             return true;
@@ -92,7 +92,7 @@ void pe_unread_keys_report(pe_reader *reader)
             unknown += report_unread(reader, key, value);
     }
     if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
-        !reader->type->interleaved && reader->type->name != NULL)
+        !pe_type_is(reader->type, "interleaved") && reader->type != NULL)
         pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
 }
 
