@@ -77,14 +77,36 @@ static void put_sections(pe_input *g)
         json_decref(list);
 }
 
-/* A factor without a type is linear. */
+/**
+ * A factor without a type is linear. A type without a factor divides nothing. An ext_factor below 0
+ * is as none; with 0 there is no ramp, and cosines do not grow.
+ *
+ * Source  ggml-org/llama.cpp, src/llama-model.cpp (load_hparams: rope_freq_scale_train),
+ *         src/llama-context.cpp (yarn_ext_factor); ggml/src/ggml-cpu/ops.cpp (rope_yarn).
+ */
 static void put_factor(pe_input *g)
 {
+    static const char ext[] = "rope.scaling.yarn_ext_factor";
+    const char *type = json_string_value(pe_input_member(g, "rope.scaling.type"));
+    const bool divides = type != NULL && (strcmp(type, "yarn") == 0 || strcmp(type, "linear") == 0);
     const char *name = pe_input_member(g, "rope.scaling.factor") != NULL ? "rope.scaling.factor"
                                                                          : "rope.scale_linear";
     const json_t *factor = pe_input_member(g, name);
-    if (factor == NULL || json_number_value(factor) == 0)
+    if (pe_input_number(g, ext, 1) < 0)
+        (void)json_object_del(json_object_get(g->config, "rope_scaling"), "extrapolation_factor");
+    else if (pe_input_number(g, ext, 1) == 0)
+        pe_input_put(g, "rope_scaling/attention_factor", ext,
+                     json_real(pe_input_number(g, "rope.scaling.yarn_attn_factor", 1)));
+    if (factor == NULL || json_number_value(factor) == 0) {
+        if (!divides)
+            return;
+        pe_input_put(g, "rope_scaling/factor", name, json_real(1));
+        pe_input_warn(g,
+                      "rope.scaling.type is %s, and there is no rope.scaling.factor: llama.cpp "
+                      "scales no frequencies",
+                      type);
         return;
+    }
     pe_input_put(g, "rope_scaling/factor", name, json_incref((json_t *)(uintptr_t)factor));
     if (pe_input_member(g, "rope.scaling.type") == NULL)
         pe_input_put(g, "rope_scaling/rope_type", "rope.scaling.type", json_string("linear"));

@@ -547,10 +547,16 @@ static void read_types(pe_reader *reader, layer_list *layers)
         layers->type[i] = full;
     if (pe_reader_finds_fact(reader, PE_FACT_LAYERS, &n, NULL))
         layers->n = (size_t)n;
-    if (types != NULL)
-        read_layer_types(reader, layers, key, types);
-    else if (reader->status == PE_OK)
+    if (types == NULL && reader->status == PE_OK)
         read_pattern(reader, layers);
+    if (types == NULL)
+        return;
+    read_layer_types(reader, layers, key, types);
+    if (reader->type == NULL)
+        pe_reader_warn(reader,
+                       "which types of %s rotate is not known for this model type: all but those "
+                       "that are known to mix tokens without positions are assumed to",
+                       key);
 }
 
 static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource *resource)

@@ -47,9 +47,12 @@ static const fact_row facts[PE_FACTS] = {
     [PE_FACT_HEAD_DIM] =
         FACT(INT, 1, 65536, "head_dim", "head_dim", "kv_channels", "attention_head_dim"),
     [PE_FACT_GLOBAL_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "global_head_dim"),
+    [PE_FACT_LOCAL_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "swa_head_dim"),
+    [PE_FACT_LOCAL_ROTARY_DIM] = FACT(INT, 2, 65536, "rotary_dim", "swa_rotary_dim"),
     [PE_FACT_ROPE_HEAD_DIM] =
         FACT(INT, 1, 65536, "head_dim", "qk_rope_head_dim", "attention_qk_rope_dim"),
     [PE_FACT_NOPE_HEAD_DIM] = FACT(INT, 0, 65536, NULL, "qk_nope_head_dim", "attention_qk_dim"),
+    [PE_FACT_INDEX_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "index_head_dim"),
     [PE_FACT_LAYERS] = FACT(INT, 1, 1024, NULL, "num_hidden_layers", "n_layer", "n_layers",
                             "num_layers", "encoder_num_hidden_layers"),
     [PE_FACT_MAX_POSITIONS] =
@@ -421,13 +424,23 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where)
     return json_is_null(at) ? NULL : at;
 }
 
-/* A spelling that is there. 0 channels of qk_rope_head_dim are none: attention is not latent. */
+bool pe_reader_is_unread(const pe_reader *reader, const char *key)
+{
+    const json_t *unread = json_object_get(reader->type, "unread");
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(unread); i++)
+        found |= strcmp(json_string_value(json_array_get(unread, i)), key) == 0;
+    return found;
+}
+
+/* A spelling that is there and read. 0 channels of qk_rope_head_dim are none: attention is not
+ * latent. */
 static const json_t *spelling(const pe_reader *reader, pe_fact fact, size_t s)
 {
     const json_t *value = pe_reader_member(reader, facts[fact].names[s]);
     const bool none =
         fact == PE_FACT_ROPE_HEAD_DIM && json_is_number(value) && json_number_value(value) == 0;
-    return none ? NULL : value;
+    return none || pe_reader_is_unread(reader, facts[fact].names[s]) ? NULL : value;
 }
 
 bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact)

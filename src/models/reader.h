@@ -13,12 +13,15 @@ typedef enum pe_fact {
     PE_FACT_HEADS,
     PE_FACT_HEAD_DIM,
     PE_FACT_GLOBAL_HEAD_DIM,
-    PE_FACT_ROPE_HEAD_DIM, /* latent attention: the part of a head that rotates */
+    PE_FACT_LOCAL_HEAD_DIM, /* of layers of sliding attention, as in GGUF */
+    PE_FACT_ROPE_HEAD_DIM,  /* latent attention: the part of a head that rotates */
     PE_FACT_NOPE_HEAD_DIM,
+    PE_FACT_INDEX_HEAD_DIM, /* of what chooses tokens for sparse attention */
     PE_FACT_LAYERS,
     PE_FACT_MAX_POSITIONS,
     PE_FACT_ORIGINAL,
     PE_FACT_ROTARY_DIM,
+    PE_FACT_LOCAL_ROTARY_DIM,
     PE_FACT_PARTIAL,
     PE_FACT_THETA,
     PE_FACT_LOCAL_THETA,
@@ -135,6 +138,8 @@ bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **w
 bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact);
 /** Report it as ignored, in its first spelling. */
 void pe_reader_ignore_fact(pe_reader *reader, pe_fact fact, const char *note);
+/** Does the model type's class not read this key? */
+bool pe_reader_is_unread(const pe_reader *reader, const char *key);
 /** Where it would stand, in its first spelling. */
 const char *pe_reader_fact_name(pe_fact fact);
 /** Is this a spelling of some fact, or another key that is read? And which of them is nearest. */

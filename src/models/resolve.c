@@ -159,6 +159,53 @@ static void turn_backwards(pe_reader *reader)
                    reader->type_name);
 }
 
+/* Channels of the head that is told which rotate. */
+static double rotating(const pe_values *values)
+{
+    return (double)pe_values_int(values, pe_values_present(values, "rotary_dim") ? "rotary_dim"
+                                                                                 : "head_dim");
+}
+
+/**
+ * What chooses tokens for sparse attention has heads of its own, of which the same frequencies turn
+ * as many channels, though not always in the same pairs.
+ *
+ * Source  DeepseekV32Indexer (pairs of halves), GlmMoeDsaIndexer, Dots3NoteTextIndexer and
+ *         MistralLarge4TextIndexer (interleaved), AXK2Indexer, HYV4Indexer and HYV4VLIndexer (the
+ *         last channels) of huggingface/transformers 5.24.0.
+ */
+static void add_indexer(pe_reader *reader)
+{
+    const char *pairing = pe_type_text(reader->type, "indexer");
+    double dim = 0;
+    if (pairing == NULL || reader->status != PE_OK || reader->model->kinds[0].resource == NULL ||
+        !pe_reader_fact(reader, PE_FACT_INDEX_HEAD_DIM, &dim, NULL))
+        return;
+    const double turned = rotating(&reader->model->kinds[0].values);
+    if (turned > dim) {
+        pe_reader_warn(reader, "index_head_dim is %.0f, less than the %.0f channels that turn", dim,
+                       turned);
+        return;
+    }
+    pe_model_layers *kind = pe_kinds_add(reader, "indexer", &pe_rope_table, NULL, 0);
+    if (reader->status != PE_OK)
+        return;
+    const pe_values *from = &reader->model->kinds[0].values;
+    pe_values_free(&kind->values);
+    reader->status = pe_values_copy(from, &kind->values, reader->why);
+    for (size_t i = 0; reader->status == PE_OK && i < from->n; i++)
+        kind->values.value[i].given = from->value[i].given;
+    if (reader->status != PE_OK)
+        return;
+    pe_reader_unset(&kind->values, "partial_rotary_factor");
+    pe_reader_set_number(reader, &kind->values, "head_dim", "index_head_dim", dim);
+    pe_reader_set_number(reader, &kind->values, "rotary_dim", "qk_rope_head_dim", turned);
+    if (pe_type_is(reader->type, "indexer_tail"))
+        pe_reader_set_number(reader, &kind->values, "rotary_offset", "index_head_dim",
+                             dim - turned);
+    pe_reader_set_choice(&kind->values, "pairing", pairing);
+}
+
 static void resolve_layers(pe_reader *reader, const pe_resource *resource)
 {
     pe_dictionary dictionary = {0};
@@ -169,6 +216,7 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
     for (size_t k = 0; k < model->n_kinds && reader->status == PE_OK; k++)
         if (model->kinds[k].resource != NULL)
             pe_rope_layers_resolve(reader, &dictionary, &model->kinds[k]);
+    add_indexer(reader);
     turn_backwards(reader);
     pe_softmax_scale_resolve(reader);
     pe_unread_keys_report(reader);

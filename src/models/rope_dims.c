@@ -102,7 +102,7 @@ static double widened_head_dim(pe_reader *reader)
 static void warn_of_other_head(pe_reader *reader, double dim)
 {
     const double head = json_number_value(pe_reader_member(reader, "head_dim"));
-    if (head != 0 && head != dim)
+    if (head != 0 && head != dim && !pe_reader_is_unread(reader, "head_dim"))
         pe_reader_warn(
             reader,
             "head_dim is %.0f, but qk_rope_head_dim, %.0f, is what rotates: where transformers "
@@ -155,6 +155,9 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
     const bool full = strcmp(r->kind->layer_type, "full_attention") == 0 &&
                       pe_reader_member(reader, "per_layer_config") == NULL;
     if (full && pe_reader_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
+        return dim;
+    if (strcmp(r->kind->layer_type, "sliding_attention") == 0 &&
+        pe_reader_finds_fact(reader, PE_FACT_LOCAL_HEAD_DIM, &dim, where))
         return dim;
     if (pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, where)) {
         ignore_hidden_size(reader, dim);
@@ -245,7 +248,9 @@ static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested)
         pe_dictionary_set_number(r, "rotary_dim", where, dim);
         return true;
     }
-    if (!pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where))
+    const bool local = strcmp(r->kind->layer_type, "sliding_attention") == 0 &&
+                       pe_reader_finds_fact(reader, PE_FACT_LOCAL_ROTARY_DIM, &dim, &where);
+    if (!local && !pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where))
         return false;
     pe_dictionary_set_number(r, "rotary_dim", where, dim);
     if (pe_type_is(reader->type, "whole_head"))

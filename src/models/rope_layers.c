@@ -267,6 +267,10 @@ static void read_lengths(pe_rope_reading *r)
                        "here, long_factor beyond",
                        (long long)original->integer);
     }
+    if (r->type == &pe_rope_dynamic)
+        pe_reader_warn(r->reader,
+                       "frequencies depend on seq_len: not scaled up to max_position_embeddings "
+                       "tokens, as given here; beyond, the base grows with the sequence");
 }
 
 /* ---- what types of scaling and sections add ---- */
@@ -406,6 +410,10 @@ static void fit_sections(pe_rope_reading *r)
 static void read_mrope_layout(pe_rope_reading *r)
 {
     const char *layout = pe_type_text(r->reader->type, "mrope_layout");
+    if (r->reader->type == NULL && pe_values_present(&r->kind->values, "mrope_section") &&
+        !pe_values_present(&r->kind->values, "mrope_interleaved"))
+        pe_reader_warn(r->reader, "the layout of mrope_section is not known for this model type: "
+                                  "one section behind the other is assumed");
     if (layout == NULL || !pe_values_present(&r->kind->values, "mrope_section"))
         return;
     pe_reader_set_choice(&r->kind->values, "mrope_layout", layout);
