@@ -256,7 +256,7 @@ $(B)/http/pages/explorer_data.o: src/http/pages/explorer_data.S $(B)/gen/assets.
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
-$(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS:%=config/models/%.json) config/model_types.json
+$(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS:%=config/models/%.json) config/model_types.json config/renamings.json
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 

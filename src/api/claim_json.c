@@ -40,6 +40,7 @@ static void peek(pe_claim_body *b, const char *key, pe_slice json)
     if (strcmp(key, "model") == 0)
         b->model = json;
     pe_claim_shapes_saw(&b->shapes, key, json);
+    b->has_seq_len |= strcmp(key, "seq_len") == 0;
     b->has_positions |= strcmp(key, "positions") == 0;
     b->has_head_dim |= strcmp(key, "head_dim") == 0 || strcmp(key, "model") == 0;
 }
@@ -195,6 +196,9 @@ static pe_status read_config(pe_claim_body *b, pe_problem *why)
         return status;
     status = pe_claim_read_config(json, b->layer_type, &model, &layers, why);
     if (status == PE_OK) {
+        pe_value *own = pe_values_find(&layers->values, "seq_len");
+        if (own != NULL && b->has_seq_len)
+            own->present = false; /* a configuration knows of no sequence: what came counts */
         pe_values_json(&layers->values, &b->configured);
         status = set_resource(b, b->encoding[0] != '\0' ? b->encoding : model->encoding, why);
     }

@@ -41,6 +41,7 @@ typedef struct pe_claim_body {
     pe_buffer rest, nested;            /* the others, and those in parameters; comma after each */
     pe_buffer configured;              /* the object of parameters that config says */
     pe_slice dtype;                    /* as written, at either place */
+    bool has_seq_len;
     bool has_positions, has_head_dim;
     pe_slice model; /* JSON; text NULL: none is named */
     size_t looked_up; /* members, for what they may have meant */

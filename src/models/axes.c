@@ -87,8 +87,8 @@ static bool divides_head(const pe_reader *reader, const json_t *list)
 
 const char *pe_axes_key(const pe_reader *reader)
 {
-    if (reader->type->name != NULL)
-        return reader->type->axes_key;
+    if (reader->type != NULL)
+        return pe_type_text(reader->type, "axes_key");
     for (size_t k = 0; k < PE_LEN(axes_keys); k++)
         if (divides_head(reader, pe_reader_member(reader, axes_keys[k])))
             return axes_keys[k];
@@ -97,15 +97,15 @@ const char *pe_axes_key(const pe_reader *reader)
 
 bool pe_axes_are(const pe_reader *reader)
 {
-    return reader->type->axes != NULL ||
-           (reader->type->name == NULL && pe_axes_key(reader) != NULL);
+    return json_object_get(reader->type, "axes") != NULL ||
+           (reader->type == NULL && pe_axes_key(reader) != NULL);
 }
 
 double pe_axes_sum(const pe_reader *reader)
 {
     const char *key = pe_axes_are(reader) ? pe_axes_key(reader) : NULL;
     const json_t *given = key != NULL ? pe_reader_member(reader, key) : NULL;
-    return sum_of(json_is_array(given) ? given : reader->type->axes);
+    return sum_of(json_is_array(given) ? given : json_object_get(reader->type, "axes"));
 }
 
 /* Channels behind those of the axes do not turn. */
@@ -153,17 +153,16 @@ static void set_list(pe_rope_reading *r, const char *parameter, const char *key,
 
 void pe_axes_read(pe_rope_reading *r)
 {
-    const pe_model_type *type = r->reader->type;
+    const json_t *type = r->reader->type;
     const char *key = pe_axes_key(r->reader);
     if (!pe_axes_are(r->reader))
         return;
-    if (json_is_string(type->axes))
-        set_rule(r, json_string_value(type->axes));
+    if (json_is_string(json_object_get(type, "axes")))
+        set_rule(r, json_string_value(json_object_get(type, "axes")));
     else
-        set_list(r, "axes_dims", key, type->axes);
+        set_list(r, "axes_dims", key, json_object_get(type, "axes"));
     if (r->reader->status == PE_OK && !pe_values_present(&r->kind->values, "rotary_dim"))
         set_part(r);
-    set_list(r, "axis_order", NULL, type->axis_order);
-    set_list(r, "axes_theta", NULL, type->axes_theta);
-    set_list(r, "axes_scale", type->axes_scale_key, type->axes_scale);
+    set_list(r, "axes_scale", pe_type_text(type, "axes_scale_key"),
+             json_object_get(type, "axes_scale"));
 }

@@ -12,7 +12,7 @@ const char *pe_axes_key(const pe_reader *reader);
 bool pe_axes_are(const pe_reader *reader);
 /** Channels of all axes; 0: there are no axes, or a rule divides head_dim. */
 double pe_axes_sum(const pe_reader *reader);
-/** Set axes_dims, axis_order, axes_theta and axes_scale, where there are several axes. */
+/** Set axes_dims and axes_scale, where there are several axes. */
 void pe_axes_read(pe_rope_reading *r);
 
 #endif

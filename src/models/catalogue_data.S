@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* catalogue_data.S - the table that catalogue.c declares, and the text of model_types.c; the Makefile
- * lists the files. */
+/* catalogue_data.S - the table that catalogue.c declares, and the texts of model_types.c and
+ * input.c; the Makefile lists the files. */
 
 /* A row of pe_catalogue_file, and what it points at. */
 .macro model name, file
@@ -40,5 +40,12 @@ pe_model_types_text:
     .incbin "config/model_types.json"
     .byte 0
     .size pe_model_types_text, . - pe_model_types_text
+
+    .global pe_renamings_text
+    .type pe_renamings_text, %object
+pe_renamings_text:
+    .incbin "config/renamings.json"
+    .byte 0
+    .size pe_renamings_text, . - pe_renamings_text
 
     .section .note.GNU-stack, "", %progbits

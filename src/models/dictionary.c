@@ -71,12 +71,18 @@ static bool is_layer_type(const pe_reader *reader, const char *name)
 /* Has the class types of layers at all? Then a row tells of them, or the configuration does. */
 static bool has_layer_types(const pe_reader *reader)
 {
-    const pe_model_type *type = reader->type;
-    const double numbers = type->pattern + type->every + type->attention_every + type->local_theta +
-                           type->full_head_dim;
-    return type->name == NULL || numbers != 0 || type->typed || type->by_type || type->nope_full ||
-           type->unscaled_local || type->labels != NULL || type->block_types != NULL ||
-           type->nope_types != NULL || is_all_types(type->rope_parameters) ||
+    const json_t *type = reader->type;
+    const double numbers = pe_type_number(type, "sliding_window_pattern") +
+                           pe_type_number(type, "global_attn_every_n_layers") +
+                           pe_type_number(type, "full_attention_interval") +
+                           pe_type_number(type, "rope_local_base_freq") +
+                           pe_type_number(type, "global_head_dim");
+    return type == NULL || numbers != 0 || pe_type_is(type, "typed") ||
+           pe_type_is(type, "by_type") || pe_type_is(type, "nope_full") ||
+           pe_type_is(type, "unscaled_local") || json_object_get(type, "labels") != NULL ||
+           json_object_get(type, "block_types") != NULL ||
+           json_object_get(type, "nope_types") != NULL ||
+           is_all_types(json_object_get(type, "rope_parameters")) ||
            pe_reader_member(reader, "layer_types") != NULL;
 }
 
@@ -109,7 +115,7 @@ static void ignore_types(pe_reader *reader, pe_dictionary *out)
     pe_reader_warn(reader,
                    "%s has members for types of layers, which model type %s does not have: "
                    "transformers reads none of them, and takes the defaults of the class",
-                   name, reader->type->name);
+                   name, reader->type_name);
     *out = (pe_dictionary){0};
 }
 
@@ -117,14 +123,14 @@ static void ignore_types(pe_reader *reader, pe_dictionary *out)
  * is none, an empty rope_parameters is one, unless the model type's is by type of layers. */
 static void find_default(pe_reader *reader, pe_dictionary *out)
 {
-    const json_t *own = reader->type->rope_parameters;
+    const json_t *own = json_object_get(reader->type, "rope_parameters");
     const json_t *given = pe_reader_member(reader, "rope_parameters");
     if (given != NULL && (json_object_size(given) != 0 || !pe_dictionary_is_by_type(reader, own)))
         return;
     if (own != NULL && reader->dictionary == NULL) {
         reader->dictionary = json_incref((json_t *)(uintptr_t)own);
         pe_reader_warn(reader, "no rope_parameters: those of model type %s are assumed",
-                       reader->type->name);
+                       reader->type_name);
     }
     *out = (pe_dictionary){.object = reader->dictionary, .place = "rope_parameters/"};
 }
@@ -132,13 +138,13 @@ static void find_default(pe_reader *reader, pe_dictionary *out)
 /* Does the model type's class read the dictionary of this name? */
 static bool is_read(pe_reader *reader, const char *name, const json_t *object)
 {
-    const char *only = reader->type->dictionary;
+    const char *only = pe_type_text(reader->type, "dictionary");
     if (only == NULL || strcmp(only, name) == 0)
         return true;
     pe_reader_ignored(reader, name, object, "not read by this model type");
     if (json_object_size(object) != 0)
         pe_reader_warn(reader, "%s is not read by model type %s: frequencies are not scaled by it",
-                       name, reader->type->name);
+                       name, reader->type_name);
     return false;
 }
 
@@ -151,7 +157,7 @@ void pe_dictionary_find(pe_reader *reader, pe_dictionary *out)
             continue;
         if (json_is_null(object)) {
             pe_reader_ignored(reader, dictionaries[d], object,
-                              reader->type->rope_parameters != NULL
+                              json_object_get(reader->type, "rope_parameters") != NULL
                                   ? "null counts as absent"
                                   : "null: frequencies are not scaled");
         } else if (!json_is_object(object)) {
@@ -198,7 +204,7 @@ void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const cha
     const json_t *object = json_object_get(all->object, layer_type);
     char where[sizeof out->place - 1];
     snprintf(where, sizeof where, "%.96s%.64s", all->place, layer_type);
-    if (object == NULL && !reader->type->by_type)
+    if (object == NULL && !pe_type_is(reader->type, "by_type"))
         pe_reader_fail(reader, PE_MISSING_PARAMETER, where,
                        "%.*s has parameters for some types of layers, but none for %s",
                        (int)strlen(all->place) - 1, all->place, layer_type);

@@ -17,19 +17,17 @@ static const struct {
  *
  * Source  huggingface/diffusers at 58eb52c0803ea9af3abec60841c2a093bdf1f951, src/diffusers/models.
  */
-bool pe_input_diffusers(const json_t *whole, pe_input *out)
+bool pe_input_diffusers(pe_input *out)
 {
-    const json_t *class = json_object_get(whole, "_class_name");
-    if (!json_is_string(class))
+    static const char name[] = "_class_name";
+    const char *class = json_string_value(pe_input_member(out, name));
+    if (class == NULL)
         return false;
-    out->failed |= json_object_update(out->config, (json_t *)(uintptr_t)whole) != 0;
-    pe_input_name(out, "diffusers", "_class_name", class);
+    out->failed |= json_object_update(out->config, (json_t *)(uintptr_t)out->whole) != 0;
     for (size_t o = 0; o < PE_LEN(optional); o++)
-        if (strcmp(optional[o].class, json_string_value(class)) == 0 &&
-            !json_is_true(json_object_get(whole, optional[o].key))) {
-            json_t *name = json_string(optional[o].otherwise);
-            pe_input_name(out, "diffusers", "_class_name", name);
-            json_decref(name);
-        }
+        if (strcmp(optional[o].class, class) == 0 &&
+            !json_is_true(pe_input_member(out, optional[o].key)))
+            class = optional[o].otherwise;
+    pe_input_type(out, "diffusers", name, class);
     return true;
 }

@@ -6,74 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PLACE_MAX 128
-
-/**
- * What stands behind the architecture's name and a dot, and the key that it is.
- *
- * Source  ggml-org/llama.cpp at 00395eb285c7c6821ff372e3ca41dae9da33c2c7, src/llama-arch.cpp
- *         (LLM_KV_NAMES); how they are read: load_hparams of src/llama-model.cpp. Rows gguf/... of
- *         config/model_types.json are llama_model_rope_type there.
- */
-static const struct {
-    const char *place, *key;
-} plain[] = {
-    {"block_count", "num_hidden_layers"},
-    {"context_length", "max_position_embeddings"},
-    {"embedding_length", "hidden_size"},
-    {"attention.max_alibi_bias", "alibi_bias_max"},
-    {"attention.relative_buckets_count", "relative_attention_num_buckets"},
-    {"attention.sliding_window", "sliding_window"},
-    {"full_attention_interval", "full_attention_interval"},
-    {"rope.freq_base", "rope_theta"},
-    {"rope.freq_base_swa", "rope_local_base_freq"},
-};
-
-/* The same of a dictionary. */
-static const struct {
-    const char *place, *key;
-} scalings[] = {
-    {"rope.scaling.type", "rope_scaling/rope_type"},
-    {"rope.scaling.original_context_length", "rope_scaling/original_max_position_embeddings"},
-    {"rope.scaling.attn_factor", "rope_scaling/attn_factor"},
-    {"rope.scaling.finetuned", "rope_scaling/finetuned"},
-    {"rope.scaling.yarn_ext_factor", "rope_scaling/extrapolation_factor"},
-    {"rope.scaling.yarn_attn_factor", "rope_scaling/attn_factor"},
-    {"rope.scaling.yarn_beta_fast", "rope_scaling/beta_fast"},
-    {"rope.scaling.yarn_beta_slow", "rope_scaling/beta_slow"},
-};
-
-/* What is read besides, and what no rotation depends on. */
-static const char *const others[] = {
-    "rope.scaling.factor",  "rope.scale_linear",       "rope.scaling.yarn_log_multiplier",
-    "rope.dimension_count", "rope.dimension_sections",
-};
-
-typedef struct gguf {
-    const json_t *whole;
-    const char *arch;
-    pe_input *input;
-} gguf;
-
-static const char *place_of(const gguf *g, const char *name, char place[PLACE_MAX])
-{
-    snprintf(place, PLACE_MAX, "%.64s.%s", g->arch, name);
-    return place;
-}
-
-static const json_t *member(const gguf *g, const char *name)
-{
-    char place[PLACE_MAX];
-    const json_t *value = json_object_get(g->whole, place_of(g, name, place));
-    return json_is_null(value) ? NULL : value;
-}
-
-static void put(const gguf *g, const char *key, const char *name, json_t *value)
-{
-    char place[PLACE_MAX];
-    pe_input_put(g->input, key, place_of(g, name, place), value);
-}
-
 /* One number for each layer: that of the layers that have one, if it is the same. */
 static json_t *common_of(const json_t *value)
 {
@@ -90,82 +22,105 @@ static json_t *common_of(const json_t *value)
 /* ---- heads ---- */
 
 /* Where keys and values are compressed, dimension_count is the part of a head that rotates. */
-static void put_heads(const gguf *g)
+static void put_heads(pe_input *g)
 {
-    const json_t *heads = member(g, "attention.head_count");
-    const json_t *rotated = member(g, "rope.dimension_count");
-    const bool latent = member(g, "attention.kv_lora_rank") != NULL;
-    const char *length = member(g, "attention.key_length_mla") != NULL ? "attention.key_length_mla"
-                                                                       : "attention.key_length";
-    const double nope = json_number_value(member(g, length)) - json_number_value(rotated);
-    put(g, "num_attention_heads", "attention.head_count", heads != NULL ? common_of(heads) : NULL);
-    put(g, latent ? "qk_rope_head_dim" : "rotary_dim", "rope.dimension_count",
-        json_incref((json_t *)(uintptr_t)rotated));
+    const json_t *heads = pe_input_member(g, "attention.head_count");
+    const json_t *rotated = pe_input_member(g, "rope.dimension_count");
+    const bool latent = pe_input_member(g, "attention.kv_lora_rank") != NULL;
+    const char *length = pe_input_member(g, "attention.key_length_mla") != NULL
+                             ? "attention.key_length_mla"
+                             : "attention.key_length";
+    const double nope = json_number_value(pe_input_member(g, length)) - json_number_value(rotated);
+    pe_input_put(g, "num_attention_heads", "attention.head_count",
+                 heads != NULL ? common_of(heads) : NULL);
+    pe_input_put(g, latent ? "qk_rope_head_dim" : "rotary_dim", "rope.dimension_count",
+                 json_incref((json_t *)(uintptr_t)rotated));
     if (!latent)
-        put(g, "head_dim", "attention.key_length",
-            json_incref((json_t *)(uintptr_t)member(g, "attention.key_length")));
-    else if (nope >= 0 && member(g, length) != NULL)
-        put(g, "qk_nope_head_dim", length, json_real(nope));
+        pe_input_put(g, "head_dim", "attention.key_length",
+                     json_incref((json_t *)(uintptr_t)pe_input_member(g, "attention.key_length")));
+    else if (nope >= 0 && pe_input_member(g, length) != NULL)
+        pe_input_put(g, "qk_nope_head_dim", length, json_real(nope));
 }
 
 /* A period, or whether each layer slides. */
-static void put_pattern(const gguf *g)
+static void put_pattern(pe_input *g)
 {
     static const char name[] = "attention.sliding_window_pattern";
-    const json_t *pattern = member(g, name);
+    const json_t *pattern = pe_input_member(g, name);
     json_t *types = json_is_array(pattern) ? json_array() : NULL;
     if (json_is_number(pattern))
-        put(g, "sliding_window_pattern", name, json_incref((json_t *)(uintptr_t)pattern));
+        pe_input_put(g, "sliding_window_pattern", name, json_incref((json_t *)(uintptr_t)pattern));
     for (size_t i = 0; i < json_array_size(pattern); i++) {
         const json_t *slides = json_array_get(pattern, i);
         const bool is_sliding = json_is_true(slides) || json_number_value(slides) != 0;
-        g->input->failed |=
-            json_array_append_new(
-                types, json_string(is_sliding ? "sliding_attention" : "full_attention")) != 0;
+        g->failed |= json_array_append_new(types, json_string(is_sliding ? "sliding_attention"
+                                                                         : "full_attention")) != 0;
     }
     if (types != NULL)
-        put(g, "layer_types", name, types);
+        pe_input_put(g, "layer_types", name, types);
 }
 
 /* ---- scalings ---- */
 
 /* Four numbers, the last of them 0, as ggml has them. */
-static void put_sections(const gguf *g)
+static void put_sections(pe_input *g)
 {
-    const json_t *sections = member(g, "rope.dimension_sections");
+    const json_t *sections = pe_input_member(g, "rope.dimension_sections");
     json_t *list = json_array();
-    g->input->failed |= list == NULL;
+    g->failed |= list == NULL;
     for (size_t i = 0; i < json_array_size(sections); i++)
         if (i < 3 || json_number_value(json_array_get(sections, i)) != 0)
-            g->input->failed |= json_array_append(list, json_array_get(sections, i)) != 0;
+            g->failed |= json_array_append(list, json_array_get(sections, i)) != 0;
     if (json_array_size(list) != 0 && json_number_value(json_array_get(list, 0)) != 0)
-        put(g, "rope_scaling/mrope_section", "rope.dimension_sections", list);
+        pe_input_put(g, "rope_scaling/mrope_section", "rope.dimension_sections", list);
     else
         json_decref(list);
 }
 
-/* A factor without a type is linear. */
-static void put_factor(const gguf *g)
+/**
+ * A factor without a type is linear. A type without a factor divides nothing. An ext_factor below 0
+ * is as none; with 0 there is no ramp, and cosines do not grow.
+ *
+ * Source  ggml-org/llama.cpp, src/llama-model.cpp (load_hparams: rope_freq_scale_train),
+ *         src/llama-context.cpp (yarn_ext_factor); ggml/src/ggml-cpu/ops.cpp (rope_yarn).
+ */
+static void put_factor(pe_input *g)
 {
-    const char *name =
-        member(g, "rope.scaling.factor") != NULL ? "rope.scaling.factor" : "rope.scale_linear";
-    const json_t *factor = member(g, name);
-    if (factor == NULL || json_number_value(factor) == 0)
+    static const char ext[] = "rope.scaling.yarn_ext_factor";
+    const char *type = json_string_value(pe_input_member(g, "rope.scaling.type"));
+    const bool divides = type != NULL && (strcmp(type, "yarn") == 0 || strcmp(type, "linear") == 0);
+    const char *name = pe_input_member(g, "rope.scaling.factor") != NULL ? "rope.scaling.factor"
+                                                                         : "rope.scale_linear";
+    const json_t *factor = pe_input_member(g, name);
+    if (pe_input_number(g, ext, 1) < 0)
+        (void)json_object_del(json_object_get(g->config, "rope_scaling"), "extrapolation_factor");
+    else if (pe_input_number(g, ext, 1) == 0)
+        pe_input_put(g, "rope_scaling/attention_factor", ext,
+                     json_real(pe_input_number(g, "rope.scaling.yarn_attn_factor", 1)));
+    if (factor == NULL || json_number_value(factor) == 0) {
+        if (!divides)
+            return;
+        pe_input_put(g, "rope_scaling/factor", name, json_real(1));
+        pe_input_warn(g,
+                      "rope.scaling.type is %s, and there is no rope.scaling.factor: llama.cpp "
+                      "scales no frequencies",
+                      type);
         return;
-    put(g, "rope_scaling/factor", name, json_incref((json_t *)(uintptr_t)factor));
-    if (member(g, "rope.scaling.type") == NULL)
-        put(g, "rope_scaling/rope_type", "rope.scaling.type", json_string("linear"));
+    }
+    pe_input_put(g, "rope_scaling/factor", name, json_incref((json_t *)(uintptr_t)factor));
+    if (pe_input_member(g, "rope.scaling.type") == NULL)
+        pe_input_put(g, "rope_scaling/rope_type", "rope.scaling.type", json_string("linear"));
 }
 
 /* A tenth of DeepSeek's mscale_all_dim, whose mscale is 1: cosines grow by the ratio of both. */
-static void put_log_multiplier(const gguf *g)
+static void put_log_multiplier(pe_input *g)
 {
     static const char name[] = "rope.scaling.yarn_log_multiplier";
-    const double multiplier = json_number_value(member(g, name));
-    if (multiplier == 0 || member(g, "rope.scaling.type") == NULL)
+    const double multiplier = json_number_value(pe_input_member(g, name));
+    if (multiplier == 0 || pe_input_member(g, "rope.scaling.type") == NULL)
         return;
-    put(g, "rope_scaling/mscale", name, json_real(1));
-    put(g, "rope_scaling/mscale_all_dim", name, json_real(round(multiplier * 1e7) / 1e6));
+    pe_input_put(g, "rope_scaling/mscale", name, json_real(1));
+    pe_input_put(g, "rope_scaling/mscale_all_dim", name, json_real(round(multiplier * 1e7) / 1e6));
 }
 
 /**
@@ -175,83 +130,83 @@ static void put_log_multiplier(const gguf *g)
  * Source  ggml-org/llama.cpp at 00395eb285c7c6821ff372e3ca41dae9da33c2c7, convert_hf_to_gguf.py
  *         (Phi3MiniModel).
  */
-static const char *find_divisors(const gguf *g, const char *type)
+static const char *find_divisors(pe_input *g, const char *type)
 {
     static const char factor[] = "rope.scaling.attn_factor",
                       original[] = "rope.scaling.original_context_length";
-    const double length = json_number_value(member(g, original));
+    const double length = json_number_value(pe_input_member(g, original));
     if (type != NULL)
         return strcmp(type, "longrope") == 0 ? "rope.scaling.type" : NULL;
-    if (member(g, factor) != NULL && json_number_value(member(g, factor)) != 1)
+    if (pe_input_member(g, factor) != NULL && json_number_value(pe_input_member(g, factor)) != 1)
         return factor;
-    return length > 0 && length < json_number_value(member(g, "context_length")) ? original : NULL;
+    return length > 0 && length < json_number_value(pe_input_member(g, "context_length")) ? original
+                                                                                          : NULL;
 }
 
-static void put_scalings(const gguf *g)
+static void put_scalings(pe_input *g)
 {
-    const char *type = json_string_value(member(g, "rope.scaling.type"));
+    const char *type = json_string_value(pe_input_member(g, "rope.scaling.type"));
     const char *divisors = find_divisors(g, type);
     if (type != NULL && strcmp(type, "none") == 0)
         return;
-    for (size_t s = 0; s < PE_LEN(scalings); s++) {
-        char place[PLACE_MAX];
-        if (member(g, scalings[s].place) != NULL)
-            pe_input_take(g->input, g->whole, place_of(g, scalings[s].place, place),
-                          scalings[s].key);
-    }
+    pe_input_rename(g, "gguf scalings");
     put_factor(g);
     put_log_multiplier(g);
     put_sections(g);
     if (divisors != NULL)
-        put(g, "model_type", divisors, json_string("gguf/longrope"));
+        pe_input_put(g, "model_type", divisors, json_string("gguf/longrope"));
 }
 
 /* ---- what is not read ---- */
 
-static bool is_read(const char *name)
+static bool is_read(const json_t *table, const char *name)
 {
     bool read = false;
-    for (size_t p = 0; p < PE_LEN(plain); p++)
-        read |= strcmp(name, plain[p].place) == 0;
-    for (size_t s = 0; s < PE_LEN(scalings); s++)
-        read |= strcmp(name, scalings[s].place) == 0;
-    for (size_t o = 0; o < PE_LEN(others); o++)
-        read |= strcmp(name, others[o]) == 0;
+    for (size_t r = 0; r < json_array_size(table); r++)
+        read |= strcmp(name, json_string_value(json_array_get(json_array_get(table, r), 0))) == 0;
     return read;
 }
 
-static void warn_of_unread(const gguf *g)
+static void warn_of_unread(pe_input *g)
 {
-    const size_t prefix = strlen(g->arch);
+    json_t *plain = pe_input_table(g, "gguf"), *scalings = pe_input_table(g, "gguf scalings");
+    const size_t prefix = strlen(g->prefix);
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)g->whole, key, value)
     {
-        const bool own = strncmp(key, g->arch, prefix) == 0 && key[prefix] == '.';
-        if (own && strstr(key, "rope") != NULL && !is_read(key + prefix + 1) &&
-            json_array_size(g->input->warnings) < 16)
-            pe_input_warn(g->input, "%.100s is not known and ignored", key);
+        if (strncmp(key, g->prefix, prefix) == 0 && strstr(key + prefix, "rope") != NULL &&
+            !is_read(plain, key + prefix) && !is_read(scalings, key + prefix) &&
+            json_array_size(g->warnings) < 16)
+            pe_input_warn(g, "%.100s is not known and ignored", key);
     }
+    json_decref(plain);
+    json_decref(scalings);
 }
 
-bool pe_input_gguf(const json_t *whole, pe_input *out)
+/**
+ * Names stand behind the architecture's and a dot.
+ *
+ * Source  ggml-org/llama.cpp at 00395eb285c7c6821ff372e3ca41dae9da33c2c7, src/llama-arch.cpp
+ *         (LLM_KV_NAMES); how they are read: load_hparams of src/llama-model.cpp. Rows gguf/... of
+ *         config/model_types.json are llama_model_rope_type there.
+ */
+bool pe_input_gguf(pe_input *g)
 {
-    const json_t *architecture = json_object_get(whole, "general.architecture");
-    const gguf g = {whole, json_string_value(architecture), out};
-    if (g.arch == NULL)
+    static const char name[] = "general.architecture";
+    const char *arch = json_string_value(json_object_get(g->whole, name));
+    if (arch == NULL)
         return false;
-    pe_input_name(out, "gguf", "general.architecture", architecture);
-    for (size_t p = 0; p < PE_LEN(plain); p++) {
-        char place[PLACE_MAX];
-        pe_input_take(out, whole, place_of(&g, plain[p].place, place), plain[p].key);
-    }
-    put_heads(&g);
-    put_pattern(&g);
-    put_scalings(&g);
-    warn_of_unread(&g);
-    const json_t *cut = json_object_get(whole, "");
+    pe_input_type(g, "gguf", name, arch);
+    snprintf(g->prefix, sizeof g->prefix, "%.64s.", arch);
+    pe_input_rename(g, "gguf");
+    put_heads(g);
+    put_pattern(g);
+    put_scalings(g);
+    warn_of_unread(g);
+    const json_t *cut = json_object_get(g->whole, "");
     if (json_is_string(cut))
-        pe_input_warn(out, "the bytes end in or behind %.100s: keys behind it are not known",
+        pe_input_warn(g, "the bytes end in or behind %.100s: keys behind it are not known",
                       json_string_value(cut));
     return true;
 }

@@ -8,26 +8,14 @@
 #include "encodings/registry.h"
 #include "models/parts.h"
 
-/* A count of the tower in one of its spellings, or its class's own; 0: there is neither. */
-static double count_or(pe_reader *reader, pe_fact fact, double otherwise)
-{
-    double count = 0;
-    if (pe_reader_finds_fact(reader, fact, &count, NULL))
-        return count;
-    if (otherwise != 0)
-        pe_reader_class_default(reader, pe_reader_fact_name(fact), otherwise, "head_dim");
-    return otherwise;
-}
-
 static double find_head_dim(pe_reader *reader)
 {
-    const pe_model_type *type = reader->type;
-    double dim = 0;
+    const bool embeds = json_object_get(reader->type, "embed_dim") != NULL;
+    double dim = 0, wide = 0, heads = 0;
     if (pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, NULL))
         return dim;
-    const pe_fact width = type->wide_embed ? PE_FACT_EMBED : PE_FACT_HIDDEN;
-    const double wide = count_or(reader, width, type->width);
-    const double heads = count_or(reader, PE_FACT_HEADS, type->heads);
+    (void)pe_reader_fact(reader, embeds ? PE_FACT_EMBED : PE_FACT_HIDDEN, &wide, NULL);
+    (void)pe_reader_fact(reader, PE_FACT_HEADS, &heads, NULL);
     const json_t *rate = pe_reader_member(reader, "memory_attention_downsample_rate");
     pe_reader_used(reader, "memory_attention_downsample_rate", rate, "head_dim", NULL);
     const double parts = json_number_value(rate) > 0 ? heads * json_number_value(rate) : heads;
@@ -39,13 +27,12 @@ static void read_theta(pe_reader *reader, pe_model_layers *kind)
 {
     static const char nested[] = "rope_parameters/rope_theta";
     const json_t *value = pe_reader_member(reader, nested);
-    double theta = reader->type->theta != 0 ? reader->type->theta : 10000;
+    double theta = 10000;
     if (value != NULL) {
-        (void)pe_reader_set(reader, &kind->values, "rope_theta", nested, value);
-        pe_reader_used(reader, nested, value, "rope_theta", NULL);
+        pe_reader_take(reader, &kind->values, "rope_theta", nested, value, 0);
         return;
     }
-    if (!pe_reader_finds_fact(reader, PE_FACT_THETA, &theta, NULL))
+    if (!pe_reader_fact(reader, PE_FACT_THETA, &theta, NULL))
         pe_reader_class_default(reader, "rope_theta", theta, "rope_theta");
     pe_reader_set_number(reader, &kind->values, "rope_theta", "rope_theta", theta);
 }
@@ -65,16 +52,9 @@ static void check_type(pe_reader *reader)
 static void read_merge(pe_reader *reader, pe_model_layers *kind)
 {
     static const char key[] = "spatial_merge_size";
-    const json_t *value = pe_reader_member(reader, key);
-    if (reader->type->merge == 0)
-        return;
-    if (value == NULL) {
-        pe_reader_class_default(reader, key, reader->type->merge, key);
-        pe_reader_set_number(reader, &kind->values, key, key, reader->type->merge);
-        return;
-    }
-    (void)pe_reader_set(reader, &kind->values, key, key, value);
-    pe_reader_used(reader, key, value, key, NULL);
+    const double own = pe_type_number(reader->type, key);
+    if (own != 0)
+        pe_reader_take(reader, &kind->values, key, key, pe_reader_member(reader, key), own);
 }
 
 /* What /v1/rope/grid is told, and /v1/rope/grid/rotate, which knows a pairing, too. */
@@ -83,8 +63,8 @@ static void add_parts(pe_reader *reader, const pe_model_layers *kind)
     static const pe_resource *const resources[] = {&pe_rope_grid, &pe_rope_grid_rotate};
     for (size_t i = 0; i < PE_LEN(resources) && reader->status == PE_OK; i++) {
         pe_values *values = pe_parts_add(reader, resources[i], &kind->values);
-        if (values != NULL && i == 1 && reader->type->grid_pairing != NULL)
-            pe_reader_set_choice(values, "pairing", reader->type->grid_pairing);
+        if (values != NULL && i == 1 && pe_type_text(reader->type, "grid_pairing") != NULL)
+            pe_reader_set_choice(values, "pairing", pe_type_text(reader->type, "grid_pairing"));
     }
 }
 
@@ -94,7 +74,6 @@ static void add_parts(pe_reader *reader, const pe_model_layers *kind)
  */
 void pe_grid_layers_resolve(pe_reader *reader, pe_model_layers *kind)
 {
-    const pe_model_type *type = reader->type;
     check_type(reader);
     const double dim = find_head_dim(reader);
     if (dim < 4 || dim > 4096 || fmod(dim, 4) != 0)
@@ -104,7 +83,7 @@ void pe_grid_layers_resolve(pe_reader *reader, pe_model_layers *kind)
                        dim);
     if (reader->status != PE_OK)
         return;
-    pe_reader_set_choice(&kind->values, "convention", type->convention);
+    pe_reader_set_choice(&kind->values, "convention", pe_type_text(reader->type, "convention"));
     pe_reader_set_number(reader, &kind->values, "head_dim", "head_dim", dim);
     read_theta(reader, kind);
     read_merge(reader, kind);

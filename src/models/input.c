@@ -12,8 +12,11 @@
 #define KEY_MAX  128
 #define NAME_MAX 64
 
-static bool (*const readers[])(const json_t *whole, pe_input *out) = {
-    pe_input_gguf, pe_input_diffusers, pe_input_timm, pe_input_params, pe_input_megatron};
+/* config/renamings.json, from catalogue_data.S */
+extern const char pe_renamings_text[];
+
+static bool (*const readers[])(pe_input *out) = {pe_input_gguf, pe_input_diffusers, pe_input_timm,
+                                                 pe_input_params, pe_input_megatron};
 
 pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why)
 {
@@ -22,7 +25,7 @@ pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why)
     out->failed = out->config == NULL || out->places == NULL || out->warnings == NULL;
     bool found = out->failed;
     for (size_t r = 0; r < PE_LEN(readers) && !found; r++)
-        found = readers[r](whole, out);
+        found = readers[r](out);
     if (!found) {
         json_decref(out->config);
         out->config = NULL;
@@ -58,9 +61,53 @@ static json_t *parent_of(pe_input *input, const char *key, const char **name)
     return json_object_get(input->config, outer);
 }
 
-void pe_input_put(pe_input *input, const char *key, const char *place, json_t *value)
+/* A member of the whole, or of an object in it. */
+static const json_t *member_at(const json_t *whole, const char *place)
 {
-    const char *name;
+    const json_t *value = json_object_get(whole, place);
+    const char *slash = strchr(place, '/');
+    char outer[KEY_MAX];
+    if (value != NULL || slash == NULL)
+        return value;
+    snprintf(outer, sizeof outer, "%.*s", (int)(slash - place), place);
+    return json_object_get(json_object_get(whole, outer), slash + 1);
+}
+
+/* What is there under a spelling of the name, whose place is told; else the name's. */
+static const json_t *find(const pe_input *input, const char *name, char place[KEY_MAX])
+{
+    static const char *const dashes[] = {"", "--"};
+    snprintf(place, KEY_MAX, "%s%s", input->prefix, name);
+    const json_t *value = member_at(input->whole, place);
+    for (size_t d = 0; d < PE_LEN(dashes) && value == NULL; d++) {
+        snprintf(place, KEY_MAX, "%s%s%s", input->prefix, dashes[d], name);
+        for (char *at = place + strlen(input->prefix); *at != '\0'; at++)
+            *at = (char)(*at == '_' ? '-' : *at);
+        value = member_at(input->whole, place);
+    }
+    if (value == NULL)
+        snprintf(place, KEY_MAX, "%s%s", input->prefix, name);
+    return json_is_null(value) ? NULL : value;
+}
+
+const json_t *pe_input_member(const pe_input *input, const char *name)
+{
+    char place[KEY_MAX];
+    return find(input, name, place);
+}
+
+double pe_input_number(const pe_input *input, const char *name, double otherwise)
+{
+    const json_t *value = pe_input_member(input, name);
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+void pe_input_put(pe_input *input, const char *key, const char *name, json_t *value)
+{
+    char place[KEY_MAX];
+    (void)find(input, name, place);
+    if (value == NULL && json_object_get(input->places, key) != NULL)
+        return;
     input->failed |= json_object_set_new(input->places, key, json_string(place)) != 0;
     if (value == NULL)
         return;
@@ -68,10 +115,37 @@ void pe_input_put(pe_input *input, const char *key, const char *place, json_t *v
     input->failed |= json_object_set_new(parent, name, value) != 0;
 }
 
-void pe_input_take(pe_input *input, const json_t *whole, const char *place, const char *key)
+void pe_input_take(pe_input *input, const char *name, const char *key)
 {
-    json_t *value = json_object_get(whole, place);
-    pe_input_put(input, key, place, json_is_null(value) ? NULL : json_incref(value));
+    pe_input_put(input, key, name, json_incref((json_t *)(uintptr_t)pe_input_member(input, name)));
+}
+
+json_t *pe_input_table(pe_input *input, const char *table)
+{
+    json_t *tables = json_loads(pe_renamings_text, JSON_DECODE_INT_AS_REAL, NULL);
+    json_t *found = json_incref(json_object_get(tables, table));
+    input->failed |= found == NULL;
+    json_decref(tables);
+    return found;
+}
+
+void pe_input_rename(pe_input *input, const char *table)
+{
+    size_t i;
+    json_t *rows = pe_input_table(input, table), *row;
+    json_array_foreach(rows, i, row)
+    {
+        const char *name = json_string_value(json_array_get(row, 0)),
+                   *key = json_string_value(json_array_get(row, 1));
+        json_t *own = json_array_get(row, 2);
+        const bool fixed =
+            own != NULL && (!json_is_number(own) || !json_is_number(pe_input_member(input, name)));
+        if (fixed)
+            pe_input_put(input, key, name, json_incref(own));
+        else if (key != NULL)
+            pe_input_take(input, name, key);
+    }
+    json_decref(rows);
 }
 
 void pe_input_warn(pe_input *input, const char *format, ...)
@@ -84,16 +158,15 @@ void pe_input_warn(pe_input *input, const char *format, ...)
     input->failed |= json_array_append_new(input->warnings, json_string(text)) != 0;
 }
 
-void pe_input_name(pe_input *input, const char *program, const char *place, const json_t *name)
+void pe_input_type(pe_input *input, const char *program, const char *name, const char *text)
 {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-    const char *text = json_string_value(name);
     char type[2 * NAME_MAX];
     if (text == NULL || strlen(text) > NAME_MAX || text[strspn(text, letters)] != '\0')
         text = "";
     snprintf(type, sizeof type, "%.31s%s%s", program, text[0] != '\0' ? "/" : "", text);
-    pe_input_put(input, "model_type", place, json_string(type));
+    pe_input_put(input, "model_type", name, json_string(type));
 }
 
 /* ---- where keys stand in what came ---- */

@@ -13,6 +13,7 @@
 /** A configuration that has been put into other keys. */
 typedef struct pe_input {
     const json_t *whole; /* what came */
+    char prefix[80];     /* of the names that a program has in it: "llama.", "model/" */
     json_t *config;      /* NULL: that is a config.json */
     json_t *places;      /* of its keys: where each stands in what came */
     json_t *warnings;    /* texts */
@@ -36,20 +37,29 @@ void pe_input_restore_problem(const pe_input *input, pe_problem *why);
 
 /* ---- for the readers ---- */
 
+/** What came under a name, behind the prefix ("yarn/beta": in an object), or as on a command line
+ * (--rotary-base); NULL where it is absent or null. */
+const json_t *pe_input_member(const pe_input *input, const char *name);
+double pe_input_number(const pe_input *input, const char *name, double otherwise);
 /** Set a key, or one of an object ("rope_scaling/factor"); the value is the input's from now on.
- * NULL: only its place is told. */
-void pe_input_put(pe_input *input, const char *key, const char *place, json_t *value);
-/** Take a member of what came under another name, where it is there and not null. */
-void pe_input_take(pe_input *input, const json_t *whole, const char *place, const char *key);
+ * NULL: only its place is told, unless another has been. */
+void pe_input_put(pe_input *input, const char *key, const char *name, json_t *value);
+/** Take a member under a key. */
+void pe_input_take(pe_input *input, const char *name, const char *key);
+/** Take what a table of config/renamings.json names: each row has a name and the key that it is; a
+ * third item is the value, unless it is a number and another came. */
+void pe_input_rename(pe_input *input, const char *table);
+/** A table there, which the caller releases; NULL where memory ran out. */
+json_t *pe_input_table(pe_input *input, const char *table);
 void pe_input_warn(pe_input *input, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** model_type is PROGRAM/NAME; a name that no row can have is PROGRAM alone. */
-void pe_input_name(pe_input *input, const char *program, const char *place, const json_t *name);
+/** model_type is PROGRAM/TEXT; a text that no row can have is PROGRAM alone. */
+void pe_input_type(pe_input *input, const char *program, const char *name, const char *text);
 
 /** The readers: each fills *out where the object is one of its program's. */
-bool pe_input_gguf(const json_t *whole, pe_input *out);
-bool pe_input_diffusers(const json_t *whole, pe_input *out);
-bool pe_input_params(const json_t *whole, pe_input *out);
-bool pe_input_megatron(const json_t *whole, pe_input *out);
-bool pe_input_timm(const json_t *whole, pe_input *out);
+bool pe_input_gguf(pe_input *out);
+bool pe_input_diffusers(pe_input *out);
+bool pe_input_params(pe_input *out);
+bool pe_input_megatron(pe_input *out);
+bool pe_input_timm(pe_input *out);
 
 #endif

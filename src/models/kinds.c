@@ -113,17 +113,6 @@ static bool read_letters(pe_reader *reader, layer_list *layers)
     return true;
 }
 
-/* The value of a fact, else the model type's default; 0: there is neither. */
-static size_t fact_or(pe_reader *reader, pe_fact fact, double fallback, const char *note)
-{
-    double value = 0;
-    if (pe_reader_finds_fact(reader, fact, &value, NULL))
-        return (size_t)value;
-    if (fallback > 0)
-        pe_reader_default(reader, pe_reader_fact_name(fact), fallback, NULL, note);
-    return (size_t)fallback;
-}
-
 /* Every `every`-th layer is `one`, the rest are `others`. Layers count from 1 or from 0. */
 static void alternate(layer_list *layers, size_t every, size_t from, const char *one,
                       const char *others)
@@ -195,7 +184,7 @@ static bool read_flags(pe_reader *reader, layer_list *layers)
 /* A list that repeats; one that does not is that of the class's own number of layers. */
 static bool read_block_types(pe_reader *reader, layer_list *layers)
 {
-    const json_t *own = reader->type->block_types;
+    const json_t *own = json_object_get(reader->type, "block_types");
     const json_t *given = pe_reader_member(reader, "block_types");
     const json_t *list = json_is_array(given) ? given : own;
     const size_t n = json_array_size(list);
@@ -226,7 +215,7 @@ static bool read_ratios(pe_reader *reader, layer_list *layers)
     static const char key[] = "compress_ratios", heavy[] = "heavily_compressed_attention",
                       sparse[] = "compressed_sparse_attention";
     const json_t *list = pe_reader_member(reader, key);
-    if (reader->type->labels == NULL)
+    if (json_object_get(reader->type, "labels") == NULL)
         return false;
     if (list != NULL && json_array_size(list) < layers->n)
         pe_reader_fail_type(reader, key, "an array of 0, 4 or 128 for each layer", list);
@@ -246,38 +235,39 @@ static bool read_ratios(pe_reader *reader, layer_list *layers)
 /* What is added to a layer's number, which then counts from 0. */
 static size_t phase_of(const pe_reader *reader, const layer_list *layers)
 {
-    const size_t every = (size_t)reader->type->every;
-    if (!reader->type->from_last || every == 0 || layers->n == 0)
-        return (size_t)reader->type->phase;
+    const size_t every = (size_t)pe_type_number(reader->type, "global_attn_every_n_layers");
+    if (!pe_type_is(reader->type, "from_last") || every == 0 || layers->n == 0)
+        return (size_t)pe_type_number(reader->type, "phase");
     return every - (layers->n - 1) % every;
 }
 
 static void read_pattern(pe_reader *reader, layer_list *layers)
 {
-    static const char note[] = "the default of this model type";
-    const bool has_window = !json_is_null(json_object_get(reader->config, "sliding_window"));
+    const bool no_window = json_is_null(json_object_get(reader->config, "sliding_window"));
     const struct {
         pe_fact fact;
-        double fallback;
         size_t from;
         const char *others;
     } patterns[] = {
-        {PE_FACT_PATTERN, has_window ? reader->type->pattern : 0, 1, sliding},
-        {PE_FACT_EVERY, reader->type->every, phase_of(reader, layers), sliding},
-        {PE_FACT_ATTENTION_EVERY, reader->type->attention_every, 1, "linear_attention"},
+        {PE_FACT_PATTERN, 1, sliding},
+        {PE_FACT_EVERY, phase_of(reader, layers), sliding},
+        {PE_FACT_ATTENTION_EVERY, 1, "linear_attention"},
     };
     if (read_letters(reader, layers) || read_full(reader, layers) ||
         read_block_types(reader, layers) || read_ratios(reader, layers) ||
         read_flags(reader, layers))
         return;
     for (size_t p = 0; p < PE_LEN(patterns); p++) {
-        const size_t every = fact_or(reader, patterns[p].fact, patterns[p].fallback, note);
-        if (every == 0)
+        double every = 0;
+        const pe_fact fact = patterns[p].fact;
+        if (!(fact == PE_FACT_PATTERN && no_window
+                  ? pe_reader_finds_fact(reader, fact, &every, NULL)
+                  : pe_reader_fact(reader, fact, &every, NULL)))
             continue;
-        alternate(layers, every, patterns[p].from, full, patterns[p].others);
-        if (reader->type->first_full && layers->n != 0)
+        alternate(layers, (size_t)every, patterns[p].from, full, patterns[p].others);
+        if (pe_type_is(reader->type, "first_full") && layers->n != 0)
             layers->type[0] = full;
-        if (reader->type->last_full && layers->n != 0)
+        if (pe_type_is(reader->type, "last_full") && layers->n != 0)
             layers->type[layers->n - 1] = full;
         return;
     }
@@ -288,13 +278,14 @@ static void read_cross(pe_reader *reader, layer_list *layers)
 {
     static const char key[] = "cross_attention_layers";
     const json_t *list = pe_reader_member(reader, key);
-    if (reader->type->cross_layers == NULL)
+    if (json_object_get(reader->type, "cross_attention_layers") == NULL)
         return;
     if (list != NULL && !json_is_array(list)) {
         pe_reader_fail_type(reader, key, "an array of layers, counted from 0", list);
         return;
     }
-    const json_t *found = list != NULL ? list : reader->type->cross_layers;
+    const json_t *found =
+        list != NULL ? list : json_object_get(reader->type, "cross_attention_layers");
     put_listed(layers, found, cross);
     pe_reader_report(reader, key, found,
                      (pe_key_report){list != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
@@ -336,11 +327,11 @@ static void read_nope(pe_reader *reader, layer_list *layers)
         read_nope_list(reader, layers, list);
         return;
     }
-    const size_t every = fact_or(reader, PE_FACT_NOPE_EVERY, reader->type->nope_every,
-                                 "the default of this model type: every so manieth layer does not "
-                                 "rotate");
-    for (size_t i = 0; every != 0 && i < layers->n; i++)
-        layers->nope[i] = (i + 1) % every == 0;
+    double every;
+    if (!pe_reader_fact(reader, PE_FACT_NOPE_EVERY, &every, NULL))
+        return;
+    for (size_t i = 0; i < layers->n; i++)
+        layers->nope[i] = (i + 1) % (size_t)every == 0;
 }
 
 const json_t *pe_kinds_thetas(const pe_reader *reader, const char **key)
@@ -395,7 +386,7 @@ static bool is_unrotated(const char *type)
 static bool full_is_unrotated(const pe_reader *reader)
 {
     const json_t *window = json_object_get(reader->config, "sliding_window");
-    return reader->type->nope_full && !json_is_null(window);
+    return pe_type_is(reader->type, "nope_full") && !json_is_null(window);
 }
 
 /* Has the dictionary of the layers' types null for this one? */
@@ -407,7 +398,7 @@ static bool has_null(const pe_dictionary *dictionary, const char *type)
 /* Does no layer of this type rotate in the model type? */
 static bool is_unrotated_here(const pe_reader *reader, const char *type)
 {
-    const json_t *types = reader->type->nope_types;
+    const json_t *types = json_object_get(reader->type, "nope_types");
     for (size_t i = 0; i < json_array_size(types); i++)
         if (strcmp(json_string_value(json_array_get(types, i)), type) == 0)
             return true;
@@ -422,13 +413,14 @@ static void mark_unrotated(pe_reader *reader, layer_list *layers)
     const char *key;
     const bool listed = pe_kinds_thetas(reader, &key) != NULL; /* then a base of 0 says so */
     for (size_t i = 0; i < layers->n; i++)
-        layers->nope[i] |= is_unrotated(layers->type[i]) ||
-                           (!listed && is_unrotated_here(reader, layers->type[i])) ||
-                           (!reader->type->by_type && has_null(&dictionary, layers->type[i])) ||
-                           (no_full && strcmp(layers->type[i], full) == 0);
+        layers->nope[i] |=
+            is_unrotated(layers->type[i]) ||
+            (!listed && is_unrotated_here(reader, layers->type[i])) ||
+            (!pe_type_is(reader->type, "by_type") && has_null(&dictionary, layers->type[i])) ||
+            (no_full && strcmp(layers->type[i], full) == 0);
     if (no_full)
         pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",
-                       reader->type->name);
+                       reader->type_name);
 }
 
 /* ---- kinds ---- */
@@ -522,8 +514,8 @@ static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
         return;
     }
     (void)pe_kinds_add(reader, full, full_is_unrotated(reader) ? NULL : resource, NULL, 0);
-    if (pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA) || reader->type->local_theta != 0 ||
-        full_is_unrotated(reader))
+    if (pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA) ||
+        pe_type_number(reader->type, "rope_local_base_freq") != 0 || full_is_unrotated(reader))
         (void)pe_kinds_add(reader, sliding, resource, NULL, 0);
 }
 
@@ -555,10 +547,16 @@ static void read_types(pe_reader *reader, layer_list *layers)
         layers->type[i] = full;
     if (pe_reader_finds_fact(reader, PE_FACT_LAYERS, &n, NULL))
         layers->n = (size_t)n;
-    if (types != NULL)
-        read_layer_types(reader, layers, key, types);
-    else if (reader->status == PE_OK)
+    if (types == NULL && reader->status == PE_OK)
         read_pattern(reader, layers);
+    if (types == NULL)
+        return;
+    read_layer_types(reader, layers, key, types);
+    if (reader->type == NULL)
+        pe_reader_warn(reader,
+                       "which types of %s rotate is not known for this model type: all but those "
+                       "that are known to mix tokens without positions are assumed to",
+                       key);
 }
 
 static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource *resource)

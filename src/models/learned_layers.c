@@ -48,7 +48,7 @@ static double count_along(pe_reader *reader, size_t side)
 
 static double count_rows(pe_reader *reader)
 {
-    const json_t *from = reader->type->rows;
+    const json_t *from = json_object_get(reader->type, "rows");
     const char *where;
     double found = json_number_value(from);
     if (json_is_string(from))
@@ -57,7 +57,9 @@ static double count_rows(pe_reader *reader)
                     : count_of(reader, json_string_value(from), 0, "rows");
     else if (from == NULL && pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &found, &where))
         pe_reader_retarget(reader, where, "rows");
-    return found != 0 ? found + reader->type->offset + reader->type->class_rows : 0;
+    return found != 0 ? found + pe_type_number(reader->type, "offset") +
+                            pe_type_number(reader->type, "class_rows")
+                      : 0;
 }
 
 static void set(pe_reader *reader, pe_model_layers *kind, const char *name, double value)
@@ -68,23 +70,23 @@ static void set(pe_reader *reader, pe_model_layers *kind, const char *name, doub
 
 void pe_learned_layers_resolve(pe_reader *reader, pe_model_layers *kind)
 {
-    const pe_model_type *type = reader->type;
+    const json_t *type = reader->type;
     const json_t *padding = pe_reader_member(reader, "pad_token_id");
     const char *where;
     double width = 0;
     const double n = count_rows(reader);
     if (n > 0)
         set(reader, kind, "rows", n);
-    if (type->width_key != NULL) {
-        width = count_of(reader, type->width_key, 0, "width");
+    if (pe_type_text(type, "width_key") != NULL) {
+        width = count_of(reader, pe_type_text(type, "width_key"), 0, "width");
         if (width > 0)
             set(reader, kind, "width", width);
     } else if (pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &width, &where)) {
         set(reader, kind, "width", width);
         pe_reader_retarget(reader, where, "width");
     }
-    if (!type->padded) {
-        set(reader, kind, "offset", type->offset);
+    if (!pe_type_is(type, "padded")) {
+        set(reader, kind, "offset", pe_type_number(type, "offset"));
         return;
     }
     const double row = json_is_number(padding) ? json_number_value(padding) : 1;

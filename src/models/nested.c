@@ -63,15 +63,14 @@ static void find_wrapper(pe_reader *reader)
     const json_t *config = reader->whole;
     const char *type = json_string_value(json_object_get(config, "model_type")), *name,
                *found = NULL;
-    pe_model_type row;
-    json_t *tree, *value;
+    json_t *row, *value;
     size_t n = 0;
     if (find_text_config(reader, config, &name) != NULL || reader->tower != NULL || type == NULL ||
         pe_reader_has_fact(reader, PE_FACT_HIDDEN) || pe_reader_has_fact(reader, PE_FACT_LAYERS))
         return;
-    reader->status = pe_model_type_find(type, &row, &tree, reader->why);
-    json_decref(tree);
-    if (reader->status != PE_OK || row.name != NULL)
+    reader->status = pe_model_type_find(type, &row, reader->why);
+    json_decref(row);
+    if (reader->status != PE_OK || row != NULL)
         return;
     json_object_foreach((json_t *)(uintptr_t)config, name, value)
     {
@@ -94,17 +93,16 @@ static void go_into(pe_reader *reader, const char *name, const json_t *inner)
 /* What is told of the model around the language model. */
 static void tell_around(pe_reader *reader)
 {
-    pe_model_type row;
-    json_t *tree;
+    json_t *row;
     const char *name = json_string_value(json_object_get(reader->config, "model_type"));
     pe_unread_keys_report_around(reader);
     if (name == NULL || reader->status != PE_OK)
         return;
-    reader->status = pe_model_type_find(name, &row, &tree, reader->why);
-    if (row.note != NULL)
-        pe_reader_warn(reader, "model type %s: %s", name, row.note);
-    reader->plain_images |= row.plain_images;
-    json_decref(tree);
+    reader->status = pe_model_type_find(name, &row, reader->why);
+    if (pe_type_text(row, "note") != NULL)
+        pe_reader_warn(reader, "model type %s: %s", name, pe_type_text(row, "note"));
+    reader->plain_images |= pe_type_is(row, "plain_images");
+    json_decref(row);
 }
 
 void pe_nested_enter(pe_reader *reader)

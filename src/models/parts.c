@@ -16,22 +16,11 @@ typedef struct part {
     pe_values *values;    /* of the resource's rows */
 } part;
 
+static const char in_tower[] = "vision_config/";
+
 static bool is_there(const json_t *value)
 {
     return value != NULL && !json_is_null(value);
-}
-
-/* Set a parameter from a key's value, or from the class's default; 0: there is none. */
-static void read_number(const part *p, const char *parameter, const char *where,
-                        const json_t *value, double otherwise)
-{
-    if (is_there(value)) {
-        (void)pe_reader_set(p->reader, p->values, parameter, where, value);
-        pe_reader_used(p->reader, where, value, parameter, NULL);
-    } else if (otherwise != 0) {
-        pe_reader_class_default(p->reader, where, otherwise, parameter);
-        pe_reader_set_number(p->reader, p->values, parameter, where, otherwise);
-    }
 }
 
 /* ---- attention temperature ---- */
@@ -48,9 +37,10 @@ static bool read_temperature(const part *p)
                        : "queries of layers that do not rotate are scaled");
     if (off)
         return false;
-    read_number(p, "beta", "attn_scale", pe_reader_member(reader, "attn_scale"), 0.1);
-    read_number(p, "original_max_position_embeddings", "floor_scale",
-                pe_reader_member(reader, "floor_scale"), 8192);
+    pe_reader_take(reader, p->values, "beta", "attn_scale", pe_reader_member(reader, "attn_scale"),
+                   0.1);
+    pe_reader_take(reader, p->values, "original_max_position_embeddings", "floor_scale",
+                   pe_reader_member(reader, "floor_scale"), 8192);
     pe_reader_set_number(reader, p->values, "position_offset", "position_offset", 1);
     return true;
 }
@@ -65,7 +55,7 @@ static bool read_attention_scale(const part *p)
     char where[sizeof dictionary->place + sizeof original_key];
     const json_t *beta = json_object_get(dictionary->object, beta_key);
     const json_t *original = json_object_get(dictionary->object, original_key);
-    if (reader->type->temperature)
+    if (pe_type_is(reader->type, "temperature"))
         return read_temperature(p);
     if (!is_there(beta))
         return false;
@@ -77,9 +67,9 @@ static bool read_attention_scale(const part *p)
                        original_key);
         return false;
     }
-    read_number(p, "beta", where, beta, 0);
+    pe_reader_take(reader, p->values, "beta", where, beta, 0);
     snprintf(where, sizeof where, "%s%s", dictionary->place, original_key);
-    read_number(p, original_key, where, original, 0);
+    pe_reader_take(reader, p->values, original_key, where, original, 0);
     return true;
 }
 
@@ -97,21 +87,14 @@ static void find_vision(part *p)
     p->vision = json_object_get(p->around, "vision_config");
 }
 
-/* A key of the tower. */
-static void read_vision_number(const part *p, const char *key, double otherwise)
+/* A key of the tower ("vision_config/"), or ("") beside it. */
+static void read_number(const part *p, const char *parameter, const char *object, const char *key)
 {
     char where[96];
-    snprintf(where, sizeof where, "%svision_config/%s", p->place, key);
-    read_number(p, key, where, json_object_get(p->vision, key), otherwise);
-}
-
-/* A key beside the tower. */
-static void read_number_around(const part *p, const char *parameter, const char *key,
-                               double otherwise)
-{
-    char where[96];
-    snprintf(where, sizeof where, "%s%s", p->place, key);
-    read_number(p, parameter, where, json_object_get(p->around, key), otherwise);
+    snprintf(where, sizeof where, "%s%s%s", p->place, object, key);
+    pe_reader_take(p->reader, p->values, parameter, where,
+                   json_object_get(object[0] != '\0' ? p->vision : p->around, key),
+                   pe_type_number(p->reader->type, key));
 }
 
 /* Qwen-Omni has the speed of time beside its towers, and one of its models chunks of time.
@@ -120,16 +103,16 @@ static void read_number_around(const part *p, const char *parameter, const char 
  *         huggingface/transformers 5.23.0. */
 static void read_time(const part *p)
 {
-    static const char key[] = "position_id_per_seconds";
-    const pe_model_type *type = p->reader->type;
-    if (type->per_chunk == 0 && !type->unrounded) {
-        read_vision_number(p, "tokens_per_second", type->per_second);
+    static const char speed[] = "position_id_per_seconds", chunk[] = "seconds_per_chunk";
+    const json_t *type = p->reader->type;
+    if (json_object_get(type, speed) == NULL) {
+        read_number(p, "tokens_per_second", in_tower, "tokens_per_second");
         return;
     }
-    read_number_around(p, "tokens_per_second", key, type->per_second);
-    if (type->per_chunk != 0)
-        read_number_around(p, "seconds_per_chunk", "seconds_per_chunk", type->per_chunk);
-    if (type->unrounded)
+    read_number(p, "tokens_per_second", "", speed);
+    if (json_object_get(type, chunk) != NULL)
+        read_number(p, chunk, "", chunk);
+    if (pe_type_is(type, "unrounded"))
         pe_reader_set_choice(p->values, "dtype", "float32");
 }
 
@@ -146,12 +129,13 @@ static bool read_from_top(const part *p, bool (*read)(const part *p))
 
 static bool read_merge(const part *p)
 {
-    read_vision_number(p, "spatial_merge_size", p->reader->type->merge);
-    read_vision_number(p, "temporal_merge_size", p->reader->type->temporal_merge);
+    const char *after = pe_type_text(p->reader->type, "after_grid");
+    read_number(p, "spatial_merge_size", in_tower, "spatial_merge_size");
+    read_number(p, "temporal_merge_size", in_tower, "temporal_merge_size");
     read_time(p);
-    if (p->reader->type->after_grid != NULL)
-        pe_reader_set_choice(p->values, "after_grid", p->reader->type->after_grid);
-    if (p->reader->type->frames_apart)
+    if (after != NULL)
+        pe_reader_set_choice(p->values, "after_grid", after);
+    if (pe_type_is(p->reader->type, "frames_apart"))
         pe_reader_set_choice(p->values, "video_frames", "apart");
     return true;
 }
@@ -164,9 +148,9 @@ static bool read_mrope_positions(const part *p)
     if (json_array_size(section) == 4)
         pe_reader_set_choice(p->values, "variant", "xdrope");
     return !p->reader->plain_images &&
-           (is_there(section) || p->reader->type->mrope_section != NULL) &&
+           (is_there(section) || json_object_get(p->reader->type, "mrope_section") != NULL) &&
            (json_object_get(p->vision, "spatial_merge_size") != NULL ||
-            p->reader->type->merge != 0) &&
+            pe_type_number(p->reader->type, "spatial_merge_size") != 0) &&
            read_from_top(p, read_merge);
 }
 

@@ -15,13 +15,13 @@ static void set_number(pe_reader *reader, pe_model_layers *kind, const char *nam
         pe_reader_set_number(reader, &kind->values, name, where, value);
 }
 
-/* Set a row from a fact, else from the fallback. MISSING_PARAMETER where the fallback is 0. */
+/* Set a row from a fact, the class's default, or the fallback. MISSING_PARAMETER where that is 0. */
 static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name, pe_fact fact,
                      double fallback)
 {
     const char *where = pe_reader_fact_name(fact);
     double value = fallback;
-    if (!pe_reader_finds_fact(reader, fact, &value, &where)) {
+    if (!pe_reader_fact(reader, fact, &value, &where)) {
         if (fallback == 0)
             pe_reader_fail(reader, PE_MISSING_PARAMETER, where, "%s is missing", where);
         else
@@ -33,7 +33,7 @@ static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name,
 
 void pe_plain_layers_alibi(pe_reader *reader, pe_model_layers *kind)
 {
-    if (reader->type->divided_bias)
+    if (pe_type_is(reader->type, "divided_bias"))
         pe_reader_warn(reader, "this model type adds the bias before it divides scores by "
                                "sqrt(head_dim): what counts is the bias divided by sqrt(head_dim)");
     set_fact(reader, kind, "num_heads", PE_FACT_HEADS, 0);
@@ -44,12 +44,11 @@ void pe_plain_layers_alibi(pe_reader *reader, pe_model_layers *kind)
 void pe_plain_layers_t5(pe_reader *reader, pe_model_layers *kind)
 {
     const bool decoder = strcmp(kind->layer_type, "decoder") == 0;
-    const pe_model_type *type = reader->type;
-    set_fact(reader, kind, "num_buckets", PE_FACT_BUCKETS, type->buckets != 0 ? type->buckets : 32);
-    set_fact(reader, kind, "max_distance", PE_FACT_MAX_DISTANCE,
-             type->max_distance != 0 ? type->max_distance : 128);
+    const char *variant = pe_type_text(reader->type, "variant");
+    set_fact(reader, kind, "num_buckets", PE_FACT_BUCKETS, 32);
+    set_fact(reader, kind, "max_distance", PE_FACT_MAX_DISTANCE, 128);
     set_number(reader, kind, "bidirectional", "bidirectional", decoder ? 0 : 1);
-    pe_reader_set_choice(&kind->values, "variant", type->variant != NULL ? type->variant : "t5");
+    pe_reader_set_choice(&kind->values, "variant", variant != NULL ? variant : "t5");
 }
 
 /* max_relative_positions below 1 stands for max_position_embeddings. */
@@ -77,10 +76,11 @@ void pe_plain_layers_deberta(pe_reader *reader, pe_model_layers *kind)
 
 void pe_plain_layers_sinusoidal(pe_reader *reader, pe_model_layers *kind)
 {
+    const char *layout = pe_type_text(reader->type, "layout");
     set_fact(reader, kind, "d_model", PE_FACT_HIDDEN, 0);
-    pe_reader_set_choice(&kind->values, "layout",
-                         reader->type->layout != NULL ? reader->type->layout : "interleaved");
-    set_number(reader, kind, "freq_shift", "freq_shift", reader->type->freq_shift);
+    pe_reader_set_choice(&kind->values, "layout", layout != NULL ? layout : "interleaved");
+    set_number(reader, kind, "freq_shift", "freq_shift",
+               pe_type_number(reader->type, "freq_shift"));
 }
 
 /* A side of something square, or its fallback; 0: neither. */
@@ -101,7 +101,7 @@ static double read_side(pe_reader *reader, const char *key, const char *paramete
  */
 void pe_plain_layers_sincos_grid(pe_reader *reader, pe_model_layers *kind)
 {
-    const double own = json_number_value(reader->type->rows);
+    const double own = json_number_value(json_object_get(reader->type, "rows"));
     const double sample = read_side(reader, "sample_size", "base_size", 128);
     const double patch = read_side(reader, "patch_size", "base_size", 2);
     const double side = own != 0 ? read_side(reader, "pos_embed_max_size", "height", own) : 0;

@@ -47,9 +47,12 @@ static const fact_row facts[PE_FACTS] = {
     [PE_FACT_HEAD_DIM] =
         FACT(INT, 1, 65536, "head_dim", "head_dim", "kv_channels", "attention_head_dim"),
     [PE_FACT_GLOBAL_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "global_head_dim"),
+    [PE_FACT_LOCAL_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "swa_head_dim"),
+    [PE_FACT_LOCAL_ROTARY_DIM] = FACT(INT, 2, 65536, "rotary_dim", "swa_rotary_dim"),
     [PE_FACT_ROPE_HEAD_DIM] =
         FACT(INT, 1, 65536, "head_dim", "qk_rope_head_dim", "attention_qk_rope_dim"),
     [PE_FACT_NOPE_HEAD_DIM] = FACT(INT, 0, 65536, NULL, "qk_nope_head_dim", "attention_qk_dim"),
+    [PE_FACT_INDEX_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "index_head_dim"),
     [PE_FACT_LAYERS] = FACT(INT, 1, 1024, NULL, "num_hidden_layers", "n_layer", "n_layers",
                             "num_layers", "encoder_num_hidden_layers"),
     [PE_FACT_MAX_POSITIONS] =
@@ -421,13 +424,23 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where)
     return json_is_null(at) ? NULL : at;
 }
 
-/* A spelling that is there. 0 channels of qk_rope_head_dim are none: attention is not latent. */
+bool pe_reader_is_unread(const pe_reader *reader, const char *key)
+{
+    const json_t *unread = json_object_get(reader->type, "unread");
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(unread); i++)
+        found |= strcmp(json_string_value(json_array_get(unread, i)), key) == 0;
+    return found;
+}
+
+/* A spelling that is there and read. 0 channels of qk_rope_head_dim are none: attention is not
+ * latent. */
 static const json_t *spelling(const pe_reader *reader, pe_fact fact, size_t s)
 {
     const json_t *value = pe_reader_member(reader, facts[fact].names[s]);
     const bool none =
         fact == PE_FACT_ROPE_HEAD_DIM && json_is_number(value) && json_number_value(value) == 0;
-    return none ? NULL : value;
+    return none || pe_reader_is_unread(reader, facts[fact].names[s]) ? NULL : value;
 }
 
 bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact)
@@ -501,6 +514,25 @@ bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const ch
     return first != NULL;
 }
 
+bool pe_reader_finds_default(pe_reader *reader, pe_fact fact, double *out, const char **where)
+{
+    const char *name = facts[fact].names[0];
+    const double own = pe_type_number(reader->type, name);
+    if (own == 0)
+        return false;
+    pe_reader_class_default(reader, name, own, facts[fact].parameter);
+    *out = own;
+    if (where != NULL)
+        *where = name;
+    return true;
+}
+
+bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **where)
+{
+    return pe_reader_finds_fact(reader, fact, out, where) ||
+           pe_reader_finds_default(reader, fact, out, where);
+}
+
 /* Report spellings that the model type does not read. */
 static void ignore_spellings(pe_reader *reader, const fact_row *row, const char *key)
 {
@@ -512,7 +544,7 @@ static void ignore_spellings(pe_reader *reader, const fact_row *row, const char 
             continue;
         pe_reader_ignored(reader, row->names[s], value, note);
         pe_reader_warn(reader, "%s is not read by model type %s%s%s%s", row->names[s],
-                       reader->type->name, key[0] != '\0' ? ": " : "", key,
+                       reader->type_name, key[0] != '\0' ? ": " : "", key,
                        key[0] != '\0' ? " is" : "");
     }
 }
@@ -616,6 +648,18 @@ bool pe_reader_set(pe_reader *reader, pe_values *values, const char *name, const
     else if (read_number(reader, row, where, json, &number))
         put_number(row, value, number);
     return true;
+}
+
+void pe_reader_take(pe_reader *reader, pe_values *values, const char *parameter, const char *where,
+                    const json_t *value, double otherwise)
+{
+    if (value != NULL && !json_is_null(value)) {
+        (void)pe_reader_set(reader, values, parameter, where, value);
+        pe_reader_used(reader, where, value, parameter, NULL);
+    } else if (otherwise != 0) {
+        pe_reader_class_default(reader, where, otherwise, parameter);
+        pe_reader_set_number(reader, values, parameter, where, otherwise);
+    }
 }
 
 void pe_reader_unset(pe_values *values, const char *name)

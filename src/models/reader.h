@@ -13,12 +13,15 @@ typedef enum pe_fact {
     PE_FACT_HEADS,
     PE_FACT_HEAD_DIM,
     PE_FACT_GLOBAL_HEAD_DIM,
-    PE_FACT_ROPE_HEAD_DIM, /* latent attention: the part of a head that rotates */
+    PE_FACT_LOCAL_HEAD_DIM, /* of layers of sliding attention, as in GGUF */
+    PE_FACT_ROPE_HEAD_DIM,  /* latent attention: the part of a head that rotates */
     PE_FACT_NOPE_HEAD_DIM,
+    PE_FACT_INDEX_HEAD_DIM, /* of what chooses tokens for sparse attention */
     PE_FACT_LAYERS,
     PE_FACT_MAX_POSITIONS,
     PE_FACT_ORIGINAL,
     PE_FACT_ROTARY_DIM,
+    PE_FACT_LOCAL_ROTARY_DIM,
     PE_FACT_PARTIAL,
     PE_FACT_THETA,
     PE_FACT_LOCAL_THETA,
@@ -60,9 +63,8 @@ typedef struct pe_reader {
     const json_t *config;      /* the object of it that has the text model's keys */
     char path[PE_READER_PATH]; /* of it: "", "text_config/" */
     size_t path_bytes;         /* of these, those of the whole's path */
-    pe_model_type row;
-    json_t *row_tree;          /* what its strings belong to */
-    const pe_model_type *type; /* &row: unknown types are an empty row */
+    const char *type_name;     /* NULL: not known */
+    json_t *type;              /* its row; NULL: not known */
     json_t *dictionary;        /* the type's own, once it has been asked for */
     pe_model *model;           /* in the making */
     size_t keys_room, warnings_room;
@@ -129,10 +131,15 @@ bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const ch
  * Spellings of the fact that it does not read are reported as ignored, with a warning. */
 bool pe_reader_finds_key(pe_reader *reader, pe_fact fact, const char *key, double *out,
                          const char **where);
+/** The same, else the class's own, which is reported under the first spelling. */
+bool pe_reader_finds_default(pe_reader *reader, pe_fact fact, double *out, const char **where);
+bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **where);
 /** Is it there? Reports nothing. */
 bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact);
 /** Report it as ignored, in its first spelling. */
 void pe_reader_ignore_fact(pe_reader *reader, pe_fact fact, const char *note);
+/** Does the model type's class not read this key? */
+bool pe_reader_is_unread(const pe_reader *reader, const char *key);
 /** Where it would stand, in its first spelling. */
 const char *pe_reader_fact_name(pe_fact fact);
 /** Is this a spelling of some fact, or another key that is read? And which of them is nearest. */
@@ -154,6 +161,9 @@ void pe_reader_set_number(pe_reader *reader, pe_values *values, const char *name
                           double number);
 /** Set a CHOICE row that is there to one of its choices. */
 void pe_reader_set_choice(pe_values *values, const char *name, const char *choice);
+/** Set a row from a key's value, or from the class's default; 0: there is none. Reports it. */
+void pe_reader_take(pe_reader *reader, pe_values *values, const char *parameter, const char *where,
+                    const json_t *value, double otherwise);
 /** Make a row that is there absent again. */
 void pe_reader_unset(pe_values *values, const char *name);
 

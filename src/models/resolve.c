@@ -27,10 +27,10 @@ static const struct {
 
 static void find_row(pe_reader *reader, const char *name, const char *row)
 {
-    if (reader->status == PE_OK && reader->row.name == NULL)
-        reader->status = pe_model_type_find(row, &reader->row, &reader->row_tree, reader->why);
-    if (reader->row.name != NULL)
-        reader->row.name = name;
+    if (reader->status == PE_OK && reader->type == NULL)
+        reader->status = pe_model_type_find(row, &reader->type, reader->why);
+    if (reader->type != NULL)
+        reader->type_name = name;
 }
 
 /* The row of the vision tower's class, where a model type has one class of them. */
@@ -73,7 +73,7 @@ static void find_named(pe_reader *reader, const char *name)
         find_vision_row(reader, name);
     find_plain(reader, name);
     find_row(reader, name, name);
-    if (reader->status == PE_OK && reader->row.name == NULL)
+    if (reader->status == PE_OK && reader->type == NULL)
         pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",
                        name);
 }
@@ -86,11 +86,11 @@ static void find_nameless(pe_reader *reader)
     for (size_t t = 0; t < PE_LEN(telling); t++)
         if (pe_reader_member(reader, telling[t].key) != NULL)
             find_row(reader, telling[t].type, telling[t].type);
-    if (reader->row.name == NULL && reader->outer != NULL) {
+    if (reader->type == NULL && reader->outer != NULL) {
         snprintf(row, sizeof row, "%.64s/%s", reader->outer, reader->tower);
         find_row(reader, reader->outer, row);
         find_vision_row(reader, reader->outer);
-    } else if (reader->row.name == NULL)
+    } else if (reader->type == NULL)
         pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
 }
 
@@ -98,7 +98,6 @@ static void find_nameless(pe_reader *reader)
 static void read_model_type(pe_reader *reader)
 {
     const json_t *value = pe_reader_member(reader, "model_type");
-    reader->type = &reader->row;
     if (value == NULL)
         value = reader->config != reader->whole ? reader->around
                                                 : json_object_get(reader->whole, "model_type");
@@ -114,7 +113,7 @@ static void read_model_type(pe_reader *reader)
 static void report_model_type(pe_reader *reader, pe_scheme scheme)
 {
     const json_t *value = pe_reader_member(reader, "model_type");
-    if (reader->type->name == NULL)
+    if (reader->type == NULL)
         pe_reader_ignored(reader, "model_type", value, "not known");
     else
         pe_reader_used(reader, "model_type", value,
@@ -149,7 +148,7 @@ static const struct {
 static void turn_backwards(pe_reader *reader)
 {
     pe_values *values = NULL;
-    if (reader->type->backwards && reader->status == PE_OK)
+    if (pe_type_is(reader->type, "backwards") && reader->status == PE_OK)
         values = pe_parts_add(reader, &pe_rope_rotate, &reader->model->kinds[0].values);
     if (values == NULL || reader->status != PE_OK)
         return;
@@ -157,7 +156,54 @@ static void turn_backwards(pe_reader *reader)
     pe_reader_warn(reader,
                    "model type %s turns pairs by minus the angle: /v1/rope/rotate with "
                    "inverse=true",
-                   reader->type->name);
+                   reader->type_name);
+}
+
+/* Channels of the head that is told which rotate. */
+static double rotating(const pe_values *values)
+{
+    return (double)pe_values_int(values, pe_values_present(values, "rotary_dim") ? "rotary_dim"
+                                                                                 : "head_dim");
+}
+
+/**
+ * What chooses tokens for sparse attention has heads of its own, of which the same frequencies turn
+ * as many channels, though not always in the same pairs.
+ *
+ * Source  DeepseekV32Indexer (pairs of halves), GlmMoeDsaIndexer, Dots3NoteTextIndexer and
+ *         MistralLarge4TextIndexer (interleaved), AXK2Indexer, HYV4Indexer and HYV4VLIndexer (the
+ *         last channels) of huggingface/transformers 5.24.0.
+ */
+static void add_indexer(pe_reader *reader)
+{
+    const char *pairing = pe_type_text(reader->type, "indexer");
+    double dim = 0;
+    if (pairing == NULL || reader->status != PE_OK || reader->model->kinds[0].resource == NULL ||
+        !pe_reader_fact(reader, PE_FACT_INDEX_HEAD_DIM, &dim, NULL))
+        return;
+    const double turned = rotating(&reader->model->kinds[0].values);
+    if (turned > dim) {
+        pe_reader_warn(reader, "index_head_dim is %.0f, less than the %.0f channels that turn", dim,
+                       turned);
+        return;
+    }
+    pe_model_layers *kind = pe_kinds_add(reader, "indexer", &pe_rope_table, NULL, 0);
+    if (reader->status != PE_OK)
+        return;
+    const pe_values *from = &reader->model->kinds[0].values;
+    pe_values_free(&kind->values);
+    reader->status = pe_values_copy(from, &kind->values, reader->why);
+    for (size_t i = 0; reader->status == PE_OK && i < from->n; i++)
+        kind->values.value[i].given = from->value[i].given;
+    if (reader->status != PE_OK)
+        return;
+    pe_reader_unset(&kind->values, "partial_rotary_factor");
+    pe_reader_set_number(reader, &kind->values, "head_dim", "index_head_dim", dim);
+    pe_reader_set_number(reader, &kind->values, "rotary_dim", "qk_rope_head_dim", turned);
+    if (pe_type_is(reader->type, "indexer_tail"))
+        pe_reader_set_number(reader, &kind->values, "rotary_offset", "index_head_dim",
+                             dim - turned);
+    pe_reader_set_choice(&kind->values, "pairing", pairing);
 }
 
 static void resolve_layers(pe_reader *reader, const pe_resource *resource)
@@ -170,6 +216,7 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
     for (size_t k = 0; k < model->n_kinds && reader->status == PE_OK; k++)
         if (model->kinds[k].resource != NULL)
             pe_rope_layers_resolve(reader, &dictionary, &model->kinds[k]);
+    add_indexer(reader);
     turn_backwards(reader);
     pe_softmax_scale_resolve(reader);
     pe_unread_keys_report(reader);
@@ -189,7 +236,7 @@ static void resolve_t5_stacks(pe_reader *reader)
     const json_t *is_decoder = pe_reader_member(reader, "is_decoder");
     if (!json_is_true(is_decoder))
         resolve_stack(reader, PE_SCHEME_T5, "encoder");
-    if (reader->type->variant == NULL)
+    if (pe_type_text(reader->type, "variant") == NULL)
         resolve_stack(reader, PE_SCHEME_T5, "decoder");
     pe_reader_used(reader, "is_decoder", is_decoder, "bidirectional", NULL);
 }
@@ -211,8 +258,9 @@ static void warn_of_name(pe_reader *reader)
 static void warn_unknown(pe_reader *reader)
 {
     warn_of_name(reader);
-    if (reader->type->why != NULL)
-        pe_reader_warn(reader, "model type %s: %s", reader->type->name, reader->type->why);
+    if (pe_type_text(reader->type, "why") != NULL)
+        pe_reader_warn(reader, "model type %s: %s", reader->type_name,
+                       pe_type_text(reader->type, "why"));
     else
         pe_reader_warn(reader,
                        "nothing says how positions are encoded: looked for a model_type that is "
@@ -251,14 +299,15 @@ static void resolve(pe_reader *reader)
         resolve_layers(reader, schemes[scheme].resource);
     } else if (scheme == PE_SCHEME_T5) {
         resolve_t5_stacks(reader);
-    } else if (reader->type->learned_decoder) {
+    } else if (pe_type_is(reader->type, "learned_decoder")) {
         resolve_stack(reader, scheme, "encoder");
         resolve_stack(reader, PE_SCHEME_LEARNED, "decoder");
     } else {
         resolve_stack(reader, scheme, "all");
     }
-    if (reader->type->note != NULL)
-        pe_reader_warn(reader, "model type %s: %s", reader->type->name, reader->type->note);
+    if (pe_type_text(reader->type, "note") != NULL)
+        pe_reader_warn(reader, "model type %s: %s", reader->type_name,
+                       pe_type_text(reader->type, "note"));
     if (scheme == PE_SCHEME_UNKNOWN) {
         refuse_wrapped(reader);
         warn_unknown(reader);
@@ -284,7 +333,7 @@ static pe_status resolve_whole(pe_reader *reader, pe_model **out)
     if (reader->status == PE_OK)
         pe_nested_towers(reader, resolve_tower);
     json_decref(reader->dictionary);
-    json_decref(reader->row_tree);
+    json_decref(reader->type);
     if (reader->status != PE_OK) {
         pe_model_free(reader->model);
         return reader->status;

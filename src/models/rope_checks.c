@@ -154,7 +154,7 @@ static bool is_deepseek_yarn(pe_rope_reading *r)
 static void warn_of_unread(pe_rope_reading *r)
 {
     static const char *const keys[] = {"attn_factor", "extrapolation_factor"};
-    const char *name = r->reader->type->name;
+    const char *name = r->reader->type_name;
     for (size_t k = 0; k < PE_LEN(keys); k++) {
         const pe_values *values = &r->kind->values;
         if (strcmp(r->type->name, "yarn") == 0 &&

@@ -83,17 +83,18 @@ static double layer_head_dim(pe_rope_reading *r)
 /* Is the head that is told the part of it that rotates? */
 static bool is_latent(const pe_rope_reading *r)
 {
-    return pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) && !r->reader->type->tail;
+    return pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) &&
+           !pe_type_is(r->reader->type, "tail");
 }
 
 /* Where the class alone decides, from hidden_size and the heads; 0: it does not. */
 static double widened_head_dim(pe_reader *reader)
 {
-    const double dim = reader->type->widen != 0 ? hidden_per_head(reader) : 0;
+    const double dim = pe_type_number(reader->type, "widen") != 0 ? hidden_per_head(reader) : 0;
     if (dim != 0)
         pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM,
                               "the class computes it from hidden_size and the heads");
-    return dim * reader->type->widen;
+    return dim * pe_type_number(reader->type, "widen");
 }
 
 /* In latent attention head_dim is that of the part which rotates. DeepSeek-V3's class, which
@@ -101,7 +102,7 @@ static double widened_head_dim(pe_reader *reader)
 static void warn_of_other_head(pe_reader *reader, double dim)
 {
     const double head = json_number_value(pe_reader_member(reader, "head_dim"));
-    if (head != 0 && head != dim)
+    if (head != 0 && head != dim && !pe_reader_is_unread(reader, "head_dim"))
         pe_reader_warn(
             reader,
             "head_dim is %.0f, but qk_rope_head_dim, %.0f, is what rotates: where transformers "
@@ -114,13 +115,16 @@ static void warn_of_other_head(pe_reader *reader, double dim)
 static double derived_head_dim(pe_reader *reader, const char **where)
 {
     double dim = 0;
-    const double own = reader->type->head_dim;
     const bool is_null = json_is_null(json_object_get(reader->config, "head_dim"));
-    if ((own == 0 || is_null) && (dim = hidden_per_head(reader)) > 0) {
+    if (!is_null && pe_reader_finds_default(reader, PE_FACT_HEAD_DIM, &dim, where))
+        return dim;
+    if ((dim = hidden_per_head(reader)) > 0) {
         *where = "hidden_size";
         return dim;
     }
-    dim = own != 0 ? own : reader->type->fallback_head_dim;
+    if (pe_reader_finds_default(reader, PE_FACT_HEAD_DIM, &dim, where))
+        return dim;
+    dim = pe_type_number(reader->type, "fallback_head_dim");
     if (dim == 0 && (dim = pe_axes_sum(reader)) != 0)
         *where = "axes_dims";
     else if (dim != 0)
@@ -150,13 +154,11 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
     }
     const bool full = strcmp(r->kind->layer_type, "full_attention") == 0 &&
                       pe_reader_member(reader, "per_layer_config") == NULL;
-    if (full && pe_reader_finds_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
+    if (full && pe_reader_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
         return dim;
-    if (full && reader->type->full_head_dim != 0) {
-        *where = pe_reader_fact_name(PE_FACT_GLOBAL_HEAD_DIM);
-        pe_reader_class_default(reader, *where, reader->type->full_head_dim, "head_dim");
-        return reader->type->full_head_dim;
-    }
+    if (strcmp(r->kind->layer_type, "sliding_attention") == 0 &&
+        pe_reader_finds_fact(reader, PE_FACT_LOCAL_HEAD_DIM, &dim, where))
+        return dim;
     if (pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, where)) {
         ignore_hidden_size(reader, dim);
         return dim;
@@ -164,19 +166,12 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
     return derived_head_dim(reader, where);
 }
 
-static void set_class_default(pe_rope_reading *r, const char *parameter, const char *where,
-                              double number)
-{
-    pe_reader_class_default(r->reader, where, number, parameter);
-    pe_dictionary_set_number(r, parameter, where, number);
-}
-
 /* The part of its heads that transformers rotates in latent attention: of qk_rope_head_dim, or
  * (wanted is then less than 1) of all that a query has. */
 static double latent_part(pe_rope_reading *r, const json_t *nested, double wanted)
 {
     const json_t *beside = pe_reader_member(r->reader, pe_reader_fact_name(PE_FACT_PARTIAL));
-    if (r->type == &pe_rope_default && r->reader->type->whole_head)
+    if (r->type == &pe_rope_default && pe_type_is(r->reader->type, "whole_head"))
         return 1;
     if (nested != NULL)
         return json_number_value(nested);
@@ -190,11 +185,11 @@ static void warn_of_part(pe_rope_reading *r, const json_t *nested, double rope_d
 {
     double nope_dim = 0;
     pe_reader *reader = r->reader;
-    if (reader->type->latent_head)
+    if (pe_type_is(reader->type, "latent_head"))
         (void)pe_reader_finds_fact(reader, PE_FACT_NOPE_HEAD_DIM, &nope_dim, NULL);
     const double wanted = rope_dim / (rope_dim + nope_dim);
     const double part = latent_part(r, nested, wanted);
-    if (part != wanted && !reader->type->fixed_part)
+    if (part != wanted && !pe_type_is(reader->type, "fixed_part"))
         pe_reader_warn(reader,
                        "all of qk_rope_head_dim turns, whatever partial_rotary_factor is: "
                        "transformers makes too %s frequencies, and fails",
@@ -203,7 +198,7 @@ static void warn_of_part(pe_rope_reading *r, const json_t *nested, double rope_d
 
 static bool finds_part(pe_reader *reader, double *out, const char **where)
 {
-    const char *key = reader->type->partial_key;
+    const char *key = pe_type_text(reader->type, "partial_key");
     return key != NULL ? pe_reader_finds_key(reader, PE_FACT_PARTIAL, key, out, where)
                        : pe_reader_finds_fact(reader, PE_FACT_PARTIAL, out, where);
 }
@@ -215,11 +210,12 @@ static bool is_null_part(pe_reader *reader)
 {
     const char *key = pe_reader_fact_name(PE_FACT_PARTIAL);
     const json_t *value = json_object_get(reader->config, key);
-    if (reader->type->partial == 0 || reader->type->partial_key != NULL || !json_is_null(value))
+    if (pe_type_number(reader->type, "partial_rotary_factor") == 0 ||
+        pe_type_text(reader->type, "partial_key") != NULL || !json_is_null(value))
         return false;
     pe_reader_ignored(reader, key, value, "null: all channels rotate, as in transformers");
     pe_reader_warn(reader, "%s is null: all channels rotate, not the part of model type %s", key,
-                   reader->type->name);
+                   reader->type_name);
     return true;
 }
 
@@ -230,8 +226,8 @@ static void warn_of_null_head(pe_rope_reading *r, const char *where, double dim)
     const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN)),
                  *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
     const bool elsewhere = is_latent(r) || strcmp(where, "kv_channels") == 0;
-    if (!elsewhere || reader->type->name == NULL || !json_is_number(hidden) ||
-        !json_is_number(heads) || !json_is_null(json_object_get(reader->config, "head_dim")) ||
+    if (!elsewhere || reader->type == NULL || !json_is_number(hidden) || !json_is_number(heads) ||
+        !json_is_null(json_object_get(reader->config, "head_dim")) ||
         floor(json_number_value(hidden) / json_number_value(heads)) == dim)
         return;
     pe_reader_warn(r->reader,
@@ -246,18 +242,21 @@ static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested)
     pe_reader *reader = r->reader;
     const char *where = NULL;
     double dim = 0;
-    if (reader->type->tail && nested == NULL && !pe_reader_has_fact(reader, PE_FACT_PARTIAL) &&
+    if (pe_type_is(reader->type, "tail") && nested == NULL &&
+        !pe_reader_has_fact(reader, PE_FACT_PARTIAL) &&
         pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, &where)) {
         pe_dictionary_set_number(r, "rotary_dim", where, dim);
         return true;
     }
-    if (!pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where))
+    const bool local = strcmp(r->kind->layer_type, "sliding_attention") == 0 &&
+                       pe_reader_finds_fact(reader, PE_FACT_LOCAL_ROTARY_DIM, &dim, &where);
+    if (!local && !pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where))
         return false;
     pe_dictionary_set_number(r, "rotary_dim", where, dim);
-    if (reader->type->whole_head)
+    if (pe_type_is(reader->type, "whole_head"))
         pe_reader_warn(reader,
                        "transformers does not read %s of model type %s: it turns the whole head",
-                       where, reader->type->name);
+                       where, reader->type_name);
     pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
     return true;
 }
@@ -285,10 +284,11 @@ static void read_part_beside(pe_rope_reading *r, double head_dim)
         return;
     if (is_null_part(reader) || finds_part(reader, &part, &where))
         pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
-    else if (reader->type->partial != 0)
-        set_class_default(r, "partial_rotary_factor", where, reader->type->partial);
-    else if (reader->type->rotary_dim != 0 && head_dim >= reader->type->rotary_dim)
-        set_class_default(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
+    else if (pe_reader_finds_default(reader, PE_FACT_PARTIAL, &part, &where))
+        pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
+    else if (head_dim >= pe_type_number(reader->type, "rotary_dim") &&
+             pe_reader_finds_default(reader, PE_FACT_ROTARY_DIM, &part, &where))
+        pe_dictionary_set_number(r, "rotary_dim", where, part);
 }
 
 /* The part of a head that rotates: nested, beside, or the class's own. */
@@ -309,7 +309,7 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
                           "qk_rope_head_dim is what rotates, all of it");
     } else if (read_rotary_dim(r, nested)) {
         return;
-    } else if (reader->type->whole_head && r->type == &pe_rope_default) {
+    } else if (pe_type_is(reader->type, "whole_head") && r->type == &pe_rope_default) {
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested, whole);
         pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, whole);
     } else if (nested != NULL) {
@@ -388,7 +388,7 @@ static void even_out(pe_rope_reading *r, double head_dim)
     const double part = given ? pe_values_real(values, "partial_rotary_factor") : 1;
     const double dim = floor(head_dim * part);
     if (!scales_pairs(r->type) || pe_values_present(values, "rotary_dim") || fmod(dim, 2) == 0 ||
-        pe_axes_are(r->reader) || (dim >= head_dim && r->reader->type->name == NULL))
+        pe_axes_are(r->reader) || (dim >= head_dim && r->reader->type == NULL))
         return;
     pe_reader_unset(values, "partial_rotary_factor");
     pe_dictionary_set_number(r, "rotary_dim", "partial_rotary_factor", dim + 1);
@@ -427,7 +427,7 @@ void pe_rope_dims_read(pe_rope_reading *r)
     pe_dictionary_set_number(r, "head_dim", where, dim);
     warn_of_null_head(r, where, dim);
     read_rotary_part(r, dim);
-    if (r->reader->status == PE_OK && r->reader->type->tail)
+    if (r->reader->status == PE_OK && pe_type_is(r->reader->type, "tail"))
         put_at_tail(r, dim);
     else if (r->reader->status == PE_OK)
         even_out(r, dim);

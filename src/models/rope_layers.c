@@ -16,7 +16,8 @@
 static void ignore_flat(pe_rope_reading *r)
 {
     pe_reader *reader = r->reader;
-    if (!reader->type->by_type || strcmp(r->dictionary.place, "rope_parameters/") != 0 ||
+    if (!pe_type_is(reader->type, "by_type") ||
+        strcmp(r->dictionary.place, "rope_parameters/") != 0 ||
         r->dictionary.object == reader->dictionary)
         return;
     pe_reader_ignored(reader, "rope_parameters", r->dictionary.object,
@@ -25,7 +26,7 @@ static void ignore_flat(pe_rope_reading *r)
                    "rope_parameters of model type %s has one member for each type of layers: "
                    "transformers ignores parameters of all layers there, and takes the defaults of "
                    "the class",
-                   reader->type->name);
+                   reader->type_name);
     r->dictionary = (pe_dictionary){0};
 }
 
@@ -37,7 +38,7 @@ static void ignore_flat(pe_rope_reading *r)
  */
 static void choose_labelled(pe_rope_reading *r)
 {
-    const json_t *labels = r->reader->type->labels;
+    const json_t *labels = json_object_get(r->reader->type, "labels");
     const json_t *own = json_object_get(labels, r->kind->layer_type);
     const char *label = json_string_value(own != NULL ? own : json_object_get(labels, "*"));
     const pe_dictionary all = r->dictionary;
@@ -55,7 +56,7 @@ static void choose_labelled(pe_rope_reading *r)
 /* Does the base of sliding layers not count, since there are parameters of all layers? */
 static bool is_theta_shared(const pe_rope_reading *r)
 {
-    return r->reader->type->theta_alone &&
+    return pe_type_is(r->reader->type, "theta_alone") &&
            (r->dictionary.object != NULL ||
             json_is_object(json_object_get(r->reader->config, "rope_parameters")));
 }
@@ -80,8 +81,8 @@ static void choose_dictionary(pe_rope_reading *r)
 {
     pe_reader *reader = r->reader;
     const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
-    r->by_type = reader->type->by_type || reader->type->theta_alone;
-    if (reader->type->labels != NULL) {
+    r->by_type = pe_type_is(reader->type, "by_type") || pe_type_is(reader->type, "theta_alone");
+    if (json_object_get(reader->type, "labels") != NULL) {
         choose_labelled(r);
         return;
     }
@@ -89,17 +90,19 @@ static void choose_dictionary(pe_rope_reading *r)
         const pe_dictionary all = r->dictionary;
         pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
         r->by_type = true;
-        r->local = sliding && reader->type->local_theta != 0 && !reader->type->theta_alone;
+        r->local = sliding && pe_type_number(reader->type, "rope_local_base_freq") != 0 &&
+                   !pe_type_is(reader->type, "theta_alone");
         return;
     }
     ignore_flat(r);
     r->local = sliding && !is_theta_shared(r) &&
-               (reader->type->local_theta != 0 || pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
-    if (reader->type->theta_alone && !r->local)
+               (pe_type_number(reader->type, "rope_local_base_freq") != 0 ||
+                pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
+    if (pe_type_is(reader->type, "theta_alone") && !r->local)
         pe_reader_ignored(reader, "swa_rope_theta", pe_reader_member(reader, "swa_rope_theta"),
                           "the dictionary's is that of all layers");
-    if ((r->local && !reader->type->scaled_local) || (sliding && reader->type->unscaled_local) ||
-        is_left_unscaled(r))
+    if ((r->local && !pe_type_is(reader->type, "scaled_local")) ||
+        (sliding && pe_type_is(reader->type, "unscaled_local")) || is_left_unscaled(r))
         r->dictionary = (pe_dictionary){0};
 }
 
@@ -111,7 +114,7 @@ static bool has_nested_theta(pe_rope_reading *r, double *out)
     const json_t *nested = pe_dictionary_member(r, "rope_theta");
     const json_t *beside = pe_reader_member(r->reader, "rope_theta");
     const bool over =
-        beside != NULL && r->reader->type->theta_over &&
+        beside != NULL && pe_type_is(r->reader->type, "theta_over") &&
         json_object_get(r->reader->dictionary, r->kind->layer_type) == r->dictionary.object;
     if (nested == NULL || r->compressed || over)
         return false;
@@ -129,13 +132,10 @@ static bool has_nested_theta(pe_rope_reading *r, double *out)
 
 static double fallback_theta(pe_rope_reading *r)
 {
-    const pe_model_type *type = r->reader->type;
-    const double own = r->local ? type->local_theta : type->theta;
     const pe_fact fact = r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA;
-    if (own != 0) {
-        pe_reader_class_default(r->reader, pe_reader_fact_name(fact), own, "rope_theta");
+    double own;
+    if (pe_reader_finds_default(r->reader, fact, &own, NULL))
         return own;
-    }
     pe_reader_default(r->reader, pe_reader_fact_name(fact), 10000, "rope_theta",
                       "the paper's default");
     pe_reader_warn(r->reader, "no rope_theta: 10000 is assumed");
@@ -145,7 +145,7 @@ static double fallback_theta(pe_rope_reading *r)
 /* GPT-NeoX and ModernBERT have the base under a name of their own, and do not read rope_theta. */
 static bool finds_theta(pe_rope_reading *r, double *out, const char **where)
 {
-    const char *key = r->reader->type->theta_key;
+    const char *key = pe_type_text(r->reader->type, "theta_key");
     if (key != NULL && !r->local)
         return pe_reader_finds_key(r->reader, PE_FACT_THETA, key, out, where);
     return pe_reader_finds_fact(r->reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, out,
@@ -185,18 +185,17 @@ static bool finds_pairing(pe_reader *reader, double *interleave)
 {
     const char *where;
     return pe_reader_finds_fact(reader, PE_FACT_INTERLEAVE, interleave, NULL) ||
-           (reader->type->name == NULL &&
-            pe_reader_finds_key(reader, PE_FACT_INTERLEAVE, "rope_interleaved", interleave,
-                                &where));
+           (reader->type == NULL && pe_reader_finds_key(reader, PE_FACT_INTERLEAVE,
+                                                        "rope_interleaved", interleave, &where));
 }
 
 static void read_pairing(pe_rope_reading *r)
 {
     pe_reader *reader = r->reader;
-    const bool axes = reader->type->name == NULL && pe_axes_are(reader);
-    double interleave = reader->type->interleaved || axes;
+    const bool axes = reader->type == NULL && pe_axes_are(reader);
+    double interleave = pe_type_is(reader->type, "interleaved") || axes;
     const char *name = interleave != 0 ? "interleaved" : "half";
-    if (!finds_pairing(reader, &interleave) && reader->type->name == NULL)
+    if (!finds_pairing(reader, &interleave) && reader->type == NULL)
         pe_reader_warn(reader,
                        "which channels make a pair is not known for this model type: pairing %s "
                        "is assumed, as most %shave it",
@@ -213,13 +212,10 @@ static const char original_key[] = "original_max_position_embeddings";
 /* The length beside the dictionary, or the class's own, takes precedence over that in it. */
 static bool read_original_beside(pe_rope_reading *r, const json_t *nested)
 {
-    double original = r->reader->type->original;
-    const char *where = original_key;
-    if (!pe_reader_finds_fact(r->reader, PE_FACT_ORIGINAL, &original, &where)) {
-        if (original == 0)
-            return false;
-        pe_reader_class_default(r->reader, where, original, original_key);
-    }
+    double original;
+    const char *where;
+    if (!pe_reader_fact(r->reader, PE_FACT_ORIGINAL, &original, &where))
+        return false;
     pe_dictionary_set_number(r, original_key, where, original);
     pe_reader_ignored(r->reader, pe_dictionary_place(r, original_key), nested,
                       "original_max_position_embeddings beside it is read instead");
@@ -271,6 +267,10 @@ static void read_lengths(pe_rope_reading *r)
                        "here, long_factor beyond",
                        (long long)original->integer);
     }
+    if (r->type == &pe_rope_dynamic)
+        pe_reader_warn(r->reader,
+                       "frequencies depend on seq_len: not scaled up to max_position_embeddings "
+                       "tokens, as given here; beyond, the base grows with the sequence");
 }
 
 /* ---- what types of scaling and sections add ---- */
@@ -294,7 +294,7 @@ static void read_yarn_factor(pe_rope_reading *r)
  * sequences, have the first. */
 static void read_mscales(pe_rope_reading *r)
 {
-    if (!r->reader->type->longrope_mscale || r->type == &pe_rope_default)
+    if (!pe_type_is(r->reader->type, "longrope_mscale") || r->type == &pe_rope_default)
         return;
     if (pe_dictionary_member(r, "short_mscale") != NULL)
         pe_dictionary_set_member(r, "short_mscale", "attention_factor",
@@ -339,7 +339,7 @@ static void set_default_section(pe_rope_reading *r, const json_t *sections)
 
 static void read_default_section(pe_rope_reading *r)
 {
-    const json_t *own = r->reader->type->mrope_section;
+    const json_t *own = json_object_get(r->reader->type, "mrope_section");
     if (own == NULL)
         return;
     if (!json_is_string(own)) {
@@ -358,9 +358,10 @@ static void read_default_section(pe_rope_reading *r)
 /* Sections beside the dictionary, where the class has them there or is not known. */
 static bool has_sections_beside(pe_rope_reading *r)
 {
-    const pe_model_type *type = r->reader->type;
-    const char *key = type->name == NULL ? "mrope_section" : type->axes_key;
-    const bool own = type->name == NULL || (type->mrope_section != NULL && key != NULL);
+    const json_t *type = r->reader->type;
+    const char *key = type == NULL ? "mrope_section" : pe_type_text(type, "axes_key");
+    const bool own =
+        type == NULL || (json_object_get(type, "mrope_section") != NULL && key != NULL);
     const json_t *beside = own ? pe_reader_member(r->reader, key) : NULL;
     if (beside == NULL)
         return false;
@@ -408,7 +409,11 @@ static void fit_sections(pe_rope_reading *r)
 
 static void read_mrope_layout(pe_rope_reading *r)
 {
-    const char *layout = r->reader->type->mrope_layout;
+    const char *layout = pe_type_text(r->reader->type, "mrope_layout");
+    if (r->reader->type == NULL && pe_values_present(&r->kind->values, "mrope_section") &&
+        !pe_values_present(&r->kind->values, "mrope_interleaved"))
+        pe_reader_warn(r->reader, "the layout of mrope_section is not known for this model type: "
+                                  "one section behind the other is assumed");
     if (layout == NULL || !pe_values_present(&r->kind->values, "mrope_section"))
         return;
     pe_reader_set_choice(&r->kind->values, "mrope_layout", layout);

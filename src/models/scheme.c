@@ -85,11 +85,21 @@ static pe_scheme guess_scheme(pe_reader *reader)
     return says_rope(reader) && !hides_axes(reader) ? PE_SCHEME_ROPE : PE_SCHEME_UNKNOWN;
 }
 
-/* Baichuan's 13B model has ALiBi. Only its code says so. */
+/* Baichuan's 13B model has ALiBi. Only its code says so, by its width, and llama.cpp's, by its
+ * layers.
+ *
+ * Source  ggml-org/llama.cpp, src/models/baichuan.cpp (load_arch_hparams). */
 static bool is_baichuan_13b(const pe_reader *reader)
 {
-    return reader->type->name != NULL && strcmp(reader->type->name, "baichuan") == 0 &&
-           json_number_value(json_object_get(reader->config, "hidden_size")) == 5120;
+    static const struct {
+        const char *type, *key;
+        double value;
+    } rules[] = {{"baichuan", "hidden_size", 5120}, {"gguf/baichuan", "num_hidden_layers", 40}};
+    bool is = false;
+    for (size_t i = 0; reader->type != NULL && i < PE_LEN(rules); i++)
+        is |= strcmp(reader->type_name, rules[i].type) == 0 &&
+              json_number_value(json_object_get(reader->config, rules[i].key)) == rules[i].value;
+    return is;
 }
 
 /* Zamba2 rotates where use_mem_rope is true, Conformers where their embeddings are rotary, Granite
@@ -115,9 +125,9 @@ pe_scheme pe_scheme_find(pe_reader *reader)
 {
     double truth = 0;
     pe_scheme scheme =
-        reader->type->name != NULL ? pe_model_type_scheme(reader->type) : guess_scheme(reader);
+        reader->type != NULL ? pe_model_type_scheme(reader->type) : guess_scheme(reader);
     if (is_baichuan_13b(reader)) {
-        pe_reader_warn(reader, "hidden_size 5120: the 13B model, which has ALiBi");
+        pe_reader_warn(reader, "this is the 13B model by its size: it has ALiBi");
         return PE_SCHEME_ALIBI;
     }
     if (pe_reader_finds_fact(reader, PE_FACT_ALIBI, &truth, NULL)) {
@@ -127,9 +137,10 @@ pe_scheme pe_scheme_find(pe_reader *reader)
     }
     if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
         return PE_SCHEME_ROPE;
-    if (reader->type->rope_if != NULL)
-        return rotates_by_key(reader, reader->type->rope_if) ? PE_SCHEME_ROPE : scheme;
-    if (reader->type->sinusoidal_if_key)
+    if (pe_type_text(reader->type, "rope_if") != NULL)
+        return rotates_by_key(reader, pe_type_text(reader->type, "rope_if")) ? PE_SCHEME_ROPE
+                                                                             : scheme;
+    if (pe_type_is(reader->type, "sinusoidal_if_key"))
         return pe_reader_finds_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
                    ? PE_SCHEME_SINUSOIDAL
                    : PE_SCHEME_LEARNED;

@@ -93,8 +93,8 @@ void pe_softmax_scale_resolve(pe_reader *reader)
     scale s = {.factor = 1};
     if (reader->status != PE_OK || model->n_kinds == 0)
         return;
-    if (reader->type->softmax_scale != 0 || read_flags(reader)) {
-        const double own = reader->type->softmax_scale;
+    if (pe_type_number(reader->type, "softmax_scale") != 0 || read_flags(reader)) {
+        const double own = pe_type_number(reader->type, "softmax_scale");
         model->has_softmax_scale = true;
         model->softmax_scale = own != 0 ? own : 1;
         return;
@@ -112,8 +112,8 @@ void pe_softmax_scale_resolve(pe_reader *reader)
         s.width = nope + rope;
         s.factor = real_or(values, "factor", 1);
         s.mscale = real_or(values, "mscale_all_dim", 0);
-    } else if (reader->type->widen > 1) { /* Zamba2Attention */
-        s.width = (double)pe_values_int(values, "head_dim") / reader->type->widen;
+    } else if (pe_type_number(reader->type, "widen") > 1) { /* Zamba2Attention */
+        s.width = (double)pe_values_int(values, "head_dim") / pe_type_number(reader->type, "widen");
     } else {
         s.width = deberta_width(reader);
         if (s.width == 0 && !pe_reader_finds_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL))

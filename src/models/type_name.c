@@ -36,11 +36,11 @@ static const char *meaning_of(pe_rope_reading *r, const char *name, const char *
         *note = "with alpha, the base grows by alpha^(d/(d-2)) whatever the length: ntk_alpha";
         return "ntk_alpha";
     }
-    if (r->reader->type->yarn_is_longrope && strcmp(name, "yarn") == 0) {
+    if (pe_type_is(r->reader->type, "yarn_is_longrope") && strcmp(name, "yarn") == 0) {
         *note = "an old name of longrope in this model type";
         return "longrope";
     }
-    if (r->reader->type->axes != NULL && strcmp(name, "axial") == 0) {
+    if (json_object_get(r->reader->type, "axes") != NULL && strcmp(name, "axial") == 0) {
         *note = "the frequencies of several axes";
         return pe_rope_default.name;
     }
@@ -71,7 +71,7 @@ static const char *type_key(pe_rope_reading *r)
  * rope_type already, it does not read the old spelling. */
 static bool is_unread_type(pe_rope_reading *r, const char *key, const json_t *value)
 {
-    if (!r->reader->type->by_type || value == NULL || strcmp(key, "type") != 0 ||
+    if (!pe_type_is(r->reader->type, "by_type") || value == NULL || strcmp(key, "type") != 0 ||
         strcmp(r->dictionary.place, "rope_scaling/") != 0)
         return false;
     pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
@@ -79,7 +79,7 @@ static bool is_unread_type(pe_rope_reading *r, const char *key, const json_t *va
     pe_reader_warn(r->reader,
                    "rope_scaling has type and no rope_type, which transformers 5 does not "
                    "read in model type %s: frequencies are not scaled",
-                   r->reader->type->name);
+                   r->reader->type_name);
     return true;
 }
 

@@ -42,9 +42,9 @@ static bool smells(const char *key, const char *const *words)
 /* Does the model type alone read the key? */
 static bool is_own_key(const pe_reader *reader, const char *key)
 {
-    const pe_model_type *type = reader->type;
-    const char *const own[] = {pe_axes_key(reader), type->axes_scale_key, type->theta_key,
-                               type->rope_if};
+    const json_t *type = reader->type;
+    const char *const own[] = {pe_axes_key(reader), pe_type_text(type, "axes_scale_key"),
+                               pe_type_text(type, "theta_key"), pe_type_text(type, "rope_if")};
     for (size_t i = 0; i < PE_LEN(own); i++)
         if (own[i] != NULL && strcmp(own[i], key) == 0)
             return true;
@@ -57,6 +57,15 @@ static const char *const rotations[] = {"rope",     "rotary",   "xpos", "ntk", "
                                                "abs_pos",  "sinusoid",     "alibi",
                                                "relative", "long_context", NULL};
 
+/* Do the layers have this number all the same? */
+static bool is_told(const pe_reader *reader, const char *key, const json_t *value)
+{
+    const pe_values *values = reader->model->n_kinds != 0 ? &reader->model->kinds[0].values : NULL;
+    const pe_value *told = values != NULL ? pe_values_find(values, key) : NULL;
+    return told != NULL && told->present && told->param->kind == PE_KIND_INT &&
+           json_number_value(value) == (double)told->integer;
+}
+
 /* Report a key whose name speaks of positions; of rotations: with a warning. */
 static bool report_unread(pe_reader *reader, const char *key, const json_t *value)
 {
@@ -65,6 +74,12 @@ static bool report_unread(pe_reader *reader, const char *key, const json_t *valu
             pe_reader_ignored(reader, key, value, unread[u].note);
             return true;
         }
+    if (pe_reader_is_unread(reader, key)) {
+        pe_reader_ignored(reader, key, value, "not read by this model type");
+        if (!is_told(reader, key, value))
+            pe_reader_warn(reader, "%s is not read by model type %s", key, reader->type_name);
+        return true;
+    }
     if (pe_reader_knows_key(key) || is_own_key(reader, key))
         return false;
     const bool rotates = smells(key, rotations);
@@ -92,7 +107,7 @@ void pe_unread_keys_report(pe_reader *reader)
             unknown += report_unread(reader, key, value);
     }
     if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
-        !reader->type->interleaved && reader->type->name != NULL)
+        !pe_type_is(reader->type, "interleaved") && reader->type != NULL)
         pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
 }
 

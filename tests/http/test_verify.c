@@ -235,6 +235,39 @@ static planted llama(double *numbers)
     return p;
 }
 
+/* longrope of a configuration, at the length that the claim gives: long_factor beyond 16 tokens, and
+ * cosines grow by sqrt(1 + ln(64/16) / ln(16)). */
+static void a_sequence_may_be_longer_than_a_configuration_tells(void **state)
+{
+    static const char *const lengths[] = {"\"seq_len\":32,", ""};
+    (void)state;
+    for (size_t l = 0; l < PE_LEN(lengths); l++) {
+        double numbers[2][8];
+        pe_buffer body = {0};
+        for (size_t i = 0; i < 8; i++) {
+            const double angle = (double)(i / 2) * (i % 2 == 0 ? 1.0 / 2 : 0.01 / 4);
+            numbers[0][i] = sqrt(1.5) * cos(angle);
+            numbers[1][i] = sqrt(1.5) * sin(angle);
+        }
+        pe_buffer_format(&body,
+                         "{\"config\":{\"model_type\":\"phi3\",\"hidden_size\":8,"
+                         "\"num_attention_heads\":2,\"rope_theta\":10000,"
+                         "\"max_position_embeddings\":64,"
+                         "\"original_max_position_embeddings\":16,\"rope_scaling\":{"
+                         "\"type\":\"longrope\",\"short_factor\":[1,1.5],\"long_factor\":[2,4]}},"
+                         "%s\"positions\":\"0:4\",\"table\":{\"cos\":",
+                         lengths[l]);
+        put_rows(numbers[0], 4, 2, &body);
+        pe_buffer_str(&body, ",\"sin\":");
+        put_rows(numbers[1], 4, 2, &body);
+        pe_buffer_str(&body, "}}");
+        json_t *report = verified(&server, "longrope", pe_buffer_text(&body));
+        assert_int_equal(matches(report), l == 0);
+        json_decref(report);
+        pe_buffer_free(&body);
+    }
+}
+
 static void a_pair_of_faults_is_found_in_a_configuration_s_table(void **state)
 {
     static double numbers[PLANTED_MAX];
@@ -1023,6 +1056,7 @@ int main(void)
         cmocka_unit_test(every_layout_of_a_table_is_read),
         cmocka_unit_test(tables_of_the_registry_are_read_by_name),
         cmocka_unit_test(a_pair_of_faults_is_found_in_a_configuration_s_table),
+        cmocka_unit_test(a_sequence_may_be_longer_than_a_configuration_tells),
         cmocka_unit_test(binary_tables_take_their_parameters_from_the_query),
         cmocka_unit_test(what_the_server_writes_is_what_it_claims),
         cmocka_unit_test(a_table_narrower_than_its_claim_is_told_so),

@@ -221,6 +221,52 @@ static const spelling spellings[] = {
      NULL, "truncate", "true"},
     {"{" DOTS ",\"rope_theta\":5e5}", "indexed_attention", "rope_theta", "500000"},
     {"{" DOTS ",\"rope_theta\":5e5}", "sliding_attention", "rope_theta", "50000"},
+    /* GGUF: a type without a factor divides nothing, ext_factor below 0 is as none, and with 0
+     * cosines do not grow; sliding layers have widths of their own; Baichuan of 40 layers */
+    {"{" GGUF("llama") ",\"llama.rope.scaling.type\":\"yarn\",\"llama.context_length\":64,\"llama."
+                       "rope.scaling.original_context_length\":16}",
+     NULL, "factor", "1"},
+    {"{" GGUF("llama") ",\"llama.rope.scaling.type\":\"linear\"}", NULL, "factor", "1"},
+    {"{" GGUF("llama") ",\"llama.rope.scaling.type\":\"yarn\",\"llama.context_length\":64,\"llama."
+                       "rope.scaling.factor\":4,\"llama.rope.scaling.yarn_ext_factor\":-1}",
+     NULL, "extrapolation_factor", "1"},
+    {"{" GGUF("llama") ",\"llama.rope.scaling.type\":\"yarn\",\"llama.context_length\":64,\"llama."
+                       "rope.scaling.factor\":4,\"llama.rope.scaling.yarn_ext_factor\":0}",
+     NULL, "attention_factor", "1"},
+    {"{" GGUF(
+         "gemma3") ",\"gemma3.block_count\":6,\"gemma3.rope.dimension_count\":16,\"gemma3.rope."
+                   "dimension_count_swa\":8}",
+     "sliding_attention", "rotary_dim", "8"},
+    {"{" GGUF("gemma3") ",\"gemma3.block_count\":6,\"gemma3.attention.key_length\":16,\"gemma3."
+                        "attention.key_length_swa\":32}",
+     "sliding_attention", "head_dim", "32"},
+    {"{" GGUF("gemma3") ",\"gemma3.block_count\":6,\"gemma3.attention.key_length\":16,\"gemma3."
+                        "attention.key_length_swa\":32}",
+     "full_attention", "head_dim", "16"},
+    {"{" GGUF("baichuan") ",\"baichuan.block_count\":40}", NULL, "num_heads", "4"},
+    {"{" GGUF("baichuan") ",\"baichuan.block_count\":32}", NULL, "rotary_dim", "16"},
+    /* what chooses tokens: DeepseekV32Indexer turns halves, GlmMoeDsaIndexer neighbours; HYV4Indexer
+     * the last channels (transformers 5.24.0) */
+    {"{" DOTS ",\"rope_theta\":5e5}", "indexer", "rope_theta", "500000"},
+    {"{" DOTS "}", "indexer", "pairing", "\"interleaved\""},
+    {"{\"model_type\":\"deepseek_v32\",\"qk_rope_head_dim\":64}", NULL, "pairing",
+     "\"interleaved\""},
+    {"{\"model_type\":\"deepseek_v32\",\"qk_rope_head_dim\":64}", "indexer", "pairing", "\"half\""},
+    {"{\"model_type\":\"deepseek_v32\",\"qk_rope_head_dim\":64}", "indexer", "head_dim", "128"},
+    {"{\"model_type\":\"deepseek_v32\",\"qk_rope_head_dim\":64}", "indexer", "rotary_dim", "64"},
+    {"{\"model_type\":\"glm_moe_dsa\",\"index_head_dim\":96}", "indexer", "head_dim", "96"},
+    {"{\"model_type\":\"glm_moe_dsa\"}", "indexer", "pairing", "\"interleaved\""},
+    {"{\"model_type\":\"axk2\"}", "indexer", "pairing", "\"half\""},
+    {"{\"model_type\":\"hy_v4\"" LAYERS "}", "indexer", "rotary_offset", "64"},
+    {"{\"model_type\":\"hy_v4_vl_text\"" LAYERS "}", "indexer", "pairing", "\"interleaved\""},
+    {"{\"model_type\":\"hy_v4_vl_text\"" LAYERS "}", NULL, "mrope_section", "[12,10,10]"},
+    {"{\"model_type\":\"hy_v4_vl_text\"" LAYERS "}", NULL, "mrope_layout", "\"interleaved\""},
+    {"{\"model_type\":\"sarvam_mla\",\"qk_rope_head_dim\":64}", NULL, "pairing", "\"interleaved\""},
+    {"{\"model_type\":\"minimax_m3_vl_text\",\"rotary_dim\":64}", NULL, "rotary_dim", "128"},
+    {"{\"model_type\":\"minimax_m3_vl_text\",\"rotary_dim\":64,\"partial_rotary_factor\":0.5}",
+     NULL, "rotary_dim", "64"},
+    {"{\"model_type\":\"esm\",\"position_embedding_type\":\"absolute\",\"hidden_size\":64}", NULL,
+     "offset", "2"},
     {"{" DOTS ",\"swa_rope_theta\":7e4}", "sliding_attention", "rope_theta", "70000"},
     {"{" DOTS ",\"rope_parameters\":{}}", "sliding_attention", "rope_theta", "80000000"},
     {"{\"model_type\":\"dots3_note_text\"}", NULL, "rotary_dim", "64"},
@@ -596,6 +642,7 @@ static const struct {
     {"{" LLAMA "}", ""},
     {"{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":7}", "SSSSSFS"},
     {"{\"model_type\":\"gemma2\"" LAYERS "}", "SFSF"},
+    {"{\"model_type\":\"lara_mini\",\"num_hidden_layers\":6}", "nSnfSn"},
     {"{\"model_type\":\"flint\",\"num_hidden_layers\":8}", "ffSSSfSf"},
     {"{\"model_type\":\"muse_glimmer_text\",\"num_hidden_layers\":6}", "SfSSSf"},
     {"{\"model_type\":\"muse_glimmer_text\"" LAYERS ",\"layer_rope_theta\":[1e4,0,1e4,1e4]}",
@@ -741,6 +788,21 @@ static const struct {
      "qk_rope_head_dim, 64, is what rotates"},
     {"{" LLAMA "}", "no rope_theta"},
     {"{\"head_dim\":64}", "no model_type"},
+    {"{\"model_type\":\"new\",\"head_dim\":64,\"rope_theta\":1e4,\"layer_types\":[\"full_"
+     "attention\","
+     "\"other\"]}",
+     "which types of layer_types rotate is not known"},
+    {"{\"model_type\":\"new\",\"head_dim\":64,\"rope_theta\":1e4,\"rope_scaling\":{\"mrope_"
+     "section\":["
+     "16,8,8]}}",
+     "the layout of mrope_section is not known"},
+    {"{" LLAMA
+     ",\"max_position_embeddings\":64,\"rope_scaling\":{\"type\":\"dynamic\",\"factor\":2}}",
+     "frequencies depend on seq_len: not scaled up to"},
+    {"{" GGUF("llama") ",\"llama.rope.scaling.type\":\"yarn\",\"llama.context_length\":64}",
+     "llama.cpp scales no frequencies"},
+    {"{\"model_type\":\"minimax_m3_vl_text\",\"rotary_dim\":64}", "rotary_dim is not read"},
+    {"{\"model_type\":\"axk2\",\"index_head_dim\":16}", "less than the 32 channels that turn"},
     {"{\"model_type\":\"minimax\",\"head_dim\":128,\"rotary_dim\":64}",
      "transformers does not read rotary_dim"},
     {"{\"model_type\":\"gpt2\",\"n_embd\":64,\"scale_attn_by_inverse_layer_idx\":true}",
