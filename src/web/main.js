@@ -43,7 +43,7 @@ function gone() {
 /** Show the room that the address names, or tell the one that is there what changed. */
 async function follow() {
     const { room: id, rest, values } = read();
-    const room = rooms.find((each) => each.id === id) ?? rooms[0];
+    const room = rooms.find((each) => each.id === (id || rooms[0].id)) ?? nowhere(id);
     say('');
     if (current !== null && current.place.room === room.id && current.place.rest === rest) {
         host.removeAttribute('aria-busy');
@@ -61,6 +61,18 @@ async function follow() {
     mark(room.id);
     host.removeAttribute('aria-busy');
     current = { place, shown: module.show(host, { listing: known, place, go, fail }) };
+}
+
+/** What is shown where no room has the name. @param {string} id @returns {import('./rooms/rooms.js').Room} */
+function nowhere(id) {
+    const links = rooms.flatMap(({ id: to, title }, i) => [i > 0 && ', ', h('a', { href: `#/${to}` }, title)]);
+    /** @type {import('./rooms/rooms.js').Module['show']} */
+    const show = (room) => {
+        const words = h('p', {}, 'These there are: ', links, '.');
+        room.replaceChildren(h('h1', {}, `There is no room “${id}”`), words);
+        return { update: () => undefined, stop: () => undefined };
+    };
+    return { id, title: 'No such room', line: '', load: async () => ({ show }) };
 }
 
 /** @param {string} id */

@@ -9,7 +9,7 @@ import { pool } from './pooled.js';
 import { Readout } from './readout.js';
 import { table } from './table.js';
 import { take } from './take.js';
-import { kept, whole } from './view.js';
+import { cellOf, kept, whole } from './view.js';
 
 /** @typedef {import('./safetensors.js').Answer} Answer */
 /** @typedef {import('./safetensors.js').Tensor} Tensor */
@@ -186,10 +186,10 @@ export class Figure {
                 x: placed && Array.from(y, (_, i) => placed(i)),
             },
         ]);
-        const at = this.options.place.get(this.key('at'));
-        if (at !== '') {
-            picture.mark(Number(at));
-            this.at(Number(at), y[Number(at)], null);
+        const at = this.options.place.number(this.key('at'), NaN);
+        if (at in y) {
+            picture.mark(at);
+            this.at(at, y[at], null);
         }
     }
 
@@ -259,8 +259,7 @@ export class Figure {
 
     /** The cell that the address names. @private */
     cell() {
-        const [row, column] = this.options.place.get(this.key('at')).split(',').map(Number);
-        return Number.isInteger(row) && Number.isInteger(column) ? { row, column } : null;
+        return cellOf(this.options.place.get(this.key('at')));
     }
 
     /** Say what is at the cursor, now that it may have been read. @private */

@@ -13,7 +13,7 @@ import { NEAREST, brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { table } from '../parts/table.js';
 import { plain } from '../parts/take.js';
-import { kept } from '../parts/view.js';
+import { cellOf, kept } from '../parts/view.js';
 
 /** @typedef {import('../parts/safetensors.js').Answer} Answer */
 /** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
@@ -245,8 +245,7 @@ export class Drift {
 
     /** Show the window and the cursor that the address says. @private */
     follow() {
-        const at = this.place.get('eat').split(',').map(Number);
-        const cell = at.length === 2 && at.every(Number.isInteger) ? { row: at[0], column: at[1] } : null;
+        const cell = cellOf(this.place.get('eat'));
         for (const map of this.maps) map.show(this.place.get('ewin'), cell);
         if (cell !== null) this.point(cell);
         for (const each of this.tables) each.refresh();

@@ -10,6 +10,8 @@ const FOOT = 34;
 export const LEAST = 0.5;
 export const MOST = 1e6;
 const STEP = 1.08;
+// A wave with fewer points is drawn as the band that it fills: its points would show another, slower wave.
+const POINTS_MIN = 4;
 
 /** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
 /** @typedef {{x: number[], rows: {pair: number, wavelength: number, y: Numbers}[]}} Waves */
@@ -34,7 +36,8 @@ export class Fan {
             const { x, rows } = this.waves;
             return rows.map(({ pair, y }) => ({ name: `sine of pair ${pair}`, x, y }));
         });
-        this.element = h('div', {}, this.picture, this.table.element);
+        /** @private */ this.note = h('p', { class: 'note', role: 'status' });
+        this.element = h('div', {}, this.picture, this.note, this.table.element);
         this.draw = framed(() => this.paint());
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.picture);
@@ -57,8 +60,18 @@ export class Fan {
     /** @param {Waves} waves */
     show(waves) {
         this.waves = waves;
+        const bands = waves.rows.filter((row) => this.dense(row)).map(({ pair }) => pair);
+        const which = `${bands.length === 1 ? 'Pair' : 'Pairs'} ${bands.join(', ')}`;
+        this.note.textContent =
+            bands.length === 0 ? '' : `${which}: too many waves to be drawn apart; the band is all that they reach.`;
         this.draw();
         this.table.refresh();
+    }
+
+    /** @private @param {Waves['rows'][number]} row */
+    dense({ wavelength }) {
+        const { x } = this.waves;
+        return x.length > 1 && wavelength < POINTS_MIN * (x[1] - x[0]);
     }
 
     /** @private @param {number} to @param {boolean} done */
@@ -125,7 +138,7 @@ export class Fan {
             svg(
                 'svg',
                 inner,
-                rows.map(({ y }, i) => this.wave(y, i, x)),
+                rows.map((row, i) => this.wave(row, i, x)),
                 this.cursor(x, inner.height),
             ),
             svg(
@@ -147,12 +160,17 @@ export class Fan {
         );
     }
 
-    /** @private @param {Numbers} y @param {number} i @param {import('../parts/d3.js').Scale} x */
-    wave(y, i, x) {
+    /** @private @param {Waves['rows'][number]} row @param {number} i @param {import('../parts/d3.js').Scale} x */
+    wave(row, i, x) {
         const middle = (i + 0.5) * ROW;
+        const high = 0.42 * ROW;
+        if (this.dense(row)) {
+            const [left, right] = [this.waves.x[0], this.waves.x.at(-1) ?? 0].map((at) => x(at));
+            return svg('rect', { class: 'band', x: left, y: middle - high, width: right - left, height: 2 * high });
+        }
         const points = Array.from(
-            y,
-            (value, n) => `${x(this.waves.x[n]).toFixed(2)} ${(middle - value * 0.42 * ROW).toFixed(2)}`,
+            row.y,
+            (value, n) => `${x(this.waves.x[n]).toFixed(2)} ${(middle - value * high).toFixed(2)}`,
         );
         return svg(
             'g',
