@@ -8,6 +8,7 @@ import { legend } from './legend.js';
 import { painter, scaleOf } from './palette.js';
 import { pointers } from './pointers.js';
 import { Overview } from './pooled.js';
+import { scale } from './scale.js';
 import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './view.js';
 
 /** @typedef {import('./safetensors.js').Matrix} Matrix */
@@ -458,8 +459,8 @@ export class Heatmap {
 
 /** Whole numbers at even distances. @param {number} first @param {number} n @param {number} most */
 function ticks(first, n, most) {
-    const scale = d3.scaleLinear().domain([first, first + n - 1]);
-    return scale
+    if (n <= 1) return [Math.round(first)].filter((tick) => tick < first + n - 0.5);
+    return scale([first, first + n - 1], [0, 1])
         .ticks(Math.max(1, Math.min(most, n)))
         .filter((tick) => Number.isInteger(tick) && tick >= first - 0.5 && tick < first + n - 0.5);
 }

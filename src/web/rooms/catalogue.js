@@ -28,9 +28,9 @@ export async function parametersOf(name) {
     return Object.fromEntries(all.map(([parameter, value]) => [parameter, String(value)]));
 }
 
-/** A select of the models of some encodings.
- * @param {string[]} encodings @param {(name: string) => void} change an empty name: none */
-export function picker(encodings, change) {
+/** A select of the models of some encodings, or of all.
+ * @param {string[]} encodings @param {(name: string) => void} change an empty name: none @param {string} [label] */
+export function picker(encodings, change, label = 'model') {
     const id = fresh('model');
     const rest = h('p', { class: 'help', id: `${id}-help` });
     const attributes = { id, 'aria-describedby': rest.id, onchange: () => change(select.value) };
@@ -44,7 +44,7 @@ export function picker(encodings, change) {
         .then((all) => {
             /** @type {Map<string, Model[]>} */
             const makers = new Map();
-            const own = all.filter(({ encoding }) => encodings.includes(encoding));
+            const own = all.filter(({ encoding }) => encodings.length === 0 || encodings.includes(encoding));
             if (own.length < all.length)
                 rest.textContent = `${own.length} of ${all.length} models: those with ${encodings.join(' or ')}.`;
             for (const model of own) makers.set(model.organization, [...(makers.get(model.organization) ?? []), model]);
@@ -62,8 +62,8 @@ export function picker(encodings, change) {
         .catch(() => undefined); // The line says that the server is away.
     const element = h(
         'div',
-        { class: 'control', 'data-parameter': 'model' },
-        h('div', { class: 'control-head' }, h('label', { for: id, class: 'name' }, 'model')),
+        { class: 'control', 'data-parameter': label },
+        h('div', { class: 'control-head' }, h('label', { for: id, class: 'name' }, label)),
         h('div', { class: 'control-row' }, select),
         rest,
     );
@@ -124,7 +124,7 @@ export function droppable(element, take) {
 
 /**
  * A box that takes a config.json, pasted or dropped.
- * @param {(resolved: Resolved) => void} change
+ * @param {(resolved: Resolved, text: string) => void} change
  */
 export function configBox(change) {
     const id = fresh('config');
@@ -146,7 +146,7 @@ export function configBox(change) {
             /** @type {Resolved} */
             const resolved = await (await request('/v1/models/resolve', { body })).json();
             out.replaceChildren(...keys(resolved));
-            change(resolved);
+            change(resolved, field.value);
         } catch (caught) {
             if (caught instanceof Problem) error.show(caught);
             else throw caught;

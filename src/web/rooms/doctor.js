@@ -198,7 +198,7 @@ class Doctor {
             h('button', { type: 'button', 'data-sample': name, onclick: () => this.sample(name) }, title),
         );
         host.replaceChildren(
-            story('Doctor', WORDS, [find(context.listing, 'rope/table')]),
+            story('Check a table', WORDS, [find(context.listing, 'rope/table')]),
             h(
                 'div',
                 { class: 'split' },

@@ -1,6 +1,7 @@
 // fan.js - sines of several pairs over one stretch of positions, which a drag stretches.
 import { framed, h, svg } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
+import { scale } from '../parts/scale.js';
 import { seriesTable } from '../parts/table.js';
 
 const ROW = 40;
@@ -124,10 +125,7 @@ export class Fan {
         if (width === 0 || rows.length === 0) return;
         const height = rows.length * ROW + FOOT;
         const { from, to } = this.stretch;
-        const x = d3
-            .scaleLinear()
-            .domain([from, to])
-            .range([0, width - LEFT - RIGHT]);
+        const x = scale([from, to], [0, width - LEFT - RIGHT]);
         this.picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
         this.picture.style.setProperty('height', `${height}px`);
         const inner = { x: LEFT, y: 0, width: width - LEFT - RIGHT, height: rows.length * ROW };
@@ -160,7 +158,7 @@ export class Fan {
         );
     }
 
-    /** @private @param {Waves['rows'][number]} row @param {number} i @param {import('../parts/d3.js').Scale} x */
+    /** @private @param {Waves['rows'][number]} row @param {number} i @param {import('../parts/scale.js').Scale} x */
     wave(row, i, x) {
         const middle = (i + 0.5) * ROW;
         const high = 0.42 * ROW;
@@ -180,7 +178,7 @@ export class Fan {
         );
     }
 
-    /** @private @param {import('../parts/d3.js').Scale} x @param {number} height */
+    /** @private @param {import('../parts/scale.js').Scale} x @param {number} height */
     cursor(x, height) {
         if (!(this.mark >= this.stretch.from && this.mark <= this.stretch.to)) return svg('g');
         const at = x(this.mark);

@@ -273,7 +273,7 @@ class Reach {
             section(place, { name: 'settings', title: 'Settings for engines' }, this.ofType[1].element, this.settings),
         );
         host.replaceChildren(
-            story('Reach', WORDS, [find(context.listing, PATH), find(context.listing, 'rope/frequencies')]),
+            story('Long contexts', WORDS, [find(context.listing, PATH), find(context.listing, 'rope/frequencies')]),
             h(
                 'div',
                 { class: 'split' },

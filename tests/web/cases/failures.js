@@ -65,7 +65,7 @@ export const cases = {
         await page.evaluate(() => (location.hash = '#/words'));
         await page.waitForSelector('#status', { state: 'hidden' });
         await page.route('**/v1/attention', refuse);
-        await page.click('summary:text("Take it along") >> nth=0');
+        await page.click('summary:text("Code and files") >> nth=0');
         await page.click('.files button >> nth=0');
         await page.waitForSelector('#status:has-text("They are gone.")');
     },
