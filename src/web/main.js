@@ -13,6 +13,8 @@ const status = /** @type {HTMLElement} */ (document.getElementById('status'));
 
 /** @type {{place: Place, shown: Shown} | null} */
 let current = null;
+/** A file for the room that comes. @type {File | null} */
+let dropped = null;
 
 /** @param {string} words an empty text takes it away */
 function say(words) {
@@ -62,6 +64,7 @@ async function follow() {
     head(room);
     host.removeAttribute('aria-busy');
     current = { place, shown: module.show(host, { listing: known, place, go, fail }) };
+    if (dropped !== null && current.shown.take?.(dropped)) dropped = null;
 }
 
 /** What is shown where no room has the name. @param {string} id @returns {import('./rooms/rooms.js').Room} */
@@ -127,9 +130,31 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
     event.preventDefault(); // The fragment is the state of the page.
     host.focus();
 });
-line.addEventListener('lost', () =>
-    say('The server does not answer. What is on screen stays; this page asks again until it is back.'),
-);
+line.addEventListener('lost', () => {
+    const blank = current === null || host.matches('[aria-busy]') || host.querySelector('[aria-busy]') !== null;
+    const stays = blank ? '' : ' What is on screen stays.';
+    say(`The server does not answer.${stays} This page asks again until it is back.`);
+});
+
+/** A file that was dropped: the room takes it, or else the one that can. @param {File} file */
+function deliver(file) {
+    dropped = null;
+    if (current?.shown.take?.(file)) return;
+    dropped = file;
+    go(/\.json$/i.test(file.name) ? 'models' : 'doctor');
+}
+
+window.addEventListener('dragover', (event) => {
+    event.preventDefault();
+    document.body.classList.add('over');
+});
+window.addEventListener('dragleave', () => document.body.classList.remove('over'));
+window.addEventListener('drop', (event) => {
+    event.preventDefault();
+    document.body.classList.remove('over');
+    const file = event.dataTransfer?.files[0];
+    if (file) deliver(file);
+});
 line.addEventListener('back', () => {
     say('');
     void start();

@@ -25,6 +25,7 @@ import { cellOf, kept, whole } from './view.js';
  * @property {(error: unknown) => void} onError
  * @property {(cell: {row: number, column: number}, done: boolean) => void} [onCursor] the cursor of a matrix has moved
  * @property {import('./heatmap.js').Options['paint']} [paint] colours of its own
+ * @property {Figure | null} [before] the one whose place it takes: its picture stays until this one's is there
  */
 
 const SMALL_MAX = 128;
@@ -80,6 +81,11 @@ export class Figure {
             h('div', { class: 'panels' }, this.table.element, options.path !== '' && along),
         );
         this.draw();
+    }
+
+    /** The large matrix as it is drawn. */
+    get picture() {
+        return this.heatmap?.canvas;
     }
 
     /** The tensor that is seen. @returns {Tensor} */
@@ -240,6 +246,7 @@ export class Figure {
             columnLabel,
             onError,
             paint: this.options.paint,
+            before: this.options.before?.picture,
             bounds: this.shared,
             onRead: () => this.point(),
             onCursor: (cell, value, done) => {

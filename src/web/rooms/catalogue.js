@@ -104,25 +104,6 @@ function short(value) {
 }
 
 /**
- * Files that are dropped on an element or chosen.
- * @param {HTMLElement} element
- * @param {(file: File) => void} take
- */
-export function droppable(element, take) {
-    element.addEventListener('dragover', (event) => {
-        event.preventDefault();
-        element.classList.add('over');
-    });
-    element.addEventListener('dragleave', () => element.classList.remove('over'));
-    element.addEventListener('drop', (event) => {
-        event.preventDefault();
-        element.classList.remove('over');
-        const file = event.dataTransfer?.files[0];
-        if (file) take(file);
-    });
-}
-
-/**
  * A box that takes a config.json, pasted or dropped.
  * @param {(resolved: Resolved, text: string) => void} change
  */
@@ -158,14 +139,18 @@ export function configBox(change) {
         'div',
         { class: 'control config' },
         h('label', { for: id, class: 'name' }, 'config.json'),
-        h('p', { class: 'help' }, 'Paste a model’s configuration, or drop its file here.'),
+        h('p', { class: 'help' }, 'Paste a model’s configuration, or drop its file anywhere.'),
         field,
         error.element,
         out,
     );
-    droppable(box, async (file) => {
-        field.value = await file.text();
-        await read();
-    });
-    return box;
+    const take = /** @param {File} file */ (file) => {
+        if (!/\.json$/i.test(file.name)) return false;
+        void file.text().then((text) => {
+            field.value = text;
+            return read();
+        });
+        return true;
+    };
+    return { element: box, take };
 }

@@ -9,7 +9,7 @@ import { brief, digits } from '../parts/number.js';
 import { parse } from '../parts/safetensors.js';
 import { exercises, note, story } from '../parts/story.js';
 import { grid } from '../parts/table.js';
-import { configBox, droppable, models, parametersOf, picker } from './catalogue.js';
+import { configBox, models, parametersOf, picker } from './catalogue.js';
 import { samples } from './samples.js';
 import { blob, held, read, renamed } from './upload.js';
 
@@ -188,12 +188,11 @@ class Doctor {
         const drop = h(
             'div',
             { class: 'drop' },
-            h('label', { for: id, class: 'name' }, 'A .npy or .safetensors file'),
+            h('label', { for: id, class: 'name' }, 'A .npy or .safetensors file, chosen or dropped anywhere'),
             h('div', { class: 'control-row' }, input),
             this.fileName,
         );
-        droppable(drop, (file) => void this.open(file));
-        const config = configBox((resolved) => this.take(resolved));
+        this.config = configBox((resolved) => this.adopt(resolved));
         const tries = samples.map(({ id: name, title }) =>
             h('button', { type: 'button', 'data-sample': name, onclick: () => this.sample(name) }, title),
         );
@@ -208,7 +207,7 @@ class Doctor {
                     drop,
                     this.encoding.element,
                     this.model.element,
-                    h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), config),
+                    h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), this.config.element),
                     this.panel,
                 ),
                 h(
@@ -285,7 +284,7 @@ class Doctor {
     }
 
     /** A configuration's parameters are the claim. @private @param {import('./catalogue.js').Resolved} resolved */
-    take({ encoding, parameters }) {
+    adopt({ encoding, parameters }) {
         const kind = this.kindOf(encoding);
         if (kind === undefined) {
             const words = `The encoding of this model is ${encoding}: it has no table that a file could be compared with.`;
@@ -472,6 +471,12 @@ class Doctor {
             [`${PREFIX}slice`]: leading === 0 ? null : leading,
             [`${PREFIX}at`]: index.slice(-2).join(','),
         });
+    }
+
+    /** @param {File} file */
+    take(file) {
+        if (!this.config?.take(file)) void this.open(file);
+        return true;
     }
 
     stop() {

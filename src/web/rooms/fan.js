@@ -1,6 +1,7 @@
 // fan.js - sines of several pairs over one stretch of positions, which a drag stretches.
 import { framed, h, svg } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
+import { drag, keys } from '../parts/pointers.js';
 import { scale } from '../parts/scale.js';
 import { seriesTable } from '../parts/table.js';
 
@@ -11,6 +12,8 @@ const FOOT = 34;
 export const LEAST = 0.5;
 export const MOST = 1e6;
 const STEP = 1.08;
+const [MORE, LESS] = [STEP, 1 / STEP];
+const STEPS = { ArrowRight: MORE, ArrowUp: MORE, ArrowLeft: LESS, ArrowDown: LESS, PageUp: 2, PageDown: 1 / 2 };
 // A wave with fewer points is drawn as the band that it fills: its points would show another, slower wave.
 const POINTS_MIN = 4;
 
@@ -89,33 +92,18 @@ export class Fan {
             (event.clientX - picture.getBoundingClientRect().left - LEFT) /
             Math.max(1, picture.clientWidth - LEFT - RIGHT);
         let held = 0;
-        picture.addEventListener('pointerdown', (event) => {
-            held = share(event) * (this.stretch.to - this.stretch.from);
-            if (held > 0) picture.setPointerCapture(event.pointerId);
+        drag(picture, {
+            begin: (event) => {
+                held = share(event) * (this.stretch.to - this.stretch.from);
+                return held > 0;
+            },
+            // The position that was taken hold of stays below the pointer.
+            move: (event) => {
+                if (share(event) > 0.01) this.zoom(this.stretch.from + held / share(event), false);
+            },
+            end: () => this.zoom(this.stretch.to, true),
         });
-        // The position that was taken hold of stays below the pointer.
-        picture.addEventListener('pointermove', (event) => {
-            if (held > 0 && share(event) > 0.01) this.zoom(this.stretch.from + held / share(event), false);
-        });
-        const end = () => {
-            if (held > 0) this.zoom(this.stretch.to, true);
-            held = 0;
-        };
-        picture.addEventListener('pointerup', end);
-        picture.addEventListener('pointercancel', end);
-        picture.addEventListener('keydown', (event) => {
-            const by = {
-                ArrowRight: STEP,
-                ArrowUp: STEP,
-                ArrowLeft: 1 / STEP,
-                ArrowDown: 1 / STEP,
-                PageUp: 2,
-                PageDown: 1 / 2,
-            }[event.key];
-            if (by === undefined) return;
-            event.preventDefault();
-            this.zoom(this.stretch.from + (this.stretch.to - this.stretch.from) * by, true);
-        });
+        keys(picture, STEPS, (by) => this.zoom(this.stretch.from + (this.stretch.to - this.stretch.from) * by, true));
     }
 
     /** @private */

@@ -126,7 +126,8 @@ class Models {
             this.update();
         };
         this.pickers = { model: picker([], choose('model')), beside: picker([], choose('beside'), 'beside it') };
-        const config = configBox((resolved, text) => {
+        this.config = configBox((resolved, text) => {
+            this.ask.stop();
             const parsed = JSON.parse(text);
             void this.modelOf('Your configuration', parsed, resolved).then((model) =>
                 this.out.replaceChildren(drawn(model)),
@@ -136,7 +137,7 @@ class Models {
             'div',
             { class: 'panel fields' },
             Object.values(this.pickers).map(({ element }) => element),
-            h('details', { class: 'more' }, h('summary', {}, 'Paste or drop a config.json'), config),
+            h('details', { class: 'more' }, h('summary', {}, 'Paste or drop a config.json'), this.config.element),
         );
         host.replaceChildren(
             story('Models: which layers rotate', WORDS, []),
@@ -195,6 +196,11 @@ class Models {
                 (models) => this.out.replaceChildren(...models.map(drawn)),
             )
             .then(() => this.out.removeAttribute('aria-busy'));
+    }
+
+    /** @param {File} file */
+    take(file) {
+        return this.config.take(file);
     }
 
     stop() {

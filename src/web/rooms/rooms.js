@@ -11,6 +11,7 @@
 /**
  * @typedef {object} Shown
  * @property {() => void} update the address has changed: show what it says
+ * @property {(file: File) => boolean} [take] a file was dropped; false: this room has no use for it
  * @property {() => void} stop the room is left: end requests and observers
  */
 /** @typedef {{show: (host: HTMLElement, context: Context) => Shown}} Module */

@@ -289,6 +289,7 @@ class Waves {
             title: address('/v1/sinusoidal', values),
             place: this.place,
             onError: this.context.fail,
+            before: this.figure,
             onCursor: () => this.point(),
         });
         this.picture.replaceChildren(this.figure.element);

@@ -7,6 +7,7 @@ import { legend } from '../parts/legend.js';
 import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { colour, scaleOf } from '../parts/palette.js';
+import { drag, keys, pointed } from '../parts/pointers.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
@@ -206,18 +207,12 @@ class Tiles {
     /** @private @param {string} word @param {number} i */
     tile(word, i) {
         const button = h('button', { type: 'button', class: 'word', 'aria-describedby': 'words-help' }, word);
-        button.addEventListener('keydown', (event) => {
-            const at = this.order.indexOf(i);
-            const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.order.length }[event.key];
-            if (to === undefined) return;
-            event.preventDefault();
-            this.move(i, to, true);
+        const far = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+        keys(button, far, (by) => this.move(i, this.order.indexOf(i) + by, true));
+        drag(button, {
+            move: (event) => this.move(i, this.nearest(event), false),
+            end: () => this.change(this.order, true),
         });
-        button.addEventListener('pointerdown', (event) => button.setPointerCapture(event.pointerId));
-        button.addEventListener('pointermove', (event) => {
-            if (button.hasPointerCapture(event.pointerId)) this.move(i, this.nearest(event), false);
-        });
-        button.addEventListener('pointerup', () => this.change(this.order, true));
         return h('li', {}, button);
     }
 
@@ -520,20 +515,13 @@ class Words {
 
     /** The pair of words follows the pointer and the arrow keys. @private @param {HTMLElement} maps */
     follow(maps) {
-        const over = /** @param {Event} event */ (event) => {
-            const pair = /** @type {Element} */ (event.target).closest('[data-pair]')?.getAttribute('data-pair');
-            if (pair) this.choose(pair);
-        };
-        maps.addEventListener('pointerover', over);
-        maps.addEventListener('pointerdown', over);
-        maps.addEventListener('keydown', (event) => this.arrow(event));
+        pointed(maps, 'data-pair', (pair) => this.choose(pair));
+        const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+        keys(maps, steps, (by) => this.arrow(by));
     }
 
-    /** @private @param {KeyboardEvent} event */
-    arrow(event) {
-        const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-        if (by === undefined) return;
-        event.preventDefault();
+    /** @private @param {number[]} by rows and columns */
+    arrow(by) {
         const last = this.state().words.length - 1;
         const at = this.place.get('at');
         const now = at === '' ? [0, 0] : at.split(',').map((n, i) => Number(n) + by[i]);
