@@ -130,7 +130,7 @@ class Opening {
                 'p',
                 { class: 'lead' },
                 'RoPE turns each pair of channels by its position times a frequency. float32, as in PyTorch’s reference code, ' +
-                    'rounds that angle, and the farther the position, the more. The thin hand is exact, the wide one is float32.',
+                    'rounds that angle, and the farther the position, the more. The thin hand is exact, the wide one is float32. Without a model, heads have 128 channels and the base is 10000.',
             ),
             this.model.element,
             this.fault.element,
