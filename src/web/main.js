@@ -1,5 +1,5 @@
 // main.js - the frame of the page: the list of rooms, the room that the address names, and the line to the server.
-import { Lost, Problem, line, listing } from './parts/api.js';
+import { Lost, Problem, line, listing, request } from './parts/api.js';
 import { attribute, h } from './parts/dom.js';
 import { Place, embedded, read, text } from './parts/place.js';
 import { rooms } from './rooms/rooms.js';
@@ -38,8 +38,10 @@ function go(room, rest = '', values = {}) {
     location.hash = text(room, rest, values);
 }
 
-/** A file of a room that did not come. @returns {never} */
-function gone() {
+/** A file of a room that did not come: the server is away, which the line says, or has another release.
+ * @returns {Promise<never>} */
+async function gone() {
+    await request('/livez');
     throw new Error('This room could not be loaded. If the service has a new release, loading the page anew helps.');
 }
 

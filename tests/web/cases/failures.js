@@ -117,7 +117,9 @@ export const cases = {
         const drawn = () =>
             page.$eval('canvas.heatmap', (canvas) => {
                 const [x, y] = [canvas.width >> 1, canvas.height >> 1];
-                const { data } = canvas.getContext('2d').getImageData(x, y, 64, 64);
+                const copy = new OffscreenCanvas(64, 64).getContext('2d', { willReadFrequently: true });
+                copy.drawImage(canvas, x, y, 64, 64, 0, 0, 64, 64);
+                const { data } = copy.getImageData(0, 0, 64, 64);
                 return new Set(new Uint32Array(data.buffer)).size;
             });
         let release;
