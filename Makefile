@@ -65,9 +65,7 @@ SRC := $(filter-out $(LEVEL_SRC),$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c)
 OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/http/pages/explorer_data.o $(B)/models/catalogue_data.o $(B)/packs/packs_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
 GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc $(B)/gen/packs.inc
-# The page; what it takes from Debian's packages lies in LIBRARIES.
 WEB_SRC := $(sort $(wildcard src/web/*.* src/web/*/*.*))
-LIBRARIES ?= /usr/share
 PACKS := $(sort $(patsubst config/packs/%.json,%,$(wildcard config/packs/*.json)))
 MODELS := $(sort $(patsubst config/models/%.json,%,$(wildcard config/models/*.json)))
 TEST_FOLDERS := unit kernels properties golden http
@@ -317,7 +315,7 @@ $(B)/gen/web.list: FORCE
 
 $(B)/gen/assets.inc: src/web/pack $(B)/gen/web.list $(WEB_SRC)
 	@rm -rf $(B)/gen/web
-	$(call say,PACK src/web) src/web/pack $(B)/gen/web $(LIBRARIES) > $@
+	$(call say,PACK src/web) src/web/pack $(B)/gen/web > $@
 
 # The first Python that has PyYAML: one in the PATH may shadow Debian's.
 $(B)/gen/openapi.json: openapi.yaml

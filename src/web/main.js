@@ -1,6 +1,6 @@
 // main.js - the frame of the page: the list of rooms, the room that the address names, and the line to the server.
-import { Lost, Problem, line, listing } from './parts/api.js';
-import { h } from './parts/dom.js';
+import { Lost, Problem, line, listing, request } from './parts/api.js';
+import { attribute, h } from './parts/dom.js';
 import { Place, embedded, read, text } from './parts/place.js';
 import { rooms } from './rooms/rooms.js';
 
@@ -8,10 +8,13 @@ import { rooms } from './rooms/rooms.js';
 
 const nav = /** @type {HTMLElement} */ (document.getElementById('rooms'));
 const host = /** @type {HTMLElement} */ (document.getElementById('room'));
+const path = /** @type {HTMLElement} */ (document.getElementById('path'));
 const status = /** @type {HTMLElement} */ (document.getElementById('status'));
 
 /** @type {{place: Place, shown: Shown} | null} */
 let current = null;
+/** A file for the room that comes. @type {File | null} */
+let dropped = null;
 
 /** @param {string} words an empty text takes it away */
 function say(words) {
@@ -35,15 +38,17 @@ function go(room, rest = '', values = {}) {
     location.hash = text(room, rest, values);
 }
 
-/** A file of a room that did not come. @returns {never} */
-function gone() {
+/** A file of a room that did not come: the server is away, which the line says, or has another release.
+ * @returns {Promise<never>} */
+async function gone() {
+    await request('/livez');
     throw new Error('This room could not be loaded. If the service has a new release, loading the page anew helps.');
 }
 
 /** Show the room that the address names, or tell the one that is there what changed. */
 async function follow() {
     const { room: id, rest, values } = read();
-    const room = rooms.find((each) => each.id === id) ?? rooms[0];
+    const room = rooms.find((each) => each.id === id) ?? nowhere(id);
     say('');
     if (current !== null && current.place.room === room.id && current.place.rest === rest) {
         host.removeAttribute('aria-busy');
@@ -56,19 +61,50 @@ async function follow() {
     const now = read();
     if (now.room !== id || now.rest !== rest) return;
     current?.shown.stop();
-    host.className = `room room-${room.id}`;
-    document.title = `${room.title} – posenc`;
-    mark(room.id);
+    host.className = `room room-${room.id || 'opening'}`;
+    scrollTo(0, 0);
+    head(room);
     host.removeAttribute('aria-busy');
     current = { place, shown: module.show(host, { listing: known, place, go, fail }) };
+    if (dropped !== null && current.shown.take?.(dropped)) dropped = null;
 }
 
-/** @param {string} id */
-function mark(id) {
-    for (const link of nav.querySelectorAll('a')) {
-        if (link.dataset.room === id) link.setAttribute('aria-current', 'page');
-        else link.removeAttribute('aria-current');
-    }
+/** What is shown where no room has the name. @param {string} id @returns {import('./rooms/rooms.js').Room} */
+function nowhere(id) {
+    const links = rooms.slice(1).flatMap(({ id: to, title }, i) => [i > 0 && ', ', h('a', { href: `#/${to}` }, title)]);
+    /** @type {import('./rooms/rooms.js').Module['show']} */
+    const show = (room) => {
+        const words = h('p', {}, 'These there are: ', links, '.');
+        room.replaceChildren(h('h1', {}, `There is no room “${id}”`), words);
+        return { update: () => undefined, stop: () => undefined };
+    };
+    return { id, title: 'No such room', line: '', load: async () => ({ show }) };
+}
+
+/** What the page says of the room: its title, its sentence, its place in the list and on the path. @param {import('./rooms/rooms.js').Room} room */
+function head({ id, title, line: sentence, chapter }) {
+    document.title = id === '' ? 'posenc: exact positional encodings' : `${title} – posenc`;
+    const about = { 'meta[name=description]': sentence, 'meta[property="og:title"]': document.title };
+    for (const [selector, content] of Object.entries({ ...about, 'meta[property="og:description"]': sentence }))
+        document.querySelector(selector)?.setAttribute('content', content);
+    for (const link of nav.querySelectorAll('a'))
+        attribute(link, { 'aria-current': link.dataset.room === id ? 'page' : null });
+    const beside = [-1, 1].map((by) => rooms.find((each) => chapter !== undefined && each.chapter === chapter + by));
+    path.replaceChildren(
+        ...beside.flatMap((to, i) =>
+            to === undefined
+                ? []
+                : [
+                      h(
+                          'a',
+                          { href: `#/${to.id}`, rel: i === 0 ? 'prev' : 'next' },
+                          h('small', {}, i === 0 ? '← previous' : 'next →'),
+                          h('b', {}, `${to.chapter} ${to.title}`),
+                          h('span', {}, to.line),
+                      ),
+                  ],
+        ),
+    );
 }
 
 const start = () =>
@@ -84,15 +120,43 @@ window.addEventListener('unhandledrejection', (event) => {
     fail(event.reason);
 });
 document.documentElement.classList.toggle('embed', embedded());
-nav.replaceChildren(...rooms.map(({ id, title }) => h('a', { href: `#/${id}`, 'data-room': id }, title)));
+nav.replaceChildren(
+    ...rooms
+        .slice(1)
+        .map(({ id, title, chapter = '' }) =>
+            h('a', { href: `#/${id}`, 'data-room': id }, h('small', {}, chapter), title),
+        ),
+);
 window.addEventListener('hashchange', () => void start());
 document.querySelector('.skip')?.addEventListener('click', (event) => {
     event.preventDefault(); // The fragment is the state of the page.
     host.focus();
 });
-line.addEventListener('lost', () =>
-    say('The server does not answer. What is on screen stays; this page asks again until it is back.'),
-);
+line.addEventListener('lost', () => {
+    const blank = current === null || host.matches('[aria-busy]') || host.querySelector('[aria-busy]') !== null;
+    const stays = blank ? '' : ' What is on screen stays.';
+    say(`The server does not answer.${stays} This page asks again until it is back.`);
+});
+
+/** A file that was dropped: the room takes it, or else the one that can. @param {File} file */
+function deliver(file) {
+    dropped = null;
+    if (current?.shown.take?.(file)) return;
+    dropped = file;
+    go(/\.json$/i.test(file.name) ? 'models' : 'doctor');
+}
+
+window.addEventListener('dragover', (event) => {
+    event.preventDefault();
+    document.body.classList.add('over');
+});
+window.addEventListener('dragleave', () => document.body.classList.remove('over'));
+window.addEventListener('drop', (event) => {
+    event.preventDefault();
+    document.body.classList.remove('over');
+    const file = event.dataTransfer?.files[0];
+    if (file) deliver(file);
+});
 line.addEventListener('back', () => {
     say('');
     void start();

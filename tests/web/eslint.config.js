@@ -3,7 +3,7 @@ import globals from 'globals';
 
 export default [
     js.configs.recommended,
-    { files: ['**/src/web/**/*.js'], languageOptions: { globals: { ...globals.browser, d3: 'readonly' } } },
+    { files: ['**/src/web/**/*.js'], languageOptions: { globals: globals.browser } },
     { files: ['**/tests/web/**/*.js'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
     {
         rules: {

@@ -196,3 +196,17 @@ export async function answer(path, values, options = {}) {
         (await request(url, { signal, range: `${first}-${first + bytes - 1}` })).arrayBuffer(),
     );
 }
+
+/**
+ * All numbers of an answer, by the names of its tensors.
+ * @template {keyof Paths} P
+ * @param {P} path
+ * @param {Asked<P>} values
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Record<string, import('./safetensors.js').Numbers>>}
+ */
+export async function arrays(path, values, signal) {
+    const { tensors: all } = await tensors(path, values, { signal });
+    const lists = [...all].map(async ([name, tensor]) => [name, await tensor.all(signal)]);
+    return Object.fromEntries(await Promise.all(lists));
+}

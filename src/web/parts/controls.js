@@ -15,6 +15,27 @@ import { Problem, parameterOf } from './api.js';
 const SLIDER_STEPS = 1000;
 const SHOWN = 5;
 const DECADES = 100;
+const TYPING_MS = 300;
+
+/** A field acts when its text has stood for a moment, and when it is left. What is typed is not written over.
+ * @param {HTMLInputElement | HTMLTextAreaElement} field @param {Change} change */
+function typed(field, change) {
+    let timer = 0;
+    let typing = false;
+    field.addEventListener('input', () => {
+        typing = true;
+        clearTimeout(timer);
+        timer = window.setTimeout(() => change(field.value.trim(), false), TYPING_MS);
+    });
+    field.addEventListener('change', () => {
+        typing = false;
+        clearTimeout(timer);
+        change(field.value.trim(), true);
+    });
+    return /** @param {string} text */ (text) => {
+        if (!typing && field.value.trim() !== text) field.value = text;
+    };
+}
 
 /** A slider's place for a value and back; logarithmic where the bounds span decades, on both sides of 0.
  * @param {Parameter} parameter */
@@ -50,8 +71,8 @@ function number(parameter, change, id) {
         class: 'number',
         placeholder: derived(parameter) ?? 'none',
     });
-    field.addEventListener('change', () => change(field.value.trim(), true));
-    if (parameter.maximum === undefined) return { parts: [field], show: (value) => void (field.value = value) };
+    const write = typed(field, change);
+    if (parameter.maximum === undefined) return { parts: [field], show: write };
     const { place, value } = scale(parameter);
     const slider = h('input', {
         type: 'range',
@@ -77,7 +98,7 @@ function number(parameter, change, id) {
         change(field.value, true);
     });
     const show = /** @param {string} text */ (text) => {
-        if (field.value.trim() !== text) field.value = text;
+        write(text);
         if (text !== '' && Number.isFinite(Number(text))) slider.value = String(place(Number(text)));
         slider.setAttribute('aria-valuetext', text === '' ? 'none' : text);
     };
@@ -123,13 +144,7 @@ function words(parameter, change, id) {
               class: 'code',
               placeholder: derived(parameter),
           });
-    field.addEventListener('change', () => change(field.value.trim(), true));
-    return {
-        parts: [field],
-        show: /** @param {string} value */ (value) => {
-            if (document.activeElement !== field) field.value = value;
-        },
-    };
+    return { parts: [field], show: typed(field, change) };
 }
 
 /** @param {Parameter} parameter @param {Change} change @param {string} id */

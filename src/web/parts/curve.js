@@ -1,6 +1,7 @@
-// curve.js - series of numbers as curves, with axes by d3-scale.
+// curve.js - series of numbers as curves, with axes.
 import { attribute, framed, fresh, h, svg } from './dom.js';
 import { tick } from './number.js';
+import { rounded, scale } from './scale.js';
 import { seriesTable } from './table.js';
 
 /** @typedef {import('./table.js').Series} Series */
@@ -24,7 +25,8 @@ const HEIGHT = 260;
 // A line with more points than this is drawn as the least and the greatest of each pixel.
 const POINTS_PER_PIXEL = 2;
 
-/** The least and greatest finite number of all series. @param {ArrayLike<number>[]} lists @param {boolean} log */
+/** The least and greatest finite number of all series.
+ * @param {ArrayLike<number>[]} lists @param {boolean} log @returns {[number, number]} */
 function range(lists, log) {
     let [low, high] = [Infinity, -Infinity];
     for (const list of lists)
@@ -39,12 +41,7 @@ function range(lists, log) {
     return [low, high];
 }
 
-/** @param {boolean | undefined} log @param {number[]} domain @param {number[]} pixels */
-function scale(log, domain, pixels) {
-    return (log ? d3.scaleLog() : d3.scaleLinear()).domain(domain).range(pixels);
-}
-
-/** Ticks that have room; on a log scale the powers of ten first. @param {import('./d3.js').Scale} axis @param {number} most @param {boolean | undefined} log */
+/** Ticks that have room; on a log scale the powers of ten first. @param {import('./scale.js').Scale} axis @param {number} most @param {boolean | undefined} log */
 function ticks(axis, most, log) {
     const all = axis.ticks(most);
     if (!log || all.length <= most + 2) return all;
@@ -59,8 +56,8 @@ export class Curve {
         this.options = options;
         /** @type {Series[]} */ this.series = [];
         /** @type {number | null} */ this.cursor = null;
-        this.x = d3.scaleLinear();
-        this.y = d3.scaleLinear();
+        this.x = scale([0, 1], [0, 1]);
+        this.y = this.x;
         this.draw = framed(() => this.paint());
         const id = fresh('curve');
         this.title = svg('title', { id }, options.name);
@@ -134,17 +131,10 @@ export class Curve {
         const { top, right, bottom, left } = MARGIN;
         const { xLog, yLog, yRange } = this.options;
         const xs = this.series.map(({ x, y }) => x ?? [0, Math.max(1, y.length - 1)]);
-        this.x = scale(xLog, range(xs, xLog === true), [left, width - right]);
-        this.y = scale(
-            yLog,
-            yRange ??
-                range(
-                    this.series.map(({ y }) => y),
-                    yLog === true,
-                ),
-            [height - bottom, top],
-        );
-        if (!yRange) this.y.nice(5);
+        const [logX, logY] = [xLog === true, yLog === true];
+        const ys = this.series.map(({ y }) => y);
+        this.x = scale(range(xs, logX), [left, width - right], logX);
+        this.y = scale(yRange ?? rounded(range(ys, logY), logY), [height - bottom, top], logY);
         attribute(this.picture, { viewBox: `0 0 ${width} ${height}` });
         this.picture.replaceChildren(
             this.title,

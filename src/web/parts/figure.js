@@ -9,7 +9,7 @@ import { pool } from './pooled.js';
 import { Readout } from './readout.js';
 import { table } from './table.js';
 import { take } from './take.js';
-import { kept, whole } from './view.js';
+import { cellOf, kept, whole } from './view.js';
 
 /** @typedef {import('./safetensors.js').Answer} Answer */
 /** @typedef {import('./safetensors.js').Tensor} Tensor */
@@ -25,6 +25,7 @@ import { kept, whole } from './view.js';
  * @property {(error: unknown) => void} onError
  * @property {(cell: {row: number, column: number}, done: boolean) => void} [onCursor] the cursor of a matrix has moved
  * @property {import('./heatmap.js').Options['paint']} [paint] colours of its own
+ * @property {Figure | null} [before] the one whose place it takes: its picture stays until this one's is there
  */
 
 const SMALL_MAX = 128;
@@ -80,6 +81,11 @@ export class Figure {
             h('div', { class: 'panels' }, this.table.element, options.path !== '' && along),
         );
         this.draw();
+    }
+
+    /** The large matrix as it is drawn. */
+    get picture() {
+        return this.heatmap?.canvas;
     }
 
     /** The tensor that is seen. @returns {Tensor} */
@@ -186,10 +192,10 @@ export class Figure {
                 x: placed && Array.from(y, (_, i) => placed(i)),
             },
         ]);
-        const at = this.options.place.get(this.key('at'));
-        if (at !== '') {
-            picture.mark(Number(at));
-            this.at(Number(at), y[Number(at)], null);
+        const at = this.options.place.number(this.key('at'), NaN);
+        if (at in y) {
+            picture.mark(at);
+            this.at(at, y[at], null);
         }
     }
 
@@ -240,6 +246,7 @@ export class Figure {
             columnLabel,
             onError,
             paint: this.options.paint,
+            before: this.options.before?.picture,
             bounds: this.shared,
             onRead: () => this.point(),
             onCursor: (cell, value, done) => {
@@ -259,8 +266,7 @@ export class Figure {
 
     /** The cell that the address names. @private */
     cell() {
-        const [row, column] = this.options.place.get(this.key('at')).split(',').map(Number);
-        return Number.isInteger(row) && Number.isInteger(column) ? { row, column } : null;
+        return cellOf(this.options.place.get(this.key('at')));
     }
 
     /** Say what is at the cursor, now that it may have been read. @private */

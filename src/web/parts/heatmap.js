@@ -5,9 +5,12 @@
 import { Chunks, bounds } from './chunks.js';
 import { framed, h } from './dom.js';
 import { legend } from './legend.js';
+import { digits } from './number.js';
 import { painter, scaleOf } from './palette.js';
 import { pointers } from './pointers.js';
 import { Overview } from './pooled.js';
+import { scale } from './scale.js';
+import { Tip } from './tip.js';
 import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './view.js';
 
 /** @typedef {import('./safetensors.js').Matrix} Matrix */
@@ -25,6 +28,7 @@ import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './vi
  * @property {() => [number, number]} [bounds] least and greatest value; without it those in view and at both ends
  * @property {() => void} [onRead] rows have arrived
  * @property {string} [unit] what the values are, beside the legend
+ * @property {HTMLCanvasElement} [before] the picture that is seen until the first rows have come
  * @property {boolean} [bare] no axes, no legend: a small one of several
  * @property {number} [height] in CSS pixels
  * @property {(cell: Cell, value: number | undefined, done: boolean) => void} [onCursor]
@@ -73,10 +77,12 @@ export class Heatmap {
         this.legend = legend(scaleOf(0, 0), options.unit);
         this.legend.element.hidden = options.paint !== undefined;
         this.note = h('p', { class: 'note' });
+        /** @private */ this.tip = new Tip();
         this.element = h(
             'div',
             { class: options.bare ? 'heat bare' : 'heat' },
             this.canvas,
+            this.tip.element,
             !options.bare && h('div', { class: 'heat-foot' }, this.legend.element, this.note, this.buttons()),
         );
         /** @private */ this.texels = new OffscreenCanvas(1, 1);
@@ -91,7 +97,7 @@ export class Heatmap {
             pan: (dx, dy) => this.pan(dx, dy),
             zoom: (factor, x, y) => this.zoom(factor, x, y),
             hover: (x, y) => this.hover(x, y),
-            leave: () => this.cursor && options.onCursor?.(this.cursor, this.value(this.cursor), false),
+            leave: () => this.leave(),
         });
         this.draw();
     }
@@ -235,9 +241,19 @@ export class Heatmap {
         this.move(this.cell(x, y), done);
     }
 
+    /** @private */
+    leave() {
+        this.tip.hide();
+        if (this.cursor) this.options.onCursor?.(this.cursor, this.value(this.cursor), false);
+    }
+
     /** @private @param {number} x @param {number} y */
     hover(x, y) {
         const cell = this.cell(x, y);
+        const { rowLabel = String, columnLabel = String, rowName = 'row', columnName = 'column' } = this.options;
+        const value = this.value(cell);
+        const told = value === undefined ? '…' : digits(value, this.matrix.dtype);
+        this.tip.show(x, y, `${rowName} ${rowLabel(cell.row)}, ${columnName} ${columnLabel(cell.column)}: ${told}`);
         this.options.onCursor?.(cell, this.value(cell), false);
     }
 
@@ -298,11 +314,24 @@ export class Heatmap {
         const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
         context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+        const { before } = this.options;
+        if (before && before.width > 0) context.drawImage(before, 0, 0, canvas.clientWidth, canvas.clientHeight);
+        if (!this.there()) return;
+        this.options.before = undefined;
+        context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
         if (this.pooled) this.paintPooled(context, ratio);
         else this.paintCells(context, ratio);
         if (!this.options.bare) this.paintAxes(context);
         this.paintCursor(context);
         this.legend.show(this.scale);
+    }
+
+    /** Whether anything of what is in view has come, or nothing stands in its place. @private */
+    there() {
+        if (!this.options.before || this.pooled) return true;
+        const { row, rows } = this.window;
+        this.chunks.want(Math.floor(row), Math.ceil(row + rows));
+        return this.chunks.get(Math.floor(row / this.chunks.high)) !== undefined;
     }
 
     /** What the service has drawn. Of the chunks only that of the cursor is read.
@@ -458,8 +487,8 @@ export class Heatmap {
 
 /** Whole numbers at even distances. @param {number} first @param {number} n @param {number} most */
 function ticks(first, n, most) {
-    const scale = d3.scaleLinear().domain([first, first + n - 1]);
-    return scale
+    if (n <= 1) return [Math.round(first)].filter((tick) => tick < first + n - 0.5);
+    return scale([first, first + n - 1], [0, 1])
         .ticks(Math.max(1, Math.min(most, n)))
         .filter((tick) => Number.isInteger(tick) && tick >= first - 0.5 && tick < first + n - 0.5);
 }

@@ -1,4 +1,4 @@
-// pointers.js - mouse, pen and touch on a picture: point, drag, wheel, pinch.
+// pointers.js - hands and keys on a picture or a handle: point, drag, wheel, pinch, arrows.
 
 /**
  * @typedef {object} Acts places and distances are in CSS pixels of the element
@@ -66,4 +66,60 @@ export function pointers(element, acts) {
         },
         { passive: false },
     );
+}
+
+/**
+ * What is held and moved. `begin` may refuse by false.
+ * @param {Element} element
+ * @param {{begin?: (event: PointerEvent) => boolean | void, move: (event: PointerEvent) => void, end: () => void}} acts
+ */
+export function drag(element, { begin, move, end }) {
+    let held = -1;
+    const on = /** @param {string} name @param {(event: PointerEvent) => void} act */ (name, act) =>
+        element.addEventListener(name, /** @type {EventListener} */ (act));
+    const release = () => {
+        if (held >= 0) end();
+        held = -1;
+    };
+    on('pointerdown', (event) => {
+        if (begin?.(event) === false) return;
+        held = event.pointerId;
+        element.setPointerCapture(held);
+    });
+    on('pointermove', (event) => {
+        if (event.pointerId === held) move(event);
+    });
+    on('pointerup', release);
+    on('pointercancel', release);
+}
+
+/**
+ * What keys do; those that are not named are left to the browser.
+ * @template T
+ * @param {Element} element
+ * @param {Record<string, T>} steps by the names of keys
+ * @param {(step: T, event: KeyboardEvent) => void} act
+ */
+export function keys(element, steps, act) {
+    element.addEventListener('keydown', (event) => {
+        const { key } = /** @type {KeyboardEvent} */ (event);
+        if (!(key in steps)) return;
+        event.preventDefault();
+        act(steps[key], /** @type {KeyboardEvent} */ (event));
+    });
+}
+
+/**
+ * One of several that is pointed at, by an attribute that names it.
+ * @param {HTMLElement} list
+ * @param {string} name of the attribute, as `data-pair`
+ * @param {(value: string) => void} choose
+ */
+export function pointed(list, name, choose) {
+    const over = /** @param {Event} event */ (event) => {
+        const value = /** @type {Element} */ (event.target).closest(`[${name}]`)?.getAttribute(name);
+        if (value) choose(value);
+    };
+    list.addEventListener('pointerover', over);
+    list.addEventListener('pointerdown', over);
 }

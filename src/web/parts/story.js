@@ -47,17 +47,25 @@ export const note = (...words) => h('p', { class: 'aside' }, words);
  * @property {number} [within] relative distance that still counts as right
  */
 
+/** What a text may mean as a number. A comma groups thousands or begins the decimals; where it may do either, it may
+ * mean both. @param {string} text */
+function readings(text) {
+    const plain = text.replace(/[\s\u202f]/g, '').replace('−', '-');
+    const grouped = /^-?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain) ? [plain.replaceAll(',', '')] : [];
+    return [...grouped, plain.replace(',', '.')].map((each) => (each === '' ? NaN : Number(each)));
+}
+
 /** @param {Exercise} exercise */
 function exercise({ question, unit = '', answer, within = 0.005 }) {
     const id = fresh('exercise');
     const field = h('input', { id, type: 'text', inputmode: 'decimal', autocomplete: 'off', class: 'number' });
     const verdict = h('p', { class: 'verdict', role: 'status' });
     const check = async () => {
-        const given = Number(field.value.replace(/[\s\u202f,]/g, '').replace('−', '-'));
-        if (field.value.trim() === '' || Number.isNaN(given))
-            return void (verdict.textContent = 'A number is asked for.');
+        const given = readings(field.value).filter((each) => !Number.isNaN(each));
+        if (given.length === 0) return void (verdict.textContent = 'A number is asked for.');
         const right = await answer();
-        const near = Math.abs(given - right) <= within * Math.max(Math.abs(right), Number.MIN_VALUE);
+        const far = within * Math.max(Math.abs(right), Number.MIN_VALUE);
+        const near = given.some((each) => Math.abs(each - right) <= far);
         verdict.textContent = near ? `Right: ${brief(right, 10)} ${unit}` : 'Not yet. The figures above have it.';
     };
     const submit = /** @param {Event} event */ (event) => {

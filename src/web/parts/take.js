@@ -169,13 +169,13 @@ export function block({ name, text }, ...notes) {
 }
 
 /**
- * The panel "Take it along". `source` is asked for when it is opened and when the address changes, so that it is always
+ * The panel "Code and files". `source` is asked for when it is opened and when the address changes, so that it is always
  * that of what is seen.
  * @param {() => Source | null} source null: nothing is seen yet
  */
 export function take(source) {
     const out = h('div', { class: 'take-body' });
-    const panel = h('details', { class: 'take' }, h('summary', {}, 'Take it along'), out);
+    const panel = h('details', { class: 'take' }, h('summary', {}, 'Code and files'), out);
     const fill = () => {
         const from = panel.open ? source() : null;
         if (from === null) return;

@@ -108,3 +108,9 @@ export function parse(words, matrix) {
         ? bounded({ row: top, rows: bottom - top, column: left, columns: right - left }, matrix)
         : whole(matrix);
 }
+
+/** The cell that words name: its row and its column; null where they name none. @param {string} words */
+export function cellOf(words) {
+    const [row, column] = /^\d+,\d+$/.test(words) ? words.split(',').map(Number) : [NaN, NaN];
+    return Number.isNaN(row) ? null : { row, column };
+}

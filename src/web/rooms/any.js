@@ -103,9 +103,10 @@ function picker(context, path) {
     return h('div', { class: 'control picker' }, h('label', { for: 'resource', class: 'name' }, 'resource'), select);
 }
 
-/** @param {import('../parts/safetensors.js').Answer} found @param {ReturnType<typeof target>} wanted @param {Context} context */
-function drawn(found, wanted, { place, fail }) {
-    return new Figure(found, { ...wanted, title: address(wanted.path, wanted.values), place, onError: fail });
+/** @param {import('../parts/safetensors.js').Answer} found @param {ReturnType<typeof target>} wanted @param {Context} context @param {Figure | null} before */
+function drawn(found, wanted, { place, fail }, before) {
+    const title = address(wanted.path, wanted.values);
+    return new Figure(found, { ...wanted, title, place, onError: fail, before });
 }
 
 /** What is set at the left, what is seen at the right. @param {Resource} resource @param {HTMLElement[]} controls @param {HTMLElement} picture */
@@ -170,7 +171,7 @@ export function show(host, context) {
             controls.show(values, usual);
             shown = key;
             figure?.stop();
-            figure = drawn(found, wanted, context);
+            figure = drawn(found, wanted, context, figure);
             controls.fail(null);
             picture.replaceChildren(figure.element);
         } catch (error) {

@@ -224,7 +224,7 @@ class Axes {
         const { listing, place, readout } = this;
         const sources = ['rope/mrope-positions', 'rope/grid'].map((path) => find(listing, path));
         return [
-            story('Axes: time, height and width', WORDS, sources),
+            story('Images and video: time, height and width', WORDS, sources),
             h(
                 'div',
                 { class: 'split' },

@@ -257,6 +257,7 @@ class Biases {
             title,
             place: this.place,
             onError: this.context.fail,
+            before: this.figure,
             paint: slopes === null ? this.buckets.paint : undefined,
         });
         this.picture.replaceChildren(this.figure.element);

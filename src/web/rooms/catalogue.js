@@ -28,9 +28,9 @@ export async function parametersOf(name) {
     return Object.fromEntries(all.map(([parameter, value]) => [parameter, String(value)]));
 }
 
-/** A select of the models of some encodings.
- * @param {string[]} encodings @param {(name: string) => void} change an empty name: none */
-export function picker(encodings, change) {
+/** A select of the models of some encodings, or of all.
+ * @param {string[]} encodings @param {(name: string) => void} change an empty name: none @param {string} [label] */
+export function picker(encodings, change, label = 'model') {
     const id = fresh('model');
     const rest = h('p', { class: 'help', id: `${id}-help` });
     const attributes = { id, 'aria-describedby': rest.id, onchange: () => change(select.value) };
@@ -44,7 +44,7 @@ export function picker(encodings, change) {
         .then((all) => {
             /** @type {Map<string, Model[]>} */
             const makers = new Map();
-            const own = all.filter(({ encoding }) => encodings.includes(encoding));
+            const own = all.filter(({ encoding }) => encodings.length === 0 || encodings.includes(encoding));
             if (own.length < all.length)
                 rest.textContent = `${own.length} of ${all.length} models: those with ${encodings.join(' or ')}.`;
             for (const model of own) makers.set(model.organization, [...(makers.get(model.organization) ?? []), model]);
@@ -62,8 +62,8 @@ export function picker(encodings, change) {
         .catch(() => undefined); // The line says that the server is away.
     const element = h(
         'div',
-        { class: 'control', 'data-parameter': 'model' },
-        h('div', { class: 'control-head' }, h('label', { for: id, class: 'name' }, 'model')),
+        { class: 'control', 'data-parameter': label },
+        h('div', { class: 'control-head' }, h('label', { for: id, class: 'name' }, label)),
         h('div', { class: 'control-row' }, select),
         rest,
     );
@@ -104,27 +104,8 @@ function short(value) {
 }
 
 /**
- * Files that are dropped on an element or chosen.
- * @param {HTMLElement} element
- * @param {(file: File) => void} take
- */
-export function droppable(element, take) {
-    element.addEventListener('dragover', (event) => {
-        event.preventDefault();
-        element.classList.add('over');
-    });
-    element.addEventListener('dragleave', () => element.classList.remove('over'));
-    element.addEventListener('drop', (event) => {
-        event.preventDefault();
-        element.classList.remove('over');
-        const file = event.dataTransfer?.files[0];
-        if (file) take(file);
-    });
-}
-
-/**
  * A box that takes a config.json, pasted or dropped.
- * @param {(resolved: Resolved) => void} change
+ * @param {(resolved: Resolved, text: string) => void} change
  */
 export function configBox(change) {
     const id = fresh('config');
@@ -146,7 +127,7 @@ export function configBox(change) {
             /** @type {Resolved} */
             const resolved = await (await request('/v1/models/resolve', { body })).json();
             out.replaceChildren(...keys(resolved));
-            change(resolved);
+            change(resolved, field.value);
         } catch (caught) {
             if (caught instanceof Problem) error.show(caught);
             else throw caught;
@@ -158,14 +139,18 @@ export function configBox(change) {
         'div',
         { class: 'control config' },
         h('label', { for: id, class: 'name' }, 'config.json'),
-        h('p', { class: 'help' }, 'Paste a model’s configuration, or drop its file here.'),
+        h('p', { class: 'help' }, 'Paste a model’s configuration, or drop its file anywhere.'),
         field,
         error.element,
         out,
     );
-    droppable(box, async (file) => {
-        field.value = await file.text();
-        await read();
-    });
-    return box;
+    const take = /** @param {File} file */ (file) => {
+        if (!/\.json$/i.test(file.name)) return false;
+        void file.text().then((text) => {
+            field.value = text;
+            return read();
+        });
+        return true;
+    };
+    return { element: box, take };
 }

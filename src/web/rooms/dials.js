@@ -1,6 +1,9 @@
 // dials.js - the pairs of a head as dials: the colour says which axis turns a pair, the hand by how much.
 import { h, svg } from '../parts/dom.js';
+import { keys, pointed } from '../parts/pointers.js';
 import { seriesTable } from '../parts/table.js';
+
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** @typedef {import('../parts/safetensors.js').Answer} Answer */
 /** @typedef {{cos: ArrayLike<number>, sin: ArrayLike<number>}} Turn */
@@ -56,23 +59,15 @@ export class Dials {
             Object.entries(this.turn ?? {}).map(([name, y]) => ({ name, y })),
         );
         this.element = h('div', {}, this.owned, this.list, this.table.element);
-        const over = /** @param {Event} event */ (event) => {
-            const dial = /** @type {Element} */ (event.target).closest('[data-pair]');
-            if (dial) choose(Number(dial.getAttribute('data-pair')));
-        };
-        this.list.addEventListener('pointerover', over);
-        this.list.addEventListener('pointerdown', over);
-        this.list.addEventListener('keydown', (event) => this.arrow(event));
+        pointed(this.list, 'data-pair', (pair) => choose(Number(pair)));
+        keys(this.list, STEPS, (by) => this.arrow(by));
     }
 
-    /** @private @param {KeyboardEvent} event */
-    arrow(event) {
+    /** @private @param {number[]} by pairs, and rows of them */
+    arrow([along, down]) {
         const [here, below] = [this.items[0], this.items.find((item) => item.offsetTop > this.items[0].offsetTop)];
         const row = below === undefined ? 1 : this.items.indexOf(below) - this.items.indexOf(here);
-        const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -row, ArrowDown: row }[event.key];
-        if (by === undefined) return;
-        event.preventDefault();
-        this.choose(Math.min(this.items.length - 1, Math.max(0, this.chosen + by)));
+        this.choose(Math.min(this.items.length - 1, Math.max(0, this.chosen + along + row * down)));
     }
 
     /** @param {number[]} owner of each pair @param {Turn | null} turn @param {number} chosen */

@@ -9,7 +9,7 @@ import { brief, digits } from '../parts/number.js';
 import { parse } from '../parts/safetensors.js';
 import { exercises, note, story } from '../parts/story.js';
 import { grid } from '../parts/table.js';
-import { configBox, droppable, models, parametersOf, picker } from './catalogue.js';
+import { configBox, models, parametersOf, picker } from './catalogue.js';
 import { samples } from './samples.js';
 import { blob, held, read, renamed } from './upload.js';
 
@@ -32,6 +32,8 @@ const GUESSES = [
 ];
 // What is asked for most; the others are under "More".
 const FIRST = ['head_dim', 'rope_theta', 'pairing', 'rope_type', 'd_model', 'base', 'layout', 'num_heads', 'variant'];
+// What stands for no claim of an encoding.
+const BY_FILE = 'by the file';
 const PREFIX = 'd';
 const SHOWN = ['tensor', 'slice', 'win', 'at'].map((name) => PREFIX + name);
 
@@ -41,25 +43,15 @@ const WORDS = [
     'The picture is what the file has less what it should have; the cursor marks the first wrong place.',
 ];
 
-/** What a file's shapes say of the claim, where the visitor said nothing.
- * @param {Upload} upload @param {string[]} names of the parameters that a claim may have @param {Values} values */
-function shapes({ tensors }, names, values) {
+/** The tables that a file may be by its names and axes, where nobody says which; the server reads off the rest.
+ * @param {Upload} upload @returns {string[]} */
+function kindsOf({ tensors }) {
     const [tensor] = tensors.values();
-    const set = /** @param {string} name @param {unknown} value */ (name, value) => {
-        if (names.includes(name) && values[name] === undefined && value !== undefined) values[name] = String(value);
-    };
-    const [last, rows] = [tensor.shape.at(-1) ?? 1, tensor.shape.at(-2)];
-    if (values.model === undefined) set('num_heads', tensor.shape[0]);
-    if (tensor.shape.length > 1) {
-        set('query_length', rows);
-        set('key_length', last);
-    }
-    const table = !tensors.has('rotated');
-    if (tensor.shape.length === 2 || !table) set('positions', `0:${rows}`);
-    set('d_model', last);
-    const pairs = table && ['cos', 'inv_freq'].some((name) => tensors.has(name));
-    if (values.model === undefined) set('head_dim', pairs ? 2 * last : last);
-    return values;
+    const names = [...tensors.keys()].join(' ');
+    if (/cos|sin|freq|angle|rotated|^inv/i.test(names)) return ['rope'];
+    if (tensor.dtype === 'int32') return ['t5/buckets', 'shaw/indices', 'swin/index'];
+    if (tensor.shape.length === 1) return ['alibi', 'rope'];
+    return tensor.shape.length === 2 ? ['sinusoidal', 'rope', 'alibi'] : ['alibi', 'sinusoidal', 'rope'];
 }
 
 /** The tables that a file can be compared with, by what the server calls them. @param {import('../parts/listing.js').Listing} listing
@@ -106,9 +98,11 @@ async function expected(upload, report, path, signal) {
     const slopes = report.encoding === 'alibi' && parameters.query_length === undefined;
     const body = report.parameters;
     const { tensors } = await answer(slopes ? '/v1/alibi/slopes' : path, {}, { signal, body });
-    if (tensors.size > 1 || upload.tensors.size > 1) return tensors;
+    if (upload.tensors.size > 1) return tensors;
     // One tensor is meant, whatever it is called.
-    return new Map([...upload.tensors.keys()].map((name, i) => [name, [...tensors.values()][i]]));
+    const [name] = upload.tensors.keys();
+    const [first] = tensors.values();
+    return new Map([[name, tensors.get(report.first_bad?.tensor ?? name) ?? first]]);
 }
 
 /** What the file has less what it should have. @param {Upload} upload @param {Map<string, Tensor>} right @param {AbortSignal} signal */
@@ -141,20 +135,25 @@ class Doctor {
         this.place = context.place;
         this.claims = claims(context.listing);
         /** As it was read. @private @type {Upload | null} */ this.file = null;
+        /** What files were found to be. @private @type {WeakMap<Upload, string>} */ this.foundOf = new WeakMap();
         /** @private @type {{file: Upload | null, kind: string, upload: Upload | null}} */
         this.held = { file: null, kind: '', upload: null };
         /** @private @type {Figure | null} */ this.figure = null;
         /** @private @type {ReturnType<typeof form> | null} */ this.controls = null;
         this.formOf = '';
         this.sampleOf = '';
+        /** The parameters under which the file was judged, as the server read off what nobody said.
+         * @private @type {Values | null} */
+        this.shown = null;
         this.panel = h('div');
         this.fault = complaint();
         this.report = h('div', { class: 'report', role: 'status' });
         this.picture = h('div', { class: 'difference' });
         this.fileName = h('p', { class: 'note' }, 'No file yet.');
+        const choices = [BY_FILE, ...Object.keys(this.claims)];
         this.encoding = control(
-            { name: 'encoding', type: 'string', required: false, choices: Object.keys(this.claims), description: '' },
-            (value) => this.claim({ encoding: value === 'rope' ? null : value }),
+            { name: 'encoding', type: 'string', required: false, choices, description: '' },
+            (value) => this.claim({ encoding: value === BY_FILE ? null : value }),
         );
         const modelled = Object.values(this.claims).filter(({ parameters }) => hasModel(parameters));
         this.model = picker(
@@ -171,6 +170,7 @@ class Doctor {
 
     /** The words of what was refused, where they are seen. @private @param {unknown} error */
     refuse(error) {
+        this.shown = null;
         this.report.replaceChildren();
         this.picture.replaceChildren();
         this.picture.removeAttribute('aria-busy');
@@ -188,17 +188,16 @@ class Doctor {
         const drop = h(
             'div',
             { class: 'drop' },
-            h('label', { for: id, class: 'name' }, 'A .npy or .safetensors file'),
+            h('label', { for: id, class: 'name' }, 'A .npy or .safetensors file, chosen or dropped anywhere'),
             h('div', { class: 'control-row' }, input),
             this.fileName,
         );
-        droppable(drop, (file) => void this.open(file));
-        const config = configBox((resolved) => this.take(resolved));
+        this.config = configBox((resolved) => this.adopt(resolved));
         const tries = samples.map(({ id: name, title }) =>
             h('button', { type: 'button', 'data-sample': name, onclick: () => this.sample(name) }, title),
         );
         host.replaceChildren(
-            story('Doctor', WORDS, [find(context.listing, 'rope/table')]),
+            story('Check a table', WORDS, [find(context.listing, 'rope/table')]),
             h(
                 'div',
                 { class: 'split' },
@@ -208,7 +207,7 @@ class Doctor {
                     drop,
                     this.encoding.element,
                     this.model.element,
-                    h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), config),
+                    h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), this.config.element),
                     this.panel,
                 ),
                 h(
@@ -234,7 +233,7 @@ class Doctor {
             const sample = samples.find((one) => one.id === id) ?? samples[0];
             const { encoding, claim } = sample;
             const upload = await known(read(id, await sample.make()), encoding);
-            return this.verify(upload, encoding, shapes(upload, this.names(encoding), { ...claim }));
+            return this.verify(upload, encoding, claim);
         };
         return exercises(
             [
@@ -264,7 +263,7 @@ class Doctor {
         const old = Object.keys(this.place.all()).filter((name) => name !== 'fig');
         this.claim({
             ...Object.fromEntries(old.map((name) => [name, null])),
-            encoding: encoding === 'rope' ? null : encoding,
+            encoding,
             ...values,
             sample,
         });
@@ -281,12 +280,11 @@ class Doctor {
         const model = (await models()).find((each) => each.name === name);
         const { encoding, parameters } = this.claims[this.kind];
         const fits = model === undefined || (model.encoding === encoding && hasModel(parameters));
-        const kind = fits ? this.kind : this.kindOf(model.encoding);
-        this.claim({ model: name || null, encoding: kind === 'rope' ? null : (kind ?? null) });
+        this.claim({ model: name || null, ...(fits ? {} : { encoding: this.kindOf(model.encoding) ?? null }) });
     }
 
     /** A configuration's parameters are the claim. @private @param {import('./catalogue.js').Resolved} resolved */
-    take({ encoding, parameters }) {
+    adopt({ encoding, parameters }) {
         const kind = this.kindOf(encoding);
         if (kind === undefined) {
             const words = `The encoding of this model is ${encoding}: it has no table that a file could be compared with.`;
@@ -325,16 +323,32 @@ class Doctor {
         return this.claims[encoding].parameters.map(({ name }) => name).filter((name) => !LEFT_OUT.includes(name));
     }
 
-    /** @private */
+    /** What is claimed, or what the file was found to be. @private */
     get kind() {
-        const encoding = this.place.get('encoding', 'rope');
-        return encoding in this.claims ? encoding : 'rope';
+        const encoding = this.place.get('encoding');
+        return encoding in this.claims ? encoding : ((this.file && this.foundOf.get(this.file)) ?? 'rope');
     }
 
-    /** @private @returns {Values} */
-    values() {
-        const model = hasModel(this.claims[this.kind].parameters) ? ['model'] : [];
-        const names = [...model, ...this.names(this.kind)];
+    /** The table that a file is: the first under which it is right, else the first that can be compared with it.
+     * Whoever claims a parameter of RoPE claims RoPE. @private @param {Upload} file */
+    async find(file) {
+        const kinds = Object.keys(this.values('rope')).length > 0 ? ['rope'] : kindsOf(file);
+        let found = kinds.length === 1 ? kinds[0] : '';
+        for (const kind of kinds.length === 1 ? [] : kinds)
+            try {
+                const { matches } = await this.verify(await known(file, kind), kind, {});
+                if (matches || found === '') found = kind;
+                if (matches) break;
+            } catch (error) {
+                if (!(error instanceof Problem)) throw error;
+            }
+        this.foundOf.set(file, found || kinds[0]);
+    }
+
+    /** @private @param {string} [kind] @returns {Values} */
+    values(kind = this.kind) {
+        const model = hasModel(this.claims[kind].parameters) ? ['model'] : [];
+        const names = [...model, ...this.names(kind)];
         return Object.fromEntries(
             names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== ''),
         );
@@ -346,6 +360,13 @@ class Doctor {
 
     /** @private */
     async follow() {
+        const sample = samples.find(({ id }) => id === this.place.get('sample'));
+        if (sample !== undefined && sample.id !== this.sampleOf) {
+            this.sampleOf = sample.id;
+            this.file = read(sample.title, await sample.make());
+        }
+        if (this.file !== null && !this.foundOf.has(this.file) && this.place.get('encoding') === '')
+            await this.find(this.file);
         const { kind } = this;
         if (this.formOf !== kind) {
             this.formOf = kind;
@@ -356,16 +377,12 @@ class Doctor {
             this.controls = form(rows, (name, value, done) => done && this.claim({ [name]: value }));
             this.panel.replaceChildren(this.controls.element);
         }
-        this.encoding.show(kind);
+        this.encoding.show(this.place.get('encoding', BY_FILE));
         this.model.show(this.place.get('model'));
-        const sample = samples.find(({ id }) => id === this.place.get('sample'));
-        if (sample !== undefined && sample.id !== this.sampleOf) {
-            this.sampleOf = sample.id;
-            this.file = read(sample.title, await sample.make());
-        }
         const upload = await this.uploaded(kind);
-        const values = upload === null ? this.values() : shapes(upload, this.names(kind), this.values());
-        this.controls?.show(values, await parametersOf(values.model));
+        const values = this.values();
+        const usual = await parametersOf(values.model);
+        this.controls?.show(values, usual);
         if (upload === null)
             return this.report.replaceChildren(
                 h('p', { class: 'note' }, 'Nothing to judge yet: drop a file, or try one of those above.'),
@@ -378,6 +395,7 @@ class Doctor {
             (signal) => this.examine(upload, kind, values, signal),
             (found) => this.show(found),
         );
+        if (this.shown !== null) this.controls?.show(values, { ...usual, ...this.shown });
         this.picture.removeAttribute('aria-busy');
         this.figure?.update();
     }
@@ -417,6 +435,9 @@ class Doctor {
 
     /** @private @param {{report: Report, tensors: Map<string, Tensor>, words: string}} found */
     show({ report, tensors, words }) {
+        this.shown = Object.fromEntries(
+            Object.entries(report.parameters).map(([name, value]) => [name, String(value)]),
+        );
         this.fault.show(null);
         this.report.replaceChildren(...verdict(report), ...(words === '' ? [] : [h('p', { class: 'note' }, words)]));
         this.figure?.stop();
@@ -452,6 +473,12 @@ class Doctor {
         });
     }
 
+    /** @param {File} file */
+    take(file) {
+        if (!this.config?.take(file)) void this.open(file);
+        return true;
+    }
+
     stop() {
         this.ask.stop();
         this.figure?.stop();
@@ -464,7 +491,8 @@ const plain = (value) =>
 
 /** A report in words. @param {Report} report */
 function verdict(report) {
-    const { matches, conclusion, error, first_bad: bad, diagnosis, rule, elements, bands = [], warnings = [] } = report;
+    const { matches, conclusion, error, first_bad: bad, diagnosis, rule, elements, bands = [] } = report;
+    const { warnings = [], inferred = [], encoding } = report;
     const fact = /** @param {string} name @param {string | number} value */ (name, value) =>
         h('div', {}, h('dt', {}, name), h('dd', {}, value));
     return [
@@ -474,6 +502,12 @@ function verdict(report) {
             `${matches ? 'It is what it claims to be' : 'It is not what it claims to be'}: ${conclusion}.`,
         ),
         ...warnings.map((words) => h('p', { class: 'warning' }, words)),
+        h(
+            'p',
+            { class: 'note read-off' },
+            `Judged as ${encoding}.`,
+            inferred.length > 0 && ` Read off the file: ${inferred.join('; ')}.`,
+        ),
         h(
             'dl',
             { class: 'readout scalars' },

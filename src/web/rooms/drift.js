@@ -3,19 +3,18 @@
 // The tables are the server's. float32 is the arithmetic of PyTorch's reference path: the error is the angle between its
 // point on the circle and the exact one. For bfloat16 and float16 the position, the served frequency and their product
 // are each rounded to the type, as engines do whose angles have 16 bits.
-import { tensors } from '../parts/api.js';
+import { arrays } from '../parts/api.js';
 import { control } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
 import { Heatmap } from '../parts/heatmap.js';
-import { Latest, complaint, numbers } from '../parts/latest.js';
+import { Latest, complaint } from '../parts/latest.js';
 import { NEAREST, brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { table } from '../parts/table.js';
 import { plain } from '../parts/take.js';
-import { kept } from '../parts/view.js';
+import { cellOf, kept } from '../parts/view.js';
 
-/** @typedef {import('../parts/safetensors.js').Answer} Answer */
 /** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
 /** @typedef {import('../parts/place.js').Place} Place */
 /** @typedef {'/v1/sinusoidal' | '/v1/rope/table'} Path */
@@ -40,16 +39,14 @@ const HALVES = ['bfloat16', 'float16'];
 const TYPES = ['float32', ...HALVES];
 const UP_TO = 131072;
 
-/** Cosines and sines of a table, row by row. @param {Answer} found @param {AbortSignal} signal */
-async function points(found, signal) {
-    if (found.tensors.has('cos'))
-        return { cos: await numbers(found, 'cos', signal), sin: await numbers(found, 'sin', signal) };
-    const all = await numbers(found, undefined, signal);
-    return { cos: all.filter((_, i) => i % 2 === 1), sin: all.filter((_, i) => i % 2 === 0) };
+/** Cosines and sines of a table, row by row. @param {Record<string, Numbers>} found */
+function points({ cos, sin, data }) {
+    if (data === undefined) return { cos, sin };
+    return { cos: data.filter((_, i) => i % 2 === 1), sin: data.filter((_, i) => i % 2 === 0) };
 }
 
-/** The angles from exact points to rounded ones. @param {Awaited<ReturnType<typeof points>>[]} both */
-const between = ([exact, rounded]) =>
+/** The angles from exact points to rounded ones. @param {Record<string, Numbers>[]} both */
+export const between = ([exact, rounded]) =>
     Float64Array.from(exact.cos, (c, i) => {
         const [s, x, y] = [exact.sin[i], rounded.cos[i], rounded.sin[i]];
         return Math.atan2(c * y - s * x, c * x + s * y);
@@ -70,18 +67,16 @@ async function drifts({ path, values, waves }, up, signal) {
     const asked = { ...values, positions: `0:${ROWS * step + 1}:${step}`, dtype: 'float64' };
     const [both, found] = await Promise.all([
         Promise.all(
-            ['exact', 'float32'].map(async (numerics) =>
-                points(await tensors(path, { ...asked, numerics }, { signal }), signal),
-            ),
+            ['exact', 'float32'].map(async (numerics) => points(await arrays(path, { ...asked, numerics }, signal))),
         ),
-        tensors('/v1/rope/frequencies', { ...waves, dtype: 'float64' }, { signal }),
+        arrays('/v1/rope/frequencies', { ...waves, dtype: 'float64' }, signal),
     ]);
-    const frequency = await numbers(found, 'inv_freq', signal);
+    const { inv_freq: frequency, wavelength } = found;
     const halves = HALVES.map((dtype) => [dtype, drifted(positions, frequency, NEAREST[dtype])]);
     return {
         positions,
         frequency,
-        wavelength: await numbers(found, 'wavelength', signal),
+        wavelength,
         exact: both[0].cos,
         rounded: both[1].cos,
         errors: { float32: between(both), ...Object.fromEntries(halves) },
@@ -245,8 +240,7 @@ export class Drift {
 
     /** Show the window and the cursor that the address says. @private */
     follow() {
-        const at = this.place.get('eat').split(',').map(Number);
-        const cell = at.length === 2 && at.every(Number.isInteger) ? { row: at[0], column: at[1] } : null;
+        const cell = cellOf(this.place.get('eat'));
         for (const map of this.maps) map.show(this.place.get('ewin'), cell);
         if (cell !== null) this.point(cell);
         for (const each of this.tables) each.refresh();

@@ -1,6 +1,8 @@
 // fan.js - sines of several pairs over one stretch of positions, which a drag stretches.
 import { framed, h, svg } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
+import { drag, keys } from '../parts/pointers.js';
+import { scale } from '../parts/scale.js';
 import { seriesTable } from '../parts/table.js';
 
 const ROW = 40;
@@ -10,6 +12,10 @@ const FOOT = 34;
 export const LEAST = 0.5;
 export const MOST = 1e6;
 const STEP = 1.08;
+const [MORE, LESS] = [STEP, 1 / STEP];
+const STEPS = { ArrowRight: MORE, ArrowUp: MORE, ArrowLeft: LESS, ArrowDown: LESS, PageUp: 2, PageDown: 1 / 2 };
+// A wave with fewer points is drawn as the band that it fills: its points would show another, slower wave.
+const POINTS_MIN = 4;
 
 /** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
 /** @typedef {{x: number[], rows: {pair: number, wavelength: number, y: Numbers}[]}} Waves */
@@ -34,7 +40,8 @@ export class Fan {
             const { x, rows } = this.waves;
             return rows.map(({ pair, y }) => ({ name: `sine of pair ${pair}`, x, y }));
         });
-        this.element = h('div', {}, this.picture, this.table.element);
+        /** @private */ this.note = h('p', { class: 'note', role: 'status' });
+        this.element = h('div', {}, this.picture, this.note, this.table.element);
         this.draw = framed(() => this.paint());
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.picture);
@@ -57,8 +64,18 @@ export class Fan {
     /** @param {Waves} waves */
     show(waves) {
         this.waves = waves;
+        const bands = waves.rows.filter((row) => this.dense(row)).map(({ pair }) => pair);
+        const which = `${bands.length === 1 ? 'Pair' : 'Pairs'} ${bands.join(', ')}`;
+        this.note.textContent =
+            bands.length === 0 ? '' : `${which}: too many waves to be drawn apart; the band is all that they reach.`;
         this.draw();
         this.table.refresh();
+    }
+
+    /** @private @param {Waves['rows'][number]} row */
+    dense({ wavelength }) {
+        const { x } = this.waves;
+        return x.length > 1 && wavelength < POINTS_MIN * (x[1] - x[0]);
     }
 
     /** @private @param {number} to @param {boolean} done */
@@ -75,33 +92,18 @@ export class Fan {
             (event.clientX - picture.getBoundingClientRect().left - LEFT) /
             Math.max(1, picture.clientWidth - LEFT - RIGHT);
         let held = 0;
-        picture.addEventListener('pointerdown', (event) => {
-            held = share(event) * (this.stretch.to - this.stretch.from);
-            if (held > 0) picture.setPointerCapture(event.pointerId);
+        drag(picture, {
+            begin: (event) => {
+                held = share(event) * (this.stretch.to - this.stretch.from);
+                return held > 0;
+            },
+            // The position that was taken hold of stays below the pointer.
+            move: (event) => {
+                if (share(event) > 0.01) this.zoom(this.stretch.from + held / share(event), false);
+            },
+            end: () => this.zoom(this.stretch.to, true),
         });
-        // The position that was taken hold of stays below the pointer.
-        picture.addEventListener('pointermove', (event) => {
-            if (held > 0 && share(event) > 0.01) this.zoom(this.stretch.from + held / share(event), false);
-        });
-        const end = () => {
-            if (held > 0) this.zoom(this.stretch.to, true);
-            held = 0;
-        };
-        picture.addEventListener('pointerup', end);
-        picture.addEventListener('pointercancel', end);
-        picture.addEventListener('keydown', (event) => {
-            const by = {
-                ArrowRight: STEP,
-                ArrowUp: STEP,
-                ArrowLeft: 1 / STEP,
-                ArrowDown: 1 / STEP,
-                PageUp: 2,
-                PageDown: 1 / 2,
-            }[event.key];
-            if (by === undefined) return;
-            event.preventDefault();
-            this.zoom(this.stretch.from + (this.stretch.to - this.stretch.from) * by, true);
-        });
+        keys(picture, STEPS, (by) => this.zoom(this.stretch.from + (this.stretch.to - this.stretch.from) * by, true));
     }
 
     /** @private */
@@ -111,10 +113,7 @@ export class Fan {
         if (width === 0 || rows.length === 0) return;
         const height = rows.length * ROW + FOOT;
         const { from, to } = this.stretch;
-        const x = d3
-            .scaleLinear()
-            .domain([from, to])
-            .range([0, width - LEFT - RIGHT]);
+        const x = scale([from, to], [0, width - LEFT - RIGHT]);
         this.picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
         this.picture.style.setProperty('height', `${height}px`);
         const inner = { x: LEFT, y: 0, width: width - LEFT - RIGHT, height: rows.length * ROW };
@@ -125,7 +124,7 @@ export class Fan {
             svg(
                 'svg',
                 inner,
-                rows.map(({ y }, i) => this.wave(y, i, x)),
+                rows.map((row, i) => this.wave(row, i, x)),
                 this.cursor(x, inner.height),
             ),
             svg(
@@ -147,12 +146,17 @@ export class Fan {
         );
     }
 
-    /** @private @param {Numbers} y @param {number} i @param {import('../parts/d3.js').Scale} x */
-    wave(y, i, x) {
+    /** @private @param {Waves['rows'][number]} row @param {number} i @param {import('../parts/scale.js').Scale} x */
+    wave(row, i, x) {
         const middle = (i + 0.5) * ROW;
+        const high = 0.42 * ROW;
+        if (this.dense(row)) {
+            const [left, right] = [this.waves.x[0], this.waves.x.at(-1) ?? 0].map((at) => x(at));
+            return svg('rect', { class: 'band', x: left, y: middle - high, width: right - left, height: 2 * high });
+        }
         const points = Array.from(
-            y,
-            (value, n) => `${x(this.waves.x[n]).toFixed(2)} ${(middle - value * 0.42 * ROW).toFixed(2)}`,
+            row.y,
+            (value, n) => `${x(this.waves.x[n]).toFixed(2)} ${(middle - value * high).toFixed(2)}`,
         );
         return svg(
             'g',
@@ -162,7 +166,7 @@ export class Fan {
         );
     }
 
-    /** @private @param {import('../parts/d3.js').Scale} x @param {number} height */
+    /** @private @param {import('../parts/scale.js').Scale} x @param {number} height */
     cursor(x, height) {
         if (!(this.mark >= this.stretch.from && this.mark <= this.stretch.to)) return svg('g');
         const at = x(this.mark);

@@ -1,20 +1,31 @@
 // handles.js - lengths on a logarithmic axis of a curve, to be dragged or moved by keys.
 import { h } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
+import { drag, keys } from '../parts/pointers.js';
 
-const STEPS = 4;
+const PARTS = 4;
 
 /** The nearest of 1, 1.25, 1.5 and 1.75 times a power of two. @param {number} value */
 function round(value) {
     const power = 2 ** Math.floor(Math.log2(value));
-    return Math.max(1, Math.round((power * Math.round((value / power) * STEPS)) / STEPS));
+    return Math.max(1, Math.round((power * Math.round((value / power) * PARTS)) / PARTS));
 }
 
 /** The next or the previous of these. @param {number} value @param {number} by */
 function next(value, by) {
     const power = 2 ** Math.floor(Math.log2(by > 0 ? value : value - 1e-9));
-    return Math.max(1, Math.round(round(value) + (by * power) / STEPS));
+    return Math.max(1, Math.round(round(value) + (by * power) / PARTS));
 }
+
+/** @type {Record<string, (value: number) => number>} */
+const STEPS = {
+    ArrowUp: (value) => next(value, 1),
+    ArrowRight: (value) => next(value, 1),
+    ArrowDown: (value) => next(value, -1),
+    ArrowLeft: (value) => next(value, -1),
+    PageUp: (value) => 2 * value,
+    PageDown: (value) => Math.round(value / 2),
+};
 
 /** @typedef {{name: string, least: () => number, change: (value: number, done: boolean) => void}} Handle */
 
@@ -41,28 +52,17 @@ export class Handles {
         });
         const set = /** @param {number} value @param {boolean} done */ (value, done) =>
             handle.change(Math.max(handle.least(), value), done);
-        let held = false;
-        element.addEventListener('pointerdown', (event) => {
-            held = true;
-            element.setPointerCapture(event.pointerId);
+        const { picture } = this.curve;
+        drag(element, {
+            move: ({ clientY }) =>
+                set(round(this.curve.y.invert(clientY - picture.getBoundingClientRect().top)), false),
+            end: () => set(this.values[i], true),
         });
+        // The curve below is pointed at all the same.
         element.addEventListener('pointermove', (event) => {
-            const { picture, y } = this.curve;
-            // The curve below is pointed at all the same.
-            if (!held) picture.dispatchEvent(new PointerEvent('pointermove', event));
-            else set(round(y.invert(event.clientY - picture.getBoundingClientRect().top)), false);
+            if (event.buttons === 0) picture.dispatchEvent(new PointerEvent('pointermove', event));
         });
-        element.addEventListener('pointerup', () => {
-            if (held) set(this.values[i], true);
-            held = false;
-        });
-        element.addEventListener('keydown', (event) => {
-            const by = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }[event.key];
-            const factor = { PageUp: 2, PageDown: 0.5 }[event.key];
-            if (by === undefined && factor === undefined) return;
-            event.preventDefault();
-            set(by === undefined ? Math.round(this.values[i] * (factor ?? 1)) : next(this.values[i], by), true);
-        });
+        keys(element, STEPS, (to) => set(to(this.values[i]), true));
         return element;
     }
 

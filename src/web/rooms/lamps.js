@@ -23,7 +23,7 @@ export class Lamps {
 
     /** @param {Rows} rows @param {number} row the one that the cursor is at */
     show({ first, positions, columns, data }, row) {
-        const shown = Math.min(COLUMNS, Math.floor(columns / 2));
+        const shown = Math.min(COLUMNS, Math.ceil(columns / 2));
         const pairs = Array.from({ length: shown }, (_, i) => shown - 1 - i);
         const lit = /** @param {number} r @param {number} pair */ (r, pair) => data[r * columns + 2 * pair] >= 0;
         const here = row - first;
@@ -52,8 +52,9 @@ export class Lamps {
                 ),
             ),
             svg('text', { x: left, y: positions.length * CELL + 14 }, `pair ${pairs[0]}`),
-            svg('text', { x: width, y: positions.length * CELL + 14, 'text-anchor': 'end' }, 'pair 0'),
+            svg('text', { x: width, y: positions.length * CELL + 14, 'text-anchor': 'end' }, shown > 1 && 'pair 0'),
         );
-        this.note.textContent = `The clock of pairs 0 to ${shown - 1}: a lamp is lit where the sine is not negative. The fastest pair is at the right, as the lowest digit of a number is.`;
+        const which = shown === 1 ? 'pair 0' : `pairs 0 to ${shown - 1}`;
+        this.note.textContent = `The clock of ${which}: a lamp is lit where the sine is not negative. The fastest pair is at the right, as the lowest digit of a number is.`;
     }
 }

@@ -48,7 +48,7 @@ export class Circles {
         this.dots = pairs.map((pair) => ({ pair, dot: svg('circle', { r: 5, class: 'landed' }) }));
         this.series = [
             { name: 'PE(pos)', y: from },
-            { name: 'PE(pos) · Mₖ', y: product },
+            { name: 'Mₖ · PE(pos)', y: product },
             { name: 'PE(pos + k)', y: to },
         ];
         this.table.refresh();
@@ -94,6 +94,14 @@ export function spread(all, most) {
     const n = Math.min(all, most);
     return Array.from({ length: n }, (_, i) => (n === 1 ? 0 : Math.max(i, Math.round((i / (n - 1)) ** 2 * (all - 1)))));
 }
+
+/** The product of M_k and an encoding, pair by pair: each block is of its sine and its cosine.
+ * @param {Numbers} matrices @param {Numbers} row */
+export const multiplied = (matrices, row) =>
+    Float64Array.from(row, (_, i) => {
+        const [at, sine] = [2 * i, i - (i % 2)];
+        return matrices[at] * row[sine] + matrices[at + 1] * row[sine + 1];
+    });
 
 /** The largest difference of two rows. @param {Numbers} a @param {Numbers} b */
 export function apart(a, b) {

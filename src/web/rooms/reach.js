@@ -239,8 +239,8 @@ class Reach {
     /** @private @param {HTMLElement} host */
     fill(host) {
         const { place, context } = this;
-        const config = configBox((resolved) => {
-            if (resolved.encoding === 'rope') this.take(resolved.parameters);
+        this.config = configBox((resolved) => {
+            if (resolved.encoding === 'rope') this.adopt(resolved.parameters);
         });
         const along = /** @param {string} name */ (name) => () => plain(PATH, this.asked(), name);
         this.stage.append(
@@ -273,7 +273,7 @@ class Reach {
             section(place, { name: 'settings', title: 'Settings for engines' }, this.ofType[1].element, this.settings),
         );
         host.replaceChildren(
-            story('Reach', WORDS, [find(context.listing, PATH), find(context.listing, 'rope/frequencies')]),
+            story('Long contexts', WORDS, [find(context.listing, PATH), find(context.listing, 'rope/frequencies')]),
             h(
                 'div',
                 { class: 'split' },
@@ -281,7 +281,7 @@ class Reach {
                     'section',
                     { class: 'panel', 'aria-label': 'Parameters' },
                     this.model.element,
-                    h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), config),
+                    h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), this.config.element),
                     this.types.element,
                     this.numerics.element,
                     this.controls.element,
@@ -293,7 +293,7 @@ class Reach {
     }
 
     /** A configuration's parameters become the room's. @private @param {Record<string, unknown>} parameters */
-    take(parameters) {
+    adopt(parameters) {
         const values = valuesOf(
             parameters,
             this.rows.map(({ name }) => name),
@@ -656,6 +656,11 @@ class Reach {
         });
         const source = address(PATH, this.asked());
         this.settings.replaceChildren(...blocks, h('p', { class: 'note' }, 'From ', h('a', { href: source }, source)));
+    }
+
+    /** @param {File} file */
+    take(file) {
+        return this.config?.take(file) ?? false;
     }
 
     stop() {

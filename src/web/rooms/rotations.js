@@ -1,5 +1,5 @@
 // rotations.js - RoPE: each pair of channels is a clock, whose hands are a query and a key.
-import { posted, tensors } from '../parts/api.js';
+import { Problem, posted, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
@@ -50,6 +50,9 @@ const numbers = (text) =>
         .split(/[\s,;]+/)
         .filter(Boolean)
         .map((word) => Number(word.replace('−', '-')));
+
+/** A position; the usual one where the text is none. @param {string} text @param {string} usual */
+const whole = (text, usual) => Number(/^\d{1,15}$/.test(text) ? text : usual);
 
 /** @param {number} pair @param {number} width @param {Pairing} pairing @returns {[number, number]} its two channels */
 const channels = (pair, width, pairing) => (pairing === 'half' ? [pair, pair + width / 2] : [2 * pair, 2 * pair + 1]);
@@ -328,8 +331,8 @@ function rows(listing) {
 const stateOf = (get) => ({
     q: numbers(get('q')),
     k: numbers(get('k')),
-    m: Number(get('m')),
-    n: Number(get('n')),
+    m: whole(get('m'), USUAL.m),
+    n: whole(get('n'), USUAL.n),
     theta: get('rope_theta'),
     pairing: get('pairing') === 'half' ? 'half' : 'interleaved',
     rounded: get('numerics') !== 'exact',
@@ -583,11 +586,21 @@ class Rotations {
         this.curves.point(seen, pair);
     }
 
+    /** What of q and k is no number, told as the server would. @private */
+    wrong() {
+        const errors = ['q', 'k']
+            .filter((name) => numbers(this.get(name)).some(Number.isNaN))
+            .map((name) => ({ parameter: name, detail: `must be numbers, got "${this.get(name)}"` }));
+        return errors.length === 0 ? null : new Problem({ status: 422, code: '', title: 'No numbers', errors });
+    }
+
     update() {
         const wanted = stateOf(this.get);
         this.fields.show(Object.fromEntries(Object.keys(USUAL).map((name) => [name, this.get(name)])));
         this.rounding.show(wanted.rounded ? 'float32' : 'exact');
         this.track.show(wanted.m, wanted.n);
+        const wrong = this.wrong();
+        if (wrong !== null) return this.fields.fail(wrong);
         void this.now.ask(
             [wanted, this.get('pair')],
             (signal) => look(wanted, signal),

@@ -1,5 +1,16 @@
 // sequence.js - words, then the patches of an image or a video, then words: each with its positions on three axes.
 import { h, svg } from '../parts/dom.js';
+import { keys, pointed } from '../parts/pointers.js';
+
+const FAR = 1e9;
+const STEPS = {
+    ArrowLeft: [-1, 0],
+    ArrowRight: [1, 0],
+    ArrowUp: [0, -1],
+    ArrowDown: [0, 1],
+    Home: [-FAR, 0],
+    End: [FAR, 0],
+};
 
 /** @typedef {{before: string[], after: string[], frames: number, rows: number, columns: number}} Layout */
 /** @typedef {{token: number, kind: 'word' | 'patch', name: string, frame: number, row: number, column: number}} Token */
@@ -41,30 +52,14 @@ export class Sequence {
         /** @private */ this.columns = 1;
         /** @private */ this.chosen = 0;
         this.element = h('div', { class: 'sequence', role: 'group', tabindex: 0 });
-        const over = /** @param {Event} event */ (event) => {
-            const cell = /** @type {Element} */ (event.target).closest('[data-token]');
-            if (cell) choose(Number(cell.getAttribute('data-token')));
-        };
-        this.element.addEventListener('pointerover', over);
-        this.element.addEventListener('pointerdown', over);
-        this.element.addEventListener('keydown', (event) => this.arrow(event));
+        pointed(this.element, 'data-token', (token) => choose(Number(token)));
+        keys(this.element, STEPS, (by) => this.arrow(by));
     }
 
-    /** @private @param {KeyboardEvent} event */
-    arrow(event) {
-        const last = this.cells.length - 1;
+    /** @private @param {number[]} by tokens, and rows of patches */
+    arrow([along, down]) {
         const row = this.cells[this.chosen].classList.contains('patch') ? this.columns : 1;
-        const to = {
-            ArrowLeft: this.chosen - 1,
-            ArrowRight: this.chosen + 1,
-            ArrowUp: this.chosen - row,
-            ArrowDown: this.chosen + row,
-            Home: 0,
-            End: last,
-        }[event.key];
-        if (to === undefined) return;
-        event.preventDefault();
-        this.choose(Math.min(last, Math.max(0, to)));
+        this.choose(Math.min(this.cells.length - 1, Math.max(0, this.chosen + along + row * down)));
     }
 
     /** A token with its three positions. @private @param {Token} token @param {ArrayLike<number>[]} axes */

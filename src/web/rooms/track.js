@@ -1,6 +1,7 @@
 // track.js - two positions on an axis: a handle for each, and one that moves both.
 import { fresh, h } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
+import { drag, keys } from '../parts/pointers.js';
 
 /** @typedef {'m' | 'n' | 'both'} Which */
 
@@ -76,20 +77,14 @@ export class Track {
     /** @private @param {Which} which */
     handle(which) {
         const element = knob(which);
-        element.addEventListener('keydown', (event) => {
-            const by = STEPS[/** @type {keyof typeof STEPS} */ (event.key)];
-            if (by === undefined) return;
-            event.preventDefault();
-            this.move(which, by, true);
+        keys(element, STEPS, (by) => this.move(which, by, true));
+        drag(element, {
+            begin: ({ clientX: x }) => {
+                this.held = { x, at: this.value(which), step: this.top / this.line.clientWidth };
+            },
+            move: ({ clientX }) => this.drag(which, clientX),
+            end: () => this.release(),
         });
-        element.addEventListener('pointerdown', (event) => {
-            element.setPointerCapture(event.pointerId);
-            this.held = { x: event.clientX, at: this.value(which), step: this.top / this.line.clientWidth };
-        });
-        element.addEventListener('pointermove', (event) => {
-            if (this.held !== null && element.hasPointerCapture(event.pointerId)) this.drag(which, event.clientX);
-        });
-        element.addEventListener('pointerup', () => this.release());
         return { which, element };
     }
 

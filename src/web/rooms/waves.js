@@ -1,5 +1,5 @@
 // waves.js - sinusoidal encodings: the table, its binary clock, its wavelengths, and the rotation between positions.
-import { address, posted, tensors } from '../parts/api.js';
+import { address, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
@@ -11,21 +11,24 @@ import { brief, digits } from '../parts/number.js';
 import { positionOf } from '../parts/positions.js';
 import { exercises, note, story } from '../parts/story.js';
 import { plain } from '../parts/take.js';
+import { cellOf } from '../parts/view.js';
 import { Drift } from './drift.js';
 import { Fan } from './fan.js';
 import { Lamps, around } from './lamps.js';
-import { Circles, apart, spread } from './landing.js';
+import { Circles, apart, multiplied, spread } from './landing.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
 
 const CONTROLS = ['d_model', 'base', 'positions', 'numerics'];
-const FIRST_CELL = '5,10';
+const FIRST_CELL = { row: 5, column: 10 };
 const OFFSET = 7;
 const FAN_ROWS = 8;
-const FAN_POINTS = 240;
+const FAN_POINTS = 480;
 const CIRCLES = 6;
 const TRAVEL = 40;
 const COLUMN_ELEMENTS = 1 << 17;
+
+const ODD = 'Wavelengths are those of pairs, and an odd d_model ends with a sine alone: choose an even one.';
 
 const WORDS = [
     'Each column is a sine or a cosine of the position, and each pair of columns is slower than the one before it.',
@@ -174,9 +177,9 @@ class Waves {
             this.place,
             {
                 name: 'turn',
-                title: 'PE(pos) · Mₖ = PE(pos + k)',
-                head: formula(call('PE', 'pos'), '·', sub('M', 'k'), '=', call('PE', 'pos', '+', 'k')),
-                lead: 'The dot is where Mₖ takes the pair of the cursor’s position, the ring is where PE(pos + k) stands. Both are the server’s.',
+                title: 'Mₖ · PE(pos) = PE(pos + k)',
+                head: formula(sub('M', 'k'), '·', call('PE', 'pos'), '=', call('PE', 'pos', '+', 'k')),
+                lead: 'The dot is where Mₖ takes the pair of the cursor’s position, the ring is where PE(pos + k) stands. The matrices and the encodings are the server’s.',
                 source: () => this.turned(),
             },
             h(
@@ -202,7 +205,11 @@ class Waves {
                 {
                     question: 'd_model is 64. What stands at position 5, dimension 10?',
                     answer: async () =>
-                        (await numbers(await tensors('/v1/sinusoidal', { d_model: '64', positions: '5' })))[10],
+                        (
+                            await numbers(
+                                await tensors('/v1/sinusoidal', { d_model: '64', positions: '5', dtype: 'float64' }),
+                            )
+                        )[10],
                 },
                 {
                     question: 'd_model is 128, the base 10000. How long is the longest wave?',
@@ -213,7 +220,15 @@ class Waves {
                     question:
                         'd_model is 64. Mₖ has a block for each pair. For k = 7, what is the first number of pair 0’s block?',
                     answer: async () =>
-                        (await numbers(await tensors('/v1/sinusoidal/offset', { d_model: '64', offset: '7' })))[0],
+                        (
+                            await numbers(
+                                await tensors('/v1/sinusoidal/offset', {
+                                    d_model: '64',
+                                    offset: '7',
+                                    dtype: 'float64',
+                                }),
+                            )
+                        )[0],
                 },
             ],
             note('Some texts say that wavelengths fall with the dimension’s index. They grow: ', this.growth),
@@ -267,13 +282,14 @@ class Waves {
     show(found, values) {
         this.figure?.stop();
         this.answer = found;
-        if (this.place.get('at') === '') this.place.set({ at: FIRST_CELL });
+        if (cellOf(this.place.get('at')) === null) this.place.set({ at: `${FIRST_CELL.row},${FIRST_CELL.column}` });
         this.figure = new Figure(found, {
             path: '/v1/sinusoidal',
             values,
             title: address('/v1/sinusoidal', values),
             place: this.place,
             onError: this.context.fail,
+            before: this.figure,
             onCursor: () => this.point(),
         });
         this.picture.replaceChildren(this.figure.element);
@@ -285,7 +301,7 @@ class Waves {
     cell() {
         const tensor = this.answer?.tensors.values().next().value;
         if (tensor === undefined || this.answer === undefined) return null;
-        const [row, column] = this.place.get('at', FIRST_CELL).split(',').map(Number);
+        const { row, column } = cellOf(this.place.get('at')) ?? FIRST_CELL;
         const at = { row: Math.min(row, tensor.rows - 1), column: Math.min(column, tensor.columns - 1) };
         const position = positionOf(this.answer.parameters.positions, tensor.rows) ?? Number;
         return { tensor, ...at, position };
@@ -332,7 +348,9 @@ class Waves {
         const here = row - lamps.first;
         const y = far.filter((_, i) => i % columns === column);
         this.rowName.textContent = `Row: position ${brief(position(row))}`;
-        this.columnName.textContent = `Column: dimension ${column}`;
+        const [start, end] = [position(first), position(first + y.length - 1)].map((at) => brief(at));
+        const part = y.length < tensor.rows ? `, positions ${start} to ${end} alone` : '';
+        this.columnName.textContent = `Column: dimension ${column}${part}`;
         this.row.show([{ name: 'row', y: near.slice(here * columns, (here + 1) * columns) }]);
         this.row.mark(column);
         this.column.show([{ name: 'column', y, x: Array.from(y, (_, i) => position(first + i)) }]);
@@ -382,6 +400,7 @@ class Waves {
 
     /** @private @param {{d_model: string, base?: string, positions: string}} values @param {AbortSignal} signal */
     async askFan(values, signal) {
+        if (Number(values.d_model) % 2 === 1) throw new Error(ODD);
         const [table, waves] = await Promise.all([
             tensors('/v1/sinusoidal', values, { signal }),
             tensors('/v1/rope/frequencies', this.ropeValues(), { signal }),
@@ -406,7 +425,7 @@ class Waves {
         return plain('/v1/sinusoidal/offset', values, undefined, [Number(values.d_model) / 2, 2, 2]);
     }
 
-    /** M_k, PE(pos), PE(pos + k), and their product by the server. @private */
+    /** M_k, PE(pos), PE(pos + k), and the product of the first two. @private */
     async turn() {
         const cell = this.cell();
         if (cell === null) return;
@@ -421,7 +440,7 @@ class Waves {
                 const { from, to, product } = found;
                 const pairs = spread(from.length / 2, CIRCLES);
                 this.circles.show({ ...found, pairs });
-                this.verdict.textContent = `From position ${brief(position)} to ${brief(position + k)}: the largest distance between the ${from.length} channels of PE(pos) · Mₖ and of PE(pos + k) is ${digits(Number(apart(product, to).toPrecision(3)), 'float64')}.`;
+                this.verdict.textContent = `From position ${brief(position)} to ${brief(position + k)}: the largest distance between the ${from.length} channels of Mₖ · PE(pos) and of PE(pos + k) is ${digits(Number(apart(product, to).toPrecision(3)), 'float64')}.`;
             },
         );
     }
@@ -436,19 +455,8 @@ class Waves {
         const both = await numbers(rows, undefined, signal);
         const n = both.length / 2;
         const from = both.slice(0, n);
-        // M_k turns a sine and its cosine back by the angles by which RoPE turns forward at position k.
-        const { head_dim: _, dtype, rope_theta } = this.ropeValues();
-        const product = await posted(
-            '/v1/rope/rotate',
-            { vectors: [Array.from(from)], positions: [k], inverse: true, rope_theta: Number(rope_theta), dtype },
-            { signal },
-        );
-        return {
-            from,
-            to: both.slice(n),
-            product: await numbers(product),
-            matrices: await numbers(offset, undefined, signal),
-        };
+        const matrices = await numbers(offset, undefined, signal);
+        return { from, to: both.slice(n), matrices, product: multiplied(matrices, from) };
     }
 
     /** Show every position between, as the server has it. @private */

@@ -7,6 +7,7 @@ import { legend } from '../parts/legend.js';
 import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { colour, scaleOf } from '../parts/palette.js';
+import { drag, keys, pointed } from '../parts/pointers.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
@@ -44,6 +45,14 @@ function orderOf(text, n) {
     const order = text.split(',').map(Number);
     const whole = order.length === n && Array.from({ length: n }, (_, i) => i).every((i) => order.includes(i));
     return whole ? order : Array.from({ length: n }, (_, i) => n - 1 - i);
+}
+
+/** The order with equal words in their typed order: those who read see no difference between them.
+ * @param {string[]} words @param {number[]} order */
+function read(words, order) {
+    const left = [...words.keys()];
+    const next = /** @param {number} i */ (i) => left.findIndex((each) => words[each] === words[i]);
+    return order.map((i) => left.splice(next(i), 1)[0]);
 }
 
 /** Numbers from -2 to 2 that a word, its role and a seed always give: a hash (FNV-1a), stirred for each channel.
@@ -85,7 +94,8 @@ async function attention(body, order, signal) {
 async function answerOf(text, scheme, query, key) {
     const words = split(text);
     const order = orderOf('', words.length);
-    return (await attention(bodyOf(words, order, SEED, scheme, false), order))(1, query, key);
+    const body = { ...bodyOf(words, order, SEED, scheme, false), dtype: 'float64' };
+    return (await attention(body, order))(1, query, key);
 }
 
 /** A number for a cell: two digits after the point, and none for nothing at all. @param {number} number @param {boolean} signed */
@@ -124,8 +134,9 @@ function map(name, words, order, value, signed) {
     );
 }
 
-/** How many numbers are others in the new order, in words. @param {Shares} shares @param {number} n @param {Scheme} scheme */
-function verdict(shares, n, scheme) {
+/** How many numbers are others in the new order, in words. @param {Shares} shares @param {number[]} order @param {Scheme} scheme */
+function verdict(shares, order, scheme) {
+    const n = order.length;
     let [changed, most] = [0, 0];
     for (let query = 0; query < n; query++)
         for (let key = 0; key < n; key++) {
@@ -135,7 +146,10 @@ function verdict(shares, n, scheme) {
         }
     if (changed === 0) {
         const why = scheme === 'alibi' ? ' ALiBi knows distances alone, and this order keeps them.' : '';
-        return `All ${n * n} numbers are the same, bit for bit. Only rows and columns have moved.${why}`;
+        const moved = order.every((i, at) => i === at)
+            ? 'The sentence reads as before.'
+            : `Only rows and columns have moved.${why}`;
+        return `All ${n * n} numbers are the same, bit for bit. ${moved}`;
     }
     return `${changed} of ${n * n} numbers have changed, the largest by ${brief(most, 3)}.`;
 }
@@ -193,18 +207,12 @@ class Tiles {
     /** @private @param {string} word @param {number} i */
     tile(word, i) {
         const button = h('button', { type: 'button', class: 'word', 'aria-describedby': 'words-help' }, word);
-        button.addEventListener('keydown', (event) => {
-            const at = this.order.indexOf(i);
-            const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.order.length }[event.key];
-            if (to === undefined) return;
-            event.preventDefault();
-            this.move(i, to, true);
+        const far = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+        keys(button, far, (by) => this.move(i, this.order.indexOf(i) + by, true));
+        drag(button, {
+            move: (event) => this.move(i, this.nearest(event), false),
+            end: () => this.change(this.order, true),
         });
-        button.addEventListener('pointerdown', (event) => button.setPointerCapture(event.pointerId));
-        button.addEventListener('pointermove', (event) => {
-            if (button.hasPointerCapture(event.pointerId)) this.move(i, this.nearest(event), false);
-        });
-        button.addEventListener('pointerup', () => this.change(this.order, true));
         return h('li', {}, button);
     }
 
@@ -239,7 +247,7 @@ function panel(body) {
             const typed = words.map((_, i) => i);
             head.textContent = NAMES[scheme];
             maps.setAttribute('aria-label', `${NAMES[scheme]}: maps of words. Arrow keys choose a pair.`);
-            said.textContent = verdict(shares, words.length, scheme);
+            said.textContent = verdict(shares, order, scheme);
             maps.replaceChildren(
                 map('as typed', words, typed, (query, key) => shares(0, query, key), false),
                 map('as moved', words, order, (query, key) => shares(1, query, key), false),
@@ -421,7 +429,7 @@ class Words {
         const words = split(place.get('s', SENTENCE));
         return {
             words,
-            order: orderOf(place.get('to'), words.length),
+            order: read(words, orderOf(place.get('to'), words.length)),
             seed: place.get('seed', SEED),
             causal: place.get('sees') === 'earlier words',
             schemes: /** @type {Scheme[]} */ (['none', 'sinusoidal', place.get('third', 'rope')]),
@@ -507,20 +515,13 @@ class Words {
 
     /** The pair of words follows the pointer and the arrow keys. @private @param {HTMLElement} maps */
     follow(maps) {
-        const over = /** @param {Event} event */ (event) => {
-            const pair = /** @type {Element} */ (event.target).closest('[data-pair]')?.getAttribute('data-pair');
-            if (pair) this.choose(pair);
-        };
-        maps.addEventListener('pointerover', over);
-        maps.addEventListener('pointerdown', over);
-        maps.addEventListener('keydown', (event) => this.arrow(event));
+        pointed(maps, 'data-pair', (pair) => this.choose(pair));
+        const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+        keys(maps, steps, (by) => this.arrow(by));
     }
 
-    /** @private @param {KeyboardEvent} event */
-    arrow(event) {
-        const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-        if (by === undefined) return;
-        event.preventDefault();
+    /** @private @param {number[]} by rows and columns */
+    arrow(by) {
         const last = this.state().words.length - 1;
         const at = this.place.get('at');
         const now = at === '' ? [0, 0] : at.split(',').map((n, i) => Number(n) + by[i]);
@@ -528,12 +529,12 @@ class Words {
     }
 
     update() {
-        const { words, order, seed } = this.state();
+        const { words, seed } = this.state();
         this.fields.s.show(this.place.get('s', SENTENCE));
         this.fields.third.show(this.place.get('third', 'rope'));
         this.fields.sees.show(this.place.get('sees', 'all words'));
         this.fields.seed.show(seed);
-        this.tiles.show(words, order);
+        this.tiles.show(words, orderOf(this.place.get('to'), words.length));
         this.made.show(words, seed);
         this.load();
     }

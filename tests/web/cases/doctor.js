@@ -110,6 +110,7 @@ export const cases = {
             await bench.text(page, '.part-verdict .error:not([hidden])'),
             /x\.txt is neither \.npy nor \.safetensors/,
         );
+        await page.evaluate(() => (location.hash = '#/doctor?encoding=swin/index'));
         await dropped(bench, page, {
             path: '/v1/sinusoidal?d_model=7&positions=0:5&format=safetensors',
             name: 'odd.safetensors',

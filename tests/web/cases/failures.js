@@ -65,7 +65,7 @@ export const cases = {
         await page.evaluate(() => (location.hash = '#/words'));
         await page.waitForSelector('#status', { state: 'hidden' });
         await page.route('**/v1/attention', refuse);
-        await page.click('summary:text("Take it along") >> nth=0');
+        await page.click('summary:text("Code and files") >> nth=0');
         await page.click('.files button >> nth=0');
         await page.waitForSelector('#status:has-text("They are gone.")');
     },
@@ -99,5 +99,92 @@ export const cases = {
         await page.waitForSelector('#status', { state: 'hidden' });
         await page.waitForFunction(() => document.querySelector('figcaption').textContent.includes('d_model=32'));
         await server.stop();
+    },
+    'a server that is away before anything is shown promises nothing that stays': async (bench) => {
+        const server = await new Server().startOwn();
+        const page = await bench.page('', { refused: true, server });
+        await server.stop();
+        await page.evaluate(() => (location.hash = '#/any/sinusoidal?d_model=64'));
+        await page.waitForSelector('#status:not([hidden])');
+        assert.equal(await status(page), 'The server does not answer. This page asks again until it is back.');
+        await server.start(server.port);
+        await page.waitForSelector('#status', { state: 'hidden' });
+        await page.waitForSelector('.figure');
+        await server.stop();
+    },
+    'a picture stays until the next one is there': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        const drawn = () =>
+            page.$eval('canvas.heatmap', (canvas) => {
+                const [x, y] = [canvas.width >> 1, canvas.height >> 1];
+                const copy = new OffscreenCanvas(64, 64).getContext('2d', { willReadFrequently: true });
+                copy.drawImage(canvas, x, y, 64, 64, 0, 0, 64, 64);
+                const { data } = copy.getImageData(0, 0, 64, 64);
+                return new Set(new Uint32Array(data.buffer)).size;
+            });
+        let release;
+        const held = new Promise((resolve) => (release = resolve));
+        let parts = 0;
+        await page.route('**/v1/sinusoidal*d_model=512*', async (route) => {
+            parts++;
+            if (parts > 1) await held;
+            await route.continue();
+        });
+        await page.fill('[data-parameter=d_model] input.number', '512');
+        await page.waitForFunction(() => document.querySelector('figcaption').textContent.includes('d_model=512'));
+        await page.evaluate(
+            () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+        );
+        assert.ok((await drawn()) > 8, 'the picture is blank');
+        assert.ok(parts > 1);
+        release();
+        await bench.settled(page);
+        assert.ok((await drawn()) > 8);
+    },
+    'typing acts while typing, and is one step of the history': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        const field = page.locator('[data-parameter=d_model] input.number');
+        await field.click();
+        await field.press('Control+a');
+        await page.keyboard.type('128', { delay: 20 });
+        assert.match(await bench.address(page), /d_model=128/);
+        assert.equal(await field.evaluate((each) => each === document.activeElement), true);
+        await page.keyboard.press('Tab');
+        await bench.settled(page);
+        await page.goBack();
+        await bench.settled(page);
+        assert.equal(await field.inputValue(), '64');
+    },
+    'what is below the pointer is said beside it': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        const box = await (await page.$('canvas.heatmap')).boundingBox();
+        await page.mouse.move(box.x + box.width - 30, box.y + 40);
+        await bench.settled(page);
+        const tip = page.locator('.picture .heat .tip');
+        const { position, dimension, value } = await bench.readout(page, '.figure .readout:not(.scalars)');
+        assert.equal(await tip.textContent(), `position ${position}, dimension ${dimension}: ${value}`);
+        const at = await tip.boundingBox();
+        assert.ok(Math.abs(at.x + at.width - (box.x + box.width - 30)) < 40 && Math.abs(at.y - box.y - 40) < 60);
+    },
+    'a file is taken wherever it is dropped': async (bench) => {
+        const page = await bench.page('#/waves');
+        const drop = (name, bytes) =>
+            page.evaluate(
+                ([called, numbers]) => {
+                    const data = new DataTransfer();
+                    data.items.add(new File([new Uint8Array(numbers)], called));
+                    document
+                        .querySelector('#room')
+                        .dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+                },
+                [name, [...bytes]],
+            );
+        await drop('pe.npy', await bench.raw('/v1/sinusoidal?d_model=16&positions=0:8&format=npy'));
+        await page.waitForSelector('.room-doctor .finding.good');
+        const config = { model_type: 'gpt2', n_positions: 64, n_embd: 64, n_head: 2, n_layer: 2 };
+        await page.evaluate(() => (location.hash = '#/words'));
+        await page.waitForSelector('.room-words');
+        await drop('config.json', Buffer.from(JSON.stringify(config)));
+        await page.waitForSelector('.room-models .model h2:text("Your configuration")');
     },
 };

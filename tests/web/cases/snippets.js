@@ -45,7 +45,7 @@ const RUN = {
 
 /** The snippets of a page, by name. */
 async function snippets(bench, page) {
-    await page.click('summary:text("Take it along")');
+    await page.click('summary:text("Code and files")');
     await bench.settled(page);
     return Object.fromEntries(
         await page.$$eval('.snippet', (list) =>
@@ -184,7 +184,7 @@ export const cases = {
     },
     'downloads are files of their format': async (bench) => {
         const page = await bench.page(PLACES[1]);
-        await page.click('summary:text("Take it along")');
+        await page.click('summary:text("Code and files")');
         await bench.settled(page);
         const links = await page.$$eval('.files a', (list) => list.map((link) => [link.textContent, link.href]));
         assert.ok(links.length >= 3);

@@ -27,7 +27,7 @@ export const cases = {
     },
     'the longest wavelength of Llama 3.1 8B': async (bench) => {
         const page = await bench.page();
-        await page.click('#rooms a:text("Reach")');
+        await page.click('#rooms a:text("Long contexts")');
         await bench.settled(page);
         await page.selectOption('[data-parameter="model"] select', { label: 'Llama 3.1 8B' });
         await bench.settled(page);
@@ -43,7 +43,7 @@ export const cases = {
     },
     'why a safetensors is wrong': async (bench) => {
         const page = await bench.page();
-        await page.click('#rooms a:text("Doctor")');
+        await page.click('#rooms a:text("Check a table")');
         await bench.settled(page);
         await page.selectOption('[data-parameter="model"] select', 'llama-3.1-8b');
         const buffer = Buffer.from(

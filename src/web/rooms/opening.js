@@ -1,0 +1,211 @@
+// opening.js - the first screen: what this is, one picture, why its numbers are exact, and two doors.
+import { arrays, tensors } from '../parts/api.js';
+import { Curve } from '../parts/curve.js';
+import { h, svg } from '../parts/dom.js';
+import { Heatmap } from '../parts/heatmap.js';
+import { Latest, complaint } from '../parts/latest.js';
+import { brief, digits } from '../parts/number.js';
+import { cellOf } from '../parts/view.js';
+import { picker } from './catalogue.js';
+import { between } from './drift.js';
+import { apart } from './landing.js';
+
+/** @typedef {import('./rooms.js').Context} Context */
+/** @typedef {import('../parts/heatmap.js').Cell} Cell */
+/** @typedef {{to: number, angle: number, most: number, exact: number}} Far the worst angle before a position */
+
+const WIDTH = 128;
+const ROWS = 128;
+const FIRST = { row: 40, column: 12 };
+const FAR = [4096, 131072, 1048576];
+// So many positions before each of these are compared.
+const BEFORE = 128;
+
+/** What is said of the picture, and the cell that each phrase points at. @type {[string, Cell][]} */
+const PHRASES = [
+    ['The first columns turn once in six positions', { row: 40, column: 0 }],
+    ['those in the middle take hundreds', { row: 64, column: 56 }],
+    ['the last ones hardly move', { row: 100, column: 126 }],
+];
+
+/** The worst angle and the largest difference of a table in float32. @param {Record<string, string>} of @param {number} to
+ * @param {AbortSignal} signal @returns {Promise<Far>} */
+async function farthest(of, to, signal) {
+    const values = { ...of, positions: `${to - BEFORE}:${to}`, dtype: /** @type {const} */ ('float64') };
+    const [exact, rounded] = await Promise.all(
+        /** @type {const} */ (['exact', 'float32']).map((numerics) =>
+            arrays('/v1/rope/table', { ...values, numerics }, signal),
+        ),
+    );
+    const angles = between([exact, rounded]);
+    const worst = angles.reduce((best, angle, i) => (Math.abs(angle) > Math.abs(angles[best]) ? i : best), 0);
+    const differences = ['cos', 'sin'].map((name) => apart(exact[name], rounded[name]));
+    const turned = Math.atan2(exact.sin[worst], exact.cos[worst]);
+    return { to, angle: angles[worst], most: Math.max(...differences), exact: turned };
+}
+
+/** A hand from the middle. @param {string} name @param {number} angle */
+const hand = (name, angle) => svg('line', { class: name, x2: 48 * Math.cos(angle), y2: -48 * Math.sin(angle) });
+
+/** The hand of the worst pair, exact and as float32 turns it. @param {Far} far */
+function dial({ to, angle, most, exact }) {
+    return h(
+        'figure',
+        { class: 'far' },
+        svg(
+            'svg',
+            { viewBox: '-52 -52 104 104', role: 'img', 'aria-label': `${brief(Math.abs(angle), 2)} rad apart` },
+            svg('circle', { class: 'rim', r: 50 }),
+            hand('rounded', exact + angle),
+            hand('exact', exact),
+        ),
+        h(
+            'figcaption',
+            {},
+            h('span', {}, `before position ${brief(to)}`),
+            h('b', {}, `${brief(Math.abs(angle), 2)} rad`),
+            h('span', { class: 'note' }, `cosines and sines differ by up to ${brief(most, 2)}`),
+        ),
+    );
+}
+
+class Opening {
+    /** @param {HTMLElement} host @param {Context} context */
+    constructor(host, { place, fail }) {
+        this.place = place;
+        this.fault = complaint();
+        this.asks = { table: new Latest(fail), far: new Latest(this.fault.show) };
+        this.picture = h('div', { class: 'picture', 'aria-busy': true });
+        this.said = h('p', { class: 'caption', role: 'status' });
+        this.wave = new Curve({
+            name: 'The wave under the pointer',
+            xName: 'position',
+            yRange: [-1, 1],
+            height: 150,
+            tabled: true,
+        });
+        this.far = h('div', { class: 'fars', role: 'status' });
+        this.model = picker(['rope'], (model) => {
+            place.set({ model: model || null }, { step: true });
+            this.update();
+        });
+        host.replaceChildren(this.head(), this.why(), this.doors());
+        this.update();
+    }
+
+    /** @private */
+    head() {
+        const phrase = /** @param {[string, Cell]} of */ ([words, cell]) =>
+            h('button', { type: 'button', class: 'phrase', onclick: () => this.map?.move(cell, true) }, words);
+        return h(
+            'section',
+            { class: 'hero', 'aria-label': 'A table of positions' },
+            h('h1', {}, 'Where a word stands, in exact numbers'),
+            h(
+                'p',
+                { class: 'lead' },
+                'A transformer sees no order until every position has its numbers: this service computes them, for every published scheme and ',
+                h('a', { href: '#/models' }, 'hundreds of models'),
+                ', each number correctly rounded.',
+            ),
+            this.picture,
+            this.said,
+            this.wave.element,
+            h(
+                'p',
+                { class: 'note phrases' },
+                PHRASES.flatMap((each, i) => [i > 0 ? ', ' : '', phrase(each)]),
+                '.',
+            ),
+        );
+    }
+
+    /** @private */
+    why() {
+        return h(
+            'section',
+            { class: 'why', 'aria-label': 'Why exact' },
+            h('h2', {}, 'Why exact'),
+            h(
+                'p',
+                { class: 'lead' },
+                'RoPE turns each pair of channels by its position times a frequency. float32, as in PyTorch’s reference code, ' +
+                    'rounds that angle, and the farther the position, the more. The thin hand is exact, the wide one is float32. Without a model, heads have 128 channels and the base is 10000.',
+            ),
+            this.model.element,
+            this.fault.element,
+            this.far,
+        );
+    }
+
+    /** @private */
+    doors() {
+        const door = /** @param {string} to @param {string} title @param {string} words */ (to, title, words) =>
+            h('a', { class: 'door', href: to }, h('b', {}, title), h('span', {}, words));
+        return h(
+            'nav',
+            { class: 'doors', 'aria-label': 'Ways in' },
+            door('#/words', 'Learn', 'Eight short chapters, from why order is lost to which layers of a model rotate.'),
+            door('#/doctor', 'Check my table', 'Drop a file: it is right, or you are told which mistake explains it.'),
+        );
+    }
+
+    update() {
+        const model = this.place.get('model');
+        this.model.show(model);
+        /** @type {Record<string, string>} */
+        const of = model === '' ? { head_dim: '128' } : { model };
+        void this.asks.far.ask(
+            of,
+            (signal) => Promise.all(FAR.map((to) => farthest(of, to, signal))),
+            (found) => this.far.replaceChildren(...found.map(dial)),
+        );
+        void this.asks.table
+            .ask(
+                '',
+                (signal) => tensors('/v1/sinusoidal', { d_model: `${WIDTH}`, positions: `0:${ROWS}` }, { signal }),
+                (found) => this.show(found),
+            )
+            .then(() => this.map?.show('', cellOf(this.place.get('at')) ?? FIRST));
+    }
+
+    /** @private @param {import('../parts/safetensors.js').Answer} found */
+    show(found) {
+        const [tensor] = found.tensors.values();
+        this.map = new Heatmap({
+            matrix: tensor.matrix(0),
+            name: 'Sinusoidal encodings',
+            rowName: 'position',
+            columnName: 'dimension',
+            onCursor: (cell, _, done) => {
+                void this.point(cell);
+                if (done) this.place.set({ at: `${cell.row},${cell.column}` });
+            },
+            onRead: () => void this.point(this.map?.cursor ?? FIRST),
+        });
+        this.tensor = tensor;
+        this.picture.replaceChildren(this.map.element);
+        this.picture.removeAttribute('aria-busy');
+    }
+
+    /** The wave and the value of a cell. @private @param {Cell} cell */
+    async point({ row, column }) {
+        const all = await this.tensor?.all();
+        if (all === undefined) return;
+        const value = digits(all[row * WIDTH + column], 'float32');
+        const name = column % 2 === 0 ? 'sin' : 'cos';
+        const pair = column - (column % 2);
+        this.said.textContent = `Position ${row}, dimension ${column}: ${name}(${row} / 10000^(${pair}/${WIDTH})) = ${value}`;
+        this.wave.show([{ name: 'wave', y: all.filter((_, i) => i % WIDTH === column) }]);
+        this.wave.mark(row);
+    }
+
+    stop() {
+        for (const ask of Object.values(this.asks)) ask.stop();
+        this.map?.stop();
+        this.wave.stop();
+    }
+}
+
+/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
+export const show = (host, context) => new Opening(host, context);
