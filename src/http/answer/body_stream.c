@@ -36,11 +36,11 @@
 typedef struct pe_body_stream {
     pe_service *service;
     struct MHD_Connection *connection;
-    pe_lanes *lanes;              /* of the client, which stays as long as the connection */
-    uint64_t *streamed, *unspent; /* the request's: there while the stream is read */
-    uint64_t price;               /* of all that the stream makes */
-    uint64_t bytes, made;         /* without a coder; bytes: UINT64_MAX, not known */
-    uint64_t work;                /* of all numbers */
+    pe_lanes *lanes;      /* of the client, which stays as long as the connection */
+    pe_request *request;  /* there while the stream is read */
+    uint64_t price;       /* of all that the stream makes */
+    uint64_t bytes, made; /* without a coder; bytes: UINT64_MAX, not known */
+    uint64_t work;        /* of all numbers */
     pe_representation *representation;
     pe_coder *coder;      /* of the representation's stream; NULL: the bytes go out as they are */
     bool made_by_workers; /* all blocks */
@@ -76,15 +76,17 @@ static uint64_t unspent_of(const pe_body_stream *body)
     return (uint64_t)((double)left / (double)all * (double)body->price);
 }
 
+/* What fails before the first byte is the problem of the reply; later the stream is cut, and nobody
+ * is told but the log, and that not if its client has left. */
 static void note(pe_body_stream *body, pe_status status, size_t got, const pe_problem *why)
 {
     body->status = status;
     body->made += got;
     body->ended = status != PE_OK || (got == 0 && !pe_stream_reduces(body->representation->stream));
-    if (status != PE_OK && body->begun)
+    if (status != PE_OK && body->begun && body->request->meter.ended != PE_OVERLOADED)
         pe_log(PE_LOG_ERROR, "stream",
                (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = why->detail}, {0}});
-    else if (status == PE_OK)
+    if (status == PE_OK)
         atomic_fetch_add_explicit(&body->service->counters.stream_bytes, got, memory_order_relaxed);
 }
 
@@ -135,9 +137,13 @@ static void make_measured(pe_body_stream *body, pe_problem *why)
 
 static void make_in_worker(void *context)
 {
-    pe_body_stream *body = context;
     pe_problem why;
+    pe_body_stream *body = context;
+    pe_meter_begin(&body->request->meter);
     make_measured(body, &why);
+    pe_meter_end();
+    if (body->status == PE_TOO_MUCH_WORK && body->request->meter.overran)
+        pe_service_count(&body->service->counters.overruns);
     MHD_resume_connection(body->connection);
 }
 
@@ -212,8 +218,8 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
     } else if (got == 0 && !body->ended) {
         got = make_here(body, out, bytes);
     }
-    *body->streamed += got;
-    *body->unspent = unspent_of(body);
+    body->request->bytes_streamed += got;
+    body->request->client.unspent = unspent_of(body);
     return got > 0 ? (ssize_t)got : end_of(body);
 }
 
@@ -261,8 +267,7 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
     body->service = request->service;
     body->lanes = pe_admission_lanes(request);
     body->connection = request->connection;
-    body->streamed = &request->bytes_streamed;
-    body->unspent = &request->client.unspent;
+    body->request = request;
     body->price = request->price.computing + request->price.coding;
     body->representation = request->representation;
     request->representation = NULL;
@@ -298,7 +303,7 @@ pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_proble
         release(body);
         return PE_FAILED;
     }
-    *body->unspent = unspent_of(body);
+    body->request->client.unspent = unspent_of(body);
     pe_service_count(&request->service->counters.streams);
     const pe_body_source source = {body->bytes, body->pace.large, read_block, release, body};
     return pe_reply_stream(request, &source, &body->representation->metadata, why);
