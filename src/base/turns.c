@@ -39,10 +39,23 @@ static void read_clock(void)
     unread = 0;
 }
 
+static void judge(void)
+{
+    const bool late =
+        metered->nanoseconds_max > 0 && metered->nanoseconds > metered->nanoseconds_max;
+    metered->overran |= late;
+    if (late || (metered->units_max > 0 && metered->units > metered->units_max))
+        metered->ended = PE_TOO_MUCH_WORK;
+}
+
+/* What comes in many pieces, each too short to be looked at, is looked at here. */
 void pe_meter_end(void)
 {
-    if (metered != NULL)
+    if (metered != NULL) {
         read_clock();
+        if (metered->ended == PE_OK)
+            judge();
+    }
     metered = NULL;
 }
 
@@ -59,13 +72,9 @@ static void measure(uint64_t units)
     if (unread < READ_WORK || metered->ended != PE_OK)
         return;
     read_clock();
-    const bool late =
-        metered->nanoseconds_max > 0 && metered->nanoseconds > metered->nanoseconds_max;
-    if (late || (metered->units_max > 0 && metered->units > metered->units_max))
-        metered->ended = PE_TOO_MUCH_WORK;
-    else if (metered->is_left != NULL && metered->is_left(metered->context))
+    judge();
+    if (metered->ended == PE_OK && metered->is_left != NULL && metered->is_left(metered->context))
         metered->ended = PE_OVERLOADED;
-    metered->overran |= late;
 }
 
 bool pe_turn_is_last(void)

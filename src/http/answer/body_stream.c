@@ -39,6 +39,7 @@ typedef struct pe_body_stream {
     pe_lanes *lanes;      /* of the client, which stays as long as the connection */
     pe_request *request;  /* there while the stream is read */
     uint64_t price;       /* of all that the stream makes */
+    int64_t here;         /* nanoseconds that the thread that sends took */
     uint64_t bytes, made; /* without a coder; bytes: UINT64_MAX, not known */
     uint64_t work;        /* of all numbers */
     pe_representation *representation;
@@ -172,6 +173,15 @@ static size_t take(pe_body_stream *body, char *out, size_t bytes)
     return got;
 }
 
+/* Threads that send have no meter. So what takes them longer than all of it should is left to
+ * workers, who have. */
+static bool is_unpaid(pe_body_stream *body, int64_t took)
+{
+    const int64_t most = body->request->meter.nanoseconds_max;
+    body->here += took;
+    return most > 0 && body->here > most;
+}
+
 /* The next block, here and now, for the sender. The clock costs no call, but goes on while others
  * have the core. */
 static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
@@ -185,7 +195,9 @@ static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
     const pe_status status = pe_stream_read(body->representation->stream, out, most, &got, &why);
     pe_budget_go_on(false);
     note(body, status, got, &why);
-    pe_pace_sender(&body->pace, pe_clock() - start);
+    const int64_t took = pe_clock() - start;
+    pe_pace_sender(&body->pace, took);
+    body->made_by_workers = is_unpaid(body, took);
     pe_service_count(&body->service->counters.blocks_by_io);
     return status == PE_OK ? got : 0;
 }
