@@ -90,7 +90,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SUFFIXES:
 .DEFAULT_GOAL := all
 .PHONY: help all ready run test models-report rope-utils figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
-	bench-http soak doctor-score doctor-times faults fuzz format install uninstall deps clean openapi settings openapi-lint \
+	bench-http prices soak doctor-score doctor-times faults fuzz format install uninstall deps clean openapi settings openapi-lint \
 	clients schemathesis test-web test-cluster test-container sizing run-tests \
 	run-calls run-coverage FORCE
 
@@ -150,6 +150,11 @@ bench-http: ## compare the server with nginx and a Python service; BENCH_ROUNDS=
 	@$(DEPS) build bench
 	+@$(AGAIN) $(B)/posenc
 	@tests/bench/http/bench $(B)/posenc build/bench
+
+prices: ## hold what N=1000 random requests take of a core against their prices; SEED=n
+	@$(DEPS) build
+	+@$(AGAIN) $(B)/posenc
+	@tests/prices/prices $(B)/posenc $(or $(N),1000) $(or $(SEED),1)
 
 SECONDS ?= $(if $(MINUTES),$(shell expr $(MINUTES) \* 60),600)
 soak: ## mixed load for MINUTES=10; BUILD=asan|tsan, or in little memory: SOAK_ADDRESS_SPACE=256, SOAK_CGROUP=128 (MiB)

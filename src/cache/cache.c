@@ -468,14 +468,20 @@ static pe_status get_once(pe_cache *cache, const pe_cache_request *request, size
                          : pe_fail_memory(why);
 }
 
-/* That another thread found no memory need not hold for this one, which has waited meanwhile. It
- * tries once by itself. */
+/* That another thread found no memory, had spent all it might, or had nobody who waits, need not
+ * hold for this one, which has waited meanwhile. */
+static bool is_of_filler(pe_status status)
+{
+    return status == PE_OVERLOADED || status == PE_TOO_MUCH_WORK;
+}
+
+/* Each round ends with one that fills by itself. */
 static pe_status get(pe_cache *cache, const pe_cache_request *request, size_t room,
                      pe_cache_entry **out, int *hit, pe_problem *why)
 {
     int waited = false;
     pe_status status = get_once(cache, request, room, out, &waited, why);
-    if (status == PE_OVERLOADED && waited)
+    while (is_of_filler(status) && waited && !pe_turn_is_last())
         status = get_once(cache, request, room, out, &waited, why);
     if (hit != NULL)
         *hit = waited;

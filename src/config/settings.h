@@ -85,6 +85,9 @@
       "Largest number of elements of an answer.")                                                  \
     X(max_work, INT, 536870912, 1, 1099511627776, "units",                                         \
       "Most work that an answer may cost, in units of about ten nanoseconds of a core.")           \
+    X(unit_ns_max, INT, 30, 0, 1000000, "ns",                                                      \
+      "Time of a core that a unit of work may take: a request that takes more than its price "     \
+      "allows, and 20 ms, is ended. 0 ends none, and bills prices alone.")                         \
     X(max_positions, INT, 268435456, 1, 1099511627776, "positions",                                \
       "Largest number of positions of a request.")                                                 \
     X(figure_max_pixels, INT, 4194304, 400000, 67108864, "pixels",                                 \
@@ -97,9 +100,8 @@
       "arrive.")                                                                                   \
     X(verify_max_elements, INT, 268435456, 1, 1099511627776, "elements",                           \
       "Largest number of elements of a table that POST /v1/verify takes.")                         \
-    X(verify_max_work, INT, 134217728, 1, 1099511627776, "elements",                               \
-      "Number of elements, roughly, that POST /v1/verify computes to find a fault, beside 16 for " \
-      "each of the upload.")                                                                       \
+    X(verify_max_work, INT, 134217728, 1, 1099511627776, "units",                                  \
+      "Work that POST /v1/verify does to find a fault, beside 16 times that of comparing.")        \
     X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes",                                    \
       "Largest request body; all bodies together have half of memory_max.")                        \
     X(body_bytes_per_address, INT, 268435456, 0, 1099511627776, "bytes",                           \

@@ -5,10 +5,14 @@
 
 #include <math.h>
 
+#include "base/turns.h"
 #include "exact/fixed128.h"
 
 #define BITS_MIN 128
 #define BITS_MAX 2048
+
+/* Units of work of a value at some bits: microseconds. */
+#define ROUND_WORK 256
 
 /* x to the nearest value of dtype, ties to even, in one rounding; subnormals included. */
 static double nearest(pe_dtype dtype, mpfr_srcptr x)
@@ -56,6 +60,7 @@ double pe_exact_round(pe_dtype dtype, pe_exact_eval eval, const void *context, s
     for (mpfr_prec_t bits = BITS_MIN; bits <= BITS_MAX; bits *= 2) {
         mpfr_set_prec(x, bits);
         eval(context, index, x);
+        pe_turn_spend(ROUND_WORK);
         bracket(x, below, above);
         result = nearest(dtype, below);
         if (result == nearest(dtype, above))

@@ -117,7 +117,7 @@ static void make_turns(pe_wave *wave)
     mpfr_const_pi(unit, MPFR_RNDN); /* unit: position_scale / 2 pi */
     mpfr_mul_2ui(unit, unit, 1, MPFR_RNDN);
     mpfr_d_div(unit, spec->position_scale, unit, MPFR_RNDN);
-    for (size_t i = 0; i < spec->n; i++) {
+    for (size_t i = 0; i < spec->n && !pe_turn_is_last(); i++) {
         if (begins_sequence(spec, i)) {
             eval_ratio(spec, i, ratio);
             mpfr_set_ui(power, 1, MPFR_RNDN);
@@ -186,7 +186,7 @@ static void make_inverse(pe_wave *wave)
     mpfr_init2(log_base, 128);
     mpfr_set_flt(log_base, base, MPFR_RNDN);
     mpfr_log(log_base, log_base, MPFR_RNDN);
-    for (size_t i = 0; i < spec->n; i++) {
+    for (size_t i = 0; i < spec->n && !pe_turn_is_last(); i++) {
         const float inv = 1.0F / power32(base, exponent32(spec, i), log_base);
         wave->inv[i] = spec->scale32 != NULL ? spec->scale32(spec->formula, i, inv) : inv;
         pe_turn_spend(POWER_WORK);
@@ -229,6 +229,11 @@ pe_status pe_wave_make(const pe_wave_spec *spec, pe_wave **out, pe_problem *why)
         make_inverse(wave);
     else
         make_turns(wave);
+    const pe_status status = pe_turn_check(why);
+    if (status != PE_OK) {
+        pe_wave_free(wave);
+        return status;
+    }
     pe_wave_offsets_begin(wave);
     *out = wave;
     return PE_OK;

@@ -58,6 +58,9 @@ void pe_stream_restart(pe_stream *stream);
 /** What all that a reducer takes and makes costs, in units of work; 0 where there is none. */
 uint64_t pe_stream_reduced_work(const pe_stream *stream);
 
+/** What writing all numbers as text costs, in units of work, where that is done. */
+uint64_t pe_stream_text_work(const pe_stream *stream);
+
 /** What the numbers of `bytes` bytes cost, in units of work, where they cost most. */
 uint64_t pe_stream_work(const pe_stream *stream, size_t bytes);
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
+#include "base/turns.h"
 
 /* Room for the text of a block, unless it is unusually long. */
 #define TEXT_BYTES ((size_t)80 << 10)
@@ -76,6 +77,7 @@ static size_t encode(pe_stream *stream, const void *numbers, size_t n, char *out
     }
     const double start = now();
     const size_t bytes = encoder->encode(&elements, &stream->carry, out);
+    pe_turn_spend((uint64_t)n * pe_stream_number_work(stream, stream->segment));
     stream->encode += now() - start;
     return bytes;
 }

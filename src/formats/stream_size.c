@@ -4,6 +4,7 @@
 
 #include "base/size.h"
 #include "plan/price.h"
+#include "text/blocks.h"
 #include "text/number.h"
 
 /* Making a unit of so many elements takes tens of microseconds. */
@@ -119,6 +120,28 @@ uint64_t pe_stream_work_left(const pe_stream *stream)
         const size_t made = i == stream->segment ? stream->blocks.next : 0;
         if (tensor != NULL && made < tensor->elements)
             work = pe_price_plus(work, pe_price_times(tensor->elements - made, tensor->work));
+    }
+    return work;
+}
+
+size_t pe_stream_number_work(const pe_stream *stream, size_t i)
+{
+    const pe_segment *segment = &stream->segments.segment[i];
+    const pe_tensor *tensor = pe_stream_tensor(stream, i);
+    if (tensor == NULL || segment->tensor == PE_COLUMNS || segment->encoder->length != NULL ||
+        segment->encoder == &pe_reduced_encode)
+        return 0;
+    const pe_shape *shape = &tensor->shape;
+    return pe_blocks_work(tensor->dtype, shape->ndim == 0 ? 1 : shape->dim[shape->ndim - 1]);
+}
+
+uint64_t pe_stream_text_work(const pe_stream *stream)
+{
+    uint64_t work = 0;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        const uint64_t each = pe_stream_number_work(stream, i);
+        if (each > 0)
+            work = pe_price_plus(work, pe_price_times(pe_stream_tensor(stream, i)->elements, each));
     }
     return work;
 }

@@ -39,4 +39,7 @@ bool pe_stream_segment_length(const pe_stream *stream, size_t i, uint64_t *out);
 /** The longest text of a block of segment i; 0 for literal text. */
 size_t pe_stream_text_max(const pe_stream *stream, size_t i);
 
+/** What the text of a number of segment i costs beside the number; 0: it has none. */
+size_t pe_stream_number_work(const pe_stream *stream, size_t i);
+
 #endif

@@ -92,7 +92,7 @@ static pe_status fill_region(const pe_tensor_blocks *blocks, size_t n, void *out
                               .units = whole ? n / unit : 1,
                               .column = at % unit,
                               .columns = whole ? unit : n};
-    return blocks->plan->fill(blocks->plan, &region, out, why);
+    return pe_plan_make_region(blocks->plan, &region, out, why);
 }
 
 /* A block of this work took so long. One that was small for another reason tells nothing. */

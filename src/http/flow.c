@@ -73,13 +73,37 @@ static bool is_abandoned(pe_request *request)
     return true;
 }
 
+/* From now on the time of this thread is the request's, which ends where it takes too much. */
+static void begin_metering(pe_request *request)
+{
+    request->looked_at = pe_clock();
+    request->meter.is_left = pe_request_is_left;
+    request->meter.context = request;
+    pe_admission_allow(request);
+    pe_meter_begin(&request->meter);
+}
+
+static pe_outcome work_on(pe_request *request, pe_problem *why)
+{
+    pe_counters *counters = &request->service->counters;
+    begin_metering(request);
+    const pe_outcome outcome = request->next.step(request, why);
+    pe_meter_end();
+    if (request->meter.overran)
+        pe_service_count(&counters->overruns);
+    if (request->meter.ended != PE_OVERLOADED || outcome != PE_FAILED)
+        return outcome;
+    pe_service_count(&counters->abandoned);
+    return PE_REPLIED; /* nobody waits for it */
+}
+
 /* A worker's turn. */
 static pe_outcome go_on(pe_request *request, pe_problem *why)
 {
     if (is_abandoned(request))
         return PE_REPLIED;
     if (pe_clock() - request->next.since <= WAIT_MAX)
-        return request->next.step(request, why);
+        return work_on(request, why);
     pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker");
     return PE_FAILED;
 }
@@ -102,13 +126,6 @@ static pe_outcome refuse(pe_problem *why)
     return PE_FAILED;
 }
 
-/* Of the job: a large body is read before its price is known. */
-static uint64_t price_of(const pe_request *request)
-{
-    const uint64_t price = pe_price_sum(&request->price);
-    return price > request->body.bytes ? price : request->body.bytes;
-}
-
 /* Hand the request over: from now on it is the worker's. What is refused at once need not be
  * suspended, which costs more than the refusal. */
 static pe_outcome submit(pe_request *request, pe_problem *why)
@@ -124,7 +141,8 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
         MHD_suspend_connection(request->connection);
     }
     request->next.since = pe_clock();
-    request->next.job = (pe_job){.run = run_job, .context = request, .price = price_of(request)};
+    request->next.job =
+        (pe_job){.run = run_job, .context = request, .price = pe_request_price(request)};
     if (pe_pool_submit(request->service->pool, lanes, &request->next.job, request->next.kind))
         return PE_DEFERRED;
     return refuse(why);
@@ -147,8 +165,11 @@ static void run_part(void *context)
     pe_counters *counters = &request->service->counters;
     const int64_t began = pe_clock();
     pe_histogram_add(&counters->waits, began - request->next.since);
-    if (!is_abandoned(request))
+    if (!is_abandoned(request)) {
+        begin_metering(request);
         request->route->part(request);
+        pe_meter_end();
+    }
     pe_histogram_add(&counters->work_on_requests, pe_clock() - began);
     go_on_receiving(request);
 }

@@ -52,6 +52,7 @@ typedef struct pe_param {
                                  * in elements of a plain table: PE_PLAN_WORK_...; 0: nothing */
     const uint16_t *channel_work; /* what each of those costs more: of CHOICE by choice, of others
                                    * the first where the row is present; NULL: nothing */
+    bool fractions_cost;          /* REAL: that, where the number is not whole */
     const char *unit;             /* "tokens", "channels", ... or NULL */
     const char *help;             /* one sentence */
     const char *example;          /* text of a typical value */
@@ -95,6 +96,6 @@ const char *pe_param_alias(const pe_param *param, const char *name);
  * each of a number of types where these are compared. As measured. */
 #define PE_PLAN_WORK_PRODUCT 16
 #define PE_PLAN_WORK_POWER   256
-#define PE_PLAN_WORK_POWERS  1024
+#define PE_PLAN_WORK_POWERS  3072
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "plan/price.h"
 
 const char *const pe_plan_dtypes[] = {[PE_FLOAT32] = "float32",
@@ -107,6 +108,15 @@ pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t
 bool pe_plan_whole(const pe_plan *plan, const pe_region *region)
 {
     return region->columns == plan->tensors[region->tensor].unit;
+}
+
+pe_status pe_plan_make_region(const pe_plan *plan, const pe_region *region, void *out,
+                              pe_problem *why)
+{
+    const uint64_t elements = (uint64_t)region->units * region->columns;
+    const pe_status status = plan->fill(plan, region, out, why);
+    pe_turn_spend(pe_price_times(elements, plan->tensors[region->tensor].work));
+    return status == PE_OK ? pe_turn_check(why) : status;
 }
 
 void pe_plan_add_scalar(pe_plan *plan, const char *name, double value)

@@ -121,6 +121,13 @@ pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t
 bool pe_plan_whole(const pe_plan *plan, const pe_region *region);
 
 /**
+ * Have the plan fill a region: its work is spent, and no more is made once that is to end.
+ * Errors  those of fill; TOO_MUCH_WORK, OVERLOADED (base/turns.h).
+ */
+pe_status pe_plan_make_region(const pe_plan *plan, const pe_region *region, void *out,
+                              pe_problem *why) PE_MUST_CHECK;
+
+/**
  * Add a tensor; checks its elements, with those of the tensors before it, against the limits.
  * Errors  TOO_MANY_ELEMENTS, TOO_MUCH_WORK.
  */

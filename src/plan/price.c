@@ -2,6 +2,8 @@
 /* price.c - what a request costs, as far as its parameters tell. */
 #include "plan/price.h"
 
+#include <math.h>
+
 uint64_t pe_price_times(uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -48,6 +50,8 @@ static uint64_t channels_of(const pe_value *value, size_t longest)
 static uint64_t work_more(const pe_value *value)
 {
     const uint16_t *work = value->param->channel_work;
+    if (value->param->fractions_cost && value->real == floor(value->real))
+        return 0;
     return work != NULL && value->present ? work[value->choice] : 0;
 }
 

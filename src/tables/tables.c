@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
+
 /* Identities start at 1 and never come back, so a block of an evicted set is never found again. */
 struct pe_tables {
     pe_cache *cache;
@@ -227,7 +229,10 @@ static pe_status fill_block(void *context, void **value, size_t *bytes, pe_probl
     const pe_positions positions =
         pe_positions_range(fill->block * PE_BLOCK_ROWS, 1, PE_BLOCK_ROWS);
     const pe_wave_table table = {fill->wave, &positions, &layout, PE_FLOAT64};
-    const pe_status status = pe_wave_table_rows(&table, 0, PE_BLOCK_ROWS, it->rows, why);
+    pe_status status = pe_wave_table_rows(&table, 0, PE_BLOCK_ROWS, it->rows, why);
+    pe_turn_spend(elements);
+    if (status == PE_OK)
+        status = pe_turn_check(why);
     if (status != PE_OK) {
         free(it);
         return status;

@@ -39,4 +39,8 @@ bool pe_blocks_select(const char *name);
  */
 size_t pe_blocks_print(pe_dtype dtype, const void *data, size_t n, char separator, char *out);
 
+/** What the text of a number costs, printed with n - 1 others, beside what it costs in binary: units
+ * of work (plan/price.h), as measured. */
+size_t pe_blocks_work(pe_dtype dtype, size_t n);
+
 #endif

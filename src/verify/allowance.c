@@ -404,7 +404,7 @@ static pe_status look_up(const pe_plan *plan, size_t tensor, size_t row, double 
     const pe_tensor *of = &plan->tensors[tensor];
     const size_t bytes = pe_dtype_bytes(of->dtype);
     const pe_region region = pe_plan_units(plan, tensor, row, 1);
-    const pe_status status = plan->fill(plan, &region, out, why);
+    const pe_status status = pe_plan_make_region(plan, &region, out, why);
     for (size_t c = of->unit; c-- > 0 && status == PE_OK;)
         out[c] = pe_dtype_load(of->dtype, (const char *)out + c * bytes);
     return status;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "verify/arriving_state.h"
 #include "verify/findings.h"
 #include "verify/reading.h"
@@ -294,6 +295,7 @@ pe_status pe_arriving_end(pe_arriving *arriving, const pe_verify_context *contex
                           pe_problem *why)
 {
     pe_status status = search(arriving, context, why);
+    pe_turn_finish();
     if (status == PE_OK)
         status = finish(arriving, context, why);
     if (status == PE_OK) {

@@ -181,10 +181,10 @@ static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
     /* an exchanged layout counts its columns the other way round; both counts are the same */
     double *sines = cosines + (expect->two_tensors ? rows * plan->tensors[0].unit : g->cos_n);
     pe_region region = pe_plan_units(plan, 0, first, rows);
-    pe_status status = plan->fill(plan, &region, cosines, why);
+    pe_status status = pe_plan_make_region(plan, &region, cosines, why);
     region.tensor = 1;
     if (status == PE_OK && expect->two_tensors)
-        status = plan->fill(plan, &region, sines, why);
+        status = pe_plan_make_region(plan, &region, sines, why);
     if (status != PE_OK)
         return status;
     expect->first_token = first;
@@ -421,10 +421,10 @@ static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_pr
     const pe_geometry *g = &expect->geometry;
     const double *sines = row + (expect->two_tensors ? plan->tensors[0].unit : g->cos_n);
     pe_region region = pe_plan_units(plan, 0, 0, 1);
-    pe_status status = plan->fill(plan, &region, row, why);
+    pe_status status = pe_plan_make_region(plan, &region, row, why);
     region.tensor = 1;
     if (status == PE_OK && expect->two_tensors)
-        status = plan->fill(plan, &region, row + plan->tensors[0].unit, why);
+        status = pe_plan_make_region(plan, &region, row + plan->tensors[0].unit, why);
     if (status != PE_OK)
         return status;
     expect->frequency = calloc(3 * g->pairs, sizeof *expect->frequency);
@@ -459,7 +459,7 @@ static pe_status read_columns(pe_expect *expect, pe_plan *plan, double *row, pe_
     const size_t pairs = (size_t)pe_values_int(values, "rotary_dim") / 2;
     const bool half = strcmp(pe_geometry_choice_text(values, "pairing"), "half") == 0;
     const double unit = PROBE * plan->scalars[0].value;
-    const pe_status status = plan->fill(plan, &region, row, why);
+    const pe_status status = pe_plan_make_region(plan, &region, row, why);
     if (status != PE_OK)
         return status;
     double *out = calloc(n, sizeof *out);

@@ -134,7 +134,7 @@ static bool find_frequencies(const pe_guess *guess, size_t numerics, pe_array *o
     if (plan_frequencies(guess, &values, &plan, &why) == PE_OK &&
         pe_array_make(PE_FLOAT64, &plan.tensors[0].shape, out, &why) == PE_OK) {
         const pe_region all = pe_plan_units(&plan, 0, 0, plan.tensors[0].units);
-        found = plan.fill(&plan, &all, out->data, &why) == PE_OK;
+        found = pe_plan_make_region(&plan, &all, out->data, &why) == PE_OK;
         if (!found)
             pe_array_free(out);
     }

@@ -138,7 +138,7 @@ static pe_status fill_table(const pe_plan *plan, lines *at, double **out, pe_pro
     *out = malloc(table->elements * sizeof **out);
     const pe_region all = pe_plan_units(plan, 0, 0, at->n_source);
     pe_numbers_spend(at->of, table->elements);
-    return *out == NULL ? pe_fail_memory(why) : plan->fill(plan, &all, *out, why);
+    return *out == NULL ? pe_fail_memory(why) : pe_plan_make_region(plan, &all, *out, why);
 }
 
 static pe_status make_table(lines *at, double **out, pe_problem *why)

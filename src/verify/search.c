@@ -117,9 +117,15 @@ static const pe_attempt *attempts_of(const pe_search *s)
     return s->view->layout != NULL ? of_pairs : of_plain_numbers;
 }
 
+/* What is cut short tells what it has found. */
+static pe_status cut_short(const pe_search *s, pe_status status)
+{
+    return pe_attempts_given_up(s) ? PE_OK : status;
+}
+
 static pe_status search_faults(pe_search *s, pe_guess *claim, pe_problem *why)
 {
-    const pe_status status = pe_attempts_in_order(s, claim, attempts_of(s), why);
+    const pe_status status = cut_short(s, pe_attempts_in_order(s, claim, attempts_of(s), why));
     s->report->complete = !pe_attempts_spent(s);
     s->report->work = s->work;
     pe_findings_rank(s->report);
@@ -179,7 +185,7 @@ static pe_status compare_and_diagnose(pe_search *s, pe_upload_view *whole, pe_pr
         if (status != PE_OK)
             return status;
         if (report->matches)
-            return pe_blind_find(s, why);
+            return cut_short(s, pe_blind_find(s, why));
     }
     const pe_status status = pe_upload_view_hold(whole, why);
     return status == PE_OK ? pe_attempts_of_whole(s, whole, search_faults, why) : status;
@@ -275,7 +281,13 @@ static pe_status verify_as_others(pe_claim *claim, const pe_verify_context *cont
     pe_report report;
     char *name = claim->uploads[0].name;
     rename_waves(name);
+    const pe_verify_limits *bounds = context->bounds;
     const pe_status status = verify_as_named(claim, context, &report, why);
+    if (status != PE_OK && bounds->given_up != NULL && bounds->given_up(bounds->context)) {
+        rename_waves(name);
+        out->complete = false;
+        return PE_OK;
+    }
     if (status == PE_OK && mistakes_of(&report) < mistakes_of(out)) {
         const pe_report worse = *out;
         *out = report;

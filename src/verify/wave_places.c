@@ -339,12 +339,12 @@ static void read_angles(pe_wave_table *t, const pe_plan *plan)
         return;
     double *row = calloc(2 * t->pairs, sizeof *row), *from = row + t->pairs;
     const pe_region first = pe_plan_units(plan, k, 0, 1);
-    const bool filled = row != NULL && plan->fill(plan, &first, from, &why) == PE_OK;
+    const bool filled = row != NULL && pe_plan_make_region(plan, &first, from, &why) == PE_OK;
     for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES && filled; axis++) {
         const size_t next = axis == PE_ACROSS ? 1 : t->below;
         const pe_region region = pe_plan_units(plan, k, next, 1);
         if ((axis == PE_ACROSS ? t->width : t->height) < 2 ||
-            plan->fill(plan, &region, row, &why) != PE_OK)
+            pe_plan_make_region(plan, &region, row, &why) != PE_OK)
             continue;
         for (size_t i = 0; i < t->pairs; i++)
             if (row[i] != from[i]) {

@@ -125,6 +125,21 @@ static pe_status read_variant(pe_values *values, scale *state, pe_problem *why)
     return PE_OK;
 }
 
+/* Of how many values a logarithm is made. Positions of one step that follow each other share one;
+ * those of a list are looked at, since they may be in any order. */
+static size_t logarithms(const scale *state, double span)
+{
+    size_t changes = 1;
+    const pe_positions *positions = &state->positions;
+    const double steps = state->variant == STEPS ? span / state->original + 2 : HUGE_VAL;
+    if (positions->list == NULL)
+        return steps < (double)positions->count ? (size_t)steps : positions->count;
+    for (size_t i = 1; i < positions->count; i++)
+        changes += element_at(state, pe_positions_at(positions, i)).at !=
+                   element_at(state, pe_positions_at(positions, i - 1)).at;
+    return changes;
+}
+
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
@@ -142,10 +157,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     PE_TRY(pe_positions_share(positions, &state->positions, why));
     PE_TRY(pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
                               &(pe_shape){1, {positions->count}}, 1, why));
-    /* The positions of one step share a logarithm. */
-    const size_t steps = state->variant == STEPS ? (size_t)state->original : 1;
-    return pe_plan_set_work(out, limits, 0, steps >= EVALUATION_WORK ? 1 : EVALUATION_WORK / steps,
-                            why);
+    return pe_plan_set_work(
+        out, limits, 0,
+        1 + logarithms(state, most - least) * EVALUATION_WORK / (positions->count + 1), why);
 }
 
 static const pe_param own[] = {

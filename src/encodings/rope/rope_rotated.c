@@ -222,6 +222,9 @@ pe_status pe_rope_rotated_read(pe_status so_far, const pe_rope_rotated *answer, 
                               &mistake, why);
 }
 
+/* Turning a vector, however few channels it has. */
+#define TOKEN_WORK 28
+
 pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, const char *shown,
                               pe_plan *plan, pe_problem *why)
 {
@@ -232,6 +235,9 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
     if (plan->state == NULL && pe_plan_begin(plan, sizeof(rotated), fill, free_state) == NULL)
         return pe_fail_memory(why);
     PE_TRY(pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why));
+    const size_t width = given->shape.dim[given->shape.ndim - 1];
+    PE_TRY(
+        pe_plan_set_work(plan, answer->limits, plan->n_tensors - 1, 1 + TOKEN_WORK / width, why));
     pe_array *array = &((rotated *)plan->state)->array[plan->n_tensors - 1];
     *array = pe_values_take(answer->values, name);
     PE_TRY(pe_rope_apply_array(&answer->rotation, axis, array, why));

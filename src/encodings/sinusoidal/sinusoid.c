@@ -11,6 +11,9 @@ const char *const pe_sinusoidal_layouts[] = {[PE_SINUSOIDAL_INTERLEAVED] = "inte
                                              NULL};
 
 enum { BASE, LAYOUT, FREQ_SHIFT, SCALE, AMPLITUDE };
+/* Where it is no whole number, each frequency is a power. */
+static const uint16_t shift_work[] = {640};
+
 static const pe_param params[] = {
     [BASE] = PE_PARAM(
         "base", REAL, .aliases = PE_NAMES("rope_theta"), .min = 1, .max = 1e12, .fallback = 10000,
@@ -22,7 +25,7 @@ static const pe_param params[] = {
         .example = "interleaved"),
     [FREQ_SHIFT] =
         PE_PARAM("freq_shift", REAL, .min = 0, .max = PE_SINUSOIDAL_WIDTH_MAX, .fallback = 0,
-                 .unit = "frequencies",
+                 .channel_work = shift_work, .fractions_cost = true, .unit = "frequencies",
                  .help = "It is subtracted from the number of frequencies in the exponent. The "
                          "paper has 0. tensor2tensor, fairseq and Whisper have 1.",
                  .example = "1"),

@@ -2,6 +2,7 @@
 /* sinusoidal.c - the table of sines and cosines of the Transformer paper, and its relatives. */
 #include "encodings/sinusoidal/sinusoidal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,21 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return status;
 }
 
+/* Of float32 angles from 2^53 on, sines come from MPFR. They are those of the first frequencies. */
+#define FAR_WORK 800
+
+static size_t work_of_element(const pe_values *values)
+{
+    double least, most;
+    pe_positions_bounds(&pe_values_find(values, "positions")->positions, &least, &most);
+    const double far = fmax(fabs(least), fabs(most)) * pe_values_real(values, "scale") / 0x1p53;
+    if (!pe_values_present(values, "numerics") ||
+        pe_values_choice(values, "numerics") != PE_NUMERICS_FLOAT32 || far <= 1)
+        return 1;
+    const double share = log(far) / log(fmax(pe_values_real(values, "base"), 1.0001));
+    return 1 + (size_t)(FAR_WORK * fmin(share + 0.02, 1));
+}
+
 static pe_status plan_table(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                             pe_plan *out, pe_problem *why)
 {
@@ -58,6 +74,7 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
     table *state = pe_plan_begin(out, sizeof *state, fill, free_table);
     if (state == NULL)
         return pe_fail_memory(why);
+    PE_TRY(pe_plan_set_work(out, limits, 0, work_of_element(values), why));
     out->makes_parts = true;
     state->padded = pe_values_present(values, "padding_idx");
     if (state->padded)

@@ -18,7 +18,7 @@ void pe_pixels_png(const unsigned char *pixels, const size_t size[2], const pe_p
 size_t pe_pixels_png_max(size_t pixels, size_t rows);
 
 /** What a pixel costs, coloured and compressed, in units of work (plan/price.h). */
-#define PE_PIXEL_WORK ((uint64_t)2)
+#define PE_PIXEL_WORK ((uint64_t)6)
 
 /** The libraries that write and compress, with their versions: the bytes depend on them. */
 void pe_pixels_maker(pe_buffer *out);

@@ -304,7 +304,7 @@ static void write_timing(const pe_representation *representation, char *out, siz
 /* Where memory does not hold an answer it may hold a stream of it. */
 static pe_outcome for_want_of_memory(const pe_problem *why)
 {
-    return why->status == PE_OVERLOADED ? PE_CONTINUE : PE_FAILED;
+    return why->status == PE_OVERLOADED && !pe_turn_is_last() ? PE_CONTINUE : PE_FAILED;
 }
 
 /* CONTINUE when the cache has no room for the response. */
@@ -420,6 +420,7 @@ pe_outcome pe_answer_resource(pe_request *request, pe_problem *why)
     pe_outcome outcome = PE_CONTINUE;
     while (outcome == PE_CONTINUE) {
         outcome = story[request->step](request, why);
+        pe_admission_allow(request);
         request->step += outcome == PE_CONTINUE;
     }
     if (outcome != PE_DEFERRED) { /* the reply holds what it needs */

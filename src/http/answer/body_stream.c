@@ -36,11 +36,12 @@
 typedef struct pe_body_stream {
     pe_service *service;
     struct MHD_Connection *connection;
-    pe_lanes *lanes;              /* of the client, which stays as long as the connection */
-    uint64_t *streamed, *unspent; /* the request's: there while the stream is read */
-    uint64_t price;               /* of all that the stream makes */
-    uint64_t bytes, made;         /* without a coder; bytes: UINT64_MAX, not known */
-    uint64_t work;                /* of all numbers */
+    pe_lanes *lanes;      /* of the client, which stays as long as the connection */
+    pe_request *request;  /* there while the stream is read */
+    uint64_t price;       /* of all that the stream makes */
+    int64_t here;         /* nanoseconds that the thread that sends took */
+    uint64_t bytes, made; /* without a coder; bytes: UINT64_MAX, not known */
+    uint64_t work;        /* of all numbers */
     pe_representation *representation;
     pe_coder *coder;      /* of the representation's stream; NULL: the bytes go out as they are */
     bool made_by_workers; /* all blocks */
@@ -76,15 +77,17 @@ static uint64_t unspent_of(const pe_body_stream *body)
     return (uint64_t)((double)left / (double)all * (double)body->price);
 }
 
+/* What fails before the first byte is the problem of the reply; later the stream is cut, and nobody
+ * is told but the log, and that not if its client has left. */
 static void note(pe_body_stream *body, pe_status status, size_t got, const pe_problem *why)
 {
     body->status = status;
     body->made += got;
     body->ended = status != PE_OK || (got == 0 && !pe_stream_reduces(body->representation->stream));
-    if (status != PE_OK && body->begun)
+    if (status != PE_OK && body->begun && body->request->meter.ended != PE_OVERLOADED)
         pe_log(PE_LOG_ERROR, "stream",
                (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = why->detail}, {0}});
-    else if (status == PE_OK)
+    if (status == PE_OK)
         atomic_fetch_add_explicit(&body->service->counters.stream_bytes, got, memory_order_relaxed);
 }
 
@@ -135,9 +138,13 @@ static void make_measured(pe_body_stream *body, pe_problem *why)
 
 static void make_in_worker(void *context)
 {
-    pe_body_stream *body = context;
     pe_problem why;
+    pe_body_stream *body = context;
+    pe_meter_begin(&body->request->meter);
     make_measured(body, &why);
+    pe_meter_end();
+    if (body->status == PE_TOO_MUCH_WORK && body->request->meter.overran)
+        pe_service_count(&body->service->counters.overruns);
     MHD_resume_connection(body->connection);
 }
 
@@ -166,6 +173,15 @@ static size_t take(pe_body_stream *body, char *out, size_t bytes)
     return got;
 }
 
+/* Threads that send have no meter. So what takes them longer than all of it should is left to
+ * workers, who have. */
+static bool is_unpaid(pe_body_stream *body, int64_t took)
+{
+    const int64_t most = body->request->meter.nanoseconds_max;
+    body->here += took;
+    return most > 0 && body->here > most;
+}
+
 /* The next block, here and now, for the sender. The clock costs no call, but goes on while others
  * have the core. */
 static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
@@ -179,7 +195,9 @@ static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
     const pe_status status = pe_stream_read(body->representation->stream, out, most, &got, &why);
     pe_budget_go_on(false);
     note(body, status, got, &why);
-    pe_pace_sender(&body->pace, pe_clock() - start);
+    const int64_t took = pe_clock() - start;
+    pe_pace_sender(&body->pace, took);
+    body->made_by_workers = is_unpaid(body, took);
     pe_service_count(&body->service->counters.blocks_by_io);
     return status == PE_OK ? got : 0;
 }
@@ -212,8 +230,8 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
     } else if (got == 0 && !body->ended) {
         got = make_here(body, out, bytes);
     }
-    *body->streamed += got;
-    *body->unspent = unspent_of(body);
+    body->request->bytes_streamed += got;
+    body->request->client.unspent = unspent_of(body);
     return got > 0 ? (ssize_t)got : end_of(body);
 }
 
@@ -261,8 +279,7 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
     body->service = request->service;
     body->lanes = pe_admission_lanes(request);
     body->connection = request->connection;
-    body->streamed = &request->bytes_streamed;
-    body->unspent = &request->client.unspent;
+    body->request = request;
     body->price = request->price.computing + request->price.coding;
     body->representation = request->representation;
     request->representation = NULL;
@@ -298,7 +315,7 @@ pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_proble
         release(body);
         return PE_FAILED;
     }
-    *body->unspent = unspent_of(body);
+    body->request->client.unspent = unspent_of(body);
     pe_service_count(&request->service->counters.streams);
     const pe_body_source source = {body->bytes, body->pace.large, read_block, release, body};
     return pe_reply_stream(request, &source, &body->representation->metadata, why);

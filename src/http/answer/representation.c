@@ -244,6 +244,8 @@ static pe_status measure(pe_representation *representation, pe_problem *why)
     const uint64_t reduced = pe_stream_reduced_work(representation->stream);
     if (reduced > 0)
         representation->work = reduced;
+    representation->work =
+        pe_price_plus(representation->work, pe_stream_text_work(representation->stream));
     const bool known = pe_stream_length(representation->stream, &representation->length);
     if (!known)
         representation->length = UINT64_MAX;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/turns.h"
 #include "http/answer/pace.h"
 
 /* Bytes that are made before others may have their turn. */
@@ -34,12 +33,6 @@ pe_status pe_representation_seek(pe_representation *representation, const pe_ran
     return status;
 }
 
-/* Numbers of which no text is made yet count for one block. */
-static void spend(const pe_stream *stream, size_t got)
-{
-    pe_turn_spend(pe_stream_work(stream, got > 0 ? got : PE_BLOCK_BYTES));
-}
-
 /* Read a stream to its end, which comes before `room` is used up. */
 static pe_status read_all(pe_stream *stream, size_t room, pe_buffer *out, pe_problem *why)
 {
@@ -51,7 +44,6 @@ static pe_status read_all(pe_stream *stream, size_t room, pe_buffer *out, pe_pro
         status =
             pe_stream_read(stream, out->data + out->bytes, left < some ? left : some, &got, why);
         out->bytes += got;
-        spend(stream, got);
     }
     return status;
 }

@@ -189,6 +189,11 @@ static void read_work(const scrape *from, const metric_row *row)
     write_histogram(from, row, "on=\"stream_block\"", &from->service->counters.work_on_blocks);
 }
 
+static void read_violations(const scrape *from, const metric_row *row)
+{
+    count(from, row, "rule=\"work\"", load(&from->service->counters.overruns));
+}
+
 static void read_queue(const scrape *from, const metric_row *row)
 {
     count(from, row, "", pe_pool_waiting(from->service->pool));
@@ -343,13 +348,16 @@ static const metric_row rows[] = {
     COUNTER("posenc_rejections", "Replies that told a problem, by its code.", read_problems, 0),
     COUNTER("posenc_refused", "Requests refused because of their header alone.", OF_COUNTERS(refused)),
     COUNTER("posenc_timeouts", "Requests that did not arrive before their deadline.", OF_COUNTERS(timeouts)),
-    COUNTER("posenc_abandoned", "Requests whose clients disconnected before a worker began with them.",
+    COUNTER("posenc_abandoned", "Requests whose clients disconnected before a worker had done its work.",
             OF_COUNTERS(abandoned)),
     GAUGE("posenc_queue", "Requests that wait for a worker.", read_queue, 0),
     HISTOGRAM("posenc_queue_wait_seconds", "Time that requests waited for a worker, each time they did.", read_waits),
     HISTOGRAM("posenc_work_seconds",
               "Time of workers: of each turn that a request had, and of each block of a streamed response.",
               read_work),
+    COUNTER("posenc_invariant_violations",
+            "What should not happen. work: a request took more time than its price allows, and was ended.",
+            read_violations, 0),
     COUNTER("posenc_work_units",
             "Prices of the requests whose work was begun, in units of about ten nanoseconds.",
             OF_COUNTERS(work)),

@@ -10,7 +10,6 @@
 #include "api/report_text.h"
 #include "api/unclaimed.h"
 #include "base/budget.h"
-#include "base/clock.h"
 #include "formats/negotiate.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
@@ -98,26 +97,12 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
     return read_tensors(request, &parameters, 0, out, why);
 }
 
-/* Whether there is a client is asked now and then only: guesses take microseconds, and a client
- * that has ended its side is sent something each time. */
-#define LOOK_EVERY (PE_NANOSECONDS_PER_SECOND / 2)
-
-typedef struct audience {
-    const pe_request *request;
-    int64_t looked_at;
-    bool left;
-} audience;
-
-/* Nobody waits for the report: the client has gone, or the end of the drain has shut it off. */
-static bool has_left(void *context)
+/* Nobody waits for the report: the client has gone, or the end of the drain has shut it off. Or it
+ * has taken more than it may. */
+static bool has_ended(void *context)
 {
-    audience *at = context;
-    const int64_t now = pe_clock();
-    if (!at->left && now - at->looked_at > LOOK_EVERY) {
-        at->looked_at = now;
-        at->left = !pe_request_has_client(at->request);
-    }
-    return at->left;
+    (void)context;
+    return pe_turn_is_last();
 }
 
 /* JSON, unless Accept names a text or a picture and likes it better. */
@@ -139,7 +124,6 @@ static bool draws(const pe_request *request)
 
 /* What a verification is done with. */
 typedef struct setting {
-    audience waiting;
     pe_verify_limits bounds;
     pe_verify_context context;
 } setting;
@@ -147,11 +131,9 @@ typedef struct setting {
 static const pe_verify_context *set(const pe_request *request, setting *out)
 {
     const pe_service *service = request->service;
-    out->waiting = (audience){.request = request, .looked_at = pe_clock()};
     out->bounds = (pe_verify_limits){.max_elements = (size_t)service->settings->verify_max_elements,
                                      .max_work = (size_t)service->settings->verify_max_work,
-                                     .given_up = has_left,
-                                     .context = &out->waiting};
+                                     .given_up = has_ended};
     out->context = (pe_verify_context){.tables = service->tables,
                                        .limits = &service->limits,
                                        .bounds = &out->bounds,
@@ -159,23 +141,82 @@ static const pe_verify_context *set(const pe_request *request, setting *out)
     return &out->context;
 }
 
-#define COMPARING 4 /* units of work of an element */
+#define COMPARING 4 /* units of work of an element, beside what the claim makes it cost */
+
+/* What an element of the claimed table costs: that of the tensor where they cost most. What cannot be
+ * planned is not computed. */
+static uint64_t work_of_element(const pe_request *request, const pe_claim *claim)
+{
+    pe_problem why;
+    pe_values values;
+    pe_plan plan = {0};
+    uint64_t most = 1;
+    if (pe_values_copy(&claim->values, &values, &why) != PE_OK)
+        return most;
+    if (claim->resource->plan(&values, request->service->tables, &request->service->limits, &plan,
+                              &why) == PE_OK)
+        for (size_t t = 0; t < plan.n_tensors; t++)
+            most = plan.tensors[t].work > most ? plan.tensors[t].work : most;
+    pe_plan_free(&plan);
+    pe_values_free(&values);
+    return most;
+}
 
 /* The claimed table is computed at least once, and each element compared: no more are computed than
- * have come. What a search for faults takes is settled after it. */
+ * have come. */
+static pe_status price_of(const pe_request *request, const pe_claim *claim, uint64_t *out,
+                          pe_problem *why)
+{
+    uint64_t elements = 0;
+    pe_price price = pe_price_estimate(&claim->values);
+    *out = price.planning;
+    if (pe_price_check(price.planning, request->service->limits.max_work, why) != PE_OK)
+        return why->status;
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        elements = pe_price_plus(elements, claim->uploads[u].array.elements);
+    price.computing = price.computing < elements ? price.computing : elements;
+    price.computing = pe_price_times(price.computing, work_of_element(request, claim));
+    *out = pe_price_plus(pe_price_times(elements, COMPARING), pe_price_sum(&price));
+    return PE_OK;
+}
+
+/* What a search for faults takes is settled after it. */
 static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *why)
 {
-    uint64_t work = 0;
+    uint64_t work = 0, one;
     for (; claim != NULL; claim = claim->next) {
-        uint64_t comparing = 0;
-        pe_price price = pe_price_estimate(&claim->values);
-        for (size_t u = 0; u < claim->n_uploads; u++)
-            comparing = pe_price_plus(comparing,
-                                      pe_price_times(claim->uploads[u].array.elements, COMPARING));
-        price.computing = price.computing < comparing ? price.computing : comparing;
-        work = pe_price_plus(work, pe_price_plus(comparing, pe_price_sum(&price)));
+        if (price_of(request, claim, &one, why) != PE_OK)
+            return why->status;
+        work = pe_price_plus(work, one);
     }
     return pe_admission_take(request, work, why);
+}
+
+/* Measuring a table, and confirming what was found, takes so many times what comparing does. */
+#define PASSES 16
+
+/* The search of a claim may take so much before it is cut short: others behind it are none the
+ * worse. Returns what was counted before. */
+static uint64_t allow_search(pe_request *request)
+{
+    pe_meter *meter = &request->meter;
+    const pe_settings *settings = request->service->settings;
+    const uint64_t work = pe_price_plus(pe_price_times(pe_price_sum(&request->price), PASSES),
+                                        (uint64_t)settings->verify_max_work);
+    const uint64_t time = pe_price_times(work, (uint64_t)settings->unit_ns_max);
+    meter->ended = meter->ended == PE_TOO_MUCH_WORK ? PE_OK : meter->ended;
+    meter->units_max = pe_price_plus(meter->units, work);
+    if (time > 0 && time < INT64_MAX / 2)
+        meter->nanoseconds_max = meter->nanoseconds + (int64_t)time;
+    return meter->units;
+}
+
+/* What a search took beside the comparison, which has been charged. */
+static void settle_search(pe_request *request, uint64_t before)
+{
+    const uint64_t price = pe_price_sum(&request->price), taken = request->meter.units - before;
+    if (taken > price)
+        pe_admission_spend(request, taken - price);
 }
 
 /* The report of an answer, its claim, and a JSON item for each claim where there are several;
@@ -196,10 +237,11 @@ static pe_status verify_all(pe_request *request, pe_claim *claims, answer *out, 
     for (pe_claim *claim = claims; claim != NULL && status == PE_OK; claim = claim->next, n++) {
         setting of;
         pe_report report;
+        const uint64_t before = allow_search(request);
         status = pe_verify(claim, set(request, &of), &report, why);
+        settle_search(request, before);
         if (status != PE_OK)
             break;
-        pe_admission_spend(request, report.work);
         if (claims->next != NULL)
             pe_report_part(claim, &report, &out->parts);
         const bool tells = out->claim == NULL || (out->report.matches && !report.matches);
@@ -330,9 +372,11 @@ static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
     answer made = {.failures = pe_budget_failures(), .claim = pe_arriving_claim(request->arriving)};
     pe_outcome outcome = PE_FAILED;
     pe_status status = compare_rows(request, why);
+    const uint64_t before = allow_search(request);
     if (status == PE_OK)
         status = pe_arriving_end(request->arriving, set(request, &of), &made.report, why);
-    pe_admission_spend(request, made.report.work);
+    settle_search(request, before);
+    pe_turn_finish();
     if (status == PE_OK)
         outcome = reply(request, made.claim, &made, why);
     answer_free(&made);
@@ -446,6 +490,7 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
     pe_status status = charge(request, &claim, why);
     if (status == PE_OK)
         status = verify_all(request, &claim, &made, why);
+    pe_turn_finish();
     if (status == PE_OK)
         outcome = reply(request, &claim, &made, why);
     answer_free(&made);

@@ -219,6 +219,18 @@ pe_status pe_admission_charge(pe_request *request, uint64_t work, pe_problem *wh
     return PE_OK;
 }
 
+/* Work that is little may take so long at least: others may have the core's caches. */
+#define TIME_MIN (20 * (uint64_t)PE_NANOSECONDS_PER_MS)
+
+void pe_admission_allow(pe_request *request)
+{
+    const uint64_t most = (uint64_t)request->service->settings->unit_ns_max;
+    const uint64_t time = pe_price_times(pe_request_price(request), most);
+    const uint64_t allowed = time < INT64_MAX ? time : INT64_MAX;
+    request->meter.nanoseconds_max =
+        most == 0 ? 0 : (int64_t)(allowed > TIME_MIN ? allowed : TIME_MIN);
+}
+
 void pe_admission_spend(pe_request *request, uint64_t work)
 {
     pe_service_count_work(request->service, work);
@@ -233,15 +245,23 @@ pe_status pe_admission_take(pe_request *request, uint64_t work, pe_problem *why)
     if (status != PE_OK)
         return status;
     request->price = (pe_price){.computing = work};
+    pe_admission_allow(request);
     pe_admission_spend(request, work);
     return PE_OK;
+}
+
+/* What was taken where that is more than the price of what was made. */
+static uint64_t taken_by(const pe_request *request)
+{
+    const uint64_t price = request->client.spent - request->client.unspent;
+    const uint64_t taken = pe_meter_spent(&request->meter);
+    return price > taken ? price : taken;
 }
 
 static void settle(pe_request *request)
 {
     limit limits[LIMITS];
-    const int64_t missing =
-        (int64_t)(request->client.spent - request->client.unspent - request->client.charged);
+    const int64_t missing = (int64_t)(taken_by(request) - request->client.charged);
     const size_t n = missing != 0 && request->guarded ? limits_of(request, true, limits) : 0;
     for (size_t i = 0; i < n; i++)
         pe_token_bucket_settle(limits[i].bucket, &limits[i].rate, missing);

@@ -53,6 +53,9 @@ size_t pe_admission_limits(pe_request *request, pe_admission_limit out[PE_ADMISS
  */
 pe_status pe_admission_take(pe_request *request, uint64_t work, pe_problem *why) PE_MUST_CHECK;
 
+/** A worker may take so much time for the request as its price allows, which may have changed. */
+void pe_admission_allow(pe_request *request);
+
 /** Work that is begun: counted, and settled when the request ends. */
 void pe_admission_spend(pe_request *request, uint64_t work);
 

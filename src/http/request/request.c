@@ -2,7 +2,11 @@
 /* request.c - one request: what has arrived, how far it is, and the reply that was decided. */
 #include "http/request/request.h"
 
+#include "base/clock.h"
 #include "http/connection/client_alive.h"
+
+/* A client that has ended its side is sent something each time. */
+#define LOOK_EVERY (PE_NANOSECONDS_PER_SECOND / 4)
 
 const char *pe_request_id(pe_request *request)
 {
@@ -36,4 +40,20 @@ bool pe_request_has_client(const pe_request *request)
 {
     const bool interim = request->takes_interim && request->watch->tls == NULL;
     return pe_client_alive(request->watch->socket, interim);
+}
+
+bool pe_request_is_left(void *context)
+{
+    pe_request *request = context;
+    const int64_t now = pe_clock();
+    if (now - request->looked_at < LOOK_EVERY)
+        return false;
+    request->looked_at = now;
+    return !pe_request_has_client(request);
+}
+
+uint64_t pe_request_price(const pe_request *request)
+{
+    const uint64_t price = pe_price_sum(&request->price);
+    return price > request->body.bytes ? price : request->body.bytes;
 }

@@ -11,6 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/status.h"
+#include "base/turns.h"
 #include "http/connection/watchdog.h"
 #include "http/request/accept_encoding.h"
 #include "http/request/range.h"
@@ -144,6 +145,8 @@ typedef struct pe_request {
     /** Of what is asked for: estimated once the parameters have been read, `computing` and `coding`
      * reckoned once it is planned. Zeros for what is stored or not computed. */
     pe_price price;
+    pe_meter meter;    /* what workers have taken for it */
+    int64_t looked_at; /* whether there is a client, when it was seen last */
 
     bool guarded; /* whose request it is must be found out before it is served */
     struct {
@@ -175,6 +178,12 @@ typedef struct pe_request {
 
 /** Is there still a client that waits? See pe_client_alive. */
 bool pe_request_has_client(const pe_request *request);
+/** Has the client of a request that is worked on left? Looks now and then only.
+ * Threads  the worker that has the request. */
+bool pe_request_is_left(void *request);
+
+/** What it costs as far as is known: a large body is read before its price is. */
+uint64_t pe_request_price(const pe_request *request);
 
 /** Have operators see the request among those under way. */
 void pe_request_set_label(pe_request *request);

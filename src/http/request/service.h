@@ -29,9 +29,10 @@ typedef struct pe_counters {
     atomic_uint_fast64_t blocks_by_io, blocks_by_workers; /* of streams */
     atomic_uint_fast64_t connections;                     /* ever */
     atomic_uint_fast64_t dropped;                         /* connections, to make room for others */
-    atomic_uint_fast64_t work;    /* units, by the price of what was begun (plan/price.h) */
-    atomic_uint_fast64_t digests; /* made, not taken from the cache */
-    pe_histogram waits;           /* for a worker */
+    atomic_uint_fast64_t work;     /* units, by the price of what was begun (plan/price.h) */
+    atomic_uint_fast64_t overruns; /* computations that took far more than their price */
+    atomic_uint_fast64_t digests;  /* made, not taken from the cache */
+    pe_histogram waits;            /* for a worker */
     pe_histogram work_on_requests, work_on_blocks; /* by workers: each turn; each block */
 } pe_counters;
 

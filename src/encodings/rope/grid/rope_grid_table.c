@@ -10,6 +10,8 @@
 
 /* A product of 128 bits and its rounding, in units of work. */
 #define ANGLE_WORK 4
+/* Finding the place of a patch on each axis, however few pairs there are. */
+#define PATCH_WORK 64
 /* Bits of the frequencies that angles are multiplied from. */
 #define THETA_BITS 320
 
@@ -172,6 +174,8 @@ static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limit
     for (size_t t = 0; t < PE_LEN(names); t++)
         PE_TRY(pe_plan_add_tensor(out, limits, names[t], dtype, &shape, grid->pairs, why));
     PE_TRY(pe_plan_set_work(out, limits, ANGLES, ANGLE_WORK, why));
+    for (size_t t = COS; t <= SIN; t++)
+        PE_TRY(pe_plan_set_work(out, limits, t, 1 + PATCH_WORK / grid->pairs, why));
     const pe_positions *given = grid->patches.given;
     const pe_dtype type = given != NULL && given->fractional ? dtype : PE_INT32;
     return pe_plan_add_tensor(out, limits, "row_col", type, &places, PE_GRID_AXES, why);

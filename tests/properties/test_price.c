@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* test_price.c - what is counted while an answer is planned and made is what its price says. Units
+ * are counted, never time; `make prices` holds them against time. */
+#include "support/check.h"
+
+#include <stdio.h>
+
+#include "base/turns.h"
+#include "encodings/registry.h"
+#include "formats/stream.h"
+#include "plan/price.h"
+#include "support/encode.h"
+#include "support/random.h"
+#include "support/render.h"
+
+/* Beside what a price reckons with: amplitudes, anchors, the place of a row. */
+#define SLACK ((uint64_t)65536)
+
+/* Each with a width or a height, and then a length. */
+static const struct {
+    const pe_resource *resource;
+    const char *width, *length, *more;
+    size_t widest;
+} cases[] = {
+    {&pe_sinusoidal, "d_model", "positions=0:", "", 4096},
+    {&pe_sinusoidal, "d_model", "positions=0:", "&freq_shift=0.3", 512},
+    {&pe_sinusoidal, "d_model", "positions=0:", "&dtype=float64", 4096},
+    {&pe_sinusoidal_timing, "d_model", "length=", "", 4096},
+    {&pe_rope_table, "head_dim", "positions=0:", "", 4096},
+    {&pe_rope_table, "head_dim", "positions=0:", "&cache_layout=meta&dtype=float64", 512},
+    {&pe_rope_xpos_table, "head_dim", "positions=0:", "", 64},
+    {&pe_rope_decay, "head_dim", "offsets=0:", "", 4096},
+    {&pe_rope_attention_scale, "original_max_position_embeddings", "positions=0:", "", 4096},
+    {&pe_swin_coordinates, "window_height", "window_width=", "", 64},
+    {&pe_swin_index, "window_height", "window_width=", "", 16},
+};
+
+static const char *const formats[] = {"json", "csv", "npy", "svg"};
+
+/* As http/answer reckons it. */
+static uint64_t price_of(const encoded *e, const pe_stream *stream)
+{
+    uint64_t work = pe_stream_reduced_work(stream);
+    if (work == 0)
+        work = pe_stream_work_left(stream);
+    return pe_price_plus(pe_price_estimate(&e->ask.values).planning,
+                         pe_price_plus(work, pe_stream_text_work(stream)));
+}
+
+static void read_all(pe_stream *stream)
+{
+    static char room[1 << 20];
+    pe_problem why;
+    for (size_t got = 1; got > 0 || pe_stream_reduces(stream);)
+        assert_int_equal(pe_stream_read(stream, room, sizeof room, &got, &why), PE_OK);
+}
+
+static void what_is_counted_is_the_price(void **state)
+{
+    (void)state;
+    random_source random = random_make("prices");
+    size_t refused = 0; /* too narrow, or too large a window */
+    for (size_t i = 0; i < PE_LEN(cases); i++)
+        for (size_t f = 0; f < PE_LEN(formats); f++) {
+            char query[256];
+            pe_problem why;
+            pe_stream *stream;
+            pe_meter meter = {0};
+            const size_t width = 2 * (size_t)random_magnitude(&random, (double)cases[i].widest / 2);
+            const size_t length = (size_t)random_magnitude(&random, 2e5 / (double)(width + 1)) + 1;
+            snprintf(query, sizeof query, "%s=%zu&%s%zu%s", cases[i].width, width, cases[i].length,
+                     length < 512 || width < 64 ? length : 512, cases[i].more);
+            pe_meter_begin(&meter);
+            encoded e = encode(cases[i].resource, "%s", query);
+            pe_rendering rendering = render_as(formats[f], false, e.plan.tensors[0].name);
+            refused += e.status != PE_OK;
+            rendering.figure = e.ask.figure;
+            rendering.resource = cases[i].resource;
+            rendering.values = &e.ask.values;
+            if (e.status == PE_OK && pe_stream_make(&e.plan, &rendering, &stream, &why) == PE_OK) {
+                const uint64_t price = price_of(&e, stream);
+                read_all(stream);
+                if (meter.units > 2 * price + SLACK)
+                    fail_msg("seed %llu: %s?%s as %s: %llu units, price %llu",
+                             (unsigned long long)random.seed, cases[i].resource->name, query,
+                             formats[f], (unsigned long long)meter.units,
+                             (unsigned long long)price);
+                pe_stream_free(stream);
+            }
+            pe_meter_end();
+            encoded_free(&e);
+        }
+    assert_in_range(refused, 0, PE_LEN(cases) * PE_LEN(formats) / 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_counted_is_the_price),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
