@@ -11,7 +11,6 @@
 #include "verify/by_reading.h"
 #include "verify/faults.h"
 #include "verify/findings.h"
-#include "verify/head_positions.h"
 #include "verify/reading.h"
 #include "verify/upload_sample.h"
 
@@ -393,14 +392,9 @@ static pe_status search_each(pe_search *s, const pe_guess *guess, const heads *a
     return status;
 }
 
-/* A head at position 0 is not turned either: where positions run along the heads. */
-static pe_status try_turned(pe_search *s, const pe_guess *guess, const heads *at, const bool *which,
-                            pe_problem *why)
+static pe_status try_turned(pe_search *s, const heads *at, const bool *which, pe_problem *why)
 {
-    pe_status status = pe_attempts_copy(s, guess, pe_head_positions_axis, why);
-    if (status != PE_OK || pe_attempts_found(s))
-        return status;
-    status = search_chosen(s, which, why);
+    const pe_status status = search_chosen(s, which, why);
     return status == PE_OK && pe_attempts_found(s)
                ? tell_together(
                      s, at, which,
@@ -423,7 +417,7 @@ static pe_status try_different(pe_search *s, const pe_guess *guess, const heads 
             status = search_each(s, guess, at, which, which + at->each, why);
     }
     if (status == PE_OK && !pe_attempts_found(s) && choose_turned(at, which))
-        status = try_turned(s, guess, at, which, why);
+        status = try_turned(s, at, which, why);
     free(which);
     return status;
 }
