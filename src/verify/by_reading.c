@@ -369,19 +369,6 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
     return status;
 }
 
-pe_status pe_by_reading_laws(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    pe_measured at;
-    pe_status status = pe_measured_read(s, guess, (pe_reading_least){0}, &at, why);
-    if (status != PE_OK)
-        return status;
-    s->measured = &at;
-    status = at.made ? pe_by_laws_named(s, guess, why) : PE_OK;
-    s->measured = NULL;
-    pe_measured_free(&at);
-    return status;
-}
-
 pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_measured best;

@@ -13,7 +13,6 @@
 #include "verify/head_causes.h"
 #include "verify/lone_waves.h"
 #include "verify/mrope_causes.h"
-#include "verify/put_back.h"
 #include "verify/reread.h"
 #include "verify/set_aside.h"
 #include "verify/strays.h"
@@ -48,7 +47,6 @@ static const pe_attempt of_pairs[] = {
     {.try = pe_reread_try},
     {.try = pe_attempts_try, .applies = is_put_back},
     {.try = pe_attempts_singles},
-    {.try = pe_put_back_try},
     {.try = pe_tensor_causes_try, .applies = pe_strays_are_many},
     {.try = pe_set_aside_try},
     {.try = pe_head_causes_try},
