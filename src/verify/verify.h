@@ -54,7 +54,6 @@ typedef struct pe_verify_context {
     const pe_verify_limits *bounds;
     bool draws;   /* the report shall have its difference */
     bool sampled; /* the claim is of some rows of a larger table: findings tell no positions */
-    const struct pe_guess *before; /* faults that the uploads had before they were put back */
 } pe_verify_context;
 
 /** Distances between an upload and expected numbers. */
@@ -145,7 +144,7 @@ typedef struct pe_strays {
 } pe_strays;
 
 #define PE_FAULTS_MAX   3 /* that a search puts together */
-#define PE_FAULTS_ROOM  6 /* a cause of positions may be two; others stood before the search */
+#define PE_FAULTS_ROOM  6 /* a cause of positions may be two; a permuted upload has one before */
 #define PE_FINDINGS_MAX 8
 
 /** Faults that explain the upload. */
