@@ -7,7 +7,6 @@
 
 #include "verify/added_scaling.h"
 #include "verify/amplitude.h"
-#include "verify/approximations.h"
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
 #include "verify/fit.h"
@@ -299,8 +298,6 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_patterns_try, .applies = has_faults},
     {.try = pe_by_patterns_in_layouts, .applies = pe_strays_are_many, .of_claim = true},
     {.try = try_list, .of_claim = true},
-    {.try = pe_approximations_try, .applies = has_faults},
-    {.try = pe_approximations_try, .of_claim = true},
     {.try = pe_peel_try, .applies = is_of_waves},
     {.try = pe_two_changes_try, .applies = turns_otherwise, .unplaced = true},
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
@@ -308,13 +305,9 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
     {.try = fit_in_layouts, .applies = is_scattered, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
-    {.try = pe_approximations_growing, .of_claim = true},
-    {.try = pe_approximations_growing, .applies = has_faults},
     {.try = pe_by_laws_alone},
     {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try, .applies = has_faults},
-    {.try = pe_approximations_any, .of_claim = true},
-    {.try = pe_approximations_any, .applies = has_faults},
     {0},
 };
 
