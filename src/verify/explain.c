@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/turns.h"
-#include "verify/added_vector.h"
 #include "verify/bias_causes.h"
 #include "verify/bucket_causes.h"
 #include "verify/faults.h"
@@ -42,7 +41,6 @@ static const struct reader {
     {"rope/mrope-positions", pe_mrope_id_causes_find},
     {"learned/interpolate", pe_resize_causes_find},
     {NULL, pe_row_causes_values},
-    {NULL, pe_added_vector_find},
 };
 
 /* ---- the claimed numbers ---- */
