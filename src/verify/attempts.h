@@ -38,14 +38,6 @@ typedef struct pe_nearest {
     size_t numbers; /* how many more changes are worth a search for the number behind them */
 } pe_nearest;
 
-/** Changes of one value that bring plain numbers nearest to the upload. */
-typedef struct pe_changed {
-    pe_fault fault[2];
-    double distance[2];
-    double *claimed; /* numbers without any change */
-    size_t made;     /* numbers of all changes so far */
-} pe_changed;
-
 /** A search for what explains an upload. */
 typedef struct pe_search {
     const pe_upload_view *whole;
@@ -58,7 +50,6 @@ typedef struct pe_search {
     pe_seen seen;          /* changes of values whose numbers are those of one before say no more */
     bool *nearer;          /* of each fault: does it bring the pairs to what was measured? */
     pe_nearest *nearest;
-    pe_changed *changed; /* the same of plain numbers */
     size_t turning;      /* pairs of several axes that turn as claimed, from any phase */
     bool some_match;     /* of the tensors, by themselves */
     size_t work;         /* elements computed */

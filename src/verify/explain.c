@@ -203,11 +203,6 @@ pe_status pe_explain_ignored(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
-pe_status pe_explain_with(pe_search *s, pe_guess *guess, pe_reader *next, pe_problem *why)
-{
-    return with_numbers(s, guess, false, next, why);
-}
-
 static pe_status read_two(const pe_numbers *plain, pe_problem *why)
 {
     const pe_status status = pe_formula_causes_find_two(plain, why);

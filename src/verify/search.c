@@ -7,7 +7,6 @@
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
 #include "verify/by_reading.h"
-#include "verify/changed_values.h"
 #include "verify/explain.h"
 #include "verify/findings.h"
 #include "verify/head_causes.h"
@@ -83,7 +82,6 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_explain_ignored},
     {.try = pe_explain_two},
     {.try = pe_tensor_causes_try},
-    {.try = pe_changed_values_try},
     {.try = pe_attempts_pairs},
     {.try = pe_explain_distance},
     {.try = pe_by_laws_others},
