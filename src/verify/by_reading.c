@@ -12,7 +12,6 @@
 #include "verify/fit.h"
 #include "verify/measured.h"
 #include "verify/noise.h"
-#include "verify/peel.h"
 #include "verify/strays.h"
 #include "verify/two_changes.h"
 
@@ -298,7 +297,6 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_patterns_try, .applies = has_faults},
     {.try = pe_by_patterns_in_layouts, .applies = pe_strays_are_many, .of_claim = true},
     {.try = try_list, .of_claim = true},
-    {.try = pe_peel_try, .applies = is_of_waves},
     {.try = pe_two_changes_try, .applies = turns_otherwise, .unplaced = true},
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
     {.try = pe_amplitude_behind, .applies = is_sized_otherwise},
@@ -320,7 +318,6 @@ static const pe_attempt of_derived[] = {
     {.try = pe_added_scaling_try, .applies = pe_attempts_turns},
     {.try = try_numbers, .applies = pe_attempts_turns},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
-    {.try = pe_peel_try},
     {.try = pe_two_changes_try, .applies = turns_otherwise, .unplaced = true},
     {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try, .applies = has_faults},

@@ -114,7 +114,6 @@ typedef struct pe_reading {
     double *position;  /* [tokens] measured; NAN: the row is of no position */
     double *frequency; /* [pairs] of the guess */
     double *turned;    /* [pairs] measured from row to row; NAN: it turns without any order */
-    double *phase;     /* [pairs] of the row in the middle, radians; NAN: none */
     bool anchored;     /* frequencies were read off the phases of rows, not only off their turns */
     bool still;        /* all rows are the same, though other positions are claimed */
     bool own;          /* positions were read with `turned`, for the guess's frequencies fail */
