@@ -995,7 +995,7 @@ static void small_errors_are_no_bad_memory(void **state)
     static const char *const headers[] = {"Accept: text/plain", "Content-Type: application/json",
                                           NULL};
     static const char *const said[] = {
-        "no known fault, nor any pair of them, explains the numbers", NULL};
+        "\nNo known fault, nor any pair of them, explains the numbers", NULL};
     pe_buffer body = {0};
     (void)state;
     pe_buffer_str(&body, "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":8,"
