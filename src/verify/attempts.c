@@ -49,7 +49,8 @@ bool pe_attempts_turns(const pe_search *s)
     return pe_reading_turning(&s->measured->reading) > 0.75;
 }
 
-bool pe_attempts_has_pairs_as_read(const pe_search *s, const pe_guess *guess)
+/* Does a guess of a table put the pairs where they were measured? */
+static bool has_pairs_as_read(const pe_search *s, const pe_guess *guess)
 {
     pe_geometry a = {0}, b = {0};
     const pe_guess *read = &s->measured->guess;
@@ -126,7 +127,7 @@ static bool know_turns(const pe_search *s, const pe_guess *guess, pe_known_turns
     const pe_position_map *map = &guess->distortion.positions;
     if (s->measured == NULL || !s->measured->made || s->measured->reading.tokens < 2 ||
         !pe_attempts_turns(s) || map->times != 1 || map->round != NULL || map->move != NULL ||
-        !pe_attempts_has_pairs_as_read(s, guess))
+        !has_pairs_as_read(s, guess))
         return false;
     const pe_reading *r = &s->measured->reading;
     *out = (pe_known_turns){r->turned, r->pairs, r->step, pe_reading_span(r)};

@@ -17,12 +17,6 @@ typedef struct pe_measured {
     bool laid_out;   /* rows are at claimed positions: waves are not exchanged or negated */
 } pe_measured;
 
-/** Do the pairs of a guess turn as measured, all but a few? Are they as long? */
-typedef struct pe_agreement {
-    bool turned, sized;
-    double print; /* of the frequencies and the amplitude of the guess */
-} pe_agreement;
-
 /** Prints of guesses that were looked at. */
 typedef struct pe_seen {
     size_t n;
@@ -38,14 +32,6 @@ typedef struct pe_nearest {
     size_t numbers; /* how many more changes are worth a search for the number behind them */
 } pe_nearest;
 
-/** Changes of one value that bring plain numbers nearest to the upload. */
-typedef struct pe_changed {
-    pe_fault fault[2];
-    double distance[2];
-    double *claimed; /* numbers without any change */
-    size_t made;     /* numbers of all changes so far */
-} pe_changed;
-
 /** A search for what explains an upload. */
 typedef struct pe_search {
     const pe_upload_view *whole;
@@ -54,14 +40,11 @@ typedef struct pe_search {
     pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
     pe_measured *measured; /* NULL: nothing was */
-    pe_agreement agrees;   /* without any first fault */
     pe_seen seen;          /* changes of values whose numbers are those of one before say no more */
-    bool *nearer;          /* of each fault: does it bring the pairs to what was measured? */
     pe_nearest *nearest;
-    pe_changed *changed; /* the same of plain numbers */
-    size_t turning;      /* pairs of several axes that turn as claimed, from any phase */
-    bool some_match;     /* of the tensors, by themselves */
-    size_t work;         /* elements computed */
+    size_t turning;  /* pairs of several axes that turn as claimed, from any phase */
+    bool some_match; /* of the tensors, by themselves */
+    size_t work;     /* elements computed */
     pe_report *report;
 } pe_search;
 
@@ -78,9 +61,6 @@ bool pe_attempts_is_scaled(const pe_search *s);
 
 /** Do most pairs of what was measured turn evenly, so that numbers can be fitted? */
 bool pe_attempts_turns(const pe_search *s);
-
-/** Does a guess of a table put the pairs where they were measured? */
-bool pe_attempts_has_pairs_as_read(const pe_search *s, const pe_guess *guess);
 
 /** What can be done with a guess, which it may change. */
 typedef pe_status pe_try(pe_search *s, pe_guess *guess, pe_problem *why) PE_MUST_CHECK;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "verify/added_scaling.h"
-#include "verify/approximations.h"
 #include "verify/by_patterns.h"
 #include "verify/changes.h"
 #include "verify/findings.h"
@@ -29,7 +28,6 @@ static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
 /* Where no fault explains the rest. */
 static const pe_attempt beside_laws[] = {
     {.try = pe_by_patterns_try, .applies = has_pairs},
-    {.try = pe_approximations_try, .applies = has_pairs},
     {.try = pe_strays_try},
     {0},
 };

@@ -14,7 +14,7 @@ pe_try pe_by_laws_others;
 pe_try pe_by_laws_measured;
 /** Laws with a name, alone, and all of them: elements tell what turns do not. */
 pe_try pe_by_laws_named;
-/** The same with patterns, approximations and bad elements, which hide that a law is not quite true:
+/** The same with patterns and bad elements, which hide that a law is not quite true:
  * to be tried once values were. */
 pe_try pe_by_laws_mixed;
 /** Laws that the measured numbers follow, where no fault explains the elements. */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/turns.h"
-#include "verify/added_vector.h"
 #include "verify/findings.h"
 #include "verify/patterns.h"
 
@@ -518,8 +517,6 @@ pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
     for (division by = ITEMS; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
         if (!sized && units_of(&b, by) > 1)
             status = try_factors(s, &b, &marks, by, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = pe_added_vector_beside(s, &b, why);
     const bool behind = status == PE_OK && b.view->rotated && guess->n_faults == 0 &&
                         pe_attempts_go_on(s) && begins_with_pattern(&b);
     free(marks.of);

@@ -7,14 +7,11 @@
 
 #include "verify/added_scaling.h"
 #include "verify/amplitude.h"
-#include "verify/approximations.h"
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
 #include "verify/fit.h"
-#include "verify/head_positions.h"
 #include "verify/measured.h"
 #include "verify/noise.h"
-#include "verify/peel.h"
 #include "verify/strays.h"
 #include "verify/two_changes.h"
 
@@ -149,11 +146,6 @@ static bool has_few_pairs(const pe_search *s)
     return is_small(s) && s->measured->reading.pairs < FEW_PAIRS;
 }
 
-static bool has_all_heads(const pe_search *s)
-{
-    return !s->part;
-}
-
 static bool is_small_and_uneven(const pe_search *s)
 {
     return is_small(s) && !pe_attempts_turns(s);
@@ -167,7 +159,7 @@ static bool is_scattered(const pe_search *s)
     size_t t = 2;
     while (t < r->tokens && r->claimed[t] - r->claimed[t - 1] == r->claimed[1] - r->claimed[0])
         t++;
-    return t < r->tokens && r->tokens <= MOST && has_all_heads(s) && r->quality < 0.5;
+    return t < r->tokens && r->tokens <= MOST && !s->part && r->quality < 0.5;
 }
 
 static pe_status fit_in_layouts(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -305,24 +297,15 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_patterns_try, .applies = has_faults},
     {.try = pe_by_patterns_in_layouts, .applies = pe_strays_are_many, .of_claim = true},
     {.try = try_list, .of_claim = true},
-    {.try = pe_head_positions_try, .applies = has_all_heads, .of_claim = true},
-    {.try = pe_approximations_try, .applies = has_faults},
-    {.try = pe_approximations_try, .of_claim = true},
-    {.try = pe_peel_try, .applies = is_of_waves},
     {.try = pe_two_changes_try, .applies = turns_otherwise, .unplaced = true},
-    {.try = pe_head_positions_behind, .applies = has_all_heads, .of_claim = true},
     {.try = pe_by_laws_mixed, .applies = has_frequencies},
     {.try = pe_amplitude_behind, .applies = is_sized_otherwise},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
     {.try = fit_in_layouts, .applies = is_scattered, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
-    {.try = pe_approximations_growing, .of_claim = true},
-    {.try = pe_approximations_growing, .applies = has_faults},
     {.try = pe_by_laws_alone},
     {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try, .applies = has_faults},
-    {.try = pe_approximations_any, .of_claim = true},
-    {.try = pe_approximations_any, .applies = has_faults},
     {0},
 };
 
@@ -335,7 +318,6 @@ static const pe_attempt of_derived[] = {
     {.try = pe_added_scaling_try, .applies = pe_attempts_turns},
     {.try = try_numbers, .applies = pe_attempts_turns},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
-    {.try = pe_peel_try},
     {.try = pe_two_changes_try, .applies = turns_otherwise, .unplaced = true},
     {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try, .applies = has_faults},
@@ -374,19 +356,6 @@ static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
     status = try_placed(s, at, why);
     at->unplaced = NULL;
     pe_guess_free(&unplaced);
-    return status;
-}
-
-pe_status pe_by_reading_laws(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    pe_measured at;
-    pe_status status = pe_measured_read(s, guess, (pe_reading_least){0}, &at, why);
-    if (status != PE_OK)
-        return status;
-    s->measured = &at;
-    status = at.made ? pe_by_laws_named(s, guess, why) : PE_OK;
-    s->measured = NULL;
-    pe_measured_free(&at);
     return status;
 }
 

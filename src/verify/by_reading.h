@@ -8,7 +8,5 @@
 
 /** Measure the upload; try what the reading suggests, where nothing has been found. */
 pe_try pe_by_reading_try;
-/** Only laws that have a name, of vectors as they are. */
-pe_try pe_by_reading_laws;
 
 #endif

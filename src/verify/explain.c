@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/turns.h"
-#include "verify/added_vector.h"
 #include "verify/bias_causes.h"
 #include "verify/bucket_causes.h"
 #include "verify/faults.h"
@@ -42,7 +41,6 @@ static const struct reader {
     {"rope/mrope-positions", pe_mrope_id_causes_find},
     {"learned/interpolate", pe_resize_causes_find},
     {NULL, pe_row_causes_values},
-    {NULL, pe_added_vector_find},
 };
 
 /* ---- the claimed numbers ---- */
@@ -203,11 +201,6 @@ pe_status pe_explain_ignored(pe_search *s, pe_guess *guess, pe_problem *why)
         if (pe_value_faults_ignored(guess, i, &fault))
             status = pe_attempts_with_fault(s, guess, &fault, pe_explain_behind, why);
     return status;
-}
-
-pe_status pe_explain_with(pe_search *s, pe_guess *guess, pe_reader *next, pe_problem *why)
-{
-    return with_numbers(s, guess, false, next, why);
 }
 
 static pe_status read_two(const pe_numbers *plain, pe_problem *why)

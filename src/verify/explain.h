@@ -12,10 +12,6 @@ pe_try pe_explain_try;
 pe_try pe_explain_behind;
 /** The same behind a value that was ignored, for each value. */
 pe_try pe_explain_ignored;
-/** Do `next` with the upload beside the numbers of the guess, where it has as many. */
-typedef pe_status pe_reader(const pe_numbers *plain, pe_problem *why);
-pe_status pe_explain_with(pe_search *s, pe_guess *guess, pe_reader *next,
-                          pe_problem *why) PE_MUST_CHECK;
 /** Two causes, the first of a formula. */
 pe_try pe_explain_two;
 /** Elements that are another function of the distance. */

@@ -317,15 +317,3 @@ bool pe_faults_is_grain(const pe_fault *fault)
 {
     return fault->change == pe_precision_store;
 }
-
-bool pe_faults_is_rounding(const pe_fault *fault)
-{
-    static pe_change *const roundings[] = {
-        pe_precision_store,       pe_precision_round_frequencies,   pe_precision_round_angles,
-        pe_precision_round_all,   pe_precision_round_waves,         pe_precision_round_factors,
-        pe_precision_round_phase, pe_precision_float32_frequencies, pe_changes_round_positions};
-    for (size_t r = 0; r < PE_LEN(roundings); r++)
-        if (fault->change == roundings[r])
-            return true;
-    return false;
-}

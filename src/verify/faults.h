@@ -25,9 +25,6 @@ bool pe_faults_is_of_waves(const pe_fault *fault);
 /** Does it round or cut each element to a narrower type? */
 bool pe_faults_is_grain(const pe_fault *fault);
 
-/** Does it round or cut numbers, whichever? */
-bool pe_faults_is_rounding(const pe_fault *fault);
-
 /** Does the last fault of the guess hold for most elements only? */
 bool pe_faults_hold_mostly(const pe_guess *guess);
 

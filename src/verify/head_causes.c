@@ -11,14 +11,12 @@
 #include "verify/by_reading.h"
 #include "verify/faults.h"
 #include "verify/findings.h"
-#include "verify/head_positions.h"
 #include "verify/reading.h"
 #include "verify/upload_sample.h"
 
 #define LOOKED_AT    16384 /* elements */
 #define TOKENS_MAX   24
 #define TOKENS_LEAST 4
-#define ALONE_MAX    8    /* heads that are searched one by one */
 #define SAME         0.99 /* the part of the elements of a head that are as they should be */
 #define FEW_ROWS     0.4  /* the part of its rows that may be right in a head that differs */
 #define ELEMENT_WORK 4    /* units */
@@ -340,67 +338,9 @@ static pe_status tell_together(pe_search *s, const heads *at, const bool *which,
     return status;
 }
 
-/* What was found of heads one by one. */
-typedef struct told_heads {
-    pe_buffer rule, remedy;
-    bool fitted;
-} told_heads;
-
-/* The best finding of a head is added to the others; the report is as before. */
-static void take_best(pe_report *report, size_t head, told_heads *to)
+static pe_status try_turned(pe_search *s, const heads *at, const bool *which, pe_problem *why)
 {
-    if (report->n_findings > 0) {
-        const pe_finding *best = &report->findings[0];
-        const char *between = to->rule.bytes > 0 ? "; " : "";
-        pe_buffer_format(&to->rule, "%shead %zu: %s", between, head, best->rule);
-        pe_buffer_format(&to->remedy, "%shead %zu: %s", between, head, best->remedy);
-        to->fitted |= best->fitted;
-    }
-    while (report->n_findings > 0)
-        pe_verify_finding_free(&report->findings[--report->n_findings]);
-    forget_reading(report);
-}
-
-static pe_status tell_each(pe_search *s, const pe_guess *guess, told_heads *at, pe_problem *why)
-{
-    const pe_fault fault = {.name = "heads_differ", .remedy = pe_buffer_text(&at->remedy)};
-    const pe_told told = {.fault = &fault, .rule = pe_buffer_text(&at->rule), .fitted = at->fitted};
-    return pe_findings_tell(s->report, guess, &told, why,
-                            "each head was measured by itself; all others are as they should be");
-}
-
-/* Each has a cause of its own. one: [heads] false. */
-static pe_status search_each(pe_search *s, const pe_guess *guess, const heads *at,
-                             const bool *which, bool *one, pe_problem *why)
-{
-    size_t n = 0, found = 0;
-    told_heads told = {0};
-    pe_status status = PE_OK;
-    for (size_t h = 0; h < at->each && status == PE_OK && found == n && n < ALONE_MAX; h++) {
-        if (!which[h])
-            continue;
-        one[h] = true;
-        status = search_chosen(s, one, why);
-        one[h] = false;
-        n++;
-        found += pe_attempts_found(s);
-        take_best(s->report, h, &told);
-    }
-    if (status == PE_OK && found > 1 && found == n)
-        status = tell_each(s, guess, &told, why);
-    pe_buffer_free(&told.rule);
-    pe_buffer_free(&told.remedy);
-    return status;
-}
-
-/* A head at position 0 is not turned either: where positions run along the heads. */
-static pe_status try_turned(pe_search *s, const pe_guess *guess, const heads *at, const bool *which,
-                            pe_problem *why)
-{
-    pe_status status = pe_attempts_copy(s, guess, pe_head_positions_axis, why);
-    if (status != PE_OK || pe_attempts_found(s))
-        return status;
-    status = search_chosen(s, which, why);
+    const pe_status status = search_chosen(s, which, why);
     return status == PE_OK && pe_attempts_found(s)
                ? tell_together(
                      s, at, which,
@@ -408,10 +348,9 @@ static pe_status try_turned(pe_search *s, const pe_guess *guess, const heads *at
                : status;
 }
 
-static pe_status try_different(pe_search *s, const pe_guess *guess, const heads *at,
-                               pe_problem *why)
+static pe_status try_different(pe_search *s, const heads *at, pe_problem *why)
 {
-    bool *which = calloc(2 * at->each, sizeof *which);
+    bool *which = calloc(at->each, sizeof *which);
     if (which == NULL)
         return pe_fail_memory(why);
     pe_status status = PE_OK;
@@ -419,11 +358,9 @@ static pe_status try_different(pe_search *s, const pe_guess *guess, const heads 
         status = search_chosen(s, which, why);
         if (status == PE_OK && pe_attempts_found(s))
             status = tell_together(s, at, which, "", why);
-        else if (status == PE_OK)
-            status = search_each(s, guess, at, which, which + at->each, why);
     }
     if (status == PE_OK && !pe_attempts_found(s) && choose_turned(at, which))
-        status = try_turned(s, guess, at, which, why);
+        status = try_turned(s, at, which, why);
     free(which);
     return status;
 }
@@ -436,7 +373,7 @@ pe_status pe_head_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status == PE_OK && made)
         status = tell_if_ordered(s, guess, &at, why);
     if (status == PE_OK && made && !pe_attempts_found(s))
-        status = try_different(s, guess, &at, why);
+        status = try_different(s, &at, why);
     free_heads(&at);
     for (size_t f = 0; f < pe_faults_n && made && status == PE_OK && pe_attempts_go_on(s); f++)
         if (pe_faults_is_layout(&pe_faults[f]))

@@ -29,7 +29,7 @@ pe_status pe_measured_read(pe_search *s, const pe_guess *guess, pe_reading_least
     return status;
 }
 
-double pe_measured_goodness(const pe_measured *at)
+static double goodness_of(const pe_measured *at)
 {
     return at->made ? pe_reading_goodness(&at->reading) : 0;
 }
@@ -39,12 +39,12 @@ static pe_status read_better(pe_search *s, const pe_guess *guess, pe_measured *b
                              pe_problem *why)
 {
     pe_measured other;
-    const double least = pe_measured_goodness(best) + 0.1;
+    const double least = goodness_of(best) + 0.1;
     const pe_status status =
         pe_measured_read(s, guess, (pe_reading_least){.goodness = least}, &other, why);
     if (status != PE_OK)
         return status;
-    const bool better = pe_measured_goodness(&other) > least;
+    const bool better = goodness_of(&other) > least;
     pe_measured *worse = better ? best : &other;
     pe_measured_free(worse);
     if (better)
@@ -58,8 +58,7 @@ pe_status pe_measured_best(pe_search *s, const pe_guess *claim, pe_measured *bes
     pe_status status = pe_measured_read(s, claim, (pe_reading_least){0}, best, why);
     if (status != PE_OK)
         return status;
-    for (size_t f = 0; f < pe_faults_n && pe_measured_goodness(best) < 0.8 && status == PE_OK;
-         f++) {
+    for (size_t f = 0; f < pe_faults_n && goodness_of(best) < 0.8 && status == PE_OK; f++) {
         pe_guess guess;
         if (!pe_faults_is_layout(&pe_faults[f]))
             continue;
@@ -73,12 +72,6 @@ pe_status pe_measured_best(pe_search *s, const pe_guess *claim, pe_measured *bes
     if (status != PE_OK)
         pe_measured_free(best);
     return status;
-}
-
-/* Do the rows of many pairs have positions? */
-bool pe_measured_makes_sense(const pe_measured *at)
-{
-    return at->reading.quality > 0.9 && at->reading.pairs >= 16;
 }
 
 /* Are rows of a table equal where, and only where, the positions of a guess are? */

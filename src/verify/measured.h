@@ -14,10 +14,6 @@ void pe_measured_free(pe_measured *at);
 pe_status pe_measured_best(pe_search *s, const pe_guess *claim, pe_measured *best,
                            pe_problem *why) PE_MUST_CHECK;
 
-/** How well a reading explains the rows. */
-double pe_measured_goodness(const pe_measured *at);
-/** Do the rows of many pairs have positions? */
-bool pe_measured_makes_sense(const pe_measured *at);
 /** Are rows of a table equal where, and only where, the positions of a guess are? */
 pe_status pe_measured_repeats(pe_search *s, pe_guess *guess, bool *out,
                               pe_problem *why) PE_MUST_CHECK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* part.c - a part of an upload, or its elements in other places, as a claim of its own. */
+/* part.c - a part of an upload as a claim of its own. */
 #include "verify/part.h"
 
-#include "verify/findings.h"
+#include "verify/measure.h"
 
 void pe_part_begin(const pe_search *s, pe_claim *out)
 {
@@ -59,32 +59,4 @@ pe_status pe_part_matches(const pe_search *s, pe_claim *part, bool *out, pe_prob
     }
     *out = by != 0;
     return status == PE_INVALID_PARAMETER ? PE_OK : status;
-}
-
-/* What was found is told by the report of the search. */
-static void move_findings(pe_search *s, pe_report *from)
-{
-    for (size_t f = 0; f < from->n_findings; f++)
-        pe_findings_put(s->report, &from->findings[f]);
-    if (from->n_findings > 0 && from->has_reading && !s->report->has_reading) {
-        s->report->has_reading = true;
-        s->report->reading = from->reading;
-        from->has_reading = false;
-        from->reading = (pe_reading){0};
-    }
-    from->n_findings = 0;
-}
-
-pe_status pe_part_explain(pe_search *s, const pe_guess *guess, pe_claim *part, pe_problem *why)
-{
-    pe_report report = {0};
-    pe_verify_context context = *s->claim.context;
-    context.before = guess;
-    pe_status status = pe_values_copy(&guess->values, &part->values, why);
-    if (status == PE_OK)
-        status = pe_part_verify(s, part, &context, &report, why);
-    move_findings(s, &report);
-    pe_values_free(&part->values);
-    pe_verify_report_free(&report);
-    return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* part.h - a part of an upload, or its elements in other places, as a claim of its own. */
+/* part.h - a part of an upload as a claim of its own. */
 #ifndef PE_VERIFY_PART_H
 #define PE_VERIFY_PART_H
 
@@ -17,14 +17,6 @@ pe_status pe_part_verify(pe_search *s, pe_claim *part, const pe_verify_context *
 
 /** Compare it, and search for nothing. */
 pe_status pe_part_matches(const pe_search *s, pe_claim *part, bool *out,
-                          pe_problem *why) PE_MUST_CHECK;
-
-/**
- * Verify it with the values of a guess. What explains it, behind the faults of the guess, becomes a
- * finding of the search; the reading is the report's, too, where there is one.
- * part: its values are free, and are freed again; its numbers stay the caller's.
- */
-pe_status pe_part_explain(pe_search *s, const pe_guess *guess, pe_claim *part,
                           pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -246,7 +246,6 @@ static bool measure(pe_reading_source *s, const pe_reading_least *least, pe_read
     if (stride > 1 && !may_ever_do(r, claimed, least))
         return false;
     choose_rows(s, r);
-    pe_reading_phases(s, r->tokens / 2, r->phase);
     measure_frequencies(s, r);
     if (claimed < GOOD_ROWS && pe_reading_turning(r) >= LEAST_TURNING) {
         sort_pairs(r->turned, s);
@@ -270,14 +269,13 @@ static bool measure(pe_reading_source *s, const pe_reading_least *least, pe_read
 
 static pe_status make_arrays(pe_reading *r, pe_problem *why)
 {
-    double *numbers = calloc(2 * r->tokens + 3 * r->pairs, sizeof *numbers);
+    double *numbers = calloc(2 * r->tokens + 2 * r->pairs, sizeof *numbers);
     if (numbers == NULL)
         return pe_fail_memory(why);
     r->claimed = numbers;
     r->position = numbers + r->tokens;
     r->frequency = r->position + r->tokens;
     r->turned = r->frequency + r->pairs;
-    r->phase = r->turned + r->pairs;
     return PE_OK;
 }
 

@@ -7,14 +7,11 @@
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
 #include "verify/by_reading.h"
-#include "verify/changed_values.h"
 #include "verify/explain.h"
 #include "verify/findings.h"
 #include "verify/head_causes.h"
 #include "verify/lone_waves.h"
 #include "verify/mrope_causes.h"
-#include "verify/put_back.h"
-#include "verify/reread.h"
 #include "verify/set_aside.h"
 #include "verify/strays.h"
 #include "verify/tensor_causes.h"
@@ -37,18 +34,9 @@ static bool has_width(const pe_search *s)
     return !has_other_width(s);
 }
 
-/* Were the uploads put back, so that the claim may explain them beside the faults of before? */
-static bool is_put_back(const pe_search *s)
-{
-    return s->claim.n_faults > 0;
-}
-
 /* Measured, too, where a single fault explains them: the reading is told beside it. */
 static const pe_attempt of_pairs[] = {
-    {.try = pe_reread_try},
-    {.try = pe_attempts_try, .applies = is_put_back},
     {.try = pe_attempts_singles},
-    {.try = pe_put_back_try},
     {.try = pe_tensor_causes_try, .applies = pe_strays_are_many},
     {.try = pe_set_aside_try},
     {.try = pe_head_causes_try},
@@ -82,7 +70,6 @@ static pe_status explain_values(pe_search *s, pe_guess *guess, pe_problem *why)
 /* Compared element by element. What they are is told in any case. Where conventions differ, what
  * they do goes before their names; both are told. */
 static const pe_attempt of_plain_numbers[] = {
-    {.try = pe_attempts_try, .applies = is_put_back},
     {.try = pe_attempts_singles},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = pe_by_laws_uploaded},
@@ -95,7 +82,6 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_explain_ignored},
     {.try = pe_explain_two},
     {.try = pe_tensor_causes_try},
-    {.try = pe_changed_values_try},
     {.try = pe_attempts_pairs},
     {.try = pe_explain_distance},
     {.try = pe_by_laws_others},
@@ -211,17 +197,6 @@ static const pe_fault permuted = {
             "is a permutation of the claimed one, as with heads last)",
     .remedy = "transpose the tensor: the order of axes is that of the claimed resource"};
 
-/* The claim has the faults that the uploads had before they were put back. */
-static void say_before(const pe_guess *before, pe_guess *claim)
-{
-    if (before == NULL)
-        return;
-    claim->n_faults = before->n_faults;
-    memcpy(claim->faults, before->faults, sizeof claim->faults);
-    pe_buffer_add(&claim->rule, before->rule.data, before->rule.bytes);
-    pe_buffer_add(&claim->remedy, before->remedy.data, before->remedy.bytes);
-}
-
 static pe_status verify(pe_upload_view *view, const pe_verify_context *context, pe_report *report,
                         pe_problem *why)
 {
@@ -229,7 +204,6 @@ static pe_status verify(pe_upload_view *view, const pe_verify_context *context, 
     pe_status status = pe_guess_make(view->claim, context, &s.claim, why);
     if (status != PE_OK)
         return status;
-    say_before(context->before, &s.claim);
     if (view->permuted) {
         pe_guess_say(&s.claim, &permuted, permuted.remedy);
         pe_buffer_str(&s.claim.rule, permuted.rule);

@@ -54,7 +54,6 @@ typedef struct pe_verify_context {
     const pe_verify_limits *bounds;
     bool draws;   /* the report shall have its difference */
     bool sampled; /* the claim is of some rows of a larger table: findings tell no positions */
-    const struct pe_guess *before; /* faults that the uploads had before they were put back */
 } pe_verify_context;
 
 /** Distances between an upload and expected numbers. */
@@ -115,7 +114,6 @@ typedef struct pe_reading {
     double *position;  /* [tokens] measured; NAN: the row is of no position */
     double *frequency; /* [pairs] of the guess */
     double *turned;    /* [pairs] measured from row to row; NAN: it turns without any order */
-    double *phase;     /* [pairs] of the row in the middle, radians; NAN: none */
     bool anchored;     /* frequencies were read off the phases of rows, not only off their turns */
     bool still;        /* all rows are the same, though other positions are claimed */
     bool own;          /* positions were read with `turned`, for the guess's frequencies fail */
@@ -145,7 +143,7 @@ typedef struct pe_strays {
 } pe_strays;
 
 #define PE_FAULTS_MAX   3 /* that a search puts together */
-#define PE_FAULTS_ROOM  6 /* a cause of positions may be two; others stood before the search */
+#define PE_FAULTS_ROOM  6 /* a cause of positions may be two; a permuted upload has one before */
 #define PE_FINDINGS_MAX 8
 
 /** Faults that explain the upload. */
