@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_price.c - what is counted while an answer is planned and made is what its price says. Units
+/* test_price_units.c - what is counted while an answer is planned and made is what its price says. Units
  * are counted, never time; `make prices` holds them against time. */
 #include "support/check.h"
 
