@@ -43,7 +43,7 @@ typedef struct pe_claim_body {
     pe_slice dtype;                    /* as written, at either place */
     bool has_seq_len;
     bool has_positions, has_head_dim;
-    pe_slice model; /* JSON; text NULL: none is named */
+    pe_slice model;   /* JSON; text NULL: none is named */
     size_t looked_up; /* members, for what they may have meant */
     pe_claim_shapes shapes;
     pe_dtype element;       /* of tensors */

@@ -241,8 +241,8 @@ static pe_status add_logits(const scores *state, pe_dtype dtype, const pe_limits
     const pe_shape shape = {state->per_pair ? 3 : 2,
                             {state->q.shape.dim[0], state->k.shape.dim[0], unit}};
     PE_TRY(pe_plan_add_tensor(out, limits, "logits", dtype, &shape, unit, why));
-    return pe_plan_set_work(out, limits, 0,
-                            PE_DOT_WORK((d + unit - 1) / unit) + PLACE_WORK / unit, why);
+    return pe_plan_set_work(out, limits, 0, PE_DOT_WORK((d + unit - 1) / unit) + PLACE_WORK / unit,
+                            why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
