@@ -8,6 +8,7 @@
 #include "api/claim.h"
 #include "api/claim_groups.h"
 #include "api/claim_shapes.h"
+#include "api/meant_name.h"
 #include "api/tensor_rows.h"
 #include "text/scan.h"
 
@@ -70,6 +71,15 @@ static pe_status keep_own(reading *r, size_t which, pe_slice value, pe_problem *
     return PE_OK;
 }
 
+/* What is given need not be inferred. */
+static void saw(reading *r, const char *name, pe_slice text)
+{
+    pe_claim_shapes_saw(&r->shapes, name, text);
+    r->has_positions |= strcmp(name, "positions") == 0;
+    r->has_head_dim |= strcmp(name, "head_dim") == 0 || strcmp(name, "model") == 0;
+    r->has_dtype |= strcmp(name, "dtype") == 0;
+}
+
 /* A parameter of the claim, or one that the resource will read. */
 static pe_status keep_pair(reading *r, pe_slice pair, pe_problem *why)
 {
@@ -81,13 +91,14 @@ static pe_status keep_pair(reading *r, pe_slice pair, pe_problem *why)
             return keep_own(r, o, (pe_slice){pair.text + value, pair.bytes - value}, why);
     char shown[32];
     snprintf(shown, sizeof shown, "%.*s", (int)(name.bytes < 31 ? name.bytes : 31), name.text);
-    pe_claim_shapes_saw(&r->shapes, shown, (pe_slice){pair.text + value, pair.bytes - value});
+    const pe_slice text = {pair.text + value, pair.bytes - value};
+    const char *meant;
+    saw(r, shown, text);
+    for (size_t k = 0; (meant = pe_meant_name_of_any(shown, k)) != NULL; k++)
+        saw(r, meant, text);
     if (pe_slice_is(name, "model"))
         (void)copy_value((pe_slice){pair.text + value, pair.bytes - value}, r->model,
                          sizeof r->model);
-    r->has_positions |= pe_slice_is(name, "positions");
-    r->has_head_dim |= pe_slice_is(name, "head_dim") || pe_slice_is(name, "model");
-    r->has_dtype |= pe_slice_is(name, "dtype");
     pe_buffer_add(&r->rest, pair.text, pair.bytes);
     pe_buffer_str(&r->rest, "&");
     return PE_OK;

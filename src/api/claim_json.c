@@ -8,6 +8,7 @@
 #include "api/claim_json_values.h"
 #include "api/json_members.h"
 #include "api/json_string.h"
+#include "api/meant_name.h"
 #include "base/nearest.h"
 #include "models/model.h"
 #include "plan/common_params.h"
@@ -32,17 +33,26 @@ static void note(pe_claim_body *b, pe_status status, const pe_problem *mistake)
 
 /* ---- members ---- */
 
+/* What is given need not be inferred. */
+static void saw(pe_claim_body *b, const char *key, pe_slice json)
+{
+    pe_claim_shapes_saw(&b->shapes, key, json);
+    b->has_positions |= strcmp(key, "positions") == 0;
+    b->has_head_dim |= strcmp(key, "head_dim") == 0 || strcmp(key, "model") == 0;
+}
+
 /* What has to be known before the resource reads its parameters. */
 static void peek(pe_claim_body *b, const char *key, pe_slice json)
 {
+    const char *meant;
     if (strcmp(key, "dtype") == 0)
         b->dtype = json;
     if (strcmp(key, "model") == 0)
         b->model = json;
-    pe_claim_shapes_saw(&b->shapes, key, json);
     b->has_seq_len |= strcmp(key, "seq_len") == 0;
-    b->has_positions |= strcmp(key, "positions") == 0;
-    b->has_head_dim |= strcmp(key, "head_dim") == 0 || strcmp(key, "model") == 0;
+    saw(b, key, json);
+    for (size_t k = 0; (meant = pe_meant_name_of_any(key, k)) != NULL; k++)
+        saw(b, meant, json);
 }
 
 /* A member for the resource to read. */

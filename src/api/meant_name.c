@@ -327,16 +327,30 @@ size_t pe_meant_name_list(const pe_param_set *const *sets, const pe_param *param
     return n;
 }
 
+/* Has some resource a parameter of this name? */
+static bool is_own(const char *name)
+{
+    for (size_t r = 0; pe_registry[r] != NULL; r++)
+        if (pe_params_find(pe_registry[r]->param_sets, name) != NULL)
+            return true;
+    return false;
+}
+
 /* A word that means something elsewhere is not misspelled. */
 static bool is_known(const char *name)
 {
     for (size_t s = 0; s < PE_LEN(synonyms); s++)
         if (is_one_of(name, synonyms[s].names))
             return true;
-    for (size_t r = 0; pe_registry[r] != NULL; r++)
-        if (pe_params_find(pe_registry[r]->param_sets, name) != NULL)
-            return true;
-    return false;
+    return is_own(name);
+}
+
+const char *pe_meant_name_of_any(const char *name, size_t k)
+{
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        if (taken_name(s, name) != NULL && k-- == 0)
+            return is_own(name) ? NULL : synonyms[s].meant;
+    return NULL;
 }
 
 static bool is_false(pe_slice text)

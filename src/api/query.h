@@ -39,6 +39,7 @@ typedef struct pe_query {
     bool base64;
     char tensor[32]; /* "" when absent */
     pe_csv_header csv_header;
+    bool csv_asked; /* csv_header was given */
     pe_figure_options figure;
     const char *figure_asked; /* a parameter of figures that was given, or NULL */
     pe_problem *mistakes;     /* those that were kept, or NULL */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* query_figure.c - view, theme, width and height: the parameters of figures. */
 #include <stdio.h>
+#include <string.h>
 
 #include "api/query.h"
 #include "api/value_reading.h"
@@ -91,6 +92,9 @@ pe_status pe_query_figure_check(const pe_query *query, const pe_format *format, 
         return pe_fail(why, PE_INVALID_PARAMETER, query->figure_asked,
                        "%s is for figures, format=svg or format=png; the answer would be %s",
                        query->figure_asked, format->name);
+    if (query->csv_asked && strcmp(format->name, "csv") != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "csv_header",
+                       "csv_header is for format=csv; the answer would be %s", format->name);
     if (format->is_figure && figure->width * figure->height > max_pixels)
         return pe_fail(why, PE_INVALID_PARAMETER,
                        pe_query_figure_row(query->resource, PE_OUTPUT_WIDTH)->name,
@@ -145,6 +149,10 @@ bool pe_query_figure_peek(pe_slice string, const pe_format **format, pe_figure_o
             out->width = read_side(value, PE_FIGURE_WIDTH_MIN, PE_FIGURE_WIDTH);
         if (pe_slice_is(name, "height") || pe_slice_is(name, "figure_height"))
             out->height = read_side(value, PE_FIGURE_HEIGHT_MIN, PE_FIGURE_HEIGHT);
+    }
+    if (out->width * out->height > (size_t)PE_FIGURE_WIDTH * PE_FIGURE_HEIGHT) {
+        out->width = PE_FIGURE_WIDTH; /* more would take long */
+        out->height = PE_FIGURE_HEIGHT;
     }
     return true;
 }

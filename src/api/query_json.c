@@ -75,6 +75,8 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     char place[128];
     if (which < PE_OUTPUT_N)
         return pe_query_keep(&b->output[which], key, json, why);
+    if (!b->inside && is_nested(resource, key) && pe_slice_is(json, "null"))
+        return PE_OK; /* as configurations say that nothing is scaled */
     if (!b->inside && is_nested(resource, key))
         return pe_query_keep(&b->nested, key, json, why);
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);

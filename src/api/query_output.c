@@ -59,6 +59,7 @@ static pe_status set_csv_header(pe_query *query, const char *text, pe_problem *w
     size_t choice = 0;
     const pe_status status = find_choice("csv_header", pe_query_csv_headers, text, &choice, why);
     query->csv_header = (pe_csv_header)choice;
+    query->csv_asked = true;
     return status;
 }
 

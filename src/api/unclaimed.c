@@ -57,6 +57,13 @@ static void write_reading(const pe_claim *claim, const pe_report *report, pe_buf
     pe_buffer_str(out, "}");
 }
 
+void pe_unclaimed_free(pe_claim *claim)
+{
+    if (claim != NULL)
+        pe_verify_claim_free(claim);
+    free(claim);
+}
+
 /* How many faults explain it; what is only fitted explains less, and what nothing explains least. */
 static size_t faults_of(const pe_report *report)
 {
@@ -69,9 +76,8 @@ static size_t faults_of(const pe_report *report)
 
 /* The best so far; and what there is to say of each, with the number of its faults. */
 typedef struct best {
-    bool any;
-    pe_claim claim;
-    pe_report report;
+    pe_claim *claim;  /* owned; NULL: there is none */
+    pe_report report; /* points into the claim, which is not to be moved */
     size_t n_readings, faults[PE_LEN(usual)];
     pe_buffer readings[PE_LEN(usual)]; /* owned */
 } best;
@@ -103,24 +109,23 @@ static void take_readings(best *from, pe_buffer *out)
 
 static void best_free(best *of)
 {
-    if (of->any) {
-        pe_verify_claim_free(&of->claim);
+    if (of->claim != NULL)
         pe_verify_report_free(&of->report);
-    }
-    of->any = false;
+    pe_unclaimed_free(of->claim);
+    of->claim = NULL;
 }
 
 /* Keep the claim and its report where they are better. */
 static void offer(best *to, pe_claim *claim, pe_report *report)
 {
-    if (to->any && faults_of(report) >= faults_of(&to->report)) {
-        pe_verify_claim_free(claim);
+    const bool searched = to->claim != NULL && !to->report.complete && report->complete;
+    if (to->claim != NULL && !searched && faults_of(report) >= faults_of(&to->report)) {
         pe_verify_report_free(report);
+        pe_unclaimed_free(claim);
         return;
     }
     best_free(to);
-    to->any = true;
-    to->claim = *claim;
+    to->claim = claim;
     to->report = *report;
 }
 
@@ -128,24 +133,25 @@ static void offer(best *to, pe_claim *claim, pe_report *report)
 static pe_status try_usual(size_t u, pe_unclaimed_read *read, void *of,
                            const pe_verify_context *context, bool all, best *to, pe_problem *why)
 {
-    pe_claim claim;
     pe_report report;
     pe_problem refused;
-    pe_status status = read(of, usual[u].parameters, &claim, &refused);
-    if (status == PE_OK) {
-        status = pe_verify(&claim, context, &report, &refused);
-        if (status != PE_OK)
-            pe_verify_claim_free(&claim);
-    }
-    if (pe_status_is_ours(status)) {
+    pe_claim *claim = calloc(1, sizeof *claim);
+    if (claim == NULL)
+        return pe_fail_memory(why);
+    pe_status status = read(of, usual[u].parameters, claim, &refused);
+    if (status == PE_OK)
+        status = pe_verify(claim, context, &report, &refused);
+    if (status != PE_OK)
+        pe_unclaimed_free(claim);
+    if (pe_status_is_ours(status) || status == PE_TOO_MUCH_WORK) {
         *why = refused;
         return status;
     }
     if (status != PE_OK)
         return PE_OK;
     if (all || report.matches)
-        keep_reading(to, &claim, &report);
-    offer(to, &claim, &report);
+        keep_reading(to, claim, &report);
+    offer(to, claim, &report);
     return PE_OK;
 }
 
@@ -167,11 +173,9 @@ static pe_status find_best(pe_unclaimed_read *read, void *of, const pe_verify_co
     no_search.given_up = at_once;
     compares.bounds = &no_search;
     pe_status status = try_each(read, of, &compares, false, to, why);
-    if (status == PE_OK && to->any && !to->report.matches) {
-        best_free(to);
+    if (status == PE_OK && to->claim != NULL && !to->report.matches)
         status = try_each(read, of, context, true, to, why);
-    }
-    if (status == PE_OK && !to->any)
+    if (status == PE_OK && to->claim == NULL)
         return pe_fail(why, PE_MISSING_PARAMETER, "encoding",
                        "encoding is required: the upload has not the shape of a usual table "
                        "(sinusoidal, rope, alibi, t5)");
@@ -179,7 +183,7 @@ static pe_status find_best(pe_unclaimed_read *read, void *of, const pe_verify_co
 }
 
 pe_status pe_unclaimed_verify(pe_unclaimed_read *read, void *of, const pe_verify_context *context,
-                              pe_claim *claim, pe_report *report, pe_buffer *readings,
+                              pe_claim **claim, pe_report *report, pe_buffer *readings,
                               pe_problem *why)
 {
     best *to = calloc(1, sizeof *to);
@@ -188,7 +192,7 @@ pe_status pe_unclaimed_verify(pe_unclaimed_read *read, void *of, const pe_verify
     pe_status status = find_best(read, of, context, to, why);
     take_readings(to, readings);
     if (status == PE_OK) {
-        pe_claim_say(&to->claim.said,
+        pe_claim_say(&to->claim->said,
                      to->report.matches ? "nobody says what the upload is: it was held against "
                                           "%zu usual tables"
                                         : "nobody says what the upload is, and it is none of %zu "

@@ -103,13 +103,13 @@ static const struct {
 /* Synonyms of types have one meaning, and are taken. A module before the name, as in torch.float16,
  * does not matter. Returns the type's choice, and *name a constant that stands for the synonym;
  * NULL: it is none. */
-static const char *taken(const pe_param *param, pe_slice text, const char **name)
+static const char *taken(const pe_param *param, const char *row, pe_slice text, const char **name)
 {
     static const char module[] = "torch.";
     const size_t before = strlen(module);
     const bool has_module = text.bytes > before && memcmp(text.text, module, before) == 0;
     const pe_slice plain = has_module ? (pe_slice){text.text + before, text.bytes - before} : text;
-    if (strcmp(param->name, "dtype") != 0)
+    if (strcmp(row, "dtype") != 0)
         return NULL;
     for (size_t i = 0; has_module && param->choices[i] != NULL; i++)
         if (pe_slice_is(plain, param->choices[i])) {
@@ -166,7 +166,8 @@ static pe_status read_one(const pe_value_reading *to, pe_slice text, size_t *out
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s %s", to->param->name,
                        to->param->kind == PE_KIND_CHOICES ? "must not hold an empty name"
                                                           : "must not be empty");
-    const char *of_others = taken(to->param, text, &to->value->choice_alias);
+    const char *of_others =
+        taken(to->param, to->value->param->name, text, &to->value->choice_alias);
     *out = find(to->param->choices, of_others != NULL ? pe_slice_of(of_others) : text);
     return to->param->choices[*out] == NULL ? fail_unknown(to, text, why) : PE_OK;
 }

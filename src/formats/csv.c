@@ -81,6 +81,8 @@ static char *put_labels(const pe_elements *elements, size_t row, char *to)
     const pe_shape *shape = &elements->tensor->shape;
     if (labels->block != NULL)
         to += sprintf(to, "%.64s,", labels->block);
+    for (size_t e = 0; e < labels->empty; e++)
+        *to++ = ',';
     const size_t axis = shape->ndim < 2 ? 0 : shape->ndim - 2;
     const size_t rows = shape->ndim == 0 ? 1 : shape->dim[axis];
     size_t inner = rows;
@@ -184,11 +186,11 @@ static const char *value_name(const pe_plan *plan, const pe_rendering *rendering
 
 /* The names of what stands before the numbers, then the columns' indices; of a vector, whose rows
  * have labels, the name of its numbers. */
-static void describe_header(const pe_plan *plan, const pe_rendering *rendering, size_t widest,
+static void describe_header(const pe_plan *plan, const pe_rendering *rendering, size_t longest,
                             pe_segments *out)
 {
-    const pe_tensor *tensor = &plan->tensors[widest];
-    const pe_row_labels *labels = &out->labels[widest];
+    const pe_tensor *tensor = &plan->tensors[longest];
+    const pe_row_labels *labels = &out->labels[longest];
     const size_t columns = columns_of(tensor);
     if (labels->block != NULL)
         pe_buffer_str(&out->text, "tensor,");
@@ -197,7 +199,7 @@ static void describe_header(const pe_plan *plan, const pe_rendering *rendering, 
     if (labels->numbered)
         put_axis_name(rendering, tensor, row_axis(tensor), &out->text);
     if (labels->numbered && tensor->shape.ndim < 2) {
-        pe_buffer_format(&out->text, "%s\n", value_name(plan, rendering, widest));
+        pe_buffer_format(&out->text, "%s\n", value_name(plan, rendering, longest));
         pe_segments_text(out);
         return;
     }
@@ -215,25 +217,47 @@ static void describe_header(const pe_plan *plan, const pe_rendering *rendering, 
 static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
                      pe_segments *out)
 {
-    size_t tensors = 0, widest = SIZE_MAX;
+    size_t tensors = 0, longest = SIZE_MAX;
     for (size_t t = 0; t < plan->n_tensors; t++) {
         if (!pe_format_holds(rendering, t, chosen))
             continue;
         tensors++;
-        if (widest == SIZE_MAX ||
-            columns_of(&plan->tensors[t]) > columns_of(&plan->tensors[widest]))
-            widest = t;
+        if (longest == SIZE_MAX || row_axis(&plan->tensors[t]) > row_axis(&plan->tensors[longest]))
+            longest = t;
     }
-    for (size_t t = 0; t < plan->n_tensors; t++)
+    for (size_t t = 0; t < plan->n_tensors; t++) {
+        const size_t most = row_axis(&plan->tensors[longest]), own = row_axis(&plan->tensors[t]);
         out->labels[t] = labels_of(plan, rendering, t, tensors > 1);
+        out->labels[t].empty = own < most ? most - own : 0;
+    }
     if (rendering->csv_header != PE_CSV_NONE)
-        describe_header(plan, rendering, widest, out);
+        describe_header(plan, rendering, longest, out);
     for (size_t t = 0; t < plan->n_tensors; t++)
         if (pe_format_holds(rendering, t, chosen))
             pe_segments_numbers(out, t, has_labels(&out->labels[t]) ? &labelled : &encoder);
 }
 
-static const struct pe_format_ops ops = {.describe = describe};
+/* Lines have one number of fields. */
+static pe_status check_plan(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
+                            pe_problem *why)
+{
+    size_t first = SIZE_MAX;
+    for (size_t t = 0; t < plan->n_tensors; t++) {
+        if (!pe_format_holds(rendering, t, chosen))
+            continue;
+        first = first == SIZE_MAX ? t : first;
+        const size_t columns[] = {columns_of(&plan->tensors[first]), columns_of(&plan->tensors[t])};
+        if (columns[0] != columns[1])
+            return pe_fail(why, PE_NOT_ACCEPTABLE, "tensor",
+                           "csv holds tensors of as many columns, %s has %zu and %s %zu; npz holds "
+                           "them, and tensor= chooses one",
+                           pe_segments_tensor_name(plan, first), columns[0],
+                           pe_segments_tensor_name(plan, t), columns[1]);
+    }
+    return PE_OK;
+}
+
+static const struct pe_format_ops ops = {.check_plan = check_plan, .describe = describe};
 
 const pe_format pe_format_csv = {
     .name = "csv",

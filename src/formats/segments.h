@@ -23,6 +23,7 @@ typedef struct pe_carry {
 /** What stands before the numbers of a row of CSV. */
 typedef struct pe_row_labels {
     const char *block;             /* the tensor's name; NULL: nothing */
+    size_t empty;                  /* fields for axes that other tensors have more */
     size_t leading;                /* axes before that of rows: their indices follow */
     bool numbered;                 /* then the position of the row, or its index */
     const pe_positions *positions; /* borrowed, or NULL */

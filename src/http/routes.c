@@ -306,7 +306,8 @@ pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
         return PE_FAILED;
     if (route == NULL) {
         char location[PATH_MAX_MOVED + MOVED_QUERY_BYTES];
-        if (lacks_version(request, location, sizeof location))
+        if ((request->method & (GET_HEAD | PE_METHOD_POST)) != 0 &&
+            lacks_version(request, location, sizeof location))
             return reply_moved(request, location);
         (void)not_found(request, why);
         return PE_FAILED;

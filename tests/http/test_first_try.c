@@ -209,6 +209,81 @@ static void an_upload_without_a_claim_is_told(void **state)
     reply_free(&none);
 }
 
+/* The usual price of work holds here, under which a search is cut short and no table is refused. */
+static void a_wrong_upload_without_a_claim_is_told_within_its_price(void **state)
+{
+    static const char *const metered[] = {"--unit-ns-max", "60", NULL};
+    static const char *const headers[] = {"Content-Type: application/octet-stream", NULL};
+    test_server own;
+    (void)state;
+    server_start(&own, metered);
+    reply table = get(&own, "/v1/sinusoidal?d_model=64&positions=1:129&format=npy");
+    reply answer = fetch(&own, "POST", "/v1/verify?d_model=64", headers, table.body, table.bytes);
+    assert_status("one too large", &answer, 200);
+    assert_non_null(strstr(answer.body, "\"matches\":false"));
+    reply_free(&table);
+    reply_free(&answer);
+    server_end(&own);
+}
+
+/* What a synonym says need not be inferred from the upload. */
+static void synonyms_are_taken_beside_an_upload(void **state)
+{
+    static const char *const headers[] = {"Content-Type: application/octet-stream", NULL};
+    (void)state;
+    reply table = get(&server, "/v1/sinusoidal?d_model=8&positions=0:16&format=npy");
+    reply answer = fetch(&server, "POST", "/v1/verify?encoding=sinusoidal&dim=8", headers,
+                         table.body, table.bytes);
+    assert_status("dim", &answer, 200);
+    reply json = post_json(&server, "/v1/verify",
+                           "{\"encoding\":\"sinusoidal\",\"parameters\":{\"dim\":2},"
+                           "\"table\":[[0,1],[0.84147098,0.5403023]]}");
+    assert_status("dim in JSON", &json, 200);
+    assert_non_null(strstr(json.body, "\"matches\":true"));
+    reply unscaled = post_json(&server, "/v1/rope/table",
+                               "{\"head_dim\":8,\"positions\":[0,1],\"rope_scaling\":null}");
+    assert_status("rope_scaling null", &unscaled, 200);
+    reply type = get(&server, "/v1/sinusoidal?d_model=4&torch_dtype=torch.bfloat16");
+    assert_status("torch_dtype", &type, 200);
+    reply_free(&table);
+    reply_free(&answer);
+    reply_free(&json);
+    reply_free(&unscaled);
+    reply_free(&type);
+}
+
+/* Numbers may begin as a pickle does. */
+static void numbers_are_no_pickle(void **state)
+{
+    static const char *const headers[] = {"Content-Type: application/octet-stream",
+                                          "X-Tensor-Shape: 1,4", "X-Tensor-Dtype: float32", NULL};
+    static const char numbers[16] = "\x80\x02}";
+    (void)state;
+    reply answer = fetch(&server, "POST", "/v1/sinusoidal/add", headers, numbers, sizeof numbers);
+    assert_status("numbers", &answer, 200);
+    reply_free(&answer);
+}
+
+/* Rows of fewer axes have empty fields; of other widths there are no rows. */
+static void csv_has_one_number_of_fields(void **state)
+{
+    (void)state;
+    reply mixed = post_json(
+        &server, "/v1/rope/rotate",
+        "{\"q\":[[[1,0]],[[1,0]]],\"k\":[[1,0]],\"format\":\"csv\",\"csv_header\":\"none\"}");
+    assert_status("of two and three axes", &mixed, 200);
+    assert_string_equal(mixed.body, "q,0,1,0\nq,1,1,0\nk,,1,0\n");
+    reply ragged = post_json(&server, "/v1/attention",
+                             "{\"q\":[[1,0]],\"k\":[[1,0],[1,0],[0,1]],"
+                             "\"v\":[[1,0],[1,0],[0,1]],\"format\":\"csv\"}");
+    assert_problem("of other widths", &ragged, 406, "not-acceptable");
+    reply other = get(&server, "/v1/sinusoidal?d_model=4&csv_header=names");
+    assert_problem("csv_header of JSON", &other, 422, "invalid-parameter");
+    reply_free(&mixed);
+    reply_free(&ragged);
+    reply_free(&other);
+}
+
 static void a_model_implies_its_encoding(void **state)
 {
     static const char *const headers[] = {"Content-Type: application/octet-stream", NULL};
@@ -239,6 +314,10 @@ int main(void)
         cmocka_unit_test(the_header_of_csv_is_canonical),
         cmocka_unit_test(npz_holds_all_tensors),
         cmocka_unit_test(an_upload_without_a_claim_is_told),
+        cmocka_unit_test(a_wrong_upload_without_a_claim_is_told_within_its_price),
+        cmocka_unit_test(synonyms_are_taken_beside_an_upload),
+        cmocka_unit_test(numbers_are_no_pickle),
+        cmocka_unit_test(csv_has_one_number_of_fields),
         cmocka_unit_test(a_model_implies_its_encoding),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, NULL);

@@ -390,7 +390,8 @@ static bool is_unclaimed(const pe_request *request, const pe_problem *why)
 {
     const char *query = request->query;
     return why->status == PE_MISSING_PARAMETER && strcmp(why->where, "encoding") == 0 &&
-           why->n_others == 0 && strstr(query, "model=") == NULL &&
+           why->n_others == 0 && strncmp(query, "model=", 6) != 0 &&
+           strstr(query, "&model=") == NULL &&
            !pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]);
 }
 
@@ -431,6 +432,7 @@ static pe_status read_unclaimed(void *context, const char *parameters, pe_claim 
     pe_buffer text = {0};
     pe_request_parameters found;
     const pe_read_limits limits = limits_of(request);
+    (void)allow_search(request); /* of each table anew */
     pe_status status = pe_parameters_find(request, PE_BODY_UPLOAD, &found, why);
     if (status == PE_OK && request->json_body) {
         put_members(parameters, pe_buffer_slice(&request->body), &text);
@@ -456,21 +458,24 @@ static pe_status read_unclaimed(void *context, const char *parameters, pe_claim 
 static pe_outcome reply_unclaimed(pe_request *request, pe_problem *why)
 {
     setting of;
-    pe_claim claim;
+    pe_claim *claim = NULL;
     answer made = {.failures = pe_budget_failures()};
     pe_outcome outcome = PE_FAILED;
     if (pe_admission_take(request, COMPARING * request->body.bytes, why) != PE_OK)
         return PE_FAILED;
-    if (pe_unclaimed_verify(read_unclaimed, request, set(request, &of), &claim, &made.report,
-                            &made.readings, why) != PE_OK) {
+    const uint64_t before = allow_search(request);
+    const pe_status status = pe_unclaimed_verify(read_unclaimed, request, set(request, &of), &claim,
+                                                 &made.report, &made.readings, why);
+    settle_search(request, before);
+    pe_turn_finish();
+    if (status != PE_OK) {
         answer_free(&made);
         return PE_FAILED;
     }
-    pe_admission_spend(request, made.report.work);
-    made.claim = &claim;
-    outcome = reply(request, &claim, &made, why);
+    made.claim = claim;
+    outcome = reply(request, claim, &made, why);
     answer_free(&made);
-    pe_verify_claim_free(&claim);
+    pe_unclaimed_free(claim);
     return outcome;
 }
 

@@ -93,6 +93,20 @@ static void end_line(pe_buffer *content)
         pe_buffer_str(content, "\n");
 }
 
+/* Printable ASCII: a picture's letters, and sound XML. */
+static void put_plain(const char *text, pe_buffer *out)
+{
+    for (; *text != '\0'; text++)
+        pe_buffer_add(out, *text >= ' ' && *text <= '~' ? text : "?", 1);
+}
+
+/* Is it a refusal that has to cost nothing, or for which memory is short? */
+static bool is_brief(pe_status status)
+{
+    return pe_status_is_ours(status) || status == PE_RATE_LIMITED || status == PE_UNAUTHORIZED ||
+           status == PE_FORBIDDEN;
+}
+
 /* Where a picture was asked for, the picture of the problem's sentence; NULL: none was. */
 static const char *draw_problem(const pe_request *request, const pe_problem *problem,
                                 pe_buffer *out)
@@ -101,16 +115,19 @@ static const char *draw_problem(const pe_request *request, const pe_problem *pro
     const pe_format *format = NULL;
     pe_figure_options options;
     const pe_slice query = {request->query, request->query_bytes};
+    pe_buffer sentence = {0};
     if (request->resource == NULL || request->method == PE_METHOD_POST ||
-        pe_status_is_ours(problem->status) || /* memory is short */
-        !pe_query_figure_peek(query, &format, &options))
+        is_brief(problem->status) || !pe_query_figure_peek(query, &format, &options))
         return NULL;
     if (format == NULL &&
         pe_format_negotiate(request->header[PE_HEADER_ACCEPT], NULL, NULL, &format, &none) != PE_OK)
         return NULL;
     if (!format->is_figure)
         return NULL;
-    pe_format_sentence(format, &options, pe_status_title(problem->status), problem->detail, out);
+    put_plain(problem->detail, &sentence);
+    pe_format_sentence(format, &options, pe_status_title(problem->status),
+                       pe_buffer_text(&sentence), out);
+    pe_buffer_free(&sentence);
     if (out->failed)
         pe_buffer_free(out);
     return out->bytes > 0 ? format->media_type : NULL;

@@ -111,7 +111,10 @@ static bool is_pickle(const pe_request *request)
     static const char word[] = "data.pkl";
     const pe_slice body = pe_buffer_slice(&request->body);
     const size_t near = body.bytes < 256 ? body.bytes : 256;
-    return begins(body, 0, "\x80\x02") || begins(body, 0, "\x80\x04") ||
+    if (request->header[PE_HEADER_X_TENSOR_SHAPE] != NULL || begins(body, 8, "{\""))
+        return false; /* numbers, or safetensors, whose length may begin so */
+    const bool opens = body.bytes > 2 && memchr("}](cX\x8c\x95", body.text[2], 7) != NULL;
+    return (opens && (begins(body, 0, "\x80\x02") || begins(body, 0, "\x80\x04"))) ||
            (begins(body, 0, "PK\x03\x04") && memmem(body.text, near, word, strlen(word)) != NULL);
 }
 
