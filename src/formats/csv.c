@@ -4,7 +4,6 @@
 #include "formats/segments.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "formats/words.h"
@@ -71,7 +70,23 @@ static size_t print_run(pe_dtype dtype, const char *data, size_t n, char *out)
 
 static char *put_index(size_t index, char *to)
 {
-    return to + sprintf(to, "%zu,", index);
+    char digits[24];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + index % 10);
+    while ((index /= 10) > 0);
+    while (n > 0)
+        *to++ = digits[--n];
+    *to++ = ',';
+    return to;
+}
+
+static char *put_name(const char *name, char *to)
+{
+    const size_t bytes = strnlen(name, LABELS_MAX / 4);
+    memcpy(to, name, bytes);
+    to[bytes] = ',';
+    return to + bytes + 1;
 }
 
 /* What stands before the first number of a row. */
@@ -80,7 +95,7 @@ static char *put_labels(const pe_elements *elements, size_t row, char *to)
     const pe_row_labels *labels = elements->labels;
     const pe_shape *shape = &elements->tensor->shape;
     if (labels->block != NULL)
-        to += sprintf(to, "%.64s,", labels->block);
+        to = put_name(labels->block, to);
     for (size_t e = 0; e < labels->empty; e++)
         *to++ = ',';
     const size_t axis = shape->ndim < 2 ? 0 : shape->ndim - 2;

@@ -289,8 +289,11 @@ static bool is_said(const pe_rope_formula *formula, unsigned value)
 static void put_member(draft *to, unsigned value, double number)
 {
     pe_buffer *out = &to->text;
-    const char *name =
-        value < PE_ROPE_KEYS ? pe_rope_key_name((pe_rope_key)value) : values[value].name;
+    /* The values behind the keys have rows of their own: there are SETTING_VALUES rows. */
+    const char *name = value < PE_ROPE_KEYS ? pe_rope_key_name((pe_rope_key)value) : "";
+    if (value >= PE_ROPE_KEYS && value < SETTING_VALUES)
+        /* cppcheck-suppress arrayIndexOutOfBoundsCond */
+        name = values[value].name;
     pe_buffer_format(out, ", \"%s\": ", name);
     if (value == PE_ROPE_SHORT_FACTOR || value == PE_ROPE_LONG_FACTOR) {
         const pe_value *list = pe_values_find(&to->of->values, name);
