@@ -85,7 +85,7 @@ static void check_pooling(random_source *random, const pe_shape *shape, pe_figur
     for (size_t e = 0, n; e < tensor.elements; e += n) {
         n = 1 + random_below(random, 3000);
         n = n < tensor.elements - e ? n : tensor.elements - e;
-        pe_cells_take(&layout, &(pe_elements){&tensor, e, n, x + e}, &cells);
+        pe_cells_take(&layout, &(pe_elements){&tensor, e, n, x + e, NULL}, &cells);
     }
     assert_pooled(&layout, &cells, x, tensor.elements);
     pe_cells_free(&cells);
