@@ -31,6 +31,8 @@ static place place_in_row(const pe_wave_change *c, size_t row, size_t column)
 {
     const pe_wave_table *t = c->of;
     const size_t each = 2 * t->pairs / c->blocks, half = each / 2;
+    if (half == 0)
+        return (place){.row = row, .wave = ZERO};
     const size_t at = column % each;
     const bool second = c->interleaved ? at % 2 != 0 : at >= half;
     return (place){.row = row,

@@ -24,29 +24,34 @@
 
 #define LIBRARY_THREADS "MHD-"
 
-#define HOST       " HTTP/1.1\r\nHost: a\r\n"
-#define GET(path)  "GET " path HOST
-#define POST       "POST /v1/sinusoidal" HOST "Content-Type: application/json\r\n"
-#define GIGABYTE   "/v1/sinusoidal?d_model=512&positions=0:524288&format="
-#define PROXY      "127.0.0.2"
-#define TLS_1_3    "NORMAL"
-#define TLS_1_2    "NORMAL:-VERS-ALL:+VERS-TLS1.2"
-#define WHOLE      SIZE_MAX
-#define RECORD     50 /* bytes of a hello, where it comes in several records */
-#define HELLO_ROOM 8192
+#define HOST          " HTTP/1.1\r\nHost: a\r\n"
+#define GET(path)     "GET " path HOST
+#define POST          "POST /v1/sinusoidal" HOST "Content-Type: application/json\r\n"
+#define GIGABYTE      "/v1/sinusoidal?d_model=512&positions=0:524288&format="
+#define PROXY         "127.0.0.2"
+#define TLS_1_3       "NORMAL"
+#define TLS_1_2       "NORMAL:-VERS-ALL:+VERS-TLS1.2"
+#define WHOLE         SIZE_MAX
+#define RECORD        50 /* bytes of a hello, where it comes in several records */
+#define HELLO_ROOM    8192
+#define FIELDS_BEFORE 12 /* spaces from a thread's name to its ticks */
 
 /* ---- CPU ---- */
 
 /* Of one thread, whose name stands in parentheses before the other fields of its line. */
 static long ticks_in(const char *line, const char *threads)
 {
-    unsigned long user, system;
     const char *name = strchr(line, '('), *end = strrchr(line, ')');
     if (name == NULL || end == NULL || strncmp(name + 1, threads, strlen(threads)) != 0)
         return 0;
-    const int found =
-        sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
-    return found == 2 ? (long)(user + system) : 0;
+    const char *field = end;
+    for (size_t passed = 0; field != NULL && passed < FIELDS_BEFORE; passed++)
+        field = strchr(field + 1, ' ');
+    if (field == NULL)
+        return 0;
+    char *after;
+    const long user = strtol(field, &after, 10);
+    return user + strtol(after, NULL, 10);
 }
 
 static long ticks_of(const char *folder, const char *thread, const char *threads)

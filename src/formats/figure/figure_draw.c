@@ -84,14 +84,15 @@ static size_t line_of(const char *text, double size, double room)
 void pe_figure_draw_sentence(const char *title, const char *sentence, pe_canvas *canvas)
 {
     const double room = (double)canvas->width - 2 * MARGIN;
-    double y = 50;
+    const char *at = sentence;
     canvas->text(canvas, &(pe_caption){.at = {MARGIN, 25},
                                        .size = PE_TITLE_SIZE,
                                        .strong = true,
                                        .colour = PE_INK,
                                        .text = title});
-    for (const char *at = sentence; *at != '\0' && y < (double)canvas->height; y += 18) {
+    for (size_t row = 0; *at != '\0' && 50 + 18 * row < canvas->height; row++) {
         char line[512];
+        const double y = 50 + 18 * (double)row;
         const size_t bytes = line_of(at, PE_TEXT_SIZE, room);
         snprintf(line, sizeof line, "%.*s", (int)(bytes < sizeof line ? bytes : sizeof line), at);
         canvas->text(

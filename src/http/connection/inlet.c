@@ -77,7 +77,7 @@ static size_t take(pe_inlet *inlet, char *out, size_t room)
 {
     pe_arrived *held = &inlet->held;
     const size_t bytes = held->passed < room ? held->passed : room;
-    if (bytes == 0)
+    if (bytes == 0 || held->data == NULL)
         return 0;
     memcpy(out, held->data, bytes);
     memmove(held->data, held->data + bytes, held->bytes - bytes);
@@ -375,7 +375,7 @@ static int shake_hands(gnutls_session_t session)
         void *found;
         int (*call)(gnutls_session_t session);
     } next = {dlsym(RTLD_NEXT, "gnutls_handshake")};
-    return next.call(session);
+    return next.call != NULL ? next.call(session) : GNUTLS_E_INTERNAL_ERROR;
 }
 
 /* What a handshake sends is far less than the system takes at once. Where it does not, nothing
