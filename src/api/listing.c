@@ -224,8 +224,6 @@ static void put_representation(pe_buffer *out)
                        "several where the format holds one.\",\"example\":\"cos\"}");
     put_param(&(pe_param){.name = "csv_header",
                           .kind = PE_KIND_CHOICE,
-                          .optional = true,
-                          .fallback_text = "indices, in CSV",
                           .choices = pe_query_csv_headers,
                           .help = "The header row of CSV: indices of columns; names, with a column "
                                   "of positions before the numbers; or none.",

@@ -56,7 +56,7 @@ def bounds(row):
 
 
 # They are refused unless another parameter is given, and so is their default: forms that send defaults must not.
-GUESTS = ("truncate", "mrope_interleaved", "mrope_layout", "view", "theme", "figure_width", "figure_height")
+GUESTS = ("truncate", "mrope_interleaved", "mrope_layout", "csv_header", "view", "theme", "figure_width", "figure_height")
 
 
 def derived(row):
