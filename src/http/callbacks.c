@@ -26,7 +26,6 @@
 #include "http/request/tally.h"
 #include "http/request/target.h"
 #include "http/routes.h"
-#include "verify/arriving.h"
 
 /* Targets up to this long keep their memory from one request to the next. */
 #define TARGET_KEPT 1024
@@ -67,7 +66,8 @@ static void clear(pe_request *request)
     for (size_t i = 0; i < PE_HEADERS; i++)
         free(request->joined[i]);
     pe_representation_free(request->representation);
-    pe_arriving_free(request->arriving);
+    if (request->parts != NULL)
+        request->parts_free(request->parts);
     pe_reply_drop(request);
     char *target = request->target;
     size_t capacity = request->target_capacity;

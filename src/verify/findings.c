@@ -8,6 +8,7 @@
 
 #include "base/size.h"
 #include "verify/faults.h"
+#include "verify/totals.h"
 
 /* ---- their order ---- */
 
@@ -143,33 +144,21 @@ pe_status pe_findings_tell(pe_report *report, const pe_guess *guess, const pe_to
     return status;
 }
 
-/* Distances of what explains the upload best: the exact numbers, or those of the float32 path. */
-static pe_status remaining_errors(const pe_comparison *of, unsigned by, pe_errors *out,
-                                  pe_problem *why)
-{
-    pe_distances exact = {0}, reference = {0};
-    pe_status status = pe_measure_distances(of, PE_NUMERICS_EXACT, &exact, why);
-    if (status != PE_OK)
-        return status;
-    *out = exact.errors;
-    if ((by & PE_BY_FLOAT32) == 0 || out->max_abs == 0)
-        return PE_OK;
-    status = pe_measure_distances(of, PE_NUMERICS_FLOAT32, &reference, why);
-    if (status == PE_OK && reference.errors.elements > 0 && reference.errors.max_abs < out->max_abs)
-        *out = reference.errors;
-    return status;
-}
-
 pe_status pe_findings_explain(pe_report *report, const pe_comparison *whole, unsigned by,
                               pe_problem *why)
 {
+    pe_totals totals;
+    pe_errors reference = {0};
     pe_finding finding = {.exact = (by & PE_BY_EXACT) != 0};
-    *whole->work += 3 * whole->view->elements;
-    pe_status status = remaining_errors(whole, by, &finding.errors, why);
-    if (status == PE_OK && by == PE_BY_FLOAT32)
-        status = pe_measure_undecided(whole, &finding.undecided, why);
+    pe_status status = pe_totals_view(whole, PE_TOTALS_RULE | PE_TOTALS_DISTANCES, &totals, why);
+    finding.errors = totals.distances.errors;
+    finding.undecided = by == PE_BY_FLOAT32 ? totals.undecided : 0;
+    if (status == PE_OK && (by & PE_BY_FLOAT32) != 0 && finding.errors.max_abs > 0)
+        status = pe_totals_errors(whole, PE_NUMERICS_FLOAT32, &reference, why);
     if (status != PE_OK)
         return status;
+    if (reference.elements > 0 && reference.max_abs < finding.errors.max_abs)
+        finding.errors = reference;
     /* all that is not as claimed is undecided: it may be anything */
     const bool decided = finding.undecided == 0 || finding.undecided < report->strays.elements;
     whole->guess->fitted |= !decided;

@@ -5,12 +5,12 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "text/scan.h"
 #include "verify/changes.h"
-#include "verify/fit_angle.h"
-#include "verify/fit_residual.h"
 #include "verify/measure.h"
 
 static bool set_number(pe_guess *guess, const pe_fault *fault)
@@ -39,16 +39,50 @@ const pe_fault pe_fits[] = {
 const size_t pe_fits_n = PE_LEN(pe_fits);
 const pe_fault *const pe_fits_linear = &pe_fits[PE_LEN(pe_fits) - 1];
 
-/* ---- the number as a client would have written it ---- */
+/* ---- a number that is looked for ---- */
 
-static pe_status explains(const pe_fitting *fit, double value, bool *out, pe_problem *why)
+/* One number of a guess, and where it is looked at. */
+typedef struct fitting {
+    pe_comparison on; /* its guess has the value that is tried */
+    const char *param;
+    pe_geometry geometry;          /* where the guess puts pairs */
+    const pe_positions *positions; /* and tokens */
+    size_t row, cos_at, sin_at;    /* the pair whose angle is bisected */
+    const pe_known_turns *known;   /* NULL: nothing is */
+} fitting;
+
+/* What is known of the number. */
+typedef struct bracket {
+    double low, high, value;
+    double error; /* value may be off by this part of itself; HUGE_VAL: it is not known */
+} bracket;
+
+/* The guess with this value. */
+static pe_status expect_value(const fitting *fit, double value, pe_expect *out, pe_problem *why)
 {
-    unsigned by = 0;
+    *fit->on.work += pe_upload_view_plan_work(fit->on.view);
     pe_values_set_real(&fit->on.guess->values, fit->param, value);
-    const pe_status status = pe_measure_explain(&fit->on, &by, why);
-    *out = (by & fit->by) != 0;
+    return pe_expect_make(&fit->on, PE_NUMERICS_EXACT, out, why);
+}
+
+/* Its frequencies: [pairs], the caller's; NULL: there is no such table. */
+static pe_status find_frequencies(const fitting *fit, double value, double **out, pe_problem *why)
+{
+    pe_expect expect;
+    *out = NULL;
+    pe_status status = expect_value(fit, value, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = pe_expect_probe(&expect, why);
+    if (status == PE_OK) {
+        *out = expect.frequency;
+        expect.frequency = NULL;
+    }
+    pe_expect_free(&expect);
     return status;
 }
+
+/* ---- the number as a client would have written it ---- */
 
 /* The decimal of so many digits nearest to the value. */
 static double decimal(double value, int digits)
@@ -70,77 +104,289 @@ static double decimal_beyond(double value, double nearest, int digits)
 }
 
 /* Of the values around this one that explain the upload, one of the fewest digits: values that
- * explain it are an interval, so the decimals on both sides tell whether any does. A decimal of few
- * digits may be what no search among doubles meets. */
-static pe_status write_as_decimal(const pe_fitting *fit, double value, int most, bool *made,
+ * explain it are an interval, so the decimals on both sides tell whether any does. Exact numbers
+ * tell the value best. */
+static pe_status write_as_decimal(const fitting *fit, const bracket *at, bool *made,
                                   pe_problem *why)
 {
-    pe_status status = PE_OK;
+    double found = at->value;
+    const double known = fmax(at->error, DBL_EPSILON);
+    const int most = (int)fmin(DBL_DECIMAL_DIG, 3 - log10(fmin(known, 1)));
+    unsigned by = 0;
     *made = false;
-    for (int digits = 1; digits <= most && !*made && status == PE_OK; digits++) {
-        const double nearest = decimal(value, digits);
-        const double beyond = decimal_beyond(value, nearest, digits);
-        status = explains(fit, nearest, made, why);
-        if (status == PE_OK && !*made && beyond > 0)
-            status = explains(fit, beyond, made, why);
+    for (int k = 0; k < 2 * most && (by & PE_BY_EXACT) == 0; k++) {
+        const int digits = k / 2 + 1;
+        const double nearest = decimal(at->value, digits);
+        const double value = k % 2 == 0 ? nearest : decimal_beyond(at->value, nearest, digits);
+        if (!(value > 0))
+            continue;
+        pe_values_set_real(&fit->on.guess->values, fit->param, value);
+        const pe_status status = pe_measure_explain(&fit->on, &by, why);
+        if (status != PE_OK)
+            return status;
+        found = (by & PE_BY_EXACT) != 0 || (by != 0 && !*made) ? value : found;
+        *made |= by != 0;
     }
+    pe_values_set_real(&fit->on.guess->values, fit->param, found);
+    return PE_OK;
+}
+
+/* ---- an angle ---- */
+
+/* Errors worth having: elements of 8 bits may tell no more than a base's order of magnitude. */
+#define GOOD_ERROR   0.5
+#define USABLE_ERROR 8.0
+
+/* Halvings of the range: of a few far tokens only a narrow one tells the side. */
+#define ROUNDS 24
+
+/* ---- the angle between guess and upload ---- */
+
+/* The angle's sine times lengths. *made is false where there is no such table. */
+static pe_status cross_product(const fitting *fit, double value, double *out, bool *made,
+                               pe_problem *why)
+{
+    pe_expect expect;
+    pe_expected_row expected;
+    pe_status status = expect_value(fit, value, &expect, why);
+    *made = status == PE_OK && expect.fits;
+    if (!*made)
+        return status;
+    status = pe_expect_row(&expect, fit->row, &expected, why);
+    if (status == PE_OK) {
+        const double *got = pe_expect_got(&expect, fit->row);
+        const double *x = expected.value;
+        *out = got[fit->sin_at] * x[fit->cos_at] - got[fit->cos_at] * x[fit->sin_at];
+    }
+    pe_expect_free(&expect);
+    return status;
+}
+
+/* An end of the bracket, with the angle's sine there. */
+typedef struct end {
+    double value, sine;
+} end;
+
+/* Brackets of a larger quotient are halved: the sine is no line there. */
+#define WIDE 4.0
+
+/* Between the ends, in logarithms: the middle, or where the line through both sines is 0. */
+static double between(const end *low, const end *high)
+{
+    const double wide = high->value / low->value;
+    return low->value * pow(wide, wide > WIDE ? 0.5 : low->sine / (low->sine - high->sine));
+}
+
+/* Narrow the bracket where the angle changes its sign, until a step is a part of the error that is
+ * known. An end that stays counts half (the Illinois algorithm), so that the other side is met. */
+static pe_status narrow(const fitting *fit, double error, bracket *at, bool *made, pe_problem *why)
+{
+    end low = {.value = at->low}, high = {.value = at->high}, next = low, *last = NULL;
+    pe_status status = cross_product(fit, low.value, &low.sine, made, why);
+    if (status == PE_OK && *made)
+        status = cross_product(fit, high.value, &high.sine, made, why);
+    if (status != PE_OK || !*made)
+        return status;
+    *made = low.sine * high.sine < 0;
+    for (int step = 0; step < 60 && *made; step++) {
+        at->value = between(&low, &high);
+        if (fabs(at->value - next.value) <= error / 16 * at->value)
+            break;
+        next.value = at->value;
+        status = cross_product(fit, next.value, &next.sine, made, why);
+        if (status != PE_OK || !*made)
+            return status;
+        end *moved = (next.sine < 0) == (low.sine < 0) ? &low : &high;
+        if (moved == last)
+            (moved == &low ? &high : &low)->sine /= 2;
+        *moved = next;
+        last = moved;
+    }
+    return status;
+}
+
+/* ---- which pair, at which token ---- */
+
+/* The token's row with the longest vectors: some may be zero. */
+static size_t longest_row(const pe_upload_view *view, size_t token)
+{
+    double longest = -1;
+    size_t best = 0;
+    for (size_t o = 0; o < pe_upload_view_token_rows(view); o++) {
+        const size_t row = pe_upload_view_row(view, token, o);
+        double length = 0;
+        for (size_t c = 0; c < view->width; c++)
+            length += fabs(pe_upload_view_at(view, false, row, c));
+        if (length > longest) {
+            longest = length;
+            best = row;
+        }
+    }
+    return best;
+}
+
+/* How well an angle of the upload is known: the reference path's errors near position 0, and the
+ * rounding of the type, which is less for small sines. */
+static double angle_error(const pe_comparison *on, double angle)
+{
+    const pe_upload_view *view = on->view;
+    const pe_grain *stored = on->guess->distortion.stored;
+    const double u = stored != NULL ? ldexp(1, -stored->bits) : pe_upload_view_roundoff(view);
+    return 0x1p-22 + 2 * u * (view->rotated || angle > 1 ? 1 : angle);
+}
+
+/* The token farthest from position 0 but not beyond `most`, and how far it is; 0: none. */
+static double farthest(const fitting *fit, double most, size_t *token)
+{
+    double best = 0;
+    pe_turn_spend(fit->on.view->tokens);
+    for (size_t t = 0; t < fit->on.view->tokens; t++) {
+        const double p = fabs(pe_upload_view_position(fit->on.view, fit->positions, t));
+        if (p > best && p <= most) {
+            best = p;
+            *token = t;
+        }
+    }
+    return best;
+}
+
+/* Choose from frequencies at the bracket's low, high, value and 2 value. */
+static double choose(fitting *fit, double *const w[4])
+{
+    const pe_geometry *g = &fit->geometry;
+    size_t best_token = 0;
+    double best = HUGE_VAL;
+    for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
+        size_t token = 0;
+        const double range = fabs(w[0][i] - w[1][i]), change = fabs(w[2][i] - w[3][i]);
+        const double far = farthest(fit, range > 0 ? 3 / range : 0, &token);
+        const double error = 2 * angle_error(&fit->on, far * w[2][i]) / (far * change);
+        if (far * change > 0 && error < best) {
+            best = error;
+            best_token = token;
+            fit->cos_at = g->cos_at + i * g->stride;
+            fit->sin_at = g->sin_at + i * g->stride;
+        }
+    }
+    fit->row = longest_row(fit->on.view, best_token);
+    return best;
+}
+
+/*
+ * The pair and token that tell the value best, of those whose angle changes by less than 3 over the
+ * whole bracket: there the angle's sign tells on which side the upload is. *error is how well the
+ * value will be known; HUGE_VAL where there is no such table.
+ */
+static pe_status choose_pair(fitting *fit, const bracket *at, double *error, pe_problem *why)
+{
+    const double values[4] = {at->low, at->high, at->value, 2 * at->value};
+    double *w[4] = {NULL};
+    pe_status status = PE_OK;
+    for (size_t v = 0; v < PE_LEN(values) && status == PE_OK; v++)
+        status = find_frequencies(fit, values[v], &w[v], why);
+    *error =
+        w[0] != NULL && w[1] != NULL && w[2] != NULL && w[3] != NULL ? choose(fit, w) : HUGE_VAL;
+    for (size_t v = 0; v < PE_LEN(values); v++)
+        free(w[v]);
+    return status;
+}
+
+/* Halve the range from both ends, down to where a pair can be chosen that tells the value well.
+ * Where there is never one, the first that tells a little is chosen. */
+static pe_status shrink(fitting *fit, bracket *at, double *error, pe_problem *why)
+{
+    bracket usable = *at;
+    *error = HUGE_VAL;
+    for (int round = 0; round < ROUNDS && !(*error < GOOD_ERROR); round++) {
+        if (round > 0) {
+            at->low = 2 * at->low < at->value ? 2 * at->low : at->low;
+            at->high = at->high > 2 * at->value ? at->high / 2 : at->high;
+        }
+        const pe_status status = choose_pair(fit, at, error, why);
+        if (status != PE_OK)
+            return status;
+        if (*error < USABLE_ERROR && usable.error == HUGE_VAL) {
+            usable = *at;
+            usable.error = *error;
+        }
+    }
+    if (*error < GOOD_ERROR || usable.error == HUGE_VAL)
+        return PE_OK;
+    *at = (bracket){usable.low, usable.high, usable.value, HUGE_VAL};
+    return choose_pair(fit, at, error, why);
+}
+
+/* Each stage knows the value better, so that the next may read where it matters more. */
+static pe_status bisect(fitting *fit, bracket *at, pe_problem *why)
+{
+    bool better = true;
+    for (int stage = 0; stage < 6 && better; stage++) {
+        double error;
+        pe_status status =
+            stage == 0 ? shrink(fit, at, &error, why) : choose_pair(fit, at, &error, why);
+        if (status != PE_OK || !(error <= USABLE_ERROR && error <= at->error / 2))
+            return status;
+        status = narrow(fit, error, at, &better, why);
+        if (status != PE_OK)
+            return status;
+        if (better)
+            *at = (bracket){at->value / (1 + 4 * error), at->value * (1 + 4 * error), at->value,
+                            error};
+    }
+    return PE_OK;
+}
+
+/* ---- what was measured ---- */
+
+#define TURN 6.283185307179586
+
+/* Measured frequencies may be so far off, in part of themselves and in radians over their span; full
+ * turns from row to row are not seen, nor then the direction. A number that is known worse than that
+ * contradicts nothing. */
+#define TURN_PART   0.02
+#define TURN_ANGLE  0.2
+#define KNOWN_BADLY 0.1
+
+/* Are the frequencies of the number in the bracket far from what was measured of many pairs? */
+static pe_status contradicts(const fitting *fit, const bracket *at, bool *out, pe_problem *why)
+{
+    double *w = NULL;
+    size_t known = 0, off = 0;
+    const pe_known_turns *turns = fit->known;
+    *out = false;
+    if (turns == NULL || turns->pairs != fit->geometry.pairs || !(at->error < KNOWN_BADLY))
+        return PE_OK;
+    const pe_status status = find_frequencies(fit, at->value, &w, why);
+    for (size_t i = 0; w != NULL && i < turns->pairs; i++) {
+        const double turned = turns->turned[i], turn = TURN / turns->step;
+        const double far =
+            fmin(fabs(remainder(w[i] - turned, turn)), fabs(remainder(w[i] + turned, turn)));
+        known += isfinite(far) ? 1 : 0;
+        off += far > (TURN_PART + at->error) * fabs(w[i]) + TURN_ANGLE / turns->span;
+    }
+    *out = off * 4 > known;
+    free(w);
     return status;
 }
 
 /* ---- the value ---- */
 
-/* Digits of a value that is worse known than it seemed: 1e8 is near 100015511. */
-#define ROUGH_DIGITS 3
-
-static pe_status refine_by(pe_fitting *fit, unsigned by, const pe_bracket *at, bool *made,
-                           pe_problem *why)
-{
-    pe_bracket finer = *at;
-    bool held = false; /* does the bracket hold a value? */
-    fit->by = by;
-    const pe_status status = pe_fit_residual_refine(fit, &finer, &held, why);
-    if (status != PE_OK)
-        return status;
-    return held ? write_as_decimal(fit, finer.value, DBL_DECIMAL_DIG, made, why)
-                : write_as_decimal(fit, at->value, ROUGH_DIGITS, made, why);
-}
-
-/* Exact numbers tell the value best. What no value of the reference path explains, which may be
- * farther off, no exact one does either. */
-static pe_status refine_by_each(pe_fitting *fit, const pe_bracket *at, bool *made, pe_problem *why)
-{
-    const unsigned allowed = pe_measure_allowed(fit->on.guess);
-    pe_status status = PE_OK;
-    bool exactly = false;
-    if ((allowed & PE_BY_FLOAT32) != 0)
-        status = refine_by(fit, PE_BY_FLOAT32, at, made, why);
-    if (status != PE_OK || allowed == PE_BY_FLOAT32 || (allowed != PE_BY_EXACT && !*made))
-        return status;
-    const double loose = pe_values_real(&fit->on.guess->values, fit->param);
-    status = refine_by(fit, PE_BY_EXACT, at, &exactly, why);
-    if (!exactly)
-        pe_values_set_real(&fit->on.guess->values, fit->param, loose);
-    *made |= exactly;
-    return status;
-}
-
-static pe_status find_value(pe_fitting *fit, const pe_fault *row, bool *made, pe_problem *why)
+static pe_status find_value(fitting *fit, const pe_fault *row, bool *made, pe_problem *why)
 {
     pe_expect expect;
     const double claimed = pe_values_real(&fit->on.guess->values, fit->param);
-    pe_bracket at = {row->value, row->and_value, claimed, HUGE_VAL};
-    pe_status status = pe_fitting_expect(fit, claimed, &expect, why);
+    bracket at = {row->value, row->and_value, claimed, HUGE_VAL};
+    bool contradicted = false;
+    pe_status status = expect_value(fit, claimed, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     fit->geometry = expect.geometry;
     fit->positions = &expect.positions;
-    status = pe_fit_angle_bisect(fit, &at, why);
-    bool contradicts = false;
+    status = bisect(fit, &at, why);
     if (status == PE_OK && at.error < HUGE_VAL)
-        status = pe_fitting_contradicts(fit, &at, &contradicts, why);
-    if (status == PE_OK && at.error < HUGE_VAL && !contradicts)
-        status = refine_by_each(fit, &at, made, why);
-    fit->positions = NULL;
+        status = contradicts(fit, &at, &contradicted, why);
+    if (status == PE_OK && at.error < HUGE_VAL && !contradicted)
+        status = write_as_decimal(fit, &at, made, why);
     pe_expect_free(&expect);
     return status;
 }
@@ -249,7 +495,7 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, const pe_kn
     pe_status status = pe_guess_copy(to->guess, &found, why);
     if (status != PE_OK)
         return status;
-    pe_fitting at = {.on = {to->view, &found, to->work}, .param = fit->param, .known = known};
+    fitting at = {.on = {to->view, &found, to->work}, .param = fit->param, .known = known};
     pe_fault fault = *fit;
     fault.value = 2;
     if (!fit->sets_rope_type || fit->change(&found, &fault))

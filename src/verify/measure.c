@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/turns.h"
-#include "verify/measure_rows.h"
 
 /* Units of work of an element that is computed and compared. */
 #define ELEMENT_WORK 4
@@ -61,23 +60,28 @@ pe_status pe_measure_expect(const pe_comparison *of, bool frequencies, pe_expect
 
 /* ---- the rule ---- */
 
-double pe_measure_row_allows(const pe_measure_row *r, size_t c, unsigned by)
+double pe_measure_stored(const pe_measure_row *r, size_t c, unsigned by)
+{
+    const double x = r->want.value[c], ulp = pe_grain_ulp(r->grain, x);
+    const double half = r->truncated ? ulp : ulp / 2;
+    return by == PE_BY_FLOAT32 ? half : half + pe_grain_ulp(r->wider, x) / 2;
+}
+
+double pe_measure_allowance(const pe_measure_row *r, size_t c, unsigned by)
 {
     if (r->tolerance >= 0)
         return r->tolerance;
     if (r->dtype == PE_INT32)
         return 0;
-    const double x = r->want.value[c], ulp = pe_grain_ulp(r->grain, x);
-    const double half = r->truncated ? ulp : ulp / 2;
-    return by == PE_BY_FLOAT32 ? half + r->want.float32_error[c]
-                               : half + pe_grain_ulp(r->wider, x) / 2 + r->want.exact_error[c];
+    return pe_measure_stored(r, c, by) +
+           (by == PE_BY_FLOAT32 ? r->want.float32_error : r->want.exact_error)[c];
 }
 
 /* Is the distance allowed? An allowance that is not finite allows none. What the type cannot hold is
  * infinite. */
 static bool is_within(const pe_measure_row *r, size_t c, unsigned by)
 {
-    const double most = pe_measure_row_allows(r, c, by), x = r->want.value[c], got = r->got[c];
+    const double most = pe_measure_allowance(r, c, by), x = r->want.value[c], got = r->got[c];
     if (isinf(got) && isfinite(x) && isfinite(most) && r->tolerance < 0) {
         const double max = pe_dtype_max(r->dtype);
         return (x > 0) == (got > 0) && fabs(x) + most >= max + pe_grain_ulp(r->grain, max);
@@ -109,13 +113,6 @@ unsigned pe_measure_explained_by(const pe_measure_row *r, size_t c)
     return (exact ? PE_BY_EXACT : 0U) | (float32 ? PE_BY_FLOAT32 : 0U);
 }
 
-/* Does float32 arithmetic tell nothing of column c, which is not exact? */
-static bool is_undecided(const pe_measure_row *r, size_t c)
-{
-    return r->want.radius[c] > 0 && r->want.float32_error[c] >= r->want.radius[c] &&
-           (pe_measure_explained_by(r, c) & PE_BY_EXACT) == 0;
-}
-
 unsigned pe_measure_allowed(const pe_guess *guess)
 {
     if (strcmp(pe_geometry_choice_text(&guess->values, "numerics"), "float32") == 0)
@@ -123,118 +120,86 @@ unsigned pe_measure_allowed(const pe_guess *guess)
     return guess->claim->any_numerics ? PE_BY_EXACT | PE_BY_FLOAT32 : PE_BY_EXACT;
 }
 
-/* ---- does it explain the upload? ---- */
+unsigned pe_measure_loosest(const pe_guess *guess)
+{
+    return pe_measure_allowed(guess) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
+}
 
-/* Go on with one token. */
-static pe_status explain_token(pe_expect *expect, size_t token, unsigned *by, pe_problem *why)
+/* ---- all rows ---- */
+
+pe_status pe_measure_walk(const pe_comparison *of, pe_expect *expect, bool last_first,
+                          pe_measure_visit *each, void *state, pe_problem *why)
 {
     pe_measure_row r;
     pe_status status = PE_OK;
-    const size_t rows = pe_upload_view_token_rows(expect->view);
-    for (size_t o = 0; o < rows && *by != 0 && status == PE_OK; o++) {
-        status = pe_measure_compare(expect, pe_upload_view_row(expect->view, token, o), &r, why);
-        for (size_t c = 0; c < r.width && *by != 0 && status == PE_OK; c++)
-            *by &= pe_measure_explained_by(&r, c);
+    bool goes_on = true;
+    const pe_upload_view *view = of->view;
+    const size_t rows = pe_upload_view_token_rows(view);
+    const size_t ahead = last_first ? (view->tokens - 1) % PE_EXPECT_BLOCK + 1 : 0;
+    for (size_t n = 0; n < view->tokens && goes_on && status == PE_OK; n++) {
+        const size_t token = n < ahead ? view->tokens - ahead + n : n - ahead;
+        for (size_t o = 0; o < rows && goes_on && status == PE_OK; o++) {
+            status = pe_measure_compare(expect, pe_upload_view_row(view, token, o), &r, why);
+            goes_on = status != PE_OK || each(state, expect, &r);
+        }
+        *of->work += view->width * rows;
     }
+    pe_expect_free(expect);
     return status;
 }
 
-/* The last block of tokens comes first, for its positions tell most; then the rest. */
+static bool explain_row(void *state, const pe_expect *expect, pe_measure_row *r)
+{
+    unsigned *by = state;
+    (void)expect;
+    for (size_t c = 0; c < r->width && *by != 0; c++)
+        *by &= pe_measure_explained_by(r, c);
+    return *by != 0;
+}
+
 pe_status pe_measure_explain(const pe_comparison *of, unsigned *by, pe_problem *why)
 {
     pe_expect expect;
-    const pe_upload_view *view = of->view;
     const unsigned allowed = pe_measure_allowed(of->guess);
     const bool frequencies = (allowed & PE_BY_FLOAT32) != 0 || of->guess->distortion.values_inexact;
-    const size_t last = (view->tokens - 1) % PE_EXPECT_BLOCK + 1; /* tokens of the last block */
     *by = 0;
-    *of->work += pe_upload_view_plan_work(view);
-    pe_status status = pe_measure_expect(of, frequencies, &expect, why);
+    *of->work += pe_upload_view_plan_work(of->view);
+    const pe_status status = pe_measure_expect(of, frequencies, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     *by = allowed;
-    for (size_t n = 0; n < view->tokens && *by != 0 && status == PE_OK; n++) {
-        status = explain_token(&expect, n < last ? view->tokens - last + n : n - last, by, why);
-        *of->work += view->width * pe_upload_view_token_rows(view);
-    }
-    pe_expect_free(&expect);
-    return status;
+    return pe_measure_walk(of, &expect, true, explain_row, by, why);
 }
 
-pe_status pe_measure_undecided(const pe_comparison *of, size_t *out, pe_problem *why)
+/* Elements that are counted. */
+typedef struct misses {
+    unsigned by;
+    bool evenly;
+    size_t n, most, compared;
+} misses;
+
+static bool count_misses(void *state, const pe_expect *expect, pe_measure_row *r)
 {
-    pe_expect expect;
-    pe_measure_row r;
-    *out = 0;
-    pe_status status = pe_measure_expect(of, true, &expect, why);
-    if (status != PE_OK || !expect.fits)
-        return status;
-    for (size_t row = 0; row < of->view->rows && status == PE_OK; row++) {
-        status = pe_measure_compare(&expect, row, &r, why);
-        for (size_t c = 0; c < r.width && status == PE_OK; c++)
-            *out += is_undecided(&r, c);
-    }
-    pe_expect_free(&expect);
-    return status;
+    misses *m = state;
+    (void)expect;
+    for (size_t c = 0; c < r->width; c++)
+        m->n += (pe_measure_explained_by(r, c) & m->by) == 0;
+    m->compared += r->width;
+    if (m->evenly && m->n > m->most / 4 && m->n > m->compared / 2)
+        m->n = m->most + 1;
+    return m->n <= m->most;
 }
-
-static void add_residual(const pe_measure_row *r, unsigned by, pe_residual *out)
-{
-    for (size_t c = 0; c < r->width; c++) {
-        const double off = pe_measure_distance(r->got[c], r->want.value[c]);
-        out->ratio = fmax(out->ratio, off / pe_measure_row_allows(r, c, by));
-        out->squares += off * off;
-    }
-}
-
-pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach,
-                              const pe_residual *most, pe_residual *out, pe_problem *why)
-{
-    pe_expect expect;
-    pe_measure_row r;
-    *out = (pe_residual){HUGE_VAL, HUGE_VAL};
-    *of->work += pe_upload_view_plan_work(of->view);
-    pe_status status = pe_measure_expect(of, by == PE_BY_FLOAT32, &expect, why);
-    if (status != PE_OK || !expect.fits)
-        return status;
-    *out = (pe_residual){0, 0};
-    for (size_t row = of->view->rows; row-- > 0 && status == PE_OK;) {
-        const size_t token = pe_upload_view_token(of->view, row);
-        if (fabs(pe_upload_view_position(of->view, &expect.positions, token)) > reach)
-            continue;
-        if (out->ratio > most->ratio || out->squares > most->squares)
-            break;
-        status = pe_measure_compare(&expect, row, &r, why);
-        if (status == PE_OK)
-            add_residual(&r, by, out);
-        *of->work += of->view->width;
-    }
-    pe_expect_free(&expect);
-    return status;
-}
-
-/* ---- how many are bad ---- */
 
 pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, bool evenly,
                             size_t *out, pe_problem *why)
 {
     pe_expect expect;
-    pe_measure_row r;
+    misses counted = {.by = by, .evenly = evenly, .most = most};
     *out = SIZE_MAX;
     pe_status status = pe_measure_expect(of, by == PE_BY_FLOAT32, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    *out = 0;
-    size_t compared = 0;
-    for (size_t row = 0; row < of->view->rows && *out <= most && status == PE_OK; row++) {
-        status = pe_measure_compare(&expect, row, &r, why);
-        for (size_t c = 0; c < r.width && status == PE_OK; c++)
-            *out += (pe_measure_explained_by(&r, c) & by) == 0;
-        *of->work += r.width;
-        compared += r.width;
-        if (evenly && *out > most / 4 && *out > compared / 2)
-            *out = most + 1;
-    }
-    pe_expect_free(&expect);
+    status = pe_measure_walk(of, &expect, false, count_misses, &counted, why);
+    *out = counted.n;
     return status;
 }

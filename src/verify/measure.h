@@ -4,59 +4,64 @@
 #define PE_VERIFY_MEASURE_H
 
 #include "verify/expect.h"
+#include "verify/grain.h"
 
 /** Which arithmetic may have made the upload, as bits. */
 enum { PE_BY_EXACT = 1, PE_BY_FLOAT32 = 2 };
 
-/** The arithmetics that a guess allows. */
+/** The arithmetics that a guess allows, and the one of them that allows most. */
 unsigned pe_measure_allowed(const pe_guess *guess);
+unsigned pe_measure_loosest(const pe_guess *guess);
+
+/* ---- a row ---- */
+
+/** A row of the upload beside the row that is expected there. */
+typedef struct pe_measure_row {
+    const pe_upload_view *view;
+    size_t row, width;
+    pe_dtype dtype;
+    const pe_grain *grain, *wider; /* that elements were rounded to, and perhaps on the way */
+    bool truncated;
+    double tolerance;
+    const double *got; /* [width] */
+    pe_expected_row want;
+} pe_measure_row;
+
+/** Row `row` of the upload; valid until the next call. Errors  as pe_expect_row. */
+pe_status pe_measure_compare(pe_expect *expect, size_t row, pe_measure_row *out,
+                             pe_problem *why) PE_MUST_CHECK;
+
+/** The guess's exact numbers, with its frequencies if they are needed. Where out->fits is false, or
+ * on failure, there is nothing to free. Errors  OVERLOADED (memory). */
+pe_status pe_measure_expect(const pe_comparison *of, bool frequencies, pe_expect *out,
+                            pe_problem *why) PE_MUST_CHECK;
+
+/** What distance of column c arithmetic `by` (one bit) allows, in units of the numbers; and how much
+ * of that is roundings of the element itself. */
+double pe_measure_allowance(const pe_measure_row *r, size_t c, unsigned by);
+double pe_measure_stored(const pe_measure_row *r, size_t c, unsigned by);
+
+/** Which arithmetics allow column c, as bits; 0: none. */
+unsigned pe_measure_explained_by(const pe_measure_row *r, size_t c);
+
+/* ---- all rows ---- */
+
+/** Does what it does with a row. False: no more are looked at. */
+typedef bool pe_measure_visit(void *state, const pe_expect *expect, pe_measure_row *r);
+
+/** Visit the rows of each token in turn; the last block of tokens comes first where last_first is
+ * set, for its positions tell most. `expect` is freed. Errors  as pe_expect_row. */
+pe_status pe_measure_walk(const pe_comparison *of, pe_expect *expect, bool last_first,
+                          pe_measure_visit *each, void *state, pe_problem *why) PE_MUST_CHECK;
 
 /** Which of the allowed arithmetics explain the upload as this guess; 0: none. Stops at the first
  * row that none explains. */
 pe_status pe_measure_explain(const pe_comparison *of, unsigned *by, pe_problem *why) PE_MUST_CHECK;
-
-/** Elements that only float32 arithmetic may explain, which tells nothing of them (verify.h). */
-pe_status pe_measure_undecided(const pe_comparison *of, size_t *out, pe_problem *why) PE_MUST_CHECK;
-
-/** Distances among some tokens. HUGE_VAL: there is no such table. */
-typedef struct pe_residual {
-    double ratio;   /* the largest, as a multiple of what is allowed: up to 1 explains the upload */
-    double squares; /* the sum of their squares */
-} pe_residual;
-
-/** The residual of tokens at most `reach` from position 0, by one arithmetic. The last tokens come
- * first: angles grow with positions. Beyond `most`, by ratio or squares, no more are looked at. */
-pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach,
-                              const pe_residual *most, pe_residual *out,
-                              pe_problem *why) PE_MUST_CHECK;
-
-/** Set the bands, at most PE_BANDS_MAX of as many pairs each, or of units of the leading axis. */
-void pe_measure_set_bands(const pe_upload_view *view, pe_distances *out);
-
-/** Distances from the guess computed with this arithmetic, and rounded to the upload's type. The
- * bands of `out` are those the caller has set. */
-pe_status pe_measure_distances(const pe_comparison *of, size_t numerics, pe_distances *out,
-                               pe_problem *why) PE_MUST_CHECK;
-
-/** The first element that arithmetic `by` (one bit) does not allow. It is held against the guess's
- * exact values. */
-pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out,
-                               pe_problem *why) PE_MUST_CHECK;
-
-/** The largest allowance of arithmetic `by` (one bit): of a table of pairs among the rows of the
- * farthest position, for it grows with that; else among all rows. */
-pe_status pe_measure_allowance(const pe_comparison *of, unsigned by, pe_allowed *out,
-                               pe_problem *why) PE_MUST_CHECK;
 
 /** How many elements arithmetic `by` (one bit) does not allow; beyond `most` they are not counted
  * on. evenly: they are expected all over the upload, so first rows that miss half of their elements
  * tell that there are more. SIZE_MAX: the guess has not the upload's shape. */
 pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, bool evenly,
                             size_t *out, pe_problem *why) PE_MUST_CHECK;
-
-/** The elements that arithmetic `by` (one bit) does not allow. Their columns are marked, too, unless
- * that is NULL: [all_columns]. */
-pe_status pe_measure_strays(const pe_comparison *of, unsigned by, bool *columns, pe_strays *out,
-                            pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -15,6 +15,7 @@
 #include "verify/set_aside.h"
 #include "verify/strays.h"
 #include "verify/tensor_causes.h"
+#include "verify/totals.h"
 #include "verify/upload_names.h"
 
 /* ---- what is tried ---- */
@@ -120,39 +121,17 @@ static pe_status search_faults(pe_search *s, pe_guess *claim, pe_problem *why)
 
 /* ---- the claim ---- */
 
-static pe_status describe(const pe_comparison *of, pe_report *report, pe_problem *why)
-{
-    const unsigned allowed = pe_measure_allowed(of->guess);
-    const size_t numerics = allowed == PE_BY_FLOAT32 ? PE_NUMERICS_FLOAT32 : PE_NUMERICS_EXACT;
-    const bool loose =
-        report->matches ? strcmp(report->numerics, "float32") == 0 : allowed != PE_BY_EXACT;
-    pe_measure_set_bands(of->view, &report->distances);
-    report->distances.difference = of->guess->context->draws ? &report->difference : NULL;
-    pe_status status = pe_measure_distances(of, numerics, &report->distances, why);
-    report->distances.difference = NULL; /* the report is copied */
-    if (status == PE_OK)
-        status =
-            pe_measure_allowance(of, loose ? PE_BY_FLOAT32 : PE_BY_EXACT, &report->allowed, why);
-    if (status != PE_OK || report->matches)
-        return status;
-    const unsigned by = allowed == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
-    report->has_strays = true;
-    const pe_status counted = pe_measure_strays(of, by, NULL, &report->strays, why);
-    return counted == PE_OK ? pe_measure_first_bad(of, by, &report->first_bad, why) : counted;
-}
-
 static pe_status compare(const pe_comparison *of, pe_report *report, pe_problem *why)
 {
-    unsigned by;
-    pe_status status = pe_measure_explain(of, &by, why);
+    pe_totals totals;
+    pe_status status = pe_totals_make(of->view, 0, of->guess->context->draws, &totals, why);
     if (status != PE_OK)
         return status;
-    report->matches = by != 0 && of->guess->n_faults == 0;
-    by = report->matches ? by : 0;
-    report->numerics = (by & PE_BY_EXACT) != 0 ? "exact" : by != 0 ? "float32" : NULL;
-    if (by == PE_BY_FLOAT32)
-        status = pe_measure_undecided(of, &report->undecided, why);
-    return status == PE_OK ? describe(of, report, why) : status;
+    status = pe_totals_add(&totals, of, PE_TOTALS_RULE | PE_TOTALS_DISTANCES, why);
+    totals.by = of->guess->n_faults == 0 ? totals.by : 0;
+    pe_totals_report(&totals, pe_measure_loosest(of->guess), report);
+    pe_totals_free(&totals);
+    return status;
 }
 
 /* A claim of another width is not compared; only faults can explain the upload. */

@@ -11,7 +11,7 @@
 #include "verify/findings.h"
 #include "verify/median.h"
 #include "verify/part.h"
-#include "verify/measure_rows.h"
+#include "verify/measure.h"
 
 #define ROWS_LEAST 8    /* that are left */
 #define OFF_CIRCLE 0.05 /* of the radius: more than any arithmetic */

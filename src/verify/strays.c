@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "verify/findings.h"
+#include "verify/totals.h"
 
 static const char strays_name[] = "corrupted_elements";
 static const pe_fault strays_of_memory = {
@@ -103,12 +104,14 @@ static pe_status tell_nearly(pe_search *s, pe_guess *guess, const pe_strays *str
 static pe_status count(pe_search *s, const pe_upload_view *view, pe_guess *guess, pe_strays *out,
                        pe_problem *why)
 {
-    const bool exact = pe_measure_allowed(guess) == PE_BY_EXACT;
-    const pe_status status = pe_attempts_set_positions(s, view, guess, why);
-    if (status != PE_OK)
-        return status;
-    return pe_measure_strays(&(pe_comparison){view, guess, &s->work},
-                             exact ? PE_BY_EXACT : PE_BY_FLOAT32, NULL, out, why);
+    pe_totals totals;
+    pe_status status = pe_attempts_set_positions(s, view, guess, why);
+    if (status == PE_OK)
+        status =
+            pe_totals_view(&(pe_comparison){view, guess, &s->work}, PE_TOTALS_RULE, &totals, why);
+    if (status == PE_OK)
+        *out = totals.strays;
+    return status;
 }
 
 /* In a sample of the rows: are so many off that they are not few in the whole? */
@@ -140,13 +143,13 @@ static pe_status try_strays(pe_search *s, pe_guess *guess, bool numbers, pe_prob
     if (s->whole->layout != NULL && guess->n_faults == 0 && !is_of_memory(&strays) &&
         s->report->distances.errors.max_abs < SMALL)
         return PE_OK;
-    pe_distances left = {0};
+    pe_errors left = {0};
     if (guess->fitted && strays.elements > 0 && strays.elements * 64 <= strays.compared)
-        status = pe_measure_distances(&whole, PE_NUMERICS_EXACT, &left, why);
+        status = pe_totals_errors(&whole, PE_NUMERICS_EXACT, &left, why);
     if (status != PE_OK)
         return status;
-    if (left.errors.elements > 0 && left.errors.max_abs < SMALL)
-        return tell_nearly(s, guess, &strays, &left.errors, why);
+    if (left.elements > 0 && left.max_abs < SMALL)
+        return tell_nearly(s, guess, &strays, &left, why);
     return pe_strays_tell(s->report, guess, &strays, s->whole->layout != NULL, why);
 }
 

@@ -8,7 +8,7 @@
 #include "verify/by_laws.h"
 #include "verify/fit.h"
 #include "verify/laws.h"
-#include "verify/measure_rows.h"
+#include "verify/measure.h"
 #include "verify/measured.h"
 #include "verify/reading.h"
 

@@ -86,7 +86,6 @@ typedef struct pe_difference {
 /** Distances of all elements, and of those of each band. */
 typedef struct pe_distances {
     pe_errors errors;
-    pe_difference *difference; /* borrowed; NULL: it is not wanted */
     size_t n_bands;
     pe_band bands[PE_BANDS_MAX];
 } pe_distances;

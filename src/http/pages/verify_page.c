@@ -306,6 +306,11 @@ static pe_outcome reply(pe_request *request, const pe_claim *claim, const answer
 
 /* ---- a table whose rows are compared as they arrive ---- */
 
+static void free_parts(void *parts)
+{
+    pe_arriving_free(parts);
+}
+
 /* Is the claim one of rows? Then what comes before them is forgotten. What is refused now is held,
  * and refused when all of it is there; a picture needs all rows, too. A body that no worker took
  * before all of it was there is read as any other. Rows of a second tensor may have to be waited
@@ -316,6 +321,7 @@ static bool begin(pe_request *request)
     pe_problem why;
     pe_claim claim;
     pe_request_parameters parameters;
+    pe_arriving *arriving = NULL;
     size_t skip = 0;
     const size_t length = (size_t)strtoull(request->header[PE_HEADER_CONTENT_LENGTH], NULL, 10);
     if (length <= request->body.bytes || draws(request) ||
@@ -325,17 +331,18 @@ static bool begin(pe_request *request)
         read_tensors(request, &parameters, length - request->body.bytes, &claim, &why) != PE_OK)
         return false;
     pe_status status = pe_arriving_begin(&claim, pe_buffer_slice(&request->body), &skip,
-                                         set(request, &of), &request->arriving, &why);
-    if (request->arriving == NULL)
+                                         set(request, &of), &arriving, &why);
+    if (arriving == NULL)
         pe_verify_claim_free(&claim);
     else
-        status = charge(request, pe_arriving_claim(request->arriving), &why);
-    if (status == PE_OK && request->arriving != NULL) {
+        status = charge(request, pe_arriving_claim(arriving), &why);
+    if (status == PE_OK && arriving != NULL) {
         pe_body_forget(request, 0, skip);
+        request->parts = arriving;
+        request->parts_free = free_parts;
         return true;
     }
-    pe_arriving_free(request->arriving);
-    request->arriving = NULL;
+    pe_arriving_free(arriving);
     return false;
 }
 
@@ -344,11 +351,11 @@ static pe_status compare_rows(pe_request *request, pe_problem *why)
 {
     setting of;
     pe_buffer *body = &request->body;
-    const size_t row = pe_arriving_row_bytes(request->arriving);
-    const size_t held = pe_arriving_held_bytes(request->arriving);
+    const size_t row = pe_arriving_row_bytes(request->parts);
+    const size_t held = pe_arriving_held_bytes(request->parts);
     const size_t n = body->bytes > held ? (body->bytes - held) / row : 0;
-    const pe_status status = pe_arriving_rows(request->arriving, body->data, body->data + held, n,
-                                              set(request, &of), why);
+    const pe_status status =
+        pe_arriving_rows(request->parts, body->data, body->data + held, n, set(request, &of), why);
     pe_body_forget(request, held, n * row);
     return status;
 }
@@ -358,23 +365,23 @@ void pe_page_verify_part(pe_request *request)
     pe_problem why;
     request->part_at = 0;
     pe_thread_computes();
-    if (request->arriving == NULL && !begin(request))
+    if (request->parts == NULL && !begin(request))
         return;
     if (compare_rows(request, &why) != PE_OK)
         pe_body_refuse(request);
     else
-        request->part_at = pe_arriving_held_bytes(request->arriving) + request->part_bytes;
+        request->part_at = pe_arriving_held_bytes(request->parts) + request->part_bytes;
 }
 
 static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
 {
     setting of;
-    answer made = {.failures = pe_budget_failures(), .claim = pe_arriving_claim(request->arriving)};
+    answer made = {.failures = pe_budget_failures(), .claim = pe_arriving_claim(request->parts)};
     pe_outcome outcome = PE_FAILED;
     pe_status status = compare_rows(request, why);
     const uint64_t before = allow_search(request);
     if (status == PE_OK)
-        status = pe_arriving_end(request->arriving, set(request, &of), &made.report, why);
+        status = pe_arriving_end(request->parts, set(request, &of), &made.report, why);
     settle_search(request, before);
     pe_turn_finish();
     if (status == PE_OK)
@@ -488,7 +495,7 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
     if (!pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_page_verify);
     pe_thread_computes();
-    if (request->arriving != NULL)
+    if (request->parts != NULL)
         return reply_arrived(request, why);
     if (read_claim(request, &claim, why) != PE_OK)
         return is_unclaimed(request, why) ? reply_unclaimed(request, why) : PE_FAILED;

@@ -125,11 +125,12 @@ typedef struct pe_request {
     size_t body_reserved;   /* of service->body_bytes */
     pe_status body_refused; /* why it was dropped; PE_OK when it was not */
     pe_buffer body;
-    size_t part_bytes;            /* of a part of it; 0: it is held whole */
-    size_t part_at;               /* bytes of it with which the next part is taken; 0: never */
-    struct pe_arriving *arriving; /* owned: what is made of the parts; or NULL */
-    int64_t parts_took;           /* nanoseconds */
-    bool json_body;               /* parameters come from a JSON body: problems point into it */
+    size_t part_bytes; /* of a part of it; 0: it is held whole */
+    size_t part_at;    /* bytes of it with which the next part is taken; 0: never */
+    void *parts;       /* owned by the route: what it makes of them; or NULL */
+    void (*parts_free)(void *parts);
+    int64_t parts_took; /* nanoseconds */
+    bool json_body;     /* parameters come from a JSON body: problems point into it */
 
     const char *id; /* X-Request-Id of the reply */
     bool id_sent;   /* the client sent it */
