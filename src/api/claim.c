@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/claim_groups.h"
 #include "base/nearest.h"
 #include "encodings/registry.h"
 #include "files/tree.h"
@@ -166,36 +165,5 @@ pe_status pe_claim_take_query(pe_claim *claim, pe_query *query, pe_problem *why)
     query->values = (pe_values){0};
     keep_tensors(claim);
     pe_query_free(query);
-    return status;
-}
-
-/* Vectors are compared as rope/table turns them: what is known of one axis or several holds. */
-static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
-{
-    pe_values values;
-    if (claim->inputs.elements == 0 || claim->resource->turned == NULL)
-        return PE_OK;
-    const pe_status status = claim->resource->turned(&claim->values, &values, why);
-    if (status != PE_OK)
-        return status;
-    pe_claim_say(&claim->said, "vectors rotated by %s are compared with rope/table and axes_dims",
-                 claim->resource->name);
-    pe_values_free(&claim->values);
-    claim->values = values;
-    claim->resource = &pe_rope_table;
-    return PE_OK;
-}
-
-pe_status pe_claim_finish(pe_claim *claim, pe_status status, pe_claim *out, pe_problem *why)
-{
-    pe_claim *one = claim;
-    for (; status == PE_OK && one->next != NULL; one = one->next)
-        status = turn_vectors(one, why);
-    if (status == PE_OK)
-        status = turn_vectors(one, why);
-    if (status == PE_OK)
-        *out = *claim;
-    else
-        pe_verify_claim_free(claim);
     return status;
 }

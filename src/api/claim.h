@@ -56,9 +56,4 @@ int64_t pe_claim_axis(const pe_claim *claim, const pe_shape *shape);
  * Errors  INVALID_PARAMETER: it wants another answer than a report. */
 pe_status pe_claim_take_query(pe_claim *claim, pe_query *query, pe_problem *why) PE_MUST_CHECK;
 
-/** The end of reading, which `status` and `why` are of: the claim goes to *out, or is freed on
- * failure. */
-pe_status pe_claim_finish(pe_claim *claim, pe_status status, pe_claim *out,
-                          pe_problem *why) PE_MUST_CHECK;
-
 #endif

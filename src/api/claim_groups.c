@@ -199,3 +199,16 @@ pe_claim_family pe_claim_groups_name(pe_stored_list *list)
     }
     return pe_claim_family_of(&list->tensor[0]);
 }
+
+const pe_stored *pe_claim_groups_find(const pe_stored_list *list, const char *name)
+{
+    for (size_t t = 0; t < list->n; t++)
+        if (strcmp(list->tensor[t].name, name) == 0)
+            return &list->tensor[t];
+    return NULL;
+}
+
+pe_status pe_claim_groups_fail_begun(pe_problem *why)
+{
+    return pe_fail(why, PE_INVALID_PARAMETER, "table", "the table is read when all of it is there");
+}

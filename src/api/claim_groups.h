@@ -47,6 +47,12 @@ bool pe_claim_are_cosines_and_sines(const pe_stored_list *list);
 size_t pe_claim_groups_sort(pe_buffer *said, pe_buffer *doubts, const pe_resource *resource,
                             pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX]);
 
+/** The tensor of this name, or NULL. */
+const pe_stored *pe_claim_groups_find(const pe_stored_list *list, const char *name);
+
+/** INVALID_PARAMETER: what arrives is read when all of it is there. */
+pe_status pe_claim_groups_fail_begun(pe_problem *why);
+
 /** Give the tensors of a group the names that the plan has. Returns their family. */
 pe_claim_family pe_claim_groups_name(pe_stored_list *list);
 

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* claim_json.c - a claim from a JSON object. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/claim.h"
-#include "api/claim_json_values.h"
+#include "api/claim_reader.h"
 #include "api/json_members.h"
 #include "api/json_string.h"
-#include "api/meant_name.h"
 #include "base/nearest.h"
-#include "models/model.h"
 #include "plan/common_params.h"
 #include "text/scan.h"
 
@@ -18,47 +16,50 @@
  * looks at few: a body may have millions. */
 #define LOOKED_UP_MAX 128
 
-/* Vectors before and after rotation, which go by several names. Each is a claim of its own. */
-static const struct vectors {
-    size_t inputs, rotated[2];
-} vectors[] = {{PE_CLAIM_INPUTS, {PE_CLAIM_ROTATED, PE_CLAIM_ROTATED}},
-               {PE_CLAIM_Q, {PE_CLAIM_Q_ROTATED, PE_CLAIM_Q_EMBED}},
-               {PE_CLAIM_K, {PE_CLAIM_K_ROTATED, PE_CLAIM_K_EMBED}}};
+/* Members that hold numbers, and the object of parameters, behind those of claim_reader.h. */
+enum {
+    TABLE = PE_CLAIM_OWN,
+    BIAS,
+    SLOPES,
+    INPUTS,
+    ROTATED,
+    Q,
+    Q_ROTATED,
+    Q_EMBED,
+    K,
+    K_ROTATED,
+    K_EMBED,
+    PARAMETERS,
+    MEMBERS
+};
+static const char *const names[MEMBERS] = {
+    "encoding", "layer_type", "tolerance", "seq_axis", "config",    "table",
+    "bias",     "slopes",     "inputs",    "rotated",  "q",         "q_rotated",
+    "q_embed",  "k",          "k_rotated", "k_embed",  "parameters"};
 
-/* A mistake does not end the reading: all are told at once. */
-static void note(pe_claim_body *b, pe_status status, const pe_problem *mistake)
-{
-    b->failed = pe_problem_collect(b->failed, status, mistake, b->why);
-}
+/* Vectors before and after rotation, which go by several names. Each is a claim of its own. */
+static const struct {
+    size_t inputs, rotated[2];
+} vectors[] = {{INPUTS, {ROTATED, ROTATED}}, {Q, {Q_ROTATED, Q_EMBED}}, {K, {K_ROTATED, K_EMBED}}};
+
+typedef struct reading {
+    pe_claim_reader r; /* the first member: it is cast back */
+    pe_slice member[MEMBERS];
+    pe_slice model, dtype; /* as they were written, at any place */
+    size_t looked_up;      /* members, for what they may have meant */
+    pe_buffer nested;      /* owned: the members of parameters */
+} reading;
 
 /* ---- members ---- */
 
-/* What is given need not be inferred. */
-static void saw(pe_claim_body *b, const char *key, pe_slice json)
+/* A member for the resource to read. */
+static void pass_on(reading *b, const char *key, pe_slice json, pe_buffer *to)
 {
-    pe_claim_shapes_saw(&b->shapes, key, json);
-    b->has_positions |= strcmp(key, "positions") == 0;
-    b->has_head_dim |= strcmp(key, "head_dim") == 0 || strcmp(key, "model") == 0;
-}
-
-/* What has to be known before the resource reads its parameters. */
-static void peek(pe_claim_body *b, const char *key, pe_slice json)
-{
-    const char *meant;
     if (strcmp(key, "dtype") == 0)
         b->dtype = json;
     if (strcmp(key, "model") == 0)
         b->model = json;
-    b->has_seq_len |= strcmp(key, "seq_len") == 0;
-    saw(b, key, json);
-    for (size_t k = 0; (meant = pe_meant_name_of_any(key, k)) != NULL; k++)
-        saw(b, meant, json);
-}
-
-/* A member for the resource to read. */
-static void pass_on(pe_claim_body *b, const char *key, pe_slice json, pe_buffer *to)
-{
-    peek(b, key, json);
+    pe_claim_reader_saw(&b->r, key, json);
     pe_buffer_json_string(to, key);
     pe_buffer_str(to, ":");
     pe_buffer_add(to, json.text, json.bytes);
@@ -68,10 +69,10 @@ static void pass_on(pe_claim_body *b, const char *key, pe_slice json, pe_buffer 
 /* Resources take a model's name beside their nested object only. */
 static pe_status nested_member(void *state, const char *key, pe_slice json, pe_problem *why)
 {
-    pe_claim_body *b = state;
+    reading *b = state;
     const bool named = strcmp(key, "model") == 0 || strcmp(key, "layer_type") == 0;
     (void)why;
-    pass_on(b, key, json, named ? &b->rest : &b->nested);
+    pass_on(b, key, json, named ? &b->r.rest : &b->nested);
     return PE_OK;
 }
 
@@ -81,45 +82,42 @@ static const char *member_meant(const char *key)
     static const struct {
         const char *name;
         int member;
-    } called[] = {{"data", PE_CLAIM_TABLE},
-                  {"actual", PE_CLAIM_TABLE},
+    } called[] = {{"data", TABLE},
+                  {"actual", TABLE},
                   {"tol", PE_CLAIM_TOLERANCE},
                   {"atol", PE_CLAIM_TOLERANCE},
                   {"rtol", PE_CLAIM_TOLERANCE}};
     for (size_t i = 0; i < PE_LEN(called); i++)
         if (strcmp(key, called[i].name) == 0)
-            return pe_claim_member_names[called[i].member];
-    return pe_nearest_name(key, pe_claim_member_names, PE_CLAIM_MEMBERS);
+            return names[called[i].member];
+    return pe_nearest_name(key, names, MEMBERS);
 }
 
-static pe_status keep_member(void *state, const char *key, pe_slice json, pe_problem *why)
+static pe_status keep_member(reading *b, const char *key, pe_slice json, pe_problem *why)
 {
-    pe_claim_body *b = state;
-    for (size_t m = 0; m < PE_CLAIM_MEMBERS; m++)
-        if (strcmp(key, pe_claim_member_names[m]) == 0)
+    for (size_t m = 0; m < MEMBERS; m++)
+        if (strcmp(key, names[m]) == 0)
             return pe_query_keep(&b->member[m], key, json, why);
-    const char *near = NULL;
-    if (b->looked_up++ < LOOKED_UP_MAX)
-        near = member_meant(key);
+    const char *near = b->looked_up++ < LOOKED_UP_MAX ? member_meant(key) : NULL;
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, key, "unknown parameter %.64s, did you mean %s?",
                        key, near);
-    pass_on(b, key, json, &b->rest);
+    pass_on(b, key, json, &b->r.rest);
     return PE_OK;
 }
 
 static pe_status keep_or_note(void *state, const char *key, pe_slice json, pe_problem *why)
 {
-    pe_claim_body *b = state;
+    reading *b = state;
     pe_problem mistake;
     (void)why;
-    note(b, keep_member(state, key, json, &mistake), &mistake);
+    pe_claim_reader_note(&b->r, keep_member(b, key, json, &mistake), &mistake);
     return PE_OK;
 }
 
-static pe_status check_parameters(const pe_claim_body *b, pe_problem *why)
+static pe_status check_parameters(const reading *b, pe_problem *why)
 {
-    if (b->member[PE_CLAIM_PARAMETERS].text[0] != '{')
+    if (b->member[PARAMETERS].text[0] != '{')
         return pe_fail(why, PE_INVALID_PARAMETER, "parameters", "parameters must be an object");
     if (b->member[PE_CLAIM_CONFIG].text == NULL)
         return PE_OK;
@@ -129,29 +127,27 @@ static pe_status check_parameters(const pe_claim_body *b, pe_problem *why)
 }
 
 /* Fails where the body itself is broken, whatever its members are. */
-static pe_status read_members(pe_claim_body *b, pe_slice text, pe_problem *why)
+static pe_status read_members(reading *b, pe_slice text, pe_problem *why)
 {
     pe_problem mistake;
-    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, why);
+    const size_t depth = b->r.limits->max_depth;
+    pe_status status = pe_json_members_walk(text, depth, keep_or_note, b, why);
     if (b->member[PE_CLAIM_CONFIG].text == NULL && b->member[PE_CLAIM_LAYER_TYPE].text != NULL)
-        pass_on(b, pe_claim_member_names[PE_CLAIM_LAYER_TYPE], b->member[PE_CLAIM_LAYER_TYPE],
-                &b->rest); /* of a model by name */
-    if (status != PE_OK || b->member[PE_CLAIM_PARAMETERS].text == NULL)
+        pass_on(b, "layer_type", b->member[PE_CLAIM_LAYER_TYPE],
+                &b->r.rest); /* of a model by name */
+    memcpy(b->r.own, b->member, sizeof b->r.own);
+    if (status != PE_OK || b->member[PARAMETERS].text == NULL)
         return status;
     status = check_parameters(b, &mistake);
-    note(b, status, &mistake);
-    return status != PE_OK ? PE_OK
-                           : pe_json_members_walk(b->member[PE_CLAIM_PARAMETERS],
-                                                  b->limits->max_depth - 1, nested_member, b, why);
+    pe_claim_reader_note(&b->r, status, &mistake);
+    return status != PE_OK
+               ? PE_OK
+               : pe_json_members_walk(b->member[PARAMETERS], depth - 1, nested_member, b, why);
 }
 
-static pe_status read_text(const pe_claim_body *b, size_t member, char *out, size_t room,
-                           pe_problem *why)
+static pe_status read_text(pe_slice json, const char *name, char *out, size_t room, pe_problem *why)
 {
-    const pe_slice json = b->member[member];
-    const char *name = pe_claim_member_names[member];
     char *text = NULL;
-    out[0] = '\0';
     if (json.text == NULL)
         return PE_OK;
     if (json.text[0] != '"')
@@ -163,91 +159,239 @@ static pe_status read_text(const pe_claim_body *b, size_t member, char *out, siz
     return status;
 }
 
-/* ---- numbers ---- */
-
-static pe_status read_number(const pe_claim_body *b, size_t member, double low, double *out,
-                             pe_problem *why)
+static pe_status read_encoding(pe_claim_reader *r, pe_problem *why)
 {
-    const pe_slice json = b->member[member];
-    const char *name = pe_claim_member_names[member];
-    size_t used = 0;
-    if (json.text == NULL)
+    return read_text(r->own[PE_CLAIM_ENCODING], "encoding", r->encoding, sizeof r->encoding, why);
+}
+
+/* ---- the encoding ---- */
+
+/* Of no resource, dtype can be read alone. */
+static pe_status check_dtype(pe_claim_reader *r, pe_problem *why)
+{
+    static const pe_resource any = {.path = "/v1/verify", .param_sets = {&pe_params_dtype}};
+    const pe_slice dtype = ((const reading *)r)->dtype;
+    pe_buffer text = {0};
+    pe_query query;
+    if (dtype.text == NULL || r->claim.resource != NULL)
         return PE_OK;
-    if (pe_scan_number(json.text, json.bytes, out, &used) != PE_SCAN_OK || used != json.bytes ||
-        *out < low)
-        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a number%s, got %.*s", name,
-                       low == 0 ? " of at least 0" : "", PE_SHOWN(json));
-    return PE_OK;
-}
-
-static pe_status read_axis(const pe_claim_body *b, pe_problem *why)
-{
-    double axis = -2;
-    const pe_status status = read_number(b, PE_CLAIM_SEQ_AXIS, -PE_MAX_DIMS, &axis, why);
-    return status == PE_OK ? pe_claim_set_axis(b->claim, axis, why) : status;
-}
-
-/* ---- parameters ---- */
-
-static pe_status set_resource(pe_claim_body *b, const char *encoding, pe_problem *why)
-{
-    return pe_claim_set_resource(b->claim, encoding, b->member[PE_CLAIM_SLOPES].text != NULL, why);
-}
-
-/* The parameters of a model's layers, and the table they belong to. */
-static pe_status read_config(pe_claim_body *b, pe_problem *why)
-{
-    pe_model *model;
-    const pe_model_layers *layers;
-    const pe_slice json = b->member[PE_CLAIM_CONFIG];
-    pe_claim_shapes_saw(&b->shapes, "model", json);
-    pe_status status = read_text(b, PE_CLAIM_LAYER_TYPE, b->layer_type, sizeof b->layer_type, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_claim_read_config(json, b->layer_type, &model, &layers, why);
-    if (status == PE_OK) {
-        pe_value *own = pe_values_find(&layers->values, "seq_len");
-        if (own != NULL && b->has_seq_len)
-            own->present = false; /* a configuration knows of no sequence: what came counts */
-        pe_values_json(&layers->values, &b->configured);
-        status = set_resource(b, b->encoding[0] != '\0' ? b->encoding : model->encoding, why);
-    }
-    pe_model_free(model);
+    pe_buffer_format(&text, "{\"dtype\":%.*s}", (int)dtype.bytes, dtype.text);
+    const pe_status status =
+        text.failed ? pe_fail_memory(why)
+                    : pe_query_json_parse(&any, pe_buffer_slice(&text), r->limits, &query, why);
+    pe_buffer_free(&text);
+    if (status == PE_OK)
+        pe_query_free(&query);
     return status;
 }
 
-static void put_nested(const pe_buffer *members, pe_buffer *out)
+static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
 {
-    pe_buffer_str(out, "{");
-    if (members->bytes > 0)
-        pe_buffer_add(out, members->data, members->bytes - 1); /* without the last comma */
-    pe_buffer_str(out, "}");
+    const reading *b = (const reading *)r; /* its first member */
+    pe_status status = PE_OK;
+    if (r->own[PE_CLAIM_CONFIG].text != NULL)
+        status = read_text(r->own[PE_CLAIM_LAYER_TYPE], "layer_type", r->layer_type,
+                           sizeof r->layer_type, why);
+    else if (b->model.text != NULL && b->model.text[0] == '"')
+        status = read_text(b->model, "model", r->model, sizeof r->model, why);
+    if (status == PE_OK)
+        status = pe_claim_reader_config(r, why);
+    return status == PE_OK
+               ? pe_claim_set_resource(&r->claim, r->encoding, b->member[SLOPES].text != NULL, why)
+               : status;
 }
+
+/* ---- numbers ---- */
+
+/* dtype as it will be read; what is wrong with it is said then. */
+static pe_dtype peeked_dtype(const reading *b)
+{
+    pe_dtype dtype = PE_FLOAT32;
+    const pe_slice json = b->dtype; /* with its quotes */
+    if (json.bytes < 2 || !pe_dtype_find((pe_slice){json.text + 1, json.bytes - 2}, &dtype))
+        return PE_FLOAT32;
+    return dtype == PE_INT32 ? PE_FLOAT32 : dtype;
+}
+
+/* The element type as pe_query_dtype will tell it, once the parameters are read: int32 where that is
+ * the default, which the body has, or nothing else is there. */
+static pe_dtype element_of(const reading *b)
+{
+    const pe_param_set *const *sets = b->r.claim.resource->param_sets;
+    for (size_t s = 0; sets[s] != NULL; s++)
+        for (size_t p = 0; p < sets[s]->n; p++) {
+            const char *const *choices = sets[s]->rows[p].choices;
+            if (strcmp(sets[s]->rows[p].name, "dtype") != 0)
+                continue;
+            return strcmp(choices[0], "int32") == 0 &&
+                           (choices[1] == NULL || !pe_slice_is(b->dtype, "\"float32\""))
+                       ? PE_INT32
+                       : peeked_dtype(b);
+        }
+    return PE_FLOAT64;
+}
+
+pe_status pe_claim_json_scan(const pe_claim_reader *r, bool inputs, pe_stored *tensor,
+                             pe_problem *why)
+{
+    pe_array array;
+    size_t used = 0;
+    char place[80];
+    const pe_slice json = {(const char *)tensor->data, tensor->bytes};
+    const reading *b = (const reading *)r;
+    const pe_slice table = b->member[TABLE];
+    const bool is_member = table.text != NULL && table.text[0] == '{';
+    snprintf(place, sizeof place, "%s%.64s", is_member ? "table/" : "", tensor->name);
+    const pe_scan_wanted wanted = {.name = place,
+                                   .dtype = inputs ? peeked_dtype(b) : element_of(b),
+                                   .max_elements = r->limits->max_elements,
+                                   .takes_null = r->claim.resource->null_is_masked};
+    if (json.text[0] != '[')
+        return pe_fail(why, PE_INVALID_PARAMETER, place, "%s must be an array of numbers", place);
+    const pe_status status = pe_scan_numbers(json, &wanted, &array, &used, why);
+    if (status != PE_OK)
+        return status;
+    if (used != json.bytes) {
+        pe_array_free(&array);
+        return pe_fail(why, PE_MALFORMED_REQUEST, place,
+                       "%s is not a JSON array: its brackets do not match", place);
+    }
+    tensor->dtype = array.dtype;
+    tensor->shape = array.shape;
+    tensor->elements = array.elements;
+    tensor->data = array.data;
+    return PE_OK;
+}
+
+static pe_status add_tensor(reading *b, const char *name, pe_slice json, const char *place,
+                            pe_problem *why)
+{
+    pe_stored_list *list = &b->r.tensors;
+    if (list->n == list->room)
+        return pe_fail(why, PE_INVALID_PARAMETER, "table", "table has more than %d tensors",
+                       PE_UPLOADS_MAX);
+    if (pe_claim_groups_find(list, name) != NULL)
+        return pe_query_fail_repeated(place, name, why);
+    pe_stored *tensor = &list->tensor[list->n++];
+    *tensor = (pe_stored){.dtype = PE_FLOAT32, .elements = SIZE_MAX, .bytes = json.bytes};
+    tensor->data = (const unsigned char *)json.text;
+    snprintf(tensor->name, sizeof tensor->name, "%s", name);
+    return PE_OK;
+}
+
+static pe_status table_member(void *state, const char *key, pe_slice json, pe_problem *why)
+{
+    char place[80];
+    snprintf(place, sizeof place, "table/%.64s", key);
+    return add_tensor(state, key, json, place, why);
+}
+
+static pe_status add_group(reading *b, size_t inputs, size_t rotated, pe_problem *why)
+{
+    pe_claim_reader *r = &b->r;
+    r->groups[r->n_groups++] = (pe_claim_group){.first = r->tensors.n, .n = 2, .vectors = true};
+    const pe_status status = add_tensor(b, names[inputs], b->member[inputs], names[inputs], why);
+    return status == PE_OK ? add_tensor(b, names[rotated], b->member[rotated], names[rotated], why)
+                           : status;
+}
+
+/* The vectors of each row that the body has; or one that lacks its other half, which is told. */
+static pe_status find_vectors(reading *b, size_t holder, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t v = 0; v < PE_LEN(vectors) && status == PE_OK; v++) {
+        const size_t inputs = vectors[v].inputs, *rotated = vectors[v].rotated;
+        const size_t as =
+            rotated[b->member[rotated[0]].text == NULL && b->member[rotated[1]].text != NULL];
+        const bool before = b->member[inputs].text != NULL, after = b->member[as].text != NULL;
+        if (!before && !after)
+            continue;
+        b->r.n_groups = b->r.tensors.n > 0 ? b->r.n_groups : 0;
+        if (holder != MEMBERS && after)
+            return pe_fail(why, PE_INVALID_PARAMETER, names[as],
+                           "%s does not go with %s: verify one at a time", names[as],
+                           names[holder]);
+        if (holder != MEMBERS)
+            return pe_fail(why, PE_INVALID_PARAMETER, names[inputs], "%s does not go with %s",
+                           names[inputs], names[holder]);
+        if (!after)
+            return pe_fail(why, PE_MISSING_PARAMETER, names[as],
+                           "%s is required with %s: the same vectors, rotated", names[as],
+                           names[inputs]);
+        if (!before)
+            return pe_fail(why, PE_MISSING_PARAMETER, names[inputs],
+                           "%s is required with %s: the vectors before rotation", names[inputs],
+                           names[as]);
+        status = add_group(b, inputs, as, why);
+    }
+    return status;
+}
+
+/* The one member that holds the numbers, or vectors. Parameters are read where it is missing, too. */
+static pe_status find_tensors(pe_claim_reader *r, pe_problem *why)
+{
+    reading *b = (reading *)r;
+    size_t holder = MEMBERS;
+    pe_status status = pe_claim_reader_make_room(r, PE_UPLOADS_MAX, why);
+    r->n_groups = 1;
+    for (size_t m = TABLE; m <= SLOPES && status == PE_OK; m++) {
+        if (b->member[m].text == NULL)
+            continue;
+        if (holder != MEMBERS)
+            return pe_fail(why, PE_INVALID_PARAMETER, names[m],
+                           "%s does not go with %s: verify one at a time", names[m], names[holder]);
+        holder = m;
+    }
+    if (status == PE_OK)
+        status = find_vectors(b, holder, why);
+    if (status != PE_OK || r->tensors.n > 0)
+        return status;
+    if (holder == MEMBERS)
+        return pe_fail(why, PE_MISSING_PARAMETER, "table",
+                       "table is required: the numbers to verify (or bias, slopes, inputs and "
+                       "rotated, or q and q_rotated)");
+    const pe_slice json = b->member[holder];
+    status = holder == TABLE && json.text[0] == '{'
+                 ? pe_json_members_walk(json, r->limits->max_depth - 1, table_member, b, why)
+                 : add_tensor(b, names[holder], json, names[holder], why);
+    r->groups[0].n = status == PE_OK ? r->tensors.n : 0;
+    if (status == PE_OK && r->own[PE_CLAIM_SEQ_AXIS].text != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                       "seq_axis is an axis of inputs and does not go with %s", names[holder]);
+    return status;
+}
+
+/* ---- values ---- */
 
 /* The resource's own body: its parameters as "parameters", and what stood beside them. */
-static void put_body(const pe_claim_body *b, pe_buffer *out)
+static void put_body(const reading *b, const pe_buffer *rest, pe_buffer *out)
 {
+    const pe_buffer *configured = &b->r.configured;
     pe_buffer_str(out, "{");
-    if (b->rest.bytes > 0)
-        pe_buffer_add(out, b->rest.data, b->rest.bytes);
+    pe_buffer_add(out, pe_buffer_slice(rest).text, rest->bytes);
     pe_buffer_str(out, "\"parameters\":");
-    if (b->configured.bytes > 0)
-        pe_buffer_add(out, b->configured.data, b->configured.bytes);
-    else
-        put_nested(&b->nested, out);
+    if (configured->bytes > 0) {
+        pe_buffer_add(out, configured->data, configured->bytes);
+    } else {
+        const size_t bytes = b->nested.bytes; /* with a comma at its end */
+        pe_buffer_str(out, "{");
+        pe_buffer_add(out, pe_buffer_slice(&b->nested).text, bytes > 0 ? bytes - 1 : 0);
+        pe_buffer_str(out, "}");
+    }
     pe_buffer_str(out, "}");
-    out->failed |= b->rest.failed || b->nested.failed || b->configured.failed;
+    out->failed |= rest->failed || b->nested.failed || configured->failed;
 }
 
-static pe_status read_values(pe_claim_body *b, pe_problem *why)
+pe_status pe_claim_json_values(const pe_claim_reader *r, pe_claim *claim, const pe_buffer *rest,
+                               pe_problem *why)
 {
     pe_query query;
     pe_problem mistake;
     pe_buffer text = {0};
-    pe_resource resource = *b->claim->resource;
+    pe_resource resource = *claim->resource;
     resource.nested = "parameters";
-    put_body(b, &text);
-    pe_read_limits limits = *b->limits;
+    put_body((const reading *)r, rest, &text);
+    pe_read_limits limits = *r->limits;
     limits.keep_mistakes = limits.plan != NULL;
     pe_status status =
         text.failed ? pe_fail_memory(why)
@@ -257,230 +401,42 @@ static pe_status read_values(pe_claim_body *b, pe_problem *why)
         return status;
     if (query.mistakes != NULL)
         status = (*why = *query.mistakes).status;
-    return pe_problem_collect(status, pe_claim_take_query(b->claim, &query, &mistake), &mistake,
-                              why);
+    return pe_problem_collect(status, pe_claim_take_query(claim, &query, &mistake), &mistake, why);
 }
 
 /* The mistakes of the parameters' plan, beside those that were told. */
-static void plan_refused(pe_claim_body *b)
+static void plan_refused(pe_claim_reader *r)
 {
     pe_problem all;
     pe_plan none = {0};
-    const pe_read_limits *limits = b->limits;
-    pe_query query = {
-        .resource = b->claim->resource, .values = b->claim->values, .mistakes = b->why};
-    if (b->failed == PE_OK || pe_status_is_ours(b->failed) || query.values.n == 0 ||
+    const pe_read_limits *limits = r->limits;
+    pe_query query = {.resource = r->claim.resource, .values = r->claim.values, .mistakes = r->why};
+    if (r->failed == PE_OK || pe_status_is_ours(r->failed) || query.values.n == 0 ||
         limits->plan == NULL)
         return;
-    b->failed = pe_query_plan(&query, limits->tables, limits->plan, &none, &all);
-    *b->why = all;
-}
-
-/* The members that are single values. */
-static void read_scalars(pe_claim_body *b)
-{
-    pe_problem mistake;
-    note(b, read_text(b, PE_CLAIM_ENCODING, b->encoding, sizeof b->encoding, &mistake), &mistake);
-    note(b, read_axis(b, &mistake), &mistake);
-    note(b, read_number(b, PE_CLAIM_TOLERANCE, 0, &b->claim->tolerance, &mistake), &mistake);
-}
-
-/* A model that is named implies its encoding. */
-static pe_status read_model(pe_claim_body *b, pe_problem *why)
-{
-    char *name = NULL;
-    pe_status status = pe_json_string_decode(b->model, "model", &name, why);
-    if (status == PE_OK)
-        status = pe_claim_encoding_of_model(name, b->encoding, sizeof b->encoding, why);
-    free(name);
-    return status;
-}
-
-static pe_status read_resource(pe_claim_body *b, pe_problem *why)
-{
-    if (b->member[PE_CLAIM_CONFIG].text != NULL)
-        return read_config(b, why);
-    if (b->encoding[0] == '\0' && b->model.text != NULL && b->model.text[0] == '"' &&
-        read_model(b, why) != PE_OK)
-        return why->status;
-    return set_resource(b, b->encoding, why);
-}
-
-/* The one member that holds the numbers. */
-static pe_status find_holder(const pe_claim_body *b, size_t *out, pe_problem *why)
-{
-    const size_t holders[] = {PE_CLAIM_TABLE, PE_CLAIM_BIAS, PE_CLAIM_SLOPES, b->rotated};
-    const char *inputs = pe_claim_member_names[b->inputs];
-    size_t found = PE_CLAIM_MEMBERS;
-    for (size_t h = 0; h < PE_LEN(holders); h++) {
-        if (b->member[holders[h]].text == NULL)
-            continue;
-        if (found != PE_CLAIM_MEMBERS)
-            return pe_fail(why, PE_INVALID_PARAMETER, pe_claim_member_names[holders[h]],
-                           "%s does not go with %s: verify one at a time",
-                           pe_claim_member_names[holders[h]], pe_claim_member_names[found]);
-        found = holders[h];
-    }
-    if (found == PE_CLAIM_MEMBERS && b->member[b->inputs].text != NULL)
-        return pe_fail(why, PE_MISSING_PARAMETER, pe_claim_member_names[b->rotated],
-                       "%s is required with %s: the same vectors, rotated",
-                       pe_claim_member_names[b->rotated], inputs);
-    if (found == PE_CLAIM_MEMBERS)
-        return pe_fail(why, PE_MISSING_PARAMETER, "table",
-                       "table is required: the numbers to verify (or bias, slopes, inputs and "
-                       "rotated, or q and q_rotated)");
-    *out = found;
-    return PE_OK;
-}
-
-static pe_status check_inputs(const pe_claim_body *b, size_t holder, pe_problem *why)
-{
-    const char *name = pe_claim_member_names[b->inputs];
-    const bool inputs = b->member[b->inputs].text != NULL;
-    if (holder == b->rotated && !inputs)
-        return pe_fail(why, PE_MISSING_PARAMETER, name,
-                       "%s is required with %s: the vectors before rotation", name,
-                       pe_claim_member_names[holder]);
-    if (holder != b->rotated && inputs)
-        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s does not go with %s", name,
-                       pe_claim_member_names[holder]);
-    if (holder != b->rotated && b->member[PE_CLAIM_SEQ_AXIS].text != NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                       "seq_axis is an axis of inputs and does not go with %s",
-                       pe_claim_member_names[holder]);
-    return PE_OK;
-}
-
-/* One alone of the vectors and those rotated does not tell what the other says. */
-static bool has_pair(const pe_claim_body *b)
-{
-    return (b->member[b->inputs].text == NULL) == (b->member[b->rotated].text == NULL);
-}
-
-/* What is claimed of the numbers, then the numbers. */
-static void read_claim(pe_claim_body *b, size_t holder)
-{
-    pe_problem mistake;
-    pe_status tensors = PE_OK;
-    pe_problem of_tensors;
-    const pe_status inputs = pe_claim_values_read_inputs(b, &mistake);
-    note(b, inputs, &mistake);
-    b->element = pe_claim_values_element(b);
-    if (holder < PE_CLAIM_MEMBERS && !pe_status_is_ours(b->failed))
-        tensors = pe_claim_values_read_tensors(b, holder, &of_tensors);
-    if (tensors == PE_OK)
-        note(b, pe_claim_values_read_shapes(b, holder, &mistake), &mistake);
-    if (inputs == PE_OK && has_pair(b))
-        note(b, read_values(b, &mistake), &mistake);
-    note(b, tensors, &of_tensors);
-    if (b->failed == PE_OK)
-        note(b, pe_claim_shapes_take_angles(&b->shapes, b->claim, &mistake), &mistake);
-}
-
-/* Of no resource, dtype can be read alone. */
-static pe_status check_dtype(const pe_claim_body *b, pe_problem *why)
-{
-    static const pe_resource any = {.path = "/v1/verify", .param_sets = {&pe_params_dtype}};
-    pe_buffer text = {0};
-    pe_query query;
-    if (b->dtype.text == NULL)
-        return PE_OK;
-    pe_buffer_format(&text, "{\"dtype\":%.*s}", (int)b->dtype.bytes, b->dtype.text);
-    const pe_status status =
-        text.failed ? pe_fail_memory(why)
-                    : pe_query_json_parse(&any, pe_buffer_slice(&text), b->limits, &query, why);
-    pe_buffer_free(&text);
-    if (status == PE_OK)
-        pe_query_free(&query);
-    return status;
-}
-
-/* What does not depend on a mistake is read nevertheless. */
-static void read_all(pe_claim_body *b)
-{
-    size_t holder = PE_CLAIM_MEMBERS;
-    pe_problem mistake;
-    read_scalars(b);
-    const pe_status resource = read_resource(b, &mistake);
-    note(b, resource, &mistake);
-    const pe_status held = find_holder(b, &holder, &mistake);
-    note(b, held, &mistake);
-    if (held == PE_OK)
-        note(b, check_inputs(b, holder, &mistake), &mistake);
-    if (resource == PE_OK)
-        read_claim(b, holder);
-    else
-        note(b, check_dtype(b, &mistake), &mistake);
-}
-
-/* The vectors from row `from` on that the body has a member of. */
-static size_t find_vectors(const pe_claim_body *b, size_t from)
-{
-    while (from < PE_LEN(vectors) && b->member[vectors[from].inputs].text == NULL &&
-           b->member[vectors[from].rotated[0]].text == NULL &&
-           b->member[vectors[from].rotated[1]].text == NULL)
-        from++;
-    return from;
-}
-
-static void choose_vectors(pe_claim_body *b, size_t which, bool several)
-{
-    const struct vectors *of = &vectors[which];
-    b->inputs = of->inputs;
-    b->rotated = of->rotated[b->member[of->rotated[0]].text == NULL &&
-                             b->member[of->rotated[1]].text != NULL];
-    if (several)
-        snprintf(b->claim->sent, sizeof b->claim->sent, "%s, %s", pe_claim_member_names[b->inputs],
-                 pe_claim_member_names[b->rotated]);
-}
-
-static void body_free(pe_claim_body *b)
-{
-    pe_buffer_free(&b->rest);
-    pe_buffer_free(&b->nested);
-    pe_buffer_free(&b->configured);
-}
-
-/* One claim. *from: the row of the first vectors that it may be of; then of the next ones. */
-static pe_status parse_one(pe_slice json, const pe_read_limits *limits, size_t *from, pe_claim *out,
-                           pe_problem *why)
-{
-    pe_claim claim = PE_CLAIM_EMPTY;
-    pe_problem broken;
-    pe_claim_body b = {.limits = limits,
-                       .claim = &claim,
-                       .why = why,
-                       .inputs = PE_CLAIM_INPUTS,
-                       .rotated = PE_CLAIM_ROTATED};
-    pe_status status = read_members(&b, json, &broken);
-    const size_t which = find_vectors(&b, *from), next = find_vectors(&b, which + 1);
-    if (which < PE_LEN(vectors))
-        choose_vectors(&b, which, *from > 0 || next < PE_LEN(vectors));
-    if (status == PE_OK) {
-        read_all(&b);
-        plan_refused(&b);
-        status = b.failed;
-    } else {
-        *why = broken;
-    }
-    *from = next;
-    body_free(&b);
-    return pe_claim_finish(&claim, status, out, why);
+    r->failed = pe_query_plan(&query, limits->tables, limits->plan, &none, &all);
+    *r->why = all;
 }
 
 pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
                               pe_problem *why)
 {
-    size_t from = 0;
-    pe_status status = parse_one(json, limits, &from, out, why);
-    if (status != PE_OK)
-        return status;
-    for (pe_claim *last = out; status == PE_OK && from < PE_LEN(vectors); last = last->next) {
-        last->next = calloc(1, sizeof *last->next);
-        status = last->next == NULL ? pe_fail_memory(why)
-                                    : parse_one(json, limits, &from, last->next, why);
+    static pe_claim_step *const steps[] = {
+        read_encoding, pe_claim_reader_axis, pe_claim_reader_tolerance,
+        read_resource, find_tensors,         pe_claim_reader_groups,
+        check_dtype,
+    };
+    pe_problem broken;
+    reading b = {.r = {.claim = PE_CLAIM_EMPTY, .limits = limits, .why = why}};
+    const pe_status status = read_members(&b, json, &broken);
+    for (size_t i = 0; i < PE_LEN(steps) && status == PE_OK; i++)
+        pe_claim_reader_do(&b.r, steps[i]);
+    if (status == PE_OK) {
+        plan_refused(&b.r);
+    } else {
+        b.r.failed = status;
+        *why = broken;
     }
-    if (status != PE_OK)
-        pe_verify_claim_free(out);
-    return status;
+    pe_buffer_free(&b.nested);
+    return pe_claim_reader_finish(&b.r, out, why);
 }

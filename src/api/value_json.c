@@ -83,8 +83,8 @@ static pe_status scan_array(const pe_value_reading *to, pe_slice json, size_t ma
                             pe_problem *why)
 {
     size_t used = 0;
-    const pe_status status =
-        pe_scan_numbers(json, &(pe_scan_wanted){to->place, dtype_of(to), max}, out, &used, why);
+    const pe_status status = pe_scan_numbers(
+        json, &(pe_scan_wanted){to->place, dtype_of(to), max, false}, out, &used, why);
     if (status != PE_OK || used == json.bytes)
         return status;
     pe_array_free(out);

@@ -321,10 +321,14 @@ pe_status pe_stored_check_finite(const pe_array *array, const pe_stored *from, c
                    place);
 }
 
-static bool can_borrow(const pe_stored *from, pe_dtype dtype)
+bool pe_stored_borrow(const pe_stored *from, pe_dtype dtype, pe_array *out)
 {
-    return from->dtype == dtype && !from->fortran && !from->swapped && !from->wide &&
-           (from->there > 0 || (uintptr_t)from->data % pe_dtype_bytes(dtype) == 0);
+    *out = (pe_array){.dtype = dtype,
+                      .shape = from->shape,
+                      .elements = from->elements,
+                      .data = (void *)(uintptr_t)from->data, /* read only: borrowed */
+                      .borrowed = true};
+    return from->dtype == dtype && !from->fortran && !from->swapped && !from->wide;
 }
 
 static pe_status check_range(const pe_stored *from, pe_problem *why)
@@ -341,14 +345,9 @@ static pe_status check_range(const pe_stored *from, pe_problem *why)
 
 pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out, pe_problem *why)
 {
-    if (can_borrow(from, dtype)) {
-        *out = (pe_array){.dtype = dtype,
-                          .shape = from->shape,
-                          .elements = from->elements,
-                          .data = (void *)(uintptr_t)from->data, /* read only: borrowed */
-                          .borrowed = true};
+    const bool aligned = (uintptr_t)from->data % pe_dtype_bytes(dtype) == 0;
+    if ((from->there > 0 || aligned) && pe_stored_borrow(from, dtype, out))
         return PE_OK;
-    }
     if (from->there > 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
                        "numbers that are still to come cannot be converted");

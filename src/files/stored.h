@@ -99,6 +99,10 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
 pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out,
                           pe_problem *why) PE_MUST_CHECK;
 
+/** The numbers where they stand, at any alignment, as pe_dtype_load reads them. False: they are not
+ * row-major numbers of dtype. */
+bool pe_stored_borrow(const pe_stored *from, pe_dtype dtype, pe_array *out);
+
 /** INVALID_PARAMETER at `place` unless all numbers of array, made from `from`, are finite. */
 pe_status pe_stored_check_finite(const pe_array *array, const pe_stored *from, const char *place,
                                  pe_problem *why) PE_MUST_CHECK;

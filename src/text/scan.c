@@ -39,6 +39,7 @@ typedef struct scanner {
     pe_cursor text;
     const char *name;
     pe_dtype dtype;
+    bool takes_null;
     size_t ndim, extent[PE_MAX_DIMS], index[PE_MAX_DIMS];
     size_t elements, capacity, max_elements;
     char *data;
@@ -175,9 +176,27 @@ static pe_status fail_overflow(scanner *scan, size_t depth, const pe_decimal *de
     return fail(scan, readable ? PE_INVALID_PARAMETER : PE_MALFORMED_REQUEST, depth, what);
 }
 
+/* Store a number whose text has so many bytes. */
+static pe_status store(scanner *scan, size_t depth, size_t element_bytes, double value,
+                       size_t bytes)
+{
+    if (scan->elements == scan->capacity) {
+        pe_status status = grow(scan, depth);
+        if (status != PE_OK)
+            return status;
+    }
+    pe_dtype_store(scan->dtype, value, scan->data + scan->elements++ * element_bytes);
+    scan->text.at += bytes;
+    return PE_OK;
+}
+
 static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
 {
     pe_decimal decimal;
+    const bool null = scan->takes_null && scan->text.end - scan->text.at >= 4 &&
+                      memcmp(scan->text.at, "null", 4) == 0;
+    if (null)
+        return store(scan, depth, element_bytes, -HUGE_VAL, 4);
     if (!pe_decimal_read(scan->text.at, scan->text.end, &decimal))
         return fail_kind(scan, depth, "a number");
     double value = scan->dtype == PE_INT32 ? pe_decimal_to_double(&decimal)
@@ -186,14 +205,7 @@ static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
         return fail_overflow(scan, depth, &decimal);
     if (scan->dtype == PE_INT32 && value != rint(value))
         return fail(scan, PE_INVALID_PARAMETER, depth, "must be an integer");
-    if (scan->elements == scan->capacity) {
-        pe_status status = grow(scan, depth);
-        if (status != PE_OK)
-            return status;
-    }
-    pe_dtype_store(scan->dtype, value, scan->data + scan->elements++ * element_bytes);
-    scan->text.at += decimal.bytes;
-    return PE_OK;
+    return store(scan, depth, element_bytes, value, decimal.bytes);
 }
 
 /* The first array at a depth sets the extent; others must have the same. */
@@ -270,6 +282,7 @@ pe_status pe_scan_numbers(pe_slice text, const pe_scan_wanted *wanted, pe_array 
     scanner scan = {.text = {text.text, text.text, text.text + text.bytes},
                     .name = wanted->name,
                     .dtype = wanted->dtype,
+                    .takes_null = wanted->takes_null,
                     .ndim = UNKNOWN,
                     .max_elements = wanted->max_elements,
                     .why = why};

@@ -27,6 +27,7 @@ typedef struct pe_scan_wanted {
     const char *name; /* what problems call it */
     pe_dtype dtype;
     size_t max_elements;
+    bool takes_null; /* as -inf: a masked bias */
 } pe_scan_wanted;
 
 /**

@@ -141,7 +141,7 @@ static void scan_ours(void)
     pe_array array;
     pe_problem why;
     size_t used;
-    const pe_scan_wanted wanted = {"x", dtype, NUMBERS};
+    const pe_scan_wanted wanted = {"x", dtype, NUMBERS, false};
     if (pe_scan_numbers((pe_slice){body, body_bytes}, &wanted, &array, &used, &why) != PE_OK)
         abort();
     pe_array_free(&array);
@@ -187,7 +187,7 @@ static void scan_large(void)
     pe_array array;
     pe_problem why;
     size_t used;
-    const pe_scan_wanted wanted = {"x", PE_FLOAT32, LARGE_BYTES};
+    const pe_scan_wanted wanted = {"x", PE_FLOAT32, LARGE_BYTES, false};
     if (pe_scan_numbers((pe_slice){large, large_bytes}, &wanted, &array, &used, &why) != PE_OK)
         abort();
     pe_array_free(&array);

@@ -233,7 +233,7 @@ static void run_number(pe_slice input)
         return;
     }
     for (pe_dtype dtype = 0; dtype < PE_DTYPES; dtype++) {
-        const pe_scan_wanted wanted = {"numbers", dtype, ELEMENTS_MAX};
+        const pe_scan_wanted wanted = {"numbers", dtype, ELEMENTS_MAX, false};
         pe_array array = {0};
         pe_problem why = {0};
         size_t used = 0;

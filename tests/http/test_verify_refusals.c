@@ -66,7 +66,7 @@ static void broken_binary_bodies_are_refused(void **state)
         {"another shape", wide, 2, 0, query, 422, "invalid-parameter"},
         {"truncated", lone, 1, 3, query, 400, "malformed-request"},
         {"cut in its header", lone, 1, 60, query, 400, "malformed-request"},
-        {"no encoding", lone, 1, 0, "head_dim=4", 400, "missing-parameter"},
+        {"no encoding", wide, 2, 0, "head_dim=4", 400, "missing-parameter"},
         {"unknown parameter", lone, 1, 0, "encoding=rope&head_dmi=4", 400, "unknown-parameter"},
         {"encoding twice", lone, 1, 0, "encoding=rope&encoding=rope", 400, "malformed-request"},
         {"the token axis of a table", two, 2, 0,

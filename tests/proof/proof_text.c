@@ -297,7 +297,7 @@ static void check_read(uint32_t first, const uint32_t *bits, size_t n, size_t le
     memcpy(other + 1, text, length);
     other[length + 1] = ']';
     const pe_slice text_of_array = {other, length + 2};
-    const pe_scan_wanted wanted = {"x", PE_FLOAT32, n};
+    const pe_scan_wanted wanted = {"x", PE_FLOAT32, n, false};
     const bool read = pe_scan_numbers(text_of_array, &wanted, &array, &used, &why) == PE_OK &&
                       memcmp(array.data, bits, n * sizeof *bits) == 0;
     require(read, "read back by pe_scan_numbers", first);

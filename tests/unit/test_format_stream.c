@@ -164,7 +164,7 @@ static void nested_arrays_read_back_to_the_numbers(void **state)
         plan_of(&cases[i], &plan);
         plan.tensors[0].name = "cos";
         const char *data = strstr(render_text(&plan, &as_text, &text), "\"data\":") + 7;
-        const pe_scan_wanted numbers = {"data", cases[i].dtype, SIZE_MAX};
+        const pe_scan_wanted numbers = {"data", cases[i].dtype, SIZE_MAX, false};
         if (pe_scan_numbers((pe_slice){data, strlen(data)}, &numbers, &array, &used, &why) != PE_OK)
             fail_msg("%s: %s", cases[i].name, why.detail);
         render(&plan, &as_bytes, 0, 65536, &wanted);

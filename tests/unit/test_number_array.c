@@ -21,7 +21,7 @@ static pe_status scan_bytes(const char *text, size_t bytes, pe_dtype dtype, size
     char *copy = malloc(bytes + (bytes == 0));
     assert_non_null(copy);
     memcpy(copy, text, bytes);
-    const pe_scan_wanted wanted = {"vectors", dtype, most};
+    const pe_scan_wanted wanted = {"vectors", dtype, most, false};
     pe_status status = pe_scan_numbers((pe_slice){copy, bytes}, &wanted, out, used, why);
     free(copy);
     return status;

@@ -37,7 +37,7 @@ static void check_in_array(const char *text, double wanted)
     memcpy(copy, before, sizeof before - 1);
     memcpy(copy + sizeof before - 1, text, bytes);
     memcpy(copy + all - (sizeof after - 1), after, sizeof after - 1);
-    const pe_scan_wanted as_array = {"x", PE_FLOAT64, 100};
+    const pe_scan_wanted as_array = {"x", PE_FLOAT64, 100, false};
     const pe_status status = pe_scan_numbers((pe_slice){copy, all}, &as_array, &array, &used, &why);
     free(copy);
     if (isinf(wanted)) {
