@@ -175,14 +175,9 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
                                 pe_claim *out, pe_problem *why)
 {
     static pe_claim_step *const steps[] = {
-        read_string,
-        pe_claim_reader_tolerance,
-        pe_claim_reader_axis,
-        read_body,
-        pe_claim_reader_config,
-        read_resource,
-        check_axis,
-        pe_claim_reader_groups,
+        read_string, pe_claim_reader_tolerance, pe_claim_reader_axis,
+        read_body,   pe_claim_reader_config,    read_resource,
+        check_axis,  pe_claim_reader_groups,
     };
     pe_claim_reader r = {.claim = PE_CLAIM_EMPTY, .limits = limits, .body = body, .why = why};
     for (size_t i = 0; i < PE_LEN(steps); i++)
