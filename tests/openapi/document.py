@@ -227,9 +227,11 @@ class Document:
                 for row in self.told["formats"] if row["name"] != "json"}
 
     def describe_answers(self):
-        """The media types of the answers of all resources, and of parts of them."""
+        """The media types of the answers of all resources, and of refusals: a picture, where one was asked for."""
         responses, formats = self.document["components"]["responses"], self.told["formats"]
         others = {row["media_type"]: {"schema": refer("schemas", row["name"].capitalize())} for row in formats}
+        refused = responses["Refused"]["content"]
+        refused.update({kind: other for kind, other in others.items() if kind.startswith("image/")})
         for resource in self.resources:
             good = self.document["paths"][resource["path"]]["post"]["responses"]["200"]
             answer = responses.get(target(good), good)
