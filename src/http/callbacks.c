@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "http/acceptor.h"
 #include "http/access_log.h"
@@ -35,6 +36,9 @@
 
 /* What the library keeps of a header field beside its text. */
 #define FIELD_BYTES 64
+
+/* The library allocates the memory of a connection up to this, and maps more (mempool.c). */
+#define ALLOCATED_MAX 32768
 
 /* A connection: its row in the watchdog's registry, where its bytes arrive, and the request that it
  * carries now. */
@@ -122,6 +126,23 @@ static int socket_of(struct MHD_Connection *mhd)
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
+/* What a connection takes of the budget beside what is allocated. */
+static size_t mapped_bytes(const pe_service *service)
+{
+    const int64_t memory = service->settings->connection_memory_bytes;
+    return memory > ALLOCATED_MAX ? (size_t)memory : 0;
+}
+
+static bool take_memory(connection *opened)
+{
+    if (!pe_budget_take(mapped_bytes(opened->service)))
+        return false;
+    if (pe_inlet_open(&opened->inlet))
+        return true;
+    pe_budget_give(mapped_bytes(opened->service));
+    return false;
+}
+
 /* NULL where there is no memory. */
 static connection *open_connection(pe_service *service, struct MHD_Connection *mhd)
 {
@@ -133,7 +154,7 @@ static connection *open_connection(pe_service *service, struct MHD_Connection *m
     opened->watch.place = pe_acceptor_accepted(mhd)->place;
     opened->watch.tls = opened->watch.place == PE_PLACE_OPERATOR ? NULL : service->tls;
     opened->inlet = inlet_of(opened, socket_of(mhd));
-    if (!pe_inlet_open(&opened->inlet)) {
+    if (!take_memory(opened)) {
         free(opened);
         return NULL;
     }
@@ -165,6 +186,7 @@ static void close_connection(pe_service *service, connection *closed)
     pe_inlet_close(&closed->inlet);
     linger(closed);
     pe_watchdog_remove(service->watchdog, &closed->watch);
+    pe_budget_give(mapped_bytes(service));
     if (closed->watch.unheard)
         log_unheard(closed);
     pe_acceptor_wake(service->acceptor);
