@@ -5,24 +5,12 @@
 
 #include "http/request/service.h"
 
-/** Most settings that one row applies. */
-#define PE_RELOAD_SETTINGS_MAX 4
-
 /**
- * A row of the table in reload.c. First each row prepares what it will use, from settings and
- * files. If one fails, all is dropped and nothing has changed; else each row puts to use what it
- * has prepared. Answers under way end with what they began with.
+ * Put the settings of the list in reload.c to use. First all is read that they name; if a part of it
+ * fails, all is dropped and nothing has changed. Answers under way end with what they began with.
+ *
+ * Errors  INVALID_PARAMETER, those of reading.   Threads  one at a time.
  */
-typedef struct pe_reloadable {
-    const char *settings[PE_RELOAD_SETTINGS_MAX]; /* that it applies, or NULL */
-    pe_status (*prepare)(pe_service *service, const pe_settings *fresh, void **prepared,
-                         pe_problem *why); /* NULL: `use` needs nothing */
-    void (*use)(pe_service *service, const pe_settings *fresh, void *prepared);
-    void (*drop)(void *prepared); /* NULL where prepare is */
-} pe_reloadable;
-
-/** Put the settings to use, as far as the table goes. Errors  those of the rows; then nothing has
- * changed.   Threads  one at a time. */
 pe_status pe_reload_all(pe_service *service, const pe_settings *fresh,
                         pe_problem *why) PE_MUST_CHECK;
 

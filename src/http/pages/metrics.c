@@ -30,6 +30,9 @@ typedef struct scrape {
     pe_budget_stats budget;
     bool has_memory;
     uint64_t reserved, resident;
+    uint64_t by_class[6]; /* requests; by_class[4]: 4xx; [0]: no reply */
+    uint64_t requests, warm_hits, active, queue, connections, log_dropped, files, files_max;
+    double cpu_seconds, started;
 } scrape;
 
 /* A row of the table. read writes its samples; `from` says of what, where several rows have one. */
@@ -49,36 +52,77 @@ static uint64_t load(const atomic_uint_fast64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static const void *counter_at(const scrape *from, size_t offset)
+static const void *at(const void *what, size_t offset)
 {
-    return (const char *)&from->service->counters + offset;
+    return (const char *)what + offset;
 }
+
+/* ---- rows of one number ---- */
 
 /* from: offset in pe_counters */
 static void read_counter(const scrape *from, const metric_row *row)
 {
-    count(from, row, "", load(counter_at(from, row->from)));
+    count(from, row, "", load(at(&from->service->counters, row->from)));
+}
+
+/* from: offset in pe_service of an atomic_size_t */
+static void read_held(const scrape *from, const metric_row *row)
+{
+    const atomic_size_t *held = at(from->service, row->from);
+    count(from, row, "", atomic_load(held));
+}
+
+/* from: offset in the scrape of an uint64_t */
+static void read_number(const scrape *from, const metric_row *row)
+{
+    const uint64_t *number = at(from, row->from);
+    count(from, row, "", *number);
+}
+
+/* from: offset in the scrape of a double */
+static void read_real(const scrape *from, const metric_row *row)
+{
+    const double *real = at(from, row->from);
+    pe_exposition_real(&from->to, &row->metric, "", *real);
+}
+
+/* As read_number, but without a sample where the system does not tell. */
+static void read_memory(const scrape *from, const metric_row *row)
+{
+    if (from->has_memory)
+        read_number(from, row);
+}
+
+/* A statistic of a cache or the budget, whose counters are uint64_t and whose sizes are size_t. */
+static uint64_t statistic(const metric_row *row, const void *stats)
+{
+    const void *member = at(stats, row->from);
+    return row->metric.type == PE_METRIC_COUNTER ? *(const uint64_t *)member
+                                                 : *(const size_t *)member;
+}
+
+/* from: offset in pe_budget_stats */
+static void read_budget(const scrape *from, const metric_row *row)
+{
+    count(from, row, "", statistic(row, &from->budget));
+}
+
+/* from: offset in pe_cache_stats */
+static void read_caches(const scrape *from, const metric_row *row)
+{
+    char labels[32];
+    for (size_t c = 0; c < CACHES; c++) {
+        snprintf(labels, sizeof labels, "cache=\"%s\"", cache_names[c]);
+        count(from, row, labels, statistic(row, &from->cache[c]));
+    }
 }
 
 /* ---- requests by route, method and status ---- */
-
-/* The names of OpenTelemetry's conventions. */
-static void label_series(const pe_tally_sum *sum, char *out, size_t room)
-{
-    static const char *const methods[] = {
-        [PE_METHOD_OTHER] = "_OTHER", [PE_METHOD_GET] = "GET",         [PE_METHOD_HEAD] = "HEAD",
-        [PE_METHOD_POST] = "POST",    [PE_METHOD_OPTIONS] = "OPTIONS",
-    };
-    snprintf(out, room,
-             "http_request_method=\"%s\",http_route=\"%s\",http_response_status_code=\"%u\"",
-             methods[sum->method], sum->route, sum->status);
-}
 
 /* What a visitor of series works on. */
 typedef struct series_reading {
     const scrape *from;
     const metric_row *row;
-    uint64_t by_class[6]; /* by_class[4]: 4xx; [0]: no reply */
 } series_reading;
 
 static uint64_t requests_of(const pe_tally_sum *sum)
@@ -89,85 +133,59 @@ static uint64_t requests_of(const pe_tally_sum *sum)
     return all;
 }
 
-static void write_duration(void *context, const pe_tally_sum *sum)
+/* from of the row: 0, or the offset in pe_tally_sum of a sum of bytes. The labels have the names of
+ * OpenTelemetry's conventions. */
+static void write_series(void *context, const pe_tally_sum *sum)
 {
+    static const char *const methods[] = {
+        [PE_METHOD_OTHER] = "_OTHER", [PE_METHOD_GET] = "GET",         [PE_METHOD_HEAD] = "HEAD",
+        [PE_METHOD_POST] = "POST",    [PE_METHOD_OPTIONS] = "OPTIONS",
+    };
     const series_reading *reading = context;
+    const pe_exposition *to = &reading->from->to;
+    const metric_row *row = reading->row;
     char labels[256];
-    label_series(sum, labels, sizeof labels);
-    pe_exposition_histogram(&reading->from->to, &reading->row->metric, labels, sum->bucket,
-                            sum->nanoseconds);
+    snprintf(labels, sizeof labels,
+             "http_request_method=\"%s\",http_route=\"%s\",http_response_status_code=\"%u\"",
+             methods[sum->method], sum->route, sum->status);
+    if (row->metric.type == PE_METRIC_HISTOGRAM)
+        pe_exposition_histogram(to, &row->metric, labels, sum->bucket, sum->nanoseconds);
+    else
+        pe_exposition_summary(to, &row->metric, labels, *(const uint64_t *)at(sum, row->from),
+                              requests_of(sum));
 }
 
-static void read_durations(const scrape *from, const metric_row *row)
+static void read_series(const scrape *from, const metric_row *row)
 {
-    series_reading reading = {.from = from, .row = row};
-    pe_tally_each(from->service->tally, write_duration, &reading);
-}
-
-/* from of the row: offset in pe_tally_sum */
-static void write_size(void *context, const pe_tally_sum *sum)
-{
-    const series_reading *reading = context;
-    const uint64_t *bytes = (const void *)((const char *)sum + reading->row->from);
-    char labels[256];
-    label_series(sum, labels, sizeof labels);
-    pe_exposition_summary(&reading->from->to, &reading->row->metric, labels, *bytes,
-                          requests_of(sum));
-}
-
-static void read_sizes(const scrape *from, const metric_row *row)
-{
-    series_reading reading = {.from = from, .row = row};
-    pe_tally_each(from->service->tally, write_size, &reading);
+    pe_tally_each(from->service->tally, write_series, &(series_reading){from, row});
 }
 
 static void add_by_class(void *context, const pe_tally_sum *sum)
 {
-    series_reading *reading = context;
-    reading->by_class[sum->status / 100] += requests_of(sum);
+    scrape *out = context;
+    out->by_class[sum->status / 100] += requests_of(sum);
+    out->requests += requests_of(sum);
 }
 
-static void read_requests(const scrape *from, const metric_row *row)
-{
-    series_reading reading = {0};
-    uint64_t all = 0;
-    pe_tally_each(from->service->tally, add_by_class, &reading);
-    for (size_t c = 0; c < PE_LEN(reading.by_class); c++)
-        all += reading.by_class[c];
-    count(from, row, "", all);
-}
+/* ---- rows of several labels ---- */
 
 static void read_responses(const scrape *from, const metric_row *row)
 {
-    series_reading reading = {0};
-    pe_tally_each(from->service->tally, add_by_class, &reading);
-    for (unsigned c = 1; c < PE_LEN(reading.by_class); c++) {
-        char labels[32];
+    char labels[32];
+    for (unsigned c = 1; c < PE_LEN(from->by_class); c++) {
         snprintf(labels, sizeof labels, "class=\"%uxx\"", c);
-        count(from, row, labels, reading.by_class[c]);
+        count(from, row, labels, from->by_class[c]);
     }
-}
-
-static void read_cache_hits(const scrape *from, const metric_row *row)
-{
-    count(from, row, "", pe_tally_cache_hits(from->service->tally));
-}
-
-static void read_active(const scrape *from, const metric_row *row)
-{
-    count(from, row, "", pe_watchdog_active(from->service->watchdog));
 }
 
 static void read_problems(const scrape *from, const metric_row *row)
 {
+    char labels[64];
     for (unsigned status = PE_OK + 1; status < PE_STATUSES; status++) {
-        char labels[64];
         snprintf(labels, sizeof labels, "reason=\"%s\"", pe_status_code_text((pe_status)status));
         count(from, row, labels, load(&from->service->counters.problems[status]));
     }
 }
-
-/* ---- workers ---- */
 
 static void write_histogram(const scrape *from, const metric_row *row, const char *labels,
                             const pe_histogram *histogram)
@@ -194,44 +212,10 @@ static void read_violations(const scrape *from, const metric_row *row)
     count(from, row, "rule=\"work\"", load(&from->service->counters.overruns));
 }
 
-static void read_queue(const scrape *from, const metric_row *row)
-{
-    count(from, row, "", pe_pool_waiting(from->service->pool));
-}
-
 static void read_blocks(const scrape *from, const metric_row *row)
 {
     count(from, row, "by=\"io\"", load(&from->service->counters.blocks_by_io));
     count(from, row, "by=\"worker\"", load(&from->service->counters.blocks_by_workers));
-}
-
-/* ---- what is held now ---- */
-
-static void read_connections(const scrape *from, const metric_row *row)
-{
-    count(from, row, "", pe_watchdog_count(from->service->watchdog));
-}
-
-/* from: offset in pe_service of an atomic_size_t */
-static void read_held(const scrape *from, const metric_row *row)
-{
-    const atomic_size_t *held = (const void *)((const char *)from->service + row->from);
-    count(from, row, "", atomic_load(held));
-}
-
-static void read_log_dropped(const scrape *from, const metric_row *row)
-{
-    count(from, row, "", pe_log_dropped());
-}
-
-/* ---- memory ---- */
-
-/* from: offset in pe_budget_stats, whose counters are uint64_t and whose sizes are size_t */
-static void read_budget(const scrape *from, const metric_row *row)
-{
-    const void *at = (const char *)&from->budget + row->from;
-    count(from, row, "",
-          row->metric.type == PE_METRIC_COUNTER ? *(const uint64_t *)at : *(const size_t *)at);
 }
 
 static size_t cached(const scrape *from, size_t cache)
@@ -256,7 +240,7 @@ static void read_purposes(const scrape *from, const metric_row *row)
         {"kind=\"coders\"", pe_coder_kept_bytes()},
         {"kind=\"bodies\"", atomic_load(&service->body_bytes)},
         {"kind=\"connections\"",
-         pe_watchdog_count(service->watchdog) * (size_t)service->settings->connection_memory_bytes},
+         from->connections * (size_t)service->settings->connection_memory_bytes},
     };
     size_t rest = from->budget.bytes;
     pe_learned_tables_free(learned);
@@ -265,49 +249,6 @@ static void read_purposes(const scrape *from, const metric_row *row)
         count(from, row, kinds[i].labels, kinds[i].bytes);
     }
     count(from, row, "kind=\"other\"", rest);
-}
-
-/* ---- caches ---- */
-
-/* from: offset in pe_cache_stats, whose counters are uint64_t and whose sizes are size_t */
-static void read_caches(const scrape *from, const metric_row *row)
-{
-    for (size_t c = 0; c < CACHES; c++) {
-        const void *at = (const char *)&from->cache[c] + row->from;
-        char labels[32];
-        snprintf(labels, sizeof labels, "cache=\"%s\"", cache_names[c]);
-        count(from, row, labels,
-              row->metric.type == PE_METRIC_COUNTER ? *(const uint64_t *)at : *(const size_t *)at);
-    }
-}
-
-/* ---- the process ---- */
-
-static void read_cpu(const scrape *from, const metric_row *row)
-{
-    pe_exposition_real(&from->to, &row->metric, "", pe_process_cpu_seconds());
-}
-
-/* from: offset in the scrape. Without samples where the system does not tell. */
-static void read_memory(const scrape *from, const metric_row *row)
-{
-    if (from->has_memory)
-        count(from, row, "", *(const uint64_t *)(const void *)((const char *)from + row->from));
-}
-
-static void read_files(const scrape *from, const metric_row *row)
-{
-    count(from, row, "", pe_process_files(&from->service->process));
-}
-
-static void read_files_max(const scrape *from, const metric_row *row)
-{
-    count(from, row, "", from->service->process.files_max);
-}
-
-static void read_started(const scrape *from, const metric_row *row)
-{
-    pe_exposition_real(&from->to, &row->metric, "", from->service->process.started);
 }
 
 static void read_build(const scrape *from, const metric_row *row)
@@ -329,28 +270,29 @@ static void read_build(const scrape *from, const metric_row *row)
 #define OF_COUNTERS(member)               read_counter, offsetof(pe_counters, member)
 #define OF_CACHES(member)                 read_caches, offsetof(pe_cache_stats, member)
 #define OF_BUDGET(member)                 read_budget, offsetof(pe_budget_stats, member)
+#define OF_SCRAPE(member)                 read_number, offsetof(scrape, member)
 
 static const metric_row rows[] = {
     HISTOGRAM("http_server_request_duration_seconds",
               "Time from the first line of a request to the end of its response, as handed to the system.",
-              read_durations),
+              read_series),
     SUMMARY("http_server_request_body_size_bytes", "Bytes of the bodies of requests that have arrived.",
-            read_sizes, offsetof(pe_tally_sum, received)),
+            read_series, offsetof(pe_tally_sum, received)),
     SUMMARY("http_server_response_body_size_bytes",
             "Bytes of the bodies of responses; a client that leaves early has taken fewer.",
-            read_sizes, offsetof(pe_tally_sum, sent)),
+            read_series, offsetof(pe_tally_sum, sent)),
     GAUGE("http_server_active_requests", "Requests whose first line has arrived and that have not ended, this one included.",
-          read_active, 0),
-    COUNTER("posenc_requests", "Requests that have ended.", read_requests, 0),
+          OF_SCRAPE(active)),
+    COUNTER("posenc_requests", "Requests that have ended.", OF_SCRAPE(requests)),
     COUNTER("posenc_responses", "Requests that have ended, by the class of their status.", read_responses, 0),
     COUNTER("posenc_warm_hits",
-            "Requests answered from the response cache by their raw target and headers.", read_cache_hits, 0),
+            "Requests answered from the response cache by their raw target and headers.", OF_SCRAPE(warm_hits)),
     COUNTER("posenc_rejections", "Replies that told a problem, by its code.", read_problems, 0),
     COUNTER("posenc_refused", "Requests refused because of their header alone.", OF_COUNTERS(refused)),
     COUNTER("posenc_timeouts", "Requests that did not arrive before their deadline.", OF_COUNTERS(timeouts)),
     COUNTER("posenc_abandoned", "Requests whose clients disconnected before a worker had done its work.",
             OF_COUNTERS(abandoned)),
-    GAUGE("posenc_queue", "Requests that wait for a worker.", read_queue, 0),
+    GAUGE("posenc_queue", "Requests that wait for a worker.", OF_SCRAPE(queue)),
     HISTOGRAM("posenc_queue_wait_seconds", "Time that requests waited for a worker, each time they did.", read_waits),
     HISTOGRAM("posenc_work_seconds",
               "Time of workers: of each turn that a request had, and of each block of a streamed response.",
@@ -367,11 +309,11 @@ static const metric_row rows[] = {
     GAUGE("posenc_stream_large_blocks_bytes", "Bytes held by streams for blocks of 256 KiB.",
           read_held, offsetof(pe_service, large_blocks)),
     COUNTER("posenc_digests", "Responses hashed for a Repr-Digest field.", OF_COUNTERS(digests)),
-    GAUGE("posenc_connections", "Connections that are open.", read_connections, 0),
+    GAUGE("posenc_connections", "Connections that are open.", OF_SCRAPE(connections)),
     COUNTER("posenc_connections_dropped", "Silent connections ended to make room for others.", OF_COUNTERS(dropped)),
     COUNTER("posenc_connections_opened", "Connections accepted since the start.", OF_COUNTERS(connections)),
     GAUGE("posenc_body_bytes", "Bytes of request bodies that are held.", read_held, offsetof(pe_service, body_bytes)),
-    COUNTER("posenc_log_dropped", "Log lines dropped because their reader was too slow.", read_log_dropped, 0),
+    COUNTER("posenc_log_dropped", "Log lines dropped because their reader was too slow.", OF_SCRAPE(log_dropped)),
     GAUGE("posenc_memory_bytes", "Bytes allocated, by purpose.", read_purposes, 0),
     GAUGE("posenc_memory_allocated_bytes", "Bytes allocated for everything together.", OF_BUDGET(bytes)),
     GAUGE("posenc_memory_max_bytes", "Bytes that may be allocated for everything together.", OF_BUDGET(bytes_max)),
@@ -392,14 +334,14 @@ static const metric_row rows[] = {
           OF_CACHES(loose)),
     GAUGE("posenc_cache_max_bytes", "Bytes that the cache may hold.", OF_CACHES(bytes_max)),
     GAUGE("posenc_cache_entries", "Stored entries.", OF_CACHES(entries)),
-    COUNTER("process_cpu_seconds", "Time that all threads of the process have computed.", read_cpu, 0),
+    COUNTER("process_cpu_seconds", "Time that all threads of the process have computed.", read_real, offsetof(scrape, cpu_seconds)),
     GAUGE("process_resident_memory_bytes", "Memory of the process that is in RAM.",
           read_memory, offsetof(scrape, resident)),
     GAUGE("process_virtual_memory_bytes", "Addresses that the process has reserved.",
           read_memory, offsetof(scrape, reserved)),
-    GAUGE("process_open_fds", "File descriptors that are open.", read_files, 0),
-    GAUGE("process_max_fds", "File descriptors that may be open.", read_files_max, 0),
-    GAUGE("process_start_time_seconds", "When the server started, in seconds since 1970.", read_started, 0),
+    GAUGE("process_open_fds", "File descriptors that are open.", OF_SCRAPE(files)),
+    GAUGE("process_max_fds", "File descriptors that may be open.", OF_SCRAPE(files_max)),
+    GAUGE("process_start_time_seconds", "When the server started, in seconds since 1970.", read_real, offsetof(scrape, started)),
     GAUGE("posenc_build_info", "Always 1; the labels say what runs.", read_build, 0),
 };
 /* clang-format on */
@@ -411,6 +353,16 @@ static void take(pe_service *service, scrape *out)
     pe_tables_stats(service->tables, &out->cache[TABLES]);
     pe_budget_stats_get(&out->budget);
     out->has_memory = pe_process_memory(&service->process, &out->reserved, &out->resident);
+    pe_tally_each(service->tally, add_by_class, out);
+    out->warm_hits = pe_tally_cache_hits(service->tally);
+    out->active = pe_watchdog_active(service->watchdog);
+    out->queue = pe_pool_waiting(service->pool);
+    out->connections = pe_watchdog_count(service->watchdog);
+    out->log_dropped = pe_log_dropped();
+    out->files = pe_process_files(&service->process);
+    out->files_max = service->process.files_max;
+    out->cpu_seconds = pe_process_cpu_seconds();
+    out->started = service->process.started;
 }
 
 pe_outcome pe_page_metrics(pe_request *request, pe_problem *why)
