@@ -51,11 +51,6 @@ struct pe_acceptor {
 
 /* ---- one connection ---- */
 
-static bool is_exhaustion(int reason)
-{
-    return reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM;
-}
-
 /* Opened by the library, ever. */
 static uint64_t opened(const pe_acceptor *acceptor)
 {
@@ -78,23 +73,19 @@ static bool drop_silent(const pe_acceptor *acceptor, pe_place place)
     return dropped;
 }
 
-/* Told once, until a connection comes through. The descriptor of another will do. */
-static void note_exhaustion(pe_acceptor *acceptor, pe_place place, int reason)
-{
-    if (!acceptor->told)
-        pe_log(PE_LOG_WARN, "accept_failed",
-               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = strerror(reason)}, {0}});
-    acceptor->told = true;
-    acceptor->exhausted = true;
-    atomic_store(&acceptor->full, true);
-    (void)drop_silent(acceptor, place);
-}
-
-/* After one that could not be accepted. */
+/* After one that could not be accepted. Where no descriptor or memory was left, that of another will
+ * do; it is told once, until a connection comes through. */
 static bool may_accept_more(pe_acceptor *acceptor, pe_place place, int reason)
 {
-    if (is_exhaustion(reason))
-        note_exhaustion(acceptor, place, reason);
+    if (reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM) {
+        if (!acceptor->told)
+            pe_log(PE_LOG_WARN, "accept_failed",
+                   (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = strerror(reason)}, {0}});
+        acceptor->told = true;
+        acceptor->exhausted = true;
+        atomic_store(&acceptor->full, true);
+        (void)drop_silent(acceptor, place);
+    }
     return reason == ECONNABORTED || reason == EINTR;
 }
 
@@ -122,21 +113,6 @@ static bool has_too_many(const pe_acceptor *acceptor, const struct sockaddr *pee
     return !pe_clients_let_in(service->clients, &id, (unsigned)most);
 }
 
-/* REFUSED where there is no place for it. */
-static void find_place(const pe_acceptor *acceptor, pe_place wanted, pe_accepted *out)
-{
-    out->place = wanted;
-    out->address_full = wanted == PE_PLACE_PUBLIC && has_too_many(acceptor, &out->peer.any);
-    if (out->address_full || !has_place(acceptor, wanted))
-        out->place = PE_PLACE_REFUSED;
-}
-
-/* Over TLS a handshake comes first. */
-static bool is_plain(const pe_acceptor *acceptor, const pe_listener *from)
-{
-    return acceptor->service->tls == NULL || from->place != PE_PLACE_PUBLIC;
-}
-
 /* Whoever finds no place is told so, and when to come again, where that can be done at once. */
 static void turn_away(pe_acceptor *acceptor, int fd, const pe_accepted *accepted, bool plain)
 {
@@ -154,21 +130,26 @@ static void turn_away(pe_acceptor *acceptor, int fd, const pe_accepted *accepted
     pe_linger_take(service->linger, fd);
 }
 
-/* False when there is none to accept now. */
+/* False when there is none to accept now. REFUSED is the place of one for which there is none. Over
+ * TLS a handshake comes first. */
 static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
 {
     pe_accepted accepted = {.place = from->place};
     struct sockaddr *peer = &accepted.peer.any;
     socklen_t bytes = sizeof accepted.peer;
+    const bool public = from->place == PE_PLACE_PUBLIC;
+    const bool plain = acceptor->service->tls == NULL || !public;
     const int fd = accept4(from->socket.fd, peer, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return may_accept_more(acceptor, from->place, errno);
     acceptor->told = false;
-    if (atomic_load(&acceptor->ending))
+    if (atomic_load(&acceptor->ending)) {
         pe_socket_unrefuse(fd);
-    else
-        find_place(acceptor, from->place, &accepted);
-    const bool plain = is_plain(acceptor, from);
+    } else {
+        accepted.address_full = public && has_too_many(acceptor, peer);
+        if (accepted.address_full || !has_place(acceptor, from->place))
+            accepted.place = PE_PLACE_REFUSED;
+    }
     if (accepted.place == PE_PLACE_REFUSED && (plain || !has_place(acceptor, PE_PLACE_REFUSED)))
         turn_away(acceptor, fd, &accepted, plain);
     /* It copies the address, and closes the socket where it fails. */
@@ -199,77 +180,46 @@ pe_status pe_acceptor_fail(const pe_settings *settings, const pe_accepted *accep
 
 /* ---- the thread ---- */
 
-static void accept_some(pe_acceptor *acceptor, const pe_listener *from)
-{
-    for (int n = 0; n < AT_ONCE && accept_one(acceptor, from); n++)
-        ;
-}
-
-static void clear_wake(const pe_acceptor *acceptor)
-{
-    uint64_t count;
-    const ssize_t got = read(acceptor->wake, &count, sizeof count);
-    (void)got;
-}
-
-static int patience_of(const pe_acceptor *acceptor)
-{
-    return acceptor->exhausted ? RETRY_MS : coming(acceptor) > 0 ? HANDED_MS : -1;
-}
-
-/* The library opens what it is handed at once or, without memory, never: who has waited long is
- * forgotten. One that comes after all was forgotten too early. */
-static void forget_lost(pe_acceptor *acceptor, bool waited)
-{
-    const uint64_t open = opened(acceptor);
-    if (waited || acceptor->handed < open)
-        acceptor->handed = open;
-}
-
-/* Wait for a connection or, without a descriptor for one, for the end of another. */
+/* Wait for a connection or, without a descriptor for one, for the end of another. The library opens
+ * what it is handed at once or, without memory, never: who has waited long is forgotten. One that
+ * comes after all was forgotten too early. */
 static void wait_and_accept(pe_acceptor *acceptor)
 {
     struct pollfd ready[1 + PE_LISTENERS_MAX] = {{.fd = acceptor->wake, .events = POLLIN}};
     for (size_t i = 0; i < acceptor->n; i++)
         ready[1 + i] = (struct pollfd){.fd = acceptor->listener[i].socket.fd, .events = POLLIN};
-    const int patience = patience_of(acceptor);
+    const int patience = acceptor->exhausted ? RETRY_MS : coming(acceptor) > 0 ? HANDED_MS : -1;
     const int n = poll(ready, acceptor->exhausted ? 1 : 1 + acceptor->n, patience);
-    forget_lost(acceptor, n == 0 && patience == HANDED_MS);
+    const uint64_t open = opened(acceptor);
+    if ((n == 0 && patience == HANDED_MS) || acceptor->handed < open)
+        acceptor->handed = open;
     acceptor->exhausted = false;
     atomic_store(&acceptor->full, false);
+    eventfd_t count;
     if (ready[0].revents != 0)
-        clear_wake(acceptor);
+        (void)eventfd_read(acceptor->wake, &count);
     for (size_t i = 0; i < acceptor->n; i++)
-        if (ready[1 + i].revents != 0)
-            accept_some(acceptor, &acceptor->listener[i]);
+        for (int k = 0; ready[1 + i].revents != 0 && k < AT_ONCE; k++)
+            if (!accept_one(acceptor, &acceptor->listener[i]))
+                break;
 }
 
-/* Whoever has connected is served, whatever the limits are. */
-static void accept_rest(pe_acceptor *acceptor)
+/* At the end whoever has connected is served, whatever the limits are; and the library opens what
+ * it was handed. */
+static void *accept_all(void *context)
 {
+    pe_acceptor *acceptor = context;
+    while (!atomic_load(&acceptor->ending))
+        wait_and_accept(acceptor);
     for (size_t i = 0; i < acceptor->n; i++)
         pe_socket_refuse(&acceptor->listener[i].socket);
     poll(NULL, 0, HANDSHAKE_MS);
     for (size_t i = 0; i < acceptor->n; i++)
         while (accept_one(acceptor, &acceptor->listener[i]))
             ;
-}
-
-/* Until the library has opened what it was handed. */
-static void wait_for_library(const pe_acceptor *acceptor)
-{
     const int64_t until = pe_clock() + HANDED_MS * PE_NANOSECONDS_PER_MS;
     while (opened(acceptor) < acceptor->handed && pe_clock() < until)
         poll(NULL, 0, 1);
-}
-
-static void *accept_all(void *context)
-{
-    pe_acceptor *acceptor = context;
-    while (!atomic_load(&acceptor->ending))
-        wait_and_accept(acceptor);
-    accept_rest(acceptor);
-    wait_for_library(acceptor);
     return NULL;
 }
 
@@ -296,23 +246,16 @@ pe_status pe_acceptor_start(pe_service *service, const pe_listener *listener, si
     return pe_process_fail_thread("new connections", error, why);
 }
 
-static void wake(const pe_acceptor *acceptor)
-{
-    const uint64_t one = 1;
-    const ssize_t written = write(acceptor->wake, &one, sizeof one);
-    (void)written;
-}
-
 void pe_acceptor_wake(pe_acceptor *acceptor)
 {
     if (atomic_load(&acceptor->full))
-        wake(acceptor);
+        (void)eventfd_write(acceptor->wake, 1);
 }
 
 void pe_acceptor_end(pe_acceptor *acceptor)
 {
     atomic_store(&acceptor->ending, true);
-    wake(acceptor);
+    (void)eventfd_write(acceptor->wake, 1);
     pthread_join(acceptor->thread, NULL);
 }
 

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/slice.h"
 
 /* The line before a chunk, with its extension. */
 #define SIZE_LINE_MAX 1024
@@ -144,18 +145,9 @@ static pe_framing_text place(const reader *r, const char *text, size_t bytes)
     return (pe_framing_text){(uint32_t)(text - first), (uint32_t)bytes};
 }
 
-static pe_status read_version(reader *r, const char *text, size_t bytes)
-{
-    static const char version[] = "HTTP/1.";
-    if (bytes != sizeof version || memcmp(text, version, bytes - 1) != 0 ||
-        (text[bytes - 1] != '0' && text[bytes - 1] != '1'))
-        return malformed(r, "the request line must end in HTTP/1.1 or HTTP/1.0 after one space");
-    r->framing->header.http_1_0 = text[bytes - 1] == '0';
-    return PE_OK;
-}
-
 static pe_status read_request_line(reader *r, const line *l)
 {
+    static const char protocol[] = "HTTP/1.";
     pe_framing_header *header = &r->framing->header;
     const size_t method = span(l->text, l->bytes, T);
     if (method == 0 || method == l->bytes || l->text[method] != ' ')
@@ -169,70 +161,12 @@ static pe_status read_request_line(reader *r, const line *l)
         return malformed(r, "the request line names no version of HTTP");
     if (bytes == 0 || target[bytes] != ' ')
         return malformed(r, "the request target is empty or holds a control character");
-    return read_version(r, target + bytes + 1, rest - bytes - 1);
-}
-
-/* ---- fields that tell where a request ends and whom it is for ---- */
-
-typedef struct value {
-    const char *text;
-    size_t bytes;
-} value;
-
-typedef pe_status read_value(reader *r, const value *v);
-
-static void count(uint8_t *times)
-{
-    *times = *times == 0 ? 1 : 2;
-}
-
-static pe_status read_host(reader *r, const value *v)
-{
-    count(&r->framing->header.hosts);
-    return span(v->text, v->bytes, H) == v->bytes
-               ? PE_OK
-               : malformed(r, "Host holds a character that no host can hold");
-}
-
-static pe_status read_length(reader *r, const value *v)
-{
-    pe_framing_header *header = &r->framing->header;
-    uint64_t length = 0;
-    count(&header->lengths);
-    for (size_t i = 0; i < v->bytes; i++) {
-        const unsigned digit = (unsigned char)v->text[i] - (unsigned)'0';
-        if (digit > 9)
-            return malformed(r, "Content-Length is no number");
-        if (length > ((uint64_t)INT64_MAX - digit) / 10)
-            return refuse(r, PE_BODY_TOO_LARGE, "Content-Length is beyond every limit");
-        length = length * 10 + digit;
-    }
-    header->length = length;
-    return v->bytes > 0 ? PE_OK : malformed(r, "Content-Length is empty");
-}
-
-static pe_status read_coding(reader *r, const value *v)
-{
-    count(&r->framing->header.codings);
-    if (v->bytes == 7 && strncasecmp(v->text, "chunked", 7) == 0)
-        return PE_OK;
-    return malformed(r, "the only Transfer-Encoding read is chunked");
-}
-
-static pe_status read_connection(reader *r, const value *v)
-{
-    for (size_t at = 0; at < v->bytes;) {
-        const size_t bytes = span(v->text + at, v->bytes - at, T);
-        if (bytes == 5 && strncasecmp(v->text + at, "close", 5) == 0)
-            r->framing->header.closes = true;
-        at += bytes + 1;
-    }
-    return PE_OK;
-}
-
-static pe_status read_id(reader *r, const value *v)
-{
-    r->framing->header.id = place(r, v->text, v->bytes);
+    const char *version = target + bytes + 1;
+    if (rest - bytes - 1 != sizeof protocol ||
+        memcmp(version, protocol, sizeof protocol - 1) != 0 ||
+        (version[7] != '0' && version[7] != '1'))
+        return malformed(r, "the request line must end in HTTP/1.1 or HTTP/1.0 after one space");
+    header->http_1_0 = version[7] == '0';
     return PE_OK;
 }
 
@@ -242,45 +176,11 @@ static void hide_name(const reader *r, uint32_t at)
     memcpy(r->arrived->data + r->arrived->passed + at, "Unread", 6);
 }
 
-/* The library would keep each cookie in the connection's memory; nothing here reads one. */
-static pe_status hide_cookie(reader *r, const value *v)
-{
-    (void)v;
-    hide_name(r, r->framing->header.at);
-    return PE_OK;
-}
-
-/* One is kept until it is known whether there is a body. */
-static pe_status note_expect(reader *r, const value *v)
-{
-    pe_framing_header *header = &r->framing->header;
-    (void)v;
-    if (header->expect > 0)
-        hide_name(r, header->at);
-    else
-        header->expect = header->at;
-    return PE_OK;
-}
-
-static const struct {
-    const char *name;
-    size_t bytes;
-    read_value *read;
-} known[] = {
-    {"Host", 4, read_host},
-    {"Content-Length", 14, read_length},
-    {"Transfer-Encoding", 17, read_coding},
-    {"Connection", 10, read_connection},
-    {"X-Request-Id", 12, read_id},
-    {"Cookie", 6, hide_cookie},
-    {"Expect", 6, note_expect},
-};
-
 /* ---- one field ---- */
 
 /* Spaces at the end of a value are no part of it (RFC 9112, 5.1), but the library takes them for
  * one; those before it, it skips. */
-static value trim(char *text, size_t bytes)
+static pe_slice trim(char *text, size_t bytes)
 {
     size_t used = bytes, from = 0;
     while (used > 0 && is_blank(text[used - 1]))
@@ -291,7 +191,7 @@ static value trim(char *text, size_t bytes)
     }
     while (from < bytes && is_blank(text[from]))
         from++;
-    return (value){text + from, bytes - from};
+    return (pe_slice){text + from, bytes - from};
 }
 
 /* A field's name is *name bytes long, and its value holds text. */
@@ -308,16 +208,97 @@ static pe_status check_field(const reader *r, const line *l, size_t *name)
     return PE_OK;
 }
 
+/* Fields that tell where a request ends and whom it is for, and those that the library would
+ * misread: it keeps each cookie in the connection's memory, and nothing here reads one. */
+typedef enum field {
+    HOST,
+    CONTENT_LENGTH,
+    TRANSFER_ENCODING,
+    CONNECTION,
+    X_REQUEST_ID,
+    COOKIE,
+    EXPECT,
+    FIELDS
+} field;
+
+static const pe_slice field_names[FIELDS] = {
+    [HOST] = {"Host", 4},
+    [CONTENT_LENGTH] = {"Content-Length", 14},
+    [TRANSFER_ENCODING] = {"Transfer-Encoding", 17},
+    [CONNECTION] = {"Connection", 10},
+    [X_REQUEST_ID] = {"X-Request-Id", 12},
+    [COOKIE] = {"Cookie", 6},
+    [EXPECT] = {"Expect", 6},
+};
+
+static pe_status read_length(reader *r, pe_slice value)
+{
+    uint64_t length = 0;
+    for (size_t i = 0; i < value.bytes; i++) {
+        const unsigned digit = (unsigned char)value.text[i] - (unsigned)'0';
+        if (digit > 9)
+            return malformed(r, "Content-Length is no number");
+        if (length > ((uint64_t)INT64_MAX - digit) / 10)
+            return refuse(r, PE_BODY_TOO_LARGE, "Content-Length is beyond every limit");
+        length = length * 10 + digit;
+    }
+    r->framing->header.length = length;
+    return value.bytes > 0 ? PE_OK : malformed(r, "Content-Length is empty");
+}
+
+static pe_status read_value(reader *r, field which, pe_slice value)
+{
+    pe_framing_header *header = &r->framing->header;
+    switch (which) {
+    case HOST:
+        header->hosts = header->hosts == 0 ? 1 : 2;
+        return span(value.text, value.bytes, H) == value.bytes
+                   ? PE_OK
+                   : malformed(r, "Host holds a character that no host can hold");
+    case CONTENT_LENGTH:
+        header->lengths = header->lengths == 0 ? 1 : 2;
+        return read_length(r, value);
+    case TRANSFER_ENCODING:
+        header->codings = header->codings == 0 ? 1 : 2;
+        return value.bytes == 7 && strncasecmp(value.text, "chunked", 7) == 0
+                   ? PE_OK
+                   : malformed(r, "the only Transfer-Encoding read is chunked");
+    case CONNECTION:
+        for (size_t at = 0, bytes; at < value.bytes; at += bytes + 1) {
+            bytes = span(value.text + at, value.bytes - at, T);
+            header->closes |= bytes == 5 && strncasecmp(value.text + at, "close", 5) == 0;
+        }
+        return PE_OK;
+    case X_REQUEST_ID:
+        header->id = place(r, value.text, value.bytes);
+        return PE_OK;
+    case EXPECT: /* one is kept until it is known whether there is a body */
+        if (header->expect == 0) {
+            header->expect = header->at;
+            return PE_OK;
+        }
+        hide_name(r, header->at);
+        return PE_OK;
+    case COOKIE:
+        hide_name(r, header->at);
+        return PE_OK;
+    case FIELDS:
+        break;
+    }
+    return PE_OK;
+}
+
 static pe_status read_field(reader *r, const line *l)
 {
     size_t name;
     if (check_field(r, l, &name) != PE_OK)
         return PE_MALFORMED_REQUEST;
-    const value v = trim(l->text + name + 1, l->bytes - name - 1);
+    const pe_slice value = trim(l->text + name + 1, l->bytes - name - 1);
     r->framing->header.fields++;
-    for (size_t i = 0; i < PE_LEN(known); i++)
-        if (known[i].bytes == name && strncasecmp(known[i].name, l->text, name) == 0)
-            return known[i].read(r, &v);
+    for (field which = 0; which < FIELDS; which++)
+        if (field_names[which].bytes == name &&
+            strncasecmp(field_names[which].text, l->text, name) == 0)
+            return read_value(r, which, value);
     return PE_OK;
 }
 
@@ -385,23 +366,17 @@ static pe_status end_header(reader *r)
     return PE_OK;
 }
 
-/* What is no header need not wait for the end of its line: no method begins like this. */
-static pe_status check_begun(const reader *r)
-{
-    const pe_arrived *arrived = r->arrived;
-    const bool any = arrived->passed < arrived->bytes && !r->framing->header.begun;
-    const char first = any ? arrived->data[arrived->passed] : 'G';
-    if (first != '\r' && span(&first, 1, T) == 0)
-        return malformed(r, "the method is no token that a space follows");
-    return check_size(r, waiting(r));
-}
-
 static pe_status read_header(reader *r)
 {
     line l;
     pe_framing_header *header = &r->framing->header;
-    if (!next_line(r, &l))
-        return check_begun(r);
+    if (!next_line(r, &l)) {
+        /* What is no header need not wait for the end of its line: no method begins like this. */
+        const char *first = r->arrived->data + r->arrived->passed;
+        if (waiting(r) > 0 && !header->begun && *first != '\r' && span(first, 1, T) == 0)
+            return malformed(r, "the method is no token that a space follows");
+        return check_size(r, waiting(r));
+    }
     if (l.bytes == 0 && !header->begun) { /* RFC 9112, 2.2: a client may send some before it */
         pass(r, l.whole);
         return PE_OK;
@@ -434,20 +409,16 @@ static pe_status read_body(reader *r)
     return PE_OK;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 32);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The size before a chunk is so many digits long; 0 when it is no size. */
 static size_t parse_size(const line *l, uint64_t *out)
 {
     size_t digits = 0, counted = 0;
-    for (*out = 0; digits < l->bytes && hex_digit(l->text[digits]) >= 0; digits++) {
-        *out = *out * 16 + (uint64_t)hex_digit(l->text[digits]);
+    for (*out = 0; digits < l->bytes; digits++) {
+        const char c = l->text[digits], lower = (char)(c | 32);
+        const bool letter = lower >= 'a' && lower <= 'f';
+        if (!letter && (c < '0' || c > '9'))
+            break;
+        *out = *out * 16 + (uint64_t)(letter ? lower - 'a' + 10 : c - '0');
         counted += counted > 0 || *out > 0;
     }
     return counted <= SIZE_DIGITS_MAX ? digits : 0;
@@ -500,20 +471,14 @@ static pe_status read_chunk_end(reader *r)
     return PE_OK;
 }
 
-/* Take out a line that nothing reads: hundreds would exhaust the connection's memory. */
-static void take_out(const reader *r, const line *l)
-{
-    pe_arrived *arrived = r->arrived;
-    memmove(l->text, l->text + l->whole,
-            (size_t)(arrived->data + arrived->bytes - l->text) - l->whole);
-    arrived->bytes -= l->whole;
-}
-
+/* Its lines are taken out, since nothing reads them: hundreds would exhaust the connection's
+ * memory. */
 static pe_status read_trailer(reader *r)
 {
     line l;
     size_t name;
     pe_framing *framing = r->framing;
+    pe_arrived *arrived = r->arrived;
     const bool whole = next_line(r, &l);
     if (framing->trailer_bytes + (whole ? l.whole : waiting(r)) > r->limits->header_bytes)
         return refuse(r, PE_HEADER_TOO_LARGE, "the trailer is larger than a header can be");
@@ -527,14 +492,9 @@ static pe_status read_trailer(reader *r)
     }
     if (check_field(r, &l, &name) != PE_OK)
         return PE_MALFORMED_REQUEST;
-    take_out(r, &l);
-    return PE_OK;
-}
-
-static pe_status drop(reader *r)
-{
-    r->arrived->bytes = r->arrived->passed;
-    r->waits = true;
+    const char *rest = l.text + l.whole;
+    memmove(l.text, rest, (size_t)(arrived->data + arrived->bytes - rest));
+    arrived->bytes -= l.whole;
     return PE_OK;
 }
 
@@ -543,17 +503,17 @@ static pe_status drop(reader *r)
 pe_status pe_framing_read(pe_framing *framing, const pe_framing_limits *limits, pe_arrived *arrived)
 {
     static pe_status (*const read[])(reader *) = {
-        [PE_FRAMING_HEADER] = read_header,
-        [PE_FRAMING_BODY] = read_body,
-        [PE_FRAMING_SIZE] = read_size,
-        [PE_FRAMING_CHUNK] = read_body,
-        [PE_FRAMING_CHUNK_END] = read_chunk_end,
-        [PE_FRAMING_TRAILER] = read_trailer,
-        [PE_FRAMING_OVER] = drop,
+        [PE_FRAMING_HEADER] = read_header,       [PE_FRAMING_BODY] = read_body,
+        [PE_FRAMING_SIZE] = read_size,           [PE_FRAMING_CHUNK] = read_body,
+        [PE_FRAMING_CHUNK_END] = read_chunk_end, [PE_FRAMING_TRAILER] = read_trailer,
     };
     reader r = {.framing = framing, .limits = limits, .arrived = arrived};
     pe_status status = PE_OK;
-    while (status == PE_OK && !r.waits && arrived->passed < arrived->bytes)
-        status = read[framing->part](&r);
+    while (status == PE_OK && !r.waits && arrived->passed < arrived->bytes) {
+        if (framing->part != PE_FRAMING_OVER)
+            status = read[framing->part](&r);
+        else
+            arrived->bytes = arrived->passed; /* dropped */
+    }
     return status;
 }

@@ -79,58 +79,33 @@ static void let_go(pe_linger *linger, size_t i)
     linger->one[i] = linger->one[linger->n];
 }
 
-/* The time until the next one is over; for ever without any. */
-static int patience_of(const pe_linger *linger, int64_t now)
-{
-    int64_t least = INT64_MAX;
-    for (size_t i = 0; i < linger->n; i++)
-        if (linger->one[i].until < least)
-            least = linger->one[i].until;
-    if (linger->n == 0)
-        return -1;
-    return least <= now ? 0 : (int)((least - now) / PE_NANOSECONDS_PER_MS) + 1;
-}
-
-static void look_at_all(pe_linger *linger)
-{
-    const int64_t now = pe_clock();
-    for (size_t i = linger->n; i-- > 0;) {
-        const bool sends =
-            linger->ready[i].revents == 0 || drop(linger->ready[i].fd, &linger->one[i]);
-        if (!sends || now >= linger->one[i].until)
-            let_go(linger, i);
-    }
-}
-
-static void clear_wake(const pe_linger *linger)
-{
-    uint64_t count;
-    const ssize_t got = read(linger->wake, &count, sizeof count);
-    (void)got;
-}
-
+/* Sleep until one of them sends, has lingered long enough, or another comes. */
 static void *linger_all(void *context)
 {
     pe_linger *linger = context;
+    eventfd_t count;
     while (welcome(linger)) {
+        int64_t now = pe_clock(), until = INT64_MAX;
+        for (size_t i = 0; i < linger->n; i++)
+            until = linger->one[i].until < until ? linger->one[i].until : until;
+        const int64_t left = until <= now ? 0 : (until - now) / PE_NANOSECONDS_PER_MS + 1;
         linger->ready[linger->n] = (struct pollfd){.fd = linger->wake, .events = POLLIN};
-        poll(linger->ready, linger->n + 1, patience_of(linger, pe_clock()));
+        poll(linger->ready, linger->n + 1, linger->n == 0 ? -1 : (int)left);
         if (linger->ready[linger->n].revents != 0)
-            clear_wake(linger);
-        look_at_all(linger);
+            (void)eventfd_read(linger->wake, &count);
+        now = pe_clock();
+        for (size_t i = linger->n; i-- > 0;) {
+            const bool sends =
+                linger->ready[i].revents == 0 || drop(linger->ready[i].fd, &linger->one[i]);
+            if (!sends || now >= linger->one[i].until)
+                let_go(linger, i);
+        }
     }
     while (linger->n > 0)
         let_go(linger, 0);
     while (linger->n_coming > 0) /* nobody sends any more: the server is at its end */
         close(linger->coming[--linger->n_coming]);
     return NULL;
-}
-
-static void wake(const pe_linger *linger)
-{
-    const uint64_t one = 1;
-    const ssize_t written = write(linger->wake, &one, sizeof one);
-    (void)written;
 }
 
 pe_status pe_linger_make(const pe_linger_limits *limits, pe_linger **out, pe_problem *why)
@@ -161,7 +136,7 @@ void pe_linger_free(pe_linger *linger)
     pthread_mutex_lock(&linger->lock);
     linger->ending = true;
     pthread_mutex_unlock(&linger->lock);
-    wake(linger);
+    (void)eventfd_write(linger->wake, 1);
     pthread_join(linger->thread, NULL);
     close(linger->wake);
     pthread_mutex_destroy(&linger->lock);
@@ -177,7 +152,7 @@ void pe_linger_take(pe_linger *linger, int socket)
         linger->coming[linger->n_coming++] = socket;
     pthread_mutex_unlock(&linger->lock);
     if (taken)
-        wake(linger);
+        (void)eventfd_write(linger->wake, 1);
     else
         close(socket);
 }
