@@ -83,43 +83,8 @@ static void clear(pe_request *request)
     *request = (pe_request){.target = target, .target_capacity = capacity};
 }
 
-/* Behind a proxy that is trusted stand others: it has none, and may have to say whose it is. One
- * that is refused does not count for its address. */
-static void find_client(connection *opened)
-{
-    pe_service *service = opened->service;
-    const pe_client_address address = pe_client_address_of_peer(opened->library);
-    const pe_client_id id = pe_admission_id(service->settings, &address);
-    const pe_place place = opened->watch.place;
-    if (pe_client_address_is_trusted(service->settings, &address))
-        opened->inlet.proxied = service->settings->proxy_protocol && place != PE_PLACE_OPERATOR;
-    else if (place != PE_PLACE_REFUSED)
-        opened->client = pe_clients_open(service->clients, &id);
-}
-
 static void refuse(void *context);
 static void tell_late(void *context);
-
-static gnutls_session_t session_of(struct MHD_Connection *mhd)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    return info != NULL ? info->tls_session : NULL;
-}
-
-static pe_inlet inlet_of(connection *opened, int socket)
-{
-    const size_t memory = (size_t)opened->service->settings->connection_memory_bytes;
-    return (pe_inlet){.socket = socket,
-                      .session = session_of(opened->library),
-                      .watchdog = opened->service->watchdog,
-                      .watch = &opened->watch,
-                      .limits = {memory - PE_REPLY_HEADER_BYTES, FIELD_BYTES},
-                      .held_max = memory,
-                      .refused = refuse,
-                      .late = tell_late,
-                      .context = opened};
-}
 
 static int socket_of(struct MHD_Connection *mhd)
 {
@@ -143,52 +108,61 @@ static bool take_memory(connection *opened)
     return false;
 }
 
-/* NULL where there is no memory. */
+/* NULL where there is no memory. Behind a proxy that is trusted stand others: it is no client, and
+ * may have to say whose the connection is. One that is refused does not count for its address. */
 static connection *open_connection(pe_service *service, struct MHD_Connection *mhd)
 {
+    const union MHD_ConnectionInfo *tls =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    const pe_client_address address = pe_client_address_of_peer(mhd);
+    const pe_client_id id = pe_admission_id(service->settings, &address);
+    const pe_place place = pe_acceptor_accepted(mhd)->place;
+    const bool proxy = pe_client_address_is_trusted(service->settings, &address);
+    const size_t memory = (size_t)service->settings->connection_memory_bytes;
     connection *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return NULL;
     opened->service = service;
     opened->library = mhd;
-    opened->watch.place = pe_acceptor_accepted(mhd)->place;
-    opened->watch.tls = opened->watch.place == PE_PLACE_OPERATOR ? NULL : service->tls;
-    opened->inlet = inlet_of(opened, socket_of(mhd));
+    opened->watch.place = place;
+    opened->watch.tls = place == PE_PLACE_OPERATOR ? NULL : service->tls;
+    opened->inlet = (pe_inlet){.socket = socket_of(mhd),
+                               .session = tls != NULL ? tls->tls_session : NULL,
+                               .watchdog = service->watchdog,
+                               .watch = &opened->watch,
+                               .limits = {memory - PE_REPLY_HEADER_BYTES, FIELD_BYTES},
+                               .held_max = memory,
+                               .refused = refuse,
+                               .late = tell_late,
+                               .context = opened,
+                               .proxied = proxy && service->settings->proxy_protocol &&
+                                          place != PE_PLACE_OPERATOR};
     if (!take_memory(opened)) {
         free(opened);
         return NULL;
     }
-    find_client(opened);
+    if (!proxy && place != PE_PLACE_REFUSED)
+        opened->client = pe_clients_open(service->clients, &id);
     pe_watchdog_add(service->watchdog, &opened->watch, opened->inlet.socket);
     return opened;
-}
-
-/* A client that is still sending must be able to read why it was refused. */
-static void linger(const connection *closed)
-{
-    const bool told = closed->refused || pe_watchdog_is_leaving(&closed->watch);
-    const int own = told ? fcntl(closed->watch.socket, F_DUPFD_CLOEXEC, 0) : -1;
-    if (own >= 0)
-        pe_linger_take(closed->service->linger, own);
-}
-
-/* A request of which there is no more than a part of its header. */
-static void log_unheard(connection *closed)
-{
-    pe_client_address client = pe_client_address_of_peer(closed->library);
-    if (closed->inlet.proxy.known)
-        client.bytes = closed->inlet.proxy.client;
-    pe_access_log_unheard(closed->service, &client, (unsigned)pe_status_http(PE_TIMEOUT));
 }
 
 static void close_connection(pe_service *service, connection *closed)
 {
     pe_inlet_close(&closed->inlet);
-    linger(closed);
+    /* A client that is still sending must be able to read why it was refused. */
+    const bool refused = closed->refused || pe_watchdog_is_leaving(&closed->watch);
+    const int own = refused ? fcntl(closed->watch.socket, F_DUPFD_CLOEXEC, 0) : -1;
+    if (own >= 0)
+        pe_linger_take(service->linger, own);
     pe_watchdog_remove(service->watchdog, &closed->watch);
     pe_budget_give(mapped_bytes(service));
-    if (closed->watch.unheard)
-        log_unheard(closed);
+    if (closed->watch.unheard) { /* a request of which there is no more than a part of its header */
+        pe_client_address client = pe_client_address_of_peer(closed->library);
+        if (closed->inlet.proxy.known)
+            client.bytes = closed->inlet.proxy.client;
+        pe_access_log_unheard(service, &client, (unsigned)pe_status_http(PE_TIMEOUT));
+    }
     pe_acceptor_wake(service->acceptor);
     clear(&closed->request);
     pe_clients_close(service->clients, closed->client);
@@ -229,19 +203,6 @@ static connection *carrier_of(pe_request *request)
     return (connection *)((char *)request - offsetof(connection, request));
 }
 
-/*
- * The query is ours to read: the library would keep each of its arguments in the connection's
- * memory, and a request of some hundreds of them (two kilobytes) exhausts it and is never answered.
- * It shows us its own writable buffer before it splits what follows the '?' (0.9.75: connection.c,
- * parse_initial_message_line), so an end right there leaves nothing to split.
- */
-static void hide_query(const char *target)
-{
-    char *mark = strchr((char *)(uintptr_t)target, '?');
-    if (mark != NULL)
-        mark[1] = '\0';
-}
-
 int pe_callbacks_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
                              int n_authorities, const gnutls_pk_algorithm_t *algorithms,
                              int n_algorithms, gnutls_pcert_st **chain, unsigned *n,
@@ -255,6 +216,12 @@ int pe_callbacks_certificate(gnutls_session_t session, const gnutls_datum_t *aut
     return carrier != NULL ? pe_tls_show(carrier->watch.tls, chain, n, key) : -1;
 }
 
+/*
+ * The query is ours to read: the library would keep each of its arguments in the connection's
+ * memory, and a request of some hundreds of them (two kilobytes) exhausts it and is never answered.
+ * It shows us its own writable buffer before it splits what follows the '?' (0.9.75: connection.c,
+ * parse_initial_message_line), so an end right there leaves nothing to split.
+ */
 void *pe_callbacks_target(void *context, const char *target, struct MHD_Connection *mhd)
 {
     connection *carrier = connection_of(mhd);
@@ -276,7 +243,9 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
                            request->started) ||
         !pe_target_keep(request, target))
         return NULL;
-    hide_query(target);
+    char *query = strchr((char *)(uintptr_t)target, '?');
+    if (query != NULL)
+        query[1] = '\0';
     return request;
 }
 
@@ -312,40 +281,27 @@ static void reply_raw(pe_request *request, const pe_problem *why, bool head)
                  &(pe_raw_request){request->path, pe_request_id(request), head});
 }
 
-/* The library ends the connection without a reply when the connection's memory does not hold the
- * header of a reply beside that of the request: so much is left for Content-Location. */
-static size_t room_of(const pe_request *request)
+/* What the header says of the whole request. The library ends the connection without a reply when
+ * the connection's memory does not hold the header of a reply beside that of the request: so much is
+ * left for Content-Location. */
+static void read_fields(pe_request *request)
 {
+    const pe_settings *settings = request->service->settings;
     const union MHD_ConnectionInfo *header =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     const int fields = MHD_get_connection_values(request->connection, MHD_HEADER_KIND, NULL, NULL);
-    const size_t memory = (size_t)request->service->settings->connection_memory_bytes;
+    const size_t memory = (size_t)settings->connection_memory_bytes;
     const size_t taken = (header != NULL ? header->header_size : 0) + (size_t)fields * FIELD_BYTES +
                          PE_REPLY_HEADER_BYTES;
-    return taken < memory ? memory - taken : 0;
-}
-
-/* What the header says of the whole request. */
-static void read_fields(pe_request *request)
-{
     const char *id = request->header[PE_HEADER_X_REQUEST_ID];
     request->id_sent = id != NULL;
     if (id != NULL && pe_request_id_valid(id))
         request->id = id;
-    request->location_room = room_of(request);
+    request->location_room = taken < memory ? memory - taken : 0;
     request->wants_digest = pe_digest_wanted(request->header[PE_HEADER_WANT_REPR_DIGEST]);
     request->has_body = request->header[PE_HEADER_CONTENT_LENGTH] != NULL ||
                         request->header[PE_HEADER_TRANSFER_ENCODING] != NULL;
-    request->body_max = (uint64_t)request->service->settings->max_body_bytes; /* until its route */
-}
-
-static pe_status check_length(pe_request *request, pe_problem *why)
-{
-    if (!request->has_body)
-        return PE_OK;
-    request->keeps_body = pe_route_find(request);
-    const pe_status status = pe_flow_admit(request, why);
-    return status == PE_OK ? pe_body_check_declared(request, why) : status;
+    request->body_max = (uint64_t)settings->max_body_bytes; /* until its route is found */
 }
 
 /* The header has arrived. A reply that is queued now ends the connection, so only refusals are. */
@@ -366,8 +322,12 @@ static enum MHD_Result begin(connection *carrier, const char *method, const char
     if (status == PE_OK && carrier->watch.place == PE_PLACE_REFUSED)
         status = pe_acceptor_fail(request->service->settings,
                                   pe_acceptor_accepted(carrier->library), &why);
-    if (status == PE_OK)
-        status = check_length(request, &why);
+    if (status == PE_OK && request->has_body) {
+        request->keeps_body = pe_route_find(request);
+        status = pe_flow_admit(request, &why);
+        if (status == PE_OK)
+            status = pe_body_check_declared(request, &why);
+    }
     if (status == PE_OK) {
         if (request->has_body)
             pe_request_set_label(request); /* it may take long to arrive */
@@ -379,26 +339,7 @@ static enum MHD_Result begin(connection *carrier, const char *method, const char
     return send_reply(request);
 }
 
-/* ---- the body, and the end ---- */
-
-static enum MHD_Result receive(pe_request *request, const char *upload, size_t *upload_bytes)
-{
-    pe_problem why;
-    const size_t bytes = *upload_bytes;
-    *upload_bytes = 0;
-    if (pe_body_receive(request, upload, bytes, &why) != PE_OK) {
-        reply_raw(request, &why, false);
-        return MHD_NO;
-    }
-    if (request->part_at > 0 && request->body.bytes >= request->part_at)
-        pe_flow_take_part(request);
-    return MHD_YES;
-}
-
-static enum MHD_Result finish(pe_request *request)
-{
-    return pe_flow_process(request) == PE_DEFERRED ? MHD_YES : send_reply(request);
-}
+/* ---- its parts, as they arrive ---- */
 
 enum MHD_Result pe_callbacks_access(void *context, struct MHD_Connection *mhd, const char *url,
                                     const char *method, const char *version, const char *upload,
@@ -408,13 +349,24 @@ enum MHD_Result pe_callbacks_access(void *context, struct MHD_Connection *mhd, c
     (void)mhd;
     (void)url;
     pe_request *request = *arriving;
+    const size_t bytes = *upload_bytes;
+    pe_problem why;
     if (request == NULL)
         return MHD_NO;
     switch (request->stage) {
     case PE_STAGE_NEW:
         return begin(carrier_of(request), method, version);
     case PE_STAGE_BODY:
-        return *upload_bytes > 0 ? receive(request, upload, upload_bytes) : finish(request);
+        if (bytes == 0)
+            return pe_flow_process(request) == PE_DEFERRED ? MHD_YES : send_reply(request);
+        *upload_bytes = 0;
+        if (pe_body_receive(request, upload, bytes, &why) != PE_OK) {
+            reply_raw(request, &why, false);
+            return MHD_NO;
+        }
+        if (request->part_at > 0 && request->body.bytes >= request->part_at)
+            pe_flow_take_part(request);
+        return MHD_YES;
     case PE_STAGE_WORKING:
         return send_reply(request);
     case PE_STAGE_ANSWERED:
@@ -446,36 +398,29 @@ void pe_callbacks_completed(void *context, struct MHD_Connection *mhd, void **co
 
 /* ---- a request that the library never sees ---- */
 
-/* What is known of the request whose header is refused. */
-static void read_refused(connection *carrier)
-{
-    pe_inlet *inlet = &carrier->inlet;
-    pe_request *request = &carrier->request;
-    const pe_framing_header *header = &inlet->framing.header;
-    clear(request);
-    request->service = carrier->service;
-    request->connection = carrier->library;
-    request->watch = &carrier->watch;
-    request->proxy = &inlet->proxy;
-    request->started = pe_inlet_began(inlet);
-    const char *id = pe_inlet_text(inlet, header->id);
-    if (pe_request_id_valid(id))
-        request->id = id;
-    if (pe_target_keep(request, pe_inlet_text(inlet, header->target)))
-        pe_target_split(request);
-}
-
-/* The library has this request's header and waits for its body, or it has none of it. */
+/* The library has this request's header and waits for its body, or it has none of it. Of a header
+ * that is refused little is known. */
 static void refuse(void *context)
 {
     connection *carrier = context;
-    const pe_inlet *inlet = &carrier->inlet;
+    pe_inlet *inlet = &carrier->inlet;
     pe_request *request = &carrier->request;
     const bool known = inlet->framing.part != PE_FRAMING_HEADER;
     pe_problem why;
     pe_fail(&why, inlet->status, "", "%s", inlet->framing.complaint);
-    if (!known)
-        read_refused(carrier);
+    if (!known) {
+        clear(request);
+        request->service = carrier->service;
+        request->connection = carrier->library;
+        request->watch = &carrier->watch;
+        request->proxy = &inlet->proxy;
+        request->started = pe_inlet_began(inlet);
+        const char *id = pe_inlet_text(inlet, inlet->framing.header.id);
+        if (pe_request_id_valid(id))
+            request->id = id;
+        if (pe_target_keep(request, pe_inlet_text(inlet, inlet->framing.header.target)))
+            pe_target_split(request);
+    }
     pe_service_count(&carrier->service->counters.refused);
     reply_raw(request, &why, inlet->framing.header.head);
     if (known)

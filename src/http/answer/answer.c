@@ -53,73 +53,33 @@ static pe_outcome go_on(pe_status status)
 /* Bytes of a body that are read for a unit of work. */
 #define BYTES_READ 4
 
-static pe_status make_representation(pe_request *request, pe_problem *why)
-{
-    pe_request_parameters parameters;
-    const pe_body_types types =
-        request->resource->kind == PE_TRANSFORM ? PE_BODY_TENSORS : PE_BODY_JSON;
-    const pe_status status = pe_parameters_find(request, types, &parameters, why);
-    if (status != PE_OK)
-        return status;
-    return pe_representation_make(request->service, &parameters, &request->representation, why);
-}
-
-/* What costs too much to be planned has the mistakes that it was read with. */
-static pe_outcome refuse(const pe_request *request, pe_problem *why)
-{
-    const pe_problem *mistakes = request->representation->query.mistakes;
-    if (mistakes != NULL)
-        *why = *mistakes;
-    return PE_FAILED;
-}
-
+/* What costs too much to be planned is refused with the mistakes that it was read with. */
 static pe_outcome read_parameters(pe_request *request, pe_problem *why)
 {
     const uint64_t reading = request->body.bytes / BYTES_READ; /* of JSON; of binary it is less */
+    pe_request_parameters parameters;
+    const pe_body_types types =
+        request->resource->kind == PE_TRANSFORM ? PE_BODY_TENSORS : PE_BODY_JSON;
     if (request->body.bytes > HEAVY_BODY_BYTES && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
-    if (make_representation(request, why) != PE_OK)
+    if (pe_parameters_find(request, types, &parameters, why) != PE_OK ||
+        pe_representation_make(request->service, &parameters, &request->representation, why) !=
+            PE_OK)
         return PE_FAILED;
-    if (request->representation->body.data == NULL)
+    const pe_representation *representation = request->representation;
+    if (representation->body.data == NULL)
         pe_body_release(request); /* it has become values */
-    request->price = pe_price_estimate(&request->representation->query.values);
+    request->price = pe_price_estimate(&representation->query.values);
     request->price.planning = pe_price_plus(request->price.planning, reading);
-    if (pe_price_check(request->price.planning, request->service->limits.max_work, why) != PE_OK)
-        return refuse(request, why);
+    if (pe_price_check(request->price.planning, request->service->limits.max_work, why) != PE_OK) {
+        if (representation->query.mistakes != NULL)
+            *why = *representation->query.mistakes;
+        return PE_FAILED;
+    }
     return go_on(pe_admission_charge(request, pe_price_sum(&request->price), why));
 }
 
 /* ---- the plan ---- */
-
-static bool is_stored(const pe_request *request)
-{
-    pe_request_key key;
-    if (request->method == PE_METHOD_POST)
-        return false;
-    pe_response_cache_key_of_target(request->edition, request->target, &key);
-    pe_cache_entry *entry = pe_response_cache_find(request->service->responses, &key);
-    if (entry == NULL)
-        return false;
-    pe_cache_entry_unref(entry);
-    return true;
-}
-
-/* Who asks for header fields, for a part, or for what is stored may want no more than the plan. */
-static bool may_be_little(const pe_request *request)
-{
-    return request->method == PE_METHOD_HEAD || request->header[PE_HEADER_IF_NONE_MATCH] != NULL ||
-           request->header[PE_HEADER_RANGE] != NULL || is_stored(request);
-}
-
-/* Much work waits, or is refused, with the plan still to be made: who offers more than the workers
- * can do gets the refusal at the price of reading the parameters. */
-static pe_job_kind kind_of_job(const pe_request *request)
-{
-    uint64_t work = pe_price_sum(&request->price);
-    if (work > HEAVY_WORK && may_be_little(request))
-        work = request->price.planning;
-    return work > HEAVY_WORK ? PE_JOB_HEAVY : PE_JOB_LIGHT;
-}
 
 /* Tensors hardly shrink: clients that ask for a coding by habit get their bytes sooner without. */
 static pe_status choose_codings(pe_request *request, pe_problem *why)
@@ -137,12 +97,34 @@ static pe_status choose_codings(pe_request *request, pe_problem *why)
                    format->name);
 }
 
-/* Planning can take long: a new set of frequencies at hundreds of bits. */
+/* Who asks for header fields, for a part, or for what is stored may want no more than the plan. */
+static bool may_be_little(const pe_request *request)
+{
+    pe_request_key key;
+    if (request->method == PE_METHOD_HEAD || request->header[PE_HEADER_IF_NONE_MATCH] != NULL ||
+        request->header[PE_HEADER_RANGE] != NULL)
+        return true;
+    if (request->method == PE_METHOD_POST)
+        return false;
+    pe_response_cache_key_of_target(request->edition, request->target, &key);
+    pe_cache_entry *entry = pe_response_cache_find(request->service->responses, &key);
+    pe_cache_entry_unref(entry);
+    return entry != NULL;
+}
+
+/* Planning can take long: a new set of frequencies at hundreds of bits. Much work waits, or is
+ * refused, with the plan still to be made: who offers more than the workers can do gets the refusal
+ * at the price of reading the parameters. */
 static pe_outcome plan(pe_request *request, pe_problem *why)
 {
     pe_representation *representation = request->representation;
-    if (!pe_request_has_turn(request, PE_JOB_LIGHT)) /* as one of either kind has */
-        return pe_request_defer(request, kind_of_job(request), pe_answer_resource);
+    if (!pe_request_has_turn(request, PE_JOB_LIGHT)) { /* as one of either kind has */
+        uint64_t work = pe_price_sum(&request->price);
+        if (work > HEAVY_WORK && may_be_little(request))
+            work = request->price.planning;
+        return pe_request_defer(request, work > HEAVY_WORK ? PE_JOB_HEAVY : PE_JOB_LIGHT,
+                                pe_answer_resource);
+    }
     const pe_status status =
         pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why);
     if (representation->planned)
@@ -152,32 +134,23 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
 
 /* ---- conditions and ranges ---- */
 
-/* Does If-None-Match name the representation, uncoded or in a coding that the client takes? *tag
- * gets what it names. */
-static bool names_tag(const pe_request *request, const char *tags, char tag[PE_ETAG_BYTES])
-{
-    const pe_representation *representation = request->representation;
-    if (pe_etag_matches(tags, tag))
-        return true;
-    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
-        for (int in_blocks = 0; in_blocks < 2; in_blocks++)
-            if (request->codings.best != PE_CODING_IDENTITY &&
-                pe_accept_encoding_takes(&request->codings, (pe_coding)coding) &&
-                pe_representation_coded_tag(representation, (pe_coding)coding, in_blocks, tag) &&
-                pe_etag_matches(tags, tag))
-                return true;
-    return false;
-}
-
+/* Does If-None-Match name the representation, uncoded or in a coding that the client takes? */
 static pe_outcome reply_not_modified(pe_request *request, pe_problem *why)
 {
     (void)why;
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
-    pe_metadata metadata = request->representation->metadata;
-    if (tags == NULL || *metadata.etag == '\0' || request->method == PE_METHOD_POST ||
-        !names_tag(request, tags, metadata.etag))
+    const pe_representation *representation = request->representation;
+    pe_metadata metadata = representation->metadata;
+    if (tags == NULL || *metadata.etag == '\0' || request->method == PE_METHOD_POST)
         return PE_CONTINUE;
-    return pe_reply_not_modified(request, &metadata);
+    bool named = pe_etag_matches(tags, metadata.etag);
+    for (pe_coding coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
+        for (int in_blocks = 0; in_blocks < 2 && !named; in_blocks++)
+            named = request->codings.best != PE_CODING_IDENTITY &&
+                    pe_accept_encoding_takes(&request->codings, coding) &&
+                    pe_representation_coded_tag(representation, coding, in_blocks, metadata.etag) &&
+                    pe_etag_matches(tags, metadata.etag);
+    return named ? pe_reply_not_modified(request, &metadata) : PE_CONTINUE;
 }
 
 /* Range is for GET, and for what has a tag and a length. */
@@ -230,31 +203,22 @@ static pe_outcome reply_from_cache(pe_request *request, pe_problem *why)
 
 /* ---- its price ---- */
 
-static pe_coding_way way_of(const pe_representation *representation)
+/* Decided before anything is made. What is asked for costs: of a part, which is never coded, its
+ * share of the whole. A coding that would cost too much is left out where the client takes the bytes
+ * as they are. */
+static pe_outcome check_price(pe_request *request, pe_problem *why)
 {
-    if (pe_cached_response_fits(representation) || representation->length_max <= WHOLE_BYTES)
-        return PE_CODING_WHOLE;
-    return representation->length == UINT64_MAX ? PE_CODING_STREAMED_TEXT
-                                                : PE_CODING_STREAMED_PACKED;
-}
-
-/* What is asked for costs: of a part, which is never coded, its share of the whole. */
-static void set_price(pe_request *request)
-{
+    const uint64_t most = request->service->limits.max_work;
     const pe_representation *representation = request->representation;
+    const bool whole =
+        pe_cached_response_fits(representation) || representation->length_max <= WHOLE_BYTES;
+    const pe_coding_way way = whole                                  ? PE_CODING_WHOLE
+                              : representation->length == UINT64_MAX ? PE_CODING_STREAMED_TEXT
+                                                                     : PE_CODING_STREAMED_PACKED;
     const double share =
         is_part(request) ? (double)request->range.bytes / (double)representation->length : 1;
     request->price.computing = (uint64_t)(share * (double)representation->work);
-    request->price.coding =
-        pe_coding_work(coding_of(request), way_of(representation), representation->length_usual);
-}
-
-/* Decided before anything is made. A coding that would cost too much is left out where the client
- * takes the bytes as they are. */
-static pe_outcome reckon(pe_request *request, pe_problem *why)
-{
-    const uint64_t most = request->service->limits.max_work;
-    set_price(request);
+    request->price.coding = pe_coding_work(coding_of(request), way, representation->length_usual);
     if (pe_price_sum(&request->price) > most && request->codings.weight[PE_CODING_IDENTITY] != 0) {
         request->codings.best = PE_CODING_IDENTITY;
         request->price.coding = 0;
@@ -321,28 +285,23 @@ static pe_outcome render_through_cache(pe_request *request, pe_problem *why)
     return pe_reply_stored(request, cached.entry, cached.hit ? NULL : timing);
 }
 
-/* Replace rendered bytes by coded ones where the client takes these and they are worth it. */
-static pe_status code_rendered(const pe_request *request, pe_buffer *data, pe_problem *why)
-{
-    pe_buffer coded = {0};
-    const pe_coding coding = coding_of(request);
-    const pe_status status = pe_coding_apply(coding, data->data, data->bytes, &coded, why);
-    if (status != PE_OK || coded.data == NULL)
-        return status;
-    pe_buffer_free(data);
-    *data = coded;
-    return pe_representation_set_coding(request->representation, coding, false, why);
-}
-
-/* CONTINUE when there is no memory for the whole. */
+/* CONTINUE when there is no memory for the whole. It is coded where the client takes that and it is
+ * worth it. */
 static pe_outcome render_whole(pe_request *request, pe_problem *why)
 {
     char timing[96];
-    pe_buffer data = {0};
+    pe_buffer data = {0}, coded = {0};
     pe_representation *representation = request->representation;
+    const pe_coding coding = coding_of(request);
     if (pe_representation_render(representation, &request->range, &data, why) != PE_OK)
         return for_want_of_memory(why);
-    if (code_rendered(request, &data, why) != PE_OK) {
+    pe_status status = pe_coding_apply(coding, data.data, data.bytes, &coded, why);
+    if (status == PE_OK && coded.data != NULL) {
+        pe_buffer_free(&data);
+        data = coded;
+        status = pe_representation_set_coding(representation, coding, false, why);
+    }
+    if (status != PE_OK) {
         pe_buffer_free(&data);
         return PE_FAILED;
     }
@@ -350,34 +309,25 @@ static pe_outcome render_whole(pe_request *request, pe_problem *why)
     return pe_reply_rendered(request, &data, &representation->metadata, timing);
 }
 
-/* The coding of a stream: gzip finds rows again that zstd, where it streams, has forgotten. */
-static pe_status choose_stream_coding(const pe_request *request, pe_coding *out, pe_problem *why)
+/* In the coding that samples of it are worth: gzip finds rows again that zstd, where it streams, has
+ * forgotten. */
+static pe_outcome render_as_stream(pe_request *request, pe_problem *why)
 {
     pe_coding best = coding_of(request);
     const bool or_gzip =
         best == PE_CODING_ZSTD && pe_accept_encoding_takes(&request->codings, PE_CODING_GZIP);
     double share, other = 1;
-    pe_status status = pe_representation_seek(request->representation, NULL, why);
-    if (status != PE_OK)
-        return status;
+    if (pe_representation_seek(request->representation, NULL, why) != PE_OK)
+        return PE_FAILED;
     pe_stream *stream = request->representation->stream;
     if (pe_coder_share(best, stream, &share, why) != PE_OK ||
         (or_gzip && pe_coder_share(PE_CODING_GZIP, stream, &other, why) != PE_OK))
-        return why->status;
+        return PE_FAILED;
     if (other < MUCH_SMALLER * share) {
         best = PE_CODING_GZIP;
         share = other;
     }
-    *out = share <= WORTH_CODING ? best : PE_CODING_IDENTITY;
-    return PE_OK;
-}
-
-static pe_outcome render_as_stream(pe_request *request, pe_problem *why)
-{
-    pe_coding coding = PE_CODING_IDENTITY;
-    if (choose_stream_coding(request, &coding, why) != PE_OK)
-        return PE_FAILED;
-    return pe_body_stream_reply(request, coding, why);
+    return pe_body_stream_reply(request, share <= WORTH_CODING ? best : PE_CODING_IDENTITY, why);
 }
 
 /* Through the cache when it is worth storing; else whole when it is small; else as a stream. */
@@ -410,7 +360,7 @@ static pe_step *const story[] = {
     reply_not_modified, /* If-None-Match names it: 304 */
     choose_range,       /* Range: a part of it, or 416 */
     reply_from_cache,   /* rendered before, for whatever spelling of the request */
-    reckon,             /* its price, or 422: too much work */
+    check_price,        /* its price, or 422: too much work */
     reply_to_head,      /* HEAD, planned or of much work: header fields alone */
     render,             /* rendered now: through the cache, whole, or as a stream */
 };
@@ -434,24 +384,11 @@ pe_outcome pe_answer_resource(pe_request *request, pe_problem *why)
 
 /* The stored response, or a 304 for it. Another coding may be named, or the whole is to be hashed:
  * then the story tells. */
-static pe_outcome reply_again(pe_request *request, pe_cache_entry *entry)
-{
-    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
-    const pe_stored_response *stored = pe_cache_entry_value(entry);
-    request->route_number = stored->metadata.route;
-    const bool to_hash = request->wants_digest && atomic_load(&stored->digest) == NULL;
-    if (tags == NULL && !to_hash)
-        return pe_reply_stored(request, entry, NULL);
-    pe_outcome outcome = PE_CONTINUE;
-    if (tags != NULL && pe_etag_matches(tags, stored->metadata.etag))
-        outcome = pe_reply_not_modified(request, &stored->metadata);
-    pe_cache_entry_unref(entry);
-    return outcome;
-}
-
 pe_outcome pe_answer_from_cache(pe_request *request)
 {
     pe_request_key raw;
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
+    pe_outcome outcome = PE_CONTINUE;
     if ((request->method & (PE_METHOD_GET | PE_METHOD_HEAD)) == 0 ||
         request->header[PE_HEADER_RANGE] != NULL ||
         request->header[PE_HEADER_TRANSFER_ENCODING] != NULL)
@@ -460,7 +397,16 @@ pe_outcome pe_answer_from_cache(pe_request *request)
     pe_cache_entry *entry = pe_response_cache_find(request->service->responses, &raw);
     if (entry == NULL)
         return PE_CONTINUE;
-    const pe_outcome outcome = reply_again(request, entry);
+    const pe_stored_response *stored = pe_cache_entry_value(entry);
+    const bool to_hash = request->wants_digest && atomic_load(&stored->digest) == NULL;
+    request->route_number = stored->metadata.route;
+    if (tags == NULL && !to_hash) {
+        outcome = pe_reply_stored(request, entry, NULL);
+    } else {
+        if (tags != NULL && pe_etag_matches(tags, stored->metadata.etag))
+            outcome = pe_reply_not_modified(request, &stored->metadata);
+        pe_cache_entry_unref(entry);
+    }
     if (outcome == PE_REPLIED)
         pe_tally_cache_hit(request->service->tally);
     return outcome;

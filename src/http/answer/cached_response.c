@@ -21,23 +21,37 @@ static const pe_stored_response *response_of(const pe_cache_entry *entry)
     return pe_cache_entry_value(entry);
 }
 
-/* What the cache stores: rendered bytes, which are taken, with a copy of the metadata. */
-typedef struct content {
-    const pe_service *service;
-    pe_buffer data;
-    const pe_metadata *metadata;
-} content;
+/* What a fill makes: rendered bytes or, of those that are stored already, coded ones. */
+typedef struct filling {
+    pe_representation *representation;
+    const pe_stored_response *plain; /* NULL: rendered */
+    pe_coding coding;
+} filling;
 
-static pe_status store(content *from, void **value, size_t *bytes, pe_problem *why)
+static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
 {
+    const filling *f = context;
+    pe_representation *representation = f->representation;
+    const pe_service *service = representation->service;
+    pe_buffer data = {0};
     pe_stored_response *stored;
-    pe_metadata own = *from->metadata;
-    if (own.location != NULL && (own.location = strdup(own.location)) == NULL) {
-        pe_buffer_free(&from->data);
+    pe_status status =
+        f->plain == NULL ? pe_representation_render(representation, NULL, &data, why)
+                         : pe_coding_apply(f->coding, f->plain->data, f->plain->bytes, &data, why);
+    if (status != PE_OK)
+        return status;
+    pe_metadata own = f->plain == NULL ? representation->metadata : f->plain->metadata;
+    const bool tagged =
+        f->plain == NULL || pe_representation_coded_tag(representation, f->coding, false, own.etag);
+    if (f->plain != NULL) {
+        own.coding = pe_coding_name(f->coding);
+        own.ranges = false;
+    }
+    if (!tagged || (own.location != NULL && (own.location = strdup(own.location)) == NULL)) {
+        pe_buffer_free(&data);
         return pe_fail_memory(why);
     }
-    const pe_status status =
-        pe_stored_response_make(from->service, &from->data, &own, &stored, why);
+    status = pe_stored_response_make(service, &data, &own, &stored, why);
     free(own.location); /* NULL once it is the response's */
     if (status != PE_OK)
         return status;
@@ -46,69 +60,22 @@ static pe_status store(content *from, void **value, size_t *bytes, pe_problem *w
     return PE_OK;
 }
 
-/* ---- plain ---- */
-
-static pe_status fill_plain(void *context, void **value, size_t *bytes, pe_problem *why)
-{
-    pe_representation *representation = context;
-    content rendered = {representation->service, {0}, &representation->metadata};
-    const pe_status status = pe_representation_render(representation, NULL, &rendered.data, why);
-    return status == PE_OK ? store(&rendered, value, bytes, why) : status;
-}
-
-static pe_status get_plain(pe_representation *representation, pe_cached_response *out,
-                           pe_problem *why)
-{
-    const pe_cache_request request = {
-        .key = representation->key.data,
-        .key_bytes = representation->key.bytes,
-        .most = pe_stored_response_weight((size_t)representation->length_max + 1,
-                                          &representation->metadata),
-        .fill = fill_plain,
-        .context = representation,
-    };
-    return pe_response_cache_get(representation->service->responses, &request, &out->entry,
-                                 &out->hit, why);
-}
-
-/* ---- coded ---- */
-
-typedef struct coded_fill {
-    const pe_representation *representation;
-    const pe_stored_response *plain;
-    pe_coding coding;
-} coded_fill;
-
-static pe_status fill_coded(void *context, void **value, size_t *bytes, pe_problem *why)
-{
-    const coded_fill *fill = context;
-    pe_metadata metadata = fill->plain->metadata;
-    content coded = {fill->representation->service, {0}, &metadata};
-    const pe_status status =
-        pe_coding_apply(fill->coding, fill->plain->data, fill->plain->bytes, &coded.data, why);
-    if (status != PE_OK)
-        return status;
-    metadata.coding = pe_coding_name(fill->coding);
-    metadata.ranges = false;
-    if (!pe_representation_coded_tag(fill->representation, fill->coding, false, metadata.etag)) {
-        pe_buffer_free(&coded.data);
-        return pe_fail_memory(why);
-    }
-    return store(&coded, value, bytes, why);
-}
-
-static pe_status get_coded(const pe_representation *representation, const pe_stored_response *plain,
-                           pe_cached_response *out, pe_problem *why)
+/* The entry in out->coding; plain NULL: the representation's own bytes. */
+static pe_status get(pe_representation *representation, const pe_stored_response *plain,
+                     pe_cached_response *out, pe_problem *why)
 {
     pe_buffer key = {0};
-    coded_fill fill = {representation, plain, out->coding};
+    filling context = {representation, plain, out->coding};
     pe_representation_key(representation, out->coding, false, &key);
+    const size_t most =
+        plain == NULL ? (size_t)representation->length_max + 1 : pe_coding_room(plain->bytes);
     const pe_cache_request request = {
         .key = key.data,
         .key_bytes = key.bytes,
-        .most = pe_stored_response_weight(pe_coding_room(plain->bytes), &plain->metadata),
-        .fill = fill_coded,
-        .context = &fill,
+        .most = pe_stored_response_weight(most, plain == NULL ? &representation->metadata
+                                                              : &plain->metadata),
+        .fill = fill,
+        .context = &context,
     };
     const pe_status status = key.failed
                                  ? pe_fail_memory(why)
@@ -122,7 +89,7 @@ pe_status pe_cached_response_get(pe_representation *representation, pe_cached_re
                                  pe_problem *why)
 {
     pe_cached_response plain = {.coding = PE_CODING_IDENTITY};
-    pe_status status = get_plain(representation, &plain, why);
+    pe_status status = get(representation, NULL, &plain, why);
     if (status != PE_OK)
         return status;
     if (plain.entry == NULL || out->coding == PE_CODING_IDENTITY) {
@@ -130,7 +97,7 @@ pe_status pe_cached_response_get(pe_representation *representation, pe_cached_re
         return PE_OK;
     }
     pe_cached_response coded = {.coding = out->coding};
-    status = get_coded(representation, response_of(plain.entry), &coded, why);
+    status = get(representation, response_of(plain.entry), &coded, why);
     const bool not_worth =
         status == PE_OK && coded.entry != NULL && response_of(coded.entry)->data == NULL;
     if (status == PE_OK)
