@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/meant_name.h"
+#include "api/suggestion.h"
 #include "encodings/registry.h"
 #include "text/scan.h"
 
@@ -50,7 +50,7 @@ void pe_claim_reader_saw(pe_claim_reader *r, const char *name, pe_slice value)
 {
     const char *meant;
     saw_as(r, name, value);
-    for (size_t k = 0; (meant = pe_meant_name_of_any(name, k)) != NULL; k++)
+    for (size_t k = 0; (meant = pe_suggestion_of_any(name, k)) != NULL; k++)
         saw_as(r, meant, value);
 }
 

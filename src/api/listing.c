@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/json_write.h"
-#include "api/meant_name.h"
 #include "api/query.h"
+#include "api/suggestion.h"
 #include "encodings/registry.h"
+#include "text/json_write.h"
 
 static const char *const types[] = {
     [PE_KIND_INT] = "integer",       [PE_KIND_REAL] = "number",
@@ -18,16 +18,6 @@ static const char *const types[] = {
     [PE_KIND_TEXT] = "text",         [PE_KIND_CHOICES] = "choices",
     [PE_KIND_NAME] = "name",
 };
-
-static void put_names(pe_buffer *out, const char *name, const char *const *names)
-{
-    pe_json_write_open(out, name, "[");
-    for (; *names != NULL; names++) {
-        pe_json_write_item(out);
-        pe_buffer_json_string(out, *names);
-    }
-    pe_buffer_str(out, "]");
-}
 
 /* A number, a truth, or the text that stands for a default that others decide. */
 static void put_default(const pe_param *param, pe_buffer *out)
@@ -66,16 +56,15 @@ static void put_bounds(const pe_param *param, pe_buffer *out)
 static void put_aliases(const pe_param *param, const pe_resource *resource, pe_buffer *out)
 {
     enum { MOST = 40 };
-    const char *names[MOST + 1];
+    const char *names[MOST];
     size_t n = 0;
     for (size_t i = 0; param->aliases != NULL && param->aliases[i] != NULL; i++)
         if (resource == NULL || pe_params_find(resource->param_sets, param->aliases[i]) == NULL)
             names[n++] = param->aliases[i];
     if (resource != NULL)
-        n += pe_meant_name_list(resource->param_sets, param, names + n, MOST - n);
-    names[n] = NULL;
+        n += pe_suggestion_aliases(resource->param_sets, param, names + n, MOST - n);
     if (n > 0)
-        put_names(out, "aliases", names);
+        pe_json_write_texts(out, "aliases", names, n);
 }
 
 static void put_param(const pe_param *param, const pe_resource *resource, pe_buffer *out)
@@ -101,7 +90,7 @@ static void put_param(const pe_param *param, const pe_resource *resource, pe_buf
         pe_json_write_number(out, "max_length", param->max);
     if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_TOKEN_RUNS ||
         param->kind == PE_KIND_CHOICES)
-        put_names(out, "choices", param->choices);
+        pe_json_write_texts(out, "choices", param->choices, SIZE_MAX);
     pe_json_write_text(out, "unit", param->unit);
     pe_json_write_text(out, "description", param->help);
     pe_json_write_text(out, "example", param->example);
@@ -113,7 +102,7 @@ static void put_path(const pe_resource *resource, pe_buffer *out)
     static const char *const table[] = {"GET", "HEAD", "POST", "OPTIONS", NULL};
     static const char *const transform[] = {"POST", "OPTIONS", NULL};
     pe_json_write_text(out, "path", resource->path);
-    put_names(out, "methods", resource->kind == PE_TABLE ? table : transform);
+    pe_json_write_texts(out, "methods", resource->kind == PE_TABLE ? table : transform, SIZE_MAX);
 }
 
 void pe_listing_family(const char *path, pe_buffer *out)

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "api/json_members.h"
-#include "api/json_write.h"
 #include "base/array.h"
 #include "files/gguf_file.h"
 #include "files/tree.h"
 #include "models/model_search.h"
+#include "text/json_write.h"
 
 static const char *const statuses[] = {
     [PE_MODEL_KEY_USED] = "used",
@@ -117,12 +117,7 @@ static void put_layers(const pe_model *model, const pe_model_layers *layers, pe_
     pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "layer_type", layers->layer_type);
     pe_json_write_text(out, "encoding", encoding_of(model, layers));
-    pe_json_write_open(out, "indices", "[");
-    for (size_t i = 0; i < layers->n; i++) {
-        pe_json_write_item(out);
-        pe_buffer_format(out, "%zu", layers->index[i]);
-    }
-    pe_buffer_str(out, "]");
+    pe_json_write_counts(out, "indices", layers->index, layers->n);
     pe_json_write_name(out, "parameters");
     pe_values_json(&layers->values, out);
     pe_buffer_str(out, "}");
@@ -187,12 +182,7 @@ static void put_model(const pe_model *model, pe_buffer *out)
     for (size_t k = 0; k < model->n_keys; k++)
         put_key(&model->keys[k], out);
     pe_buffer_str(out, "]");
-    pe_json_write_open(out, "warnings", "[");
-    for (size_t w = 0; w < model->n_warnings; w++) {
-        pe_json_write_item(out);
-        pe_buffer_json_string(out, model->warnings[w]);
-    }
-    pe_buffer_str(out, "]");
+    pe_json_write_texts(out, "warnings", (const char *const *)model->warnings, model->n_warnings);
 }
 
 void pe_model_json(const pe_model *model, pe_buffer *out)

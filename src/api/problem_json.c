@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/json_write.h"
+#include "text/json_write.h"
 
 /* "/problems/invalid-parameter" */
 static void put_type(pe_status status, pe_buffer *out)
@@ -88,8 +88,7 @@ static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out
 /* Counts that overflow everything else still fit the integers that JSON readers have. */
 static void write_count(pe_buffer *out, const char *name, uint64_t count)
 {
-    pe_json_write_name(out, name);
-    pe_buffer_format(out, "%llu", (unsigned long long)(count < INT64_MAX ? count : INT64_MAX));
+    pe_json_write_count(out, name, count < INT64_MAX ? count : INT64_MAX);
 }
 
 void pe_problem_json(const pe_problem *problem, const char *instance, const char *request_id,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/meant_name.h"
+#include "api/suggestion.h"
 #include "encodings/registry.h"
 
 /* ---- life ---- */
@@ -209,7 +209,7 @@ static bool has_word(const char *text, const char *word)
 }
 
 /* What was meant may be given: no default of it counts. One that is required is missing still. */
-static void note_meant(pe_query *query, const char *meant)
+static void note_suggested(pe_query *query, const char *meant)
 {
     const char *nested = query->resource->nested;
     if (nested != NULL && strcmp(meant, nested) == 0)
@@ -234,15 +234,15 @@ pe_status pe_query_fail_unknown(pe_query *query, bool in_body, const char *where
         return pe_fail_memory(why);
     size_t own;
     const size_t n = list_names(resource, in_body, names, &own);
-    char meant[PE_MEANT_NAME_BYTES];
-    const bool near = pe_meant_name_find(name, text, names, own, n, meant);
+    char meant[PE_SUGGESTION_BYTES];
+    const bool near = pe_suggestion_find(name, text, names, own, n, meant);
     free(names);
     if (near)
-        note_meant(query, meant);
+        note_suggested(query, meant);
     if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                        "unknown parameter %.64s, did you mean %s?", name, meant);
-    const char *advice = pe_meant_name_advice(name), *sibling = sibling_with(resource, name);
+    const char *advice = pe_suggestion_advice(name), *sibling = sibling_with(resource, name);
     if (advice != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where, "unknown parameter %.64s; %s", name,
                        advice);

@@ -6,7 +6,7 @@
 
 #include "api/json_members.h"
 #include "api/json_string.h"
-#include "api/meant_name.h"
+#include "api/suggestion.h"
 #include "api/value_reading.h"
 
 /* Where the body has a row's value; text is NULL while it has none. */
@@ -81,8 +81,8 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
         return pe_query_keep(&b->nested, key, json, why);
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
     pe_value *value = pe_values_called(&b->query->values, key);
-    pe_meant_value meant = {value, NULL, false};
-    if (value == NULL && pe_meant_name_take(&b->query->values, key, json, &meant))
+    pe_suggested_value meant = {value, NULL, false};
+    if (value == NULL && pe_suggestion_take(&b->query->values, key, json, &meant))
         value = meant.value;
     if (value == NULL || (b->inside && ((value->param->kind == PE_KIND_TENSOR &&
                                          !pe_resource_is_claimable(resource)) ||

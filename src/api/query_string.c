@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/meant_name.h"
+#include "api/suggestion.h"
 #include "api/value_reading.h"
 #include "base/percent.h"
 #include "base/utf8.h"
@@ -44,8 +44,8 @@ static pe_status set_row(const query_walk *walk, pe_value *value, const char *na
 }
 
 /* The value of a synonym; a number N of positions is 0:N. */
-static pe_status set_meant(const query_walk *walk, const pe_meant_value *meant, const char *name,
-                           pe_slice text, pe_problem *why)
+static pe_status set_suggested(const query_walk *walk, const pe_suggested_value *meant,
+                               const char *name, pe_slice text, pe_problem *why)
 {
     char range[PE_COUNTED_BYTES];
     if (meant->value->given)
@@ -76,7 +76,7 @@ static pe_status set(query_walk *walk, const char *name, pe_slice text, pe_probl
 {
     const size_t which = pe_query_output_find(walk->query->resource, name);
     pe_value *value = pe_values_called(&walk->query->values, name);
-    pe_meant_value meant;
+    pe_suggested_value meant;
     if (which < PE_OUTPUT_N && (value == NULL || gives(walk->string, value->param->name))) {
         if (walk->seen[which])
             return pe_query_fail_repeated(name, name, why);
@@ -85,8 +85,8 @@ static pe_status set(query_walk *walk, const char *name, pe_slice text, pe_probl
     }
     if (value != NULL)
         return set_row(walk, value, name, text, why);
-    if (pe_meant_name_take(&walk->query->values, name, text, &meant))
-        return set_meant(walk, &meant, name, text, why);
+    if (pe_suggestion_take(&walk->query->values, name, text, &meant))
+        return set_suggested(walk, &meant, name, text, why);
     return walk->refused > PE_MISTAKES_MAX
                ? PE_UNKNOWN_PARAMETER
                : pe_query_fail_unknown(walk->query, false, name, name, text, why);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/json_write.h"
 #include "base/slice.h"
 #include "plan/real.h"
+#include "text/json_write.h"
 #include "verify/reading.h"
 
 static const char rules[] =

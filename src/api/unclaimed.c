@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "api/claim_groups.h"
-#include "api/json_write.h"
 #include "api/report_json.h"
+#include "text/json_write.h"
 
 /* Usual tables, the more usual first. `searched`: faults are looked for where none matches. Sizes
  * follow from the shape of the upload. */

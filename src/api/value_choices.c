@@ -9,15 +9,7 @@
 #include "base/nearest.h"
 #include "files/tree.h"
 
-/* How many choices there are, and which of them the text is: as many when none. */
-static size_t count(const char *const *choices)
-{
-    size_t n = 0;
-    while (choices[n] != NULL)
-        n++;
-    return n;
-}
-
+/* Which of the choices the text is: as many as there are when none. */
 static size_t find(const char *const *choices, pe_slice text)
 {
     size_t i = 0;
@@ -26,79 +18,59 @@ static size_t find(const char *const *choices, pe_slice text)
     return i;
 }
 
-/* What others call a choice, and what it is called here; the first of a name's rows whose choice a
- * parameter offers. */
+/* What others call a choice; the first of a name's rows whose choice a parameter offers. */
 static const struct {
-    const char *name, *meant;
+    const char *const *names;
+    const char *meant;
 } synonyms[] = {
-    {"fp64", "float64"},
-    {"f64", "float64"},
-    {"double", "float64"},
-    {"fp32", "float32"},
-    {"f32", "float32"},
-    {"float", "float32"},
-    {"single", "float32"},
-    {"fp16", "float16"},
-    {"f16", "float16"},
-    {"half", "float16"},
-    {"bf16", "bfloat16"},
-    {"int64", "int32"},
-    {"long", "int32"},
-    {"int", "int32"},
-    {"neox", "half"},
-    {"rotate_half", "half"},
-    {"split", "half"},
-    {"llama", "half"},
-    {"hf", "half"},
-    {"gptj", "interleaved"},
-    {"gpt-j", "interleaved"},
-    {"rotate_every_two", "interleaved"},
-    {"adjacent", "interleaved"},
-    {"normal", "interleaved"},
-    {"su", "longrope"},
-    {"ntk-aware", "ntk"},
-    {"dynamic_ntk", "dynamic"},
-    {"dynamic-ntk", "dynamic"},
-    {"llama3.1", "llama3"},
-    {"llama", "llama3"},
-    {"none", "default"},
-    {"mrope", "default"},
-    {"position_interpolation", "linear"},
-    {"pi", "linear"},
-    {"deepseek_yarn", "yarn"},
-    {"huggingface", "hf"},
-    {"transformers", "hf"},
-    {"tensorrt", "trtllm"},
-    {"tensorrt-llm", "trtllm"},
-    {"onnxruntime", "onnx"},
-    {"complex", "meta"},
-    {"alternating", "interleaved"},
-    {"alternate", "interleaved"},
-    {"sin_first", "sin_cos"},
-    {"cos_first", "cos_sin"},
-    {"concat", "sin_cos"},
-    {"concatenated", "sin_cos"},
-    {"half", "sin_cos"},
-    {"split", "sin_cos"},
-    {"cat", "concat"},
-    {"concatenate", "concat"},
-    {"sum", "add"},
-    {"paper", "interleaved"},
-    {"tensor2tensor", "sin_cos"},
-    {"bloom", "press"},
-    {"lower", "causal"},
-    {"tril", "causal"},
-    {"full", "symmetric"},
-    {"rotary", "rope"},
-    {"sin", "sinusoidal"},
-    {"absolute", "sinusoidal"},
-    {"numpy", "exact"},
-    {"fast", "float32"},
-    {"torch", "float32"},
-    {"cubic", "bicubic"},
-    {"linear", "bilinear"},
-    {"sum", "add"},
+    {PE_NAMES("fp64", "f64", "double"), "float64"},
+    {PE_NAMES("fp32", "f32", "float", "single", "fast", "torch"), "float32"},
+    {PE_NAMES("fp16", "f16", "half"), "float16"},
+    {PE_NAMES("bf16"), "bfloat16"},
+    {PE_NAMES("int64", "long", "int"), "int32"},
+    {PE_NAMES("neox", "rotate_half", "split", "llama", "hf"), "half"},
+    {PE_NAMES("gptj", "gpt-j", "rotate_every_two", "adjacent", "normal", "alternating", "alternate",
+              "paper"),
+     "interleaved"},
+    {PE_NAMES("su"), "longrope"},
+    {PE_NAMES("ntk-aware"), "ntk"},
+    {PE_NAMES("dynamic_ntk", "dynamic-ntk"), "dynamic"},
+    {PE_NAMES("llama3.1", "llama"), "llama3"},
+    {PE_NAMES("none", "mrope"), "default"},
+    {PE_NAMES("position_interpolation", "pi"), "linear"},
+    {PE_NAMES("deepseek_yarn"), "yarn"},
+    {PE_NAMES("huggingface", "transformers"), "hf"},
+    {PE_NAMES("tensorrt", "tensorrt-llm"), "trtllm"},
+    {PE_NAMES("onnxruntime"), "onnx"},
+    {PE_NAMES("complex"), "meta"},
+    {PE_NAMES("sin_first", "concat", "concatenated", "half", "split", "tensor2tensor"), "sin_cos"},
+    {PE_NAMES("cos_first"), "cos_sin"},
+    {PE_NAMES("cat", "concatenate"), "concat"},
+    {PE_NAMES("sum"), "add"},
+    {PE_NAMES("bloom"), "press"},
+    {PE_NAMES("lower", "tril"), "causal"},
+    {PE_NAMES("full"), "symmetric"},
+    {PE_NAMES("rotary"), "rope"},
+    {PE_NAMES("sin", "absolute"), "sinusoidal"},
+    {PE_NAMES("numpy"), "exact"},
+    {PE_NAMES("cubic"), "bicubic"},
+    {PE_NAMES("linear"), "bilinear"},
 };
+
+/* The choice that others call so; *name gets the constant. NULL: there is none. */
+static const char *choice_of_synonym(const pe_param *param, const char *plain,
+                                     int (*compare)(const char *, const char *), const char **name)
+{
+    for (size_t s = 0; s < PE_LEN(synonyms); s++) {
+        const char *choice = param->choices[find(param->choices, pe_slice_of(synonyms[s].meant))];
+        for (size_t i = 0; choice != NULL && synonyms[s].names[i] != NULL; i++)
+            if (compare(synonyms[s].names[i], plain) == 0) {
+                *name = synonyms[s].names[i];
+                return choice;
+            }
+    }
+    return NULL;
+}
 
 /* Synonyms of types have one meaning, and are taken. A module before the name, as in torch.float16,
  * does not matter. Returns the type's choice, and *name a constant that stands for the synonym;
@@ -106,49 +78,40 @@ static const struct {
 static const char *taken(const pe_param *param, const char *row, pe_slice text, const char **name)
 {
     static const char module[] = "torch.";
-    const size_t before = strlen(module);
-    const bool has_module = text.bytes > before && memcmp(text.text, module, before) == 0;
-    const pe_slice plain = has_module ? (pe_slice){text.text + before, text.bytes - before} : text;
-    if (strcmp(row, "dtype") != 0)
+    char given[PE_SHOWN_MAX + 1];
+    if (strcmp(row, "dtype") != 0 || text.bytes >= sizeof given)
         return NULL;
-    for (size_t i = 0; has_module && param->choices[i] != NULL; i++)
-        if (pe_slice_is(plain, param->choices[i])) {
-            *name = "the name of a torch type";
-            return param->choices[i];
-        }
-    for (size_t s = 0; s < PE_LEN(synonyms); s++) {
-        const size_t choice = find(param->choices, pe_slice_of(synonyms[s].meant));
-        if (pe_slice_is(plain, synonyms[s].name) && param->choices[choice] != NULL) {
-            *name = synonyms[s].name;
-            return param->choices[choice];
-        }
+    snprintf(given, sizeof given, "%.*s", (int)text.bytes, text.text);
+    const bool has_module = strncmp(given, module, sizeof module - 1) == 0;
+    const char *plain = has_module ? given + sizeof module - 1 : given;
+    const char *choice = param->choices[find(param->choices, pe_slice_of(plain))];
+    if (has_module && choice != NULL) {
+        *name = "the name of a torch type";
+        return choice;
     }
-    return NULL;
+    return choice_of_synonym(param, plain, strcmp, name);
 }
 
 /* The choice that others call so, in any case; else the nearest one. A module before the name, as
  * in torch.float16, does not matter. */
-static const char *meant(const pe_param *param, pe_slice text)
+static const char *suggest(const pe_param *param, pe_slice text)
 {
     char name[PE_SHOWN_MAX + 1];
     snprintf(name, sizeof name, "%.*s", PE_SHOWN(text));
-    const char *dot = strrchr(name, '.'), *plain = dot != NULL ? dot + 1 : name;
-    for (size_t i = 0; param->choices[i] != NULL; i++)
-        if (strcasecmp(param->choices[i], plain) == 0)
-            return param->choices[i];
-    for (size_t s = 0; s < PE_LEN(synonyms); s++) {
-        const size_t choice = find(param->choices, pe_slice_of(synonyms[s].meant));
-        if (strcasecmp(synonyms[s].name, plain) == 0 && param->choices[choice] != NULL)
-            return param->choices[choice];
-    }
-    return pe_nearest_name(plain, param->choices, count(param->choices));
+    const char *dot = strrchr(name, '.'), *plain = dot != NULL ? dot + 1 : name, *synonym;
+    size_t n = 0;
+    for (; param->choices[n] != NULL; n++)
+        if (strcasecmp(param->choices[n], plain) == 0)
+            return param->choices[n];
+    const char *choice = choice_of_synonym(param, plain, strcasecmp, &synonym);
+    return choice != NULL ? choice : pe_nearest_name(plain, param->choices, n);
 }
 
 static pe_status fail_unknown(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     const char *const *choices = to->param->choices;
     const bool several = to->param->kind == PE_KIND_CHOICES;
-    const char *near = meant(to->param, text);
+    const char *near = suggest(to->param, text);
     pe_buffer list = {0};
     for (size_t i = 0; choices[i] != NULL; i++)
         pe_buffer_format(&list, i == 0 ? "%s" : ", %s", choices[i]);

@@ -4,6 +4,7 @@
 
 #include "formats/engine_settings.h"
 #include "text/blocks.h"
+#include "text/json_write.h"
 #include "text/number.h"
 
 static size_t inner_axis(const pe_tensor *tensor)
@@ -70,13 +71,13 @@ static const pe_encoder encoder = {
 static void put_scalar(const pe_scalar *scalar, pe_buffer *out)
 {
     char text[PE_NUMBER_TEXT_MAX];
-    pe_buffer_str(out, ",");
-    pe_buffer_json_string(out, scalar->name);
-    pe_buffer_str(out, ":");
+    if (scalar->text != NULL && !scalar->null) {
+        pe_json_write_text(out, scalar->name, scalar->text);
+        return;
+    }
+    pe_json_write_name(out, scalar->name);
     if (scalar->null)
         pe_buffer_str(out, "null");
-    else if (scalar->text != NULL)
-        pe_buffer_json_string(out, scalar->text);
     else
         pe_buffer_add(out, text, pe_number_print(PE_FLOAT64, scalar->value, text));
 }
@@ -85,12 +86,10 @@ static void put_scalar(const pe_scalar *scalar, pe_buffer *out)
 static void put_tensor(const pe_plan *plan, size_t index, bool base64, pe_segments *out)
 {
     const pe_tensor *tensor = &plan->tensors[index];
-    pe_buffer_format(&out->text, "\"dtype\":\"%s\",\"shape\":[", pe_dtype_name(tensor->dtype));
-    for (size_t i = 0; i < tensor->shape.ndim; i++)
-        pe_buffer_format(&out->text, i == 0 ? "%zu" : ",%zu", tensor->shape.dim[i]);
-    pe_buffer_str(&out->text, base64 ? "],\"data\":\"" : "],\"data\":");
-    if (tensor->elements == 0 && !base64)
-        pe_buffer_str(&out->text, "[]");
+    pe_json_write_text(&out->text, "dtype", pe_dtype_name(tensor->dtype));
+    pe_json_write_counts(&out->text, "shape", tensor->shape.dim, tensor->shape.ndim);
+    pe_json_write_name(&out->text, "data");
+    pe_buffer_str(&out->text, base64 ? "\"" : tensor->elements == 0 ? "[]" : "");
     pe_segments_text(out);
     if (tensor->elements > 0)
         pe_segments_numbers(out, index, base64 ? &pe_base64_encode : &encoder);
@@ -98,51 +97,36 @@ static void put_tensor(const pe_plan *plan, size_t index, bool base64, pe_segmen
         pe_buffer_str(&out->text, "\",\"byte_order\":\"little\"");
 }
 
-static void put_warnings(const pe_plan *plan, pe_buffer *out)
-{
-    for (size_t i = 0; i < plan->n_warnings; i++) {
-        pe_buffer_str(out, i == 0 ? ",\"warnings\":[" : ",");
-        pe_buffer_json_string(out, plan->warnings[i]);
-    }
-    if (plan->n_warnings > 0)
-        pe_buffer_str(out, "]");
-}
-
-static void put_settings(const pe_plan *plan, pe_buffer *out)
-{
-    if (plan->n_engine_settings == 0)
-        return;
-    pe_buffer_str(out, ",\"settings\":");
-    pe_engine_settings_json(plan, out);
-    pe_buffer_str(out, ",\"settings_source\":");
-    pe_engine_setting_sources_json(plan, out);
-}
-
 /* The members of a lone tensor without scalars are those of the answer; else each tensor is one. */
 static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
                      pe_segments *out)
 {
-    bool spread = plan->n_tensors == 1 && plan->n_scalars == 0;
+    const bool spread = plan->n_tensors == 1 && plan->n_scalars == 0;
+    pe_buffer *text = &out->text;
     (void)tensor;
-    pe_buffer_str(&out->text, "{\"encoding\":");
-    pe_buffer_json_string(&out->text, rendering->encoding);
-    pe_buffer_str(&out->text, ",\"parameters\":");
-    pe_buffer_str(&out->text, rendering->parameters);
+    pe_buffer_str(text, "{");
+    pe_json_write_text(text, "encoding", rendering->encoding);
+    pe_json_write_name(text, "parameters");
+    pe_buffer_str(text, rendering->parameters);
     for (size_t i = 0; i < plan->n_scalars; i++)
-        put_scalar(&plan->scalars[i], &out->text);
+        put_scalar(&plan->scalars[i], text);
     for (size_t t = 0; t < plan->n_tensors; t++) {
-        pe_buffer_str(&out->text, ",");
-        if (!spread) {
-            pe_buffer_json_string(&out->text, pe_segments_tensor_name(plan, t));
-            pe_buffer_str(&out->text, ":{");
-        }
+        if (!spread)
+            pe_json_write_open(text, pe_segments_tensor_name(plan, t), "{");
         put_tensor(plan, t, rendering->base64, out);
         if (!spread)
-            pe_buffer_str(&out->text, "}");
+            pe_buffer_str(text, "}");
     }
-    put_settings(plan, &out->text);
-    put_warnings(plan, &out->text);
-    pe_buffer_str(&out->text, "}\n");
+    if (plan->n_engine_settings > 0) {
+        pe_json_write_name(text, "settings");
+        pe_engine_settings_json(plan, text);
+        pe_json_write_name(text, "settings_source");
+        pe_engine_setting_sources_json(plan, text);
+    }
+    if (plan->n_warnings > 0)
+        pe_json_write_texts(text, "warnings", (const char *const *)plan->warnings,
+                            plan->n_warnings);
+    pe_buffer_str(text, "}\n");
     pe_segments_text(out);
 }
 

@@ -3,6 +3,7 @@
 #include "formats/segments.h"
 
 #include "formats/engine_settings.h"
+#include "text/json_write.h"
 #include "text/number.h"
 
 static const char *const names[PE_DTYPES] = {[PE_FLOAT32] = "F32",
@@ -17,52 +18,42 @@ static void put_scalar(const pe_scalar *scalar, pe_buffer *out)
     char text[PE_NUMBER_TEXT_MAX + 1] = "null";
     if (!scalar->null && scalar->text == NULL)
         text[pe_number_print(PE_FLOAT64, scalar->value, text)] = '\0';
-    pe_buffer_str(out, ",");
-    pe_buffer_json_string(out, scalar->name);
-    pe_buffer_str(out, ":");
-    pe_buffer_json_string(out, scalar->text != NULL && !scalar->null ? scalar->text : text);
+    pe_json_write_text(out, scalar->name,
+                       scalar->text != NULL && !scalar->null ? scalar->text : text);
 }
 
 static void put_warnings(const pe_plan *plan, pe_buffer *out)
 {
-    pe_buffer joined = {0};
     for (size_t i = 0; i < plan->n_warnings; i++) {
-        pe_buffer_str(&joined, i == 0 ? "" : "; ");
-        pe_buffer_str(&joined, plan->warnings[i]);
+        pe_buffer_str(out, i == 0 ? "" : "; ");
+        pe_buffer_str(out, plan->warnings[i]);
     }
-    if (plan->n_warnings > 0) {
-        pe_buffer_str(out, ",\"warnings\":");
-        pe_buffer_json_string(out, pe_buffer_text(&joined));
-    }
-    out->failed |= joined.failed;
-    pe_buffer_free(&joined);
 }
 
-/* JSON as text, since metadata hold nothing else. */
+/* What is no text, as text. */
 static void put_text(const char *name, void (*put)(const pe_plan *, pe_buffer *),
                      const pe_plan *plan, pe_buffer *out)
 {
     pe_buffer text = {0};
     put(plan, &text);
-    pe_buffer_format(out, ",\"%s\":", name);
-    pe_buffer_json_string(out, pe_buffer_text(&text));
+    pe_json_write_text(out, name, pe_buffer_text(&text));
     out->failed |= text.failed;
     pe_buffer_free(&text);
 }
 
 static void put_metadata(const pe_plan *plan, const pe_rendering *rendering, pe_buffer *out)
 {
-    pe_buffer_str(out, "\"__metadata__\":{\"encoding\":");
-    pe_buffer_json_string(out, rendering->encoding);
-    pe_buffer_str(out, ",\"parameters\":");
-    pe_buffer_json_string(out, rendering->parameters);
+    pe_json_write_open(out, "__metadata__", "{");
+    pe_json_write_text(out, "encoding", rendering->encoding);
+    pe_json_write_text(out, "parameters", rendering->parameters);
     for (size_t i = 0; i < plan->n_scalars; i++)
         put_scalar(&plan->scalars[i], out);
     if (plan->n_engine_settings > 0) {
         put_text("settings", pe_engine_settings_json, plan, out);
         put_text("settings_source", pe_engine_setting_sources_json, plan, out);
     }
-    put_warnings(plan, out);
+    if (plan->n_warnings > 0)
+        put_text("warnings", put_warnings, plan, out);
     pe_buffer_str(out, "}");
 }
 
@@ -70,13 +61,11 @@ static uint64_t put_tensor(const pe_plan *plan, size_t index, uint64_t begin, pe
 {
     const pe_tensor *tensor = &plan->tensors[index];
     const uint64_t end = begin + pe_segments_tensor_bytes(tensor);
-    pe_buffer_str(out, ",");
-    pe_buffer_json_string(out, pe_segments_tensor_name(plan, index));
-    pe_buffer_format(out, ":{\"dtype\":\"%s\",\"shape\":[", names[tensor->dtype]);
-    for (size_t i = 0; i < tensor->shape.ndim; i++)
-        pe_buffer_format(out, i == 0 ? "%zu" : ",%zu", tensor->shape.dim[i]);
-    pe_buffer_format(out, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)begin,
-                     (unsigned long long)end);
+    pe_json_write_open(out, pe_segments_tensor_name(plan, index), "{");
+    pe_json_write_text(out, "dtype", names[tensor->dtype]);
+    pe_json_write_counts(out, "shape", tensor->shape.dim, tensor->shape.ndim);
+    pe_json_write_counts(out, "data_offsets", (const size_t[]){begin, end}, 2);
+    pe_buffer_str(out, "}");
     return end;
 }
 

@@ -11,8 +11,8 @@
 #include "base/buffer.h"
 #include "encodings/registry.h"
 #include "http/answer/answer.h"
-#include "http/meant_path.h"
 #include "http/pages/pages.h"
+#include "http/path_suggestion.h"
 #include "http/reply/reply.h"
 
 #define GET_HEAD (PE_METHOD_GET | PE_METHOD_HEAD)
@@ -66,7 +66,7 @@ static const pe_route routes[] = {
     {"/readyz", .open = true, .listeners = PUBLIC | ADMIN, .methods = GET_HEAD,
      .handler = pe_page_readyz},
     {"/healthz", .open = true, .listeners = PUBLIC | ADMIN, .methods = GET_HEAD,
-     .handler = pe_page_healthz},
+     .handler = pe_page_livez},
     {"/version", .open = true, .listeners = PUBLIC | ADMIN, .methods = GET_HEAD,
      .handler = pe_page_version},
     {"/metrics", .listeners = ADMIN | ALONE, .methods = GET_HEAD, .handler = pe_page_metrics},
@@ -246,7 +246,7 @@ static pe_status not_found(const pe_request *request, pe_problem *why)
     for (size_t i = 0; listener != ADMIN && pe_registry[i] != NULL; i++)
         known[n++] = pe_registry[i]->path;
     pe_buffer meant = {0};
-    pe_meant_path_add(request->path, known, n, &meant);
+    pe_path_suggestion_add(request->path, known, n, &meant);
     if (meant.bytes > 0)
         (void)pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; %s", request->path,
                       pe_buffer_text(&meant));

@@ -10,6 +10,7 @@
 
 #include "api/query.h"
 #include "encodings/registry.h"
+#include "text/json_write.h"
 
 /* The recipes and their number, from packs_data.S. */
 extern const pe_pack_recipe pe_pack_table[];
@@ -56,10 +57,12 @@ static void put_row(making *m, const char *name, pe_dtype dtype, const pe_shape 
     pe_buffer *out = &m->rows;
     pe_buffer_str(out, ",");
     pe_buffer_json_string(out, name);
-    pe_buffer_format(out, ":{\"dtype\":\"%s\",\"shape\":[", types[dtype]);
-    for (size_t d = 0; d < shape->ndim; d++)
-        pe_buffer_format(out, d == 0 ? "%zu" : ",%zu", shape->dim[d]);
-    pe_buffer_format(out, "],\"data_offsets\":[%zu,%zu]}", m->data.bytes, m->data.bytes + bytes);
+    pe_buffer_str(out, ":{");
+    pe_json_write_text(out, "dtype", types[dtype]);
+    pe_json_write_counts(out, "shape", shape->dim, shape->ndim);
+    pe_json_write_counts(out, "data_offsets",
+                         (const size_t[]){m->data.bytes, m->data.bytes + bytes}, 2);
+    pe_buffer_str(out, "}");
     m->tensors++;
 }
 
@@ -217,10 +220,10 @@ static pe_status write_file(const making *m, const char *name, pe_pack *out, pe_
     unsigned char length[8];
     digest(m, out->digest);
     out->tensors = m->tensors;
-    pe_buffer_format(&header,
-                     "{\"__metadata__\":{\"name\":\"%s\",\"digest\":\"%s\",\"title\":", name,
-                     out->digest);
-    pe_buffer_json_string(&header, out->title);
+    pe_buffer_str(&header, "{\"__metadata__\":{");
+    pe_json_write_text(&header, "name", name);
+    pe_json_write_text(&header, "digest", out->digest);
+    pe_json_write_text(&header, "title", out->title);
     pe_buffer_str(&header, "}");
     pe_buffer_add(&header, m->rows.data, m->rows.bytes);
     pe_buffer_str(&header, "}");

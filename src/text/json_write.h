@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* json_write.h - JSON members into a buffer, with their commas. */
-#ifndef PE_API_JSON_WRITE_H
-#define PE_API_JSON_WRITE_H
+#ifndef PE_TEXT_JSON_WRITE_H
+#define PE_TEXT_JSON_WRITE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 
@@ -18,5 +20,10 @@ void pe_json_write_truth(pe_buffer *out, const char *name, bool truth);
 void pe_json_write_text(pe_buffer *out, const char *name, const char *text);
 /** "name":number, shortest. */
 void pe_json_write_number(pe_buffer *out, const char *name, double number);
+/** "name":count */
+void pe_json_write_count(pe_buffer *out, const char *name, uint64_t count);
+/** "name":[counts], and "name":["texts"] of n texts, or up to a NULL. */
+void pe_json_write_counts(pe_buffer *out, const char *name, const size_t *counts, size_t n);
+void pe_json_write_texts(pe_buffer *out, const char *name, const char *const *texts, size_t n);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
+#include "text/json_write.h"
 
 /* Requests that one answer lists at most. */
 #define LISTED_MAX 256
@@ -98,30 +99,27 @@ pe_outcome pe_page_log_level(pe_request *request, pe_problem *why)
 
 /* ---- readiness ---- */
 
-static const char *truth(bool value)
-{
-    return value ? "true" : "false";
-}
-
 pe_outcome pe_page_readiness(pe_request *request, pe_problem *why)
 {
     pe_service *service = request->service;
     const bool warming = atomic_load(&service->warming), draining = atomic_load(&service->draining);
     pe_buffer content = {0};
-    pe_buffer_format(&content,
-                     "{\"ready\":%s,\"warming\":%s,\"draining\":%s,\"connections\":%zu,"
-                     "\"connections_max\":%lld,\"queue\":%zu,\"queue_max\":%lld,"
-                     "\"body_bytes\":%zu}\n",
-                     truth(!warming && !draining), truth(warming), truth(draining),
-                     pe_watchdog_count(service->watchdog),
-                     (long long)service->settings->connections_max, pe_pool_waiting(service->pool),
-                     (long long)service->settings->queue_max, atomic_load(&service->body_bytes));
+    pe_buffer_str(&content, "{");
+    pe_json_write_truth(&content, "ready", !warming && !draining);
+    pe_json_write_truth(&content, "warming", warming);
+    pe_json_write_truth(&content, "draining", draining);
+    pe_json_write_count(&content, "connections", pe_watchdog_count(service->watchdog));
+    pe_json_write_count(&content, "connections_max", (uint64_t)service->settings->connections_max);
+    pe_json_write_count(&content, "queue", pe_pool_waiting(service->pool));
+    pe_json_write_count(&content, "queue_max", (uint64_t)service->settings->queue_max);
+    pe_json_write_count(&content, "body_bytes", atomic_load(&service->body_bytes));
+    pe_buffer_str(&content, "}");
     return pe_reply_json(request, &content, "no-store", why);
 }
 
 /* ---- requests under way ---- */
 
-static void write_request(const pe_watched *one, int64_t now, bool first, pe_buffer *out)
+static void write_request(const pe_watched *one, int64_t now, pe_buffer *out)
 {
     static const char *const phases[] = {
         [PE_PHASE_FRESH] = "connected",     [PE_PHASE_HEADER] = "header",
@@ -129,11 +127,11 @@ static void write_request(const pe_watched *one, int64_t now, bool first, pe_buf
         [PE_PHASE_SENDING] = "sending",     [PE_PHASE_IDLE] = "idle",
         [PE_PHASE_LEAVING] = "leaving",
     };
-    pe_buffer_format(out, "%s{\"phase\":\"%s\",\"listener\":\"%s\"", first ? "" : ",",
-                     phases[one->phase], one->place == PE_PLACE_OPERATOR ? "admin" : "public");
+    pe_json_write_open(out, NULL, "{");
+    pe_json_write_text(out, "phase", phases[one->phase]);
+    pe_json_write_text(out, "listener", one->place == PE_PLACE_OPERATOR ? "admin" : "public");
     if (one->started != 0) {
-        pe_buffer_str(out, ",\"request\":");
-        pe_buffer_json_string(out, one->label);
+        pe_json_write_text(out, "request", one->label);
         pe_buffer_format(out, ",\"age_ms\":%.3f",
                          (double)(now - one->started) / PE_NANOSECONDS_PER_MS);
     }
@@ -153,7 +151,7 @@ pe_outcome pe_page_requests(pe_request *request, pe_problem *why)
     pe_buffer_format(&content, "{\"connections\":%zu,\"requests\":[",
                      pe_watchdog_count(request->service->watchdog));
     for (size_t i = 0; i < n; i++)
-        write_request(&all[i], now, i == 0, &content);
+        write_request(&all[i], now, &content);
     pe_buffer_str(&content, "]}\n");
     free(all);
     return pe_reply_json(request, &content, "no-store", why);

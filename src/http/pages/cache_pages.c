@@ -5,17 +5,24 @@
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "tables/tables.h"
+#include "text/json_write.h"
 
 static void write_cache(const char *name, const pe_cache_stats *stats, pe_buffer *out)
 {
-    pe_buffer_format(out,
-                     "\"%s\":{\"entries\":%zu,\"bytes\":%zu,\"held_bytes\":%zu,"
-                     "\"loose_bytes\":%zu,\"max_bytes\":%zu,\"hits\":%llu,\"misses\":%llu,"
-                     "\"waits\":%llu,\"evictions\":%llu,\"rejected\":%llu}",
-                     name, stats->entries, stats->bytes, stats->held, stats->loose,
-                     stats->bytes_max, (unsigned long long)stats->hits,
-                     (unsigned long long)stats->misses, (unsigned long long)stats->waits,
-                     (unsigned long long)stats->evictions, (unsigned long long)stats->rejected);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {
+        {"entries", stats->entries},     {"bytes", stats->bytes},
+        {"held_bytes", stats->held},     {"loose_bytes", stats->loose},
+        {"max_bytes", stats->bytes_max}, {"hits", stats->hits},
+        {"misses", stats->misses},       {"waits", stats->waits},
+        {"evictions", stats->evictions}, {"rejected", stats->rejected},
+    };
+    pe_json_write_open(out, name, "{");
+    for (size_t i = 0; i < PE_LEN(rows); i++)
+        pe_json_write_count(out, rows[i].name, rows[i].value);
+    pe_buffer_str(out, "}");
 }
 
 pe_outcome pe_page_caches(pe_request *request, pe_problem *why)
@@ -26,9 +33,7 @@ pe_outcome pe_page_caches(pe_request *request, pe_problem *why)
     pe_tables_stats(request->service->tables, &tables);
     pe_buffer_str(&content, "{");
     write_cache("responses", &responses, &content);
-    pe_buffer_str(&content, ",");
     write_cache("request_keys", &keys, &content);
-    pe_buffer_str(&content, ",");
     write_cache("tables", &tables, &content);
     pe_buffer_str(&content, "}\n");
     return pe_reply_json(request, &content, "no-store", why);

@@ -3,16 +3,18 @@
 #include "http/pages/document_pages.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/listing.h"
 #include "api/model_json.h"
 #include "api/problem_json.h"
-#include "http/reply/coding.h"
 #include "http/pages/openapi_data.h"
 #include "http/pages/pages.h"
+#include "http/reply/coding.h"
 #include "http/reply/reply.h"
+#include "text/json_write.h"
 
 typedef struct document {
     const char *media_type;
@@ -74,19 +76,23 @@ static pe_status set(document *page, const char *media_type, const char *data, s
     return PE_OK;
 }
 
-/* Names are of plain letters. */
 static void list_learned(const pe_learned_tables *learned, pe_buffer *out)
 {
     size_t n;
+    char path[PE_PATH_MAX];
     const pe_learned_table *table = pe_learned_tables_all(learned, &n);
     pe_buffer_str(out, "{\"tables\":[");
-    for (size_t i = 0; i < n; i++)
-        pe_buffer_format(
-            out,
-            "%s{\"name\":\"%s\",\"path\":\"/v1/learned/%s\",\"rows\":%zu,\"width\":%zu,"
-            "\"dtype\":\"%s\",\"digest\":\"%s\"}",
-            i == 0 ? "" : ",", table[i].name, table[i].name, table[i].rows.shape.dim[0],
-            table[i].rows.shape.dim[1], pe_dtype_name(table[i].rows.dtype), table[i].digest);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "/v1/learned/%s", table[i].name);
+        pe_json_write_open(out, NULL, "{");
+        pe_json_write_text(out, "name", table[i].name);
+        pe_json_write_text(out, "path", path);
+        pe_json_write_count(out, "rows", table[i].rows.shape.dim[0]);
+        pe_json_write_count(out, "width", table[i].rows.shape.dim[1]);
+        pe_json_write_text(out, "dtype", pe_dtype_name(table[i].rows.dtype));
+        pe_json_write_text(out, "digest", table[i].digest);
+        pe_buffer_str(out, "}");
+    }
     pe_buffer_str(out, "]}\n");
 }
 

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/json_write.h"
 #include "http/pages/pages.h"
 #include "http/reply/etag.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/workers/thread.h"
 #include "packs/pack.h"
+#include "text/json_write.h"
 
 /* Of a pack, in units (plan/price.h), as measured. */
 #define PACK_WORK ((uint64_t)200000)

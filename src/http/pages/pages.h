@@ -13,7 +13,7 @@ pe_step pe_page_document, pe_page_problem;
 pe_step pe_page_front, pe_page_asset, pe_page_docs, pe_page_listing, pe_page_favicon;
 
 /* health.c */
-pe_step pe_page_livez, pe_page_readyz, pe_page_healthz, pe_page_version;
+pe_step pe_page_livez, pe_page_readyz, pe_page_version;
 
 /* admin_pages.c */
 pe_step pe_page_admin, pe_page_log_level, pe_page_readiness, pe_page_requests;

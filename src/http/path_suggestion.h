@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* meant_path.h - which path was meant by one where nothing lives. */
-#ifndef PE_HTTP_MEANT_PATH_H
-#define PE_HTTP_MEANT_PATH_H
+/* path_suggestion.h - which path was meant by one where nothing lives. */
+#ifndef PE_HTTP_PATH_SUGGESTION_H
+#define PE_HTTP_PATH_SUGGESTION_H
 
 #include <stddef.h>
 
@@ -11,6 +11,6 @@
  * Adds "did you mean /v1/rope/table?" or "below it are /v1/t5/buckets, /v1/t5/bias"; nothing where
  * no path is like it. `known`: the n paths that are served, templates with {name} among them.
  */
-void pe_meant_path_add(const char *path, const char *const *known, size_t n, pe_buffer *out);
+void pe_path_suggestion_add(const char *path, const char *const *known, size_t n, pe_buffer *out);
 
 #endif

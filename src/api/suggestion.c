@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* meant_name.c - which parameter an unknown name was meant to be. */
-#include "api/meant_name.h"
+/* suggestion.c - which parameter an unknown name was meant to be. */
+#include "api/suggestion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,7 +182,7 @@ static bool has(const char *const *names, size_t n, const char *name)
     return false;
 }
 
-const char *pe_meant_name_advice(const char *name)
+const char *pe_suggestion_advice(const char *name)
 {
     for (size_t a = 0; a < PE_LEN(absent); a++)
         if (is_one_of(name, absent[a].names))
@@ -190,22 +190,18 @@ const char *pe_meant_name_advice(const char *name)
     return NULL;
 }
 
-static const char *opposite_of(const char *as)
-{
-    for (size_t o = 0; o < PE_LEN(opposites); o++)
-        for (size_t side = 0; side < 2; side++)
-            if (strcmp(opposites[o][side], as) == 0)
-                return opposites[o][1 - side];
-    return as;
-}
-
+/* denied: the name was given as false, and asks for the other of two values. */
 static const char *synonym_of(const char *name, bool denied, const char *const *names, size_t n)
 {
     for (size_t s = 0; s < PE_LEN(synonyms); s++) {
         if (!is_one_of(name, synonyms[s].names) || !has(names, n, synonyms[s].meant))
             continue;
         const char *as = synonyms[s].as != NULL ? synonyms[s].as : synonyms[s].meant;
-        return denied ? opposite_of(as) : as;
+        for (size_t o = 0; denied && o < PE_LEN(opposites); o++)
+            for (size_t side = 0; side < 2; side++)
+                if (strcmp(opposites[o][side], as) == 0)
+                    return opposites[o][1 - side];
+        return as;
     }
     return NULL;
 }
@@ -223,30 +219,22 @@ static const char *near_synonym(const char *name, bool denied, const char *const
     return near != NULL ? synonym_of(near, denied, names, n) : NULL;
 }
 
-/* Does one of the words of `known`, or several, begin as it was typed? */
-static bool has_words(const char *known, const char *typed)
-{
-    for (const char *at = known; at != NULL; at = strchr(at, '_')) {
-        at += *at == '_';
-        if (strncasecmp(at, typed, strlen(typed)) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Less is in too many names; of more names none is told. */
 #define WORD_BYTES 3
 #define SHOWN_MAX  3
 
+/* Those of which one of the words, or several, begin as it was typed. */
 static bool list_words(const char *name, const char *const *names, size_t n,
-                       char out[PE_MEANT_NAME_BYTES])
+                       char out[PE_SUGGESTION_BYTES])
 {
+    const size_t bytes = strlen(name);
     size_t found = 0, used = 0;
-    for (size_t i = 0; i < n && strlen(name) >= WORD_BYTES; i++) {
-        if (!has_words(names[i], name))
-            continue;
-        if (found++ < SHOWN_MAX)
-            used += (size_t)snprintf(out + used, PE_MEANT_NAME_BYTES - used, "%s%.40s",
+    for (size_t i = 0; i < n && bytes >= WORD_BYTES; i++) {
+        const char *word = names[i];
+        while (word != NULL && strncasecmp(word, name, bytes) != 0)
+            word = (word = strchr(word, '_')) != NULL ? word + 1 : NULL;
+        if (word != NULL && found++ < SHOWN_MAX)
+            used += (size_t)snprintf(out + used, PE_SUGGESTION_BYTES - used, "%s%.40s",
                                      found > 1 ? ", " : "", names[i]);
     }
     return found > 0 && found <= SHOWN_MAX;
@@ -287,33 +275,28 @@ static bool is_ambiguous(const pe_param_set *const *sets, const char *name, cons
     return false;
 }
 
-static bool is_number(pe_slice text)
+bool pe_suggestion_take(const pe_values *values, const char *name, pe_slice text,
+                        pe_suggested_value *out)
 {
-    size_t digits = 0;
-    while (digits < text.bytes && text.text[digits] >= '0' && text.text[digits] <= '9')
-        digits++;
-    return digits > 0 && digits == text.bytes;
-}
-
-bool pe_meant_name_take(const pe_values *values, const char *name, pe_slice text,
-                        pe_meant_value *out)
-{
-    *out = (pe_meant_value){0};
+    *out = (pe_suggested_value){0};
     for (size_t s = 0; s < PE_LEN(synonyms); s++) {
         const char *taken = taken_name(s, name);
         const bool is_count = is_counted(synonyms[s].as);
         pe_value *value = taken != NULL ? pe_values_find(values, synonyms[s].meant) : NULL;
-        if (value == NULL || (is_count && !is_number(text)))
+        size_t digits = 0;
+        while (digits < text.bytes && text.text[digits] >= '0' && text.text[digits] <= '9')
+            digits++;
+        if (value == NULL || (is_count && (digits == 0 || digits < text.bytes)))
             continue;
         if (out->value != NULL && out->value != value)
             return false; /* it may mean either */
-        *out = (pe_meant_value){value, taken, is_count};
+        *out = (pe_suggested_value){value, taken, is_count};
     }
     return out->value != NULL;
 }
 
-size_t pe_meant_name_list(const pe_param_set *const *sets, const pe_param *param, const char **out,
-                          size_t most)
+size_t pe_suggestion_aliases(const pe_param_set *const *sets, const pe_param *param,
+                             const char **out, size_t most)
 {
     size_t n = 0;
     for (size_t s = 0; s < PE_LEN(synonyms); s++)
@@ -336,26 +319,12 @@ static bool is_own(const char *name)
     return false;
 }
 
-/* A word that means something elsewhere is not misspelled. */
-static bool is_known(const char *name)
-{
-    for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        if (is_one_of(name, synonyms[s].names))
-            return true;
-    return is_own(name);
-}
-
-const char *pe_meant_name_of_any(const char *name, size_t k)
+const char *pe_suggestion_of_any(const char *name, size_t k)
 {
     for (size_t s = 0; s < PE_LEN(synonyms); s++)
         if (taken_name(s, name) != NULL && k-- == 0)
             return is_own(name) ? NULL : synonyms[s].meant;
     return NULL;
-}
-
-static bool is_false(pe_slice text)
-{
-    return text.bytes == strlen("false") && strncasecmp(text.text, "false", text.bytes) == 0;
 }
 
 /* Digits, after spaces; returns what follows them, or NULL. */
@@ -382,32 +351,31 @@ static bool read_sides(pe_slice text, unsigned long side[2])
     return at != NULL && (*at == '\0' || strcmp(at, "]") == 0);
 }
 
-/* "height and width" with what was given for the two. */
-static void write_meant(const char *meant, pe_slice value, char out[PE_MEANT_NAME_BYTES])
+bool pe_suggestion_find(const char *name, pe_slice value, const char *const *names, size_t own,
+                        size_t n, char out[PE_SUGGESTION_BYTES])
 {
-    static const char between[] = " and ";
-    const char *second = strstr(meant, between);
-    unsigned long side[2] = {0};
-    if (second != NULL && strstr(second, "width") != NULL && read_sides(value, side))
-        snprintf(out, PE_MEANT_NAME_BYTES, "%.*s=%lu%s%s=%lu", (int)(second - meant), meant,
-                 side[0], between, second + strlen(between), side[1]);
-    else
-        snprintf(out, PE_MEANT_NAME_BYTES, "%s", meant);
-}
-
-bool pe_meant_name_find(const char *name, pe_slice value, const char *const *names, size_t own,
-                        size_t n, char out[PE_MEANT_NAME_BYTES])
-{
-    const bool denied = is_false(value);
+    static const char no[] = "false", between[] = " and ";
+    const bool denied =
+        value.bytes == sizeof no - 1 && strncasecmp(value.text, no, value.bytes) == 0;
     const char *meant = synonym_of(name, denied, names, own);
     if (meant == NULL && list_words(name, names, own, out))
         return true;
-    const bool typo = meant == NULL && !is_known(name) && pe_meant_name_advice(name) == NULL;
+    /* A word that means something elsewhere is not misspelled. */
+    bool typo = meant == NULL && !is_own(name) && pe_suggestion_advice(name) == NULL;
+    for (size_t s = 0; typo && s < PE_LEN(synonyms); s++)
+        typo = !is_one_of(name, synonyms[s].names);
     if (typo)
         meant = pe_nearest_name(name, names, n);
     if (typo && meant == NULL && strlen(name) >= WORD_BYTES)
         meant = near_synonym(name, denied, names, own);
-    if (meant != NULL)
-        write_meant(meant, value, out);
-    return meant != NULL;
+    if (meant == NULL)
+        return false;
+    const char *second = strstr(meant, between); /* "height and width": with what was given */
+    unsigned long side[2] = {0};
+    if (second != NULL && strstr(second, "width") != NULL && read_sides(value, side))
+        snprintf(out, PE_SUGGESTION_BYTES, "%.*s=%lu%s%s=%lu", (int)(second - meant), meant,
+                 side[0], between, second + strlen(between), side[1]);
+    else
+        snprintf(out, PE_SUGGESTION_BYTES, "%s", meant);
+    return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* meant_path.c - which path was meant by one where nothing lives. */
-#include "http/meant_path.h"
+/* path_suggestion.c - which path was meant by one where nothing lives. */
+#include "http/path_suggestion.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -215,7 +215,7 @@ static const char *find_near(const paths *of)
     return named && !is_below(near, of->path + from, family) ? NULL : near;
 }
 
-void pe_meant_path_add(const char *path, const char *const *known, size_t n, pe_buffer *out)
+void pe_path_suggestion_add(const char *path, const char *const *known, size_t n, pe_buffer *out)
 {
     paths of = {.path = path, .bytes = strlen(path), .known = known, .n = n};
     if (*path != '/')

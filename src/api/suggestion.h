@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* meant_name.h - which parameter an unknown name was meant to be. */
-#ifndef PE_API_MEANT_NAME_H
-#define PE_API_MEANT_NAME_H
+/* suggestion.h - which parameter an unknown name was meant to be. */
+#ifndef PE_API_SUGGESTION_H
+#define PE_API_SUGGESTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "base/slice.h"
 #include "plan/values.h"
 
-#define PE_MEANT_NAME_BYTES 160
+#define PE_SUGGESTION_BYTES 160
 
 /**
  * What to write instead: a name, several ("beta_fast, beta_slow"), or a name and its value
@@ -17,27 +17,27 @@
  * 2,3). Of n names that there are, the first `own` are those that others may call differently.
  * False: nothing is like it.
  */
-bool pe_meant_name_find(const char *name, pe_slice value, const char *const *names, size_t own,
-                        size_t n, char out[PE_MEANT_NAME_BYTES]);
+bool pe_suggestion_find(const char *name, pe_slice value, const char *const *names, size_t own,
+                        size_t n, char out[PE_SUGGESTION_BYTES]);
 
 /** What a usual synonym of one meaning is taken for. */
-typedef struct pe_meant_value {
+typedef struct pe_suggested_value {
     pe_value *value;
     const char *alias; /* the synonym */
     bool counted;      /* its text N is a number of positions: 0:N */
-} pe_meant_value;
+} pe_suggested_value;
 
 /** A name that no row has, and its text. False: it is not taken, for nothing is called so, or it may
  * mean several. */
-bool pe_meant_name_take(const pe_values *values, const char *name, pe_slice text,
-                        pe_meant_value *out);
+bool pe_suggestion_take(const pe_values *values, const char *name, pe_slice text,
+                        pe_suggested_value *out);
 /** The k-th parameter that a name may be taken for, of any resource; NULL: there are no more, or it is
  * a parameter's own. */
-const char *pe_meant_name_of_any(const char *name, size_t k);
+const char *pe_suggestion_of_any(const char *name, size_t k);
 /** The names that are taken so for a row of these sets; returns how many, `most` at the most. */
-size_t pe_meant_name_list(const pe_param_set *const *sets, const pe_param *param, const char **out,
-                          size_t most);
+size_t pe_suggestion_aliases(const pe_param_set *const *sets, const pe_param *param,
+                             const char **out, size_t most);
 /** What to do instead of giving a parameter that others have; NULL where nothing is known. */
-const char *pe_meant_name_advice(const char *name);
+const char *pe_suggestion_advice(const char *name);
 
 #endif
