@@ -250,22 +250,15 @@ endef
 $(foreach l,$(LEVELS),$(foreach d,kernels text,$(eval $(call LEVEL_RULE,$(l),$(d),src/))))
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l),tests/kernels,)))
 
-# .incbin names files that -MMD does not see.
-$(B)/http/pages/openapi_data.o: src/http/pages/openapi_data.S $(B)/gen/openapi.yaml $(B)/gen/openapi.json
+# .incbin names files that -MMD does not see, and would look for them in folders of -I.
+DATA_OBJ := $(patsubst src/%.S,$(B)/%.o,$(wildcard src/*/*_data.S src/*/*/*_data.S))
+$(B)/http/pages/openapi_data.o: $(B)/gen/openapi.yaml $(B)/gen/openapi.json
+$(B)/http/pages/explorer_data.o: $(B)/gen/assets.inc
+$(B)/models/catalogue_data.o: $(B)/gen/models.inc $(MODELS:%=config/models/%.json) config/model_types.json config/renamings.json
+$(B)/packs/packs_data.o: $(B)/gen/packs.inc $(PACKS:%=config/packs/%.json)
+$(DATA_OBJ): $(B)/%.o: src/%.S src/base/file_table.inc
 	@mkdir -p $(@D)
-	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
-
-$(B)/http/pages/explorer_data.o: src/http/pages/explorer_data.S $(B)/gen/assets.inc
-	@mkdir -p $(@D)
-	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
-
-$(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS:%=config/models/%.json) config/model_types.json config/renamings.json
-	@mkdir -p $(@D)
-	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
-
-$(B)/packs/packs_data.o: src/packs/packs_data.S $(B)/gen/packs.inc $(PACKS:%=config/packs/%.json)
-	@mkdir -p $(@D)
-	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
+	$(call say,AS $<) $(CC) -c -o $@ -iquote src -Wa,-I$(B)/gen $<
 
 $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $(@D)
@@ -309,10 +302,10 @@ $(B)/gen/openapi.yaml: openapi.yaml
 	@cp $< $@
 
 $(B)/gen/models.inc: FORCE
-	$(call WRITE_IF_CHANGED,$(foreach m,$(MODELS),'model $m$(,) "config/models/$m.json"'))
+	$(call WRITE_IF_CHANGED,$(foreach m,$(MODELS),'file $m$(,) "config/models/$m.json"'))
 
 $(B)/gen/packs.inc: FORCE
-	$(call WRITE_IF_CHANGED,$(foreach p,$(PACKS),'pack $p$(,) "config/packs/$p.json"'))
+	$(call WRITE_IF_CHANGED,$(foreach p,$(PACKS),'file $p$(,) "config/packs/$p.json"'))
 
 # So that a file that is gone is gone from the page, too.
 $(B)/gen/web.list: FORCE
