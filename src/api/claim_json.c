@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "api/claim_reader.h"
-#include "api/json_members.h"
-#include "api/json_string.h"
+#include "api/json_read.h"
 #include "base/nearest.h"
 #include "plan/common_params.h"
 #include "text/scan.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/json_members.h"
+#include "api/json_read.h"
 #include "base/array.h"
 #include "files/gguf_file.h"
 #include "files/tree.h"

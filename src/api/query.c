@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* query.c - the beginning and end of reading a request, and problems that name a parameter. */
+/* query.c - the beginning and end of reading a request, what a model sets, and problems that name a
+ * parameter. */
 #include "api/query.h"
 
 #include <stdio.h>
@@ -8,6 +9,86 @@
 
 #include "api/suggestion.h"
 #include "encodings/registry.h"
+#include "models/catalogue.h"
+
+/* ---- parameters that come from a model of the catalogue ---- */
+
+/* Another encoding's model: say where it belongs. */
+static pe_status fail_encoding(const pe_query *query, const char *name, const pe_model *model,
+                               pe_problem *why)
+{
+    const pe_resource *instead = model->kinds[0].resource;
+    if (instead != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "model",
+                       "%s encodes positions with %s, not %s: see %s", name, model->encoding,
+                       query->resource->encoding, instead->path);
+    return pe_fail(why, PE_INVALID_PARAMETER, "model",
+                   "%s encodes positions in another way (%s), not with %s", name, model->encoding,
+                   query->resource->encoding);
+}
+
+/* Of patches: positions have rows and columns. What is asked apart from layers is a part. */
+static pe_status fill(pe_query *query, const char *name, const char *layer_type,
+                      const pe_model *model, pe_problem *why)
+{
+    const pe_model_layers *layers;
+    const char *lack = pe_model_part_lack(query->resource);
+    const pe_values *part = lack != NULL ? pe_model_part_find(model, query->resource) : NULL;
+    if (part != NULL)
+        return pe_model_fill(part, &query->values, why);
+    if (lack != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "model", "%s %s: there is nothing for it to set",
+                       name, lack);
+    if (strcmp(model->encoding, query->resource->encoding) != 0)
+        return fail_encoding(query, name, model, why);
+    const pe_status status = pe_model_choose(model, layer_type, &layers, why);
+    if (status != PE_OK)
+        return status;
+    if (layers->resource == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
+                       "layers of type %s of %s do not rotate", layers->layer_type, name);
+    const pe_values *both[] = {&layers->values, &query->values};
+    bool of_patches[2];
+    for (size_t i = 0; i < PE_LEN(both); i++)
+        of_patches[i] = pe_values_find(both[i], "convention") != NULL ||
+                        pe_values_find(both[i], "height") != NULL;
+    if (of_patches[0] && !of_patches[1])
+        return pe_fail(why, PE_INVALID_PARAMETER, "model",
+                       "%s encodes patches of images by row and column: see %s", name,
+                       layers->resource->path);
+    return pe_model_fill(&layers->values, &query->values, why);
+}
+
+/* Replace model and layer_type by what they set: what they said is in the values then. */
+static pe_status fill_from_model(pe_query *query, pe_problem *why)
+{
+    pe_value *said[] = {pe_values_find(&query->values, "model"),
+                        pe_values_find(&query->values, "layer_type")};
+    const char *text[PE_LEN(said)] = {NULL};
+    const pe_catalogue_file *file;
+    pe_model *model = NULL;
+    for (size_t i = 0; i < PE_LEN(said); i++)
+        if (said[i] != NULL && said[i]->present)
+            text[i] = said[i]->text;
+    if (text[0] == NULL && text[1] == NULL)
+        return PE_OK;
+    if (text[0] == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
+                       "layer_type needs model: it chooses among the layers of a model");
+    if (pe_catalogue_find(text[0], &file, why) != PE_OK ||
+        pe_catalogue_read(file, NULL, &model, why) != PE_OK)
+        return why->status;
+    const pe_status status = fill(query, file->name, text[1], model, why);
+    pe_model_free(model);
+    for (size_t i = 0; i < PE_LEN(said); i++) {
+        if (text[i] == NULL)
+            continue;
+        free(said[i]->text);
+        said[i]->text = NULL;
+        said[i]->present = said[i]->given = false;
+    }
+    return status;
+}
 
 /* ---- life ---- */
 
@@ -40,7 +121,7 @@ static pe_status complete(pe_query *query, pe_problem *why)
     const pe_value *model = pe_values_find(&query->values, "model");
     const bool named = model != NULL && (model->given || model->refused);
     const bool read = named && model->present;
-    const pe_status status = pe_query_model_fill(query, why);
+    const pe_status status = fill_from_model(query, why);
     if (pe_status_is_ours(status))
         return status;
     if (named && (!read || status != PE_OK))
@@ -64,7 +145,7 @@ pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limit
     pe_problem mistake;
     for (size_t i = 0; i < query->values.n; i++)
         query->values.value[i].refused &= !query->values.value[i].given;
-    const bool whole = status == PE_OK || pe_values_stand_in(&query->values, 0);
+    const bool whole = status == PE_OK || pe_values_set_placeholders(&query->values, 0);
     const bool read = status == PE_OK || (why->where[0] != '\0' && !pe_status_is_ours(status));
     if (read)
         status = pe_problem_collect(status, complete(query, &mistake), &mistake, why);
@@ -124,14 +205,7 @@ void pe_query_canonical_path(const pe_query *query, pe_buffer *out)
 
 pe_dtype pe_query_dtype(const pe_query *query)
 {
-    pe_dtype dtype = PE_FLOAT64;
-    const pe_value *value = pe_values_find(&query->values, "dtype");
-    if (value == NULL)
-        return dtype;
-    const pe_param *param = value->param;
-    const char *name = param->choices[value->present ? value->choice : (size_t)param->fallback];
-    (void)pe_dtype_find(pe_slice_of(name), &dtype);
-    return dtype;
+    return pe_values_dtype(&query->values);
 }
 
 static void locate(const pe_query *query, char *where, size_t room)

@@ -123,14 +123,11 @@ pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem 
  * *out, or is freed on failure.   Errors  as pe_query_string_parse. */
 pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limits *limits,
                           pe_query *out, pe_problem *why) PE_MUST_CHECK;
-/** Replace model and layer_type by what they set. Errors  NOT_FOUND, INVALID_PARAMETER. */
-pe_status pe_query_model_fill(pe_query *query, pe_problem *why) PE_MUST_CHECK;
 /** Read a query string into a query that was begun. */
 pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
                                pe_problem *why) PE_MUST_CHECK;
 
-/** The element type that tensors are read as: dtype's, else its default; float64 without such a
- * row. */
+/** The element type that tensors are read as. */
 pe_dtype pe_query_dtype(const pe_query *query);
 
 /** The representation parameters, which every resource takes beside its rows. */
@@ -159,14 +156,9 @@ pe_status pe_query_output_set(pe_query *query, size_t which, const char *text,
 /** The row of a parameter of figures, with the name that it has for a resource: "figure_width"
  * where "width" is the resource's own. NULL: for most. */
 const pe_param *pe_query_figure_row(const pe_resource *resource, size_t which);
-pe_status pe_query_figure_set(pe_query *query, size_t which, const char *text,
-                              pe_problem *why) PE_MUST_CHECK;
 /** The figure that a query string asks for, as far as it can be read. False: it names another format;
  * *format is NULL where it names none. */
 bool pe_query_figure_peek(pe_slice string, const pe_format **format, pe_figure_options *out);
-/** Its value in the canonical form, "" for the default. */
-#define PE_FIGURE_TEXT_BYTES 24
-void pe_query_figure_print(const pe_query *query, size_t which, char out[PE_FIGURE_TEXT_BYTES]);
 
 /** Errors that name a parameter; `where` is its place, `text` what it was given as. A model, where
  * the catalogue sets nothing of the resource, is INVALID_PARAMETER; other names are

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/json_members.h"
-#include "api/json_string.h"
+#include "api/json_read.h"
 #include "api/suggestion.h"
 #include "api/value_reading.h"
 

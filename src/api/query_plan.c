@@ -94,7 +94,7 @@ static pe_status plan_with(search *s, unsigned which, asked *out, pe_problem *wh
     pe_status status = pe_values_lend(s->values, &values, why);
     if (status != PE_OK)
         return status;
-    const bool stands = pe_values_stand_in(&values, which);
+    const bool stands = pe_values_set_placeholders(&values, which);
     const uint64_t work = pe_price_plus(pe_price_estimate(&values).planning, PLAN_WORK);
     if (stands && work <= s->work) {
         const pe_limits limits = {s->limits->max_elements, s->work};
@@ -169,7 +169,7 @@ static bool ask(search *s, unsigned which, opinion *so_far)
     if (which == 0)
         so_far->many = one.n == 0 || of.lists > 0 || of.any > 1;
     if (one.n > 0 && of.any == 0)
-        so_far->plans = PE_STAND_INS;
+        so_far->plans = PE_PLACEHOLDERS;
     return true;
 }
 
@@ -177,10 +177,10 @@ static bool ask(search *s, unsigned which, opinion *so_far)
 static mistakes find_more(search *s)
 {
     opinion all = {0};
-    for (unsigned which = 0; which < PE_STAND_INS && all.plans < PE_STAND_INS; which++)
+    for (unsigned which = 0; which < PE_PLACEHOLDERS && all.plans < PE_PLACEHOLDERS; which++)
         if (!ask(s, which, &all))
             return (mistakes){0};
-    return all.plans > 1 || all.plans + all.silent == PE_STAND_INS ? all.common : (mistakes){0};
+    return all.plans > 1 || all.plans + all.silent == PE_PLACEHOLDERS ? all.common : (mistakes){0};
 }
 
 /* Those that are told, and those that are missing, for which there may have been no room. */

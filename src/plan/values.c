@@ -300,3 +300,15 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
     }
     return status;
 }
+
+pe_dtype pe_values_dtype(const pe_values *values)
+{
+    const pe_value *value = pe_values_find(values, "dtype");
+    pe_dtype dtype = PE_FLOAT64;
+    if (value != NULL)
+        (void)pe_dtype_find(
+            pe_slice_of(value->param->choices[value->present ? value->choice
+                                                             : (size_t)value->param->fallback]),
+            &dtype);
+    return dtype;
+}

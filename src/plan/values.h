@@ -103,12 +103,16 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why) PE_MUST_CHECK;
 /** The default of a row that has one; else the value is absent. */
 pe_status pe_value_default(pe_value *value, pe_problem *why) PE_MUST_CHECK;
 
+/** The element type that tensors of these values have: dtype's, else its default; float64 without
+ * such a row. */
+pe_dtype pe_values_dtype(const pe_values *values);
+
 /** How many different things may stand in for a refused value. */
-#define PE_STAND_INS 3
+#define PE_PLACEHOLDERS 3
 /** Put the given one of these, within its bounds, in the place of each value that is refused, or
  * was given and could not be read, so that a plan may be made for its other mistakes. The first is
  * the default, or that it is absent. False where nothing can stand there. */
-bool pe_values_stand_in(pe_values *values, unsigned which);
+bool pe_values_set_placeholders(pe_values *values, unsigned which);
 /** How many refused values, of this kind or one after it, a plan has looked at. */
 size_t pe_values_asked(const pe_values *values, pe_param_kind least);
 

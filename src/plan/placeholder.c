@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stand_in.c - what stands in the place of a refused value while others are looked at. */
+/* placeholder.c - what stands in the place of a refused value while others are looked at. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 /* Some number within the bounds of a row, another one for each `which`. */
 static double number(const pe_param *param, unsigned which)
 {
-    static const double apart[PE_STAND_INS + 1] = {6, 0.25, 46, 14};
+    static const double apart[PE_PLACEHOLDERS + 1] = {6, 0.25, 46, 14};
     const bool bounded = param->min != 0 || param->max != 0;
     const double least = bounded && !isinf(param->min) ? param->min : 0;
     const double span = bounded ? param->max - least : (double)INFINITY;
-    const double at = least + fmin(apart[which], span / (PE_STAND_INS + 1 - which));
+    const double at = least + fmin(apart[which], span / (PE_PLACEHOLDERS + 1 - which));
     return param->kind == PE_KIND_REAL ? at : floor(at);
 }
 
@@ -90,7 +90,7 @@ static bool put(pe_value *value, unsigned which, pe_dtype dtype)
     return false;
 }
 
-static bool stand_in(pe_value *value, unsigned which, pe_dtype dtype)
+static bool set_placeholder(pe_value *value, unsigned which, pe_dtype dtype)
 {
     pe_problem none;
     const pe_param *param = value->param;
@@ -110,27 +110,14 @@ static bool stand_in(pe_value *value, unsigned which, pe_dtype dtype)
     return param->optional || pe_value_default(value, &none) == PE_OK;
 }
 
-/* What the tensors of values were read as. */
-static pe_dtype dtype_of(const pe_values *values)
+bool pe_values_set_placeholders(pe_values *values, unsigned which)
 {
-    const pe_value *value = pe_values_find(values, "dtype");
-    pe_dtype dtype = PE_FLOAT64;
-    if (value != NULL)
-        (void)pe_dtype_find(
-            pe_slice_of(value->param->choices[value->present ? value->choice
-                                                             : (size_t)value->param->fallback]),
-            &dtype);
-    return dtype;
-}
-
-bool pe_values_stand_in(pe_values *values, unsigned which)
-{
-    const pe_dtype dtype = dtype_of(values);
+    const pe_dtype dtype = pe_values_dtype(values);
     bool all = true;
     for (size_t i = 0; i < values->n; i++) {
         pe_value *value = &values->value[i];
         if (value->refused || (value->given && !value->present))
-            all = stand_in(value, which, dtype) && all;
+            all = set_placeholder(value, which, dtype) && all;
     }
     return all;
 }

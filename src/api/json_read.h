@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* json_members.h - walking the members of a JSON object without building a tree. */
-#ifndef PE_API_JSON_MEMBERS_H
-#define PE_API_JSON_MEMBERS_H
+/* json_read.h - a JSON text read without building a tree: the members of an object, a string. */
+#ifndef PE_API_JSON_READ_H
+#define PE_API_JSON_READ_H
 
 #include "base/slice.h"
 #include "base/status.h"
@@ -16,5 +16,14 @@ typedef pe_status (*pe_json_member)(void *state, const char *key, pe_slice value
  */
 pe_status pe_json_members_walk(pe_slice object, size_t max_depth, pe_json_member member,
                                void *state, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * Decode a JSON string with its quotes. *out is malloc'ed. jansson is not used here: it drops
+ * characters when memory runs out.
+ * Source  RFC 8259 section 7.
+ * Errors  MALFORMED_REQUEST at `place`: no JSON string in UTF-8, or one with a NUL; INTERNAL.
+ */
+pe_status pe_json_string_decode(pe_slice json, const char *place, char **out,
+                                pe_problem *why) PE_MUST_CHECK;
 
 #endif
