@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/percent.h"
+
 #define BOUNDARY_MAX  70 /* RFC 2046 */
 #define PARTS_MAX     64
 #define PARAMETER_MAX 65536
@@ -105,25 +107,12 @@ static const char *tensors_of(const part *p)
     return NULL;
 }
 
-static bool is_plain(char c)
-{
-    return isalnum((unsigned char)c) || strchr("-._~,:+", c) != NULL;
-}
-
-static void put_encoded(pe_slice text, pe_buffer *out)
-{
-    for (size_t i = 0; i < text.bytes; i++)
-        if (text.text[i] != '\0' && is_plain(text.text[i]))
-            pe_buffer_add(out, text.text + i, 1);
-        else
-            pe_buffer_format(out, "%%%02X", (unsigned)(unsigned char)text.text[i]);
-}
-
 static void put_parameter(const part *p, pe_buffer *out)
 {
-    put_encoded(pe_slice_of(p->name), out);
+    static const char plain[] = "-._~,:+";
+    pe_percent_encode(pe_slice_of(p->name), plain, out);
     pe_buffer_str(out, "=");
-    put_encoded(p->data, out);
+    pe_percent_encode(p->data, plain, out);
     pe_buffer_str(out, "&");
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "text/json_write.h"
 
 /* "/problems/invalid-parameter" */
@@ -15,19 +16,12 @@ static void put_type(pe_status status, pe_buffer *out)
     pe_json_write_text(out, "type", type);
 }
 
-/* A fragment may hold the characters of a path and '?'; others, and bytes past ASCII, are percent
- * encoded (RFC 3986 section 3.5). */
+/* A fragment may hold the characters of a path and '?' (RFC 3986 section 3.5). */
 static void put_pointer(const char *where, pe_buffer *out)
 {
     pe_buffer fragment = {0};
     pe_buffer_str(&fragment, "#/");
-    for (const unsigned char *c = (const unsigned char *)where; *c != '\0'; c++) {
-        const bool letter = (*c >= '0' && *c <= '9') || ((*c | 32) >= 'a' && (*c | 32) <= 'z');
-        if (letter || strchr("-._~!$&'()*+,;=:@/?", *c) != NULL)
-            pe_buffer_add(&fragment, c, 1);
-        else
-            pe_buffer_format(&fragment, "%%%02X", (unsigned)*c);
-    }
+    pe_percent_encode(pe_slice_of(where), "-._~!$&'()*+,;=:@/?", &fragment);
     pe_json_write_text(out, "pointer", pe_buffer_text(&fragment));
     out->failed |= fragment.failed;
     pe_buffer_free(&fragment);

@@ -5,7 +5,6 @@
 #include <malloc.h>
 #include <stdatomic.h>
 
-#include "base/log.h"
 #include "base/memory.h"
 
 /* The first three never change while there are several threads. */
@@ -123,21 +122,6 @@ void pe_budget_set(size_t bytes_max, pe_budget_evict evict, void *context)
     budget.bytes_max = bytes_max;
     budget.evict = evict;
     budget.context = context;
-}
-
-void pe_budget_tell(uint64_t *told)
-{
-    pe_budget_stats stats;
-    pe_budget_stats_get(&stats);
-    if (stats.refused + stats.failed == *told)
-        return;
-    *told = stats.refused + stats.failed;
-    pe_log(PE_LOG_WARN, "memory_short",
-           (pe_log_member[]){{PE_LOG_NUMBER, "allocated", .number = (int64_t)stats.bytes},
-                             {PE_LOG_NUMBER, "memory_max", .number = (int64_t)stats.bytes_max},
-                             {PE_LOG_NUMBER, "refused", .number = (int64_t)stats.refused},
-                             {PE_LOG_NUMBER, "failed", .number = (int64_t)stats.failed},
-                             {0}});
 }
 
 void pe_budget_stats_get(pe_budget_stats *out)

@@ -70,10 +70,6 @@ typedef struct pe_budget_stats {
     uint64_t evicted;         /* bytes, to make room for others */
 } pe_budget_stats;
 
-/** Log that allocations failed, if more did than *told, 0 at first; to be called every few seconds,
- * so that a flood of refusals is a line, not a flood.   Threads  any, each with its own. */
-void pe_budget_tell(uint64_t *told);
-
 void pe_budget_stats_get(pe_budget_stats *out);
 
 #endif

@@ -2,6 +2,8 @@
 /* percent.c - percent-encoded text. */
 #include "base/percent.h"
 
+#include <string.h>
+
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -30,4 +32,16 @@ bool pe_percent_decode(char *text, size_t *bytes)
     }
     *bytes = (size_t)(to - text);
     return true;
+}
+
+void pe_percent_encode(pe_slice text, const char *plain, pe_buffer *out)
+{
+    for (const char *at = text.text, *end = at + text.bytes; at < end; at++) {
+        const char lower = (char)(*at | 32);
+        const bool letter = (*at >= '0' && *at <= '9') || (lower >= 'a' && lower <= 'z');
+        if (letter || (*at != '\0' && strchr(plain, *at) != NULL))
+            pe_buffer_add(out, at, 1);
+        else
+            pe_buffer_format(out, "%%%02X", (unsigned)(unsigned char)*at);
+    }
 }

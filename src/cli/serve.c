@@ -55,29 +55,41 @@ static void log_signal(pe_log_level level, const char *event, int number)
 
 /* ---- while it serves ---- */
 
-static void obey(int number, pe_reconfigure *reload, pe_server *server)
+/* Log that allocations failed, if more did than *logged: so a flood of refusals is a line every few
+ * seconds, not a flood. */
+static void log_refused_memory(uint64_t *logged)
 {
-    if (number == SIGHUP)
-        pe_reconfigure_run(reload, server);
-    else if (number == SIGUSR1)
-        pe_log_reopen();
-    else
-        log_signal(PE_LOG_WARN, "signal_ignored", number);
+    pe_budget_stats stats;
+    pe_budget_stats_get(&stats);
+    if (stats.refused + stats.failed == *logged)
+        return;
+    *logged = stats.refused + stats.failed;
+    pe_log(PE_LOG_WARN, "memory_short",
+           (pe_log_member[]){{PE_LOG_NUMBER, "allocated", .number = (int64_t)stats.bytes},
+                             {PE_LOG_NUMBER, "memory_max", .number = (int64_t)stats.bytes_max},
+                             {PE_LOG_NUMBER, "refused", .number = (int64_t)stats.refused},
+                             {PE_LOG_NUMBER, "failed", .number = (int64_t)stats.failed},
+                             {0}});
 }
 
 static void serve_until_stopped(const sigset_t *taken, pe_reconfigure *reload, pe_server *server)
 {
     static const struct timespec a_while = {.tv_sec = 2};
     size_t left = 0;
-    uint64_t told = 0;
+    uint64_t logged = 0;
     int number;
     while (!is_stop(number = sigtimedwait(taken, NULL, &a_while))) {
         if (number >= 0) {
-            obey(number, reload, server);
+            if (number == SIGHUP)
+                pe_reconfigure_run(reload, server);
+            else if (number == SIGUSR1)
+                pe_log_reopen();
+            else
+                log_signal(PE_LOG_WARN, "signal_ignored", number);
             continue;
         }
         pe_memory_give_back(&left);
-        pe_budget_tell(&told);
+        log_refused_memory(&logged);
     }
     log_signal(PE_LOG_INFO, "stopping", number);
 }
@@ -120,14 +132,6 @@ static void stop(pe_server *server, sigset_t *taken)
 
 /* ---- the command ---- */
 
-static pe_status start_log(const pe_settings *settings, pe_problem *why)
-{
-    const pe_log_options options = {.file = settings->log_file,
-                                    .access_file = settings->access_log_file,
-                                    .queue_bytes = (size_t)settings->log_queue_bytes};
-    return pe_log_start(&options, why);
-}
-
 static pe_status serve(pe_reconfigure *reload, sigset_t *taken, pe_problem *why)
 {
     pe_server *server = NULL;
@@ -147,7 +151,11 @@ int pe_cli_serve(int n_arguments, char **arguments)
     if (pe_cli_configure(n_arguments, arguments, &config, &why) != PE_OK)
         return pe_cli_fail("start_failed", &why);
     take_signals(&taken);
-    if (start_log(pe_config_settings(config), &why) != PE_OK) {
+    const pe_settings *settings = pe_config_settings(config);
+    const pe_log_options options = {.file = settings->log_file,
+                                    .access_file = settings->access_log_file,
+                                    .queue_bytes = (size_t)settings->log_queue_bytes};
+    if (pe_log_start(&options, &why) != PE_OK) {
         pe_config_free(config);
         return pe_cli_fail("start_failed", &why);
     }

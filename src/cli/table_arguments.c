@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/nearest.h"
+#include "base/percent.h"
 #include "config/settings.h"
 #include "encodings/registry.h"
 
@@ -39,12 +40,6 @@ static pe_status no_resource(const char *name, pe_problem *why)
                 near == NULL ? "" : near, near == NULL ? "" : "?");
     pe_buffer_free(&family);
     return status;
-}
-
-static pe_status find_resource(const char *name, pe_table_arguments *table, pe_problem *why)
-{
-    table->resource = pe_registry_find(name);
-    return table->resource != NULL ? PE_OK : no_resource(name, why);
 }
 
 /* ---- parameters ---- */
@@ -97,24 +92,13 @@ static pe_status split(const pe_table_arguments *table, int n, char **arguments,
 }
 
 /* Source: RFC 3986, section 2.3; what is not unreserved is encoded. */
-static void add_encoded(pe_buffer *query, const char *text)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,:";
-    for (; *text != '\0'; text++) {
-        if (strchr(plain, *text) != NULL)
-            pe_buffer_add(query, text, 1);
-        else
-            pe_buffer_format(query, "%%%02X", (unsigned)(unsigned char)*text);
-    }
-}
-
 static void add_parameter(pe_buffer *query, const struct flag *flag)
 {
+    static const char plain[] = "-._~,:";
     pe_buffer_str(query, query->bytes == 0 ? "" : "&");
-    add_encoded(query, flag->name);
+    pe_percent_encode(pe_slice_of(flag->name), plain, query);
     pe_buffer_str(query, "=");
-    add_encoded(query, flag->value);
+    pe_percent_encode(pe_slice_of(flag->value), plain, query);
 }
 
 /* ---- where it goes ---- */
@@ -142,35 +126,14 @@ static pe_status find_format(pe_table_arguments *table, pe_problem *why)
 
 /* ---- the interface ---- */
 
-/* Flags of the command itself, which are no parameters; NULL for others. */
-static const char **own_value(pe_table_arguments *table, const char *name)
+/* The first of n arguments, with its value; *width: how many arguments that takes. */
+static pe_status take(pe_table_arguments *table, int n, char **arguments, int *width,
+                      pe_problem *why)
 {
     const struct {
         const char *name;
         const char **value;
     } own[] = {{"output", &table->output}, {"body", &table->body}, {"format", &table->format_name}};
-    for (size_t o = 0; o < PE_LEN(own); o++)
-        if (strcmp(name, own[o].name) == 0)
-            return own[o].value;
-    return NULL;
-}
-
-static pe_status set_own(const struct flag *flag, const char **value, pe_problem *why)
-{
-    if (*value != NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, flag->name,
-                       "--%s is given twice, as %.100s and %.100s", flag->name, *value,
-                       flag->value);
-    if (*flag->value == '\0' || (flag->width == 2 && strncmp(flag->value, "--", 2) == 0))
-        return pe_fail(why, PE_INVALID_PARAMETER, flag->name, "--%s needs a value", flag->name);
-    *value = flag->value;
-    return PE_OK;
-}
-
-/* The first of n arguments, with its value; *width: how many arguments that takes. */
-static pe_status take(pe_table_arguments *table, int n, char **arguments, int *width,
-                      pe_problem *why)
-{
     struct flag flag;
     *width = pe_config_flag_width(n, arguments);
     if (*width > 0) {
@@ -182,10 +145,20 @@ static pe_status take(pe_table_arguments *table, int n, char **arguments, int *w
     *width = flag.width;
     if (status != PE_OK)
         return status;
-    const char **own = own_value(table, flag.name);
-    if (own != NULL)
-        return set_own(&flag, own, why);
-    add_parameter(&table->query, &flag);
+    size_t o = 0;
+    while (o < PE_LEN(own) && strcmp(flag.name, own[o].name) != 0)
+        o++;
+    if (o == PE_LEN(own)) {
+        add_parameter(&table->query, &flag);
+        return PE_OK;
+    }
+    if (*own[o].value != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, flag.name,
+                       "--%s is given twice, as %.100s and %.100s", flag.name, *own[o].value,
+                       flag.value);
+    if (*flag.value == '\0' || (flag.width == 2 && strncmp(flag.value, "--", 2) == 0))
+        return pe_fail(why, PE_INVALID_PARAMETER, flag.name, "--%s needs a value", flag.name);
+    *own[o].value = flag.value;
     return PE_OK;
 }
 
@@ -208,18 +181,11 @@ static pe_status take_all(pe_table_arguments *table, int n, char **arguments, pe
     return table->query.failed ? pe_fail_memory(why) : PE_OK;
 }
 
-static bool asks_help(int n, char **arguments)
-{
-    for (int a = 0; a < n; a++)
-        if (strcmp(arguments[a], "--help") == 0 || strcmp(arguments[a], "-h") == 0)
-            return true;
-    return false;
-}
-
 pe_status pe_table_arguments_read(int n_arguments, char **arguments, pe_table_arguments *out,
                                   pe_problem *why)
 {
-    out->help = asks_help(n_arguments, arguments);
+    for (int a = 0; a < n_arguments; a++)
+        out->help |= strcmp(arguments[a], "--help") == 0 || strcmp(arguments[a], "-h") == 0;
     if (n_arguments == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "",
                        "an encoding is required; posenc table --help lists them");
@@ -230,9 +196,11 @@ pe_status pe_table_arguments_read(int n_arguments, char **arguments, pe_table_ar
                        "the encoding comes first: posenc table ENCODING %.100s ...; posenc table "
                        "--help lists them",
                        arguments[0]);
-    const pe_status status = find_resource(arguments[0], out, why);
-    if (status != PE_OK || out->help)
-        return status;
+    out->resource = pe_registry_find(arguments[0]);
+    if (out->resource == NULL)
+        return no_resource(arguments[0], why);
+    if (out->help)
+        return PE_OK;
     return take_all(out, n_arguments - 1, arguments + 1, why);
 }
 

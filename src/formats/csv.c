@@ -43,17 +43,6 @@ static uint64_t labelled_length_max(const pe_tensor *tensor)
 }
 
 /* Unlike JSON, CSV has words for numbers that are not finite: those that NumPy and pandas read. */
-static size_t print_one(pe_dtype dtype, const void *at, char *out)
-{
-    double value = pe_dtype_load(dtype, at);
-    if (isfinite(value))
-        return pe_number_print(dtype, value, out);
-    const char *text = isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
-    size_t bytes = strlen(text);
-    memcpy(out, text, bytes);
-    return bytes;
-}
-
 static size_t print_run(pe_dtype dtype, const char *data, size_t n, char *out)
 {
     size_t bytes = pe_blocks_print(dtype, data, n, ',', out);
@@ -61,9 +50,13 @@ static size_t print_run(pe_dtype dtype, const char *data, size_t n, char *out)
         return bytes;
     char *to = out;
     for (size_t i = 0; i < n; i++) {
+        const double value = pe_dtype_load(dtype, data + i * pe_dtype_bytes(dtype));
         if (i > 0)
             *to++ = ',';
-        to += print_one(dtype, data + i * pe_dtype_bytes(dtype), to);
+        if (isfinite(value))
+            to += pe_number_print(dtype, value, to);
+        else
+            to = stpcpy(to, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     }
     return (size_t)(to - out);
 }
@@ -81,21 +74,17 @@ static char *put_index(size_t index, char *to)
     return to;
 }
 
-static char *put_name(const char *name, char *to)
-{
-    const size_t bytes = strnlen(name, LABELS_MAX / 4);
-    memcpy(to, name, bytes);
-    to[bytes] = ',';
-    return to + bytes + 1;
-}
-
 /* What stands before the first number of a row. */
 static char *put_labels(const pe_elements *elements, size_t row, char *to)
 {
     const pe_row_labels *labels = elements->labels;
     const pe_shape *shape = &elements->tensor->shape;
-    if (labels->block != NULL)
-        to = put_name(labels->block, to);
+    if (labels->block != NULL) {
+        const size_t bytes = strnlen(labels->block, LABELS_MAX / 4);
+        memcpy(to, labels->block, bytes);
+        to += bytes;
+        *to++ = ',';
+    }
     for (size_t e = 0; e < labels->empty; e++)
         *to++ = ',';
     const size_t axis = shape->ndim < 2 ? 0 : shape->ndim - 2;
@@ -159,24 +148,6 @@ static size_t row_axis(const pe_tensor *tensor)
     return tensor->shape.ndim < 2 ? 0 : tensor->shape.ndim - 2;
 }
 
-static pe_row_labels labels_of(const pe_plan *plan, const pe_rendering *rendering, size_t t,
-                               bool several)
-{
-    const pe_tensor *tensor = &plan->tensors[t];
-    const bool names = rendering->csv_header == PE_CSV_NAMES;
-    return (pe_row_labels){
-        .block = several ? pe_segments_tensor_name(plan, t) : NULL,
-        .leading = row_axis(tensor),
-        .numbered = names,
-        .positions = names ? pe_words_positions(rendering, tensor, row_axis(tensor)) : NULL,
-    };
-}
-
-static bool has_labels(const pe_row_labels *labels)
-{
-    return labels->block != NULL || labels->leading > 0 || labels->numbered;
-}
-
 /* "positions [tokens]" without its unit. */
 static void put_axis_name(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis,
                           pe_buffer *out)
@@ -187,16 +158,6 @@ static void put_axis_name(const pe_rendering *rendering, const pe_tensor *tensor
     pe_buffer_format(out, "%.*s,",
                      (int)(unit != NULL ? (size_t)(unit - words.name) : strlen(words.name)),
                      words.name);
-}
-
-/* "decay" of rope/decay; "value" of several tensors. */
-static const char *value_name(const pe_plan *plan, const pe_rendering *rendering, size_t tensor)
-{
-    const char *name = pe_segments_tensor_name(plan, tensor);
-    const char *path = rendering->resource->name, *last = strrchr(path, '/');
-    if (plan->n_tensors > 1)
-        return "value";
-    return strcmp(name, "data") != 0 ? name : last != NULL ? last + 1 : path;
 }
 
 /* The names of what stands before the numbers, then the columns' indices; of a vector, whose rows
@@ -214,7 +175,14 @@ static void describe_header(const pe_plan *plan, const pe_rendering *rendering, 
     if (labels->numbered)
         put_axis_name(rendering, tensor, row_axis(tensor), &out->text);
     if (labels->numbered && tensor->shape.ndim < 2) {
-        pe_buffer_format(&out->text, "%s\n", value_name(plan, rendering, longest));
+        /* "decay" of rope/decay; "value" of several tensors */
+        const char *name = pe_segments_tensor_name(plan, longest);
+        const char *path = rendering->resource->name, *last = strrchr(path, '/');
+        pe_buffer_format(&out->text, "%s\n",
+                         plan->n_tensors > 1         ? "value"
+                         : strcmp(name, "data") != 0 ? name
+                         : last != NULL              ? last + 1
+                                                     : path);
         pe_segments_text(out);
         return;
     }
@@ -241,15 +209,25 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
             longest = t;
     }
     for (size_t t = 0; t < plan->n_tensors; t++) {
-        const size_t most = row_axis(&plan->tensors[longest]), own = row_axis(&plan->tensors[t]);
-        out->labels[t] = labels_of(plan, rendering, t, tensors > 1);
-        out->labels[t].empty = own < most ? most - own : 0;
+        const pe_tensor *tensor = &plan->tensors[t];
+        const size_t most = row_axis(&plan->tensors[longest]), own = row_axis(tensor);
+        const bool names = rendering->csv_header == PE_CSV_NAMES;
+        out->labels[t] = (pe_row_labels){
+            .block = tensors > 1 ? pe_segments_tensor_name(plan, t) : NULL,
+            .empty = own < most ? most - own : 0,
+            .leading = own,
+            .numbered = names,
+            .positions = names ? pe_words_positions(rendering, tensor, own) : NULL,
+        };
     }
     if (rendering->csv_header != PE_CSV_NONE)
         describe_header(plan, rendering, longest, out);
-    for (size_t t = 0; t < plan->n_tensors; t++)
+    for (size_t t = 0; t < plan->n_tensors; t++) {
+        const pe_row_labels *labels = &out->labels[t];
+        const bool any = labels->block != NULL || labels->leading > 0 || labels->numbered;
         if (pe_format_holds(rendering, t, chosen))
-            pe_segments_numbers(out, t, has_labels(&out->labels[t]) ? &labelled : &encoder);
+            pe_segments_numbers(out, t, any ? &labelled : &encoder);
+    }
 }
 
 /* Lines have one number of fields. */

@@ -68,12 +68,6 @@ static size_t threads_or_cores(int64_t threads)
 
 /* ---- sockets ---- */
 
-/* Next in the list of listeners. */
-static pe_socket *next_socket(pe_server *server)
-{
-    return &server->listener[server->n_listeners++].socket;
-}
-
 /* Sockets that were passed stand for host and port, and so does the setting `listen`. */
 static pe_status open_sockets(pe_server *server, const pe_settings *settings, pe_problem *why)
 {
@@ -82,19 +76,15 @@ static pe_status open_sockets(pe_server *server, const pe_settings *settings, pe
     if (pe_socket_take_passed(passed, PE_LEN(passed), &n, why) != PE_OK)
         return why->status;
     for (size_t i = 0; i < n; i++)
-        *next_socket(server) = passed[i];
+        server->listener[server->n_listeners++].socket = passed[i];
     for (size_t i = 0; i < settings->listen.n; i++)
-        if (pe_socket_open_place(settings->listen.item[i], next_socket(server), why) != PE_OK)
+        if (pe_socket_open_place(settings->listen.item[i],
+                                 &server->listener[server->n_listeners++].socket, why) != PE_OK)
             return why->status;
     if (server->n_listeners > 0)
         return PE_OK;
-    return pe_socket_open(settings->host, (int)settings->port, next_socket(server), why);
-}
-
-static void close_sockets(pe_server *server)
-{
-    for (size_t i = 0; i < server->n_listeners; i++)
-        pe_socket_close(&server->listener[i].socket);
+    return pe_socket_open(settings->host, (int)settings->port,
+                          &server->listener[server->n_listeners++].socket, why);
 }
 
 /* Descriptors beside: logs, sockets, those of the I/O threads, connections that are being
@@ -144,9 +134,9 @@ static pe_status open_admin(pe_server *server, pe_problem *why)
     if (*place == '\0')
         return PE_OK;
     if (pe_socket_open_place(place, &opened, &cause) == PE_OK) {
-        server->admin = server->n_listeners;
-        *next_socket(server) = opened;
-        server->listener[server->admin].place = PE_PLACE_OPERATOR;
+        server->admin = server->n_listeners++;
+        server->listener[server->admin] =
+            (pe_listener){.socket = opened, .place = PE_PLACE_OPERATOR};
         return PE_OK;
     }
     if (!pe_config_is_default(service->config, "admin_listen"))
@@ -160,12 +150,6 @@ static pe_status open_admin(pe_server *server, pe_problem *why)
 /* With TLS the certificates of a handshake go out at once (pe_inlet). */
 #define UNSENT_MIN 65536
 
-static int unsent_max(const pe_service *service)
-{
-    const int most = (int)service->settings->send_buffer_bytes;
-    return service->tls != NULL && most > 0 && most < UNSENT_MIN ? UNSENT_MIN : most;
-}
-
 static pe_status start_serving(pe_server *server, pe_problem *why)
 {
     pe_service *service = &server->service;
@@ -173,12 +157,15 @@ static pe_status start_serving(pe_server *server, pe_problem *why)
                                      service->tls != NULL);
     if (server->admin > 0)
         service->admin = pe_daemon_start(service, 1, false);
+    int unsent = (int)service->settings->send_buffer_bytes;
+    if (service->tls != NULL && unsent > 0 && unsent < UNSENT_MIN)
+        unsent = UNSENT_MIN;
     if (server->daemon == NULL || (server->admin > 0 && service->admin == NULL))
         return pe_process_fail_thread("connections", errno, why);
     for (size_t i = 0; i < server->n_listeners; i++) {
         pe_listener *listener = &server->listener[i];
         listener->daemon = listener->place == PE_PLACE_OPERATOR ? service->admin : server->daemon;
-        pe_socket_bound_unsent(&listener->socket, unsent_max(service));
+        pe_socket_bound_unsent(&listener->socket, unsent);
     }
     return pe_acceptor_start(service, server->listener, server->n_listeners, &service->acceptor,
                              why);
@@ -219,13 +206,6 @@ static pe_status check_warm_list(pe_service *service, pe_problem *why)
     return PE_OK;
 }
 
-/* ---- start and stop ---- */
-
-static void on_expired(void *context, int socket)
-{
-    pe_raw_reply_late(context, (pe_raw_way){.socket = socket});
-}
-
 /* ---- memory ---- */
 
 /* An allocation finds no room. Frequencies are made again faster than answers are. */
@@ -255,45 +235,6 @@ static void set_bounds(pe_service *service, const pe_settings *settings)
     atomic_store(&service->warming, true);
 }
 
-static int64_t nanoseconds(int64_t ms)
-{
-    return ms * PE_NANOSECONDS_PER_MS;
-}
-
-static pe_status make_watchdog(pe_service *service, const pe_settings *settings, pe_problem *why)
-{
-    const int64_t whole = nanoseconds(settings->request_deadline_ms);
-    const int64_t alone = nanoseconds(settings->header_deadline_ms);
-    const int64_t header = alone < whole ? alone : whole;
-    const pe_progress_rules rules = {.window = nanoseconds(settings->min_rate_window_ms),
-                                     .rate_min = (uint64_t)settings->min_rate_bytes};
-    pe_deadlines deadlines = {
-        .of = {[PE_PHASE_FRESH] = header,
-               [PE_PHASE_HEADER] = header,
-               [PE_PHASE_RECEIVING] = whole,
-               [PE_PHASE_SENDING] = nanoseconds(settings->response_deadline_ms),
-               [PE_PHASE_IDLE] = nanoseconds(settings->idle_timeout_ms),
-               [PE_PHASE_LEAVING] = nanoseconds(settings->linger_ms)},
-        .reader = rules,
-        .sender = rules,
-    };
-    deadlines.reader.silence = nanoseconds(settings->idle_timeout_ms);
-    return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
-}
-
-/* What a refused client still sends is dropped up to twice the largest body, and at least this. */
-#define LINGER_BYTES_MIN 67108864
-
-static pe_status make_linger(pe_service *service, const pe_settings *settings, pe_problem *why)
-{
-    const uint64_t bodies = 2 * (uint64_t)settings->max_body_bytes;
-    const pe_linger_limits limits = {
-        .time = nanoseconds(settings->linger_ms),
-        .bytes = bodies > LINGER_BYTES_MIN ? bodies : LINGER_BYTES_MIN,
-    };
-    return pe_linger_make(&limits, &service->linger, why);
-}
-
 /* What needs no thread. */
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
@@ -318,63 +259,41 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     return pe_reload_all(service, settings, why); /* for the first time */
 }
 
+static void on_expired(void *context, int socket)
+{
+    pe_raw_reply_late(context, (pe_raw_way){.socket = socket});
+}
+
+/* What a refused client still sends is dropped up to twice the largest body, and at least this. */
+#define LINGER_BYTES_MIN 67108864
+
 static pe_status start_threads(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
-    const pe_pool_limits limits = {.threads = threads_or_cores(settings->workers),
-                                   .queue_max = (size_t)settings->queue_max,
-                                   .client_max = (size_t)settings->queue_per_client};
-    if (pe_pool_make(&limits, &service->pool, why) != PE_OK ||
-        make_linger(service, settings, why) != PE_OK)
+    const int64_t ms = PE_NANOSECONDS_PER_MS;
+    const int64_t header = settings->header_deadline_ms, whole = settings->request_deadline_ms;
+    const int64_t alone = (header < whole ? header : whole) * ms;
+    const uint64_t bodies = 2 * (uint64_t)settings->max_body_bytes;
+    const pe_pool_limits pool = {.threads = threads_or_cores(settings->workers),
+                                 .queue_max = (size_t)settings->queue_max,
+                                 .client_max = (size_t)settings->queue_per_client};
+    const pe_linger_limits linger = {.time = settings->linger_ms * ms,
+                                     .bytes =
+                                         bodies > LINGER_BYTES_MIN ? bodies : LINGER_BYTES_MIN};
+    const pe_progress_rules rules = {.window = settings->min_rate_window_ms * ms,
+                                     .rate_min = (uint64_t)settings->min_rate_bytes};
+    pe_deadlines deadlines = {.of = {[PE_PHASE_FRESH] = alone,
+                                     [PE_PHASE_HEADER] = alone,
+                                     [PE_PHASE_RECEIVING] = whole * ms,
+                                     [PE_PHASE_SENDING] = settings->response_deadline_ms * ms,
+                                     [PE_PHASE_IDLE] = settings->idle_timeout_ms * ms,
+                                     [PE_PHASE_LEAVING] = settings->linger_ms * ms},
+                              .reader = rules,
+                              .sender = rules};
+    deadlines.reader.silence = settings->idle_timeout_ms * ms;
+    if (pe_pool_make(&pool, &service->pool, why) != PE_OK ||
+        pe_linger_make(&linger, &service->linger, why) != PE_OK)
         return why->status;
-    return make_watchdog(service, settings, why);
-}
-
-static void free_service(pe_service *service)
-{
-    pe_budget_set(SIZE_MAX, NULL, NULL);
-    pe_acceptor_free(service->acceptor);
-    pe_shown_settings_free(service->shown);
-    pe_tls_free(service->tls);
-    pe_watchdog_free(service->watchdog);
-    pe_linger_free(service->linger);
-    pe_pool_free(service->pool);
-    pe_documents_free(service->documents);
-    pe_response_cache_free(service->responses);
-    pe_tables_free(service->tables);
-    pe_clients_free(service->clients);
-    pe_keys_unref(service->keys.now);
-    pthread_mutex_destroy(&service->keys.lock);
-    pe_tally_free(service->tally);
-    pe_process_close(&service->process);
-}
-
-static void free_server(pe_server *server)
-{
-    if (server->daemon != NULL)
-        MHD_stop_daemon(server->daemon);
-    if (server->service.admin != NULL)
-        MHD_stop_daemon(server->service.admin);
-    close_sockets(server);
-    free_service(&server->service);
-    free(server);
-}
-
-static void log_listening(const pe_listener *listener)
-{
-    const pe_socket *socket = &listener->socket;
-    const bool unix_path = socket->port < 0;
-    pe_log(
-        PE_LOG_INFO, listener->place == PE_PLACE_OPERATOR ? "admin_listening" : "listening",
-        (pe_log_member[]){{PE_LOG_TEXT, unix_path ? "path" : "host", .text = socket->name},
-                          {unix_path ? PE_LOG_END : PE_LOG_NUMBER, "port", .number = socket->port},
-                          {0}});
-}
-
-static void start_warmer(pe_server *server)
-{
-    server->has_warmer = pthread_create(&server->warmer, NULL, warm_up, server) == 0;
-    if (!server->has_warmer)
-        warm_up(server);
+    return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
 }
 
 /* All that settings and the files that they name decide. */
@@ -409,14 +328,34 @@ static void end(pe_server *server)
     pe_service *service = &server->service;
     if (service->acceptor != NULL)
         pe_acceptor_end(service->acceptor);
-    close_sockets(server);
+    for (size_t i = 0; i < server->n_listeners; i++)
+        pe_socket_close(&server->listener[i].socket);
     if (service->watchdog != NULL)
         pe_watchdog_drain(service->watchdog, service->settings->drain_timeout_ms);
     if (server->has_warmer)
         pthread_join(server->warmer, NULL);
     if (service->pool != NULL)
         pe_pool_end(service->pool);
-    free_server(server);
+    if (server->daemon != NULL)
+        MHD_stop_daemon(server->daemon);
+    if (service->admin != NULL)
+        MHD_stop_daemon(service->admin);
+    pe_budget_set(SIZE_MAX, NULL, NULL);
+    pe_acceptor_free(service->acceptor);
+    pe_shown_settings_free(service->shown);
+    pe_tls_free(service->tls);
+    pe_watchdog_free(service->watchdog);
+    pe_linger_free(service->linger);
+    pe_pool_free(service->pool);
+    pe_documents_free(service->documents);
+    pe_response_cache_free(service->responses);
+    pe_tables_free(service->tables);
+    pe_clients_free(service->clients);
+    pe_keys_unref(service->keys.now);
+    pthread_mutex_destroy(&service->keys.lock);
+    pe_tally_free(service->tally);
+    pe_process_close(&service->process);
+    free(server);
 }
 
 typedef pe_status beginning(pe_server *server, const pe_settings *settings, pe_problem *why);
@@ -455,9 +394,18 @@ pe_status pe_server_start(const pe_config *config, void (*ready)(void), pe_serve
     if (server == NULL)
         return why->status;
     server->ready = ready;
-    for (size_t i = 0; i < server->n_listeners; i++)
-        log_listening(&server->listener[i]);
-    start_warmer(server);
+    for (size_t i = 0; i < server->n_listeners; i++) {
+        const pe_socket *socket = &server->listener[i].socket;
+        const bool path = socket->port < 0, admin = server->listener[i].place == PE_PLACE_OPERATOR;
+        pe_log(
+            PE_LOG_INFO, admin ? "admin_listening" : "listening",
+            (pe_log_member[]){{PE_LOG_TEXT, path ? "path" : "host", .text = socket->name},
+                              {path ? PE_LOG_END : PE_LOG_NUMBER, "port", .number = socket->port},
+                              {0}});
+    }
+    server->has_warmer = pthread_create(&server->warmer, NULL, warm_up, server) == 0;
+    if (!server->has_warmer)
+        warm_up(server);
     *out = server;
     return PE_OK;
 }
@@ -480,19 +428,15 @@ pe_status pe_server_reload(pe_server *server, const pe_config *fresh, pe_problem
     return status;
 }
 
-/* Whoever asks /readyz learns that the end has begun, and sends nobody here any more. */
-static void pause_ms(int64_t ms)
-{
-    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
-}
-
-/* The order matters: no new connections, then no answers under way, then no work under way (each
+/* First whoever asks /readyz learns that the end has begun, and sends nobody here any more. Then the
+ * order matters: no new connections, then no answers under way, then no work under way (each
  * suspended connection is resumed by its worker), and only then may the library stop. */
 void pe_server_stop(pe_server *server)
 {
+    const int64_t ms = server->service.settings->drain_grace_ms;
+    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
     atomic_store(&server->service.draining, true);
-    pause_ms(server->service.settings->drain_grace_ms);
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
     end(server);
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/size.h"
 #include "formats/figure/pixels.h"
 
 /* Beside its pixels: text, and of every point of a curve its coordinates. */
@@ -21,18 +22,11 @@ typedef struct reduction {
     pe_figure_write write;
 } reduction;
 
-/* The figure of a tensor. */
-static pe_figure *part_of(reduction *r, const pe_tensor *tensor)
-{
-    size_t i = 0;
-    while (pe_figure_tensor(&r->sheet.part[i]) != tensor)
-        i++;
-    return &r->sheet.part[i];
-}
-
 static pe_status take(void *state, const pe_elements *elements, pe_problem *why)
 {
-    pe_figure *figure = part_of(state, elements->tensor);
+    pe_figure *figure = ((reduction *)state)->sheet.part;
+    while (pe_figure_tensor(figure) != elements->tensor)
+        figure++;
     if (figure->cells.low == NULL) {
         const pe_status status = pe_cells_make(&figure->layout, &figure->cells, why);
         if (status != PE_OK)
@@ -40,16 +34,6 @@ static pe_status take(void *state, const pe_elements *elements, pe_problem *why)
     }
     pe_cells_take(&figure->layout, elements, &figure->cells);
     return PE_OK;
-}
-
-static pe_status finish_figure(pe_figure *figure, pe_problem *why)
-{
-    const pe_status status =
-        figure->cells.low != NULL ? PE_OK : pe_cells_make(&figure->layout, &figure->cells, why);
-    if (status == PE_OK)
-        figure->empty =
-            !pe_cells_bounds(&figure->layout, &figure->cells, &figure->least, &figure->most);
-    return status;
 }
 
 static void free_cells(reduction *r)
@@ -61,11 +45,13 @@ static void free_cells(reduction *r)
 static pe_status finish(void *state, pe_buffer *out, pe_problem *why)
 {
     reduction *r = state;
-    pe_status status = PE_OK;
-    for (size_t i = 0; i < r->sheet.n && status == PE_OK; i++)
-        status = finish_figure(&r->sheet.part[i], why);
-    if (status != PE_OK)
-        return status;
+    for (pe_figure *figure = r->sheet.part; figure < r->sheet.part + r->sheet.n; figure++) {
+        if (figure->cells.low == NULL &&
+            pe_cells_make(&figure->layout, &figure->cells, why) != PE_OK)
+            return why->status;
+        figure->empty =
+            !pe_cells_bounds(&figure->layout, &figure->cells, &figure->least, &figure->most);
+    }
     r->write(&r->sheet, out);
     free_cells(r);
     return out->failed ? pe_fail_memory(why) : PE_OK;
@@ -75,27 +61,6 @@ static void release(void *state)
 {
     free_cells(state);
     free(state);
-}
-
-/* The pixels, in base64 where the file is text, and what is drawn around them. */
-static uint64_t bytes_max(const pe_figure *figure)
-{
-    const pe_layout *layout = &figure->layout;
-    const pe_figure_options *options = &figure->rendering->figure;
-    const size_t pixels = pe_pixels_png_max(options->width * options->height, options->height);
-    const size_t images = layout->panels * pe_pixels_png_max(0, 0);
-    const size_t points = layout->curves ? 2 * layout->panels * layout->nx : 0;
-    return TEXT_MAX + (uint64_t)(pixels + images) / 3 * 4 + points * POINT_MAX +
-           layout->panels * 1024;
-}
-
-/* Lines and words; of images each pixel, which is coloured and compressed; points of curves. */
-static uint64_t drawing_work(const pe_layout *layout)
-{
-    const size_t cells = layout->panels * layout->nx * layout->ny;
-    const size_t pixels = layout->pooled ? layout->across * layout->down : 1;
-    return WORDS_WORK +
-           (layout->curves ? 2 * cells * PE_POINT_WORK : cells * pixels * PE_PIXEL_WORK);
 }
 
 static size_t count(const pe_plan *plan, const pe_rendering *rendering, size_t chosen)
@@ -120,13 +85,23 @@ static void add_figure(const pe_plan *plan, size_t t, bool of_several, reduction
 {
     pe_figure *figure = &r->sheet.part[r->sheet.n++];
     const pe_tensor *tensor = &plan->tensors[t];
+    const pe_layout *layout = &figure->layout;
     *figure = (pe_figure){
         .plan = plan, .rendering = &r->sheet.of_part, .tensor = t, .of_several = of_several};
     pe_layout_make(tensor, figure->rendering, &figure->layout);
-    const size_t elements = figure->layout.elements;
-    reducer->elements[t] = elements < tensor->elements ? elements : tensor->elements;
-    reducer->bytes_max += bytes_max(figure);
-    reducer->work += drawing_work(&figure->layout);
+    reducer->elements[t] = pe_size_min(layout->elements, tensor->elements);
+    /* The pixels, in base64 where the file is text, and what is drawn around them. */
+    const pe_figure_options *options = &figure->rendering->figure;
+    const size_t pixels = pe_pixels_png_max(options->width * options->height, options->height);
+    const size_t images = layout->panels * pe_pixels_png_max(0, 0);
+    const size_t points = layout->curves ? 2 * layout->panels * layout->nx : 0;
+    reducer->bytes_max +=
+        TEXT_MAX + (uint64_t)(pixels + images) / 3 * 4 + points * POINT_MAX + layout->panels * 1024;
+    /* Lines and words; of images each pixel, which is coloured and compressed; points of curves. */
+    const size_t cells = layout->panels * layout->nx * layout->ny;
+    const size_t each = layout->pooled ? layout->across * layout->down : 1;
+    reducer->work +=
+        WORDS_WORK + (layout->curves ? 2 * cells * PE_POINT_WORK : cells * each * PE_PIXEL_WORK);
 }
 
 void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
@@ -148,6 +123,17 @@ void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size
             add_figure(plan, t, n > 1, r, &out->reducer);
             pe_segments_numbers(out, t, &pe_reduced_encode);
         }
+}
+
+void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas)
+{
+    pe_figure_title(figure, canvas);
+    if (figure->layout.curves)
+        pe_figure_draw_curves(figure, canvas);
+    else
+        pe_figure_draw_heatmaps(figure, canvas);
+    pe_figure_axis_names(figure, canvas);
+    pe_figure_note(figure, canvas);
 }
 
 void pe_figure_place(const pe_sheet *sheet, size_t part, size_t *x, size_t *y)

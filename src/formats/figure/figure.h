@@ -31,6 +31,9 @@ pe_status pe_figure_check_sheet(const pe_plan *plan, const pe_rendering *renderi
 void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
                         pe_figure_write write, pe_segments *out);
 
+/** Draw all of a figure. Where memory is short, canvas->out->failed. */
+void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas);
+
 /** Where a figure is on its sheet: its upper left corner. */
 void pe_figure_place(const pe_sheet *sheet, size_t part, size_t *x, size_t *y);
 

@@ -37,7 +37,7 @@ static void fit(pe_buffer *text, double size, double room)
     pe_buffer_str(text, "...");
 }
 
-static void draw_title(const pe_figure *figure, pe_canvas *canvas)
+void pe_figure_title(const pe_figure *figure, pe_canvas *canvas)
 {
     pe_buffer title = {0}, parameters = {0};
     const double room = (double)canvas->width - 2 * MARGIN;
@@ -108,7 +108,7 @@ static size_t ceiling(size_t a, size_t b)
 }
 
 /* What cannot be seen: that cells are pooled, and that panels are missing. */
-static void draw_note(const pe_figure *figure, pe_canvas *canvas)
+void pe_figure_note(const pe_figure *figure, pe_canvas *canvas)
 {
     const pe_layout *layout = &figure->layout;
     pe_buffer note = {0};
@@ -232,7 +232,7 @@ void pe_figure_head(const pe_figure *figure, size_t panel, pe_canvas *canvas)
     pe_buffer_free(&head);
 }
 
-static void draw_axis_names(const pe_figure *figure, pe_canvas *canvas)
+void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas)
 {
     const pe_layout *layout = &figure->layout;
     const pe_tensor *tensor = pe_figure_tensor(figure);
@@ -260,15 +260,4 @@ static void draw_axis_names(const pe_figure *figure, pe_canvas *canvas)
                                        .text = pe_buffer_text(&left)});
     canvas->out->failed |= left.failed;
     pe_buffer_free(&left);
-}
-
-void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas)
-{
-    draw_title(figure, canvas);
-    if (figure->layout.curves)
-        pe_figure_draw_curves(figure, canvas);
-    else
-        pe_figure_draw_heatmaps(figure, canvas);
-    draw_axis_names(figure, canvas);
-    draw_note(figure, canvas);
 }

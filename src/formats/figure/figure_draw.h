@@ -21,9 +21,6 @@ typedef struct pe_figure {
 /** A sentence in the place of a figure: why there is none. */
 void pe_figure_draw_sentence(const char *title, const char *sentence, pe_canvas *canvas);
 
-/** All of it. Where memory is short, canvas->out->failed. */
-void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas);
-
 /* ---- the parts ---- */
 
 static inline const pe_tensor *pe_figure_tensor(const pe_figure *figure)
@@ -33,6 +30,11 @@ static inline const pe_tensor *pe_figure_tensor(const pe_figure *figure)
 
 /** Whether the values are shown on a logarithmic scale: positive ones that span decades. */
 bool pe_figure_wants_log(const pe_figure *figure);
+
+/** What stands around the panels. */
+void pe_figure_title(const pe_figure *figure, pe_canvas *canvas);
+void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas);
+void pe_figure_note(const pe_figure *figure, pe_canvas *canvas);
 
 void pe_figure_draw_heatmaps(const pe_figure *figure, pe_canvas *canvas);
 void pe_figure_draw_curves(const pe_figure *figure, pe_canvas *canvas);

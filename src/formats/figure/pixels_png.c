@@ -62,9 +62,12 @@ static void flush(png_structp png)
 
 /* ---- the file ---- */
 
-static void put_header(png_structp png, png_infop info, const size_t size[2],
-                       const pe_palette *palette)
+/* Errors come to the setjmp. All that was allocated is the library's, and its caller frees that. */
+static bool put_file(png_structp png, png_infop info, const unsigned char *pixels,
+                     const size_t size[2], const pe_palette *palette)
 {
+    if (setjmp(png_jmpbuf(png)) != 0)
+        return false;
     png_set_compression_level(png, LEVEL);
     png_set_compression_window_bits(png, WINDOW_BITS);
     png_set_compression_mem_level(png, MEMORY_LEVEL);
@@ -76,24 +79,10 @@ static void put_header(png_structp png, png_infop info, const size_t size[2],
                  PNG_FILTER_TYPE_BASE);
     png_set_PLTE(png, info, (png_const_colorp)palette->rgb, PE_COLOURS);
     png_write_info(png, info);
-}
-
-static void put_rows(png_structp png, const unsigned char *pixels, const size_t size[2])
-{
     for (size_t y = 0; y < size[1]; y++) {
         pe_turn_spend(PE_PIXEL_WORK * size[0]);
         png_write_row(png, pixels + y * size[0]);
     }
-}
-
-/* Here errors come to. All that was allocated is the library's, and its caller frees that. */
-static bool put_file(png_structp png, png_infop info, const unsigned char *pixels,
-                     const size_t size[2], const pe_palette *palette)
-{
-    if (setjmp(png_jmpbuf(png)) != 0)
-        return false;
-    put_header(png, info, size, palette);
-    put_rows(png, pixels, size);
     png_write_end(png, NULL);
     return true;
 }

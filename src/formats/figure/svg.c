@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* svg.c - image/svg+xml: a figure of one tensor; text is text, and heatmaps are images in it. */
 #include <math.h>
+#include <nettle/base64.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,21 +112,6 @@ static void draw_text(pe_canvas *canvas, const pe_caption *caption)
     pe_buffer_str(out, "</text>\n");
 }
 
-static void put_base64(pe_buffer *out, const unsigned char *data, size_t bytes)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < bytes; i += 3) {
-        const size_t n = bytes - i < 3 ? bytes - i : 3;
-        const unsigned bits = (unsigned)data[i] << 16 | (n > 1 ? (unsigned)data[i + 1] << 8 : 0) |
-                              (n > 2 ? (unsigned)data[i + 2] : 0);
-        const char group[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
-                               n > 1 ? digits[bits >> 6 & 63] : '=',
-                               n > 2 ? digits[bits & 63] : '='};
-        pe_buffer_add(out, group, sizeof group);
-        pe_turn_spend(1);
-    }
-}
-
 /* A PNG of one pixel for each box, which the browser makes larger without smoothing it. */
 static void draw_image(pe_canvas *canvas, const pe_image *image)
 {
@@ -142,7 +129,13 @@ static void draw_image(pe_canvas *canvas, const pe_image *image)
     put_attribute(out, "height", (double)(image->rows * image->down));
     pe_buffer_str(out, " preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" "
                        "href=\"data:image/png;base64,");
-    put_base64(out, (const unsigned char *)png.data, png.bytes);
+    const size_t bytes = BASE64_ENCODE_RAW_LENGTH(png.bytes);
+    char *to = pe_buffer_reserve(out, bytes);
+    if (to != NULL) {
+        base64_encode_raw(to, png.bytes, (const uint8_t *)png.data);
+        out->bytes += bytes;
+    }
+    pe_turn_spend(png.bytes / 3);
     pe_buffer_str(out, "\"/>\n");
     out->failed |= png.failed;
     pe_buffer_free(&png);

@@ -91,34 +91,29 @@ static void note(pe_body_stream *body, pe_status status, size_t got, const pe_pr
         atomic_fetch_add_explicit(&body->service->counters.stream_bytes, got, memory_order_relaxed);
 }
 
-/* A block of the stream as it is: bytes of a known length, or text, of which there is less than
- * there is room for. */
-static pe_status make_plain(pe_body_stream *body, size_t *got, pe_problem *why)
+/* Make the next block and hold it: coded, of bytes of a known length or, where there is less text
+ * than there is room for, as it is. */
+static void make_block(pe_body_stream *body, pe_problem *why)
 {
     char room[TEXT_BYTES];
-    const size_t text = pe_stream_room(body->representation->stream);
+    pe_stream *stream = body->representation->stream;
+    const size_t text = pe_stream_room(stream);
     const size_t most = body->representation->length != UINT64_MAX ? PE_BLOCK_BYTES
                         : text < TEXT_BYTES                        ? text
                                                                    : TEXT_BYTES;
-    pe_status status = pe_stream_read(body->representation->stream, room, most, got, why);
-    if (status != PE_OK || *got == 0)
-        return status;
-    body->block = malloc(*got);
-    if (body->block == NULL)
-        return pe_fail_memory(why);
-    memcpy(body->block, room, *got);
-    return PE_OK;
-}
-
-/* Make the next block and hold it. */
-static void make_block(pe_body_stream *body, pe_problem *why)
-{
     size_t got = 0;
+    pe_status status;
     pe_thread_computes();
     pe_budget_go_on(body->begun);
-    const pe_status status = body->coder != NULL
-                                 ? pe_coder_read(body->coder, &body->block, &got, why)
-                                 : make_plain(body, &got, why);
+    if (body->coder != NULL) {
+        status = pe_coder_read(body->coder, &body->block, &got, why);
+    } else {
+        status = pe_stream_read(stream, room, most, &got, why);
+        if (status == PE_OK && got > 0 && (body->block = malloc(got)) == NULL)
+            status = pe_fail_memory(why);
+        if (body->block != NULL)
+            memcpy(body->block, room, got);
+    }
     pe_budget_go_on(false);
     note(body, status, got, why);
     body->at = 0;
@@ -159,6 +154,7 @@ static bool hand_over(pe_body_stream *body)
     return false;
 }
 
+/* What is held of a block. */
 static size_t take(pe_body_stream *body, char *out, size_t bytes)
 {
     const size_t got = body->have < bytes ? body->have : bytes;
@@ -173,23 +169,15 @@ static size_t take(pe_body_stream *body, char *out, size_t bytes)
     return got;
 }
 
-/* Threads that send have no meter. So what takes them longer than all of it should is left to
- * workers, who have. */
-static bool is_unpaid(pe_body_stream *body, int64_t took)
-{
-    const int64_t most = body->request->meter.nanoseconds_max;
-    body->here += took;
-    return most > 0 && body->here > most;
-}
-
 /* The next block, here and now, for the sender. The clock costs no call, but goes on while others
- * have the core. */
+ * have the core. Threads that send have no meter. So what takes them longer than all of it should is
+ * left to workers, who have. */
 static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
 {
     pe_problem why;
     size_t got = 0;
     pe_thread_computes();
-    const int64_t start = pe_clock();
+    const int64_t start = pe_clock(), allowed = body->request->meter.nanoseconds_max;
     const size_t most = bytes < body->pace.most ? bytes : body->pace.most;
     pe_budget_go_on(true);
     const pe_status status = pe_stream_read(body->representation->stream, out, most, &got, &why);
@@ -197,25 +185,15 @@ static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
     note(body, status, got, &why);
     const int64_t took = pe_clock() - start;
     pe_pace_sender(&body->pace, took);
-    body->made_by_workers = is_unpaid(body, took);
+    body->here += took;
+    body->made_by_workers = allowed > 0 && body->here > allowed;
     pe_service_count(&body->service->counters.blocks_by_io);
     return status == PE_OK ? got : 0;
 }
 
-/* The end of what has been read, or of the connection: a part must not pass for the whole. The
- * library marks a failed one as closed, but may wait for its socket before it closes it
+/* At its end comes that of what has been read, or of the connection: a part must not pass for the
+ * whole. The library marks a failed one as closed, but may wait for its socket before it closes it
  * (0.9.75). */
-static ssize_t end_of(const pe_body_stream *body)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(body->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (body->status == PE_OK)
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    if (info != NULL)
-        (void)shutdown(info->connect_fd, SHUT_RDWR);
-    return MHD_CONTENT_READER_END_WITH_ERROR;
-}
-
 static ssize_t read_block(void *context, uint64_t position, char *out, size_t bytes)
 {
     (void)position;
@@ -232,35 +210,56 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
     }
     body->request->bytes_streamed += got;
     body->request->client.unspent = unspent_of(body);
-    return got > 0 ? (ssize_t)got : end_of(body);
+    if (got > 0)
+        return (ssize_t)got;
+    if (body->status == PE_OK)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(body->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info != NULL)
+        (void)shutdown(info->connect_fd, SHUT_RDWR);
+    return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-/* The stream at the first byte that is asked for, and its coder. */
-static pe_status start(pe_body_stream *body, const pe_range *range, pe_coding coding,
-                       pe_problem *why)
+/* *out takes the request's representation, with its stream at the first byte that is asked for. */
+static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **out, pe_problem *why)
 {
-    pe_representation *representation = body->representation;
+    const pe_range *range = &request->range;
+    pe_body_stream *body = calloc(1, sizeof *body);
+    if (body == NULL)
+        return pe_fail_memory(why);
+    body->service = request->service;
+    body->lanes = pe_admission_lanes(request);
+    body->connection = request->connection;
+    body->request = request;
+    body->price = request->price.computing + request->price.coding;
+    pe_representation *representation = body->representation = request->representation;
+    request->representation = NULL;
     pe_status status = pe_representation_seek(representation, range, why);
-    if (status != PE_OK || coding == PE_CODING_IDENTITY)
+    if (status == PE_OK && coding != PE_CODING_IDENTITY) {
+        status = pe_coder_make(coding, representation->stream, &body->coder, why);
+        if (status == PE_OK)
+            status = pe_representation_set_coding(representation, coding, true, why);
+    }
+    if (status != PE_OK) {
+        release(body);
         return status;
-    status = pe_coder_make(coding, representation->stream, &body->coder, why);
-    if (status != PE_OK)
-        return status;
-    return pe_representation_set_coding(representation, coding, true, why);
-}
-
-static uint64_t length_of(const pe_body_stream *body, const pe_range *range)
-{
-    if (body->coder != NULL)
-        return UINT64_MAX;
-    return range->kind == PE_RANGE_PART ? range->bytes : body->representation->length;
+    }
+    body->bytes = body->coder != NULL            ? UINT64_MAX
+                  : range->kind == PE_RANGE_PART ? range->bytes
+                                                 : representation->length;
+    body->work = pe_stream_work_left(representation->stream);
+    body->pace = (pe_pace){.most = PE_BLOCK_BYTES, .large = PE_BLOCK_BYTES};
+    body->made_by_workers = body->coder != NULL || pe_stream_expensive(representation->stream);
+    *out = body;
+    return PE_OK;
 }
 
 /* Take room for a large block, if there is any and the content is worth it. */
-static void take_large(pe_body_stream *body, uint64_t bytes)
+static void take_large(pe_body_stream *body)
 {
     pe_service *service = body->service;
-    if (body->made_by_workers || bytes == UINT64_MAX || bytes < 4 * LARGE_BYTES)
+    if (body->made_by_workers || body->bytes == UINT64_MAX || body->bytes < 4 * LARGE_BYTES)
         return;
     const size_t held =
         atomic_fetch_add_explicit(&service->large_blocks, LARGE_BYTES, memory_order_relaxed);
@@ -270,50 +269,20 @@ static void take_large(pe_body_stream *body, uint64_t bytes)
         atomic_fetch_sub_explicit(&service->large_blocks, LARGE_BYTES, memory_order_relaxed);
 }
 
-/* *out takes the request's representation. */
-static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **out, pe_problem *why)
-{
-    pe_body_stream *body = calloc(1, sizeof *body);
-    if (body == NULL)
-        return pe_fail_memory(why);
-    body->service = request->service;
-    body->lanes = pe_admission_lanes(request);
-    body->connection = request->connection;
-    body->request = request;
-    body->price = request->price.computing + request->price.coding;
-    body->representation = request->representation;
-    request->representation = NULL;
-    const pe_status status = start(body, &request->range, coding, why);
-    if (status != PE_OK) {
-        release(body);
-        return status;
-    }
-    body->bytes = length_of(body, &request->range);
-    body->work = pe_stream_work_left(body->representation->stream);
-    body->pace = (pe_pace){.most = PE_BLOCK_BYTES, .large = PE_BLOCK_BYTES};
-    body->made_by_workers =
-        body->coder != NULL || pe_stream_expensive(body->representation->stream);
-    *out = body;
-    return PE_OK;
-}
-
 /* Without the memory for its first block an answer is not begun. */
-static pe_status begin(pe_body_stream *body, pe_problem *why)
-{
-    take_large(body, body->bytes);
-    make_measured(body, why);
-    body->begun = true;
-    return body->status;
-}
-
 pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_problem *why)
 {
     pe_body_stream *body;
     if (make(request, coding, &body, why) != PE_OK)
         return PE_FAILED;
-    if (request->method != PE_METHOD_HEAD && begin(body, why) != PE_OK) {
-        release(body);
-        return PE_FAILED;
+    if (request->method != PE_METHOD_HEAD) {
+        take_large(body);
+        make_measured(body, why);
+        body->begun = true;
+        if (body->status != PE_OK) {
+            release(body);
+            return PE_FAILED;
+        }
     }
     body->request->client.unspent = unspent_of(body);
     pe_service_count(&request->service->counters.streams);

@@ -23,14 +23,10 @@
 /* The longest key that is stored. */
 #define KEY_MAX 16384
 
-static bool is_json(const char *media_type)
+static pe_status read_query(pe_representation *representation,
+                            const pe_request_parameters *parameters, pe_problem *why)
 {
-    return media_type == NULL || strcmp(media_type, "application/json") == 0;
-}
-
-static pe_status read_parameters(pe_representation *representation,
-                                 const pe_request_parameters *parameters, pe_problem *why)
-{
+    const char *type = parameters->media_type;
     pe_read_limits limits = representation->service->read_limits;
     limits.keep_mistakes = true;
     if (parameters->body == NULL)
@@ -39,7 +35,7 @@ static pe_status read_parameters(pe_representation *representation,
                                      &limits, &representation->query, why);
     representation->body = *parameters->body;
     *parameters->body = (pe_buffer){0};
-    if (is_json(parameters->media_type)) {
+    if (type == NULL || strcmp(type, "application/json") == 0) {
         pe_status status =
             pe_query_json_parse(parameters->resource, pe_buffer_slice(&representation->body),
                                 &limits, &representation->query, why);
@@ -48,7 +44,7 @@ static pe_status read_parameters(pe_representation *representation,
     }
     const pe_binary_body binary = {
         .string = {parameters->query, parameters->query_bytes},
-        .media_type = parameters->media_type,
+        .media_type = type,
         .shape = parameters->shape,
         .dtype = parameters->dtype,
         .data = representation->body.data,
@@ -56,32 +52,6 @@ static pe_status read_parameters(pe_representation *representation,
     };
     return pe_query_binary_parse(parameters->resource, &binary, &limits, &representation->query,
                                  why);
-}
-
-static pe_status read_query(pe_representation *representation,
-                            const pe_request_parameters *parameters, pe_problem *why)
-{
-    const pe_status status = read_parameters(representation, parameters, why);
-    if (status != PE_OK || parameters->name_bytes == 0)
-        return status;
-    return pe_query_set_name(&representation->query,
-                             (pe_slice){parameters->name, parameters->name_bytes}, why);
-}
-
-static void count_tensor(pe_representation *representation, const pe_tensor *tensor)
-{
-    representation->elements += tensor->elements;
-    representation->work = pe_price_plus(representation->work, pe_plan_tensor_work(tensor));
-}
-
-/* Would Accept alone get anything but JSON? Then its location has to say format=json. */
-static bool accepts_other(const pe_representation *representation, const char *accept)
-{
-    const pe_format *other = NULL;
-    pe_problem none;
-    return pe_format_negotiate(accept, &representation->plan, representation->rendering.tensor,
-                               &other, &none) != PE_OK ||
-           other != pe_formats[0];
 }
 
 /* "rope-table-cos.npy", "learned-wpe.npy": the path behind the version, and the tensor where there
@@ -102,15 +72,6 @@ static void name_file(pe_representation *representation, size_t chosen)
     pe_buffer_free(&path);
     snprintf(out + used, PE_FILE_NAME_BYTES - used, "%s%s%s", one ? "-" : "",
              one ? representation->plan.tensors[chosen].name : "", format->extension);
-}
-
-static void describe_raw(pe_metadata *metadata, const pe_tensor *only)
-{
-    size_t used = 0;
-    for (size_t d = 0; d < only->shape.ndim; d++)
-        used += (size_t)snprintf(metadata->shape + used, PE_SHAPE_TEXT_BYTES - used, "%s%zu",
-                                 d > 0 ? "," : "", only->shape.dim[d]);
-    metadata->dtype = pe_dtype_name(only->dtype);
 }
 
 static pe_status choose_format(pe_representation *representation, const char *accept,
@@ -134,8 +95,13 @@ static pe_status choose_format(pe_representation *representation, const char *ac
         if (status != PE_OK)
             return status;
     }
+    /* Would Accept alone get anything but JSON? Then its location has to say format=json. */
+    const pe_format *other = NULL;
+    pe_problem none;
     if (representation->query.format == pe_formats[0])
-        representation->query.names_json = accepts_other(representation, accept);
+        representation->query.names_json =
+            pe_format_negotiate(accept, &representation->plan, tensor, &other, &none) != PE_OK ||
+            other != pe_formats[0];
     size_t chosen = 0;
     pe_status status =
         pe_query_figure_check(&representation->query, representation->rendering.format,
@@ -145,12 +111,23 @@ static pe_status choose_format(pe_representation *representation, const char *ac
     status = pe_format_check(&representation->plan, &representation->rendering, &chosen, why);
     if (status != PE_OK)
         return status;
-    for (size_t t = 0; t < representation->plan.n_tensors; t++)
-        if (pe_format_holds(&representation->rendering, t, chosen))
-            count_tensor(representation, &representation->plan.tensors[t]);
+    for (size_t t = 0; t < representation->plan.n_tensors; t++) {
+        const pe_tensor *held = &representation->plan.tensors[t];
+        if (!pe_format_holds(&representation->rendering, t, chosen))
+            continue;
+        representation->elements += held->elements;
+        representation->work = pe_price_plus(representation->work, pe_plan_tensor_work(held));
+    }
     name_file(representation, chosen);
-    if (representation->rendering.format->is_bare)
-        describe_raw(&representation->metadata, &representation->plan.tensors[chosen]);
+    if (representation->rendering.format->is_bare) {
+        const pe_tensor *only = &representation->plan.tensors[chosen];
+        pe_metadata *metadata = &representation->metadata;
+        size_t used = 0;
+        for (size_t d = 0; d < only->shape.ndim; d++)
+            used += (size_t)snprintf(metadata->shape + used, PE_SHAPE_TEXT_BYTES - used, "%s%zu",
+                                     d > 0 ? "," : "", only->shape.dim[d]);
+        metadata->dtype = pe_dtype_name(only->dtype);
+    }
     return PE_OK;
 }
 
@@ -267,6 +244,9 @@ pe_status pe_representation_make(pe_service *service, const pe_request_parameter
     representation->resource = parameters->resource;
     pe_thread_computes(); /* a model's values are checked with MPFR */
     pe_status status = read_query(representation, parameters, why);
+    if (status == PE_OK && parameters->name_bytes > 0)
+        status = pe_query_set_name(&representation->query,
+                                   (pe_slice){parameters->name, parameters->name_bytes}, why);
     if (status == PE_OK)
         *out = representation;
     else

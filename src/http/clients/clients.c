@@ -35,39 +35,27 @@ static size_t set_of(const pe_clients *clients, const pe_client_id *id)
     return pe_hash(&clients->seed, id, sizeof *id) & (clients->sets - 1);
 }
 
-static bool is_id(const pe_client *client, const pe_client_id *id)
-{
-    const pe_client_id *own = &client->own.id;
-    return client->own.known && own->keyed == id->keyed &&
-           memcmp(own->bytes, id->bytes, sizeof own->bytes) == 0;
-}
-
-/* When nothing that this client has done matters any more. */
-static int64_t forgotten_at(pe_client *client)
-{
-    int64_t at = client->own.used;
-    const int64_t requests = atomic_load(&client->requests.full_at);
-    const int64_t work = atomic_load(&client->work.full_at);
-    at = requests > at ? requests : at;
-    return work > at ? work : at;
-}
-
-/* The better of two places to give; either may be NULL. */
-static pe_client *better(pe_client *a, pe_client *b)
-{
-    if (b->own.holders > 0)
-        return a;
-    return a == NULL || forgotten_at(b) < forgotten_at(a) ? b : a;
-}
-
-/* The client of this id, perhaps new. Called with the set's lock held. */
+/* The client of this id, perhaps new. A new one takes the place of one that nobody holds: of
+ * several, the one of which nothing that it has done matters any more first. Called with the set's
+ * lock held. */
 static pe_client *find(pe_clients *clients, size_t set, const pe_client_id *id)
 {
-    pe_client *free = NULL, *place = clients->place + set * PLACES;
-    for (size_t i = 0; i < PLACES; i++) {
-        if (is_id(&place[i], id))
-            return &place[i];
-        free = better(free, &place[i]);
+    pe_client *free = NULL;
+    int64_t first = 0;
+    for (pe_client *at = clients->place + set * PLACES, *end = at + PLACES; at < end; at++) {
+        const pe_client_id *own = &at->own.id;
+        if (at->own.known && own->keyed == id->keyed &&
+            memcmp(own->bytes, id->bytes, sizeof own->bytes) == 0)
+            return at;
+        const int64_t full_at[] = {atomic_load(&at->requests.full_at),
+                                   atomic_load(&at->work.full_at)};
+        int64_t forgotten = at->own.used;
+        for (size_t i = 0; i < 2; i++)
+            forgotten = full_at[i] > forgotten ? full_at[i] : forgotten;
+        if (at->own.holders > 0 || (free != NULL && forgotten >= first))
+            continue;
+        free = at;
+        first = forgotten;
     }
     if (free == NULL)
         return &clients->rest;
@@ -79,14 +67,6 @@ static pe_client *find(pe_clients *clients, size_t set, const pe_client_id *id)
 
 /* ---- the table ---- */
 
-static size_t sets_for(size_t most)
-{
-    size_t sets = 1;
-    while (sets * PLACES < most)
-        sets *= 2;
-    return sets;
-}
-
 pe_status pe_clients_make(size_t most, pe_clients **out, pe_problem *why)
 {
     pe_clients *clients = calloc(1, sizeof *clients);
@@ -94,7 +74,9 @@ pe_status pe_clients_make(size_t most, pe_clients **out, pe_problem *why)
         return pe_fail_memory(why);
     for (size_t i = 0; i < STRIPES; i++)
         pthread_mutex_init(&clients->lock[i], NULL);
-    clients->sets = sets_for(most);
+    clients->sets = 1;
+    while (clients->sets * PLACES < most)
+        clients->sets *= 2;
     /* Pages of places that are never given are never touched. */
     clients->place = calloc(clients->sets * PLACES, sizeof *clients->place);
     clients->seed = pe_hash_seed_make();

@@ -100,45 +100,24 @@ static int digit_of(char c)
     return found != NULL ? (int)(found - digits) : -1;
 }
 
-static bool parse_hash(pe_slice text, uint8_t out[PE_KEY_HASH_BYTES])
-{
-    if (text.bytes != (size_t)2 * PE_KEY_HASH_BYTES)
-        return false;
-    for (size_t i = 0; i < PE_KEY_HASH_BYTES; i++) {
-        const int high = digit_of(text.text[2 * i]), low = digit_of(text.text[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return false;
-        out[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}
-
 /* "sha256:" and the digits. */
 static pe_status read_hash(const place *at, pe_slice word, pe_key *key)
 {
     static const char kind[] = "sha256:";
     const size_t bytes = sizeof kind - 1;
-    const bool named = word.bytes >= bytes && memcmp(word.text, kind, bytes) == 0;
-    if (named && parse_hash((pe_slice){word.text + bytes, word.bytes - bytes}, key->hash))
-        return PE_OK;
-    return refuse(at,
-                  "after the name must stand sha256: and 64 hexadecimal digits, got %zu "
-                  "characters",
-                  word.bytes);
-}
-
-static bool parse_rate(pe_slice text, uint64_t *out)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < text.bytes; i++) {
-        if (text.text[i] < '0' || text.text[i] > '9')
-            return false;
-        value = 10 * value + (uint64_t)(text.text[i] - '0');
-        if (value > RATE_MAX)
-            return false;
+    bool sound =
+        word.bytes == bytes + (size_t)2 * PE_KEY_HASH_BYTES && memcmp(word.text, kind, bytes) == 0;
+    for (size_t i = 0; sound && i < PE_KEY_HASH_BYTES; i++) {
+        const char *text = word.text + bytes + 2 * i;
+        const int high = digit_of(text[0]), low = digit_of(text[1]);
+        sound = high >= 0 && low >= 0;
+        key->hash[i] = (uint8_t)((unsigned)high << 4 | (unsigned)low);
     }
-    *out = value;
-    return value > 0;
+    return sound ? PE_OK
+                 : refuse(at,
+                          "after the name must stand sha256: and 64 hexadecimal digits, got %zu "
+                          "characters",
+                          word.bytes);
 }
 
 /* A limit "rate=10" or "work=1000000", or "disabled". */
@@ -148,16 +127,23 @@ static pe_status read_option(const place *at, pe_slice word, pe_key *key)
     const pe_slice name = pe_slice_next(&value, '=');
     const bool rate = pe_slice_is(name, "rate"), work = pe_slice_is(name, "work");
     const bool disabled = pe_slice_is(word, "disabled");
+    uint64_t *limit = rate ? &key->rate : &key->work_rate, number = 0;
     if (!rate && !work && !disabled)
         return refuse(at, "after the hash may stand %s", "rate=N, work=N and disabled");
-    if (disabled ? key->disabled : (rate ? key->rate : key->work_rate) > 0)
+    if (disabled ? key->disabled : *limit > 0)
         return refuse(at, "%.*s stands twice", (int)name.bytes, name.text);
     key->disabled |= disabled;
     if (disabled)
         return PE_OK;
-    if (parse_rate(value, rate ? &key->rate : &key->work_rate))
-        return PE_OK;
-    return refuse(at, "%s must be a whole number from 1 to " RATE_TEXT, rate ? "rate" : "work");
+    bool sound = true;
+    for (size_t i = 0; sound && i < value.bytes; i++) {
+        number = 10 * number + (uint64_t)(value.text[i] - '0');
+        sound = value.text[i] >= '0' && value.text[i] <= '9' && number <= RATE_MAX;
+    }
+    *limit = number;
+    return sound && number > 0 ? PE_OK
+                               : refuse(at, "%s must be a whole number from 1 to " RATE_TEXT,
+                                        rate ? "rate" : "work");
 }
 
 static pe_status read_line(const place *at, pe_slice line, pe_key *key)
@@ -180,45 +166,30 @@ static int by_hash(const void *a, const void *b)
     return memcmp(((const pe_key *)a)->hash, ((const pe_key *)b)->hash, PE_KEY_HASH_BYTES);
 }
 
-static pe_status check_name(const place *at, const pe_keys *keys, const pe_key *key)
-{
-    for (size_t i = 0; i < keys->n; i++)
-        if (strcmp(keys->key[i].name, key->name) == 0)
-            return refuse(at, "%s is the name of another key", key->name);
-    return PE_OK;
-}
-
-/* Without its comment, with spaces for tabs and a carriage return. */
-static pe_slice next_line(pe_slice *rest)
-{
-    pe_slice line = pe_slice_next(rest, '\n');
-    line = pe_slice_next(&line, '#');
-    for (size_t i = 0; i < line.bytes; i++)
-        if (line.text[i] == '\t' || line.text[i] == '\r')
-            ((char *)(uintptr_t)line.text)[i] = ' ';
-    return line;
-}
-
+/* The keys, in order of their hashes. */
 static pe_status read_lines(const char *path, pe_slice text, pe_keys *keys, pe_problem *why)
 {
     place at = {path, 0, why};
     while (text.bytes > 0) {
         pe_key key = {0};
-        pe_slice line = next_line(&text), rest = line;
+        pe_slice rest = pe_slice_next(&text, '\n');
+        pe_slice line = pe_slice_next(&rest, '#'); /* a comment follows */
         at.line++;
+        for (size_t i = 0; i < line.bytes; i++)
+            if (line.text[i] == '\t' || line.text[i] == '\r')
+                ((char *)(uintptr_t)line.text)[i] = ' ';
+        rest = line;
         if (next_word(&rest).bytes == 0)
             continue;
         if (keys->n == keys->room)
             return refuse(&at, "at most %zu keys are allowed (keys_max)", keys->room);
-        if (read_line(&at, line, &key) != PE_OK || check_name(&at, keys, &key) != PE_OK)
+        if (read_line(&at, line, &key) != PE_OK)
             return why->status;
+        for (size_t i = 0; i < keys->n; i++)
+            if (strcmp(keys->key[i].name, key.name) == 0)
+                return refuse(&at, "%s is the name of another key", key.name);
         keys->key[keys->n++] = key;
     }
-    return PE_OK;
-}
-
-static pe_status sort(const char *path, pe_keys *keys, pe_problem *why)
-{
     if (keys->n == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "keys_file",
                        "keys_file: %.200s holds no key; posenc key new NAME makes one", path);
@@ -231,32 +202,26 @@ static pe_status sort(const char *path, pe_keys *keys, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status read_file(const char *path, pe_keys *keys, pe_problem *why)
-{
-    const pe_named_file file = {"keys_file", path, keys->room * LINE_BYTES};
-    char *text;
-    size_t bytes;
-    if (pe_named_file_read(&file, &text, &bytes, why) != PE_OK)
-        return why->status;
-    const pe_status status = read_lines(path, (pe_slice){text, bytes}, keys, why);
-    pe_named_file_free(text, bytes);
-    return status == PE_OK ? sort(path, keys, why) : status;
-}
-
 pe_status pe_keys_load(const char *path, size_t most, pe_keys **out, pe_problem *why)
 {
+    const pe_named_file file = {"keys_file", path, most * LINE_BYTES};
+    char *text;
+    size_t bytes;
     pe_keys *keys = calloc(1, sizeof *keys + most * sizeof keys->key[0]);
     if (keys == NULL)
         return pe_fail_memory(why);
     atomic_init(&keys->refs, 1);
     keys->room = most;
-    const pe_status status = read_file(path, keys, why);
-    if (status != PE_OK) {
-        pe_keys_unref(keys);
-        return status;
+    pe_status status = pe_named_file_read(&file, &text, &bytes, why);
+    if (status == PE_OK) {
+        status = read_lines(path, (pe_slice){text, bytes}, keys, why);
+        pe_named_file_free(text, bytes);
     }
-    *out = keys;
-    return PE_OK;
+    if (status == PE_OK)
+        *out = keys;
+    else
+        pe_keys_unref(keys);
+    return status;
 }
 
 pe_keys *pe_keys_ref(pe_keys *keys)
@@ -322,16 +287,6 @@ static const pe_key *same_name(const pe_keys *keys, const pe_key *key)
     return NULL;
 }
 
-/* NULL: nothing. */
-static const char *change_of(const pe_key *before, const pe_key *now)
-{
-    if (before->disabled != now->disabled)
-        return now->disabled ? "disabled" : "enabled";
-    const bool same = by_hash(before, now) == 0 && before->rate == now->rate &&
-                      before->work_rate == now->work_rate;
-    return same ? NULL : "changed";
-}
-
 /* A name that finds no room is counted alone. */
 static void add_change(pe_keys_changes *out, const pe_key *key, const char *change, size_t *count)
 {
@@ -348,9 +303,13 @@ pe_keys_changes pe_keys_compare(const pe_keys *before, const pe_keys *now)
     pe_keys_changes out = {0};
     for (size_t i = 0; now != NULL && i < now->n; i++) {
         const pe_key *key = &now->key[i], *old = same_name(before, key);
-        const char *change = old != NULL ? change_of(old, key) : "added";
-        if (change != NULL)
-            add_change(&out, key, change, old != NULL ? &out.changed : &out.added);
+        if (old == NULL)
+            add_change(&out, key, "added", &out.added);
+        else if (old->disabled != key->disabled)
+            add_change(&out, key, key->disabled ? "disabled" : "enabled", &out.changed);
+        else if (by_hash(old, key) != 0 || old->rate != key->rate ||
+                 old->work_rate != key->work_rate)
+            add_change(&out, key, "changed", &out.changed);
     }
     for (size_t i = 0; before != NULL && i < before->n; i++)
         if (same_name(now, &before->key[i]) == NULL)

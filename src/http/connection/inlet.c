@@ -127,14 +127,6 @@ static ssize_t read_coded(pe_inlet *inlet, char *out, size_t room)
     return got;
 }
 
-static ssize_t read_more(pe_inlet *inlet, char *out, size_t room)
-{
-    const ssize_t got = inlet->session == NULL ? recvfrom(inlet->socket, out, room, 0, NULL, NULL)
-                                               : read_coded(inlet, out, room);
-    pe_progress_pass(&inlet->watch->passed.taken, got);
-    return got;
-}
-
 /* What the library is told instead of bytes. */
 static ssize_t end_with(const pe_inlet *inlet, int reason)
 {
@@ -162,35 +154,28 @@ static bool may_go_on(const pe_inlet *inlet, const look *l, size_t room)
     return l->got > 0 && l->given == 0 && inlet->held.passed == 0;
 }
 
-/* Nothing is held: bytes are read where the library wants them. */
-static void receive_straight(pe_inlet *inlet, look *l)
+/* Read where the library wants it or, behind what is held, there. Sets l->got and l->more. */
+static void receive_some(pe_inlet *inlet, look *l)
 {
-    char *at = l->out + l->given;
-    const size_t room = l->room - l->given;
-    l->got = read_more(inlet, at, room);
+    pe_arrived *held = &inlet->held;
+    const bool straight = held->data == NULL;
+    char *at = straight ? l->out + l->given : held->data + held->bytes;
+    const size_t room = straight ? l->room - l->given : inlet->held_max - held->bytes;
+    l->got = inlet->session == NULL ? recvfrom(inlet->socket, at, room, 0, NULL, NULL)
+                                    : read_coded(inlet, at, room);
     l->more = false;
+    pe_progress_pass(&inlet->watch->passed.taken, l->got);
     if (l->got <= 0)
         return;
-    pe_arrived arrived = {.data = at, .bytes = (size_t)l->got};
-    inlet->status = pe_framing_read(&inlet->framing, &inlet->limits, &arrived);
-    l->given += arrived.passed;
-    if (hold(inlet, &arrived))
+    pe_arrived straightly = {.data = at, .bytes = (size_t)l->got};
+    if (!straight)
+        held->bytes += (size_t)l->got;
+    inlet->status = pe_framing_read(&inlet->framing, &inlet->limits, straight ? &straightly : held);
+    l->given += straightly.passed;
+    if (!straight || hold(inlet, &straightly))
         l->more = may_go_on(inlet, l, room);
     else
         l->got = end_with(inlet, ECONNRESET);
-}
-
-static void receive_held(pe_inlet *inlet, look *l)
-{
-    pe_arrived *held = &inlet->held;
-    const size_t room = inlet->held_max - held->bytes;
-    l->got = read_more(inlet, held->data + held->bytes, room);
-    l->more = false;
-    if (l->got <= 0)
-        return;
-    held->bytes += (size_t)l->got;
-    inlet->status = pe_framing_read(&inlet->framing, &inlet->limits, held);
-    l->more = may_go_on(inlet, l, room);
 }
 
 /* As much as the library wants, or there is: after a short look it waits for the next event, so
@@ -201,10 +186,7 @@ static void receive_all(pe_inlet *inlet, look *l)
         l->given += take(inlet, l->out + l->given, l->room - l->given);
         if (l->given == l->room || !l->more || inlet->status != PE_OK)
             return;
-        if (inlet->held.data == NULL)
-            receive_straight(inlet, l);
-        else
-            receive_held(inlet, l);
+        receive_some(inlet, l);
     } while (l->got > 0);
 }
 
@@ -233,25 +215,21 @@ static void note_begin(pe_inlet *inlet)
     (void)pe_watchdog_enter(inlet->watchdog, inlet->watch, PE_PHASE_HEADER, inlet->began);
 }
 
-/* The watchdog answers, or of TLS asks for it. */
-static void tell(pe_inlet *inlet)
-{
-    if (inlet->told)
-        return;
-    if (inlet->session != NULL)
-        inlet->late(inlet->context);
-    else
-        pe_watchdog_await_word(inlet->watchdog, inlet->watch);
-    inlet->told = true;
-}
-
-/* A client that still sends is left the time to read its answer: an end with bytes unread would
- * take that from it. Returns 0 at the client's end, or when it sends too much. */
-static ssize_t drop(const pe_inlet *inlet)
+/* The connection is LEAVING: the watchdog answers or, of TLS, asks for it. A client that still sends
+ * is left the time to read its answer: an end with bytes unread would take that from it. Returns 0
+ * at the client's end, or when it sends too much. */
+static ssize_t leave(pe_inlet *inlet)
 {
     char nowhere[16384]; /* nobody reads it */
     size_t dropped = 0;
     ssize_t got = 1;
+    if (!inlet->answered_late && inlet->session != NULL)
+        inlet->late(inlet->context);
+    else if (!inlet->answered_late)
+        pe_watchdog_await_word(inlet->watchdog, inlet->watch);
+    inlet->answered_late = true;
+    if (inlet->session != NULL)
+        return 0;
     while (got > 0 && dropped < DROPPED_MAX) {
         got = recvfrom(inlet->socket, nowhere, sizeof nowhere, MSG_TRUNC, NULL, NULL);
         dropped += got > 0 ? (size_t)got : 0;
@@ -264,10 +242,8 @@ static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
     look l = {.out = out, .room = room, .got = 1, .more = true};
     if (inlet->lost)
         return end_with(inlet, ECONNRESET);
-    if (pe_watchdog_is_leaving(inlet->watch)) {
-        tell(inlet);
-        return inlet->session != NULL ? 0 : drop(inlet);
-    }
+    if (pe_watchdog_is_leaving(inlet->watch))
+        return leave(inlet);
     receive_all(inlet, &l);
     if (inlet->status != PE_OK && may_refuse(inlet)) {
         inlet->refused(inlet->context);
@@ -281,48 +257,34 @@ static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
 
 /* ---- before all of it ---- */
 
-/* What a proxy sends is looked at, and taken when it is whole. *got as of recv. */
-static pe_proxy_found take_proxy_header(pe_inlet *inlet, ssize_t *got)
-{
-    char begin[PE_PROXY_HEADER_MAX];
-    *got = recvfrom(inlet->socket, begin, sizeof begin, MSG_PEEK, NULL, NULL);
-    if (*got <= 0)
-        return PE_PROXY_PART;
-    const pe_proxy_found found =
-        pe_proxy_header_read((pe_slice){begin, (size_t)*got}, &inlet->proxy);
-    if (found == PE_PROXY_WHOLE)
-        *got = recvfrom(inlet->socket, begin, inlet->proxy.bytes, 0, NULL, NULL);
-    return found;
-}
-
-/* The end behind a part that was left in the socket is seen by poll alone. */
-static bool has_ended(const pe_inlet *inlet)
-{
-    struct pollfd at = {.fd = inlet->socket, .events = POLLRDHUP};
-    return pe_watchdog_is_leaving(inlet->watch) || poll(&at, 1, 0) > 0;
-}
-
-static void refuse_proxy(pe_inlet *inlet)
-{
-    inlet->status = PE_MALFORMED_REQUEST;
-    inlet->framing.complaint = "a connection from trusted_proxies must begin with a header of the "
-                               "PROXY protocol, version 1 or 2, as proxy_protocol is set";
-    inlet->refused(inlet->context);
-}
-
-/* True when the client's own bytes come next; else *result and errno as of recv. */
+/* What a proxy sends is looked at, and taken when it is whole. True when the client's own bytes come
+ * next; else *result and errno as of recv. The end behind a part that was left in the socket is seen
+ * by poll alone. */
 static bool pass_proxy_header(pe_inlet *inlet, ssize_t *result)
 {
-    const pe_proxy_found found = take_proxy_header(inlet, result);
+    char begin[PE_PROXY_HEADER_MAX];
+    struct pollfd at = {.fd = inlet->socket, .events = POLLRDHUP};
+    pe_proxy_found found = PE_PROXY_PART;
+    *result = recvfrom(inlet->socket, begin, sizeof begin, MSG_PEEK, NULL, NULL);
+    if (*result > 0)
+        found = pe_proxy_header_read((pe_slice){begin, (size_t)*result}, &inlet->proxy);
     inlet->proxied = found == PE_PROXY_PART;
-    if (found == PE_PROXY_WHOLE)
+    if (found == PE_PROXY_WHOLE) {
+        *result = recvfrom(inlet->socket, begin, inlet->proxy.bytes, 0, NULL, NULL);
         return true;
-    if (found == PE_PROXY_NONE)
-        refuse_proxy(inlet);
+    }
+    if (found == PE_PROXY_NONE) {
+        inlet->status = PE_MALFORMED_REQUEST;
+        inlet->framing.complaint = "a connection from trusted_proxies must begin with a header of "
+                                   "the PROXY protocol, version 1 or 2, as proxy_protocol is set";
+        inlet->refused(inlet->context);
+    }
     if (*result <= 0)
         return false;
+    const bool ended =
+        found == PE_PROXY_PART && (pe_watchdog_is_leaving(inlet->watch) || poll(&at, 1, 0) > 0);
     errno = found == PE_PROXY_NONE ? ECONNRESET : EAGAIN;
-    *result = found == PE_PROXY_PART && has_ended(inlet) ? 0 : -1;
+    *result = ended ? 0 : -1;
     return false;
 }
 

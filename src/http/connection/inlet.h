@@ -69,8 +69,8 @@ typedef struct pe_inlet {
     void (*refused)(void *context);
     void (*late)(void *context); /* of TLS: only the connection's own thread may send */
     void *context;
-    bool lost;    /* there was no memory for what was to be held */
-    bool told;    /* late */
+    bool lost; /* there was no memory for what was to be held */
+    bool answered_late;
     bool proxied; /* a header of the PROXY protocol is still to come */
     pe_proxy_header proxy;
 } pe_inlet;

@@ -188,27 +188,7 @@ static void dismiss_late(pe_watchdog *watchdog, int64_t now)
         pthread_cond_broadcast(&watchdog->changed);
 }
 
-/* ---- clients that have left ---- */
-
-/*
- * A client's end that arrives together with its last bytes is one event to epoll, after which the
- * library takes a short read for the end of it: such a connection would stay until its deadline.
- * Whoever has left twice in a row, with no answer on its way, is gone.
- */
-static bool may_have_left(const pe_watch *watch)
-{
-    const pe_phase phase = phase_of(watch);
-    return phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING;
-}
-
-/* Has the client ended its side, and has all that it sent been read? */
-static bool has_left(const pe_watch *watch)
-{
-    char next;
-    return may_have_left(watch) && recv(watch->socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
-/* ---- clients that only hold ---- */
+/* ---- clients that only hold, and those that have left ---- */
 
 /* A client that is too slow has come to its deadline. */
 static void judge(const pe_watchdog *watchdog, pe_watch *watch)
@@ -228,15 +208,25 @@ static void judge(const pe_watchdog *watchdog, pe_watch *watch)
         atomic_compare_exchange_strong(&watch->state, &seen, state_of(phase_in(seen), 0));
 }
 
-/* Look at some connections that are older than `serial`. Returns the serial of the last one, 0 when
+/*
+ * A client's end that arrives together with its last bytes is one event to epoll, after which the
+ * library takes a short read for the end of it: such a connection would stay until its deadline.
+ * Whoever has left twice in a row, with no answer on its way, is gone: the client has ended its
+ * side, and all that it sent has been read.
+ *
+ * Looks at some connections that are older than `serial`. Returns the serial of the last one, 0 when
  * that was the oldest. Called with the lock held. */
 static uint64_t reap_some(pe_watchdog *watchdog, uint64_t serial)
 {
+    char next;
     pe_watch *watch = watchdog->first;
     while (watch != NULL && watch->serial >= serial)
         watch = watch->next;
     for (int n = 0; watch != NULL; watch = watch->next) {
-        const bool left = has_left(watch);
+        const pe_phase phase = phase_of(watch);
+        const bool left =
+            phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING &&
+            recvfrom(watch->socket, &next, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL) == 0;
         if (left && watch->left)
             shut(watch);
         watch->left = left;
@@ -486,31 +476,23 @@ static pe_watch *next_nominee(nominees *silent)
     return NULL;
 }
 
-/* The end of its reading, as in the drain: what has arrived is answered. Called with the lock
- * held. */
-static bool drop_silent(pe_watchdog *watchdog, pe_place place)
+/* It ends by the end of its reading, as in the drain: what has arrived is answered. */
+bool pe_watchdog_drop_silent(pe_watchdog *watchdog, pe_place place)
 {
-    if (watchdog->dropped[place] == DROPPED_MAX)
-        return false;
-    pe_watch *watch = next_nominee(&watchdog->silent[place]);
-    if (watch == NULL) {
+    pe_watch *watch = NULL;
+    pthread_mutex_lock(&watchdog->lock);
+    if (watchdog->dropped[place] < DROPPED_MAX &&
+        (watch = next_nominee(&watchdog->silent[place])) == NULL) {
         nominate_all(watchdog, place);
         watch = next_nominee(&watchdog->silent[place]);
     }
-    if (watch == NULL)
-        return false;
-    watch->dropped = true;
-    watchdog->dropped[place]++;
-    shutdown(watch->socket, SHUT_RD);
-    return true;
-}
-
-bool pe_watchdog_drop_silent(pe_watchdog *watchdog, pe_place place)
-{
-    pthread_mutex_lock(&watchdog->lock);
-    const bool dropped = drop_silent(watchdog, place);
+    if (watch != NULL) {
+        watch->dropped = true;
+        watchdog->dropped[place]++;
+        shutdown(watch->socket, SHUT_RD);
+    }
     pthread_mutex_unlock(&watchdog->lock);
-    return dropped;
+    return watch != NULL;
 }
 
 /* ---- the drain ---- */
@@ -576,22 +558,21 @@ size_t pe_watchdog_active(pe_watchdog *watchdog)
     return n;
 }
 
-static void look(pe_watch *watch, pe_watched *out)
-{
-    *out = (pe_watched){.phase = phase_of(watch), .place = watch->place};
-    /* While a header arrives the label is that of the request before. */
-    if (out->phase == PE_PHASE_HEADER ||
-        !pe_request_label_get(&watch->label, out->label, &out->started))
-        out->label[0] = '\0';
-}
-
 size_t pe_watchdog_look(pe_watchdog *watchdog, pe_watched *out, size_t n_max)
 {
     size_t n = 0;
     pthread_mutex_lock(&watchdog->lock);
-    for (pe_watch *watch = watchdog->first; watch != NULL && n < n_max; watch = watch->next)
-        if (phase_of(watch) != PE_PHASE_IDLE)
-            look(watch, &out[n++]);
+    for (pe_watch *watch = watchdog->first; watch != NULL && n < n_max; watch = watch->next) {
+        const pe_phase phase = phase_of(watch);
+        if (phase == PE_PHASE_IDLE)
+            continue;
+        out[n] = (pe_watched){.phase = phase, .place = watch->place};
+        /* While a header arrives the label is that of the request before. */
+        if (phase == PE_PHASE_HEADER ||
+            !pe_request_label_get(&watch->label, out[n].label, &out[n].started))
+            out[n].label[0] = '\0';
+        n++;
+    }
     pthread_mutex_unlock(&watchdog->lock);
     return n;
 }

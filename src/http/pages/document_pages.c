@@ -53,25 +53,21 @@ static const char index_text[] =
     "version\","
     "\"example\":\"/v1/sinusoidal?d_model=4&positions=0:3\"}\n";
 
-static void set_form(pe_document_form *out, const char *data, size_t bytes)
-{
-    *out = (pe_document_form){.data = data, .bytes = bytes};
-    pe_etag_make(data, bytes, out->etag);
-}
-
-/* The document in all codings. */
+/* The document in all codings. Those that are not worth it have no data. */
 static pe_status set(document *page, const char *media_type, const char *data, size_t bytes,
                      pe_problem *why)
 {
     page->media_type = media_type;
-    set_form(&page->forms[PE_CODING_IDENTITY], data, bytes);
-    for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++) {
+    for (pe_coding c = PE_CODING_IDENTITY; c < PE_CODINGS; c++) {
+        pe_document_form *form = &page->forms[c];
         pe_buffer coded = {0};
         const pe_status status = pe_coding_apply(c, data, bytes, &coded, why);
         if (status != PE_OK)
             return status;
-        if (coded.data != NULL)
-            set_form(&page->forms[c], coded.data, coded.bytes);
+        form->data = c == PE_CODING_IDENTITY ? data : coded.data;
+        form->bytes = c == PE_CODING_IDENTITY ? bytes : coded.bytes;
+        if (form->data != NULL)
+            pe_etag_make(form->data, form->bytes, form->etag);
     }
     return PE_OK;
 }
@@ -94,49 +90,6 @@ static void list_learned(const pe_learned_tables *learned, pe_buffer *out)
         pe_buffer_str(out, "}");
     }
     pe_buffer_str(out, "]}\n");
-}
-
-/* The texts that depend on the settings, the tables and the catalogue. */
-static pe_status write_texts(const pe_settings *settings, pe_documents *documents, pe_problem *why)
-{
-    const pe_listing_bound bounds[] = {
-        {"max_elements", (double)settings->max_elements, "elements"},
-        {"figure_max_pixels", (double)settings->figure_max_pixels, "pixels"},
-        {"verify_max_body_bytes", (double)settings->verify_max_body_bytes, "bytes"},
-        {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
-        {"max_work", (double)settings->max_work, "units"},
-        {"max_positions", (double)settings->max_positions, "positions"},
-        {"max_body_bytes", (double)settings->max_body_bytes, "bytes"},
-        {"config_bytes_max", (double)settings->config_bytes_max, "bytes"},
-        {"max_url_bytes", (double)settings->max_url_bytes, "bytes"},
-        {"max_json_depth", (double)settings->max_json_depth, "levels"},
-    };
-    pe_buffer *texts = documents->texts;
-    pe_listing_json(bounds, PE_LEN(bounds), &texts[LISTING]);
-    const pe_status status = pe_model_json_catalogue((pe_slice){0}, &texts[MODELS], why);
-    if (status != PE_OK)
-        return status;
-    return texts[LISTING].failed || texts[MODELS].failed ? pe_fail_memory(why) : PE_OK;
-}
-
-static pe_status set_all(pe_documents *documents, pe_problem *why)
-{
-    const pe_buffer *texts = documents->texts;
-    const struct {
-        const char *media_type, *data;
-        size_t bytes;
-    } rows[DOCUMENTS] = {
-        [INDEX] = {"application/json", index_text, sizeof index_text - 1},
-        [LISTING] = {"application/json", texts[LISTING].data, texts[LISTING].bytes},
-        [MODELS] = {"application/json", texts[MODELS].data, texts[MODELS].bytes},
-        [OPENAPI_YAML] = {"application/yaml", pe_openapi_data_yaml, pe_openapi_data_yaml_bytes},
-        [OPENAPI_JSON] = {"application/json", pe_openapi_data_json, pe_openapi_data_json_bytes},
-    };
-    pe_status status = PE_OK;
-    for (size_t d = 0; d < DOCUMENTS && status == PE_OK; d++)
-        if (rows[d].data != NULL)
-            status = set(&documents->list[d], rows[d].media_type, rows[d].data, rows[d].bytes, why);
-    return status;
 }
 
 static void free_forms(const document *page)
@@ -179,12 +132,48 @@ void pe_documents_use_learned(pe_documents *documents, pe_learned_page *page)
     atomic_store(&documents->learned, page);
 }
 
+/* The texts of some depend on the settings, the tables and the catalogue. */
+static pe_status write_all(const pe_settings *settings, pe_documents *documents, pe_problem *why)
+{
+    const pe_listing_bound bounds[] = {
+        {"max_elements", (double)settings->max_elements, "elements"},
+        {"figure_max_pixels", (double)settings->figure_max_pixels, "pixels"},
+        {"verify_max_body_bytes", (double)settings->verify_max_body_bytes, "bytes"},
+        {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
+        {"max_work", (double)settings->max_work, "units"},
+        {"max_positions", (double)settings->max_positions, "positions"},
+        {"max_body_bytes", (double)settings->max_body_bytes, "bytes"},
+        {"config_bytes_max", (double)settings->config_bytes_max, "bytes"},
+        {"max_url_bytes", (double)settings->max_url_bytes, "bytes"},
+        {"max_json_depth", (double)settings->max_json_depth, "levels"},
+    };
+    pe_buffer *listing = &documents->texts[LISTING], *models = &documents->texts[MODELS];
+    pe_listing_json(bounds, PE_LEN(bounds), listing);
+    pe_status status = pe_model_json_catalogue((pe_slice){0}, models, why);
+    if (status == PE_OK && (listing->failed || models->failed))
+        status = pe_fail_memory(why);
+    const struct {
+        const char *media_type, *data;
+        size_t bytes;
+    } rows[DOCUMENTS] = {
+        [INDEX] = {"application/json", index_text, sizeof index_text - 1},
+        [LISTING] = {"application/json", listing->data, listing->bytes},
+        [MODELS] = {"application/json", models->data, models->bytes},
+        [OPENAPI_YAML] = {"application/yaml", pe_openapi_data_yaml, pe_openapi_data_yaml_bytes},
+        [OPENAPI_JSON] = {"application/json", pe_openapi_data_json, pe_openapi_data_json_bytes},
+    };
+    for (size_t d = 0; d < DOCUMENTS && status == PE_OK; d++)
+        if (rows[d].data != NULL)
+            status = set(&documents->list[d], rows[d].media_type, rows[d].data, rows[d].bytes, why);
+    return status;
+}
+
 pe_status pe_documents_make(const pe_settings *settings, pe_documents **out, pe_problem *why)
 {
     pe_documents *documents = calloc(1, sizeof *documents);
     if (documents == NULL)
         return pe_fail_memory(why);
-    if (write_texts(settings, documents, why) != PE_OK || set_all(documents, why) != PE_OK) {
+    if (write_all(settings, documents, why) != PE_OK) {
         pe_documents_free(documents);
         return why->status;
     }
@@ -202,14 +191,6 @@ void pe_documents_free(pe_documents *documents)
         pe_buffer_free(&documents->texts[d]);
     }
     free(documents);
-}
-
-static const document *find(const pe_documents *documents, const char *path)
-{
-    size_t d = 0;
-    while (strcmp(paths[d], path) != 0) /* the table of routes has no others */
-        d++;
-    return d == LEARNED ? &atomic_load(&documents->learned)->page : &documents->list[d];
 }
 
 pe_outcome pe_document_reply(pe_request *request, const pe_document_form *forms,
@@ -240,14 +221,17 @@ pe_outcome pe_document_reply(pe_request *request, const pe_document_form *forms,
 pe_outcome pe_page_document(pe_request *request, pe_problem *why)
 {
     (void)why;
-    const document *page = find(request->service->documents, request->path);
-    const document *list = request->service->documents->list;
-    const bool is_page_too = page == &list[INDEX] || page == &list[LISTING];
+    const pe_documents *documents = request->service->documents;
+    size_t d = 0;
+    while (strcmp(paths[d], request->path) != 0) /* the table of routes has no others */
+        d++;
+    const document *page =
+        d == LEARNED ? &atomic_load(&documents->learned)->page : &documents->list[d];
     return pe_document_reply(
         request, page->forms,
         &(pe_document_head){
             .media_type = page->media_type,
-            .vary = is_page_too ? "Accept, Accept-Encoding" : "Accept-Encoding",
+            .vary = d == INDEX || d == LISTING ? "Accept, Accept-Encoding" : "Accept-Encoding",
             .cache_control = "no-cache",
         });
 }

@@ -23,15 +23,6 @@ pe_client_id pe_admission_id(const pe_settings *settings, const pe_client_addres
     return id;
 }
 
-/* The hash is of random bits, so any part of it will do; and a key that is made anew begins
- * anew. */
-static pe_client_id id_of_key(const pe_key *key)
-{
-    pe_client_id id = {.keyed = 1};
-    memcpy(id.bytes, key->hash, sizeof id.bytes);
-    return id;
-}
-
 /* ---- by address ---- */
 
 /* The connection's own client, but where others stand behind it. */
@@ -65,39 +56,30 @@ static pe_slice credentials(const pe_request *request)
     return pe_slice_of(field + strspn(field + sizeof scheme - 1, " ") + sizeof scheme - 1);
 }
 
-static pe_status refuse_credentials(bool sent, pe_problem *why)
-{
-    const pe_status status =
-        pe_fail(why, PE_UNAUTHORIZED, "", "%s",
-                sent ? "the key in Authorization is not a valid one"
-                     : "the request must have a field Authorization: Bearer KEY");
-    snprintf(why->allow, sizeof why->allow, "Bearer realm=\"posenc\"%s",
-             sent ? ", error=\"invalid_token\"" : "");
-    return status;
-}
-
+/* By its key. The hash is of random bits, so any part of it will do for a name; and a key that is
+ * made anew begins anew. */
 static pe_status identify(pe_request *request, pe_problem *why)
 {
     const pe_slice text = credentials(request);
-    const pe_key *key = text.bytes > 0 ? pe_keys_find(request->client.keys, text) : NULL;
+    const bool sent = text.bytes > 0;
+    const pe_key *key = sent ? pe_keys_find(request->client.keys, text) : NULL;
+    pe_client_id id = {.keyed = 1};
     /* The library's memory, which may be written; nothing reads the field again. */
     explicit_bzero((char *)(uintptr_t)text.text, text.bytes);
-    if (key == NULL)
-        return refuse_credentials(text.bytes > 0, why);
+    if (key == NULL) {
+        (void)pe_fail(why, PE_UNAUTHORIZED, "", "%s",
+                      sent ? "the key in Authorization is not a valid one"
+                           : "the request must have a field Authorization: Bearer KEY");
+        snprintf(why->allow, sizeof why->allow, "Bearer realm=\"posenc\"%s",
+                 sent ? ", error=\"invalid_token\"" : "");
+        return PE_UNAUTHORIZED;
+    }
     request->client.key = key;
     if (key->disabled)
         return pe_fail(why, PE_FORBIDDEN, "", "the key %s is disabled", key->name);
-    const pe_client_id id = id_of_key(key);
+    memcpy(id.bytes, key->hash, sizeof id.bytes);
     request->client.keyed = pe_clients_hold(request->service->clients, &id);
     return PE_OK;
-}
-
-static pe_keys *take_keys(pe_service *service)
-{
-    pthread_mutex_lock(&service->keys.lock);
-    pe_keys *keys = pe_keys_ref(service->keys.now);
-    pthread_mutex_unlock(&service->keys.lock);
-    return keys;
 }
 
 /* ---- rates ---- */
@@ -139,16 +121,6 @@ static uint64_t seconds_of(int64_t nanoseconds)
     return seconds > 0 ? seconds : 1;
 }
 
-static pe_status refuse_rate(const limit *hit, bool work, int64_t wait, pe_problem *why)
-{
-    const pe_status status =
-        pe_fail(why, PE_RATE_LIMITED, "", "%llu %s a second are allowed; try again in %llu seconds",
-                (unsigned long long)hit->rate.per_second, work ? "units of work" : "requests",
-                (unsigned long long)seconds_of(wait));
-    why->retry_after = seconds_of(wait);
-    return status;
-}
-
 /* Take tokens of all limits, or of none. */
 static pe_status take(pe_request *request, bool work, uint64_t tokens, pe_problem *why)
 {
@@ -161,14 +133,23 @@ static pe_status take(pe_request *request, bool work, uint64_t tokens, pe_proble
             continue;
         for (size_t taken = 0; taken < i; taken++)
             pe_token_bucket_settle(limits[taken].bucket, &limits[taken].rate, -(int64_t)tokens);
-        return refuse_rate(&limits[i], work, wait, why);
+        const uint64_t seconds = seconds_of(wait);
+        (void)pe_fail(why, PE_RATE_LIMITED, "",
+                      "%llu %s a second are allowed; try again in %llu seconds",
+                      (unsigned long long)limits[i].rate.per_second,
+                      work ? "units of work" : "requests", (unsigned long long)seconds);
+        why->retry_after = seconds;
+        return PE_RATE_LIMITED;
     }
     return PE_OK;
 }
 
 pe_status pe_admission_check(pe_request *request, pe_problem *why)
 {
-    request->client.keys = take_keys(request->service);
+    pe_service *service = request->service;
+    pthread_mutex_lock(&service->keys.lock);
+    request->client.keys = pe_keys_ref(service->keys.now);
+    pthread_mutex_unlock(&service->keys.lock);
     if (request->client.keys != NULL && identify(request, why) != PE_OK)
         return why->status;
     request->client.limited = true;
@@ -182,26 +163,24 @@ static uint64_t shown(uint64_t number)
     return number < most ? number : most;
 }
 
-static pe_admission_limit describe(const limit *one, bool work, int64_t now)
-{
-    static const char *const names[2][2] = {{"requests", "work"}, {"key-requests", "key-work"}};
-    const int64_t wait = pe_token_bucket_wait(one->bucket, &one->rate, now);
-    return (pe_admission_limit){.name = names[one->keyed][work],
-                                .unit = names[0][work],
-                                .quota = shown(pe_token_bucket_quota(&one->rate)),
-                                .window = seconds_of(one->rate.window),
-                                .left = shown(pe_token_bucket_left(one->bucket, &one->rate, now)),
-                                .wait = wait > 0 ? shown(seconds_of(wait)) : 0};
-}
-
 size_t pe_admission_limits(pe_request *request, pe_admission_limit out[PE_ADMISSION_LIMITS])
 {
+    static const char *const names[2][2] = {{"requests", "work"}, {"key-requests", "key-work"}};
     limit limits[LIMITS];
     size_t n = 0;
     for (int work = 0; request->client.limited && work < 2; work++) {
         const size_t some = limits_of(request, work == 1, limits);
-        for (size_t i = 0; i < some; i++)
-            out[n++] = describe(&limits[i], work == 1, pe_clock());
+        for (const limit *one = limits; one < limits + some; one++) {
+            const int64_t now = pe_clock();
+            const int64_t wait = pe_token_bucket_wait(one->bucket, &one->rate, now);
+            out[n++] = (pe_admission_limit){
+                .name = names[one->keyed][work],
+                .unit = names[0][work],
+                .quota = shown(pe_token_bucket_quota(&one->rate)),
+                .window = seconds_of(one->rate.window),
+                .left = shown(pe_token_bucket_left(one->bucket, &one->rate, now)),
+                .wait = wait > 0 ? shown(seconds_of(wait)) : 0};
+        }
     }
     return n;
 }
@@ -250,27 +229,17 @@ pe_status pe_admission_take(pe_request *request, uint64_t work, pe_problem *why)
     return PE_OK;
 }
 
-/* What was taken where that is more than the price of what was made. */
-static uint64_t taken_by(const pe_request *request)
-{
-    const uint64_t price = request->client.spent - request->client.unspent;
-    const uint64_t taken = pe_meter_spent(&request->meter);
-    return price > taken ? price : taken;
-}
-
-static void settle(pe_request *request)
+/* Settled is what was taken where that is more than the price of what was made. */
+void pe_admission_end(pe_request *request)
 {
     limit limits[LIMITS];
-    const int64_t missing = (int64_t)(taken_by(request) - request->client.charged);
+    pe_clients *clients = request->service->clients;
+    const uint64_t price = request->client.spent - request->client.unspent;
+    const uint64_t taken = pe_meter_spent(&request->meter);
+    const int64_t missing = (int64_t)((price > taken ? price : taken) - request->client.charged);
     const size_t n = missing != 0 && request->guarded ? limits_of(request, true, limits) : 0;
     for (size_t i = 0; i < n; i++)
         pe_token_bucket_settle(limits[i].bucket, &limits[i].rate, missing);
-}
-
-void pe_admission_end(pe_request *request)
-{
-    pe_clients *clients = request->service->clients;
-    settle(request);
     pe_clients_release(clients, request->client.keyed);
     if (request->client.held)
         pe_clients_release(clients, request->client.address);

@@ -17,33 +17,18 @@ static const char *const accepted[] = {
     [PE_BODY_UPLOAD] = JSON ", " BINARY ", multipart/form-data",
 };
 
-/* The media type without parameters, lower case; "" when it does not fit. */
-static void media_type(const char *content_type, char *out, size_t room)
-{
-    size_t bytes = strcspn(content_type, "; \t");
-    if (bytes >= room)
-        bytes = 0;
-    for (size_t i = 0; i < bytes; i++)
-        out[i] =
-            (char)(content_type[i] | (content_type[i] >= 'A' && content_type[i] <= 'Z' ? 32 : 0));
-    out[bytes] = '\0';
-}
-
-/* ---- what a body is ---- */
-
 static const char form[] = "application/x-www-form-urlencoded";
 
-/* Types by which a client says nothing of the body: none, text, and what curl sends unless it is
- * told. */
-static bool is_silent(const char *given)
-{
-    return given[0] == '\0' || strcmp(given, "text/plain") == 0 || strcmp(given, form) == 0;
-}
-
+/* The media type without parameters, lower case; "" when it is absent or does not fit. */
 static void given_type(const pe_request *request, char *out, size_t room)
 {
     const char *header = request->header[PE_HEADER_CONTENT_TYPE];
-    media_type(header != NULL ? header : "", out, room);
+    size_t bytes = header != NULL ? strcspn(header, "; \t") : 0;
+    if (bytes >= room)
+        bytes = 0;
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = (char)tolower((unsigned char)header[i]);
+    out[bytes] = '\0';
 }
 
 static bool begins(pe_slice body, size_t at, const char *word)
@@ -89,7 +74,10 @@ static const char *known_type(const pe_request *request, pe_body_types types)
     for (size_t i = 0; i < n; i++)
         if (strcmp(given, known[i].name) == 0)
             return known[i].type;
-    return is_silent(given) ? type_of_content(request, types) : NULL;
+    /* By these a client says nothing of the body; curl sends the last one unless it is told. */
+    const bool silent =
+        given[0] == '\0' || strcmp(given, "text/plain") == 0 || strcmp(given, form) == 0;
+    return silent ? type_of_content(request, types) : NULL;
 }
 
 /* Fields of a form, which stand for a query: "d_model=4&positions=0:3". */
@@ -118,45 +106,25 @@ static bool is_pickle(const pe_request *request)
            (begins(body, 0, "PK\x03\x04") && memmem(body.text, near, word, strlen(word)) != NULL);
 }
 
-static pe_status refuse_pickle(pe_body_types types, pe_problem *why)
-{
-    const pe_status status = pe_fail(
-        why, PE_UNSUPPORTED_MEDIA_TYPE, "",
-        "the body is a pickle of Python, which is not read: it may hold code; convert it with "
-        "python -c \"import torch; from safetensors.torch import save_file; "
-        "save_file(torch.load('in.pt', weights_only=True), 'out.safetensors')\"");
-    snprintf(why->allow, sizeof why->allow, "%s", accepted[types]);
-    return status;
-}
-
-/* What to do about the type: curl has one of its own for a body where nobody tells it what that
- * is, and who sends no body has parameters in the query. */
-static void hint(const pe_request *request, pe_body_types types, char *out, size_t room)
-{
-    const char *type = request->header[PE_HEADER_CONTENT_TYPE];
-    if (type != NULL && strncasecmp(type, form, strlen(form)) == 0)
-        snprintf(out, room, ", which curl sends unless it is told: add -H 'Content-Type: %s'",
-                 JSON);
-    if (type == NULL && request->body.bytes == 0 && types == PE_BODY_JSON)
-        snprintf(out, room, "; POST reads a JSON object, GET the query");
-}
-
-/* The content coding, or where there is none the type, is not read. */
+/* The content coding, or where there is none the type, is not read. What to do about the type: curl
+ * has one of its own for a body where nobody tells it what that is, and who sends no body has
+ * parameters in the query. */
 static pe_status unsupported(const pe_request *request, pe_body_types types, const char *coding,
                              pe_problem *why)
 {
-    const char *accepts = accepted[types];
-    const char *type = request->header[PE_HEADER_CONTENT_TYPE];
-    char what[120] = "";
-    hint(request, types, what, sizeof what);
+    const char *type = request->header[PE_HEADER_CONTENT_TYPE], *hint = "";
+    if (type != NULL && strncasecmp(type, form, strlen(form)) == 0)
+        hint = ", which curl sends unless it is told: add -H 'Content-Type: " JSON "'";
+    if (type == NULL && request->body.bytes == 0 && types == PE_BODY_JSON)
+        hint = "; POST reads a JSON object, GET the query";
     if (coding != NULL)
         pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
                 "a body must come without Content-Encoding, got %.100s", coding);
     else
         pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "Content-Type must be %s%s, got %.100s%s",
-                types != PE_BODY_JSON ? "one of " : "", accepts, type != NULL ? type : "none",
-                what);
-    snprintf(why->allow, sizeof why->allow, "%s", accepts);
+                types != PE_BODY_JSON ? "one of " : "", accepted[types],
+                type != NULL ? type : "none", hint);
+    snprintf(why->allow, sizeof why->allow, "%s", accepted[types]);
     return PE_UNSUPPORTED_MEDIA_TYPE;
 }
 
@@ -166,8 +134,15 @@ static pe_status check_type(const pe_request *request, pe_body_types types, cons
     const char *coding = request->header[PE_HEADER_CONTENT_ENCODING];
     if (coding != NULL && strcasecmp(coding, "identity") != 0)
         return unsupported(request, types, coding, why);
-    if (types >= PE_BODY_TENSORS && is_pickle(request))
-        return refuse_pickle(types, why);
+    if (types >= PE_BODY_TENSORS && is_pickle(request)) {
+        (void)pe_fail(
+            why, PE_UNSUPPORTED_MEDIA_TYPE, "",
+            "the body is a pickle of Python, which is not read: it may hold code; convert it with "
+            "python -c \"import torch; from safetensors.torch import save_file; "
+            "save_file(torch.load('in.pt', weights_only=True), 'out.safetensors')\"");
+        snprintf(why->allow, sizeof why->allow, "%s", accepted[types]);
+        return PE_UNSUPPORTED_MEDIA_TYPE;
+    }
     *type = known_type(request, types);
     if (*type == NULL)
         return unsupported(request, types, NULL, why);
@@ -187,24 +162,7 @@ pe_status pe_parameters_json_only(const pe_request *request, pe_body_types types
     return check_type(request, types, &type, why);
 }
 
-/* What the header says of a body that holds the parameters, or tensors beside those of the
- * query. */
-static pe_status read_body(pe_request *request, pe_body_types types, pe_request_parameters *out,
-                           pe_problem *why)
-{
-    const pe_status status = check_type(request, types, &out->media_type, why);
-    if (status != PE_OK)
-        return status;
-    request->json_body = strcmp(out->media_type, JSON) == 0;
-    if (request->json_body && request->query_bytes > 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "parameters belong either in the JSON body or in the query, not in both");
-    out->body = &request->body;
-    out->shape = request->header[PE_HEADER_X_TENSOR_SHAPE];
-    out->dtype = request->header[PE_HEADER_X_TENSOR_DTYPE];
-    return PE_OK;
-}
-
+/* A body holds the parameters, or tensors beside those of the query. */
 pe_status pe_parameters_find(pe_request *request, pe_body_types types, pe_request_parameters *out,
                              pe_problem *why)
 {
@@ -217,12 +175,23 @@ pe_status pe_parameters_find(pe_request *request, pe_body_types types, pe_reques
     };
     if (request->method != PE_METHOD_POST)
         return PE_OK;
-    if (types != PE_BODY_JSON || !is_query(request))
-        return read_body(request, types, out, why);
-    if (request->query_bytes > 0)
+    if (types == PE_BODY_JSON && is_query(request)) {
+        if (request->query_bytes > 0)
+            return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                           "parameters belong either in the body or in the query, not in both");
+        out->query = request->body.data;
+        out->query_bytes = request->body.bytes;
+        return PE_OK;
+    }
+    const pe_status status = check_type(request, types, &out->media_type, why);
+    if (status != PE_OK)
+        return status;
+    request->json_body = strcmp(out->media_type, JSON) == 0;
+    if (request->json_body && request->query_bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "parameters belong either in the body or in the query, not in both");
-    out->query = request->body.data;
-    out->query_bytes = request->body.bytes;
+                       "parameters belong either in the JSON body or in the query, not in both");
+    out->body = &request->body;
+    out->shape = request->header[PE_HEADER_X_TENSOR_SHAPE];
+    out->dtype = request->header[PE_HEADER_X_TENSOR_DTYPE];
     return PE_OK;
 }
