@@ -353,11 +353,6 @@ static const pe_attempt named_alone[] = {
     {0},
 };
 
-static const pe_attempt behind[] = {
-    {.try = pe_attempts_singles}, {.try = pe_by_laws_measured}, {.try = pe_attempts_fits},
-    {.try = pe_by_laws_mixed},    {.try = pe_strays_try},       {0},
-};
-
 static pe_status try_row(pe_search *s, const pe_guess *from, const pe_amplitude *is, double error,
                          const pe_attempt *list, pe_problem *why)
 {
@@ -387,7 +382,7 @@ static pe_status try_named_row(pe_search *s, const pe_guess *from, const pe_ampl
 
 /* A number that has a name is known: elements of a narrow type tell it from others. The measured
  * one comes after it. */
-static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list, pe_problem *why)
+pe_status pe_amplitude_alone(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_status status = PE_OK;
     const pe_reading *r = &s->measured->reading;
@@ -399,22 +394,12 @@ static pe_status in_order(pe_search *s, pe_guess *guess, const pe_attempt *list,
     if (nearest != &measured) {
         const pe_amplitude is = {&nearest->fault, nearest->of(&of), of.width, of.attention};
         const double error = fmin(near, KNOWN);
-        status = list == alone ? try_named_row(s, guess, &is, error, why) : PE_OK;
+        status = try_named_row(s, guess, &is, error, why);
         if (status == PE_OK && !pe_attempts_found(s))
-            status = try_row(s, guess, &is, error, list, why);
+            status = try_row(s, guess, &is, error, alone, why);
     }
     return status == PE_OK && (nearest == &measured || near >= KNOWN) && !pe_attempts_found(s)
                ? try_row(s, guess, &(pe_amplitude){&measured.fault, times, of.width, of.attention},
-                         near, list, why)
+                         near, alone, why)
                : status;
-}
-
-pe_status pe_amplitude_alone(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return in_order(s, guess, alone, why);
-}
-
-pe_status pe_amplitude_behind(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return in_order(s, guess, behind, why);
 }

@@ -24,7 +24,5 @@ bool pe_amplitude_set(const pe_search *s, pe_guess *guess, double is, double cla
 /** The guess with the measured amplitude, some rows or columns left out; the square root of a width
  * and its like by their names. */
 pe_try pe_amplitude_alone;
-/** What else may be wrong with it, too. */
-pe_try pe_amplitude_behind;
 
 #endif

@@ -4,6 +4,7 @@
 #define PE_VERIFY_ATTEMPTS_H
 
 #include "verify/causes.h"
+#include "verify/faults.h"
 
 /** What is read off the whole upload with the layout and the frequencies of a guess. */
 typedef struct pe_measured {
@@ -13,37 +14,17 @@ typedef struct pe_measured {
     pe_cause cause;
     bool made;
     bool multiplied; /* positions are, and nothing else */
-    bool noisy;      /* elements are those of no waves, but nearly */
     bool laid_out;   /* rows are at claimed positions: waves are not exchanged or negated */
 } pe_measured;
-
-/** Prints of guesses that were looked at. */
-typedef struct pe_seen {
-    size_t n;
-    double print[32];
-} pe_seen;
-
-/** The change that brings most pairs to what was measured. */
-typedef struct pe_nearest {
-    pe_fault fault;
-    pe_guess guess; /* owned; the fault is its last one */
-    double amplitude;
-    size_t agreeing;
-    size_t numbers; /* how many more changes are worth a search for the number behind them */
-} pe_nearest;
 
 /** A search for what explains an upload. */
 typedef struct pe_search {
     const pe_upload_view *whole;
     const pe_upload_view *view; /* what is searched: the whole, or a sample of it */
-    bool part;                  /* the whole is some heads of an upload: searched more briefly */
     pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
     pe_measured *measured; /* NULL: nothing was */
-    pe_seen seen;          /* changes of values whose numbers are those of one before say no more */
-    pe_nearest *nearest;
     size_t turning;  /* pairs of several axes that turn as claimed, from any phase */
-    bool some_match; /* of the tensors, by themselves */
     size_t work;     /* elements computed */
     pe_report *report;
 } pe_search;

@@ -24,7 +24,6 @@ typedef struct pe_beside {
     double *cosine, *sine, *angle; /* [rows][pairs] with the amplitude */
     double *frequency;             /* [pairs] */
     double amplitude, roundoff;    /* roundoff: of the upload's type */
-    size_t stride; /* of rows in memory, where neighbours tell another one than the width; or 0 */
 } pe_beside;
 
 /** *made is false where the guess has not the upload's shape. */

@@ -5,17 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "verify/added_scaling.h"
 #include "verify/by_patterns.h"
 #include "verify/changes.h"
 #include "verify/findings.h"
-#include "verify/laws.h"
+#include "verify/ladder.h"
 #include "verify/strays.h"
-
-static bool has_pairs(const pe_search *s)
-{
-    return s->view->layout != NULL && s->view->unsent_n == 0;
-}
 
 /* Values of scaling say nothing where a law gives the frequencies. */
 static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -24,13 +18,6 @@ static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
     return last->param == NULL || pe_faults_is_layout(last) ? pe_attempts_try(s, guess, why)
                                                             : PE_OK;
 }
-
-/* Where no fault explains the rest. */
-static const pe_attempt beside_laws[] = {
-    {.try = pe_by_patterns_try, .applies = has_pairs},
-    {.try = pe_strays_try},
-    {0},
-};
 
 /* A base is fitted more precisely than it is read off turns. */
 static bool is_rough(const pe_guess *guess)
@@ -43,36 +30,29 @@ static pe_status try_law_itself(pe_search *s, pe_guess *guess, pe_problem *why)
     return is_rough(guess) ? PE_OK : pe_attempts_try(s, guess, why);
 }
 
+/* The last mistake of a guess is a row of frequencies. */
+static const pe_patch *last_of(const pe_guess *guess)
+{
+    return (const pe_patch *)guess->faults[guess->n_faults - 1];
+}
+
 /* What is only fitted says nothing behind a change of a value. */
 static pe_status try_named_law(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return pe_laws_is_fitted(guess->faults[guess->n_faults - 1]) ? PE_OK
-                                                                 : pe_attempts_try(s, guess, why);
+    return last_of(guess)->fitted ? PE_OK : pe_attempts_try(s, guess, why);
 }
 
 /* A law alone, and then with each single fault. */
 static pe_status try_law(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_status status = pe_attempts_copy(s, guess, try_law_itself, why);
-    if (status != PE_OK || !pe_attempts_go_on(s) || is_rough(guess) ||
-        pe_laws_is_subtle(guess->faults[guess->n_faults - 1]))
+    if (status != PE_OK || !pe_attempts_go_on(s) || is_rough(guess) || last_of(guess)->subtle)
         return status;
     return pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
 }
 
-static pe_status try_mixed(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return pe_attempts_in_order(s, guess, beside_laws, why);
-}
-
-static pe_status try_law_and_mixed(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    const pe_status status = try_law(s, guess, why);
-    return status == PE_OK && pe_attempts_go_on(s) ? try_mixed(s, guess, why) : status;
-}
-
 /* One law after the other; those with a name all, so that equals are told. */
-static pe_status try_laws(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_try *how,
+static pe_status try_laws(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe_try *how,
                           pe_problem *why)
 {
     size_t law = 0;
@@ -83,7 +63,7 @@ static pe_status try_laws(pe_search *s, const pe_guess *from, pe_ladder *ladder,
         status = pe_guess_copy(from, &guess, why);
         if (status != PE_OK)
             break;
-        more = pe_laws_next(ladder, &law, &guess);
+        more = pe_ladder_next(ladder, &law, &guess);
         if (more)
             status = pe_attempts_copy(s, &guess, how, why);
         pe_guess_free(&guess);
@@ -91,7 +71,7 @@ static pe_status try_laws(pe_search *s, const pe_guess *from, pe_ladder *ladder,
     return status;
 }
 
-static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_try *how,
+static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe_try *how,
                             pe_problem *why)
 {
     pe_status status = pe_ladder_make(&s->claim, ladder, why);
@@ -101,21 +81,8 @@ static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladde
     return status;
 }
 
-pe_status pe_by_laws_behind(pe_search *s, const pe_guess *guess, pe_ladder *ladder, pe_try *number,
-                            pe_problem *why)
-{
-    pe_status status = pe_ladder_make(guess, ladder, why);
-    ladder->held = true;
-    if (status == PE_OK)
-        status = try_laws(s, guess, ladder, try_named_law, why);
-    if (status == PE_OK && pe_attempts_go_on(s) && pe_laws_is_one_number(ladder))
-        status = pe_attempts_copy(s, guess, number, why);
-    pe_ladder_free(ladder);
-    return status;
-}
-
 /* All that is known is which pairs turn otherwise. */
-static bool find_others(const pe_ladder *l, pe_guess *guess)
+static bool find_others(const pe_sequence *l, pe_guess *guess)
 {
     static const pe_fault others = {
         .name = "frequencies_other",
@@ -124,7 +91,7 @@ static bool find_others(const pe_ladder *l, pe_guess *guess)
     double low = HUGE_VAL, high = -HUGE_VAL;
     for (size_t i = 0; i < l->n; i++) {
         known += isfinite(l->measured[i]) ? 1 : 0;
-        if (!isfinite(l->measured[i]) || pe_ladder_is_near(l, i, l->claimed[i]))
+        if (!isfinite(l->measured[i]) || pe_sequence_is_near(l, i, l->claimed[i]))
             continue;
         first = i < first ? i : first;
         last = i;
@@ -144,57 +111,19 @@ static bool find_others(const pe_ladder *l, pe_guess *guess)
     else
         pe_buffer_str(&guess->rule, "at most ");
     pe_buffer_format(&guess->rule, "%.4g times as fast as claimed", high);
-    if (pe_ladder_is_scaled(l))
-        pe_buffer_str(&guess->rule, l->listed ? "; the order of the factors (long_factor, "
-                                                "short_factor) may be another one"
-                                              : "; the ramp or the bands of the scaling may have "
-                                                "other edges (low, high, betas, original length)");
+    if (pe_sequence_is_scaled(l))
+        pe_buffer_str(&guess->rule, l->scaling.listed
+                                        ? "; the order of the factors (long_factor, "
+                                          "short_factor) may be another one"
+                                        : "; the ramp or the bands of the scaling may have "
+                                          "other edges (low, high, betas, original length)");
     guess->fitted = true;
     return true;
 }
 
-/* The slowest pair tells another factor of the claimed scaling. */
-static pe_status try_factor(pe_search *s, pe_guess *guess, double times, pe_problem *why)
-{
-    const pe_value *factor = pe_values_find(&guess->values, "factor");
-    const bool has_one = factor != NULL && factor->present;
-    const double value = has_one ? round(2 * times * factor->real) / 2 : 0;
-    if (!(value > 0 && value < HUGE_VAL)) /* pairs do not turn back */
-        return PE_OK;
-    const pe_fault other = {.name = "factor",
-                            .param = "factor",
-                            .change = pe_changes_number,
-                            .value = value,
-                            .fitted = true};
-    return pe_attempts_with_fault(s, guess, &other, pe_attempts_try, why);
-}
-
-/* The same of frequencies that were uploaded. */
-static pe_status tell_others(pe_search *s, pe_guess *guess, pe_ladder *ladder, pe_problem *why)
-{
-    pe_buffer evidence = {0};
-    pe_finding finding = {.exact = false};
-    const size_t last = ladder->n - 1;
-    const double times = ladder->claimed[last] / ladder->measured[last];
-    pe_status status = pe_added_scaling_of(s, guess, times, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = try_factor(s, guess, times, why);
-    if (status != PE_OK || pe_attempts_found(s))
-        return status;
-    status = pe_ladder_make(guess, ladder, why);
-    if (status != PE_OK)
-        return status;
-    if (find_others(ladder, guess)) {
-        pe_buffer_str(&evidence, "read off the uploaded frequencies");
-        status = pe_findings_add(s->report, &finding, guess, &evidence, why);
-    }
-    pe_ladder_free(ladder);
-    return status;
-}
-
 /* Do `next` with the uploaded frequencies beside those of the guess. */
 static pe_status with_uploaded(pe_search *s, pe_guess *guess,
-                               pe_status (*next)(pe_search *, pe_guess *, pe_ladder *,
+                               pe_status (*next)(pe_search *, pe_guess *, pe_sequence *,
                                                  pe_problem *),
                                pe_problem *why)
 {
@@ -210,23 +139,23 @@ static pe_status with_uploaded(pe_search *s, pe_guess *guess,
     if (status != PE_OK || !expect.fits)
         return status;
     status = pe_expect_row(&expect, 0, &row, why);
-    pe_ladder ladder = {.n = view->claim->uploads[0].array.elements,
-                        .claimed = row.value,
-                        .measured = view->got,
-                        .roundoff = pe_upload_view_roundoff(view)};
+    pe_sequence ladder = {.n = view->claim->uploads[0].array.elements,
+                          .claimed = row.value,
+                          .measured = view->got,
+                          .roundoff = pe_upload_view_roundoff(view)};
     if (status == PE_OK && ladder.n <= PE_PLAIN_ROW)
         status = next(s, guess, &ladder, why);
     pe_expect_free(&expect);
     return status;
 }
 
-static pe_status try_uploaded(pe_search *s, pe_guess *guess, pe_ladder *ladder, pe_problem *why)
+static pe_status try_uploaded(pe_search *s, pe_guess *guess, pe_sequence *ladder, pe_problem *why)
 {
     pe_status status = pe_ladder_make(&s->claim, ladder, why);
     if (status == PE_OK)
         status = try_laws(s, guess, ladder, try_named_law, why);
     if (status == PE_OK && pe_attempts_go_on(s))
-        status = try_laws(s, guess, ladder, try_law_and_mixed, why);
+        status = try_laws(s, guess, ladder, try_law, why);
     pe_ladder_free(ladder);
     return status;
 }
@@ -236,34 +165,24 @@ pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
     return with_uploaded(s, guess, try_uploaded, why);
 }
 
-pe_status pe_by_laws_others(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return with_uploaded(s, guess, tell_others, why);
-}
-
 pe_status pe_by_laws_named(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    pe_ladder ladder = pe_ladder_of_reading(&s->measured->reading);
+    pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
     ladder.held = ladder.faint = true;
     return try_ladder(s, guess, &ladder, try_named_law, why);
 }
 
 pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    pe_ladder ladder = pe_ladder_of_reading(&s->measured->reading);
+    pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
     ladder.held = true;
     return try_ladder(s, guess, &ladder, try_law, why);
 }
 
 pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how, pe_problem *why)
 {
-    pe_ladder ladder = pe_ladder_of_reading(&s->measured->reading);
+    pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
     return try_ladder(s, guess, &ladder, how, why);
-}
-
-pe_status pe_by_laws_mixed(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return pe_by_laws_each(s, guess, try_mixed, why);
 }
 
 /* ---- laws that no element is held against ---- */
@@ -278,13 +197,13 @@ static bool is_known(const pe_reading *r)
 }
 
 /* Pairs that all turn by one multiple, beside those that turn as claimed: two bands. */
-static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
+static bool find_band(const pe_reading *r, const pe_sequence *l, pe_guess *guess)
 {
     static const pe_fault band = {.name = "frequency_band",
                                   .remedy = "check the scaling of the frequencies by bands"};
     size_t first = r->pairs, last = 0;
     for (size_t i = 0; i < r->pairs && l->span > 0; i++)
-        if (isfinite(r->turned[i]) && !pe_ladder_is_near(l, i, r->frequency[i])) {
+        if (isfinite(r->turned[i]) && !pe_sequence_is_near(l, i, r->frequency[i])) {
             first = i < first ? i : first;
             last = i;
         }
@@ -292,7 +211,7 @@ static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
         return false;
     const double ratio = pe_reading_ratio(r, first);
     for (size_t i = first; i <= last; i++)
-        if (!pe_ladder_is_near(l, i, ratio * r->frequency[i]) ||
+        if (!pe_sequence_is_near(l, i, ratio * r->frequency[i]) ||
             fabs(pe_reading_ratio(r, i) / ratio - 1) > 0.05)
             return false;
     if (fabs(ratio) < 0.02)
@@ -336,7 +255,7 @@ static void find_amplitude(const pe_reading *r, pe_guess *guess)
 }
 
 /* Where rows are at claimed positions, and pairs as long, do elements deny what turns suggest? */
-static pe_status deny(pe_search *s, const pe_guess *from, pe_ladder *ladder, bool *out,
+static pe_status deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, bool *out,
                       pe_problem *why)
 {
     const pe_reading *r = &s->measured->reading;
@@ -352,7 +271,7 @@ static pe_status deny(pe_search *s, const pe_guess *from, pe_ladder *ladder, boo
     pe_status status = pe_guess_copy(from, &guess, why);
     if (status != PE_OK)
         return status;
-    if (pe_laws_next(ladder, &law, &guess))
+    if (pe_ladder_next(ladder, &law, &guess))
         status = pe_measure_misses(&(pe_comparison){s->view, &guess, &s->work}, PE_BY_FLOAT32, most,
                                    false, &misses, why);
     *out = misses > most;
@@ -361,12 +280,12 @@ static pe_status deny(pe_search *s, const pe_guess *from, pe_ladder *ladder, boo
 }
 
 /* One law of the frequencies, and the amplitude. */
-static void find_laws(const pe_reading *r, pe_ladder *ladder, bool denied, pe_guess *guess)
+static void find_laws(const pe_reading *r, pe_sequence *ladder, bool denied, pe_guess *guess)
 {
     size_t law = 0;
     if (r->tokens < 8)
         return;
-    const bool follows = !denied && pe_laws_next(ladder, &law, guess);
+    const bool follows = !denied && pe_ladder_next(ladder, &law, guess);
     guess->fitted |= follows;
     if (r->pairs < 8)
         return;
@@ -379,7 +298,7 @@ pe_status pe_by_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_reading *r = &s->measured->reading;
     const size_t before = guess->n_faults;
-    pe_ladder ladder = pe_ladder_of_reading(r);
+    pe_sequence ladder = pe_ladder_of_reading(r);
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
     pe_status status = pe_ladder_make(&s->claim, &ladder, why);

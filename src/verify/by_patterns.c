@@ -13,10 +13,8 @@
 #include "verify/findings.h"
 #include "verify/patterns.h"
 
-#define ELEMENT_WORK 2    /* units, of an element held against a pattern */
-#define LEAST_FACTOR 0.01 /* from 1: less is an approximation */
-#define SMALL_WAVES  0.5  /* of the amplitude */
-#define FEW          0.9  /* the part that may follow the guess where a pattern is told */
+#define ELEMENT_WORK 2   /* units, of an element held against a pattern */
+#define FEW          0.9 /* the part that may follow the guess where a pattern is told */
 
 /* How elements are divided: the coarsest division goes first. */
 typedef enum division { WHOLE, ITEMS, HEADS, TENSORS, PAIRS, COLUMNS, ROWS, DIVISIONS } division;
@@ -259,10 +257,7 @@ static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const co
         pe_buffer_str(&rule, ": ");
     }
     pe_buffer_str(&rule, fault->rule);
-    const pe_told told = {.fault = fault,
-                          .rule = pe_buffer_text(&rule),
-                          .a = (double)b->stride,
-                          .b = 2 * (double)b->view->tensor_at[1] - (double)b->stride};
+    const pe_told told = {.fault = fault, .rule = pe_buffer_text(&rule)};
     const pe_status status =
         pe_findings_tell(s->report, b->guess, &told, why,
                          by == WHOLE ? "all elements of %zu rows that were looked at are so"
@@ -292,208 +287,6 @@ static pe_status try_division(pe_search *s, const pe_beside *b, const bits *mark
     return status;
 }
 
-/* ---- factors ---- */
-
-/* Of the elements of a unit: got = factor * want. */
-typedef struct factor {
-    double up, down, squares; /* sums of got * want, want^2, got^2 */
-    double slack;             /* of their squares */
-    double most;              /* of what is wanted */
-} factor;
-
-static void add_factor(const pe_beside *b, size_t e, factor *to)
-{
-    const double x = b->want[e], got = b->got[e];
-    const double slack = b->slack[e] + pe_beside_rounding(b, x);
-    to->up += got * x;
-    to->down += x * x;
-    to->squares += got * got;
-    to->slack += 4 * slack * slack;
-    to->most = fabs(x) > to->most ? fabs(x) : to->most;
-}
-
-static factor *make_factors(const pe_beside *b, const counts *by)
-{
-    factor *sums = calloc(by->units, sizeof *sums);
-    for (size_t r = 0; r < b->rows && sums != NULL; r++)
-        for (size_t c = 0; c < b->width; c++)
-            add_factor(b, r * b->width + c, &sums[by->of[by->of_rows ? r : c]]);
-    return sums;
-}
-
-/* NAN: the unit is no multiple of what is claimed. */
-static double factor_of(const factor *at)
-{
-    const double k = at->down > 0 ? at->up / at->down : 0;
-    const double left = at->squares - 2 * k * at->up + k * k * at->down;
-    return at->down > 0 && fabs(k - 1) >= LEAST_FACTOR && left <= (1 + k * k) * at->slack ? k
-                                                                                          : nan("");
-}
-
-/* The factors of those units that fail, of which there are n. */
-typedef struct factors {
-    factor *sums; /* owned */
-    double low, high;
-    size_t n;
-} factors;
-
-/* Do all units that fail have factors? The least and the greatest. Sines that stay small are multiples
- * of others of another frequency, too: they have one factor, or none. */
-static bool read_factors(const pe_beside *b, const counts *at, factors *of)
-{
-    double least = HUGE_VAL;
-    of->low = HUGE_VAL;
-    of->high = -HUGE_VAL;
-    for (size_t u = 0; u < at->units; u++) {
-        if (at->all[u] == 0 || follows(at, at->claimed, u))
-            continue;
-        const double k = factor_of(&of->sums[u]);
-        if (!isfinite(k) || 2 * at->claimed[u] > at->all[u])
-            return false; /* some elements that are off are no factor of all */
-        of->n++;
-        of->low = fmin(of->low, k);
-        of->high = fmax(of->high, k);
-        least = fmin(least, of->sums[u].most);
-    }
-    const bool large = b->view->rotated || least > SMALL_WAVES * b->amplitude;
-    return of->n > 0 && (large || of->high - of->low <= LEAST_FACTOR / 8);
-}
-
-/* Is the factor of each pair its frequency? */
-static bool are_frequencies(const pe_beside *b, const counts *at, const factors *of)
-{
-    for (size_t u = 0; u < at->units; u++)
-        if (fails(at, u) &&
-            fabs(factor_of(&of->sums[u]) - b->frequency[u]) > LEAST_FACTOR * b->frequency[u])
-            return false;
-    return of->n > 2;
-}
-
-/* Are they the sines of all pairs, or the cosines? Then a factor may be that of attention. */
-static void tell_waves(const pe_beside *b, const counts *at, pe_buffer *rule)
-{
-    bool sines = true, cosines = true;
-    for (size_t c = 0; c < b->width && at->units == b->width; c++) {
-        const bool off = fails(at, c);
-        sines &= off == b->second[c];
-        cosines &= off != b->second[c];
-    }
-    if (at->units == b->width && !b->view->rotated && sines != cosines)
-        pe_buffer_str(rule, sines ? " (the sines alone: the attention factor, mscale, or another "
-                                    "scale is that of cosines only)"
-                                  : " (the cosines alone: the attention factor, mscale, or another "
-                                    "scale is that of sines only)");
-}
-
-static pe_status tell_factor(pe_search *s, const pe_beside *b, const counts *at, division by,
-                             const factors *of, pe_problem *why)
-{
-    static const pe_fault scaled = {
-        .name = "amplitude",
-        .remedy = "check the attention factor (mscale) and other scales of these"};
-    pe_buffer rule = {0};
-    pe_buffer_str(&rule, of->n < at->units ? "the amplitude of " : "the amplitude");
-    if (of->n < at->units)
-        tell_units(b, at, by, of->n, &rule);
-    tell_waves(b, at, &rule);
-    pe_buffer_format(&rule, " is %.5g", of->low);
-    if (of->high - of->low > 1e-3 * fabs(of->high))
-        pe_buffer_format(&rule, " to %.5g", of->high);
-    pe_buffer_str(&rule, " times the claimed one");
-    if (by == PAIRS && are_frequencies(b, at, of))
-        pe_buffer_str(&rule, ": waves were multiplied by the frequency (inv_freq) of their pair, "
-                             "as if the sine had been taken first");
-    const pe_status status = pe_findings_tell(
-        s->report, b->guess, &(pe_told){&scaled, pe_buffer_text(&rule), .fitted = true}, why,
-        "all others are as they should be");
-    pe_buffer_free(&rule);
-    return status;
-}
-
-static pe_status try_factors(pe_search *s, const pe_beside *b, const bits *marks, division by,
-                             pe_problem *why)
-{
-    counts at;
-    factors of = {0};
-    pe_status status = make_counts(b, by, &at, why);
-    if (status != PE_OK)
-        return status;
-    of.sums = make_factors(b, &at);
-    if (of.sums == NULL)
-        status = pe_fail_memory(why);
-    if (status == PE_OK) {
-        count(b, marks, 0, &at);
-        pe_turn_spend(b->rows * b->width);
-        /* one factor of all units is an amplitude (amplitude.c) */
-        if (read_factors(b, &at, &of) && of.low > 0 &&
-            (of.n < at.units || of.high - of.low > 0.1 * of.high))
-            status = tell_factor(s, b, &at, by, &of, why);
-    }
-    free(of.sums);
-    free(at.all);
-    return status;
-}
-
-/* ---- rows in memory ---- */
-
-/* How much elements that are so far apart in memory differ. */
-static double difference_at(const pe_beside *b, size_t n, size_t lag)
-{
-    enum { MOST = 256 };
-    double sum = 0;
-    const size_t all = b->rows * n - lag, step = all / MOST | 1;
-    for (size_t e = 0; e < all; e += step)
-        sum +=
-            fabs(pe_beside_got(b, (e + lag) / n, (e + lag) % n) - pe_beside_got(b, e / n, e % n));
-    return sum * (double)step / (double)all;
-}
-
-/* The stride of rows of the first tensor: those that follow each other are most alike. 0: it is
- * their width. */
-static size_t find_stride(const pe_beside *b)
-{
-    const size_t n = b->view->rotated ? b->width : b->view->tensor_at[1];
-    double least = HUGE_VAL;
-    size_t best = 0;
-    if (!b->whole || b->rows < 8 || b->view->rotated)
-        return 0;
-    for (size_t lag = n / 2 + 1; lag <= 2 * n; lag++) {
-        const double at = difference_at(b, n, lag);
-        best = at < least ? lag : best;
-        least = fmin(at, least);
-    }
-    pe_turn_spend(ELEMENT_WORK * 256 * n);
-    return best != n ? best : 0;
-}
-
-/* ---- values that are others, too ---- */
-
-/* Is pair 0, whose frequency few values change, turned by a pattern? */
-static bool begins_with_pattern(const pe_beside *b)
-{
-    const size_t first = b->at.cos_at, second = b->at.sin_at;
-    for (size_t p = 0; p < pe_patterns_count(); p++) {
-        size_t r = 0, claimed = 0;
-        if (!pe_patterns_applies(p, b))
-            continue;
-        for (; r < b->rows && pe_patterns_is_near(p, b, r, first) &&
-               pe_patterns_is_near(p, b, r, second);
-             r++)
-            claimed += pe_beside_is_claimed(b, r, first) && pe_beside_is_claimed(b, r, second);
-        if (r == b->rows && claimed * 2 < r)
-            return true;
-    }
-    return false;
-}
-
-static pe_status try_beside_value(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    const pe_fault *last = guess->faults[guess->n_faults - 1];
-    return last->param != NULL && !pe_faults_is_layout(last) && pe_attempts_go_on(s)
-               ? pe_by_patterns_try(s, guess, why)
-               : PE_OK;
-}
-
 /* ---- what is tried ---- */
 
 pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -507,21 +300,13 @@ pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status != PE_OK || !made)
         return status;
     s->work += 4 * b.rows * b.width;
-    b.stride = find_stride(&b);
     status = mark(&b, &marks, why);
     for (division by = WHOLE; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
         if (by == WHOLE || units_of(&b, by) > 1)
             status = try_division(s, &b, &marks, by, why);
-    /* a number that was fitted to all waves is no factor of some */
-    const bool sized = guess->fitted && guess->distortion.gain != 0;
-    for (division by = ITEMS; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
-        if (!sized && units_of(&b, by) > 1)
-            status = try_factors(s, &b, &marks, by, why);
-    const bool behind = status == PE_OK && b.view->rotated && guess->n_faults == 0 &&
-                        pe_attempts_go_on(s) && begins_with_pattern(&b);
     free(marks.of);
     pe_beside_free(&b);
-    return behind ? pe_attempts_with_each_fault(s, guess, 0, try_beside_value, why) : status;
+    return status;
 }
 
 pe_status pe_by_patterns_in_layouts(pe_search *s, pe_guess *guess, pe_problem *why)

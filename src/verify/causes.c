@@ -1,44 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* causes.c - what a reading says of the positions: a named cause, or the bare numbers. */
+/* causes.c - what a reading says of the positions: a named mistake, or the bare numbers. */
 #include "verify/causes.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define EXCEPTION 4 /* one of so many rows may be something else */
+#include "verify/patches.h"
 
-static size_t count_exceptions(const pe_reading *r, const pe_cause *cause)
+#define EXCEPTION 4    /* one of so many rows may be something else */
+#define NEAR      0.03 /* of a position: how well it is measured */
+
+static bool is_near(double x, double y)
 {
-    size_t n = 0;
-    for (size_t t = 0; t < r->tokens; t++)
-        n += !isfinite(r->position[t]) || !pe_position_is_near(r->position[t], cause->predicted[t]);
-    return n;
+    return isfinite(y) && fabs(x - y) <= NEAR + 1e-6 * fabs(y);
 }
 
-static bool follows(const pe_reading *r, const pe_position_rule *of, pe_cause *out)
+pe_sequence pe_causes_positions(const pe_reading *reading)
 {
-    out->a = out->b = 0;
-    if (of->read != NULL && !of->read(r, out))
-        return false;
-    for (size_t t = 0; t < r->tokens; t++)
-        out->predicted[t] = of->predict(out, r->claimed[t]);
-    out->exceptions = count_exceptions(r, out);
-    return out->exceptions <= r->tokens / EXCEPTION;
+    return (pe_sequence){.stage = PE_AT_POSITION,
+                         .n = reading->tokens,
+                         .claimed = reading->claimed,
+                         .measured = reading->position,
+                         .first = reading->claimed[0]};
 }
 
-/* Of the rules that most rows follow, the first with the fewest exceptions. */
-static const pe_position_rule *choose(const pe_reading *r, bool vectors, pe_cause *out)
+/* Of the mistakes that most rows have, the first with the fewest exceptions. */
+static const pe_patch *choose(pe_sequence *s, bool vectors, pe_cause *out)
 {
-    const pe_position_rule *best = NULL;
-    size_t least = SIZE_MAX;
-    for (size_t k = 0; k < pe_n_position_rules; k++)
-        if ((vectors || !pe_position_rules[k].vectors_only) &&
-            follows(r, &pe_position_rules[k], out) && out->exceptions < least) {
-            best = &pe_position_rules[k];
-            least = out->exceptions;
+    const pe_patch *best = NULL;
+    size_t least = s->n / EXCEPTION + 1;
+    for (size_t k = 0; k < pe_position_patches.n; k++) {
+        const pe_patch *row = &pe_position_patches.row[k];
+        if ((row->vectors_only && !vectors) || !pe_sequence_set_operands(s, row))
+            continue;
+        const size_t exceptions = pe_sequence_exceptions(s, row);
+        if (exceptions < least) {
+            best = row;
+            least = exceptions;
+            out->a = s->a;
+            out->b = s->b;
         }
-    if (best != NULL)
-        (void)follows(r, best, out);
+    }
+    s->a = out->a;
+    s->b = out->b;
+    for (size_t i = 0; i < s->n && best != NULL; i++)
+        out->predicted[i] = best->op(s, i);
+    out->exceptions = best != NULL ? least : 0;
     return best;
 }
 
@@ -53,24 +62,29 @@ static void take_list(const pe_reading *r, pe_cause *out)
     }
 }
 
+static const pe_patch *list_of(const pe_reading *reading)
+{
+    const pe_sequence s = pe_causes_positions(reading);
+    return pe_patches_list_of(&s);
+}
+
 bool pe_causes_list(const pe_reading *reading, pe_cause *cause)
 {
-    if (cause->fault != NULL || cause->exceptions == 0)
+    if (cause->patch != NULL || cause->exceptions == 0)
         return false;
     take_list(reading, cause);
-    cause->fault = &pe_position_list_of(reading)->fault;
+    cause->patch = list_of(reading);
     return cause->exceptions == 0;
 }
 
-/* A rule with exceptions, of which some have a position of their own: does the list say more? */
+/* A mistake with exceptions, of which some have a position of their own: does the list say more? */
 static bool is_listed_better(const pe_reading *r, const pe_cause *cause)
 {
     size_t elsewhere = 0;
     for (size_t t = 0; t < r->tokens; t++)
-        elsewhere +=
-            isfinite(r->position[t]) && !pe_position_is_near(r->position[t], cause->predicted[t]);
+        elsewhere += isfinite(r->position[t]) && !is_near(r->position[t], cause->predicted[t]);
     return r->pairs >= 8 && r->quality == 1 && !cause->mirrored &&
-           (pe_position_list_of(r) == &pe_positions_run_on || elsewhere * 8 > r->tokens);
+           (list_of(r) == &pe_positions_run_on || elsewhere * 8 > r->tokens);
 }
 
 /* Nobody is so far out, but waves of no angle seem to be. */
@@ -86,34 +100,42 @@ static bool is_nowhere(const pe_reading *r, const pe_cause *cause)
     return far > FAR + 8 * claimed;
 }
 
+/* Positions that are negative may be those of a mistake, mirrored. */
+static const pe_patch *choose_mirrored(const pe_reading *r, bool vectors, pe_cause *out)
+{
+    pe_sequence back = pe_causes_positions(r);
+    double *mirrored = calloc(r->tokens + 1, sizeof *mirrored);
+    for (size_t t = 0; t < r->tokens && mirrored != NULL; t++)
+        mirrored[t] = -r->position[t];
+    back.measured = mirrored;
+    const pe_patch *best = mirrored != NULL ? choose(&back, vectors, out) : NULL;
+    out->mirrored = best != NULL;
+    free(mirrored);
+    return best;
+}
+
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
                          pe_problem *why)
 {
-    *out = (pe_cause){.first = reading->claimed[0],
+    pe_sequence s = pe_causes_positions(reading);
+    *out = (pe_cause){.first = s.first,
                       .rows = reading->tokens,
                       .predicted = calloc(reading->tokens + 1, sizeof(double))};
     if (out->predicted == NULL)
         return pe_fail_memory(why);
-    const pe_position_rule *best = choose(reading, vectors, out);
-    if (best == NULL && pe_reading_is_negative(reading)) {
-        pe_reading back = *reading;
-        back.position = calloc(reading->tokens + 1, sizeof(double));
-        for (size_t t = 0; t < reading->tokens && back.position != NULL; t++)
-            back.position[t] = -reading->position[t];
-        best = back.position != NULL ? choose(&back, vectors, out) : NULL;
-        out->mirrored = best != NULL;
-        free(back.position);
-    }
+    const pe_patch *best = choose(&s, vectors, out);
+    if (best == NULL && pe_reading_is_negative(reading))
+        best = choose_mirrored(reading, vectors, out);
     if (best != NULL && out->exceptions > 0 && is_listed_better(reading, out))
         best = NULL;
     /* few pairs find a position for any numbers */
     *found = best != NULL || (reading->pairs >= 8 && reading->quality > 1 - 1.0 / EXCEPTION);
     if (best == NULL) {
         take_list(reading, out);
-        best = pe_position_list_of(reading);
+        best = list_of(reading);
     }
     *found = *found && !is_nowhere(reading, out);
-    out->fault = *found && best->fault.name[0] != '\0' ? &best->fault : NULL;
+    out->patch = *found && best->fault.name[0] != '\0' ? best : NULL;
     return PE_OK;
 }
 
@@ -121,41 +143,40 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
 static double move(const void *context, size_t token, double claimed)
 {
     const pe_cause *cause = context;
-    const pe_position_rule *of = (const pe_position_rule *)cause->fault; /* its first member */
-    const double sign = cause->mirrored ? -1 : 1;
-    return of->predict != NULL ? sign * of->predict(cause, claimed) : cause->predicted[token];
+    if (cause->patch->op == NULL)
+        return cause->predicted[token];
+    const pe_sequence one = {
+        .n = 1, .claimed = &claimed, .first = cause->first, .a = cause->a, .b = cause->b};
+    return (cause->mirrored ? -1 : 1) * cause->patch->op(&one, 0);
 }
 
 bool pe_causes_is_multiple(const pe_cause *cause)
 {
-    const pe_position_rule *of = (const pe_position_rule *)cause->fault;
-    return of != NULL && of->kind == PE_POSITIONS_MULTIPLIED;
+    return cause->patch != NULL && cause->patch->multiplies;
 }
 
 bool pe_causes_is_line(const pe_cause *cause)
 {
-    const pe_position_rule *of = (const pe_position_rule *)cause->fault;
-    return of != NULL && of->kind == PE_POSITIONS_ON_A_LINE;
+    return cause->patch != NULL && cause->patch->is_line;
 }
 
 bool pe_causes_is_list(const pe_cause *cause)
 {
-    const pe_position_rule *of = (const pe_position_rule *)cause->fault;
-    return of != NULL && of->kind == PE_POSITIONS_LISTED;
+    return cause->patch != NULL && cause->patch->op == NULL;
 }
+
+/* ---- telling ---- */
 
 /* Rows [t, end] of the list have one step. Two rows are a run where that is 0 or the claimed one. */
 static size_t end_of_run(const pe_cause *cause, size_t t)
 {
     const double *p = cause->predicted;
     size_t end = t + 1;
-    while (end + 1 < cause->rows && pe_position_is_near(p[end + 1] - p[end], p[t + 1] - p[t]))
+    while (end + 1 < cause->rows && is_near(p[end + 1] - p[end], p[t + 1] - p[t]))
         end++;
     if (end >= cause->rows)
         return t;
-    return end > t + 1 || pe_position_is_near(p[end], p[t]) || pe_position_is_near(p[end], p[t] + 1)
-               ? end
-               : t;
+    return end > t + 1 || is_near(p[end], p[t]) || is_near(p[end], p[t] + 1) ? end : t;
 }
 
 /* The first runs of the list. */
@@ -171,33 +192,32 @@ static void tell_runs(const pe_cause *cause, pe_buffer *out)
             pe_buffer_format(out, "row %zu at %.6g", t, p[t]);
         else
             pe_buffer_format(out, "rows %zu to %zu at %.6g", t, end, p[t]);
-        if (end > t && !pe_position_is_near(p[end], p[t]))
+        if (end > t && !is_near(p[end], p[t]))
             pe_buffer_format(out, " to %.6g", p[end]);
         t = end + 1;
     }
     pe_buffer_str(out, t < cause->rows ? " and so on" : "");
-    for (t = 1; t < cause->rows && cause->fault == &pe_positions_listed.fault; t++)
-        if (p[t] < p[t - 1] - PE_POSITION_NEAR) {
-            const bool still = t + 1 < cause->rows && pe_position_is_near(p[t], 0) &&
-                               pe_position_is_near(p[t + 1], 0);
-            pe_buffer_str(out, still ? "; rows that stay at 0 are not rotated, or were not written "
-                                       "(cosines of 1, sines of 0)"
-                                     : "; they restart or wrap");
+    for (t = 1; t < cause->rows && cause->patch == &pe_positions_other; t++)
+        if (p[t] < p[t - 1] - NEAR) {
+            pe_buffer_str(out, "; they restart or wrap");
             return;
         }
 }
 
-/* Are its numbers such as people choose? A list has none. */
-static bool are_tidy(const pe_cause *cause)
+/* A number as people choose it: whole, or with a half, third or quarter; of other fractions only
+ * those that were computed are. */
+static bool is_tidy(double x)
 {
-    return pe_causes_is_list(cause) ||
-           (pe_position_is_tidy(cause->a) && pe_position_is_tidy(cause->b));
+    for (int n = 1; n <= 12; n++)
+        if (fabs(n * x - round(n * x)) <= (n == 1 ? NEAR : n <= 4 ? 1e-2 : 1e-9))
+            return true;
+    return false;
 }
 
 void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
 {
-    const pe_position_rule *of = (const pe_position_rule *)cause->fault;
-    if (cause->fault == NULL)
+    const pe_patch *of = cause->patch;
+    if (of == NULL)
         return;
     static const pe_fault negative = {
         .name = "inverse",
@@ -209,10 +229,10 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     }
     guess->distortion.positions.move = move;
     guess->distortion.positions.cause = cause;
-    pe_guess_say(guess, cause->fault, of->remedy);
-    guess->fitted |= of->fitted || !are_tidy(cause);
+    pe_guess_say(guess, &of->fault, of->fault.remedy);
+    guess->fitted |= of->fitted || (of->op != NULL && !(is_tidy(cause->a) && is_tidy(cause->b)));
     pe_guess_format(guess, of->fault.rule, cause->a, cause->b);
-    if (of == &pe_positions_listed || of == &pe_positions_permuted)
+    if (of == &pe_positions_other || of == &pe_positions_permuted)
         tell_runs(cause, &guess->rule);
 }
 

@@ -3,9 +3,24 @@
 #ifndef PE_VERIFY_CAUSES_H
 #define PE_VERIFY_CAUSES_H
 
-#include "verify/position_rules.h"
+#include "verify/sequence.h"
+#include "verify/reading.h"
 
-/** The first rule that all rows but a few follow. *found is false where there is none. */
+/** How the positions of a reading came from those of the claim. */
+typedef struct pe_cause {
+    const pe_patch *patch; /* NULL: they are the claimed ones */
+    double a, b;           /* its operands */
+    double first;          /* claimed position of the first row */
+    bool mirrored;         /* the mistake says what the negative positions are */
+    size_t rows;
+    double *predicted; /* [rows] owned */
+    size_t exceptions; /* rows that are at another position, or at none */
+} pe_cause;
+
+/** The claimed and measured positions of a reading. */
+pe_sequence pe_causes_positions(const pe_reading *reading);
+
+/** The first mistake that all rows but a few have. *found is false where there is none. */
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
                          pe_problem *why) PE_MUST_CHECK;
 

@@ -9,6 +9,8 @@
 
 #define TURN 6.283185307179586
 
+/* ---- what the claim says ---- */
+
 /* A number of the guess's values; 0: it has none. */
 static double number_of(const pe_guess *guess, const char *name)
 {
@@ -19,100 +21,142 @@ static double number_of(const pe_guess *guess, const char *name)
 }
 
 /* Pair i turns beta times in the original length: i = n ln(length / (2 pi beta)) / ln(theta). */
-static void set_ramp(const pe_guess *guess, pe_ladder *l)
+static void set_ramp(const pe_guess *guess, double n, pe_scaling *out)
 {
     static const char *const betas[2] = {"beta_fast", "beta_slow"};
     for (size_t e = 0; e < 2; e++)
-        l->ramp[e] = (double)l->n * log(l->original / (TURN * number_of(guess, betas[e])));
+        out->ramp[e] = n * log(out->original / (TURN * number_of(guess, betas[e])));
     const pe_value *truncate = pe_values_find(&guess->values, "truncate");
-    l->truncate = truncate == NULL || truncate->truth;
+    out->truncate = truncate == NULL || truncate->truth;
 }
 
-pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *l, pe_problem *why)
+static void set_scaling(const pe_guess *guess, double n, pe_scaling *out)
 {
-    l->plain = calloc(2 * l->n + 1, sizeof *l->plain);
-    if (l->plain == NULL)
-        return pe_fail_memory(why);
-    l->put = l->plain + l->n;
     /* Of axes with frequencies of their own there is no one progression. */
     if (!pe_values_present(&guess->values, "axes_dims"))
-        l->theta = number_of(guess, "rope_theta");
-    l->factor = number_of(guess, "factor");
+        out->theta = number_of(guess, "rope_theta");
+    out->factor = number_of(guess, "factor");
     if (pe_geometry_has_rope_type(&guess->values, "dynamic"))
-        l->dynamic_length = number_of(guess, "max_position_embeddings");
-    l->listed = pe_geometry_has_rope_type(&guess->values, "longrope") ||
-                pe_values_present(&guess->values, "freq_factors") ||
-                pe_values_present(&guess->values, "lerope_alpha");
-    l->original = number_of(guess, "original_max_position_embeddings");
+        out->dynamic_length = number_of(guess, "max_position_embeddings");
+    out->listed = pe_geometry_has_rope_type(&guess->values, "longrope") ||
+                  pe_values_present(&guess->values, "freq_factors") ||
+                  pe_values_present(&guess->values, "lerope_alpha");
+    out->original = number_of(guess, "original_max_position_embeddings");
     if (pe_geometry_has_rope_type(&guess->values, "llama3")) {
-        l->bands[0] = number_of(guess, "low_freq_factor");
-        l->bands[1] = number_of(guess, "high_freq_factor");
+        out->bands[0] = number_of(guess, "low_freq_factor");
+        out->bands[1] = number_of(guess, "high_freq_factor");
     }
     if (pe_geometry_has_rope_type(&guess->values, "yarn"))
-        set_ramp(guess, l);
-    l->head_pairs = number_of(guess, "head_dim") / 2;
-    for (size_t i = 0; i < l->n; i++)
-        l->plain[i] = l->theta > 0 ? pow(l->theta, -(double)i / (double)l->n) : l->claimed[i];
+        set_ramp(guess, n, out);
+    out->head_pairs = number_of(guess, "head_dim") / 2;
+}
+
+pe_status pe_ladder_make(const pe_guess *guess, pe_sequence *s, pe_problem *why)
+{
+    s->plain = calloc(2 * s->n + 1, sizeof *s->plain);
+    if (s->plain == NULL)
+        return pe_fail_memory(why);
+    s->put = s->plain + s->n;
+    set_scaling(guess, (double)s->n, &s->scaling);
+    const double theta = s->scaling.theta;
+    for (size_t i = 0; i < s->n; i++)
+        s->plain[i] = theta > 0 ? pow(theta, -(double)i / (double)s->n) : s->claimed[i];
     return PE_OK;
 }
 
-pe_ladder pe_ladder_of_reading(const pe_reading *r)
+void pe_ladder_free(pe_sequence *ladder)
+{
+    free(ladder->plain);
+    *ladder = (pe_sequence){.n = 0};
+}
+
+pe_sequence pe_ladder_of_reading(const pe_reading *r)
 {
     const double turned = fabs(r->step) * floor((double)r->tokens / 2);
     const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
-    return (pe_ladder){.n = r->pairs,
-                       .claimed = r->frequency,
-                       .measured = r->turned,
-                       .step = r->step,
-                       .slack = 0.05,
-                       .span = r->anchored ? fmax(turned, far) : turned};
+    return (pe_sequence){.stage = PE_AT_FREQUENCY,
+                         .n = r->pairs,
+                         .claimed = r->frequency,
+                         .measured = r->turned,
+                         .step = r->step,
+                         .slack = 0.05,
+                         .span = r->anchored ? fmax(turned, far) : turned};
 }
 
-void pe_ladder_free(pe_ladder *ladder)
+/* ---- which mistake they have ---- */
+
+/* Is a pair so fast that float32 angles do not resolve its turns? Where many are, it is not seen
+ * which way pairs turn, and elements tell. */
+static bool is_wild(const pe_sequence *s, double w)
 {
-    free(ladder->plain);
-    *ladder = (pe_ladder){0};
+    return s->held && fabs(w) * s->span > 0x1p10;
 }
 
-bool pe_ladder_is_near(const pe_ladder *l, size_t i, double w)
-{
-    const double off = fabs(l->measured[i] - w);
-    if (isinf(l->measured[i])) /* beyond the largest number of a narrow type */
-        return w > 65504 && l->roundoff > 1e-4;
-    if (l->span == 0)
-        return off <= (8e-6 + 1.01 * l->roundoff) * fabs(w) + (l->roundoff > 1e-4 ? 0x1p-24 : 0);
-    const double turns = (l->measured[i] - w) * l->step / TURN;
-    if (off <= 0.01 * fabs(w) + l->slack / l->span)
-        return true;
-    return fmax(fabs(w), fabs(l->measured[i])) * fabs(l->step) > TURN / 2 &&
-           fabs(turns - round(turns)) < 2e-3;
-}
+/* Pairs that are as the mistake makes them. */
+typedef struct counts {
+    size_t good, back, known, telling, wild; /* back: turning the other way */
+} counts;
 
-size_t pe_ladder_count_near(const pe_ladder *l)
+static counts count(const pe_sequence *s, const pe_patch *of)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < l->n; i++)
-        n += pe_ladder_is_near(l, i, l->claimed[i]) ? 1 : 0;
+    counts n = {0};
+    for (size_t i = 0; i < s->n && (n.known - n.good) * 20 <= s->n + n.back * 20; i++) {
+        const double w = of->op(s, i);
+        n.wild += is_wild(s, w);
+        if (isnan(s->measured[i]) || !isfinite(w) || is_wild(s, w))
+            continue;
+        const bool near = pe_sequence_is_near(s, i, w);
+        n.known++;
+        n.good += near;
+        n.back += pe_sequence_is_near(s, i, -w);
+        n.telling += near && !pe_sequence_is_near(s, i, s->claimed[i]);
+    }
     return n;
 }
 
-double pe_ladder_part_of(const pe_ladder *l, size_t i)
+static bool follows(pe_sequence *s, const pe_patch *of)
 {
-    return l->claimed[i] / l->plain[i];
+    counts n = count(s, of);
+    if (s->span == 0)
+        return n.good + (of->but_one && s->n > 8) >= s->n && n.telling > 0;
+    const bool wild = n.wild * 4 > s->n;
+    const bool faint = s->faint || (s->held && (of->subtle || of->faint));
+    const size_t least = faint || wild ? 0 : of->may_be_one ? 1 : 2;
+    n.good = wild && n.back > n.good ? n.back : n.good;
+    s->unseen = wild && n.good < 2;
+    return (n.known + n.wild) * 5 >= s->n * 4 && n.good * 20 >= n.known * 19 && n.telling >= least;
 }
 
-double pe_ladder_least_part(const pe_ladder *l)
+bool pe_ladder_next(pe_sequence *s, size_t *k, pe_guess *guess)
 {
-    double least = 1;
-    for (size_t i = 0; i < l->n; i++)
-        least = fmin(least, pe_ladder_part_of(l, i));
-    return least;
+    if (s->n < 4 || guess->n_faults >= PE_FAULTS_MAX)
+        return false;
+    while (*k < pe_frequency_patches.n) {
+        const pe_patch *of = &pe_frequency_patches.row[(*k)++];
+        if (!pe_sequence_set_operands(s, of) || !follows(s, of))
+            continue;
+        for (size_t i = 0; i < s->n; i++) {
+            const double w = of->op(s, i);
+            const bool free = of->but_one && s->span == 0 && !pe_sequence_is_near(s, i, w);
+            s->put[i] = free ? s->measured[i] : w;
+        }
+        guess->distortion.ladder = s->put;
+        guess->distortion.ladder_pairs = s->n;
+        guess->distortion.values_inexact = true;
+        guess->fitted |= of->fitted || s->unseen;
+        pe_guess_say(guess, &of->fault, of->fault.remedy);
+        pe_guess_format(guess, of->fault.rule, s->a, s->b);
+        return true;
+    }
+    return false;
 }
 
-bool pe_ladder_is_scaled(const pe_ladder *l)
+bool pe_ladder_is_one_number(pe_sequence *s)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (fabs(pe_ladder_part_of(l, i) - 1) > 1e-9)
+    for (size_t k = 0; k < pe_rough_frequency_patches.n; k++) {
+        const pe_patch *of = &pe_rough_frequency_patches.row[k];
+        if (pe_sequence_set_operands(s, of) && follows(s, of))
             return true;
+    }
     return false;
 }

@@ -14,16 +14,4 @@ void pe_measured_free(pe_measured *at);
 pe_status pe_measured_best(pe_search *s, const pe_guess *claim, pe_measured *best,
                            pe_problem *why) PE_MUST_CHECK;
 
-/** Are rows of a table equal where, and only where, the positions of a guess are? */
-pe_status pe_measured_repeats(pe_search *s, pe_guess *guess, bool *out,
-                              pe_problem *why) PE_MUST_CHECK;
-
-/** A guess is read, and the cause of its positions tried behind its faults. */
-pe_try pe_measured_behind;
-
-/** A number that other frequencies, or another amplitude, hardly have. */
-double pe_measured_print(const pe_expect *expect);
-/** Was such a guess looked at before? Now it was. */
-bool pe_measured_is_seen(pe_seen *seen, double print);
-
 #endif

@@ -106,23 +106,6 @@ static bool pairs_transposed(const pe_beside *b, size_t n, pe_pattern_place *at)
     return b->rows > 1;
 }
 
-/* Rows stand in memory as far apart as neighbours tell. */
-static bool written_apart(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    const size_t e = at->row * n + at->column;
-    *at = (pe_pattern_place){e / b->stride, e % b->stride};
-    return at->column < n && at->row < b->rows;
-}
-
-/* Rows were read from a flat buffer at other strides; neighbours are as much closer as these are
- * longer. */
-static bool read_apart(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    const size_t e = at->row * (2 * n - b->stride) + at->column;
-    *at = (pe_pattern_place){e / n, e % n};
-    return at->row < b->rows;
-}
-
 /* The buffer begins one element later or earlier, and ends with what it began with. */
 static bool buffer_late(const pe_beside *b, size_t n, pe_pattern_place *at)
 {
@@ -325,12 +308,6 @@ const pe_pattern pe_pattern_places[] = {
     PE_ROW("transposed",
            "the table of the pairs was transposed, or reshaped, before their numbers were repeated",
            MEMORY, .of = PE_TABLES, .from = pairs_transposed, .of_copies = true),
-    PE_ROW("row_stride",
-           "rows were written with a stride of {a} elements: padding, or a pitch, stands between "
-           "them, or they overlap",
-           MEMORY, .of = PE_TABLES, .from = written_apart, .of_stride = true),
-    PE_ROW("row_stride", "rows were read with a stride of {b} elements, which they have not",
-           MEMORY, .of = PE_TABLES, .from = read_apart, .of_stride = true),
     PE_ROW("buffer_shifted", "the buffer is off by one: each element is the one behind it", MEMORY,
            .of = PE_EITHER, .from = buffer_late),
     PE_ROW("buffer_shifted", "the buffer is off by one: each element is the one before it", MEMORY,

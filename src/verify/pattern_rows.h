@@ -48,7 +48,6 @@ typedef struct pe_pattern {
     bool of_rows;     /* `from` moves rows as a whole */
     bool of_copies;   /* numbers of pairs stand twice in a row */
     bool of_any_size; /* `is_so` whatever waves were multiplied by */
-    bool of_stride;   /* `from` reads that of the rows, which is not their width */
 } pe_pattern;
 
 /** What a pair's numbers became, tried first; then where elements stand, and their bytes. */

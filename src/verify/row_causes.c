@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify/ops.h"
 #include "verify/strays.h"
 
 #define NONE      SIZE_MAX
@@ -162,10 +163,11 @@ static pe_status make_table(lines *at, double **out, pe_problem *why)
     return status;
 }
 
-static const pe_position_rule downward = {
+static const pe_patch downward = {
     .fault = {.name = "positions_reversed",
-              .rule = "rows are in reverse order: from that of position {a} down"},
-    .remedy = "send rows in the order of the claimed positions"};
+              .rule = "rows are in reverse order: from that of position {a} down",
+              .remedy = "send rows in the order of the claimed positions"},
+    .op = pe_op_mirror};
 
 /* The rule that positions follow, and what else was done to the rows where it says not all. */
 static pe_status tell_positions(const pe_numbers *plain, const pe_reading *reading, pe_problem *why)
@@ -176,12 +178,12 @@ static pe_status tell_positions(const pe_numbers *plain, const pe_reading *readi
     pe_status status = pe_causes_find(reading, false, &cause, &found, why);
     if (status != PE_OK)
         return status;
-    if (found && cause.fault != NULL && strncmp(cause.fault->name, "inverse", 7) == 0) {
-        cause.fault = &downward.fault; /* rows of a table do not turn */
+    if (found && cause.patch != NULL && strncmp(cause.patch->fault.name, "inverse", 7) == 0) {
+        cause.patch = &downward; /* rows of a table do not turn */
         cause.a = reading->position[0];
     }
     status = pe_guess_copy(plain->claim, &guess, why);
-    if (status == PE_OK && found && cause.fault != NULL && guess.n_faults < PE_FAULTS_MAX) {
+    if (status == PE_OK && found && cause.patch != NULL && guess.n_faults < PE_FAULTS_MAX) {
         pe_causes_apply(&cause, &guess);
         status = pe_attempts_try(plain->search, &guess, why);
         if (status == PE_OK && !pe_attempts_found(plain->search))

@@ -9,12 +9,10 @@
 #include "verify/by_reading.h"
 #include "verify/explain.h"
 #include "verify/findings.h"
-#include "verify/head_causes.h"
 #include "verify/lone_waves.h"
 #include "verify/mrope_causes.h"
-#include "verify/set_aside.h"
+#include "verify/parts.h"
 #include "verify/strays.h"
-#include "verify/tensor_causes.h"
 #include "verify/totals.h"
 #include "verify/upload_names.h"
 
@@ -38,9 +36,7 @@ static bool has_width(const pe_search *s)
 /* Measured, too, where a single fault explains them: the reading is told beside it. */
 static const pe_attempt of_pairs[] = {
     {.try = pe_attempts_singles},
-    {.try = pe_tensor_causes_try, .applies = pe_strays_are_many},
-    {.try = pe_set_aside_try},
-    {.try = pe_head_causes_try},
+    {.try = pe_parts_try, .applies = pe_strays_are_many},
     {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},
     {.try = pe_mrope_causes_try},
     {.try = pe_axis_positions_try},
@@ -82,10 +78,9 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_explain_try, .applies = has_none, .even_found = true},
     {.try = pe_explain_ignored},
     {.try = pe_explain_two},
-    {.try = pe_tensor_causes_try},
+    {.try = pe_parts_try},
     {.try = pe_attempts_pairs},
     {.try = pe_explain_distance},
-    {.try = pe_by_laws_others},
     {.try = pe_explain_most},
     {.try = pe_strays_try, .applies = has_width, .even_spent = true},
     {0},

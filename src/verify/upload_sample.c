@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* upload_sample.c - some tokens, or some heads, of an upload. */
+/* upload_sample.c - some tokens of an upload. */
 #include "verify/upload_sample.h"
 
 #define SAMPLE_ROWS 4 /* of a token */
@@ -43,8 +43,8 @@ static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
     return status;
 }
 
-pe_status pe_upload_sample_few(const pe_upload_view *view, size_t tokens, size_t rows,
-                               pe_upload_view *out, pe_positions *positions, pe_problem *why)
+static pe_status sample_few(const pe_upload_view *view, size_t tokens, size_t rows,
+                            pe_upload_view *out, pe_positions *positions, pe_problem *why)
 {
     *out = *view;
     out->outer = 1;
@@ -67,43 +67,5 @@ pe_status pe_upload_sample_make(const pe_upload_view *view, pe_upload_view *out,
     const size_t rows = token_rows < SAMPLE_ROWS ? token_rows : SAMPLE_ROWS;
     const size_t tokens = PE_SAMPLE_ELEMENTS / (view->width * rows) + 32;
     *sampled = view->layout != NULL && view->elements > PE_SAMPLE_ELEMENTS && tokens < view->tokens;
-    return *sampled ? pe_upload_sample_few(view, tokens, rows, out, positions, why) : PE_OK;
-}
-
-static void take_heads(const pe_upload_view *view, const bool *which, pe_upload_view *out)
-{
-    const size_t token_rows = pe_upload_view_token_rows(view);
-    for (size_t t = 0; t < out->tokens; t++)
-        for (size_t o = 0, to = 0; o < token_rows; o++) {
-            if (!which[o % view->heads])
-                continue;
-            const size_t row = pe_upload_view_row(view, t, o);
-            const size_t at = pe_upload_view_row(out, t, to++) * view->width;
-            pe_upload_view_take(view, false, row, out->got + at);
-            pe_upload_view_take(view, true, row, out->inputs + at);
-        }
-}
-
-pe_status pe_upload_sample_heads(const pe_upload_view *view, const bool *which, pe_upload_view *out,
-                                 bool *made, pe_problem *why)
-{
-    const size_t token_rows = pe_upload_view_token_rows(view);
-    *out = *view;
-    out->got = out->inputs = NULL;
-    out->outer = 0;
-    out->inner = 1;
-    for (size_t o = 0; o < token_rows; o++)
-        out->outer += which[o % view->heads] ? 1 : 0;
-    out->rows = out->tokens * out->outer;
-    *made = out->rows > 0 && out->rows <= PE_VIEW_HELD / view->width;
-    if (!*made || token_rows == 0)
-        return PE_OK;
-    out->heads = out->outer * view->heads / token_rows;
-    const pe_status status = pe_upload_view_make_rows(out, why);
-    *made = status == PE_OK && out->got != NULL && out->inputs != NULL;
-    if (*made)
-        take_heads(view, which, out);
-    else
-        pe_upload_view_free(out);
-    return status;
+    return *sampled ? sample_few(view, tokens, rows, out, positions, why) : PE_OK;
 }

@@ -538,10 +538,6 @@ static const struct {
      "&positions=0:64",
      "dynamic_not_less"},
     {"rope/table", YARN "&attention_factor=1.0670658068329193", YARN, "attention_factor_root"},
-    /* a law leaves the row of padding as it is */
-    {"sinusoidal", "d_model=64&layout=sin_cos&positions=0:32",
-     "d_model=64&layout=sin_cos&freq_shift=1&padding_idx=1&positions=0:32",
-     "freq_shift+padding_idx"},
 };
 
 /* Numbers without pairs are taken apart, where no value of the claim alone explains them. */

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* parts.c - tensors or heads that are as claimed, beside others that are not. */
+#include "verify/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/findings.h"
+
+#define PARTS_MAX 256
+
+/* What an upload is divided into. */
+typedef struct division {
+    const pe_claim *whole;
+    const char *one, *several; /* "head", "heads" */
+    size_t n;
+    size_t axis; /* of the heads, in the upload's array; not of tensors */
+    bool of_heads;
+} division;
+
+/* Some of the parts: of each what belongs there is that of part from[k]. */
+typedef struct choice {
+    size_t n, part[PARTS_MAX], from[PARTS_MAX];
+} choice;
+
+/* ---- a claim of some parts ---- */
+
+/* Slices of an axis, one behind the other. */
+static pe_status take_slices(const pe_array *from, size_t axis, const size_t *slice, size_t n,
+                             pe_array *out, pe_problem *why)
+{
+    size_t before = 1, bytes = pe_dtype_bytes(from->dtype);
+    pe_shape shape = from->shape;
+    const size_t all = shape.dim[axis];
+    for (size_t d = 0; d < axis; d++)
+        before *= shape.dim[d];
+    for (size_t d = axis + 1; d < shape.ndim; d++)
+        bytes *= shape.dim[d];
+    shape.dim[axis] = n;
+    const pe_status status = pe_array_make(from->dtype, &shape, out, why);
+    char *to = out->data;
+    for (size_t b = 0; b < before && status == PE_OK; b++)
+        for (size_t k = 0; k < n; k++, to += bytes)
+            memcpy(to, (const char *)from->data + (b * all + slice[k]) * bytes, bytes);
+    return status;
+}
+
+static pe_status take_heads(const division *of, const choice *which, pe_claim *out, pe_problem *why)
+{
+    const pe_upload *upload = &of->whole->uploads[0];
+    memcpy(out->uploads[0].name, upload->name, sizeof upload->name);
+    pe_status status =
+        take_slices(&upload->array, of->axis, which->part, which->n, &out->uploads[0].array, why);
+    out->n_uploads = 1;
+    return status == PE_OK
+               ? take_slices(&of->whole->inputs, of->axis, which->from, which->n, &out->inputs, why)
+               : status;
+}
+
+/* Their numbers are borrowed. */
+static void take_tensors(const division *of, const choice *which, pe_claim *out)
+{
+    for (size_t k = 0; k < which->n; k++) {
+        pe_upload *to = &out->uploads[out->n_uploads++];
+        *to = of->whole->uploads[which->from[k]];
+        to->array = of->whole->uploads[which->part[k]].array;
+        to->array.borrowed = true;
+    }
+}
+
+static pe_status make_claim(const division *of, const choice *which, pe_claim *out, pe_problem *why)
+{
+    const pe_claim *whole = of->whole;
+    *out = (pe_claim){.resource = whole->resource,
+                      .any_numerics = whole->any_numerics,
+                      .tolerance = whole->tolerance,
+                      .seq_axis = whole->seq_axis,
+                      .items = whole->items};
+    const pe_status status = pe_values_copy(&whole->values, &out->values, why);
+    if (status != PE_OK || of->of_heads)
+        return status == PE_OK ? take_heads(of, which, out, why) : status;
+    take_tensors(of, which, out);
+    return PE_OK;
+}
+
+/* ---- which do not match ---- */
+
+static pe_status explain(pe_upload_view *view, const pe_verify_context *context, unsigned *by,
+                         pe_problem *why)
+{
+    pe_guess guess;
+    size_t work = 0; /* is not counted as that of a search */
+    pe_status status = pe_guess_make(view->claim, context, &guess, why);
+    if (status != PE_OK)
+        return status;
+    if (!view->width_differs && !view->permuted)
+        status = pe_measure_explain(&(pe_comparison){view, &guess, &work}, by, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+static pe_status do_match(const pe_search *s, const division *of, const choice *which, bool *out,
+                          pe_problem *why)
+{
+    pe_claim part;
+    pe_upload_view view;
+    unsigned by = 0;
+    pe_status status = make_claim(of, which, &part, why);
+    if (status == PE_OK)
+        status = pe_upload_view_make(&part, s->claim.context, &view, why);
+    if (status == PE_OK) {
+        status = explain(&view, s->claim.context, &by, why);
+        pe_upload_view_free(&view);
+    }
+    pe_verify_claim_free(&part);
+    *out = by != 0;
+    return status == PE_INVALID_PARAMETER ? PE_OK : status;
+}
+
+/* Does part k hold what belongs to part `from`? */
+static pe_status holds(const pe_search *s, const division *of, size_t k, size_t from, bool *out,
+                       pe_problem *why)
+{
+    return do_match(s, of, &(choice){.n = 1, .part = {k}, .from = {from}}, out, why);
+}
+
+static pe_status find_others(pe_search *s, const division *of, choice *others, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t k = 0; k < of->n && status == PE_OK && !pe_attempts_spent(s); k++) {
+        bool matches;
+        status = holds(s, of, k, k, &matches, why);
+        if (status == PE_OK && !matches) {
+            others->part[others->n] = others->from[others->n] = k;
+            others->n++;
+        }
+    }
+    s->work += s->whole->elements;
+    return status;
+}
+
+/* ---- parts in another order ---- */
+
+/* Where each of them holds what belongs to another one. */
+static pe_status find_order(pe_search *s, const division *of, choice *others, bool *found,
+                            pe_problem *why)
+{
+    pe_status status = PE_OK;
+    *found = others->n > 1;
+    for (size_t k = 0; k < others->n && status == PE_OK && *found; k++) {
+        bool is = false;
+        for (size_t from = 0; from < of->n && status == PE_OK && !is; from++)
+            if (from != others->part[k]) {
+                status = holds(s, of, others->part[k], from, &is, why);
+                others->from[k] = from;
+            }
+        *found = is && !pe_attempts_spent(s);
+    }
+    s->work += s->whole->elements;
+    return status;
+}
+
+static const char *name_of(const division *of, size_t part, char *room, size_t bytes)
+{
+    pe_buffer name = {0};
+    if (!of->of_heads)
+        return of->whole->uploads[part].name;
+    pe_buffer_format(&name, "%zu", part);
+    strncpy(room, pe_buffer_text(&name), bytes - 1);
+    room[bytes - 1] = '\0';
+    pe_buffer_free(&name);
+    return room;
+}
+
+static pe_status tell_order(pe_search *s, const division *of, const choice *others, pe_problem *why)
+{
+    enum { MOST = 6 };
+    static const pe_fault heads = {
+        .name = "head_order",
+        .remedy = "keep the order of heads: check how weights were split and axes reshaped, and "
+                  "which keys are repeated for groups of queries"};
+    static const pe_fault tensors = {.name = "tensors_exchanged",
+                                     .remedy = "send each tensor under its own name"};
+    char a[24], b[24];
+    pe_buffer rule = {0};
+    pe_buffer_format(&rule, "%s are permuted, their numbers are exchanged: ", of->several);
+    for (size_t k = 0; k < others->n && k < MOST; k++)
+        pe_buffer_format(&rule, "%s%s %s holds those of %s", k > 0 ? ", " : "", of->one,
+                         name_of(of, others->part[k], a, sizeof a),
+                         name_of(of, others->from[k], b, sizeof b));
+    pe_buffer_str(&rule, others->n > MOST ? ", and so on" : "");
+    const pe_told told = {
+        .fault = of->of_heads ? &heads : &tensors, .rule = pe_buffer_text(&rule), .exact = true};
+    const pe_status status = pe_findings_tell(s->report, &s->claim, &told, why,
+                                              "all elements match when they are in order");
+    pe_buffer_free(&rule);
+    return status;
+}
+
+/* ---- the others alone ---- */
+
+/* "heads 1, 3 of 8: ", "tensor sin: " */
+static void name_parts(const division *of, const choice *which, pe_buffer *out)
+{
+    char room[24];
+    pe_buffer_str(out, which->n > 1 ? of->several : of->one);
+    for (size_t k = 0; k < which->n; k++)
+        pe_buffer_format(out, "%s %s", k > 0 ? "," : "",
+                         name_of(of, which->part[k], room, sizeof room));
+    if (of->of_heads)
+        pe_buffer_format(out, " of %zu", of->n);
+    pe_buffer_str(out, ": ");
+}
+
+/* The finding is moved from one report to the other. */
+static pe_status tell(pe_search *s, pe_finding *found, const division *of, const choice *which,
+                      pe_problem *why)
+{
+    pe_buffer rule = {0};
+    name_parts(of, which, &rule);
+    pe_buffer_str(&rule, found->rule);
+    char *copy = rule.failed ? NULL : strdup(pe_buffer_text(&rule));
+    pe_buffer_free(&rule);
+    if (copy == NULL)
+        return pe_fail_memory(why);
+    free(found->rule);
+    found->rule = copy;
+    pe_findings_put(s->report, found);
+    *found = (pe_finding){0};
+    return PE_OK;
+}
+
+static pe_status verify_alone(pe_search *s, pe_claim *part, pe_report *out, pe_problem *why)
+{
+    pe_verify_limits left = *s->bounds;
+    pe_verify_context context = *s->claim.context;
+    left.max_work -= s->work < left.max_work ? s->work : left.max_work;
+    context.bounds = &left;
+    context.draws = false;
+    const pe_status status = pe_verify(part, &context, out, why);
+    s->work += out->work;
+    s->report->hypotheses += out->hypotheses;
+    return status == PE_INVALID_PARAMETER ? PE_OK : status;
+}
+
+/* What was measured is that of these heads. */
+static void take_reading(pe_search *s, const division *of, const choice *which, pe_report *from)
+{
+    pe_buffer *json = &s->report->facts.json;
+    if (!of->of_heads || !from->has_reading || !pe_attempts_found(s))
+        return;
+    s->report->has_reading = true;
+    s->report->reading = from->reading;
+    from->has_reading = false;
+    from->reading = (pe_reading){0};
+    pe_buffer_str(json, "\"heads\":[");
+    for (size_t k = 0; k < which->n; k++)
+        pe_buffer_format(json, "%s%zu", k > 0 ? "," : "", which->part[k]);
+    pe_buffer_str(json, "]");
+}
+
+/* Those that were compared. */
+static pe_status search_others(pe_search *s, const division *of, const choice *others,
+                               pe_problem *why)
+{
+    pe_claim part;
+    pe_report report = {0};
+    pe_status status = make_claim(of, others, &part, why);
+    if (status == PE_OK)
+        status = verify_alone(s, &part, &report, why);
+    for (size_t f = 0; f < report.n_findings && status == PE_OK; f++)
+        if (report.findings[f].errors.elements > 0)
+            status = tell(s, &report.findings[f], of, others, why);
+    take_reading(s, of, others, &report);
+    pe_verify_report_free(&report);
+    pe_verify_claim_free(&part);
+    return status;
+}
+
+/* ---- what is divided ---- */
+
+/* False: it has no parts that can be told apart. */
+static bool divide(const pe_upload_view *view, division *out)
+{
+    const pe_claim *claim = view->claim;
+    const pe_shape *shape = &claim->uploads[0].array.shape;
+    *out = (division){.whole = claim, .one = "tensor", .several = "tensors", .n = claim->n_uploads};
+    if (view->got == NULL || view->permuted || view->width_differs)
+        return false;
+    if (view->rotated) {
+        const size_t tokens = (size_t)((int64_t)shape->ndim + claim->seq_axis);
+        out->axis = view->inner > 1 ? tokens + 1 : tokens - 1;
+        out->of_heads = true;
+        out->one = "head";
+        out->several = "heads";
+        out->n = view->heads;
+        return out->n > 1 && out->n <= PARTS_MAX && out->axis < shape->ndim &&
+               shape->dim[out->axis] == out->n;
+    }
+    return out->n > 1;
+}
+
+pe_status pe_parts_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    division of;
+    bool ordered = false;
+    choice others = {.n = 0};
+    (void)guess;
+    if (!divide(s->whole, &of))
+        return PE_OK;
+    pe_status status = find_others(s, &of, &others, why);
+    const bool some_match = others.n < of.n;
+    /* layouts of cosines and sines have faults of their own */
+    if (status == PE_OK && (some_match || of.of_heads || s->whole->layout == NULL))
+        status = find_order(s, &of, &others, &ordered, why);
+    if (status == PE_OK && ordered)
+        return tell_order(s, &of, &others, why);
+    for (size_t k = 0; k < others.n; k++)
+        others.from[k] = others.part[k];
+    return status == PE_OK && some_match && others.n > 0 && !pe_attempts_found(s)
+               ? search_others(s, &of, &others, why)
+               : status;
+}
