@@ -11,7 +11,7 @@
 #include "verify/findings.h"
 #include "verify/lone_waves.h"
 #include "verify/mrope_causes.h"
-#include "verify/parts.h"
+#include "verify/part_causes.h"
 #include "verify/strays.h"
 #include "verify/totals.h"
 #include "verify/upload_names.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.c - tensors or heads that are as claimed, beside others that are not. */
-#include "verify/parts.h"
+/* part_causes.c - tensors or heads that are as claimed, beside others that are not. */
+#include "verify/part_causes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.h - tensors or heads that are as claimed, beside others that are not. */
-#ifndef PE_VERIFY_PARTS_H
-#define PE_VERIFY_PARTS_H
+/* part_causes.h - tensors or heads that are as claimed, beside others that are not. */
+#ifndef PE_VERIFY_PART_CAUSES_H
+#define PE_VERIFY_PART_CAUSES_H
 
 #include "verify/attempts.h"
 
