@@ -11,12 +11,6 @@
 #include "text/json_write.h"
 #include "verify/reading.h"
 
-static const char rules[] =
-    "clean: each element is the claimed value rounded to dtype, perhaps by way of the next wider "
-    "type (exact), or as near to it as the float32 reference path's angles are, and pairs as near "
-    "to "
-    "their circle (float32)";
-
 /* What is not finite has no JSON form: null. */
 static void number(pe_buffer *out, const char *name, double value)
 {
@@ -124,56 +118,6 @@ static size_t end_of_segment(const pe_reading *r, size_t first)
     return is_run || t + 1 == r->tokens ? t : first;
 }
 
-static void write_segments(const pe_reading *r, pe_buffer *out)
-{
-    enum { MOST = 32 };
-    size_t n = 0;
-    pe_json_write_open(out, "positions", "[");
-    for (size_t t = 0; t < r->tokens && n < MOST; n++) {
-        const size_t last = end_of_segment(r, t);
-        pe_json_write_item(out);
-        pe_buffer_format(out, "{\"rows\":[%zu,%zu]", pe_reading_row(r, t), pe_reading_row(r, last));
-        number(out, "first", r->position[t]);
-        number(out, "last", r->position[last]);
-        pe_buffer_str(out, "}");
-        t = last + 1;
-    }
-    pe_buffer_str(out, "]");
-}
-
-static bool is_same_ratio(double a, double b)
-{
-    return (isnan(a) && isnan(b)) || fabs(a - b) <= 2e-3 * fabs(b);
-}
-
-/* Pairs [first, last] that turn by one multiple of the claimed frequencies. */
-static void write_ratios(const pe_reading *r, pe_buffer *out)
-{
-    pe_json_write_open(out, "frequencies", "[");
-    for (size_t i = 0; i < r->pairs;) {
-        size_t last = i;
-        const double ratio = pe_reading_ratio(r, i);
-        while (last + 1 < r->pairs && is_same_ratio(pe_reading_ratio(r, last + 1), ratio))
-            last++;
-        pe_json_write_item(out);
-        pe_buffer_format(out, "{\"pairs\":[%zu,%zu]", i, last);
-        number(out, "ratio", ratio);
-        pe_buffer_str(out, "}");
-        i = last + 1;
-    }
-    pe_buffer_str(out, "]");
-}
-
-static void write_strays(const pe_strays *at, pe_buffer *out)
-{
-    size(out, "bad_elements", at->elements);
-    size(out, "bad_rows", at->rows);
-    size(out, "bad_columns", at->columns);
-    size(out, "not_finite", at->not_finite);
-}
-
-/* ---- in sentences ---- */
-
 /* "row 7 ", "rows 0 to 7 " */
 static void say_range(const char *what, size_t first, size_t last, pe_buffer *out)
 {
@@ -183,31 +127,52 @@ static void say_range(const char *what, size_t first, size_t last, pe_buffer *ou
         pe_buffer_format(out, "%ss %zu to %zu ", what, first, last);
 }
 
-/* A token may have several rows: the vectors of its heads and batch items. */
-static void say_positions(const pe_reading *r, bool vectors, pe_buffer *out)
+/* An item {"rows":[0,7] */
+static void write_range(const char *what, size_t first, size_t last, pe_buffer *out)
 {
-    enum { MOST = 4 };
+    pe_json_write_item(out);
+    pe_buffer_format(out, "{\"%s\":[%zu,%zu]", what, first, last);
+}
+
+/* Where rows are, as items and in a sentence. A token may have several rows: the vectors of its heads
+ * and batch items. */
+static void tell_positions(const pe_reading *r, bool vectors, pe_buffer *text, pe_buffer *json)
+{
+    enum { SAID = 4, MOST = 32 };
     const char *what = vectors ? "token" : "row",
                *none = vectors ? "no one position" : "no position";
-    size_t n = 0;
-    for (size_t t = 0; t < r->tokens; n++) {
-        const size_t last = end_of_segment(r, t);
-        if (n == MOST) {
-            pe_buffer_str(out, ", and so on");
-            break;
-        }
-        pe_buffer_str(out, n == 0 ? "" : ", ");
-        say_range(what, pe_reading_row(r, t), pe_reading_row(r, last), out);
-        pe_buffer_str(out, t == last ? "carries " : "carry ");
-        if (!isfinite(r->position[t]))
-            pe_buffer_str(out, none);
-        else if (r->position[t] == r->position[last])
-            pe_buffer_format(out, "position %.7g", r->position[t]);
+    size_t last;
+    pe_json_write_open(json, "positions", "[");
+    for (size_t t = 0, n = 0; t < r->tokens && n < MOST; t = last + 1, n++) {
+        const double *p = r->position;
+        const size_t from = pe_reading_row(r, t);
+        last = end_of_segment(r, t);
+        const size_t to = pe_reading_row(r, last);
+        write_range("rows", from, to, json);
+        number(json, "first", p[t]);
+        number(json, "last", p[last]);
+        pe_buffer_str(json, "}");
+        if (n == SAID)
+            pe_buffer_str(text, ", and so on");
+        if (n >= SAID)
+            continue;
+        pe_buffer_str(text, n == 0 ? "" : ", ");
+        say_range(what, from, to, text);
+        pe_buffer_str(text, t == last ? "carries " : "carry ");
+        if (!isfinite(p[t]))
+            pe_buffer_str(text, none);
+        else if (p[t] == p[last])
+            pe_buffer_format(text, "position %.7g", p[t]);
         else
-            pe_buffer_format(out, "positions %.7g to %.7g", r->position[t], r->position[last]);
-        t = last + 1;
+            pe_buffer_format(text, "positions %.7g to %.7g", p[t], p[last]);
     }
-    pe_buffer_str(out, ". ");
+    pe_buffer_str(json, "]");
+    pe_buffer_str(text, ". ");
+}
+
+static bool is_same_ratio(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || fabs(a - b) <= 2e-3 * fabs(b);
 }
 
 static void say_ratio(size_t first, size_t last, double ratio, pe_buffer *out)
@@ -225,21 +190,24 @@ static void say_ratio(size_t first, size_t last, double ratio, pe_buffer *out)
                          fabs(ratio) < 1 ? "slower" : "faster");
 }
 
-static void say_ratios(const pe_reading *r, pe_buffer *out)
+/* Pairs [first, last] that turn by one multiple of the claimed frequencies. */
+static void tell_ratios(const pe_reading *r, pe_buffer *text, pe_buffer *json)
 {
-    enum { MOST = 6 };
-    size_t said = 0;
-    for (size_t i = 0; i < r->pairs && said < MOST;) {
-        size_t last = i;
+    enum { SAID = 6 };
+    size_t said = 0, last;
+    pe_json_write_open(json, "frequencies", "[");
+    for (size_t i = 0; i < r->pairs; i = last + 1) {
         const double ratio = pe_reading_ratio(r, i);
+        last = i;
         while (last + 1 < r->pairs && is_same_ratio(pe_reading_ratio(r, last + 1), ratio))
             last++;
-        if (!is_same_ratio(ratio, 1)) {
-            say_ratio(i, last, ratio, out);
-            said++;
-        }
-        i = last + 1;
+        write_range("pairs", i, last, json);
+        number(json, "ratio", ratio);
+        pe_buffer_str(json, "}");
+        if (r->own && !is_same_ratio(ratio, 1) && said++ < SAID)
+            say_ratio(i, last, ratio, text);
     }
+    pe_buffer_str(json, "]");
 }
 
 bool pe_report_has_heads(const pe_report *report)
@@ -248,55 +216,59 @@ bool pe_report_has_heads(const pe_report *report)
            report->strays.all_rows > report->reading.tokens;
 }
 
-/* What the upload is, in sentences. */
-void pe_report_measured(const pe_report *report, pe_buffer *out)
+static void tell_reading(const pe_report *report, pe_buffer *text, pe_buffer *json)
 {
     const pe_reading *r = &report->reading;
-    const pe_strays *strays = &report->strays;
-    if (report->has_reading) {
-        say_positions(r, pe_report_has_heads(report), out);
-        if (r->own)
-            say_ratios(r, out);
-        if (fabs(r->amplitude - r->claimed_amplitude) > 4e-3 * r->claimed_amplitude)
-            pe_buffer_format(out, "The amplitude is %.5g instead of %.5g. ", r->amplitude,
-                             r->claimed_amplitude);
-    }
-    if (report->facts.text.bytes > 0)
-        pe_buffer_add(out, report->facts.text.data, report->facts.text.bytes);
-    if (!report->has_strays)
-        return;
-    pe_buffer_format(out,
+    number(json, "rows_with_position", round(r->quality * (double)r->tokens));
+    tell_positions(r, pe_report_has_heads(report), text, json);
+    tell_ratios(r, text, json);
+    number(json, "amplitude", r->amplitude);
+    number(json, "claimed_amplitude", r->claimed_amplitude);
+    if (fabs(r->amplitude - r->claimed_amplitude) > 4e-3 * r->claimed_amplitude)
+        pe_buffer_format(text, "The amplitude is %.5g instead of %.5g. ", r->amplitude,
+                         r->claimed_amplitude);
+}
+
+static void tell_strays(const pe_report *report, pe_buffer *text, pe_buffer *json)
+{
+    const pe_strays *at = &report->strays;
+    size(json, "bad_elements", at->elements);
+    size(json, "bad_rows", at->rows);
+    size(json, "bad_columns", at->columns);
+    size(json, "not_finite", at->not_finite);
+    pe_buffer_format(text,
                      "%zu of %zu elements are not what was claimed, in %zu of %zu rows and %zu of "
                      "%zu columns",
-                     strays->elements, report->distances.errors.elements, strays->rows,
-                     strays->all_rows, strays->columns, strays->all_columns);
-    if (strays->not_finite > 0)
-        pe_buffer_format(out, "; %zu are NaN or infinite", strays->not_finite);
-    pe_buffer_str(out, ".");
+                     at->elements, report->distances.errors.elements, at->rows, at->all_rows,
+                     at->columns, at->all_columns);
+    if (at->not_finite > 0)
+        pe_buffer_format(text, "; %zu are NaN or infinite", at->not_finite);
+    pe_buffer_str(text, ".");
+}
+
+void pe_report_measured(const pe_report *report, pe_buffer *text, pe_buffer *json)
+{
+    pe_buffer_str(json, "{");
+    if (report->has_reading)
+        tell_reading(report, text, json);
+    if (report->facts.text.bytes > 0)
+        pe_buffer_add(text, report->facts.text.data, report->facts.text.bytes);
+    if (report->facts.json.bytes > 0) {
+        pe_json_write_item(json);
+        pe_buffer_add(json, report->facts.json.data, report->facts.json.bytes);
+    }
+    if (report->has_strays)
+        tell_strays(report, text, json);
+    pe_json_write_text(json, "text", pe_buffer_text(text));
+    pe_buffer_str(json, "}");
 }
 
 static void write_measured(const pe_report *report, pe_buffer *out)
 {
     pe_buffer text = {0};
-    pe_json_write_open(out, "measured", "{");
-    pe_report_measured(report, &text);
-    pe_json_write_text(out, "text", pe_buffer_text(&text));
+    pe_json_write_name(out, "measured");
+    pe_report_measured(report, &text, out);
     pe_buffer_free(&text);
-    if (report->has_strays)
-        write_strays(&report->strays, out);
-    if (report->has_reading) {
-        const pe_reading *r = &report->reading;
-        number(out, "rows_with_position", round(r->quality * (double)r->tokens));
-        write_segments(r, out);
-        write_ratios(r, out);
-        number(out, "amplitude", r->amplitude);
-        number(out, "claimed_amplitude", r->claimed_amplitude);
-    }
-    if (report->facts.json.bytes > 0) {
-        pe_buffer_str(out, ",");
-        pe_buffer_add(out, report->facts.json.data, report->facts.json.bytes);
-    }
-    pe_buffer_str(out, "}");
 }
 
 /* Elements that the match, or else the first finding, tells nothing of. */
@@ -479,53 +451,53 @@ void pe_report_part(const pe_claim *claim, const pe_report *report, pe_buffer *o
     pe_buffer_str(out, "}");
 }
 
+static void write_items(const char *name, const pe_buffer *items, pe_buffer *out)
+{
+    if (items->bytes == 0)
+        return;
+    pe_json_write_open(out, name, "[");
+    pe_buffer_add(out, items->data, items->bytes);
+    pe_buffer_str(out, "]");
+}
+
 void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_report_beside *beside,
                     pe_buffer *out)
 {
+    const pe_errors *errors = &report->distances.errors;
     pe_buffer_str(out, "{");
     pe_json_write_truth(out, "matches", report->matches);
     pe_json_write_text(out, "conclusion", pe_report_conclusion(report));
-    pe_json_write_text(out, "encoding", claim->resource->encoding);
-    pe_json_write_name(out, "parameters");
-    pe_buffer_str(out, report->parameters);
-    write_lines("inferred", beside->said, out);
-    if (beside->parts->bytes > 0) {
-        pe_json_write_open(out, "parts", "[");
-        pe_buffer_add(out, beside->parts->data, beside->parts->bytes);
-        pe_buffer_str(out, "]");
-    }
-    if (beside->readings->bytes > 0) {
-        pe_json_write_open(out, "readings", "[");
-        pe_buffer_add(out, beside->readings->data, beside->readings->bytes);
-        pe_buffer_str(out, "]");
-    }
-    pe_json_write_text(out, "dtype", pe_dtype_name(claim->uploads[0].array.dtype));
     pe_json_write_text(out, "numerics", report->numerics);
-    if (claim->tolerance >= 0)
-        number(out, "tolerance", claim->tolerance);
-    else
-        pe_json_write_text(out, "rule", rules);
-    if (report->allowed.max_ulp > 0 || claim->tolerance >= 0)
-        write_allowed(&report->allowed, out);
-    size(out, "elements", report->distances.errors.elements);
-    if (report->matches)
-        size(out, "undecided", report->undecided);
     write_warnings(report, beside->doubts, out);
-    write_blind(claim, &report->blind, out);
-    if (report->distances.errors.elements > 0) {
-        pe_json_write_open(out, "error", "{");
-        write_errors(&report->distances.errors, out);
-        pe_buffer_str(out, "}");
-        write_bands(report, out);
-    }
-    if (report->first_bad.any)
-        write_bad(&report->first_bad, out);
-    if (!report->matches)
-        write_measured(report, out);
     pe_json_write_open(out, "diagnosis", "[");
     for (size_t f = 0; f < report->n_findings; f++)
         write_finding(&report->findings[f], out);
     pe_buffer_str(out, "]");
+    if (report->first_bad.any)
+        write_bad(&report->first_bad, out);
+    if (!report->matches)
+        write_measured(report, out);
+    pe_json_write_text(out, "encoding", claim->resource->encoding);
+    pe_json_write_name(out, "parameters");
+    pe_buffer_str(out, report->parameters);
+    write_lines("inferred", beside->said, out);
+    write_items("parts", beside->parts, out);
+    write_items("readings", beside->readings, out);
+    pe_json_write_text(out, "dtype", pe_dtype_name(claim->uploads[0].array.dtype));
+    if (claim->tolerance >= 0)
+        number(out, "tolerance", claim->tolerance);
+    if (report->allowed.max_ulp > 0 || claim->tolerance >= 0)
+        write_allowed(&report->allowed, out);
+    size(out, "elements", errors->elements);
+    if (report->matches)
+        size(out, "undecided", report->undecided);
+    write_blind(claim, &report->blind, out);
+    if (errors->elements > 0) {
+        pe_json_write_open(out, "error", "{");
+        write_errors(errors, out);
+        pe_buffer_str(out, "}");
+        write_bands(report, out);
+    }
     if (!report->matches)
         write_search(report, out);
     pe_buffer_str(out, "}\n");

@@ -19,8 +19,8 @@ void pe_report_allowed(const pe_allowed *allowed, pe_buffer *out);
  * rope_type=yarn from rope_type=default; send rows from 96 on". */
 void pe_report_blind(const pe_claim *claim, const pe_blind_other *other, pe_buffer *out);
 
-/** What the upload is, in sentences. */
-void pe_report_measured(const pe_report *report, pe_buffer *out);
+/** What the upload is, in sentences, and as an object that has them as its text. */
+void pe_report_measured(const pe_report *report, pe_buffer *text, pe_buffer *json);
 /** Has a token several rows, the vectors of its heads and batch items? */
 bool pe_report_has_heads(const pe_report *report);
 

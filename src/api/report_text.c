@@ -53,11 +53,12 @@ static void write_conclusion(const pe_report *report, pe_buffer *out)
 
 static void write_measured(const pe_report *report, pe_buffer *out)
 {
-    pe_buffer text = {0};
-    pe_report_measured(report, &text);
+    pe_buffer text = {0}, json = {0};
+    pe_report_measured(report, &text, &json);
     write_sentence(pe_buffer_text(&text), out);
     pe_buffer_str(out, "\n");
     pe_buffer_free(&text);
+    pe_buffer_free(&json);
 }
 
 static void write_cause(const pe_finding *finding, bool markdown, pe_buffer *out)
@@ -156,26 +157,26 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_cla
     pe_buffer_format(out, "%s%s: %s\n", markdown ? "# " : "", claim->resource->name,
                      report->matches ? "matches" : "does not match");
     write_conclusion(report, out);
-    if (report->allowed.max_ulp > 0) {
-        pe_buffer_str(out, "\nPer element a difference of ");
-        pe_report_allowed(&report->allowed, out);
-        pe_buffer_str(out, ".\n");
-    }
     write_warnings(report, &sent->doubts, out);
     if (report->n_findings > 0)
         head(out, markdown, "Causes and remedies");
     for (size_t f = 0; f < report->n_findings; f++)
         write_cause(&report->findings[f], markdown, out);
-    write_blind(claim, &report->blind, markdown, out);
-    write_said(&sent->said, markdown, out);
     if (report->first_bad.any) {
         head(out, markdown, "First wrong element");
         write_bad(&report->first_bad, out);
     }
-    if (report->matches)
-        return;
-    head(out, markdown, "Measured");
-    write_measured(report, out);
+    if (!report->matches) {
+        head(out, markdown, "Measured");
+        write_measured(report, out);
+    }
     if (report->has_strays && report->strays.elements > 0)
         write_strays(report, markdown, out);
+    write_blind(claim, &report->blind, markdown, out);
+    write_said(&sent->said, markdown, out);
+    if (report->allowed.max_ulp > 0) {
+        pe_buffer_str(out, "\nPer element a difference of ");
+        pe_report_allowed(&report->allowed, out);
+        pe_buffer_str(out, ".\n");
+    }
 }
