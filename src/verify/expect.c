@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "verify/allowance.h"
-#include "verify/expect_plain.h"
 
 /* The position of the probe: w * 2^-40 is below 2^-10 for any w up to 1e9, so that its tangent is
  * off by 2^-21 of itself at most. The allowance it scales is not known that well. */

@@ -3,7 +3,52 @@
 #ifndef PE_VERIFY_EXPECT_H
 #define PE_VERIFY_EXPECT_H
 
-#include "verify/expect_state.h"
+#include "verify/guess.h"
+#include "verify/upload_view.h"
+
+/** Tokens that are computed at a time. */
+#define PE_EXPECT_BLOCK 32
+
+/** A guess held against an upload or a sample of it. */
+typedef struct pe_comparison {
+    const pe_upload_view *view;
+    pe_guess *guess;
+    size_t *work; /* raised by the elements computed */
+} pe_comparison;
+
+/** One row: what belongs there, and how far from it a sound implementation may be. */
+typedef struct pe_expected_row {
+    double *value;         /* [width] */
+    double *exact_error;   /* allowed beside the rounding to the upload's type */
+    double *float32_error; /* the same of the float32 path */
+    double *radius;        /* of the circle that the pair is on; 0: it is on none */
+    double *radius_error;  /* of the float32 path, before it is rounded to the type */
+    size_t *partner;       /* the column of the pair's other number; its own where there is none */
+} pe_expected_row;
+
+typedef struct pe_expect {
+    const pe_upload_view *view;
+    const pe_guess *guess;
+    /** False: the guess's numbers have not the upload's shape, or its values are refused. */
+    bool fits;
+    pe_geometry geometry; /* where the guess puts pairs */
+    pe_plan plan;
+    pe_positions positions;       /* moved as the guess says */
+    bool two_tensors;             /* cosines and sines are tensors of their own */
+    double *frequency;            /* [pairs]; NULL before pe_expect_probe */
+    double *roundings;            /* [pairs] behind it: pe_allowance_roundings */
+    double *undistorted;          /* [pairs] behind those: as the values alone give them */
+    double *per_position;         /* [columns] of cosines or sines alone (allowance.h); or NULL */
+    size_t columns;               /* of per_position */
+    double amplitude;             /* the gain before that */
+    double *cosines, *sines;      /* [PE_EXPECT_BLOCK][pairs] */
+    pe_expected_row row;          /* [width] each */
+    void *filled;                 /* a block as the plan fills it */
+    double *taken;                /* [2][width]: a row of the upload, and of its inputs */
+    size_t first_token, n_tokens; /* that cosines and sines hold */
+    double known_of_all;          /* plain numbers: what allowance.h keeps */
+    size_t repeat;                /* plain numbers: how many rows one row of the plan stands for */
+} pe_expect;
 
 /**
  * Plan a guess with this arithmetic. Where out->fits is false there is nothing to free.
@@ -23,5 +68,17 @@ const double *pe_expect_got(pe_expect *expect, size_t row);
 /** The row-th row; valid until the next call. Quick when tokens come in order. */
 pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out,
                         pe_problem *why) PE_MUST_CHECK;
+
+/* ---- plain numbers (expect_plain.c) ---- */
+
+/** Has the plan the upload's sizes? A bias of one row for all queries ([heads, 1, keys]) may stand
+ * for one of each. */
+bool pe_expect_plain_fits(pe_expect *expect);
+
+/** Room for what the plan fills.   Errors  OVERLOADED (memory). */
+pe_status pe_expect_plain_make(pe_expect *expect, pe_problem *why) PE_MUST_CHECK;
+
+/** Fill expect->row with PE_PLAIN_ROW elements, or those that are left. */
+pe_status pe_expect_plain_row(pe_expect *expect, size_t row, pe_problem *why) PE_MUST_CHECK;
 
 #endif

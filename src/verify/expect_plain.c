@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* expect_plain.c - the numbers that a guess stands for, where an upload has no pairs. */
-#include "verify/expect_plain.h"
+#include "verify/expect.h"
 
 #include <math.h>
 #include <stdlib.h>
