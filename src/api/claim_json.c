@@ -58,7 +58,6 @@ static void pass_on(reading *b, const char *key, pe_slice json, pe_buffer *to)
         b->dtype = json;
     if (strcmp(key, "model") == 0)
         b->model = json;
-    pe_claim_reader_saw(&b->r, key, json);
     pe_buffer_json_string(to, key);
     pe_buffer_str(to, ":");
     pe_buffer_add(to, json.text, json.bytes);
@@ -202,35 +201,7 @@ static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
 
 /* ---- numbers ---- */
 
-/* dtype as it will be read; what is wrong with it is said then. */
-static pe_dtype peeked_dtype(const reading *b)
-{
-    pe_dtype dtype = PE_FLOAT32;
-    const pe_slice json = b->dtype; /* with its quotes */
-    if (json.bytes < 2 || !pe_dtype_find((pe_slice){json.text + 1, json.bytes - 2}, &dtype))
-        return PE_FLOAT32;
-    return dtype == PE_INT32 ? PE_FLOAT32 : dtype;
-}
-
-/* The element type as pe_query_dtype will tell it, once the parameters are read: int32 where that is
- * the default, which the body has, or nothing else is there. */
-static pe_dtype element_of(const reading *b)
-{
-    const pe_param_set *const *sets = b->r.claim.resource->param_sets;
-    for (size_t s = 0; sets[s] != NULL; s++)
-        for (size_t p = 0; p < sets[s]->n; p++) {
-            const char *const *choices = sets[s]->rows[p].choices;
-            if (strcmp(sets[s]->rows[p].name, "dtype") != 0)
-                continue;
-            return strcmp(choices[0], "int32") == 0 &&
-                           (choices[1] == NULL || !pe_slice_is(b->dtype, "\"float32\""))
-                       ? PE_INT32
-                       : peeked_dtype(b);
-        }
-    return PE_FLOAT64;
-}
-
-pe_status pe_claim_json_scan(const pe_claim_reader *r, bool inputs, pe_stored *tensor,
+pe_status pe_claim_json_scan(const pe_claim_reader *r, pe_dtype dtype, pe_stored *tensor,
                              pe_problem *why)
 {
     pe_array array;
@@ -242,7 +213,7 @@ pe_status pe_claim_json_scan(const pe_claim_reader *r, bool inputs, pe_stored *t
     const bool is_member = table.text != NULL && table.text[0] == '{';
     snprintf(place, sizeof place, "%s%.64s", is_member ? "table/" : "", tensor->name);
     const pe_scan_wanted wanted = {.name = place,
-                                   .dtype = inputs ? peeked_dtype(b) : element_of(b),
+                                   .dtype = dtype,
                                    .max_elements = r->limits->max_elements,
                                    .takes_null = r->claim.resource->null_is_masked};
     if (json.text[0] != '[')
@@ -363,44 +334,26 @@ static pe_status find_tensors(pe_claim_reader *r, pe_problem *why)
 /* ---- values ---- */
 
 /* The resource's own body: its parameters as "parameters", and what stood beside them. */
-static void put_body(const reading *b, const pe_buffer *rest, pe_buffer *out)
+pe_status pe_claim_json_read(const pe_claim_reader *r, pe_query *query, pe_problem *why)
 {
-    const pe_buffer *configured = &b->r.configured;
-    pe_buffer_str(out, "{");
-    pe_buffer_add(out, pe_buffer_slice(rest).text, rest->bytes);
-    pe_buffer_str(out, "\"parameters\":");
-    if (configured->bytes > 0) {
-        pe_buffer_add(out, configured->data, configured->bytes);
-    } else {
-        const size_t bytes = b->nested.bytes; /* with a comma at its end */
-        pe_buffer_str(out, "{");
-        pe_buffer_add(out, pe_buffer_slice(&b->nested).text, bytes > 0 ? bytes - 1 : 0);
-        pe_buffer_str(out, "}");
-    }
-    pe_buffer_str(out, "}");
-    out->failed |= rest->failed || b->nested.failed || configured->failed;
-}
-
-pe_status pe_claim_json_values(const pe_claim_reader *r, pe_claim *claim, const pe_buffer *rest,
-                               pe_problem *why)
-{
-    pe_query query;
-    pe_problem mistake;
     pe_buffer text = {0};
-    pe_resource resource = *claim->resource;
-    resource.nested = "parameters";
-    put_body((const reading *)r, rest, &text);
-    pe_read_limits limits = *r->limits;
-    limits.keep_mistakes = limits.plan != NULL;
-    pe_status status =
-        text.failed ? pe_fail_memory(why)
-                    : pe_query_json_parse(&resource, pe_buffer_slice(&text), &limits, &query, why);
+    const pe_resource *resource = query->resource;
+    const pe_buffer *nested = &((const reading *)r)->nested;
+    pe_resource with_parameters = *resource;
+    with_parameters.nested = "parameters";
+    pe_buffer_str(&text, "{");
+    pe_buffer_add(&text, pe_buffer_slice(&r->rest).text, r->rest.bytes);
+    pe_buffer_str(&text, "\"parameters\":{");
+    pe_buffer_add(&text, pe_buffer_slice(nested).text, nested->bytes > 0 ? nested->bytes - 1 : 0);
+    pe_buffer_str(&text, "}}");
+    query->resource = &with_parameters;
+    const pe_status status =
+        text.failed || nested->failed
+            ? pe_fail_memory(why)
+            : pe_query_json_read(query, pe_buffer_slice(&text), r->limits, why);
+    query->resource = resource;
     pe_buffer_free(&text);
-    if (status != PE_OK)
-        return status;
-    if (query.mistakes != NULL)
-        status = (*why = *query.mistakes).status;
-    return pe_problem_collect(status, pe_claim_take_query(claim, &query, &mistake), &mistake, why);
+    return status;
 }
 
 /* The mistakes of the parameters' plan, beside those that were told. */

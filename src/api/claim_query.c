@@ -42,14 +42,11 @@ static pe_status keep_own(pe_claim_reader *r, size_t which, pe_slice value, pe_p
 /* A parameter of the claim, or one that the resource will read. */
 static pe_status keep_pair(pe_claim_reader *r, pe_slice pair, pe_problem *why)
 {
-    char shown[32];
     pe_slice value = pair;
     const pe_slice name = pe_slice_next(&value, '=');
     for (size_t o = 0; o < PE_CLAIM_CONFIG; o++)
         if (pe_slice_is(name, pe_claim_own_names[o]))
             return keep_own(r, o, value, why);
-    snprintf(shown, sizeof shown, "%.*s", (int)(name.bytes < 31 ? name.bytes : 31), name.text);
-    pe_claim_reader_saw(r, shown, value);
     if (pe_slice_is(name, "model"))
         copy_value(value, r->model, sizeof r->model);
     pe_buffer_add(&r->rest, pair.text, pair.bytes);

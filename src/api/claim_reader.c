@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/suggestion.h"
+#include "api/value_reading.h"
 #include "encodings/registry.h"
 #include "text/scan.h"
 
@@ -36,34 +36,6 @@ pe_status pe_claim_reader_make_room(pe_claim_reader *r, size_t tensors, pe_probl
 }
 
 /* ---- what was said ---- */
-
-static void saw_as(pe_claim_reader *r, const char *name, pe_slice value)
-{
-    pe_claim_shapes_saw(&r->shapes, name, value);
-    r->has_positions |= strcmp(name, "positions") == 0;
-    r->has_head_dim |= strcmp(name, "head_dim") == 0 || strcmp(name, "model") == 0;
-    r->has_dtype |= strcmp(name, "dtype") == 0;
-    r->has_seq_len |= strcmp(name, "seq_len") == 0;
-}
-
-void pe_claim_reader_saw(pe_claim_reader *r, const char *name, pe_slice value)
-{
-    const char *meant;
-    saw_as(r, name, value);
-    for (size_t k = 0; (meant = pe_suggestion_of_any(name, k)) != NULL; k++)
-        saw_as(r, meant, value);
-}
-
-/* A parameter as the source would have it. */
-static void add(const pe_claim_reader *r, pe_buffer *rest, const char *name, const char *value,
-                bool is_text)
-{
-    pe_buffer_format(rest,
-                     r->body != NULL ? "%s=%s&"
-                     : is_text       ? "\"%s\":\"%s\","
-                                     : "\"%s\":%s,",
-                     name, value);
-}
 
 static pe_status read_number(const pe_claim_reader *r, size_t which, double low, double *out,
                              pe_problem *why)
@@ -96,58 +68,16 @@ pe_status pe_claim_reader_axis(pe_claim_reader *r, pe_problem *why)
 
 /* ---- a configuration, or a model ---- */
 
-/* Is the parameter of a pair among those of a query string, each with an '&' behind it? */
-static bool is_given(pe_slice string, pe_slice pair)
-{
-    const pe_slice name = pe_slice_next(&pair, '=');
-    while (string.bytes > 0) {
-        pe_slice given = pe_slice_next(&string, '&');
-        const pe_slice other = pe_slice_next(&given, '=');
-        if (other.bytes == name.bytes && memcmp(other.text, name.text, name.bytes) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Values of a configuration but those that the query string gives, which come behind them. */
-static void merge(const pe_values *values, pe_buffer *rest)
-{
-    pe_buffer both = {0}, configured = {0};
-    pe_values_query(values, &configured);
-    pe_slice left = pe_buffer_slice(&configured);
-    while (left.bytes > 0) {
-        const pe_slice pair = pe_slice_next(&left, '&');
-        if (!is_given(pe_buffer_slice(rest), pair))
-            pe_buffer_format(&both, "%.*s&", (int)pair.bytes, pair.text);
-    }
-    pe_buffer_add(&both, pe_buffer_slice(rest).text, rest->bytes);
-    both.failed |= rest->failed || configured.failed;
-    pe_buffer_free(rest);
-    pe_buffer_free(&configured);
-    *rest = both;
-}
-
-/* A configuration says what was not said otherwise. It knows of no sequence: what came counts. */
+/* A configuration says what was not said otherwise. */
 static pe_status take_config(pe_claim_reader *r, pe_slice json, pe_problem *why)
 {
-    pe_model *model;
-    const pe_model_layers *layers;
-    pe_claim_shapes_saw(&r->shapes, "model", json);
-    const pe_status status = pe_claim_read_config(json, r->layer_type, &model, &layers, why);
-    if (status == PE_OK) {
-        pe_value *own = pe_values_find(&layers->values, "seq_len");
-        r->has_head_dim = true;
-        if (own != NULL && r->has_seq_len)
-            own->present = false;
-        if (r->body == NULL)
-            pe_values_json(&layers->values, &r->configured);
-        else
-            merge(&layers->values, &r->rest);
-        if (r->encoding[0] == '\0')
-            snprintf(r->encoding, sizeof r->encoding, "%s", model->encoding);
-    }
-    pe_model_free(model);
-    return status == PE_OK && r->rest.failed ? pe_fail_memory(why) : status;
+    const pe_status status =
+        pe_claim_read_config(json, r->layer_type, &r->configured, &r->layers, why);
+    if (status != PE_OK)
+        return status;
+    if (r->encoding[0] == '\0')
+        snprintf(r->encoding, sizeof r->encoding, "%s", r->configured->encoding);
+    return PE_OK;
 }
 
 /* A file of tensors may hold the configuration of its model. */
@@ -182,7 +112,7 @@ pe_status pe_claim_reader_config(pe_claim_reader *r, pe_problem *why)
     if (r->body == NULL)
         return PE_OK;
     if (r->layer_type[0] != '\0' && r->encoding[0] != '\0')
-        add(r, &r->rest, "layer_type", r->layer_type, true); /* of a model by name */
+        pe_buffer_format(&r->rest, "layer_type=%s&", r->layer_type); /* of a model by name */
     return r->tensors.n > 0 && strcmp(r->body->media_type, "application/vnd.safetensors") == 0
                ? take_metadata(r, why)
                : PE_OK;
@@ -190,37 +120,23 @@ pe_status pe_claim_reader_config(pe_claim_reader *r, pe_problem *why)
 
 /* ---- a group of tensors ---- */
 
-/* What was given of the claimed table, as far as another one has it: inverse frequencies have no
- * positions. */
-static pe_status copy_rest(const pe_claim_reader *r, const pe_resource *resource, pe_buffer *rest,
-                           pe_problem *why)
+/* A value that nobody gave. */
+static pe_status add(const pe_claim_reader *r, pe_query *query, const char *name, const char *text,
+                     pe_problem *why)
 {
-    pe_values values;
-    pe_slice left = pe_buffer_slice(&r->rest);
-    if (r->body == NULL || resource == r->claimed) {
-        pe_buffer_add(rest, left.text, left.bytes);
+    pe_value *value = pe_values_find(&query->values, name);
+    if (value == NULL)
+        return pe_query_fail_unknown(query, r->body == NULL, name, name, pe_slice_of(text), why);
+    if (value->present || value->given || value->refused)
         return PE_OK;
-    }
-    const pe_status status = pe_values_make(resource->param_sets, &values, why);
-    if (status != PE_OK)
-        return status;
-    while (left.bytes > 0) {
-        const pe_slice pair = pe_slice_next(&left, '&');
-        pe_slice name = pair;
-        char text[64];
-        name = pe_slice_next(&name, '=');
-        snprintf(text, sizeof text, "%.*s", (int)(name.bytes < 63 ? name.bytes : 63), name.text);
-        if (pe_values_called(&values, text) != NULL)
-            pe_buffer_format(rest, "%.*s&", (int)pair.bytes, pair.text);
-    }
-    pe_values_free(&values);
-    return PE_OK;
+    const pe_value_reading to = {
+        .param = value->param, .value = value, .place = name, .limits = r->limits};
+    return pe_value_text_parse(&to, pe_slice_of(text), why);
 }
 
 /* Vectors tell what may be left out. */
-static pe_status read_vectors(const pe_claim_reader *r, const pe_claim *claim,
-                              const pe_stored_list *list, const char *name, pe_buffer *rest,
-                              pe_problem *why)
+static pe_status read_vectors(const pe_claim_reader *r, pe_query *query, const pe_stored_list *list,
+                              const char *name, pe_problem *why)
 {
     char text[32];
     const pe_stored *inputs = pe_claim_groups_find(list, "inputs");
@@ -228,21 +144,24 @@ static pe_status read_vectors(const pe_claim_reader *r, const pe_claim *claim,
         return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
                        "rotated vectors must come as two tensors, inputs and rotated");
     const pe_shape *shape = &inputs->shape;
-    const int64_t axis = pe_claim_axis(claim, shape);
+    const int64_t axis = pe_claim_axis(&r->claim, shape);
     if (inputs->elements == 0 || shape->ndim < 2)
         return pe_fail(why, PE_INVALID_PARAMETER, name,
                        "%s must have channels along the last axis and tokens along another", name);
+    snprintf(text, sizeof text, "%zu", shape->dim[shape->ndim - 1]);
+    pe_status status = PE_OK;
+    if ((r->shapes.given & PE_CLAIM_HEAD_DIM) == 0)
+        status = add(r, query, "head_dim", text, why);
+    if (status != PE_OK)
+        return status;
     if (axis < 0 || axis + 1 >= (int64_t)shape->ndim)
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
                        "seq_axis must name an axis of %s before the last, got %lld", name,
-                       (long long)claim->seq_axis);
-    snprintf(text, sizeof text, "%zu", shape->dim[shape->ndim - 1]);
-    if (!r->has_head_dim)
-        add(r, rest, "head_dim", text, false);
+                       (long long)r->claim.seq_axis);
     snprintf(text, sizeof text, "0:%zu", shape->dim[axis]);
-    if (!r->has_positions && claim->resource->turned == NULL)
-        add(r, rest, "positions", text, true);
-    return PE_OK;
+    if (query->resource->turned == NULL)
+        status = add(r, query, "positions", text, why);
+    return status;
 }
 
 /* The element type of the numbers: indices beside them are integers whatever the others are. */
@@ -254,33 +173,45 @@ static pe_dtype dtype_of(const pe_stored_list *list)
     return PE_INT32;
 }
 
-/* What the tensors tell beside what was given. */
-static pe_status read_shapes(pe_claim_reader *r, pe_claim *claim, pe_stored_list *list,
-                             pe_buffer *rest, pe_problem *why)
+/* What was given of the claimed table, as far as another one has it: inverse frequencies have no
+ * positions. */
+static pe_status move_values(pe_query *query, const pe_resource *resource, pe_problem *why)
 {
-    pe_claim_shapes *shapes = &r->shapes;
-    shapes->n_added = 0;
-    pe_claim_shapes_read(shapes, &claim->resource, list);
-    const pe_status status = copy_rest(r, claim->resource, rest, why);
-    for (size_t a = 0; a < shapes->n_added; a++)
-        add(r, rest, shapes->added[a].name, shapes->added[a].value, shapes->added[a].is_text);
-    const pe_dtype of_body = dtype_of(list);
-    if (r->body != NULL && !r->has_dtype && of_body != PE_INT32 && of_body != PE_DTYPES)
-        add(r, rest, "dtype", pe_dtype_name(of_body), true);
-    return status;
-}
-
-/* The element type of the tensors follows. */
-static pe_status query_values(pe_claim_reader *r, pe_claim *claim, const pe_buffer *rest,
-                              pe_problem *why)
-{
-    pe_query query;
-    const pe_slice all = {pe_buffer_slice(rest).text, rest->bytes > 0 ? rest->bytes - 1 : 0};
-    const pe_status status = pe_query_string_parse(claim->resource, all, r->limits, &query, why);
+    pe_query made;
+    const pe_status status = pe_query_begin(resource, &made, why);
+    for (size_t i = 0; i < query->values.n && status == PE_OK; i++) {
+        pe_value *from = &query->values.value[i];
+        pe_value *to = pe_values_find(&made.values, from->param->name);
+        if (to == NULL || !(from->present || from->given || from->refused))
+            continue;
+        const pe_param *param = to->param;
+        *to = *from;
+        to->param = param;
+        *from = (pe_value){.param = from->param};
+    }
     if (status != PE_OK)
         return status;
-    r->element = pe_query_dtype(&query);
-    return pe_claim_take_query(claim, &query, why);
+    pe_values_free(&query->values);
+    query->values = made.values;
+    query->resource = resource;
+    return PE_OK;
+}
+
+/* What the tensors tell beside what was given. */
+static pe_status read_shapes(pe_claim_reader *r, const pe_resource **resource, pe_query *query,
+                             pe_stored_list *list, pe_problem *why)
+{
+    pe_claim_shapes *shapes = &r->shapes;
+    const pe_resource *claimed = *resource;
+    pe_claim_shapes_read(shapes, resource, list);
+    pe_status status = *resource != claimed ? move_values(query, *resource, why) : PE_OK;
+    for (size_t a = 0; a < shapes->n_added && status == PE_OK; a++)
+        status = add(r, query, shapes->added[a].name, shapes->added[a].value, why);
+    const pe_dtype of_body = dtype_of(list);
+    if (r->body != NULL && status == PE_OK && of_body != PE_INT32 && of_body != PE_DTYPES &&
+        pe_values_find(&query->values, "dtype") != NULL)
+        status = add(r, query, "dtype", pe_dtype_name(of_body), why);
+    return status;
 }
 
 /* The lone tensor of a table goes by these names, too. */
@@ -314,14 +245,14 @@ static bool was_taken(const pe_claim *claim, const char *name)
 }
 
 /* Numbers of JSON are the claim's from here on. */
-static pe_status take_numbers(const pe_claim_reader *r, pe_stored *from, pe_array *out,
-                              pe_problem *why)
+static pe_status take_numbers(const pe_claim_reader *r, pe_stored *from, pe_dtype dtype,
+                              pe_array *out, pe_problem *why)
 {
     if (r->body != NULL) {
-        const pe_status status = check_type(from, r->element, why);
-        if (status != PE_OK || pe_stored_borrow(from, r->element, out))
+        const pe_status status = check_type(from, dtype, why);
+        if (status != PE_OK || pe_stored_borrow(from, dtype, out))
             return status;
-        return pe_stored_array(from, r->element, out, why);
+        return pe_stored_array(from, dtype, out, why);
     }
     *out = (pe_array){.dtype = from->dtype,
                       .shape = from->shape,
@@ -332,7 +263,7 @@ static pe_status take_numbers(const pe_claim_reader *r, pe_stored *from, pe_arra
 }
 
 static pe_status take_tensor(const pe_claim_reader *r, pe_claim *claim, pe_stored *from, bool lone,
-                             pe_problem *why)
+                             pe_dtype dtype, pe_problem *why)
 {
     const bool inputs = strcmp(from->name, "inputs") == 0;
     if (was_taken(claim, from->name))
@@ -342,7 +273,8 @@ static pe_status take_tensor(const pe_claim_reader *r, pe_claim *claim, pe_store
         return pe_fail(why, PE_INVALID_PARAMETER, "table", "the body has more than %d tensors",
                        PE_UPLOADS_MAX);
     pe_upload *upload = &claim->uploads[claim->n_uploads];
-    const pe_status status = take_numbers(r, from, inputs ? &claim->inputs : &upload->array, why);
+    const pe_status status =
+        take_numbers(r, from, dtype, inputs ? &claim->inputs : &upload->array, why);
     if (status != PE_OK || inputs)
         return status;
     snprintf(upload->name, sizeof upload->name, "%.63s",
@@ -352,45 +284,76 @@ static pe_status take_tensor(const pe_claim_reader *r, pe_claim *claim, pe_store
 }
 
 static pe_status take_tensors(const pe_claim_reader *r, pe_claim *claim, pe_stored_list *list,
-                              pe_problem *why)
+                              pe_dtype dtype, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t t = 0; t < list->n && status == PE_OK; t++)
-        status = take_tensor(r, claim, &list->tensor[t], list->n == 1, why);
+        status = take_tensor(r, claim, &list->tensor[t], list->n == 1, dtype, why);
     if (status == PE_OK && r->shapes.angles && r->body != NULL && r->body->awaited > 0)
         return pe_claim_groups_fail_begun(why);
     return status == PE_OK ? pe_claim_shapes_take_angles(&r->shapes, claim, why) : status;
 }
 
-/* What is claimed of the numbers, then the numbers: mistakes of both are told. */
-static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_claim *claim,
-                            pe_stored_list *list, pe_buffer *rest, pe_problem *why)
+/* What was said, and a configuration. The query has its values, but no defaults. */
+static pe_status read_said(const pe_claim_reader *r, pe_query *query, pe_problem *why)
 {
-    char first[PE_STORED_NAME_BYTES] = "inputs";
-    pe_problem of_tensors, mistake;
-    pe_status status = PE_OK, tensors = PE_OK;
-    for (size_t t = 0; t < list->n && tensors == PE_OK && r->body == NULL; t++)
-        tensors = pe_claim_json_scan(r, group->vectors && t == 0, &list->tensor[t], &of_tensors);
-    if (r->body == NULL && group->vectors)
-        snprintf(first, sizeof first, "%s", list->tensor[0].name);
+    pe_slice rest = pe_buffer_slice(&r->rest);
+    if (r->rest.failed)
+        return pe_fail_memory(why);
+    rest.bytes -= rest.bytes > 0 && r->body != NULL; /* the last '&' */
+    const pe_status status = r->body == NULL ? pe_claim_json_read(r, query, why)
+                                             : pe_query_string_read(query, rest, r->limits, why);
+    if (r->layers == NULL || pe_status_is_ours(status))
+        return status;
+    pe_problem mistake;
+    return pe_problem_collect(status, pe_model_fill(&r->layers->values, &query->values, &mistake),
+                              &mistake, why);
+}
+
+/* The numbers of JSON, and what the tensors tell. */
+static pe_status read_tensors(pe_claim_reader *r, const pe_claim_group *group, pe_claim *claim,
+                              pe_stored_list *list, pe_query *query, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    char first[PE_STORED_NAME_BYTES];
+    const pe_dtype dtype = group->vectors && r->body == NULL && pe_query_dtype(query) == PE_INT32
+                               ? PE_FLOAT32
+                               : pe_query_dtype(query);
+    for (size_t t = 0; t < list->n && status == PE_OK && r->body == NULL; t++)
+        status = pe_claim_json_scan(r, dtype, &list->tensor[t], why);
+    snprintf(first, sizeof first, "%s",
+             r->body == NULL && list->n > 0 ? list->tensor[0].name : "inputs");
     if (group->vectors)
         (void)pe_claim_groups_name(list);
-    if (group->vectors && tensors == PE_OK)
-        status = read_vectors(r, claim, list, first, rest, why);
-    if (status != PE_OK)
-        return status;
-    status = tensors == PE_OK ? read_shapes(r, claim, list, rest, why)
-                              : copy_rest(r, claim->resource, rest, why);
-    if (status == PE_OK && rest->failed)
-        status = pe_fail_memory(why);
-    if (status == PE_OK)
-        status = r->body != NULL ? query_values(r, claim, rest, why)
-                                 : pe_claim_json_values(r, claim, rest, why);
-    if (tensors != PE_OK)
-        return pe_problem_collect(status, tensors, &of_tensors, why);
-    if (status == PE_OK)
-        status = pe_problem_collect(status, take_tensors(r, claim, list, &mistake), &mistake, why);
-    return status;
+    pe_claim_shapes_begin(&r->shapes, &query->values, r->layers != NULL);
+    if (status == PE_OK && group->vectors)
+        status = read_vectors(r, query, list, first, why);
+    return status == PE_OK ? read_shapes(r, &claim->resource, query, list, why) : status;
+}
+
+/* What is claimed of the numbers, then the numbers: mistakes of both are told. */
+static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_claim *claim,
+                            pe_stored_list *list, pe_problem *why)
+{
+    pe_query query;
+    pe_problem mistake;
+    pe_read_limits limits = *r->limits;
+    limits.keep_mistakes = r->body == NULL && limits.plan != NULL;
+    if (pe_query_begin(claim->resource, &query, why) != PE_OK)
+        return why->status;
+    pe_status said = read_said(r, &query, why);
+    const pe_status tensors =
+        pe_status_is_ours(said) ? PE_OK : read_tensors(r, group, claim, list, &query, &mistake);
+    query.resource = claim->resource;
+    said = pe_query_finish(&query, said, &limits, &query, why);
+    if (said != PE_OK)
+        return pe_problem_collect(said, tensors, &mistake, why);
+    if (query.mistakes != NULL)
+        said = (*why = *query.mistakes).status;
+    said = pe_problem_collect(said, tensors, &mistake, why);
+    const pe_dtype dtype = pe_query_dtype(&query);
+    said = pe_problem_collect(said, pe_claim_take_query(claim, &query, &mistake), &mistake, why);
+    return said == PE_OK ? take_tensors(r, claim, list, dtype, why) : said;
 }
 
 /* One claim for each group of tensors; all have what was said. */
@@ -401,9 +364,7 @@ pe_status pe_claim_reader_groups(pe_claim_reader *r, pe_problem *why)
     pe_status status = PE_OK;
     if (given.resource == NULL)
         return PE_OK; /* was told */
-    r->claimed = given.resource;
     for (size_t g = 0; g < r->n_groups && status == PE_OK; g++) {
-        pe_buffer rest = {0};
         pe_stored_list list = {r->tensors.tensor + r->groups[g].first, r->groups[g].n,
                                r->groups[g].n};
         if (g > 0) {
@@ -418,8 +379,7 @@ pe_status pe_claim_reader_groups(pe_claim_reader *r, pe_problem *why)
             snprintf(claim->sent + used, sizeof claim->sent - used, "%s%s", t > 0 ? ", " : "",
                      list.tensor[t].name);
         }
-        status = read_group(r, &r->groups[g], claim, &list, &rest, why);
-        pe_buffer_free(&rest);
+        status = read_group(r, &r->groups[g], claim, &list, why);
     }
     r->claim.guessed = r->shapes.guessed;
     r->claim.said = r->shapes.said;
@@ -456,7 +416,7 @@ pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *
         if (r->tensors.tensor[t].elements != SIZE_MAX) /* it was read, and perhaps not taken */
             free((void *)(uintptr_t)r->tensors.tensor[t].data);
     pe_buffer_free(&r->rest);
-    pe_buffer_free(&r->configured);
+    pe_model_free(r->configured);
     pe_buffer_free(&r->shapes.said);
     pe_buffer_free(&r->shapes.doubts);
     free(r->tensors.tensor);

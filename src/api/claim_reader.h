@@ -32,12 +32,10 @@ typedef struct pe_claim_reader {
     pe_slice own[PE_CLAIM_OWN];        /* as it was written; text NULL: it was not */
     char encoding[64], layer_type[64]; /* "" where none is known */
     char model[128];                   /* "" where none is named */
-    bool has_positions, has_head_dim, has_dtype, has_seq_len;
-    pe_buffer rest;       /* owned: name=value& or "name":value, of each */
-    pe_buffer configured; /* owned: of JSON, the object of parameters that config says */
+    pe_buffer rest;                    /* owned: what is meant for the resource, as it was sent */
+    pe_model *configured;          /* owned: the model of a configuration, and the layers whose */
+    const pe_model_layers *layers; /* values are taken where nothing else was said; or NULL */
     pe_claim_shapes shapes;
-    const pe_resource *claimed;
-    pe_dtype element; /* of tensors in a binary body */
     /** Owned. Of JSON: the texts of arrays, of SIZE_MAX elements, until they are read; then each owns
      * its numbers. */
     pe_stored_list tensors;
@@ -53,8 +51,6 @@ typedef pe_status pe_claim_step(pe_claim_reader *r, pe_problem *why);
 void pe_claim_reader_note(pe_claim_reader *r, pe_status status, const pe_problem *mistake);
 void pe_claim_reader_do(pe_claim_reader *r, pe_claim_step *step);
 
-/** A parameter for the resource: what is given need not be inferred. */
-void pe_claim_reader_saw(pe_claim_reader *r, const char *name, pe_slice value);
 /** The room for tensors.   Errors  OVERLOADED (memory). */
 pe_status pe_claim_reader_make_room(pe_claim_reader *r, size_t tensors,
                                     pe_problem *why) PE_MUST_CHECK;
@@ -69,11 +65,11 @@ pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *
 
 /* ---- of JSON (claim_json.c) ---- */
 
-/** Read the array whose text a tensor has; it is owned then. inputs: of vectors before rotation. */
-pe_status pe_claim_json_scan(const pe_claim_reader *r, bool inputs, pe_stored *tensor,
+/** Read the array whose text a tensor has as numbers of this type; it is owned then. */
+pe_status pe_claim_json_scan(const pe_claim_reader *r, pe_dtype dtype, pe_stored *tensor,
                              pe_problem *why) PE_MUST_CHECK;
-/** The values of a claim, from the members for the resource. */
-pe_status pe_claim_json_values(const pe_claim_reader *r, pe_claim *claim, const pe_buffer *rest,
-                               pe_problem *why) PE_MUST_CHECK;
+/** Read the members for the resource into a query that was begun. */
+pe_status pe_claim_json_read(const pe_claim_reader *r, pe_query *query,
+                             pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -32,24 +32,28 @@ static const struct {
     {"distances", 1U << QUERIES | 1U << KEYS},
 };
 
-void pe_claim_shapes_saw(pe_claim_shapes *shapes, const char *name, pe_slice value)
+static size_t size_of(const pe_values *values, const char *name)
 {
-    char text[24];
-    const size_t quoted = value.bytes > 0 && value.text[0] == '"';
-    snprintf(text, sizeof text, "%.*s", (int)(value.bytes < 20 ? value.bytes : 20), value.text);
-    for (size_t w = 0; w < PE_LEN(watched); w++)
-        if (strcmp(name, watched[w].name) == 0)
+    const pe_value *value = pe_values_find(values, name);
+    return value != NULL && value->present && value->integer > 0 ? (size_t)value->integer : 0;
+}
+
+void pe_claim_shapes_begin(pe_claim_shapes *shapes, const pe_values *values, bool configured)
+{
+    const pe_value *layout = pe_values_find(values, "cache_layout");
+    shapes->given = 0;
+    shapes->n_added = 0;
+    for (size_t w = 0; w < PE_LEN(watched); w++) {
+        const pe_value *value = pe_values_find(values, watched[w].name);
+        const bool model = configured && strcmp(watched[w].name, "model") == 0;
+        if (model || (value != NULL && (value->present || value->given || value->refused)))
             shapes->given |= watched[w].gives;
-    const size_t size = (size_t)strtoull(text + quoted, NULL, 10);
-    if (strcmp(name, "head_dim") == 0)
-        shapes->head_dim = size;
-    if (strcmp(name, "num_heads") == 0)
-        shapes->num_heads = size;
-    if (strcmp(name, "query_length") == 0)
-        shapes->query_length = size;
-    if (strcmp(name, "cache_layout") == 0)
-        snprintf(shapes->layout, sizeof shapes->layout, "%.*s", (int)strcspn(text + quoted, "\""),
-                 text + quoted);
+    }
+    shapes->head_dim = size_of(values, "head_dim");
+    shapes->num_heads = size_of(values, "num_heads");
+    shapes->query_length = size_of(values, "query_length");
+    shapes->layout =
+        layout != NULL && layout->present ? layout->param->choices[layout->choice] : "";
 }
 
 static bool has_layout(const pe_claim_shapes *shapes, const char *name)
@@ -62,12 +66,12 @@ static bool was_given(const pe_claim_shapes *shapes, unsigned which)
     return (shapes->given & 1U << which) != 0;
 }
 
-static void add(pe_claim_shapes *shapes, const char *name, bool is_text, const char *value)
+static void add(pe_claim_shapes *shapes, const char *name, const char *value)
 {
     if (shapes->n_added == PE_LEN(shapes->added))
         return;
     pe_claim_added *to = &shapes->added[shapes->n_added++];
-    *to = (pe_claim_added){.name = name, .is_text = is_text};
+    to->name = name;
     snprintf(to->value, sizeof to->value, "%s", value);
 }
 
@@ -77,7 +81,7 @@ static void add_size(pe_claim_shapes *shapes, unsigned which, const char *name, 
     if (was_given(shapes, which) || size == 0)
         return;
     snprintf(text, sizeof text, "%zu", size);
-    add(shapes, name, false, text);
+    add(shapes, name, text);
     pe_claim_say(&shapes->said, "%s=%zu, from the shape", name, size);
 }
 
@@ -87,7 +91,7 @@ static void add_positions(pe_claim_shapes *shapes, size_t rows)
     if (was_given(shapes, POSITIONS) || rows == 0)
         return;
     snprintf(text, sizeof text, "0:%zu", rows);
-    add(shapes, "positions", true, text);
+    add(shapes, "positions", text);
     pe_claim_say(&shapes->said, "positions=0:%zu, one for each row", rows);
 }
 
@@ -96,7 +100,7 @@ static void add_choice(pe_claim_shapes *shapes, unsigned which, const char *name
 {
     if (was_given(shapes, which))
         return;
-    add(shapes, name, true, choice);
+    add(shapes, name, choice);
     pe_claim_say(&shapes->said, "%s=%s, %s", name, choice, reason);
 }
 

@@ -6,11 +6,13 @@
 #include "files/stored.h"
 #include "verify/verify.h"
 
+/** Of pe_claim_shapes.given: the width of a head, as a model says it, too. */
+#define PE_CLAIM_HEAD_DIM 2U
+
 /** A parameter that was read off tensors. */
 typedef struct pe_claim_added {
     const char *name;
     char value[48];
-    bool is_text;
 } pe_claim_added;
 
 /** What a client gave, and what its tensors add to that. */
@@ -18,7 +20,7 @@ typedef struct pe_claim_shapes {
     unsigned given;                 /* watched parameters, as bits */
     size_t head_dim;                /* as given; 0: it is not known here */
     size_t num_heads, query_length; /* the same */
-    char layout[16];                /* cache_layout as given; "": it was not */
+    const char *layout;             /* cache_layout as given; "": it was not */
     bool angles;                    /* the lone tensor holds angles */
     bool guessed;                   /* it may be cosines or sines */
     size_t n_added;
@@ -27,8 +29,8 @@ typedef struct pe_claim_shapes {
     pe_buffer doubts; /* owned: a line for each tensor that was left out and should be looked at */
 } pe_claim_shapes;
 
-/** A parameter was given; value: its text, perhaps in quotes. */
-void pe_claim_shapes_saw(pe_claim_shapes *shapes, const char *name, pe_slice value);
+/** What was given, before the defaults, for the tensors of a group. configured: by a model, too. */
+void pe_claim_shapes_begin(pe_claim_shapes *shapes, const pe_values *values, bool configured);
 
 /**
  * Read off the tensors of a group what was not given: positions, head_dim, d_model, counts of heads

@@ -123,9 +123,11 @@ pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem 
  * *out, or is freed on failure.   Errors  as pe_query_string_parse. */
 pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limits *limits,
                           pe_query *out, pe_problem *why) PE_MUST_CHECK;
-/** Read a query string into a query that was begun. */
+/** Read a query string, or a JSON object, into a query that was begun. */
 pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
                                pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_json_read(pe_query *query, pe_slice json, const pe_read_limits *limits,
+                             pe_problem *why) PE_MUST_CHECK;
 
 /** The element type that tensors are read as. */
 pe_dtype pe_query_dtype(const pe_query *query);

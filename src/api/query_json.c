@@ -229,10 +229,11 @@ static pe_status read_members(body *b, pe_slice text)
     return b->failed;
 }
 
-static pe_status read_body(pe_query *query, pe_slice text, const pe_read_limits *limits,
-                           pe_problem *why)
+pe_status pe_query_json_read(pe_query *query, pe_slice text, const pe_read_limits *limits,
+                             pe_problem *why)
 {
     body b = {.query = query, .limits = limits, .why = why};
+    query->from_json = true;
     b.rows = calloc(query->values.n + 1, sizeof *b.rows);
     if (b.rows == NULL)
         return pe_fail_memory(why);
@@ -248,6 +249,5 @@ pe_status pe_query_json_parse(const pe_resource *resource, pe_slice json,
     const pe_status status = pe_query_begin(resource, &query, why);
     if (status != PE_OK)
         return status;
-    query.from_json = true;
-    return pe_query_finish(&query, read_body(&query, json, limits, why), limits, out, why);
+    return pe_query_finish(&query, pe_query_json_read(&query, json, limits, why), limits, out, why);
 }
