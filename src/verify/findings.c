@@ -67,29 +67,11 @@ void pe_findings_rank(pe_report *report)
 
 /* ---- adding one ---- */
 
-/* What was only fitted is no fact: "rope_theta was 1209.4" becomes "as if rope_theta were 1209.4".
- * Each "was", "is" and "are" of the sentences does. */
-static void say_as_if(const char *rule, pe_buffer *out)
-{
-    static const char *const verbs[] = {"was", "is", "are"};
-    pe_buffer_str(out, "as if ");
-    for (const char *at = rule; *at != '\0';) {
-        const size_t letters = strcspn(at, " :;,"), word = letters > 0 ? letters : 1;
-        bool verb = false;
-        for (size_t v = 0; v < PE_LEN(verbs); v++)
-            verb |= strlen(verbs[v]) == word && strncmp(at, verbs[v], word) == 0;
-        pe_buffer_add(out, verb ? "were" : at, verb ? 4 : word);
-        at += word;
-    }
-}
-
-/* NULL: no memory. */
+/* What was only fitted is no fact. NULL: no memory. */
 static char *copy_rule(pe_guess *guess)
 {
     pe_buffer rule = {0};
-    if (!guess->fitted)
-        return strdup(pe_buffer_text(&guess->rule));
-    say_as_if(pe_buffer_text(&guess->rule), &rule);
+    pe_buffer_format(&rule, "%s%s", guess->fitted ? "as if " : "", pe_buffer_text(&guess->rule));
     char *copy = rule.failed ? NULL : strdup(pe_buffer_text(&rule));
     pe_buffer_free(&rule);
     return copy;
