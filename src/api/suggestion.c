@@ -319,14 +319,6 @@ static bool is_own(const char *name)
     return false;
 }
 
-const char *pe_suggestion_of_any(const char *name, size_t k)
-{
-    for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        if (taken_name(s, name) != NULL && k-- == 0)
-            return is_own(name) ? NULL : synonyms[s].meant;
-    return NULL;
-}
-
 /* Digits, after spaces; returns what follows them, or NULL. */
 static const char *read_side(const char *at, unsigned long *side)
 {

@@ -31,9 +31,6 @@ typedef struct pe_suggested_value {
  * mean several. */
 bool pe_suggestion_take(const pe_values *values, const char *name, pe_slice text,
                         pe_suggested_value *out);
-/** The k-th parameter that a name may be taken for, of any resource; NULL: there are no more, or it is
- * a parameter's own. */
-const char *pe_suggestion_of_any(const char *name, size_t k);
 /** The names that are taken so for a row of these sets; returns how many, `most` at the most. */
 size_t pe_suggestion_aliases(const pe_param_set *const *sets, const pe_param *param,
                              const char **out, size_t most);

@@ -418,11 +418,14 @@ static bool is_power(double base, double claimed, double *near)
 
 /* A base of many digits that is a power of one of few: exponents were divided by d - 2 or d + 2, or
  * by the d of another head. */
-static void tell_denominator(pe_guess *guess, double pairs, double claimed, double found)
+static void tell_denominator(const pe_fault *fit, pe_guess *guess, double pairs, double found)
 {
     static const double heads[] = {32, 48, 64, 72, 80, 96, 112, 128, 160, 192, 256};
     double near;
-    if (pairs <= 2 || found == decimal(found, 3))
+    const pe_value *value = pe_values_find(&guess->claim->values, fit->param);
+    const double claimed = value->present ? value->real : 1;
+    const bool base = strcmp(fit->param, "rope_theta") == 0 || strcmp(fit->param, "base") == 0;
+    if (!base || pairs <= 2 || found == decimal(found, 3))
         return;
     for (int step = -1; step <= 1; step += 2)
         if (is_power(pow(found, (pairs + step) / pairs), claimed, &near))
@@ -439,50 +442,6 @@ static void tell_denominator(pe_guess *guess, double pairs, double claimed, doub
                          ", which is %.7g^(%g/%g): exponents are divided by %g, as those of "
                          "another head_dim, not by %g",
                          near, 2 * pairs, heads[k], heads[k], 2 * pairs);
-}
-
-/* A factor or a base of dynamic scaling may be those of another length. */
-static void tell_length(const pe_fault *fit, pe_guess *guess, double pairs, double found)
-{
-    const pe_values *claimed = &guess->claim->values;
-    if (!pe_geometry_has_rope_type(claimed, "dynamic") || fit->sets_rope_type)
-        return;
-    const bool base = strcmp(fit->param, "rope_theta") == 0;
-    const double longest = (double)pe_values_int(claimed, "max_position_embeddings");
-    const double times = (double)pe_values_int(claimed, "seq_len") / longest;
-    const double factor = pe_values_real(claimed, "factor"), by = base ? factor : found;
-    const double theta = pe_values_real(claimed, "rope_theta");
-    const double grown =
-        (by * times - (by - 1)) * (base ? pow(found / theta, (pairs - 1) / pairs) : 1);
-    const double other = longest * ((grown - 1) / factor + 1);
-    if (other > longest)
-        pe_buffer_format(&guess->rule, ", as if dynamic scaling were made for a seq_len of %.0f",
-                         other);
-}
-
-/* Another base is a power of the claimed one, and of a square or root people know the reason. */
-static void tell_power(const pe_fault *fit, pe_guess *guess, double pairs, double found)
-{
-    const pe_value *value = pe_values_find(&guess->claim->values, fit->param);
-    const bool base = strcmp(fit->param, "rope_theta") == 0 || strcmp(fit->param, "base") == 0;
-    const double power = base && value->present ? log(found) / log(value->real) : 1;
-    if (base)
-        tell_denominator(guess, pairs, value->real, found);
-    if (fabs(power - 2) < 1e-5)
-        pe_buffer_str(&guess->rule,
-                      ", which is its square: frequencies were squared, or exponents are 4i/d");
-    else if (fabs(power - 0.5) < 1e-5)
-        pe_buffer_str(&guess->rule,
-                      ", which is its root: frequencies are square roots, or exponents are i/d");
-}
-
-/* Nobody scales by the number of rows, but positions are divided by it. */
-static void tell_rows(const pe_fault *fit, pe_guess *guess, double found)
-{
-    const pe_value *positions = pe_values_find(&guess->claim->values, "positions");
-    if (fit->sets_rope_type && positions != NULL && found == (double)positions->positions.count)
-        pe_buffer_str(&guess->rule, "; positions may have been normalized: divided by the number "
-                                    "of rows, which is the same");
 }
 
 pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, const pe_known_turns *known,
@@ -508,9 +467,7 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, const pe_kn
         *made = pe_faults_apply(&fault, to->guess);
         if (*made) {
             to->guess->faults[to->guess->n_faults - 1] = fit;
-            tell_power(fit, to->guess, (double)at.geometry.pairs, fault.value);
-            tell_length(fit, to->guess, (double)at.geometry.pairs, fault.value);
-            tell_rows(fit, to->guess, fault.value);
+            tell_denominator(fit, to->guess, (double)at.geometry.pairs, fault.value);
         }
         to->guess->fitted |= *made;
     }
