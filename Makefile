@@ -254,7 +254,7 @@ $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l),tests/kernels,)))
 DATA_OBJ := $(patsubst src/%.S,$(B)/%.o,$(wildcard src/*/*_data.S src/*/*/*_data.S))
 $(B)/http/pages/openapi_data.o: $(B)/gen/openapi.yaml $(B)/gen/openapi.json
 $(B)/http/pages/explorer_data.o: $(B)/gen/assets.inc
-$(B)/models/catalogue_data.o: $(B)/gen/models.inc $(MODELS:%=config/models/%.json) config/model_types.json config/renamings.json
+$(B)/models/catalogue_data.o: $(B)/gen/models.inc $(MODELS:%=config/models/%.json) config/model_types.json config/renamings.json config/engines.json
 $(B)/packs/packs_data.o: $(B)/gen/packs.inc $(PACKS:%=config/packs/%.json)
 $(DATA_OBJ): $(B)/%.o: src/%.S src/base/file_table.inc
 	@mkdir -p $(@D)

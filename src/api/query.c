@@ -29,7 +29,7 @@ static pe_status fail_encoding(const pe_query *query, const char *name, const pe
 
 /* Of patches: positions have rows and columns. What is asked apart from layers is a part. */
 static pe_status fill(pe_query *query, const char *name, const char *layer_type,
-                      const pe_model *model, pe_problem *why)
+                      const pe_model *model, const pe_model_layers **chosen, pe_problem *why)
 {
     const pe_model_layers *layers;
     const char *lack = pe_model_part_lack(query->resource);
@@ -56,16 +56,31 @@ static pe_status fill(pe_query *query, const char *name, const char *layer_type,
         return pe_fail(why, PE_INVALID_PARAMETER, "model",
                        "%s encodes patches of images by row and column: see %s", name,
                        layers->resource->path);
+    *chosen = layers;
     return pe_model_fill(&layers->values, &query->values, why);
 }
 
-/* Replace model and layer_type by what they set: what they said is in the values then. */
+/* What was said is in the values now, unless the row keeps it: then under the name that it has. */
+static pe_status settle(pe_value *said, const char *name, pe_problem *why)
+{
+    char *kept = said->param->canonical && name != NULL ? strdup(name) : NULL;
+    if (kept == NULL && said->param->canonical && name != NULL)
+        return pe_fail_memory(why);
+    free(said->text);
+    said->text = kept;
+    said->present = kept != NULL;
+    said->given &= said->present;
+    return PE_OK;
+}
+
+/* Replace model and layer_type by what they set. */
 static pe_status fill_from_model(pe_query *query, pe_problem *why)
 {
     pe_value *said[] = {pe_values_find(&query->values, "model"),
                         pe_values_find(&query->values, "layer_type")};
     const char *text[PE_LEN(said)] = {NULL};
     const pe_catalogue_file *file;
+    const pe_model_layers *layers = NULL;
     pe_model *model = NULL;
     for (size_t i = 0; i < PE_LEN(said); i++)
         if (said[i] != NULL && said[i]->present)
@@ -78,15 +93,14 @@ static pe_status fill_from_model(pe_query *query, pe_problem *why)
     if (pe_catalogue_find(text[0], &file, why) != PE_OK ||
         pe_catalogue_read(file, NULL, &model, why) != PE_OK)
         return why->status;
-    const pe_status status = fill(query, file->name, text[1], model, why);
+    pe_status status = fill(query, file->name, text[1], model, &layers, why);
+    const bool read = status == PE_OK && layers != NULL;
+    const char *names[] = {read ? file->name : NULL, read ? layers->layer_type : NULL};
+    for (size_t i = 0; i < PE_LEN(said); i++)
+        if (text[i] != NULL && !pe_status_is_ours(status) &&
+            settle(said[i], names[i], why) != PE_OK)
+            status = why->status;
     pe_model_free(model);
-    for (size_t i = 0; i < PE_LEN(said); i++) {
-        if (text[i] == NULL)
-            continue;
-        free(said[i]->text);
-        said[i]->text = NULL;
-        said[i]->present = said[i]->given = false;
-    }
     return status;
 }
 

@@ -25,6 +25,10 @@ void pe_engine_settings_json(const pe_plan *plan, pe_buffer *out)
             pe_buffer_str(out, setting->text != NULL ? setting->text : "null");
         }
         pe_json_write_text(out, "note", setting->note);
+        if (setting->layers != NULL) {
+            pe_json_write_name(out, "layers");
+            pe_buffer_str(out, setting->layers);
+        }
         pe_buffer_str(out, "}");
     }
     pe_buffer_str(out, "}}");

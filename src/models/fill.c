@@ -81,27 +81,6 @@ static const char *name_for(const pe_values *from, const pe_values *to, const ch
                                            : name;
 }
 
-static double number_or(const pe_values *values, const char *name, double otherwise)
-{
-    const pe_value *value = pe_values_find(values, name);
-    if (value == NULL || !value->present)
-        return otherwise;
-    return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
-}
-
-/* A resource that compares types of scaling begins with frequencies that are not scaled yet: the
- * length is that which the model was trained for before it was scaled. */
-static void use_unscaled_length(const pe_values *from, pe_values *values)
-{
-    const pe_value *own = pe_values_find(from, "rope_type");
-    pe_value *length = pe_values_find(values, "max_position_embeddings");
-    if (own == NULL || own->choice == 0 || pe_values_find(values, "rope_types") == NULL ||
-        length == NULL || length->given || !length->present)
-        return;
-    const double scaled = (double)length->integer / number_or(from, "factor", 1);
-    length->integer = (int64_t)number_or(from, "original_max_position_embeddings", scaled);
-}
-
 pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *why)
 {
     const bool another_type = asks_other_type(from, values);
@@ -115,6 +94,5 @@ pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *wh
         if (status != PE_OK)
             return status;
     }
-    use_unscaled_length(from, values);
     return PE_OK;
 }

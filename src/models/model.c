@@ -61,6 +61,7 @@ void pe_model_free(pe_model *model)
     for (size_t k = 0; k < model->n_kinds; k++) {
         free(model->kinds[k].layer_type);
         free(model->kinds[k].index);
+        free(model->kinds[k].scaling);
         pe_values_free(&model->kinds[k].values);
     }
     for (size_t p = 0; p < model->n_parts; p++)

@@ -34,6 +34,11 @@ typedef struct pe_model_layers {
     char *layer_type;            /* "full_attention", "sliding_attention", "decoder", ... */
     const pe_resource *resource; /* "rope/table", "alibi/slopes", "t5/buckets", "sinusoidal" */
     size_t n, *index;            /* ascending; none where the configuration has no layer count */
+    /** Where transformers 5 reads their scaling, in the configuration that came
+     * ("text_config/rope_parameters/full_attention"); NULL: nowhere. */
+    char *scaling;
+    const char *taken_type; /* a rope_type that means another one there; NULL: none does */
+    bool shared_scaling;    /* that in one rope_scaling for all layers is theirs, too */
     pe_values values;
 } pe_model_layers;
 

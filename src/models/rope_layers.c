@@ -75,6 +75,49 @@ static bool is_left_unscaled(pe_rope_reading *r)
     return !found;
 }
 
+/* Do layers of sliding attention have a base of their own? */
+static bool has_local_theta(const pe_rope_reading *r)
+{
+    return pe_type_number(r->reader->type, "rope_local_base_freq") != 0 ||
+           pe_reader_has_fact(r->reader, PE_FACT_LOCAL_THETA);
+}
+
+/* Do parameters of all layers scale these? */
+static bool takes_shared_scaling(pe_rope_reading *r, bool sliding)
+{
+    const pe_reader *reader = r->reader;
+    return !((sliding && has_local_theta(r) && !pe_type_is(reader->type, "scaled_local")) ||
+             (sliding && pe_type_is(reader->type, "unscaled_local")) || is_left_unscaled(r));
+}
+
+/* Say where the parameters of these layers stand, or would stand. */
+static void tell_scaling(pe_rope_reading *r, bool sliding)
+{
+    const pe_reader *reader = r->reader;
+    const char *only = pe_type_text(reader->type, "dictionary");
+    const json_t *labels = json_object_get(reader->type, "labels");
+    const json_t *own = json_object_get(labels, r->kind->layer_type);
+    const char *label = json_string_value(own != NULL ? own : json_object_get(labels, "*"));
+    const bool listed =
+        r->dictionary.object != NULL && pe_dictionary_is_by_type(reader, r->dictionary.object);
+    pe_buffer place = {0};
+    if (only != NULL && only[0] == '\0')
+        return;
+    r->kind->shared_scaling = !listed && label == NULL && takes_shared_scaling(r, sliding);
+    pe_buffer_format(&place, "%s%s", reader->path, only != NULL ? only : "rope_parameters");
+    if (pe_type_is(reader->type, "yarn_is_longrope"))
+        r->kind->taken_type = pe_rope_yarn.name;
+    if (listed || r->by_type || label != NULL)
+        pe_buffer_format(&place, "/%s", label != NULL ? label : r->kind->layer_type);
+    else if (!r->kind->shared_scaling)
+        place.bytes = 0;
+    if (place.bytes != 0)
+        r->kind->scaling = strdup(pe_buffer_text(&place));
+    if (place.failed || (place.bytes != 0 && r->kind->scaling == NULL))
+        pe_reader_fail_memory(r->reader);
+    pe_buffer_free(&place);
+}
+
 /* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
  * no scaling. */
 static void choose_dictionary(pe_rope_reading *r)
@@ -82,6 +125,7 @@ static void choose_dictionary(pe_rope_reading *r)
     pe_reader *reader = r->reader;
     const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
     r->by_type = pe_type_is(reader->type, "by_type") || pe_type_is(reader->type, "theta_alone");
+    tell_scaling(r, sliding);
     if (json_object_get(reader->type, "labels") != NULL) {
         choose_labelled(r);
         return;
@@ -95,9 +139,7 @@ static void choose_dictionary(pe_rope_reading *r)
         return;
     }
     ignore_flat(r);
-    r->local = sliding && !is_theta_shared(r) &&
-               (pe_type_number(reader->type, "rope_local_base_freq") != 0 ||
-                pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
+    r->local = sliding && !is_theta_shared(r) && has_local_theta(r);
     if (pe_type_is(reader->type, "theta_alone") && !r->local)
         pe_reader_ignored(reader, "swa_rope_theta", pe_reader_member(reader, "swa_rope_theta"),
                           "the dictionary's is that of all layers");
@@ -136,8 +178,9 @@ static double fallback_theta(pe_rope_reading *r)
     double own;
     if (pe_reader_finds_default(r->reader, fact, &own, NULL))
         return own;
-    pe_reader_default(r->reader, pe_reader_fact_name(fact), 10000, "rope_theta",
-                      "the paper's default");
+    const char *key = pe_type_text(r->reader->type, "theta_key");
+    pe_reader_default(r->reader, key != NULL && !r->local ? key : pe_reader_fact_name(fact), 10000,
+                      "rope_theta", "the paper's default");
     pe_reader_warn(r->reader, "no rope_theta: 10000 is assumed");
     return 10000;
 }

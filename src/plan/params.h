@@ -16,7 +16,7 @@ typedef enum pe_param_kind {
     PE_KIND_CHOICE,     /* value.choice, an index into choices */
     PE_KIND_REAL_LIST,  /* value.list */
     PE_KIND_POSITIONS,  /* value.positions */
-    PE_KIND_TEXT,       /* value.text; no part of the canonical form */
+    PE_KIND_TEXT,       /* value.text; no part of the canonical form, unless its row says so */
     PE_KIND_TENSOR,     /* value.tensor: numbers in a body (transforms only) */
     PE_KIND_TOKEN_RUNS, /* value.runs, of choices */
     PE_KIND_CHOICES,    /* value.picks, indices into choices: each once, in the client's order */
@@ -31,6 +31,7 @@ typedef struct pe_param {
     pe_param_kind kind;
     bool required;
     bool by_model;   /* not required where a model is given, which sets it */
+    bool canonical;  /* TEXT: plain letters, part of the canonical form */
     bool optional;   /* may stay absent: no default, or one that the plan derives */
     double min, max; /* INT, REAL and each item of REAL_LIST; inclusive */
     bool above_min;  /* min itself is excluded */

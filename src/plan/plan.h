@@ -66,10 +66,12 @@ typedef pe_status (*pe_plan_fill)(const pe_plan *plan, const pe_region *region, 
 
 /** What another program is told to compute the same numbers: text to be pasted. */
 typedef struct pe_engine_setting {
-    const char *of, *program; /* "yarn", "vllm": constants; settings of one kind are neighbours */
-    char *text;               /* owned; NULL: the program cannot, and note says why */
-    bool json;                /* text is a JSON value */
-    const char *note;         /* a constant, or NULL */
+    const char *of,
+        *program;     /* "yarn", "vllm": of the plan's state; settings of one kind are neighbours */
+    char *text;       /* owned; NULL: the program cannot, and note says why */
+    bool json;        /* text is a JSON value */
+    const char *note; /* of the plan's state, or NULL */
+    const char *layers; /* the same: names of the layers that it reaches, as JSON */
 } pe_engine_setting;
 
 /** Where the settings of a program are documented. */
@@ -97,7 +99,7 @@ struct pe_plan {
     char version[PE_PLAN_VERSION_BYTES];
     pe_engine_setting *engine_settings; /* [n_engine_settings], owned */
     size_t n_engine_settings, n_engine_setting_sources;
-    const pe_engine_setting_source *engine_setting_sources; /* constant */
+    const pe_engine_setting_source *engine_setting_sources; /* of its state */
 
     void *held;                      /* what the state points into; released after it */
     void (*release)(void *held);     /* NULL: nothing is held */

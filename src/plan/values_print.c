@@ -58,6 +58,8 @@ void pe_value_print(const pe_value *value, pe_buffer *out)
         pe_buffer_str(out, value->text);
         break;
     case PE_KIND_TEXT:
+        pe_buffer_str(out, param->canonical ? value->text : "");
+        break;
     case PE_KIND_TENSOR:
         break;
     }
@@ -102,7 +104,7 @@ static void print_json(const pe_value *value, pe_buffer *out)
         return;
     }
     if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_POSITIONS ||
-        param->kind == PE_KIND_TOKEN_RUNS ||
+        param->kind == PE_KIND_TOKEN_RUNS || param->canonical ||
         param->kind == PE_KIND_NAME) /* what has a name here has plain letters in it */
         open = close = "\"";
     else if (param->kind == PE_KIND_REAL_LIST) {
@@ -122,8 +124,8 @@ static size_t next_by_name(const pe_values *values, const char *after, pe_param_
     for (size_t i = 0; i < values->n; i++) {
         const char *name = values->value[i].param->name;
         const pe_param_kind kind = values->value[i].param->kind;
-        if (!values->value[i].present || kind == PE_KIND_TENSOR || kind == PE_KIND_TEXT ||
-            kind == without)
+        if (!values->value[i].present || kind == PE_KIND_TENSOR || kind == without ||
+            (kind == PE_KIND_TEXT && !values->value[i].param->canonical))
             continue;
         if (after != NULL && strcmp(name, after) <= 0)
             continue;

@@ -227,18 +227,101 @@ static void a_factor_says_what_a_target_says(void **state)
     reply_free(&by_target);
 }
 
+/* The answer to a GET, which must be a 200. */
+static json_t *compared(const char *query)
+{
+    char target[192];
+    snprintf(target, sizeof target, COMPARE "?%s", query);
+    reply answer = get(&server, target);
+    assert_status(query, &answer, 200);
+    json_t *tree = reply_json(&answer);
+    reply_free(&answer);
+    return tree;
+}
+
+static const json_t *row(const json_t *answer, const char *type)
+{
+    return json_array_get(compare_data(answer, "inv_freq"), compare_index(answer, type));
+}
+
 static void a_model_of_the_catalogue_says_what_was_trained(void **state)
 {
     (void)state;
-    reply model = get(&server, COMPARE "?model=qwen2.5-7b&target_length=131072");
-    reply plain =
-        get(&server, COMPARE "?head_dim=128&rope_theta=1000000"
-                             "&max_position_embeddings=32768&target_length=131072&pairing=half");
-    assert_status("model", &model, 200);
-    assert_string_equal(model.body, plain.body);
-    assert_non_null(strstr(model.body, "pairing=half&partial_rotary_factor")); /* of posenc */
-    reply_free(&model);
-    reply_free(&plain);
+    json_t *model = compared("model=qwen2.5-7b&target_length=131072");
+    json_t *plain = compared("head_dim=128&rope_theta=1000000&max_position_embeddings=32768"
+                             "&target_length=131072&pairing=half");
+    assert_string_equal(compare_type(model, 0), "published");
+    assert_int_equal(json_array_size(compare_types(model)),
+                     json_array_size(compare_types(plain)) + 1);
+    for (size_t t = 0; t < json_array_size(compare_types(plain)); t++)
+        assert_true(json_equal((json_t *)(uintptr_t)row(model, compare_type(plain, t)),
+                               json_array_get(compare_data(plain, "inv_freq"), t)));
+    json_decref(plain);
+    json_decref(model);
+}
+
+/* Llama 3.1 has factor 8 for 131072 tokens, and is scaled once more beyond. */
+static void what_a_model_reaches_is_not_scaled_again(void **state)
+{
+    (void)state;
+    reply alone = get(&server, FREQUENCIES "?model=llama-3.1-8b");
+    json_t *own = reply_json(&alone), *near = compared("model=llama-3.1-8b&target_length=131072"),
+           *far = compared("model=llama-3.1-8b&target_length=262144"),
+           *twice = compared("model=llama-3.1-8b&max_position_embeddings=8192&factor=16"
+                             "&target_length=262144&rope_types=llama3");
+    json_t *published = compare_data(own, "inv_freq");
+    assert_true(json_equal((json_t *)(uintptr_t)row(near, "published"), published));
+    assert_true(json_equal((json_t *)(uintptr_t)row(near, "llama3"), published));
+    assert_true(json_equal((json_t *)(uintptr_t)row(far, "published"), published));
+    assert_true(json_equal((json_t *)(uintptr_t)row(far, "llama3"),
+                           (json_t *)(uintptr_t)row(twice, "llama3")));
+    json_t *setting = json_object_get(
+        json_object_get(json_object_get(near, "settings"), "published"), "transformers_v5");
+    assert_int_equal(json_object_size(json_object_get(setting, "value")), 0);
+    json_decref(twice);
+    json_decref(far);
+    json_decref(near);
+    json_decref(own);
+    reply_free(&alone);
+}
+
+/* What is told of a model's own setting, and of the layers that a setting reaches. */
+static void publishers_and_layers_are_told(void **state)
+{
+    static const struct {
+        const char *query, *in;
+    } cases[] = {
+        {"model=Qwen/Qwen3-0.6B&target_length=131072", "\"factor\": 4.0, \"original_max_position_"
+                                                       "embeddings\": 32768"},
+        {"model=Qwen/Qwen3-0.6B&target_length=131072",
+         "yarn with factor 4 of 32768 tokens for 131072: that length counts here, not "
+         "max_position_embeddings of the configuration, 40960"},
+        {"model=qwen3-8b&target_length=131072&max_position_embeddings=40960",
+         "max_position_embeddings 40960 gives other frequencies"},
+        {"model=qwen3-vl-4b&target_length=1000000", "\"factor\": 3.0, \"original_max_position_"
+                                                    "embeddings\": 262144"},
+        {"model=qwen3.5-9b&target_length=1010000",
+         "{\"text_config\": {\"max_position_embeddings\": 1010000, \"rope_parameters\": "
+         "{\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 262144, "
+         "\"rope_theta\": 10000000.0, \"partial_rotary_factor\": 0.25, \"mrope_interleaved\": "
+         "true, \"mrope_section\": [11, 11, 10]}}}"},
+        {"model=exaone-4.0-32b&target_length=524288",
+         "settings reach layers of sliding_attention alone, which see no further than their "
+         "window: those of full_attention do not rotate"},
+        {"model=gemma-3-12b&target_length=524288", "\"layers\":[\"full_attention\"]"},
+        {"model=phi-3.5-mini&factor=2&rope_types=yarn", "another name of longrope"},
+        {"model=gpt-j-6b&factor=2&rope_types=yarn", "no setting reaches layers of"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        char target[192];
+        snprintf(target, sizeof target, COMPARE "?%s", cases[c].query);
+        reply answer = get(&server, target);
+        assert_status(target, &answer, 200);
+        if (strstr(answer.body, cases[c].in) == NULL)
+            fail_msg("%s: no \"%s\" in %s", target, cases[c].in, answer.body);
+        reply_free(&answer);
+    }
 }
 
 /* ---- formats and refusals -------------------------------------------------------------------- */
@@ -304,6 +387,8 @@ static void what_cannot_be_compared_is_refused(void **state)
          "got \"proportional\""},
         {TRAINED "&factor=2&rope_types=yarn,linear,yarn", 422, "invalid-parameter",
          "names yarn more than once"},
+        {TRAINED "&factor=2&rope_types=published", 422, "invalid-parameter", "it needs model"},
+        {"model=gemma-4-31b&factor=2", 422, "invalid-parameter", "proportional"},
         {TRAINED "&factor=2&rope_types=", 400, "malformed-request", "empty name"},
         {TRAINED "&factor=2&rope_types=longrope", 400, "missing-parameter", "needs short_factor"},
         {TRAINED "&factor=2&rope_types=longrope&short_factor=1,2&long_factor=1,2", 422,
@@ -358,6 +443,8 @@ int main(void)
         cmocka_unit_test(bases_are_those_of_scaled_base),
         cmocka_unit_test(a_factor_says_what_a_target_says),
         cmocka_unit_test(a_model_of_the_catalogue_says_what_was_trained),
+        cmocka_unit_test(what_a_model_reaches_is_not_scaled_again),
+        cmocka_unit_test(publishers_and_layers_are_told),
         cmocka_unit_test(other_formats_hold_one_tensor_or_the_settings_as_text),
         cmocka_unit_test(what_cannot_be_compared_is_refused),
         cmocka_unit_test(problems_point_into_the_body),

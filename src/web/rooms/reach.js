@@ -1,5 +1,5 @@
 // reach.js - what scaling does to the angles of each pair, and which of them training has never seen.
-import { Problem, address, tensors } from '../parts/api.js';
+import { address, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
@@ -17,7 +17,6 @@ import { Handles } from './handles.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
 /** @typedef {Record<string, string>} Values */
-/** @template {keyof import('openapi').paths} P @typedef {{name: string, path: P, values: import('../parts/api.js').Asked<P>, wave: string, frequency: string}} Extra */
 /** @typedef {{name: string, frequency: Float64Array, wavelength: Float64Array, stretch: Float64Array, turns?: Float64Array}} Kind */
 /**
  * @typedef {object} Found
@@ -35,6 +34,8 @@ const PATH = '/v1/rope/compare';
 const DEFAULTS = { head_dim: '128', rope_theta: '10000', max_position_embeddings: '4096', target_length: '32768' };
 const TYPES = ['default', 'linear', 'ntk', 'yarn'];
 const NAIVE = 'naive';
+// The configuration of the model that was chosen, as it is.
+const PUBLISHED = 'published';
 const SCALED = ['base', 'attention_factor'];
 const WAVES = ['longest wavelength', 'base', 'attention factor'];
 /** @type {Record<string, string>} */
@@ -374,11 +375,14 @@ class Reach {
     /** @private */
     chosen() {
         const type = String(this.facts.rope_type ?? 'default');
-        const usual =
-            this.place.get('model') !== '' && this.choices.includes(type) && !TYPES.includes(type)
-                ? [...TYPES, type]
-                : TYPES;
-        return this.place.get('types', usual.join(',')).split(',');
+        const named = this.place.get('model') !== '';
+        const usual = [
+            ...(named ? [PUBLISHED] : []),
+            ...TYPES,
+            ...(named && this.choices.includes(type) && !TYPES.includes(type) ? [type] : []),
+        ];
+        const types = this.place.get('types', usual.join(',')).split(',');
+        return named ? types : types.filter((each) => each !== PUBLISHED);
     }
 
     update() {
@@ -425,7 +429,8 @@ class Reach {
     asked() {
         const types = this.chosen();
         const rope_types = types.filter((type) => type !== NAIVE).join(',');
-        return { ...this.readable(this.values(), types), dtype: 'float64', rope_types };
+        const model = this.place.get('model');
+        return { ...(model ? { model } : {}), ...this.readable(this.values(), types), dtype: 'float64', rope_types };
     }
 
     /** @private @param {string[]} types @param {AbortSignal} signal @returns {Promise<Found>} */
@@ -457,16 +462,9 @@ class Reach {
             stretch: part(stretch, i),
             turns: part(turns, i),
         }));
-        /** @type {string[]} */
-        const words = [];
-        kinds.push(
-            ...(await this.extra(
-                types,
-                { head_dim, rope_theta, factor: String(found.parameters.factor) },
-                words,
-                signal,
-            )),
-        );
+        const words = found.scalars.warnings ? [`${String(found.scalars.warnings)}.`] : [];
+        if (types.includes(NAIVE))
+            kinds.push(...(await this.naive({ head_dim, rope_theta, factor: String(found.parameters.factor) }, signal)));
         return {
             kinds,
             waves: { base: String(rope_theta), width: String(2 * n) },
@@ -478,43 +476,21 @@ class Reach {
         };
     }
 
-    /** The naive base, and the model's own frequencies. @private
-     * @param {string[]} types @param {Values} base @param {string[]} words @param {AbortSignal} signal */
-    async extra(types, base, words, signal) {
-        const model = this.place.get('model');
-        const dtype = 'float64';
-        /** @type {(Extra<'/v1/rope/scaled-base' | '/v1/rope/frequencies'> | false)[]} */
-        const asks = [
-            types.includes(NAIVE) && {
+    /** @private @param {Values} base @param {AbortSignal} signal @returns {Promise<Kind[]>} */
+    async naive(base, signal) {
+        const asked = { ...base, dtype: /** @type {const} */ ('float64'), method: /** @type {const} */ ('linear') };
+        const found = await tensors('/v1/rope/scaled-base', asked, { signal });
+        const [frequency, wavelength, stretch] = await Promise.all(
+            ['scaled_inv_freq', 'scaled_wavelength', 'stretch'].map((name) => numbers(found, name, signal)),
+        );
+        return [
+            {
                 name: 'naive: base · s',
-                path: '/v1/rope/scaled-base',
-                values: { ...base, dtype, method: 'linear' },
-                wave: 'scaled_wavelength',
-                frequency: 'scaled_inv_freq',
-            },
-            model !== '' && {
-                name: model,
-                path: '/v1/rope/frequencies',
-                values: { model, dtype },
-                wave: 'wavelength',
-                frequency: 'inv_freq',
+                frequency: /** @type {Float64Array} */ (frequency),
+                wavelength: /** @type {Float64Array} */ (wavelength),
+                stretch: /** @type {Float64Array} */ (stretch),
             },
         ];
-        const kinds = [];
-        for (const { name, path, values, wave, frequency } of asks.filter((each) => each !== false))
-            try {
-                const found = await tensors(path, values, { signal });
-                kinds.push({
-                    name,
-                    frequency: /** @type {Float64Array} */ (await numbers(found, frequency, signal)),
-                    wavelength: /** @type {Float64Array} */ (await numbers(found, wave, signal)),
-                    stretch: /** @type {Float64Array} */ (await numbers(found, 'stretch', signal)),
-                });
-            } catch (error) {
-                if (!(error instanceof Problem)) throw error;
-                words.push(`${name}: ${error.message}.`);
-            }
-        return kinds;
     }
 
     /** @private @param {Found} found */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_compare.c - rope types side by side, for a context longer than the model was trained for. */
-#include "encodings/rope/compare/rope_compare.h"
+#include "compare/rope_compare.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "encodings/registry.h"
 #include "encodings/rope/rope_type_keys.h"
@@ -18,8 +19,21 @@
 #define NAME_left_out(name)
 #define NAME(name, how, work) NAME_##how(name)
 
-static const pe_rope_type *const types[] = {PE_ROPE_TYPE_MAP(TYPE)};
-static const char *const type_names[] = {PE_ROPE_TYPE_MAP(NAME) NULL};
+/* NULL: what the model's own configuration says. */
+static const pe_rope_type *const types[] = {NULL, PE_ROPE_TYPE_MAP(TYPE)};
+static const char *const type_names[] = {"published", PE_ROPE_TYPE_MAP(NAME) NULL};
+
+static const pe_param model_params[] = {
+    PE_PARAM("model", TEXT, .optional = true, .canonical = true, .max = 96,
+             .help = "A model of the catalogue (GET /v1/models). It sets the parameters that the "
+                     "request does not give.",
+             .example = "llama-3.1-8b"),
+    PE_PARAM("layer_type", TEXT, .optional = true, .canonical = true, .max = 64,
+             .fallback_text = "full_attention",
+             .help = "The layers of the model that are meant: a type of layers, or the number of "
+                     "one layer, from 0.",
+             .example = "full_attention"),
+};
 
 static const pe_param head_dim_params[] = {
     PE_PARAM("head_dim", INT, .required = true, .by_model = true, .min = 2,
@@ -28,7 +42,7 @@ static const pe_param head_dim_params[] = {
              .example = "128"),
 };
 
-static const pe_param own[] = {
+static const pe_param own_params[] = {
     PE_PARAM("max_position_embeddings", INT,
              .hint = "It takes head_dim=128&max_position_embeddings=4096&target_length=16384, or "
                      "model=NAME&target_length=131072.",
@@ -40,8 +54,9 @@ static const pe_param own[] = {
              .example = "16384"),
     PE_ROPE_FACTOR_ROW(false, "target_length / max_position_embeddings"),
     PE_PARAM("rope_types", CHOICES, .choices = type_names, .optional = true,
-             .fallback_text = "every type whose keys are given or have a default",
-             .help = "The rope types to compare, in the order of the answer's first axis.",
+             .fallback_text = "published, and every type whose keys are given or have a default",
+             .help = "The rope types to compare, in the order of the answer's first axis. "
+                     "published is the model's own configuration, as it is.",
              .example = "default,linear,ntk,yarn"),
     PE_PARAM(
         "pairing", CHOICE, .optional = true, .choices = pe_rope_params_pairings,
@@ -58,6 +73,8 @@ typedef struct compare {
     size_t pairs, n;
     size_t unturned; /* pairs from here on never turned while training */
     pe_shared_wave unscaled;
+    pe_compared_model own;
+    pe_engines engines;
     pe_rope_candidate candidate[PE_LEN(types)];
 } compare;
 
@@ -195,6 +212,8 @@ static void free_state(void *of)
     for (size_t c = 0; c < state->n; c++)
         pe_rope_candidate_free(&state->candidate[c]);
     pe_tables_wave_unref(&state->unscaled);
+    pe_compared_model_free(&state->own);
+    pe_engines_free(&state->engines);
     free(state);
 }
 
@@ -261,30 +280,51 @@ static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_proble
 
 /* ---- types ---- */
 
-/* Is the key given, or does rope/compare know it? */
-static bool is_known(const pe_values *values, const pe_rope_type *type, pe_rope_key key)
+/* Does the model say the key of its own type? */
+static const pe_value *own_value(const compare *state, const pe_rope_type *type, pe_rope_key key)
 {
+    const pe_value *value = NULL;
+    if (state->own.model != NULL && state->own.type == type)
+        value = pe_values_find(&state->own.layers->values, pe_rope_key_name(key));
+    return value != NULL && value->present ? value : NULL;
+}
+
+/* Is the key given, or does rope/compare know it? */
+static bool is_known(const compare *state, const pe_values *values, const pe_rope_type *type,
+                     pe_rope_key key)
+{
+    if (own_value(state, type, key) != NULL)
+        return true;
     for (size_t d = 0; d < type->n_compared_with; d++)
         if (type->compared_with[d].key == key)
             return true;
     return key == PE_ROPE_ORIGINAL || pe_values_present(values, pe_rope_key_name(key));
 }
 
-static bool suffices(const pe_values *values, const pe_rope_type *type, size_t rotary_dim)
+/* The model's own configuration stands beside types that rotate the same pairs, all of them. */
+static bool is_published(const compare *state)
 {
-    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
-        if ((type->needs & PE_ROPE_BIT(k)) != 0 && !is_known(values, type, k))
-            return false;
-    return rotary_dim >= type->min_dim;
+    const pe_compared_model *own = &state->own;
+    return own->model != NULL && !pe_values_present(&own->layers->values, "axes_dims");
 }
 
-static void choose_types(pe_values *values, size_t rotary_dim)
+static bool suffices(const compare *state, const pe_values *values, const pe_rope_type *type)
+{
+    if (type == NULL)
+        return is_published(state);
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
+        if ((type->needs & PE_ROPE_BIT(k)) != 0 && !is_known(state, values, type, k))
+            return false;
+    return 2 * state->pairs >= type->min_dim;
+}
+
+static void choose_types(const compare *state, pe_values *values)
 {
     pe_value *chosen = pe_values_find(values, "rope_types");
     if (chosen->present)
         return;
     for (size_t t = 0; t < PE_LEN(types); t++)
-        if (suffices(values, types[t], rotary_dim))
+        if (suffices(state, values, types[t]))
             chosen->picks[chosen->n_picks++] = (unsigned char)t;
     chosen->present = true;
 }
@@ -294,21 +334,23 @@ static unsigned all_reads(const pe_value *chosen)
 {
     unsigned reads = 0;
     for (size_t c = 0; c < chosen->n_picks; c++)
-        reads |= types[chosen->picks[c]]->reads;
+        reads |= types[chosen->picks[c]] != NULL ? types[chosen->picks[c]]->reads : 0;
     return reads;
 }
 
 /* Keys that have a default where types are compared. */
-static void fill_defaults(pe_values *values, const pe_rope_type *type)
+static void fill_defaults(const compare *state, pe_values *values, const pe_rope_type *type)
 {
-    for (size_t d = 0; d < type->n_compared_with; d++) {
-        const char *name = pe_rope_key_name(type->compared_with[d].key);
-        if (!pe_values_present(values, name))
-            pe_values_set_real(values, name, type->compared_with[d].value);
+    for (size_t d = 0; type != NULL && d < type->n_compared_with; d++) {
+        const pe_rope_key_default *key = &type->compared_with[d];
+        const pe_value *own = own_value(state, type, key->key);
+        if (!pe_values_present(values, pe_rope_key_name(key->key)))
+            pe_values_set_real(values, pe_rope_key_name(key->key),
+                               own != NULL ? own->real : key->value);
     }
 }
 
-static pe_status check_keys(pe_values *values, pe_problem *why)
+static pe_status check_keys(const compare *state, pe_values *values, pe_problem *why)
 {
     const pe_value *chosen = pe_values_find(values, "rope_types");
     const unsigned reads =
@@ -325,7 +367,7 @@ static pe_status check_keys(pe_values *values, pe_problem *why)
                                    &mistake, why);
     }
     for (size_t t = 0; t < chosen->n_picks; t++)
-        fill_defaults(values, types[chosen->picks[t]]);
+        fill_defaults(state, values, types[chosen->picks[t]]);
     return status;
 }
 
@@ -333,7 +375,8 @@ static pe_status check_keys(pe_values *values, pe_problem *why)
 static pe_status read_trained(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
 {
     pe_rope_candidate trained = {.type = &pe_rope_default};
-    PE_TRY(pe_rope_candidate_read(values, &state->lengths, tables, &trained, why));
+    const pe_compared_model none = {0};
+    PE_TRY(pe_rope_candidate_read(values, &state->lengths, &none, tables, &trained, why));
     state->pairs = trained.rope.pairs;
     state->unscaled = trained.wave;
     state->unturned = first_unturned(state);
@@ -345,24 +388,46 @@ static pe_status read_trained(pe_values *values, pe_tables *tables, compare *sta
     return PE_OK;
 }
 
+static pe_status read_candidate(const pe_values *values, size_t pick, pe_tables *tables,
+                                compare *state, pe_problem *why)
+{
+    pe_rope_candidate *made = &state->candidate[state->n];
+    made->type = types[pick];
+    PE_TRY(pe_rope_candidate_read(values, &state->lengths, &state->own, tables, made, why));
+    made->name = type_names[pick];
+    state->n++;
+    if (made->rope.pairs == state->pairs && made->rope.formula->n_ladders == 0 &&
+        made->rope.formula->turning >= state->pairs)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "rope_types",
+                   "published rotates other pairs than the types that it is compared with");
+}
+
+/* The length without scaling is the model's, unless the client gave one. */
+static void use_own_length(const compare *state, pe_values *values)
+{
+    pe_value *length = pe_values_find(values, "max_position_embeddings");
+    if (length->present && !length->given && state->own.trained != 0)
+        length->integer = (int64_t)state->own.trained;
+}
+
 static pe_status read_types(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
 {
     pe_problem mistake;
+    PE_TRY(pe_compared_model_read(values, &state->own, why));
+    use_own_length(state, values);
     pe_status status = read_lengths(values, &state->lengths, why);
     if (status == PE_MISSING_PARAMETER)
         return status;
     status =
         pe_problem_collect(status, read_trained(values, tables, state, &mistake), &mistake, why);
     if (status == PE_OK)
-        choose_types(values, 2 * state->pairs);
+        choose_types(state, values);
     const pe_value *chosen = pe_values_find(values, "rope_types");
     if (chosen->present)
-        status = pe_problem_collect(status, check_keys(values, &mistake), &mistake, why);
-    for (size_t c = 0; c < chosen->n_picks && status == PE_OK; c++) {
-        state->candidate[c].type = types[chosen->picks[c]];
-        status = pe_rope_candidate_read(values, &state->lengths, tables, &state->candidate[c], why);
-        state->n += status == PE_OK;
-    }
+        status = pe_problem_collect(status, check_keys(state, values, &mistake), &mistake, why);
+    for (size_t c = 0; c < chosen->n_picks && status == PE_OK; c++)
+        status = read_candidate(values, chosen->picks[c], tables, state, why);
     return status;
 }
 
@@ -409,8 +474,11 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     PE_TRY(read_types(values, tables, state, why));
     PE_TRY(add_tensors(state, dtype, limits, out, why));
     PE_TRY(check_overflow(state, dtype, why));
+    pe_compared_model_warn(&state->own, &state->lengths, out);
+    PE_TRY(pe_engines_read(&state->engines, why));
     for (size_t c = 0; c < state->n; c++)
-        PE_TRY(pe_rope_engine_settings_add(&state->candidate[c], &state->lengths, out, why));
+        PE_TRY(pe_engines_tell(&state->engines, &state->candidate[c], &state->lengths, &state->own,
+                               out, why));
     return PE_OK;
 }
 
@@ -428,7 +496,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
  * far.
  *
  * Source  the types: rope_types.h; turns and unseen phases: Peng et al. 2023, arXiv:2309.00071,
- *         section 3.2; settings: rope_engine_settings.c.
+ *         section 3.2; settings: config/engines.json.
  * Shapes  inv_freq, wavelength, stretch, turns: [types, rotary_dim/2]; attention_factor, base,
  *         largest_angle: [types], float64; slow_pairs, unseen_pairs: [types], int32.
  * Accuracy  correctly rounded; inv_freq, wavelength and stretch are those of rope/frequencies.
@@ -449,8 +517,8 @@ const pe_resource pe_rope_compare = {
         PE_LABELS({"inv_freq", "type, pair", "inv_freq [radians per position]"},
                   {"wavelength", "type, pair", "wavelength [positions]"}, {.axes = "type, pair"}),
     .source = PE_ROPE_SOURCE,
-    .param_sets = {PE_PARAMS(head_dim_params), &pe_params_model, &pe_rope_shape_params,
-                   PE_PARAMS(own), &pe_rope_key_params, &pe_params_output_exact},
+    .param_sets = {PE_PARAMS(head_dim_params), PE_PARAMS(model_params), &pe_rope_shape_params,
+                   PE_PARAMS(own_params), &pe_rope_key_params, &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };
