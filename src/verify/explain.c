@@ -7,40 +7,24 @@
 #include <string.h>
 
 #include "base/turns.h"
-#include "verify/bias_causes.h"
-#include "verify/bucket_causes.h"
 #include "verify/faults.h"
-#include "verify/formula_causes.h"
 #include "verify/lookup_reading.h"
 #include "verify/mrope_id_causes.h"
-#include "verify/place_causes.h"
+#include "verify/plain_slips.h"
+#include "verify/plain_rows.h"
 #include "verify/resize_causes.h"
-#include "verify/row_causes.h"
-#include "verify/scale_causes.h"
 #include "verify/value_faults.h"
 #include "verify/wave_causes.h"
 
-/* Which reader knows the numbers of a resource, beside formula_causes.h, whose rows tell theirs. All
- * of one resource are asked, in this order. */
+/* What reads the numbers of a resource beside the rows of plain_slips.h. */
 static const struct reader {
-    const char *resource; /* NULL: any of one tensor */
+    const char *resources;
     pe_status (*read)(const pe_numbers *plain, pe_problem *why);
 } readers[] = {
-    {"learned", pe_row_causes_positions},
-    {NULL, pe_scale_causes_find},
-    {"rope/scaled-base", pe_scale_causes_find},
-    {"rope/frequencies", pe_scale_causes_find},
-    {"alibi/bias", pe_bias_causes_find},
-    {"alibi/slopes", pe_bias_causes_find},
-    {"t5/buckets", pe_bucket_causes_find},
-    {"shaw/indices", pe_bucket_causes_find},
-    {"rope/grid", pe_wave_causes_find},
-    {"sinusoidal/grid", pe_wave_causes_find},
-    {"sinusoidal/timing", pe_wave_causes_find},
-    {"sinusoidal/relative", pe_wave_causes_find},
+    {"learned", pe_plain_rows_find},
+    {"rope/grid sinusoidal/grid sinusoidal/timing sinusoidal/relative", pe_wave_causes_find},
     {"rope/mrope-positions", pe_mrope_id_causes_find},
     {"learned/interpolate", pe_resize_causes_find},
-    {NULL, pe_row_causes_values},
 };
 
 /* ---- the claimed numbers ---- */
@@ -85,21 +69,18 @@ static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_pr
 
 /* ---- reading ---- */
 
-/* A formula with a mistake in it goes before lines through the numbers that it makes. */
 static pe_status read_upload(const pe_numbers *plain, pe_problem *why)
 {
-    const size_t before = plain->search->report->n_findings;
+    pe_status status = PE_OK;
     const char *name = pe_numbers_resource(plain);
-    pe_status status = plain->mostly ? PE_OK : pe_formula_causes_find(plain, why);
-    const bool told = plain->search->report->n_findings > before;
     for (size_t r = 0; r < PE_LEN(readers) && status == PE_OK; r++)
         if ((!plain->mostly || readers[r].read == pe_wave_causes_find) &&
-            !(told && readers[r].read == pe_scale_causes_find) &&
-            (readers[r].resource == NULL ? plain->view->n_tensors == 1
-                                         : strcmp(readers[r].resource, name) == 0))
+            pe_slip_is_of(name, readers[r].resources))
             status = readers[r].read(plain, why);
     if (status == PE_OK)
         status = pe_lookup_read(plain, read_upload, why);
+    if (status == PE_OK && !plain->mostly)
+        status = pe_slips_find(plain, why);
     return status == PE_OK ? pe_lookup_read_changed(plain, read_upload, why) : status;
 }
 
@@ -175,21 +156,12 @@ pe_status pe_explain_behind(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
-static pe_status read_places(const pe_numbers *plain, pe_problem *why)
-{
-    const pe_status status = pe_place_causes_find(plain, why);
-    return status == PE_OK && !pe_attempts_found(plain->search) ? pe_place_causes_depend(plain, why)
-                                                                : status;
-}
-
 pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_status status = try_readers(s, guess, why);
     for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
         if (pe_faults_is_grain(&pe_faults[f]))
             status = pe_attempts_with_fault(s, guess, &pe_faults[f], pe_explain_behind, why);
-    if (status == PE_OK && s->view->n_tensors == 1)
-        status = with_numbers(s, guess, false, read_places, why);
     return status;
 }
 
@@ -203,10 +175,17 @@ pe_status pe_explain_ignored(pe_search *s, pe_guess *guess, pe_problem *why)
     return status;
 }
 
+/* Rows, and the same of indices that were looked up. */
 static pe_status read_two(const pe_numbers *plain, pe_problem *why)
 {
-    const pe_status status = pe_formula_causes_find_two(plain, why);
-    return status == PE_OK ? pe_lookup_read(plain, pe_formula_causes_find_two, why) : status;
+    const pe_status status = pe_slips_find_two(plain, why);
+    return status == PE_OK ? pe_lookup_read(plain, pe_slips_find_two, why) : status;
+}
+
+static pe_status read_fitted(const pe_numbers *plain, pe_problem *why)
+{
+    const pe_status status = pe_slips_find_fitted(plain, why);
+    return status == PE_OK ? pe_lookup_read(plain, pe_slips_find_fitted, why) : status;
 }
 
 pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -214,10 +193,14 @@ pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)
     return with_numbers(s, guess, false, read_two, why);
 }
 
-pe_status pe_explain_distance(pe_search *s, pe_guess *guess, pe_problem *why)
+pe_status pe_explain_fitted(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return s->view->n_tensors == 1 ? with_numbers(s, guess, false, pe_place_causes_distance, why)
-                                   : PE_OK;
+    return with_numbers(s, guess, false, read_fitted, why);
+}
+
+pe_status pe_explain_values(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_each_value(s, guess, pe_explain_behind, why);
 }
 
 pe_status pe_explain_most(pe_search *s, pe_guess *guess, pe_problem *why)

@@ -12,10 +12,12 @@ pe_try pe_explain_try;
 pe_try pe_explain_behind;
 /** The same behind a value that was ignored, for each value. */
 pe_try pe_explain_ignored;
-/** Two causes, the first of a formula. */
+/** Two causes, one behind the other. */
 pe_try pe_explain_two;
-/** Elements that are another function of the distance. */
-pe_try pe_explain_distance;
+/** A value that was another one, and a cause behind it. */
+pe_try pe_explain_values;
+/** Numbers that only fit. */
+pe_try pe_explain_fitted;
 /** Causes, too, where some elements may be something else. */
 pe_try pe_explain_most;
 

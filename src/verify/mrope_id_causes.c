@@ -32,6 +32,8 @@ static pe_status try_rows_of_ids(const pe_numbers *plain, const pe_mrope_axes *b
                                  pe_numbers_cause causes[2], size_t n, size_t most, pe_problem *why)
 {
     pe_status status = PE_OK;
+    if (n > 1)
+        return PE_OK;
     for (size_t r = 0; r < pe_mrope_rows_n && status == PE_OK && pe_numbers_goes_on(plain); r++) {
         const pe_mrope_row *by = &pe_mrope_rows[r];
         pe_mrope_axes x = *before, next = *before;
@@ -39,7 +41,7 @@ static pe_status try_rows_of_ids(const pe_numbers *plain, const pe_mrope_axes *b
         memcpy(ids, before->at, plain->elements * sizeof *ids);
         if ((by->bare && pe_attempts_found(plain->search)) || !by->change(by, &x))
             continue;
-        causes[n] = (pe_numbers_cause){&by->fault, x.a, x.b, false};
+        causes[n] = (pe_numbers_cause){.fault = &by->fault, .a = x.a, .b = x.b};
         if (n + 1 == most)
             status = try_ids(plain, causes, most, ids, why);
         else

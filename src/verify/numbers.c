@@ -3,6 +3,7 @@
 #include "verify/numbers.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/turns.h"
 #include "plan/real.h"
@@ -42,6 +43,7 @@ static void say_cause(const pe_numbers *plain, pe_guess *guess, const pe_numbers
 {
     pe_guess_say(guess, cause->fault, cause->fault->remedy);
     pe_guess_format(guess, cause->fault->rule, cause->a, cause->b);
+    pe_buffer_str(&guess->rule, cause->more != NULL ? cause->more : "");
     set_param(plain, guess, cause);
     guess->fitted |= cause->fitted;
 }
@@ -132,8 +134,16 @@ pe_facts *pe_numbers_facts(const pe_numbers *plain)
 void pe_numbers_list(const pe_numbers *plain, const char *name, const double *list, size_t n)
 {
     enum { MOST = 64 };
-    pe_buffer *out = &pe_numbers_facts(plain)->json;
-    pe_buffer_format(out, "%s\"%s\":[", out->bytes > 0 ? "," : "", name);
+    pe_buffer *out = &pe_numbers_facts(plain)->json, begin = {0};
+    pe_buffer_format(&begin, "\"%s\":[", name);
+    const bool told = out->bytes > 0 && strstr(pe_buffer_text(out), pe_buffer_text(&begin)) != NULL;
+    if (!told && out->bytes > 0)
+        pe_buffer_str(out, ",");
+    if (!told)
+        pe_buffer_str(out, pe_buffer_text(&begin));
+    pe_buffer_free(&begin);
+    if (told)
+        return;
     for (size_t i = 0; i < n && i < MOST; i++) {
         pe_buffer_str(out, i == 0 ? "" : ",");
         if (isfinite(list[i]))

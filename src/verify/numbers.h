@@ -7,6 +7,7 @@
 
 struct pe_numbers_cause;
 struct pe_lookup;
+struct pe_slip;
 
 /** An upload of plain numbers beside the claimed ones, element by element. */
 typedef struct pe_numbers {
@@ -24,6 +25,7 @@ typedef struct pe_numbers {
     pe_try *behind;
     /** The cause that made `claimed` of the claim's numbers. NULL: they are the claim's. */
     const struct pe_numbers_cause *before;
+    const struct pe_slip *first; /* the same, where it is a row of plain_slips.h; or NULL */
     /** Elements are the indices by which the upload was looked up (lookup.h). NULL: the upload's. */
     const struct pe_lookup *lookup;
 } pe_numbers;
@@ -32,7 +34,8 @@ typedef struct pe_numbers {
 typedef struct pe_numbers_cause {
     const pe_fault *fault; /* NULL: none */
     double a, b;
-    bool fitted; /* nothing but numbers that were read off the upload */
+    bool fitted;      /* nothing but numbers that were read off the upload */
+    const char *more; /* behind the sentence; or NULL */
 } pe_numbers_cause;
 
 /** Elements as a law has them: of the claimed ones, or of their place alone. */
@@ -70,7 +73,7 @@ double pe_numbers_tidy(double x);
 /** What was read. */
 pe_facts *pe_numbers_facts(const pe_numbers *plain);
 
-/** "NAME":[...] of the facts. Numbers that are not finite are null. */
+/** "NAME":[...] of the facts, once. Numbers that are not finite are null. */
 void pe_numbers_list(const pe_numbers *plain, const char *name, const double *list, size_t n);
 
 #endif

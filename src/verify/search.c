@@ -12,6 +12,7 @@
 #include "verify/lone_waves.h"
 #include "verify/mrope_causes.h"
 #include "verify/part_causes.h"
+#include "verify/plain_parameters.h"
 #include "verify/strays.h"
 #include "verify/totals.h"
 #include "verify/upload_names.h"
@@ -76,11 +77,13 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_attempts_values, .applies = has_none},
     {.try = explain_values, .applies = has_other_width},
     {.try = pe_explain_try, .applies = has_none, .even_found = true},
+    {.try = pe_plain_parameters_try},
     {.try = pe_explain_ignored},
     {.try = pe_explain_two},
+    {.try = pe_explain_values},
+    {.try = pe_explain_fitted},
     {.try = pe_parts_try},
     {.try = pe_attempts_pairs},
-    {.try = pe_explain_distance},
     {.try = pe_explain_most},
     {.try = pe_strays_try, .applies = has_width, .even_spent = true},
     {0},

@@ -45,7 +45,8 @@ static start start_of(const pe_wave_table *t)
     if (!pe_amplitude_read(t->of->search, pe_wave_amplitude(t), 1, &read))
         return by;
     by.table.gain = read.times;
-    by.causes[0] = (pe_numbers_cause){read.fault, read.times, read.width, read.fault->fitted};
+    by.causes[0] = (pe_numbers_cause){
+        .fault = read.fault, .a = read.times, .b = read.width, .fitted = read.fault->fitted};
     return by;
 }
 
