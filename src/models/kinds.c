@@ -92,8 +92,11 @@ static void read_layer_types(pe_reader *reader, layer_list *layers, const char *
             layers->type[i] = type;
     }
     if (layers->n != 0 && layers->n != n)
-        pe_reader_warn(reader, "%s has %zu entries for %zu layers; layers are those of %s", key, n,
-                       layers->n, key);
+        pe_reader_warn(
+            reader,
+            "%s has %zu entries for %zu layers of num_hidden_layers; layers are those of "
+            "%s",
+            key, n, layers->n, key);
     layers->n = n;
     pe_reader_used(reader, key, list, NULL, NULL);
 }

@@ -119,20 +119,26 @@ void pe_rope_checks_values(pe_rope_reading *r)
         fail_check(r, status, &why);
 }
 
-/* Warn where yarn's factor is not the ratio of its lengths. */
+/* Warn where yarn's factor is not the ratio of its lengths, and where other types have an original
+ * length beyond the longer one. */
 void pe_rope_checks_lengths(pe_rope_reading *r)
 {
     const pe_values *values = &r->kind->values;
-    if (strcmp(r->type->name, "yarn") != 0 || !pe_values_present(values, "max_position_embeddings"))
+    if (!pe_values_present(values, "max_position_embeddings") ||
+        !pe_values_present(values, "original_max_position_embeddings"))
         return;
-    const double ratio = (double)pe_values_int(values, "max_position_embeddings") /
-                         (double)pe_values_int(values, "original_max_position_embeddings");
-    const double factor = pe_values_real(values, "factor");
-    if (ratio != 1 && ratio != factor)
+    const double most = (double)pe_values_int(values, "max_position_embeddings");
+    const double original = (double)pe_values_int(values, "original_max_position_embeddings");
+    const double factor =
+        pe_values_present(values, "factor") ? pe_values_real(values, "factor") : most / original;
+    if (r->type != &pe_rope_yarn && original > most)
+        pe_reader_warn(r->reader, "%s is %.0f, more than max_position_embeddings, %.0f",
+                       pe_dictionary_place(r, "original_max_position_embeddings"), original, most);
+    else if (r->type == &pe_rope_yarn && original != most && most / original != factor)
         pe_reader_warn(r->reader,
-                       "factor is %.17g, but max_position_embeddings / "
+                       "%s is %.17g, but max_position_embeddings / "
                        "original_max_position_embeddings is %.17g; factor is what counts",
-                       factor, ratio);
+                       pe_dictionary_place(r, "factor"), factor, most / original);
 }
 
 /* Is it the type that vLLM gives to latent attention alone, or that model? */

@@ -314,6 +314,10 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
         pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, whole);
     } else if (nested != NULL) {
         pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
+        const json_t *beside = pe_reader_member(reader, where);
+        pe_reader_ignored(reader, where, beside, "that in the dictionary is read instead");
+        if (json_number_value(beside) != json_number_value(nested) && beside != NULL)
+            pe_reader_warn(reader, "%s and %s differ; %s is read", where, r->place, r->place);
     } else {
         read_part_beside(r, head_dim);
     }

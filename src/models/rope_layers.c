@@ -154,7 +154,8 @@ static void choose_dictionary(pe_rope_reading *r)
 static bool has_nested_theta(pe_rope_reading *r, double *out)
 {
     const json_t *nested = pe_dictionary_member(r, "rope_theta");
-    const json_t *beside = pe_reader_member(r->reader, "rope_theta");
+    const char *key = r->local ? pe_reader_fact_name(PE_FACT_LOCAL_THETA) : "rope_theta";
+    const json_t *beside = pe_reader_member(r->reader, key);
     const bool over =
         beside != NULL && pe_type_is(r->reader->type, "theta_over") &&
         json_object_get(r->reader->dictionary, r->kind->layer_type) == r->dictionary.object;
@@ -162,13 +163,13 @@ static bool has_nested_theta(pe_rope_reading *r, double *out)
         return false;
     pe_dictionary_set_member(r, "rope_theta", "rope_theta", NULL);
     *out = json_number_value(nested);
-    if (beside == NULL || r->local)
+    if (beside == NULL)
         return true;
     char note[320];
     snprintf(note, sizeof note, "%s is read instead", pe_dictionary_place(r, "rope_theta"));
-    pe_reader_ignored(r->reader, "rope_theta", beside, note);
+    pe_reader_ignored(r->reader, key, beside, note);
     if (json_number_value(beside) != *out)
-        pe_reader_warn(r->reader, "rope_theta and %s differ; %s is read", r->place, r->place);
+        pe_reader_warn(r->reader, "%s and %s differ; %s is read", key, r->place, r->place);
     return true;
 }
 

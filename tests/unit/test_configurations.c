@@ -831,10 +831,23 @@ static const struct {
     {"{" LLAMA ",\"rope_scaling\":{\"factor\":2}}", "no rope_type"},
     {"{" LLAMA ",\"max_position_embeddings\":64,\"rope_scaling\":{" YARN
      ",\"original_max_position_embeddings\":32}}",
-     "factor is 4, but"},
+     "rope_scaling/factor is 4, but"},
+    {"{" LLAMA
+     ",\"max_position_embeddings\":4096,\"rope_scaling\":{\"type\":\"llama3\",\"factor\":8,"
+     "\"low_freq_factor\":1,\"high_freq_factor\":4,\"original_max_position_embeddings\":8192}}",
+     "rope_scaling/original_max_position_embeddings is 8192, more than max_position_embeddings, "
+     "4096"},
+    {"{\"model_type\":\"gemma3_text\",\"head_dim\":64,\"num_hidden_layers\":6,"
+     "\"rope_local_base_freq\":1e4,\"rope_parameters\":{\"full_attention\":{\"rope_theta\":1e6},"
+     "\"sliding_attention\":{\"rope_theta\":2e4}}}",
+     "rope_local_base_freq and rope_parameters/sliding_attention/rope_theta differ"},
+    {"{\"model_type\":\"phi\",\"head_dim\":64,\"partial_rotary_factor\":0.5,\"rope_parameters\":{"
+     "\"rope_type\":\"default\",\"partial_rotary_factor\":0.25}}",
+     "partial_rotary_factor and rope_parameters/partial_rotary_factor differ"},
     {"{\"model_type\":\"llama\",\"hidden_size\":1000,\"num_attention_heads\":16}",
      "do not divide evenly"},
-    {"{" LLAMA LAYERS ",\"layer_types\":[\"full_attention\"]}", "1 entries for 4 layers"},
+    {"{" LLAMA LAYERS ",\"layer_types\":[\"full_attention\"]}",
+     "1 entries for 4 layers of num_hidden_layers"},
     {"{" LLAMA ",\"rope_interleaved\":true}", "turns halves"},
     {"{\"model_type\":\"new\",\"head_dim\":64,\"rope_theta\":1e4,\"use_rope\":false}",
      "nothing says how positions are encoded"},
