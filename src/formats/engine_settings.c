@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_settings.c - what other programs are told to compute the same numbers, as JSON. */
-#include "formats/engine_settings.h"
+#include "formats/segments.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* json.c - application/json: tensors as nested arrays, or as base64. */
 #include "formats/segments.h"
 
-#include "formats/engine_settings.h"
 #include "text/blocks.h"
 #include "text/json_write.h"
 #include "text/number.h"

@@ -2,7 +2,6 @@
 /* safetensors.c - application/vnd.safetensors: all tensors by name, any dtype. */
 #include "formats/segments.h"
 
-#include "formats/engine_settings.h"
 #include "text/json_write.h"
 #include "text/number.h"
 

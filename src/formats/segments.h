@@ -157,4 +157,11 @@ void pe_segments_free(pe_segments *segments);
 /** Bytes of the tensor's numbers, packed. */
 uint64_t pe_segments_tensor_bytes(const pe_tensor *tensor);
 
+/** A plan's engine settings by kind and by program, {"yarn": {"vllm": {"value": ..., "note":
+ * ...}}}. The plan has some. */
+void pe_engine_settings_json(const pe_plan *plan, pe_buffer *out);
+
+/** Where these settings are documented, {"vllm": "..."}. */
+void pe_engine_setting_sources_json(const pe_plan *plan, pe_buffer *out);
+
 #endif

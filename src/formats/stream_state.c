@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_state.c - a stream is made, stands somewhere, and ends. */
+/* stream_state.c - a stream is made, stands somewhere, goes on elsewhere, and ends. */
 #include "formats/stream_state.h"
 
 #include <stdlib.h>
@@ -64,4 +64,89 @@ void pe_stream_times(const pe_stream *stream, double *compute, double *encode)
 {
     *compute = stream->blocks.compute;
     *encode = stream->encode;
+}
+
+/* ---- elsewhere: at an offset of a range, or near a sample ---- */
+
+/* What was made for the place before is dropped. */
+static void leave(pe_stream *stream)
+{
+    free(stream->text);
+    stream->text = NULL;
+    stream->pending.bytes = 0;
+    stream->skip = 0;
+}
+
+static size_t beginning(const pe_stream *stream, const pe_tensor *tensor, uint64_t element)
+{
+    return element < tensor->elements
+               ? pe_tensor_blocks_beginning(stream->plan, tensor, (size_t)element)
+               : tensor->elements;
+}
+
+/* Stand before the numbers that hold byte `offset` of the segment. */
+static void enter_at(pe_stream *stream, size_t i, uint64_t offset)
+{
+    const pe_encoder *encoder = stream->segments.segment[i].encoder;
+    const pe_tensor *tensor = pe_stream_tensor(stream, i);
+    stream->skip = offset;
+    if (tensor == NULL || tensor->elements == 0) {
+        pe_stream_enter(stream, i, 0);
+        return;
+    }
+    const size_t size = pe_dtype_bytes(tensor->dtype);
+    const size_t element = beginning(stream, tensor, encoder->raw_of(offset) / size);
+    pe_stream_enter(stream, i, element);
+    stream->skip -= encoder->text_of((uint64_t)element * size);
+}
+
+pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why)
+{
+    uint64_t total = 0, length = 0, left = offset;
+    size_t i = 0;
+    if (!pe_stream_length(stream, &total))
+        return pe_fail(why, PE_INTERNAL, "", "a representation of unknown length has no offsets");
+    if (offset > total)
+        return pe_fail(why, PE_RANGE_NOT_SATISFIABLE, "", "offset %llu is past the end, %llu",
+                       (unsigned long long)offset, (unsigned long long)total);
+    leave(stream);
+    stream->at = offset;
+    while (i < stream->segments.n && pe_stream_segment_length(stream, i, &length) &&
+           left >= length) {
+        left -= length;
+        i++;
+    }
+    if (i < stream->segments.n)
+        enter_at(stream, i, left);
+    else
+        pe_stream_enter(stream, i, 0);
+    return PE_OK;
+}
+
+void pe_stream_restart(pe_stream *stream)
+{
+    leave(stream);
+    stream->at = 0;
+    pe_stream_enter(stream, 0, 0);
+}
+
+void pe_stream_sample(pe_stream *stream, size_t part, size_t parts)
+{
+    size_t elements = 0, i = 0;
+    for (size_t s = 0; s < stream->segments.n; s++)
+        if (pe_stream_tensor(stream, s) != NULL)
+            elements += pe_stream_tensor(stream, s)->elements;
+    size_t element = elements / parts * part;
+    leave(stream);
+    for (; i < stream->segments.n; i++) {
+        const pe_tensor *tensor = pe_stream_tensor(stream, i);
+        if (tensor == NULL)
+            continue;
+        if (element < tensor->elements)
+            break;
+        element -= tensor->elements;
+    }
+    pe_stream_enter(stream, i,
+                    i < stream->segments.n ? beginning(stream, pe_stream_tensor(stream, i), element)
+                                           : 0);
 }

@@ -18,14 +18,13 @@
 #include "http/connection/linger.h"
 #include "http/connection/tls.h"
 #include "http/flow.h"
-#include "http/reply/digest.h"
+#include "http/reply/etag.h"
 #include "http/reply/raw_reply.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/request/body.h"
-#include "http/request/fields.h"
+#include "http/request/head.h"
 #include "http/request/tally.h"
-#include "http/request/target.h"
 #include "http/routes.h"
 
 /* Targets up to this long keep their memory from one request to the next. */

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "formats/figure/axis.h"
-#include "formats/figure/figure_cells.h"
+#include "formats/figure/figure.h"
 #include "formats/figure/pixels.h"
 #include "support/fake.h"
 #include "support/random.h"
@@ -25,7 +25,7 @@ static pe_rendering figure_of(const char *format, size_t width, size_t height, p
 
 /* ---- cells ---- */
 
-/* The cell that element e of the tensor belongs to, by the words of figure_layout.h; SIZE_MAX: none
+/* The cell that element e of the tensor belongs to, by the words of figure.h; SIZE_MAX: none
  * is drawn. */
 static size_t cell_of(const pe_layout *layout, size_t e)
 {

@@ -1,10 +1,105 @@
 /* SPDX-License-Identifier: MIT */
-/* figure.h - a figure as a format: numbers are looked at, block by block, and then drawn. */
+/* figure.h - a figure as a format: where the elements of a tensor are on the paper, decided before one
+ * is made; the cells that they become, block by block; and how these are drawn. */
 #ifndef PE_FORMATS_FIGURE_FIGURE_H
 #define PE_FORMATS_FIGURE_FIGURE_H
 
-#include "formats/figure/figure_draw.h"
+#include "formats/figure/axis.h"
+#include "formats/figure/canvas.h"
+#include "formats/format.h"
 #include "formats/segments.h"
+#include "formats/words.h"
+
+/**
+ * Axes of length 1 count for nothing. One axis is a curve; two are a heatmap, rows downwards; of
+ * more, all but the last two number the panels of small multiples.
+ *
+ * A panel is a grid of cells. While there is room, a cell is one element. Otherwise it covers
+ * several, of which the least and the greatest are kept.
+ */
+typedef struct pe_layout {
+    bool curves;
+    size_t x_axis, y_axis;    /* of the tensor; curves: y_axis numbers the panels */
+    bool points_first;        /* curves: points lie along the first of two axes */
+    size_t panels, panels_of; /* drawn, and there are */
+    size_t rows, columns;     /* of a panel, in elements; curves: 1, and the points */
+    size_t nx, ny;            /* of a panel, in cells */
+    size_t across, down;      /* pixels of a cell; heatmaps only */
+    bool pooled;
+    size_t abreast;      /* panels beside each other */
+    pe_box panel;        /* the first */
+    double right, below; /* from a panel to the next */
+    pe_box plot;         /* all panels */
+    size_t elements;     /* of the tensor that are needed: the first ones */
+} pe_layout;
+
+void pe_layout_make(const pe_tensor *tensor, const pe_rendering *rendering, pe_layout *out);
+
+/** The box of a panel. */
+pe_box pe_layout_panel(const pe_layout *layout, size_t panel);
+
+/** Curves: which one of panels_of a panel shows, spread evenly. */
+size_t pe_layout_series(const pe_layout *layout, size_t panel);
+
+/** A cell of which nothing has come, or only masked elements, has low > high. */
+typedef struct pe_cells {
+    float *low, *high; /* [panels, ny, nx], owned */
+    bool masked;       /* some element was */
+} pe_cells;
+
+pe_status pe_cells_make(const pe_layout *layout, pe_cells *out, pe_problem *why) PE_MUST_CHECK;
+void pe_cells_free(pe_cells *cells);
+
+/** Add elements, which come in order. */
+void pe_cells_take(const pe_layout *layout, const pe_elements *elements, pe_cells *cells);
+
+/** Of all cells; false when there is no element. */
+bool pe_cells_bounds(const pe_layout *layout, const pe_cells *cells, double *least, double *most);
+
+typedef struct pe_figure {
+    const pe_plan *plan;
+    const pe_rendering *rendering;
+    size_t tensor;
+    pe_layout layout;
+    pe_cells cells;
+    double least, most; /* of the cells */
+    bool empty;         /* no element is to be seen */
+    bool of_several;    /* its title is the tensor's name */
+} pe_figure;
+
+/** A sentence in the place of a figure: why there is none. */
+void pe_figure_draw_sentence(const char *title, const char *sentence, pe_canvas *canvas);
+
+/* ---- the parts ---- */
+
+static inline const pe_tensor *pe_figure_tensor(const pe_figure *figure)
+{
+    return &figure->plan->tensors[figure->tensor];
+}
+
+/** Whether the values are shown on a logarithmic scale: positive ones that span decades. */
+bool pe_figure_wants_log(const pe_figure *figure);
+
+/** What stands around the panels. */
+void pe_figure_title(const pe_figure *figure, pe_canvas *canvas);
+void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas);
+void pe_figure_note(const pe_figure *figure, pe_canvas *canvas);
+
+void pe_figure_draw_heatmaps(const pe_figure *figure, pe_canvas *canvas);
+void pe_figure_draw_curves(const pe_figure *figure, pe_canvas *canvas);
+
+/** Ticks below a panel, or left of it: of `n` elements that share `pixels`. */
+void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size_t n,
+                           bool at_centres, pe_canvas *canvas);
+void pe_figure_ticks_left(const pe_box *panel, const pe_axis_words *words, size_t n,
+                          pe_canvas *canvas);
+/** The number of a panel above it: "head 3", "2, 0". */
+void pe_figure_head(const pe_figure *figure, size_t panel, pe_canvas *canvas);
+
+/** Sizes of text. */
+#define PE_TITLE_SIZE 16.0
+#define PE_TEXT_SIZE  12.0
+#define PE_SMALL_SIZE 11.0
 
 /** Figures of one size beside and below each other, one for each tensor. */
 typedef struct pe_sheet {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* figure_cells.c - many elements become few cells, none of which hides an extreme. */
-#include "formats/figure/figure_cells.h"
+#include "formats/figure/figure.h"
 
 #include <float.h>
 #include <math.h>

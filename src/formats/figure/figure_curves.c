@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/figure/figure_draw.h"
+#include "formats/figure/figure.h"
 
 #define DOTS_MAX 64 /* as many points are told apart */
 

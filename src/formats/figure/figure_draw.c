@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* figure_draw.c - title, notes, ticks and names of axes. */
-#include "formats/figure/figure_draw.h"
+#include "formats/figure/figure.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/figure/strokes.h"
+#include "formats/figure/pixels.h"
 
 #define MARGIN  16.0 /* of the paper, beside text */
 #define TICK    4.0

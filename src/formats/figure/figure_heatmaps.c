@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/turns.h"
-#include "formats/figure/figure_draw.h"
+#include "formats/figure/figure.h"
 
 enum { BAR_WIDTH = 12, BAR_GAP = 18, BAR_MAX = 260, STEPS_MAX = PE_SEQUENTIAL };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* figure_layout.c - panels, cells and margins. */
-#include "formats/figure/figure_layout.h"
+#include "formats/figure/figure.h"
 
 #include "base/size.h"
 #include "formats/words.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/turns.h"
-#include "formats/figure/strokes.h"
 
 /* Pixels [from, to) of a row. */
 static void fill_row(pe_canvas *canvas, size_t y, const size_t span[2], unsigned char colour)

@@ -23,4 +23,10 @@ size_t pe_pixels_png_max(size_t pixels, size_t rows);
 /** The libraries that write and compress, with their versions: the bytes depend on them. */
 void pe_pixels_maker(pe_buffer *out);
 
+/** Width of a text in pixels; also near enough for the fonts of browsers. */
+double pe_strokes_width(const char *text, double size);
+
+/** Draw it with the canvas's lines. What is no printable ASCII becomes a box. */
+void pe_strokes_draw(pe_canvas *canvas, const pe_caption *caption);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* strokes.c - a font of strokes: no file to be found, and the same pixels everywhere. */
-#include "formats/figure/strokes.h"
+#include "formats/figure/pixels.h"
 
 #include <string.h>
 

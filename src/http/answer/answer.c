@@ -5,16 +5,16 @@
 #include <stdio.h>
 
 #include "http/answer/body_stream.h"
-#include "http/answer/cached_response.h"
 #include "http/answer/coder.h"
-#include "http/answer/representation_render.h"
-#include "http/reply/digest.h"
+#include "http/answer/representation.h"
+#include "http/answer/response_cache.h"
+#include "http/reply/etag.h"
 #include "http/reply/representation_reply.h"
 #include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/request/parameters.h"
 #include "http/request/tally.h"
-#include "http/workers/thread.h"
+#include "http/workers/pool.h"
 
 /* Where much work begins, about a millisecond: this many body bytes to parse, this price of what is
  * to be planned or made. */

@@ -11,10 +11,10 @@
 #include "base/log.h"
 #include "http/answer/coder.h"
 #include "http/answer/pace.h"
-#include "http/answer/representation_render.h"
+#include "http/answer/representation.h"
 #include "http/reply/representation_reply.h"
 #include "http/request/admission.h"
-#include "http/workers/thread.h"
+#include "http/workers/pool.h"
 
 /* Text that a worker makes at once, of which there is then one block. What it did not take is given
  * back. */

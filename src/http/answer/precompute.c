@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "http/answer/cached_response.h"
-#include "http/answer/representation_render.h"
+#include "http/answer/representation.h"
+#include "http/answer/response_cache.h"
 
 /* A cache takes entries of up to a quarter of what nobody holds, with what they weigh beside the
  * bytes that are sent. */

@@ -11,7 +11,7 @@
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/request/parameters.h"
-#include "http/workers/thread.h"
+#include "http/workers/pool.h"
 
 /* Where parsing takes long. */
 #define HEAVY_BODY_BYTES 32768

@@ -7,7 +7,7 @@
 #include "http/reply/etag.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
-#include "http/workers/thread.h"
+#include "http/workers/pool.h"
 #include "packs/pack.h"
 #include "text/json_write.h"
 

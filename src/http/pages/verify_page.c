@@ -16,7 +16,7 @@
 #include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/request/parameters.h"
-#include "http/workers/thread.h"
+#include "http/workers/pool.h"
 #include "verify/arriving.h"
 
 /* What a claim may say is planned, so that all its mistakes are told. */

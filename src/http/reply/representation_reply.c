@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cache/cache.h"
-#include "http/reply/digest.h"
+#include "http/reply/etag.h"
 #include "http/reply/reply.h"
 #include "http/reply/stored_response.h"
 

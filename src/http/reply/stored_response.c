@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cache/cache.h"
-#include "http/reply/digest.h"
+#include "http/reply/etag.h"
 
 /* What the library's response and its dozen header fields weigh beside our own. */
 #define RESPONSE_BYTES 3072

@@ -15,10 +15,18 @@
 #include "http/connection/watchdog.h"
 #include "http/request/accept_encoding.h"
 #include "http/request/range.h"
-#include "http/request/request_id.h"
 #include "http/request/service.h"
 #include "http/workers/pool.h"
 #include "plan/price.h"
+
+/** 32 hexadecimal digits and a NUL. */
+#define PE_REQUEST_ID_BYTES 33
+
+/** Does the client's X-Request-Id match [A-Za-z0-9._-]{1,128}? */
+bool pe_request_id_valid(const char *id);
+
+/** A new id, unlike any other that this program makes on any node.   Threads  any. */
+void pe_request_id_make(char out[PE_REQUEST_ID_BYTES]);
 
 /** Methods as bits, so that a route lists those it answers. PE_METHOD_OTHER is on no list. */
 typedef enum pe_method {

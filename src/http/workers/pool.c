@@ -2,11 +2,37 @@
 /* pool.c - threads that compute, and the bounded queues before them. */
 #include "http/workers/pool.h"
 
+#include <mpfr.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/process.h"
 #include "base/turns.h"
+
+/* ---- what a thread keeps ---- */
+
+/* The library's I/O threads have no hook at their end other than a key's destructor. The key lives
+ * as long as the program. */
+static pthread_key_t at_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void release(void *unused)
+{
+    (void)unused;
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&at_end, release);
+}
+
+void pe_thread_computes(void)
+{
+    pthread_once(&once, make_key);
+    if (pthread_getspecific(at_end) == NULL)
+        pthread_setspecific(at_end, &at_end);
+}
 
 /* After this many light jobs in a row a heavy one gets its turn. */
 #define LIGHT_IN_A_ROW 16

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* target.h - the first line of a request: method, path and query. */
-#ifndef PE_HTTP_REQUEST_TARGET_H
-#define PE_HTTP_REQUEST_TARGET_H
+/* head.h - the header of a request: method, path, query, and the fields that something here reads. */
+#ifndef PE_HTTP_REQUEST_HEAD_H
+#define PE_HTTP_REQUEST_HEAD_H
 
 #include "http/request/request.h"
 
@@ -17,5 +17,9 @@ void pe_target_split(pe_request *request);
 
 /** Set the method; those we do not know are PE_METHOD_OTHER. Methods are case-sensitive. */
 void pe_target_read_method(pe_request *request, const char *method);
+
+/** Fill request->header from the library's header, which connection/framing.h has found sound.
+ *  Errors  MALFORMED_REQUEST: twice what may come once; INTERNAL: no memory. */
+pe_status pe_fields_read(pe_request *request, pe_problem *why) PE_MUST_CHECK;
 
 #endif
