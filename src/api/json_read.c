@@ -273,9 +273,7 @@ pe_status pe_json_members_walk(pe_slice object, size_t max_depth, pe_json_member
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "the body is nested deeper than 0 levels");
     if (!take(&w, '}')) {
         do {
-            pe_status status = read_member(&w, member, state, why);
-            if (status != PE_OK)
-                return status;
+            PE_TRY(read_member(&w, member, state, why));
         } while (take(&w, ','));
         if (!take(&w, '}'))
             return malformed(&w, "a comma or } is missing", why);

@@ -29,158 +29,119 @@ static pe_status skip_member(void *state, const char *key, pe_slice value, pe_pr
     return PE_OK;
 }
 
-/* Bytes of a number that JSON lacks and Python writes; 0: there is none here. */
-static size_t odd_number(const char *at, size_t left)
-{
-    static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
-    for (size_t n = 0; n < PE_LEN(names); n++) {
-        const size_t bytes = strlen(names[n]);
-        if (bytes <= left && memcmp(at, names[n], bytes) == 0)
-            return bytes;
-    }
-    return 0;
-}
-
-/* The text with such numbers as strings: no key about positions may be one. */
+/* The text with numbers that JSON lacks and Python writes as strings: no key about positions may be
+ * one. */
 static void quote_odd_numbers(pe_slice json, pe_buffer *out)
 {
+    static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
     bool inside = false;
-    for (size_t i = 0; i < json.bytes; i++) {
+    for (size_t i = 0, bytes; i < json.bytes; i += bytes) {
         const char *at = json.text + i;
-        const size_t odd = inside ? 0 : odd_number(at, json.bytes - i);
-        size_t bytes = inside && *at == '\\' && i + 1 < json.bytes ? 2 : 1;
-        if (odd != 0)
-            bytes = odd;
-        else if (*at == '"')
+        bool odd = false;
+        bytes = inside && *at == '\\' && i + 1 < json.bytes ? 2 : 1;
+        for (size_t n = 0; n < PE_LEN(names) && !inside && !odd; n++) {
+            const size_t length = strlen(names[n]);
+            odd = length <= json.bytes - i && memcmp(at, names[n], length) == 0;
+            bytes = odd ? length : bytes;
+        }
+        if (!odd && *at == '"')
             inside = !inside;
-        pe_buffer_str(out, odd != 0 ? "\"" : "");
+        pe_buffer_str(out, odd ? "\"" : "");
         pe_buffer_add(out, at, bytes);
-        pe_buffer_str(out, odd != 0 ? "\"" : "");
-        i += bytes - 1;
+        pe_buffer_str(out, odd ? "\"" : "");
     }
-}
-
-static pe_status resolve_text(pe_slice json, size_t max_depth, pe_model **out, pe_problem *why);
-
-static pe_status resolve_gguf(pe_slice file, pe_model **out, pe_problem *why)
-{
-    json_t *tree = NULL;
-    pe_status status = pe_gguf_file_read(file, &tree, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_model_resolve(tree, out, why);
-    json_decref(tree);
-    return status;
-}
-
-pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out, pe_problem *why)
-{
-    pe_buffer quoted = {0};
-    if (pe_gguf_file_is(json))
-        return resolve_gguf(json, out, why);
-    if (memmem(json.text, json.bytes, "NaN", 3) == NULL &&
-        memmem(json.text, json.bytes, "Infinity", 8) == NULL)
-        return resolve_text(json, max_depth, out, why);
-    quote_odd_numbers(json, &quoted);
-    const pe_status status =
-        quoted.failed ? pe_fail_memory(why)
-                      : resolve_text((pe_slice){quoted.data, quoted.bytes}, max_depth, out, why);
-    pe_buffer_free(&quoted);
-    return status;
 }
 
 /* jansson builds trees by recursion: the depth is known to be bounded before it starts. */
-static pe_status resolve_text(pe_slice json, size_t max_depth, pe_model **out, pe_problem *why)
+pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out, pe_problem *why)
 {
+    pe_buffer quoted = {0};
     json_t *tree = NULL;
-    pe_status status = pe_json_members_walk(json, max_depth, skip_member, NULL, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_tree_load(json, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, "", &tree, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_model_resolve(tree, out, why);
+    pe_status status = PE_OK;
+    if (pe_gguf_file_is(json)) {
+        status = pe_gguf_file_read(json, &tree, why);
+    } else {
+        if (memmem(json.text, json.bytes, "NaN", 3) != NULL ||
+            memmem(json.text, json.bytes, "Infinity", 8) != NULL) {
+            quote_odd_numbers(json, &quoted);
+            status = quoted.failed ? pe_fail_memory(why) : PE_OK;
+            json = (pe_slice){quoted.data, quoted.bytes};
+        }
+        if (status == PE_OK)
+            status = pe_json_members_walk(json, max_depth, skip_member, NULL, why);
+        if (status == PE_OK)
+            status = pe_tree_load(json, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, "", &tree,
+                                  why);
+        pe_buffer_free(&quoted);
+    }
+    if (status == PE_OK)
+        status = pe_model_resolve(tree, out, why);
     json_decref(tree);
     return status;
 }
 
-/* Layers that do not rotate in a model that does have no positions. */
-static const char *encoding_of(const pe_model *model, const pe_model_layers *layers)
+static void put_values(const char *name, const pe_values *values, pe_buffer *out)
 {
-    if (layers->resource != NULL)
-        return layers->resource->encoding;
-    return strcmp(model->encoding, "rope") == 0 ? "none" : model->encoding;
+    pe_json_write_name(out, name);
+    pe_values_json(values, out);
 }
 
-static void put_layers(const pe_model *model, const pe_model_layers *layers, pe_buffer *out)
-{
-    pe_json_write_open(out, NULL, "{");
-    pe_json_write_text(out, "layer_type", layers->layer_type);
-    pe_json_write_text(out, "encoding", encoding_of(model, layers));
-    pe_json_write_counts(out, "indices", layers->index, layers->n);
-    pe_json_write_name(out, "parameters");
-    pe_values_json(&layers->values, out);
-    pe_buffer_str(out, "}");
-}
-
-static void put_part(const pe_model_part *part, pe_buffer *out)
-{
-    pe_json_write_open(out, NULL, "{");
-    pe_json_write_text(out, "path", part->resource->path);
-    pe_json_write_name(out, "parameters");
-    pe_values_json(&part->values, out);
-    pe_buffer_str(out, "}");
-}
-
-static void put_key(const pe_model_key *key, pe_buffer *out)
-{
-    pe_json_write_open(out, NULL, "{");
-    pe_json_write_text(out, "pointer", key->pointer);
-    pe_json_write_name(out, "value");
-    pe_buffer_str(out, key->value);
-    pe_json_write_text(out, "status", statuses[key->status]);
-    pe_json_write_text(out, "parameter", key->parameter);
-    pe_json_write_text(out, "note", key->note);
-    pe_buffer_str(out, "}");
-}
-
-/* What a configuration says, and what a tower within it does. */
-static void put_said(const pe_model *model, pe_buffer *out)
+/* What a configuration says, and what a tower within it does. Layers that do not rotate in a model
+ * that does have no positions. */
+static void put_described(const pe_model *model, pe_buffer *out)
 {
     pe_json_write_text(out, "encoding", model->encoding);
-    pe_json_write_name(out, "parameters");
-    pe_values_json(&model->kinds[0].values, out);
+    put_values("parameters", &model->kinds[0].values, out);
     if (model->has_softmax_scale)
         pe_json_write_number(out, "softmax_scale", model->softmax_scale);
     pe_json_write_open(out, "layers", "[");
-    for (size_t k = 0; k < model->n_kinds; k++)
-        put_layers(model, &model->kinds[k], out);
+    for (size_t k = 0; k < model->n_kinds; k++) {
+        const pe_model_layers *layers = &model->kinds[k];
+        const bool rope = strcmp(model->encoding, "rope") == 0;
+        pe_json_write_open(out, NULL, "{");
+        pe_json_write_text(out, "layer_type", layers->layer_type);
+        pe_json_write_text(out, "encoding",
+                           layers->resource != NULL ? layers->resource->encoding
+                           : rope                   ? "none"
+                                                    : model->encoding);
+        pe_json_write_counts(out, "indices", layers->index, layers->n);
+        put_values("parameters", &layers->values, out);
+        pe_buffer_str(out, "}");
+    }
     pe_buffer_str(out, "]");
     pe_json_write_open(out, "resources", "[");
-    for (size_t p = 0; p < model->n_parts; p++)
-        put_part(&model->parts[p], out);
+    for (size_t p = 0; p < model->n_parts; p++) {
+        pe_json_write_open(out, NULL, "{");
+        pe_json_write_text(out, "path", model->parts[p].resource->path);
+        put_values("parameters", &model->parts[p].values, out);
+        pe_buffer_str(out, "}");
+    }
     pe_buffer_str(out, "]");
-}
-
-static void put_tower(const pe_model_tower *tower, pe_buffer *out)
-{
-    pe_json_write_open(out, NULL, "{");
-    pe_json_write_text(out, "pointer", tower->pointer);
-    put_said(tower->model, out);
-    pe_buffer_str(out, "}");
 }
 
 /* The members of a resolved model, without braces. */
 static void put_model(const pe_model *model, pe_buffer *out)
 {
-    put_said(model, out);
+    put_described(model, out);
     pe_json_write_open(out, "towers", "[");
-    for (size_t t = 0; t < model->n_towers; t++)
-        put_tower(&model->towers[t], out);
+    for (size_t t = 0; t < model->n_towers; t++) {
+        pe_json_write_open(out, NULL, "{");
+        pe_json_write_text(out, "pointer", model->towers[t].pointer);
+        put_described(model->towers[t].model, out);
+        pe_buffer_str(out, "}");
+    }
     pe_buffer_str(out, "]");
     pe_json_write_open(out, "keys", "[");
-    for (size_t k = 0; k < model->n_keys; k++)
-        put_key(&model->keys[k], out);
+    for (const pe_model_key *key = model->keys; key < model->keys + model->n_keys; key++) {
+        pe_json_write_open(out, NULL, "{");
+        pe_json_write_text(out, "pointer", key->pointer);
+        pe_json_write_name(out, "value");
+        pe_buffer_str(out, key->value);
+        pe_json_write_text(out, "status", statuses[key->status]);
+        pe_json_write_text(out, "parameter", key->parameter);
+        pe_json_write_text(out, "note", key->note);
+        pe_buffer_str(out, "}");
+    }
     pe_buffer_str(out, "]");
     pe_json_write_texts(out, "warnings", (const char *const *)model->warnings, model->n_warnings);
 }
@@ -194,18 +155,14 @@ void pe_model_json(const pe_model *model, pe_buffer *out)
 
 /* ---- the catalogue ---- */
 
-static void put_member(const json_t *tree, const char *name, pe_buffer *out)
-{
-    pe_json_write_text(out, name, json_string_value(json_object_get(tree, name)));
-}
-
 static void put_entry(const pe_catalogue_file *file, const json_t *tree, const pe_model *model,
                       pe_buffer *out)
 {
+    static const char *const members[] = {"title", "organization"};
     pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "name", file->name);
-    put_member(tree, "title", out);
-    put_member(tree, "organization", out);
+    for (size_t i = 0; i < PE_LEN(members); i++)
+        pe_json_write_text(out, members[i], json_string_value(json_object_get(tree, members[i])));
     pe_json_write_text(out, "encoding", model->encoding);
     pe_json_write_open(out, "layer_types", "[");
     for (size_t k = 0; k < model->n_kinds; k++) {
@@ -213,8 +170,7 @@ static void put_entry(const pe_catalogue_file *file, const json_t *tree, const p
         pe_buffer_json_string(out, model->kinds[k].layer_type);
     }
     pe_buffer_str(out, "]");
-    pe_json_write_name(out, "parameters");
-    pe_values_json(&model->kinds[0].values, out);
+    put_values("parameters", &model->kinds[0].values, out);
     pe_buffer_str(out, "}");
 }
 
@@ -239,14 +195,6 @@ static pe_status put_file(const pe_catalogue_file *file, pe_slice words,
     return status;
 }
 
-static void put_listed(const pe_buffer *listed, pe_buffer *out)
-{
-    if (listed->bytes > 0)
-        pe_json_write_item(out);
-    pe_buffer_add(out, listed->data, listed->bytes);
-    out->failed |= listed->failed;
-}
-
 pe_status pe_model_json_catalogue(pe_slice words, pe_buffer *out, pe_problem *why)
 {
     size_t n;
@@ -258,7 +206,10 @@ pe_status pe_model_json_catalogue(pe_slice words, pe_buffer *out, pe_problem *wh
     pe_buffer_str(out, "{");
     pe_json_write_open(out, "models", "[");
     for (size_t r = 0; r < PE_MODEL_SEARCH_RANKS; r++) {
-        put_listed(&listed[r], out);
+        if (listed[r].bytes > 0)
+            pe_json_write_item(out);
+        pe_buffer_add(out, listed[r].data, listed[r].bytes);
+        out->failed |= listed[r].failed;
         pe_buffer_free(&listed[r]);
     }
     pe_buffer_str(out, "]}\n");
@@ -269,9 +220,7 @@ pe_status pe_model_json_catalogue(pe_slice words, pe_buffer *out, pe_problem *wh
 pe_status pe_model_json_file(const pe_catalogue_file *file, pe_buffer *out, pe_problem *why)
 {
     pe_model *model = NULL;
-    const pe_status status = pe_catalogue_read(file, NULL, &model, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_catalogue_read(file, NULL, &model, why));
     size_t bytes = file->bytes;
     while (bytes > 0 && file->text[bytes - 1] != '}')
         bytes--;

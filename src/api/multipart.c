@@ -180,9 +180,7 @@ static pe_status read_parts(pe_slice text, const char *mark, pe_multipart *out, 
             return broken("a part does not end", why);
         p.data = (pe_slice){text.text, (size_t)(end - text.text)};
         text = (pe_slice){end + length, text.bytes - p.data.bytes - length};
-        const pe_status status = take_part(&p, out, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(take_part(&p, out, why));
     }
     return broken("it has more than 64 parts", why);
 }

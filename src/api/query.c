@@ -41,9 +41,7 @@ static pe_status fill(pe_query *query, const char *name, const char *layer_type,
                        name, lack);
     if (strcmp(model->encoding, query->resource->encoding) != 0)
         return fail_encoding(query, name, model, why);
-    const pe_status status = pe_model_choose(model, layer_type, &layers, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_model_choose(model, layer_type, &layers, why));
     if (layers->resource == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
                        "layers of type %s of %s do not rotate", layers->layer_type, name);
@@ -90,9 +88,8 @@ static pe_status fill_from_model(pe_query *query, pe_problem *why)
     if (text[0] == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
                        "layer_type needs model: it chooses among the layers of a model");
-    if (pe_catalogue_find(text[0], &file, why) != PE_OK ||
-        pe_catalogue_read(file, NULL, &model, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_catalogue_find(text[0], &file, why));
+    PE_TRY(pe_catalogue_read(file, NULL, &model, why));
     pe_status status = fill(query, file->name, text[1], model, &layers, why);
     const bool read = status == PE_OK && layers != NULL;
     const char *names[] = {read ? file->name : NULL, read ? layers->layer_type : NULL};

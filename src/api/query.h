@@ -104,6 +104,10 @@ void pe_query_locate(const pe_query *query, pe_problem *why);
 pe_status pe_query_plan(pe_query *query, struct pe_tables *tables, const pe_limits *limits,
                         pe_plan *out, pe_problem *why) PE_MUST_CHECK;
 
+/** How the query wants its plan rendered, as far as parameters say; it borrows from the query. The
+ * format is NULL where none is named, and the text of the parameters is missing. */
+pe_rendering pe_query_rendering(const pe_query *query);
+
 /** The resource's path, with the name that stands in it. */
 void pe_query_canonical_path(const pe_query *query, pe_buffer *out);
 

@@ -87,8 +87,6 @@ pe_status pe_query_binary_parse(const pe_resource *resource, const pe_binary_bod
                                 const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
     pe_query query;
-    const pe_status status = pe_query_begin(resource, &query, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_query_begin(resource, &query, why));
     return pe_query_finish(&query, read_body(&query, body, limits, why), limits, out, why);
 }

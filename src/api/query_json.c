@@ -141,12 +141,7 @@ static pe_status walk_nested(body *b, pe_problem *why)
     return pe_json_members_walk(b->nested, b->limits->max_depth - 1, keep_or_note, b, why);
 }
 
-static pe_status copy_text(pe_slice json, char **out, pe_problem *why)
-{
-    *out = strndup(json.text, json.bytes);
-    return *out != NULL ? PE_OK : pe_fail_memory(why);
-}
-
+/* What chooses the answer's form. */
 static pe_status read_output(body *b, size_t i, pe_problem *why)
 {
     const pe_slice json = b->output[i];
@@ -158,20 +153,13 @@ static pe_status read_output(body *b, size_t i, pe_problem *why)
     if ((json.text[0] == '"') == number)
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a %s", name,
                        number ? "number" : "string");
-    pe_status status =
-        number ? copy_text(json, &text, why) : pe_json_string_decode(json, name, &text, why);
-    if (status == PE_OK)
-        status = pe_query_output_set(b->query, i, text, why);
+    if (!number)
+        PE_TRY(pe_json_string_decode(json, name, &text, why));
+    else if ((text = strndup(json.text, json.bytes)) == NULL)
+        return pe_fail_memory(why);
+    const pe_status status = pe_query_output_set(b->query, i, text, why);
     free(text);
     return status;
-}
-
-/* What chooses the answer's form. */
-static void read_outputs(body *b)
-{
-    pe_problem mistake;
-    for (size_t i = 0; i < PE_OUTPUT_N; i++)
-        note(b, read_output(b, i, &mistake), &mistake);
 }
 
 static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
@@ -208,23 +196,21 @@ static void read_rows(body *b)
         note(b, read_row(b, i, dtype, &mistake), &mistake);
 }
 
-/* Note each member. Fails where the body itself is broken, whatever its members are. */
-static pe_status walk(body *b, pe_slice text, pe_problem *why)
-{
-    const pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, why);
-    return status == PE_OK ? walk_nested(b, why) : status;
-}
-
+/* Each member is noted first: that fails where the body itself is broken, whatever its members
+ * are. */
 static pe_status read_members(body *b, pe_slice text)
 {
-    pe_problem broken;
-    const pe_status status = walk(b, text, &broken);
+    pe_problem mistake;
+    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, &mistake);
+    if (status == PE_OK)
+        status = walk_nested(b, &mistake);
     if (status != PE_OK) {
-        *b->why = broken;
+        *b->why = mistake;
         return status;
     }
     share_names(b);
-    read_outputs(b);
+    for (size_t i = 0; i < PE_OUTPUT_N; i++)
+        note(b, read_output(b, i, &mistake), &mistake);
     read_rows(b);
     return b->failed;
 }
@@ -246,8 +232,6 @@ pe_status pe_query_json_parse(const pe_resource *resource, pe_slice json,
                               const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
     pe_query query;
-    const pe_status status = pe_query_begin(resource, &query, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_query_begin(resource, &query, why));
     return pe_query_finish(&query, pe_query_json_read(&query, json, limits, why), limits, out, why);
 }

@@ -106,9 +106,7 @@ static pe_status set_figure(pe_query *query, size_t which, const char *text, pe_
     if (which >= PE_OUTPUT_WIDTH &&
         pe_params_find(query->resource->param_sets, "target_grid") != NULL)
         hinted.hint = "target_grid=HEIGHT,WIDTH is the size of the wanted grid";
-    const pe_status status = pe_value_text_parse(&to, pe_slice_of(text), why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_value_text_parse(&to, pe_slice_of(text), why));
     if (which == PE_OUTPUT_VIEW)
         figure->view = (pe_figure_view)value.choice;
     else if (which == PE_OUTPUT_THEME)
@@ -148,6 +146,20 @@ pe_status pe_query_output_set(pe_query *query, size_t which, const char *text, p
     default:
         return set_figure(query, which, text, why);
     }
+}
+
+pe_rendering pe_query_rendering(const pe_query *query)
+{
+    return (pe_rendering){
+        .format = query->format,
+        .base64 = query->base64,
+        .tensor = query->tensor[0] != '\0' ? query->tensor : NULL,
+        .csv_header = query->csv_header,
+        .encoding = query->resource->encoding,
+        .resource = query->resource,
+        .values = &query->values,
+        .figure = query->figure,
+    };
 }
 
 pe_status pe_query_figure_check(const pe_query *query, const pe_format *format, size_t max_pixels,

@@ -45,21 +45,18 @@ static bool is_of(const pe_values *values, const pe_value *value, const char *wh
     return strncmp(where, place, length) == 0 && (where[length] == '\0' || where[length] == '/');
 }
 
-static bool is_refused(const pe_values *values, const char *where)
-{
-    bool refused = false;
-    for (size_t i = 0; i < values->n && !refused; i++)
-        refused = values->value[i].refused && is_of(values, &values->value[i], where);
-    return refused;
-}
-
 /* Only those that are not of refused values. */
 static void keep_new(mistakes *list, const pe_values *values)
 {
     size_t n = 0;
-    for (size_t i = 0; i < list->n; i++)
-        if (list->list[i].where[0] != '\0' && !is_refused(values, list->list[i].where))
+    for (size_t i = 0; i < list->n; i++) {
+        bool refused = list->list[i].where[0] == '\0';
+        for (size_t v = 0; v < values->n && !refused; v++)
+            refused =
+                values->value[v].refused && is_of(values, &values->value[v], list->list[i].where);
+        if (!refused)
             list->list[n++] = list->list[i];
+    }
     list->n = n;
 }
 
@@ -124,18 +121,6 @@ static bool note_needed(search *s, const mistakes *told)
     return noted;
 }
 
-/* Is all that is told of numbers and choices? What stands in for one of these is as good as any
- * other. */
-static bool all_plain(const pe_values *values, const mistakes *told)
-{
-    bool plain = true;
-    for (size_t v = 0; v < values->n; v++)
-        for (size_t i = 0; i < told->n; i++)
-            if (is_of(values, &values->value[v], told->list[i].where))
-                plain &= values->value[v].param->kind <= PE_KIND_CHOICE;
-    return plain;
-}
-
 /* What several plans, with different things in the place of the refused values, say of others. */
 typedef struct opinion {
     mistakes common;
@@ -160,8 +145,14 @@ static bool ask(search *s, unsigned which, opinion *so_far)
     keep_new(&one, s->values);
     if (one.n == 0 && which == 0 && note_needed(s, &all))
         return ask(s, which, so_far);
+    /* Of numbers and choices what stands in for one is as good as any other. */
+    bool plain = true;
+    for (size_t v = 0; v < s->values->n; v++)
+        for (size_t i = 0; i < all.n; i++)
+            if (is_of(s->values, &s->values->value[v], all.list[i].where))
+                plain &= s->values->value[v].param->kind <= PE_KIND_CHOICE;
     if (one.n == 0)
-        so_far->silent += !so_far->many && all_plain(s->values, &all);
+        so_far->silent += !so_far->many && plain;
     else if (so_far->plans++ == 0)
         so_far->common = one;
     else
@@ -183,24 +174,20 @@ static mistakes find_more(search *s)
     return all.plans > 1 || all.plans + all.silent == PE_PLACEHOLDERS ? all.common : (mistakes){0};
 }
 
-/* Those that are told, and those that are missing, for which there may have been no room. */
-static void refuse_told(search *s)
-{
-    const mistakes told = list_of(s->all);
-    for (size_t v = 0; v < s->values->n; v++) {
-        pe_value *value = &s->values->value[v];
-        value->refused |=
-            value->param->required && !value->present && value->param->kind != PE_KIND_NAME;
-        for (size_t i = 0; i < told.n; i++)
-            value->refused |= is_of(s->values, value, told.list[i].where);
-    }
-}
-
-static void tell_all(search *s)
+/* Refused are values whose mistakes are known, and those that are missing, for which there may have
+ * been no room. */
+static void add_further(search *s)
 {
     mistakes more;
     do {
-        refuse_told(s);
+        const mistakes known = list_of(s->all);
+        for (size_t v = 0; v < s->values->n; v++) {
+            pe_value *value = &s->values->value[v];
+            value->refused |=
+                value->param->required && !value->present && value->param->kind != PE_KIND_NAME;
+            for (size_t i = 0; i < known.n; i++)
+                value->refused |= is_of(s->values, value, known.list[i].where);
+        }
         more = find_more(s);
         for (size_t i = 0; i < more.n; i++) {
             pe_problem one;
@@ -250,7 +237,7 @@ pe_status pe_query_plan(pe_query *query, struct pe_tables *tables, const pe_limi
     }
     search s = {query, &before, tables, limits, REFUSAL_WORK, why};
     if ((query->mistakes != NULL || is_mistake(status)) && replace_taken(&before, &query->values))
-        tell_all(&s);
+        add_further(&s);
     pe_values_free(&before);
     return status;
 }

@@ -99,10 +99,8 @@ static pe_status read_pair(query_walk *walk, char *pair, size_t bytes, pe_proble
     size_t name_bytes = equals != NULL ? (size_t)(equals - pair) : bytes;
     char *value = equals != NULL ? equals + 1 : pair + bytes;
     size_t value_bytes = (size_t)(pair + bytes - value);
-    pe_status status = decode(value, &value_bytes, why);
-    if (status != PE_OK)
-        return status;
-    status = decode(pair, &name_bytes, why);
+    PE_TRY(decode(value, &value_bytes, why));
+    pe_status status = decode(pair, &name_bytes, why);
     return status == PE_OK ? set(walk, pair, (pe_slice){value, value_bytes}, why) : status;
 }
 
@@ -147,9 +145,7 @@ pe_status pe_query_string_parse(const pe_resource *resource, pe_slice string,
                                 const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
     pe_query query;
-    const pe_status status = pe_query_begin(resource, &query, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_query_begin(resource, &query, why));
     return pe_query_finish(&query, pe_query_string_read(&query, string, limits, why), limits, out,
                            why);
 }

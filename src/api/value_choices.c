@@ -144,9 +144,7 @@ static pe_status add(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     pe_value *value = to->value;
     size_t pick;
-    const pe_status status = read_one(to, text, &pick, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_one(to, text, &pick, why));
     for (size_t i = 0; i < value->n_picks; i++)
         if (value->picks[i] == pick)
             return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s names %s more than once",
@@ -177,9 +175,7 @@ static pe_status add_items(const pe_value_reading *to, const json_t *list, pe_pr
             return pe_fail(why, PE_INVALID_PARAMETER, to->place,
                            "item %zu of %s must be a string, one of its names", i, to->param->name);
         const pe_slice text = {json_string_value(name), json_string_length(name)};
-        const pe_status status = add(to, text, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(add(to, text, why));
     }
     return PE_OK;
 }
@@ -187,11 +183,8 @@ static pe_status add_items(const pe_value_reading *to, const json_t *list, pe_pr
 pe_status pe_value_choices_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     json_t *list = NULL;
-    pe_status status =
-        pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &list, why);
-    if (status != PE_OK)
-        return status;
-    status = add_items(to, list, why);
+    PE_TRY(pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &list, why));
+    pe_status status = add_items(to, list, why);
     json_decref(list);
     return status;
 }

@@ -41,9 +41,7 @@ static pe_status print_items(const pe_value_reading *to, const json_t *list, pe_
                              pe_problem *why)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const pe_status status = add_item(to, json_array_get(list, i), i, text, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(add_item(to, json_array_get(list, i), i, text, why));
     }
     if (text->failed)
         return pe_fail_memory(why);
@@ -53,14 +51,12 @@ static pe_status print_items(const pe_value_reading *to, const json_t *list, pe_
     return PE_OK;
 }
 
-pe_status pe_value_token_runs_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
+static pe_status read_token_runs(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     json_t *list = NULL;
     pe_buffer text = {0};
-    pe_status status = pe_tree_load(json, JSON_DECODE_INT_AS_REAL, to->place, &list, why);
-    if (status != PE_OK)
-        return status;
-    status = print_items(to, list, &text, why);
+    PE_TRY(pe_tree_load(json, JSON_DECODE_INT_AS_REAL, to->place, &list, why));
+    pe_status status = print_items(to, list, &text, why);
     if (status == PE_OK)
         status = pe_value_text_parse(to, pe_buffer_slice(&text), why);
     pe_buffer_free(&text);
@@ -111,10 +107,8 @@ static pe_status fail_type(const pe_value_reading *to, pe_slice json, pe_problem
 {
     if (json.bytes <= CHECKED_MAX) {
         json_t *value = NULL;
-        pe_status status =
-            pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &value, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(
+            pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &value, why));
         json_decref(value);
     }
     return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be %s, got %s%s", to->param->name,
@@ -127,26 +121,20 @@ static pe_status fail_type(const pe_value_reading *to, pe_slice json, pe_problem
 static pe_status read_string(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     char *text = NULL;
-    pe_status status = pe_json_string_decode(json, to->place, &text, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_value_text_parse(to, pe_slice_of(text), why);
+    PE_TRY(pe_json_string_decode(json, to->place, &text, why));
+    pe_status status = pe_value_text_parse(to, pe_slice_of(text), why);
     free(text);
     return status;
-}
-
-/* What the numbers of a row are read as. */
-static pe_dtype dtype_of(const pe_value_reading *to)
-{
-    return to->param->kind == PE_KIND_TENSOR && !to->param->as_float64 ? to->dtype : PE_FLOAT64;
 }
 
 static pe_status scan_array(const pe_value_reading *to, pe_slice json, size_t max, pe_array *out,
                             pe_problem *why)
 {
+    const bool rounded = to->param->kind == PE_KIND_TENSOR && !to->param->as_float64;
+    const pe_dtype dtype = rounded ? to->dtype : PE_FLOAT64;
     size_t used = 0;
-    const pe_status status = pe_scan_numbers(
-        json, &(pe_scan_wanted){to->place, dtype_of(to), max, false}, out, &used, why);
+    const pe_status status =
+        pe_scan_numbers(json, &(pe_scan_wanted){to->place, dtype, max, false}, out, &used, why);
     if (status != PE_OK || used == json.bytes)
         return status;
     pe_array_free(out);
@@ -154,45 +142,32 @@ static pe_status scan_array(const pe_value_reading *to, pe_slice json, size_t ma
                    "%s is not a JSON array: its brackets do not match", to->param->name);
 }
 
-static pe_status take_list(const pe_value_reading *to, pe_array *array, pe_problem *why)
-{
-    const bool rows = to->param->list_row != 0 && array->shape.ndim == 2;
-    if (array->shape.ndim != 1 && !rows)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have one axis, got %zu",
-                       to->param->name, array->shape.ndim);
-    if (rows && array->shape.dim[1] != to->param->list_row)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                       "%s must have rows of %zu numbers, got %zu", to->param->name,
-                       to->param->list_row, array->shape.dim[1]);
-    if (array->elements == 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty",
-                       to->param->name);
-    to->value->list = array->data;
-    to->value->list_length = array->elements;
-    *array = (pe_array){0}; /* the value's now */
-    return pe_value_check_list(to, why);
-}
-
-static pe_status take_positions(const pe_value_reading *to, pe_array *array, pe_problem *why)
-{
-    pe_status status = pe_positions_from_list(array, to->place, &to->value->positions, why);
-    return status == PE_OK ? pe_value_check_positions(to, why) : status;
-}
-
-static pe_status take_tensor(const pe_value_reading *to, pe_array *array, pe_problem *why)
-{
-    to->value->tensor = *array;
-    *array = (pe_array){0};
-    return pe_value_check_tensor(to, why);
-}
-
 static pe_status take_array(const pe_value_reading *to, pe_array *array, pe_problem *why)
 {
-    if (to->param->kind == PE_KIND_TENSOR)
-        return take_tensor(to, array, why);
-    if (to->param->kind == PE_KIND_POSITIONS)
-        return take_positions(to, array, why);
-    return take_list(to, array, why);
+    const pe_param *param = to->param;
+    const bool rows = param->list_row != 0 && array->shape.ndim == 2;
+    if (param->kind == PE_KIND_POSITIONS) {
+        PE_TRY(pe_positions_from_list(array, to->place, &to->value->positions, why));
+        return pe_value_check_positions(to, why);
+    }
+    if (param->kind == PE_KIND_TENSOR) {
+        to->value->tensor = *array;
+        *array = (pe_array){0}; /* the value's now */
+        return pe_value_check_tensor(to, why);
+    }
+    if (array->shape.ndim != 1 && !rows)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have one axis, got %zu",
+                       param->name, array->shape.ndim);
+    if (rows && array->shape.dim[1] != param->list_row)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                       "%s must have rows of %zu numbers, got %zu", param->name, param->list_row,
+                       array->shape.dim[1]);
+    if (array->elements == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty", param->name);
+    to->value->list = array->data;
+    to->value->list_length = array->elements;
+    *array = (pe_array){0};
+    return pe_value_check_list(to, why);
 }
 
 static pe_status read_array(const pe_value_reading *to, pe_slice json, pe_problem *why)
@@ -200,10 +175,8 @@ static pe_status read_array(const pe_value_reading *to, pe_slice json, pe_proble
     const size_t max =
         to->param->kind == PE_KIND_POSITIONS ? to->limits->max_positions : to->limits->max_elements;
     pe_array array = {0};
-    pe_status status = scan_array(to, json, max, &array, why);
-    if (status != PE_OK)
-        return status;
-    status = take_array(to, &array, why);
+    PE_TRY(scan_array(to, json, max, &array, why));
+    pe_status status = take_array(to, &array, why);
     pe_array_free(&array);
     return status;
 }
@@ -229,42 +202,30 @@ static pe_status read_lone_number(const pe_value_reading *to, pe_slice json, pe_
     return status;
 }
 
-static bool takes_arrays(const pe_param *param)
-{
-    return param->kind == PE_KIND_REAL_LIST || param->kind == PE_KIND_POSITIONS ||
-           param->kind == PE_KIND_TENSOR;
-}
-
-static bool takes_strings(const pe_param *param)
-{
-    return param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_REAL_LIST ||
-           param->kind == PE_KIND_POSITIONS || param->kind == PE_KIND_TOKEN_RUNS ||
-           param->kind == PE_KIND_TEXT || param->kind == PE_KIND_CHOICES ||
-           param->kind == PE_KIND_NAME;
-}
-
-static bool takes_lone_number(const pe_param *param)
-{
-    return param->kind == PE_KIND_POSITIONS ||
-           (param->kind == PE_KIND_TENSOR && param->min_dims == 0);
-}
-
+/* By the kinds of values that may begin so. */
 static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     const pe_param *param = to->param;
+    const unsigned kind = 1U << param->kind;
+    const unsigned arrays =
+        1U << PE_KIND_REAL_LIST | 1U << PE_KIND_POSITIONS | 1U << PE_KIND_TENSOR;
+    const unsigned strings = 1U << PE_KIND_CHOICE | 1U << PE_KIND_REAL_LIST |
+                             1U << PE_KIND_POSITIONS | 1U << PE_KIND_TOKEN_RUNS |
+                             1U << PE_KIND_TEXT | 1U << PE_KIND_CHOICES | 1U << PE_KIND_NAME;
     const char first = json.text[0];
     const bool number = first == '-' || (first >= '0' && first <= '9');
-    if (first == '"' && takes_strings(param))
+    if (first == '"' && (kind & strings) != 0)
         return read_string(to, json, why);
     if (first == '[' && param->kind == PE_KIND_TOKEN_RUNS)
-        return pe_value_token_runs_json_parse(to, json, why);
+        return read_token_runs(to, json, why);
     if (first == '[' && param->kind == PE_KIND_CHOICES)
         return pe_value_choices_json_parse(to, json, why);
-    if (first == '[' && takes_arrays(param))
+    if (first == '[' && (kind & arrays) != 0)
         return read_array(to, json, why);
     if (number && (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL))
         return pe_value_text_number(to, json, why);
-    if (number && takes_lone_number(param))
+    if (number && (param->kind == PE_KIND_POSITIONS ||
+                   (param->kind == PE_KIND_TENSOR && param->min_dims == 0)))
         return read_lone_number(to, json, why);
     if (param->kind == PE_KIND_BOOL && (pe_slice_is(json, "true") || pe_slice_is(json, "false"))) {
         to->value->truth = first == 't';

@@ -27,9 +27,6 @@ pe_status pe_value_finish(const pe_value_reading *to, pe_status status,
 
 /* The functions below set the value without marking it given. */
 
-/** Token runs from a JSON array. */
-pe_status pe_value_token_runs_json_parse(const pe_value_reading *to, pe_slice json,
-                                         pe_problem *why) PE_MUST_CHECK;
 /** An INT or REAL from the text of one number. */
 pe_status pe_value_text_number(const pe_value_reading *to, pe_slice text,
                                pe_problem *why) PE_MUST_CHECK;

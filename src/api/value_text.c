@@ -112,9 +112,7 @@ pe_status pe_value_check_axes(const pe_value_reading *to, size_t axes, pe_proble
 
 pe_status pe_value_check_positions(const pe_value_reading *to, pe_problem *why)
 {
-    const pe_status status = pe_value_check_axes(to, to->value->positions.shape.ndim, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_value_check_axes(to, to->value->positions.shape.ndim, why));
     if (to->param->integers_only && to->value->positions.fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers, got a fraction",
                        to->param->name);
@@ -188,15 +186,11 @@ static pe_status scan(const pe_value_reading *to, pe_slice text, double *out, pe
 pe_status pe_value_text_number(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     double number = 0;
-    pe_status status = scan(to, text, &number, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(scan(to, text, &number, why));
     if (to->param->kind == PE_KIND_INT && number != trunc(number))
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be an integer, got %.*s",
                        to->param->name, PE_SHOWN(text));
-    status = pe_value_check_range(to, number, text, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_value_check_range(to, number, text, why));
     if (to->param->kind == PE_KIND_INT)
         to->value->integer = (int64_t)number;
     else
@@ -241,9 +235,7 @@ static pe_status read_list(const pe_value_reading *to, pe_slice text, pe_problem
         while (comma < end && !separates(to->param, *comma))
             comma++;
         pe_slice item = {at, (size_t)(comma - at)};
-        pe_status status = scan(to, item, &list[i], why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(scan(to, item, &list[i], why));
         if (comma < end && *comma == ';' && (i + 1) % to->param->list_row != 0)
             return pe_fail(why, PE_INVALID_PARAMETER, to->place,
                            "%s must have rows of %zu numbers, got a semicolon after %zu",

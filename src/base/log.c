@@ -33,8 +33,7 @@ pe_status pe_log_start(const pe_log_options *options, pe_problem *why)
 {
     const size_t bytes = options->queue_bytes;
     pe_log_sink *log = NULL, *access_log = NULL;
-    if (pe_log_sink_make("log_file", options->file, bytes, &log, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_log_sink_make("log_file", options->file, bytes, &log, why));
     if (*options->access_file != '\0' && pe_log_sink_make("access_log_file", options->access_file,
                                                           bytes, &access_log, why) != PE_OK) {
         pe_log_sink_free(log, 0);

@@ -144,44 +144,31 @@ static void release(pe_log_sink *sink)
     free(sink);
 }
 
-static void prepare(pe_log_sink *sink, size_t bytes_max)
+pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_max,
+                           pe_log_sink **out, pe_problem *why)
 {
+    const bool file = *path != '\0';
+    pe_status status = PE_OK;
     pthread_condattr_t monotonic;
+    pe_log_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL)
+        return pe_fail_memory(why);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&sink->lock, NULL);
     pthread_cond_init(&sink->changed, NULL);
     pthread_cond_init(&sink->idle, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    sink->fd = STDERR_FILENO;
     sink->bytes_max = bytes_max;
     sink->waiting = malloc(bytes_max);
     sink->writing = malloc(bytes_max);
-}
-
-static pe_status prepare_file(pe_log_sink *sink, const char *setting, const char *path,
-                              pe_problem *why)
-{
-    if (*path != '\0') {
-        sink->path = strdup(path);
-        sink->fd = open_file(path);
-        if (sink->fd < 0)
-            return pe_fail(why, PE_INVALID_PARAMETER, setting, "cannot write to %.200s: %s", path,
-                           strerror(errno));
-    }
-    if (sink->waiting == NULL || sink->writing == NULL || (*path != '\0' && sink->path == NULL))
-        return pe_fail_memory(why);
-    return PE_OK;
-}
-
-pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_max,
-                           pe_log_sink **out, pe_problem *why)
-{
-    pe_log_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
-        return pe_fail_memory(why);
-    prepare(sink, bytes_max);
-    const pe_status status = prepare_file(sink, setting, path, why);
+    sink->path = file ? strdup(path) : NULL;
+    sink->fd = file ? open_file(path) : STDERR_FILENO;
+    if (sink->fd < 0)
+        status = pe_fail(why, PE_INVALID_PARAMETER, setting, "cannot write to %.200s: %s", path,
+                         strerror(errno));
+    else if (sink->waiting == NULL || sink->writing == NULL || (file && sink->path == NULL))
+        status = pe_fail_memory(why);
     if (status == PE_OK)
         *out = sink;
     else

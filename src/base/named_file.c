@@ -46,8 +46,7 @@ pe_status pe_named_file_read(const pe_named_file *file, char **out, size_t *byte
 {
     int fd;
     size_t most;
-    if (open_file(file, &fd, &most, why) != PE_OK)
-        return why->status;
+    PE_TRY(open_file(file, &fd, &most, why));
     *out = malloc(most + 1);
     if (*out != NULL)
         *bytes = read_all(fd, *out, most);

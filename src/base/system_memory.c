@@ -50,64 +50,47 @@ static size_t limit_of_group(const char *folder, const char *controller, char *g
 }
 
 /* A line is "0::/group", or of version 1 "number:controller,controller:/group". */
-static size_t limit_of_line(char *line, const char *folder)
-{
-    char *controllers = strchr(line, ':');
-    char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
-    if (group == NULL)
-        return SIZE_MAX;
-    *group++ = '\0';
-    if (strcmp(controllers, ":") == 0)
-        return limit_of_group(folder, "", group, "memory.max");
-    return strstr(controllers, "memory") == NULL
-               ? SIZE_MAX
-               : limit_of_group(folder, "/memory", group, "memory.limit_in_bytes");
-}
-
 size_t pe_system_memory_of_groups(const char *groups, const char *folder)
 {
     char text[8192], *rest;
     size_t limit = SIZE_MAX;
     snprintf(text, sizeof text, "%s", groups);
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
-        limit = pe_size_min(limit, limit_of_line(line, folder));
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        const char *controllers = strchr(line, ':');
+        char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (group == NULL)
+            continue;
+        *group++ = '\0';
+        if (strcmp(controllers, ":") == 0)
+            limit = pe_size_min(limit, limit_of_group(folder, "", group, "memory.max"));
+        else if (strstr(controllers, "memory") != NULL)
+            limit = pe_size_min(limit,
+                                limit_of_group(folder, "/memory", group, "memory.limit_in_bytes"));
+    }
     return limit;
-}
-
-static size_t of_groups(void)
-{
-    char text[8192];
-    return pe_system_memory_of_groups(read_text("/proc/self/cgroup", text, sizeof text),
-                                      "/sys/fs/cgroup");
-}
-
-static size_t of_machine(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && bytes > 0 ? (size_t)pages * (size_t)bytes : SIZE_MAX;
-}
-
-static size_t of_address_space(void)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
-               ? SIZE_MAX
-               : (size_t)limit.rlim_cur;
 }
 
 size_t pe_system_memory(const char **from)
 {
-    static const struct {
+    char text[8192];
+    struct rlimit space;
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const bool bound = getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+    const struct {
         const char *name;
-        size_t (*limit)(void);
+        size_t limit;
     } sources[] = {
-        {"machine", of_machine}, {"control group", of_groups}, {"address space", of_address_space}};
+        {"machine", pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX},
+        {"control group", pe_system_memory_of_groups(
+                              read_text("/proc/self/cgroup", text, sizeof text), "/sys/fs/cgroup")},
+        {"address space", bound ? (size_t)space.rlim_cur : SIZE_MAX},
+    };
     size_t memory = SIZE_MAX;
     for (size_t i = 0; i < PE_LEN(sources); i++) {
-        const size_t limit = sources[i].limit();
-        if (limit < memory && from != NULL)
+        if (sources[i].limit < memory && from != NULL)
             *from = sources[i].name;
-        memory = pe_size_min(memory, limit);
+        memory = pe_size_min(memory, sources[i].limit);
     }
     return memory;
 }

@@ -106,9 +106,8 @@ static pe_status try_sandbox(const pe_config *config, pe_buffer *text, pe_proble
     pe_sandbox_plan plan;
     pe_sandbox sandbox;
     pe_sandbox_plan_make(config, &plan);
-    if (pe_sandbox_enter(&plan, &sandbox, why) != PE_OK ||
-        pe_sandbox_seal(&plan, &sandbox, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_sandbox_enter(&plan, &sandbox, why));
+    PE_TRY(pe_sandbox_seal(&plan, &sandbox, why));
     pe_sandbox_text(&sandbox, text);
     return PE_OK;
 }

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "http/connection/sockets.h"
 
@@ -26,15 +26,6 @@ struct endpoint {
     } address;
     socklen_t bytes;
 };
-
-static bool take_address(const struct addrinfo *from, struct endpoint *out)
-{
-    if (from->ai_addrlen > sizeof out->address)
-        return false;
-    memcpy(&out->address, from->ai_addr, from->ai_addrlen);
-    out->bytes = from->ai_addrlen;
-    return true;
-}
 
 /* Where to reach a server that listens at a place: one that listens everywhere is on the loopback.
  * A name means its IPv4 address, as it does where the server listens. */
@@ -53,8 +44,12 @@ static bool resolve(const pe_socket_place *place, struct endpoint *out)
         const struct addrinfo hints = {
             .ai_family = families[f], .ai_flags = AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
         struct addrinfo *found = NULL;
-        const bool known =
-            getaddrinfo(at, service, &hints, &found) == 0 && take_address(found, out);
+        const bool known = getaddrinfo(at, service, &hints, &found) == 0 &&
+                           found->ai_addrlen <= sizeof out->address;
+        if (known) {
+            memcpy(&out->address, found->ai_addr, found->ai_addrlen);
+            out->bytes = found->ai_addrlen;
+        }
         if (found != NULL)
             freeaddrinfo(found);
         if (known)
@@ -63,19 +58,12 @@ static bool resolve(const pe_socket_place *place, struct endpoint *out)
     return false;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Wait until fd is ready for `events` or the deadline passes (ETIMEDOUT). */
 static bool await(int fd, short events, int64_t deadline_ms)
 {
     struct pollfd poll_fd = {.fd = fd, .events = events};
     for (;;) {
-        const int64_t left = deadline_ms - now_ms();
+        const int64_t left = deadline_ms - pe_clock() / PE_NANOSECONDS_PER_MS;
         const int ready = left > 0 ? poll(&poll_fd, 1, (int)left) : 0;
         if (ready > 0)
             return true;
@@ -101,13 +89,6 @@ static bool connect_by(int fd, const struct endpoint *to, int64_t deadline_ms)
     return error == 0;
 }
 
-/* The request is far below what an empty socket buffer takes at once. */
-static bool send_by(int fd, const char *text, int64_t deadline_ms)
-{
-    return await(fd, POLLOUT, deadline_ms) &&
-           send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text);
-}
-
 /* Read until the first line is whole, or `bytes` are full. */
 static bool receive_line(int fd, char *line, size_t bytes, int64_t deadline_ms)
 {
@@ -131,7 +112,7 @@ static bool receive_line(int fd, char *line, size_t bytes, int64_t deadline_ms)
 static bool query(int fd, const struct endpoint *to, const pe_socket_place *place, char *line,
                   size_t bytes)
 {
-    const int64_t deadline_ms = now_ms() + TIMEOUT_MS;
+    const int64_t deadline_ms = pe_clock() / PE_NANOSECONDS_PER_MS + TIMEOUT_MS;
     const char *host = place->port < 0 ? "localhost" : place->name;
     const bool v6 = strchr(host, ':') != NULL;
     char request[512];
@@ -139,7 +120,9 @@ static bool query(int fd, const struct endpoint *to, const pe_socket_place *plac
              "GET /healthz HTTP/1.1\r\nHost: %s%s%s\r\nUser-Agent: posenc-healthcheck\r\n"
              "Connection: close\r\n\r\n",
              v6 ? "[" : "", host, v6 ? "]" : "");
-    return connect_by(fd, to, deadline_ms) && send_by(fd, request, deadline_ms) &&
+    /* It is far below what an empty socket buffer takes at once. */
+    return connect_by(fd, to, deadline_ms) && await(fd, POLLOUT, deadline_ms) &&
+           send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request) &&
            receive_line(fd, line, bytes, deadline_ms);
 }
 
@@ -166,21 +149,12 @@ static pe_status choose(const pe_settings *settings, pe_socket_place *out, pe_pr
     return PE_OK;
 }
 
-static pe_status fail_to_reach(const pe_socket_place *place, int error, pe_problem *why)
-{
-    if (place->port < 0)
-        return pe_fail(why, PE_INTERNAL, "", "no answer from %s: %s", place->name, strerror(error));
-    return pe_fail(why, PE_INTERNAL, "", "no answer from %s port %d: %s", place->name, place->port,
-                   strerror(error));
-}
-
 static pe_status check(const pe_settings *settings, pe_problem *why)
 {
     struct endpoint to;
     char line[128] = "";
     pe_socket_place place;
-    if (choose(settings, &place, why) != PE_OK)
-        return why->status;
+    PE_TRY(choose(settings, &place, why));
     if (!resolve(&place, &to))
         return pe_fail(why, PE_INVALID_PARAMETER, place.port < 0 ? "listen" : "host",
                        "the server's place must be an address, a name or a path, got %s",
@@ -191,7 +165,10 @@ static pe_status check(const pe_settings *settings, pe_problem *why)
     if (fd >= 0)
         close(fd);
     if (!answered)
-        return fail_to_reach(&place, error, why);
+        return place.port < 0 ? pe_fail(why, PE_INTERNAL, "", "no answer from %s: %s", place.name,
+                                        strerror(error))
+                              : pe_fail(why, PE_INTERNAL, "", "no answer from %s port %d: %s",
+                                        place.name, place.port, strerror(error));
     /* "HTTP/1.1 200 OK" */
     const char *code = strchr(line, ' ');
     if (strncmp(line, "HTTP/1.", 7) != 0 || code == NULL || strncmp(code, " 200", 4) != 0)
@@ -205,11 +182,17 @@ static pe_status check(const pe_settings *settings, pe_problem *why)
 #define FLAGS_MAX       256
 
 /* The flags of `posenc serve` in a command line, whose arguments end with NULs. */
-static int split_flags(char *text, size_t bytes, char **flags)
+static int read_flags(char *text, char **flags)
 {
     int n = -1; /* not there yet */
     bool program = false;
-    for (char *at = text; at < text + bytes && n < FLAGS_MAX; at += strlen(at) + 1) {
+    const int fd = open(FIRST_PROCESS, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? 0 : read(fd, text, FLAGS_BYTES_MAX);
+    const char *end = text + (got > 0 ? got : 0);
+    if (fd >= 0)
+        close(fd);
+    text[got > 0 ? got : 0] = '\0';
+    for (char *at = text; at < end && n < FLAGS_MAX; at += strlen(at) + 1) {
         const char *slash = strrchr(at, '/');
         if (n >= 0)
             flags[n++] = at;
@@ -218,16 +201,6 @@ static int split_flags(char *text, size_t bytes, char **flags)
         program = strcmp(slash != NULL ? slash + 1 : at, "posenc") == 0;
     }
     return n < 0 ? 0 : n;
-}
-
-static int read_flags(char *text, char **flags)
-{
-    const int fd = open(FIRST_PROCESS, O_RDONLY | O_CLOEXEC);
-    const ssize_t bytes = fd < 0 ? 0 : read(fd, text, FLAGS_BYTES_MAX);
-    if (fd >= 0)
-        close(fd);
-    text[bytes > 0 ? bytes : 0] = '\0';
-    return bytes > 0 ? split_flags(text, (size_t)bytes, flags) : 0;
 }
 
 int pe_cli_healthcheck(int n_arguments, char **arguments)

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/notify.h"
-#include "cli/reconfigure.h"
+#include "http/reload.h"
 #include "http/server.h"
 
 /* ---- signals ---- */
@@ -53,6 +53,66 @@ static void log_signal(pe_log_level level, const char *event, int number)
     pe_log(level, event, (pe_log_member[]){{PE_LOG_TEXT, "signal", .text = name}, {0}});
 }
 
+/* ---- SIGHUP: the settings are read again, and what can be is put to use ---- */
+
+/* What a reload compares with. */
+typedef struct reconfiguration {
+    int n_arguments;
+    char **arguments;
+    const pe_config *started; /* the settings that the server was started with */
+    pe_config *applied;       /* those of the last reload, owned; NULL: none yet */
+} reconfiguration;
+
+/* context: NULL for what needs a restart. */
+static void log_change(void *context, const pe_config_change *change)
+{
+    const bool applied = context != NULL;
+    if (pe_reload_applies(change->name) == applied)
+        pe_log(applied ? PE_LOG_INFO : PE_LOG_WARN,
+               applied ? "setting_changed" : "setting_needs_restart",
+               (pe_log_member[]){{PE_LOG_TEXT, "name", .text = change->name},
+                                 {PE_LOG_TEXT, "was", .text = change->was},
+                                 {PE_LOG_TEXT, "is", .text = change->is},
+                                 {0}});
+}
+
+static pe_status reload_all(reconfiguration *reload, pe_server *server, pe_problem *why)
+{
+    const pe_log_level before = pe_log_get_level();
+    pe_config *fresh = NULL;
+    PE_TRY(pe_config_read(reload->n_arguments, reload->arguments, environ, &fresh, why));
+    if (pe_server_reload(server, fresh, why) != PE_OK) {
+        pe_config_free(fresh);
+        return why->status;
+    }
+    /* Where the level itself has changed, what either of the two lets pass is written. */
+    const pe_log_level now = pe_log_get_level();
+    if (before > now)
+        pe_log_set_level(before);
+    pe_config *applied = reload->applied;
+    pe_config_compare(applied != NULL ? applied : reload->started, fresh, log_change, reload);
+    pe_config_compare(reload->started, fresh, log_change, NULL);
+    pe_log(PE_LOG_INFO, "reloaded", NULL);
+    pe_log_set_level(now);
+    pe_config_free(applied);
+    reload->applied = fresh;
+    return PE_OK;
+}
+
+/* Logs what has changed and what needs a restart. A mistake anywhere changes nothing, and is
+ * logged. */
+static void reconfigure(reconfiguration *reload, pe_server *server)
+{
+    pe_problem why;
+    const bool ready = pe_server_is_ready(server); /* else the manager is told later */
+    if (ready)
+        pe_notify_reloading();
+    if (reload_all(reload, server, &why) != PE_OK)
+        pe_cli_fail("reload_failed", &why);
+    if (ready)
+        pe_notify_ready();
+}
+
 /* ---- while it serves ---- */
 
 /* Log that allocations failed, if more did than *logged: so a flood of refusals is a line every few
@@ -72,7 +132,7 @@ static void log_refused_memory(uint64_t *logged)
                              {0}});
 }
 
-static void serve_until_stopped(const sigset_t *taken, pe_reconfigure *reload, pe_server *server)
+static void serve_until_stopped(const sigset_t *taken, reconfiguration *reload, pe_server *server)
 {
     static const struct timespec a_while = {.tv_sec = 2};
     size_t left = 0;
@@ -81,7 +141,7 @@ static void serve_until_stopped(const sigset_t *taken, pe_reconfigure *reload, p
     while (!is_stop(number = sigtimedwait(taken, NULL, &a_while))) {
         if (number >= 0) {
             if (number == SIGHUP)
-                pe_reconfigure_run(reload, server);
+                reconfigure(reload, server);
             else if (number == SIGUSR1)
                 pe_log_reopen();
             else
@@ -132,12 +192,11 @@ static void stop(pe_server *server, sigset_t *taken)
 
 /* ---- the command ---- */
 
-static pe_status serve(pe_reconfigure *reload, sigset_t *taken, pe_problem *why)
+static pe_status serve(reconfiguration *reload, sigset_t *taken, pe_problem *why)
 {
     pe_server *server = NULL;
     pe_notify_open();
-    if (pe_server_start(reload->started, pe_notify_ready, &server, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_server_start(reload->started, pe_notify_ready, &server, why));
     serve_until_stopped(taken, reload, server);
     stop(server, taken);
     return PE_OK;
@@ -159,7 +218,8 @@ int pe_cli_serve(int n_arguments, char **arguments)
         pe_config_free(config);
         return pe_cli_fail("start_failed", &why);
     }
-    pe_reconfigure reload = {.n_arguments = n_arguments, .arguments = arguments, .started = config};
+    reconfiguration reload = {
+        .n_arguments = n_arguments, .arguments = arguments, .started = config};
     const pe_status status = serve(&reload, &taken, &why);
     const int exit_status = status == PE_OK ? PE_EXIT_OK : pe_cli_fail("start_failed", &why);
     pe_log_stop();

@@ -66,59 +66,41 @@ static pe_status read_body(const char *path, size_t bytes_max, pe_buffer *out, p
     return PE_OK;
 }
 
-/* Media type of a body by its file's name; JSON for standard input. */
-static const char *media_type_of(const char *path)
-{
-    static const char json[] = "application/json";
-    const pe_format *format = pe_format_by_extension(path);
-    if (strcmp(path, "-") == 0)
-        return json;
-    return format == NULL ? NULL : format->media_type;
-}
-
-static pe_status query_with_body(const pe_table_arguments *table, const pe_settings *settings,
-                                 const pe_read_limits *limits, struct work *work, pe_problem *why)
-{
-    const char *media_type = media_type_of(table->body);
-    if (media_type == NULL)
-        return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "body",
-                       "a body must be a .json, .npy or .safetensors file, got %.200s",
-                       table->body);
-    const pe_status status =
-        read_body(table->body, (size_t)settings->max_body_bytes, &work->body, why);
-    if (status != PE_OK)
-        return status;
-    const pe_binary_body binary = {.string = pe_buffer_slice(&table->query),
-                                   .media_type = media_type,
-                                   .data = work->body.data,
-                                   .bytes = work->body.bytes};
-    if (strcmp(media_type, "application/json") != 0)
-        return pe_query_binary_parse(table->resource, &binary, limits, &work->query, why);
-    if (table->query.bytes > 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "parameters must be members of the JSON body, not flags");
-    return pe_query_json_parse(table->resource, pe_buffer_slice(&work->body), limits, &work->query,
-                               why);
-}
-
 /* ---- from parameters to a stream ---- */
 
 static pe_status read_query(const pe_table_arguments *table, const pe_settings *settings,
                             struct work *work, pe_problem *why)
 {
+    static const char json[] = "application/json";
+    const char *path = table->body;
+    const pe_slice query = pe_buffer_slice(&table->query);
     const pe_read_limits limits = {.max_elements = (size_t)settings->max_elements,
                                    .max_positions = (size_t)settings->max_positions,
                                    .max_depth = (size_t)settings->max_json_depth,
                                    .keep_mistakes = true};
-    if (table->body != NULL)
-        return query_with_body(table, settings, &limits, work, why);
-    if (table->resource->kind == PE_TRANSFORM)
+    if (path == NULL && table->resource->kind == PE_TRANSFORM)
         return pe_fail(why, PE_MISSING_PARAMETER, "body",
                        "%s transforms vectors: give them with --body FILE (.json, .npy or "
                        ".safetensors)",
                        table->resource->name);
-    return pe_query_string_parse(table->resource, pe_buffer_slice(&table->query), &limits,
-                                 &work->query, why);
+    if (path == NULL)
+        return pe_query_string_parse(table->resource, query, &limits, &work->query, why);
+    const pe_format *format = pe_format_by_extension(path);
+    if (format == NULL && strcmp(path, "-") != 0)
+        return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "body",
+                       "a body must be a .json, .npy or .safetensors file, got %.200s", path);
+    PE_TRY(read_body(path, (size_t)settings->max_body_bytes, &work->body, why));
+    const pe_binary_body binary = {.string = query,
+                                   .media_type = format != NULL ? format->media_type : json,
+                                   .data = work->body.data,
+                                   .bytes = work->body.bytes};
+    if (strcmp(binary.media_type, json) != 0)
+        return pe_query_binary_parse(table->resource, &binary, &limits, &work->query, why);
+    if (query.bytes > 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "parameters must be members of the JSON body, not flags");
+    return pe_query_json_parse(table->resource, pe_buffer_slice(&work->body), &limits, &work->query,
+                               why);
 }
 
 static pe_status make_stream(const pe_table_arguments *table, const pe_settings *settings,
@@ -128,28 +110,18 @@ static pe_status make_stream(const pe_table_arguments *table, const pe_settings 
                               .max_work = (uint64_t)settings->max_work};
     const pe_learned_limits learned = {.bytes = (size_t)settings->learned_bytes,
                                        .tables = (size_t)settings->learned_tables};
-    if (pe_tables_make((size_t)settings->table_cache_bytes, &work->tables, why) != PE_OK ||
-        pe_tables_load_learned(work->tables, settings->learned_dir, &learned, why) != PE_OK ||
-        read_query(table, settings, work, why) != PE_OK)
-        return why->status;
-    if (pe_query_plan(&work->query, work->tables, &limits, &work->plan, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_tables_make((size_t)settings->table_cache_bytes, &work->tables, why));
+    PE_TRY(pe_tables_load_learned(work->tables, settings->learned_dir, &learned, why));
+    PE_TRY(read_query(table, settings, work, why));
+    PE_TRY(pe_query_plan(&work->query, work->tables, &limits, &work->plan, why));
     pe_values_json(&work->query.values, &work->parameters);
-    work->rendering =
-        (pe_rendering){.format = table->format,
-                       .base64 = work->query.base64,
-                       .tensor = work->query.tensor[0] == '\0' ? NULL : work->query.tensor,
-                       .csv_header = work->query.csv_header,
-                       .encoding = table->resource->encoding,
-                       .parameters = pe_buffer_text(&work->parameters),
-                       .resource = table->resource,
-                       .values = &work->query.values,
-                       .figure = work->query.figure};
+    work->rendering = pe_query_rendering(&work->query);
+    work->rendering.format = table->format;
+    work->rendering.parameters = pe_buffer_text(&work->parameters);
     if (work->parameters.failed)
         return pe_fail_memory(why);
-    if (pe_query_figure_check(&work->query, table->format, (size_t)settings->figure_max_pixels,
-                              why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_query_figure_check(&work->query, table->format, (size_t)settings->figure_max_pixels,
+                                 why));
     return pe_stream_make(&work->plan, &work->rendering, &work->stream, why);
 }
 
@@ -161,20 +133,6 @@ static pe_status fail_writing(const char *path, int error, pe_problem *why)
                    strerror(error));
 }
 
-static bool write_all(int fd, const char *data, size_t bytes)
-{
-    while (bytes > 0) {
-        const ssize_t written = write(fd, data, bytes);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        data += written;
-        bytes -= (size_t)written;
-    }
-    return true;
-}
-
 static pe_status copy_stream(pe_stream *stream, int fd, const char *path, pe_problem *why)
 {
     char *block = aligned_alloc(64, BLOCK_BYTES);
@@ -182,8 +140,12 @@ static pe_status copy_stream(pe_stream *stream, int fd, const char *path, pe_pro
     pe_status status = block == NULL ? pe_fail_memory(why) : PE_OK;
     while (status == PE_OK && (got > 0 || pe_stream_reduces(stream))) {
         status = pe_stream_read(stream, block, BLOCK_BYTES, &got, why);
-        if (status == PE_OK && !write_all(fd, block, got))
-            status = fail_writing(path, errno, why);
+        for (size_t at = 0; status == PE_OK && at < got;) {
+            const ssize_t written = write(fd, block + at, got - at);
+            if (written == 0 || (written < 0 && errno != EINTR))
+                status = fail_writing(path, errno, why);
+            at += written > 0 ? (size_t)written : 0;
+        }
     }
     free(block);
     return status;
@@ -250,33 +212,16 @@ static void print_resource_help(const pe_resource *resource, pe_buffer *out)
 
 /* ---- the command ---- */
 
-/* What JSON carries in "warnings" is said here, too: other formats have no place for it. */
-static void log_warnings(const pe_plan *plan)
-{
-    for (size_t w = 0; w < plan->n_warnings; w++)
-        pe_log(PE_LOG_WARN, "table_warning",
-               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = plan->warnings[w]}, {0}});
-}
-
-/* Bytes that are no text would change what a terminal does. */
-static pe_status check_terminal(const pe_table_arguments *table, pe_problem *why)
-{
-    const char *format = table->format->name;
-    if (table->output_given || table->format->is_text || isatty(STDOUT_FILENO) == 0)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "output",
-                   "%s is binary, and standard output is a terminal: give -o FILE%s, or -o - to "
-                   "write it there",
-                   format, table->format->extension);
-}
-
 static pe_status write_table(const pe_table_arguments *table, const pe_settings *settings,
                              pe_problem *why)
 {
     struct work work = {0};
     pe_status status = make_stream(table, settings, &work, why);
     if (status == PE_OK) {
-        log_warnings(&work.plan);
+        /* What JSON carries in "warnings" is said here, too: other formats have no place for it. */
+        for (size_t w = 0; w < work.plan.n_warnings; w++)
+            pe_log(PE_LOG_WARN, "table_warning",
+                   (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = work.plan.warnings[w]}, {0}});
         status = write_file(work.stream, table->output, why);
     }
     release(&work);
@@ -306,37 +251,38 @@ static pe_status run(const pe_table_arguments *table, pe_problem *why)
     pe_status status = pe_cli_configure(table->n_settings, table->settings, &config, why);
     if (status != PE_OK)
         return add_parameters(table, status, why);
-    status = check_terminal(table, why);
-    if (status == PE_OK)
+    /* Bytes that are no text would change what a terminal does. */
+    if (!table->output_given && !table->format->is_text && isatty(STDOUT_FILENO) != 0)
+        status = pe_fail(why, PE_INVALID_PARAMETER, "output",
+                         "%s is binary, and standard output is a terminal: give -o FILE%s, or -o - "
+                         "to write it there",
+                         table->format->name, table->format->extension);
+    else
         status = write_table(table, pe_config_settings(config), why);
     pe_config_free(config);
     return status;
-}
-
-static int print_help(const pe_resource *resource)
-{
-    pe_buffer text = {0};
-    if (resource != NULL)
-        print_resource_help(resource, &text);
-    else
-        pe_cli_table_help(&text);
-    return pe_cli_print(&text);
 }
 
 int pe_cli_table(int n_arguments, char **arguments)
 {
     pe_table_arguments table = {0};
     pe_problem why;
+    pe_buffer help = {0};
     int code = PE_EXIT_OK;
     pe_status status = pe_table_arguments_read(n_arguments, arguments, &table, &why);
     if (status != PE_OK)
         status = add_parameters(&table, status, &why);
     else if (!table.help)
         status = run(&table, &why);
+    if (status == PE_OK && table.help) {
+        if (table.resource != NULL)
+            print_resource_help(table.resource, &help);
+        else
+            pe_cli_table_help(&help);
+        code = pe_cli_print(&help);
+    }
     if (status != PE_OK)
         code = pe_cli_fail("table_failed", &why);
-    else if (table.help)
-        code = print_help(table.resource);
     pe_table_arguments_free(&table);
     return code;
 }

@@ -103,9 +103,7 @@ static pe_status load_object(const char *path, json_t **out, pe_problem *why)
     json_error_t error;
     char *text;
     size_t bytes;
-    const pe_status status = pe_named_file_read(&file, &text, &bytes, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_named_file_read(&file, &text, &bytes, why));
     json_t *object = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
     pe_named_file_free(text, bytes);
     if (object == NULL)
@@ -127,11 +125,10 @@ pe_status pe_config_read_file(pe_config *config, const char *path, bool required
     *found = required || stat(path, &file) == 0 || (errno != ENOENT && errno != ENOTDIR);
     if (!*found)
         return PE_OK;
-    pe_status status = load_object(path, &object, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(load_object(path, &object, why));
     config->file = strdup(path);
-    status = config->file == NULL ? pe_fail_memory(why) : take_object(config, object, why);
+    pe_status status =
+        config->file == NULL ? pe_fail_memory(why) : take_object(config, object, why);
     json_decref(object);
     return status;
 }

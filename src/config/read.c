@@ -58,22 +58,17 @@ static pe_status read_file(pe_config *config, const char *asked, pe_problem *why
 
 /* ---- the environment ---- */
 
-static bool is_variable_of(const pe_setting_row *row, pe_slice name)
-{
-    if (strlen(row->name) != name.bytes)
-        return false;
-    for (size_t k = 0; k < name.bytes; k++)
-        if (name.text[k] != (char)toupper((unsigned char)row->name[k]))
-            return false;
-    return true;
-}
-
-/* The row whose variable has this name, without the prefix. */
+/* The row whose variable has this name, without the prefix: that of the row in capitals. */
 static const pe_setting_row *row_of_variable(pe_slice name)
 {
-    for (size_t r = 0; r < PE_SETTINGS; r++)
-        if (is_variable_of(&pe_setting_rows[r], name))
-            return &pe_setting_rows[r];
+    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
+        size_t k = 0;
+        while (k < name.bytes && row->name[k] != '\0' &&
+               name.text[k] == (char)toupper((unsigned char)row->name[k]))
+            k++;
+        if (k == name.bytes && row->name[k] == '\0')
+            return row;
+    }
     return NULL;
 }
 
@@ -151,11 +146,6 @@ struct flag {
     int width;                 /* arguments it takes */
 };
 
-static bool is_truth(const char *text)
-{
-    return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
-}
-
 static struct flag split_flag(int n, char **arguments)
 {
     struct flag flag = {.width = 1};
@@ -175,8 +165,10 @@ static struct flag split_flag(int n, char **arguments)
     /* A truth may follow its flag, or not: `--access-log` alone is true. */
     const bool truth = flag.row != NULL && flag.row->kind == PE_SETTING_BOOL;
     const bool known = flag.row != NULL || flag.config;
-    if (n > 1 && (!truth || is_truth(arguments[1])) && (known || arguments[1][0] != '-')) {
-        flag.value = arguments[1];
+    const char *next = n > 1 ? arguments[1] : "";
+    const bool says = strcmp(next, "true") == 0 || strcmp(next, "false") == 0;
+    if (n > 1 && (!truth || says) && (known || next[0] != '-')) {
+        flag.value = next;
         flag.width = 2;
     } else if (truth) {
         flag.value = "true";
@@ -190,15 +182,19 @@ int pe_config_flag_width(int n_arguments, char **arguments)
     return flag.row != NULL || flag.config ? flag.width : 0;
 }
 
-static pe_status refuse_argument(const char *argument, const struct flag *flag, pe_problem *why)
+static pe_status check_flag(const char *argument, const struct flag *flag, pe_problem *why)
 {
-    if (strncmp(argument, "-", 1) != 0)
+    pe_buffer hint = {0};
+    if (flag->config || flag->row != NULL)
+        return flag->value != NULL ? PE_OK
+                                   : pe_fail(why, PE_INVALID_PARAMETER, flag->name,
+                                             "--%s needs a value", flag->name);
+    if (argument[0] != '-')
         return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s%s", argument,
                        strspn(argument, "0123456789") == strlen(argument)
                            ? "; a port is given as --port NUMBER"
                            : "; settings begin with --");
     const pe_setting_row *near = pe_setting_nearest(flag->name);
-    pe_buffer hint = {0};
     if (near != NULL) {
         pe_buffer_str(&hint, ", did you mean ");
         pe_setting_spell(near, PE_LEVEL_FLAG, &hint);
@@ -208,15 +204,6 @@ static pe_status refuse_argument(const char *argument, const struct flag *flag, 
                                      (int)strcspn(argument, "="), argument, pe_buffer_text(&hint));
     pe_buffer_free(&hint);
     return status;
-}
-
-static pe_status check_flag(const char *argument, const struct flag *flag, pe_problem *why)
-{
-    if (flag->row == NULL && !flag->config)
-        return refuse_argument(argument, flag, why);
-    if (flag->value == NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, flag->name, "--%s needs a value", flag->name);
-    return PE_OK;
 }
 
 /* Checks that every argument is a flag with its value, and finds the last --config. */
@@ -252,27 +239,22 @@ static pe_status read_flags(pe_config *config, int n, char **arguments, pe_probl
 
 /* ---- the interface ---- */
 
-static pe_status read_levels(pe_config *config, int n, char **arguments, char **environment,
-                             pe_problem *why)
+pe_status pe_config_read(int n_arguments, char **arguments, char **environment, pe_config **out,
+                         pe_problem *why)
 {
     const char *file = NULL;
-    set_defaults(config);
     pe_problem mistake;
-    pe_status status = check_flags(n, arguments, &file, why);
+    pe_config *config = calloc(1, sizeof *config);
+    if (config == NULL)
+        return pe_fail_memory(why);
+    set_defaults(config);
+    pe_status status = check_flags(n_arguments, arguments, &file, why);
     status = pe_problem_gather(status, read_file(config, asked_file(file, environment), &mistake),
                                &mistake, why);
     status =
         pe_problem_gather(status, read_environment(config, environment, &mistake), &mistake, why);
-    return pe_problem_gather(status, read_flags(config, n, arguments, &mistake), &mistake, why);
-}
-
-pe_status pe_config_read(int n_arguments, char **arguments, char **environment, pe_config **out,
-                         pe_problem *why)
-{
-    pe_config *config = calloc(1, sizeof *config);
-    if (config == NULL)
-        return pe_fail_memory(why);
-    const pe_status status = read_levels(config, n_arguments, arguments, environment, why);
+    status = pe_problem_gather(status, read_flags(config, n_arguments, arguments, &mistake),
+                               &mistake, why);
     if (status == PE_OK)
         *out = config;
     else

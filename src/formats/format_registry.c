@@ -73,9 +73,7 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
     size_t chosen = 0;
 
     if (named) {
-        pe_status status = find_tensor(plan, rendering->tensor, &chosen, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(find_tensor(plan, rendering->tensor, &chosen, why));
     }
     if (!format->holds_many) {
         if (plan->n_tensors == 0)
@@ -90,9 +88,7 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
     for (size_t t = 0; t < plan->n_tensors && format->ops->check != NULL; t++) {
         if (!pe_format_holds(rendering, t, chosen))
             continue;
-        const pe_status status = format->ops->check(&plan->tensors[t], rendering, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(format->ops->check(&plan->tensors[t], rendering, why));
     }
     *tensor = chosen;
     return format->ops->check_plan != NULL ? format->ops->check_plan(plan, rendering, chosen, why)

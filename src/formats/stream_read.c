@@ -174,11 +174,9 @@ static pe_status reduce(pe_stream *stream, pe_problem *why)
         pe_stream_enter(stream, stream->segment + 1, 0);
         return PE_OK;
     }
-    pe_status status = make_numbers(stream, block, &elements.data, &elements.n, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(make_numbers(stream, block, &elements.data, &elements.n, why));
     const double start = now();
-    status = reducer->take(reducer->state, &elements, why);
+    pe_status status = reducer->take(reducer->state, &elements, why);
     stream->encode += now() - start;
     pe_tensor_blocks_pass(&stream->blocks, elements.n);
     return status;
@@ -201,16 +199,6 @@ static size_t in_place(const pe_stream *stream, const reading *into)
         blocks, within && pe_tensor_blocks_can_cut(stream->plan, tensor), room_of(into) / size);
 }
 
-static pe_status make_in_place(pe_stream *stream, size_t n, char *to, size_t *made, pe_problem *why)
-{
-    pe_status status = pe_tensor_blocks_fill(&stream->blocks, n, to, why);
-    if (status != PE_OK)
-        return status;
-    pe_tensor_blocks_pass(&stream->blocks, n);
-    *made = n * pe_dtype_bytes(stream->blocks.tensor->dtype);
-    return PE_OK;
-}
-
 /* ---- reading ---- */
 
 /* The first bytes of what is pending. */
@@ -225,46 +213,24 @@ static void take_pending(pe_stream *stream, size_t bytes)
     stream->text = NULL;
 }
 
-static size_t copy_pending(pe_stream *stream, const reading *into)
-{
-    const size_t n = pe_size_min(room_of(into), stream->pending.bytes);
-    memcpy(next_of(into), stream->pending.text, n);
-    take_pending(stream, n);
-    return n;
-}
-
-static void skip_pending(pe_stream *stream)
-{
-    const size_t n =
-        stream->skip < stream->pending.bytes ? (size_t)stream->skip : stream->pending.bytes;
-    stream->skip -= n;
-    take_pending(stream, n);
-}
-
-static pe_status make_late(pe_stream *stream, const pe_segment *segment, pe_problem *why)
-{
-    pe_buffer text = {0};
-    segment->late(stream->plan, segment->tensor, &stream->carry, &text);
-    if (text.failed) {
-        pe_buffer_free(&text);
-        return pe_fail_memory(why);
-    }
-    stream->text = text.data;
-    stream->pending = (pe_slice){text.data, text.bytes};
-    return PE_OK;
-}
-
 /* Steps over a literal, which is pending then, or over a tensor that has ended. False: numbers are
  * next. */
 static bool step(pe_stream *stream, pe_status *status, pe_problem *why)
 {
     const pe_segment *segment = &stream->segments.segment[stream->segment];
-    if (segment->late != NULL)
-        *status = make_late(stream, segment, why);
-    else if (segment->encoder == NULL)
+    if (segment->late != NULL) {
+        pe_buffer text = {0};
+        segment->late(stream->plan, segment->tensor, &stream->carry, &text);
+        stream->text = text.failed ? NULL : text.data;
+        stream->pending = text.failed ? (pe_slice){NULL, 0} : (pe_slice){text.data, text.bytes};
+        *status = text.failed ? pe_fail_memory(why) : PE_OK;
+        if (text.failed)
+            pe_buffer_free(&text);
+    } else if (segment->encoder == NULL) {
         stream->pending = (pe_slice){stream->segments.text.data + segment->text, segment->bytes};
-    else if (stream->blocks.next < stream->blocks.tensor->elements || pe_stream_reduces(stream))
+    } else if (stream->blocks.next < stream->blocks.tensor->elements || pe_stream_reduces(stream)) {
         return false;
+    }
     pe_stream_enter(stream, stream->segment + 1, 0);
     return true;
 }
@@ -286,8 +252,12 @@ static pe_status make(pe_stream *stream, const reading *into, size_t *made, pe_p
         return reduce(stream, why);
     const size_t n = in_place(stream, into);
     const bool text = encoder_at(stream)->encode != NULL;
-    if (n > 0)
-        return make_in_place(stream, n, next_of(into), made, why);
+    if (n > 0) {
+        PE_TRY(pe_tensor_blocks_fill(&stream->blocks, n, next_of(into), why));
+        pe_tensor_blocks_pass(&stream->blocks, n);
+        *made = n * pe_dtype_bytes(stream->blocks.tensor->dtype);
+        return PE_OK;
+    }
     if (into->got > 0 && !(text && room_of(into) >= text_max(stream)) &&
         fits_next_time(stream, into))
         return PE_OK;
@@ -305,13 +275,18 @@ pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got
     while (into.got < bytes && status == PE_OK) {
         size_t n = 0;
         if (stream->pending.bytes > 0) {
-            n = copy_pending(stream, &into);
+            n = pe_size_min(room_of(&into), stream->pending.bytes);
+            memcpy(next_of(&into), stream->pending.text, n);
+            take_pending(stream, n);
         } else if (stream->segment == stream->segments.n ||
                    ((into.got > 0 || pe_stream_reduces(stream)) &&
                     stream->blocks.spent >= allowed)) {
             break;
         } else if (step(stream, &status, why)) {
-            skip_pending(stream);
+            const size_t skipped =
+                stream->skip < stream->pending.bytes ? (size_t)stream->skip : stream->pending.bytes;
+            stream->skip -= skipped;
+            take_pending(stream, skipped);
         } else {
             status = make(stream, &into, &n, why);
             if (n == 0 && stream->pending.bytes == 0 && stream->skip == 0 && into.got > 0)

@@ -27,9 +27,7 @@ pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_
                          pe_problem *why)
 {
     size_t tensor = 0;
-    pe_status status = pe_format_check(plan, rendering, &tensor, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_format_check(plan, rendering, &tensor, why));
     pe_stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL)
         return pe_fail_memory(why);

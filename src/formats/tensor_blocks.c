@@ -141,9 +141,7 @@ pe_status pe_tensor_blocks_make(pe_tensor_blocks *blocks, size_t most, void *blo
         *elements = block;
         if (*n > 0)
             return pe_tensor_blocks_fill(blocks, *n, block, why);
-        const pe_status status = make_unit(blocks, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(make_unit(blocks, why));
     }
     const size_t used = blocks->next - blocks->unit_at;
     *elements = blocks->unit + used * pe_dtype_bytes(tensor->dtype);

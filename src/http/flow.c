@@ -16,16 +16,6 @@
 
 /* ---- the story ---- */
 
-static pe_status check_target(const pe_request *request, pe_problem *why)
-{
-    const size_t most = (size_t)request->service->settings->max_url_bytes;
-    if (request->target_bytes <= most)
-        return PE_OK;
-    return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                   "the request target must be at most %zu bytes long, got %zu", most,
-                   request->target_bytes);
-}
-
 pe_status pe_flow_admit(pe_request *request, pe_problem *why)
 {
     if (!request->guarded)
@@ -37,26 +27,31 @@ pe_status pe_flow_admit(pe_request *request, pe_problem *why)
 
 /* With the memory in use, nothing new is begun. What is in memory is sent all the same, and pages
  * are: they tell how the server does. */
-static pe_status check_memory(const pe_request *request, pe_problem *why)
-{
-    return request->resource != NULL && pe_budget_exceeded() ? pe_fail_memory(why) : PE_OK;
-}
-
 static pe_outcome process(pe_request *request, pe_problem *why)
 {
-    /* else that was done with the header */
+    const size_t most = (size_t)request->service->settings->max_url_bytes;
+    /* With a body that was done when the header came. */
     if (!request->has_body && pe_flow_admit(request, why) != PE_OK)
         return PE_FAILED;
-    /* asked before, to the letter */
+    /* Asked before, to the letter. */
     const pe_outcome outcome =
         request->watch->place == PE_PLACE_OPERATOR ? PE_CONTINUE : pe_answer_from_cache(request);
     if (outcome != PE_CONTINUE)
         return outcome;
     if (!request->has_body) /* else its route was found with the header */
         (void)pe_route_find(request);
-    if (check_target(request, why) != PE_OK || pe_body_check(request, why) != PE_OK ||
-        check_memory(request, why) != PE_OK)
+    if (request->target_bytes > most) {
+        (void)pe_fail(why, PE_MALFORMED_REQUEST, "",
+                      "the request target must be at most %zu bytes long, got %zu", most,
+                      request->target_bytes);
         return PE_FAILED;
+    }
+    if (pe_body_check(request, why) != PE_OK)
+        return PE_FAILED;
+    if (request->resource != NULL && pe_budget_exceeded()) {
+        (void)pe_fail_memory(why);
+        return PE_FAILED;
+    }
     return pe_route_handle(request, why); /* 404, 405, OPTIONS, or the handler of the path */
 }
 
@@ -83,9 +78,16 @@ static void begin_metering(pe_request *request)
     pe_meter_begin(&request->meter);
 }
 
+/* A worker's turn. */
 static pe_outcome work_on(pe_request *request, pe_problem *why)
 {
     pe_counters *counters = &request->service->counters;
+    if (is_abandoned(request))
+        return PE_REPLIED;
+    if (pe_clock() - request->next.since > WAIT_MAX) {
+        pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker");
+        return PE_FAILED;
+    }
     begin_metering(request);
     const pe_outcome outcome = request->next.step(request, why);
     pe_meter_end();
@@ -97,24 +99,13 @@ static pe_outcome work_on(pe_request *request, pe_problem *why)
     return PE_REPLIED; /* nobody waits for it */
 }
 
-/* A worker's turn. */
-static pe_outcome go_on(pe_request *request, pe_problem *why)
-{
-    if (is_abandoned(request))
-        return PE_REPLIED;
-    if (pe_clock() - request->next.since <= WAIT_MAX)
-        return work_on(request, why);
-    pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker");
-    return PE_FAILED;
-}
-
 static void run_job(void *context)
 {
     pe_request *request = context;
     pe_counters *counters = &request->service->counters;
     const int64_t began = pe_clock();
     pe_histogram_add(&counters->waits, began - request->next.since);
-    const pe_outcome outcome = run(request, go_on); /* deferred: another worker may have it now */
+    const pe_outcome outcome = run(request, work_on); /* deferred: another worker may have it now */
     pe_histogram_add(&counters->work_on_requests, pe_clock() - began);
     if (outcome != PE_DEFERRED)
         MHD_resume_connection(request->connection);
@@ -130,8 +121,8 @@ static pe_outcome refuse(pe_problem *why)
  * suspended, which costs more than the refusal. */
 static pe_outcome submit(pe_request *request, pe_problem *why)
 {
-    pe_lanes *lanes = pe_admission_lanes(request);
-    if (pe_pool_refuses(request->service->pool, lanes, request->next.kind))
+    pe_client_queues *queues = pe_admission_queues(request);
+    if (pe_pool_refuses(request->service->pool, queues, request->next.kind))
         return refuse(why);
     if (request->stage != PE_STAGE_WORKING) {
         if (!pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, 0))
@@ -143,7 +134,7 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
     request->next.since = pe_clock();
     request->next.job =
         (pe_job){.run = run_job, .context = request, .price = pe_request_price(request)};
-    if (pe_pool_submit(request->service->pool, lanes, &request->next.job, request->next.kind))
+    if (pe_pool_submit(request->service->pool, queues, &request->next.job, request->next.kind))
         return PE_DEFERRED;
     return refuse(why);
 }
@@ -178,14 +169,14 @@ static void run_part(void *context)
 void pe_flow_take_part(pe_request *request)
 {
     pe_service *service = request->service;
-    pe_lanes *lanes = pe_admission_lanes(request);
-    if (pe_pool_refuses(service->pool, lanes, PE_JOB_HEAVY) ||
+    pe_client_queues *queues = pe_admission_queues(request);
+    if (pe_pool_refuses(service->pool, queues, PE_JOB_HEAVY) ||
         !pe_watchdog_enter(service->watchdog, request->watch, PE_PHASE_WORKING, 0))
         return;
     MHD_suspend_connection(request->connection);
     request->next.since = pe_clock();
     request->next.job = (pe_job){.run = run_part, .context = request, .price = request->body.bytes};
-    if (!pe_pool_submit(service->pool, lanes, &request->next.job, PE_JOB_HEAVY))
+    if (!pe_pool_submit(service->pool, queues, &request->next.job, PE_JOB_HEAVY))
         go_on_receiving(request);
 }
 

@@ -62,9 +62,8 @@ static pe_status prepare_keys(pe_service *service, const pe_settings *fresh, pre
 static pe_status prepare(pe_service *service, const pe_settings *fresh, prepared *made,
                          pe_problem *why)
 {
-    if (prepare_learned(service, fresh, made, why) != PE_OK ||
-        prepare_keys(service, fresh, made, why) != PE_OK)
-        return why->status;
+    PE_TRY(prepare_learned(service, fresh, made, why));
+    PE_TRY(prepare_keys(service, fresh, made, why));
     if (service->tls == NULL)
         return PE_OK;
     return pe_tls_identity_read(fresh->tls_certificate, fresh->tls_key, &made->identity, why);

@@ -73,8 +73,7 @@ static pe_status open_sockets(pe_server *server, const pe_settings *settings, pe
 {
     pe_socket passed[PE_LISTENERS_MAX - PE_SETTING_PLACES_MAX];
     size_t n;
-    if (pe_socket_take_passed(passed, PE_LEN(passed), &n, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_socket_take_passed(passed, PE_LEN(passed), &n, why));
     for (size_t i = 0; i < n; i++)
         server->listener[server->n_listeners++].socket = passed[i];
     for (size_t i = 0; i < settings->listen.n; i++)
@@ -246,16 +245,14 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
         return why->status;
     const size_t computing = pe_pool_threads(threads_or_cores(settings->workers)) +
                              threads_or_cores(settings->threads) + OTHER_THREADS;
-    if (pe_reserve_make(computing, why) != PE_OK ||
-        pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
-        pe_tally_make(pe_routes_numbers(), pe_route_template, &service->tally, why) != PE_OK ||
-        pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
-        pe_clients_make((size_t)settings->clients_max, &service->clients, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_reserve_make(computing, why));
+    PE_TRY(pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why));
+    PE_TRY(pe_tally_make(pe_routes_numbers(), pe_route_template, &service->tally, why));
+    PE_TRY(pe_response_cache_make(stored, &service->responses, why));
+    PE_TRY(pe_clients_make((size_t)settings->clients_max, &service->clients, why));
     pe_budget_set((size_t)settings->memory_max, evict, service);
-    if (pe_shown_settings_make(service->config, &service->shown, why) != PE_OK ||
-        pe_documents_make(settings, &service->documents, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_shown_settings_make(service->config, &service->shown, why));
+    PE_TRY(pe_documents_make(settings, &service->documents, why));
     return pe_reload_all(service, settings, why); /* for the first time */
 }
 
@@ -290,9 +287,8 @@ static pe_status start_threads(pe_service *service, const pe_settings *settings,
                               .reader = rules,
                               .sender = rules};
     deadlines.reader.silence = settings->idle_timeout_ms * ms;
-    if (pe_pool_make(&pool, &service->pool, why) != PE_OK ||
-        pe_linger_make(&linger, &service->linger, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_pool_make(&pool, &service->pool, why));
+    PE_TRY(pe_linger_make(&linger, &service->linger, why));
     return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
 }
 
@@ -300,10 +296,9 @@ static pe_status start_threads(pe_service *service, const pe_settings *settings,
 static pe_status prepare(pe_server *server, const pe_settings *settings, pe_problem *why)
 {
     pe_service *service = &server->service;
-    if (allow_connections(settings, why) != PE_OK ||
-        pe_client_address_check(settings, why) != PE_OK ||
-        make_service(service, settings, why) != PE_OK)
-        return why->status;
+    PE_TRY(allow_connections(settings, why));
+    PE_TRY(pe_client_address_check(settings, why));
+    PE_TRY(make_service(service, settings, why));
     return check_warm_list(service, why);
 }
 
@@ -314,11 +309,13 @@ static pe_status start(pe_server *server, const pe_settings *settings, pe_proble
     pe_service *service = &server->service;
     pe_sandbox_plan plan;
     pe_sandbox_plan_make(service->config, &plan);
-    if (prepare(server, settings, why) != PE_OK || open_sockets(server, settings, why) != PE_OK ||
-        open_admin(server, why) != PE_OK ||
-        pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK || pe_log_run(why) != PE_OK ||
-        start_threads(service, settings, why) != PE_OK || start_serving(server, why) != PE_OK)
-        return why->status;
+    PE_TRY(prepare(server, settings, why));
+    PE_TRY(open_sockets(server, settings, why));
+    PE_TRY(open_admin(server, why));
+    PE_TRY(pe_sandbox_enter(&plan, &service->sandbox, why));
+    PE_TRY(pe_log_run(why));
+    PE_TRY(start_threads(service, settings, why));
+    PE_TRY(start_serving(server, why));
     return pe_sandbox_seal(&plan, &service->sandbox, why);
 }
 

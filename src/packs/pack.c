@@ -118,10 +118,8 @@ static pe_status add_table(making *m, const char *name, const char *get, pe_prob
     const pe_resource *resource = pe_registry_find(path);
     if (resource == NULL)
         return pe_fail(why, PE_INTERNAL, "", "a recipe asks for %s", path);
-    pe_status status = pe_query_string_parse(resource, pe_slice_of(text), &limits, &query, why);
-    if (status != PE_OK)
-        return status;
-    status = add_query(m, name, &query, why);
+    PE_TRY(pe_query_string_parse(resource, pe_slice_of(text), &limits, &query, why));
+    pe_status status = add_query(m, name, &query, why);
     pe_query_free(&query);
     return status;
 }

@@ -328,7 +328,7 @@ static const struct {
     {"/v1/bias", NULL, "did you mean /v1/alibi/bias, /v1/t5/bias, /v1/swin/bias?"},
     {"/v1/xpos", NULL, "did you mean /v1/rope/xpos?"},
     {"/v1/RoPE", NULL, "below it are /v1/rope/frequencies, /v1/rope/table"},
-    {"/rope", NULL, "did you mean one of /v1/rope/frequencies, /v1/rope/table"},
+    {"/Rope", NULL, "did you mean one of /v1/rope/frequencies, /v1/rope/table"},
     {"/v1/shaw/bias", NULL, "beside it are /v1/shaw/indices, /v1/shaw/scores"},
     {"/v1/verify/rope", "{}", "did you mean /v1/verify?"},
     {"/v1/rope/table.json?head_dim=8", NULL, "did you mean /v1/rope/table?"},

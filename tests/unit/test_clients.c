@@ -17,7 +17,7 @@
 #define JOBS 64
 
 typedef struct client_jobs {
-    pe_lane lane;
+    pe_client_queue client;
     pe_job job[JOBS];
 } client_jobs;
 
@@ -25,7 +25,7 @@ static void submit(pe_fair_queue *queue, client_jobs *client, size_t n, uint64_t
 {
     for (size_t i = 0; i < n; i++) {
         client->job[i] = (pe_job){.context = client, .price = price};
-        pe_fair_queue_add(queue, &client->lane, &client->job[i]);
+        pe_fair_queue_add(queue, &client->client, &client->job[i]);
     }
 }
 
@@ -90,19 +90,19 @@ static void what_comes_round_is_first_in_its_lane(void **state)
     client_jobs mine = {0}, yours = {0};
     pe_job again = {.price = 1};
     submit(&queue, &mine, 2, 1);
-    pe_fair_queue_add_first(&queue, &mine.lane, &again);
+    pe_fair_queue_add_first(&queue, &mine.client, &again);
     assert_ptr_equal(pe_fair_queue_take(&queue), &again);
     submit(&queue, &yours, 3, 1);
-    pe_fair_queue_add_first(&queue, &yours.lane, &again);
-    pe_fair_queue_remove(&queue, &yours.lane, &yours.job[2]); /* the last */
-    pe_fair_queue_remove(&queue, &yours.lane, &again);
-    pe_fair_queue_remove(&queue, &mine.lane, &mine.job[0]);
-    pe_fair_queue_remove(&queue, &mine.lane, &mine.job[1]); /* and its lane leaves the ring */
+    pe_fair_queue_add_first(&queue, &yours.client, &again);
+    pe_fair_queue_remove(&queue, &yours.client, &yours.job[2]); /* the last */
+    pe_fair_queue_remove(&queue, &yours.client, &again);
+    pe_fair_queue_remove(&queue, &mine.client, &mine.job[0]);
+    pe_fair_queue_remove(&queue, &mine.client, &mine.job[1]); /* and its client leaves the ring */
     assert_ptr_equal(pe_fair_queue_take(&queue), &yours.job[0]);
-    pe_fair_queue_remove(&queue, &yours.lane, &yours.job[1]);
+    pe_fair_queue_remove(&queue, &yours.client, &yours.job[1]);
     assert_int_equal(queue.waiting, 0);
     assert_null(queue.last);
-    pe_fair_queue_add_first(&queue, &mine.lane, &again);
+    pe_fair_queue_add_first(&queue, &mine.client, &again);
     assert_ptr_equal(pe_fair_queue_take(&queue), &again);
 }
 

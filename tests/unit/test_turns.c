@@ -18,17 +18,17 @@
 #define MANY 64
 
 static pe_pool *pool;
-static pe_lanes mine, yours;
+static pe_client_queues mine, yours;
 
 static void open_pool(size_t threads)
 {
     pe_problem why;
     const pe_pool_limits limits = {threads, 1000, 1000};
-    mine = yours = (pe_lanes){0};
+    mine = yours = (pe_client_queues){0};
     assert_int_equal(pe_pool_make(&limits, &pool, &why), PE_OK);
 }
 
-static void submit(pe_lanes *client, pe_job *job)
+static void submit(pe_client_queues *client, pe_job *job)
 {
     assert_true(pe_pool_submit(pool, client, job, PE_JOB_HEAVY));
 }

@@ -28,9 +28,7 @@ static pe_status take(void *state, const pe_elements *elements, pe_problem *why)
     while (pe_figure_tensor(figure) != elements->tensor)
         figure++;
     if (figure->cells.low == NULL) {
-        const pe_status status = pe_cells_make(&figure->layout, &figure->cells, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_cells_make(&figure->layout, &figure->cells, why));
     }
     pe_cells_take(&figure->layout, elements, &figure->cells);
     return PE_OK;

@@ -35,13 +35,6 @@ static size_t length_of(const pe_shape *shape, size_t axis)
     return axis < shape->ndim ? shape->dim[axis] : 1;
 }
 
-static void set_plot(const pe_rendering *rendering, pe_layout *out)
-{
-    const size_t right = out->curves ? RIGHT_OF_CURVES : RIGHT;
-    out->plot = (pe_box){LEFT, TOP, (double)(rendering->figure.width - LEFT - right),
-                         (double)(rendering->figure.height - TOP - BOTTOM)};
-}
-
 /* The number of columns of panels that leaves each the largest of its shorter sides. */
 static size_t choose_abreast(const pe_layout *layout, size_t most)
 {
@@ -100,13 +93,6 @@ size_t pe_layout_series(const pe_layout *layout, size_t panel)
 
 /* ---- heatmaps ---- */
 
-/* At least one, also where there is no element. */
-static size_t choose_panels(const pe_layout *layout, size_t most)
-{
-    const size_t panels = pe_size_min(layout->panels_of, pe_size_min(most, PANELS_MAX));
-    return panels > 0 ? panels : 1;
-}
-
 /* Pixels of a cell, and how many there are, along one side. A cell that covers several elements has
  * two pixels at least along a row: for the least and the greatest. */
 static void divide(size_t elements, size_t pixels, size_t least, size_t *cells, size_t *size)
@@ -125,16 +111,6 @@ static void divide_panel(pe_layout *out)
     out->panel.height = (double)(out->ny * out->down);
 }
 
-/* Panels that are narrower than their room move together. */
-static void close_up(pe_layout *out)
-{
-    const size_t high = ceiling(out->panels, out->abreast);
-    out->right = out->panel.width + GAP_X;
-    out->below = out->panel.height + GAP_Y;
-    out->plot.width = out->right * (double)out->abreast - GAP_X;
-    out->plot.height = out->panel.y - out->plot.y + out->below * (double)high - GAP_Y;
-}
-
 static void lay_heatmap(const pe_shape *shape, const size_t *axis, size_t n, pe_layout *out)
 {
     const size_t most_x = (size_t)(out->plot.width + GAP_X) / (PANEL_X_MIN + GAP_X);
@@ -146,31 +122,33 @@ static void lay_heatmap(const pe_shape *shape, const size_t *axis, size_t n, pe_
     out->panels_of = 1;
     for (size_t d = 0; d + 2 < n; d++)
         out->panels_of *= length_of(shape, axis[d]);
-    out->panels = choose_panels(out, most_x * most_y);
+    out->panels = pe_size_min(out->panels_of, pe_size_min(most_x * most_y, PANELS_MAX));
+    out->panels = out->panels > 0 ? out->panels : 1; /* also where there is no element */
     out->abreast = choose_abreast(out, most_x);
     place_panels(out);
     divide_panel(out);
-    close_up(out);
+    /* Panels that are narrower than their room move together. */
+    out->right = out->panel.width + GAP_X;
+    out->below = out->panel.height + GAP_Y;
+    out->plot.width = out->right * (double)out->abreast - GAP_X;
+    out->plot.height = out->panel.y - out->plot.y +
+                       out->below * (double)ceiling(out->panels, out->abreast) - GAP_Y;
     out->elements = out->panels * out->rows * out->columns;
-}
-
-/* Whether the points of two axes' curves lie along the first: where that is the axis of
- * positions. */
-static bool begins_with_positions(const pe_tensor *tensor, const pe_rendering *rendering)
-{
-    pe_axis_words words;
-    pe_words_axis(rendering, tensor, 0, &words);
-    return words.along_positions;
 }
 
 void pe_layout_make(const pe_tensor *tensor, const pe_rendering *rendering, pe_layout *out)
 {
     size_t axis[PE_MAX_DIMS];
+    pe_axis_words words;
     const size_t n = squeeze(&tensor->shape, axis);
     const pe_figure_view view = rendering->figure.view;
     *out = (pe_layout){.curves = view == PE_VIEW_CURVES || (view == PE_VIEW_ANY && n == 1)};
-    out->points_first = n == 2 && axis[0] == 0 && begins_with_positions(tensor, rendering);
-    set_plot(rendering, out);
+    pe_words_axis(rendering, tensor, 0, &words);
+    out->points_first = n == 2 && axis[0] == 0 && words.along_positions;
+    out->plot =
+        (pe_box){LEFT, TOP,
+                 (double)(rendering->figure.width - LEFT - (out->curves ? RIGHT_OF_CURVES : RIGHT)),
+                 (double)(rendering->figure.height - TOP - BOTTOM)};
     if (out->curves)
         lay_curves(&tensor->shape, axis, n, out);
     else

@@ -36,12 +36,12 @@
 typedef struct pe_body_stream {
     pe_service *service;
     struct MHD_Connection *connection;
-    pe_lanes *lanes;      /* of the client, which stays as long as the connection */
-    pe_request *request;  /* there while the stream is read */
-    uint64_t price;       /* of all that the stream makes */
-    int64_t here;         /* nanoseconds that the thread that sends took */
-    uint64_t bytes, made; /* without a coder; bytes: UINT64_MAX, not known */
-    uint64_t work;        /* of all numbers */
+    pe_client_queues *queues; /* of the client, which stays as long as the connection */
+    pe_request *request;      /* there while the stream is read */
+    uint64_t price;           /* of all that the stream makes */
+    int64_t here;             /* nanoseconds that the thread that sends took */
+    uint64_t bytes, made;     /* without a coder; bytes: UINT64_MAX, not known */
+    uint64_t work;            /* of all numbers */
     pe_representation *representation;
     pe_coder *coder;      /* of the representation's stream; NULL: the bytes go out as they are */
     bool made_by_workers; /* all blocks */
@@ -148,7 +148,7 @@ static bool hand_over(pe_body_stream *body)
 {
     MHD_suspend_connection(body->connection);
     body->job = (pe_job){.run = make_in_worker, .context = body, .price = BLOCK_WORK};
-    if (pe_pool_submit(body->service->pool, body->lanes, &body->job, PE_JOB_BLOCK))
+    if (pe_pool_submit(body->service->pool, body->queues, &body->job, PE_JOB_BLOCK))
         return true;
     MHD_resume_connection(body->connection);
     return false;
@@ -229,7 +229,7 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
     if (body == NULL)
         return pe_fail_memory(why);
     body->service = request->service;
-    body->lanes = pe_admission_lanes(request);
+    body->queues = pe_admission_queues(request);
     body->connection = request->connection;
     body->request = request;
     body->price = request->price.computing + request->price.coding;

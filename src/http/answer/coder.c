@@ -253,10 +253,7 @@ static pe_status read_piece(pe_coder *coder, char *input, size_t *have, pe_probl
     *have = 0;
     while (*have < coder->ops->piece && !coder->last) {
         size_t got = 0;
-        const pe_status status =
-            pe_stream_read(coder->stream, input + *have, wanted_of(coder, *have), &got, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_stream_read(coder->stream, input + *have, wanted_of(coder, *have), &got, why));
         *have += got;
         coder->taken += got;
         if (coder->left != UINT64_MAX)

@@ -53,9 +53,7 @@ static pe_status store(pe_representation *representation, uint64_t edition, cons
     pe_cached_response cached = {.coding = PE_CODING_IDENTITY};
     pe_request_key raw;
     if (pe_cached_response_fits(representation)) {
-        const pe_status status = pe_cached_response_get(representation, &cached, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_cached_response_get(representation, &cached, why));
     }
     if (cached.entry == NULL)
         return fail_unkept(representation, why);
@@ -91,10 +89,8 @@ static pe_status plan_and_store(pe_service *service, const char *target, bool to
 {
     pe_representation *representation;
     const uint64_t edition = atomic_load(&service->edition);
-    pe_status status = make(service, target, &representation, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_representation_plan(representation, NULL, why);
+    PE_TRY(make(service, target, &representation, why));
+    pe_status status = pe_representation_plan(representation, NULL, why);
     if (status == PE_OK && to_store)
         status = store(representation, edition, target, why);
     pe_representation_free(representation);

@@ -80,23 +80,11 @@ static void name_file(pe_representation *representation, size_t chosen)
 static pe_status choose_format(pe_representation *representation, const char *accept,
                                pe_problem *why)
 {
-    const char *tensor =
-        representation->query.tensor[0] != '\0' ? representation->query.tensor : NULL;
-    representation->rendering = (pe_rendering){
-        .format = representation->query.format,
-        .base64 = representation->query.base64,
-        .tensor = tensor,
-        .csv_header = representation->query.csv_header,
-        .encoding = representation->resource->encoding,
-        .resource = representation->resource,
-        .values = &representation->query.values,
-        .figure = representation->query.figure,
-    };
+    representation->rendering = pe_query_rendering(&representation->query);
+    const char *tensor = representation->rendering.tensor;
     if (representation->rendering.format == NULL) {
-        pe_status status = pe_format_negotiate(accept, &representation->plan, tensor,
-                                               &representation->rendering.format, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_format_negotiate(accept, &representation->plan, tensor,
+                                   &representation->rendering.format, why));
     }
     /* Would Accept alone get anything but JSON? Then its location has to say format=json. */
     const pe_format *other = NULL;
@@ -106,14 +94,9 @@ static pe_status choose_format(pe_representation *representation, const char *ac
             pe_format_negotiate(accept, &representation->plan, tensor, &other, &none) != PE_OK ||
             other != pe_formats[0];
     size_t chosen = 0;
-    pe_status status =
-        pe_query_figure_check(&representation->query, representation->rendering.format,
-                              representation->service->max_pixels, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_format_check(&representation->plan, &representation->rendering, &chosen, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_query_figure_check(&representation->query, representation->rendering.format,
+                                 representation->service->max_pixels, why));
+    PE_TRY(pe_format_check(&representation->plan, &representation->rendering, &chosen, why));
     for (size_t t = 0; t < representation->plan.n_tensors; t++) {
         const pe_tensor *held = &representation->plan.tensors[t];
         if (!pe_format_holds(&representation->rendering, t, chosen))
@@ -217,10 +200,8 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
 /* How long the bytes will be, and whether parts of them may be asked for. */
 static pe_status measure(pe_representation *representation, pe_problem *why)
 {
-    pe_status status = pe_stream_make(&representation->plan, &representation->rendering,
-                                      &representation->stream, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_stream_make(&representation->plan, &representation->rendering,
+                          &representation->stream, why));
     const uint64_t reduced = pe_stream_reduced_work(representation->stream);
     if (reduced > 0)
         representation->work = reduced;
@@ -262,12 +243,10 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
 {
     pe_service *service = representation->service;
     pe_thread_computes();
-    pe_status status = pe_query_plan(&representation->query, service->tables, &service->limits,
-                                     &representation->plan, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_query_plan(&representation->query, service->tables, &service->limits,
+                         &representation->plan, why));
     representation->planned = true;
-    status = choose_format(representation, accept, why);
+    pe_status status = choose_format(representation, accept, why);
     if (status == PE_OK)
         status = print_parameters(representation, why);
     if (status == PE_OK)
@@ -361,10 +340,8 @@ pe_status pe_representation_render(pe_representation *representation, const pe_r
     const bool part = range != NULL && range->kind == PE_RANGE_PART;
     const bool known = representation->length != UINT64_MAX; /* of parts, it always is */
     const uint64_t most = part ? range->bytes : representation->length_max;
-    pe_status status = pe_representation_seek(representation, range, why);
-    if (status != PE_OK)
-        return status;
-    status = read_into_memory(representation->stream, (size_t)most + 1, known, out, why);
+    PE_TRY(pe_representation_seek(representation, range, why));
+    pe_status status = read_into_memory(representation->stream, (size_t)most + 1, known, out, why);
     pe_stream_times(representation->stream, &representation->compute, &representation->encode);
     pe_stream_free(representation->stream);
     representation->stream = NULL;

@@ -235,15 +235,13 @@ pe_status pe_cached_response_get(pe_representation *representation, pe_cached_re
                                  pe_problem *why)
 {
     pe_cached_response plain = {.coding = PE_CODING_IDENTITY};
-    pe_status status = get(representation, NULL, &plain, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(get(representation, NULL, &plain, why));
     if (plain.entry == NULL || out->coding == PE_CODING_IDENTITY) {
         *out = plain;
         return PE_OK;
     }
     pe_cached_response coded = {.coding = out->coding};
-    status = get(representation, response_of(plain.entry), &coded, why);
+    pe_status status = get(representation, response_of(plain.entry), &coded, why);
     const bool not_worth =
         status == PE_OK && coded.entry != NULL && response_of(coded.entry)->data == NULL;
     if (status == PE_OK)

@@ -22,7 +22,7 @@ typedef struct pe_client_id {
 typedef struct pe_client {
     pe_token_bucket requests, work;
     atomic_size_t body_bytes; /* of bodies that are held */
-    pe_lanes lanes;
+    pe_client_queues queues;
     struct {              /* the table's */
         pe_client_id id;  /* of whom, once `known` */
         bool known;       /* the place has been given */

@@ -23,14 +23,6 @@
 
 /* ---- an address and a port ---- */
 
-static int close_failed(int fd)
-{
-    const int reason = errno;
-    close(fd);
-    errno = reason;
-    return -1;
-}
-
 static int listen_at(const struct sockaddr *address, socklen_t bytes)
 {
     const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -40,7 +32,10 @@ static int listen_at(const struct sockaddr *address, socklen_t bytes)
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(fd, address, bytes) == 0 && listen(fd, SOMAXCONN) == 0)
         return fd;
-    return close_failed(fd);
+    const int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
 }
 
 /* Its address as text: the host and the port, or the path. */
@@ -64,16 +59,6 @@ static bool describe(pe_socket *socket)
     return true;
 }
 
-/* At the first address of the family that can be listened at: a name may have several. */
-static int listen_at_first(const struct addrinfo *addresses, int family)
-{
-    int fd = -1;
-    for (; addresses != NULL && fd < 0; addresses = addresses->ai_next)
-        if (addresses->ai_family == family)
-            fd = listen_at(addresses->ai_addr, addresses->ai_addrlen);
-    return fd;
-}
-
 pe_status pe_socket_open(const char *host, int port, pe_socket *out, pe_problem *why)
 {
     const struct addrinfo hints = {.ai_flags = AI_NUMERICSERV | AI_PASSIVE,
@@ -86,9 +71,14 @@ pe_status pe_socket_open(const char *host, int port, pe_socket *out, pe_problem 
         return pe_fail(why, PE_INVALID_PARAMETER, "host",
                        "host must be an IPv4 or IPv6 address, or a name of one, got %s (%s)", host,
                        gai_strerror(wrong));
-    *out = (pe_socket){.fd = listen_at_first(addresses, AF_INET)};
-    if (out->fd < 0)
-        out->fd = listen_at_first(addresses, AF_INET6);
+    /* At the first address that can be listened at, of IPv4 if there is one: a name may have
+     * several. */
+    static const int families[] = {AF_INET, AF_INET6};
+    *out = (pe_socket){.fd = -1};
+    for (size_t f = 0; f < PE_LEN(families); f++)
+        for (const struct addrinfo *at = addresses; at != NULL && out->fd < 0; at = at->ai_next)
+            if (at->ai_family == families[f])
+                out->fd = listen_at(at->ai_addr, at->ai_addrlen);
     freeaddrinfo(addresses);
     if (out->fd < 0 || !describe(out))
         return pe_fail(why, PE_INVALID_PARAMETER, "port", "could not listen on %s port %s: %s",
@@ -194,57 +184,38 @@ pe_status pe_socket_place_read(const char *text, pe_socket_place *out, pe_proble
 pe_status pe_socket_open_place(const char *place, pe_socket *out, pe_problem *why)
 {
     pe_socket_place at;
-    if (pe_socket_place_read(place, &at, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_socket_place_read(place, &at, why));
     return at.port < 0 ? open_path(at.name, out, why) : pe_socket_open(at.name, at.port, out, why);
 }
 
 /* ---- sockets that were passed ---- */
 
-static bool listens(int fd)
+/* As many as the environment announces to this process. */
+pe_status pe_socket_take_passed(pe_socket *out, size_t n_max, size_t *n, pe_problem *why)
 {
-    int on = 0, type = 0;
-    socklen_t bytes = sizeof on;
-    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &bytes) != 0 || !on)
-        return false;
-    bytes = sizeof type;
-    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM;
-}
-
-static pe_status take(int fd, pe_socket *out, pe_problem *why)
-{
-    *out = (pe_socket){.fd = fd, .passed = true};
-    if (!listens(fd) || !describe(out))
-        return pe_fail(why, PE_INVALID_PARAMETER, "LISTEN_FDS",
-                       "descriptor %d of LISTEN_FDS must be a listening stream socket", fd);
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    return PE_OK;
-}
-
-/* How many the environment announces to this process. */
-static long announced(void)
-{
-    const char *pid = getenv("LISTEN_PID");
-    const char *count = getenv("LISTEN_FDS");
-    const bool ours = pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid();
-    const long n = ours ? strtol(count, NULL, 10) : 0;
+    const char *pid = getenv("LISTEN_PID"), *number = getenv("LISTEN_FDS");
+    const bool ours = pid != NULL && number != NULL && strtol(pid, NULL, 10) == (long)getpid();
+    const long count = ours ? strtol(number, NULL, 10) : 0;
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
-    return n > 0 ? n : 0;
-}
-
-pe_status pe_socket_take_passed(pe_socket *out, size_t n_max, size_t *n, pe_problem *why)
-{
-    const long count = announced();
     *n = 0;
-    if ((unsigned long)count > n_max)
+    if (count > 0 && (unsigned long)count > n_max)
         return pe_fail(why, PE_INVALID_PARAMETER, "LISTEN_FDS",
                        "LISTEN_FDS must be at most %zu, got %ld", n_max, count);
-    for (; *n < (size_t)count; ++*n)
-        if (take(FIRST_PASSED + (int)*n, &out[*n], why) != PE_OK)
-            return why->status;
+    for (; (long)*n < count; ++*n) {
+        const int fd = FIRST_PASSED + (int)*n;
+        int on = 0, type = 0;
+        socklen_t bytes = sizeof on;
+        out[*n] = (pe_socket){.fd = fd, .passed = true};
+        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &bytes) != 0 || !on ||
+            getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) != 0 || type != SOCK_STREAM ||
+            !describe(&out[*n]))
+            return pe_fail(why, PE_INVALID_PARAMETER, "LISTEN_FDS",
+                           "descriptor %d of LISTEN_FDS must be a listening stream socket", fd);
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    }
     return PE_OK;
 }
 

@@ -61,12 +61,6 @@ void pe_tls_identity_free(pe_tls_identity *identity)
 
 /* ---- files ---- */
 
-static pe_status refuse(const char *setting, const char *path, int result, pe_problem *why)
-{
-    return pe_fail(why, PE_INVALID_PARAMETER, setting, "%s: %.200s: %s", setting, path,
-                   gnutls_strerror(result));
-}
-
 static pe_status load(const char *setting, const char *path, gnutls_datum_t *out, pe_problem *why)
 {
     const pe_named_file file = {setting, path, PEM_BYTES};
@@ -75,60 +69,52 @@ static pe_status load(const char *setting, const char *path, gnutls_datum_t *out
     if (*path == '\0')
         return pe_fail(why, PE_INVALID_PARAMETER, setting,
                        "tls_certificate and tls_key must be set together; %s is empty", setting);
-    if (pe_named_file_read(&file, &text, &bytes, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_named_file_read(&file, &text, &bytes, why));
     *out = (gnutls_datum_t){(unsigned char *)text, (unsigned)bytes};
     return PE_OK;
-}
-
-static void unload(gnutls_datum_t *text)
-{
-    pe_named_file_free((char *)text->data, text->size);
 }
 
 static pe_status read_chain(const char *path, pe_tls_identity *out, pe_problem *why)
 {
     gnutls_datum_t text = {0};
-    if (load("tls_certificate", path, &text, why) != PE_OK)
-        return why->status;
+    PE_TRY(load("tls_certificate", path, &text, why));
     out->n = CHAIN_MAX;
     const int result =
         gnutls_pcert_list_import_x509_raw(out->chain, &out->n, &text, GNUTLS_X509_FMT_PEM, 0);
-    unload(&text);
+    pe_named_file_free((char *)text.data, text.size);
     if (result == 0)
         return PE_OK;
     out->n = 0;
-    return refuse("tls_certificate", path, result, why);
+    return pe_fail(why, PE_INVALID_PARAMETER, "tls_certificate", "tls_certificate: %.200s: %s",
+                   path, gnutls_strerror(result));
 }
 
 static pe_status read_key(const char *path, pe_tls_identity *out, pe_problem *why)
 {
     gnutls_datum_t text = {0};
-    if (load("tls_key", path, &text, why) != PE_OK)
-        return why->status;
+    PE_TRY(load("tls_key", path, &text, why));
     int result = gnutls_privkey_init(&out->key);
     if (result == 0)
         result = gnutls_privkey_import_x509_raw(out->key, &text, GNUTLS_X509_FMT_PEM, NULL, 0);
-    unload(&text);
-    return result == 0 ? PE_OK : refuse("tls_key", path, result, why);
-}
-
-static bool same_key(gnutls_pubkey_t one, gnutls_pubkey_t other)
-{
-    unsigned char ids[2][KEY_ID_BYTES];
-    size_t bytes[2] = {KEY_ID_BYTES, KEY_ID_BYTES};
-    return gnutls_pubkey_get_key_id(one, 0, ids[0], &bytes[0]) == 0 &&
-           gnutls_pubkey_get_key_id(other, 0, ids[1], &bytes[1]) == 0 && bytes[0] == bytes[1] &&
-           memcmp(ids[0], ids[1], bytes[0]) == 0;
+    pe_named_file_free((char *)text.data, text.size);
+    if (result == 0)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "tls_key", "tls_key: %.200s: %s", path,
+                   gnutls_strerror(result));
 }
 
 static pe_status check_fit(const pe_tls_identity *identity, const char *key, pe_problem *why)
 {
+    unsigned char ids[2][KEY_ID_BYTES];
+    size_t bytes[2] = {KEY_ID_BYTES, KEY_ID_BYTES};
     gnutls_pubkey_t own;
     if (gnutls_pubkey_init(&own) != 0)
         return pe_fail_memory(why);
-    const bool fits = gnutls_pubkey_import_privkey(own, identity->key, 0, 0) == 0 &&
-                      same_key(own, identity->chain[0].pubkey);
+    const bool fits =
+        gnutls_pubkey_import_privkey(own, identity->key, 0, 0) == 0 &&
+        gnutls_pubkey_get_key_id(own, 0, ids[0], &bytes[0]) == 0 &&
+        gnutls_pubkey_get_key_id(identity->chain[0].pubkey, 0, ids[1], &bytes[1]) == 0 &&
+        bytes[0] == bytes[1] && memcmp(ids[0], ids[1], bytes[0]) == 0;
     gnutls_pubkey_deinit(own);
     return fits ? PE_OK
                 : pe_fail(why, PE_INVALID_PARAMETER, "tls_key",
@@ -152,40 +138,32 @@ pe_status pe_tls_identity_read(const char *certificate, const char *key, pe_tls_
 
 /* ---- what a reload tells ---- */
 
-static void read_subject(const gnutls_pcert_st *shown, char *out, size_t room)
-{
-    gnutls_x509_crt_t certificate;
-    *out = '\0';
-    if (gnutls_x509_crt_init(&certificate) != 0)
-        return;
-    if (gnutls_x509_crt_import(certificate, &shown->cert, GNUTLS_X509_FMT_DER) == 0)
-        gnutls_x509_crt_get_dn(certificate, out, &room);
-    gnutls_x509_crt_deinit(certificate);
-}
-
 void pe_tls_describe(const pe_tls_identity *identity, pe_tls_certificate *out)
 {
     unsigned char hash[32];
-    size_t bytes = sizeof hash;
+    size_t bytes = sizeof hash, room = sizeof out->subject;
+    const gnutls_datum_t *shown = &identity->chain[0].cert;
+    gnutls_x509_crt_t certificate;
     *out = (pe_tls_certificate){0};
-    read_subject(&identity->chain[0], out->subject, sizeof out->subject);
-    if (gnutls_fingerprint(GNUTLS_DIG_SHA256, &identity->chain[0].cert, hash, &bytes) != 0)
+    if (gnutls_x509_crt_init(&certificate) == 0) {
+        if (gnutls_x509_crt_import(certificate, shown, GNUTLS_X509_FMT_DER) == 0)
+            gnutls_x509_crt_get_dn(certificate, out->subject, &room);
+        gnutls_x509_crt_deinit(certificate);
+    }
+    if (gnutls_fingerprint(GNUTLS_DIG_SHA256, shown, hash, &bytes) != 0)
         return;
     for (size_t i = 0; i < sizeof hash; i++)
         snprintf(out->fingerprint + 2 * i, 3, "%02x", hash[i]);
-}
-
-static bool same_certificate(const gnutls_datum_t *one, const gnutls_datum_t *other)
-{
-    return one->size == other->size && memcmp(one->data, other->data, one->size) == 0;
 }
 
 bool pe_tls_is_used(const pe_tls *tls, const pe_tls_identity *identity)
 {
     const pe_tls_identity *used = atomic_load(&tls->used);
     bool same = used != NULL && used->n == identity->n;
-    for (unsigned c = 0; same && c < identity->n; c++)
-        same = same_certificate(&used->chain[c].cert, &identity->chain[c].cert);
+    for (unsigned c = 0; same && c < identity->n; c++) {
+        const gnutls_datum_t *one = &used->chain[c].cert, *other = &identity->chain[c].cert;
+        same = one->size == other->size && memcmp(one->data, other->data, one->size) == 0;
+    }
     return same;
 }
 

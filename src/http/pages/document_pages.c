@@ -61,9 +61,7 @@ static pe_status set(document *page, const char *media_type, const char *data, s
     for (pe_coding c = PE_CODING_IDENTITY; c < PE_CODINGS; c++) {
         pe_document_form *form = &page->forms[c];
         pe_buffer coded = {0};
-        const pe_status status = pe_coding_apply(c, data, bytes, &coded, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_coding_apply(c, data, bytes, &coded, why));
         form->data = c == PE_CODING_IDENTITY ? data : coded.data;
         form->bytes = c == PE_CODING_IDENTITY ? bytes : coded.bytes;
         if (form->data != NULL)

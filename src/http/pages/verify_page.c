@@ -82,9 +82,7 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
         request->header[PE_HEADER_CONTENT_ENCODING] == NULL)
         return read_form(request, out, why);
     pe_request_parameters parameters;
-    const pe_status status = pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, why));
     const pe_read_limits limits = limits_of(request);
     const size_t most = (size_t)request->service->settings->max_body_bytes;
     if (request->json_body && request->body.bytes > most)
@@ -170,8 +168,7 @@ static pe_status price_of(const pe_request *request, const pe_claim *claim, uint
     uint64_t elements = 0;
     pe_price price = pe_price_estimate(&claim->values);
     *out = price.planning;
-    if (pe_price_check(price.planning, request->service->limits.max_work, why) != PE_OK)
-        return why->status;
+    PE_TRY(pe_price_check(price.planning, request->service->limits.max_work, why));
     for (size_t u = 0; u < claim->n_uploads; u++)
         elements = pe_price_plus(elements, claim->uploads[u].array.elements);
     price.computing = price.computing < elements ? price.computing : elements;
@@ -185,8 +182,7 @@ static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *
 {
     uint64_t work = 0, one;
     for (; claim != NULL; claim = claim->next) {
-        if (price_of(request, claim, &one, why) != PE_OK)
-            return why->status;
+        PE_TRY(price_of(request, claim, &one, why));
         work = pe_price_plus(work, one);
     }
     return pe_admission_take(request, work, why);

@@ -38,10 +38,10 @@ pe_client *pe_admission_address(pe_request *request)
     return request->client.address;
 }
 
-pe_lanes *pe_admission_lanes(pe_request *request)
+pe_client_queues *pe_admission_queues(pe_request *request)
 {
     pe_client *keyed = request->client.keyed;
-    return keyed != NULL ? &keyed->lanes : &pe_admission_address(request)->lanes;
+    return keyed != NULL ? &keyed->queues : &pe_admission_address(request)->queues;
 }
 
 /* ---- by key ---- */
@@ -192,8 +192,7 @@ pe_status pe_admission_charge(pe_request *request, uint64_t work, pe_problem *wh
     const uint64_t units = work < INT64_MAX ? work : INT64_MAX;
     if (!request->guarded || request->watch->place == PE_PLACE_OPERATOR)
         return PE_OK;
-    if (take(request, true, units, why) != PE_OK)
-        return why->status;
+    PE_TRY(take(request, true, units, why));
     request->client.charged += units;
     return PE_OK;
 }

@@ -24,7 +24,7 @@ pe_client *pe_admission_address(pe_request *request);
 
 /** Whose turn it is when a worker takes the request: the key's, else the address's. Threads  that
  * of the connection first, later any. */
-pe_lanes *pe_admission_lanes(pe_request *request);
+pe_client_queues *pe_admission_queues(pe_request *request);
 
 /**
  * Charge units of work before they are spent, as the price is estimated.
@@ -43,7 +43,7 @@ typedef struct pe_admission_limit {
 /* Of requests and of work, by key and by address. */
 #define PE_ADMISSION_LIMITS 4
 
-/** Returns how many there are; none of a request that was not checked.   Threads  as of lanes. */
+/** Returns how many there are; none of a request that was not checked.   Threads  as of queues. */
 size_t pe_admission_limits(pe_request *request, pe_admission_limit out[PE_ADMISSION_LIMITS]);
 
 /**

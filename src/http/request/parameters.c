@@ -183,9 +183,7 @@ pe_status pe_parameters_find(pe_request *request, pe_body_types types, pe_reques
         out->query_bytes = request->body.bytes;
         return PE_OK;
     }
-    const pe_status status = check_type(request, types, &out->media_type, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_type(request, types, &out->media_type, why));
     request->json_body = strcmp(out->media_type, JSON) == 0;
     if (request->json_body && request->query_bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",

@@ -18,88 +18,88 @@ static uint64_t price_of(const pe_job *job)
 /* ---- the ring ---- */
 
 /* Behind all others. */
-static void enter(pe_fair_queue *queue, pe_lane *lane)
+static void enter(pe_fair_queue *queue, pe_client_queue *client)
 {
-    lane->credit = 0;
-    lane->next = lane;
+    client->credit = 0;
+    client->next = client;
     if (queue->last != NULL) {
-        lane->next = queue->last->next;
-        queue->last->next = lane;
+        client->next = queue->last->next;
+        queue->last->next = client;
     }
-    queue->last = lane;
+    queue->last = client;
 }
 
 /* What it has not used is not kept for another time. */
-static void leave(pe_fair_queue *queue, const pe_lane *lane)
+static void leave(pe_fair_queue *queue, const pe_client_queue *client)
 {
-    pe_lane *before = queue->last; /* of the lane whose turn it is */
-    while (before->next != lane)
+    pe_client_queue *before = queue->last; /* of the client whose turn it is */
+    while (before->next != client)
         before = before->next;
-    before->next = lane->next;
-    if (queue->last == lane)
-        queue->last = before != lane ? before : NULL;
+    before->next = client->next;
+    if (queue->last == client)
+        queue->last = before != client ? before : NULL;
 }
 
 /* ---- the interface ---- */
 
-void pe_fair_queue_add(pe_fair_queue *queue, pe_lane *lane, pe_job *job)
+void pe_fair_queue_add(pe_fair_queue *queue, pe_client_queue *client, pe_job *job)
 {
     job->next = NULL;
-    if (lane->waiting == 0) {
-        enter(queue, lane);
-        lane->first = job;
+    if (client->waiting == 0) {
+        enter(queue, client);
+        client->first = job;
     } else {
-        lane->last->next = job;
+        client->last->next = job;
     }
-    lane->last = job;
-    lane->waiting++;
+    client->last = job;
+    client->waiting++;
     queue->waiting++;
 }
 
-void pe_fair_queue_add_first(pe_fair_queue *queue, pe_lane *lane, pe_job *job)
+void pe_fair_queue_add_first(pe_fair_queue *queue, pe_client_queue *client, pe_job *job)
 {
-    pe_job *first = lane->first, *last = lane->last;
-    const bool alone = lane->waiting == 0;
-    pe_fair_queue_add(queue, lane, job);
+    pe_job *first = client->first, *last = client->last;
+    const bool alone = client->waiting == 0;
+    pe_fair_queue_add(queue, client, job);
     if (alone)
         return;
     last->next = NULL;
-    lane->last = last;
+    client->last = last;
     job->next = first;
-    lane->first = job;
+    client->first = job;
 }
 
 /* One job less. */
-static void subtract(pe_fair_queue *queue, pe_lane *lane)
+static void subtract(pe_fair_queue *queue, pe_client_queue *client)
 {
-    lane->waiting--;
+    client->waiting--;
     queue->waiting--;
-    if (lane->waiting == 0)
-        leave(queue, lane);
+    if (client->waiting == 0)
+        leave(queue, client);
 }
 
-void pe_fair_queue_remove(pe_fair_queue *queue, pe_lane *lane, const pe_job *job)
+void pe_fair_queue_remove(pe_fair_queue *queue, pe_client_queue *client, const pe_job *job)
 {
-    pe_job **at = &lane->first;
+    pe_job **at = &client->first;
     pe_job *before = NULL;
     for (; *at != job; at = &(*at)->next)
         before = *at;
     *at = job->next;
-    if (lane->last == job)
-        lane->last = before;
-    subtract(queue, lane);
+    if (client->last == job)
+        client->last = before;
+    subtract(queue, client);
 }
 
 pe_job *pe_fair_queue_take(pe_fair_queue *queue)
 {
-    pe_lane *lane = queue->last->next;
-    for (; lane->credit < price_of(lane->first); lane = lane->next) {
-        lane->credit += TURN;
-        queue->last = lane;
+    pe_client_queue *client = queue->last->next;
+    for (; client->credit < price_of(client->first); client = client->next) {
+        client->credit += TURN;
+        queue->last = client;
     }
-    pe_job *job = lane->first;
-    lane->credit -= price_of(job);
-    lane->first = job->next;
-    subtract(queue, lane);
+    pe_job *job = client->first;
+    client->credit -= price_of(job);
+    client->first = job->next;
+    subtract(queue, client);
     return job;
 }

@@ -50,10 +50,10 @@ typedef struct worker {
     struct worker *below; /* in the stack of those without a job */
     bool called;          /* out of it */
     bool light_only;
-    pe_lane *lane;   /* of its job */
-    pe_job turn;     /* the rest of the job, in that lane, which waits for its turn */
-    bool waits_turn; /* there */
-    bool starves;    /* waits for another thread, and none was without a job */
+    pe_client_queue *client; /* of its job */
+    pe_job turn;             /* the rest of the job, which waits there for its turn */
+    bool waits_turn;         /* there */
+    bool starves;            /* waits for another thread, and none was without a job */
     pe_turn_ways turns;
 } worker;
 
@@ -68,7 +68,7 @@ typedef struct worker {
 struct pe_pool {
     pthread_mutex_t lock;
     pe_fair_queue light, heavy;
-    pe_lanes nobody; /* jobs of no client */
+    pe_client_queues nobody; /* jobs of no client */
     pe_pool_limits limits;
     unsigned in_a_row;
     bool ending;
@@ -135,12 +135,12 @@ static bool has_free(const pe_pool *pool)
 }
 
 /* Called with the lock held. */
-static void wait_in_lane(worker *self)
+static void wait_for_next_turn(worker *self)
 {
     pe_pool *pool = self->pool;
     self->turn = (pe_job){.context = self, .price = PE_TURN_WORK};
     self->waits_turn = true;
-    pe_fair_queue_add_first(&pool->heavy, self->lane, &self->turn);
+    pe_fair_queue_add_first(&pool->heavy, self->client, &self->turn);
     pool->busy--;
     pool->away++;
     call_for_job(pool);
@@ -149,7 +149,7 @@ static void wait_in_lane(worker *self)
     if (!self->waits_turn)
         return; /* whoever took the turn has given its place */
     self->waits_turn = false;
-    pe_fair_queue_remove(&pool->heavy, self->lane, &self->turn);
+    pe_fair_queue_remove(&pool->heavy, self->client, &self->turn);
     pool->away--;
     pool->busy++;
 }
@@ -161,7 +161,7 @@ static void wait_turn(void *context)
     pe_pool *pool = self->pool;
     pthread_mutex_lock(&pool->lock);
     if (pool->light.waiting + pool->heavy.waiting > 0 && has_free(pool) && pool->starved == 0)
-        wait_in_lane(self);
+        wait_for_next_turn(self);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -251,7 +251,7 @@ static void *work(void *context)
         pe_turn_take(&self->turns);
     pthread_mutex_lock(&pool->lock);
     for (pe_job *job; (job = next_job(self)) != NULL;) {
-        self->lane = job->lane;
+        self->client = job->client;
         pthread_mutex_unlock(&pool->lock);
         pe_turn_begin();
         job->run(job->context);
@@ -300,34 +300,34 @@ pe_status pe_pool_make(const pe_pool_limits *limits, pe_pool **out, pe_problem *
 
 /* Whoever has nothing that waits is never refused because of others: there are no more of these
  * than connections. Called with the lock held. */
-static bool refuses(const pe_pool *pool, const pe_lane *lane, pe_job_kind kind)
+static bool refuses(const pe_pool *pool, const pe_client_queue *client, pe_job_kind kind)
 {
     const pe_pool_limits *limits = &pool->limits;
     if (pool->ending || kind != PE_JOB_HEAVY)
         return pool->ending;
-    return lane->waiting >= limits->client_max ||
-           (pool->heavy.waiting >= limits->queue_max && lane->waiting > 0);
+    return client->waiting >= limits->client_max ||
+           (pool->heavy.waiting >= limits->queue_max && client->waiting > 0);
 }
 
-bool pe_pool_refuses(pe_pool *pool, const pe_lanes *client, pe_job_kind kind)
+bool pe_pool_refuses(pe_pool *pool, const pe_client_queues *client, pe_job_kind kind)
 {
-    const pe_lanes *lanes = client != NULL ? client : &pool->nobody;
+    const pe_client_queues *queues = client != NULL ? client : &pool->nobody;
     pthread_mutex_lock(&pool->lock);
-    const bool refused = refuses(pool, &lanes->heavy, kind);
+    const bool refused = refuses(pool, &queues->heavy, kind);
     pthread_mutex_unlock(&pool->lock);
     return refused;
 }
 
-bool pe_pool_submit(pe_pool *pool, pe_lanes *client, pe_job *job, pe_job_kind kind)
+bool pe_pool_submit(pe_pool *pool, pe_client_queues *client, pe_job *job, pe_job_kind kind)
 {
-    pe_lanes *lanes = client != NULL ? client : &pool->nobody;
+    pe_client_queues *queues = client != NULL ? client : &pool->nobody;
     const bool light = kind == PE_JOB_LIGHT;
     pthread_mutex_lock(&pool->lock);
-    const bool refused = refuses(pool, &lanes->heavy, kind);
+    const bool refused = refuses(pool, &queues->heavy, kind);
     if (!refused) {
-        job->lane = &lanes->heavy;
+        job->client = &queues->heavy;
         pe_fair_queue_add(light ? &pool->light : &pool->heavy,
-                          light ? &lanes->light : &lanes->heavy, job);
+                          light ? &queues->light : &queues->heavy, job);
         call_for_job(pool);
     }
     pthread_mutex_unlock(&pool->lock);

@@ -10,9 +10,9 @@
 #include "http/workers/fair_queue.h"
 
 /** Of one client: jobs that wait, by the queue that they wait in. All zeros at first. */
-typedef struct pe_lanes {
-    pe_lane light, heavy;
-} pe_lanes;
+typedef struct pe_client_queues {
+    pe_client_queue light, heavy;
+} pe_client_queues;
 
 typedef enum pe_job_kind {
     /** Planning a request that is not wide, and answering it when that is little work. Goes before
@@ -38,12 +38,13 @@ size_t pe_pool_threads(size_t threads);
 
 pe_status pe_pool_make(const pe_pool_limits *limits, pe_pool **out, pe_problem *why) PE_MUST_CHECK;
 
-/** The client's lanes stay until the job is run; NULL: nobody's in particular. False when the job
+/** The client's queues stay until the job is run; NULL: nobody's in particular. False when the job
  * is refused, or the pool is ending.   Threads  any. */
-bool pe_pool_submit(pe_pool *pool, pe_lanes *client, pe_job *job, pe_job_kind kind) PE_MUST_CHECK;
+bool pe_pool_submit(pe_pool *pool, pe_client_queues *client, pe_job *job,
+                    pe_job_kind kind) PE_MUST_CHECK;
 
 /** Would such a job be refused now? */
-bool pe_pool_refuses(pe_pool *pool, const pe_lanes *client, pe_job_kind kind);
+bool pe_pool_refuses(pe_pool *pool, const pe_client_queues *client, pe_job_kind kind);
 
 /** Jobs that wait now. */
 size_t pe_pool_waiting(pe_pool *pool);
