@@ -109,13 +109,13 @@ static pe_status plan_with(search *s, unsigned which, asked *out, pe_problem *wh
 
 /* Of a plan that complains of refused values alone: does it say that one is missing? Then nothing
  * but something stands there from now on. */
-static bool note_needed(search *s, const mistakes *told)
+static bool note_needed(search *s, const mistakes *known)
 {
     bool noted = false;
     for (size_t v = 0; v < s->values->n; v++) {
         pe_value *value = &s->values->value[v];
-        for (size_t i = 0; i < told->n && value->refused && !value->needed; i++)
-            if (is_of(s->values, value, told->list[i].where))
+        for (size_t i = 0; i < known->n && value->refused && !value->needed; i++)
+            if (is_of(s->values, value, known->list[i].where))
                 noted = value->needed = true;
     }
     return noted;

@@ -26,7 +26,7 @@ struct pe_log_sink {
     char *waiting, *writing; /* [bytes_max] */
     size_t bytes, bytes_max; /* waiting */
     uint64_t lines;          /* waiting */
-    uint64_t dropped, told;
+    uint64_t dropped, reported;
     bool reopen, ending, busy; /* busy: it writes */
     bool runs;                 /* the thread, from its start on */
     pthread_t thread;
@@ -104,9 +104,10 @@ static void write_waiting(pe_log_sink *sink)
     if (reopen)
         open_again(sink);
     const bool written = write_all(sink->fd, data, bytes);
-    const bool tell = written && dropped > sink->told;
-    if (tell && write_all(sink->fd, note, format_dropped(note, sizeof note, dropped - sink->told)))
-        sink->told = dropped;
+    const bool report = written && dropped > sink->reported;
+    if (report &&
+        write_all(sink->fd, note, format_dropped(note, sizeof note, dropped - sink->reported)))
+        sink->reported = dropped;
     pthread_mutex_lock(&sink->lock);
     sink->busy = false;
     pthread_cond_broadcast(&sink->idle);

@@ -61,8 +61,8 @@ void pe_meter_end(void)
 
 uint64_t pe_meter_spent(const pe_meter *meter)
 {
-    const uint64_t told = (uint64_t)meter->nanoseconds / PE_UNIT_NANOSECONDS;
-    return meter->units > told ? meter->units : told;
+    const uint64_t by_clock = (uint64_t)meter->nanoseconds / PE_UNIT_NANOSECONDS;
+    return meter->units > by_clock ? meter->units : by_clock;
 }
 
 static void measure(uint64_t units)

@@ -76,9 +76,9 @@ const pe_positions *pe_words_positions(const pe_rendering *rendering, const pe_t
                                        size_t axis)
 {
     const pe_value *value = value_named(rendering, axis_name(rendering, tensor, axis));
-    const bool told = value != NULL && value->param->kind == PE_KIND_POSITIONS &&
-                      value->positions.count == tensor->shape.dim[axis];
-    return told ? &value->positions : NULL;
+    const bool known = value != NULL && value->param->kind == PE_KIND_POSITIONS &&
+                       value->positions.count == tensor->shape.dim[axis];
+    return known ? &value->positions : NULL;
 }
 
 void pe_words_axis(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis,

@@ -41,10 +41,10 @@ struct pe_acceptor {
     pe_service *service;
     pe_listener listener[PE_LISTENERS_MAX];
     size_t n;
-    int wake;             /* an eventfd: a connection ended, or the server does */
-    uint64_t handed;      /* to the library; it has opened service->counters.connections of them */
-    bool exhausted, told; /* the last accept found no descriptor or memory */
-    atomic_bool full;     /* so it waits for a connection to end */
+    int wake;        /* an eventfd: a connection ended, or the server does */
+    uint64_t handed; /* to the library; it has opened service->counters.connections of them */
+    bool exhausted, reported; /* the last accept found no descriptor or memory */
+    atomic_bool full;         /* so it waits for a connection to end */
     atomic_bool ending;
     pthread_t thread;
 };
@@ -78,10 +78,10 @@ static bool drop_silent(const pe_acceptor *acceptor, pe_place place)
 static bool may_accept_more(pe_acceptor *acceptor, pe_place place, int reason)
 {
     if (reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM) {
-        if (!acceptor->told)
+        if (!acceptor->reported)
             pe_log(PE_LOG_WARN, "accept_failed",
                    (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = strerror(reason)}, {0}});
-        acceptor->told = true;
+        acceptor->reported = true;
         acceptor->exhausted = true;
         atomic_store(&acceptor->full, true);
         (void)drop_silent(acceptor, place);
@@ -142,7 +142,7 @@ static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
     const int fd = accept4(from->socket.fd, peer, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return may_accept_more(acceptor, from->place, errno);
-    acceptor->told = false;
+    acceptor->reported = false;
     if (atomic_load(&acceptor->ending)) {
         pe_socket_unrefuse(fd);
     } else {

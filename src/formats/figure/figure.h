@@ -93,6 +93,10 @@ void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size
                            bool at_centres, pe_canvas *canvas);
 void pe_figure_ticks_left(const pe_box *panel, const pe_axis_words *words, size_t n,
                           pe_canvas *canvas);
+/** One tick left of a panel: a line that ends at `until`, left of the panel or across it, and its
+ * text. */
+void pe_figure_tick_left(const pe_box *panel, double y, double until, const pe_pen *pen,
+                         const char *text, pe_canvas *canvas);
 /** The number of a panel above it: "head 3", "2, 0". */
 void pe_figure_head(const pe_figure *figure, size_t panel, pe_canvas *canvas);
 

@@ -20,16 +20,10 @@ static void draw_scale(const pe_box *panel, const pe_axis *axis, pe_canvas *canv
     pe_tick tick[PE_TICKS_MAX];
     const size_t n = pe_axis_ticks(axis, (size_t)(panel->height / 44), false, tick);
     for (size_t i = 0; i < n; i++) {
-        const double y = panel->y + panel->height * (1 - pe_axis_at(axis, tick[i].value));
-        const double pixel = floor(y) + 0.5;
-        const pe_point line[2] = {{panel->x, pixel}, {panel->x + panel->width, pixel}};
         const bool zero = tick[i].value == 0 && !axis->log && axis->from < 0;
-        canvas->line(canvas, line, 2, zero ? &zero_rule : &rule, false);
-        canvas->text(canvas, &(pe_caption){.at = {panel->x - 8, y + 4},
-                                           .size = PE_SMALL_SIZE,
-                                           .anchor = 1,
-                                           .colour = PE_INK,
-                                           .text = tick[i].text});
+        pe_figure_tick_left(panel, panel->y + panel->height * (1 - pe_axis_at(axis, tick[i].value)),
+                            panel->x + panel->width, zero ? &zero_rule : &rule, tick[i].text,
+                            canvas);
     }
 }
 
@@ -56,14 +50,6 @@ static size_t draw_run(const pe_figure *figure, const pe_box *panel, const pe_ax
     return n > 0 ? i : i + 1;
 }
 
-static void draw_points(const pe_figure *figure, const pe_box *panel, const pe_axis *axis,
-                        size_t series, pe_point *point, pe_canvas *canvas)
-{
-    size_t at[2] = {series, 0};
-    while (at[1] < figure->layout.nx)
-        at[1] = draw_run(figure, panel, axis, at, point, canvas);
-}
-
 /* What each pixel covers, from its least to its greatest value; to the last one of the pixel
  * before, so that the curve holds together. */
 static void draw_band(const pe_figure *figure, const pe_box *panel, const pe_axis *axis,
@@ -88,18 +74,6 @@ static void draw_band(const pe_figure *figure, const pe_box *panel, const pe_axi
     canvas->line(canvas, point, n, &band, true);
 }
 
-static void draw_panel(const pe_figure *figure, const pe_axis *axis, size_t panel, pe_point *point,
-                       pe_canvas *canvas)
-{
-    const pe_box box = pe_layout_panel(&figure->layout, panel);
-    pe_figure_head(figure, panel, canvas);
-    draw_scale(&box, axis, canvas);
-    if (figure->layout.pooled)
-        draw_band(figure, &box, axis, panel, point, canvas);
-    else
-        draw_points(figure, &box, axis, panel, point, canvas);
-}
-
 void pe_figure_draw_curves(const pe_figure *figure, pe_canvas *canvas)
 {
     const pe_layout *layout = &figure->layout;
@@ -113,8 +87,15 @@ void pe_figure_draw_curves(const pe_figure *figure, pe_canvas *canvas)
         canvas->out->failed = true;
         return;
     }
-    for (size_t p = 0; p < layout->panels; p++)
-        draw_panel(figure, &axis, p, point, canvas);
+    for (size_t p = 0; p < layout->panels; p++) {
+        const pe_box box = pe_layout_panel(layout, p);
+        pe_figure_head(figure, p, canvas);
+        draw_scale(&box, &axis, canvas);
+        if (layout->pooled)
+            draw_band(figure, &box, &axis, p, point, canvas);
+        for (size_t at[2] = {p, 0}; !layout->pooled && at[1] < layout->nx;)
+            at[1] = draw_run(figure, &box, &axis, at, point, canvas);
+    }
     free(point);
     pe_words_axis(figure->rendering, pe_figure_tensor(figure), layout->x_axis, &words);
     pe_figure_ticks_below(&last, &words, layout->columns, layout->pooled, canvas);

@@ -37,6 +37,16 @@ static void fit(pe_buffer *text, double size, double room)
     pe_buffer_str(text, "...");
 }
 
+/* Text that is cut to the room; takes it. */
+static void draw_fitting(pe_canvas *canvas, pe_buffer *text, double room, pe_caption caption)
+{
+    fit(text, caption.size, room);
+    caption.text = pe_buffer_text(text);
+    canvas->text(canvas, &caption);
+    canvas->out->failed |= text->failed;
+    pe_buffer_free(text);
+}
+
 void pe_figure_title(const pe_figure *figure, pe_canvas *canvas)
 {
     pe_buffer title = {0}, parameters = {0};
@@ -46,20 +56,11 @@ void pe_figure_title(const pe_figure *figure, pe_canvas *canvas)
     else
         pe_words_title(figure->plan, figure->rendering, figure->tensor, &title);
     pe_words_parameters(figure->rendering->values, &parameters);
-    fit(&title, PE_TITLE_SIZE, room);
-    fit(&parameters, PE_TEXT_SIZE, room);
-    canvas->text(canvas, &(pe_caption){.at = {MARGIN, 25},
-                                       .size = PE_TITLE_SIZE,
-                                       .strong = true,
-                                       .colour = PE_INK,
-                                       .text = pe_buffer_text(&title)});
-    canvas->text(canvas, &(pe_caption){.at = {MARGIN, 44},
-                                       .size = PE_TEXT_SIZE,
-                                       .colour = PE_FAINT,
-                                       .text = pe_buffer_text(&parameters)});
-    canvas->out->failed |= title.failed || parameters.failed;
-    pe_buffer_free(&title);
-    pe_buffer_free(&parameters);
+    draw_fitting(
+        canvas, &title, room,
+        (pe_caption){.at = {MARGIN, 25}, .size = PE_TITLE_SIZE, .strong = true, .colour = PE_INK});
+    draw_fitting(canvas, &parameters, room,
+                 (pe_caption){.at = {MARGIN, 44}, .size = PE_TEXT_SIZE, .colour = PE_FAINT});
 }
 
 /* The bytes of the words that fit into the room; at least one word. */
@@ -126,30 +127,21 @@ void pe_figure_note(const pe_figure *figure, pe_canvas *canvas)
                          note.bytes > 0 ? "; " : "", layout->panels, layout->panels_of);
     if (figure->empty)
         pe_buffer_str(&note, "no values");
-    fit(&note, PE_SMALL_SIZE, (double)canvas->width - 2 * MARGIN);
-    canvas->text(canvas, &(pe_caption){.at = {MARGIN, (double)canvas->height - 11},
-                                       .size = PE_SMALL_SIZE,
-                                       .colour = PE_FAINT,
-                                       .text = pe_buffer_text(&note)});
-    canvas->out->failed |= note.failed;
-    pe_buffer_free(&note);
+    draw_fitting(canvas, &note, (double)canvas->width - 2 * MARGIN,
+                 (pe_caption){.at = {MARGIN, (double)canvas->height - 11},
+                              .size = PE_SMALL_SIZE,
+                              .colour = PE_FAINT});
 }
 
 /* ---- axes ---- */
 
 static const pe_pen tick_pen = {PE_INK, 1};
 
-/* Where the value of an axis is among n elements: 0 before the first, n behind the last. */
-static double element_of(const pe_axis_words *words, double value, bool at_centres)
-{
-    return (value - words->first) / words->step + (at_centres ? 0.5 : 0);
-}
-
 static size_t element_ticks(const pe_axis_words *words, size_t n, double pixels,
                             pe_tick out[PE_TICKS_MAX])
 {
     const pe_axis axis = {words->first, words->first + words->step * (double)(n - 1), false};
-    return pe_axis_ticks(&axis, (size_t)pixels, true, out);
+    return n == 0 ? 0 : pe_axis_ticks(&axis, (size_t)pixels, true, out);
 }
 
 void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size_t n,
@@ -157,9 +149,9 @@ void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size
 {
     pe_tick tick[PE_TICKS_MAX];
     const double base = panel->y + panel->height, share = at_centres ? (double)n : (double)(n - 1);
-    const size_t ticks = n == 0 ? 0 : element_ticks(words, n, panel->width / 64, tick);
+    const size_t ticks = element_ticks(words, n, panel->width / 64, tick);
     for (size_t i = 0; i < ticks; i++) {
-        const double along = element_of(words, tick[i].value, at_centres);
+        const double along = (tick[i].value - words->first) / words->step + (at_centres ? 0.5 : 0);
         const double x = panel->x + (share > 0 ? panel->width * along / share : panel->width / 2);
         const double pixel = floor(x) + 0.5;
         const pe_point line[2] = {{pixel, base + 1}, {pixel, base + 1 + TICK}};
@@ -172,22 +164,29 @@ void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size
     }
 }
 
+void pe_figure_tick_left(const pe_box *panel, double y, double until, const pe_pen *pen,
+                         const char *text, pe_canvas *canvas)
+{
+    const double pixel = floor(y) + 0.5;
+    const pe_point line[2] = {{until > panel->x ? panel->x : panel->x - 1 - TICK, pixel},
+                              {until, pixel}};
+    canvas->line(canvas, line, 2, pen, false);
+    canvas->text(canvas, &(pe_caption){.at = {panel->x - 8, y + 4},
+                                       .size = PE_SMALL_SIZE,
+                                       .anchor = 1,
+                                       .colour = PE_INK,
+                                       .text = text});
+}
+
 void pe_figure_ticks_left(const pe_box *panel, const pe_axis_words *words, size_t n,
                           pe_canvas *canvas)
 {
     pe_tick tick[PE_TICKS_MAX];
-    const size_t ticks = n == 0 ? 0 : element_ticks(words, n, panel->height / 40, tick);
+    const size_t ticks = element_ticks(words, n, panel->height / 40, tick);
     for (size_t i = 0; i < ticks; i++) {
-        const double y =
-            panel->y + panel->height * element_of(words, tick[i].value, true) / (double)n;
-        const double pixel = floor(y) + 0.5;
-        const pe_point line[2] = {{panel->x - 1 - TICK, pixel}, {panel->x - 1, pixel}};
-        canvas->line(canvas, line, 2, &tick_pen, false);
-        canvas->text(canvas, &(pe_caption){.at = {panel->x - 8, y + 4},
-                                           .size = PE_SMALL_SIZE,
-                                           .anchor = 1,
-                                           .colour = PE_INK,
-                                           .text = tick[i].text});
+        const double along = (tick[i].value - words->first) / words->step + 0.5;
+        pe_figure_tick_left(panel, panel->y + panel->height * along / (double)n, panel->x - 1,
+                            &tick_pen, tick[i].text, canvas);
     }
 }
 
@@ -223,13 +222,8 @@ void pe_figure_head(const pe_figure *figure, size_t panel, pe_canvas *canvas)
         pe_buffer_format(&head, " %zu", pe_layout_series(layout, panel));
     else
         number_panel(figure, panel, &head);
-    fit(&head, PE_SMALL_SIZE, layout->right - 4);
-    canvas->text(canvas, &(pe_caption){.at = {box.x, box.y - 5},
-                                       .size = PE_SMALL_SIZE,
-                                       .colour = PE_FAINT,
-                                       .text = pe_buffer_text(&head)});
-    canvas->out->failed |= head.failed;
-    pe_buffer_free(&head);
+    draw_fitting(canvas, &head, layout->right - 4,
+                 (pe_caption){.at = {box.x, box.y - 5}, .size = PE_SMALL_SIZE, .colour = PE_FAINT});
 }
 
 void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas)
@@ -251,13 +245,10 @@ void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas)
         pe_words_value(figure->rendering, tensor, &left);
     else
         pe_buffer_str(&left, words.name);
-    fit(&left, PE_TEXT_SIZE, plot->height + 60);
-    canvas->text(canvas, &(pe_caption){.at = {MARGIN + 4, plot->y + plot->height / 2},
-                                       .size = PE_TEXT_SIZE,
-                                       .anchor = 0.5,
-                                       .upwards = true,
-                                       .colour = PE_INK,
-                                       .text = pe_buffer_text(&left)});
-    canvas->out->failed |= left.failed;
-    pe_buffer_free(&left);
+    draw_fitting(canvas, &left, plot->height + 60,
+                 (pe_caption){.at = {MARGIN + 4, plot->y + plot->height / 2},
+                              .size = PE_TEXT_SIZE,
+                              .anchor = 0.5,
+                              .upwards = true,
+                              .colour = PE_INK});
 }
