@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "base/utf8.h"
 
 /* ---- a string ---- */
@@ -22,12 +23,10 @@ static long take_hex(decoder *d)
     if (d->end - d->at < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        static const char digits[] = "0123456789abcdef";
-        const char c = *d->at++;
-        const char *digit = memchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c, 16);
-        if (digit == NULL)
+        const int digit = pe_hex_digit(*d->at++);
+        if (digit < 0)
             return -1;
-        code = code * 16 + (digit - digits);
+        code = code * 16 + digit;
     }
     return code;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/percent.h"
 #include "text/json_write.h"
 
@@ -27,22 +28,17 @@ static void put_pointer(const char *where, pe_buffer *out)
     pe_buffer_free(&fragment);
 }
 
-static const char *after_name(const char *detail, const char *name)
-{
-    const size_t bytes = strlen(name);
-    return bytes > 0 && strncmp(detail, name, bytes) == 0 && detail[bytes] == ' '
-               ? detail + bytes + 1
-               : NULL;
-}
-
 /* The detail of one parameter need not begin with its name or place, which stands beside it. */
 static const char *without_name(const char *where, const char *detail)
 {
     const char *slash = strrchr(where, '/');
-    const char *rest = after_name(detail, where);
-    if (rest == NULL && slash != NULL)
-        rest = after_name(detail, slash + 1);
-    return rest != NULL ? rest : detail;
+    const char *const names[] = {where, slash != NULL ? slash + 1 : ""};
+    for (size_t i = 0; i < PE_LEN(names); i++) {
+        const size_t bytes = strlen(names[i]);
+        if (bytes > 0 && strncmp(detail, names[i], bytes) == 0 && detail[bytes] == ' ')
+            return detail + bytes + 1;
+    }
+    return detail;
 }
 
 static void put_error(const char *where, const char *detail, bool from_json, pe_buffer *out)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static int hex_digit(char c)
+int pe_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -14,8 +14,8 @@ static int hex_digit(char c)
 
 int pe_percent_byte(const char *at, const char *end)
 {
-    const int high = end - at > 2 && *at == '%' ? hex_digit(at[1]) : -1;
-    const int low = high >= 0 ? hex_digit(at[2]) : -1;
+    const int high = end - at > 2 && *at == '%' ? pe_hex_digit(at[1]) : -1;
+    const int low = high >= 0 ? pe_hex_digit(at[2]) : -1;
     return low >= 0 ? high * 16 + low : -1;
 }
 

@@ -9,6 +9,9 @@
 #include "base/buffer.h"
 #include "base/slice.h"
 
+/** The value of a hexadecimal digit of either case; -1: it is none. */
+int pe_hex_digit(char c);
+
 /** The value of the two hexadecimal digits after a '%' at `at`; -1: there are none before `end`. */
 int pe_percent_byte(const char *at, const char *end);
 

@@ -10,38 +10,25 @@
 #define FORMATS_MAX 16
 
 /* What others call a format. */
-static const char *const meant[][2] = {
-    {"numpy", "npy"},
-    {"zip", "npz"},
-    {"bin", "raw"},
-    {"binary", "raw"},
-    {"bytes", "raw"},
-    {"jpg", "png"},
-    {"jpeg", "png"},
-    {"gif", "png"},
-    {"image", "svg"},
-    {"excel", "csv"},
-    {"xlsx", "csv"},
-    {"text", "csv"},
-    {"txt", "csv"},
-    {"tsv", "csv"},
-    {"html", "svg"},
-    {"pt", "safetensors"},
-    {"pth", "safetensors"},
-    {"torch", "safetensors"},
-    {"safetensor", "safetensors"},
-    {"pickle", "npy"},
-    {"pkl", "npy"},
-    {"h5", "safetensors"},
-    {"hdf5", "safetensors"},
-    {"parquet", "csv"},
+static const struct {
+    const char *const *names;
+    const char *meant;
+} synonyms[] = {
+    {PE_NAMES("numpy", "pickle", "pkl"), "npy"},
+    {PE_NAMES("zip"), "npz"},
+    {PE_NAMES("bin", "binary", "bytes"), "raw"},
+    {PE_NAMES("jpg", "jpeg", "gif"), "png"},
+    {PE_NAMES("image", "html"), "svg"},
+    {PE_NAMES("excel", "xlsx", "text", "txt", "tsv", "parquet"), "csv"},
+    {PE_NAMES("pt", "pth", "torch", "safetensor", "h5", "hdf5"), "safetensors"},
 };
 
-static const char *meaning_of(const char *name)
+static const char *suggest(const char *name)
 {
-    for (size_t i = 0; i < PE_LEN(meant); i++)
-        if (strcasecmp(meant[i][0], name) == 0)
-            return meant[i][1];
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        for (size_t i = 0; synonyms[s].names[i] != NULL; i++)
+            if (strcasecmp(synonyms[s].names[i], name) == 0)
+                return synonyms[s].meant;
     for (size_t i = 0; pe_formats[i] != NULL; i++)
         if (strcasecmp(pe_formats[i]->name, name) == 0)
             return pe_formats[i]->name;
@@ -58,7 +45,7 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
     pe_buffer names = {0};
     for (size_t i = 0; pe_formats[i] != NULL; i++)
         pe_buffer_format(&names, i == 0 ? "%s" : ", %s", pe_formats[i]->name);
-    const char *near = meaning_of(name);
+    const char *near = suggest(name);
     pe_status status = pe_fail(why, PE_INVALID_PARAMETER, "format",
                                "format must be one of %s, got \"%.40s\"%s%s%s",
                                pe_buffer_text(&names), name, near != NULL ? ", did you mean " : "",
@@ -69,18 +56,13 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
 
 /* ---- Accept ---- */
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static pe_slice trim(pe_slice s)
 {
-    while (s.bytes > 0 && is_space(s.text[0])) {
+    while (s.bytes > 0 && memchr(" \t", s.text[0], 2) != NULL) {
         s.text++;
         s.bytes--;
     }
-    while (s.bytes > 0 && is_space(s.text[s.bytes - 1]))
+    while (s.bytes > 0 && memchr(" \t", s.text[s.bytes - 1], 2) != NULL)
         s.bytes--;
     return s;
 }
@@ -192,8 +174,8 @@ static bool better(const preference *a, const preference *b)
     return a->order < b->order;
 }
 
-/* Weigh every format; returns how many members could be read. */
-static size_t weigh(const char *accept, preference *of)
+/* Weigh each of n media types; returns how many members could be read. */
+static size_t weigh(const char *accept, const char *const *types, size_t n, preference *of)
 {
     pe_slice rest = {accept, strlen(accept)};
     size_t members = 0;
@@ -201,8 +183,8 @@ static size_t weigh(const char *accept, preference *of)
         media_range range;
         if (!parse_range(cut(&rest, ','), &range))
             continue;
-        for (size_t i = 0; i < FORMATS_MAX && pe_formats[i] != NULL; i++) {
-            int specificity = match(&range, pe_formats[i]->media_type);
+        for (size_t i = 0; i < n; i++) {
+            int specificity = match(&range, types[i]);
             if (specificity > of[i].specificity)
                 of[i] = (preference){range.q, specificity, members};
         }
@@ -224,26 +206,18 @@ static const pe_format *take_best(preference *of)
     return pe_formats[best];
 }
 
-static pe_status fail_listing(pe_problem *why)
-{
-    pe_buffer types = {0};
-    for (size_t i = 0; pe_formats[i] != NULL; i++)
-        pe_buffer_format(&types, i == 0 ? "%s" : ", %s", pe_formats[i]->media_type);
-    pe_status status = pe_fail(why, PE_NOT_ACCEPTABLE, "",
-                               "Accept must name one of these types: %s", pe_buffer_text(&types));
-    pe_buffer_free(&types);
-    return status;
-}
-
 pe_status pe_format_negotiate(const char *accept, const pe_plan *plan, const char *tensor,
                               const pe_format **out, pe_problem *why)
 {
     preference of[FORMATS_MAX] = {0};
+    const char *types[FORMATS_MAX];
     pe_problem refusal = {0};
-    size_t chosen = 0;
-
-    if (accept == NULL || weigh(accept, of) == 0)
-        (void)weigh("*/*", of);
+    pe_buffer list = {0};
+    size_t chosen = 0, n = 0;
+    for (; n < FORMATS_MAX && pe_formats[n] != NULL; n++)
+        types[n] = pe_formats[n]->media_type;
+    if (accept == NULL || weigh(accept, types, n, of) == 0)
+        (void)weigh("*/*", types, n, of);
     for (const pe_format *format; (format = take_best(of)) != NULL;) {
         pe_rendering rendering = {.format = format, .tensor = tensor};
         pe_problem reason = {0};
@@ -254,31 +228,24 @@ pe_status pe_format_negotiate(const char *accept, const pe_plan *plan, const cha
         if (refusal.status == PE_OK)
             refusal = reason;
     }
-    if (refusal.status == PE_OK)
-        return fail_listing(why);
-    *why = refusal;
-    return refusal.status;
-}
-
-static preference weight_of(const char *accept, const char *media_type)
-{
-    pe_slice rest = {accept, strlen(accept)};
-    preference best = {0};
-    for (size_t member = 0; rest.bytes > 0; member++) {
-        media_range range;
-        if (!parse_range(cut(&rest, ','), &range))
-            continue;
-        const int specificity = match(&range, media_type);
-        if (specificity > best.specificity)
-            best = (preference){range.q, specificity, member};
+    if (refusal.status != PE_OK) {
+        *why = refusal;
+        return refusal.status;
     }
-    return best;
+    for (size_t i = 0; i < n; i++)
+        pe_buffer_format(&list, i == 0 ? "%s" : ", %s", types[i]);
+    (void)pe_fail(why, PE_NOT_ACCEPTABLE, "", "Accept must name one of these types: %s",
+                  pe_buffer_text(&list));
+    pe_buffer_free(&list);
+    return PE_NOT_ACCEPTABLE;
 }
 
 bool pe_format_prefers(const char *accept, const char *media_type, const char *other)
 {
+    const char *const types[] = {media_type, other};
+    preference of[PE_LEN(types)] = {0};
     if (accept == NULL)
         return false;
-    const preference mine = weight_of(accept, media_type), theirs = weight_of(accept, other);
-    return mine.specificity == 3 && mine.q > 0 && better(&mine, &theirs);
+    (void)weigh(accept, types, PE_LEN(types), of);
+    return of[0].specificity == 3 && of[0].q > 0 && better(&of[0], &of[1]);
 }

@@ -55,22 +55,14 @@ static uint64_t bytes_of(const pe_request *request, bool aborted)
 
 /* ---- fields ---- */
 
-static bool is_hex(const char *text, size_t bytes)
-{
-    return strspn(text, "0123456789abcdef") >= bytes;
-}
-
-static bool all_zero(const char *text, size_t bytes)
-{
-    return strspn(text, "0") >= bytes;
-}
-
 /* Of W3C Trace Context: version "00", trace id, parent id and flags. */
 static bool is_traceparent(const char *text)
 {
+    static const char hex[] = "0123456789abcdef";
     return text != NULL && strlen(text) == 55 && strncmp(text, "00-", 3) == 0 &&
-           is_hex(text + 3, 32) && text[35] == '-' && is_hex(text + 36, 16) && text[52] == '-' &&
-           is_hex(text + 53, 2) && !all_zero(text + 3, 32) && !all_zero(text + 36, 16);
+           strspn(text + 3, hex) == 32 && text[35] == '-' && strspn(text + 36, hex) == 16 &&
+           text[52] == '-' && strspn(text + 53, hex) == 2 && strspn(text + 3, "0") < 32 &&
+           strspn(text + 36, "0") < 16;
 }
 
 static const char *field(const pe_request *request, const char *name)

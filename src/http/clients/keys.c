@@ -11,6 +11,7 @@
 #include <sys/random.h>
 
 #include "base/named_file.h"
+#include "base/percent.h"
 
 #define KEY_BYTES 32
 #define PREFIX    "pe_"
@@ -94,12 +95,6 @@ static pe_slice next_word(pe_slice *rest)
     return word;
 }
 
-static int digit_of(char c)
-{
-    const char *found = c != '\0' ? strchr(digits, c | ('A' <= c && c <= 'F' ? 0x20 : 0)) : NULL;
-    return found != NULL ? (int)(found - digits) : -1;
-}
-
 /* "sha256:" and the digits. */
 static pe_status read_hash(const place *at, pe_slice word, pe_key *key)
 {
@@ -109,7 +104,7 @@ static pe_status read_hash(const place *at, pe_slice word, pe_key *key)
         word.bytes == bytes + (size_t)2 * PE_KEY_HASH_BYTES && memcmp(word.text, kind, bytes) == 0;
     for (size_t i = 0; sound && i < PE_KEY_HASH_BYTES; i++) {
         const char *text = word.text + bytes + 2 * i;
-        const int high = digit_of(text[0]), low = digit_of(text[1]);
+        const int high = pe_hex_digit(text[0]), low = pe_hex_digit(text[1]);
         sound = high >= 0 && low >= 0;
         key->hash[i] = (uint8_t)((unsigned)high << 4 | (unsigned)low);
     }

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/percent.h"
 #include "base/slice.h"
 
 /* The line before a chunk, with its extension. */
@@ -413,12 +414,8 @@ static pe_status read_body(reader *r)
 static size_t parse_size(const line *l, uint64_t *out)
 {
     size_t digits = 0, counted = 0;
-    for (*out = 0; digits < l->bytes; digits++) {
-        const char c = l->text[digits], lower = (char)(c | 32);
-        const bool letter = lower >= 'a' && lower <= 'f';
-        if (!letter && (c < '0' || c > '9'))
-            break;
-        *out = *out * 16 + (uint64_t)(letter ? lower - 'a' + 10 : c - '0');
+    for (*out = 0; digits < l->bytes && pe_hex_digit(l->text[digits]) >= 0; digits++) {
+        *out = *out * 16 + (uint64_t)pe_hex_digit(l->text[digits]);
         counted += counted > 0 || *out > 0;
     }
     return counted <= SIZE_DIGITS_MAX ? digits : 0;
