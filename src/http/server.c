@@ -19,6 +19,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/size.h"
+#include "base/system_memory.h"
 #include "exact/reserve.h"
 #include "http/acceptor.h"
 #include "http/answer/precompute.h"
@@ -29,7 +31,6 @@
 #include "http/connection/tls.h"
 #include "http/connection/watchdog.h"
 #include "http/daemon.h"
-#include "http/memory_shares.h"
 #include "http/pages/document_pages.h"
 #include "http/pages/shown_settings.h"
 #include "http/reload.h"
@@ -207,6 +208,47 @@ static pe_status check_warm_list(pe_service *service, pe_problem *why)
 
 /* ---- memory ---- */
 
+/* A body is read into numbers beside it, and those into an answer. */
+static const struct {
+    size_t setting; /* an int64_t of pe_settings */
+    int64_t parts;  /* of memory_max it gets one */
+} shares[] = {
+    {offsetof(pe_settings, response_cache_bytes), 4},
+    {offsetof(pe_settings, table_cache_bytes), 4},
+    {offsetof(pe_settings, learned_bytes), 2},
+    {offsetof(pe_settings, max_body_bytes), 4},
+    {offsetof(pe_settings, verify_max_body_bytes), 4},
+    {offsetof(pe_settings, stream_blocks_bytes), 16},
+};
+
+static void bound(int64_t *setting, int64_t most)
+{
+    if (*setting > most)
+        *setting = most;
+}
+
+/* Sets memory_max, where it is 0, and bounds each setting of bytes by its share of it. Half of what
+ * the system gives: other programs need some, and so does the system for our sockets
+ * and files. */
+static pe_status apply_shares(pe_settings *settings, pe_problem *why)
+{
+    const char *from = "memory_max";
+    if (settings->memory_max == 0)
+        settings->memory_max = (int64_t)(pe_system_memory(&from) / 2);
+    if (settings->memory_max < (int64_t)PE_BUDGET_LEAST)
+        return pe_fail(why, PE_INVALID_PARAMETER, "memory_max",
+                       "memory_max must be at least %zu bytes, got %lld (%s)", PE_BUDGET_LEAST,
+                       (long long)settings->memory_max, from);
+    for (size_t i = 0; i < PE_LEN(shares); i++)
+        bound((int64_t *)(void *)((char *)settings + shares[i].setting),
+              settings->memory_max / shares[i].parts);
+    pe_log(PE_LOG_INFO, "memory",
+           (pe_log_member[]){{PE_LOG_NUMBER, "memory_max", .number = settings->memory_max},
+                             {PE_LOG_TEXT, "from", .text = from},
+                             {0}});
+    return PE_OK;
+}
+
 /* An allocation finds no room. Frequencies are made again faster than answers are. */
 static size_t evict(void *context, size_t bytes)
 {
@@ -367,7 +409,7 @@ static pe_server *begin(const pe_config *config, beginning *how, pe_problem *why
     }
     server->service.config = config;
     server->settings = *pe_config_settings(config);
-    if (pe_memory_shares_apply(&server->settings, why) != PE_OK ||
+    if (apply_shares(&server->settings, why) != PE_OK ||
         how(server, &server->settings, why) != PE_OK) {
         end(server);
         return NULL;

@@ -15,7 +15,7 @@
 #include "api/value_reading.h"
 #include "encodings/registry.h"
 #include "formats/format.h"
-#include "http/pages/openapi_data.h"
+#include "http/pages/document_pages.h"
 #include "http/routes.h"
 
 static json_t *document;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.c - does the other end of a connection keep up a least rate? */
+/* progress.c - does the other end of a connection keep up a least rate, and is it still there? */
 #include "http/connection/progress.h"
 
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -88,4 +90,28 @@ bool pe_progress_look(int socket, const pe_progress_passed *passed, bool sends,
         out->bytes = atomic_load_explicit(&passed->given, memory_order_relaxed) - (uint64_t)queued;
     out->waits = sends ? queued == 0 : queued > 0; /* what we have not read is our affair */
     return true;
+}
+
+/* ---- is there still a client that waits for its answer? ---- */
+
+/* Far clients need longer to tell that they have gone: then the work is done for nobody. */
+#define WAIT_MS 1
+
+static int events(int socket, int wait_ms)
+{
+    struct pollfd at = {.fd = socket, .events = wait_ms == 0 ? POLLRDHUP : 0};
+    return poll(&at, 1, wait_ms) > 0 ? at.revents : 0;
+}
+
+bool pe_client_alive(int socket, bool interim)
+{
+    static const char proceed[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    const int seen = events(socket, 0);
+    if ((seen & (POLLERR | POLLHUP)) != 0)
+        return false;
+    if ((seen & POLLRDHUP) == 0 || !interim)
+        return true;
+    if (send(socket, proceed, strlen(proceed), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        return false;
+    return (events(socket, WAIT_MS) & (POLLERR | POLLHUP)) == 0;
 }

@@ -46,4 +46,23 @@ void pe_documents_use_learned(pe_documents *documents, pe_learned_page *page);
 /** Accepts NULL. */
 void pe_documents_free(pe_documents *documents);
 
+/* ---- what the program itself holds: the files of src/web/ as src/web/pack leaves them, and
+ * openapi.yaml, also as JSON ---- */
+
+/** A file of the page. The path holds a digest of all files, so what it names never changes. */
+typedef struct pe_explorer_file {
+    const char *path, *media_type;
+    pe_document_form forms[PE_CODINGS];
+} pe_explorer_file;
+
+/** The first is the page itself, with the path "/". */
+extern const pe_explorer_file pe_explorer_files[];
+extern const size_t pe_explorer_length;
+
+/* The documents end with a zero byte that the sizes do not count. */
+extern const char pe_openapi_data_yaml[];
+extern const char pe_openapi_data_json[];
+extern const size_t pe_openapi_data_yaml_bytes;
+extern const size_t pe_openapi_data_json_bytes;
+
 #endif

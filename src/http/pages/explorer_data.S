@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* explorer_data.S - the table that explorer_data.h declares; src/web/pack lists the files. */
+/* explorer_data.S - the table that document_pages.h declares; src/web/pack lists the files. */
 
 /* A pe_document_form: the bytes of the file, their number, and the tag, of 32 digits. */
 .macro form file, tag

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openapi_data.S - the bytes that openapi_data.h declares; the Makefile says where the files lie. */
+/* openapi_data.S - the bytes that document_pages.h declares; the Makefile says where the files lie. */
 
 /* name: the file and a zero byte; name_bytes: its size without that, as a size_t of 64 bits. */
 .macro document name, file

@@ -9,7 +9,6 @@
 /* document_pages.c */
 pe_step pe_page_document, pe_page_problem;
 
-/* explorer_pages.c */
 pe_step pe_page_front, pe_page_asset, pe_page_docs, pe_page_listing, pe_page_favicon;
 
 /* health.c */
@@ -17,14 +16,12 @@ pe_step pe_page_livez, pe_page_readyz, pe_page_version;
 
 /* admin_pages.c */
 pe_step pe_page_admin, pe_page_log_level, pe_page_readiness, pe_page_requests;
+pe_step pe_page_caches, pe_page_purge;
 /** Of the listener for operators: refuse what a web page of others has sent. */
 pe_status pe_page_check_sender(const pe_request *request, pe_problem *why) PE_MUST_CHECK;
 
 /* shown_settings.c */
 pe_step pe_page_settings;
-
-/* cache_pages.c */
-pe_step pe_page_caches, pe_page_purge;
 
 /* metrics.c */
 pe_step pe_page_metrics;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "http/connection/client_alive.h"
+#include "http/connection/progress.h"
 
 /* ---- its id ---- */
 
