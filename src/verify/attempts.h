@@ -24,8 +24,7 @@ typedef struct pe_search {
     pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
     pe_measured *measured; /* NULL: nothing was */
-    size_t turning;  /* pairs of several axes that turn as claimed, from any phase */
-    size_t work;     /* elements computed */
+    size_t work;           /* elements computed */
     pe_report *report;
 } pe_search;
 

@@ -1,524 +1,411 @@
 /* SPDX-License-Identifier: MIT */
-/* axis_positions.c - pairs of several axes: at which position of each axis every token is. */
-#include "verify/axis_positions.h"
-
+/* axis_positions.c - how the positions of several axes follow from the claimed ones. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
-#include "verify/amplitude.h"
-#include "verify/axis_frequencies.h"
-#include "verify/axis_relations.h"
-#include "verify/changes.h"
-#include "verify/faults.h"
-#include "verify/mrope_causes.h"
+#include "verify/axis_reading.h"
 
-/* Tokens beyond which nobody looks where each has gone. */
-#define MOVED_MAX 2048
+/* Positions of an axis are those of the claimed axis `from`, times `times`, plus `plus`. */
+typedef struct relation {
+    size_t from;
+    double times, plus;
+} relation;
 
-/* ---- angles ---- */
+/* Tokens [first, end), and where the positions of each axis come from there. */
+typedef struct range {
+    size_t first, end;
+    relation by[PE_AXES_MAX];
+} range;
 
-/* As the guess negates and exchanges waves and positions. */
-static double angle_of(const pe_axes *x, pe_wave wave)
+/* ---- how they follow ---- */
+
+static bool relate_to(const pe_axis_reading *x, range *r, size_t a, size_t from, bool linear)
 {
-    const pe_distortion *by = &x->of->guess->distortion;
-    const double sign = pe_guess_sine_sign(x->of->guess);
-    if (by->exchanged && x->of->view->rotated)
-        wave = (pe_wave){wave.sine, wave.cosine};
-    return by->positions.times *
-           atan2(sign * wave.sine, pe_guess_cosine_sign(x->of->guess) * wave.cosine);
+    size_t low, high;
+    const double *at = x->at + a * x->tokens, *was = x->claimed + from * x->tokens;
+    pe_axis_reading_ends(x, from, r->first, r->end, &low, &high);
+    const double span = was[high] - was[low], error = x->error[a] + 1e-6;
+    relation by = {from, 1, 0};
+    if (linear && span > 0)
+        by.times = pe_axis_reading_tidy((at[high] - at[low]) / span, error / span);
+    by.plus = pe_axis_reading_tidy(at[low] - by.times * was[low], error);
+    r->by[a] = by;
+    for (size_t t = r->first; t < r->end; t++)
+        if (!(fabs(at[t] - by.times * was[t] - by.plus) <= error))
+            return false;
+    return true;
 }
 
-static void read_angles(pe_axes *x)
+/* Plain shifts first; a relation to the own axis before one to another. */
+static bool relate_axis(const pe_axis_reading *x, range *r, size_t a)
 {
-    const pe_geometry *g = &x->expect->geometry;
-    const size_t rows = pe_upload_view_token_rows(x->of->view);
-    for (size_t t = 0; t < x->tokens; t++) {
-        for (size_t i = 0; i < x->pairs; i++)
-            x->angle[i * x->tokens + t] = angle_of(x, pe_upload_view_wave(x->of->view, g, t, i));
-        pe_turn_spend(8 * rows * x->pairs);
+    for (int linear = 0; linear < 2; linear++)
+        for (size_t k = 0; k < x->n; k++)
+            if (relate_to(x, r, a, (a + k) % x->n, linear > 0))
+                return true;
+    return false;
+}
+
+static bool relate(const pe_axis_reading *x, range *r)
+{
+    size_t a = 0;
+    while (a < x->n && relate_axis(x, r, a))
+        a++;
+    return a == x->n;
+}
+
+/* What holds of all axes (of one, where it is doubled). */
+enum {
+    OWN = 1, /* none has the positions of another */
+    UNSCALED = 2,
+    UNMOVED = 4,
+    EVEN = 8, /* all have one factor and one shift */
+    PERMUTED = 16,
+    DOUBLED = 32,
+    STUCK = 64,
+    SHIFTED = EVEN | UNSCALED,
+    BORROWED = UNSCALED | UNMOVED
+};
+
+static unsigned traits(const pe_axis_reading *x, const range *r)
+{
+    unsigned lost = DOUBLED, seen = 0, found = 0;
+    for (size_t a = 0; a < x->n; a++) {
+        const relation *by = &r->by[a];
+        const double *at = x->at + a * x->tokens;
+        lost |= by->from != a ? OWN | EVEN : 0;
+        lost |= by->times != 1 ? UNSCALED : 0;
+        lost |= by->plus != 0 ? UNMOVED : 0;
+        lost |= by->times != r->by[0].times || by->plus != r->by[0].plus ? EVEN : 0;
+        lost |= (seen >> by->from & 1) != 0 ? PERMUTED : 0;
+        found |= by->times == 2 ? DOUBLED : 0;
+        seen |= 1U << by->from;
+        for (size_t t = r->first; t < r->end; t++)
+            lost |= at[t] != at[r->first] ? STUCK : 0;
     }
-    *x->of->work += 4 * x->pairs * x->tokens * rows;
+    return ~lost | found;
 }
 
-/* ---- which axis turns a pair ---- */
+/* ---- what that is ---- */
 
-/* A token at which the claim puts two axes farthest apart. */
-static size_t find_apart(const pe_axes *x, size_t a, size_t b)
+/* Of which tokens, and of which claims. */
+enum { ALL = 1, IMAGE = 2, TEXT = 4, PART = 8, RUNNING = 16, ORDER = 32, AXES = 64, MROPE = 128 };
+
+#define AS_CLAIMED "give each axis its own positions, in the order of the claim"
+#define BEGIN      "check where the positions of each axis begin"
+#define PLACE      "place patches behind the text before them, row by row of the merged grid"
+#define PADDING    "check padding on the left, and the offset of the cache"
+#define PLAIN      "pass positions as they are: not interpolated, not normalized"
+#define LAST_FAST  "let tokens count along the rows: the last axis of the mesh runs fastest"
+#define BEHIND     "let text after an image go on at its largest position plus 1 (rope_deltas)"
+#define MERGE      "divide grid_thw by spatial_merge_size"
+
+/* Mistakes; a sentence goes on with the relations of axes. */
+static const struct row {
+    const char *name, *sentence, *remedy;
+    unsigned of, traits;
+} rows[] = {
+    {"axes_exchanged", "the axes are exchanged", AS_CLAIMED, ALL | AXES, PERMUTED | BORROWED},
+    {"axes_shifted", "positions have an offset", BEGIN, ALL | AXES, SHIFTED},
+    {"axes_scaled", "positions were interpolated (linear scaling)", PLAIN, ALL, EVEN | UNMOVED},
+    {"mrope_axes_exchanged", "the axes are exchanged", AS_CLAIMED, ALL, PERMUTED | BORROWED},
+    {"mrope_one_axis", "an axis stands for another", AS_CLAIMED, ALL | MROPE, BORROWED},
+    {"mrope_positions_shifted", "positions have an offset", PADDING, ALL | MROPE, SHIFTED},
+    {"mrope_axis_shifted", "an axis has an offset", PLACE, ALL | MROPE, OWN | UNSCALED},
+    {"axis_positions", "positions of axes are others", BEGIN "; " AS_CLAIMED, ALL, 0},
+    {"mrope_image_axes", "the image", PLACE, IMAGE, PERMUTED | BORROWED},
+    {"mrope_image_start", "the image, moved", PLACE, IMAGE, OWN | UNSCALED},
+    {"mrope_image_place", "the image, whose patches are stuck", PLACE, IMAGE, STUCK},
+    {"mrope_image_stride", "the image, whose merge was ignored", MERGE, IMAGE, DOUBLED},
+    {"mrope_image_time", "the image", PLACE, IMAGE, 0},
+    {"mrope_text_after", "text after an image", BEHIND, TEXT, SHIFTED},
+    {"axis_positions_in_part", "positions of axes are others", BEGIN, TEXT | PART, 0},
+    {"mrope_text_positions", "all axes have running numbers, as text", AS_CLAIMED, RUNNING | MROPE,
+     0},
+    {"axes_text_positions", "all axes have running numbers, as text", AS_CLAIMED, RUNNING, 0},
+    {"mrope_image_columns", "the image, whose patches go down its columns", PLACE, ORDER | MROPE,
+     0},
+    {"mesh_transposed", "tokens are in another order: the mesh grid is transposed", LAST_FAST,
+     ORDER, 0},
+};
+
+/* ---- what is said ---- */
+
+typedef struct told {
+    pe_fault fault; /* of the first mistake; no name: there is none */
+    pe_buffer rule; /* owned: sentences */
+    bool fitted;
+} told;
+
+/* The first row that it is, of these tokens. */
+static void begin(const pe_axis_reading *x, const range *r, unsigned of, told *out)
 {
-    size_t best = 0;
-    const double *p = pe_axes_positions(x, x->claimed, a), *q = pe_axes_positions(x, x->claimed, b);
-    for (size_t t = 0; t < x->tokens; t++)
-        best = fabs(p[t] - q[t]) > fabs(p[best] - q[best]) ? t : best;
-    return best;
+    const struct row *row = rows;
+    const unsigned has = traits(x, r), others = x->sections ? AXES : MROPE;
+    while ((row->of & of) == 0 || (row->of & others) != 0 || (row->traits & ~has) != 0)
+        row++;
+    if (out->rule.bytes > 0)
+        pe_buffer_str(&out->rule, "; ");
+    else
+        out->fault = (pe_fault){.name = row->name, .remedy = row->remedy};
+    if (r->first > 0 || r->end < x->tokens)
+        pe_buffer_format(&out->rule, "rows %zu to %zu, ", r->first, r->end - 1);
+    pe_buffer_str(&out->rule, row->sentence);
 }
 
-/* Strike the axes out by which the claim does not turn a pair at the token; axes: bits, [pairs]. */
-static pe_status strike_out(pe_axes *x, size_t token, unsigned *axes, pe_problem *why)
+static void say_relation(const relation *by, const char *from, pe_buffer *out)
 {
-    pe_expected_row row;
-    const pe_upload_view *view = x->of->view;
-    for (size_t o = 0; o < (view->rotated ? pe_upload_view_token_rows(view) : 1); o++) {
-        const size_t r = pe_upload_view_row(view, token, o);
-        if (pe_expect_row(x->expect, r, &row, why) != PE_OK)
-            return why->status;
-        for (size_t i = 0; i < x->pairs; i++) {
-            pe_wave wave = {0, 0};
-            pe_upload_view_add_wave(view, &x->expect->geometry, r, row.value, i, &wave);
-            for (size_t a = 0; a < x->n && hypot(wave.cosine, wave.sine) > 0; a++) {
-                const double angle =
-                    x->expect->frequency[i] * pe_axes_positions(x, x->claimed, a)[token];
-                if (!(fabs(pe_axes_wrap(angle_of(x, wave) - angle)) <= 1e-9 + 1e-12 * fabs(angle)))
-                    axes[i] &= ~(1U << a);
-            }
-        }
+    const char *and = "";
+    if (by->times == 0) {
+        pe_buffer_format(out, " is %.7g everywhere: constant", by->plus);
+        return;
     }
-    return PE_OK;
-}
-
-/* Two axes are told apart where they are far from each other. */
-static pe_status find_axes(pe_axes *x, bool *found, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    unsigned *axes = calloc(x->pairs + 1, sizeof *axes);
-    if (axes == NULL)
-        return pe_fail_memory(why);
-    for (size_t i = 0; i < x->pairs; i++)
-        axes[i] = (1U << x->n) - 1;
-    for (size_t a = 0; a < x->n; a++)
-        for (size_t b = a + 1; b < x->n && status == PE_OK; b++)
-            status = strike_out(x, find_apart(x, a, b), axes, why);
-    *found = status == PE_OK;
-    for (size_t i = 0; i < x->pairs && *found; i++) {
-        size_t a = i > 0 ? x->axis[i - 1] : 0;
-        for (size_t k = 0; k < x->n && (axes[i] >> a & 1) == 0; k++)
-            a = k;
-        x->axis[i] = a;
-        *found = (axes[i] >> a & 1) != 0;
+    if (from != NULL) {
+        pe_buffer_format(out, " has the positions of %s", from);
+        and = " and";
     }
-    free(axes);
-    return status;
+    if (by->times != 1) {
+        pe_buffer_format(out, "%s was multiplied by %.7g", and, by->times);
+        and = " and";
+    }
+    if (by->plus != 0)
+        pe_buffer_format(out, "%s is shifted by %.7g", and, by->plus);
 }
 
-/* ---- positions ---- */
-
-/* The next faster pair of the axis; `pairs`: none. */
-static size_t next_pair(const pe_axes *x, size_t a, double above)
+/* "the image: time is shifted by -3, ..." The positions that relations make are exact. */
+static void say(pe_axis_reading *x, const range *r, unsigned of, told *out)
 {
-    const double *w = x->expect->frequency;
-    size_t best = x->pairs;
-    for (size_t i = 0; i < x->pairs; i++)
-        if (x->axis[i] == a && w[i] > above && (best == x->pairs || w[i] < w[best]))
-            best = i;
-    return best;
-}
-
-/* From the slowest pair, which has made no whole turn from where the reading starts, to the fastest
- * one. */
-static void read_axis(pe_axes *x, size_t a, bool from_claim)
-{
-    double *at = pe_axes_positions(x, x->read, a);
-    const double *w = x->expect->frequency, *claimed = pe_axes_positions(x, x->claimed, a);
-    for (size_t t = 0; t < x->tokens; t++)
-        at[t] = from_claim ? claimed[t] : 0;
-    for (size_t i = next_pair(x, a, 0); i < x->pairs; i = next_pair(x, a, w[i]))
-        for (size_t t = 0; t < x->tokens; t++)
-            at[t] += pe_axes_wrap(x->angle[i * x->tokens + t] - w[i] * at[t]) / w[i];
-    *x->of->work += x->pairs * (x->pairs + x->tokens);
-    pe_turn_spend(x->pairs * (x->pairs + x->tokens));
-}
-
-/* Do all pairs of the axis turn by what was read? */
-static bool is_read(const pe_axes *x, size_t a)
-{
-    size_t pairs = 0;
-    const double *at = pe_axes_positions(x, x->read, a);
-    for (size_t i = 0; i < x->pairs; i++) {
-        const double w = x->expect->frequency[i];
-        if (x->axis[i] != a)
+    static const char *const names[2][PE_AXES_MAX] = {
+        {"axis 0", "axis 1", "axis 2", "axis 3", "axis 4", "axis 5", "axis 6", "axis 7"},
+        {"time", "height", "width"}};
+    const bool even = (traits(x, r) & EVEN) != 0;
+    const char *const *name = names[x->sections], *before = ": ";
+    begin(x, r, of, out);
+    for (size_t a = 0; a < x->n; a++) {
+        const relation *by = &r->by[a];
+        const double *was = x->claimed + by->from * x->tokens;
+        for (size_t t = r->first; t < r->end; t++)
+            x->at[a * x->tokens + t] = by->times * was[t] + by->plus;
+        if ((even && a > 0) || (by->from == a && by->times == 1 && by->plus == 0))
             continue;
-        pairs++;
-        pe_turn_spend(4 * x->tokens);
-        for (size_t t = 0; t < x->tokens; t++)
-            if (!(fabs(pe_axes_wrap(x->angle[i * x->tokens + t] - w * at[t])) <=
-                  pe_axes_slack(x) * (1 + 1e-2 * fabs(w * at[t]))))
-                return false;
+        pe_buffer_format(&out->rule, "%s%s", before, even ? "each axis" : name[a]);
+        say_relation(by, by->from != a ? name[by->from] : NULL, &out->rule);
+        before = ", ";
     }
-    return pairs > 0;
-}
-
-static bool finds_axis(pe_axes *x, size_t a)
-{
-    read_axis(x, a, false);
-    if (is_read(x, a))
-        return true;
-    read_axis(x, a, true);
-    return is_read(x, a);
-}
-
-/* Do they go farther below 0 than above it? */
-static bool is_negative(const pe_axes *x, const double *at)
-{
-    double least = 0, greatest = 0;
-    for (size_t k = 0; k < x->n * x->tokens; k++) {
-        least = fmin(least, at[k]);
-        greatest = fmax(greatest, at[k]);
-    }
-    return -least > 2 * greatest;
-}
-
-/* A turn the other way is tried by itself. */
-static bool is_inverse(const pe_axes *x)
-{
-    return is_negative(x, x->read) && !is_negative(x, x->claimed);
-}
-
-/* ---- what was read ---- */
-
-static pe_status try_positions(pe_search *s, const pe_axes *x, pe_guess *guess, pe_problem *why)
-{
-    const pe_status status = pe_axes_set_positions(guess, x->read, x->n * x->tokens, why);
-    if (status != PE_OK) /* a position beyond the bounds: no such guess */
-        return pe_status_is_ours(status) ? status : PE_OK;
-    return x->next(s, guess, why);
-}
-
-static pe_status try_relations(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
-{
-    pe_axis_relations_apply(x, guess);
-    return try_positions(s, x, guess, why);
 }
 
 /* ---- tokens in another order, or others in part ---- */
 
-#define MESH "let tokens count along the rows: the last axis of the mesh runs fastest"
+/* Tokens beyond which nobody looks where each has gone. */
+#define MOVED_MAX 2048
 
-static const pe_fault in_order = {
-    .name = "mesh_transposed",
-    .rule = "tokens are in another order, the mesh grid is transposed: token {a} has the positions "
-            "that the claim gives to token {b}",
-    .remedy = MESH};
-static const pe_fault running = {
-    .name = "axes_text_positions",
-    .rule = "all axes have the running number of the token from {a} on, as text has",
-    .remedy = PE_AXES_ORDER};
-static const pe_fault in_part = {.name = "axis_positions_in_part", .remedy = PE_AXES_START};
-
-static bool is_token(const pe_axes *x, size_t t, size_t of)
+static bool is_token(const pe_axis_reading *x, size_t t, size_t of)
 {
-    for (size_t a = 0; a < x->n; a++)
-        if (x->read[a * x->tokens + t] != x->claimed[a * x->tokens + of])
+    size_t a = 0;
+    while (a < x->n && x->at[a * x->tokens + t] == x->claimed[a * x->tokens + of])
+        a++;
+    return a == x->n;
+}
+
+/* False: some stand nowhere. */
+static bool say_order(const pe_axis_reading *x, const range *r, told *out)
+{
+    size_t token = r->first, of = r->first;
+    if (r->end - r->first > MOVED_MAX)
+        return false;
+    for (size_t t = r->end; t-- > r->first;) {
+        size_t at = r->first;
+        while (at < r->end && !is_token(x, t, at))
+            at++;
+        if (at == r->end)
             return false;
+        of = is_token(x, t, t) ? of : at;
+        token = is_token(x, t, t) ? token : t;
+    }
+    begin(x, r, ORDER, out);
+    pe_buffer_format(&out->rule, ": token %zu has the positions that are claimed of token %zu",
+                     token, of);
     return true;
 }
 
-/* The first token that stands elsewhere, and where it belongs; false: some stand nowhere. */
-static bool find_order(const pe_axes *x, size_t *token, size_t *of)
+static bool say_running(const pe_axis_reading *x, const range *all, told *out)
 {
-    *token = x->tokens;
-    for (size_t t = 0; t < x->tokens; t++) {
-        size_t steps = 0, at = t;
-        for (; steps < x->tokens && !is_token(x, t, at); steps++)
-            at = at + 1 < x->tokens ? at + 1 : 0;
-        if (steps == x->tokens)
-            return false;
-        if (steps > 0 && *token == x->tokens) {
-            *token = t;
-            *of = at;
-        }
-        pe_turn_spend(1 + steps);
-    }
-    return *token < x->tokens;
-}
-
-static void round_read(pe_axes *x)
-{
-    for (size_t a = 0; a < x->n; a++) {
-        for (size_t t = 0; t < x->tokens; t++)
-            x->read[a * x->tokens + t] = pe_axis_relations_tidy(x, a, x->read[a * x->tokens + t]);
-    }
-}
-
-/* The rows from the first to the last that differ, and by how much where all do so alike. */
-static void tell_part(const pe_axes *x, pe_guess *guess)
-{
-    size_t first = x->tokens, last = 0;
-    bool even = true;
-    for (size_t t = 0; t < x->tokens; t++)
-        if (!is_token(x, t, t)) {
-            first = first == x->tokens ? t : first;
-            last = t;
-        }
-    const double by = x->read[first] - x->claimed[first];
-    for (size_t a = 0; a < x->n; a++)
-        for (size_t t = first; t <= last; t++)
-            even = even && x->read[a * x->tokens + t] - x->claimed[a * x->tokens + t] == by;
-    pe_buffer_format(&guess->rule, "from row %zu to row %zu positions of axes are others: ", first,
-                     last);
-    if (even)
-        pe_guess_format(guess, "they are shifted by {a}", by, 0);
-    for (size_t a = 0; a < x->n && !even; a++)
-        pe_guess_format(guess, a == 0 ? "row {b} is at {a}" : ", {a}",
-                        x->read[a * x->tokens + first], (double)first);
-    for (size_t a = 0; a < x->n && !even; a++)
-        pe_guess_format(guess, a == 0 ? ", not at {a}" : ", {a}", x->claimed[a * x->tokens + first],
-                        0);
-    guess->fitted |= !even;
-}
-
-static bool is_running(const pe_axes *x)
-{
-    for (size_t a = 0; a < x->n; a++)
-        for (size_t t = 0; t < x->tokens; t++)
-            if (x->read[a * x->tokens + t] != x->read[0] + (double)t)
-                return false;
-    return true;
-}
-
-static pe_status try_moved(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
-{
-    size_t token, of = 0;
-    round_read(x);
-    *x->of->work += x->tokens * x->tokens;
-    const bool order = find_order(x, &token, &of);
-    const pe_fault *fault = order ? &in_order : is_running(x) ? &running : &in_part;
-    pe_guess_say(guess, fault, fault->remedy);
-    if (fault != &in_part)
-        pe_guess_format(guess, fault->rule, order ? (double)token : x->read[0], (double)of);
-    else
-        tell_part(x, guess);
-    return try_positions(s, x, guess, why);
-}
-
-static pe_status try_read(pe_search *s, pe_axes *x, pe_guess *guess, pe_problem *why)
-{
-    bool related = true, as_claimed = true;
-    for (size_t a = 0; a < x->n; a++) {
-        if (!finds_axis(x, a))
-            return PE_OK;
-        related = pe_axis_relations_find(x, a) && related;
-        as_claimed = as_claimed && x->by[a].known && pe_axis_relations_is_own(&x->by[a], a);
-    }
-    if (as_claimed || is_inverse(x) || (!related && x->tokens > MOVED_MAX))
-        return PE_OK;
-    return related ? try_relations(s, x, guess, why) : try_moved(s, x, guess, why);
-}
-
-/* Each exchange of two axes. */
-static pe_status try_exchanges(pe_search *s, pe_axes *x, const pe_guess *claim, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t a = 0; a < x->n; a++)
-        for (size_t b = a + 1; b < x->n && status == PE_OK && pe_attempts_go_on(s); b++) {
-            pe_guess guess;
-            for (size_t k = 0; k < x->n; k++)
-                x->by[k] = (pe_axis_relation){true, k == a ? b : k == b ? a : k, 1, 0};
-            status = pe_guess_copy(claim, &guess, why);
-            if (status != PE_OK)
-                return status;
-            status = try_relations(s, x, &guess, why);
-            pe_guess_free(&guess);
-        }
-    return status;
-}
-
-/* ---- life ---- */
-
-static pe_status make(pe_axes *x, pe_problem *why)
-{
-    const pe_positions *at = &pe_values_find(&x->of->guess->values, "positions")->positions;
-    x->tokens = x->of->view->tokens;
-    x->pairs = x->expect->geometry.sin_n < x->expect->geometry.cos_n ? x->expect->geometry.sin_n
-                                                                     : x->expect->geometry.cos_n;
-    x->claimed = calloc((2 * x->n + x->pairs) * x->tokens, sizeof *x->claimed);
-    x->axis = calloc(x->pairs + 1, sizeof *x->axis);
-    if (x->claimed == NULL || x->axis == NULL)
-        return pe_fail_memory(why);
-    x->read = x->claimed + x->n * x->tokens;
-    x->angle = x->read + x->n * x->tokens;
     for (size_t k = 0; k < x->n * x->tokens; k++)
-        x->claimed[k] = pe_positions_at(at, k);
-    return PE_OK;
+        if (x->at[k] != x->at[0] + (double)(k % x->tokens))
+            return false;
+    begin(x, all, RUNNING, out);
+    return true;
 }
 
-/* Does the pair turn as the guess says from where its axis is lowest, whatever phase it has there? */
-static bool turns(const pe_axes *x, size_t i)
+static void say_part(pe_axis_reading *x, told *out)
 {
-    size_t low, high, t = 0;
-    const double w = x->expect->frequency[i], *angle = x->angle + i * x->tokens;
-    const double *at = pe_axes_positions(x, x->claimed, x->axis[i]);
-    pe_axes_find_ends(x, x->axis[i], &low, &high);
-    while (t < x->tokens && fabs(pe_axes_wrap(angle[t] - angle[low] - w * (at[t] - at[low]))) <=
-                                2 * pe_axes_slack(x) * (1 + 1e-2 * fabs(w * at[t])))
+    range r = {0, x->tokens, {{0}}};
+    while (r.first + 1 < r.end && is_token(x, r.first, r.first))
+        r.first++;
+    while (r.end > r.first + 1 && is_token(x, r.end - 1, r.end - 1))
+        r.end--;
+    out->fitted = !relate(x, &r);
+    if (out->fitted)
+        begin(x, &r, PART, out);
+    else
+        say(x, &r, PART, out);
+}
+
+/* ---- images and text ---- */
+
+static double largest(const pe_axis_reading *x, const double *at, size_t first, size_t end)
+{
+    double most = -HUGE_VAL;
+    for (size_t a = 0; a < x->n; a++)
+        for (size_t t = first; t < end; t++)
+            most = fmax(most, at[a * x->tokens + t]);
+    return most;
+}
+
+static bool differs(const pe_axis_reading *x, size_t t)
+{
+    const double *at = x->claimed + t;
+    return at[0] != at[x->tokens] || at[0] != at[2 * x->tokens];
+}
+
+/* The first image from a token on. Its first patch has one position on all axes, and others may;
+ * that of text is beyond those before it. */
+static range find_image(const pe_axis_reading *x, size_t from)
+{
+    size_t t = from;
+    while (t < x->tokens && !differs(x, t))
         t++;
-    return t == x->tokens;
+    range r = {t > from && t < x->tokens ? t - 1 : t, t, {{0}}};
+    double most = largest(x, x->claimed, r.first, r.end);
+    for (; r.end < x->tokens && (differs(x, r.end) || x->claimed[r.end] <= most); r.end++)
+        most = fmax(most, largest(x, x->claimed, r.end, r.end + 1));
+    return r;
 }
 
-/* next: what is done with guesses, where at least so many pairs turn as this one says; NULL: they are
- * counted only. */
-static pe_status measure(pe_search *s, pe_axes *x, pe_guess *guess, size_t least, pe_problem *why)
+/* A run may stay where the claim has it, or move with the one before. False: it follows from
+ * nothing. */
+static bool say_run(pe_axis_reading *x, range *r, unsigned of, double *moved, told *out)
 {
-    bool found = false;
-    size_t turning = 0;
-    pe_status status = make(x, why);
-    if (status == PE_OK)
-        status = find_axes(x, &found, why);
-    if (found)
-        read_angles(x);
-    for (size_t i = 0; i < x->pairs && found; i++)
-        turning += turns(x, i);
-    s->turning = x->next == NULL ? turning : s->turning;
-    found = found && x->next != NULL && turning >= least;
-    if (found && turning < x->pairs)
-        status = pe_axis_frequencies_try(s, x, guess, why);
-    if (found && status == PE_OK && pe_attempts_go_on(s))
-        status = x->next == pe_attempts_try ? try_read(s, x, guess, why)
-                                            : try_exchanges(s, x, guess, why);
-    free(x->claimed);
-    free(x->axis);
-    return status;
-}
-
-static bool has_axes(const pe_search *s)
-{
-    const pe_upload_view *view = s->whole;
-    return view->axes > 1 && view->axes <= PE_AXES_MAX && !view->width_differs &&
-           view->got != NULL && view->unsent_n == 0 && view->tokens > 1;
-}
-
-static pe_status measure_with(pe_search *s, pe_guess *guess, pe_try *next, pe_try *bare,
-                              size_t least, pe_problem *why)
-{
-    pe_expect expect;
-    const pe_comparison of = {s->whole, guess, &s->work};
-    if (guess->n_faults == PE_FAULTS_MAX || !pe_attempts_go_on(s))
-        return PE_OK;
-    pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
-    if (status != PE_OK || !expect.fits)
-        return status;
-    pe_axes x = {.of = &of, .expect = &expect, .next = next, .bare = bare, .n = s->whole->axes};
-    status = pe_expect_probe(&expect, why);
-    if (status == PE_OK)
-        status = measure(s, &x, guess, least, why);
-    pe_expect_free(&expect);
-    return status;
-}
-
-static pe_status try_any(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return measure_with(s, guess, pe_attempts_try, pe_attempts_try, 0, why);
-}
-
-/* Behind a guess by which more pairs turn than by the claim. */
-static pe_status try_axes(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return measure_with(s, guess, pe_attempts_try, pe_attempts_try, s->turning + 1, why);
-}
-
-/* ---- behind another mistake ---- */
-
-/* Of longer tables only a single mistake is looked for. */
-#define BEHIND_MAX 512
-
-static pe_status try_fault(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    const pe_status status = pe_mrope_causes_each(s, guess, pe_attempts_try, why);
-    return status == PE_OK ? try_axes(s, guess, why) : status;
-}
-
-/* Does it change how all axes turn? */
-static bool is_common(const pe_fault *fault)
-{
-    return (fault->param != NULL && strcmp(fault->param, "rope_theta") == 0) ||
-           pe_faults_is_layout(fault) || strcmp(fault->name, "inverse") == 0;
-}
-
-/* Positions behind frequencies, and an amplitude, that are not scaled. */
-static pe_status try_unscaled(pe_search *s, const pe_guess *claim, pe_problem *why)
-{
-    static const pe_fault ignored = {
-        .name = "axes_scale", .param = "axes_scale", .change = pe_changes_ignored};
-    pe_status status = PE_OK;
-    if (s->whole->tokens > BEHIND_MAX)
-        return PE_OK;
-    if (pe_values_present(&claim->values, "axes_scale"))
-        status = pe_attempts_with_fault(s, claim, &ignored, try_fault, why);
-    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
-        if (strcmp(pe_faults[f].name, "scaling_dropped") == 0)
-            status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);
-    return status;
-}
-
-static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
-{
-    if (s->whole->tokens > BEHIND_MAX)
-        return PE_OK;
-    pe_status status = PE_OK;
-    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
-        if (is_common(&pe_faults[f]))
-            status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_fault, why);
-    if (status == PE_OK)
-        status = pe_mrope_causes_each(s, claim, try_axes, why);
-    return status == PE_OK ? measure_with(s, claim, try_axes, try_any, 0, why) : status;
-}
-
-/* That of the last row, whose pairs must agree; 0: they do not. */
-static double read_amplitude(const pe_search *s, const pe_expect *expect)
-{
-    const pe_geometry *g = &expect->geometry;
-    double low = HUGE_VAL, high = 0;
-    for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
-        const pe_wave wave = pe_upload_view_wave(s->whole, g, s->whole->tokens - 1, i);
-        const double size = hypot(wave.cosine, wave.sine);
-        low = fmin(low, size);
-        high = fmax(high, size);
+    if (r->first == r->end)
+        return true;
+    if (relate(x, r)) {
+        const double plus = r->by[0].plus;
+        if ((SHIFTED & ~traits(x, r)) != 0 || (plus != *moved && plus != 0))
+            say(x, r, of, out);
+    } else if (of == TEXT || !say_order(x, r, out)) {
+        return false;
     }
-    return high - low < 0.01 * high ? (low + high) / 2 : 0;
+    *moved = largest(x, x->at, r->first, r->end) - largest(x, x->claimed, r->first, r->end);
+    return true;
 }
 
-static pe_status set_amplitude(pe_search *s, pe_guess *guess, bool *set, pe_problem *why)
+/* Text and images in turn. */
+static bool say_runs(pe_axis_reading *x, told *out)
 {
-    pe_expect expect;
-    pe_status status = pe_expect_make(&(pe_comparison){s->whole, guess, &s->work},
-                                      PE_NUMERICS_EXACT, &expect, why);
-    *set = false;
-    if (status != PE_OK || !expect.fits)
+    double moved = 0;
+    for (size_t t = 0; t < x->tokens;) {
+        range image = find_image(x, t), text = {t, image.first, {{0}}};
+        if (!say_run(x, &text, TEXT, &moved, out) || !say_run(x, &image, IMAGE, &moved, out))
+            return false;
+        t = image.end;
+    }
+    return out->fault.name != NULL;
+}
+
+/* ---- explaining ---- */
+
+/* A turn the other way is another mistake. */
+static void explain(pe_axis_reading *x, told *out)
+{
+    range all = {0, x->tokens, {{0}}};
+    if (relate(x, &all)) {
+        if (all.by[0].times >= 0 && ((SHIFTED | UNMOVED) & ~traits(x, &all)) != 0)
+            say(x, &all, ALL, out);
+        return;
+    }
+    if (say_running(x, &all, out) || (x->sections ? say_runs(x, out) : say_order(x, &all, out)))
+        return;
+    pe_buffer_free(&out->rule);
+    *out = (told){0};
+    say_part(x, out);
+}
+
+static pe_status set_positions(const pe_axis_reading *x, pe_guess *guess, pe_problem *why)
+{
+    pe_array list;
+    pe_positions *positions = &pe_values_find(&guess->values, "positions")->positions;
+    pe_status status = pe_array_make(PE_FLOAT64, &positions->shape, &list, why);
+    if (status != PE_OK)
         return status;
-    status = pe_expect_probe(&expect, why);
-    if (status == PE_OK)
-        *set = pe_amplitude_set(s, guess, read_amplitude(s, &expect), expect.amplitude);
-    pe_expect_free(&expect);
+    memcpy(list.data, x->at, x->n * x->tokens * sizeof *x->at);
+    pe_positions_free(positions);
+    status = pe_positions_from_list(&list, "positions", positions, why);
+    pe_array_free(&list);
     return status;
 }
 
-/* An amplitude of its own hides no turn: what else is mistaken comes with it. */
-static pe_status try_in_order(pe_search *s, pe_guess *guess, pe_problem *why)
+static pe_status try_told(pe_search *s, const pe_axis_reading *x, told *by, const pe_guess *claim,
+                          pe_problem *why)
 {
-    bool other = false;
-    pe_status status = measure_with(s, guess, NULL, NULL, 0, why);
+    pe_guess guess;
+    pe_status status = pe_guess_copy(claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    pe_guess_say(&guess, &by->fault, by->fault.remedy);
+    pe_buffer_str(&guess.rule, pe_buffer_text(&by->rule));
+    guess.fitted |= by->fitted;
+    status = set_positions(x, &guess, why);
     if (status == PE_OK)
-        status = try_unscaled(s, guess, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = set_amplitude(s, guess, &other, why);
-    if (status == PE_OK && other)
-        status = pe_attempts_copy(s, guess, pe_attempts_try, why);
-    if (status == PE_OK && other && pe_attempts_go_on(s))
-        status = pe_mrope_causes_each(s, guess, pe_attempts_try, why);
-    if (status == PE_OK)
-        status = try_any(s, guess, why);
-    return status == PE_OK && pe_attempts_go_on(s) ? try_behind(s, guess, why) : status;
+        status = pe_attempts_try(s, &guess, why);
+    else if (!pe_status_is_ours(status)) /* a position beyond the bounds: no such guess */
+        status = PE_OK;
+    pe_guess_free(&guess);
+    return status;
 }
 
-pe_status pe_axis_positions_try(pe_search *s, pe_guess *guess, pe_problem *why)
+pe_status pe_axis_positions_try(pe_search *s, pe_axis_reading *x, const pe_guess *claim,
+                                pe_problem *why)
 {
-    const pe_upload_view *view = s->view;
-    if (!has_axes(s))
+    told by = {0};
+    if (x->known)
+        explain(x, &by);
+    const pe_status status = by.fault.name != NULL ? try_told(s, x, &by, claim, why) : PE_OK;
+    pe_buffer_free(&by.rule);
+    return status;
+}
+
+/* ---- position ids ---- */
+
+static double id_at(const void *context, size_t e, double claimed, double *error)
+{
+    const double *ids = context;
+    (void)claimed;
+    (void)error;
+    return ids[e];
+}
+
+pe_status pe_axis_positions_of_ids(const pe_numbers *plain, pe_problem *why)
+{
+    told by = {0};
+    const size_t bytes = plain->elements * sizeof(double);
+    pe_axis_reading x = {.n = 3, .tokens = plain->elements / 3, .sections = true};
+    if (plain->elements != x.n * x.tokens || x.tokens == 0)
         return PE_OK;
-    s->view = s->whole;
-    pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
-    if (status == PE_OK)
-        status = try_in_order(s, guess, why);
-    s->view = view;
+    x.claimed = malloc(2 * bytes);
+    if (x.claimed == NULL)
+        return pe_fail_memory(why);
+    x.at = x.claimed + plain->elements;
+    memcpy(x.claimed, plain->claimed, bytes);
+    memcpy(x.at, plain->got, bytes);
+    pe_numbers_spend(plain, 4 * plain->elements);
+    explain(&x, &by);
+    by.fault.rule = pe_buffer_text(&by.rule);
+    const pe_numbers_cause cause = {.fault = &by.fault, .fitted = by.fitted};
+    const pe_numbers_law ids = {id_at, plain->got, 0};
+    const pe_status status =
+        by.fault.name != NULL ? pe_numbers_try(plain, &cause, 1, &ids, why) : PE_OK;
+    pe_buffer_free(&by.rule);
+    pe_axis_reading_free(&x);
     return status;
 }

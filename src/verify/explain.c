@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/turns.h"
+#include "verify/axis_reading.h"
 #include "verify/faults.h"
 #include "verify/lookup_reading.h"
-#include "verify/mrope_id_causes.h"
 #include "verify/plain_slips.h"
 #include "verify/plain_rows.h"
 #include "verify/resize_causes.h"
@@ -23,7 +23,7 @@ static const struct reader {
 } readers[] = {
     {"learned", pe_plain_rows_find},
     {"rope/grid sinusoidal/grid sinusoidal/timing sinusoidal/relative", pe_wave_causes_find},
-    {"rope/mrope-positions", pe_mrope_id_causes_find},
+    {"rope/mrope-positions", pe_axis_positions_of_ids},
     {"learned/interpolate", pe_resize_causes_find},
 };
 

@@ -2,7 +2,7 @@
 /* search.c - an upload is held against its claim; then what is tried of it, in order. */
 #include <string.h>
 
-#include "verify/axis_positions.h"
+#include "verify/axis_reading.h"
 #include "verify/blind.h"
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
@@ -10,7 +10,6 @@
 #include "verify/explain.h"
 #include "verify/findings.h"
 #include "verify/lone_waves.h"
-#include "verify/mrope_causes.h"
 #include "verify/part_causes.h"
 #include "verify/plain_parameters.h"
 #include "verify/strays.h"
@@ -39,9 +38,7 @@ static const pe_attempt of_pairs[] = {
     {.try = pe_attempts_singles},
     {.try = pe_parts_try, .applies = pe_strays_are_many},
     {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},
-    {.try = pe_mrope_causes_try},
-    {.try = pe_axis_positions_try},
-    {.try = pe_mrope_causes_measure},
+    {.try = pe_axis_search_try},
     {.try = pe_by_patterns_try, .applies = is_unread},
     {.try = pe_attempts_fits, .applies = is_unread},
     {.try = pe_attempts_pairs, .applies = is_unread},
