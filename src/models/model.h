@@ -70,7 +70,7 @@ typedef struct pe_model {
     size_t n_towers;
     pe_model_tower towers[PE_MODEL_TOWERS_MAX];
     bool has_softmax_scale;
-    double softmax_scale; /* of attention logits, where the configuration changes it */
+    double softmax_scale; /* of attention logits */
     size_t n_keys;
     pe_model_key *keys;
     size_t n_warnings;

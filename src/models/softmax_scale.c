@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* softmax_scale.c - what multiplies attention logits, where that is not 1/sqrt(head_dim). */
+/* softmax_scale.c - what multiplies attention logits. */
 #include <math.h>
 #include <mpfr.h>
 #include <string.h>
 
+#include "encodings/registry.h"
 #include "exact/round.h"
 #include "models/softmax_scale.h"
 
@@ -75,8 +76,29 @@ static double deberta_width(pe_reader *reader)
     return floor(hidden / heads) * count_terms(reader);
 }
 
+/* Channels of a head that rotates, where layers agree and the class scales by them; 0: else. */
+static double plain_width(const pe_reader *reader)
+{
+    const pe_model *model = reader->model;
+    double width = 0;
+    if (reader->type == NULL || pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM) ||
+        pe_type_text(reader->type, "softmax_scale") != NULL)
+        return 0;
+    for (size_t k = 0; k < model->n_kinds; k++) {
+        const pe_value *dim = model->kinds[k].resource == &pe_rope_table
+                                  ? pe_values_find(&model->kinds[k].values, "head_dim")
+                                  : NULL;
+        if (dim == NULL || !dim->present || strcmp(model->kinds[k].layer_type, "indexer") == 0)
+            continue;
+        if (width != 0 && width != (double)dim->integer)
+            return 0;
+        width = (double)dim->integer;
+    }
+    return width;
+}
+
 /**
- * Latent attention: (qk_nope_head_dim + qk_rope_head_dim)^(-1/2), times the square of what
+ * head_dim^(-1/2) where nothing else is said. Latent attention: (qk_nope_head_dim + qk_rope_head_dim)^(-1/2), times the square of what
  * mscale_all_dim makes of the factor where frequencies are scaled. Elsewhere query_pre_attn_scalar
  * ^(-1/2), or attention_multiplier. DeBERTa: channels times terms, ^(-1/2). GPT-2: 1 where
  * scale_attn_weights is false.
@@ -117,6 +139,8 @@ void pe_softmax_scale_resolve(pe_reader *reader)
     } else {
         s.width = deberta_width(reader);
         if (s.width == 0 && !pe_reader_finds_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL))
+            s.width = plain_width(reader);
+        if (s.width == 0)
             return;
     }
     model->has_softmax_scale = true;

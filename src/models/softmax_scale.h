@@ -5,7 +5,8 @@
 
 #include "models/reader.h"
 
-/** Set the scale where it is not 1/sqrt(head_dim). The first kind has its values. */
+/** Set the scale where it is known. The kinds have their values. The attention factor, which
+ * multiplies cosines and sines, is no part of it. */
 void pe_softmax_scale_resolve(pe_reader *reader);
 
 #endif

@@ -953,7 +953,9 @@ static const struct {
     bool has;
     double scale;
 } scales[] = {
-    {"{" LLAMA "}", false, 0},
+    {"{" LLAMA "}", true, 0.125},
+    {"{\"model_type\":\"nosuch\",\"head_dim\":64,\"rope_theta\":1e4}", false, 0},
+    {"{\"model_type\":\"falcon_h1\",\"head_dim\":64}", false, 0},
     {"{\"model_type\":\"gemma2\",\"query_pre_attn_scalar\":144}", true, 0.083333333333333329},
     {"{\"model_type\":\"zamba2\",\"use_mem_rope\":true}", true, 0.11180339887498948}, /* 80^-1/2 */
     /* T5Attention.scaling, GPTNeoSelfAttention, MptAttention.softmax_scale of transformers 5.23.0 */
