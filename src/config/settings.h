@@ -47,6 +47,8 @@
       "Requests with much work that may wait for a worker; further ones are answered with 503.")   \
     X(queue_per_client, INT, 128, 1, 1000000, "requests",                                          \
       "Requests and blocks of one client, by key or address, that wait for a worker.")             \
+    X(queue_wait_ms, INT, 10000, 1, 3600000, "ms",                                                 \
+      "Time for which a request waits for a worker; then it is answered with 503.")                \
     X(connections_max, INT, 4096, 1, 1000000, "connections",                                       \
       "Connections open at once. One more ends that which has been silent for longest.")           \
     X(connections_per_address, INT, 1024, 0, 1000000, "connections",                               \

@@ -11,9 +11,6 @@
 #include "http/request/body.h"
 #include "http/routes.h"
 
-/* A request that has waited longer for a worker is refused: its client has given up or will. */
-#define WAIT_MAX (10 * (int64_t)PE_NANOSECONDS_PER_SECOND)
-
 /* ---- the story ---- */
 
 pe_status pe_flow_admit(pe_request *request, pe_problem *why)
@@ -82,9 +79,10 @@ static void begin_metering(pe_request *request)
 static pe_outcome work_on(pe_request *request, pe_problem *why)
 {
     pe_counters *counters = &request->service->counters;
+    const int64_t most = request->service->settings->queue_wait_ms * PE_NANOSECONDS_PER_MS;
     if (is_abandoned(request))
         return PE_REPLIED;
-    if (pe_clock() - request->next.since > WAIT_MAX) {
+    if (pe_clock() - request->next.since > most) {
         pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker");
         return PE_FAILED;
     }

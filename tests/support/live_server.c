@@ -105,10 +105,10 @@ static void wait_for_end(struct drain *drain, pid_t pid)
 static pid_t spawn(const char *const *extra, int log_fd)
 {
     /* no clock decides: a sanitizer takes many times what is paid for */
-    const char *arguments[ARGUMENTS_MAX] = {getenv("POSENC_BINARY"), "serve", "--port",         "0",
-                                            "--drain-grace-ms",      "0",     "--admin-listen", "",
-                                            "--unit-ns-max",         "0"};
-    size_t n = 10;
+    const char *arguments[ARGUMENTS_MAX] = {
+        getenv("POSENC_BINARY"), "serve", "--port",        "0", "--drain-grace-ms", "0",
+        "--admin-listen",        "",      "--unit-ns-max", "0", "--queue-wait-ms",  "600000"};
+    size_t n = 12;
     if (arguments[0] == NULL)
         fail_msg("POSENC_BINARY is not set; `make test` does that");
     for (; extra != NULL && *extra != NULL && n < ARGUMENTS_MAX - 1; extra++)
