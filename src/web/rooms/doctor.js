@@ -395,7 +395,9 @@ class Doctor {
             (signal) => this.examine(upload, kind, values, signal),
             (found) => this.show(found),
         );
-        if (this.shown !== null) this.controls?.show(values, { ...usual, ...this.shown });
+        // What is claimed is no usual value, so that the usual one is told from it.
+        const told = Object.entries(this.shown ?? {}).filter(([name]) => !(name in values));
+        this.controls?.show(values, { ...usual, ...Object.fromEntries(told) });
         this.picture.removeAttribute('aria-busy');
         this.figure?.update();
     }
