@@ -464,7 +464,9 @@ class Reach {
         }));
         const words = found.scalars.warnings ? [`${String(found.scalars.warnings)}.`] : [];
         if (types.includes(NAIVE))
-            kinds.push(...(await this.naive({ head_dim, rope_theta, factor: String(found.parameters.factor) }, signal)));
+            kinds.push(
+                ...(await this.naive({ head_dim, rope_theta, factor: String(found.parameters.factor) }, signal)),
+            );
         return {
             kinds,
             waves: { base: String(rope_theta), width: String(2 * n) },
