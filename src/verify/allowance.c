@@ -324,29 +324,39 @@ static double interpolation_error(const element *at)
 
 /* ---- the families ---- */
 
+#define WAVES    "24 roundings of 2^-24 of the angle and 4 of the wave"
+#define PRODUCT  "a product kept in the type, and "
+#define SLOPES   PRODUCT "a rounding of 2^-24 for each power of the base and 3 more"
+#define RATIONAL "10 to 24 roundings of 2^-24 of "
+
 static const struct family {
     const char *resource;
     double (*error)(const element *at);  /* of float32 arithmetic */
+    const char *words;                   /* what it is made of */
     bool products;                       /* numbers may be kept in the upload's type on the way */
     const char *lookup;                  /* the tensor that tells `known`; NULL: none is needed */
     double (*of_all)(const element *at); /* instead: what it is for all elements */
     void (*of_columns)(const element *at, size_t columns, double *out); /* or for each column */
     void (*of_row)(element *at);                                        /* before those of a row */
 } families[] = {
-    {"sinusoidal/timing", timing_error, .lookup = NULL},
-    {"sinusoidal/relative", relative_error, .lookup = "distances"},
-    {"sinusoidal/grid", patch_error, .of_columns = patch_frequencies, .of_row = take_patch},
-    {"sinusoidal/offset", offset_error, .products = true, .lookup = NULL},
-    {"rope/grid", grid_error, .lookup = "angles"},
-    {"rope/table", table_error, .lookup = NULL},
-    {"rope/xpos/table", xpos_error, .lookup = NULL},
-    {"rope/frequencies", frequency_error, .lookup = NULL},
-    {"rope/scaled-base", scaled_error, .products = true, .lookup = NULL},
-    {"rope/decay", decay_error, .of_all = decay_per_offset},
-    {"alibi/slopes", slope_error, .products = true, .of_all = slope_powers},
-    {"alibi/bias", slope_error, .products = true, .of_all = slope_powers},
-    {"alibi/padded-bias", slope_error, .products = true, .of_all = slope_powers},
-    {"learned/interpolate", interpolation_error, .of_all = interpolation_bound},
+    {"sinusoidal/timing", timing_error, WAVES, .lookup = NULL},
+    {"sinusoidal/relative", relative_error, WAVES, .lookup = "distances"},
+    {"sinusoidal/grid", patch_error, WAVES, .of_columns = patch_frequencies, .of_row = take_patch},
+    {"sinusoidal/offset", offset_error, PRODUCT WAVES, true, .lookup = NULL},
+    {"rope/grid", grid_error, WAVES, .lookup = "angles"},
+    {"rope/table", table_error,
+     "2 to 24 roundings of 2^-24 of the angle, as of its pair, and 4 of the wave", .lookup = NULL},
+    {"rope/xpos/table", xpos_error, WAVES, .lookup = NULL},
+    {"rope/frequencies", frequency_error,
+     RATIONAL "the frequency: exponent, power, reciprocal, scaling", .lookup = NULL},
+    {"rope/scaled-base", scaled_error, PRODUCT RATIONAL "each frequency", true, .lookup = NULL},
+    {"rope/decay", decay_error,
+     "the mean over all pairs of the roundings of their angles, and 4 of 2^-24",
+     .of_all = decay_per_offset},
+    {"alibi/slopes", slope_error, SLOPES, true, .of_all = slope_powers},
+    {"alibi/bias", slope_error, SLOPES, true, .of_all = slope_powers},
+    {"alibi/padded-bias", slope_error, SLOPES, true, .of_all = slope_powers},
+    {"learned/interpolate", interpolation_error, NULL, .of_all = interpolation_bound},
 };
 
 static const struct family *find_family(const pe_resource *resource)
@@ -357,34 +367,12 @@ static const struct family *find_family(const pe_resource *resource)
     return NULL;
 }
 
-#define WAVES_IN_WORDS "24 roundings of 2^-24 of the angle and 4 of the wave"
-
 const char *pe_allowance_words(const pe_resource *resource)
 {
-    static const struct {
-        double (*error)(const element *at);
-        const char *words;
-    } known[] = {
-        {timing_error, WAVES_IN_WORDS},
-        {relative_error, WAVES_IN_WORDS},
-        {patch_error, WAVES_IN_WORDS},
-        {offset_error, "a product kept in the type, and " WAVES_IN_WORDS},
-        {grid_error, WAVES_IN_WORDS},
-        {xpos_error, WAVES_IN_WORDS},
-        {table_error, "2 to 24 roundings of 2^-24 of the angle, as of its pair, and 4 of the wave"},
-        {frequency_error, "10 to 24 roundings of 2^-24 of the frequency: exponent, power, "
-                          "reciprocal, scaling"},
-        {scaled_error,
-         "a product kept in the type, and 10 to 24 roundings of 2^-24 of each frequency"},
-        {decay_error, "the mean over all pairs of the roundings of their angles, and 4 of 2^-24"},
-        {slope_error, "a product kept in the type, and a rounding of 2^-24 for each power of the "
-                      "base and 3 more"},
-    };
     const struct family *family = find_family(resource);
-    for (size_t k = 0; k < PE_LEN(known) && family != NULL; k++)
-        if (known[k].error == family->error)
-            return known[k].words;
-    return "a product kept in the type: 2 (1 + u) u of the number";
+    return family != NULL && family->words != NULL
+               ? family->words
+               : "a product kept in the type: 2 (1 + u) u of the number";
 }
 
 /* ---- a run ---- */

@@ -2,6 +2,7 @@
 /* upload_view.c - an upload as rows of doubles, and where each belongs. */
 #include "verify/upload_view.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,13 +201,7 @@ static pe_status check_vectors(const pe_claim *claim, size_t *axis, pe_problem *
     const pe_shape *in = &claim->inputs.shape, *out = &claim->uploads[0].array.shape;
     const int64_t ndim = (int64_t)in->ndim;
     const int64_t at = claim->seq_axis < 0 ? claim->seq_axis + ndim : claim->seq_axis;
-    if (in->ndim < 2)
-        return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
-                       "inputs must have channels along the last axis and tokens along another");
-    if (at < 0 || at >= ndim - 1)
-        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                       "seq_axis must name an axis of inputs before the last, got %lld",
-                       (long long)claim->seq_axis);
+    assert(in->ndim >= 2 && at >= 0 && at < ndim - 1); /* claims are read so */
     if (in->ndim != out->ndim || memcmp(in->dim, out->dim, in->ndim * sizeof in->dim[0]) != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "rotated",
                        "inputs and rotated must have the same shape");
