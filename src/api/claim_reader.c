@@ -131,6 +131,7 @@ static pe_status add(const pe_claim_reader *r, pe_query *query, const char *name
         return PE_OK;
     const pe_value_reading to = {
         .param = value->param, .value = value, .place = name, .limits = r->limits};
+    value->given = true; /* if refused, too */
     return pe_value_text_parse(&to, pe_slice_of(text), why);
 }
 

@@ -7,7 +7,7 @@
 #include "verify/by_laws.h"
 #include "verify/by_patterns.h"
 #include "verify/faults.h"
-#include "verify/geometry.h"
+#include "verify/upload/geometry.h"
 #include "verify/strays.h"
 
 #define FEWEST  32      /* elements: of fewer any number explains too much */

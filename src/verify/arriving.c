@@ -8,12 +8,12 @@
 
 #include "base/turns.h"
 #include "verify/findings.h"
-#include "verify/guess.h"
+#include "verify/compare/guess.h"
 #include "verify/reading.h"
 #include "verify/strays.h"
-#include "verify/totals.h"
-#include "verify/upload_names.h"
-#include "verify/upload_shape.h"
+#include "verify/compare/totals.h"
+#include "verify/upload/upload_names.h"
+#include "verify/upload/upload_shape.h"
 
 #define TENSORS_MAX 2
 

@@ -8,9 +8,9 @@
 
 #include "verify/findings.h"
 #include "verify/fit.h"
-#include "verify/geometry.h"
+#include "verify/upload/geometry.h"
 #include "verify/value_faults.h"
-#include "verify/upload_sample.h"
+#include "verify/upload/upload_sample.h"
 
 bool pe_attempts_found(const pe_search *s)
 {

@@ -30,8 +30,8 @@ static pe_status set_list(pe_guess *guess, const change *by, pe_problem *why)
     value->present = true;
     if (by->flips && flag != NULL) {
         flag->truth = !flag->truth;
-        (void)pe_guess_set_choice(&guess->values, "mrope_layout",
-                                  flag->truth ? "interleaved" : "sections");
+        (void)pe_geometry_set_choice(&guess->values, "mrope_layout",
+                                     flag->truth ? "interleaved" : "sections");
     }
     guess->distortion.values_inexact |= by->inexact;
     return PE_OK;

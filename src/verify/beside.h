@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "verify/expect.h"
+#include "verify/compare/expect.h"
 
 /** All rows of an upload, or some that are spread over it. */
 typedef struct pe_beside {

@@ -8,7 +8,7 @@
 
 #include "verify/changes.h"
 #include "verify/faults.h"
-#include "verify/measure.h"
+#include "verify/compare/measure.h"
 
 /* Positions that are asked for, at most. */
 #define FARTHEST ((uint64_t)1 << 20)

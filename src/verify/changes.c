@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "verify/geometry.h"
+#include "verify/upload/geometry.h"
 
 /* ---- values ---- */
 
@@ -55,7 +55,7 @@ bool pe_changes_shift(pe_guess *guess, const pe_fault *fault)
 bool pe_changes_choice(pe_guess *guess, const pe_fault *fault)
 {
     return pe_values_present(&guess->values, fault->param) &&
-           pe_guess_set_choice(&guess->values, fault->param, fault->text);
+           pe_geometry_set_choice(&guess->values, fault->param, fault->text);
 }
 
 bool pe_changes_variant(pe_guess *guess, const pe_fault *fault)

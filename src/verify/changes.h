@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_CHANGES_H
 #define PE_VERIFY_CHANGES_H
 
-#include "verify/guess.h"
+#include "verify/compare/guess.h"
 
 /** The row `param` takes `value`; the choice `text`; the other truth. It has to be present. */
 pe_change pe_changes_number, pe_changes_choice, pe_changes_truth;

@@ -4,7 +4,7 @@
 
 #include "verify/changes.h"
 #include "verify/faults.h"
-#include "verify/geometry.h"
+#include "verify/upload/geometry.h"
 
 /* "row was X, not Y", or "row was ignored" */
 static void say_row(const char *name, const pe_guess *before, pe_guess *guess)

@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_FAULTS_H
 #define PE_VERIFY_FAULTS_H
 
-#include "verify/guess.h"
+#include "verify/compare/guess.h"
 
 extern const pe_fault pe_faults[];
 extern const size_t pe_faults_n;

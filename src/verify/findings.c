@@ -8,7 +8,7 @@
 
 #include "base/size.h"
 #include "verify/faults.h"
-#include "verify/totals.h"
+#include "verify/compare/totals.h"
 
 /* ---- their order ---- */
 

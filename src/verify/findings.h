@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_FINDINGS_H
 #define PE_VERIFY_FINDINGS_H
 
-#include "verify/measure.h"
+#include "verify/compare/measure.h"
 
 /** A guess that explains the whole upload, by these arithmetics (bits), becomes a finding. */
 pe_status pe_findings_explain(pe_report *report, const pe_comparison *whole, unsigned by,

@@ -11,7 +11,7 @@
 #include "base/turns.h"
 #include "text/scan.h"
 #include "verify/changes.h"
-#include "verify/measure.h"
+#include "verify/compare/measure.h"
 
 static bool set_number(pe_guess *guess, const pe_fault *fault)
 {

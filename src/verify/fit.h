@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_FIT_H
 #define PE_VERIFY_FIT_H
 
-#include "verify/expect.h"
+#include "verify/compare/expect.h"
 #include "verify/faults.h"
 
 /** Frequencies that were measured where the guess has its pairs. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "verify/geometry.h"
+#include "verify/upload/geometry.h"
 
 #define TURN 6.283185307179586
 

@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_LOOKUP_H
 #define PE_VERIFY_LOOKUP_H
 
-#include "verify/guess.h"
+#include "verify/compare/guess.h"
 
 /** bias[head, query, key] = weights[index(query, key), head]. */
 typedef struct pe_lookup {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "verify/findings.h"
+#include "verify/verify.h"
 
 #define PARTS_MAX 256
 

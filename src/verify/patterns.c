@@ -34,9 +34,8 @@ bool pe_patterns_applies(size_t pattern, const pe_beside *b)
 {
     const pe_pattern *p = row_of(pattern);
     const bool rotated = b->view->rotated;
-    if ((p->of_copies && b->at.copy == 0) ||
-        (p->of_any_size && b->guess->distortion.gain != 0) || (p->of == PE_TABLES && rotated) ||
-        (p->of == PE_VECTORS && !rotated))
+    if ((p->of_copies && b->at.copy == 0) || (p->of_any_size && b->guess->distortion.gain != 0) ||
+        (p->of == PE_TABLES && rotated) || (p->of == PE_VECTORS && !rotated))
         return false;
     return b->whole || p->from == NULL || p->of_inputs;
 }

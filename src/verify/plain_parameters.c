@@ -97,7 +97,7 @@ static pe_status make_sample(fit *f, double x, double *out, bool *made, pe_probl
     pe_value *value = &values.value[f->value];
     value->integer = is_whole(f) ? (int64_t)x : value->integer;
     value->real = x;
-    (void)pe_guess_set_choice(&values, "dtype", "float64");
+    (void)pe_geometry_set_choice(&values, "dtype", "float64");
     status = pe_guess_plan(f->guess, &values, &plan, why);
     f->search->work += pe_upload_view_plan_work(f->search->view) + SAMPLE;
     if (status == PE_OK && fits_upload(f, &plan)) {

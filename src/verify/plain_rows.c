@@ -39,7 +39,7 @@ static pe_status make_table(pe_lines *at, double **out, pe_problem *why)
     pe_positions_free(&positions->positions);
     positions->present = false;
     pe_values_find(&guess.values, "offset")->integer = 0;
-    (void)pe_guess_set_choice(&guess.values, "dtype", "float64");
+    (void)pe_geometry_set_choice(&guess.values, "dtype", "float64");
     *out = NULL;
     status = pe_guess_plan(&guess, &guess.values, &plan, why);
     if (status == PE_OK)

@@ -6,7 +6,7 @@
 
 #include "encodings/registry.h"
 #include "verify/changes.h"
-#include "verify/geometry.h"
+#include "verify/upload/geometry.h"
 
 /* Are all elements of the upload numbers of this type, which is narrower than theirs? One number
  * that stands everywhere tells nothing of it. */

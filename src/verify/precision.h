@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_PRECISION_H
 #define PE_VERIFY_PRECISION_H
 
-#include "verify/guess.h"
+#include "verify/compare/guess.h"
 
 /** Elements were of a type (value: a pe_grain_of) that is narrower than the upload's; cut, not
  * rounded, where and_value is positive. */

@@ -3,7 +3,7 @@
 #include "verify/reading_pairs.h"
 
 #include "base/turns.h"
-#include "verify/grain.h"
+#include "verify/upload/grain.h"
 #include "verify/median.h"
 
 pe_complex pe_reading_pair(const pe_reading_source *s, size_t token, size_t i)

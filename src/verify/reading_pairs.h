@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "verify/expect.h"
+#include "verify/compare/expect.h"
 
 #define PE_NOWHERE nan("")
 #define PE_TURN    6.283185307179586

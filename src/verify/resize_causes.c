@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/geometry.h"
+#include "verify/upload/geometry.h"
 
 enum { DOWN, ACROSS, AXES };
 

@@ -13,8 +13,9 @@
 #include "verify/part_causes.h"
 #include "verify/plain_parameters.h"
 #include "verify/strays.h"
-#include "verify/totals.h"
-#include "verify/upload_names.h"
+#include "verify/compare/totals.h"
+#include "verify/upload/upload_names.h"
+#include "verify/verify.h"
 
 /* ---- what is tried ---- */
 

@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_SEQUENCE_H
 #define PE_VERIFY_SEQUENCE_H
 
-#include "verify/guess.h"
+#include "verify/compare/guess.h"
 
 /** What the numbers are. A table is computed in these stages, one after the other. */
 typedef enum pe_stage {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "verify/findings.h"
-#include "verify/totals.h"
+#include "verify/compare/totals.h"
 
 static const char strays_name[] = "corrupted_elements";
 static const pe_fault strays_of_memory = {

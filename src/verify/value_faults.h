@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_VALUE_FAULTS_H
 #define PE_VERIFY_VALUE_FAULTS_H
 
-#include "verify/guess.h"
+#include "verify/compare/guess.h"
 
 /**
  * The k-th fault that changes value i of a guess alone: a choice or a truth to another, a number to

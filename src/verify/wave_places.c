@@ -364,7 +364,7 @@ static void plan_angles(pe_wave_table *t)
     pe_plan plan = {0};
     if (!t->tensors || pe_values_copy(&t->of->claim->values, &values, &why) != PE_OK)
         return;
-    (void)pe_guess_set_choice(&values, "dtype", "float64");
+    (void)pe_geometry_set_choice(&values, "dtype", "float64");
     if (pe_guess_plan(t->of->claim, &values, &plan, &why) == PE_OK)
         read_angles(t, &plan);
     pe_plan_free(&plan);

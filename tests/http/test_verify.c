@@ -15,7 +15,7 @@
 #include "support/tensors_file.h"
 #include "support/planted.h"
 #include "support/problem.h"
-#include "verify/grain.h"
+#include "verify/upload/grain.h"
 
 static test_server server, narrow; /* narrow: small bounds */
 

@@ -16,7 +16,7 @@
 #include "encodings/registry.h"
 #include "support/encode.h"
 #include "support/tensors_file.h"
-#include "verify/geometry.h"
+#include "verify/upload/geometry.h"
 
 static const pe_read_limits read_limits = {
     .max_elements = 1 << 20, .max_positions = 1 << 20, .max_depth = 32};

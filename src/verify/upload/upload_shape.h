@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* upload_shape.h - axes and positions as people send them, put as the claim's table has them. */
-#ifndef PE_VERIFY_UPLOAD_SHAPE_H
-#define PE_VERIFY_UPLOAD_SHAPE_H
+#ifndef PE_VERIFY_UPLOAD_UPLOAD_SHAPE_H
+#define PE_VERIFY_UPLOAD_UPLOAD_SHAPE_H
 
-#include "verify/verify.h"
+#include "verify/upload/upload.h"
 
 /** A lone tensor, or one of pairs, whose axes stand in another order is put into the claim's. */
 pe_status pe_upload_shape_put_in_order(pe_array *array, const pe_shape *wanted, bool *permuted,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* expect.h - the numbers that a guess stands for, laid out as the upload. */
-#ifndef PE_VERIFY_EXPECT_H
-#define PE_VERIFY_EXPECT_H
+#ifndef PE_VERIFY_COMPARE_EXPECT_H
+#define PE_VERIFY_COMPARE_EXPECT_H
 
-#include "verify/guess.h"
-#include "verify/upload_view.h"
+#include "verify/compare/guess.h"
+#include "verify/upload/upload_view.h"
 
 /** Tokens that are computed at a time. */
 #define PE_EXPECT_BLOCK 32

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* upload_shape.c - axes and positions as people send them, put as the claim's table has them. */
-#include "verify/upload_shape.h"
+#include "verify/upload/upload_shape.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* geometry.c - where the two numbers of a pair stand in a row of an upload. */
-#include "verify/geometry.h"
+#include "verify/upload/geometry.h"
 
 #include <string.h>
 
@@ -10,6 +10,19 @@ const char *pe_geometry_choice_text(const pe_values *values, const char *name)
     if (value == NULL || !value->present)
         return "";
     return value->param->choices[value->choice];
+}
+
+bool pe_geometry_set_choice(pe_values *values, const char *name, const char *choice)
+{
+    pe_value *value = pe_values_find(values, name);
+    const char *const *choices = value != NULL ? value->param->choices : NULL;
+    for (size_t c = 0; choices != NULL && choices[c] != NULL; c++)
+        if (strcmp(choices[c], choice) == 0) {
+            value->choice = c;
+            value->present = true;
+            return true;
+        }
+    return false;
 }
 
 bool pe_geometry_has_rope_type(const pe_values *values, const char *type)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* upload_view.c - an upload as rows of doubles, and where each belongs. */
-#include "verify/upload_view.h"
+#include "verify/upload/upload_view.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/guess.h"
-#include "verify/upload_names.h"
-#include "verify/upload_shape.h"
+#include "verify/upload/upload_names.h"
+#include "verify/upload/upload_shape.h"
 
 /* ---- numbers ---- */
 
@@ -343,7 +342,7 @@ pe_status pe_upload_view_plan(pe_claim *claim, const pe_verify_context *context,
 {
     pe_value *dtype = pe_values_find(&claim->values, "dtype");
     const pe_value was = dtype != NULL ? *dtype : (pe_value){0};
-    (void)pe_guess_set_choice(&claim->values, "dtype", "float64");
+    (void)pe_geometry_set_choice(&claim->values, "dtype", "float64");
     const pe_status status =
         claim->resource->plan(&claim->values, context->tables, context->limits, out, why);
     if (dtype != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* upload_sample.c - some tokens of an upload. */
-#include "verify/upload_sample.h"
+#include "verify/upload/upload_sample.h"
 
 #define SAMPLE_ROWS 4 /* of a token */
 

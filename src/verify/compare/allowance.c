@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* allowance.c - how far float32 arithmetic may be off, for tables that are no pairs of one axis. */
-#include "verify/allowance.h"
+#include "verify/compare/allowance.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/geometry.h"
+#include "verify/upload/geometry.h"
 
 #define ROUNDING 0x1p-24 /* of float32 */
 #define STEPS    24      /* on the way to an angle */

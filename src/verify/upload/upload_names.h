@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* upload_names.h - which tensor of a plan each upload is. */
-#ifndef PE_VERIFY_UPLOAD_NAMES_H
-#define PE_VERIFY_UPLOAD_NAMES_H
+#ifndef PE_VERIFY_UPLOAD_UPLOAD_NAMES_H
+#define PE_VERIFY_UPLOAD_UPLOAD_NAMES_H
 
-#include "verify/verify.h"
+#include "verify/upload/upload.h"
 
 /**
  * Bring uploads into the order of the plan's tensors, and say which each is. A lone nameless one is

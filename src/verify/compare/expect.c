@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* expect.c - the numbers that a guess stands for, laid out as the upload. */
-#include "verify/expect.h"
+#include "verify/compare/expect.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/allowance.h"
+#include "verify/compare/allowance.h"
 
 /* The position of the probe: w * 2^-40 is below 2^-10 for any w up to 1e9, so that its tangent is
  * off by 2^-21 of itself at most. The allowance it scales is not known that well. */
@@ -25,10 +25,10 @@ static pe_status copy_values(const pe_expect *expect, size_t numerics, pe_values
     const pe_status status = pe_values_copy(&expect->guess->values, out, why);
     if (status != PE_OK)
         return status;
-    (void)pe_guess_set_choice(out, "dtype", "float64");
-    (void)pe_guess_set_choice(out, "numerics", pe_plan_numerics[numerics]);
+    (void)pe_geometry_set_choice(out, "dtype", "float64");
+    (void)pe_geometry_set_choice(out, "numerics", pe_plan_numerics[numerics]);
     if (layout != NULL)
-        (void)pe_guess_set_choice(out, layout->param, layout->cosines_first);
+        (void)pe_geometry_set_choice(out, layout->param, layout->cosines_first);
     if (expect->guess->distortion.head_in_exponent) {
         static const char *const of_part[] = {"partial_rotary_factor", "rotary_offset"};
         pe_values_set_int(out, "rotary_dim", pe_values_int(out, "head_dim"));

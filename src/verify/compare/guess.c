@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* guess.c - a claim with faults applied to it. */
-#include "verify/guess.h"
+#include "verify/compare/guess.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,19 +133,6 @@ void pe_guess_format(pe_guess *guess, const char *sentence, double a, double b)
             pe_buffer_add(&guess->rule, c, 1);
         }
     }
-}
-
-bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice)
-{
-    pe_value *value = pe_values_find(values, name);
-    const char *const *choices = value != NULL ? value->param->choices : NULL;
-    for (size_t c = 0; choices != NULL && choices[c] != NULL; c++)
-        if (strcmp(choices[c], choice) == 0) {
-            value->choice = c;
-            value->present = true;
-            return true;
-        }
-    return false;
 }
 
 char *pe_guess_parameters(const pe_guess *guess)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* upload_view.h - an upload as rows of doubles, and where each belongs. */
-#ifndef PE_VERIFY_UPLOAD_VIEW_H
-#define PE_VERIFY_UPLOAD_VIEW_H
+#ifndef PE_VERIFY_UPLOAD_UPLOAD_VIEW_H
+#define PE_VERIFY_UPLOAD_UPLOAD_VIEW_H
 
-#include "verify/geometry.h"
-#include "verify/verify.h"
+#include "verify/upload/geometry.h"
+#include "verify/upload/upload.h"
 
 /** Most plain numbers of an upload: where they do not match they are held as doubles. */
 #define PE_PLAIN_MAX 16777216

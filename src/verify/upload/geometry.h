@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* geometry.h - where the two numbers of a pair stand in a row of an upload. */
-#ifndef PE_VERIFY_GEOMETRY_H
-#define PE_VERIFY_GEOMETRY_H
+#ifndef PE_VERIFY_UPLOAD_GEOMETRY_H
+#define PE_VERIFY_UPLOAD_GEOMETRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +40,8 @@ void pe_geometry_exchange(pe_geometry *geometry);
 
 /** Text of a CHOICE row's value; "" when there is no such row or it is absent. */
 const char *pe_geometry_choice_text(const pe_values *values, const char *name);
+/** Set a CHOICE row. False: there is no such row, or no such choice. */
+bool pe_geometry_set_choice(pe_values *values, const char *name, const char *choice);
 /** Is there a rope_type, and is it this one? */
 bool pe_geometry_has_rope_type(const pe_values *values, const char *type);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* totals.h - what a person is told of an upload, counted in one walk over its elements. */
-#ifndef PE_VERIFY_TOTALS_H
-#define PE_VERIFY_TOTALS_H
+#ifndef PE_VERIFY_COMPARE_TOTALS_H
+#define PE_VERIFY_COMPARE_TOTALS_H
 
-#include "verify/measure.h"
+#include "verify/compare/measure.h"
 
 /** What totals count: elements that the rule of verify.h does not allow, and distances. */
 enum { PE_TOTALS_RULE = 1, PE_TOTALS_DISTANCES = 2 };

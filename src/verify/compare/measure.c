@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* measure.c - how far an upload is from what a guess stands for, and whether that is too far. */
-#include "verify/measure.h"
+#include "verify/compare/measure.h"
 
 #include <math.h>
 #include <stdint.h>

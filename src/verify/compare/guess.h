@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* guess.h - a claim with faults applied to it. */
-#ifndef PE_VERIFY_GUESS_H
-#define PE_VERIFY_GUESS_H
+#ifndef PE_VERIFY_COMPARE_GUESS_H
+#define PE_VERIFY_COMPARE_GUESS_H
 
-#include "verify/grain.h"
-#include "verify/verify.h"
+#include "verify/upload/grain.h"
+#include "verify/compare/report.h"
 
 /** Positions p of a claim became q = p * times + plus, or round(q * unit) / unit. The identity is
  * {1, 0}. */
@@ -98,9 +98,6 @@ bool pe_guess_map_is_identity(const pe_position_map *map);
 
 /** The values that give the upload, with positions moved, as JSON. NULL: no memory. */
 char *pe_guess_parameters(const pe_guess *guess);
-
-/** Set a CHOICE row. False: there is no such row, or no such choice. */
-bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice);
 
 /** Add a fault, and its remedy; its sentence is the caller's to add to the rule. */
 void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy);

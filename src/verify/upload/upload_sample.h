@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* upload_sample.h - some tokens of an upload. */
-#ifndef PE_VERIFY_UPLOAD_SAMPLE_H
-#define PE_VERIFY_UPLOAD_SAMPLE_H
+#ifndef PE_VERIFY_UPLOAD_UPLOAD_SAMPLE_H
+#define PE_VERIFY_UPLOAD_UPLOAD_SAMPLE_H
 
-#include "verify/upload_view.h"
+#include "verify/upload/upload_view.h"
 
 /** Elements of an upload beyond which faults are looked for in a sample of its rows. */
 #define PE_SAMPLE_ELEMENTS 8192

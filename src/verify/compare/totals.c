@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* totals.c - what a person is told of an upload, counted in one walk over its elements. */
-#include "verify/totals.h"
+#include "verify/compare/totals.h"
 
 #include <math.h>
 #include <mpfr.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/allowance.h"
+#include "verify/compare/allowance.h"
 
 /* ---- rows and columns of a person ---- */
 

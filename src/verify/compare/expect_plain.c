@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* expect_plain.c - the numbers that a guess stands for, where an upload has no pairs. */
-#include "verify/expect.h"
+#include "verify/compare/expect.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/allowance.h"
+#include "verify/compare/allowance.h"
 
 bool pe_expect_plain_fits(pe_expect *expect)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* grain.h - numbers of narrow types: their neighbours, and rounding to them. */
-#ifndef PE_VERIFY_GRAIN_H
-#define PE_VERIFY_GRAIN_H
+#ifndef PE_VERIFY_UPLOAD_GRAIN_H
+#define PE_VERIFY_UPLOAD_GRAIN_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* allowance.h - how far float32 arithmetic may be off, for tables that are no pairs of one axis. */
-#ifndef PE_VERIFY_ALLOWANCE_H
-#define PE_VERIFY_ALLOWANCE_H
+#ifndef PE_VERIFY_COMPARE_ALLOWANCE_H
+#define PE_VERIFY_COMPARE_ALLOWANCE_H
 
-#include "verify/guess.h"
+#include "verify/compare/guess.h"
 
 /**
  * Roundings of an angle p w on the float32 path, in units of 2^-24: of the exponent and a logarithm

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* measure.h - how far an upload is from what a guess stands for, and whether that is too far. */
-#ifndef PE_VERIFY_MEASURE_H
-#define PE_VERIFY_MEASURE_H
+#ifndef PE_VERIFY_COMPARE_MEASURE_H
+#define PE_VERIFY_COMPARE_MEASURE_H
 
-#include "verify/expect.h"
-#include "verify/grain.h"
+#include "verify/compare/expect.h"
+#include "verify/upload/grain.h"
 
 /** Which arithmetic may have made the upload, as bits. */
 enum { PE_BY_EXACT = 1, PE_BY_FLOAT32 = 2 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* grain.c - numbers of narrow types: their neighbours, and rounding to them. */
-#include "verify/grain.h"
+#include "verify/upload/grain.h"
 
 #include <math.h>
 

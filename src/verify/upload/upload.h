@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* upload.h - what a client sent, and what it says that it is. */
+#ifndef PE_VERIFY_UPLOAD_UPLOAD_H
+#define PE_VERIFY_UPLOAD_UPLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "plan/plan.h"
+
+/** One tensor of the upload, under the name of the resource's tensor. */
+typedef struct pe_upload {
+    char name[64];
+    pe_array array;
+    pe_shape sent; /* the shape of the array before axes of one element were left out; or ndim 0 */
+} pe_upload;
+
+#define PE_UPLOADS_MAX PE_MAX_TENSORS
+
+/** What a client says its numbers are. */
+typedef struct pe_claim {
+    const pe_resource *resource; /* a table of the registry */
+    pe_values values;            /* of the resource's rows; dtype: of the upload */
+    pe_array tensors[2];         /* owned; values borrow them */
+    bool any_numerics; /* no arithmetic was named: correctly rounded and float32 are both right */
+    double tolerance;  /* absolute, in the place of the rule; negative: the rule */
+    size_t n_uploads;
+    pe_upload uploads[PE_UPLOADS_MAX]; /* owned */
+    pe_array inputs;       /* owned; vectors that uploads[0] holds rotated; 0 elements: a table */
+    int64_t seq_axis;      /* the token axis of inputs, negative from the end */
+    size_t items;          /* rows of positions [batch, n], which one list holds; 0: as they came */
+    bool guessed;          /* the lone upload may be cosines or sines: its name was guessed */
+    pe_buffer said;        /* owned: what was read off the tensors, a line each */
+    pe_buffer doubts;      /* owned: which were left out and should be looked at, a line each */
+    char sent[64];         /* names of the tensors as they were sent, "" where it is all */
+    struct pe_claim *next; /* owned: what else the same body holds; or NULL */
+} pe_claim;
+
+void pe_verify_claim_free(pe_claim *claim);
+
+/** Bounds of one verification. */
+typedef struct pe_verify_limits {
+    size_t max_elements; /* of an upload */
+    size_t max_work;     /* elements computed while looking for faults */
+    /** Asked between guesses: true, from then on, ends the search. NULL: nobody gives up. */
+    bool (*given_up)(void *context);
+    void *context;
+} pe_verify_limits;
+
+/** What a verification plans tables with, and how far it may go. */
+typedef struct pe_verify_context {
+    struct pe_tables *tables;
+    const pe_limits *limits; /* of each plan */
+    const pe_verify_limits *bounds;
+    bool draws;   /* the report shall have its difference */
+    bool sampled; /* the claim is of some rows of a larger table: findings tell no positions */
+} pe_verify_context;
+
+/** The first element, row by row, that is not what was claimed. */
+typedef struct pe_bad {
+    bool any;
+    const char *tensor; /* of the claim's uploads */
+    size_t ndim, index[PE_MAX_DIMS];
+    bool has_pair;
+    double position;
+    size_t pair;
+    double expected, got;
+} pe_bad;
+
+#endif
