@@ -331,18 +331,10 @@ static void explain(pe_axis_reading *x, told *out)
     say_part(x, out);
 }
 
-static pe_status set_positions(const pe_axis_reading *x, pe_guess *guess, pe_problem *why)
+static double read_at(const void *positions, size_t k, double claimed)
 {
-    pe_array list;
-    pe_positions *positions = &pe_values_find(&guess->values, "positions")->positions;
-    pe_status status = pe_array_make(PE_FLOAT64, &positions->shape, &list, why);
-    if (status != PE_OK)
-        return status;
-    memcpy(list.data, x->at, x->n * x->tokens * sizeof *x->at);
-    pe_positions_free(positions);
-    status = pe_positions_from_list(&list, "positions", positions, why);
-    pe_array_free(&list);
-    return status;
+    (void)claimed;
+    return ((const double *)positions)[k];
 }
 
 static pe_status try_told(pe_search *s, const pe_axis_reading *x, told *by, const pe_guess *claim,
@@ -355,11 +347,9 @@ static pe_status try_told(pe_search *s, const pe_axis_reading *x, told *by, cons
     pe_guess_say(&guess, &by->fault, by->fault.remedy);
     pe_buffer_str(&guess.rule, pe_buffer_text(&by->rule));
     guess.fitted |= by->fitted;
-    status = set_positions(x, &guess, why);
-    if (status == PE_OK)
+    if (pe_guess_map_positions(&pe_values_find(&guess.values, "positions")->positions,
+                               &(pe_position_map){.times = 1, .move = read_at, .cause = x->at}))
         status = pe_attempts_try(s, &guess, why);
-    else if (!pe_status_is_ours(status)) /* a position beyond the bounds: no such guess */
-        status = PE_OK;
     pe_guess_free(&guess);
     return status;
 }

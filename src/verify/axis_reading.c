@@ -56,32 +56,28 @@ static double angle_of(const pe_axis_reading *x, pe_wave wave)
            atan2(pe_guess_sine_sign(guess) * wave.sine, pe_guess_cosine_sign(guess) * wave.cosine);
 }
 
-static pe_status read_claimed(pe_axis_reading *x, pe_expect *expect, pe_problem *why)
+/* Those of the claim, or of the upload. */
+static pe_status read_angles(pe_axis_reading *x, pe_expect *expect, bool claimed, pe_problem *why)
 {
     const pe_upload_view *view = x->of->view;
+    const size_t work = 4 * x->pairs * pe_upload_view_token_rows(view);
     for (size_t t = 0; t < x->tokens; t++) {
         pe_expected_row row;
         const size_t r = pe_upload_view_row(view, t, 0);
-        if (pe_expect_row(expect, r, &row, why) != PE_OK)
+        if (claimed && pe_expect_row(expect, r, &row, why) != PE_OK)
             return why->status;
         for (size_t i = 0; i < x->pairs; i++) {
             pe_wave wave = {0, 0};
-            pe_upload_view_add_wave(view, &expect->geometry, r, row.value, i, &wave);
+            if (claimed)
+                pe_upload_view_add_wave(view, &expect->geometry, r, row.value, i, &wave);
+            else
+                wave = pe_upload_view_wave(view, &expect->geometry, t, i);
             x->angle[i * x->tokens + t] = angle_of(x, wave);
         }
+        *x->of->work += work;
+        pe_turn_spend(work);
     }
     return PE_OK;
-}
-
-static void read_upload(pe_axis_reading *x, const pe_geometry *at)
-{
-    const pe_upload_view *view = x->of->view;
-    for (size_t t = 0; t < x->tokens; t++)
-        for (size_t i = 0; i < x->pairs; i++)
-            x->angle[i * x->tokens + t] = angle_of(x, pe_upload_view_wave(view, at, t, i));
-    const size_t work = 8 * x->pairs * x->tokens * (1 + pe_upload_view_token_rows(view));
-    *x->of->work += work;
-    pe_turn_spend(work);
 }
 
 /* Does the pair turn by these positions times w, from this phase, whose error is given? */
@@ -192,12 +188,12 @@ pe_status pe_axis_reading_make(const pe_comparison *of, pe_axis_reading *out, bo
     if (status == PE_OK)
         status = make_room(out, &expect, why);
     if (status == PE_OK)
-        status = read_claimed(out, &expect, why);
+        status = read_angles(out, &expect, true, why);
     *made = status == PE_OK && find_axes(out);
     if (*made) {
-        out->least = 2e-6;
+        out->least = 5e-7;
         out->roundoff = pe_upload_view_roundoff(of->view);
-        read_upload(out, &expect.geometry);
+        status = read_angles(out, &expect, false, why);
         out->known = true;
         for (size_t a = 0; a < out->n; a++)
             out->known = out->known && read_axis(out, a);
