@@ -24,7 +24,7 @@ static void take_unsent(pe_expect *expect, pe_measure_row *r)
     r->got = expect->taken;
 }
 
-pe_status pe_measure_compare(pe_expect *expect, size_t row, pe_measure_row *out, pe_problem *why)
+static pe_status compare_row(pe_expect *expect, size_t row, pe_measure_row *out, pe_problem *why)
 {
     const pe_upload_view *view = expect->view;
     const pe_dtype dtype = view->claim->uploads[0].array.dtype;
@@ -46,8 +46,9 @@ pe_status pe_measure_compare(pe_expect *expect, size_t row, pe_measure_row *out,
     return status;
 }
 
-pe_status pe_measure_expect(const pe_comparison *of, bool frequencies, pe_expect *out,
-                            pe_problem *why)
+/* The guess's exact numbers, with its frequencies if they are needed. */
+static pe_status expect_exact(const pe_comparison *of, bool frequencies, pe_expect *out,
+                              pe_problem *why)
 {
     pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, out, why);
     if (status != PE_OK || !out->fits || !frequencies)
@@ -139,7 +140,7 @@ pe_status pe_measure_walk(const pe_comparison *of, pe_expect *expect, bool last_
     for (size_t n = 0; n < view->tokens && goes_on && status == PE_OK; n++) {
         const size_t token = n < ahead ? view->tokens - ahead + n : n - ahead;
         for (size_t o = 0; o < rows && goes_on && status == PE_OK; o++) {
-            status = pe_measure_compare(expect, pe_upload_view_row(view, token, o), &r, why);
+            status = compare_row(expect, pe_upload_view_row(view, token, o), &r, why);
             goes_on = status != PE_OK || each(state, expect, &r);
         }
         *of->work += view->width * rows;
@@ -164,7 +165,7 @@ pe_status pe_measure_explain(const pe_comparison *of, unsigned *by, pe_problem *
     const bool frequencies = (allowed & PE_BY_FLOAT32) != 0 || of->guess->distortion.values_inexact;
     *by = 0;
     *of->work += pe_upload_view_plan_work(of->view);
-    const pe_status status = pe_measure_expect(of, frequencies, &expect, why);
+    const pe_status status = expect_exact(of, frequencies, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     *by = allowed;
@@ -196,7 +197,7 @@ pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, b
     pe_expect expect;
     misses counted = {.by = by, .evenly = evenly, .most = most};
     *out = SIZE_MAX;
-    pe_status status = pe_measure_expect(of, by == PE_BY_FLOAT32, &expect, why);
+    pe_status status = expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     status = pe_measure_walk(of, &expect, false, count_misses, &counted, why);

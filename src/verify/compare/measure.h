@@ -27,15 +27,6 @@ typedef struct pe_measure_row {
     pe_expected_row want;
 } pe_measure_row;
 
-/** Row `row` of the upload; valid until the next call. Errors  as pe_expect_row. */
-pe_status pe_measure_compare(pe_expect *expect, size_t row, pe_measure_row *out,
-                             pe_problem *why) PE_MUST_CHECK;
-
-/** The guess's exact numbers, with its frequencies if they are needed. Where out->fits is false, or
- * on failure, there is nothing to free. Errors  OVERLOADED (memory). */
-pe_status pe_measure_expect(const pe_comparison *of, bool frequencies, pe_expect *out,
-                            pe_problem *why) PE_MUST_CHECK;
-
 /** What distance of column c arithmetic `by` (one bit) allows, in units of the numbers; and how much
  * of that is roundings of the element itself. */
 double pe_measure_allowance(const pe_measure_row *r, size_t c, unsigned by);
