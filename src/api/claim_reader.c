@@ -132,7 +132,9 @@ static pe_status add(const pe_claim_reader *r, pe_query *query, const char *name
     const pe_value_reading to = {
         .param = value->param, .value = value, .place = name, .limits = r->limits};
     value->given = true; /* if refused, too */
-    return pe_value_text_parse(&to, pe_slice_of(text), why);
+    const pe_status status = pe_value_text_parse(&to, pe_slice_of(text), why);
+    value->refused = status != PE_OK;
+    return status;
 }
 
 /* Vectors tell what may be left out. */

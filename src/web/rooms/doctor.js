@@ -493,7 +493,7 @@ const plain = (value) =>
 
 /** A report in words. @param {Report} report */
 function verdict(report) {
-    const { matches, conclusion, error, first_bad: bad, diagnosis, rule, elements, bands = [] } = report;
+    const { matches, conclusion, error, first_bad: bad, diagnosis, elements, bands = [] } = report;
     const { warnings = [], inferred = [], encoding } = report;
     const fact = /** @param {string} name @param {string | number} value */ (name, value) =>
         h('div', {}, h('dt', {}, name), h('dd', {}, value));
@@ -542,7 +542,6 @@ function verdict(report) {
                   ),
               ]),
         bandTable(bands),
-        h('p', { class: 'note' }, rule ?? ''),
     ];
 }
 
