@@ -172,7 +172,7 @@ static bool make_sample(pe_arriving *a)
     a->kept = (KEPT_ELEMENTS / a->width / PE_READING_BLOCKS + 4) * PE_READING_BLOCKS;
     a->kept = a->kept < a->rows ? a->kept : a->rows;
     for (size_t t = 0; t < tensors_of(&a->claim); t++) {
-        a->sample[t] = malloc(a->kept * a->row_bytes[t]);
+        a->sample[t] = malloc(a->kept * a->row_bytes[t] + 1); /* an empty row has no bytes */
         made &= a->sample[t] != NULL;
     }
     return made;
