@@ -68,16 +68,23 @@ static size_t section_of(const double *size, bool interleaved, size_t i)
     return at < size[0] ? 0 : at < size[0] + size[1] ? 1 : 2;
 }
 
+static bool are_sections(const pe_axis_reading *x, bool interleaved, const double *size)
+{
+    size_t i = 0;
+    while (i < x->pairs &&
+           pe_axis_reading_turns(x, i, section_of(size, interleaved, i), x->frequency[i]))
+        i++;
+    return i == x->pairs && size[0] > 0 && size[1] > 0 && size[2] > 0;
+}
+
 /* The claimed ones, or those that are read off the pairs. False: some pair turns otherwise. */
 static bool find_sections(const pe_axis_reading *x, bool interleaved, double *size)
 {
-    size_t i = 0, axis = 0;
+    size_t i, axis = 0;
     const double *w = x->frequency;
-    while (i < x->pairs && pe_axis_reading_turns(x, i, section_of(size, interleaved, i), w[i]))
-        i++;
-    if (i == x->pairs)
+    if (are_sections(x, interleaved, size))
         return true;
-    memset(size, 0, SECTIONS * sizeof *size);
+    size[1] = size[2] = 0;
     for (size_t k = 1; k < SECTIONS && interleaved; k++)
         for (i = k; i < x->pairs && pe_axis_reading_turns(x, i, k, w[i]); i += SECTIONS)
             size[k]++;
@@ -88,10 +95,7 @@ static bool find_sections(const pe_axis_reading *x, bool interleaved, double *si
             size[axis]++;
     }
     size[0] = (double)x->pairs - size[1] - size[2];
-    i = 0;
-    while (i < x->pairs && pe_axis_reading_turns(x, i, section_of(size, interleaved, i), w[i]))
-        i++;
-    return i == x->pairs && size[0] > 0 && size[1] > 0 && size[2] > 0;
+    return are_sections(x, interleaved, size);
 }
 
 static pe_status try_sections(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,

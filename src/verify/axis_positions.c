@@ -38,21 +38,15 @@ static bool relate_to(const pe_axis_reading *x, range *r, size_t a, size_t from,
 }
 
 /* Plain shifts first; a relation to the own axis before one to another. */
-static bool relate_axis(const pe_axis_reading *x, range *r, size_t a)
-{
-    for (int linear = 0; linear < 2; linear++)
-        for (size_t k = 0; k < x->n; k++)
-            if (relate_to(x, r, a, (a + k) % x->n, linear > 0))
-                return true;
-    return false;
-}
-
 static bool relate(const pe_axis_reading *x, range *r)
 {
-    size_t a = 0;
-    while (a < x->n && relate_axis(x, r, a))
-        a++;
-    return a == x->n;
+    bool found = true;
+    for (size_t a = 0; a < x->n && found; a++) {
+        found = false;
+        for (size_t k = 0; k < 2 * x->n && !found; k++)
+            found = relate_to(x, r, a, (a + k) % x->n, k >= x->n);
+    }
+    return found;
 }
 
 /* What holds of all axes (of one, where it is doubled). */
@@ -337,30 +331,25 @@ static double read_at(const void *positions, size_t k, double claimed)
     return ((const double *)positions)[k];
 }
 
-static pe_status try_told(pe_search *s, const pe_axis_reading *x, told *by, const pe_guess *claim,
-                          pe_problem *why)
-{
-    pe_guess guess;
-    pe_status status = pe_guess_copy(claim, &guess, why);
-    if (status != PE_OK)
-        return status;
-    pe_guess_say(&guess, &by->fault, by->fault.remedy);
-    pe_buffer_str(&guess.rule, pe_buffer_text(&by->rule));
-    guess.fitted |= by->fitted;
-    if (pe_guess_map_positions(&pe_values_find(&guess.values, "positions")->positions,
-                               &(pe_position_map){.times = 1, .move = read_at, .cause = x->at}))
-        status = pe_attempts_try(s, &guess, why);
-    pe_guess_free(&guess);
-    return status;
-}
-
 pe_status pe_axis_positions_try(pe_search *s, pe_axis_reading *x, const pe_guess *claim,
                                 pe_problem *why)
 {
+    pe_guess guess;
     told by = {0};
+    const pe_position_map read = {.times = 1, .move = read_at, .cause = x->at};
     if (x->known)
         explain(x, &by);
-    const pe_status status = by.fault.name != NULL ? try_told(s, x, &by, claim, why) : PE_OK;
+    if (by.fault.name == NULL)
+        return PE_OK;
+    pe_status status = pe_guess_copy(claim, &guess, why);
+    if (status == PE_OK) {
+        pe_guess_say(&guess, &by.fault, by.fault.remedy);
+        pe_buffer_str(&guess.rule, pe_buffer_text(&by.rule));
+        guess.fitted |= by.fitted;
+        if (pe_guess_map_positions(&pe_values_find(&guess.values, "positions")->positions, &read))
+            status = pe_attempts_try(s, &guess, why);
+        pe_guess_free(&guess);
+    }
     pe_buffer_free(&by.rule);
     return status;
 }
