@@ -74,12 +74,11 @@ static pe_status read_upload(const pe_numbers *plain, pe_problem *why)
     pe_status status = PE_OK;
     const char *name = pe_numbers_resource(plain);
     for (size_t r = 0; r < PE_LEN(readers) && status == PE_OK; r++)
-        if ((!plain->mostly || readers[r].read == pe_wave_causes_find) &&
-            pe_slip_is_of(name, readers[r].resources))
+        if (pe_slip_is_of(name, readers[r].resources))
             status = readers[r].read(plain, why);
     if (status == PE_OK)
         status = pe_lookup_read(plain, read_upload, why);
-    if (status == PE_OK && !plain->mostly)
+    if (status == PE_OK)
         status = pe_slips_find(plain, why);
     return status == PE_OK ? pe_lookup_read_changed(plain, read_upload, why) : status;
 }
@@ -112,7 +111,7 @@ static double step_of(const pe_upload_view *view)
 }
 
 /* Do `next` with the upload beside the numbers of the guess. */
-static pe_status with_numbers(pe_search *s, pe_guess *guess, bool mostly,
+static pe_status with_numbers(pe_search *s, pe_guess *guess,
                               pe_status (*next)(const pe_numbers *, pe_problem *), pe_problem *why)
 {
     double *claimed;
@@ -128,8 +127,7 @@ static pe_status with_numbers(pe_search *s, pe_guess *guess, bool mostly,
                               .step = step_of(view),
                               .search = s,
                               .asked = are_asked(s),
-                              .behind = pe_explain_behind,
-                              .mostly = mostly};
+                              .behind = pe_explain_behind};
     if (status == PE_OK && claimed != NULL && !pe_attempts_given_up(s))
         status = next(&plain, why);
     free(claimed);
@@ -138,7 +136,7 @@ static pe_status with_numbers(pe_search *s, pe_guess *guess, bool mostly,
 
 static pe_status try_readers(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return with_numbers(s, guess, false, read_upload, why);
+    return with_numbers(s, guess, read_upload, why);
 }
 
 /* What is read behind a fault takes the place of what was read before, where it explains
@@ -190,20 +188,15 @@ static pe_status read_fitted(const pe_numbers *plain, pe_problem *why)
 
 pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return with_numbers(s, guess, false, read_two, why);
+    return with_numbers(s, guess, read_two, why);
 }
 
 pe_status pe_explain_fitted(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return with_numbers(s, guess, false, read_fitted, why);
+    return with_numbers(s, guess, read_fitted, why);
 }
 
 pe_status pe_explain_values(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     return pe_attempts_each_value(s, guess, pe_explain_behind, why);
-}
-
-pe_status pe_explain_most(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return with_numbers(s, guess, true, read_upload, why);
 }

@@ -18,7 +18,5 @@ pe_try pe_explain_two;
 pe_try pe_explain_values;
 /** Numbers that only fit. */
 pe_try pe_explain_fitted;
-/** Causes, too, where some elements may be something else. */
-pe_try pe_explain_most;
 
 #endif

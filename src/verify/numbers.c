@@ -72,8 +72,8 @@ static bool have_room(const pe_guess *guess, const pe_numbers_cause *causes, siz
     return faults > guess->n_faults && faults <= PE_FAULTS_MAX;
 }
 
-pe_status pe_numbers_with(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
-                          const pe_numbers_law *law, pe_try *next, pe_problem *why)
+pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
+                         const pe_numbers_law *law, pe_problem *why)
 {
     pe_guess guess;
     const behind of = {plain, law};
@@ -93,15 +93,9 @@ pe_status pe_numbers_with(const pe_numbers *plain, const pe_numbers_cause *cause
         if (causes[c].fault != NULL && said++ < room)
             say_cause(plain, &guess, &causes[c]);
     if (said > 0 && said <= room)
-        status = next(plain->search, &guess, why);
+        status = pe_attempts_try(plain->search, &guess, why);
     pe_guess_free(&guess);
     return status;
-}
-
-pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
-                         const pe_numbers_law *law, pe_problem *why)
-{
-    return pe_numbers_with(plain, causes, n, law, pe_attempts_try, why);
 }
 
 bool pe_numbers_is_near(const pe_numbers *plain, double got, double x)

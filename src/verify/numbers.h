@@ -20,7 +20,6 @@ typedef struct pe_numbers {
     pe_search
         *search; /* to whose report facts are added, and which holds guesses against the upload */
     bool asked;  /* whether causes are looked for */
-    bool mostly; /* some elements may be something else */
     /** What is tried with a guess that does not explain the upload alone. */
     pe_try *behind;
     /** The cause that made `claimed` of the claim's numbers. NULL: they are the claim's. */
@@ -50,9 +49,6 @@ typedef struct pe_numbers_law {
  * than a guess has room for are no explanation. */
 pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
                          const pe_numbers_law *law, pe_problem *why) PE_MUST_CHECK;
-/** Do `next` with a guess of these causes. */
-pe_status pe_numbers_with(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
-                          const pe_numbers_law *law, pe_try *next, pe_problem *why) PE_MUST_CHECK;
 /** The resource whose numbers they are: the claim's, or that of the indices. */
 const char *pe_numbers_resource(const pe_numbers *plain);
 /** Count work, an element that is computed or compared. */

@@ -10,7 +10,7 @@
 #include "verify/explain.h"
 #include "verify/value_faults.h"
 
-enum { SAMPLE = 192, GRID = 33, STEPS = 48 };
+enum { SAMPLE = 192, GRID = 17, STEPS = 28 };
 
 /* One number, and elements that are looked at: of each tensor those of its last units. */
 typedef struct fit {
@@ -115,7 +115,7 @@ static pe_status make_sample(fit *f, double x, double *out, bool *made, pe_probl
 static double grid_at(const fit *f, size_t k)
 {
     const pe_param *row = f->guess->values.value[f->value].param;
-    const double by = exp2(((double)k - (GRID - 1) / 2.0) / 2), x = claimed(f);
+    const double by = exp2(((double)k - (GRID - 1) / 2.0)), x = claimed(f);
     double at = x * by;
     if (is_whole(f)) /* those beside it, too, and 0 */
         at = round(by < 1 ? at - 1 : by > 1 ? at + 1 : at);

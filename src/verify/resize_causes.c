@@ -185,125 +185,27 @@ static void read_claim(const pe_numbers *plain, table *out)
 
 /* ---- what rows change ---- */
 
-/* A mistake; `change` is false where it makes no sense. */
+typedef enum what {
+    KERNEL,
+    NEXT_KERNEL, /* that a value of the claim says: it is tried beside others alone, as corners */
+    CUBIC_A,
+    PLACES,
+    OTHER_CORNERS,
+    TO_COLUMNS,
+    FROM_COLUMNS,
+    EXCHANGE_TO,
+    EXCHANGE_FROM,
+    CROP,
+    SEQUENCE,
+    LINE,
+    EXTRA_LAST
+} what;
+
+/* A mistake; value: a kernel or a place. */
 typedef struct row {
     pe_fault fault;
-    bool (*change)(resizing *r);
-    bool named_alone; /* by the value that it is */
+    what what;
 } row;
-
-static bool to_nearest(resizing *r)
-{
-    r->kernel = NEAREST;
-    return true;
-}
-
-static bool to_nearest_exact(resizing *r)
-{
-    r->kernel = NEAREST_EXACT;
-    return true;
-}
-
-static bool to_other_cubic(resizing *r)
-{
-    r->cubic = r->antialias ? -0.75 : -0.5;
-    return r->kernel == CUBIC;
-}
-
-static bool to_mode(resizing *r, kernel mode)
-{
-    const bool other = r->kernel != mode;
-    r->kernel = mode;
-    return other;
-}
-
-static bool to_bilinear(resizing *r)
-{
-    return to_mode(r, LINEAR);
-}
-
-static bool to_bicubic(resizing *r)
-{
-    return to_mode(r, CUBIC);
-}
-
-static bool to_starts(resizing *r)
-{
-    r->places = STARTS;
-    return true;
-}
-
-static bool to_offset(resizing *r)
-{
-    r->places = OFFSET;
-    return true;
-}
-
-static bool to_other_corners(resizing *r)
-{
-    r->places = r->places == CORNERS ? CENTRES : CORNERS;
-    return !r->antialias;
-}
-
-static bool to_other_antialias(resizing *r)
-{
-    r->antialias = !r->antialias;
-    r->cubic = r->antialias ? -0.5 : -0.75;
-    return r->places != CORNERS && !r->zeros;
-}
-
-static bool count_down(resizing *r)
-{
-    r->to_columns = true;
-    return true;
-}
-
-static bool count_from_down(resizing *r)
-{
-    r->from_columns = true;
-    return true;
-}
-
-static bool count_all_down(resizing *r)
-{
-    r->from_columns = r->to_columns = true;
-    return r->from[DOWN] != r->from[ACROSS];
-}
-
-static bool put_extra_last(resizing *r)
-{
-    r->extra_last = true;
-    return true;
-}
-
-static bool crop(resizing *r)
-{
-    r->kernel = NEAREST;
-    r->places = ITSELF;
-    return !r->sequence && r->to[DOWN] <= r->from[DOWN] && r->to[ACROSS] <= r->from[ACROSS];
-}
-
-static void flatten(size_t *sides)
-{
-    sides[ACROSS] *= sides[DOWN];
-    sides[DOWN] = 1;
-}
-
-/* More patches than any grid of images has are no sequence. */
-#define LONGEST 65536
-
-static bool to_sequence(resizing *r)
-{
-    flatten(r->from);
-    flatten(r->to);
-    r->sequence = true;
-    return !r->antialias && r->places != ITSELF && r->to[ACROSS] <= LONGEST;
-}
-
-static bool to_line(resizing *r)
-{
-    return to_mode(r, LINEAR) && to_sequence(r);
-}
 
 static bool exchange(size_t *sides)
 {
@@ -313,14 +215,63 @@ static bool exchange(size_t *sides)
     return down != sides[DOWN];
 }
 
-static bool exchange_to(resizing *r)
+/* More patches than any grid of images has are no sequence. */
+#define LONGEST 65536
+
+static bool to_sequence(resizing *r)
 {
-    return exchange(r->to);
+    size_t *const sides[] = {r->from, r->to};
+    for (size_t k = 0; k < PE_LEN(sides); k++) {
+        sides[k][ACROSS] *= sides[k][DOWN];
+        sides[k][DOWN] = 1;
+    }
+    r->sequence = true;
+    return !r->antialias && r->places != ITSELF && r->to[ACROSS] <= LONGEST;
 }
 
-static bool exchange_from(resizing *r)
+static bool to_kernel(resizing *r, kernel to)
 {
-    return exchange(r->from);
+    const bool other = r->kernel != to;
+    r->kernel = to;
+    return other;
+}
+
+/* False: it makes no sense. */
+static bool change(const row *by, resizing *r)
+{
+    switch (by->what) {
+    case KERNEL:
+    case NEXT_KERNEL:
+        return to_kernel(r, (kernel)by->fault.value);
+    case CUBIC_A:
+        r->cubic = r->antialias ? -0.75 : -0.5;
+        return r->kernel == CUBIC;
+    case PLACES:
+        r->places = (places)by->fault.value;
+        return true;
+    case OTHER_CORNERS:
+        r->places = r->places == CORNERS ? CENTRES : CORNERS;
+        return !r->antialias;
+    case TO_COLUMNS:
+        return r->to_columns = true;
+    case FROM_COLUMNS:
+        return r->from_columns = true;
+    case EXCHANGE_TO:
+        return exchange(r->to);
+    case EXCHANGE_FROM:
+        return exchange(r->from);
+    case CROP:
+        r->kernel = NEAREST;
+        r->places = ITSELF;
+        return !r->sequence && r->to[DOWN] <= r->from[DOWN] && r->to[ACROSS] <= r->from[ACROSS];
+    case LINE:
+        return to_kernel(r, LINEAR) && to_sequence(r);
+    case SEQUENCE:
+        return to_sequence(r);
+    case EXTRA_LAST:
+    default:
+        return r->extra_last = true;
+    }
 }
 
 #define SQUARE "reshape the rows to [1, dim, height, width] before they are interpolated"
@@ -329,75 +280,56 @@ static bool exchange_from(resizing *r)
 #define ORDER  "count patches along the rows: reshape to [height, width, dim] before, and back after"
 
 static const row rows[] = {
-    {{"mode", "the mode was nearest: each patch is a copy of one", .remedy = MODE},
-     to_nearest,
-     false},
-    {{"mode", "the mode was nearest-exact: each patch is a copy of one", .remedy = MODE},
-     to_nearest_exact,
-     false},
+    {{"mode", "the mode was nearest: each patch is a copy of one", .value = NEAREST,
+      .remedy = MODE},
+     KERNEL},
+    {{"mode", "the mode was nearest-exact: each patch is a copy of one", .value = NEAREST_EXACT,
+      .remedy = MODE},
+     KERNEL},
     {{"cubic_kernel", "the bicubic kernel had another a: -0.5 for -0.75, or -0.75 for -0.5",
       .remedy = "a is -0.75, with antialias -0.5"},
-     to_other_cubic,
-     false},
+     CUBIC_A},
     {{"half_pixel",
       "patch i was taken at i source/target: pixels were not aligned at their centres (half pixel)",
-      .remedy = PLACE},
-     to_starts,
-     false},
+      .value = STARTS, .remedy = PLACE},
+     PLACES},
     {{"scale_factor",
       "the grid was scaled by a scale_factor of (target + 0.1)/source: an offset of 0.1, not a "
       "size",
+      .value = OFFSET,
       .remedy = "give interpolate the size of the target grid, not a scale_factor"},
-     to_offset,
-     false},
-    {{"mode", "the mode was bilinear, not bicubic", .remedy = MODE}, to_bilinear, true},
-    {{"mode", "the mode was bicubic, not bilinear", .remedy = MODE}, to_bicubic, true},
-    {{"align_corners", "align_corners was the other value", .remedy = PLACE},
-     to_other_corners,
-     true},
-    {{"antialias", "antialias was the other value", .remedy = "set antialias as claimed"},
-     to_other_antialias,
-     true},
+     PLACES},
+    {{"mode", "the mode was bilinear, not bicubic", .value = LINEAR, .remedy = MODE}, NEXT_KERNEL},
+    {{"mode", "the mode was bicubic, not bilinear", .value = CUBIC, .remedy = MODE}, NEXT_KERNEL},
+    {{"align_corners", "align_corners was the other value", .remedy = PLACE}, OTHER_CORNERS},
     {{"patch_order", "patches of the answer count down the columns: the grid is transposed",
       .remedy = ORDER},
-     count_down,
-     false},
+     TO_COLUMNS},
     {{"patch_order",
       "patches of the table were read down the columns: the source grid was transposed",
       .remedy = ORDER},
-     count_from_down,
-     false},
-    {{"patch_order", "patches count down the columns, in the table and in the answer",
-      .remedy = ORDER},
-     count_all_down,
-     false},
+     FROM_COLUMNS},
     {{"target_grid", "height and width of the target grid were exchanged",
       .remedy = "give the height before the width"},
-     exchange_to,
-     false},
+     EXCHANGE_TO},
     {{"source_grid", "height and width of the source grid were exchanged",
       .remedy = "give the height before the width"},
-     exchange_from,
-     false},
+     EXCHANGE_FROM},
     {{"cropped", "patches are those of a corner of the source grid: it was cropped, not resized",
       .remedy = "interpolate the whole grid"},
-     crop,
-     false},
+     CROP},
     {{"resized_as_sequence",
       "patches were resized as one sequence, not as rows and columns: 1-d interpolation",
       .remedy = SQUARE},
-     to_sequence,
-     false},
+     SEQUENCE},
     {{"resized_as_sequence",
       "patches were resized as one sequence, not as rows and columns: linear, 1-d interpolation",
       .remedy = SQUARE},
-     to_line,
-     false},
+     LINE},
     {{"extra_last",
       "the first rows (extra_tokens, such as the class token) stand at the end, behind the patches",
       .remedy = "put the rows of extra_tokens before those of the patches"},
-     put_extra_last,
-     false},
+     EXTRA_LAST},
 };
 
 /* ---- explaining ---- */
@@ -452,7 +384,7 @@ static pe_status try_rows(const table *claim, const row *one, const row *other, 
     table t = *claim;
     const pe_numbers_cause causes[] = {{.fault = &one->fault},
                                        {.fault = other != NULL ? &other->fault : NULL}};
-    if (!one->change(&t.how) || (other != NULL && !other->change(&t.how)))
+    if (!change(one, &t.how) || (other != NULL && !change(other, &t.how)))
         return PE_OK;
     pe_status status = PE_OK;
     pe_numbers_spend(t.of, TAPS * (t.how.to[DOWN] + t.how.to[ACROSS]));
@@ -474,7 +406,7 @@ pe_status pe_resize_causes_find(const pe_numbers *plain, pe_problem *why)
     if (!fits(&claim))
         return PE_OK;
     for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && pe_numbers_goes_on(plain); r++)
-        if (!rows[r].named_alone)
+        if (rows[r].what != NEXT_KERNEL && rows[r].what != OTHER_CORNERS)
             status = try_rows(&claim, &rows[r], NULL, why);
     for (size_t r = 0; r < PE_LEN(rows); r++)
         for (size_t other = r + 1; other < PE_LEN(rows) && status == PE_OK; other++)

@@ -82,7 +82,6 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_explain_fitted},
     {.try = pe_parts_try},
     {.try = pe_attempts_pairs},
-    {.try = pe_explain_most},
     {.try = pe_strays_try, .applies = has_width, .even_spent = true},
     {0},
 };

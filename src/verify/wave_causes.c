@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "verify/amplitude.h"
-#include "verify/strays.h"
 #include "verify/wave_rows.h"
 
 /* ---- explaining ---- */
@@ -16,50 +14,36 @@ static double at_law(const void *context, size_t e, double claimed, double *erro
     return pe_wave_number(context, e, error);
 }
 
-/* The amplitude, and two rows. */
-#define CAUSES 3
+#define CAUSES 2
 
-/* A table whose waves have the measured amplitude, and what is done with those it becomes. */
+/* The claimed table, and what is done with those that it becomes. */
 typedef struct start {
     pe_wave_change table;
     pe_numbers_cause causes[CAUSES];
-    bool (*fits)(const pe_wave_change *c, const double *numbers, double roundoff);
-    pe_try *next;
     size_t found;
 } start;
 
 static pe_status try_change(start *by, const pe_wave_change *c, pe_problem *why)
 {
     const pe_numbers *plain = c->of->of;
-    if (!by->fits(c, plain->got, plain->roundoff))
+    if (!pe_wave_follows(c, plain->got, plain->roundoff))
         return PE_OK;
     by->found++;
-    return pe_numbers_with(plain, by->causes, CAUSES, &(pe_numbers_law){at_law, c, 0}, by->next,
-                           why);
+    return pe_numbers_try(plain, by->causes, CAUSES, &(pe_numbers_law){at_law, c, 0}, why);
 }
 
 static start start_of(const pe_wave_table *t)
 {
-    pe_amplitude read;
-    start by = {.table = pe_wave_claimed(t), .fits = pe_wave_follows, .next = pe_attempts_try};
-    if (!pe_amplitude_read(t->of->search, pe_wave_amplitude(t), 1, &read))
-        return by;
-    by.table.gain = read.times;
-    by.causes[0] = (pe_numbers_cause){
-        .fault = read.fault, .a = read.times, .b = read.width, .fitted = read.fault->fitted};
-    return by;
+    return (start){.table = pe_wave_claimed(t)};
 }
 
-/* The amplitude alone, or one row. */
 static pe_status explain_by_one(start *by, pe_problem *why)
 {
+    pe_status status = PE_OK;
     const pe_numbers *plain = by->table.of->of;
-    pe_status status = by->table.gain != 1 ? try_change(by, &by->table, why) : PE_OK;
-    const bool told = by->found > 0;
-    for (size_t r = 0; r < pe_wave_rows_n && !told && status == PE_OK && pe_numbers_goes_on(plain);
-         r++) {
+    for (size_t r = 0; r < pe_wave_rows_n && status == PE_OK && pe_numbers_goes_on(plain); r++) {
         pe_wave_change one = by->table;
-        if (pe_wave_rows_make(&one, r, &by->causes[1]))
+        if (pe_wave_rows_make(&one, r, &by->causes[0]))
             status = try_change(by, &one, why);
     }
     return status;
@@ -73,8 +57,8 @@ static pe_status explain_by_two(start *by, pe_problem *why)
         for (size_t s = r + 1; s < pe_wave_rows_n && status == PE_OK && pe_numbers_goes_on(plain);
              s++) {
             pe_wave_change two = by->table;
-            if (pe_wave_rows_make(&two, r, &by->causes[1]) &&
-                pe_wave_rows_make(&two, s, &by->causes[2]))
+            if (pe_wave_rows_make(&two, r, &by->causes[0]) &&
+                pe_wave_rows_make(&two, s, &by->causes[1]))
                 status = try_change(by, &two, why);
         }
     return status;
@@ -102,17 +86,6 @@ static pe_status explain(const pe_wave_table *t, pe_problem *why)
     return status == PE_OK ? explain_by_two(&by, why) : status;
 }
 
-/* Some elements are set aside; of a table that is the claim but for these, there is no cause. */
-static pe_status explain_most(const pe_wave_table *t, pe_problem *why)
-{
-    start by = start_of(t);
-    if (by.table.gain == 1 && pe_wave_mostly_follows(&by.table, t->of->got, t->of->roundoff))
-        return PE_OK;
-    by.fits = pe_wave_mostly_follows;
-    by.next = pe_strays_try;
-    return explain_by_one(&by, why);
-}
-
 pe_status pe_wave_causes_find(const pe_numbers *plain, pe_problem *why)
 {
     pe_wave_table t = {0};
@@ -120,10 +93,10 @@ pe_status pe_wave_causes_find(const pe_numbers *plain, pe_problem *why)
     pe_status status = pe_wave_table_make(plain, &t, &made, why);
     if (status != PE_OK)
         return status;
-    if (made && !plain->mostly)
+    if (made) {
         tell(&t);
-    if (made)
-        status = plain->mostly ? explain_most(&t, why) : explain(&t, why);
+        status = explain(&t, why);
+    }
     pe_wave_table_free(&t);
     return status;
 }

@@ -10,9 +10,6 @@
 #define ANGLE_ERROR (24 * 0x1p-24)
 #define WAVE_ERROR  (4 * 0x1p-24)
 
-/* Relative, of an amplitude that was measured. */
-#define GAIN_ERROR 0x1p-22
-
 /* A sine or cosine, in units of work. */
 #define WAVE_WORK 4
 
@@ -30,15 +27,15 @@ typedef struct place {
 static place place_in_row(const pe_wave_change *c, size_t row, size_t column)
 {
     const pe_wave_table *t = c->of;
-    const size_t each = 2 * t->pairs / c->blocks, half = each / 2;
+    const size_t each = 2 * t->pairs / t->blocks, half = each / 2;
     if (half == 0)
         return (place){.row = row, .wave = ZERO};
     const size_t at = column % each;
-    const bool second = c->interleaved ? at % 2 != 0 : at >= half;
+    const bool second = t->interleaved ? at % 2 != 0 : at >= half;
     return (place){.row = row,
-                   .pair = column / each * half + (c->interleaved ? at / 2 : at % half),
+                   .pair = column / each * half + (t->interleaved ? at / 2 : at % half),
                    .wave = column >= 2 * t->pairs      ? ZERO
-                           : second != c->cosine_first ? COSINE
+                           : second != t->cosine_first ? COSINE
                                                        : SINE};
 }
 
@@ -54,9 +51,7 @@ static place place_of(const pe_wave_change *c, size_t e)
 {
     const pe_wave_table *t = c->of;
     const pe_upload_view *view = t->of->view;
-    const size_t all = (t->extra + t->rows) * t->columns, extra = t->extra * t->columns;
-    e = c->extra_last ? (e + extra) % all : e;
-    if (e < extra)
+    if (e < t->extra * t->columns)
         return (place){.wave = ZERO};
     if (!t->tensors)
         return place_in_row(c, e / t->columns - t->extra, e % t->columns);
@@ -67,13 +62,7 @@ static place place_of(const pe_wave_change *c, size_t e)
         return (place){.row = e / PE_GRID_AXES,
                        .pair = e % PE_GRID_AXES == 0 ? PE_DOWN : PE_ACROSS,
                        .wave = is};
-    const size_t from = e % t->pairs;
-    const size_t column = c->columns_first ? (from + t->pairs / 2) % t->pairs : from;
-    return (place){.row = e / t->pairs,
-                   .pair = c->mixed ? column % 2 * (t->pairs / 2) + column / 2 : column,
-                   .wave = is >= ANGLE || !c->cosine_first ? is
-                           : is == SINE                    ? COSINE
-                                                           : SINE};
+    return (place){.row = e / t->pairs, .pair = e % t->pairs, .wave = is};
 }
 
 /* ---- numbers ---- */
@@ -83,13 +72,11 @@ static void find_patch(const pe_wave_change *c, size_t row, size_t width, double
                        double *column)
 {
     const size_t all = c->of->height * c->of->width, patch = row % all;
-    const size_t m = width % c->merge == 0 ? c->merge : 1;
+    const size_t m = width % c->of->merge == 0 ? c->of->merge : 1;
     const size_t within = patch % (m * m), block = patch / (m * m);
-    const size_t side = c->blocks_down ? all / width / m : width / m;
-    const size_t slow = block / side * m, fast = block % side * m;
-    const size_t down = within / m, across = within % m;
-    *line = (double)((c->blocks_down ? fast : slow) + down);
-    *column = (double)((c->blocks_down ? slow : fast) + across);
+    const size_t side = width / m;
+    *line = (double)(block / side * m + within / m);
+    *column = (double)(block % side * m + within % m);
 }
 
 /* How many patches come before a row's along an axis; of a line of padding one less than none. */
@@ -97,15 +84,8 @@ static double steps_along(const pe_wave_change *c, size_t at, size_t axis)
 {
     const pe_wave_table *t = c->of;
     const double width = c->by_columns ? (double)t->height : c->width;
-    const size_t all = t->height * t->width, size = (size_t)width;
     double line, column, at_axis[PE_GRID_AXES];
-    const size_t frames = t->rows / all;
-    at = c->frames_inner ? at % frames * all + at / frames : at;
-    find_patch(c, at, size, &line, &column);
-    line = c->upside_down ? (double)all / width - 1 - line : line;
-    const size_t frames_before = at / all;
-    line += c->frames_on ? (double)frames_before * (double)t->height : 0;
-    column = c->mirrored ? width - 1 - column : column;
+    find_patch(c, at, (size_t)width, &line, &column);
     at_axis[PE_ACROSS] = c->by_columns ? line : column;
     at_axis[PE_DOWN] = c->by_columns ? column : line;
     const size_t other = PE_DOWN - axis;
@@ -115,18 +95,14 @@ static double steps_along(const pe_wave_change *c, size_t at, size_t axis)
 double pe_wave_coordinate(const pe_wave_change *c, size_t row, size_t axis)
 {
     const pe_wave_table *t = c->of;
-    if (c->late && row == 0)
-        return 0;
-    const size_t at = c->backward ? t->rows - 1 - row : row - (c->late ? 1 : 0);
     const size_t of = c->only < PE_GRID_AXES ? c->only : c->swapped ? PE_DOWN - axis : axis;
     const double units = of == axis ? 1 : t->unit[of] / t->unit[axis];
-    const double steps = c->flat || (c->running >> axis & 1) != 0
-                             ? (double)at
-                             : steps_along(c, at, c->exchanged ? PE_DOWN - of : of);
+    const double steps = (c->running >> axis & 1) != 0
+                             ? (double)row
+                             : steps_along(c, row, c->exchanged ? PE_DOWN - of : of);
     double x = (t->first[of] + (t->forward ? steps : -steps) + c->shift + c->from[of]) * c->times *
                c->along[of] * units;
     x = isnan(c->held) ? x : c->held;
-    x = c->coordinates == NULL ? x : pe_grain_round(c->coordinates, x);
     x = c->absolute ? fabs(x) : c->negative ? -x : x;
     return fmax(-c->clamp, fmin(c->clamp, x));
 }
@@ -140,13 +116,12 @@ static double keep(const pe_grain *grain, double x, double *error)
     return pe_grain_round(grain, x);
 }
 
-/* Exponents of one ladder grow half as fast as those of a ladder for each axis. */
 static double frequency_of(const pe_wave_change *c, size_t pair)
 {
     const double *w = c->of->frequency;
     if (c->in_halves)
         return w[pair % 2 * (c->of->pairs / 2) + pair / 2];
-    return c->flat ? w[0] * pow(w[1] / w[0], (double)pair / (double)c->of->blocks) : w[pair];
+    return w[pair];
 }
 
 double pe_wave_number(const pe_wave_change *c, size_t e, double *error)
@@ -167,10 +142,7 @@ double pe_wave_number(const pe_wave_change *c, size_t e, double *error)
     *error += WAVE_ERROR;
     if (at.wave == ANGLE)
         return angle;
-    const double sign = at.wave == SINE && c->sine_negative ? -1 : 1;
-    const double x = sign * keep(c->waves, at.wave == SINE ? sin(angle) : cos(angle), error);
-    *error = c->gain * (*error + (c->gain != 1 ? GAIN_ERROR : 0));
-    return c->gain * x;
+    return keep(c->waves, at.wave == SINE ? sin(angle) : cos(angle), error);
 }
 
 static bool is_at(const pe_wave_change *c, const double *numbers, double roundoff, size_t e)
@@ -189,17 +161,6 @@ bool pe_wave_follows(const pe_wave_change *c, const double *numbers, double roun
     return e == 0;
 }
 
-bool pe_wave_mostly_follows(const pe_wave_change *c, const double *numbers, double roundoff)
-{
-    enum { MOST = 64 };
-    const size_t all = c->of->of->elements, stride = (all / MOST) | 1;
-    size_t n = 0, at = 0;
-    for (size_t e = 0; e < all; e += stride, n++)
-        at += is_at(c, numbers, roundoff, e);
-    pe_numbers_spend(c->of->of, WAVE_WORK * n);
-    return 4 * at > 3 * n;
-}
-
 /* ---- the claim as a table ---- */
 
 pe_wave_change pe_wave_claimed(const pe_wave_table *t)
@@ -207,14 +168,9 @@ pe_wave_change pe_wave_claimed(const pe_wave_table *t)
     return (pe_wave_change){.of = t,
                             .times = 1,
                             .power = 1,
-                            .gain = 1,
-                            .merge = t->merge,
-                            .blocks = t->blocks,
                             .clamp = t->clamp,
                             .along = {1, 1},
                             .held = nan(""),
-                            .interleaved = t->interleaved,
-                            .cosine_first = t->cosine_first,
                             .width = (double)t->width,
                             .only = PE_GRID_AXES};
 }
@@ -227,17 +183,11 @@ typedef struct sample {
 static sample sample_in_row(const pe_wave_change *c, const double *row, size_t pair)
 {
     const pe_wave_table *t = c->of;
-    const size_t half = t->pairs / c->blocks, at = pair % half;
+    const size_t half = t->pairs / t->blocks, at = pair % half;
     const double *block = row + pair / half * 2 * half;
-    const size_t first = c->interleaved ? 2 * at : at;
-    const size_t second = c->interleaved ? first + 1 : at + half;
+    const size_t first = t->interleaved ? 2 * at : at;
+    const size_t second = t->interleaved ? first + 1 : at + half;
     return (sample){block[first], block[second]};
-}
-
-static size_t column_of(const pe_wave_change *c, size_t pair)
-{
-    const size_t half = c->of->pairs / 2;
-    return c->mixed ? pair % half * 2 + pair / half : pair;
 }
 
 static sample sample_at(const pe_wave_change *c, const double *numbers, size_t row, size_t pair)
@@ -251,11 +201,9 @@ static sample sample_at(const pe_wave_change *c, const double *numbers, size_t r
         const wave is = wave_of(view->claim->uploads[u].name);
         if (is < ANGLE)
             *(is == SINE ? &out.sine : &out.cosine) =
-                numbers[view->tensor_at[u] + row * t->pairs + column_of(c, pair)];
+                numbers[view->tensor_at[u] + row * t->pairs + pair];
     }
-    out = c->cosine_first ? (sample){out.cosine, out.sine} : out;
-    out.sine = c->sine_negative ? -out.sine : out.sine;
-    return out;
+    return t->cosine_first ? (sample){out.cosine, out.sine} : out;
 }
 
 /* Of an upload of one tensor the angle itself; NAN: the upload has both waves. */
@@ -272,7 +220,7 @@ static double lone_angle(const pe_wave_change *c, const double *numbers, size_t 
         if (has != PLACE && is != ANGLE)
             return nan("");
         has = is;
-        x = numbers[view->tensor_at[u] + row * t->pairs + column_of(c, pair)];
+        x = numbers[view->tensor_at[u] + row * t->pairs + pair];
     }
     return has == ANGLE ? x : has == SINE ? asin(x) : has == COSINE ? acos(x) : nan("");
 }
@@ -303,16 +251,6 @@ double pe_wave_step(const pe_wave_change *c, size_t pair)
     return row < c->of->rows ? pe_wave_turn(c, c->of->of->got, row, pair) /
                                    (pe_wave_coordinate(c, row, axis) - from)
                              : nan("");
-}
-
-double pe_wave_amplitude(const pe_wave_table *t)
-{
-    double most = 0;
-    const pe_wave_change claimed = pe_wave_claimed(t);
-    for (size_t e = 0; e < t->of->elements; e++)
-        if (place_of(&claimed, e).wave < ANGLE)
-            most = fmax(most, fabs(t->of->got[e]));
-    return most;
 }
 
 /* Frequencies are read off the claimed numbers, and hold where they give all of them again. */

@@ -37,26 +37,15 @@ typedef struct pe_wave_change {
     double from[PE_GRID_AXES];         /* and what is added to it before that */
     double held;                       /* the coordinate of all rows; NAN: each has its own */
     /* types that they were rounded to; or NULL */
-    const pe_grain *coordinates, *frequencies, *angles, *waves;
-    double gain;                /* what all waves are multiplied by */
-    size_t merge, blocks;       /* as those of the table */
-    bool blocks_down;           /* blocks go down first */
-    bool frames_on;             /* lines are counted through all frames */
-    bool frames_inner;          /* all frames of a patch come before the next one */
-    double width;               /* of a line, in which rows are counted */
-    bool flat;                  /* of a row: one ladder of all pairs, which counts rows */
-    bool by_columns, backward;  /* rows go down first; from the last to the first */
-    bool mirrored, upside_down; /* lines run from right to left, from below */
-    bool late;                  /* a row of zeros comes first */
-    bool extra_last;            /* extra rows come after the others */
-    unsigned running;           /* axes that count rows: bit PE_ACROSS, bit PE_DOWN */
-    bool exchanged, swapped;    /* places of the axes; their coordinates */
-    bool absolute, negative;    /* coordinates */
-    bool columns_first;         /* pairs of the other axis, with their frequencies */
-    bool in_halves;             /* of a ladder that the axes share, not in turn */
-    size_t only;                /* the axis whose coordinates all pairs have; PE_GRID_AXES: none */
-    bool interleaved, cosine_first, mixed, sine_negative;
-    double a, b; /* numbers of the sentence of the row that changed it last */
+    const pe_grain *frequencies, *angles, *waves;
+    double width;            /* of a line, in which rows are counted */
+    bool by_columns;         /* rows go down first */
+    unsigned running;        /* axes that count rows: bit PE_ACROSS, bit PE_DOWN */
+    bool exchanged, swapped; /* places of the axes; their coordinates */
+    bool absolute, negative; /* coordinates */
+    bool in_halves;          /* of a ladder that the axes share, not in turn */
+    size_t only;             /* the axis whose coordinates all pairs have; PE_GRID_AXES: none */
+    double a, b;             /* numbers of the sentence of the row that changed it last */
 } pe_wave_change;
 
 /** *made is false where the numbers of the claim are no such table. */
@@ -74,16 +63,11 @@ double pe_wave_number(const pe_wave_change *c, size_t e, double *error);
 /** Are all numbers those of the changed table? */
 bool pe_wave_follows(const pe_wave_change *c, const double *numbers, double roundoff);
 
-/** Do most of them seem to be? */
-bool pe_wave_mostly_follows(const pe_wave_change *c, const double *numbers, double roundoff);
-
 /** By how much the uploaded pair turns for each step of its coordinate. NAN: it has no steps. */
 double pe_wave_step(const pe_wave_change *c, size_t pair);
 /** By how much a pair turns from row 0 to another, of these numbers. */
 double pe_wave_turn(const pe_wave_change *c, const double *numbers, size_t row, size_t pair);
 /** The uploaded angle of a pair in row 0. */
 double pe_wave_start(const pe_wave_change *c, size_t pair);
-/** The largest of all uploaded waves: their amplitude, for slow pairs hardly turn. */
-double pe_wave_amplitude(const pe_wave_table *t);
 
 #endif

@@ -12,10 +12,7 @@ bool pe_wave_is_within(const pe_wave_table *t, pe_wave_scope where)
 {
     return where == PE_WAVE_ANYWHERE ||
            (where == PE_WAVE_IN_GRIDS && t->height > 1 && t->width > 1) ||
-           (where == PE_WAVE_IN_ROWS && !t->tensors) ||
            (where == PE_WAVE_IN_TENSORS && t->tensors && t->pairs % 2 == 0) ||
-           (where == PE_WAVE_IN_BLOCKS && t->merge > 1) ||
-           (where == PE_WAVE_IN_FRAMES && t->rows > t->height * t->width) ||
            (where == PE_WAVE_CENTRED && t->centred) || (where == PE_WAVE_BACKWARD && !t->forward);
 }
 
@@ -44,7 +41,8 @@ bool pe_wave_linear(const pe_wave_row *of, pe_wave_change *c)
     const pe_wave_table *t = c->of;
     const size_t best = best_pair(t);
     const double w = t->frequency[best], k = c->times * pe_wave_step(c, best) / w;
-    c->times = c->a = pe_numbers_tidy(k * 840) / 840;
+    const bool coarse = t->of->roundoff > 0x1p-12;
+    c->times = c->a = coarse ? pe_numbers_tidy(k) : pe_numbers_tidy(k * 840) / 840;
     const double by = pe_wave_start(c, best) / (w * c->a) - t->first[t->axis[best]];
     c->shift = c->b = round(by * 840) / 840;
     return isfinite(c->a) && isfinite(c->b) && c->a != 0 && (c->a != 1 || c->b != round(c->b)) &&
@@ -108,22 +106,6 @@ static double read_power(const pe_wave_change *c)
     const size_t best = best_pair(t);
     const double unit = t->unit[t->axis[best]];
     return log(fabs(pe_wave_step(c, best)) / unit) / log(t->frequency[best] / unit);
-}
-
-/* The greatest wavelength is another power of the least one. */
-bool pe_wave_timescale(const pe_wave_row *of, pe_wave_change *c)
-{
-    const pe_values *values = &c->of->of->claim->values;
-    (void)of;
-    if (!pe_values_present(values, "max_timescale"))
-        return false;
-    const double least = pe_values_real(values, "min_timescale");
-    c->b = pe_values_real(values, "max_timescale");
-    const double read = least * pow(c->b / least, read_power(c) / c->power);
-    const double digits = pow(10, floor(log10(read)) - 1);
-    c->a = round(read / digits) * digits;
-    c->power *= log(c->a / least) / log(c->b / least);
-    return isfinite(c->power) && c->power > 0 && c->a != c->b;
 }
 
 /* Of n frequencies exponents are i/(n - 1) in timing signals, else i/n. */

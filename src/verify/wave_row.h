@@ -9,10 +9,7 @@
 typedef enum pe_wave_scope {
     PE_WAVE_ANYWHERE,
     PE_WAVE_IN_GRIDS,
-    PE_WAVE_IN_ROWS,
     PE_WAVE_IN_TENSORS,
-    PE_WAVE_IN_BLOCKS,
-    PE_WAVE_IN_FRAMES,
     PE_WAVE_CENTRED,
     PE_WAVE_BACKWARD
 } pe_wave_scope;
@@ -36,8 +33,8 @@ typedef bool pe_wave_make(const pe_wave_row *of, pe_wave_change *c);
 pe_wave_make pe_wave_linear, pe_wave_shift, pe_wave_hold;
 /** Distances end at the row from which on rows differ from each other. */
 pe_wave_make pe_wave_clamp;
-/** Another power of the least wavelength, or of the base (value: one below 100, which few take);
+/** Another power of the base (value: one below 100, which few take);
  * another number of steps to the last frequency, larger by `value`. */
-pe_wave_make pe_wave_timescale, pe_wave_base, pe_wave_denominator;
+pe_wave_make pe_wave_base, pe_wave_denominator;
 
 #endif

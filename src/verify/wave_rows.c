@@ -15,38 +15,10 @@ static bool set_flag(const pe_wave_row *of, pe_wave_change *c)
     return pe_wave_is_within(c->of, of->where);
 }
 
-/* value: the claim alternates sines and cosines. */
-static bool set_layout(const pe_wave_row *of, pe_wave_change *c)
-{
-    c->interleaved = !c->interleaved;
-    return !c->of->tensors && c->of->interleaved == (of->value != 0);
-}
-
-static bool join_blocks(const pe_wave_row *of, pe_wave_change *c)
-{
-    (void)of;
-    c->blocks = 1;
-    return c->of->blocks > 1 && !c->flat && !c->interleaved;
-}
-
 static bool set_halves(const pe_wave_row *of, pe_wave_change *c)
 {
     (void)of;
     c->in_halves = true;
-    return pe_wave_is_within(c->of, PE_WAVE_IN_TENSORS) && pe_wave_ladder(c->of) == c->of->pairs;
-}
-
-static bool put_extra_last(const pe_wave_row *of, pe_wave_change *c)
-{
-    (void)of;
-    c->extra_last = true;
-    return c->of->extra > 0;
-}
-
-static bool put_columns_first(const pe_wave_row *of, pe_wave_change *c)
-{
-    (void)of;
-    c->columns_first = true;
     return pe_wave_is_within(c->of, PE_WAVE_IN_TENSORS) && pe_wave_ladder(c->of) == c->of->pairs;
 }
 
@@ -145,14 +117,6 @@ static bool shift(const pe_wave_row *of, pe_wave_change *c)
     return pe_wave_is_within(c->of, of->where);
 }
 
-static bool drop_first(const pe_wave_row *of, pe_wave_change *c)
-{
-    (void)of;
-    c->a = c->of->first[PE_ACROSS];
-    c->shift = -c->a;
-    return c->a != 0 && c->of->forward && !c->of->centred;
-}
-
 /* value: a grain; and_value: 1 for frequencies, 2 for angles, 4 for waves, together. */
 static bool round_to(const pe_wave_row *of, pe_wave_change *c)
 {
@@ -170,13 +134,6 @@ static bool scale(const pe_wave_row *of, pe_wave_change *c)
     return true;
 }
 
-static bool divide(const pe_wave_row *of, pe_wave_change *c)
-{
-    c->a = (of->and_value == 0 ? (double)c->of->width : (double)c->of->height) + of->value;
-    c->times = 1 / c->a;
-    return c->a > 1;
-}
-
 /* value: what is added to the sides that divide coordinates, each axis by its own. */
 static bool divide_by_sides(const pe_wave_row *of, pe_wave_change *c)
 {
@@ -189,41 +146,6 @@ static bool divide_by_sides(const pe_wave_row *of, pe_wave_change *c)
     c->a = side[PE_ACROSS] + of->value;
     c->b = side[PE_DOWN] + of->value;
     return pe_wave_is_within(c->of, PE_WAVE_IN_GRIDS) && (!divided || of->value != 0);
-}
-
-/* value: so many patches squared. */
-static bool set_merge(const pe_wave_row *of, pe_wave_change *c)
-{
-    const size_t merge = (size_t)of->value;
-    c->b = (double)c->merge;
-    c->a = of->value;
-    c->merge = merge;
-    return c->a != c->b && pe_wave_is_within(c->of, PE_WAVE_IN_TENSORS) &&
-           c->of->height % merge == 0 && c->of->width % merge == 0;
-}
-
-/* Whole numbers that are small keep their values. */
-static bool round_places(const pe_wave_row *of, pe_wave_change *c)
-{
-    const pe_wave_table *t = c->of;
-    const pe_grain *grain = &pe_grains[(size_t)of->value];
-    bool changed = false;
-    for (size_t k = 0; k < t->width + t->height && !changed; k++) {
-        const size_t axis = k < t->width ? PE_ACROSS : PE_DOWN;
-        const size_t row = k < t->width ? k : (k - t->width) * t->width;
-        const double x = pe_wave_coordinate(c, row, axis);
-        changed = pe_grain_round(grain, x) != x;
-    }
-    c->coordinates = grain;
-    return changed;
-}
-
-static bool set_flat(const pe_wave_row *of, pe_wave_change *c)
-{
-    (void)of;
-    c->flat = true;
-    c->blocks = 1;
-    return !c->of->tensors && c->of->blocks == 2 && c->of->pairs > 2;
 }
 
 static bool set_root(const pe_wave_row *of, pe_wave_change *c)
@@ -242,16 +164,6 @@ static bool set_root(const pe_wave_row *of, pe_wave_change *c)
 
 #define WIDE               "keep frequencies and angles in float32; round the waves alone"
 #define ROUND(GRAIN, WHAT) .make = round_to, .value = PE_GRAIN_##GRAIN, .and_value = (WHAT)
-
-#define MERGED(TIMES)                                                                              \
-    {                                                                                              \
-        .fault = {"spatial_merge_size", "spatial_merge_size was {a}, not {b}",                     \
-                  .param = "spatial_merge_size",                                                   \
-                  .remedy =                                                                        \
-                      "put patches in the claimed order: row by row of the image, or of each "     \
-                      "block of spatial_merge_size patches squared"},                              \
-        .make = set_merge, .value = (TIMES)                                                        \
-    }
 
 static const pe_wave_row rows[] = {
     PE_ROW("axes_exchanged",
@@ -276,31 +188,9 @@ static const pe_wave_row rows[] = {
            "divide the number of a patch by the width", .make = set_width, .value = 1),
     PE_ROW("grid_width", "the grid was {a} wide, not {b}",
            "divide the number of a patch by the width", .make = set_width, .value = -1),
-    PE_ROW("grid_width",
-           "the grid was {a} wide, not {b}: patches count along one axis, as text does",
-           "divide the number of a patch by the width", .make = set_width, .and_value = 1),
-    PE_ROW("blocks_transposed",
-           "blocks of patches come column by column, not row by row: their axes were permuted in "
-           "another order",
-           "put the axes of blocks before those within a block: permute (0, 2, 1, 3)",
-           FLAG(blocks_down), .where = PE_WAVE_IN_BLOCKS),
-    PE_ROW("frames_inner",
-           "all frames of one patch stand together: frames were counted before the patches",
-           "put the patches of a frame together, one frame after the other", FLAG(frames_inner),
-           .where = PE_WAVE_IN_FRAMES),
-    PE_ROW("frames_counted",
-           "rows go on through the frames: they do not repeat, each frame counts on from the last",
-           "repeat the rows and columns of the grid in each frame", FLAG(frames_on),
-           .where = PE_WAVE_IN_FRAMES),
-    MERGED(1),
-    MERGED(2),
     PE_ROW("coordinates_negative",
            "the sign of the coordinates is the inverse one: angles are negative",
            "take the distance as query - key; check the sign of the sine", FLAG(negative)),
-    PE_ROW("sine_negative", "sines have the opposite sign", "do not negate the sine",
-           FLAG(sine_negative)),
-    PE_ROW("rows_reversed", "rows are in reverse order: the last one comes first",
-           "do not reverse the rows", FLAG(backward)),
     PE_ROW("coordinates_absolute", "distances are absolute values: their sign is lost",
            "keep the sign of the distance", FLAG(absolute), .where = PE_WAVE_BACKWARD),
     PE_ROW("coordinates_shifted", "coordinates are shifted by {a}: they count from 1", COUNT,
@@ -324,28 +214,10 @@ static const pe_wave_row rows[] = {
     PE_ROW("coordinates_plain",
            "coordinates are whole numbers of patches, times 2 pi: they are not normalized", UNITS,
            .make = centre_otherwise, .value = PLAIN),
-    PE_ROW("columns_mirrored",
-           "patches of each row are in reverse order: columns run from right to left", ORDER,
-           FLAG(mirrored), .where = PE_WAVE_IN_GRIDS),
-    PE_ROW("rows_mirrored", "rows of patches are in reverse order, from below: axes are flipped",
-           ORDER, FLAG(upside_down), .where = PE_WAVE_IN_GRIDS),
-    PE_ROW("extra_tokens",
-           "the rows of extra_tokens (class, registers) come last, behind the grid, not first",
-           "put the rows of extra_tokens before those of the grid", .make = put_extra_last),
-    PE_ROW("row_first",
-           "rows are shifted by one: a row of position 0, as of a class token, comes first",
-           "leave the class token out of the grid", FLAG(late), .where = PE_WAVE_IN_GRIDS),
-    PE_ROW("one_axis",
-           "both axes count patches one after the other, as consecutive text does (1-D)",
-           "give each axis its own coordinate", .make = count_rows, .value = 3),
     PE_ROW("one_axis",
            "rows are the numbers of patches, counted one after the other (a flat index): they were "
            "not divided by the width",
            "divide the number of a patch by the width", .make = count_rows, .value = 2),
-    PE_ROW("one_axis",
-           "the encoding is that of a sequence (1-D): one ladder of frequencies over all columns "
-           "counts the patches",
-           "give each axis its own half of the columns", .make = set_flat),
     PE_ROW("axis_missing", "columns are missing: their coordinate is 0 in all patches",
            "give each axis its own coordinate", .make = drop_axis, .value = PE_ACROSS),
     PE_ROW("axis_missing", "rows are missing: their coordinate is 0 in all patches",
@@ -372,22 +244,6 @@ static const pe_wave_row rows[] = {
            UNITS, .make = scale, .value = 6.283185307179586),
     PE_ROW("one_position", "all rows have the same position, {a}: it is constant", COUNT,
            .make = pe_wave_hold),
-    PE_ROW("start_ignored", "positions are shifted: they start at 0, not at {a}", COUNT,
-           .make = drop_first),
-    PE_ROW("coordinates_scaled", "coordinates are scaled: each was multiplied by {a}", SCALE,
-           .make = scale, .value = 2),
-    PE_ROW("coordinates_scaled", "coordinates are scaled: each was multiplied by {a}", SCALE,
-           .make = scale, .value = 0.5),
-    PE_ROW("coordinates_scaled", "coordinates are normalized: each was divided by the width, {a}",
-           SCALE, .make = divide),
-    PE_ROW("coordinates_scaled", "coordinates are normalized: each was divided by the height, {a}",
-           SCALE, .make = divide, .and_value = 1),
-    PE_ROW("coordinates_scaled",
-           "coordinates are normalized: each was divided by the width - 1, {a}", SCALE,
-           .make = divide, .value = -1),
-    PE_ROW("coordinates_scaled",
-           "coordinates are normalized: each was divided by the height - 1, {a}", SCALE,
-           .make = divide, .value = -1, .and_value = 1),
     PE_ROW("coordinates_by_sides",
            "coordinates are divided by the sides less one: columns by {a}, rows by {b}", UNITS,
            .make = divide_by_sides, .value = -1),
@@ -405,22 +261,6 @@ static const pe_wave_row rows[] = {
            SCALE, .make = pe_wave_linear),
     PE_ROW("coordinates_clamped", "distances were clamped at {a}",
            "do not clip distances, or claim that", .make = pe_wave_clamp),
-    PE_ROW("waves_interleaved", "the layout is interleaved: sines and cosines alternate",
-           "put all sines before all cosines", .make = set_layout),
-    PE_ROW("waves_in_halves", "the layout is that of halves: sines and cosines are not interleaved",
-           "let sines and cosines alternate", .make = set_layout, .value = 1),
-    PE_ROW("waves_joined",
-           "the layout is another: sines of both axes stand together, then the cosines of both",
-           "put the channels of one axis before those of the other", .make = join_blocks),
-    PE_ROW("cos_sin_exchanged",
-           "cosines and sines were exchanged: cosines come first in the layout",
-           "put the sines first", FLAG(cosine_first)),
-    PE_ROW("axes_interleaved", "pairs of rows and columns alternate: the axes are interleaved",
-           "put the pairs of rows before those of columns", FLAG(mixed),
-           .where = PE_WAVE_IN_TENSORS),
-    PE_ROW("axes_exchanged",
-           "the halves of the pairs are exchanged: those of columns come before those of rows",
-           "put the pairs of rows before those of columns", .make = put_columns_first),
     PE_ROW("ladder_in_halves",
            "rows have the first half of the frequencies, columns the second: not even and odd ones",
            "give even frequencies (freqs[::2]) to rows and odd ones (freqs[1::2]) to columns",
@@ -445,10 +285,6 @@ static const pe_wave_row rows[] = {
     PE_ROW("exponents_positive",
            "frequencies are the reciprocal ones: the sign of the exponents is lost, and they grow",
            LADDER, .make = set_root, .value = -1),
-    PE_ROW("bfloat16_positions", "positions were rounded to bfloat16", WIDE, .make = round_places,
-           .value = PE_GRAIN_BFLOAT16),
-    PE_ROW("float16_positions", "positions were rounded to float16", WIDE, .make = round_places,
-           .value = PE_GRAIN_FLOAT16),
     PE_ROW("bfloat16_inv_freq", "frequencies (inv_freq) were rounded to bfloat16", WIDE,
            ROUND(BFLOAT16, 1)),
     PE_ROW("bfloat16_angles", "angles were rounded to bfloat16", WIDE, ROUND(BFLOAT16, 2)),
@@ -463,7 +299,6 @@ static const pe_wave_row rows[] = {
            ROUND(FLOAT16, 3)),
     PE_ROW("float16_arithmetic", "frequencies, angles and waves were all computed in float16", WIDE,
            ROUND(FLOAT16, 7)),
-    PE_ROW("max_timescale", "max_timescale was {a}, not {b}", LADDER, .make = pe_wave_timescale),
     PE_ROW("base_other", "the base of the frequencies (theta) was {a}, not {b}", LADDER,
            .make = pe_wave_base, .value = 1),
     PE_ROW("coordinates_shifted",

@@ -487,8 +487,6 @@ static const struct {
      "head_dim=16&height=2&width=4&spatial_merge_size=2", "coordinates_shifted"},
     {"rope/grid", "head_dim=16&positions=1,1,2,2,3,3,1,1,2,2,3,3;1,2,1,2,1,2,1,2,1,2,1,2",
      "head_dim=16&height=3&width=2&frames=2", "coordinates_shifted"},
-    {"rope/grid", "head_dim=16&positions=0,0,1,1,2,2,3,3;0,1,0,1,0,1,0,1",
-     "head_dim=16&height=2&width=2&frames=2", "frames_counted"},
     {"rope/grid",
      "head_dim=16&positions=0,0,1,1,2,2,3,3,0,0,1,1,2,2,3,3;0,1,0,1,0,1,0,1,2,3,2,3,2,3,2,3",
      "head_dim=16&height=4&width=4&spatial_merge_size=2", "blocks_transposed"},
