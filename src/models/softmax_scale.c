@@ -98,10 +98,10 @@ static double plain_width(const pe_reader *reader)
 }
 
 /**
- * head_dim^(-1/2) where nothing else is said. Latent attention: (qk_nope_head_dim + qk_rope_head_dim)^(-1/2), times the square of what
- * mscale_all_dim makes of the factor where frequencies are scaled. Elsewhere query_pre_attn_scalar
- * ^(-1/2), or attention_multiplier. DeBERTa: channels times terms, ^(-1/2). GPT-2: 1 where
- * scale_attn_weights is false.
+ * head_dim^(-1/2) where nothing else is said. Latent attention: (qk_nope_head_dim +
+ * qk_rope_head_dim)^(-1/2), times the square of what mscale_all_dim makes of the factor where
+ * frequencies are scaled. Elsewhere query_pre_attn_scalar^(-1/2), or attention_multiplier. DeBERTa:
+ * channels times terms, ^(-1/2). GPT-2: 1 where scale_attn_weights is false.
  *
  * Source    DeepseekV3Attention.__init__, Gemma2Attention, GraniteAttention and MptAttention in
  *           huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532; GPT2Attention and
