@@ -203,6 +203,27 @@ static double tidiest(double low, double high)
     return low + (high - low) / 2;
 }
 
+/* What a mistake of a number is called where it is not by its parameter. */
+static const struct {
+    const char *resources; /* that begin so */
+    const char *param, *name;
+} names[] = {
+    {"rope/attention-scale", "original_max_position_embeddings", "scale_length"},
+    {"rope/attention-scale", "beta", "scale_beta"},
+    {"rope/xpos", "center", "xpos_center"},
+    {"rope/xpos", "scale_base", "xpos_scale_base"},
+};
+
+static const char *name_of(const fit *f, const char *param)
+{
+    const char *resource = f->guess->claim->resource->name;
+    for (size_t k = 0; k < PE_LEN(names); k++)
+        if (strcmp(names[k].param, param) == 0 &&
+            strncmp(resource, names[k].resources, strlen(names[k].resources)) == 0)
+            return names[k].name;
+    return param;
+}
+
 /* Digits beyond which a number is only fitted. */
 #define TIDY 1e-4
 
@@ -210,7 +231,7 @@ static pe_status try_number(fit *f, double x, pe_problem *why)
 {
     const pe_param *row = f->guess->values.value[f->value].param;
     const double unit = pow(10, floor(log10(fabs(x))) - 3);
-    const pe_fault fault = {.name = row->name,
+    const pe_fault fault = {.name = name_of(f, row->name),
                             .param = row->name,
                             .change = pe_changes_number,
                             .value = x,
