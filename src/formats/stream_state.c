@@ -131,20 +131,21 @@ void pe_stream_restart(pe_stream *stream)
 void pe_stream_sample(pe_stream *stream, size_t part, size_t parts)
 {
     size_t elements = 0, i = 0;
-    for (size_t s = 0; s < stream->segments.n; s++)
-        if (pe_stream_tensor(stream, s) != NULL)
-            elements += pe_stream_tensor(stream, s)->elements;
-    size_t element = elements / parts * part;
+    for (size_t s = 0; s < stream->segments.n; s++) {
+        const pe_tensor *tensor = pe_stream_tensor(stream, s);
+        elements += tensor != NULL ? tensor->elements : 0;
+    }
+    size_t element = elements / parts * part, start = 0;
     leave(stream);
     for (; i < stream->segments.n; i++) {
         const pe_tensor *tensor = pe_stream_tensor(stream, i);
         if (tensor == NULL)
             continue;
-        if (element < tensor->elements)
+        if (element < tensor->elements) {
+            start = beginning(stream, tensor, element);
             break;
+        }
         element -= tensor->elements;
     }
-    pe_stream_enter(stream, i,
-                    i < stream->segments.n ? beginning(stream, pe_stream_tensor(stream, i), element)
-                                           : 0);
+    pe_stream_enter(stream, i, start);
 }

@@ -120,7 +120,7 @@ static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
 
 static pe_status make_counts(const pe_beside *b, division by, counts *out, pe_problem *why)
 {
-    out->units = units_of(b, by);
+    *out = (counts){.units = units_of(b, by)};
     out->all = calloc(3 * out->units + b->rows + b->width, sizeof *out->all);
     if (out->all == NULL)
         return pe_fail_memory(why);

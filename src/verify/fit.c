@@ -45,10 +45,10 @@ const pe_fault *const pe_fits_linear = &pe_fits[PE_LEN(pe_fits) - 1];
 typedef struct fitting {
     pe_comparison on; /* its guess has the value that is tried */
     const char *param;
-    pe_geometry geometry;          /* where the guess puts pairs */
-    const pe_positions *positions; /* and tokens */
-    size_t row, cos_at, sin_at;    /* the pair whose angle is bisected */
-    const pe_known_turns *known;   /* NULL: nothing is */
+    pe_geometry geometry;        /* where the guess puts pairs */
+    pe_positions positions;      /* borrowed */
+    size_t row, cos_at, sin_at;  /* the pair whose angle is bisected */
+    const pe_known_turns *known; /* NULL: nothing is */
 } fitting;
 
 /* What is known of the number. */
@@ -241,7 +241,7 @@ static double farthest(const fitting *fit, double most, size_t *token)
     double best = 0;
     pe_turn_spend(fit->on.view->tokens);
     for (size_t t = 0; t < fit->on.view->tokens; t++) {
-        const double p = fabs(pe_upload_view_position(fit->on.view, fit->positions, t));
+        const double p = fabs(pe_upload_view_position(fit->on.view, &fit->positions, t));
         if (p > best && p <= most) {
             best = p;
             *token = t;
@@ -381,7 +381,7 @@ static pe_status find_value(fitting *fit, const pe_fault *row, bool *made, pe_pr
     if (status != PE_OK || !expect.fits)
         return status;
     fit->geometry = expect.geometry;
-    fit->positions = &expect.positions;
+    fit->positions = expect.positions;
     status = bisect(fit, &at, why);
     if (status == PE_OK && at.error < HUGE_VAL)
         status = contradicts(fit, &at, &contradicted, why);

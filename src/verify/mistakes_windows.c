@@ -25,7 +25,8 @@ typedef struct steps {
 /* Of a window that is so wide. */
 static double index_in(const pe_slip *p, size_t e, double width, const steps *by)
 {
-    const double query = (double)(e / p->columns), key = (double)(e % p->columns);
+    const size_t row = e / p->columns;
+    const double query = (double)row, key = (double)(e % p->columns);
     const double down = floor(query / width) - floor(key / width);
     const double across = fmod(query, width) - fmod(key, width);
     return by->absolute ? by->row * fabs(down) + by->column * fabs(across) + by->zero

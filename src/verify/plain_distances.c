@@ -116,7 +116,8 @@ static double distance(const distances *s, double query, double key)
 static double query_at(const pe_slip *p, size_t i)
 {
     const distances *s = p->state;
-    return s->first + (double)(i / s->keys);
+    const size_t row = i / s->keys;
+    return s->first + (double)row;
 }
 
 static double key_at(const pe_slip *p, size_t i)
@@ -303,7 +304,7 @@ static bool solve_reach(pe_slip *p)
         }
     }
     p->a = round(most / least) + p->by->fault.value;
-    return is_bias(p) && p->a > 1 && p->a < ((const distances *)p->state)->keys;
+    return is_bias(p) && p->a > 1 && p->a < (double)((const distances *)p->state)->keys;
 }
 
 /* value: 1 where keys that share a distance are counted. How many before the last query have none. */

@@ -45,13 +45,13 @@ static pe_status fill_tensor(const pe_plan *plan, size_t t, size_t most, double 
     const size_t bytes = pe_dtype_bytes(tensor->dtype), all = some * tensor->unit;
     *n = all < most ? all : most;
     *first = (tensor->units - some) * tensor->unit + (all - *n);
-    char *filled = malloc(all * sizeof(double));
+    double *filled = malloc(all * sizeof *filled);
     if (filled == NULL)
         return pe_fail_memory(why);
     const pe_region region = pe_plan_units(plan, t, tensor->units - some, some);
     const pe_status status = pe_plan_make_region(plan, &region, filled, why);
     for (size_t e = 0; e < *n && status == PE_OK; e++)
-        out[e] = pe_dtype_load(tensor->dtype, filled + (all - *n + e) * bytes);
+        out[e] = pe_dtype_load(tensor->dtype, (const char *)filled + (all - *n + e) * bytes);
     free(filled);
     return status;
 }

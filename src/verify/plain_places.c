@@ -221,7 +221,8 @@ static double transposed(const pe_slip *p, size_t i)
     if (i < g.extra)
         return (double)i;
     const size_t patch = (i - g.extra) % g.frame, first = i - patch;
-    return (double)(first + patch % g.height * g.width + patch / g.height);
+    const size_t at = first + patch % g.height * g.width + patch / g.height;
+    return (double)at;
 }
 
 static double backward(const pe_slip *p, size_t i)
@@ -236,7 +237,8 @@ static double blocks_transposed(const pe_slip *p, size_t i)
     const grid g = grid_of(p);
     const size_t each = g.merge * g.merge, down = g.height / g.merge, across = g.width / g.merge;
     const size_t block = i % g.frame / each;
-    return (double)(i - block * each + (block % down * across + block / down) * each);
+    const size_t at = i - block * each + (block % down * across + block / down) * each;
+    return (double)at;
 }
 
 /* ---- columns of sines and cosines ---- */
@@ -294,9 +296,10 @@ static double first_axis_last(const pe_slip *p, size_t e)
 static bool solve_two(pe_slip *p)
 {
     const size_t n = axes_of(p->of);
-    p->a = (double)(p->variant / n);
+    const size_t first = p->variant / n;
+    p->a = (double)first;
     p->b = (double)(p->variant % n);
-    say_axis(p, p->variant / n);
+    say_axis(p, first);
     say_axis(p, p->variant % n);
     return p->of->lookup == NULL && p->a < p->b;
 }

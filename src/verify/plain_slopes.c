@@ -176,10 +176,12 @@ static bool solve_rank(pe_slip *p)
 {
     const double n = pe_slip_number(p, "num_heads");
     p->b = head_at(p, 0);
-    for (p->a = 0; p->a < n; p->a += (double)p->n)
+    for (size_t head = 0; (double)head < n; head += p->n) {
+        p->a = (double)head;
         if (p->a != p->b &&
             pe_numbers_is_near(p->of, fabs(p->measured[0]), head_of(p, p->a + 1, n)))
             return true;
+    }
     return false;
 }
 

@@ -75,8 +75,9 @@ static void find_patch(const pe_wave_change *c, size_t row, size_t width, double
     const size_t m = width % c->of->merge == 0 ? c->of->merge : 1;
     const size_t within = patch % (m * m), block = patch / (m * m);
     const size_t side = width / m;
-    *line = (double)(block / side * m + within / m);
-    *column = (double)(block % side * m + within % m);
+    const size_t down = block / side * m + within / m, across = block % side * m + within % m;
+    *line = (double)down;
+    *column = (double)across;
 }
 
 /* How many patches come before a row's along an axis; of a line of padding one less than none. */
