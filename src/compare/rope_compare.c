@@ -54,7 +54,8 @@ static const pe_param own_params[] = {
              .example = "16384"),
     PE_ROPE_FACTOR_ROW(false, "target_length / max_position_embeddings"),
     PE_PARAM("rope_types", CHOICES, .choices = type_names, .optional = true,
-             .fallback_text = "published, and every type whose keys are given or have a default",
+             .fallback_text =
+                 "a model's published one, and each type whose keys are given or have a default",
              .help = "The rope types to compare, in the order of the answer's first axis. "
                      "published is the model's own configuration, as it is.",
              .example = "default,linear,ntk,yarn"),

@@ -293,14 +293,24 @@ static double as_measured(const pe_slip *p, size_t h)
     return p->measured[h];
 }
 
-/* Each slope is another head's. */
+/* Whose slope a head has; n: nobody's. */
+static size_t owner_of(const pe_slip *p, size_t h)
+{
+    size_t at = 0;
+    while (at < p->n && !pe_numbers_is_near(p->of, p->measured[h], p->claimed[at]))
+        at++;
+    return at;
+}
+
+/* Each slope is another head's, and no two are of one. */
 static bool solve_permuted(pe_slip *p)
 {
     size_t last = 0, n = 0;
     for (size_t h = 0; h < p->n; h++) {
-        size_t at = 0;
-        while (at < p->n && !pe_numbers_is_near(p->of, p->measured[h], p->claimed[at]))
-            at++;
+        const size_t at = owner_of(p, h);
+        for (size_t before = 0; before < h; before++)
+            if (owner_of(p, before) == at)
+                return false;
         if (at == p->n)
             return false;
         if (at != h && n++ == 0)
