@@ -139,7 +139,8 @@ static bool divide_by_sides(const pe_wave_row *of, pe_wave_change *c)
 {
     const pe_values *values = &c->of->of->claim->values;
     const bool divided = is_normalized(c->of);
-    const double eps = divided && !c->of->centred ? pe_values_real(values, "eps") : 0;
+    const bool has_eps = divided && !c->of->centred && pe_values_present(values, "eps");
+    const double eps = has_eps ? pe_values_real(values, "eps") : 0;
     const double side[] = {[PE_ACROSS] = (double)c->of->width, [PE_DOWN] = (double)c->of->height};
     for (size_t axis = PE_ACROSS; axis <= PE_DOWN; axis++)
         c->along[axis] = (divided ? side[axis] + eps : 1) / (side[axis] + of->value + eps);
