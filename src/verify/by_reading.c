@@ -145,6 +145,19 @@ static pe_status place_by_laws(pe_search *s, pe_guess *guess, pe_problem *why)
     return pe_by_laws_each(s, guess, place_again, why);
 }
 
+static pe_status try_other_values(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : status;
+}
+
+/* A table of defaults has neither the scaling nor the base of the claim. */
+static pe_status try_unscaled(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_with_fault(s, guess, pe_faults_find("scaling_dropped"), try_other_values,
+                                  why);
+}
+
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_patterns_try, .applies = is_of_vectors, .of_claim = true},
@@ -168,6 +181,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = try_numbers, .applies = pe_attempts_turns},
     {.try = pe_by_laws_measured, .applies = is_placed, .unplaced = true},
+    {.try = try_unscaled, .applies = pe_attempts_is_scaled, .of_claim = true},
     {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
     {.try = pe_by_patterns_try, .of_claim = true},
     {.try = pe_by_patterns_try, .applies = has_faults},

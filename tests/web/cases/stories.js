@@ -31,7 +31,7 @@ export const cases = {
         await bench.settled(page);
         await page.selectOption('[data-parameter="model"] select', { label: 'Llama 3.1 8B' });
         await bench.settled(page);
-        const row = page.locator('.types-table tbody tr', { hasText: 'llama-3.1-8b' });
+        const row = page.locator('.types-table tbody tr', { hasText: 'published' });
         const { wavelength } = await bench.json('/v1/rope/frequencies?model=llama-3.1-8b&dtype=float64');
         const longest = Math.max(...wavelength.data);
         assert.equal(await page.textContent('.types-table thead th >> nth=1'), 'longest wavelength');
