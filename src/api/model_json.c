@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "files/gguf_file.h"
 #include "files/tree.h"
-#include "models/model_search.h"
+#include "models/catalogue/model_search.h"
 #include "text/json_write.h"
 
 static const char *const statuses[] = {

@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/slice.h"
-#include "models/catalogue.h"
+#include "models/catalogue/catalogue.h"
 
 /**
  * A model's configuration from its text, nested at most max_depth levels, or from the head of a GGUF

@@ -9,7 +9,7 @@
 
 #include "api/suggestion.h"
 #include "encodings/registry.h"
-#include "models/catalogue.h"
+#include "models/catalogue/catalogue.h"
 
 /* ---- parameters that come from a model of the catalogue ---- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compare/rope_compare.h"
-#include "models/catalogue.h"
+#include "models/catalogue/catalogue.h"
 
 static double number_or(const pe_values *values, const char *name, double otherwise)
 {

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/turns.h"
-#include "verify/findings.h"
+#include "verify/search/findings.h"
 #include "verify/compare/guess.h"
-#include "verify/reading.h"
-#include "verify/strays.h"
+#include "verify/reading/reading.h"
+#include "verify/search/strays.h"
 #include "verify/compare/totals.h"
 #include "verify/upload/upload_names.h"
 #include "verify/upload/upload_shape.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/findings.h"
+#include "verify/search/findings.h"
 #include "verify/verify.h"
 
 #define PARTS_MAX 256

@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_PART_CAUSES_H
 #define PE_VERIFY_PART_CAUSES_H
 
-#include "verify/attempts.h"
+#include "verify/search/attempts.h"
 
 /** Of an upload with several tensors, or of vectors with several heads: those that do not match are
  * verified as a claim of their own, and what is found is told of them. Where each holds what belongs

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "api/claim.h"
+#include "api/claims/claim.h"
 #include "api/multipart.h"
 #include "api/model_json.h"
 #include "api/problem_json.h"

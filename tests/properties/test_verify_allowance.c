@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/claim.h"
+#include "api/claims/claim.h"
 #include "encodings/registry.h"
 #include "support/encode.h"
 #include "support/tensors_file.h"

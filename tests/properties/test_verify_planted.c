@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/claim.h"
+#include "api/claims/claim.h"
 #include "encodings/registry.h"
 #include "encodings/rope/rope.h"
 #include "support/nest.h"
@@ -19,9 +19,9 @@
 #include "support/seeds.h"
 #include "support/slow.h"
 #include "tables/tables.h"
-#include "verify/faults.h"
-#include "verify/patches.h"
-#include "verify/fit.h"
+#include "verify/mistakes/faults.h"
+#include "verify/mistakes/patches.h"
+#include "verify/search/fit.h"
 
 static pe_tables *tables;
 static const pe_read_limits read_limits = {

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/claim.h"
+#include "api/claims/claim.h"
 #include "api/multipart.h"
-#include "api/report_figure.h"
-#include "api/report_json.h"
-#include "api/report_text.h"
-#include "api/unclaimed.h"
+#include "api/claims/report_figure.h"
+#include "api/claims/report_json.h"
+#include "api/claims/report_text.h"
+#include "api/claims/unclaimed.h"
 #include "base/budget.h"
 #include "formats/negotiate.h"
 #include "http/pages/pages.h"

@@ -12,7 +12,7 @@
 /**
  * The table of types, in the order of rope_type's choices. To add one: its pe_rope_type in a file
  * of this folder, its line here, what clients read of it in the two texts below, and a row in
- * verify/faults.c. A key that no other type reads gets a line in rope_formula.h and a row in
+ * verify/mistakes/faults.c. A key that no other type reads gets a line in rope_formula.h and a row in
  * rope_params.c.
  *
  * compared: rope/compare offers it. proportional is left out: its model rotates other pairs. Then

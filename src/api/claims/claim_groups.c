@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* claim_groups.c - which tensors of an upload belong together, by what they are called. */
+#include "api/claims/claim_groups.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
+
+/* ---- what is said of it ---- */
+
+void pe_claim_say(pe_buffer *said, const char *format, ...)
+{
+    char line[2 * PE_STORED_NAME_BYTES + 64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line - 1, format, arguments);
+    va_end(arguments);
+    const size_t bytes = strlen(line);
+    line[bytes] = '\n';
+    line[bytes + 1] = '\0';
+    if (strstr(pe_buffer_text(said), line) == NULL)
+        pe_buffer_str(said, line);
+}
+
+/* ---- names ---- */
+
+/*
+ * What buffers and tensors are called:
+ * cos_cached, sin_cached, inv_freq, q_embed   huggingface/transformers modeling_llama.py
+ * cos_sin_cache                               vllm-project/vllm rotary_embedding/base.py
+ * freqs_cis                                   facebookresearch/llama llama/model.py
+ * freqs_cos, freqs_sin                        karpathy/llama2.c model.py
+ * cos_cache, sin_cache                        microsoft/onnxruntime RotaryEmbedding
+ * rotary_cos_sin                              NVIDIA/TensorRT-LLM attention plugin
+ */
+static const struct {
+    const char *name;
+    pe_claim_family family;
+    const char *plan; /* the name that plans have */
+} kinds[] = {
+    {"cos", PE_FAMILY_TABLE, "cos"},
+    {"sin", PE_FAMILY_TABLE, "sin"},
+    {"cos_cached", PE_FAMILY_TABLE, "cos"},
+    {"sin_cached", PE_FAMILY_TABLE, "sin"},
+    {"cos_cache", PE_FAMILY_TABLE, "cos"},
+    {"sin_cache", PE_FAMILY_TABLE, "sin"},
+    {"freqs_cos", PE_FAMILY_TABLE, "cos"},
+    {"freqs_sin", PE_FAMILY_TABLE, "sin"},
+    {"cos_sin", PE_FAMILY_FUSED, "cos_sin"},
+    {"cos_sin_cache", PE_FAMILY_FUSED, "cos_sin"},
+    {"freqs_cis", PE_FAMILY_COMPLEX, "freqs_cis"},
+    {"rotary_cos_sin", PE_FAMILY_FLAT, "rotary_cos_sin"},
+    {"inv_freq", PE_FAMILY_LADDER, "inv_freq"},
+    {"freqs", PE_FAMILY_ANGLES, "angles"},
+    {"angles", PE_FAMILY_ANGLES, "angles"},
+    {"inputs", PE_FAMILY_VECTORS, "inputs"},
+    {"rotated", PE_FAMILY_VECTORS, "rotated"},
+    {"q", PE_FAMILY_QUERY, "inputs"},
+    {"q_rotated", PE_FAMILY_QUERY, "rotated"},
+    {"q_embed", PE_FAMILY_QUERY, "rotated"},
+    {"k", PE_FAMILY_KEY, "inputs"},
+    {"k_rotated", PE_FAMILY_KEY, "rotated"},
+    {"k_embed", PE_FAMILY_KEY, "rotated"},
+};
+
+/* Modules put theirs before a name: "model.rotary_emb.inv_freq", "_cos_cached". */
+static const char *last_part(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    const char *part = dot != NULL ? dot + 1 : name;
+    return *part == '_' ? part + 1 : part;
+}
+
+static size_t kind_of(const pe_stored *tensor)
+{
+    size_t k = 0;
+    while (k < PE_LEN(kinds) && strcmp(kinds[k].name, last_part(tensor->name)) != 0)
+        k++;
+    return tensor->dtype == PE_DTYPES ? PE_LEN(kinds) : k;
+}
+
+pe_claim_family pe_claim_family_of(const pe_stored *tensor)
+{
+    const size_t k = kind_of(tensor);
+    return k < PE_LEN(kinds) ? kinds[k].family : PE_FAMILY_NONE;
+}
+
+bool pe_claim_are_cosines_and_sines(const pe_stored_list *list)
+{
+    const size_t a = list->n == 2 ? kind_of(&list->tensor[0]) : PE_LEN(kinds);
+    const size_t b = a < PE_LEN(kinds) ? kind_of(&list->tensor[1]) : PE_LEN(kinds);
+    return b < PE_LEN(kinds) && kinds[a].family == PE_FAMILY_TABLE &&
+           kinds[b].family == PE_FAMILY_TABLE && strcmp(kinds[a].plan, kinds[b].plan) != 0;
+}
+
+/* ---- groups ---- */
+
+static bool holds(const pe_stored_list *list, const pe_claim_group *group, const char *plan)
+{
+    for (size_t t = group->first; t < group->first + group->n; t++)
+        if (strcmp(kinds[kind_of(&list->tensor[t])].plan, plan) == 0)
+            return true;
+    return false;
+}
+
+static void move(pe_stored_list *list, size_t from, size_t to)
+{
+    const pe_stored moved = list->tensor[from];
+    memmove(&list->tensor[to + 1], &list->tensor[to], (from - to) * sizeof moved);
+    list->tensor[to] = moved;
+}
+
+/* The tensors of one family from `first` on, one of each name. */
+static pe_claim_group gather(pe_stored_list *list, size_t first, pe_claim_family family)
+{
+    pe_claim_group group = {.first = first,
+                            .vectors = family == PE_FAMILY_VECTORS || family == PE_FAMILY_QUERY ||
+                                       family == PE_FAMILY_KEY};
+    for (size_t t = first; t < list->n; t++) {
+        const size_t k = kind_of(&list->tensor[t]);
+        if (k < PE_LEN(kinds) && kinds[k].family == family && !holds(list, &group, kinds[k].plan)) {
+            move(list, t, first + group.n);
+            group.n++;
+        }
+    }
+    return group;
+}
+
+static bool is_same(const pe_stored *a, const pe_stored *b)
+{
+    return a->dtype == b->dtype && a->swapped == b->swapped && a->wide == b->wide &&
+           a->bytes == b->bytes && memcmp(a->data, b->data, a->bytes) == 0;
+}
+
+/* One of the first `used` tensors that has the name of another module's. */
+static const pe_stored *twin_of(const pe_stored_list *list, size_t used, const pe_stored *tensor)
+{
+    for (size_t t = 0; t < used; t++)
+        if (strcmp(last_part(list->tensor[t].name), last_part(tensor->name)) == 0)
+            return &list->tensor[t];
+    return NULL;
+}
+
+/* The tensors behind the groups: copies of those, others of their names, and what is ignored. */
+static void say_rest(pe_buffer *said, pe_buffer *doubts, const pe_stored_list *list, size_t used)
+{
+    enum { MOST = 8 };
+    size_t copies = 0, ignored = 0;
+    for (size_t t = used; t < list->n; t++) {
+        const pe_stored *tensor = &list->tensor[t], *twin = twin_of(list, used, tensor);
+        if (twin != NULL && is_same(tensor, twin)) {
+            copies++;
+        } else if (ignored++ < MOST && twin != NULL) {
+            pe_claim_say(doubts, "%s was not compared, and differs from %s: send it alone",
+                         tensor->name, twin->name);
+        } else if (ignored <= MOST) {
+            pe_claim_say(said, "%s was not read", tensor->name);
+        }
+    }
+    if (ignored > MOST)
+        pe_claim_say(said, "%zu more tensors were not read", ignored - MOST);
+    if (copies > 0)
+        pe_claim_say(said, "%zu more tensors are copies of those that were read", copies);
+}
+
+size_t pe_claim_groups_sort(pe_buffer *said, pe_buffer *doubts, const pe_resource *resource,
+                            pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX])
+{
+    static const pe_claim_family order[] = {PE_FAMILY_VECTORS, PE_FAMILY_QUERY,  PE_FAMILY_KEY,
+                                            PE_FAMILY_TABLE,   PE_FAMILY_FUSED,  PE_FAMILY_COMPLEX,
+                                            PE_FAMILY_FLAT,    PE_FAMILY_ANGLES, PE_FAMILY_LADDER};
+    size_t n = 0, used = 0;
+    for (size_t f = 0;
+         f < PE_LEN(order) && n < PE_CLAIM_GROUPS_MAX && strcmp(resource->name, "rope/table") == 0;
+         f++) {
+        groups[n] = gather(tensors, used, order[f]);
+        used += groups[n].n;
+        n += groups[n].n > 0;
+    }
+    if (n > 0) {
+        say_rest(said, doubts, tensors, used);
+        return n;
+    }
+    groups[0] = (pe_claim_group){.n = tensors->n};
+    for (size_t t = 0; t < tensors->n; t++)
+        groups[0].vectors |= strcmp(tensors->tensor[t].name, "inputs") == 0 ||
+                             strcmp(tensors->tensor[t].name, "rotated") == 0;
+    return 1;
+}
+
+pe_claim_family pe_claim_groups_name(pe_stored_list *list)
+{
+    for (size_t t = 0; t < list->n; t++) {
+        const size_t k = kind_of(&list->tensor[t]);
+        if (k < PE_LEN(kinds))
+            snprintf(list->tensor[t].name, sizeof list->tensor[t].name, "%s", kinds[k].plan);
+    }
+    return pe_claim_family_of(&list->tensor[0]);
+}
+
+const pe_stored *pe_claim_groups_find(const pe_stored_list *list, const char *name)
+{
+    for (size_t t = 0; t < list->n; t++)
+        if (strcmp(list->tensor[t].name, name) == 0)
+            return &list->tensor[t];
+    return NULL;
+}
+
+pe_status pe_claim_groups_fail_begun(pe_problem *why)
+{
+    return pe_fail(why, PE_INVALID_PARAMETER, "table", "the table is read when all of it is there");
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* claim_query.c - a claim from tensors in a binary body and its query string. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/claims/claim_reader.h"
+#include "api/claims/tensor_rows.h"
+
+/* Tensors of a body: a state dict has many. */
+#define TENSORS_MAX ((size_t)4096)
+
+/* ---- the query string ---- */
+
+/* Names need decoding for the slash alone; what has no room is cut off. */
+static void copy_value(pe_slice value, char *out, size_t room)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < value.bytes && n + 1 < room; i++) {
+        const bool slash = value.bytes - i >= 3 && (memcmp(value.text + i, "%2F", 3) == 0 ||
+                                                    memcmp(value.text + i, "%2f", 3) == 0);
+        out[n++] = slash ? '/' : value.text[i];
+        i += slash ? 2 : 0;
+    }
+    out[n] = '\0';
+}
+
+static pe_status keep_own(pe_claim_reader *r, size_t which, pe_slice value, pe_problem *why)
+{
+    const char *name = pe_claim_own_names[which];
+    char *text = which == PE_CLAIM_ENCODING ? r->encoding : r->layer_type;
+    if (r->own[which].text != NULL)
+        return pe_query_fail_repeated(name, name, why);
+    r->own[which] = value;
+    if (value.bytes >= sizeof r->encoding)
+        return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s must have at most %zu characters", name,
+                       sizeof r->encoding - 1);
+    if (which <= PE_CLAIM_LAYER_TYPE)
+        copy_value(value, text, sizeof r->encoding);
+    return PE_OK;
+}
+
+/* A parameter of the claim, or one that the resource will read. */
+static pe_status keep_pair(pe_claim_reader *r, pe_slice pair, pe_problem *why)
+{
+    pe_slice value = pair;
+    const pe_slice name = pe_slice_next(&value, '=');
+    for (size_t o = 0; o < PE_CLAIM_CONFIG; o++)
+        if (pe_slice_is(name, pe_claim_own_names[o]))
+            return keep_own(r, o, value, why);
+    if (pe_slice_is(name, "model"))
+        copy_value(value, r->model, sizeof r->model);
+    pe_buffer_add(&r->rest, pair.text, pair.bytes);
+    pe_buffer_str(&r->rest, "&");
+    return PE_OK;
+}
+
+static pe_status read_string(pe_claim_reader *r, pe_problem *why)
+{
+    pe_slice left = r->body->string;
+    pe_status status = PE_OK;
+    pe_problem mistake;
+    while (left.bytes > 0) {
+        const pe_slice pair = pe_slice_next(&left, '&');
+        status = pe_problem_collect(status, keep_pair(r, pair, &mistake), &mistake, why);
+    }
+    r->own[PE_CLAIM_CONFIG] = r->body->config;
+    return status;
+}
+
+/* ---- tensors ---- */
+
+/* Files of NumPy, each a tensor with the name of its part. */
+static pe_status read_parts(pe_claim_reader *r, pe_problem *why)
+{
+    const pe_binary_body *body = r->body;
+    pe_stored_list *list = &r->tensors;
+    for (; list->n < body->n_parts; list->n++) {
+        pe_stored *tensor = &list->tensor[list->n];
+        const pe_binary_part *from = &body->part[list->n];
+        const pe_status status = pe_npy_file_read(from->data, r->limits->max_elements, tensor, why);
+        if (status != PE_OK)
+            return status;
+        snprintf(tensor->name, sizeof tensor->name, "%s", from->name);
+    }
+    return PE_OK;
+}
+
+static bool is_rows(const pe_stored *tensor, pe_tensor_rows *rows)
+{
+    return tensor->dtype != PE_DTYPES && tensor->shape.ndim >= 2 &&
+           pe_tensor_rows_read(tensor, 1, rows) && rows->n >= 2 &&
+           rows->width >= (tensor->shape.ndim == 2 ? 2 : 3) && /* two may be a complex number */
+           !tensor->fortran && !tensor->swapped && !tensor->wide && !tensor->is_complex;
+}
+
+/* Of what is still arriving: tensors of rows, of which two rows are there, or are waited for: one
+ * tensor, or cosines and sines. */
+static pe_status check_rows(const pe_claim_reader *r, pe_problem *why)
+{
+    const pe_binary_body *body = r->body;
+    const pe_stored *tensor = r->tensors.tensor;
+    size_t needed = r->tensors.n > 0 ? 0 : SIZE_MAX;
+    for (size_t t = 0; t < r->tensors.n; t++) {
+        const size_t first = (size_t)(tensor[t].data - (const unsigned char *)body->data);
+        pe_tensor_rows rows;
+        if (!is_rows(&tensor[t], &rows) ||
+            (r->tensors.n > 1 && !pe_claim_are_cosines_and_sines(&r->tensors)))
+            return pe_claim_groups_fail_begun(why);
+        const size_t two = first + 2 * rows.width * pe_stored_size(&tensor[t]);
+        needed = two > needed ? two : needed;
+    }
+    if (needed <= body->bytes)
+        return PE_OK;
+    if (needed - body->bytes < body->awaited)
+        *body->needed = needed;
+    return pe_claim_groups_fail_begun(why);
+}
+
+static pe_status read_tensors(pe_claim_reader *r, pe_problem *why)
+{
+    pe_binary_body body = *r->body;
+    body.takes_complex = true;
+    if (body.n_parts > 1)
+        return read_parts(r, why);
+    const pe_status status = pe_binary_body_read(&body, r->limits->max_elements, &r->tensors, why);
+    return status == PE_OK && body.awaited > 0 ? check_rows(r, why) : status;
+}
+
+/* The steps that follow a refusal find no tensor: they would make room for numbers, or read some,
+ * that are not there. */
+static pe_status read_body(pe_claim_reader *r, pe_problem *why)
+{
+    pe_status status = pe_claim_reader_make_room(r, TENSORS_MAX, why);
+    if (status == PE_OK)
+        status = read_tensors(r, why);
+    if (status != PE_OK)
+        r->tensors.n = 0;
+    return status;
+}
+
+/* Are all numbers of a table looked at to find out what it is? */
+static bool reads_all(const pe_resource *resource)
+{
+    return strcmp(resource->name, "rope/grid") == 0;
+}
+
+static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
+{
+    pe_claim *claim = &r->claim;
+    const bool slopes = pe_claim_groups_find(&r->tensors, "slopes") != NULL;
+    const pe_status status = pe_claim_set_resource(claim, r->encoding, slopes, why);
+    if (status == PE_OK && r->body->awaited > 0 && reads_all(claim->resource))
+        return pe_claim_groups_fail_begun(why);
+    if (status == PE_OK && r->tensors.n > 0)
+        r->n_groups = pe_claim_groups_sort(&r->shapes.said, &r->shapes.doubts, claim->resource,
+                                           &r->tensors, r->groups);
+    return status;
+}
+
+static pe_status check_axis(pe_claim_reader *r, pe_problem *why)
+{
+    bool vectors = false;
+    for (size_t g = 0; g < r->n_groups; g++)
+        vectors |= r->groups[g].vectors;
+    return r->own[PE_CLAIM_SEQ_AXIS].text == NULL || vectors || r->claim.resource == NULL
+               ? PE_OK
+               : pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                         "seq_axis is an axis of inputs, which are not given");
+}
+
+pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits *limits,
+                                pe_claim *out, pe_problem *why)
+{
+    static pe_claim_step *const steps[] = {
+        read_string, pe_claim_reader_tolerance, pe_claim_reader_axis,
+        read_body,   pe_claim_reader_config,    read_resource,
+        check_axis,  pe_claim_reader_groups,
+    };
+    pe_claim_reader r = {.claim = PE_CLAIM_EMPTY, .limits = limits, .body = body, .why = why};
+    for (size_t i = 0; i < PE_LEN(steps); i++)
+        pe_claim_reader_do(&r, steps[i]);
+    return pe_claim_reader_finish(&r, out, why);
+}

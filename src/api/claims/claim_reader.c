@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* claim_reader.c - claims from what was said of a list of tensors, whatever they came in. */
+#include "api/claims/claim_reader.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/value_reading.h"
+#include "encodings/registry.h"
+#include "text/scan.h"
+
+const char *const pe_claim_own_names[PE_CLAIM_OWN] = {[PE_CLAIM_ENCODING] = "encoding",
+                                                      [PE_CLAIM_LAYER_TYPE] = "layer_type",
+                                                      [PE_CLAIM_TOLERANCE] = "tolerance",
+                                                      [PE_CLAIM_SEQ_AXIS] = "seq_axis",
+                                                      [PE_CLAIM_CONFIG] = "config"};
+
+void pe_claim_reader_note(pe_claim_reader *r, pe_status status, const pe_problem *mistake)
+{
+    r->failed = pe_problem_collect(r->failed, status, mistake, r->why);
+}
+
+void pe_claim_reader_do(pe_claim_reader *r, pe_claim_step *step)
+{
+    pe_problem mistake;
+    if (!pe_status_is_ours(r->failed))
+        pe_claim_reader_note(r, step(r, &mistake), &mistake);
+}
+
+pe_status pe_claim_reader_make_room(pe_claim_reader *r, size_t tensors, pe_problem *why)
+{
+    r->tensors = (pe_stored_list){calloc(tensors, sizeof(pe_stored)), tensors, 0};
+    return r->tensors.tensor != NULL ? PE_OK : pe_fail_memory(why);
+}
+
+/* ---- what was said ---- */
+
+static pe_status read_number(const pe_claim_reader *r, size_t which, double low, double *out,
+                             pe_problem *why)
+{
+    size_t used = 0;
+    const pe_slice text = r->own[which];
+    const char *name = pe_claim_own_names[which];
+    if (text.text == NULL)
+        return PE_OK;
+    const bool is_number =
+        pe_scan_number(text.text, text.bytes, out, &used) == PE_SCAN_OK && used == text.bytes;
+    if (is_number && *out >= low)
+        return PE_OK;
+    return pe_fail(why, r->body == NULL || is_number ? PE_INVALID_PARAMETER : PE_MALFORMED_REQUEST,
+                   name, "%s must be a number%s, got %.*s", name, low == 0 ? " of at least 0" : "",
+                   PE_SHOWN(text));
+}
+
+pe_status pe_claim_reader_tolerance(pe_claim_reader *r, pe_problem *why)
+{
+    return read_number(r, PE_CLAIM_TOLERANCE, 0, &r->claim.tolerance, why);
+}
+
+pe_status pe_claim_reader_axis(pe_claim_reader *r, pe_problem *why)
+{
+    double axis = -2;
+    const pe_status status = read_number(r, PE_CLAIM_SEQ_AXIS, -PE_MAX_DIMS, &axis, why);
+    return status == PE_OK ? pe_claim_set_axis(&r->claim, axis, why) : status;
+}
+
+/* ---- a configuration, or a model ---- */
+
+/* A configuration says what was not said otherwise. */
+static pe_status take_config(pe_claim_reader *r, pe_slice json, pe_problem *why)
+{
+    const pe_status status =
+        pe_claim_read_config(json, r->layer_type, &r->configured, &r->layers, why);
+    if (status != PE_OK)
+        return status;
+    if (r->encoding[0] == '\0')
+        snprintf(r->encoding, sizeof r->encoding, "%s", r->configured->encoding);
+    return PE_OK;
+}
+
+/* A file of tensors may hold the configuration of its model. */
+static pe_status take_metadata(pe_claim_reader *r, pe_problem *why)
+{
+    char *text = NULL;
+    const pe_slice file = {r->body->data, r->body->bytes};
+    pe_status status = pe_safetensors_file_metadata(file, "config", &text, why);
+    if (status == PE_OK && text == NULL)
+        status = pe_safetensors_file_metadata(file, "config.json", &text, why);
+    if (status == PE_OK && text != NULL && r->encoding[0] != '\0') {
+        pe_buffer_str(&r->shapes.said,
+                      "config in the metadata was not read, for encoding is given\n");
+    } else if (status == PE_OK && text != NULL) {
+        status = take_config(r, pe_slice_of(text), why);
+        pe_buffer_str(&r->shapes.said, "the parameters are those of config in the metadata\n");
+    }
+    free(text);
+    return status;
+}
+
+pe_status pe_claim_reader_config(pe_claim_reader *r, pe_problem *why)
+{
+    if (r->own[PE_CLAIM_CONFIG].text != NULL)
+        return take_config(r, r->own[PE_CLAIM_CONFIG], why);
+    if (r->model[0] != '\0' && r->encoding[0] == '\0') {
+        const pe_status status =
+            pe_claim_encoding_of_model(r->model, r->encoding, sizeof r->encoding, why);
+        if (status != PE_OK)
+            return status;
+    }
+    if (r->body == NULL)
+        return PE_OK;
+    if (r->layer_type[0] != '\0' && r->encoding[0] != '\0')
+        pe_buffer_format(&r->rest, "layer_type=%s&", r->layer_type); /* of a model by name */
+    return r->tensors.n > 0 && strcmp(r->body->media_type, "application/vnd.safetensors") == 0
+               ? take_metadata(r, why)
+               : PE_OK;
+}
+
+/* ---- a group of tensors ---- */
+
+/* A value that nobody gave. */
+static pe_status add(const pe_claim_reader *r, pe_query *query, const char *name, const char *text,
+                     pe_problem *why)
+{
+    pe_value *value = pe_values_find(&query->values, name);
+    if (value == NULL)
+        return pe_query_fail_unknown(query, r->body == NULL, name, name, pe_slice_of(text), why);
+    if (value->present || value->given || value->refused)
+        return PE_OK;
+    const pe_value_reading to = {
+        .param = value->param, .value = value, .place = name, .limits = r->limits};
+    value->given = true; /* if refused, too */
+    const pe_status status = pe_value_text_parse(&to, pe_slice_of(text), why);
+    value->refused = status != PE_OK;
+    return status;
+}
+
+/* Vectors tell what may be left out. */
+static pe_status read_vectors(const pe_claim_reader *r, pe_query *query, const pe_stored_list *list,
+                              const char *name, pe_problem *why)
+{
+    char text[32];
+    const pe_stored *inputs = pe_claim_groups_find(list, "inputs");
+    if (inputs == NULL || pe_claim_groups_find(list, "rotated") == NULL || list->n != 2)
+        return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
+                       "rotated vectors must come as two tensors, inputs and rotated");
+    const pe_shape *shape = &inputs->shape;
+    const int64_t axis = pe_claim_axis(&r->claim, shape);
+    if (inputs->elements == 0 || shape->ndim < 2)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must have channels along the last axis and tokens along another", name);
+    snprintf(text, sizeof text, "%zu", shape->dim[shape->ndim - 1]);
+    pe_status status = PE_OK;
+    if ((r->shapes.given & PE_CLAIM_HEAD_DIM) == 0)
+        status = add(r, query, "head_dim", text, why);
+    if (status != PE_OK)
+        return status;
+    if (axis < 0 || axis + 1 >= (int64_t)shape->ndim)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                       "seq_axis must name an axis of %s before the last, got %lld", name,
+                       (long long)r->claim.seq_axis);
+    snprintf(text, sizeof text, "0:%zu", shape->dim[axis]);
+    if (query->resource->turned == NULL)
+        status = add(r, query, "positions", text, why);
+    return status;
+}
+
+/* The element type of the numbers: indices beside them are integers whatever the others are. */
+static pe_dtype dtype_of(const pe_stored_list *list)
+{
+    for (size_t t = 0; t < list->n; t++)
+        if (list->tensor[t].dtype != PE_INT32)
+            return list->tensor[t].dtype;
+    return PE_INT32;
+}
+
+/* What was given of the claimed table, as far as another one has it: inverse frequencies have no
+ * positions. */
+static pe_status move_values(pe_query *query, const pe_resource *resource, pe_problem *why)
+{
+    pe_query made;
+    const pe_status status = pe_query_begin(resource, &made, why);
+    for (size_t i = 0; i < query->values.n && status == PE_OK; i++) {
+        pe_value *from = &query->values.value[i];
+        pe_value *to = pe_values_find(&made.values, from->param->name);
+        if (to == NULL || !(from->present || from->given || from->refused))
+            continue;
+        const pe_param *param = to->param;
+        *to = *from;
+        to->param = param;
+        *from = (pe_value){.param = from->param};
+    }
+    if (status != PE_OK)
+        return status;
+    pe_values_free(&query->values);
+    query->values = made.values;
+    query->resource = resource;
+    return PE_OK;
+}
+
+/* What the tensors tell beside what was given. */
+static pe_status read_shapes(pe_claim_reader *r, const pe_resource **resource, pe_query *query,
+                             pe_stored_list *list, pe_problem *why)
+{
+    pe_claim_shapes *shapes = &r->shapes;
+    const pe_resource *claimed = *resource;
+    pe_claim_shapes_read(shapes, resource, list);
+    pe_status status = *resource != claimed ? move_values(query, *resource, why) : PE_OK;
+    for (size_t a = 0; a < shapes->n_added && status == PE_OK; a++)
+        status = add(r, query, shapes->added[a].name, shapes->added[a].value, why);
+    const pe_dtype of_body = dtype_of(list);
+    if (r->body != NULL && status == PE_OK && of_body != PE_INT32 && of_body != PE_DTYPES &&
+        pe_values_find(&query->values, "dtype") != NULL)
+        status = add(r, query, "dtype", pe_dtype_name(of_body), why);
+    return status;
+}
+
+/* The lone tensor of a table goes by these names, too. */
+static bool is_nameless(const char *name)
+{
+    return strcmp(name, "data") == 0 || strcmp(name, "table") == 0 || strcmp(name, "bias") == 0 ||
+           strcmp(name, "slopes") == 0;
+}
+
+static pe_status check_type(const pe_stored *from, pe_dtype dtype, pe_problem *why)
+{
+    if (from->dtype == PE_DTYPES)
+        return pe_fail(
+            why, PE_INVALID_PARAMETER, "",
+            "the element type of tensor%s%s must be one of F32, F64, F16, BF16, I32, I64, C64",
+            from->name[0] != '\0' ? " " : "", from->name);
+    if (dtype == PE_INT32 && from->dtype != PE_INT32)
+        return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                       "dtype is int32, so the body's numbers must be int32, got %s",
+                       pe_dtype_name(from->dtype));
+    return PE_OK;
+}
+
+/* Several names mean one tensor: q and k are both inputs. */
+static bool was_taken(const pe_claim *claim, const char *name)
+{
+    bool taken = claim->inputs.data != NULL && strcmp(name, "inputs") == 0;
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        taken |= strcmp(claim->uploads[u].name, name) == 0;
+    return taken;
+}
+
+/* Numbers of JSON are the claim's from here on. */
+static pe_status take_numbers(const pe_claim_reader *r, pe_stored *from, pe_dtype dtype,
+                              pe_array *out, pe_problem *why)
+{
+    if (r->body != NULL) {
+        const pe_status status = check_type(from, dtype, why);
+        if (status != PE_OK || pe_stored_borrow(from, dtype, out))
+            return status;
+        return pe_stored_array(from, dtype, out, why);
+    }
+    *out = (pe_array){.dtype = from->dtype,
+                      .shape = from->shape,
+                      .elements = from->elements,
+                      .data = (void *)(uintptr_t)from->data};
+    from->data = NULL;
+    return PE_OK;
+}
+
+static pe_status take_tensor(const pe_claim_reader *r, pe_claim *claim, pe_stored *from, bool lone,
+                             pe_dtype dtype, pe_problem *why)
+{
+    const bool inputs = strcmp(from->name, "inputs") == 0;
+    if (was_taken(claim, from->name))
+        return pe_fail(why, PE_INVALID_PARAMETER, from->name,
+                       "two tensors of the body are %.64s: verify one at a time", from->name);
+    if (!inputs && claim->n_uploads == PE_UPLOADS_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, "table", "the body has more than %d tensors",
+                       PE_UPLOADS_MAX);
+    pe_upload *upload = &claim->uploads[claim->n_uploads];
+    const pe_status status =
+        take_numbers(r, from, dtype, inputs ? &claim->inputs : &upload->array, why);
+    if (status != PE_OK || inputs)
+        return status;
+    snprintf(upload->name, sizeof upload->name, "%.63s",
+             lone && is_nameless(from->name) ? "" : from->name);
+    claim->n_uploads++;
+    return PE_OK;
+}
+
+static pe_status take_tensors(const pe_claim_reader *r, pe_claim *claim, pe_stored_list *list,
+                              pe_dtype dtype, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t t = 0; t < list->n && status == PE_OK; t++)
+        status = take_tensor(r, claim, &list->tensor[t], list->n == 1, dtype, why);
+    if (status == PE_OK && r->shapes.angles && r->body != NULL && r->body->awaited > 0)
+        return pe_claim_groups_fail_begun(why);
+    return status == PE_OK ? pe_claim_shapes_take_angles(&r->shapes, claim, why) : status;
+}
+
+/* What was said, and a configuration. The query has its values, but no defaults. */
+static pe_status read_said(const pe_claim_reader *r, pe_query *query, pe_problem *why)
+{
+    pe_slice rest = pe_buffer_slice(&r->rest);
+    if (r->rest.failed)
+        return pe_fail_memory(why);
+    rest.bytes -= rest.bytes > 0 && r->body != NULL; /* the last '&' */
+    const pe_status status = r->body == NULL ? pe_claim_json_read(r, query, why)
+                                             : pe_query_string_read(query, rest, r->limits, why);
+    if (r->layers == NULL || pe_status_is_ours(status))
+        return status;
+    pe_problem mistake;
+    return pe_problem_collect(status, pe_model_fill(&r->layers->values, &query->values, &mistake),
+                              &mistake, why);
+}
+
+/* The numbers of JSON, and what the tensors tell. */
+static pe_status read_tensors(pe_claim_reader *r, const pe_claim_group *group, pe_claim *claim,
+                              pe_stored_list *list, pe_query *query, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    char first[PE_STORED_NAME_BYTES];
+    const pe_dtype dtype = group->vectors && r->body == NULL && pe_query_dtype(query) == PE_INT32
+                               ? PE_FLOAT32
+                               : pe_query_dtype(query);
+    for (size_t t = 0; t < list->n && status == PE_OK && r->body == NULL; t++)
+        status = pe_claim_json_scan(r, dtype, &list->tensor[t], why);
+    snprintf(first, sizeof first, "%s",
+             r->body == NULL && list->n > 0 ? list->tensor[0].name : "inputs");
+    if (group->vectors)
+        (void)pe_claim_groups_name(list);
+    pe_claim_shapes_begin(&r->shapes, &query->values, r->layers != NULL);
+    if (status == PE_OK && group->vectors)
+        status = read_vectors(r, query, list, first, why);
+    return status == PE_OK ? read_shapes(r, &claim->resource, query, list, why) : status;
+}
+
+/* What is claimed of the numbers, then the numbers: mistakes of both are told. */
+static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_claim *claim,
+                            pe_stored_list *list, pe_problem *why)
+{
+    pe_query query;
+    pe_problem mistake;
+    pe_read_limits limits = *r->limits;
+    limits.keep_mistakes = r->body == NULL && limits.plan != NULL;
+    if (pe_query_begin(claim->resource, &query, why) != PE_OK)
+        return why->status;
+    pe_status said = read_said(r, &query, why);
+    const pe_status tensors =
+        pe_status_is_ours(said) ? PE_OK : read_tensors(r, group, claim, list, &query, &mistake);
+    query.resource = claim->resource;
+    said = pe_query_finish(&query, said, &limits, &query, why);
+    if (said != PE_OK)
+        return pe_problem_collect(said, tensors, &mistake, why);
+    if (query.mistakes != NULL)
+        said = (*why = *query.mistakes).status;
+    said = pe_problem_collect(said, tensors, &mistake, why);
+    const pe_dtype dtype = pe_query_dtype(&query);
+    said = pe_problem_collect(said, pe_claim_take_query(claim, &query, &mistake), &mistake, why);
+    return said == PE_OK ? take_tensors(r, claim, list, dtype, why) : said;
+}
+
+/* One claim for each group of tensors; all have what was said. */
+pe_status pe_claim_reader_groups(pe_claim_reader *r, pe_problem *why)
+{
+    pe_claim *claim = &r->claim;
+    const pe_claim given = *claim;
+    pe_status status = PE_OK;
+    if (given.resource == NULL)
+        return PE_OK; /* was told */
+    for (size_t g = 0; g < r->n_groups && status == PE_OK; g++) {
+        pe_stored_list list = {r->tensors.tensor + r->groups[g].first, r->groups[g].n,
+                               r->groups[g].n};
+        if (g > 0) {
+            claim->next = malloc(sizeof *claim->next);
+            if (claim->next == NULL)
+                return pe_fail_memory(why);
+            claim = claim->next;
+            *claim = given;
+        }
+        for (size_t t = 0; t < list.n && r->n_groups > 1; t++) {
+            const size_t used = strlen(claim->sent);
+            snprintf(claim->sent + used, sizeof claim->sent - used, "%s%s", t > 0 ? ", " : "",
+                     list.tensor[t].name);
+        }
+        status = read_group(r, &r->groups[g], claim, &list, why);
+    }
+    r->claim.guessed = r->shapes.guessed;
+    r->claim.said = r->shapes.said;
+    r->claim.doubts = r->shapes.doubts;
+    r->shapes.said = r->shapes.doubts = (pe_buffer){0};
+    return status == PE_OK && r->claim.said.failed ? pe_fail_memory(why) : status;
+}
+
+/* ---- the end ---- */
+
+/* Vectors are compared as rope/table turns them: what is known of one axis or several holds. */
+static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
+{
+    pe_values values;
+    if (claim->inputs.elements == 0 || claim->resource->turned == NULL)
+        return PE_OK;
+    const pe_status status = claim->resource->turned(&claim->values, &values, why);
+    if (status != PE_OK)
+        return status;
+    pe_claim_say(&claim->said, "vectors rotated by %s are compared with rope/table and axes_dims",
+                 claim->resource->name);
+    pe_values_free(&claim->values);
+    claim->values = values;
+    claim->resource = &pe_rope_table;
+    return PE_OK;
+}
+
+pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *why)
+{
+    pe_status status = r->failed;
+    for (pe_claim *one = &r->claim; one != NULL && status == PE_OK; one = one->next)
+        status = turn_vectors(one, why);
+    for (size_t t = 0; t < r->tensors.n && r->body == NULL; t++)
+        if (r->tensors.tensor[t].elements != SIZE_MAX) /* it was read, and perhaps not taken */
+            free((void *)(uintptr_t)r->tensors.tensor[t].data);
+    pe_buffer_free(&r->rest);
+    pe_model_free(r->configured);
+    pe_buffer_free(&r->shapes.said);
+    pe_buffer_free(&r->shapes.doubts);
+    free(r->tensors.tensor);
+    if (status == PE_OK)
+        *out = r->claim;
+    else
+        pe_verify_claim_free(&r->claim);
+    return status;
+}

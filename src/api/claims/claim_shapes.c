@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+/* claim_shapes.c - what the names, shapes and numbers of tensors tell, where a claim does not. */
+#include "api/claims/claim_shapes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/claims/claim_groups.h"
+#include "api/claims/tensor_rows.h"
+#include "encodings/registry.h"
+
+/* ---- what was given ---- */
+
+enum { POSITIONS, HEAD_DIM, CACHE_LAYOUT, PAIRING, D_MODEL, NUM_HEADS, QUERIES, KEYS, ROTARY };
+static const struct {
+    const char *name;
+    unsigned gives; /* bits */
+} watched[] = {
+    {"positions", 1U << POSITIONS},
+    {"head_dim", 1U << HEAD_DIM},
+    {"model", 1U << HEAD_DIM | 1U << PAIRING | 1U << D_MODEL | 1U << NUM_HEADS},
+    {"cache_layout", 1U << CACHE_LAYOUT},
+    {"pairing", 1U << PAIRING},
+    {"d_model", 1U << D_MODEL},
+    {"num_heads", 1U << NUM_HEADS},
+    {"query_length", 1U << QUERIES},
+    {"key_length", 1U << KEYS},
+    {"rotary_dim", 1U << ROTARY},
+    {"partial_rotary_factor", 1U << ROTARY},
+    {"distances", 1U << QUERIES | 1U << KEYS},
+};
+
+static size_t size_of(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_values_find(values, name);
+    return value != NULL && value->present && value->integer > 0 ? (size_t)value->integer : 0;
+}
+
+void pe_claim_shapes_begin(pe_claim_shapes *shapes, const pe_values *values, bool configured)
+{
+    const pe_value *layout = pe_values_find(values, "cache_layout");
+    shapes->given = 0;
+    shapes->n_added = 0;
+    for (size_t w = 0; w < PE_LEN(watched); w++) {
+        const pe_value *value = pe_values_find(values, watched[w].name);
+        const bool model = configured && strcmp(watched[w].name, "model") == 0;
+        if (model || (value != NULL && (value->present || value->given || value->refused)))
+            shapes->given |= watched[w].gives;
+    }
+    shapes->head_dim = size_of(values, "head_dim");
+    shapes->num_heads = size_of(values, "num_heads");
+    shapes->query_length = size_of(values, "query_length");
+    shapes->layout =
+        layout != NULL && layout->present ? layout->param->choices[layout->choice] : "";
+}
+
+static bool has_layout(const pe_claim_shapes *shapes, const char *name)
+{
+    return strcmp(shapes->layout, name) == 0;
+}
+
+static bool was_given(const pe_claim_shapes *shapes, unsigned which)
+{
+    return (shapes->given & 1U << which) != 0;
+}
+
+static void add(pe_claim_shapes *shapes, const char *name, const char *value)
+{
+    if (shapes->n_added == PE_LEN(shapes->added))
+        return;
+    pe_claim_added *to = &shapes->added[shapes->n_added++];
+    to->name = name;
+    snprintf(to->value, sizeof to->value, "%s", value);
+}
+
+static void add_size(pe_claim_shapes *shapes, unsigned which, const char *name, size_t size)
+{
+    char text[24];
+    if (was_given(shapes, which) || size == 0)
+        return;
+    snprintf(text, sizeof text, "%zu", size);
+    add(shapes, name, text);
+    pe_claim_say(&shapes->said, "%s=%zu, from the shape", name, size);
+}
+
+static void add_positions(pe_claim_shapes *shapes, size_t rows)
+{
+    char text[32];
+    if (was_given(shapes, POSITIONS) || rows == 0)
+        return;
+    snprintf(text, sizeof text, "0:%zu", rows);
+    add(shapes, "positions", text);
+    pe_claim_say(&shapes->said, "positions=0:%zu, one for each row", rows);
+}
+
+static void add_choice(pe_claim_shapes *shapes, unsigned which, const char *name,
+                       const char *choice, const char *reason)
+{
+    if (was_given(shapes, which))
+        return;
+    add(shapes, name, choice);
+    pe_claim_say(&shapes->said, "%s=%s, %s", name, choice, reason);
+}
+
+static bool is_table(const pe_resource *resource)
+{
+    return strcmp(resource->name, "rope/table") == 0;
+}
+
+/* ---- rotary tables ---- */
+
+static void set_name(pe_stored *tensor, const char *name)
+{
+    snprintf(tensor->name, sizeof tensor->name, "%s", name);
+}
+
+/* The least share among cosines and sines: only what is in both is their layout. */
+static double least_share(const pe_stored_list *list, bool halves)
+{
+    double least = (double)NAN;
+    for (size_t t = 0; t < list->n; t++) {
+        pe_tensor_rows r;
+        const double one = pe_tensor_rows_read(&list->tensor[t], 1, &r)
+                               ? pe_tensor_rows_share(&r, halves, pe_tensor_are_equal)
+                               : (double)NAN;
+        least = one < least || isnan(least) ? one : least;
+    }
+    return least;
+}
+
+/* Does each number stand twice in a row, in which order? The numbers tell; where they do not, the
+ * width of a head. Rows of half of it are of pairs, whatever is in them. */
+static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list,
+                         const pe_tensor_rows *r)
+{
+    const double halves = least_share(list, true), neighbours = least_share(list, false);
+    const bool as_pairs = shapes->head_dim == 2 * r->width && !was_given(shapes, ROTARY);
+    const bool by_halves = halves > 0.5, by_neighbours = neighbours > 0.5;
+    const bool doubled = (by_halves || by_neighbours) && !as_pairs;
+    const bool told = by_halves != by_neighbours;
+    if (isnan(halves) && !was_given(shapes, CACHE_LAYOUT))
+        pe_claim_say(&shapes->said, "the numbers do not tell the layout");
+    if (doubled || r->width == shapes->head_dim) {
+        add_choice(shapes, CACHE_LAYOUT, "cache_layout", "hf",
+                   doubled ? "each number stands twice in a row" : "rows are head_dim wide");
+        if (told)
+            add_choice(shapes, PAIRING, "pairing", by_halves ? "half" : "interleaved",
+                       by_halves ? "the halves of a row are equal" : "neighbours are equal");
+        else if (!was_given(shapes, PAIRING))
+            pe_claim_say(&shapes->said, "the numbers do not tell whether pairing is half or "
+                                        "interleaved");
+    }
+    add_size(shapes, HEAD_DIM, "head_dim",
+             doubled || has_layout(shapes, "hf") ? r->width : 2 * r->width);
+}
+
+static void read_pairs(pe_claim_shapes *shapes, const pe_tensor_rows *r, const char *layout,
+                       const char *reason)
+{
+    add_choice(shapes, CACHE_LAYOUT, "cache_layout", layout, reason);
+    add_size(shapes, HEAD_DIM, "head_dim", r->width);
+}
+
+/* What layouts of one tensor call it. */
+static const struct {
+    const char *layout, *name;
+} fused[] = {{"vllm", "cos_sin"}, {"meta", "freqs_cis"}, {"trtllm", "rotary_cos_sin"}};
+
+/* A tensor without a name, or called as nothing is here: the layout that was given, or its numbers
+ * tell what it is. */
+static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
+{
+    pe_tensor_rows r;
+    const char *name = "cos";
+    for (size_t f = 0; f < PE_LEN(fused); f++)
+        if (has_layout(shapes, fused[f].layout)) {
+            set_name(tensor, fused[f].name);
+            return;
+        }
+    if (tensor->is_complex || (tensor->shape.ndim == 3 && tensor->shape.dim[2] == 2)) {
+        name = "freqs_cis";
+    } else if (pe_tensor_is_ladder(tensor)) {
+        name = "inv_freq";
+    } else if (!pe_tensor_rows_read(tensor, 1, &r)) {
+        return;
+    } else if (pe_tensor_rows_count(&r)) {
+        name = "angles";
+    } else if (pe_tensor_rows_share(&r, true, pe_tensor_are_a_pair) > 0.5 &&
+               !(pe_tensor_rows_share(&r, true, pe_tensor_are_equal) > 0.5)) {
+        name = "cos_sin";
+    } else if (fabs(pe_tensor_rows_at(&r, 0, r.width - 1)) < 0.5) {
+        name = "sin"; /* the slowest pair is at the start of its circle */
+    }
+    set_name(tensor, name);
+    shapes->guessed = strcmp(name, "cos") == 0 || strcmp(name, "sin") == 0;
+    pe_claim_say(&shapes->said, "the table is read as %s, from its %s", name,
+                 tensor->shape.ndim == 2 ? "numbers" : "shape");
+}
+
+/* Of the family that the tensors belong to. */
+static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const pe_stored_list *list,
+                        const pe_tensor_rows *r)
+{
+    const size_t elements = r->tensor->elements;
+    if (family == PE_FAMILY_FUSED)
+        read_pairs(shapes, r, "vllm", "cosines then sines in a row");
+    if (family == PE_FAMILY_COMPLEX)
+        read_pairs(shapes, r, "meta", "a cosine and a sine as a complex number");
+    if (family == PE_FAMILY_FLAT)
+        add_choice(shapes, CACHE_LAYOUT, "cache_layout", "trtllm", "one row of all");
+    if (family == PE_FAMILY_TABLE || family == PE_FAMILY_ANGLES)
+        read_doubled(shapes, list, r);
+    if (family == PE_FAMILY_FLAT && shapes->head_dim > 0)
+        add_positions(shapes, elements / shapes->head_dim);
+    else if (family != PE_FAMILY_FLAT)
+        add_positions(shapes, r->n);
+    shapes->angles = family == PE_FAMILY_ANGLES;
+    if (shapes->angles)
+        pe_claim_say(&shapes->said, "angles are compared by their cosines and sines");
+}
+
+/* ---- rotated vectors ---- */
+
+/* Vectors that are looked at, at most. */
+#define VECTORS 64
+
+/* The squared length of two numbers. */
+static double length_of(const pe_stored *tensor, size_t a, size_t b)
+{
+    const double x = pe_stored_number(tensor, a), y = pe_stored_number(tensor, b);
+    return x * x + y * y;
+}
+
+/* How far the lengths of pairs are from `scale` of those before rotation. */
+static double length_misses(const pe_stored *in, const pe_stored *out, bool halves, double scale)
+{
+    const size_t d = in->shape.dim[in->shape.ndim - 1], n = in->elements / d;
+    const size_t looks = n < VECTORS ? n : VECTORS;
+    double misses = 0;
+    for (size_t k = 0; k < looks; k++)
+        for (size_t i = 0; i < d / 2; i++) {
+            const size_t vector = k * n / looks * d;
+            const size_t a = vector + (halves ? i : 2 * i), b = halves ? a + d / 2 : a + 1;
+            misses += fabs(length_of(out, a, b) - scale * length_of(in, a, b));
+        }
+    return misses;
+}
+
+static bool can_be_read(const pe_stored *tensor)
+{
+    return tensor->shape.ndim >= 2 && tensor->shape.dim[tensor->shape.ndim - 1] % 2 == 0 &&
+           tensor->elements > 0 && tensor->there == 0;
+}
+
+/* A rotation keeps the lengths of its pairs, up to one factor for all: that of the first vectors'
+ * lengths. */
+static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
+{
+    const pe_stored *in = &list->tensor[0], *out = &list->tensor[1];
+    if (list->n != 2 || was_given(shapes, PAIRING) || was_given(shapes, ROTARY) ||
+        memcmp(&in->shape, &out->shape, sizeof in->shape) != 0 || !can_be_read(in) ||
+        !can_be_read(out))
+        return;
+    const double all = length_misses(out, in, false, 0), turned = length_misses(in, out, false, 0);
+    const double halves = length_misses(in, out, true, turned / all);
+    const double neighbours = length_misses(in, out, false, turned / all);
+    if (halves < neighbours / 16)
+        add_choice(shapes, PAIRING, "pairing", "half", "pairs of halves keep their lengths");
+    else if (neighbours < halves / 16)
+        add_choice(shapes, PAIRING, "pairing", "interleaved", "neighbours keep their lengths");
+}
+
+static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_stored_list *list)
+{
+    pe_tensor_rows r;
+    if (list->n == 1 && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_NONE)
+        name_lone(shapes, &list->tensor[0]);
+    const pe_claim_family family = pe_claim_groups_name(list);
+    if (family == PE_FAMILY_LADDER) {
+        *resource = pe_registry_find("rope/frequencies");
+        add_size(shapes, HEAD_DIM, "head_dim", 2 * list->tensor[0].elements);
+        return;
+    }
+    if (family == PE_FAMILY_VECTORS)
+        read_vectors(shapes, list);
+    else if (family != PE_FAMILY_NONE &&
+             pe_tensor_rows_read(&list->tensor[0], family == PE_FAMILY_COMPLEX ? 2 : 1, &r))
+        read_family(shapes, family, list, &r);
+    for (size_t t = 0; t < list->n && has_layout(shapes, "onnx") && family == PE_FAMILY_TABLE; t++)
+        set_name(&list->tensor[t],
+                 strcmp(list->tensor[t].name, "cos") == 0 ? "cos_cache" : "sin_cache");
+}
+
+/* ---- rotary tables of patches ---- */
+
+/* Models keep cos and sin of head_dim columns; the plan has one for each pair. Cosines of many
+ * patches are not equal by chance. */
+static void halve_doubled(pe_claim_shapes *shapes, pe_stored_list *list)
+{
+    pe_tensor_rows r;
+    bool halves = true;
+    for (size_t t = 0; t < list->n; t++) {
+        pe_stored *tensor = &list->tensor[t];
+        if (strcmp(tensor->name, "row_col") == 0 || tensor->fortran ||
+            !pe_tensor_rows_read(tensor, 1, &r) ||
+            (shapes->head_dim != 0 && r.width != shapes->head_dim))
+            continue;
+        halves = pe_tensor_rows_are_doubled(&r, true);
+        if (!halves && !pe_tensor_rows_are_doubled(&r, false))
+            continue;
+        pe_tensor_halve(tensor, &r, halves);
+        pe_claim_say(&shapes->said, "each number of %s stands twice in a row", tensor->name);
+    }
+}
+
+/* Angles are larger than 1 somewhere; cosines begin with 1. */
+static void name_lone_of_patches(pe_claim_shapes *shapes, pe_stored *tensor)
+{
+    pe_tensor_rows r;
+    if (pe_claim_family_of(tensor) != PE_FAMILY_NONE || !pe_tensor_rows_read(tensor, 1, &r))
+        return;
+    const char *name = pe_tensor_rows_amplitude(&r) > 1.01 ? "angles"
+                       : pe_tensor_rows_at(&r, 0, 0) > 0.5 ? "cos"
+                                                           : "sin";
+    set_name(tensor, name);
+    pe_claim_say(&shapes->said, "the table is read as %s, from its numbers", name);
+}
+
+static bool are_vectors(const pe_stored_list *list)
+{
+    const pe_claim_family family = pe_claim_family_of(&list->tensor[0]);
+    return family == PE_FAMILY_VECTORS || family == PE_FAMILY_QUERY || family == PE_FAMILY_KEY;
+}
+
+static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
+{
+    pe_tensor_rows r;
+    if (are_vectors(list)) {
+        (void)pe_claim_groups_name(list); /* they tell their head_dim elsewhere */
+        return;
+    }
+    if (list->n == 1)
+        name_lone_of_patches(shapes, &list->tensor[0]);
+    halve_doubled(shapes, list);
+    const pe_stored *first = &list->tensor[0];
+    if (pe_claim_family_of(first) != PE_FAMILY_NONE && pe_tensor_rows_read(first, 1, &r))
+        add_size(shapes, HEAD_DIM, "head_dim", 2 * r.width);
+}
+
+/* ---- other tables: parameters that are sizes ---- */
+
+static const struct {
+    const char *resource;
+    size_t axes; /* axes of one element in front are left out */
+    struct {
+        unsigned which;
+        const char *name; /* NULL: positions */
+        size_t times;
+    } axis[3];
+} sizes[] = {
+    {"sinusoidal", 2, {{POSITIONS, NULL, 1}, {D_MODEL, "d_model", 1}}},
+    {"rope/frequencies", 1, {{HEAD_DIM, "head_dim", 2}}},
+    {"alibi/slopes", 1, {{NUM_HEADS, "num_heads", 1}}},
+    {"alibi/bias",
+     3,
+     {{NUM_HEADS, "num_heads", 1}, {QUERIES, "query_length", 1}, {KEYS, "key_length", 1}}},
+    {"t5/buckets", 2, {{QUERIES, "query_length", 1}, {KEYS, "key_length", 1}}},
+};
+
+/* The last `axes` axes: those before them have one element, or for two axes one between them. */
+static bool fit_axes(const pe_stored *tensor, size_t axes, size_t *out)
+{
+    pe_tensor_rows r;
+    const pe_shape *shape = &tensor->shape;
+    if (axes == 2 && shape->ndim >= 2 && pe_tensor_rows_read(tensor, 1, &r)) {
+        out[0] = r.n;
+        out[1] = r.width;
+        return true;
+    }
+    for (size_t d = 0; d + axes < shape->ndim; d++)
+        if (shape->dim[d] != 1)
+            return false;
+    for (size_t d = 0; d < axes && shape->ndim >= axes; d++)
+        out[d] = shape->dim[shape->ndim - axes + d];
+    return shape->ndim >= axes;
+}
+
+/* Their tables have one tensor, and any name is its name. */
+static void unname(pe_claim_shapes *shapes, const char *resource, pe_stored *tensor)
+{
+    if (strcmp(resource, "rope/frequencies") == 0 || tensor->name[0] == '\0')
+        return;
+    if (strcmp(tensor->name, "table") != 0 && strcmp(tensor->name, "data") != 0 &&
+        strcmp(tensor->name, "bias") != 0 && strcmp(tensor->name, "slopes") != 0)
+        pe_claim_say(&shapes->said, "%s is read as the table", tensor->name);
+    tensor->name[0] = '\0';
+}
+
+/* Where a given size is another one, axes stand in another order, and tell nothing. */
+static bool contradicts(const pe_claim_shapes *shapes, size_t row, const size_t *of)
+{
+    for (size_t a = 0; a < sizes[row].axes; a++) {
+        const unsigned which = sizes[row].axis[a].which;
+        const size_t given = which == NUM_HEADS ? shapes->num_heads
+                             : which == QUERIES ? shapes->query_length
+                                                : 0;
+        if (sizes[row].axis[a].name != NULL && given != 0 && of[a] != given && of[a] != 1)
+            return true;
+    }
+    return false;
+}
+
+static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored *tensor, bool lone)
+{
+    for (size_t s = 0; s < PE_LEN(sizes); s++) {
+        size_t of[3] = {0};
+        if (strcmp(sizes[s].resource, resource) != 0 || !fit_axes(tensor, sizes[s].axes, of))
+            continue;
+        if (lone)
+            unname(shapes, resource, tensor);
+        for (size_t a = 0; a < sizes[s].axes && !contradicts(shapes, s, of); a++)
+            if (sizes[s].axis[a].name == NULL)
+                add_positions(shapes, of[a]);
+            else
+                add_size(shapes, sizes[s].axis[a].which, sizes[s].axis[a].name,
+                         of[a] * sizes[s].axis[a].times);
+    }
+}
+
+void pe_claim_shapes_read(pe_claim_shapes *shapes, const pe_resource **resource,
+                          pe_stored_list *tensors)
+{
+    if (tensors->n == 0)
+        return;
+    if (is_table(*resource))
+        read_rope(shapes, resource, tensors);
+    else if (strcmp((*resource)->name, "rope/grid") == 0)
+        read_patches(shapes, tensors);
+    else
+        read_sizes(shapes, (*resource)->name, &tensors->tensor[0], tensors->n == 1);
+}
+
+/* ---- angles ---- */
+
+/* Whether the attention factor is in angles: never. */
+static void drop_attention_factor(pe_claim *claim)
+{
+    const pe_value *type = pe_values_find(&claim->values, "rope_type");
+    const char *name = type != NULL && type->present ? type->param->choices[type->choice] : "";
+    if (strcmp(name, "yarn") == 0 || strcmp(name, "longrope") == 0)
+        pe_values_set_real(&claim->values, "attention_factor", 1);
+}
+
+pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *claim,
+                                      pe_problem *why)
+{
+    if (!shapes->angles || claim->n_uploads != 1)
+        return PE_OK;
+    pe_upload *cosines = &claim->uploads[0], *sines = &claim->uploads[1];
+    const pe_array angles = cosines->array;
+    const size_t bytes = pe_dtype_bytes(angles.dtype);
+    pe_status status = pe_array_make(angles.dtype, &angles.shape, &sines->array, why);
+    if (status != PE_OK)
+        return status;
+    claim->n_uploads = 2;
+    status = pe_array_make(angles.dtype, &angles.shape, &cosines->array, why);
+    if (status != PE_OK)
+        cosines->array = (pe_array){0};
+    for (size_t e = 0; e < angles.elements && status == PE_OK; e++) {
+        const double x = pe_dtype_load(angles.dtype, (const char *)angles.data + e * bytes);
+        pe_dtype_store(angles.dtype, cos(x), (char *)cosines->array.data + e * bytes);
+        pe_dtype_store(angles.dtype, sin(x), (char *)sines->array.data + e * bytes);
+    }
+    snprintf(cosines->name, sizeof cosines->name, "cos");
+    snprintf(sines->name, sizeof sines->name, "sin");
+    drop_attention_factor(claim);
+    pe_array_free(
+        &(pe_array){angles.dtype, angles.shape, angles.elements, angles.data, angles.borrowed});
+    return status;
+}

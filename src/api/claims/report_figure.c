@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* report_figure.c - the report of a verification as a picture of the difference. */
+#include "api/claims/report_figure.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "formats/stream.h"
+
+/* Rows of cells become rows of the upload. */
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+{
+    const pe_difference *of = plan->state;
+    float *to = out;
+    (void)why;
+    for (size_t row = region->first; row < region->first + region->units; row++)
+        for (size_t c = region->column; c < region->column + region->columns; c++)
+            *to++ = of->cell[row * of->down / of->rows * of->across + c * of->across / of->columns];
+    return PE_OK;
+}
+
+static pe_status read_all(pe_stream *stream, pe_buffer *out, pe_problem *why)
+{
+    enum { PIECE = 16384 };
+    size_t got = 0;
+    do {
+        char *at = pe_buffer_reserve(out, PIECE);
+        if (at == NULL)
+            return pe_fail_memory(why);
+        const pe_status status = pe_stream_read(stream, at, PIECE, &got, why);
+        if (status != PE_OK)
+            return status;
+        out->bytes += got;
+    } while (got > 0 || pe_stream_reduces(stream));
+    return PE_OK;
+}
+
+/* What the axes are: rows of tables are positions. */
+static const char *axes_of(const pe_claim *claim, const pe_report *report)
+{
+    const bool pairs = report->bands_of[0] == 'p';
+    const pe_value *value = pe_values_find(&claim->values, "positions");
+    if (value != NULL && value->present && value->positions.count == report->difference.rows)
+        return pairs ? "positions, pair" : "positions, column";
+    return pairs ? "row, pair" : "row, column";
+}
+
+static pe_status draw(const pe_difference *of, const pe_rendering *rendering, pe_buffer *out,
+                      pe_problem *why)
+{
+    static const pe_limits limits = {.max_elements = SIZE_MAX};
+    pe_plan plan = {.state = (void *)(uintptr_t)of, .fill = fill, .makes_parts = true};
+    const pe_shape shape = {2, {of->rows, of->columns}};
+    pe_stream *stream = NULL;
+    pe_status status =
+        pe_plan_add_tensor(&plan, &limits, "difference", PE_FLOAT32, &shape, of->columns, why);
+    if (status == PE_OK)
+        status = pe_stream_make(&plan, rendering, &stream, why);
+    if (status == PE_OK)
+        status = read_all(stream, out, why);
+    pe_stream_free(stream);
+    pe_plan_free(&plan);
+    return status;
+}
+
+pe_status pe_report_figure(const pe_claim *claim, const pe_report *report, const pe_format *format,
+                           pe_buffer *out, pe_problem *why)
+{
+    char title[96];
+    pe_resource resource = *claim->resource;
+    snprintf(title, sizeof title, "%s: difference from the claim", resource.name);
+    resource.name = title;
+    resource.summary = "How far elements are from the claimed ones; of a pair the larger distance.";
+    resource.formula = "|got - claimed|";
+    resource.labels = PE_LABELS({.axes = axes_of(claim, report), .value = "|difference|"});
+    const pe_figure_options options = {
+        .view = PE_VIEW_HEATMAP, .width = PE_FIGURE_WIDTH, .height = PE_FIGURE_HEIGHT};
+    return draw(&report->difference,
+                &(pe_rendering){.format = format,
+                                .encoding = claim->resource->encoding,
+                                .parameters = report->parameters,
+                                .resource = &resource,
+                                .values = &claim->values,
+                                .figure = options},
+                out, why);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* unclaimed.c - an upload of which nobody says what it is, held against usual tables. */
+#include "api/claims/unclaimed.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/claims/claim_groups.h"
+#include "api/claims/report_json.h"
+#include "text/json_write.h"
+
+/* Usual tables, the more usual first. `searched`: faults are looked for where none matches. Sizes
+ * follow from the shape of the upload. */
+static const struct {
+    const char *parameters;
+    bool searched;
+} usual[] = {
+    {"encoding=sinusoidal", true},
+    {"encoding=sinusoidal&layout=sin_cos", true},
+    {"encoding=sinusoidal&layout=cos_sin", false},
+    {"encoding=sinusoidal&layout=sin_cos&freq_shift=1", false},
+    {"encoding=sinusoidal&layout=cos_sin&freq_shift=1", false},
+    {"encoding=rope&pairing=half", true},
+    {"encoding=rope&pairing=interleaved", false},
+    {"encoding=rope&pairing=half&rope_theta=500000", false},
+    {"encoding=rope&pairing=interleaved&rope_theta=500000", false},
+    {"encoding=rope&pairing=half&rope_theta=1000000", false},
+    {"encoding=rope&pairing=interleaved&rope_theta=1000000", false},
+    {"encoding=alibi", true},
+    {"encoding=alibi&form=causal", false},
+    {"encoding=alibi&form=key", false},
+    {"encoding=alibi/slopes", true},
+    {"encoding=t5/buckets", true},
+    {"encoding=t5/buckets&bidirectional=false", false},
+};
+
+static bool at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void write_reading(const pe_claim *claim, const pe_report *report, pe_buffer *out)
+{
+    pe_buffer_str(out, "{");
+    pe_json_write_text(out, "encoding", claim->resource->name);
+    pe_json_write_truth(out, "matches", report->matches);
+    pe_json_write_name(out, "parameters");
+    pe_buffer_str(out, report->parameters);
+    if (report->matches)
+        pe_json_write_text(out, "evidence", pe_report_conclusion(report));
+    else
+        pe_json_write_text(out, "evidence",
+                           report->n_findings > 0 ? report->findings[0].rule
+                                                  : "no known faults explain it");
+    pe_buffer_str(out, "}");
+}
+
+void pe_unclaimed_free(pe_claim *claim)
+{
+    if (claim != NULL)
+        pe_verify_claim_free(claim);
+    free(claim);
+}
+
+/* How many faults explain it; what is only fitted explains less, and what nothing explains least. */
+static size_t faults_of(const pe_report *report)
+{
+    const pe_finding *first = &report->findings[0];
+    if (report->matches)
+        return 0;
+    return report->n_findings == 0 ? SIZE_MAX
+                                   : first->n_faults + (first->fitted ? PE_FAULTS_ROOM : 0);
+}
+
+/* The best so far; and what there is to say of each, with the number of its faults. */
+typedef struct best {
+    pe_claim *claim;  /* owned; NULL: there is none */
+    pe_report report; /* points into the claim, which is not to be moved */
+    size_t n_readings, faults[PE_LEN(usual)];
+    pe_buffer readings[PE_LEN(usual)]; /* owned */
+} best;
+
+static void keep_reading(best *to, const pe_claim *claim, const pe_report *report)
+{
+    const size_t n = to->n_readings++;
+    to->faults[n] = faults_of(report);
+    write_reading(claim, report, &to->readings[n]);
+}
+
+/* Those of fewer faults first. */
+static void take_readings(best *from, pe_buffer *out)
+{
+    for (size_t taken = 0; taken < from->n_readings; taken++) {
+        size_t least = SIZE_MAX;
+        for (size_t r = 0; r < from->n_readings; r++)
+            if (from->readings[r].bytes > 0 &&
+                (least == SIZE_MAX || from->faults[r] < from->faults[least]))
+                least = r;
+        if (least == SIZE_MAX)
+            return;
+        pe_buffer_str(out, out->bytes > 0 ? "," : "");
+        pe_buffer_add(out, from->readings[least].data, from->readings[least].bytes);
+        out->failed |= from->readings[least].failed;
+        pe_buffer_free(&from->readings[least]);
+    }
+}
+
+static void best_free(best *of)
+{
+    if (of->claim != NULL)
+        pe_verify_report_free(&of->report);
+    pe_unclaimed_free(of->claim);
+    of->claim = NULL;
+}
+
+/* Keep the claim and its report where they are better. */
+static void offer(best *to, pe_claim *claim, pe_report *report)
+{
+    const bool searched = to->claim != NULL && !to->report.complete && report->complete;
+    if (to->claim != NULL && !searched && faults_of(report) >= faults_of(&to->report)) {
+        pe_verify_report_free(report);
+        pe_unclaimed_free(claim);
+        return;
+    }
+    best_free(to);
+    to->claim = claim;
+    to->report = *report;
+}
+
+/* One usual table. What has not its shape is passed over. */
+static pe_status try_usual(size_t u, pe_unclaimed_read *read, void *of,
+                           const pe_verify_context *context, bool all, best *to, pe_problem *why)
+{
+    pe_report report;
+    pe_problem refused;
+    pe_claim *claim = calloc(1, sizeof *claim);
+    if (claim == NULL)
+        return pe_fail_memory(why);
+    pe_status status = read(of, usual[u].parameters, claim, &refused);
+    if (status == PE_OK)
+        status = pe_verify(claim, context, &report, &refused);
+    if (status != PE_OK)
+        pe_unclaimed_free(claim);
+    if (pe_status_is_ours(status) || status == PE_TOO_MUCH_WORK) {
+        *why = refused;
+        return status;
+    }
+    if (status != PE_OK)
+        return PE_OK;
+    if (all || report.matches)
+        keep_reading(to, claim, &report);
+    offer(to, claim, &report);
+    return PE_OK;
+}
+
+static pe_status try_each(pe_unclaimed_read *read, void *of, const pe_verify_context *context,
+                          bool searches, best *to, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t u = 0; u < PE_LEN(usual) && status == PE_OK; u++)
+        if (!searches || usual[u].searched)
+            status = try_usual(u, read, of, context, searches, to, why);
+    return status;
+}
+
+static pe_status find_best(pe_unclaimed_read *read, void *of, const pe_verify_context *context,
+                           best *to, pe_problem *why)
+{
+    pe_verify_limits no_search = *context->bounds;
+    pe_verify_context compares = *context;
+    no_search.given_up = at_once;
+    compares.bounds = &no_search;
+    pe_status status = try_each(read, of, &compares, false, to, why);
+    if (status == PE_OK && to->claim != NULL && !to->report.matches)
+        status = try_each(read, of, context, true, to, why);
+    if (status == PE_OK && to->claim == NULL)
+        return pe_fail(why, PE_MISSING_PARAMETER, "encoding",
+                       "encoding is required: the upload has not the shape of a usual table "
+                       "(sinusoidal, rope, alibi, t5)");
+    return status;
+}
+
+pe_status pe_unclaimed_verify(pe_unclaimed_read *read, void *of, const pe_verify_context *context,
+                              pe_claim **claim, pe_report *report, pe_buffer *readings,
+                              pe_problem *why)
+{
+    best *to = calloc(1, sizeof *to);
+    if (to == NULL)
+        return pe_fail_memory(why);
+    pe_status status = find_best(read, of, context, to, why);
+    take_readings(to, readings);
+    if (status == PE_OK) {
+        pe_claim_say(&to->claim->said,
+                     to->report.matches ? "nobody says what the upload is: it was held against "
+                                          "%zu usual tables"
+                                        : "nobody says what the upload is, and it is none of %zu "
+                                          "usual tables: this one is nearest",
+                     PE_LEN(usual));
+        *claim = to->claim;
+        *report = to->report;
+    } else {
+        best_free(to);
+    }
+    free(to);
+    return status;
+}

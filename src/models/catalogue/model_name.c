@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* model_name.c - the spellings of a model's name that people type. */
+#include "models/catalogue/model_name.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/array.h"
+#include "base/slice.h"
+
+/* Words that do not change how positions are encoded. Those of one letter are parts of others:
+ * "Q4_K_M". */
+static const char *const idle[] = {
+    "instruct", "chat", "it",   "hf",   "base", "meta", "c4ai", "gguf",  "ggml",
+    "awq",      "gptq", "mlx",  "bnb",  "fp16", "bf16", "f16",  "f32",   "fp8",
+    "int4",     "int8", "4bit", "8bit", "sft",  "dpo",  "ud",   "mxfp4", "nvfp4",
+};
+
+/* Organisations on Hugging Face that files are named after: "google_gemma-3-27b-it-Q4_K_M.gguf". */
+static const char *const organisations[] = {
+    "01-ai",      "ai21labs",    "allenai",    "apple",     "baidu",         "cohereforai",
+    "coherelabs", "deepseek-ai", "eleutherai", "google",    "huggingfacetb", "ibm-granite",
+    "internlm",   "liquidai",    "meta-llama", "microsoft", "mistralai",     "moonshotai",
+    "nvidia",     "openai",      "openbmb",    "qwen",      "stabilityai",   "tencent",
+    "thudm",      "tiiuae",      "zai-org",
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static char small(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
+}
+
+/* A dot belongs to a number ("3.1"), and so does an underscore that stands for one ("1_6b"): a
+ * number has one only. */
+static bool ends_word(const char *at, pe_slice word)
+{
+    const bool number = word.bytes > 0 && is_digit(word.text[word.bytes - 1]) && is_digit(at[1]) &&
+                        memchr(word.text, '.', word.bytes) == NULL;
+    return strchr("- :", *at) != NULL || (strchr("._", *at) != NULL && !number);
+}
+
+/* "q4", "iq3": all that follows it belongs to the quantisation. */
+static bool is_quantisation(pe_slice word)
+{
+    const size_t i = word.bytes > 0 && word.text[0] == 'i';
+    return word.bytes >= i + 2 && word.text[i] == 'q' && is_digit(word.text[i + 1]);
+}
+
+static bool is_idle(pe_slice word)
+{
+    for (size_t i = 0; i < PE_LEN(idle); i++)
+        if (pe_slice_is(word, idle[i]))
+            return true;
+    return false;
+}
+
+/* Two numbers stay apart: 3-8b is not 38b. */
+static void add(pe_slice word, char *out, size_t *used)
+{
+    if (word.bytes == 0 || is_idle(word))
+        return;
+    if (*used > 0 && is_digit(out[*used - 1]) && is_digit(word.text[0]))
+        out[(*used)++] = '-';
+    memcpy(out + *used, word.text, word.bytes);
+    *used += word.bytes;
+}
+
+/* Qwen_3 is a model, and Qwen_Qwen3 one with its organisation. */
+static bool has_organisation(const char *name, const char *organisation)
+{
+    const size_t bytes = strlen(organisation);
+    return strncasecmp(name, organisation, bytes) == 0 && name[bytes] == '_' &&
+           !is_digit(name[bytes + 1]);
+}
+
+static const char *without_organisation(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    name = slash != NULL ? slash + 1 : name;
+    for (size_t i = 0; i < PE_LEN(organisations); i++)
+        if (has_organisation(name, organisations[i]))
+            return name + strlen(organisations[i]) + 1;
+    return name;
+}
+
+bool pe_model_name_fold(const char *name, char out[PE_MODEL_NAME_BYTES])
+{
+    char word[PE_MODEL_NAME_BYTES];
+    size_t bytes = 0, used = 0;
+    name = without_organisation(name);
+    const size_t length = strlen(name);
+    out[0] = '\0';
+    if (2 * length >= PE_MODEL_NAME_BYTES) /* each byte, and a hyphen before it */
+        return false;
+    for (size_t i = 0; i <= length; i++) {
+        if (i < length && !ends_word(name + i, (pe_slice){word, bytes})) {
+            word[bytes++] = name[i] == '_' ? '.' : small(name[i]);
+            continue;
+        }
+        const pe_slice whole = {word, bytes};
+        if (used > 0 && is_quantisation(whole))
+            break;
+        add(whole, out, &used);
+        bytes = 0;
+    }
+    out[used] = '\0';
+    return true;
+}
+
+size_t pe_model_name_shared(const char *one, const char *other)
+{
+    size_t n = 0;
+    while (one[n] != '\0' && one[n] == other[n])
+        n++;
+    if (is_digit(one[n]) || is_digit(other[n]))
+        while (n > 0 && is_digit(one[n - 1]))
+            n--;
+    return n;
+}
+
+void pe_model_name_strip(char *folded)
+{
+    size_t used = 0;
+    for (const char *at = folded; *at != '\0'; at++)
+        if (strchr("-.", *at) == NULL)
+            folded[used++] = *at;
+    folded[used] = '\0';
+}

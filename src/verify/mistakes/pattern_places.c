@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* pattern_places.c - which element, channel, wave or bytes may stand in the place of another. */
+#include "verify/mistakes/pattern_rows.h"
+
+#include <math.h>
+
+/* ---- places ---- */
+
+/* Of 2h columns: one of those that alternate, among halves that follow each other; and back. */
+static size_t in_halves(size_t column, size_t h)
+{
+    return column / 2 + column % 2 * h;
+}
+
+static size_t in_pairs(size_t column, size_t h)
+{
+    return column % h * 2 + column / h;
+}
+
+static bool reversed(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    (void)b;
+    at->column = n - 1 - at->column;
+    return true;
+}
+
+static bool rolled_on(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    (void)b;
+    at->column = (at->column + n - 1) % n;
+    return true;
+}
+
+static bool rolled_back(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    (void)b;
+    at->column = (at->column + 1) % n;
+    return true;
+}
+
+static bool halves_exchanged(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    (void)b;
+    at->column = (at->column + n / 2) % n;
+    return n % 2 == 0;
+}
+
+static bool neighbours(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    (void)b;
+    at->column ^= 1;
+    return n % 2 == 0;
+}
+
+static bool interleaved(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    (void)b;
+    at->column = in_halves(at->column, n / 2);
+    return n % 2 == 0;
+}
+
+static bool deinterleaved(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    (void)b;
+    at->column = in_pairs(at->column, n / 2);
+    return n % 2 == 0;
+}
+
+static bool lower_copied(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    (void)b;
+    at->column %= n / 2;
+    return n % 2 == 0;
+}
+
+static bool upper_copied(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    (void)b;
+    at->column = n / 2 + at->column % (n / 2);
+    return n % 2 == 0;
+}
+
+static bool second_half_rolled(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    const size_t half = n / 2;
+    (void)b;
+    if (at->column >= half)
+        at->column = half + (at->column - half + half - 1) % half;
+    return n % 2 == 0;
+}
+
+static bool transposed(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    const size_t e = at->row * n + at->column;
+    *at = (pe_pattern_place){e % b->rows, e / b->rows};
+    return b->rows > 1;
+}
+
+/* The same of pairs, whose numbers were written twice afterwards. */
+static bool pairs_transposed(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    const size_t pair = b->pair[at->column], e = at->row * b->pairs + pair;
+    (void)n;
+    at->row = e % b->rows;
+    at->column += (e / b->rows - pair) * b->at.stride;
+    return b->rows > 1;
+}
+
+/* The buffer begins one element later or earlier, and ends with what it began with. */
+static bool buffer_late(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    const size_t e = (at->row * n + at->column + 1) % (b->rows * n);
+    *at = (pe_pattern_place){e / n, e % n};
+    return true;
+}
+
+static bool buffer_early(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    const size_t all = b->rows * n, e = (at->row * n + at->column + all - 1) % all;
+    *at = (pe_pattern_place){e / n, e % n};
+    return true;
+}
+
+/* Rows of one head and item. */
+static size_t line_of(const pe_beside *b, size_t *first, size_t row)
+{
+    const pe_upload_view *view = b->view;
+    const size_t all = view->batch_tokens * view->inner;
+    *first = row / all * all;
+    return all;
+}
+
+static bool row_before(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    size_t first;
+    const size_t all = line_of(b, &first, at->row);
+    (void)n;
+    at->row = first + (at->row - first + all - b->view->inner) % all;
+    return true;
+}
+
+static bool row_behind(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    size_t first;
+    const size_t all = line_of(b, &first, at->row);
+    (void)n;
+    at->row = first + (at->row - first + b->view->inner) % all;
+    return true;
+}
+
+/* Heads and tokens of an item as if their axes were in the other order. */
+static bool heads_mixed(const pe_beside *b, size_t n, pe_pattern_place *at)
+{
+    const size_t tokens = b->view->batch_tokens, heads = b->heads, all = tokens * heads;
+    const size_t inner = b->view->inner > 1 ? heads : tokens; /* the axis that steps by one */
+    const size_t first = at->row / all * all, e = at->row - first;
+    (void)n;
+    at->row = first + e % (all / inner) * inner + e / (all / inner);
+    return heads > 1;
+}
+
+/* ---- the wrong waves, the wrong channels ---- */
+
+static size_t other_layout(const pe_beside *b, size_t pair, bool second)
+{
+    if (b->at.stride == 2)
+        return (2 * pair + second) % b->pairs;
+    return (pair + (second ? b->pairs : 0)) / 2;
+}
+
+static size_t permuted_channel(const pe_beside *b, size_t channel)
+{
+    return channel >= 2 * b->pairs ? channel
+           : b->at.stride == 2     ? in_halves(channel, b->pairs)
+                                   : in_pairs(channel, b->pairs);
+}
+
+static size_t permuted_back(const pe_beside *b, size_t channel)
+{
+    return channel >= 2 * b->pairs ? channel
+           : b->at.stride == 2     ? in_pairs(channel, b->pairs)
+                                   : in_halves(channel, b->pairs);
+}
+
+/* Channels i and i + head_dim/2 are a pair, though fewer are turned. */
+static bool apart(const pe_beside *b, size_t column, pe_pattern_turn *out)
+{
+    const size_t half = b->width / 2;
+    *out = (pe_pattern_turn){column % half, (column + half) % b->width, column >= half};
+    return b->width % 2 == 0 && b->pairs < half && out->pair < b->pairs;
+}
+
+/* Each half of the channels is a head of its own: it has every other frequency. */
+static bool in_blocks(const pe_beside *b, size_t column, pe_pattern_turn *out)
+{
+    const size_t block = b->pairs, half = block / 2, within = column % block;
+    if (block % 2 != 0 || b->at.stride != 1 || column >= 2 * block)
+        return false;
+    *out = (pe_pattern_turn){2 * (within % half), column - within + (within + half) % block,
+                             within >= half};
+    return true;
+}
+
+/* Channel c is turned as c + 1 should be. */
+static bool one_on(const pe_beside *b, size_t column, pe_pattern_turn *out)
+{
+    const size_t n = 2 * b->pairs, at = (column + 1) % n;
+    const bool neighbours = b->at.stride == 2;
+    const size_t partner = neighbours ? at ^ 1 : (at + b->pairs) % n;
+    *out = (pe_pattern_turn){neighbours ? at / 2 : at % b->pairs, (partner + n - 1) % n,
+                             neighbours ? at % 2 == 1 : at >= b->pairs};
+    return column < n;
+}
+
+/* Its length is 1 then, or its mean square. */
+static bool is_normalized(const pe_beside *b, pe_pattern_place at)
+{
+    double squares = 0;
+    const double *want = &b->want[at.row * b->width], got = pe_beside_got(b, at.row, at.column);
+    for (size_t c = 0; c < b->width; c++)
+        squares += want[c] * want[c];
+    const double x = want[at.column] / sqrt(squares), root = sqrt((double)b->width);
+    const double slack =
+        b->slack[at.row * b->width + at.column] / sqrt(squares) + 0x1p-18 * fabs(x);
+    return fabs(got - x) <= slack + 2 * pe_beside_rounding(b, x) ||
+           fabs(got - root * x) <= root * slack + 2 * pe_beside_rounding(b, root * x);
+}
+
+/* The ladder goes on where it should begin anew, in the second copy of all pairs. */
+static bool goes_on(const pe_beside *b, pe_pattern_place at)
+{
+    const pe_geometry *g = &b->at;
+    const bool sine = b->second[at.column];
+    if (g->copy != b->pairs || b->pairs < 2 || b->pair[at.column] == SIZE_MAX)
+        return false;
+    if (at.column < (sine ? g->sin_at : g->cos_at) + g->copy)
+        return pe_beside_is_claimed(b, at.row, at.column);
+    const double far = pow(b->frequency[1] / b->frequency[0], (double)b->pairs);
+    const double angle = far * b->angle[at.row * b->pairs + b->pair[at.column]];
+    const double x = b->amplitude * (sine ? sin(angle) : cos(angle));
+    return fabs(pe_beside_got(b, at.row, at.column) - x) <=
+           2 * (b->slack[at.row * b->width + at.column] + pe_beside_rounding(b, x));
+}
+
+/* ---- bytes ---- */
+
+/* Sent as one type of 16 bits, or kept in a wider one afterwards. */
+static double misread(pe_dtype as, pe_dtype really, double got)
+{
+    unsigned char bytes[8];
+    pe_dtype_store(as, got, bytes);
+    return pe_dtype_load(as, bytes) == got ? pe_dtype_load(really, bytes) : nan("");
+}
+
+static double bits_of_bfloat16(pe_dtype dtype, double got)
+{
+    return dtype != PE_BFLOAT16 ? misread(PE_FLOAT16, PE_BFLOAT16, got) : nan("");
+}
+
+static double bits_of_float16(pe_dtype dtype, double got)
+{
+    return dtype != PE_FLOAT16 ? misread(PE_BFLOAT16, PE_FLOAT16, got) : nan("");
+}
+
+/* Cut towards zero, so that up to a whole unit of the last place is missing. */
+static bool is_cut(const pe_beside *b, pe_pattern_place at)
+{
+    const size_t e = at.row * b->width + at.column;
+    const pe_dtype dtype = b->view->claim->uploads[0].array.dtype;
+    const double x = b->want[e], got = pe_beside_got(b, at.row, at.column);
+    const double missing = x < 0 ? got - x : x - got;
+    return missing >= -b->slack[e] &&
+           missing <= b->slack[e] + pe_grain_ulp(pe_grain_of_dtype(dtype), x) &&
+           (dtype == PE_BFLOAT16 || dtype == PE_FLOAT16);
+}
+
+/* ---- the rows ---- */
+
+#define COPY   "keep the order of the columns when tables are concatenated or repeated"
+#define MEMORY "check shape, strides and contiguity of what was written"
+
+const pe_pattern pe_pattern_places[] = {
+    PE_ROW("columns_reversed", "columns (channels) are in reverse order", COPY, .of = PE_EITHER,
+           .from = reversed),
+    PE_ROW("columns_rolled", "columns (channels) are rolled: each holds the one before it", COPY,
+           .of = PE_EITHER, .from = rolled_on),
+    PE_ROW("columns_rolled", "columns (channels) are rolled: each holds the one behind it", COPY,
+           .of = PE_EITHER, .from = rolled_back),
+    PE_ROW("column_halves_exchanged", "the halves of the columns (channels) are exchanged", COPY,
+           .of = PE_EITHER, .from = halves_exchanged),
+    PE_ROW("column_neighbours", "neighbouring columns (channels) are exchanged", COPY,
+           .of = PE_EITHER, .from = neighbours),
+    PE_ROW("columns_interleaved",
+           "the layout is interleaved: columns (channels) of the two halves alternate", COPY,
+           .of = PE_EITHER, .from = interleaved),
+    PE_ROW("columns_concatenated",
+           "the layout is concatenated: even columns (channels) stand before odd ones", COPY,
+           .of = PE_EITHER, .from = deinterleaved),
+    PE_ROW("columns_copied", "the upper half of the columns is a copy of the lower one, repeated",
+           COPY, .of = PE_EITHER, .from = lower_copied),
+    PE_ROW("columns_copied", "the lower half of the columns is a copy of the upper one, repeated",
+           COPY, .of = PE_EITHER, .from = upper_copied),
+    PE_ROW("second_half_rolled",
+           "the second half of the columns (channels) is rolled by one: its layout is another one",
+           COPY, .of = PE_EITHER, .from = second_half_rolled),
+    PE_ROW("transposed", "the tensor is transposed: bytes are in the order of its columns", MEMORY,
+           .of = PE_EITHER, .from = transposed),
+    PE_ROW("transposed",
+           "the table of the pairs was transposed, or reshaped, before their numbers were repeated",
+           MEMORY, .of = PE_TABLES, .from = pairs_transposed, .of_copies = true),
+    PE_ROW("buffer_shifted", "the buffer is off by one: each element is the one behind it", MEMORY,
+           .of = PE_EITHER, .from = buffer_late),
+    PE_ROW("buffer_shifted", "the buffer is off by one: each element is the one before it", MEMORY,
+           .of = PE_EITHER, .from = buffer_early),
+    PE_ROW("rows_rolled", "rows (tokens) are rolled: each holds the one before it, shifted by one",
+           "check the slice of positions or tokens", .of = PE_EITHER, .from = row_before,
+           .of_rows = true),
+    PE_ROW("rows_rolled", "rows (tokens) are rolled: each holds the one behind it, shifted by one",
+           "check the slice of positions or tokens", .of = PE_EITHER, .from = row_behind,
+           .of_rows = true),
+    PE_ROW("axes_mixed",
+           "heads and tokens are mixed: the axes (seq_axis) were reshaped, not transposed",
+           "transpose axes of heads and tokens; do not reshape them", .of = PE_VECTORS,
+           .from = heads_mixed, .of_rows = true),
+    PE_ROW("axes_mixed",
+           "vectors of other heads and tokens were rotated: axes (seq_axis) were reshaped, "
+           "not transposed",
+           "transpose axes of heads and tokens; do not reshape them", .of = PE_VECTORS,
+           .from = heads_mixed, .of_inputs = true),
+    PE_ROW("pairs_apart",
+           "channels i and i + head_dim/2 were turned as a pair, not i and i + rotary_dim/2: "
+           "the layout of a whole head",
+           "slice the first rotary_dim channels before rotate_half", .of = PE_VECTORS,
+           .turn_of = apart),
+    PE_ROW("heads_halved",
+           "each half of the channels was turned as a vector of its own, with half of head_dim: "
+           "every other frequency, twice",
+           "pass head_dim to the rotation, not head_dim/2", .of = PE_VECTORS, .turn_of = in_blocks),
+    PE_ROW("pairs_shifted",
+           "pairs are off by one channel: channel c was turned as channel c + 1 should be",
+           "slice the two halves (or every other channel) from channel 0 on", .of = PE_VECTORS,
+           .turn_of = one_on),
+    PE_ROW("vectors_normalized",
+           "each vector was normalized after it was rotated: its length is 1, or its mean square",
+           "normalize queries and keys (qk-norm) before the rotation, as the inputs that are sent",
+           .of = PE_VECTORS, .is_so = is_normalized, .of_any_size = true),
+    PE_ROW("ladder_goes_on",
+           "the second half of the columns goes on with the ladder: pair i + d/2 has the exponent "
+           "(2i + d)/d, where the first half should be repeated",
+           "concatenate the angles with themselves: cat((freqs, freqs))", .of = PE_TABLES,
+           .is_so = goes_on, .of_copies = true),
+    PE_ROW("waves_repeated",
+           "channels were turned by waves of another layout: repeated where they should be "
+           "concatenated, or the reverse",
+           "lay out cosines and sines as the channels are paired", .of = PE_VECTORS,
+           .wave_of = other_layout),
+    PE_ROW("channels_permuted",
+           "channels were permuted between the layouts half and interleaved before they were "
+           "turned",
+           "permute the weights of queries and keys only for the other pairing", .of = PE_VECTORS,
+           .channel_of = permuted_channel),
+    PE_ROW("channels_permuted",
+           "channels were permuted from one layout to the other (half, interleaved) before "
+           "they were turned",
+           "permute the weights of queries and keys only for the other pairing", .of = PE_VECTORS,
+           .channel_of = permuted_back),
+    PE_ROW("elements_cut", "elements were cut to the bits of bfloat16 or float16, not rounded",
+           "round to nearest: do not drop the low half of a float32", .of = PE_TABLES,
+           .is_so = is_cut),
+    PE_ROW("misread_type", "bits of bfloat16 were read as another type: as float16",
+           "name the dtype that the bytes have: bfloat16", .of = PE_EITHER,
+           .reread = bits_of_bfloat16),
+    PE_ROW("misread_type", "bits of float16 were read as another type: as bfloat16",
+           "name the dtype that the bytes have: float16", .of = PE_EITHER,
+           .reread = bits_of_float16),
+};
+const size_t pe_pattern_places_n = PE_LEN(pe_pattern_places);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* plain_rows.c - rows of a learned table that are those of other positions. */
+#include "verify/plain/plain_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/mistakes/ops.h"
+#include "verify/plain/plain_lines.h"
+#include "verify/search/strays.h"
+
+#define EXCEPTION 4 /* one of so many rows may be something else */
+
+#define TABLE_MAX (PE_PLAIN_MAX / 2) /* elements that are held as doubles */
+
+/* All rows of the table that the guess names. NULL: they are too many to look at. */
+static pe_status fill_table(const pe_plan *plan, pe_lines *at, double **out, pe_problem *why)
+{
+    const pe_tensor *table = &plan->tensors[0];
+    at->n_source = table->elements / table->unit;
+    *out = NULL;
+    if (table->unit != at->inner || table->elements > TABLE_MAX || table->dtype != PE_FLOAT64)
+        return PE_OK;
+    *out = malloc(table->elements * sizeof **out);
+    const pe_region all = pe_plan_units(plan, 0, 0, at->n_source);
+    pe_numbers_spend(at->of, table->elements);
+    return *out == NULL ? pe_fail_memory(why) : pe_plan_make_region(plan, &all, *out, why);
+}
+
+static pe_status make_table(pe_lines *at, double **out, pe_problem *why)
+{
+    pe_guess guess;
+    pe_plan plan = {0};
+    pe_status status = pe_guess_copy(at->of->claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    pe_value *positions = pe_values_find(&guess.values, "positions");
+    pe_positions_free(&positions->positions);
+    positions->present = false;
+    pe_values_find(&guess.values, "offset")->integer = 0;
+    (void)pe_geometry_set_choice(&guess.values, "dtype", "float64");
+    *out = NULL;
+    status = pe_guess_plan(&guess, &guess.values, &plan, why);
+    if (status == PE_OK)
+        status = fill_table(&plan, at, out, why);
+    pe_plan_free(&plan);
+    pe_guess_free(&guess);
+    return status;
+}
+
+static const pe_patch downward = {
+    .fault = {.name = "positions_reversed",
+              .rule = "rows are in reverse order: from that of position {a} down",
+              .remedy = "send rows in the order of the claimed positions"},
+    .op = pe_op_mirror};
+
+/* The rule that positions follow, and what else was done to the rows where it says not all. */
+static pe_status tell_positions(const pe_numbers *plain, const pe_reading *reading, pe_problem *why)
+{
+    bool found;
+    pe_cause cause;
+    pe_guess guess;
+    pe_status status = pe_causes_find(reading, false, &cause, &found, why);
+    if (status != PE_OK)
+        return status;
+    if (found && cause.patch != NULL && strncmp(cause.patch->fault.name, "inverse", 7) == 0) {
+        cause.patch = &downward; /* rows of a table do not turn */
+        cause.a = reading->position[0];
+    }
+    status = pe_guess_copy(plain->claim, &guess, why);
+    if (status == PE_OK && found && cause.patch != NULL && guess.n_faults < PE_FAULTS_MAX) {
+        pe_causes_apply(&cause, &guess);
+        status = pe_attempts_try(plain->search, &guess, why);
+        if (status == PE_OK && !pe_attempts_found(plain->search))
+            status = plain->behind(plain->search, &guess, why);
+        if (status == PE_OK && !pe_attempts_found(plain->search) && reading->quality < 1 &&
+            plain->claim->n_faults == 0) /* a shift may take such a fault back */
+            status = pe_strays_try(plain->search, &guess, why);
+        if (pe_attempts_found(plain->search))
+            pe_numbers_list(plain, "positions", reading->position, reading->tokens);
+    }
+    pe_guess_free(&guess);
+    pe_cause_free(&cause);
+    return status;
+}
+
+static pe_status read_positions(pe_lines *at, double offset, pe_problem *why)
+{
+    pe_reading reading = {.tokens = at->n,
+                          .pairs = at->inner,
+                          .quality = 1,
+                          .claimed = calloc(2 * at->n, sizeof(double))};
+    if (reading.claimed == NULL)
+        return pe_fail_memory(why);
+    reading.position = reading.claimed + at->n;
+    for (size_t i = 0; i < at->n; i++) {
+        const bool known = at->from[i] != PE_NO_LINE;
+        reading.claimed[i] = (double)at->own[i] - offset;
+        reading.position[i] = known ? (double)at->from[i] - offset : nan("");
+        reading.quality -= known ? 0 : 1 / (double)at->n;
+    }
+    const pe_status status = tell_positions(at->of, &reading, why);
+    free(reading.claimed);
+    return status;
+}
+
+static pe_status find_positions(pe_lines *at, double offset, pe_problem *why)
+{
+    const pe_positions *positions = &pe_values_find(&at->of->claim->values, "positions")->positions;
+    for (size_t i = 0; i < at->n; i++)
+        at->own[i] = (size_t)(pe_positions_at(positions, i) + offset);
+    bool found;
+    pe_status status = pe_lines_find(at, false, at->n / EXCEPTION, &found, why);
+    if (status == PE_OK && !found)
+        status = pe_lines_find(at, true, at->n / EXCEPTION, &found, why);
+    return status == PE_OK && found ? read_positions(at, offset, why) : status;
+}
+
+pe_status pe_plain_rows_find(const pe_numbers *plain, pe_problem *why)
+{
+    pe_lines at;
+    double *table = NULL;
+    const pe_shape *shape = &plain->view->claim->uploads[0].array.shape;
+    if (!pe_numbers_goes_on(plain) || shape->ndim != 2 || shape->dim[1] < 4 ||
+        !pe_guess_map_is_identity(&plain->claim->distortion.positions))
+        return PE_OK;
+    pe_status status = pe_lines_make(plain, 1, shape->dim[0], &at, why);
+    if (status != PE_OK)
+        return status;
+    status = make_table(&at, &table, why);
+    at.source = table;
+    if (status == PE_OK && table != NULL)
+        status = find_positions(&at, (double)pe_values_int(&plain->claim->values, "offset"), why);
+    free(table);
+    pe_lines_free(&at);
+    return status;
+}

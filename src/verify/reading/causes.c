@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* causes.c - what a reading says of the positions: a named mistake, or the bare numbers. */
+#include "verify/reading/causes.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/mistakes/patches.h"
+
+#define EXCEPTION 4    /* one of so many rows may be something else */
+#define NEAR      0.03 /* of a position: how well it is measured */
+
+static bool is_near(double x, double y)
+{
+    return isfinite(y) && fabs(x - y) <= NEAR + 1e-6 * fabs(y);
+}
+
+pe_sequence pe_causes_positions(const pe_reading *reading)
+{
+    return (pe_sequence){.stage = PE_AT_POSITION,
+                         .n = reading->tokens,
+                         .claimed = reading->claimed,
+                         .measured = reading->position,
+                         .first = reading->claimed[0]};
+}
+
+/* Of the mistakes that most rows have, the first with the fewest exceptions. */
+static const pe_patch *choose(pe_sequence *s, bool vectors, pe_cause *out)
+{
+    const pe_patch *best = NULL;
+    size_t least = s->n / EXCEPTION + 1;
+    for (size_t k = 0; k < pe_position_patches.n; k++) {
+        const pe_patch *row = &pe_position_patches.row[k];
+        if ((row->vectors_only && !vectors) || !pe_sequence_set_operands(s, row))
+            continue;
+        const size_t exceptions = pe_sequence_exceptions(s, row);
+        if (exceptions < least) {
+            best = row;
+            least = exceptions;
+            out->a = s->a;
+            out->b = s->b;
+        }
+    }
+    s->a = out->a;
+    s->b = out->b;
+    for (size_t i = 0; i < s->n && best != NULL; i++)
+        out->predicted[i] = best->op(s, i);
+    out->exceptions = best != NULL ? least : 0;
+    return best;
+}
+
+/* Rows without a position keep the claimed one. */
+static void take_list(const pe_reading *r, pe_cause *out)
+{
+    out->exceptions = 0;
+    for (size_t t = 0; t < r->tokens; t++) {
+        const bool known = isfinite(r->position[t]);
+        out->predicted[t] = known ? r->position[t] : r->claimed[t];
+        out->exceptions += !known;
+    }
+}
+
+static const pe_patch *list_of(const pe_reading *reading)
+{
+    const pe_sequence s = pe_causes_positions(reading);
+    return pe_patches_list_of(&s);
+}
+
+bool pe_causes_list(const pe_reading *reading, pe_cause *cause)
+{
+    if (cause->patch != NULL || cause->exceptions == 0)
+        return false;
+    take_list(reading, cause);
+    cause->patch = list_of(reading);
+    return cause->exceptions == 0;
+}
+
+/* A mistake with exceptions, of which some have a position of their own: does the list say more? */
+static bool is_listed_better(const pe_reading *r, const pe_cause *cause)
+{
+    size_t elsewhere = 0;
+    for (size_t t = 0; t < r->tokens; t++)
+        elsewhere += isfinite(r->position[t]) && !is_near(r->position[t], cause->predicted[t]);
+    return r->pairs >= 8 && r->quality == 1 && !cause->mirrored &&
+           (list_of(r) == &pe_positions_run_on || elsewhere * 8 > r->tokens);
+}
+
+/* Nobody is so far out, but waves of no angle seem to be. */
+#define FAR 0x1p33
+
+static bool is_nowhere(const pe_reading *r, const pe_cause *cause)
+{
+    double far = 0, claimed = 0;
+    for (size_t t = 0; t < r->tokens; t++) {
+        far = fmax(far, fabs(cause->predicted[t]));
+        claimed = fmax(claimed, fabs(r->claimed[t]));
+    }
+    return far > FAR + 8 * claimed;
+}
+
+/* Positions that are negative may be those of a mistake, mirrored. */
+static const pe_patch *choose_mirrored(const pe_reading *r, bool vectors, pe_cause *out)
+{
+    pe_sequence back = pe_causes_positions(r);
+    double *mirrored = calloc(r->tokens + 1, sizeof *mirrored);
+    for (size_t t = 0; t < r->tokens && mirrored != NULL; t++)
+        mirrored[t] = -r->position[t];
+    back.measured = mirrored;
+    const pe_patch *best = mirrored != NULL ? choose(&back, vectors, out) : NULL;
+    out->mirrored = best != NULL;
+    free(mirrored);
+    return best;
+}
+
+pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
+                         pe_problem *why)
+{
+    pe_sequence s = pe_causes_positions(reading);
+    *out = (pe_cause){.first = s.first,
+                      .rows = reading->tokens,
+                      .predicted = calloc(reading->tokens + 1, sizeof(double))};
+    if (out->predicted == NULL)
+        return pe_fail_memory(why);
+    const pe_patch *best = choose(&s, vectors, out);
+    if (best == NULL && pe_reading_is_negative(reading))
+        best = choose_mirrored(reading, vectors, out);
+    if (best != NULL && out->exceptions > 0 && is_listed_better(reading, out))
+        best = NULL;
+    /* few pairs find a position for any numbers */
+    *found = best != NULL || (reading->pairs >= 8 && reading->quality > 1 - 1.0 / EXCEPTION);
+    if (best == NULL) {
+        take_list(reading, out);
+        best = list_of(reading);
+    }
+    *found = *found && !is_nowhere(reading, out);
+    out->patch = *found && best->fault.name[0] != '\0' ? best : NULL;
+    return PE_OK;
+}
+
+/* Where a cause moves the position of a token; what a list says holds for its own tokens only. */
+static double move(const void *context, size_t token, double claimed)
+{
+    const pe_cause *cause = context;
+    if (cause->patch->op == NULL)
+        return cause->predicted[token];
+    const pe_sequence one = {
+        .n = 1, .claimed = &claimed, .first = cause->first, .a = cause->a, .b = cause->b};
+    return (cause->mirrored ? -1 : 1) * cause->patch->op(&one, 0);
+}
+
+bool pe_causes_is_multiple(const pe_cause *cause)
+{
+    return cause->patch != NULL && cause->patch->multiplies;
+}
+
+bool pe_causes_is_line(const pe_cause *cause)
+{
+    return cause->patch != NULL && cause->patch->is_line;
+}
+
+bool pe_causes_is_list(const pe_cause *cause)
+{
+    return cause->patch != NULL && cause->patch->op == NULL;
+}
+
+/* ---- telling ---- */
+
+/* Rows [t, end] of the list have one step. Two rows are a run where that is 0 or the claimed one. */
+static size_t end_of_run(const pe_cause *cause, size_t t)
+{
+    const double *p = cause->predicted;
+    size_t end = t + 1;
+    while (end + 1 < cause->rows && is_near(p[end + 1] - p[end], p[t + 1] - p[t]))
+        end++;
+    if (end >= cause->rows)
+        return t;
+    return end > t + 1 || is_near(p[end], p[t]) || is_near(p[end], p[t] + 1) ? end : t;
+}
+
+/* The first runs of the list. */
+static void tell_runs(const pe_cause *cause, pe_buffer *out)
+{
+    enum { MOST = 4 };
+    const double *p = cause->predicted;
+    size_t t = 0;
+    for (size_t n = 0; t < cause->rows && n < MOST; n++) {
+        const size_t end = end_of_run(cause, t);
+        pe_buffer_str(out, n == 0 ? "; " : ", ");
+        if (end == t)
+            pe_buffer_format(out, "row %zu at %.6g", t, p[t]);
+        else
+            pe_buffer_format(out, "rows %zu to %zu at %.6g", t, end, p[t]);
+        if (end > t && !is_near(p[end], p[t]))
+            pe_buffer_format(out, " to %.6g", p[end]);
+        t = end + 1;
+    }
+    pe_buffer_str(out, t < cause->rows ? " and so on" : "");
+    for (t = 1; t < cause->rows && cause->patch == &pe_positions_other; t++)
+        if (p[t] < p[t - 1] - NEAR) {
+            pe_buffer_str(out, "; they restart or wrap");
+            return;
+        }
+}
+
+/* A number as people choose it: whole, or with a half, third or quarter; of other fractions only
+ * those that were computed are. */
+static bool is_tidy(double x)
+{
+    for (int n = 1; n <= 12; n++)
+        if (fabs(n * x - round(n * x)) <= (n == 1 ? NEAR : n <= 4 ? 1e-2 : 1e-9))
+            return true;
+    return false;
+}
+
+void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
+{
+    const pe_patch *of = cause->patch;
+    if (of == NULL)
+        return;
+    static const pe_fault negative = {
+        .name = "inverse",
+        .rule = "the rotation was the inverse one: the sign of the sine is the opposite",
+        .remedy = "take the sine's sign as in x cos(a) + rotate(x) sin(a)"};
+    if (cause->mirrored && guess->n_faults < PE_FAULTS_MAX) {
+        pe_guess_say(guess, &negative, negative.remedy);
+        pe_buffer_str(&guess->rule, negative.rule);
+    }
+    guess->distortion.positions.move = move;
+    guess->distortion.positions.cause = cause;
+    pe_guess_say(guess, &of->fault, of->fault.remedy);
+    guess->fitted |= of->fitted || (of->op != NULL && !(is_tidy(cause->a) && is_tidy(cause->b)));
+    pe_guess_format(guess, of->fault.rule, cause->a, cause->b);
+    if (of == &pe_positions_other || of == &pe_positions_permuted)
+        tell_runs(cause, &guess->rule);
+}
+
+void pe_cause_free(pe_cause *cause)
+{
+    free(cause->predicted);
+    cause->predicted = NULL;
+}

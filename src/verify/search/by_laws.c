@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* by_laws.c - guesses whose frequencies follow a law. */
+#include "verify/search/by_laws.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "verify/search/by_patterns.h"
+#include "verify/mistakes/changes.h"
+#include "verify/search/findings.h"
+#include "verify/reading/ladder.h"
+#include "verify/search/strays.h"
+
+/* Values of scaling say nothing where a law gives the frequencies. */
+static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_fault *last = guess->faults[guess->n_faults - 1];
+    return last->param == NULL || pe_faults_is_layout(last) ? pe_attempts_try(s, guess, why)
+                                                            : PE_OK;
+}
+
+/* A base is fitted more precisely than it is read off turns. */
+static bool is_rough(const pe_guess *guess)
+{
+    return strcmp(guess->faults[guess->n_faults - 1]->name, "base_about") == 0;
+}
+
+static pe_status try_law_itself(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return is_rough(guess) ? PE_OK : pe_attempts_try(s, guess, why);
+}
+
+/* The last mistake of a guess is a row of frequencies. */
+static const pe_patch *last_of(const pe_guess *guess)
+{
+    return (const pe_patch *)guess->faults[guess->n_faults - 1];
+}
+
+/* What is only fitted says nothing behind a change of a value. */
+static pe_status try_named_law(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return last_of(guess)->fitted ? PE_OK : pe_attempts_try(s, guess, why);
+}
+
+/* A law alone, and then with each single fault. */
+static pe_status try_law(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = pe_attempts_copy(s, guess, try_law_itself, why);
+    if (status != PE_OK || !pe_attempts_go_on(s) || is_rough(guess) || last_of(guess)->subtle)
+        return status;
+    return pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
+}
+
+/* One law after the other; those with a name all, so that equals are told. */
+static pe_status try_laws(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe_try *how,
+                          pe_problem *why)
+{
+    size_t law = 0;
+    pe_status status = PE_OK;
+    for (bool more = true; more && status == PE_OK && !pe_attempts_spent(s) &&
+                           (how == try_named_law || !pe_attempts_found(s));) {
+        pe_guess guess;
+        status = pe_guess_copy(from, &guess, why);
+        if (status != PE_OK)
+            break;
+        more = pe_ladder_next(ladder, &law, &guess);
+        if (more)
+            status = pe_attempts_copy(s, &guess, how, why);
+        pe_guess_free(&guess);
+    }
+    return status;
+}
+
+static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe_try *how,
+                            pe_problem *why)
+{
+    pe_status status = pe_ladder_make(&s->claim, ladder, why);
+    if (status == PE_OK)
+        status = try_laws(s, from, ladder, how, why);
+    pe_ladder_free(ladder);
+    return status;
+}
+
+/* All that is known is which pairs turn otherwise. */
+static bool find_others(const pe_sequence *l, pe_guess *guess)
+{
+    static const pe_fault others = {
+        .name = "frequencies_other",
+        .remedy = "compare inv_freq with rope/frequencies of the same parameters"};
+    size_t first = l->n, last = 0, known = 0, n = 0;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (size_t i = 0; i < l->n; i++) {
+        known += isfinite(l->measured[i]) ? 1 : 0;
+        if (!isfinite(l->measured[i]) || pe_sequence_is_near(l, i, l->claimed[i]))
+            continue;
+        first = i < first ? i : first;
+        last = i;
+        low = fmin(low, l->measured[i] / l->claimed[i]);
+        high = fmax(high, l->measured[i] / l->claimed[i]);
+        n++;
+    }
+    if (n < 2 || known * 4 < 3 * l->n || !(low >= 0 && high > 0.01))
+        return false;
+    pe_guess_say(guess, &others, others.remedy);
+    pe_buffer_str(&guess->rule, "frequencies are others: ");
+    if (n <= last - first)
+        pe_buffer_format(&guess->rule, "%zu of the ", n);
+    pe_buffer_format(&guess->rule, "pairs %zu to %zu turn ", first, last);
+    if (low > 1e-3 * high)
+        pe_buffer_format(&guess->rule, "%.4g to ", low);
+    else
+        pe_buffer_str(&guess->rule, "at most ");
+    pe_buffer_format(&guess->rule, "%.4g times as fast as claimed", high);
+    if (pe_sequence_is_scaled(l))
+        pe_buffer_str(&guess->rule, l->scaling.listed
+                                        ? "; the order of the factors (long_factor, "
+                                          "short_factor) may be another one"
+                                        : "; the ramp or the bands of the scaling may have "
+                                          "other edges (low, high, betas, original length)");
+    guess->fitted = true;
+    return true;
+}
+
+/* Do `next` with the uploaded frequencies beside those of the guess. */
+static pe_status with_uploaded(pe_search *s, pe_guess *guess,
+                               pe_status (*next)(pe_search *, pe_guess *, pe_sequence *,
+                                                 pe_problem *),
+                               pe_problem *why)
+{
+    pe_expect expect;
+    pe_expected_row row;
+    const pe_upload_view *view = s->view;
+    const char *resource = view->claim->resource->name, *tensor = view->claim->uploads[0].name;
+    if ((strcmp(resource, "rope/frequencies") != 0 || strcmp(tensor, "inv_freq") != 0) &&
+        (strcmp(resource, "rope/scaled-base") != 0 || strcmp(tensor, "scaled_inv_freq") != 0))
+        return PE_OK;
+    pe_status status =
+        pe_expect_make(&(pe_comparison){view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = pe_expect_row(&expect, 0, &row, why);
+    pe_sequence ladder = {.n = view->claim->uploads[0].array.elements,
+                          .claimed = row.value,
+                          .measured = view->got,
+                          .roundoff = pe_upload_view_roundoff(view)};
+    if (status == PE_OK && ladder.n <= PE_PLAIN_ROW)
+        status = next(s, guess, &ladder, why);
+    pe_expect_free(&expect);
+    return status;
+}
+
+static pe_status try_uploaded(pe_search *s, pe_guess *guess, pe_sequence *ladder, pe_problem *why)
+{
+    pe_status status = pe_ladder_make(&s->claim, ladder, why);
+    if (status == PE_OK)
+        status = try_laws(s, guess, ladder, try_named_law, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = try_laws(s, guess, ladder, try_law, why);
+    pe_ladder_free(ladder);
+    return status;
+}
+
+pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return with_uploaded(s, guess, try_uploaded, why);
+}
+
+pe_status pe_by_laws_named(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
+    ladder.held = ladder.faint = true;
+    return try_ladder(s, guess, &ladder, try_named_law, why);
+}
+
+pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
+    ladder.held = true;
+    return try_ladder(s, guess, &ladder, try_law, why);
+}
+
+pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how, pe_problem *why)
+{
+    pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
+    return try_ladder(s, guess, &ladder, how, why);
+}
+
+/* ---- laws that no element is held against ---- */
+
+/* Does every pair turn evenly? */
+static bool is_known(const pe_reading *r)
+{
+    size_t i = 0;
+    while (i < r->pairs && isfinite(r->turned[i]))
+        i++;
+    return i == r->pairs;
+}
+
+/* Pairs that all turn by one multiple, beside those that turn as claimed: two bands. */
+static bool find_band(const pe_reading *r, const pe_sequence *l, pe_guess *guess)
+{
+    static const pe_fault band = {.name = "frequency_band",
+                                  .remedy = "check the scaling of the frequencies by bands"};
+    size_t first = r->pairs, last = 0;
+    for (size_t i = 0; i < r->pairs && l->span > 0; i++)
+        if (isfinite(r->turned[i]) && !pe_sequence_is_near(l, i, r->frequency[i])) {
+            first = i < first ? i : first;
+            last = i;
+        }
+    if (first > last || (first == last && !is_known(r)))
+        return false;
+    const double ratio = pe_reading_ratio(r, first);
+    for (size_t i = first; i <= last; i++)
+        if (!pe_sequence_is_near(l, i, ratio * r->frequency[i]) ||
+            fabs(pe_reading_ratio(r, i) / ratio - 1) > 0.05)
+            return false;
+    if (fabs(ratio) < 0.02)
+        return false;
+    while (last + 1 < r->pairs && fabs(pe_reading_ratio(r, last + 1) / ratio - 1) < 0.01)
+        last++;
+    pe_guess_say(guess, &band, band.remedy);
+    pe_buffer_format(&guess->rule,
+                     "pairs %zu to %zu turn %.6g times as fast as claimed, as if scaled by a "
+                     "factor of %.6g",
+                     first, last, ratio, 1 / ratio);
+    guess->fitted = true;
+    return true;
+}
+
+static bool is_size(double amplitude, double wanted)
+{
+    return fabs(amplitude - wanted) <= 4e-3 * wanted;
+}
+
+static void find_amplitude(const pe_reading *r, pe_guess *guess)
+{
+    static const pe_fault inverted = {
+        .name = "attention_factor_inverted",
+        .rule = "the attention factor is the reciprocal: its numerator and denominator "
+                "(mscale, mscale_all_dim) were exchanged",
+        .remedy = "divide by mscale_all_dim's factor, multiply by mscale's"};
+    static const pe_fault amplitude = {
+        .name = "amplitude", .remedy = "check the attention factor (mscale) and other scales"};
+    const double claimed = r->claimed_amplitude;
+    if (!(r->amplitude > 0) || is_size(r->amplitude, claimed))
+        return;
+    if (claimed != 1 && is_size(r->amplitude, 1 / claimed)) {
+        pe_guess_say(guess, &inverted, inverted.remedy);
+        pe_buffer_str(&guess->rule, inverted.rule);
+        return;
+    }
+    pe_guess_say(guess, &amplitude, amplitude.remedy);
+    pe_buffer_format(&guess->rule, "the amplitude is %.5g, not %.5g", r->amplitude, claimed);
+    guess->fitted = true;
+}
+
+/* Where rows are at claimed positions, and pairs as long, do elements deny what turns suggest? */
+static pe_status deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, bool *out,
+                      pe_problem *why)
+{
+    const pe_reading *r = &s->measured->reading;
+    pe_guess guess;
+    size_t law = 0, misses = 0, placed = 0;
+    const size_t most = s->view->elements / 4;
+    *out = false;
+    for (size_t t = 0; t < r->tokens; t++)
+        placed += r->position[t] == r->claimed[t];
+    if (s->view->unsent_n > 0 || 2 * placed < r->tokens ||
+        !is_size(r->amplitude, r->claimed_amplitude))
+        return PE_OK;
+    pe_status status = pe_guess_copy(from, &guess, why);
+    if (status != PE_OK)
+        return status;
+    if (pe_ladder_next(ladder, &law, &guess))
+        status = pe_measure_misses(&(pe_comparison){s->view, &guess, &s->work}, PE_BY_FLOAT32, most,
+                                   false, &misses, why);
+    *out = misses > most;
+    pe_guess_free(&guess);
+    return status;
+}
+
+/* One law of the frequencies, and the amplitude. */
+static void find_laws(const pe_reading *r, pe_sequence *ladder, bool denied, pe_guess *guess)
+{
+    size_t law = 0;
+    if (r->tokens < 8)
+        return;
+    const bool follows = !denied && pe_ladder_next(ladder, &law, guess);
+    guess->fitted |= follows;
+    if (r->pairs < 8)
+        return;
+    const bool band = !follows && (find_band(r, ladder, guess) || find_others(ladder, guess));
+    if ((r->quality > 0.8 || band) && guess->n_faults < PE_FAULTS_MAX)
+        find_amplitude(r, guess);
+}
+
+pe_status pe_by_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_reading *r = &s->measured->reading;
+    const size_t before = guess->n_faults;
+    pe_sequence ladder = pe_ladder_of_reading(r);
+    pe_buffer evidence = {0};
+    pe_finding finding = {.exact = false};
+    pe_status status = pe_ladder_make(&s->claim, &ladder, why);
+    if (status != PE_OK)
+        return status;
+    bool denied;
+    status = deny(s, guess, &ladder, &denied, why);
+    if (status == PE_OK)
+        find_laws(r, &ladder, denied, guess);
+    if (guess->n_faults > before) {
+        pe_buffer_format(&evidence,
+                         "measured: frequencies from row to row, the median amplitude, and "
+                         "positions of %.0f of %zu rows; no element was compared",
+                         r->quality * (double)r->tokens, r->tokens);
+        status = pe_findings_add(s->report, &finding, guess, &evidence, why);
+    }
+    pe_ladder_free(&ladder);
+    return status;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* by_reading.c - what is tried of an upload of pairs, whose positions and frequencies are
+ * measured. */
+#include "verify/search/by_reading.h"
+
+#include <math.h>
+
+#include "verify/search/amplitude.h"
+#include "verify/search/by_laws.h"
+#include "verify/search/by_patterns.h"
+#include "verify/search/fit.h"
+#include "verify/search/measured.h"
+#include "verify/search/strays.h"
+
+static bool stands_still(const pe_search *s)
+{
+    return s->measured->reading.still && s->measured->reading.claimed[0] != 0;
+}
+
+/* Positions that are moved so, alone, or behind another value. */
+static pe_status try_moved(pe_search *s, pe_guess *guess, const pe_fault *fault, double times,
+                           double plus, pe_problem *why)
+{
+    guess->distortion.positions = (pe_position_map){.times = times, .plus = plus};
+    pe_guess_say(guess, fault, fault->remedy);
+    pe_guess_format(guess, fault->rule, plus, 0);
+    pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : status;
+}
+
+/* Rows that are all that of one position tell no frequency, but it may be the first one. */
+static pe_status try_still(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    static const pe_fault constant = {.name = "positions_constant",
+                                      .rule = "every row is that of position {a}",
+                                      .remedy = "pass each row its own position"};
+    return try_moved(s, guess, &constant, 0, s->measured->reading.claimed[0], why);
+}
+
+static bool has_faults(const pe_search *s)
+{
+    return s->measured->guess.n_faults > 0;
+}
+
+/* Those of positions that are only multiplied have been held against the laws. */
+static bool has_frequencies(const pe_search *s)
+{
+    const pe_measured *at = s->measured;
+    return at->reading.tokens >= 8 && !at->multiplied;
+}
+
+/* Frequencies that are others may seem to move positions. */
+static bool is_placed(const pe_search *s)
+{
+    return has_frequencies(s) && s->measured->guess.n_faults > s->measured->unplaced->n_faults;
+}
+
+/* Elements, and pairs of channels, of a table that is large enough for a measurement. In a smaller one
+ * all pairs of faults are tried. */
+#define MEASURABLE 1024
+#define FEW_PAIRS  32
+
+static bool is_sent(const pe_search *s)
+{
+    return s->whole->unsent_n == 0;
+}
+
+static bool is_of_vectors(const pe_search *s)
+{
+    return s->whole->rotated;
+}
+
+static bool is_small(const pe_search *s)
+{
+    return s->whole->elements <= MEASURABLE;
+}
+
+static bool has_few_pairs(const pe_search *s)
+{
+    return is_small(s) && s->measured->reading.pairs < FEW_PAIRS;
+}
+
+static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = has_faults(s) ? pe_attempts_fits(s, guess, why) : PE_OK;
+    return status == PE_OK ? pe_attempts_copy(s, &s->claim, pe_attempts_fits, why) : status;
+}
+
+/* Some rows are those of other positions, all others are right. */
+static pe_status try_list(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    if (!pe_causes_list(&s->measured->reading, &s->measured->cause))
+        return PE_OK;
+    s->view = s->whole;
+    pe_causes_apply(&s->measured->cause, guess);
+    const pe_status status = pe_attempts_set_positions(s, s->view, guess, why);
+    return status == PE_OK ? pe_attempts_try(s, guess, why) : status;
+}
+
+/* The positions that the frequencies of a law give, with that law, or with what is fitted. */
+static pe_status place(pe_search *s, pe_guess *law, pe_measured *at, pe_problem *why)
+{
+    bool clear;
+    pe_guess claim;
+    const pe_upload_view *view = s->view;
+    pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
+    if (status != PE_OK || !clear || pe_causes_is_multiple(&at->cause))
+        return status;
+    status = pe_guess_copy(&s->claim, &claim, why);
+    if (status != PE_OK)
+        return status;
+    s->view = pe_causes_is_list(&at->cause) ? s->whole : s->view;
+    pe_causes_apply(&at->cause, &claim);
+    pe_causes_apply(&at->cause, law);
+    status = pe_attempts_copy(s, &claim, pe_attempts_singles, why);
+    if (status == PE_OK && !law->fitted && !pe_attempts_found(s))
+        status = pe_attempts_copy(s, law, pe_attempts_try, why);
+    if (status == PE_OK && !pe_attempts_found(s))
+        status = pe_attempts_copy(s, &claim, pe_attempts_fits, why);
+    pe_guess_free(&claim);
+    s->view = view;
+    return status;
+}
+
+#define LEAST_PLACED 0.9 /* the part of the rows that have a position */
+
+/* Rows may seem to be nowhere only because frequencies are others. */
+static pe_status place_again(pe_search *s, pe_guess *law, pe_problem *why)
+{
+    pe_measured other;
+    pe_status status =
+        pe_measured_read(s, law, (pe_reading_least){.quality = LEAST_PLACED}, &other, why);
+    if (status != PE_OK)
+        return status;
+    if (other.made && !other.reading.own && other.reading.quality > LEAST_PLACED)
+        status = place(s, law, &other, why);
+    pe_measured_free(&other);
+    return status;
+}
+
+static pe_status place_by_laws(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_by_laws_each(s, guess, place_again, why);
+}
+
+static pe_status try_other_values(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : status;
+}
+
+/* A table of defaults has neither the scaling nor the base of the claim. */
+static pe_status try_unscaled(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_with_fault(s, guess, pe_faults_find("scaling_dropped"), try_other_values,
+                                  why);
+}
+
+/* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
+static const pe_attempt of_multiples[] = {
+    {.try = pe_by_patterns_try, .applies = is_of_vectors, .of_claim = true},
+    {.try = pe_by_laws_named},
+    {.try = pe_by_laws_measured},
+    {.try = pe_attempts_fits},
+    {0},
+};
+
+/* Numbers are fitted only where no named fault explains the upload; one that explains it alone goes
+ * before those that do so beside a fault. */
+static const pe_attempt of_readings[] = {
+    {.try = try_still, .applies = stands_still, .unplaced = true},
+    {.try = pe_attempts_try, .applies = has_faults},
+    {.try = pe_attempts_singles, .applies = has_faults},
+    {.try = pe_strays_not_finite, .applies = has_faults},
+    {.try = pe_by_laws_named, .applies = has_frequencies},
+    {.try = pe_by_laws_named, .applies = is_placed, .unplaced = true},
+    {.try = pe_amplitude_alone, .applies = pe_amplitude_differs},
+    {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
+    {.try = pe_by_laws_measured, .applies = has_frequencies},
+    {.try = try_numbers, .applies = pe_attempts_turns},
+    {.try = pe_by_laws_measured, .applies = is_placed, .unplaced = true},
+    {.try = try_unscaled, .applies = pe_attempts_is_scaled, .of_claim = true},
+    {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
+    {.try = pe_by_patterns_try, .of_claim = true},
+    {.try = pe_by_patterns_try, .applies = has_faults},
+    {.try = pe_by_patterns_in_layouts, .applies = pe_strays_are_many, .of_claim = true},
+    {.try = try_list, .of_claim = true},
+    {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
+    {.try = pe_by_laws_alone},
+    {.try = pe_strays_try, .of_claim = true},
+    {.try = pe_strays_try, .applies = has_faults},
+    {0},
+};
+
+/* Derived numbers are too rough for patterns and errors of single elements. */
+static const pe_attempt of_derived[] = {
+    {.try = pe_attempts_singles, .of_claim = true},
+    {.try = pe_attempts_try, .applies = has_faults},
+    {.try = pe_attempts_singles, .applies = has_faults},
+    {.try = pe_by_laws_measured, .applies = has_frequencies},
+    {.try = try_numbers, .applies = pe_attempts_turns},
+    {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
+    {.try = pe_strays_try, .of_claim = true},
+    {.try = pe_strays_try, .applies = has_faults},
+    {.try = pe_by_laws_alone},
+    {0},
+};
+
+/* The guess takes the cause of its positions, where there is a clear one. */
+static pe_status try_placed(pe_search *s, pe_measured *at, pe_problem *why)
+{
+    bool clear;
+    pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
+    if (status != PE_OK)
+        return status;
+    at->multiplied = clear && pe_causes_is_multiple(&at->cause);
+    if (at->multiplied)
+        status = pe_attempts_in_order(s, &at->guess, of_multiples, why);
+    else if (clear && (pe_causes_is_list(&at->cause) || pe_causes_is_line(&at->cause)))
+        status = pe_attempts_copy(s, &s->claim, place_by_laws, why);
+    if (status != PE_OK)
+        return status;
+    if (clear)
+        pe_causes_apply(&at->cause, &at->guess);
+    if (clear && pe_causes_is_list(&at->cause))
+        s->view = s->whole;
+    return pe_attempts_in_order(s, &at->guess, is_sent(s) ? of_readings : of_derived, why);
+}
+
+static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
+{
+    pe_guess unplaced;
+    pe_status status = pe_guess_copy(&at->guess, &unplaced, why);
+    if (status != PE_OK)
+        return status;
+    at->unplaced = &unplaced;
+    status = try_placed(s, at, why);
+    at->unplaced = NULL;
+    pe_guess_free(&unplaced);
+    return status;
+}
+
+pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_measured best;
+    const pe_upload_view *view = s->view;
+    pe_status status = pe_measured_best(s, guess, &best, why);
+    if (status != PE_OK)
+        return status;
+    if (best.made) {
+        best.laid_out = best.guess.n_faults == guess->n_faults && best.reading.anchored;
+        s->measured = &best;
+        status = pe_attempts_go_on(s) ? try_reading(s, &best, why) : PE_OK;
+        s->measured = NULL;
+        s->view = view;
+        s->report->pairs_tried = true;
+        s->report->has_reading = true;
+        s->report->reading = best.reading;
+        best.reading = (pe_reading){0};
+    }
+    pe_measured_free(&best);
+    return status;
+}

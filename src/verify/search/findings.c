@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* findings.c - what explains an upload, the best first. */
+#include "verify/search/findings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "verify/mistakes/faults.h"
+#include "verify/compare/totals.h"
+
+/* ---- their order ---- */
+
+/* Formulas of one number may differ by some ulps of float64. */
+static bool is_less(double a, double b)
+{
+    return a < b * (1 - 1e-6) - 0x1p-51;
+}
+
+/* What a rule names goes before numbers that were fitted, then less error before more. Equals stay
+ * in the order they were found: simpler ones first. */
+static bool is_better(const pe_finding *a, const pe_finding *b)
+{
+    if (a->fitted != b->fitted)
+        return b->fitted;
+    if (is_less(a->errors.max_abs, b->errors.max_abs) ||
+        is_less(b->errors.max_abs, a->errors.max_abs))
+        return a->errors.max_abs < b->errors.max_abs;
+    return is_less(a->errors.rms, b->errors.rms);
+}
+
+void pe_findings_put(pe_report *report, pe_finding *finding)
+{
+    size_t at = report->n_findings;
+    while (at > 0 && is_better(finding, &report->findings[at - 1]))
+        at--;
+    if (at == PE_FINDINGS_MAX) {
+        pe_verify_finding_free(finding);
+        return;
+    }
+    if (report->n_findings == PE_FINDINGS_MAX)
+        pe_verify_finding_free(&report->findings[--report->n_findings]);
+    memmove(&report->findings[at + 1], &report->findings[at],
+            (report->n_findings - at) * sizeof report->findings[0]);
+    report->findings[at] = *finding;
+    report->n_findings++;
+}
+
+/* Two ways may lead to the same explanation. */
+static bool is_told(const pe_report *report, const pe_finding *finding)
+{
+    size_t f = 0;
+    while (f < report->n_findings && strcmp(report->findings[f].rule, finding->rule) != 0)
+        f++;
+    return f < report->n_findings;
+}
+
+void pe_findings_rank(pe_report *report)
+{
+    for (size_t f = 0; f < report->n_findings; f++) {
+        pe_finding *at = &report->findings[f];
+        const bool tied = f > 0 && !is_better(at - 1, at) && !is_better(at, at - 1);
+        at->rank = f == 0 ? 1 : tied ? at[-1].rank : f + 1;
+    }
+}
+
+/* ---- adding one ---- */
+
+/* What was only fitted is no fact. NULL: no memory. */
+static char *copy_rule(pe_guess *guess)
+{
+    pe_buffer rule = {0};
+    pe_buffer_format(&rule, "%s%s", guess->fitted ? "as if " : "", pe_buffer_text(&guess->rule));
+    char *copy = rule.failed ? NULL : strdup(pe_buffer_text(&rule));
+    pe_buffer_free(&rule);
+    return copy;
+}
+
+pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *guess,
+                          pe_buffer *evidence, pe_problem *why)
+{
+    finding->fitted = guess->fitted;
+    finding->n_faults = guess->n_faults;
+    for (size_t f = 0; f < guess->n_faults; f++)
+        finding->faults[f] = guess->faults[f]->name;
+    finding->rule = copy_rule(guess);
+    finding->remedy = strdup(pe_buffer_text(&guess->remedy));
+    finding->evidence = strdup(pe_buffer_text(evidence));
+    finding->parameters = pe_guess_parameters(guess);
+    pe_buffer_free(evidence);
+    if (finding->rule == NULL || finding->remedy == NULL || finding->evidence == NULL ||
+        finding->parameters == NULL) {
+        pe_verify_finding_free(finding);
+        return pe_fail_memory(why);
+    }
+    if (is_told(report, finding))
+        pe_verify_finding_free(finding);
+    else
+        pe_findings_put(report, finding);
+    return PE_OK;
+}
+
+pe_status pe_findings_tell(pe_report *report, const pe_guess *guess, const pe_told *told,
+                           pe_problem *why, const char *evidence, ...)
+{
+    char text[256];
+    va_list list;
+    pe_guess copy;
+    pe_buffer sentence = {0};
+    pe_finding finding = {.exact = told->exact};
+    va_start(list, evidence);
+    vsnprintf(text, sizeof text, evidence, list);
+    va_end(list);
+    if (guess->n_faults >= PE_FAULTS_MAX)
+        return PE_OK;
+    pe_status status = pe_guess_copy(guess, &copy, why);
+    if (status != PE_OK)
+        return status;
+    pe_guess_say(&copy, told->fault, told->fault->remedy);
+    pe_guess_format(&copy, told->rule, told->a, told->b);
+    copy.fitted |= told->fitted;
+    pe_buffer_str(&sentence, text);
+    status = pe_findings_add(report, &finding, &copy, &sentence, why);
+    pe_guess_free(&copy);
+    return status;
+}
+
+pe_status pe_findings_explain(pe_report *report, const pe_comparison *whole, unsigned by,
+                              pe_problem *why)
+{
+    pe_totals totals;
+    pe_errors reference = {0};
+    pe_finding finding = {.exact = (by & PE_BY_EXACT) != 0};
+    pe_status status = pe_totals_view(whole, PE_TOTALS_RULE | PE_TOTALS_DISTANCES, &totals, why);
+    finding.errors = totals.distances.errors;
+    finding.undecided = by == PE_BY_FLOAT32 ? totals.undecided : 0;
+    if (status == PE_OK && (by & PE_BY_FLOAT32) != 0 && finding.errors.max_abs > 0)
+        status = pe_totals_errors(whole, PE_NUMERICS_FLOAT32, &reference, why);
+    if (status != PE_OK)
+        return status;
+    if (reference.elements > 0 && reference.max_abs < finding.errors.max_abs)
+        finding.errors = reference;
+    /* all that is not as claimed is undecided: it may be anything */
+    const bool decided = finding.undecided == 0 || finding.undecided < report->strays.elements;
+    whole->guess->fitted |= !decided;
+    pe_buffer evidence = {0};
+    pe_buffer_format(&evidence,
+                     "%s%zu elements%s are as near to it as %s arithmetic; the largest "
+                     "difference is %.3g",
+                     pe_faults_hold_mostly(whole->guess) ? "all but one in 40 of " : "all ",
+                     finding.errors.elements,
+                     whole->guess->context->sampled ? " of the sample" : "",
+                     finding.exact ? "exact" : "float32", finding.errors.max_abs);
+    return pe_findings_add(report, &finding, whole->guess, &evidence, why);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* numbers.c - an upload of plain numbers beside the claimed ones, for what reads them. */
+#include "verify/search/numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/turns.h"
+#include "plan/real.h"
+#include "verify/mistakes/lookup.h"
+
+void pe_numbers_spend(const pe_numbers *plain, size_t work)
+{
+    pe_turn_spend(work);
+    plain->search->work += work;
+}
+
+const char *pe_numbers_resource(const pe_numbers *plain)
+{
+    return plain->lookup != NULL ? plain->lookup->resource : plain->view->claim->resource->name;
+}
+
+bool pe_numbers_goes_on(const pe_numbers *plain)
+{
+    return plain->asked && !pe_attempts_spent(plain->search);
+}
+
+/* The parameters of a finding tell the number of a cause that is one of them. A table that is looked
+ * up has rows for the claimed ones alone. */
+static void set_param(const pe_numbers *plain, pe_guess *guess, const pe_numbers_cause *cause)
+{
+    pe_value *value =
+        cause->fault->param != NULL ? pe_values_find(&guess->values, cause->fault->param) : NULL;
+    if (plain->lookup != NULL)
+        return;
+    if (value != NULL && value->param->kind == PE_KIND_INT)
+        value->integer = (int64_t)cause->a;
+    else if (value != NULL)
+        value->real = cause->a;
+}
+
+static void say_cause(const pe_numbers *plain, pe_guess *guess, const pe_numbers_cause *cause)
+{
+    pe_guess_say(guess, cause->fault, cause->fault->remedy);
+    pe_guess_format(guess, cause->fault->rule, cause->a, cause->b);
+    pe_buffer_str(&guess->rule, cause->more != NULL ? cause->more : "");
+    set_param(plain, guess, cause);
+    guess->fitted |= cause->fitted;
+}
+
+/* A law of numbers that a cause before it has made, or of indices. */
+typedef struct behind {
+    const pe_numbers *plain;
+    const pe_numbers_law *law;
+} behind;
+
+static double at_behind(const void *context, size_t element, double claimed, double *error)
+{
+    const behind *b = context;
+    const pe_numbers *plain = b->plain;
+    const size_t at = element % plain->elements;
+    const double x = b->law->at(b->law->context, at, plain->claimed[at], error);
+    (void)claimed;
+    return plain->lookup != NULL ? pe_lookup_at(plain->lookup, element, x) : x;
+}
+
+static bool have_room(const pe_guess *guess, const pe_numbers_cause *causes, size_t n)
+{
+    size_t faults = guess->n_faults;
+    for (size_t c = 0; c < n; c++)
+        faults += causes[c].fault != NULL;
+    return faults > guess->n_faults && faults <= PE_FAULTS_MAX;
+}
+
+pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
+                         const pe_numbers_law *law, pe_problem *why)
+{
+    pe_guess guess;
+    const behind of = {plain, law};
+    if (!have_room(plain->claim, causes, n))
+        return PE_OK;
+    pe_status status = pe_guess_copy(plain->claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    const bool other = plain->before != NULL || plain->lookup != NULL;
+    guess.distortion.law = other ? at_behind : law->at;
+    guess.distortion.law_context = other ? &of : law->context;
+    guess.distortion.law_gain = plain->lookup != NULL ? 0 : law->gain;
+    if (plain->before != NULL)
+        say_cause(plain, &guess, plain->before);
+    size_t said = 0, room = PE_FAULTS_MAX - guess.n_faults;
+    for (size_t c = 0; c < n; c++)
+        if (causes[c].fault != NULL && said++ < room)
+            say_cause(plain, &guess, &causes[c]);
+    if (said > 0 && said <= room)
+        status = pe_attempts_try(plain->search, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+bool pe_numbers_is_near(const pe_numbers *plain, double got, double x)
+{
+    const double size = (4 * plain->roundoff + 0x1p-18) * fabs(x) + plain->step;
+    return got == x || (isfinite(x) && fabs(got - x) <= size);
+}
+
+bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t times)
+{
+    size_t n = 0;
+    for (size_t e = 1; e < plain->elements && n < times; e++)
+        n += isfinite(numbers[e]) && numbers[e] != numbers[e - 1];
+    return n == times;
+}
+
+double pe_numbers_tidy(double x)
+{
+    const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;
+    if (fabs(x - whole) <= 0.01 * fmax(fabs(x), 1))
+        return whole;
+    return isfinite(part) && fabs(x - part) < 0.01 * fabs(x) ? part : x;
+}
+
+pe_facts *pe_numbers_facts(const pe_numbers *plain)
+{
+    return &plain->search->report->facts;
+}
+
+void pe_numbers_list(const pe_numbers *plain, const char *name, const double *list, size_t n)
+{
+    enum { MOST = 64 };
+    pe_buffer *out = &pe_numbers_facts(plain)->json, begin = {0};
+    pe_buffer_format(&begin, "\"%s\":[", name);
+    const bool told = out->bytes > 0 && strstr(pe_buffer_text(out), pe_buffer_text(&begin)) != NULL;
+    if (!told && out->bytes > 0)
+        pe_buffer_str(out, ",");
+    if (!told)
+        pe_buffer_str(out, pe_buffer_text(&begin));
+    pe_buffer_free(&begin);
+    if (told)
+        return;
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        pe_buffer_str(out, i == 0 ? "" : ",");
+        if (isfinite(list[i]))
+            pe_real_print(list[i], out);
+        else
+            pe_buffer_str(out, "null");
+    }
+    pe_buffer_str(out, "]");
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* strays.c - guesses that explain all of an upload but a part. */
+#include "verify/search/strays.h"
+
+#include <string.h>
+
+#include "verify/search/findings.h"
+#include "verify/compare/totals.h"
+
+static const char strays_name[] = "corrupted_elements";
+static const pe_fault strays_of_memory = {
+    .name = strays_name,
+    .remedy = "look at the memory: buffers that are written twice, padding, copies under way"};
+static const pe_fault zeros = {
+    .name = strays_name,
+    .remedy = "look for rows that were not written, or that were zeroed on purpose: padding_idx, "
+              "masks, class tokens, buffers of zeros"};
+static const pe_fault not_finite = {
+    .name = "not_finite", .remedy = "look for divisions by zero, overflow and masks of -inf"};
+
+static void tell_range(size_t first, size_t last, pe_buffer *out)
+{
+    pe_buffer_format(out, first < last ? " (%zu to %zu)" : " (%zu)", first, last);
+}
+
+static void describe_strays(const pe_strays *at, bool sampled, pe_buffer *out)
+{
+    pe_buffer_format(out, "%zu of %zu elements%s are something else, in %zu of %zu rows",
+                     at->elements, at->compared, sampled ? " of the sample" : "", at->rows,
+                     at->all_rows);
+    if (!sampled)
+        tell_range(at->first_row, at->last_row, out);
+    pe_buffer_format(out, " and %zu of %zu columns", at->columns, at->all_columns);
+    tell_range(at->first_column, at->last_column, out);
+    if (at->not_finite > 0)
+        pe_buffer_format(out, "; %zu of them are NaN or infinite", at->not_finite);
+    if (at->zeros == at->elements)
+        pe_buffer_str(out, "; all of them are 0");
+}
+
+/* Few rows, few pairs, few elements, or only such as are no numbers. */
+static bool is_few(const pe_strays *at, bool of_pairs)
+{
+    if (at->elements == 0)
+        return false;
+    const size_t rows = at->last_row - at->first_row + 1;
+    if (at->rows == rows && rows * 3 <= 2 * at->all_rows)
+        return true; /* one block of rows */
+    return at->not_finite == at->elements || at->elements * 8 <= at->compared ||
+           (of_pairs && (at->rows * 4 <= at->all_rows || at->columns * 16 <= at->all_columns));
+}
+
+/* Memory goes bad in a few rows or single elements; in the same columns of most rows, or in a part
+ * of most, a computation does. */
+static bool is_of_memory(const pe_strays *at)
+{
+    return at->not_finite == at->elements || at->rows * 4 <= at->all_rows ||
+           at->elements * 64 <= at->compared;
+}
+
+/* Errors of many elements that are all small are those of an arithmetic. */
+#define SMALL 0x1p-6
+
+bool pe_strays_is_fault(const char *name)
+{
+    return strcmp(name, strays_of_memory.name) == 0 || strcmp(name, not_finite.name) == 0;
+}
+
+pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_strays *strays,
+                         bool of_pairs, pe_problem *why)
+{
+    pe_buffer rule = {0};
+    if (!is_few(strays, of_pairs))
+        return PE_OK;
+    describe_strays(strays, guess->context->sampled, &rule);
+    const pe_told told = {.fault = strays->not_finite == strays->elements ? &not_finite
+                                   : strays->zeros == strays->elements    ? &zeros
+                                                                          : &strays_of_memory,
+                          .rule = pe_buffer_text(&rule),
+                          .fitted = !is_of_memory(strays),
+                          .exact = pe_measure_allowed(guess) == PE_BY_EXACT};
+    const pe_status status =
+        pe_findings_tell(report, guess, &told, why, "all other elements are as they should be");
+    pe_buffer_free(&rule);
+    return status;
+}
+
+/* A number that was read off the upload is not exact: elements that are a little off are no strays.
+ * They are counted. */
+static pe_status tell_nearly(pe_search *s, pe_guess *guess, const pe_strays *strays,
+                             const pe_errors *errors, pe_problem *why)
+{
+    pe_buffer evidence = {0};
+    pe_finding finding = {.errors = *errors};
+    pe_buffer_format(
+        &evidence,
+        "all but %zu of %zu elements are as near to it as arithmetic allows; the largest "
+        "difference is %.3g",
+        strays->elements, strays->compared, errors->max_abs);
+    return pe_findings_add(s->report, &finding, guess, &evidence, why);
+}
+
+/* Elements of the view that are not as the guess says. */
+static pe_status count(pe_search *s, const pe_upload_view *view, pe_guess *guess, pe_strays *out,
+                       pe_problem *why)
+{
+    pe_totals totals;
+    pe_status status = pe_attempts_set_positions(s, view, guess, why);
+    if (status == PE_OK)
+        status =
+            pe_totals_view(&(pe_comparison){view, guess, &s->work}, PE_TOTALS_RULE, &totals, why);
+    if (status == PE_OK)
+        *out = totals.strays;
+    return status;
+}
+
+/* In a sample of the rows: are so many off that they are not few in the whole? */
+static bool are_most(const pe_strays *at)
+{
+    return at->elements * 4 > at->compared && at->rows * 8 > 7 * at->all_rows &&
+           at->columns * 4 > at->all_columns && at->not_finite < at->elements;
+}
+
+#define FEW_OF 1024 /* elements */
+
+bool pe_strays_are_many(const pe_search *s)
+{
+    const pe_strays *at = &s->report->strays;
+    return at->elements * FEW_OF > at->compared || at->compared == 0;
+}
+
+/* Of those that may be told, or only of those that are no numbers. */
+static pe_status try_strays(pe_search *s, pe_guess *guess, bool numbers, pe_problem *why)
+{
+    pe_strays strays = {0};
+    const pe_comparison whole = {s->whole, guess, &s->work};
+    pe_status status = s->view != s->whole ? count(s, s->view, guess, &strays, why) : PE_OK;
+    if (status != PE_OK || are_most(&strays))
+        return status;
+    status = count(s, s->whole, guess, &strays, why);
+    if (status != PE_OK || (!numbers && strays.not_finite < strays.elements))
+        return status;
+    if (s->whole->layout != NULL && guess->n_faults == 0 && !is_of_memory(&strays) &&
+        s->report->distances.errors.max_abs < SMALL)
+        return PE_OK;
+    pe_errors left = {0};
+    if (guess->fitted && strays.elements > 0 && strays.elements * 64 <= strays.compared)
+        status = pe_totals_errors(&whole, PE_NUMERICS_EXACT, &left, why);
+    if (status != PE_OK)
+        return status;
+    if (left.elements > 0 && left.max_abs < SMALL)
+        return tell_nearly(s, guess, &strays, &left, why);
+    return pe_strays_tell(s->report, guess, &strays, s->whole->layout != NULL, why);
+}
+
+pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return try_strays(s, guess, true, why);
+}
+
+pe_status pe_strays_not_finite(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return s->report->strays.not_finite > 0 ? try_strays(s, guess, false, why) : PE_OK;
+}
