@@ -20,7 +20,7 @@
 #include "support/slow.h"
 #include "tables/tables.h"
 #include "verify/mistakes/faults.h"
-#include "verify/mistakes/patches.h"
+#include "verify/reading/ladder.h"
 #include "verify/search/fit.h"
 
 static pe_tables *tables;
@@ -286,8 +286,8 @@ static bool is_of_laws(const pe_finding *finding)
 {
     size_t laws = 0;
     for (size_t f = 0; f < finding->n_faults; f++)
-        for (size_t k = 0; k < pe_frequency_patches.n; k++)
-            if (strcmp(pe_frequency_patches.row[k].fault.name, finding->faults[f]) == 0) {
+        for (size_t k = 0; pe_ladder_patch(k) != NULL; k++)
+            if (strcmp(pe_ladder_patch(k)->fault.name, finding->faults[f]) == 0) {
                 laws++;
                 break;
             }

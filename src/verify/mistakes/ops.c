@@ -254,3 +254,13 @@ double pe_op_zero_between(const pe_sequence *s, size_t i)
 {
     return (double)i >= s->a && (double)i <= s->b ? 0 : s->claimed[i];
 }
+
+double pe_op_progression(const pe_sequence *s, size_t i)
+{
+    return pow(s->a, -(double)i / (double)s->n);
+}
+
+bool pe_operand_scaled(pe_sequence *s)
+{
+    return pe_sequence_is_scaled(s);
+}

@@ -34,7 +34,10 @@ pe_op pe_op_neighbours, pe_op_halves, pe_op_evens_first, pe_op_halves_in_turn;
 /** Items 0, 0, 2, 2, ...; 0, 0, 1, 1, ...; 0, 2, ... 0, 2, ...; the first half twice; all item a. */
 pe_op pe_op_evens_twice, pe_op_each_twice, pe_op_every_other, pe_op_first_half_twice,
     pe_op_one_item;
-/** x, but 0 from item a to b. */
-pe_op pe_op_zero_between;
+/** x, but 0 from item a to b; a^(-i/n). */
+pe_op pe_op_zero_between, pe_op_progression;
+
+/** No number: frequencies are scaled at all. */
+pe_operand pe_operand_scaled;
 
 #endif

@@ -13,8 +13,9 @@ typedef struct pe_patches {
 
 /** Of positions. The first row is that nothing is wrong. */
 extern const pe_patches pe_position_patches;
-/** Of frequencies. */
-extern const pe_patches pe_frequency_patches;
+/** Of frequencies, asked for in this order: their order and exponents; their scaling; numbers that
+ * are read off, and types that they passed through. */
+extern const pe_patches pe_ladder_patches, pe_scaling_patches, pe_number_patches;
 /** All times a number; of another base: roughly, as turns tell it. */
 extern const pe_patches pe_rough_frequency_patches;
 

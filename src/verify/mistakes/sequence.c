@@ -94,6 +94,14 @@ bool pe_sequence_is_scaled(const pe_sequence *s)
     return false;
 }
 
+size_t pe_sequence_slowest(const pe_sequence *s, double turn)
+{
+    size_t i = s->n - 1;
+    while (i > 0 && !(s->measured[i] > 0 && s->measured[i] * s->span >= turn))
+        i--;
+    return i;
+}
+
 double pe_sequence_tidy(double x)
 {
     const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;

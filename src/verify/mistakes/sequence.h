@@ -91,6 +91,10 @@ double pe_sequence_part(const pe_sequence *s, size_t i);
 double pe_sequence_least_part(const pe_sequence *s);
 bool pe_sequence_is_scaled(const pe_sequence *s);
 
+/** The slowest pair that is known to turn, by so many radians over the span; 0: there is none. It
+ * tells exponents best. */
+size_t pe_sequence_slowest(const pe_sequence *s, double turn);
+
 /** A number as a person would have chosen it: whole, the reciprocal of a whole one, or itself. */
 double pe_sequence_tidy(double x);
 

@@ -18,7 +18,7 @@ static const pe_slip_stage *const stages[] = {&pe_slip_values, &pe_slip_slopes, 
 static const pe_plain_mistakes *const tables[] = {
     &pe_mistakes_of_scales,  &pe_mistakes_of_ladders, &pe_mistakes_of_windows,
     &pe_mistakes_of_padding, &pe_mistakes_of_slopes,  &pe_mistakes_of_distances,
-    &pe_mistakes_of_values,  &pe_mistakes_of_places};
+    &pe_mistakes_of_buckets, &pe_mistakes_of_values,  &pe_mistakes_of_places};
 
 /* ---- what a mistake makes ---- */
 

@@ -59,7 +59,7 @@ typedef struct pe_plain_mistakes {
 } pe_plain_mistakes;
 extern const pe_plain_mistakes pe_mistakes_of_values, pe_mistakes_of_scales, pe_mistakes_of_ladders,
     pe_mistakes_of_windows, pe_mistakes_of_padding, pe_mistakes_of_places, pe_mistakes_of_slopes,
-    pe_mistakes_of_distances;
+    pe_mistakes_of_distances, pe_mistakes_of_buckets;
 
 /** Is a resource one of those? */
 bool pe_slip_is_of(const char *name, const char *resources);

@@ -127,12 +127,22 @@ static bool follows(pe_sequence *s, const pe_patch *of)
     return (n.known + n.wild) * 5 >= s->n * 4 && n.good * 20 >= n.known * 19 && n.telling >= least;
 }
 
+const pe_patch *pe_ladder_patch(size_t k)
+{
+    static const pe_patches *const lists[] = {&pe_ladder_patches, &pe_scaling_patches,
+                                              &pe_number_patches};
+    size_t l = 0;
+    while (l < PE_LEN(lists) && k >= lists[l]->n)
+        k -= lists[l++]->n;
+    return l < PE_LEN(lists) ? &lists[l]->row[k] : NULL;
+}
+
 bool pe_ladder_next(pe_sequence *s, size_t *k, pe_guess *guess)
 {
     if (s->n < 4 || guess->n_faults >= PE_FAULTS_MAX)
         return false;
-    while (*k < pe_frequency_patches.n) {
-        const pe_patch *of = &pe_frequency_patches.row[(*k)++];
+    for (const pe_patch *of; (of = pe_ladder_patch(*k)) != NULL;) {
+        ++*k;
         if (!pe_sequence_set_operands(s, of) || !follows(s, of))
             continue;
         for (size_t i = 0; i < s->n; i++) {

@@ -13,6 +13,9 @@ pe_sequence pe_ladder_of_reading(const pe_reading *reading);
 pe_status pe_ladder_make(const pe_guess *guess, pe_sequence *ladder, pe_problem *why) PE_MUST_CHECK;
 void pe_ladder_free(pe_sequence *ladder);
 
+/** Row k of those of frequencies; NULL: beyond the last one. */
+const pe_patch *pe_ladder_patch(size_t k);
+
 /**
  * The next mistake from *row on that the measured frequencies have and the claimed ones do not. It
  * is added to the guess, which borrows the ladder's numbers. False: there is none.

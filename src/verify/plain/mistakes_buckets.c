@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* mistakes_buckets.c - how indices of distances go wrong: their sign, clipping and buckets. */
+#include "verify/plain/plain_distances.h"
+
+static bool is_index(pe_slip *p)
+{
+    return !pe_distance_is_bias(p);
+}
+
+static double opposite(const pe_slip *p, size_t i)
+{
+    return -p->claimed[i];
+}
+
+/* value: the sign of all. */
+static double of_one_sign(const pe_slip *p, size_t i)
+{
+    return p->by->fault.value * fabs(p->claimed[i]);
+}
+
+/* Beyond the distance at which an index changes last, up to where the claimed one changes next. */
+static bool solve_clip(pe_slip *p)
+{
+    const pe_distance_stage *s = p->state;
+    double from = 1;
+    const size_t row = s->queries > 0 ? p->n - s->keys : 0;
+    for (size_t r = 0; r <= row; r += row > 0 ? row : 1)
+        for (size_t i = r + 1; i < r + s->keys; i++)
+            if (p->of->got[i] != p->of->got[i - 1])
+                from = fmax(from, p->claimed[i] > 0 ? p->claimed[i] : 1 - p->claimed[i]);
+    const double far = fmax(fabs(p->claimed[s->keys - 1]), fabs(p->claimed[row]));
+    const double index = pe_distance_index(s, -from, 0);
+    p->a = p->b = from;
+    while (p->b < far && pe_distance_index(s, -p->b - 1, 0) == index)
+        p->b++;
+    return is_index(p) && p->b < far;
+}
+
+static double within_clip(const pe_slip *p, size_t i)
+{
+    return fmax(-p->a, fmin(p->a, p->claimed[i]));
+}
+
+static pe_buckets *buckets_of(pe_slip *p)
+{
+    return &((pe_distance_stage *)p->state)->f;
+}
+
+static bool is_family(const pe_slip *p, pe_index_family family)
+{
+    return ((const pe_distance_stage *)p->state)->family == family;
+}
+
+static bool round_nearest(pe_slip *p)
+{
+    buckets_of(p)->ends = nearbyint;
+    return is_family(p, PE_OF_T5) || is_family(p, PE_OF_DEBERTA);
+}
+
+static bool round_up(pe_slip *p)
+{
+    buckets_of(p)->ends = ceil;
+    return is_family(p, PE_OF_T5);
+}
+
+static bool round_down(pe_slip *p)
+{
+    buckets_of(p)->ends = floor;
+    return is_family(p, PE_OF_DEBERTA);
+}
+
+static bool take_whole(pe_slip *p)
+{
+    buckets_of(p)->whole = true;
+    return is_family(p, PE_OF_T5) && buckets_of(p)->exact > 1;
+}
+
+static bool count_zero_ahead(pe_slip *p)
+{
+    buckets_of(p)->zero_ahead = true;
+    return is_family(p, PE_OF_T5) && buckets_of(p)->both;
+}
+
+/* value: one more, or less; 0: a quarter of the buckets. */
+static bool move_exact(pe_slip *p)
+{
+    pe_buckets *f = buckets_of(p);
+    p->b = f->exact;
+    f->exact = p->a = p->a == 0 ? floor(f->buckets / 4) : f->exact + p->a;
+    return is_family(p, PE_OF_T5) && f->exact >= 1 && f->exact < f->buckets &&
+           f->exact < f->max_distance;
+}
+
+static bool take_no_logarithm(pe_slip *p)
+{
+    pe_buckets *f = buckets_of(p);
+    f->max_distance = HUGE_VAL;
+    p->a = f->top;
+    f->exact = is_family(p, PE_OF_DEBERTA) ? HUGE_VAL : f->top;
+    return (is_family(p, PE_OF_T5) || is_family(p, PE_OF_DEBERTA)) && f->exact >= 1;
+}
+
+static bool leave_open(pe_slip *p)
+{
+    pe_buckets *f = buckets_of(p);
+    f->top = f->left = f->right = f->high = HUGE_VAL;
+    f->low = -HUGE_VAL;
+    return is_index(p);
+}
+
+/* value: all buckets of a direction for each, from so many times the first ones on. */
+static bool keep_buckets(pe_slip *p)
+{
+    pe_buckets *f = buckets_of(p);
+    f->buckets = 2 * f->buckets;
+    f->exact = floor(f->buckets / 2);
+    f->top = f->buckets - 1;
+    p->a = f->ahead *= p->by->fault.value;
+    return is_family(p, PE_OF_T5) && f->both;
+}
+
+/* Of the two keys beside the query. */
+static bool move_ahead(pe_slip *p)
+{
+    pe_buckets *f = buckets_of(p);
+    size_t i = 0;
+    while (i + 2 < p->n && !(p->claimed[i] == -1 && p->claimed[i + 2] == 1))
+        i++;
+    p->b = f->ahead;
+    if (i + 2 >= p->n)
+        return false;
+    f->ahead = p->a = p->of->got[i + 2] - p->of->got[i];
+    return is_family(p, PE_OF_T5) && f->both && p->a != p->b;
+}
+
+static bool change_direction(pe_slip *p)
+{
+    pe_buckets *f = buckets_of(p);
+    const double n = f->both ? 2 * f->buckets : floor(f->buckets / 2);
+    f->both = !f->both;
+    f->buckets = n;
+    f->ahead = f->both ? n : 0;
+    f->exact = floor(n / 2);
+    f->top = n - 1;
+    return is_family(p, PE_OF_T5);
+}
+
+/* value: so many times as many. */
+static bool times_buckets(pe_slip *p)
+{
+    pe_buckets *f = buckets_of(p);
+    p->b = pe_slip_number(p, "num_buckets");
+    p->a = floor(p->b * p->a);
+    const double n = f->both ? floor(p->a / 2) : p->a;
+    f->buckets = n;
+    f->ahead = f->both ? n : 0;
+    f->exact = floor((is_family(p, PE_OF_DEBERTA) ? p->a : n) / 2);
+    f->top = n - 1;
+    return !is_family(p, PE_OF_SHAW) && is_index(p) && f->exact >= 1;
+}
+
+/* The larger max_distance is, the smaller are indices: the sum of what they are too large. */
+static double excess(const pe_slip *p, double max_distance)
+{
+    pe_distance_stage *s = p->state;
+    double sum = 0;
+    s->f.max_distance = max_distance;
+    const size_t step = p->n / 1024 + 1;
+    for (size_t i = 0; i < p->n; i += step) {
+        const double got = p->of->got[i];
+        sum += fabs(pe_distance_index(s, p->claimed[i], got) - s->f.plus) - fabs(got - s->f.plus);
+    }
+    pe_numbers_spend(p->of, p->n / step);
+    return sum;
+}
+
+/* The least whole number with which indices are no larger, by so much, than those of the upload. */
+static double least_distance(const pe_slip *p, double more)
+{
+    double low = ((const pe_distance_stage *)p->state)->f.exact + 2, high = 0x1p32;
+    while (low < high) {
+        const double middle = floor((low + high) / 2);
+        if (excess(p, middle) + more <= 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Of numbers that all explain the upload, the one that people would have taken. */
+static bool solve_max_distance(pe_slip *p)
+{
+    static const double usual[] = {20,  32,  50,  64,  80,  100,  128,  200,  256,
+                                   320, 400, 500, 512, 800, 1000, 1024, 2048, 4096};
+    if (pe_distance_is_bias(p) || is_family(p, PE_OF_SHAW))
+        return false;
+    p->b = buckets_of(p)->max_distance;
+    p->a = least_distance(p, 0);
+    const double beyond = least_distance(p, 0.5), least = p->a;
+    p->fitted = true;
+    for (size_t k = 0; k < PE_LEN(usual) && p->fitted; k++)
+        if (usual[k] >= least && usual[k] < beyond) {
+            p->a = usual[k];
+            p->fitted = false;
+        }
+    buckets_of(p)->max_distance = p->a;
+    return least < beyond && p->a != p->b;
+}
+
+/* Of both ends, by how many indices there are; what is added goes with it. */
+static bool solve_shaw_clip(pe_slip *p)
+{
+    pe_buckets *f = buckets_of(p);
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    for (size_t i = 0; i < p->n; i++) {
+        least = fmin(least, p->of->got[i]);
+        most = fmax(most, p->of->got[i]);
+    }
+    p->b = f->left;
+    p->a = f->left = f->right = f->plus = floor((most - least) / 2);
+    return is_family(p, PE_OF_SHAW) && p->a != p->b;
+}
+
+/* value: the limits alone, not what is added. */
+static bool move_clip(pe_slip *p)
+{
+    pe_buckets *f = buckets_of(p);
+    p->b = f->left;
+    f->left += p->by->fault.value;
+    f->right += p->by->fault.value;
+    p->a = f->left;
+    return is_family(p, PE_OF_SHAW) && f->left >= 0 && f->right >= 0;
+}
+
+/* ---- the rows ---- */
+
+#define OWN       "count the distance of a query from its own key as 0; of form key, keys from 0"
+#define SIGNED    "take key - query: key positions along the last axis minus query positions"
+#define EDGES     "compute the bucket as the formula has it: floor, and min(num_buckets - 1)"
+#define LOGARITHM "divide both by max_exact before the logarithm"
+#define SHIFTED   "distance_shift", "distances were shifted: an offset of {a} was added to each"
+#define ABSOLUTE  "the absolute distance was taken, its sign (direction) is lost: keys "
+#define ROUNDED   "bucket_rounding", "the logarithm that gives the bucket was rounded "
+#define EXACT     "bucket_exact", "buckets of one distance each end at the edge {a}, not at {b}"
+#define CLIP      "set max_relative_position (left_max, right_max) as claimed"
+#define NUMBER(NAME)                                                                               \
+    NAME, NAME " was {a}, not {b}", .param = (NAME), .remedy = "set " NAME " as claimed"
+#define DISTANCE &pe_slip_distances, NULL, NULL
+
+static const pe_plain_mistake rows[] = {
+    {{"distance_sign", "the sign of the distance was the other one: its direction is reversed",
+      .remedy = SIGNED},
+     DISTANCE,
+     is_index,
+     opposite},
+    {{"distance_absolute", ABSOLUTE "after the query count as those before it", .value = -1,
+      .remedy = SIGNED},
+     DISTANCE,
+     is_index,
+     of_one_sign},
+    {{"distance_absolute", ABSOLUTE "before the query count as those after it", .value = 1,
+      .remedy = SIGNED},
+     DISTANCE,
+     is_index,
+     of_one_sign},
+    {{SHIFTED, .value = 1, .remedy = OWN}, DISTANCE, is_index, pe_slip_plus},
+    {{SHIFTED, .value = -1, .remedy = OWN}, DISTANCE, is_index, pe_slip_plus},
+    {{"distance_clipped",
+      "distances were clipped before they were put in buckets, at {a} or up to {b}: all beyond "
+      "share that bucket",
+      .remedy = "clip the bucket, min(num_buckets - 1), not the distance"},
+     DISTANCE,
+     solve_clip,
+     within_clip},
+    {{"bucket_direction",
+      "bidirectional was the other value: buckets of one direction and of both were exchanged",
+      .remedy = "set bidirectional: true of an encoder, false of a decoder"},
+     &pe_slip_distances,
+     .solve = change_direction},
+    {{NUMBER("num_buckets"), .value = 0.5}, &pe_slip_distances, .solve = times_buckets},
+    {{NUMBER("num_buckets"), .value = 2}, &pe_slip_distances, .solve = times_buckets},
+    {{NUMBER("max_distance")}, &pe_slip_distances, .solve = solve_max_distance},
+    {{"shaw_clip", "distances were clipped at {a}, not at {b}, before and after the query",
+      .remedy = CLIP},
+     &pe_slip_distances,
+     .solve = solve_shaw_clip},
+    {{"buckets_not_halved",
+      "num_buckets was not halved for the two directions: each has all of them, from {a} on",
+      .value = 1, .remedy = "halve num_buckets where bidirectional is true"},
+     &pe_slip_distances,
+     .solve = keep_buckets},
+    {{ROUNDED "to nearest: every edge lies elsewhere", .remedy = EDGES},
+     &pe_slip_distances,
+     .solve = round_nearest},
+    {{ROUNDED "up: edges lie earlier", .remedy = EDGES}, &pe_slip_distances, .solve = round_up},
+    {{ROUNDED "down: edges lie later", .remedy = "compute the bucket as the formula has it: ceil"},
+     &pe_slip_distances,
+     .solve = round_down},
+    {{"bucket_logarithm",
+      "log(distance)/log(max_distance) was taken, not log(distance/max_exact)/log(max_distance/"
+      "max_exact)",
+      .remedy = LOGARITHM},
+     &pe_slip_distances,
+     .solve = take_whole},
+    {{"zero_ahead", "distance 0 counts as ahead, with the keys after the query",
+      .remedy = "test key > query, not key >= query"},
+     &pe_slip_distances,
+     .solve = count_zero_ahead},
+    {{EXACT ": a quarter", .remedy = "max_exact is half of the buckets of a direction"},
+     &pe_slip_distances,
+     .solve = move_exact},
+    {{EXACT, .value = 1, .remedy = "max_exact is half of the buckets of a direction"},
+     &pe_slip_distances,
+     .solve = move_exact},
+    {{EXACT, .value = -1, .remedy = "max_exact is half of the buckets of a direction"},
+     &pe_slip_distances,
+     .solve = move_exact},
+    {{"bucket_linear", "distances were put in no buckets: no logarithm was taken up to the last",
+      .remedy = "distances from max_exact on share buckets of growing width"},
+     &pe_slip_distances,
+     .solve = take_no_logarithm},
+    {{"index_unclipped", "the last index was not clipped: distances beyond it have more",
+      .remedy = "clip the distance or the bucket, min(.., last)"},
+     &pe_slip_distances,
+     .solve = leave_open},
+    {{"bucket_offset", "buckets of keys after the query begin at an offset of {a}, not of {b}",
+      .remedy = "add half of num_buckets for keys after the query"},
+     &pe_slip_distances,
+     .solve = move_ahead},
+    {{"shaw_clip", "distances were clipped at {a}, not at {b}, before what is added", .value = -1,
+      .remedy = CLIP},
+     &pe_slip_distances,
+     .solve = move_clip},
+    {{"shaw_clip", "distances were clipped at {a}, not at {b}, before what is added", .value = 1,
+      .remedy = CLIP},
+     &pe_slip_distances,
+     .solve = move_clip},
+};
+const pe_plain_mistakes pe_mistakes_of_buckets = {rows, PE_LEN(rows)};
