@@ -257,14 +257,24 @@ static pe_status not_found(const pe_request *request, pe_problem *why)
     return why->status;
 }
 
-/* A path of the registry without its version leads to that with it. False: there is none such. */
+static bool has_path(const pe_request *request, const char *path)
+{
+    const char *name;
+    size_t name_bytes;
+    bool known = pe_registry_route(path, &name, &name_bytes) != NULL;
+    for (size_t i = 0; i < PE_LEN(routes) && !known; i++)
+        known = is_served(&routes[i], listener_of(request)) &&
+                strncmp(routes[i].path, path, strlen(routes[i].path) + !routes[i].prefix) == 0;
+    return known;
+}
+
+/* A path without its version leads to that with it. False: there is none such. */
 static bool lacks_version(const pe_request *request, char *location, size_t room)
 {
-    const char *name, *query = strchr(request->target, '?');
-    size_t name_bytes;
+    const char *query = strchr(request->target, '?');
     snprintf(location, room, "/v1%s", request->path);
     const bool known = listener_of(request) != ADMIN && strlen(request->path) < PATH_MAX_MOVED &&
-                       pe_registry_route(location, &name, &name_bytes) != NULL;
+                       has_path(request, location);
     snprintf(location, room, "/v1%s%s", request->path, query != NULL ? query : "");
     return known && strlen(request->target) + strlen("/v1") < room;
 }

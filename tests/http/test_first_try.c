@@ -20,6 +20,10 @@ static void a_path_without_its_version_leads_on(void **state)
         {"/sinusoidal?d_model=4&positions=0:2", "/v1/sinusoidal?d_model=4&positions=0:2"},
         {"/rope/table?head_dim=8", "/v1/rope/table?head_dim=8"},
         {"/alibi/slopes", "/v1/alibi/slopes"},
+        {"/rope", "/v1/rope"},
+        {"/models?q=qwen", "/v1/models?q=qwen"},
+        {"/models/qwen3-8b", "/v1/models/qwen3-8b"},
+        {"/verify", "/v1/verify"},
     };
     (void)state;
     for (size_t r = 0; r < PE_LEN(rows); r++) {
