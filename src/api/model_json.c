@@ -132,7 +132,8 @@ static void put_model(const pe_model *model, pe_buffer *out)
     }
     pe_buffer_str(out, "]");
     pe_json_write_open(out, "keys", "[");
-    for (const pe_model_key *key = model->keys; key < model->keys + model->n_keys; key++) {
+    for (size_t k = 0; k < model->n_keys; k++) {
+        const pe_model_key *key = &model->keys[k];
         pe_json_write_open(out, NULL, "{");
         pe_json_write_text(out, "pointer", key->pointer);
         pe_json_write_name(out, "value");
