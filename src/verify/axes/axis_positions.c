@@ -205,7 +205,8 @@ static bool is_token(const pe_axis_reading *x, size_t t, size_t of)
 /* False: some stand nowhere. */
 static bool say_order(const pe_axis_reading *x, const range *r, told *out)
 {
-    size_t token = r->first, of = r->first;
+    size_t token = r->first;
+    size_t of = token;
     if (r->end - r->first > MOVED_MAX)
         return false;
     for (size_t t = r->end; t-- > r->first;) {
