@@ -374,6 +374,11 @@ static void json_is_read_alike(void **state)
          {"\"cache_layout=hf, each", "the numbers do not tell whether", "\"head_dim=2, from"}},
         {"{\"encoding\":\"rope\",\"table\":{\"inv_freq\":[1,0.01]}}",
          {"\"head_dim=4, from the shape\"", "\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"inv_freq\":[1,0.01]}",
+         {"\"head_dim=4, from the shape\"", "\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"positions\":\"1:2\",\"cos\":[[0.5403023,0.99995]],"
+         "\"sin\":[[0.84147096,0.0099998333]]}",
+         {"\"head_dim=4, from the shape\"", "\"matches\":true"}},
         {"{\"encoding\":\"rope\",\"table\":{\"angles\":[[0,0],[1,0.01],[2,0.02]]}}",
          {"angles are compared by their", "\"matches\":true"}},
         {"{\"encoding\":\"rope\",\"table\":[[0,0],[1,0.01],[2,0.02]],"

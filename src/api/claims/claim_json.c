@@ -20,6 +20,9 @@ enum {
     TABLE = PE_CLAIM_OWN,
     BIAS,
     SLOPES,
+    COS, /* to INV_FREQ: tensors of a table by their names, which may stand beside each other */
+    SIN,
+    INV_FREQ,
     INPUTS,
     ROTATED,
     Q,
@@ -32,9 +35,9 @@ enum {
     MEMBERS
 };
 static const char *const names[MEMBERS] = {
-    "encoding", "layer_type", "tolerance", "seq_axis", "config",    "table",
-    "bias",     "slopes",     "inputs",    "rotated",  "q",         "q_rotated",
-    "q_embed",  "k",          "k_rotated", "k_embed",  "parameters"};
+    "encoding",  "layer_type", "tolerance", "seq_axis",  "config",  "table",     "bias",
+    "slopes",    "cos",        "sin",       "inv_freq",  "inputs",  "rotated",   "q",
+    "q_rotated", "q_embed",    "k",         "k_rotated", "k_embed", "parameters"};
 
 /* Vectors before and after rotation, which go by several names. Each is a claim of its own. */
 static const struct {
@@ -297,20 +300,32 @@ static pe_status find_vectors(reading *b, size_t holder, pe_problem *why)
     return status;
 }
 
-/* The one member that holds the numbers, or vectors. Parameters are read where it is missing, too. */
+static pe_status add_tensors(reading *b, size_t holder, pe_problem *why)
+{
+    const pe_slice json = b->member[holder];
+    if (holder == TABLE && json.text[0] == '{')
+        return pe_json_members_walk(json, b->r.limits->max_depth - 1, table_member, b, why);
+    pe_status status = PE_OK;
+    for (size_t m = holder; m <= (holder < COS ? holder : INV_FREQ) && status == PE_OK; m++)
+        if (b->member[m].text != NULL)
+            status = add_tensor(b, names[m], b->member[m], names[m], why);
+    return status;
+}
+
+/* The members that hold the numbers, or vectors. Parameters are read where they are missing, too. */
 static pe_status find_tensors(pe_claim_reader *r, pe_problem *why)
 {
     reading *b = (reading *)r;
     size_t holder = MEMBERS;
     pe_status status = pe_claim_reader_make_room(r, PE_UPLOADS_MAX, why);
     r->n_groups = 1;
-    for (size_t m = TABLE; m <= SLOPES && status == PE_OK; m++) {
+    for (size_t m = TABLE; m <= INV_FREQ && status == PE_OK; m++) {
         if (b->member[m].text == NULL)
             continue;
-        if (holder != MEMBERS)
+        if (holder < COS)
             return pe_fail(why, PE_INVALID_PARAMETER, names[m],
                            "%s does not go with %s: verify one at a time", names[m], names[holder]);
-        holder = m;
+        holder = holder == MEMBERS ? m : holder;
     }
     if (status == PE_OK)
         status = find_vectors(b, holder, why);
@@ -318,12 +333,9 @@ static pe_status find_tensors(pe_claim_reader *r, pe_problem *why)
         return status;
     if (holder == MEMBERS)
         return pe_fail(why, PE_MISSING_PARAMETER, "table",
-                       "table is required: the numbers to verify (or bias, slopes, inputs and "
-                       "rotated, or q and q_rotated)");
-    const pe_slice json = b->member[holder];
-    status = holder == TABLE && json.text[0] == '{'
-                 ? pe_json_members_walk(json, r->limits->max_depth - 1, table_member, b, why)
-                 : add_tensor(b, names[holder], json, names[holder], why);
+                       "table is required: the numbers to verify (or cos and sin, inv_freq, bias, "
+                       "slopes, inputs and rotated, or q and q_rotated)");
+    status = add_tensors(b, holder, why);
     r->groups[0].n = status == PE_OK ? r->tensors.n : 0;
     if (status == PE_OK && r->own[PE_CLAIM_SEQ_AXIS].text != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
