@@ -280,6 +280,7 @@ static void sequences_that_cannot_be_are_refused(void **state)
     } refusals[] = {
         {"spatial_merge_size=2", PE_MISSING_PARAMETER, "token_runs"},
         {"token_runs=", PE_MALFORMED_REQUEST, "token_runs"},
+        {"video_grid_thw=2,4,4&video_frames=apart", PE_MISSING_PARAMETER, "token_runs"},
         {"token_runs=text:2,", PE_MALFORMED_REQUEST, "token_runs"},
         {"token_runs=text:x", PE_MALFORMED_REQUEST, "token_runs"},
         {"token_runs=words:2", PE_INVALID_PARAMETER, "token_runs"},
@@ -331,6 +332,31 @@ static void sequences_that_cannot_be_are_refused(void **state)
                        refusals[i].where);
 }
 
+/* Their canonical parameters are those of the same runs. */
+static void grids_alone_are_a_sequence(void **state)
+{
+    static const struct {
+        const char *grids, *runs;
+    } cases[] = {
+        {"image_grid_thw=1,4,6", "token_runs=image"},
+        {"video_grid_thw=2,4,4&image_grid_thw=1,4,6;1,2,2", "token_runs=image,image,video"},
+        {"image_grid_thw=1,4,6&variant=xdrope", "token_runs=image:8"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        pe_buffer got = {0}, wanted = {0};
+        encoded alone = encode(&pe_rope_mrope_positions, "%s", cases[c].grids);
+        encoded told = encode(&pe_rope_mrope_positions, "%s&%s", cases[c].grids, cases[c].runs);
+        pe_values_query(&alone.ask.values, &got);
+        pe_values_query(&told.ask.values, &wanted);
+        assert_string_equal(pe_buffer_text(&got), pe_buffer_text(&wanted));
+        pe_buffer_free(&got);
+        pe_buffer_free(&wanted);
+        encoded_free(&alone);
+        encoded_free(&told);
+    }
+}
+
 static void json_says_the_same_as_a_query(void **state)
 {
     static const char *const bodies[] = {
@@ -364,6 +390,7 @@ int main(void)
         cmocka_unit_test(times_are_those_of_float32),
         cmocka_unit_test(a_long_video_is_warned_of),
         cmocka_unit_test(sequences_that_cannot_be_are_refused),
+        cmocka_unit_test(grids_alone_are_a_sequence),
         cmocka_unit_test(json_says_the_same_as_a_query),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

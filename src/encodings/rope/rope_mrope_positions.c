@@ -114,10 +114,35 @@ static pe_status count_grids(const pe_values *values, pe_problem *why)
 
 /* ---- planning ---- */
 
+/* Without token_runs the sequence is each image, then each video of the grids. Text between frames
+ * is in no grid. */
+static pe_status derive_runs(pe_values *values, pe_problem *why)
+{
+    pe_value *value = pe_values_find(values, "token_runs");
+    if (value->present)
+        return PE_OK;
+    const size_t images = count_rows(values, pe_mrope_run_grids[PE_RUN_IMAGE]);
+    const size_t videos = count_rows(values, pe_mrope_run_grids[PE_RUN_VIDEO]);
+    const bool apart = pe_values_choice(values, "video_frames") == PE_FRAMES_APART;
+    if (images + videos == 0 || (apart && videos > 0))
+        return pe_fail(why, PE_MISSING_PARAMETER, "token_runs", "token_runs is required%s: %s",
+                       apart ? " where frames are apart" : ", or image_grid_thw, or video_grid_thw",
+                       value->param->help);
+    value->runs.list = calloc(images + videos, sizeof *value->runs.list);
+    if (value->runs.list == NULL)
+        return pe_fail_memory(why);
+    value->runs.n = images + videos;
+    for (size_t i = 0; i < value->runs.n; i++)
+        value->runs.list[i].choice = i < images ? PE_RUN_IMAGE : PE_RUN_VIDEO;
+    value->present = true;
+    return PE_OK;
+}
+
 static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                       pe_plan *out, pe_problem *why)
 {
     (void)tables;
+    PE_TRY(derive_runs(values, why));
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     PE_TRY(count_grids(values, why));
     const size_t bytes = sizeof(pe_mrope_places) + runs->n * sizeof(pe_mrope_place);
@@ -149,11 +174,12 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
              .example = "0")
 
 static const pe_param own[] = {
-    PE_PARAM("token_runs", TOKEN_RUNS, .required = true, .choices = pe_mrope_run_kinds,
+    PE_PARAM("token_runs", TOKEN_RUNS, .optional = true, .choices = pe_mrope_run_kinds,
              .list_max = RUNS_MAX, .unit = "tokens",
              .help =
                  "The sequence as runs of tokens. A run of an image or a video may omit its "
-                 "length. The grids then tell it. audio: a position for each token. audio_video: a "
+                 "length. The grids then tell it. Without token_runs, the sequence is the images, "
+                 "then the videos of the grids. audio: a position for each token. audio_video: a "
                  "video with its sounds between the frames; the length counts both. joint: tokens "
                  "of one position, as the starts of a video and of its sound in Qwen2.5-Omni.",
              .example = "text:4,image:6,text:2"),
