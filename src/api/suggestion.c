@@ -132,7 +132,7 @@ static const struct {
     {PE_NAMES("device", "cuda", "gpu"), "who reads the numbers chooses where they go"},
     {PE_NAMES("page", "limit", "per_page", "skip"), "positions=START:END asks for a part"},
     {PE_NAMES("cos", "sin", "fields", "select"),
-     "tensor=NAME and a format choose one tensor of an answer; /v1/verify takes one as table"},
+     "tensor=NAME and a format choose one tensor of an answer; the body of /v1/verify takes it"},
     {PE_NAMES("round", "digits", "decimals"),
      "numbers have the fewest digits that tell them apart; dtype=float16 has fewer"},
     {PE_NAMES("pretty", "indent"), "pipe the JSON through a program that indents, such as jq"},
