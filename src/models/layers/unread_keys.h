@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* unread_keys.h - keys that bear on positions, and that nothing reads. Private to models/. */
-#ifndef PE_MODELS_UNREAD_KEYS_H
-#define PE_MODELS_UNREAD_KEYS_H
+#ifndef PE_MODELS_LAYERS_UNREAD_KEYS_H
+#define PE_MODELS_LAYERS_UNREAD_KEYS_H
 
 #include "models/reader.h"
 

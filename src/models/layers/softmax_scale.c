@@ -6,7 +6,7 @@
 
 #include "encodings/registry.h"
 #include "exact/round.h"
-#include "models/softmax_scale.h"
+#include "models/layers/softmax_scale.h"
 
 /* width^(-1/2) (1 + mscale ln(factor) / 10)^2 */
 typedef struct scale {

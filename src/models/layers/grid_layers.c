@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* grid_layers.c - vision towers that rotate patches by their row and column. */
-#include "models/grid_layers.h"
+#include "models/layers/grid_layers.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_checks.c - whether rotary parameters fit each other. */
-#include "models/rope_checks.h"
+#include "models/layers/rope_checks.h"
 
 #include <stdio.h>
 #include <string.h>

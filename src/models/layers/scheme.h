@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scheme.h - which scheme a configuration has. Private to models/. */
-#ifndef PE_MODELS_SCHEME_H
-#define PE_MODELS_SCHEME_H
+#ifndef PE_MODELS_LAYERS_SCHEME_H
+#define PE_MODELS_LAYERS_SCHEME_H
 
 #include "models/reader.h"
 

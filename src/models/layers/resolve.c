@@ -5,17 +5,17 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "models/grid_layers.h"
+#include "models/layers/grid_layers.h"
 #include "models/input.h"
 #include "models/kinds.h"
-#include "models/learned_layers.h"
-#include "models/nested.h"
+#include "models/layers/learned_layers.h"
+#include "models/layers/nested.h"
 #include "models/parts.h"
-#include "models/plain_layers.h"
-#include "models/rope_layers.h"
-#include "models/scheme.h"
-#include "models/softmax_scale.h"
-#include "models/unread_keys.h"
+#include "models/layers/plain_layers.h"
+#include "models/layers/rope_layers.h"
+#include "models/layers/scheme.h"
+#include "models/layers/softmax_scale.h"
+#include "models/layers/unread_keys.h"
 
 /* ---- which object, which model type ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_dims.c - how many channels of a head there are, and how many of them rotate. */
-#include "models/rope_dims.h"
+#include "models/layers/rope_dims.h"
 
 #include <math.h>
 #include <mpfr.h>

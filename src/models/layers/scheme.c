@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scheme.c - which scheme a configuration has. */
-#include "models/scheme.h"
+#include "models/layers/scheme.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* learned_layers.h - the tables of models that learn their positions. Private to models/. */
-#ifndef PE_MODELS_LEARNED_LAYERS_H
-#define PE_MODELS_LEARNED_LAYERS_H
+#ifndef PE_MODELS_LAYERS_LEARNED_LAYERS_H
+#define PE_MODELS_LAYERS_LEARNED_LAYERS_H
 
 #include "models/reader.h"
 

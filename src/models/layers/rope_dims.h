@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_dims.h - how many channels of a head there are, and how many of them rotate. Private to
  * models/. */
-#ifndef PE_MODELS_ROPE_DIMS_H
-#define PE_MODELS_ROPE_DIMS_H
+#ifndef PE_MODELS_LAYERS_ROPE_DIMS_H
+#define PE_MODELS_LAYERS_ROPE_DIMS_H
 
 #include "models/dictionary.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* softmax_scale.h - what multiplies attention logits. Private to models/. */
-#ifndef PE_MODELS_SOFTMAX_SCALE_H
-#define PE_MODELS_SOFTMAX_SCALE_H
+#ifndef PE_MODELS_LAYERS_SOFTMAX_SCALE_H
+#define PE_MODELS_LAYERS_SOFTMAX_SCALE_H
 
 #include "models/reader.h"
 

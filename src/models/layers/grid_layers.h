@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* grid_layers.h - vision towers that rotate patches by their row and column. Private to models/. */
-#ifndef PE_MODELS_GRID_LAYERS_H
-#define PE_MODELS_GRID_LAYERS_H
+#ifndef PE_MODELS_LAYERS_GRID_LAYERS_H
+#define PE_MODELS_LAYERS_GRID_LAYERS_H
 
 #include "models/reader.h"
 

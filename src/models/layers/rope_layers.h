@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_layers.h - rotary parameters of layers. Private to models/. */
-#ifndef PE_MODELS_ROPE_LAYERS_H
-#define PE_MODELS_ROPE_LAYERS_H
+#ifndef PE_MODELS_LAYERS_ROPE_LAYERS_H
+#define PE_MODELS_LAYERS_ROPE_LAYERS_H
 
 #include "models/dictionary.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unread_keys.c - keys that bear on positions, and that nothing reads. */
-#include "models/unread_keys.h"
+#include "models/layers/unread_keys.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_checks.h - whether rotary parameters fit each other. Private to models/. */
-#ifndef PE_MODELS_ROPE_CHECKS_H
-#define PE_MODELS_ROPE_CHECKS_H
+#ifndef PE_MODELS_LAYERS_ROPE_CHECKS_H
+#define PE_MODELS_LAYERS_ROPE_CHECKS_H
 
 #include "models/dictionary.h"
 

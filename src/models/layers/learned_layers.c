@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* learned_layers.c - the tables of models that learn their positions. */
-#include "models/learned_layers.h"
+#include "models/layers/learned_layers.h"
 
 #include <math.h>
 #include <string.h>

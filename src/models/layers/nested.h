@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* nested.h - configurations within configurations. Private to models/. */
-#ifndef PE_MODELS_NESTED_H
-#define PE_MODELS_NESTED_H
+#ifndef PE_MODELS_LAYERS_NESTED_H
+#define PE_MODELS_LAYERS_NESTED_H
 
 #include "models/reader.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_layers.c - rotary parameters from a configuration's keys and its rotary dictionary. */
-#include "models/rope_layers.h"
+#include "models/layers/rope_layers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 
 #include "models/axes.h"
 #include "models/kinds.h"
-#include "models/rope_checks.h"
-#include "models/rope_dims.h"
+#include "models/layers/rope_checks.h"
+#include "models/layers/rope_dims.h"
 #include "models/type_name.h"
 
 /* Parameters of all layers, in the place of those by type of layers, as transformers ignores. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* nested.c - configurations within configurations: the language model's, and towers beside it. */
-#include "models/nested.h"
+#include "models/layers/nested.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/parts.h"
-#include "models/unread_keys.h"
+#include "models/layers/unread_keys.h"
 
 /* Objects in which models of several modalities keep their language model. */
 static const char *const text_configs[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plain_layers.c - layers that count distances or add sinusoids. */
-#include "models/plain_layers.h"
+#include "models/layers/plain_layers.h"
 
 #include <math.h>
 #include <string.h>

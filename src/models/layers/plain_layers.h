@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plain_layers.h - layers that count distances or add sinusoids. Private to models/. */
-#ifndef PE_MODELS_PLAIN_LAYERS_H
-#define PE_MODELS_PLAIN_LAYERS_H
+#ifndef PE_MODELS_LAYERS_PLAIN_LAYERS_H
+#define PE_MODELS_LAYERS_PLAIN_LAYERS_H
 
 #include "models/reader.h"
 
