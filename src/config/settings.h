@@ -102,7 +102,7 @@
       "arrive.")                                                                                   \
     X(verify_max_elements, INT, 268435456, 1, 1099511627776, "elements",                           \
       "Largest number of elements of a table that POST /v1/verify takes.")                         \
-    X(verify_max_work, INT, 134217728, 1, 1099511627776, "units",                                  \
+    X(verify_max_work, INT, 33554432, 1, 1099511627776, "units",                                   \
       "Work that POST /v1/verify does to find a fault, beside 16 times that of comparing.")        \
     X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes",                                    \
       "Largest request body; all bodies together have half of memory_max.")                        \

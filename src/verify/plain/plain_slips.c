@@ -13,6 +13,9 @@
 /* Of more elements two mistakes at once would take seconds. */
 #define TWO_MOST 0x20000
 
+/* What it takes to read a row's numbers off a measured one: powers, sorting. */
+#define SOLVE_UNITS 16
+
 static const pe_slip_stage *const stages[] = {&pe_slip_values, &pe_slip_slopes, &pe_slip_distances,
                                               &pe_slip_places, &pe_slip_axes};
 static const pe_plain_mistakes *const tables[] = {
@@ -97,6 +100,8 @@ static bool make(pe_slip *p)
     p->b = p->by->fault.and_value;
     p->gain = 1;
     p->fitted = p->by->fault.fitted;
+    if (p->made != NULL)
+        pe_numbers_spend(p->of, SOLVE_UNITS * p->n);
     if (stage->begin != NULL)
         stage->begin(p);
     if (!find_tensor(p) || (p->by->solve != NULL && !p->by->solve(p)))

@@ -266,9 +266,14 @@ static double by_bias_max(const pe_slip *p, size_t h)
     return pow(p->claimed[h], p->a / p->b);
 }
 
+static bool solve_order(pe_slip *p)
+{
+    return has_extra(p) && sorted(p, p->claimed) != NULL;
+}
+
 static double in_order(const pe_slip *p, size_t h)
 {
-    return sorted(p, p->claimed)[h];
+    return p->made[p->n + h];
 }
 
 /* All but a few heads are as claimed. Of slopes alone, others tell nothing unless they are 0. */
@@ -293,32 +298,22 @@ static double as_measured(const pe_slip *p, size_t h)
     return p->measured[h];
 }
 
-/* Whose slope a head has; n: nobody's. */
-static size_t owner_of(const pe_slip *p, size_t h)
-{
-    size_t at = 0;
-    while (at < p->n && !pe_numbers_is_near(p->of, p->measured[h], p->claimed[at]))
-        at++;
-    return at;
-}
-
-/* Each slope is another head's, and no two are of one. */
+/* Each slope is another head's, and no two are of one: both are the same numbers once sorted. */
 static bool solve_permuted(pe_slip *p)
 {
-    size_t last = 0, n = 0;
-    for (size_t h = 0; h < p->n; h++) {
-        const size_t at = owner_of(p, h);
-        for (size_t before = 0; before < h; before++)
-            if (owner_of(p, before) == at)
-                return false;
-        if (at == p->n)
-            return false;
-        if (at != h && n++ == 0)
-            p->a = (double)h;
-        last = at != h ? h : last;
+    size_t n = 0;
+    bool same = true;
+    memcpy(p->made, sorted(p, p->claimed), p->n * sizeof *p->made);
+    const double *measured = sorted(p, p->measured);
+    for (size_t h = 0; h < p->n && same; h++) {
+        same = pe_numbers_is_near(p->of, measured[h], p->made[h]) &&
+               signbit(p->measured[h]) == signbit(p->claimed[h]);
+        if (!pe_numbers_is_near(p->of, p->measured[h], p->claimed[h])) {
+            p->a = n++ == 0 ? (double)h : p->a;
+            p->b = (double)h;
+        }
     }
-    p->b = (double)last;
-    return n > 1;
+    return same && n > 1;
 }
 
 static double rounded(const pe_slip *p, size_t h)
@@ -470,7 +465,7 @@ static const pe_plain_mistake rows[] = {
      pe_slip_rolled},
     {{"head_order", "slopes were sorted: the order of the extra heads is lost", .remedy = ORDER},
      SLOPES,
-     has_extra,
+     solve_order,
      in_order},
     {{"bfloat16_slopes", "slopes were rounded to bfloat16", .value = PE_GRAIN_BFLOAT16,
       .remedy = "keep slopes in float32"},
