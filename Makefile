@@ -64,7 +64,7 @@ LEVEL_SRC := $(wildcard src/kernels/level/*.c src/text/level/*.c)
 SRC := $(filter-out $(LEVEL_SRC),$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
 OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/http/pages/explorer_data.o $(B)/models/catalogue_data.o $(B)/packs/packs_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
-GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc $(B)/gen/packs.inc
+GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc $(B)/gen/packs.inc $(B)/gen/faults.inc
 WEB_SRC := $(sort $(wildcard src/web/*.* src/web/*/*.*))
 PACKS := $(sort $(patsubst config/packs/%.json,%,$(wildcard config/packs/*.json)))
 MODELS := $(sort $(patsubst config/models/%.json,%,$(wildcard config/models/*.json)))
@@ -306,6 +306,10 @@ $(B)/gen/models.inc: FORCE
 
 $(B)/gen/packs.inc: FORCE
 	$(call WRITE_IF_CHANGED,$(foreach p,$(PACKS),'file $p$(,) "config/packs/$p.json"'))
+
+$(B)/gen/faults.inc: config/faults.json
+	@mkdir -p $(@D)
+	@sed -n 's/^ *"\([a-z0-9_]*\)": "[^"]*",*$$/FAULT(\1)/p' $< > $@
 
 # So that a file that is gone is gone from the page, too.
 $(B)/gen/web.list: FORCE

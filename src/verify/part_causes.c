@@ -177,10 +177,10 @@ static pe_status tell_order(pe_search *s, const division *of, const choice *othe
 {
     enum { MOST = 6 };
     static const pe_fault heads = {
-        .name = "head_order",
+        .name = PE_NAME(head_order),
         .remedy = "keep the order of heads: check how weights were split and axes reshaped, and "
                   "which keys are repeated for groups of queries"};
-    static const pe_fault tensors = {.name = "tensors_exchanged",
+    static const pe_fault tensors = {.name = PE_NAME(tensors_exchanged),
                                      .remedy = "send each tensor under its own name"};
     char a[24], b[24];
     pe_buffer rule = {0};

@@ -166,7 +166,7 @@ static pe_status check_width(const pe_upload_view *view, const pe_report *report
 
 /* The sizes of the axes say so; whatever else is found comes with it. */
 static const pe_fault permuted = {
-    .name = "axes_transposed",
+    .name = PE_NAME(axes_transposed),
     .rule = "the axes of the upload are in another order than claimed: it is transposed (its shape "
             "is a permutation of the claimed one, as with heads last)",
     .remedy = "transpose the tensor: the order of axes is that of the claimed resource"};

@@ -2,6 +2,7 @@
 import collections
 import http.client
 import json
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,13 @@ class Server:
             if record["event"] == "ready":
                 break
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+
+    def names(self):
+        """What a fault may be called: a name of config/faults.json, or that of a parameter."""
+        self.connection.request("GET", "/v1")
+        rows = [row for resource in json.loads(self.connection.getresponse().read())["encodings"] for row in resource["parameters"]]
+        file = pathlib.Path(__file__).parents[2] / "config/faults.json"
+        return {row["name"] for row in rows} | set(json.loads(file.read_text(encoding="utf-8")))
 
     def verify(self, case):
         query, kind, data = case.payload()
@@ -119,8 +127,12 @@ def run(binary, cases, verbose=False, keep=None):
     """Tallies by family."""
     server, tallies = Server(binary), collections.defaultdict(Tally)
     try:
+        names = server.names()
         for case in cases:
             status, answer, seconds = server.verify(case)
+            others = {name for finding in answer.get("diagnosis", []) for name in finding["faults"]} - names
+            if others:
+                raise SystemExit(f"openapi.yaml does not list {others}, which {case.kind} is told as")
             marks = judged(case, status, answer)
             why = wrong(case, marks)
             for name in (case.family, "all"):

@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -117,6 +118,7 @@ class Document:
             paths[path] = path_item(resource, its_names, query, good, self.today.paths.get(path, {}))
             schemas[request_name(resource)] = self.body(resource, {**its_members, **nest})
         schemas.update(self.format_schemas())
+        schemas["Fault"] = fault_schema()
         rows_last = sorted(schemas, key=lambda key: key if key[0].islower() else "")
         components["schemas"] = {key: schemas[key] for key in rows_last}
         first = [resource["path"] for resource in self.resources]
@@ -236,6 +238,21 @@ class Document:
             good = self.document["paths"][resource["path"]]["post"]["responses"]["200"]
             answer = responses.get(target(good), good)
             answer["content"] = {**others, "application/json": answer["content"]["application/json"]}
+
+
+def faults():
+    """{name of a fault: what it means}"""
+    file = pathlib.Path(__file__).parents[2] / "config/faults.json"
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def fault_schema():
+    """The names of faults are told in words: an enumeration would make clients refuse those of a later version."""
+    rows = "\n".join(f"- `{name}`: {means}" for name, means in faults().items())
+    return {"type": "string", "pattern": "^[a-z][a-z0-9_]*$",
+            "description": "The name of a fault. Names and what they mean stay; a later version may add some. Where a "
+                           "parameter had\nanother value, or was ignored, and nothing below says more, it is the name "
+                           f"of the parameter.\n\n{rows}\n"}
 
 
 def plain_types(node):

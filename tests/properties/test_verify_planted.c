@@ -250,7 +250,7 @@ static void take_positions(planted *p)
 static bool is_row(const pe_fault *rows, size_t n, const char *name)
 {
     for (size_t f = 0; f < n; f++)
-        if (strcmp(rows[f].name, name) == 0)
+        if (strcmp(pe_guess_fault_name(&rows[f]), name) == 0)
             return true;
     return false;
 }
@@ -287,7 +287,7 @@ static bool is_of_laws(const pe_finding *finding)
     size_t laws = 0;
     for (size_t f = 0; f < finding->n_faults; f++)
         for (size_t k = 0; pe_ladder_patch(k) != NULL; k++)
-            if (strcmp(pe_ladder_patch(k)->fault.name, finding->faults[f]) == 0) {
+            if (strcmp(pe_guess_fault_name(&pe_ladder_patch(k)->fault), finding->faults[f]) == 0) {
                 laws++;
                 break;
             }

@@ -101,8 +101,9 @@ static bool find_sections(const pe_axis_reading *x, bool interleaved, double *si
 static pe_status try_sections(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
                               pe_try *next, pe_problem *why)
 {
-    static const pe_fault sizes = {"mrope_sections", .remedy = "set mrope_section as claimed"};
-    static const pe_fault layout = {"mrope_interleaved",
+    static const pe_fault sizes = {PE_NAME(mrope_sections),
+                                   .remedy = "set mrope_section as claimed"};
+    static const pe_fault layout = {PE_NAME(mrope_interleaved),
                                     .remedy = "set mrope_interleaved as claimed"};
     static const char *const words[] = {"in blocks (sections)", "interleaved"};
     const double *claimed = pe_values_find(&claim->values, "mrope_section")->list;
@@ -141,7 +142,7 @@ static size_t find_start(const pe_axis_reading *x, size_t a, size_t i)
 static pe_status try_dims(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
                           pe_try *next, pe_problem *why)
 {
-    static const pe_fault dims = {"axes_dims", .remedy = "set axes_dims as claimed"};
+    static const pe_fault dims = {PE_NAME(axes_dims), .remedy = "set axes_dims as claimed"};
     double list[PE_AXES_MAX];
     char rule[256] = "pairs are shared out among the axes otherwise: axes_dims was";
     size_t start = find_start(x, 0, 0);
@@ -182,36 +183,37 @@ static double exponent(const pe_axis_reading *x, ladder by, size_t i)
 static const struct {
     bool own;
     ladder is;
-    const char *name, *sentence, *remedy;
+    const pe_fault_name *name;
+    const char *sentence, *remedy;
 } ladders[] = {
     {true,
      {true, true, 0},
-     "axes_one_ladder",
+     PE_NAME(axes_one_ladder),
      "all axes share one ladder of frequencies: exponents count on over all",
      OWN},
     {true,
      {false, true, 0},
-     "axes_exponents",
+     PE_NAME(axes_exponents),
      "exponents of each axis are divided by head_dim, not by its channels",
      OWN},
     {true,
      {false, false, 1},
-     "axes_exponents",
+     PE_NAME(axes_exponents),
      "exponents are j/(n - 1), not j/n: linspace with both ends included",
      ENDS},
     {false,
      {true, true, 1},
-     "axes_exponents",
+     PE_NAME(axes_exponents),
      "exponents are j/(n - 1), not j/n: linspace with both ends included",
      ENDS},
     {false,
      {false, true, 0},
-     "mrope_ladder_restarts",
+     PE_NAME(mrope_ladder_restarts),
      "frequencies restart in each section: its pairs count from 0",
      ONE},
     {false,
      {false, false, 0},
-     "mrope_ladder_restarts",
+     PE_NAME(mrope_ladder_restarts),
      "frequencies restart in each section: it has a ladder of its own",
      ONE},
 };
@@ -266,7 +268,7 @@ static bool has_base(const pe_axis_reading *x, const pe_guess *claim, size_t a, 
 static pe_status try_thetas(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
                             pe_try *next, pe_problem *why)
 {
-    static const pe_fault fault = {"rope_theta", .remedy = "set rope_theta as claimed"};
+    static const pe_fault fault = {PE_NAME(rope_theta), .remedy = "set rope_theta as claimed"};
     pe_status status = PE_OK;
     for (size_t a = 0; a < x->n; a++)
         for (int k = 0; k < 54 && status == PE_OK && pe_attempts_go_on(s); k++) {

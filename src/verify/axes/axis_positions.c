@@ -97,31 +97,35 @@ enum { ALL = 1, IMAGE = 2, TEXT = 4, PART = 8, RUNNING = 16, ORDER = 32, AXES = 
 
 /* Mistakes; a sentence goes on with the relations of axes. */
 static const struct row {
-    const char *name, *sentence, *remedy;
+    const pe_fault_name *name;
+    const char *sentence, *remedy;
     unsigned of, traits;
 } rows[] = {
-    {"axes_exchanged", "the axes are exchanged", AS_CLAIMED, ALL | AXES, PERMUTED | BORROWED},
-    {"axes_shifted", "positions have an offset", BEGIN, ALL | AXES, SHIFTED},
-    {"axes_scaled", "positions were interpolated (linear scaling)", PLAIN, ALL, EVEN | UNMOVED},
-    {"mrope_axes_exchanged", "the axes are exchanged", AS_CLAIMED, ALL, PERMUTED | BORROWED},
-    {"mrope_one_axis", "an axis stands for another", AS_CLAIMED, ALL | MROPE, BORROWED},
-    {"mrope_positions_shifted", "positions have an offset", PADDING, ALL | MROPE, SHIFTED},
-    {"mrope_axis_shifted", "an axis has an offset", PLACE, ALL | MROPE, OWN | UNSCALED},
-    {"axis_positions", "positions of axes are others", BEGIN "; " AS_CLAIMED, ALL, 0},
-    {"mrope_image_axes", "the image", PLACE, IMAGE, PERMUTED | BORROWED},
-    {"mrope_image_start", "the image, moved", PLACE, IMAGE, OWN | UNSCALED},
-    {"mrope_image_place", "the image, whose patches are stuck", PLACE, IMAGE, STUCK},
-    {"mrope_image_stride", "the image, whose merge was ignored", MERGE, IMAGE, DOUBLED},
-    {"mrope_image_time", "the image", PLACE, IMAGE, 0},
-    {"mrope_text_after", "text after an image", BEHIND, TEXT, SHIFTED},
-    {"axis_positions_in_part", "positions of axes are others", BEGIN, TEXT | PART, 0},
-    {"mrope_text_positions", "all axes have running numbers, as text", AS_CLAIMED, RUNNING | MROPE,
+    {PE_NAME(axes_exchanged), "the axes are exchanged", AS_CLAIMED, ALL | AXES,
+     PERMUTED | BORROWED},
+    {PE_NAME(axes_shifted), "positions have an offset", BEGIN, ALL | AXES, SHIFTED},
+    {PE_NAME(axes_scaled), "positions were interpolated (linear scaling)", PLAIN, ALL,
+     EVEN | UNMOVED},
+    {PE_NAME(mrope_axes_exchanged), "the axes are exchanged", AS_CLAIMED, ALL, PERMUTED | BORROWED},
+    {PE_NAME(mrope_one_axis), "an axis stands for another", AS_CLAIMED, ALL | MROPE, BORROWED},
+    {PE_NAME(mrope_positions_shifted), "positions have an offset", PADDING, ALL | MROPE, SHIFTED},
+    {PE_NAME(mrope_axis_shifted), "an axis has an offset", PLACE, ALL | MROPE, OWN | UNSCALED},
+    {PE_NAME(axis_positions), "positions of axes are others", BEGIN "; " AS_CLAIMED, ALL, 0},
+    {PE_NAME(mrope_image_axes), "the image", PLACE, IMAGE, PERMUTED | BORROWED},
+    {PE_NAME(mrope_image_start), "the image, moved", PLACE, IMAGE, OWN | UNSCALED},
+    {PE_NAME(mrope_image_place), "the image, whose patches are stuck", PLACE, IMAGE, STUCK},
+    {PE_NAME(mrope_image_stride), "the image, whose merge was ignored", MERGE, IMAGE, DOUBLED},
+    {PE_NAME(mrope_image_time), "the image", PLACE, IMAGE, 0},
+    {PE_NAME(mrope_text_after), "text after an image", BEHIND, TEXT, SHIFTED},
+    {PE_NAME(axis_positions_in_part), "positions of axes are others", BEGIN, TEXT | PART, 0},
+    {PE_NAME(mrope_text_positions), "all axes have running numbers, as text", AS_CLAIMED,
+     RUNNING | MROPE, 0},
+    {PE_NAME(axes_text_positions), "all axes have running numbers, as text", AS_CLAIMED, RUNNING,
      0},
-    {"axes_text_positions", "all axes have running numbers, as text", AS_CLAIMED, RUNNING, 0},
-    {"mrope_image_columns", "the image, whose patches go down its columns", PLACE, ORDER | MROPE,
-     0},
-    {"mesh_transposed", "tokens are in another order: the mesh grid is transposed", LAST_FAST,
-     ORDER, 0},
+    {PE_NAME(mrope_image_columns), "the image, whose patches go down its columns", PLACE,
+     ORDER | MROPE, 0},
+    {PE_NAME(mesh_transposed), "tokens are in another order: the mesh grid is transposed",
+     LAST_FAST, ORDER, 0},
 };
 
 /* ---- what is said ---- */

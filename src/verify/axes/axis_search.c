@@ -37,8 +37,8 @@ static pe_status try_any(pe_search *s, pe_guess *guess, pe_problem *why)
 static bool is_common(const pe_fault *fault)
 {
     return (fault->param != NULL && strcmp(fault->param, "rope_theta") == 0) ||
-           pe_faults_is_layout(fault) || strcmp(fault->name, "inverse") == 0 ||
-           strcmp(fault->name, "scaling_dropped") == 0;
+           pe_faults_is_layout(fault) || fault->name == PE_NAME(inverse) ||
+           fault->name == PE_NAME(scaling_dropped);
 }
 
 /* Of longer tables only a single mistake is looked for. */
@@ -47,7 +47,7 @@ static bool is_common(const pe_fault *fault)
 static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
 {
     static const pe_fault unscaled = {
-        .name = "axes_scale", .param = "axes_scale", .change = pe_changes_ignored};
+        .name = PE_NAME(axes_scale), .param = "axes_scale", .change = pe_changes_ignored};
     pe_status status = PE_OK;
     if (s->whole->tokens > BEHIND_MAX)
         return PE_OK;

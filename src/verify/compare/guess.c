@@ -105,6 +105,11 @@ double pe_guess_cosine_sign(const pe_guess *guess)
 
 /* ---- what it stands for ---- */
 
+const char *pe_guess_fault_name(const pe_fault *fault)
+{
+    return fault->name != NULL ? fault->name->text : fault->param;
+}
+
 void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy)
 {
     if (guess->rule.bytes > 0)

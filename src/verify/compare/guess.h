@@ -3,6 +3,7 @@
 #ifndef PE_VERIFY_COMPARE_GUESS_H
 #define PE_VERIFY_COMPARE_GUESS_H
 
+#include "verify/compare/fault_names.h"
 #include "verify/upload/grain.h"
 #include "verify/compare/report.h"
 
@@ -58,8 +59,8 @@ typedef bool pe_change(pe_guess *guess, const struct pe_fault *fault);
 
 /** One mistake. */
 typedef struct pe_fault {
-    const char *name; /* "position_plus_one" */
-    const char *rule; /* a sentence; NULL: "param was X, not Y" */
+    const pe_fault_name *name; /* NULL: that of the row of parameters, param */
+    const char *rule;          /* a sentence; NULL: "param was X, not Y" */
     pe_change *change;
     const char *param;       /* the row it changes */
     const char *text;        /* to this choice */
@@ -75,7 +76,7 @@ typedef struct pe_fault {
 /** A row with a mistake; what else it says follows. */
 #define PE_ROW(NAME, RULE, REMEDY, ...)                                                            \
     {                                                                                              \
-        .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, __VA_ARGS__                 \
+        .fault = {.name = PE_NAME(NAME), .rule = (RULE), .remedy = (REMEDY)}, __VA_ARGS__          \
     }
 
 /** The claim without any fault. */
@@ -98,6 +99,9 @@ bool pe_guess_map_is_identity(const pe_position_map *map);
 
 /** The values that give the upload, with positions moved, as JSON. NULL: no memory. */
 char *pe_guess_parameters(const pe_guess *guess);
+
+/** What a fault is called. */
+const char *pe_guess_fault_name(const pe_fault *fault);
 
 /** Add a fault, and its remedy; its sentence is the caller's to add to the rule. */
 void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy);

@@ -68,10 +68,11 @@ static void say(const pe_fault *fault, const pe_guess *before, pe_guess *guess)
 
 /* What is mistaken one way is not mistaken another way, too: a second such fault takes back the
  * first. */
-static bool has_named(const pe_guess *guess, const char *name)
+static bool has_named(const pe_guess *guess, const pe_fault *fault)
 {
+    const char *name = pe_guess_fault_name(fault);
     for (size_t f = 0; f < guess->n_faults; f++)
-        if (strcmp(guess->faults[f]->name, name) == 0)
+        if (strcmp(pe_guess_fault_name(guess->faults[f]), name) == 0)
             return true;
     return false;
 }
@@ -80,8 +81,7 @@ bool pe_faults_apply(const pe_fault *fault, pe_guess *guess)
 {
     pe_problem why;
     pe_guess before;
-    if (has_named(guess, fault->name) ||
-        (fault->vectors_only && guess->claim->inputs.elements == 0) ||
+    if (has_named(guess, fault) || (fault->vectors_only && guess->claim->inputs.elements == 0) ||
         pe_guess_copy(guess, &before, &why) != PE_OK)
         return false;
     const bool changed = guess->n_faults < PE_FAULTS_MAX && fault->change(guess, fault) &&

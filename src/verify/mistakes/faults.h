@@ -15,7 +15,7 @@ extern const size_t pe_faults_n;
 bool pe_faults_apply(const pe_fault *fault, pe_guess *guess) PE_MUST_CHECK;
 
 /** The first row of that name; NULL: there is none. */
-const pe_fault *pe_faults_find(const char *name);
+const pe_fault *pe_faults_find(const pe_fault_name *name);
 
 /** Does it put the pairs elsewhere, or exchange what they hold? */
 bool pe_faults_is_layout(const pe_fault *fault);

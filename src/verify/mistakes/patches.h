@@ -35,7 +35,7 @@ static inline bool pe_patches_is_list(const pe_patch *mistake)
 /** A row of mistakes: name, sentence and remedy; what else it says follows. */
 #define PE_PATCH(STAGES, NAME, RULE, REMEDY, ...)                                                  \
     {                                                                                              \
-        .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, .stages = (STAGES),         \
+        .fault = {.name = PE_NAME(NAME), .rule = (RULE), .remedy = (REMEDY)}, .stages = (STAGES),  \
         __VA_ARGS__                                                                                \
     }
 

@@ -44,7 +44,7 @@ static bool can_be_ignored(const pe_param *row)
 bool pe_value_faults_ignored(const pe_guess *guess, size_t i, pe_fault *out)
 {
     const pe_param *row = guess->values.value[i].param;
-    *out = (pe_fault){.name = row->name, .param = row->name, .change = pe_changes_ignored};
+    *out = (pe_fault){.param = row->name, .change = pe_changes_ignored};
     return can_be_ignored(row) && is_behind(guess, i);
 }
 
@@ -53,7 +53,7 @@ bool pe_value_faults_nth(const pe_guess *guess, size_t i, size_t k, pe_fault *ou
     static const char *const kept[] = {"dtype", "numerics"}; /* of the claim, not of the table */
     const pe_value *value = &guess->values.value[i];
     const pe_param *row = value->param;
-    *out = (pe_fault){.name = row->name, .param = row->name};
+    *out = (pe_fault){.param = row->name};
     for (size_t n = 0; n < PE_LEN(kept); n++)
         if (strcmp(kept[n], row->name) == 0)
             return false;

@@ -90,8 +90,9 @@ static bool are_asked(const pe_search *s)
     size_t rounded = 0;
     for (size_t f = 0; f < report->n_findings; f++)
         for (size_t g = 0; g < pe_faults_n; g++)
-            rounded += strcmp(report->findings[f].faults[0], pe_faults[g].name) == 0 &&
-                       pe_faults_is_grain(&pe_faults[g]);
+            rounded +=
+                strcmp(report->findings[f].faults[0], pe_guess_fault_name(&pe_faults[g])) == 0 &&
+                pe_faults_is_grain(&pe_faults[g]);
     return report->n_findings == 0 || (rounded >= report->n_findings &&
                                        strcmp(s->view->claim->resource->encoding, "alibi") == 0);
 }

@@ -206,22 +206,23 @@ static double tidiest(double low, double high)
 /* What a mistake of a number is called where it is not by its parameter. */
 static const struct {
     const char *resources; /* that begin so */
-    const char *param, *name;
+    const char *param;
+    const pe_fault_name *name;
 } names[] = {
-    {"rope/attention-scale", "original_max_position_embeddings", "scale_length"},
-    {"rope/attention-scale", "beta", "scale_beta"},
-    {"rope/xpos", "center", "xpos_center"},
-    {"rope/xpos", "scale_base", "xpos_scale_base"},
+    {"rope/attention-scale", "original_max_position_embeddings", PE_NAME(scale_length)},
+    {"rope/attention-scale", "beta", PE_NAME(scale_beta)},
+    {"rope/xpos", "center", PE_NAME(xpos_center)},
+    {"rope/xpos", "scale_base", PE_NAME(xpos_scale_base)},
 };
 
-static const char *name_of(const fit *f, const char *param)
+static const pe_fault_name *name_of(const fit *f, const char *param)
 {
     const char *resource = f->guess->claim->resource->name;
     for (size_t k = 0; k < PE_LEN(names); k++)
         if (strcmp(names[k].param, param) == 0 &&
             strncmp(resource, names[k].resources, strlen(names[k].resources)) == 0)
             return names[k].name;
-    return param;
+    return NULL;
 }
 
 /* Digits beyond which a number is only fitted. */

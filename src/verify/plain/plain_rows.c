@@ -50,7 +50,7 @@ static pe_status make_table(pe_lines *at, double **out, pe_problem *why)
 }
 
 static const pe_patch downward = {
-    .fault = {.name = "positions_reversed",
+    .fault = {.name = PE_NAME(positions_reversed),
               .rule = "rows are in reverse order: from that of position {a} down",
               .remedy = "send rows in the order of the claimed positions"},
     .op = pe_op_mirror};
@@ -64,7 +64,9 @@ static pe_status tell_positions(const pe_numbers *plain, const pe_reading *readi
     pe_status status = pe_causes_find(reading, false, &cause, &found, why);
     if (status != PE_OK)
         return status;
-    if (found && cause.patch != NULL && strncmp(cause.patch->fault.name, "inverse", 7) == 0) {
+    if (found && cause.patch != NULL &&
+        (cause.patch->fault.name == PE_NAME(inverse) ||
+         cause.patch->fault.name == PE_NAME(inverse_shifted))) {
         cause.patch = &downward; /* rows of a table do not turn */
         cause.a = reading->position[0];
     }

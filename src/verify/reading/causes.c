@@ -135,7 +135,7 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
         best = list_of(reading);
     }
     *found = *found && !is_nowhere(reading, out);
-    out->patch = *found && best->fault.name[0] != '\0' ? best : NULL;
+    out->patch = *found && best->fault.name != NULL ? best : NULL;
     return PE_OK;
 }
 
@@ -220,7 +220,7 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     if (of == NULL)
         return;
     static const pe_fault negative = {
-        .name = "inverse",
+        .name = PE_NAME(inverse),
         .rule = "the rotation was the inverse one: the sign of the sine is the opposite",
         .remedy = "take the sine's sign as in x cos(a) + rotate(x) sin(a)"};
     if (cause->mirrored && guess->n_faults < PE_FAULTS_MAX) {

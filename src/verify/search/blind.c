@@ -85,7 +85,7 @@ static void label(const pe_fault *fault, const pe_guess *guess, bool changed, ch
 {
     pe_buffer text = {0};
     const pe_value *value = pe_values_find(&guess->values, fault->param);
-    if (strcmp(fault->name, "short_factor") == 0) {
+    if (fault->name == PE_NAME(short_factor)) {
         snprintf(out, room, "%s", changed ? "short_factor" : "long_factor");
         return;
     }

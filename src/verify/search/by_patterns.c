@@ -241,7 +241,7 @@ static bool was_tried(const pe_beside *b, const pe_fault *fault, division by, bo
                         (by == WHOLE || by == COLUMNS || (by == ROWS && nearly_all));
     const bool may = narrow || (by == WHOLE && b->guess->n_faults == 0);
     for (size_t f = 0; f < pe_faults_n && may; f++)
-        tried |= strcmp(pe_faults[f].name, fault->name) == 0;
+        tried |= pe_faults[f].name == fault->name;
     return tried;
 }
 

@@ -33,7 +33,7 @@ static pe_status try_moved(pe_search *s, pe_guess *guess, const pe_fault *fault,
 /* Rows that are all that of one position tell no frequency, but it may be the first one. */
 static pe_status try_still(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    static const pe_fault constant = {.name = "positions_constant",
+    static const pe_fault constant = {.name = PE_NAME(positions_constant),
                                       .rule = "every row is that of position {a}",
                                       .remedy = "pass each row its own position"};
     return try_moved(s, guess, &constant, 0, s->measured->reading.claimed[0], why);
@@ -154,8 +154,8 @@ static pe_status try_other_values(pe_search *s, pe_guess *guess, pe_problem *why
 /* A table of defaults has neither the scaling nor the base of the claim. */
 static pe_status try_unscaled(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    return pe_attempts_with_fault(s, guess, pe_faults_find("scaling_dropped"), try_other_values,
-                                  why);
+    return pe_attempts_with_fault(s, guess, pe_faults_find(PE_NAME(scaling_dropped)),
+                                  try_other_values, why);
 }
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */

@@ -83,7 +83,7 @@ pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *gues
     finding->fitted = guess->fitted;
     finding->n_faults = guess->n_faults;
     for (size_t f = 0; f < guess->n_faults; f++)
-        finding->faults[f] = guess->faults[f]->name;
+        finding->faults[f] = pe_guess_fault_name(guess->faults[f]);
     finding->rule = copy_rule(guess);
     finding->remedy = strdup(pe_buffer_text(&guess->remedy));
     finding->evidence = strdup(pe_buffer_text(evidence));

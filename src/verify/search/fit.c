@@ -27,14 +27,13 @@ static bool add_scaling(pe_guess *guess, const pe_fault *fault)
 }
 
 const pe_fault pe_fits[] = {
-    {"rope_theta", NULL, .change = set_number, .param = "rope_theta", .value = 100,
-     .and_value = 1e12},
-    {"base", NULL, .change = set_number, .param = "base", .value = 100, .and_value = 1e12},
-    {"factor", NULL, .change = set_number, .param = "factor", .value = 1, .and_value = 1e6},
-    {"scale", NULL, .change = set_number, .param = "scale", .value = 1e-6, .and_value = 1e4},
+    {NULL, NULL, .change = set_number, .param = "rope_theta", .value = 100, .and_value = 1e12},
+    {NULL, NULL, .change = set_number, .param = "base", .value = 100, .and_value = 1e12},
+    {NULL, NULL, .change = set_number, .param = "factor", .value = 1, .and_value = 1e6},
+    {NULL, NULL, .change = set_number, .param = "scale", .value = 1e-6, .and_value = 1e4},
     /* a factor of ntk would be another base */
-    {"scaling_added", NULL, .change = add_scaling, .param = "factor", .text = "linear", .value = 1,
-     .and_value = 1e6, .sets_rope_type = true},
+    {PE_NAME(scaling_added), NULL, .change = add_scaling, .param = "factor", .text = "linear",
+     .value = 1, .and_value = 1e6, .sets_rope_type = true},
 };
 const size_t pe_fits_n = PE_LEN(pe_fits);
 const pe_fault *const pe_fits_linear = &pe_fits[PE_LEN(pe_fits) - 1];

@@ -7,16 +7,16 @@
 #include "verify/search/findings.h"
 #include "verify/compare/totals.h"
 
-static const char strays_name[] = "corrupted_elements";
 static const pe_fault strays_of_memory = {
-    .name = strays_name,
+    .name = PE_NAME(corrupted_elements),
     .remedy = "look at the memory: buffers that are written twice, padding, copies under way"};
 static const pe_fault zeros = {
-    .name = strays_name,
+    .name = PE_NAME(corrupted_elements),
     .remedy = "look for rows that were not written, or that were zeroed on purpose: padding_idx, "
               "masks, class tokens, buffers of zeros"};
-static const pe_fault not_finite = {
-    .name = "not_finite", .remedy = "look for divisions by zero, overflow and masks of -inf"};
+static const pe_fault not_finite = {.name = PE_NAME(not_finite),
+                                    .remedy =
+                                        "look for divisions by zero, overflow and masks of -inf"};
 
 static void tell_range(size_t first, size_t last, pe_buffer *out)
 {
@@ -63,7 +63,8 @@ static bool is_of_memory(const pe_strays *at)
 
 bool pe_strays_is_fault(const char *name)
 {
-    return strcmp(name, strays_of_memory.name) == 0 || strcmp(name, not_finite.name) == 0;
+    return strcmp(name, strays_of_memory.name->text) == 0 ||
+           strcmp(name, not_finite.name->text) == 0;
 }
 
 pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_strays *strays,
