@@ -201,6 +201,9 @@ typedef struct pe_resource {
                       pe_plan *out, pe_problem *why);
     /** The values of rope/table that turn vectors as this table of waves does. NULL: none do. */
     pe_status (*turned)(pe_values *values, pe_values *out, pe_problem *why);
+    /** Where models keep a column for each channel, cache_layout=hf: a row of `pairs` numbers has
+     * each run of so many again behind itself. The values may still lack defaults. NULL: no such. */
+    size_t (*run)(const pe_values *values, size_t pairs);
 } pe_resource;
 
 static inline bool pe_resource_is_claimable(const pe_resource *resource)

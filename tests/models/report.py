@@ -490,28 +490,17 @@ def compare_calls(measured, layers):
 
 
 def compare_grid(server, measured, answer):
-    """Cosines of patches, and the channels of a pair, which the resource of rotations knows."""
-    rotation = next(part["parameters"] for part in answer["resources"] if part["path"] == "/v1/rope/grid/rotate")
+    """Cosines of patches in the columns that the class's own code has."""
     told = {key: value for key, value in answer["parameters"].items() if key != "spatial_merge_size"}
     normalized = {"height": 8, "width": 8} if told["convention"] == "dinov3" else {}
-    status, table = server.post("/v1/rope/grid", told | normalized | {"positions": list(GRID)})
+    status, table = server.post("/v1/rope/grid",
+                                told | normalized | {"positions": list(GRID), "cache_layout": "hf"})
     theirs = [rotary["grid"] for rotary in measured["rotary"] if rotary.get("grid")]
     if status != 200:
         return [f"/v1/rope/grid refuses {told}"]
-    mine, found = table["cos"]["data"], set()
-    n = len(mine[0]) // 2
-    for cos in theirs:
-        if told["convention"] == "gemma4" and all(  # each axis has a half of the channels, in halves
-                abs(a - b) < 1e-5 for ours, row in zip(mine, cos)
-                for a, b in zip(ours[:n] * 2 + ours[n:] * 2, row)):
-            found.add("half")
-        for name, pick in (("half", slice(0, len(mine[0]))), ("interleaved", slice(0, None, 2))):
-            if all(abs(a - b) < 1e-5 for ours, row in zip(mine, cos) for a, b in zip(ours, row[pick])):
-                found.add(name)
-    own = "half" if told["convention"] in ("qwen2_vl", "pixtral", "dinov3", "gemma4") else "interleaved"
-    if theirs and rotation.get("pairing", own) not in found:
-        return [f"cosines of patches in {rotation.get('pairing', own)} pairs"]
-    return []
+    same = [[len(ours) == len(row) and all(abs(a - b) < 1e-5 for a, b in zip(ours, row))
+             for ours, row in zip(table["cos"]["data"], cos)] for cos in theirs]
+    return [] if not theirs or any(all(rows) for rows in same) else ["cosines of patches"]
 
 
 def compare_towers(server, config, towers):

@@ -206,7 +206,7 @@ static pe_status read_shapes(pe_claim_reader *r, const pe_resource **resource, p
 {
     pe_claim_shapes *shapes = &r->shapes;
     const pe_resource *claimed = *resource;
-    pe_claim_shapes_read(shapes, resource, list);
+    pe_claim_shapes_read(shapes, resource, &query->values, list);
     pe_status status = *resource != claimed ? move_values(query, *resource, why) : PE_OK;
     for (size_t a = 0; a < shapes->n_added && status == PE_OK; a++)
         status = add(r, query, shapes->added[a].name, shapes->added[a].value, why);

@@ -101,6 +101,8 @@ static void add_choice(pe_claim_shapes *shapes, unsigned which, const char *name
     if (was_given(shapes, which))
         return;
     add(shapes, name, choice);
+    if (which == CACHE_LAYOUT)
+        shapes->layout = choice;
     pe_claim_say(&shapes->said, "%s=%s, %s", name, choice, reason);
 }
 
@@ -295,24 +297,56 @@ static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_
 
 /* ---- rotary tables of patches ---- */
 
-/* Models keep cos and sin of head_dim columns; the plan has one for each pair. Cosines of many
- * patches are not equal by chance. */
-static void halve_doubled(pe_claim_shapes *shapes, pe_stored_list *list)
+/* Does each tensor of a row for each patch have each number twice, in runs of so many? */
+static bool are_doubled(const pe_stored_list *list, size_t width, size_t run)
+{
+    bool all = run > 0;
+    pe_tensor_rows r;
+    for (size_t t = 0; t < list->n && all; t++)
+        all = strcmp(list->tensor[t].name, "row_col") == 0 ||
+              (!list->tensor[t].fortran && pe_tensor_rows_read(&list->tensor[t], 1, &r) &&
+               r.width == width && pe_tensor_rows_are_doubled(&r, run));
+    return all;
+}
+
+static void halve(pe_claim_shapes *shapes, pe_stored_list *list, size_t run)
 {
     pe_tensor_rows r;
-    bool halves = true;
     for (size_t t = 0; t < list->n; t++) {
         pe_stored *tensor = &list->tensor[t];
-        if (strcmp(tensor->name, "row_col") == 0 || tensor->fortran ||
-            !pe_tensor_rows_read(tensor, 1, &r) ||
-            (shapes->head_dim != 0 && r.width != shapes->head_dim))
+        if (strcmp(tensor->name, "row_col") == 0 || !pe_tensor_rows_read(tensor, 1, &r))
             continue;
-        halves = pe_tensor_rows_are_doubled(&r, true);
-        if (!halves && !pe_tensor_rows_are_doubled(&r, false))
-            continue;
-        pe_tensor_halve(tensor, &r, halves);
+        pe_tensor_halve(tensor, &r, run);
         pe_claim_say(&shapes->said, "each number of %s stands twice in a row", tensor->name);
     }
+}
+
+/* Models keep a column for each channel. Where the numbers stand twice as the claim has it, those
+ * of pairs are compared; else whole rows are. Cosines of many patches are not equal by chance. */
+static void read_columns(pe_claim_shapes *shapes, const pe_resource *resource,
+                         const pe_values *values, pe_stored_list *list, size_t width)
+{
+    const size_t pairs = width / 2;
+    const struct {
+        size_t run;
+        const char *reason;
+    } ways[] = {{pairs, "the halves of a row are equal"},
+                {1, "neighbours are equal"},
+                {pairs / 2, "the quarters of a row are equal by twos"}};
+    size_t w = 0;
+    if (was_given(shapes, CACHE_LAYOUT) || width % 4 != 0 ||
+        (shapes->head_dim != 0 && width != shapes->head_dim))
+        return;
+    const size_t run = resource->run(values, pairs);
+    if (are_doubled(list, width, run)) {
+        halve(shapes, list, run);
+        return;
+    }
+    while (w < PE_LEN(ways) && !are_doubled(list, width, ways[w].run))
+        w++;
+    if (w < PE_LEN(ways) || width == shapes->head_dim)
+        add_choice(shapes, CACHE_LAYOUT, "cache_layout", "hf",
+                   w < PE_LEN(ways) ? ways[w].reason : "rows are head_dim wide");
 }
 
 /* Angles are larger than 1 somewhere; cosines begin with 1. */
@@ -334,7 +368,8 @@ static bool are_vectors(const pe_stored_list *list)
     return family == PE_FAMILY_VECTORS || family == PE_FAMILY_QUERY || family == PE_FAMILY_KEY;
 }
 
-static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
+static void read_patches(pe_claim_shapes *shapes, const pe_resource *resource,
+                         const pe_values *values, pe_stored_list *list)
 {
     pe_tensor_rows r;
     if (are_vectors(list)) {
@@ -343,10 +378,12 @@ static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
     }
     if (list->n == 1)
         name_lone_of_patches(shapes, &list->tensor[0]);
-    halve_doubled(shapes, list);
     const pe_stored *first = &list->tensor[0];
-    if (pe_claim_family_of(first) != PE_FAMILY_NONE && pe_tensor_rows_read(first, 1, &r))
-        add_size(shapes, HEAD_DIM, "head_dim", 2 * r.width);
+    if (pe_claim_family_of(first) == PE_FAMILY_NONE || !pe_tensor_rows_read(first, 1, &r))
+        return;
+    read_columns(shapes, resource, values, list, r.width);
+    (void)pe_tensor_rows_read(first, 1, &r);
+    add_size(shapes, HEAD_DIM, "head_dim", has_layout(shapes, "hf") ? r.width : 2 * r.width);
 }
 
 /* ---- other tables: parameters that are sizes ---- */
@@ -430,14 +467,14 @@ static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored 
 }
 
 void pe_claim_shapes_read(pe_claim_shapes *shapes, const pe_resource **resource,
-                          pe_stored_list *tensors)
+                          const pe_values *values, pe_stored_list *tensors)
 {
     if (tensors->n == 0)
         return;
     if (is_table(*resource))
         read_rope(shapes, resource, tensors);
-    else if (strcmp((*resource)->name, "rope/grid") == 0)
-        read_patches(shapes, tensors);
+    else if ((*resource)->run != NULL)
+        read_patches(shapes, *resource, values, tensors);
     else
         read_sizes(shapes, (*resource)->name, &tensors->tensor[0], tensors->n == 1);
 }

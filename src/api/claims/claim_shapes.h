@@ -20,7 +20,7 @@ typedef struct pe_claim_shapes {
     unsigned given;                 /* watched parameters, as bits */
     size_t head_dim;                /* as given; 0: it is not known here */
     size_t num_heads, query_length; /* the same */
-    const char *layout;             /* cache_layout as given; "": it was not */
+    const char *layout;             /* cache_layout, as given or read; "": neither */
     bool angles;                    /* the lone tensor holds angles */
     bool guessed;                   /* it may be cosines or sines */
     size_t n_added;
@@ -35,10 +35,11 @@ void pe_claim_shapes_begin(pe_claim_shapes *shapes, const pe_values *values, boo
 /**
  * Read off the tensors of a group what was not given: positions, head_dim, d_model, counts of heads
  * and lengths from sizes; cache_layout and pairing from sizes and numbers. *resource becomes that
- * of inverse frequencies where there is nothing else. The names of tensors may change.
+ * of inverse frequencies where there is nothing else. values: what was given. The names of tensors
+ * may change.
  */
 void pe_claim_shapes_read(pe_claim_shapes *shapes, const pe_resource **resource,
-                          pe_stored_list *tensors);
+                          const pe_values *values, pe_stored_list *tensors);
 
 /** Cosines and sines in the place of angles, once the claim has its values and upload. */
 pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *claim,

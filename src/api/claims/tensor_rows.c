@@ -138,29 +138,26 @@ bool pe_tensor_is_ladder(const pe_stored *tensor)
     return true;
 }
 
-bool pe_tensor_rows_are_doubled(const pe_tensor_rows *r, bool halves)
+bool pe_tensor_rows_are_doubled(const pe_tensor_rows *r, size_t run)
 {
-    for (size_t k = 0; k < r->n; k++) {
+    for (size_t k = 0; k < r->n && r->width % (2 * run) == 0; k++) {
         pe_turn_spend(r->width);
         for (size_t i = 0; i < r->width / 2; i++) {
-            const double a = halves ? pe_tensor_rows_at(r, k, i) : pe_tensor_rows_at(r, k, 2 * i);
-            const double b = halves ? pe_tensor_rows_at(r, k, i + r->width / 2)
-                                    : pe_tensor_rows_at(r, k, 2 * i + 1);
-            if (!(a == b))
+            const size_t column = i + i / run * run;
+            if (!(pe_tensor_rows_at(r, k, column) == pe_tensor_rows_at(r, k, column + run)))
                 return false;
         }
     }
-    return r->width % 2 == 0;
+    return r->width % (2 * run) == 0;
 }
 
-void pe_tensor_halve(pe_stored *tensor, const pe_tensor_rows *r, bool halves)
+void pe_tensor_halve(pe_stored *tensor, const pe_tensor_rows *r, size_t run)
 {
     const size_t each = pe_stored_size(tensor), half = r->width / 2;
     unsigned char *data = (unsigned char *)(uintptr_t)tensor->data; /* the body's, or the claim's */
     for (size_t k = 0; k < r->n; k++)
-        for (size_t i = 0; i < half; i++)
-            memmove(data + (k * half + i) * each,
-                    data + (k * r->width + (halves ? i : 2 * i)) * each, each);
+        for (size_t i = 0; i < half; i += run)
+            memmove(data + (k * half + i) * each, data + (k * r->width + 2 * i) * each, run * each);
     tensor->shape.dim[tensor->shape.ndim - 1] = half;
     tensor->elements /= 2;
     tensor->bytes /= 2;

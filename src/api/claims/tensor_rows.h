@@ -33,9 +33,9 @@ bool pe_tensor_rows_count(const pe_tensor_rows *r);
 /** One axis has all numbers, and they fall from 1, the first of them by one ratio. */
 bool pe_tensor_is_ladder(const pe_stored *tensor);
 
-/** Each number stands twice in a row, bit for bit: one half after the other, or neighbours. */
-bool pe_tensor_rows_are_doubled(const pe_tensor_rows *r, bool halves);
+/** Each number stands twice in a row, bit for bit: each run of so many again behind itself. */
+bool pe_tensor_rows_are_doubled(const pe_tensor_rows *r, size_t run);
 /** Keep one of the two, in the place of the numbers. */
-void pe_tensor_halve(pe_stored *tensor, const pe_tensor_rows *r, bool halves);
+void pe_tensor_halve(pe_stored *tensor, const pe_tensor_rows *r, size_t run);
 
 #endif

@@ -57,13 +57,13 @@ static void read_merge(pe_reader *reader, pe_model_layers *kind)
         pe_reader_take(reader, &kind->values, key, key, pe_reader_member(reader, key), own);
 }
 
-/* What /v1/rope/grid is told, and /v1/rope/grid/rotate, which knows a pairing, too. */
+/* What /v1/rope/grid and /v1/rope/grid/rotate are told. */
 static void add_parts(pe_reader *reader, const pe_model_layers *kind)
 {
     static const pe_resource *const resources[] = {&pe_rope_grid, &pe_rope_grid_rotate};
     for (size_t i = 0; i < PE_LEN(resources) && reader->status == PE_OK; i++) {
         pe_values *values = pe_parts_add(reader, resources[i], &kind->values);
-        if (values != NULL && i == 1 && pe_type_text(reader->type, "grid_pairing") != NULL)
+        if (values != NULL && pe_type_text(reader->type, "grid_pairing") != NULL)
             pe_reader_set_choice(values, "pairing", pe_type_text(reader->type, "grid_pairing"));
     }
 }

@@ -214,6 +214,15 @@ size_t pe_rope_grid_parts(const pe_grid *grid)
     return grid->convention->apart ? PE_GRID_AXES : 1;
 }
 
+size_t pe_rope_grid_run(const pe_values *values, size_t pairs)
+{
+    const pe_grid_convention *c = &conventions[pe_values_choice(values, "convention")];
+    const pe_pairing pairing = pe_values_present(values, "pairing")
+                                   ? (pe_pairing)pe_values_choice(values, "pairing")
+                                   : c->pairing;
+    return pairing == PE_PAIRING_INTERLEAVED ? 1 : c->apart ? pairs / PE_GRID_AXES : pairs;
+}
+
 /* ---- patches ---- */
 
 double pe_rope_grid_place(const pe_grid_patches *patches, size_t axis, size_t k)

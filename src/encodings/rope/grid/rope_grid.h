@@ -84,6 +84,9 @@ pe_status pe_rope_grid_turned(pe_values *values, pe_values *out, pe_problem *why
 
 /** Channels of a pair of this convention, unless pairing says otherwise. */
 pe_pairing pe_rope_grid_pairing(const pe_grid *grid);
+/** Of a row that has each number twice, how many stand behind one another before they come again
+ * (pe_resource.run). */
+size_t pe_rope_grid_run(const pe_values *values, size_t pairs);
 /** Parts of a head within which its pairs lie: 1, or one for each axis. */
 size_t pe_rope_grid_parts(const pe_grid *grid);
 

@@ -2,9 +2,11 @@
 /* rope_grid_table.c - cosines, sines and angles of the patches of an image. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "encodings/registry.h"
 #include "encodings/rope/grid/rope_grid.h"
+#include "encodings/rope/rope_params.h"
 #include "exact/fixed128.h"
 #include "exact/round.h"
 
@@ -32,6 +34,7 @@ typedef struct table {
     pe_rope_axes *axes;
     pe_shared_wave wave;
     theta *thetas;
+    size_t run; /* numbers that are repeated as one; 0: none are */
 } table;
 
 /* ---- angles ---- */
@@ -122,6 +125,8 @@ static pe_status make_thetas(table *state, pe_problem *why)
 
 /* ---- the table ---- */
 
+static const char *const layout_names[] = {"pairs", "hf", NULL};
+
 static double position(const void *of, size_t axis, size_t k)
 {
     const table *state = of;
@@ -136,22 +141,42 @@ static void fill_row_col(const table *state, pe_dtype dtype, const pe_region *re
             pe_dtype_store(dtype, pe_rope_grid_place(&state->grid.patches, axis, k), out);
 }
 
+/* Each run of numbers again behind itself, from the last one on: rows have room for both. */
+static void repeat_runs(const table *state, size_t bytes, unsigned char *row)
+{
+    const size_t run = state->run * bytes;
+    for (size_t r = state->grid.pairs / state->run; r-- > 0;) {
+        memmove(row + 2 * r * run, row + r * run, run);
+        memcpy(row + (2 * r + 1) * run, row + 2 * r * run, run);
+    }
+}
+
+static pe_status fill_waves(const table *state, pe_dtype dtype, const pe_region *region,
+                            unsigned char *out, pe_problem *why)
+{
+    const size_t bytes = pe_dtype_bytes(dtype);
+    const pe_wave_layout layout = {.stride = 1,
+                                   .cos_at = region->tensor == COS ? 0 : -1,
+                                   .sin_at = region->tensor == SIN ? 0 : -1,
+                                   .row = state->grid.pairs << (state->run > 0)};
+    PE_TRY(pe_rope_axes_table(
+        &(pe_rope_axes_spec){state->axes, state->wave.wave, position, state, &layout, dtype},
+        region->first, region->units, out, why));
+    for (size_t u = 0; u < region->units && state->run > 0; u++)
+        repeat_runs(state, bytes, out + u * layout.row * bytes);
+    return PE_OK;
+}
+
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const table *state = plan->state;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
-    const pe_wave_layout layout = {.stride = 1,
-                                   .cos_at = region->tensor == COS ? 0 : -1,
-                                   .sin_at = region->tensor == SIN ? 0 : -1,
-                                   .row = state->grid.pairs};
     if (region->tensor == ROW_COL)
         fill_row_col(state, dtype, region, out);
     else if (region->tensor == ANGLES)
         fill_angles(state, dtype, region->first, region->units, out);
     else
-        return pe_rope_axes_table(
-            &(pe_rope_axes_spec){state->axes, state->wave.wave, position, state, &layout, dtype},
-            region->first, region->units, out, why);
+        return fill_waves(state, dtype, region, out, why);
     return PE_OK;
 }
 
@@ -165,14 +190,16 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limits *limits,
-                             pe_plan *out, pe_problem *why)
+static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, bool doubled,
+                             const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
     static const char *const names[] = {[COS] = "cos", [SIN] = "sin", [ANGLES] = "angles"};
-    const pe_shape shape = {2, {grid->patches.count, grid->pairs}};
     const pe_shape places = {2, {grid->patches.count, PE_GRID_AXES}};
-    for (size_t t = 0; t < PE_LEN(names); t++)
-        PE_TRY(pe_plan_add_tensor(out, limits, names[t], dtype, &shape, grid->pairs, why));
+    for (size_t t = 0; t < PE_LEN(names); t++) {
+        const size_t width = grid->pairs << (doubled && t != ANGLES);
+        PE_TRY(pe_plan_add_tensor(out, limits, names[t], dtype,
+                                  &(pe_shape){2, {grid->patches.count, width}}, width, why));
+    }
     PE_TRY(pe_plan_set_work(out, limits, ANGLES, ANGLE_WORK, why));
     for (size_t t = COS; t <= SIN; t++)
         PE_TRY(pe_plan_set_work(out, limits, t, 1 + PATCH_WORK / grid->pairs, why));
@@ -235,22 +262,47 @@ static pe_status set_state(table *state, pe_values *values, pe_tables *tables, p
     return check_overflow(state, (pe_dtype)pe_values_choice(values, "dtype"), why);
 }
 
+/* The canonical form has no word of a layout that is the default, nor what it leaves unread. */
+static size_t read_layout(pe_values *values, const pe_grid *grid)
+{
+    pe_value *layout = pe_values_find(values, "cache_layout");
+    pe_value *pairing = pe_values_find(values, "pairing");
+    const bool doubled = layout->present && strcmp(layout_names[layout->choice], "hf") == 0;
+    if (doubled && !pairing->present)
+        pairing->choice = pe_rope_grid_pairing(grid);
+    layout->present = pairing->present = doubled;
+    return doubled ? pe_rope_grid_run(values, grid->pairs) : 0;
+}
+
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
     pe_grid grid;
     PE_TRY(pe_rope_grid_read(values, &grid, why));
-    PE_TRY(add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why));
+    const size_t run = read_layout(values, &grid);
+    PE_TRY(
+        add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), run > 0, limits, out, why));
     table *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
     state->grid = grid;
+    state->run = run;
     return set_state(state, values, tables, why);
 }
 
 static const pe_param own[] = {
     PE_ROPE_GRID_HEAD_DIM(true, NULL),
     PE_PARAM_MODEL("qwen2.5-vl-7b"),
+    PE_PARAM("cache_layout", CHOICE, .optional = true, .choices = layout_names,
+             .fallback_text = "pairs",
+             .help = "The columns of cosines and sines. pairs: one for each pair. hf: one for each "
+                     "channel, as the code of models has them, with each number twice.",
+             .example = "hf"),
+    PE_PARAM("pairing", CHOICE, .optional = true, .choices = pe_rope_params_pairings,
+             .fallback_text = "the convention's",
+             .help = "With cache_layout=hf: half repeats the row behind itself (gemma4: the half "
+                     "of each axis), interleaved each number.",
+             .example = "half"),
 };
 
 /**
@@ -258,8 +310,8 @@ static const pe_param own[] = {
  *     the row or the column of patch k and a frequency, as the convention says (rope_grid.h)
  *
  * Source    rope_grid.h names one for each convention.
- * Shapes    cos, sin, angles [patches, head_dim/2]; row_col [patches, 2], int32 unless
- *         positions are fractional.
+ * Shapes    cos, sin, angles [patches, head_dim/2], of cache_layout hf cos, sin [patches, head_dim];
+ *           row_col [patches, 2], int32 unless positions are fractional.
  * Accuracy  all correctly rounded.
  * Errors    INVALID_PARAMETER: an angle overflows float16.
  */
@@ -275,4 +327,5 @@ const pe_resource pe_rope_grid = {
     .param_sets = {PE_PARAMS(own), &pe_rope_grid_params, &pe_params_output_exact},
     .plan = plan,
     .turned = pe_rope_grid_turned,
+    .run = pe_rope_grid_run,
 };
