@@ -182,20 +182,22 @@ faults: ## every allocation of every kind of request fails, one after the other
 	@$(DEPS) build test
 	+@FAULTS=all TEST_TIMEOUT=7200 $(AGAIN) run-tests TEST=http/test_memory_faults
 
-REPORT_TRANSFORMERS ?= 5.23.0
+# The release of transformers; empty: the newest.
+REPORT_TRANSFORMERS ?=
 MEASURED = $(foreach shard,0 1,build/models-report/measured.$(shard))
 
 # The environment in which configuration classes and modules are made.
 define MODELS_PYTHON
 	@test -x build/models-report/bin/python || python3 -m venv build/models-report
-	$(call say,PIP transformers $(REPORT_TRANSFORMERS)) build/models-report/bin/pip install -q transformers==$(REPORT_TRANSFORMERS) torch parameterized
+	$(call say,PIP transformers $(REPORT_TRANSFORMERS)) build/models-report/bin/pip install -q -U transformers$(addprefix ==,$(REPORT_TRANSFORMERS))
+	@build/models-report/bin/pip install -q torch parameterized
 endef
 
-models-report: $(B)/posenc ## compare models/resolve with every configuration class of transformers, and write tests/models/verdicts.tsv
+models-report: $(B)/posenc ## compare models/resolve with the newest transformers, new and changed classes, or with ALL=1 each; writes tests/models/verdicts.tsv
 	$(MODELS_PYTHON)
-	@for shard in 0 1; do build/models-report/bin/python tests/models/report.py measure $$shard/2 build/models-report/measured.$$shard \
+	@test -z '$(ALL)' || for shard in 0 1; do build/models-report/bin/python tests/models/report.py measure $$shard/2 build/models-report/measured.$$shard \
 	    2>build/models-report/log.$$shard & done; wait
-	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py verdicts $(MEASURED)
+	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py verdicts $(if $(ALL),$(MEASURED))
 	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py variants 3000
 
 rope-utils: $(B)/posenc ## run transformers' own test of its rope functions with this program in their place

@@ -12,9 +12,10 @@ rotary classes compute inv_freq and the attention factor, which are compared wit
     unseen   the modules could not be run: nothing was compared
     wrong    the answer disagrees: a mistake of the program
 
-renew measures only the classes whose answer is not the one that verdicts.tsv has.
+verdicts measures the classes that are in no FILE and whose configuration or answer is not the one that is known, and
+prints each row that is new or another.
 
-Usage: report.py measure SHARD/SHARDS FILE | verdicts FILE... | renew | variants COUNT [CLASSES]
+Usage: report.py measure SHARD/SHARDS FILE | verdicts [FILE...] | variants COUNT [CLASSES]
 """
 import ast
 import contextlib
@@ -44,6 +45,11 @@ LIMIT_SECONDS = 90
 GRID = [0, 1, 0, 2], [0, 0, 1, 5]  # rows and columns of patches that are compared
 
 
+def lasting(config):
+    """What a release does not change by itself."""
+    return {key: value for key, value in config.items() if key != "transformers_version"}
+
+
 def load_classes():
     """Every configuration class that can be made by default, with the file that defines it."""
     import transformers
@@ -62,7 +68,7 @@ def load_classes():
                 except Exception as error:  # a class that has no default says so in many ways
                     print(f"{cls.__name__} has no default: {str(error)[:100]!r}", file=sys.stderr)
                     continue
-                found[cls.__name__] = {"class": cls, "folder": path.parent, "config": json.loads(text)}
+                found[cls.__name__] = {"class": cls, "folder": path.parent, "config": json.loads(text, object_hook=lasting)}
     return found
 
 
@@ -493,8 +499,7 @@ def compare_grid(server, measured, answer):
     """Cosines of patches in the columns that the class's own code has."""
     told = {key: value for key, value in answer["parameters"].items() if key != "spatial_merge_size"}
     normalized = {"height": 8, "width": 8} if told["convention"] == "dinov3" else {}
-    status, table = server.post("/v1/rope/grid",
-                                told | normalized | {"positions": list(GRID), "cache_layout": "hf"})
+    status, table = server.post("/v1/rope/grid", told | normalized | {"positions": list(GRID), "cache_layout": "hf"})
     theirs = [rotary["grid"] for rotary in measured["rotary"] if rotary.get("grid")]
     if status != 200:
         return [f"/v1/rope/grid refuses {told}"]
@@ -599,41 +604,37 @@ def write_rows(rows):
         print(f"{row[2]}, but rotates: {row[1]}: {row[5]}")
 
 
+def measure_alone(name, entry):
+    with open(os.memfd_create("told"), "w+", encoding="utf-8") as out:
+        measure_in_child(name, entry, out)
+        out.seek(0)
+        return json.loads(out.readline() or "{}")
+
+
 def write_verdicts(paths):
-    test, classes = load_test(), load_classes()
-    known = set(test.read_verdicts()) if (FOLDER / "verdicts.tsv").exists() else set()
-    lines = [line for path in paths for line in open(path, encoding="utf-8")]
-    measured = {told["class"]: told for told in map(json.loads, lines)}
-    server, rows = test.Server(), []
+    """Classes that are in no file of measurements are measured now, unless configuration and answer are those known."""
+    import torch  # once, before the processes part
+    test, classes, rows = load_test(), load_classes(), []
+    known = test.read_verdicts() if (FOLDER / "verdicts.tsv").exists() else {}
+    before = test.read_configurations() if known else {}
+    measured = {told["class"]: told for path in paths for told in map(json.loads, open(path, encoding="utf-8"))}
+    server = test.Server()
     for name, entry in sorted(classes.items()):
         status, answer = server.post("/v1/models/resolve", entry["config"])
-        rows.append(row_of(test, name, entry, (server, measured.get(name, {})), status, answer))
-        if name not in known and known:
-            print(f"not yet known: {' '.join(rows[-1])}")
+        row, old = known.get(name), before.get(name, {}).get("config")
+        if name not in measured and row and row[3] == test.digest(status, answer) and old == entry["config"]:
+            rows.append(row)
+            continue
+        told = measured.get(name) or measure_alone(name, entry)
+        rows.append(row_of(test, name, entry, (server, told), status, answer))
+        if rows[-1] != row:
+            print(("new: " if row is None else "") + " ".join(rows[-1]), flush=True)
     server.stop()
+    for name in sorted(known.keys() - classes.keys()):
+        print(f"gone: {name}")
     configurations = {name: {"config": entry["config"]} for name, entry in sorted(classes.items())}
     with lzma.open(FOLDER / "configurations.json.xz", "wt", encoding="utf-8", preset=9) as file:
         json.dump(configurations, file)
-    write_rows(rows)
-
-
-def renew_verdicts():
-    """The rows of classes whose answers have changed; the others stay, with what was measured of them."""
-    import torch
-    test, classes = load_test(), load_classes()
-    known, server, rows = test.read_verdicts(), test.Server(), []
-    for name, entry in sorted(classes.items()):
-        status, answer = server.post("/v1/models/resolve", entry["config"])
-        if name in known and known[name][3] == test.digest(status, answer):
-            rows.append(known[name])
-            continue
-        with open(os.memfd_create("told"), "w+", encoding="utf-8") as out:
-            measure_in_child(name, entry, out)
-            out.seek(0)
-            told = json.loads(out.readline() or "{}")
-        rows.append(row_of(test, name, entry, (server, told), status, answer))
-        print(" ".join(rows[-1]))
-    server.stop()
     write_rows(rows)
 
 
@@ -642,8 +643,6 @@ if __name__ == "__main__":
     os.environ["TRANSFORMERS_VERBOSITY"] = "error"
     if sys.argv[1] == "measure":
         measure(*sys.argv[2:])
-    elif sys.argv[1] == "renew":
-        renew_verdicts()
     elif sys.argv[1] == "variants":
         write_variants(*sys.argv[2:])
     else:

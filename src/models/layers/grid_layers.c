@@ -57,17 +57,6 @@ static void read_merge(pe_reader *reader, pe_model_layers *kind)
         pe_reader_take(reader, &kind->values, key, key, pe_reader_member(reader, key), own);
 }
 
-/* What /v1/rope/grid and /v1/rope/grid/rotate are told. */
-static void add_parts(pe_reader *reader, const pe_model_layers *kind)
-{
-    static const pe_resource *const resources[] = {&pe_rope_grid, &pe_rope_grid_rotate};
-    for (size_t i = 0; i < PE_LEN(resources) && reader->status == PE_OK; i++) {
-        pe_values *values = pe_parts_add(reader, resources[i], &kind->values);
-        if (values != NULL && pe_type_text(reader->type, "grid_pairing") != NULL)
-            pe_reader_set_choice(values, "pairing", pe_type_text(reader->type, "grid_pairing"));
-    }
-}
-
 /**
  * Source  rope_grid.h names the code of each convention; config/model_types.json has the towers of
  *         huggingface/transformers that follow it as rows, whose facts are those of their classes.
@@ -87,5 +76,8 @@ void pe_grid_layers_resolve(pe_reader *reader, pe_model_layers *kind)
     pe_reader_set_number(reader, &kind->values, "head_dim", "head_dim", dim);
     read_theta(reader, kind);
     read_merge(reader, kind);
-    add_parts(reader, kind);
+    if (pe_type_text(reader->type, "grid_pairing") != NULL)
+        pe_reader_set_choice(&kind->values, "pairing", pe_type_text(reader->type, "grid_pairing"));
+    (void)pe_parts_add(reader, &pe_rope_grid, &kind->values);
+    (void)pe_parts_add(reader, &pe_rope_grid_rotate, &kind->values);
 }
