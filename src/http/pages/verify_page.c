@@ -139,7 +139,8 @@ static const pe_verify_context *set(const pe_request *request, setting *out)
     return &out->context;
 }
 
-#define COMPARING 4 /* units of work of an element, beside what the claim makes it cost */
+#define COMPARING  4    /* units of work of an element, beside what the claim makes it cost */
+#define CLAIM_WORK 8192 /* of guesses that any claim plans: its own, and other numerics and types */
 
 /* What an element of the claimed table costs: that of the tensor where they cost most. What cannot be
  * planned is not computed. */
@@ -174,6 +175,7 @@ static pe_status price_of(const pe_request *request, const pe_claim *claim, uint
     price.computing = price.computing < elements ? price.computing : elements;
     price.computing = pe_price_times(price.computing, work_of_element(request, claim));
     *out = pe_price_plus(pe_price_times(elements, COMPARING), pe_price_sum(&price));
+    *out = pe_price_plus(*out, CLAIM_WORK);
     return PE_OK;
 }
 

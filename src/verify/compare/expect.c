@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "verify/compare/allowance.h"
 
 /* The position of the probe: w * 2^-40 is below 2^-10 for any w up to 1e9, so that its tangent is
@@ -14,6 +15,9 @@
 
 /* Sine, amplitude and their product in float32, each an ulp of 1; as a part of the amplitude. */
 #define FLOAT32_STEPS 0x1p-22
+
+/* What planning and room for a block take, beside the frequencies, which exact/ charges. */
+#define MAKE_WORK 600
 
 /* ---- values for the resource ---- */
 
@@ -385,6 +389,7 @@ pe_status pe_expect_make(const pe_comparison *of, size_t numerics, pe_expect *ou
 {
     *out = (pe_expect){.view = of->view, .guess = of->guess};
     out->amplitude = gain_of(out);
+    pe_turn_spend(MAKE_WORK);
     const pe_status status = make(out, numerics, why);
     if (status != PE_OK || !out->fits)
         pe_expect_free(out);

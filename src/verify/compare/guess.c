@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
+
 /* ---- life ---- */
 
 pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context, pe_guess *out,
@@ -15,9 +17,13 @@ pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context,
     return pe_values_copy(&claim->values, &out->values, why);
 }
 
+/* A guess is copied for each row that is tried with it. */
+#define COPY_WORK 200
+
 pe_status pe_guess_copy(const pe_guess *from, pe_guess *out, pe_problem *why)
 {
     pe_guess made = *from;
+    pe_turn_spend(COPY_WORK);
     made.rule = made.remedy = (pe_buffer){0};
     const pe_status status = pe_values_copy(&from->values, &made.values, why);
     if (status != PE_OK)

@@ -9,9 +9,12 @@
 #include "plan/real.h"
 #include "verify/mistakes/lookup.h"
 
+/* A row's function of an element: a quotient, a logarithm or a few comparisons. */
+#define ELEMENT_UNITS 2
+
 void pe_numbers_spend(const pe_numbers *plain, size_t work)
 {
-    pe_turn_spend(work);
+    pe_turn_spend(ELEMENT_UNITS * work);
     plain->search->work += work;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/price.h"
 #include "verify/upload/upload_names.h"
 #include "verify/upload/upload_shape.h"
 
@@ -479,7 +480,8 @@ double pe_upload_view_roundoff(const pe_upload_view *view)
 
 size_t pe_upload_view_plan_work(const pe_upload_view *view)
 {
-    return 4096 + (view->layout != NULL ? 512 * view->geometry.pairs : 0);
+    return 4096 + (view->layout != NULL ? 512 * view->geometry.pairs
+                                        : pe_price_estimate(&view->claim->values).planning);
 }
 
 void pe_upload_view_place(const pe_upload *upload, size_t e, pe_bad *out)
