@@ -225,7 +225,7 @@ openapi: ## write what the program lists of resources, parameters and formats in
 settings: ## write every setting at its default into config/posenc.json and README.md
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
-	@env -i $(B)/posenc print-config --config= | sed 's/ "source": "default",//' > config/posenc.json
+	@env -i $(B)/posenc print-config --settings= | sed 's/ "source": "default",//' > config/posenc.json
 	@.ci/settings-table
 
 deps: ## install what building, running and testing need (Debian packages)

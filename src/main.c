@@ -4,15 +4,19 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "cli/arguments.h"
+#include "cli/ask.h"
 #include "cli/cli.h"
-#include "cli/table_arguments.h"
+#include "cli/describe.h"
 #include "encodings/registry.h"
 #include "version.h"
 
 static int run_version(int n_arguments, char **arguments);
 static int run_help(int n_arguments, char **arguments);
+static int run_completions(int n_arguments, char **arguments);
 
 static const pe_command commands[] = {
     {.name = "serve",
@@ -20,11 +24,34 @@ static const pe_command commands[] = {
      .summary = "Serve positional encodings over HTTP.",
      .flags = true,
      .run = pe_cli_serve},
+    {.name = "get",
+     .usage = "PATH [--body FILE] [-o FILE]",
+     .summary = "Print what a server answers to GET, or with --body to POST.",
+     .ask = &pe_ask_get},
     {.name = "table",
-     .usage = "ENCODING [--name value ...] [--format NAME] [--body FILE] [-o FILE]",
-     .summary = "Write the server's answer to a file, without a server.",
-     .own_help = true,
-     .run = pe_cli_table},
+     .usage = "ENCODING [--name value ...] [--config FILE] [--format NAME] [--body FILE] [-o FILE]",
+     .summary = "Write the numbers of an encoding, in the format of the file's extension.",
+     .ask = &pe_ask_table},
+    {.name = "models",
+     .usage = "[WORD ...] [--format text|json]",
+     .summary = "List the models of the catalogue, or those that have these words.",
+     .ask = &pe_ask_models},
+    {.name = "resolve",
+     .usage = "config.json | FOLDER | model.gguf [--format json|text]",
+     .summary = "Tell how a model's configuration encodes positions.",
+     .ask = &pe_ask_resolve_file},
+    {.name = "compare",
+     .usage = "MODEL LENGTH [--name value ...] [--format NAME] [-o FILE]",
+     .summary = "Hold the scalings for a longer context side by side.",
+     .ask = &pe_ask_compare},
+    {.name = "pack list",
+     .usage = "[--format text|json]",
+     .summary = "List the golden packs.",
+     .ask = &pe_ask_pack_list},
+    {.name = "pack make",
+     .usage = "NAME[@DIGEST] -o FILE",
+     .summary = "Write a golden pack: numbers for the tests of others.",
+     .ask = &pe_ask_pack_make},
     {.name = "healthcheck",
      .usage = "[--flag value ...]",
      .summary = "Exit with 0 if the server of these settings answers GET /healthz, else with 1.",
@@ -45,16 +72,26 @@ static const pe_command commands[] = {
      .run = pe_cli_key},
     {.name = "version", .usage = "", .summary = "Print the version.", .run = run_version},
     {.name = "help",
-     .usage = "[COMMAND | ENCODING]",
+     .usage = "[COMMAND | ENCODING | --man]",
      .summary = "Explain the program, a command, or an encoding such as rope/table.",
      .run = run_help},
+    {.name = "completions",
+     .usage = "bash | zsh | fish",
+     .summary = "Print the completions of a shell.",
+     .run = run_completions},
 };
 
-static const pe_command *find(const char *name)
+/* The command that the first words are; *words: how many they are. */
+static const pe_command *find(int n, char **arguments, int *words)
 {
-    for (size_t c = 0; c < PE_LEN(commands); c++)
-        if (strcmp(commands[c].name, name) == 0)
+    for (size_t c = 0; c < PE_LEN(commands); c++) {
+        const char *space = strchr(commands[c].name, ' ');
+        const size_t bytes = strcspn(commands[c].name, " ");
+        *words = space != NULL ? 2 : 1;
+        if (n >= *words && strncmp(arguments[0], commands[c].name, bytes) == 0 &&
+            arguments[0][bytes] == '\0' && (space == NULL || strcmp(arguments[1], space + 1) == 0))
             return &commands[c];
+    }
     return NULL;
 }
 
@@ -62,17 +99,14 @@ static const pe_command *find(const char *name)
 static const struct {
     const char *name, *meant;
 } meant[] = {
-    {"start", "serve"},
-    {"run", "serve"},
-    {"server", "serve"},
-    {"list", "help"},
-    {"encodings", "help table"},
-    {"config", "print-config"},
-    {"health", "healthcheck"},
-    {"models", "serve, which answers GET /v1/models"},
-    {"model", "serve, which answers GET /v1/models"},
-    {"resolve", "serve, which answers POST /v1/models/resolve"},
-    {"verify", "serve, which answers POST /v1/verify"},
+    {"start", "serve"},          {"run", "serve"},
+    {"server", "serve"},         {"list", "help"},
+    {"encodings", "help table"}, {"config", "print-config"},
+    {"health", "healthcheck"},   {"model", "models"},
+    {"search", "models"},        {"config.json", "resolve config.json"},
+    {"check", "verify"},         {"doctor", "verify"},
+    {"diff", "verify"},          {"curl", "get"},
+    {"packs", "pack list"},      {"pack", "pack list, pack make or pack check"},
 };
 
 static const char *find_meant(const char *name)
@@ -100,7 +134,7 @@ static int refuse(const char *name, bool or_encoding)
     const char *near = find_meant(name);
     if (near == NULL)
         near = pe_nearest_name(name, names, n);
-    if (or_encoding && pe_table_arguments_family(name, &family))
+    if (or_encoding && pe_arguments_family(name, &family))
         near = pe_buffer_text(&family);
     if (!or_encoding && pe_registry_find(name) != NULL) {
         pe_buffer_format(&family, "posenc table %s", name);
@@ -124,9 +158,13 @@ static int refuse_flag(const char *flag)
 
 static int run_version(int n_arguments, char **arguments)
 {
-    (void)n_arguments;
-    (void)arguments;
+    pe_problem why;
     pe_buffer text = {0};
+    if (n_arguments > 0) {
+        (void)pe_fail(&why, PE_INVALID_PARAMETER, "",
+                      "posenc version takes no arguments, got %.100s", arguments[0]);
+        return pe_cli_fail("start_failed", &why);
+    }
     pe_buffer_str(&text, "posenc " PE_VERSION " (" PE_REVISION ")\n");
     return pe_cli_print(&text);
 }
@@ -138,8 +176,8 @@ static int introduce(void)
     pe_buffer_str(&text, "posenc - exact positional encodings, over HTTP or into a file.\n"
                          "\n"
                          "  posenc serve                    serve http://127.0.0.1:8080\n"
-                         "  posenc serve --host 0.0.0.0 -p 9000\n"
                          "  posenc table sinusoidal --d-model 512 --positions 0:2048 -o pe.npy\n"
+                         "  posenc verify cos_sin.npy --config config.json\n"
                          "  posenc help                     all commands and settings\n"
                          "  posenc help table               the encodings\n"
                          "  posenc help rope/table          the parameters of one\n"
@@ -149,48 +187,47 @@ static int introduce(void)
     return printed == PE_EXIT_OK ? PE_EXIT_USAGE : printed;
 }
 
-static void explain_program(pe_buffer *out)
-{
-    pe_buffer_str(out, "posenc - exact positional encodings, over HTTP or into a file.\n\n");
-    for (size_t c = 0; c < PE_LEN(commands); c++)
-        pe_buffer_format(out, "  posenc %-13s %s\n", commands[c].name, commands[c].summary);
-    pe_buffer_str(
-        out,
-        "\nSettings. Each is a flag, a variable POSENC_NAME and a key of the settings file:\n\n");
-    pe_config_help(out);
-    pe_buffer_str(out, "\nExamples:\n\n"
-                       "  posenc serve --port 8080\n"
-                       "  posenc table sinusoidal --d-model 512 --positions 0:2048 -o pe.npy\n"
-                       "  posenc help table\n");
-}
-
 static void explain_command(const pe_command *command, pe_buffer *out)
 {
     pe_buffer_format(out, "posenc %s %s\n\n%s\n\n", command->name, command->usage,
                      command->summary);
+    if (command->ask != NULL)
+        pe_describe_flags(command->ask, out);
+    if (command->ask == &pe_ask_table)
+        pe_describe_encodings(out);
     if (command->flags)
         pe_config_help(out);
-    if (command->own_help)
-        pe_cli_table_help(out);
 }
 
-static int print_help(const pe_command *command)
+/* A program that is told to explain itself: to people, or to `man`. */
+static int run_help(int n_arguments, char **arguments)
 {
+    int words;
     pe_buffer text = {0};
-    if (command == NULL)
-        explain_program(&text);
-    else
+    const pe_command *command = n_arguments > 0 ? find(n_arguments, arguments, &words) : NULL;
+    const pe_resource *resource = n_arguments > 0 ? pe_registry_find(arguments[0]) : NULL;
+    if (command != NULL)
         explain_command(command, &text);
+    else if (resource != NULL)
+        pe_describe_resource(resource, &text);
+    else if (n_arguments > 0 && strcmp(arguments[0], "--man") == 0)
+        pe_describe_manual(commands, PE_LEN(commands), &text);
+    else if (n_arguments > 0)
+        return refuse(arguments[0], true);
+    else
+        pe_describe_program(commands, PE_LEN(commands), &text);
     return pe_cli_print(&text);
 }
 
-static int run_help(int n_arguments, char **arguments)
+static int run_completions(int n_arguments, char **arguments)
 {
-    const pe_command *command = n_arguments > 0 ? find(arguments[0]) : NULL;
-    char *of_table[] = {n_arguments > 0 ? arguments[0] : NULL, (char[]){"--help"}};
-    if (command == NULL && n_arguments > 0 && pe_registry_find(arguments[0]) != NULL)
-        return pe_cli_table((int)PE_LEN(of_table), of_table);
-    return n_arguments > 0 && command == NULL ? refuse(arguments[0], true) : print_help(command);
+    pe_problem why;
+    pe_buffer text = {0};
+    const char *shell = n_arguments == 1 ? arguments[0] : "";
+    if (pe_describe_completions(shell, commands, PE_LEN(commands), &text))
+        return pe_cli_print(&text);
+    (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "expected: posenc completions bash, zsh or fish");
+    return pe_cli_fail("start_failed", &why);
 }
 
 static bool is_help(const char *argument)
@@ -198,17 +235,28 @@ static bool is_help(const char *argument)
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-/* `posenc COMMAND ... --help`; a command that has pages of its own opens them itself. */
+/* `posenc COMMAND ... --help`; of table, the encoding that is named. */
 static int run_command(const pe_command *command, int n_arguments, char **arguments)
 {
-    for (int a = 0; a < n_arguments && !command->own_help; a++)
-        if (is_help(arguments[a]))
-            return print_help(command);
-    return command->run(n_arguments, arguments);
+    pe_buffer text = {0};
+    const pe_resource *resource =
+        command->ask == &pe_ask_table && n_arguments > 0 ? pe_registry_find(arguments[0]) : NULL;
+    for (int a = 0; a < n_arguments; a++) {
+        if (!is_help(arguments[a]))
+            continue;
+        if (resource != NULL)
+            pe_describe_resource(resource, &text);
+        else
+            explain_command(command, &text);
+        return pe_cli_print(&text);
+    }
+    return command->ask != NULL ? pe_ask(command->ask, n_arguments, arguments)
+                                : command->run(n_arguments, arguments);
 }
 
 int main(int argc, char **argv)
 {
+    int words;
     pe_memory_prepare();
     if (argc < 2)
         return introduce();
@@ -218,6 +266,9 @@ int main(int argc, char **argv)
         return run_version(0, NULL);
     if (argv[1][0] == '-')
         return refuse_flag(argv[1]);
-    const pe_command *command = find(argv[1]);
-    return command == NULL ? refuse(argv[1], false) : run_command(command, argc - 2, argv + 2);
+    const pe_command *command = find(argc - 1, argv + 1, &words);
+    if (command == NULL || command->run != pe_cli_serve)
+        pe_log_set_of_command();
+    return command == NULL ? refuse(argv[1], false)
+                           : run_command(command, argc - 1 - words, argv + 1 + words);
 }

@@ -23,6 +23,7 @@ static atomic_int level_max = PE_LOG_INFO;
 enum { FORMAT_TERMINAL, FORMAT_JSON, FORMAT_TEXT };
 static atomic_int format = FORMAT_TERMINAL;
 static atomic_int terminal = -1;
+static atomic_bool of_command; /* then it is as if lines went to a terminal */
 
 /* Made and freed while there is no other thread that logs. NULL: lines are written at once. */
 static pe_log_sink *events, *accesses; /* accesses may be the same as events */
@@ -108,6 +109,11 @@ void pe_log_set_format(const char *name)
     atomic_store_explicit(&terminal, isatty(STDERR_FILENO), memory_order_relaxed);
 }
 
+void pe_log_set_of_command(void)
+{
+    atomic_store_explicit(&of_command, true, memory_order_relaxed);
+}
+
 void pe_log_set_level(pe_log_level level)
 {
     atomic_store(&level_max, (int)level);
@@ -177,7 +183,8 @@ static bool is_for_people(const pe_log_sink *sink)
     if (atomic_load_explicit(&terminal, memory_order_relaxed) < 0)
         atomic_store_explicit(&terminal, isatty(STDERR_FILENO), memory_order_relaxed);
     return pe_log_sink_is_stderr(sink) &&
-           atomic_load_explicit(&terminal, memory_order_relaxed) != 0;
+           (atomic_load_explicit(&terminal, memory_order_relaxed) != 0 ||
+            atomic_load_explicit(&of_command, memory_order_relaxed));
 }
 
 static void add_text_member(pe_buffer *line, const pe_log_member *m)

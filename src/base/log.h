@@ -42,6 +42,9 @@ void pe_log_set_level(pe_log_level level);
 /** "json", "text" for people, or "auto", the default: text where lines go to a terminal.
  * Threads  any. */
 void pe_log_set_format(const char *name);
+/** What follows is a command's, whose lines are sentences on stderr also where the format is auto and
+ * stderr is no terminal. */
+void pe_log_set_of_command(void);
 
 pe_log_level pe_log_get_level(void);
 const char *pe_log_level_name(pe_log_level level);

@@ -14,24 +14,20 @@ enum { PE_EXIT_OK = 0, PE_EXIT_FAILED = 1, PE_EXIT_USAGE = 2 };
 
 /** A command: `posenc NAME arguments...`. */
 typedef struct pe_command {
-    const char *name;
-    const char *usage;   /* what follows the name */
-    const char *summary; /* one line */
-    bool flags;          /* takes the settings' flags */
-    bool own_help;       /* reads --help itself */
+    const char *name;             /* one word, or two */
+    const char *usage;            /* what follows the name */
+    const char *summary;          /* one line */
+    bool flags;                   /* takes the settings' flags */
+    const struct pe_ask_row *ask; /* it asks the server of this process, or NULL: */
     /** Returns an exit status.   Threads  the main one, once. */
     int (*run)(int n_arguments, char **arguments);
 } pe_command;
 
 int pe_cli_serve(int n_arguments, char **arguments);
-int pe_cli_table(int n_arguments, char **arguments);
 int pe_cli_healthcheck(int n_arguments, char **arguments);
 int pe_cli_check_config(int n_arguments, char **arguments);
 int pe_cli_print_config(int n_arguments, char **arguments);
 int pe_cli_key(int n_arguments, char **arguments);
-
-/** The resources `posenc table` knows, for help. */
-void pe_cli_table_help(pe_buffer *out);
 
 /** Log a problem as the one line that explains why the command ends, and return its exit status. */
 int pe_cli_fail(const char *event, const pe_problem *why);

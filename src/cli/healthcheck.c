@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "cli/http_client.h"
 #include "http/connection/sockets.h"
 
 #define TIMEOUT_MS 2000
@@ -58,72 +59,33 @@ static bool resolve(const pe_socket_place *place, struct endpoint *out)
     return false;
 }
 
-/* Wait until fd is ready for `events` or the deadline passes (ETIMEDOUT). */
-static bool await(int fd, short events, int64_t deadline_ms)
-{
-    struct pollfd poll_fd = {.fd = fd, .events = events};
-    for (;;) {
-        const int64_t left = deadline_ms - pe_clock() / PE_NANOSECONDS_PER_MS;
-        const int ready = left > 0 ? poll(&poll_fd, 1, (int)left) : 0;
-        if (ready > 0)
-            return true;
-        if (ready == 0) {
-            errno = ETIMEDOUT;
-            return false;
-        }
-        if (errno != EINTR)
-            return false;
-    }
-}
-
 static bool connect_by(int fd, const struct endpoint *to, int64_t deadline_ms)
 {
     if (connect(fd, &to->address.any, to->bytes) == 0)
         return true;
     int error = 0;
     socklen_t bytes = sizeof error;
-    if (errno != EINPROGRESS || !await(fd, POLLOUT, deadline_ms) ||
+    short events = POLLOUT;
+    if (errno != EINPROGRESS || !pe_client_await(fd, &events, deadline_ms) ||
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0)
         return false;
     errno = error;
     return error == 0;
 }
 
-/* Read until the first line is whole, or `bytes` are full. */
-static bool receive_line(int fd, char *line, size_t bytes, int64_t deadline_ms)
+/* GET /healthz. */
+static pe_status query(int fd, const struct endpoint *to, const pe_socket_place *place,
+                       pe_client *client, pe_problem *why)
 {
-    size_t used = 0;
-    while (used + 1 < bytes && memchr(line, '\n', used) == NULL) {
-        if (!await(fd, POLLIN, deadline_ms))
-            return false;
-        const ssize_t got = recv(fd, line + used, bytes - 1 - used, 0);
-        if (got < 0)
-            return false;
-        if (got == 0)
-            break;
-        used += (size_t)got;
-    }
-    line[used] = '\0';
-    line[strcspn(line, "\r\n")] = '\0';
-    return true;
-}
-
-/* GET /healthz; the status line goes to `line`. */
-static bool query(int fd, const struct endpoint *to, const pe_socket_place *place, char *line,
-                  size_t bytes)
-{
-    const int64_t deadline_ms = pe_clock() / PE_NANOSECONDS_PER_MS + TIMEOUT_MS;
-    const char *host = place->port < 0 ? "localhost" : place->name;
-    const bool v6 = strchr(host, ':') != NULL;
-    char request[512];
-    snprintf(request, sizeof request,
-             "GET /healthz HTTP/1.1\r\nHost: %s%s%s\r\nUser-Agent: posenc-healthcheck\r\n"
-             "Connection: close\r\n\r\n",
-             v6 ? "[" : "", host, v6 ? "]" : "");
-    /* It is far below what an empty socket buffer takes at once. */
-    return connect_by(fd, to, deadline_ms) && await(fd, POLLOUT, deadline_ms) &&
-           send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request) &&
-           receive_line(fd, line, bytes, deadline_ms);
+    char host[sizeof place->name + 2];
+    const char *name = place->port < 0 ? "localhost" : place->name;
+    const bool v6 = strchr(name, ':') != NULL;
+    snprintf(host, sizeof host, "%s%s%s", v6 ? "[" : "", name, v6 ? "]" : "");
+    const pe_client_request request = {.method = "GET", .target = "/healthz", .host = host};
+    *client = (pe_client){.fd = fd, .deadline_ms = pe_clock() / PE_NANOSECONDS_PER_MS + TIMEOUT_MS};
+    if (fd < 0 || !connect_by(fd, to, client->deadline_ms))
+        return pe_fail(why, PE_INTERNAL, "", "%s", strerror(errno));
+    return pe_client_ask(client, &request, why);
 }
 
 /* Whom to ask: this command speaks no TLS, so that a server of TLS is asked at its listener for
@@ -152,7 +114,6 @@ static pe_status choose(const pe_settings *settings, pe_socket_place *out, pe_pr
 static pe_status check(const pe_settings *settings, pe_problem *why)
 {
     struct endpoint to;
-    char line[128] = "";
     pe_socket_place place;
     PE_TRY(choose(settings, &place, why));
     if (!resolve(&place, &to))
@@ -160,19 +121,18 @@ static pe_status check(const pe_settings *settings, pe_problem *why)
                        "the server's place must be an address, a name or a path, got %s",
                        place.name);
     const int fd = socket(to.address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const bool answered = fd >= 0 && query(fd, &to, &place, line, sizeof line);
-    const int error = errno;
+    pe_client client;
+    pe_problem cause;
+    const pe_status status = query(fd, &to, &place, &client, &cause);
     if (fd >= 0)
         close(fd);
-    if (!answered)
-        return place.port < 0 ? pe_fail(why, PE_INTERNAL, "", "no answer from %s: %s", place.name,
-                                        strerror(error))
-                              : pe_fail(why, PE_INTERNAL, "", "no answer from %s port %d: %s",
-                                        place.name, place.port, strerror(error));
-    /* "HTTP/1.1 200 OK" */
-    const char *code = strchr(line, ' ');
-    if (strncmp(line, "HTTP/1.", 7) != 0 || code == NULL || strncmp(code, " 200", 4) != 0)
-        return pe_fail(why, PE_INTERNAL, "", "GET /healthz was answered with \"%s\"", line);
+    if (status != PE_OK)
+        return place.port < 0 ? pe_fail(why, PE_INTERNAL, "", "no answer from %s: %.200s",
+                                        place.name, cause.detail)
+                              : pe_fail(why, PE_INTERNAL, "", "no answer from %s port %d: %.200s",
+                                        place.name, place.port, cause.detail);
+    if (client.status != 200)
+        return pe_fail(why, PE_INTERNAL, "", "GET /healthz was answered with \"%s\"", client.line);
     return PE_OK;
 }
 

@@ -137,7 +137,7 @@ static void print_default(const pe_setting_row *row, pe_buffer *out)
 
 void pe_config_help(pe_buffer *out)
 {
-    pe_buffer_format(out, "  %-34s %s\n", "--config FILE",
+    pe_buffer_format(out, "  %-34s %s\n", "--settings FILE",
                      "Settings as JSON, see print-config [config/posenc.json]");
     for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
         pe_buffer flag = {0};

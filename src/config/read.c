@@ -34,13 +34,15 @@ static void set_defaults(pe_config *config)
 
 /* ---- the file ---- */
 
-/* The value of --config or POSENC_CONFIG, the flag first; NULL when neither is given. */
+/* The value of --settings or POSENC_SETTINGS, or of their old names, the flag first; NULL when none is
+ * given. */
 static const char *asked_file(const char *flag, char **environment)
 {
-    static const char name[] = PREFIX "CONFIG=";
+    static const char *const names[] = {PREFIX "SETTINGS=", PREFIX "CONFIG="};
     for (; flag == NULL && environment != NULL && *environment != NULL; environment++)
-        if (strncmp(*environment, name, strlen(name)) == 0)
-            flag = *environment + strlen(name);
+        for (size_t i = 0; i < PE_LEN(names); i++)
+            if (strncmp(*environment, names[i], strlen(names[i])) == 0)
+                flag = *environment + strlen(names[i]);
     return flag;
 }
 
@@ -101,7 +103,7 @@ static pe_status read_variable(pe_config *config, const char *variable, pe_slice
                                pe_problem *why)
 {
     const pe_setting_row *row = row_of_variable(name);
-    if (pe_slice_is(name, "CONFIG"))
+    if (pe_slice_is(name, "SETTINGS") || pe_slice_is(name, "CONFIG"))
         return PE_OK;
     if (row == NULL) {
         warn_ignored(variable, strcspn(variable, "="), "no setting has this name");
@@ -140,8 +142,8 @@ static pe_status read_environment(pe_config *config, char **environment, pe_prob
 /* A flag in its parts: --name, --name=value or --name value. */
 struct flag {
     char name[64];
-    const pe_setting_row *row; /* NULL: --config, or unknown */
-    bool config;               /* --config */
+    const pe_setting_row *row; /* NULL: --settings, or unknown */
+    bool config;               /* --settings, or its old name --config */
     const char *value;         /* NULL when it has none */
     int width;                 /* arguments it takes */
 };
@@ -157,7 +159,7 @@ static struct flag split_flag(int n, char **arguments)
         return flag;
     memcpy(flag.name, argument + 2, bytes);
     flag.row = pe_setting_find(flag.name);
-    flag.config = strcmp(flag.name, "config") == 0;
+    flag.config = strcmp(flag.name, "settings") == 0 || strcmp(flag.name, "config") == 0;
     if (argument[2 + bytes] == '=') {
         flag.value = argument + 2 + bytes + 1;
         return flag;
@@ -206,7 +208,7 @@ static pe_status check_flag(const char *argument, const struct flag *flag, pe_pr
     return status;
 }
 
-/* Checks that every argument is a flag with its value, and finds the last --config. */
+/* Checks that every argument is a flag with its value, and finds the last --settings. */
 static pe_status check_flags(int n, char **arguments, const char **config_file, pe_problem *why)
 {
     pe_problem mistake;

@@ -202,7 +202,8 @@ typedef struct pe_config pe_config;
  * Read everything, each level over the one before: defaults; the file; POSENC_* of environment (may
  * be NULL); flags. arguments: the n_arguments after the subcommand's name.
  *
- * The file is that of --config or POSENC_CONFIG (empty: none); else config/posenc.json in the
+ * The file is that of --settings or POSENC_SETTINGS (empty: none; --config and POSENC_CONFIG are
+ * their old names); else config/posenc.json in the
  * working directory or /etc/posenc/posenc.json when there is one. Its members are plain values, or
  * objects with a "value" beside whatever explains it, as pe_config_print writes.
  *

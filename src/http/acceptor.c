@@ -213,7 +213,7 @@ static void *accept_all(void *context)
         wait_and_accept(acceptor);
     for (size_t i = 0; i < acceptor->n; i++)
         pe_socket_refuse(&acceptor->listener[i].socket);
-    poll(NULL, 0, HANDSHAKE_MS);
+    poll(NULL, 0, acceptor->n > 0 ? HANDSHAKE_MS : 0);
     for (size_t i = 0; i < acceptor->n; i++)
         while (accept_one(acceptor, &acceptor->listener[i]))
             ;

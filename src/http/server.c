@@ -361,6 +361,36 @@ static pe_status start(pe_server *server, const pe_settings *settings, pe_proble
     return pe_sandbox_seal(&plan, &service->sandbox, why);
 }
 
+/* The one client is the program: what keeps clients from each other would only keep it waiting. */
+static void settle_within(pe_settings *settings)
+{
+    const int64_t day_ms = 86400000;
+    settings->threads = 1;
+    settings->admin_listen[0] = settings->tls_certificate[0] = settings->tls_key[0] = '\0';
+    settings->keys_file[0] = '\0';
+    settings->address_rate = settings->address_work_rate = settings->min_rate_bytes = 0;
+    settings->warm.n = 0;
+    settings->access_log = settings->proxy_protocol = false;
+    settings->idle_timeout_ms = settings->header_deadline_ms = day_ms;
+    settings->request_deadline_ms = settings->response_deadline_ms = day_ms;
+    settings->max_url_bytes = 65536;
+    settings->connection_memory_bytes = 262144;
+    settings->config_bytes_max = settings->max_body_bytes;
+    settings->response_cache_bytes = 0;
+    settings->drain_grace_ms = settings->drain_timeout_ms = 0;
+    snprintf(settings->log_level, sizeof settings->log_level, "%s",
+             pe_log_level_name(pe_log_get_level())); /* the caller's */
+}
+
+static pe_status start_within(pe_server *server, const pe_settings *settings, pe_problem *why)
+{
+    PE_TRY(prepare(server, settings, why));
+    PE_TRY(start_threads(&server->service, settings, why));
+    PE_TRY(start_serving(server, why));
+    atomic_store(&server->service.warming, false);
+    return PE_OK;
+}
+
 /* As far as it has come. */
 static void end(pe_server *server)
 {
@@ -409,6 +439,8 @@ static pe_server *begin(const pe_config *config, beginning *how, pe_problem *why
     }
     server->service.config = config;
     server->settings = *pe_config_settings(config);
+    if (how == start_within)
+        settle_within(&server->settings);
     if (apply_shares(&server->settings, why) != PE_OK ||
         how(server, &server->settings, why) != PE_OK) {
         end(server);
@@ -446,6 +478,30 @@ pe_status pe_server_start(const pe_config *config, void (*ready)(void), pe_serve
     if (!server->has_warmer)
         warm_up(server);
     *out = server;
+    return PE_OK;
+}
+
+pe_status pe_server_start_within(const pe_config *config, pe_server **out, pe_problem *why)
+{
+    pe_server *server = begin(config, start_within, why);
+    if (server == NULL)
+        return why->status;
+    *out = server;
+    return PE_OK;
+}
+
+pe_status pe_server_connect(pe_server *server, int *out, pe_problem *why)
+{
+    int ends[2];
+    const pe_accepted accepted = {.peer.path.sun_family = AF_UNIX, .place = PE_PLACE_PUBLIC};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+        return pe_fail(why, PE_INTERNAL, "", "no socket: %s", strerror(errno));
+    if (MHD_add_connection(server->daemon, ends[1], &accepted.peer.any, sizeof accepted) !=
+        MHD_YES) { /* it has closed its end */
+        close(ends[0]);
+        return pe_fail_memory(why);
+    }
+    *out = ends[0];
     return PE_OK;
 }
 

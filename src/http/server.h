@@ -17,6 +17,17 @@ typedef struct pe_server pe_server;
 pe_status pe_server_start(const pe_config *config, void (*ready)(void), pe_server **out,
                           pe_problem *why) PE_MUST_CHECK;
 
+/**
+ * Start a server for the calling program alone: it listens nowhere, has neither keys nor rates nor
+ * deadlines that a reader could miss, and the process stays what it is (no sandbox, no other user).
+ * Connections are those of pe_server_connect.   Errors  as pe_server_start.
+ */
+pe_status pe_server_start_within(const pe_config *config, pe_server **out,
+                                 pe_problem *why) PE_MUST_CHECK;
+
+/** A connection to a server of pe_server_start_within: *out, a socket, is the caller's to close. */
+pe_status pe_server_connect(pe_server *server, int *out, pe_problem *why) PE_MUST_CHECK;
+
 /** Does readyz answer 200? */
 bool pe_server_is_ready(const pe_server *server);
 

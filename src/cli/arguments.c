@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* arguments.c - the arguments of a command that asks: words, its own flags, parameters, settings. */
+#include "cli/arguments.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/nearest.h"
+#include "base/percent.h"
+#include "config/settings.h"
+#include "encodings/registry.h"
+
+const pe_flag_help pe_flags[] = {
+    {PE_FLAG_OUTPUT, "output", "FILE", "Where the answer goes (-o FILE); -: standard output."},
+    {PE_FLAG_FORMAT, "format", "NAME", "The format of the answer."},
+    {PE_FLAG_BODY, "body", "FILE", "What is sent with the request; -: standard input."},
+    {PE_FLAG_CONFIG, "config", "FILE", "The model's configuration, such as config.json."},
+    {PE_FLAG_AGAINST, "against", "FILE", "The safetensors file that is checked."},
+    {0},
+};
+
+/* Where the value of a row of pe_flags goes. */
+static const size_t places[] = {
+    offsetof(pe_arguments, output), offsetof(pe_arguments, format),  offsetof(pe_arguments, body),
+    offsetof(pe_arguments, config), offsetof(pe_arguments, against),
+};
+
+bool pe_arguments_family(const char *name, pe_buffer *out)
+{
+    size_t n = 0;
+    for (size_t r = 0; pe_registry[r] != NULL && name[0] != '\0'; r++)
+        if (strncmp(pe_registry[r]->name, name, strlen(name)) == 0)
+            pe_buffer_format(out, "%s%s", n++ > 0 ? ", " : "", pe_registry[r]->name);
+    return n > 0;
+}
+
+/* ---- one flag ---- */
+
+struct flag {
+    char name[64]; /* with underscores */
+    const char *value;
+    int width; /* arguments it takes */
+};
+
+/* A truth needs no value (--bidirectional), but takes one. */
+static bool stands_alone(const char *name, const char *next)
+{
+    bool truth = false;
+    for (size_t r = 0; pe_registry[r] != NULL && !truth; r++) {
+        const pe_param *param = pe_params_find(pe_registry[r]->param_sets, name);
+        truth = param != NULL && param->kind == PE_KIND_BOOL;
+    }
+    return truth && (next == NULL || (strcmp(next, "true") != 0 && strcmp(next, "false") != 0));
+}
+
+static pe_status split(int n, char **arguments, struct flag *out, pe_problem *why)
+{
+    const char *argument = arguments[0], *next = n > 1 ? arguments[1] : NULL;
+    *out = (struct flag){.width = 1};
+    if (strcmp(argument, "-o") == 0)
+        argument = "--output";
+    const size_t bytes = strcspn(argument, "=") - 2;
+    if (strncmp(argument, "--", 2) != 0 || argument[2] == '\0' || bytes >= sizeof out->name)
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "unknown flag %.100s%s", argument,
+                       strncmp(argument, "-o", 2) == 0 ? "; the file is named by -o FILE" : "");
+    memcpy(out->name, argument + 2, bytes);
+    for (char *c = out->name; *c != '\0'; c++)
+        if (*c == '-')
+            *c = '_';
+    if (argument[2 + bytes] == '=') {
+        out->value = argument + 2 + bytes + 1;
+    } else if (stands_alone(out->name, next)) {
+        out->value = "true";
+    } else if (next != NULL) {
+        out->value = next;
+        out->width = 2;
+    } else {
+        return pe_fail(why, PE_INVALID_PARAMETER, out->name, "%s needs a value", arguments[0]);
+    }
+    return PE_OK;
+}
+
+/* Source: RFC 3986, section 2.3; what is not unreserved is encoded. */
+void pe_arguments_add(pe_buffer *query, const char *name, const char *value)
+{
+    static const char plain[] = "-._~,:";
+    pe_buffer_str(query, query->bytes == 0 ? "" : "&");
+    pe_percent_encode(pe_slice_of(name), plain, query);
+    pe_buffer_str(query, "=");
+    pe_percent_encode(pe_slice_of(value), plain, query);
+}
+
+/* ---- all of them ---- */
+
+static pe_status unknown_flag(const char *argument, const struct flag *flag, unsigned flags,
+                              pe_problem *why)
+{
+    const char *names[PE_LEN(places)];
+    size_t n = 0;
+    for (size_t f = 0; f < PE_LEN(places); f++)
+        if ((flags & pe_flags[f].flag) != 0)
+            names[n++] = pe_flags[f].name;
+    const char *near = pe_nearest_name(flag->name, names, n);
+    return pe_fail(why, PE_INVALID_PARAMETER, flag->name, "unknown flag %.*s%s%s%s",
+                   (int)strcspn(argument, "="), argument, near != NULL ? ", did you mean --" : "",
+                   near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
+static pe_status take_flag(pe_arguments *to, unsigned flags, const char *argument,
+                           const struct flag *flag, pe_problem *why)
+{
+    size_t f = 0;
+    while (f < PE_LEN(places) &&
+           ((flags & pe_flags[f].flag) == 0 || strcmp(flag->name, pe_flags[f].name) != 0))
+        f++;
+    if (f == PE_LEN(places)) {
+        if ((flags & PE_FLAG_PARAMETERS) == 0)
+            return unknown_flag(argument, flag, flags, why);
+        pe_arguments_add(&to->query, flag->name, flag->value);
+        return PE_OK;
+    }
+    const char **value = (const char **)(void *)((char *)to + places[f]);
+    if (*value != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, flag->name,
+                       "--%s is given twice, as %.100s and %.100s", flag->name, *value,
+                       flag->value);
+    if (*flag->value == '\0' || (flag->width == 2 && strncmp(flag->value, "--", 2) == 0))
+        return pe_fail(why, PE_INVALID_PARAMETER, flag->name, "--%s needs a value", flag->name);
+    *value = flag->value;
+    return PE_OK;
+}
+
+static pe_status take_word(pe_arguments *to, const char *word, size_t words_max, pe_problem *why)
+{
+    if (to->n_words == words_max)
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s%s", word,
+                       strchr(word, '=') != NULL ? "; parameters begin with --" : "");
+    to->word[to->n_words++] = word;
+    return PE_OK;
+}
+
+/* The first of n arguments, with its value; *width: how many arguments that takes. */
+static pe_status take(pe_arguments *to, unsigned flags, size_t words_max, int n, char **arguments,
+                      int *width, pe_problem *why)
+{
+    struct flag flag = {.width = 1};
+    const bool own = (flags & PE_FLAG_CONFIG) != 0 && strncmp(arguments[0], "--config", 8) == 0 &&
+                     (arguments[0][8] == '\0' || arguments[0][8] == '=');
+    *width = 1;
+    if (arguments[0][0] != '-' || arguments[0][1] == '\0')
+        return take_word(to, arguments[0], words_max, why);
+    const int settings = own ? 0 : pe_config_flag_width(n, arguments);
+    if (settings > 0) {
+        memcpy(&to->settings[to->n_settings], arguments, (size_t)settings * sizeof *arguments);
+        to->n_settings += settings;
+        *width = settings;
+        return PE_OK;
+    }
+    const pe_status status = split(n, arguments, &flag, why);
+    *width = flag.width;
+    return status != PE_OK ? status : take_flag(to, flags, arguments[0], &flag, why);
+}
+
+pe_status pe_arguments_read(int n, char **arguments, unsigned flags, size_t words_max,
+                            pe_arguments *out, pe_problem *why)
+{
+    pe_problem mistake;
+    pe_status status = PE_OK;
+    out->settings = calloc((size_t)n + 1, sizeof *out->settings);
+    if (out->settings == NULL)
+        return pe_fail_memory(why);
+    for (int a = 0, width = 0; a < n; a += width)
+        status = pe_problem_gather(
+            status, take(out, flags, words_max, n - a, arguments + a, &width, &mistake), &mistake,
+            why);
+    return status == PE_OK && out->query.failed ? pe_fail_memory(why) : status;
+}
+
+void pe_arguments_free(pe_arguments *arguments)
+{
+    pe_buffer_free(&arguments->query);
+    free(arguments->settings);
+    *arguments = (pe_arguments){0};
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* http_client.c - one request of HTTP/1.1 over a socket that is connected, and its answer. */
+#include "cli/http_client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+
+bool pe_client_await(int fd, short *events, int64_t deadline_ms)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = *events};
+    for (;;) {
+        const int64_t left = deadline_ms - pe_clock() / PE_NANOSECONDS_PER_MS;
+        const int ready = deadline_ms == 0 ? poll(&poll_fd, 1, -1)
+                          : left > 0       ? poll(&poll_fd, 1, (int)left)
+                                           : 0;
+        *events = poll_fd.revents;
+        if (ready > 0)
+            return true;
+        if (ready == 0)
+            errno = ETIMEDOUT;
+        if (ready == 0 || errno != EINTR)
+            return false;
+    }
+}
+
+static pe_status broken(const char *what, pe_problem *why)
+{
+    return pe_fail(why, PE_INTERNAL, "", "%s", what);
+}
+
+/* ---- the request ---- */
+
+/* *sent: all of it; an answer that comes before tells why the rest is not wanted. */
+static pe_status send_all(const pe_client *client, pe_slice text, bool *sent, pe_problem *why)
+{
+    size_t at = 0;
+    while (at < text.bytes && *sent) {
+        short events = POLLOUT | POLLIN;
+        if (!pe_client_await(client->fd, &events, client->deadline_ms))
+            return broken(strerror(errno), why);
+        *sent = (events & POLLIN) == 0;
+        const ssize_t n =
+            *sent ? send(client->fd, text.text + at, text.bytes - at, MSG_NOSIGNAL) : 0;
+        if (n < 0 && errno == EPIPE)
+            *sent = false;
+        else if (n < 0 && errno != EAGAIN && errno != EINTR)
+            return broken(strerror(errno), why);
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return PE_OK;
+}
+
+static pe_status send_request(const pe_client *client, const pe_client_request *request,
+                              pe_problem *why)
+{
+    pe_buffer head = {0};
+    bool sent = true;
+    uint64_t bytes = 0;
+    for (size_t p = 0; p < request->n_parts; p++)
+        bytes += request->parts[p].bytes;
+    pe_buffer_format(&head,
+                     "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: posenc\r\nConnection: close\r\n",
+                     request->method, request->target, request->host);
+    if (request->accept != NULL)
+        pe_buffer_format(&head, "Accept: %s\r\n", request->accept);
+    if (request->type != NULL)
+        pe_buffer_format(&head, "Content-Type: %s\r\n", request->type);
+    if (strcmp(request->method, "POST") == 0)
+        pe_buffer_format(&head, "Content-Length: %llu\r\n", (unsigned long long)bytes);
+    pe_buffer_str(&head, "\r\n");
+    pe_status status =
+        head.failed ? pe_fail_memory(why) : send_all(client, pe_buffer_slice(&head), &sent, why);
+    for (size_t p = 0; p < request->n_parts && status == PE_OK; p++)
+        status = send_all(client, request->parts[p], &sent, why);
+    pe_buffer_free(&head);
+    return status;
+}
+
+/* ---- the answer ---- */
+
+/* More bytes behind those that are held; *got is 0 at the end of the connection. */
+static pe_status receive(pe_client *client, char *out, size_t room, size_t *got, pe_problem *why)
+{
+    for (;;) {
+        short events = POLLIN;
+        if (!pe_client_await(client->fd, &events, client->deadline_ms))
+            return broken(strerror(errno), why);
+        const ssize_t n = recv(client->fd, out, room, 0);
+        *got = n > 0 ? (size_t)n : 0;
+        if (n >= 0)
+            return PE_OK;
+        if (errno != EAGAIN && errno != EINTR)
+            return broken(strerror(errno), why);
+    }
+}
+
+/* A line of the header or of a chunk, in the room that holds it: without its end. */
+static pe_status take_line(pe_client *client, char **out, pe_problem *why)
+{
+    size_t got;
+    for (;;) {
+        char *end = memchr(client->held + client->at, '\n', client->end - client->at);
+        if (end != NULL) {
+            *out = client->held + client->at;
+            client->at = (size_t)(end - client->held) + 1;
+            *end = '\0';
+            (*out)[strcspn(*out, "\r")] = '\0';
+            return PE_OK;
+        }
+        memmove(client->held, client->held + client->at, client->end - client->at);
+        client->end -= client->at;
+        client->at = 0;
+        if (client->end == sizeof client->held)
+            return broken("the answer is no HTTP", why);
+        PE_TRY(receive(client, client->held + client->end, sizeof client->held - client->end, &got,
+                       why));
+        if (got == 0)
+            return broken("the connection ended before the answer did", why);
+        client->end += got;
+    }
+}
+
+static void take_field(pe_client *client, char *line)
+{
+    char *value = line + strcspn(line, ":");
+    if (*value == ':')
+        *value++ = '\0';
+    value += strspn(value, " \t");
+    if (strcasecmp(line, "Content-Length") == 0)
+        client->left = strtoull(value, NULL, 10);
+    else if (strcasecmp(line, "Transfer-Encoding") == 0)
+        client->chunked = strcasecmp(value, "chunked") == 0;
+    else if (strcasecmp(line, "Content-Type") == 0)
+        snprintf(client->type, sizeof client->type, "%.*s", (int)strcspn(value, "; "), value);
+}
+
+pe_status pe_client_ask(pe_client *client, const pe_client_request *request, pe_problem *why)
+{
+    char *line;
+    PE_TRY(send_request(client, request, why));
+    PE_TRY(take_line(client, &line, why));
+    snprintf(client->line, sizeof client->line, "%s", line);
+    const char *code = strchr(client->line, ' ');
+    if (strncmp(client->line, "HTTP/1.", 7) != 0 || code == NULL)
+        return broken("the answer is no HTTP", why);
+    client->status = atoi(code);
+    PE_TRY(take_line(client, &line, why));
+    while (*line != '\0') {
+        take_field(client, line);
+        PE_TRY(take_line(client, &line, why));
+    }
+    client->ended = !client->chunked && client->left == 0;
+    return PE_OK;
+}
+
+/* The size of the next chunk; behind the last one the trailer. */
+static pe_status begin_chunk(pe_client *client, bool first, pe_problem *why)
+{
+    char *line;
+    if (!first)
+        PE_TRY(take_line(client, &line, why)); /* the end of the chunk before */
+    PE_TRY(take_line(client, &line, why));
+    client->left = strtoull(line, NULL, 16);
+    client->ended = client->left == 0;
+    return PE_OK;
+}
+
+pe_status pe_client_read(pe_client *client, char *out, size_t room, size_t *got, pe_problem *why)
+{
+    *got = 0;
+    if (client->ended)
+        return PE_OK;
+    if (client->left == 0)
+        PE_TRY(begin_chunk(client, !client->begun, why));
+    client->begun = true;
+    if (client->ended)
+        return PE_OK;
+    const size_t most = client->left < room ? (size_t)client->left : room;
+    const size_t held = client->end - client->at;
+    if (held > 0) {
+        *got = held < most ? held : most;
+        memcpy(out, client->held + client->at, *got);
+        client->at += *got;
+    } else {
+        PE_TRY(receive(client, out, most, got, why));
+    }
+    if (*got == 0)
+        return broken("the answer was cut short", why);
+    client->left -= *got;
+    client->ended = !client->chunked && client->left == 0;
+    return PE_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* http_client.h - one request of HTTP/1.1 over a socket that is connected, and its answer. */
+#ifndef PE_CLI_HTTP_CLIENT_H
+#define PE_CLI_HTTP_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+#include "base/status.h"
+
+#define PE_CLIENT_PARTS_MAX 8
+
+/** What is asked; all of it is borrowed. */
+typedef struct pe_client_request {
+    const char *method, *target, *host;
+    const char *accept, *type;           /* NULL: the field is left out */
+    pe_slice parts[PE_CLIENT_PARTS_MAX]; /* of the body, one after the other */
+    size_t n_parts;
+} pe_client_request;
+
+/** A connection. Set fd (which does not block) and deadline, then pe_client_ask, and pe_client_read
+ * until it gives no byte.   Threads  one. */
+typedef struct pe_client {
+    int fd;              /* the caller's to close */
+    int64_t deadline_ms; /* by pe_clock; 0: none */
+    int status;          /* of the answer */
+    char line[128];      /* "HTTP/1.1 200 OK" */
+    char type[64];       /* its Content-Type, "" where it has none */
+    bool chunked, begun, ended;
+    uint64_t left; /* of the body, or of a chunk */
+    size_t at, end;
+    char held[16384]; /* bytes from `at` to `end` have come and are not read */
+} pe_client;
+
+/** Send the request, and read the answer up to its body. An answer may come before the whole of the
+ * request has gone.   Errors  INTERNAL: the connection ends, the deadline passes, it is no HTTP. */
+pe_status pe_client_ask(pe_client *client, const pe_client_request *request,
+                        pe_problem *why) PE_MUST_CHECK;
+
+/** Up to `room` bytes of the body; *got is 0 at its end.   Errors  INTERNAL: it ends too early. */
+pe_status pe_client_read(pe_client *client, char *out, size_t room, size_t *got,
+                         pe_problem *why) PE_MUST_CHECK;
+
+/** Wait until fd is ready for one of `events`; false, with errno, where the deadline (0: none)
+ * passes or it cannot be. */
+bool pe_client_await(int fd, short *events, int64_t deadline_ms);
+
+#endif
