@@ -32,6 +32,13 @@ static const pe_command commands[] = {
      .usage = "ENCODING [--name value ...] [--config FILE] [--format NAME] [--body FILE] [-o FILE]",
      .summary = "Write the numbers of an encoding, in the format of the file's extension.",
      .ask = &pe_ask_table},
+    {.name = "verify",
+     .usage =
+         "FILE ... [--config FILE | --model NAME | --name value ...] [--format NAME] [-o FILE]",
+     .summary =
+         "Tell whether tensors are what they should be, and which mistake made them; of a GGUF "
+         "file what the conversion lost. Formats: text, json, markdown, sarif.",
+     .ask = &pe_ask_verify},
     {.name = "models",
      .usage = "[WORD ...] [--format text|json]",
      .summary = "List the models of the catalogue, or those that have these words.",
@@ -52,6 +59,10 @@ static const pe_command commands[] = {
      .usage = "NAME[@DIGEST] -o FILE",
      .summary = "Write a golden pack: numbers for the tests of others.",
      .ask = &pe_ask_pack_make},
+    {.name = "pack check",
+     .usage = "NAME[@DIGEST] | PACK.safetensors --against FILE",
+     .summary = "Hold what others computed against a golden pack, and name the mistake.",
+     .ask = &pe_ask_pack_check},
     {.name = "healthcheck",
      .usage = "[--flag value ...]",
      .summary = "Exit with 0 if the server of these settings answers GET /healthz, else with 1.",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "files/gguf_file.h"
 #include "formats/format.h"
 
 /* ---- the command ---- */
@@ -48,7 +49,8 @@ int pe_ask(const pe_ask_row *row, int n_arguments, char **arguments)
     if (status == PE_OK)
         return asking.code;
     const int code = pe_cli_fail("command_failed", &why);
-    return code != PE_EXIT_USAGE || asking.unreadable ? PE_EXIT_UNREADABLE : code;
+    const bool misused = code == PE_EXIT_USAGE && (asking.only_tells || !asking.unreadable);
+    return misused ? PE_EXIT_USAGE : PE_EXIT_UNREADABLE;
 }
 
 /* ---- asking ---- */
@@ -60,13 +62,18 @@ pe_status pe_ask_open(pe_asking *asking, const char *path, pe_input *out, pe_pro
     return status;
 }
 
-/* A body that is refused as a whole. */
+/* A body that is refused as a whole, or its configuration. Commands give their files no type. */
 static pe_status judge(pe_asking *asking, const pe_client_request *request, pe_status status,
-                       const pe_problem *why)
+                       pe_problem *why)
 {
-    asking->unreadable |= request->n_parts > 0 && why->where[0] == '\0' &&
-                          (status == PE_MALFORMED_REQUEST || status == PE_UNSUPPORTED_MEDIA_TYPE ||
-                           status == PE_BODY_TOO_LARGE);
+    const bool whole = status == PE_MALFORMED_REQUEST || status == PE_BODY_TOO_LARGE ||
+                       status == PE_UNSUPPORTED_MEDIA_TYPE;
+    if (status == PE_OK || request->n_parts == 0)
+        return status;
+    asking->unreadable |= (whole && why->where[0] == '\0') || strcmp(why->where, "config") == 0;
+    if (status == PE_UNSUPPORTED_MEDIA_TYPE && strstr(why->detail, "got none") != NULL)
+        return pe_fail(why, status, "",
+                       "the file begins as none that is read: npy, npz, safetensors, GGUF or JSON");
     return status;
 }
 
@@ -178,13 +185,18 @@ pe_status pe_ask_resolve(pe_asking *asking, const char *path, pe_buffer *out, pe
     pe_input input;
     find_config(path, name, sizeof name);
     PE_TRY(pe_ask_open(asking, name, &input, why));
-    const pe_client_request request = {
-        .method = "POST",
-        .target = "/v1/models/resolve",
-        .parts = {input.content},
-        .n_parts = 1,
-    };
-    const pe_status status = pe_ask_text(asking, &request, out, why);
+    size_t metadata = input.content.bytes;
+    pe_stored_list none = {0};
+    pe_status status = PE_OK;
+    if (pe_gguf_file_is(input.content))
+        status = pe_gguf_file_tensors(input.content, "", &metadata, &none, why);
+    asking->unreadable |= status != PE_OK;
+    const pe_client_request request = {.method = "POST",
+                                       .target = "/v1/models/resolve",
+                                       .parts = {{input.content.text, metadata}},
+                                       .n_parts = 1};
+    if (status == PE_OK)
+        status = pe_ask_text(asking, &request, out, why);
     pe_input_close(&input);
     return status;
 }

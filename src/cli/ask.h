@@ -32,7 +32,7 @@ typedef struct pe_ask_row {
 } pe_ask_row;
 
 extern const pe_ask_row pe_ask_get, pe_ask_table, pe_ask_models, pe_ask_resolve_file,
-    pe_ask_compare, pe_ask_pack_list, pe_ask_pack_make,
+    pe_ask_compare, pe_ask_pack_list, pe_ask_pack_make, pe_ask_pack_check, pe_ask_verify,
     pe_ask_all; /* the last: all flags, for help */
 
 /** Read the arguments, start the server, run the command, tell what is wrong. Returns an exit

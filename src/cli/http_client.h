@@ -9,7 +9,7 @@
 #include "base/slice.h"
 #include "base/status.h"
 
-#define PE_CLIENT_PARTS_MAX 8
+#define PE_CLIENT_PARTS_MAX 40
 
 /** What is asked; all of it is borrowed. */
 typedef struct pe_client_request {

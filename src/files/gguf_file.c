@@ -3,6 +3,7 @@
 #include "files/gguf_file.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,20 +206,28 @@ bool pe_gguf_file_is(pe_slice file)
     return file.bytes >= 4 && memcmp(file.text, "GGUF", 4) == 0;
 }
 
+/* The bytes before the members; *n: how many of these there are. */
+static pe_status begin(pe_slice file, head *h, uint64_t *n, uint64_t *tensors)
+{
+    (void)take(h, 4);
+    const uint64_t version = take_integer(h, 4);
+    *tensors = take_integer(h, 8);
+    *n = take_integer(h, 8);
+    if (!pe_gguf_file_is(file) || h->cut)
+        return pe_fail(h->why, PE_MALFORMED_REQUEST, "",
+                       "a GGUF file begins with GGUF, its version and two counts: 24 bytes");
+    if (version != 2 && version != 3)
+        return pe_fail(h->why, PE_MALFORMED_REQUEST, "",
+                       "versions 2 and 3 of GGUF are read, little-endian, got %llu",
+                       (unsigned long long)version);
+    return PE_OK;
+}
+
 pe_status pe_gguf_file_read(pe_slice file, json_t **out, pe_problem *why)
 {
     head h = {(const unsigned char *)file.text, file.bytes, false, PE_OK, why};
-    (void)take(&h, 4);
-    const uint64_t version = take_integer(&h, 4);
-    (void)take_integer(&h, 8); /* tensors */
-    const uint64_t n = take_integer(&h, 8);
-    if (!pe_gguf_file_is(file) || h.cut)
-        return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "a GGUF file begins with GGUF, its version and two counts: 24 bytes");
-    if (version != 2 && version != 3)
-        return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "versions 2 and 3 of GGUF are read, little-endian, got %llu",
-                       (unsigned long long)version);
+    uint64_t n, tensors;
+    PE_TRY(begin(file, &h, &n, &tensors));
     json_t *object = json_object();
     if (object == NULL)
         return pe_fail_memory(why);
@@ -230,4 +239,79 @@ pe_status pe_gguf_file_read(pe_slice file, json_t **out, pe_problem *why)
     else
         json_decref(object);
     return h.status;
+}
+
+/* ---- tensors ---- */
+
+#define TYPE_F32 0 /* of tensors, which have types of their own */
+
+/* A row of the list; `data` is told as an offset, until it is known where tensors begin. */
+static void take_tensor(head *h, pe_stored *out, uint64_t *offset, bool *is_float32)
+{
+    const pe_slice name = take_text(h);
+    *out =
+        (pe_stored){.dtype = PE_FLOAT32, .shape.ndim = (size_t)take_integer(h, 4), .elements = 1};
+    snprintf(out->name, sizeof out->name, "%.*s",
+             (int)pe_size_min(name.bytes, sizeof out->name - 1), name.text);
+    if (out->shape.ndim > PE_MAX_DIMS)
+        fail(h, "a tensor of a GGUF file has at most 8 axes");
+    for (size_t d = 0; d < out->shape.ndim && h->status == PE_OK; d++) {
+        out->shape.dim[d] = (size_t)take_integer(h, 8);
+        if (!pe_size_mul(out->elements, out->shape.dim[d], &out->elements))
+            fail(h, "a tensor of a GGUF file is too large for any file");
+    }
+    *is_float32 = take_integer(h, 4) == TYPE_F32;
+    *offset = take_integer(h, 8);
+}
+
+/* Tensors begin behind the list, at a multiple of general.alignment. */
+static pe_status place(head *h, pe_slice file, const json_t *members, uint64_t last,
+                       const uint64_t *offsets, pe_stored_list *out)
+{
+    const double given = json_number_value(json_object_get(members, "general.alignment"));
+    const uint64_t alignment = given >= 1 && given <= 65536 ? (uint64_t)given : 32;
+    const uint64_t used = file.bytes - h->left;
+    const uint64_t data = (used + alignment - 1) / alignment * alignment;
+    bool there = data <= file.bytes && last <= file.bytes - data;
+    for (size_t t = 0; t < out->n && there; t++) {
+        pe_stored *tensor = &out->tensor[t];
+        there = pe_size_mul(tensor->elements, sizeof(float), &tensor->bytes) &&
+                offsets[t] <= file.bytes - data && tensor->bytes <= file.bytes - data - offsets[t];
+        tensor->data = (const unsigned char *)file.text + (there ? data + offsets[t] : 0);
+    }
+    return there ? PE_OK
+                 : pe_fail(h->why, PE_MALFORMED_REQUEST, "",
+                           "the GGUF file is cut short: it ends before its last tensor begins");
+}
+
+#define FOUND_MAX 8
+
+pe_status pe_gguf_file_tensors(pe_slice file, const char *prefix, size_t *metadata_bytes,
+                               pe_stored_list *out, pe_problem *why)
+{
+    head h = {(const unsigned char *)file.text, file.bytes, false, PE_OK, why};
+    uint64_t n, tensors, last = 0, offset, offsets[FOUND_MAX];
+    bool is_float32;
+    PE_TRY(begin(file, &h, &n, &tensors));
+    json_t *members = json_object();
+    if (members == NULL)
+        return pe_fail_memory(why);
+    read_members(&h, members, n);
+    *metadata_bytes = file.bytes - h.left;
+    for (out->n = 0; tensors > 0 && !h.cut && h.status == PE_OK; tensors--) {
+        pe_stored tensor;
+        take_tensor(&h, &tensor, &offset, &is_float32);
+        last = offset > last ? offset : last;
+        if (!is_float32 || strncmp(tensor.name, prefix, strlen(prefix)) != 0 ||
+            out->n == out->room || out->n == FOUND_MAX)
+            continue;
+        offsets[out->n] = offset;
+        out->tensor[out->n++] = tensor;
+    }
+    if (h.cut)
+        fail(&h, "the GGUF file is cut short: it ends within its metadata or list of tensors");
+    const pe_status status =
+        h.status != PE_OK ? h.status : place(&h, file, members, last, offsets, out);
+    json_decref(members);
+    return status;
 }

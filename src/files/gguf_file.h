@@ -8,6 +8,7 @@
 
 #include "base/slice.h"
 #include "base/status.h"
+#include "files/stored.h"
 
 /** Does the file begin as one of GGUF does? */
 bool pe_gguf_file_is(pe_slice file);
@@ -22,5 +23,14 @@ bool pe_gguf_file_is(pe_slice file);
  *         general.architecture before the end. OVERLOADED (memory).   Threads  any.
  */
 pe_status pe_gguf_file_read(pe_slice file, json_t **out, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * How many bytes the metadata of a whole file take, and its tensors of float32 whose names begin with
+ * `prefix`, up to out->room; they borrow from it. Nothing else behind the list of tensors is looked
+ * at.
+ * Errors  as above; MALFORMED_REQUEST: the file ends within its head, or before a tensor.
+ */
+pe_status pe_gguf_file_tensors(pe_slice file, const char *prefix, size_t *metadata_bytes,
+                               pe_stored_list *out, pe_problem *why) PE_MUST_CHECK;
 
 #endif
