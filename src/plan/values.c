@@ -69,7 +69,8 @@ static void *copy_bytes(const void *from, size_t bytes, bool *failed)
     return copy == NULL ? NULL : memcpy(copy, from, bytes);
 }
 
-/* A copy owns copies of what the value owns, but for its tensor. */
+/* A copy owns copies of what the value owns, but for its tensor and listed positions, which nobody
+ * changes. */
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {
     bool failed = false;
@@ -85,7 +86,7 @@ static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
     if (failed)
         return pe_fail_memory(why);
     return from->positions.count == 0 ? PE_OK
-                                      : pe_positions_copy(&from->positions, &to->positions, why);
+                                      : pe_positions_share(&from->positions, &to->positions, why);
 }
 
 pe_status pe_values_lend(const pe_values *from, pe_values *out, pe_problem *why)

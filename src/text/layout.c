@@ -2,7 +2,6 @@
 /* layout.c - the layouts of numbers, made by rule. */
 #include "text/layout.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Fixed notation is for points from -5 to 21. */
@@ -50,10 +49,13 @@ static pe_place find_place(int point)
 {
     pe_place place = {.layout = (uint8_t)(point - FIXED_MIN)};
     if (point < FIXED_MIN || point > FIXED_MAX) {
-        char text[16] = ""; /* all of place.exponent is printed, its end as zeros */
-        const int bytes = snprintf(text, sizeof text, "e%+d", point - 1);
-        memcpy(place.exponent, text, sizeof place.exponent);
-        place.layout = (uint8_t)(SCIENTIFIC + bytes - 3);
+        const int value = point > 0 ? point - 1 : 1 - point;
+        char *at = place.exponent; /* all of it is printed, its end as zeros */
+        *at++ = 'e';
+        *at++ = point > 0 ? '+' : '-';
+        for (int unit = value >= 100 ? 100 : value >= 10 ? 10 : 1; unit > 0; unit /= 10)
+            *at++ = (char)('0' + value / unit % 10);
+        place.layout = (uint8_t)(SCIENTIFIC + (at - place.exponent) - 3);
     }
     return place;
 }

@@ -60,6 +60,8 @@ static void sixty_four_threads_get_the_same_bytes_and_tag(void **state)
         "/v1/sinusoidal?d_model=512&positions=0:512&format=raw&dtype=float16",
         "/v1/rope/table?head_dim=128&positions=0:300&format=safetensors",
         "/v1/alibi/slopes?num_heads=12",
+        "/v1/models",
+        "/openapi.json",
     };
     test_server server;
     server_start(&server, NULL);

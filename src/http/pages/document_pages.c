@@ -12,15 +12,23 @@
 #include "api/listing.h"
 #include "api/model_json.h"
 #include "api/problem_json.h"
+#include "base/turns.h"
 #include "formats/negotiate.h"
 #include "http/pages/pages.h"
 #include "http/reply/coding.h"
 #include "http/reply/reply.h"
 #include "text/json_write.h"
 
+/* Of those that depend on the settings or on the catalogue. */
+typedef pe_status writer(const pe_settings *settings, pe_buffer *out, pe_problem *why);
+
+/* A document is made at the first question, in the coding that is asked for: most are never asked
+ * for. Two who ask at once may both make it; the first one's stays until the server ends. */
 typedef struct document {
     const char *media_type;
-    pe_document_form forms[PE_CODINGS]; /* all but IDENTITY are owned */
+    const char *text; /* all of it; NULL: it is written */
+    writer *write;
+    _Atomic(pe_document_form *) forms[PE_CODINGS]; /* owned */
 } document;
 
 enum { INDEX, LISTING, MODELS, LEARNED, OPENAPI_YAML, OPENAPI_JSON, DOCUMENTS };
@@ -43,9 +51,9 @@ struct pe_learned_page {
 };
 
 struct pe_documents {
+    const pe_settings *settings;
     document list[DOCUMENTS];
     _Atomic(pe_learned_page *) learned;
-    pe_buffer texts[DOCUMENTS]; /* of those that are written at the start */
 };
 
 static const char index_text[] =
@@ -55,21 +63,56 @@ static const char index_text[] =
     "version\","
     "\"example\":\"/v1/sinusoidal?d_model=4&positions=0:3\"}\n";
 
-/* The document in all codings. Those that are not worth it have no data. */
-static pe_status set(document *page, const char *media_type, const char *data, size_t bytes,
-                     pe_problem *why)
+static void free_form(const document *page, pe_document_form *form)
 {
-    page->media_type = media_type;
-    for (pe_coding c = PE_CODING_IDENTITY; c < PE_CODINGS; c++) {
-        pe_document_form *form = &page->forms[c];
-        pe_buffer coded = {0};
-        PE_TRY(pe_coding_apply(c, data, bytes, &coded, why));
-        form->data = c == PE_CODING_IDENTITY ? data : coded.data;
-        form->bytes = c == PE_CODING_IDENTITY ? bytes : coded.bytes;
-        if (form->data != NULL)
-            pe_etag_make(form->data, form->bytes, form->etag);
+    if (form != NULL && form->data != page->text)
+        free((char *)(uintptr_t)form->data);
+    free(form);
+}
+
+static void free_forms(document *page)
+{
+    for (pe_coding c = PE_CODING_IDENTITY; c < PE_CODINGS; c++)
+        free_form(page, atomic_load(&page->forms[c]));
+}
+
+/* The plain form comes before the others. One whose coding is not worth it has no data. */
+static pe_status fill_form(const document *page, pe_coding coding, const pe_settings *settings,
+                           pe_document_form *form, pe_problem *why)
+{
+    const pe_document_form *plain = atomic_load(&page->forms[PE_CODING_IDENTITY]);
+    pe_buffer made = {0};
+    pe_status status = PE_OK;
+    if (coding != PE_CODING_IDENTITY)
+        status = pe_coding_apply(coding, plain->data, plain->bytes, &made, why);
+    else if (page->text == NULL)
+        status = page->write(settings, &made, why);
+    if (status == PE_OK && made.failed)
+        status = pe_fail_memory(why);
+    char *fitting = made.bytes > 0 ? realloc(made.data, made.bytes) : NULL;
+    form->data = fitting != NULL ? fitting : made.data;
+    form->bytes = made.bytes;
+    if (coding == PE_CODING_IDENTITY && page->text != NULL) {
+        form->data = page->text;
+        form->bytes = strlen(page->text);
     }
-    return PE_OK;
+    if (status == PE_OK && form->data != NULL)
+        pe_etag_make(form->data, form->bytes, form->etag);
+    return status;
+}
+
+static pe_status make_form(document *page, pe_coding coding, const pe_settings *settings,
+                           pe_problem *why)
+{
+    if (atomic_load(&page->forms[coding]) != NULL)
+        return PE_OK;
+    pe_document_form *form = calloc(1, sizeof *form), *none = NULL;
+    if (form == NULL)
+        return pe_fail_memory(why);
+    const pe_status status = fill_form(page, coding, settings, form, why);
+    if (status != PE_OK || !atomic_compare_exchange_strong(&page->forms[coding], &none, form))
+        free_form(page, form);
+    return status;
 }
 
 static void list_learned(const pe_learned_tables *learned, pe_buffer *out)
@@ -92,12 +135,6 @@ static void list_learned(const pe_learned_tables *learned, pe_buffer *out)
     pe_buffer_str(out, "]}\n");
 }
 
-static void free_forms(const document *page)
-{
-    for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++)
-        free((char *)(uintptr_t)page->forms[c].data);
-}
-
 pe_status pe_learned_page_make(const pe_learned_tables *learned, pe_learned_page **out,
                                pe_problem *why)
 {
@@ -105,14 +142,13 @@ pe_status pe_learned_page_make(const pe_learned_tables *learned, pe_learned_page
     if (made == NULL)
         return pe_fail_memory(why);
     list_learned(learned, &made->text);
-    const pe_status status = made->text.failed ? pe_fail_memory(why)
-                                               : set(&made->page, "application/json",
-                                                     made->text.data, made->text.bytes, why);
-    if (status == PE_OK)
-        *out = made;
-    else
+    made->page = (document){.media_type = "application/json", .text = pe_buffer_text(&made->text)};
+    if (made->text.failed) {
         pe_learned_page_free(made);
-    return status;
+        return pe_fail_memory(why);
+    }
+    *out = made;
+    return PE_OK;
 }
 
 void pe_learned_page_free(pe_learned_page *page)
@@ -132,8 +168,7 @@ void pe_documents_use_learned(pe_documents *documents, pe_learned_page *page)
     atomic_store(&documents->learned, page);
 }
 
-/* The texts of some depend on the settings, the tables and the catalogue. */
-static pe_status write_all(const pe_settings *settings, pe_documents *documents, pe_problem *why)
+static pe_status write_listing(const pe_settings *settings, pe_buffer *out, pe_problem *why)
 {
     const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
@@ -147,38 +182,46 @@ static pe_status write_all(const pe_settings *settings, pe_documents *documents,
         {"max_url_bytes", (double)settings->max_url_bytes, "bytes"},
         {"max_json_depth", (double)settings->max_json_depth, "levels"},
     };
-    pe_buffer *listing = &documents->texts[LISTING], *models = &documents->texts[MODELS];
-    pe_listing_json(bounds, PE_LEN(bounds), listing);
-    pe_status status = pe_model_json_catalogue((pe_slice){0}, models, why);
-    if (status == PE_OK && (listing->failed || models->failed))
-        status = pe_fail_memory(why);
-    const struct {
-        const char *media_type, *data;
-        size_t bytes;
-    } rows[DOCUMENTS] = {
-        [INDEX] = {"application/json", index_text, sizeof index_text - 1},
-        [LISTING] = {"application/json", listing->data, listing->bytes},
-        [MODELS] = {"application/json", models->data, models->bytes},
-        [OPENAPI_YAML] = {"application/yaml", pe_openapi_data_yaml, pe_openapi_data_yaml_bytes},
-        [OPENAPI_JSON] = {"application/json", pe_openapi_data_json, pe_openapi_data_json_bytes},
-    };
-    for (size_t d = 0; d < DOCUMENTS && status == PE_OK; d++)
-        if (rows[d].data != NULL)
-            status = set(&documents->list[d], rows[d].media_type, rows[d].data, rows[d].bytes, why);
-    return status;
+    (void)why;
+    pe_listing_json(bounds, PE_LEN(bounds), out);
+    return PE_OK;
+}
+
+static pe_status write_models(const pe_settings *settings, pe_buffer *out, pe_problem *why)
+{
+    (void)settings;
+    return pe_model_json_catalogue((pe_slice){0}, out, why);
 }
 
 pe_status pe_documents_make(const pe_settings *settings, pe_documents **out, pe_problem *why)
 {
+    static const document unmade[DOCUMENTS] = {
+        [INDEX] = {.media_type = "application/json", .text = index_text},
+        [LISTING] = {.media_type = "application/json", .write = write_listing},
+        [MODELS] = {.media_type = "application/json", .write = write_models},
+        [OPENAPI_YAML] = {.media_type = "application/yaml", .text = pe_openapi_data_yaml},
+        [OPENAPI_JSON] = {.media_type = "application/json", .text = pe_openapi_data_json},
+    };
     pe_documents *documents = calloc(1, sizeof *documents);
     if (documents == NULL)
         return pe_fail_memory(why);
-    if (write_all(settings, documents, why) != PE_OK) {
-        pe_documents_free(documents);
-        return why->status;
-    }
+    documents->settings = settings;
+    memcpy(documents->list, unmade, sizeof unmade);
     *out = documents;
     return PE_OK;
+}
+
+size_t pe_documents_bytes(const pe_documents *documents)
+{
+    size_t bytes = 0;
+    for (size_t d = 0; d < DOCUMENTS; d++)
+        for (pe_coding c = PE_CODING_IDENTITY; c < PE_CODINGS; c++) {
+            const document *page = &documents->list[d];
+            const pe_document_form *form = atomic_load(&page->forms[c]);
+            if (form != NULL)
+                bytes += sizeof *form + (form->data != page->text ? form->bytes : 0);
+        }
+    return bytes;
 }
 
 void pe_documents_free(pe_documents *documents)
@@ -186,10 +229,8 @@ void pe_documents_free(pe_documents *documents)
     if (documents == NULL)
         return;
     pe_learned_page_free(atomic_load(&documents->learned));
-    for (size_t d = 0; d < DOCUMENTS; d++) {
+    for (size_t d = 0; d < DOCUMENTS; d++)
         free_forms(&documents->list[d]);
-        pe_buffer_free(&documents->texts[d]);
-    }
     free(documents);
 }
 
@@ -217,23 +258,51 @@ pe_outcome pe_document_reply(pe_request *request, const pe_document_form *forms,
     return pe_reply_constant(request, chosen->data, chosen->bytes, fields);
 }
 
+static document *find(const pe_request *request)
+{
+    pe_documents *documents = request->service->documents;
+    size_t d = 0;
+    while (strcmp(paths[d], request->path) != 0) /* the table of routes has no others */
+        d++;
+    return d == LEARNED ? &atomic_load(&documents->learned)->page : &documents->list[d];
+}
+
+/* What is made is for all who will ask, so that it is on no client's meter, and does not end where
+ * this one leaves. */
+static pe_outcome make(pe_request *request, pe_problem *why)
+{
+    const pe_settings *settings = request->service->documents->settings;
+    document *page = find(request);
+    pe_accepted_codings codings;
+    pe_meter_end();
+    pe_thread_computes();
+    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
+    if (make_form(page, PE_CODING_IDENTITY, settings, why) != PE_OK ||
+        make_form(page, codings.best, settings, why) != PE_OK)
+        return PE_FAILED;
+    return pe_page_document(request, why);
+}
+
 /* no-cache: clients store it, but ask about it each time, since a new release may change it. */
 pe_outcome pe_page_document(pe_request *request, pe_problem *why)
 {
     (void)why;
-    const pe_documents *documents = request->service->documents;
-    size_t d = 0;
-    while (strcmp(paths[d], request->path) != 0) /* the table of routes has no others */
-        d++;
-    const document *page =
-        d == LEARNED ? &atomic_load(&documents->learned)->page : &documents->list[d];
-    return pe_document_reply(
-        request, page->forms,
-        &(pe_document_head){
-            .media_type = page->media_type,
-            .vary = d == INDEX || d == LISTING ? "Accept, Accept-Encoding" : "Accept-Encoding",
-            .cache_control = "no-cache",
-        });
+    document *page = find(request);
+    pe_accepted_codings codings;
+    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
+    const pe_document_form *plain = atomic_load(&page->forms[PE_CODING_IDENTITY]),
+                           *best = atomic_load(&page->forms[codings.best]);
+    if (plain == NULL || best == NULL)
+        return pe_request_defer(request, PE_JOB_HEAVY, make);
+    pe_document_form forms[PE_CODINGS] = {[PE_CODING_IDENTITY] = *plain};
+    forms[codings.best] = *best;
+    const bool shown = page->text == index_text || page->write == write_listing;
+    return pe_document_reply(request, forms,
+                             &(pe_document_head){
+                                 .media_type = page->media_type,
+                                 .vary = shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
+                                 .cache_control = "no-cache",
+                             });
 }
 
 pe_outcome pe_page_problem(pe_request *request, pe_problem *why)

@@ -26,12 +26,14 @@ typedef struct pe_document_head {
 pe_outcome pe_document_reply(pe_request *request, const pe_document_form *forms,
                              const pe_document_head *head);
 
-/** The documents in every coding, with their tags. Immutable but for that of the learned tables. */
+/** The documents, each made by a worker when it is asked for first.   Threads  any. */
 typedef struct pe_documents pe_documents;
 
-/** All but that of /v1/learned, which comes next.   Errors  OVERLOADED (memory). */
+/** All but that of /v1/learned, which comes next. settings: stay.   Errors  OVERLOADED (memory). */
 pe_status pe_documents_make(const pe_settings *settings, pe_documents **out,
                             pe_problem *why) PE_MUST_CHECK;
+/** What those that were made hold. */
+size_t pe_documents_bytes(const pe_documents *documents);
 
 /** The document of /v1/learned. learned: may be NULL. */
 typedef struct pe_learned_page pe_learned_page;

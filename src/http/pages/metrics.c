@@ -10,6 +10,7 @@
 #include "formats/negotiate.h"
 #include "http/answer/coder.h"
 #include "http/answer/response_cache.h"
+#include "http/pages/document_pages.h"
 #include "http/pages/exposition.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
@@ -237,6 +238,7 @@ static void read_purposes(const scrape *from, const metric_row *row)
         {"kind=\"responses\"", cached(from, RESPONSES) + cached(from, REQUEST_KEYS)},
         {"kind=\"tables\"", tables > unmade ? tables - unmade : 0},
         {"kind=\"learned\"", pe_learned_tables_bytes(learned)},
+        {"kind=\"documents\"", pe_documents_bytes(service->documents)},
         {"kind=\"coders\"", pe_coder_kept_bytes()},
         {"kind=\"bodies\"", atomic_load(&service->body_bytes)},
         {"kind=\"connections\"",

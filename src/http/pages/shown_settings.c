@@ -8,7 +8,7 @@
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 
-/* The lock guards the text. */
+/* The lock guards the text: what a reload has left; until then there is none. */
 struct pe_shown_settings {
     const pe_config *started;
     pthread_mutex_t lock;
@@ -22,11 +22,6 @@ pe_status pe_shown_settings_make(const pe_config *config, pe_shown_settings **ou
         return pe_fail_memory(why);
     shown->started = config;
     pthread_mutex_init(&shown->lock, NULL);
-    pe_config_print(config, &shown->text);
-    if (shown->text.failed) {
-        pe_shown_settings_free(shown);
-        return pe_fail_memory(why);
-    }
     *out = shown;
     return PE_OK;
 }
@@ -62,5 +57,7 @@ pe_outcome pe_page_settings(pe_request *request, pe_problem *why)
     pthread_mutex_lock(&shown->lock);
     pe_buffer_add(&content, shown->text.data, shown->text.bytes);
     pthread_mutex_unlock(&shown->lock);
+    if (content.bytes == 0)
+        pe_config_print(shown->started, &content);
     return pe_reply_json(request, &content, "no-store", why);
 }
