@@ -311,7 +311,9 @@ $(B)/gen/packs.inc: FORCE
 
 $(B)/gen/faults.inc: config/faults.json
 	@mkdir -p $(@D)
-	@sed -n 's/^ *"\([a-z0-9_]*\)": "[^"]*",*$$/FAULT(\1)/p' $< > $@
+	@python3 -c 'import json, sys; text = lambda row, key: json.dumps(row[key]) if key in row else "NULL"; \
+	[print("FAULT(%s, %s, %s)" % (name, text(row, "rule"), text(row, "remedy"))) for name, row in json.load(sys.stdin).items()]' \
+	< $< > $@
 
 # So that a file that is gone is gone from the page, too.
 $(B)/gen/web.list: FORCE

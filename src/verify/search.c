@@ -179,8 +179,7 @@ static pe_status verify(pe_upload_view *view, const pe_verify_context *context, 
     if (status != PE_OK)
         return status;
     if (view->permuted) {
-        pe_guess_say(&s.claim, &permuted, permuted.remedy);
-        pe_buffer_str(&s.claim.rule, permuted.rule);
+        pe_guess_tell(&s.claim, &permuted, 0, 0);
     }
     status = compare_and_diagnose(&s, view, why);
     pe_guess_free(&s.claim);

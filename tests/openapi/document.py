@@ -241,9 +241,10 @@ class Document:
 
 
 def faults():
-    """{name of a fault: what it means}"""
+    """{name of a fault: what it means}: its rule, where that has no numbers"""
     file = pathlib.Path(__file__).parents[2] / "config/faults.json"
-    return json.loads(file.read_text(encoding="utf-8"))
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    return {name: row.get("means") or f"{row['rule'][0].upper()}{row['rule'][1:]}." for name, row in rows.items()}
 
 
 def fault_schema():

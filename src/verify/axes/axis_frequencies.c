@@ -45,7 +45,7 @@ static pe_status try_change(pe_search *s, const pe_guess *claim, const pe_fault 
     pe_status status = pe_guess_copy(claim, &guess, why);
     if (status != PE_OK)
         return status;
-    pe_guess_say(&guess, fault, fault->remedy);
+    pe_guess_say(&guess, fault, pe_fault_remedy(fault));
     pe_buffer_str(&guess.rule, rule);
     status = set_list(&guess, by, why);
     if (status == PE_OK)

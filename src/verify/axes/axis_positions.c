@@ -348,7 +348,7 @@ pe_status pe_axis_positions_try(pe_search *s, pe_axis_reading *x, const pe_guess
         return PE_OK;
     pe_status status = pe_guess_copy(claim, &guess, why);
     if (status == PE_OK) {
-        pe_guess_say(&guess, &by.fault, by.fault.remedy);
+        pe_guess_say(&guess, &by.fault, pe_fault_remedy(&by.fault));
         pe_buffer_str(&guess.rule, pe_buffer_text(&by.rule));
         guess.fitted |= by.fitted;
         if (pe_guess_map_positions(&pe_values_find(&guess.values, "positions")->positions, &read))

@@ -2,5 +2,7 @@
 /* fault_names.c - the names that faults are told by. */
 #include "verify/compare/fault_names.h"
 
-#define FAULT(NAME) const pe_fault_name pe_fault_##NAME = {#NAME};
+#include <stddef.h>
+
+#define FAULT(NAME, RULE, REMEDY) const pe_fault_name pe_fault_##NAME = {#NAME, RULE, REMEDY};
 #include "faults.inc"

@@ -5,9 +5,10 @@
 
 typedef struct pe_fault_name {
     const char *text;
+    const char *rule, *remedy; /* of rows that say nothing else; or NULL */
 } pe_fault_name;
 
-#define FAULT(NAME) extern const pe_fault_name pe_fault_##NAME;
+#define FAULT(NAME, RULE, REMEDY) extern const pe_fault_name pe_fault_##NAME;
 #include "faults.inc"
 #undef FAULT
 

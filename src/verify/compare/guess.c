@@ -116,6 +116,22 @@ const char *pe_guess_fault_name(const pe_fault *fault)
     return fault->name != NULL ? fault->name->text : fault->param;
 }
 
+const char *pe_fault_rule(const pe_fault *fault)
+{
+    return fault->rule != NULL || fault->name == NULL ? fault->rule : fault->name->rule;
+}
+
+const char *pe_fault_remedy(const pe_fault *fault)
+{
+    return fault->remedy != NULL || fault->name == NULL ? fault->remedy : fault->name->remedy;
+}
+
+void pe_guess_tell(pe_guess *guess, const pe_fault *fault, double a, double b)
+{
+    pe_guess_say(guess, fault, pe_fault_remedy(fault));
+    pe_guess_format(guess, pe_fault_rule(fault), a, b);
+}
+
 void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy)
 {
     if (guess->rule.bytes > 0)

@@ -60,12 +60,12 @@ typedef bool pe_change(pe_guess *guess, const struct pe_fault *fault);
 /** One mistake. */
 typedef struct pe_fault {
     const pe_fault_name *name; /* NULL: that of the row of parameters, param */
-    const char *rule;          /* a sentence; NULL: "param was X, not Y" */
+    const char *rule;          /* NULL: that of its name, or else "param was X, not Y" */
     pe_change *change;
     const char *param;       /* the row it changes */
     const char *text;        /* to this choice */
     double value, and_value; /* to this number; and_value: see `change` */
-    const char *remedy;      /* what to change; NULL: "set param to Y" */
+    const char *remedy;      /* NULL: that of its name, or else "set param to Y" */
     bool vectors_only;       /* only rotated vectors can have it */
     bool sets_rope_type;     /* to `text`, too, which has param; the claim's is default */
     bool fitted;             /* its number explains, but nobody is known to take it */
@@ -74,9 +74,9 @@ typedef struct pe_fault {
 } pe_fault;
 
 /** A row with a mistake; what else it says follows. */
-#define PE_ROW(NAME, RULE, REMEDY, ...)                                                            \
+#define PE_ROW(NAME, ...)                                                                          \
     {                                                                                              \
-        .fault = {.name = PE_NAME(NAME), .rule = (RULE), .remedy = (REMEDY)}, __VA_ARGS__          \
+        .fault.name = PE_NAME(NAME), __VA_ARGS__                                                   \
     }
 
 /** The claim without any fault. */
@@ -102,8 +102,13 @@ char *pe_guess_parameters(const pe_guess *guess);
 
 /** What a fault is called. */
 const char *pe_guess_fault_name(const pe_fault *fault);
+/** Its sentence, and what to change: its own, or those of its name. NULL: there is none. */
+const char *pe_fault_rule(const pe_fault *fault);
+const char *pe_fault_remedy(const pe_fault *fault);
 
-/** Add a fault, and its remedy; its sentence is the caller's to add to the rule. */
+/** Add a fault, its remedy, and its sentence with two numbers. */
+void pe_guess_tell(pe_guess *guess, const pe_fault *fault, double a, double b);
+/** Add a fault, and a remedy; its sentence is the caller's to add to the rule. */
 void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy);
 
 /** Add a sentence, in which {a} and {b} are numbers, to the rule. " to {b}" is left out where both

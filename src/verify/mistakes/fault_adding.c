@@ -31,9 +31,9 @@ static void add_remedy(const pe_fault *fault, const pe_guess *before, pe_guess *
 {
     const pe_value *was =
         fault->param != NULL ? pe_values_find(&before->values, fault->param) : NULL;
-    if (fault->remedy != NULL || was == NULL || fault->sets_rope_type) {
-        pe_buffer_str(&guess->remedy,
-                      fault->remedy != NULL ? fault->remedy : "pass the claimed parameters");
+    const char *remedy = pe_fault_remedy(fault);
+    if (remedy != NULL || was == NULL || fault->sets_rope_type) {
+        pe_buffer_str(&guess->remedy, remedy != NULL ? remedy : "pass the claimed parameters");
         if (fault->change == pe_changes_move_positions &&
             pe_values_find(&before->values, "position_offset") != NULL)
             pe_buffer_str(&guess->remedy, "; check position_offset");
@@ -55,8 +55,8 @@ static void say(const pe_fault *fault, const pe_guess *before, pe_guess *guess)
 {
     pe_guess_say(guess, fault, "");
     add_remedy(fault, before, guess);
-    if (fault->rule != NULL) {
-        pe_buffer_str(&guess->rule, fault->rule);
+    if (pe_fault_rule(fault) != NULL) {
+        pe_buffer_str(&guess->rule, pe_fault_rule(fault));
         return;
     }
     if (fault->sets_rope_type) {

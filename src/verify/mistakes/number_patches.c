@@ -257,17 +257,10 @@ static double op_as_measured(const pe_sequence *s, size_t i)
 
 /* ---- the rows ---- */
 
-#define LAW(...) PE_PATCH(PE_AT_FREQUENCY, __VA_ARGS__)
-#define PAIRS_REST(READ)                                                                           \
-    LAW(pairs_rest, "pairs {a} to {b} do not turn: their frequencies are zero",                    \
-        "make frequencies for all pairs", .operand = (READ), .op = pe_op_zero_between,             \
-        .may_be_one = (READ) == read_rest)
-#define KEEP_WIDE "make inv_freq in float32 or wider, and keep it so"
-#define DECIMALS(N)                                                                                \
-    LAW(inv_freq_decimals, "frequencies (inv_freq) were rounded to {a} decimals", KEEP_WIDE,       \
-        .op = pe_op_decimals, .a = (N), .subtle = true)
+#define LAW(...)    PE_PATCH(PE_AT_FREQUENCY, __VA_ARGS__)
+#define DECIMALS(N) LAW(inv_freq_decimals, .op = pe_op_decimals, .a = (N), .subtle = true)
 #define STEPS(RULE, GRAIN, ...)                                                                    \
-    LAW(inv_freq_rounded, RULE, KEEP_WIDE, .op = op_of_rounded_steps, .a = (__VA_ARGS__),          \
+    LAW(inv_freq_rounded, .fault.rule = RULE, .op = op_of_rounded_steps, .a = (__VA_ARGS__),       \
         .b = (GRAIN), .subtle = true)
 #define ALL_STEPS (STEP_EXPONENT | STEP_POWER | STEP_RECIPROCAL)
 #define ROUNDED(TYPE, GRAIN)                                                                       \
@@ -283,55 +276,31 @@ static double op_as_measured(const pe_sequence *s, size_t i)
               ": the base, exponents, powers and reciprocals were rounded",                        \
               GRAIN, STEP_BASE | ALL_STEPS),                                                       \
         LAW(inv_freq_rounded,                                                                      \
-            "frequencies (inv_freq) are a running product that was rounded to " TYPE               \
-            " at each step",                                                                       \
-            KEEP_WIDE, .op = op_of_running_product, .b = (GRAIN), .subtle = true)
+            .fault.rule = "frequencies (inv_freq) are a running product that was rounded to " TYPE \
+                          " at each step",                                                         \
+            .op = op_of_running_product, .b = (GRAIN), .subtle = true)
 
 static const pe_patch rows[] = {
-    PAIRS_REST(read_rest),
-    PAIRS_REST(read_last_half),
-    LAW(ntk_factor, "the factor of ntk was {a}, not {b}", "set factor as claimed",
-        .operand = read_ntk_factor, .op = op_of_ntk_factor, .fitted = true),
+    LAW(pairs_rest, .operand = read_rest, .op = pe_op_zero_between, .may_be_one = true),
+    LAW(pairs_rest, .operand = read_last_half, .op = pe_op_zero_between),
+    LAW(ntk_factor, .operand = read_ntk_factor, .op = op_of_ntk_factor, .fitted = true),
     LAW(base_scaled,
-        "rope_theta was scaled by the {a}-th power of the ntk factor: that of a dimension d of {b} "
-        "in d/(d - 2)",
-        "raise the factor to d/(d - 2), where d is the rotated dimension",
+        .fault.remedy = "raise the factor to d/(d - 2), where d is the rotated dimension",
         .operand = read_exponent_of_factor, .op = op_of_scaled_theta, .fitted = true),
-    LAW(seq_len, "dynamic scaling was made for another length: seq_len was {a}, the base {b}",
-        "pass the length of the sequence; do not keep inv_freq of another prompt",
-        .operand = read_length, .op = op_of_second_theta, .fitted = true),
-    LAW(scaling_ignored,
-        "frequencies are those of a rope_theta (base) of {a} without any scaling, not of {b} with "
-        "the claimed one",
-        "set rope_theta as claimed, and pass rope_scaling (rope_parameters, freq_factors)",
-        .operand = read_unscaled_theta, .op = pe_op_progression, .fitted = true),
-    LAW(rope_theta, "rope_theta (the base) was {a}, not {b}", "set rope_theta as claimed",
-        .operand = read_theta, .op = pe_op_progression, .fitted = true),
-    LAW(base_about, "rope_theta (the base) was about {a}, not {b}", "set rope_theta as claimed",
-        .operand = read_turned_theta, .op = op_of_ratio, .fitted = true),
-    LAW(frequencies_scaled,
-        "all frequencies are {a} times the claimed ones, as linear scaling by a factor of {b}",
-        "check the scaling: factor, rope_scaling, units of positions", .operand = read_multiple,
-        .op = pe_op_times, .fitted = true),
-    LAW(base_and_scale,
-        "rope_theta (the base) was {b}, and all frequencies were multiplied by {a}, as linear "
-        "scaling does it",
-        "scale the base (ntk) or the positions (linear), not both", .operand = read_geometric,
-        .op = op_geometric, .fitted = true),
+    LAW(seq_len, .operand = read_length, .op = op_of_second_theta, .fitted = true),
+    LAW(scaling_ignored, .operand = read_unscaled_theta, .op = pe_op_progression, .fitted = true),
+    LAW(rope_theta, .operand = read_theta, .op = pe_op_progression, .fitted = true),
+    LAW(base_about, .operand = read_turned_theta, .op = op_of_ratio, .fitted = true),
+    LAW(frequencies_scaled, .operand = read_multiple, .op = pe_op_times, .fitted = true),
+    LAW(base_and_scale, .operand = read_geometric, .op = op_geometric, .fitted = true),
     ROUNDED("bfloat16", PE_GRAIN_BFLOAT16),
     ROUNDED("float16", PE_GRAIN_FLOAT16),
     DECIMALS(4),
     DECIMALS(5),
     DECIMALS(6),
     DECIMALS(7),
-    LAW(frequencies_clipped, "frequencies are clipped: none is below {a}", "do not clamp inv_freq",
-        .operand = read_least, .op = pe_op_at_least),
-    LAW(bands_moved,
-        "the bands of the scaling are elsewhere: pairs below {a} are not scaled, those from {b} on "
-        "wholly; the ramp between has other edges (beta_fast, beta_slow, low_freq_factor, "
-        "high_freq_factor, original_max_position_embeddings)",
-        "check the parameters of the bands and the original length", .operand = read_bands,
-        .op = op_as_measured, .fitted = true),
+    LAW(frequencies_clipped, .operand = read_least, .op = pe_op_at_least),
+    LAW(bands_moved, .operand = read_bands, .op = op_as_measured, .fitted = true),
 };
 
 const pe_patches pe_number_patches = {rows, PE_LEN(rows)};

@@ -32,11 +32,10 @@ static inline bool pe_patches_is_list(const pe_patch *mistake)
     return mistake != NULL && mistake->op == NULL;
 }
 
-/** A row of mistakes: name, sentence and remedy; what else it says follows. */
-#define PE_PATCH(STAGES, NAME, RULE, REMEDY, ...)                                                  \
+/** A row of mistakes; what else it says follows. */
+#define PE_PATCH(STAGES, NAME, ...)                                                                \
     {                                                                                              \
-        .fault = {.name = PE_NAME(NAME), .rule = (RULE), .remedy = (REMEDY)}, .stages = (STAGES),  \
-        __VA_ARGS__                                                                                \
+        .fault.name = PE_NAME(NAME), .stages = (STAGES), __VA_ARGS__                               \
     }
 
 #endif

@@ -271,124 +271,56 @@ static double op_linear_too(const pe_sequence *s, size_t i)
 
 /* ---- the rows ---- */
 
-#define LAW(...)   PE_PATCH(PE_AT_FREQUENCY, __VA_ARGS__)
-#define FACTORS_OF "the factors of the pairs are shifted by one: pair i has that of pair "
-#define BLEND_MISSING(READ)                                                                        \
-    LAW(blend_missing,                                                                             \
-        "the blend of the middle band is missing: pairs below {a} are not scaled, all others are " \
-        "divided by {b}",                                                                          \
-        "blend scaled and unscaled frequencies between the bands (smooth factor, ramp)",           \
-        .operand = (READ), .op = op_of_edge)
-#define RAMP(NAME, RULE, REMEDY, WAY)                                                              \
-    LAW(NAME, RULE "; the ramp goes from pair {a} to {b}", REMEDY, .operand = read_ramp,           \
-        .op = op_of_ramp, .a = (WAY))
-#define ENDS_OF    "the ends of the ramp (low, high) were found with "
-#define PASS_DIM   "pass rotary_dim (dim, the number of rotated channels) to find_correction_range"
-#define ROUND_ENDS "round low down and high up: floor(low), ceil(high)"
-#define SMOOTH                                                                                     \
-    "take smooth = (original length/wavelength - low_freq_factor)/(high_freq_factor - "            \
-    "low_freq_factor)"
-#define BASE(NAME, RULE, REMEDY, POWER)                                                            \
-    LAW(NAME, RULE, REMEDY, .operand = read_grown_base, .op = pe_op_progression, .a = (POWER))
-#define ORDER "keep the order of the pairs: pair i has the exponent 2i/d"
+#define LAW(...)         PE_PATCH(PE_AT_FREQUENCY, __VA_ARGS__)
+#define FACTORS_OF       "the factors of the pairs are shifted by one: pair i has that of pair "
+#define EDGE(NAME, READ) LAW(NAME, .operand = (READ), .op = op_of_edge)
+#define RAMP(NAME, ...)  LAW(NAME, .operand = read_ramp, .op = op_of_ramp, .a = __VA_ARGS__)
+#define BASE(NAME, POWER)                                                                          \
+    LAW(NAME, .operand = read_grown_base, .op = pe_op_progression, .a = (POWER))
+#define ROUNDED_ENDS(HOW) .fault.rule = HOW "; the ramp goes from pair {a} to {b}"
 
 static const pe_patch rows[] = {
-    LAW(scaling_inverted,
-        "frequencies were multiplied by the scaling, not divided by it: the factors are inverted",
-        "divide the frequencies by factor (freq_factors, long_factor)",
-        .operand = pe_operand_scaled, .faint = true, .op = op_scaled_up),
-    LAW(scaling_twice, "the scaling (factor) was applied twice",
-        "scale the frequencies once: not in the configuration and in the code",
-        .operand = pe_operand_scaled, .faint = true, .op = op_scaled_twice),
-    LAW(ntk_as_well,
-        "the base was scaled as well, as ntk does it by the factor of {b}: both scalings were "
-        "applied",
-        "scale the base or the positions, not both", .operand = read_naive, .op = op_ntk_too),
-    LAW(linear_as_well,
-        "frequencies were divided by the factor on top of their scaling: linear scaling of {b} was "
-        "applied as well",
-        "scale the base or the positions, not both", .operand = read_naive, .op = op_linear_too),
-    LAW(factors_reversed,
-        "the factors of the pairs (long_factor, short_factor) are in reverse order", ORDER,
-        .operand = read_listed, .op = op_parts_reversed),
-    LAW(lerope_base, "the factors are powers of 2, not of e: exp2 was taken of lerope_alpha",
-        "take exp of lerope_alpha", .operand = read_listed, .op = op_powers_of_two),
-    LAW(lerope_linear, "frequencies were multiplied by 1 + lerope_alpha: no exp was taken of it",
-        "take exp of lerope_alpha", .operand = read_listed, .op = op_without_exponential),
-    LAW(factors_shifted, FACTORS_OF "i + 1", ORDER, .operand = read_listed, .op = op_next_part),
-    LAW(factors_shifted, FACTORS_OF "i - 1", ORDER, .operand = read_listed, .op = op_previous_part),
-    LAW(factors_shifted, FACTORS_OF "i + 1", ORDER, .operand = read_listed, .op = op_next_part,
-        .a = 1),
-    LAW(factors_shifted, FACTORS_OF "i - 1", ORDER, .operand = read_listed, .op = op_previous_part,
-        .a = 1),
-    LAW(ramp_inverted,
-        "the ramp is inverted: fast pairs are scaled, slow ones are not (low and high, or "
-        "beta_fast "
-        "and beta_slow, exchanged)",
-        "interpolate the slow pairs, extrapolate the fast ones", .operand = pe_operand_scaled,
-        .faint = true, .op = op_ramp_inverted),
-    LAW(blend_inverted, "the blend (smooth factor) of the middle band is inverted",
-        "weight the scaled frequency with 1 - smooth, the other with smooth",
-        .operand = pe_operand_scaled, .faint = true, .op = op_blend_inverted),
-    BLEND_MISSING(read_low_edge),
-    BLEND_MISSING(read_high_edge),
-    BLEND_MISSING(read_middle_edge),
-    BLEND_MISSING(read_edge),
-    LAW(factors_exchanged,
-        "low_freq_factor and high_freq_factor were exchanged: pairs below {a} are not scaled, all "
-        "others are divided by {b}",
-        "exchange low_freq_factor and high_freq_factor", .operand = read_exchanged,
-        .op = op_of_edge),
-    RAMP(betas_default, "beta_fast and beta_slow were 32 and 1, the defaults, not as claimed",
-         "pass beta_fast and beta_slow to find_correction_range", RAMP_BETAS),
-    RAMP(ramp_of_other_base, ENDS_OF "a base of 10000, not with rope_theta",
-         "pass rope_theta (base) to find_correction_range", RAMP_BASE),
-    RAMP(ramp_of_head_dim, ENDS_OF "head_dim, not with rotary_dim", PASS_DIM, RAMP_HEAD),
-    RAMP(ramp_of_part, ENDS_OF "rotary_dim times partial_rotary_factor: the part was taken twice",
-         PASS_DIM, RAMP_PART),
-    RAMP(ramp_of_half_dim, ENDS_OF "d/2, the number of pairs, not with d channels", PASS_DIM,
-         RAMP_HALF),
-    RAMP(ramp_of_double_dim, ENDS_OF "2d, not with d channels", PASS_DIM, RAMP_DOUBLE),
-    RAMP(ramp_over_channels,
-         "the ramp was laid over channels, 0, 2, ... of d, not over pairs, 0, 1, ... of d/2",
-         "lay the ramp over arange(d/2)", RAMP_CHANNELS),
-    RAMP(ramp_clamped, "the end of the ramp (high) was clamped to d/2 - 1, not to d - 1",
-         "clamp the end of the ramp to d - 1", RAMP_LAST),
-    RAMP(ramp_rounded, "the ends of the ramp were rounded inward: low by ceil, high by floor",
-         ROUND_ENDS, RAMP_INWARD),
-    RAMP(ramp_rounded, "both ends of the ramp (low, high) were rounded down: high is no ceil",
-         ROUND_ENDS, RAMP_CUT),
-    RAMP(ramp_rounded, "both ends of the ramp (low, high) were rounded to nearest", ROUND_ENDS,
-         RAMP_NEAREST),
-    LAW(wavelengths_blended,
-        "wavelengths were blended between the bands, not frequencies: their reciprocals are others",
-        "interpolate frequencies: (1 - smooth) w / factor + smooth w", .operand = read_blended,
-        .op = op_of_mean_wavelength),
-    LAW(smooth_of_wavelength,
-        "the blend (smooth) was linear in the wavelength, not in its reciprocal", SMOOTH,
-        .operand = read_banded, .op = op_of_smooth_wavelength),
-    LAW(smooth_of_factor,
-        "the blend (smooth) was computed with factor in the place of high_freq_factor", SMOOTH,
-        .operand = read_banded, .op = op_of_smooth_factor),
-    BASE(theta_times_factor,
-         "rope_theta was multiplied by the factor itself, without the exponent d/(d - 2) of ntk: "
-         "the base was {a}",
-         "raise the factor to d/(d - 2) before it multiplies the base", POWER_ONE),
-    BASE(exponent_of_factor_inverted,
-         "the factor was raised to (d - 2)/d, not to d/(d - 2), before it multiplied rope_theta: "
-         "the base was {a}",
-         "raise the factor to d/(d - 2) before it multiplies the base", POWER_INVERTED),
-    BASE(exponent_of_head_dim,
-         "the factor was raised to d/(d - 2) with d = head_dim, not rotary_dim: the base was {a}",
-         "take rotary_dim (head_dim * partial_rotary_factor) in d/(d - 2)", POWER_HEAD),
-    BASE(exponent_of_half_dim,
-         "the factor was raised to d/(d - 2) with half of d, the number of pairs, for d: the base "
-         "was {a}",
-         "take the rotated channels, not the pairs, for d in d/(d - 2)", POWER_HALF),
-    BASE(dynamic_not_less,
-         "dynamic scaling: the base grew with f s/L, without - (f - 1): factor - 1 was not taken "
-         "off; the base was {a}",
-         "scale the base by (f s/L - (f - 1))^(d/(d - 2)), s = seq_len", POWER_NOT_LESS),
+    LAW(scaling_inverted, .operand = pe_operand_scaled, .faint = true, .op = op_scaled_up),
+    LAW(scaling_twice, .operand = pe_operand_scaled, .faint = true, .op = op_scaled_twice),
+    LAW(ntk_as_well, .operand = read_naive, .op = op_ntk_too),
+    LAW(linear_as_well, .operand = read_naive, .op = op_linear_too),
+    LAW(factors_reversed, .operand = read_listed, .op = op_parts_reversed),
+    LAW(lerope_base, .operand = read_listed, .op = op_powers_of_two),
+    LAW(lerope_linear, .operand = read_listed, .op = op_without_exponential),
+    LAW(factors_shifted, .operand = read_listed, .op = op_next_part),
+    LAW(factors_shifted, .fault.rule = FACTORS_OF "i - 1", .operand = read_listed,
+        .op = op_previous_part),
+    LAW(factors_shifted, .operand = read_listed, .op = op_next_part, .a = 1),
+    LAW(factors_shifted, .fault.rule = FACTORS_OF "i - 1", .operand = read_listed,
+        .op = op_previous_part, .a = 1),
+    LAW(ramp_inverted, .operand = pe_operand_scaled, .faint = true, .op = op_ramp_inverted),
+    LAW(blend_inverted, .operand = pe_operand_scaled, .faint = true, .op = op_blend_inverted),
+    EDGE(blend_missing, read_low_edge),
+    EDGE(blend_missing, read_high_edge),
+    EDGE(blend_missing, read_middle_edge),
+    EDGE(blend_missing, read_edge),
+    EDGE(factors_exchanged, read_exchanged),
+    RAMP(betas_default, RAMP_BETAS),
+    RAMP(ramp_of_other_base, RAMP_BASE),
+    RAMP(ramp_of_head_dim, RAMP_HEAD),
+    RAMP(ramp_of_part, RAMP_PART),
+    RAMP(ramp_of_half_dim, RAMP_HALF),
+    RAMP(ramp_of_double_dim, RAMP_DOUBLE),
+    RAMP(ramp_over_channels, RAMP_CHANNELS),
+    RAMP(ramp_clamped, RAMP_LAST),
+    RAMP(ramp_rounded, RAMP_INWARD),
+    RAMP(ramp_rounded, RAMP_CUT,
+         ROUNDED_ENDS("both ends of the ramp (low, high) were rounded down: high is no ceil")),
+    RAMP(ramp_rounded, RAMP_NEAREST,
+         ROUNDED_ENDS("both ends of the ramp (low, high) were rounded to nearest")),
+    LAW(wavelengths_blended, .operand = read_blended, .op = op_of_mean_wavelength),
+    LAW(smooth_of_wavelength, .operand = read_banded, .op = op_of_smooth_wavelength),
+    LAW(smooth_of_factor, .operand = read_banded, .op = op_of_smooth_factor),
+    BASE(theta_times_factor, POWER_ONE),
+    BASE(exponent_of_factor_inverted, POWER_INVERTED),
+    BASE(exponent_of_head_dim, POWER_HEAD),
+    BASE(exponent_of_half_dim, POWER_HALF),
+    BASE(dynamic_not_less, POWER_NOT_LESS),
 };
 
 const pe_patches pe_scaling_patches = {rows, PE_LEN(rows)};

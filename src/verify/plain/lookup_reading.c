@@ -73,22 +73,10 @@ static const struct change {
     double (*weight)(const pe_lookup *l, size_t row, size_t head);
     bool alone; /* no other reader names it where indices are as claimed */
 } changes[] = {
-    {{PE_NAME(weights_transposed),
-      "the table of weights was read as [heads, rows]: it was reshaped, not transposed",
-      .remedy = "transpose the weights: they have a row for each index and a column for each head"},
-     reshaped,
-     true},
-    {{PE_NAME(head_order), "heads are in reverse order", .remedy = "keep the order of the heads"},
-     reversed,
-     false},
-    {{PE_NAME(doubled), "every bias is doubled: it was added twice, or scaled by 2",
-      .remedy = "add the bias once"},
-     doubled,
-     false},
-    {{PE_NAME(sign_reversed), "the sign of every bias is the opposite one",
-      .remedy = "add the bias, and do not subtract it"},
-     opposite,
-     false},
+    {{.name = PE_NAME(weights_transposed)}, reshaped, true},
+    {{.name = PE_NAME(head_order)}, reversed, false},
+    {{.name = PE_NAME(doubled)}, doubled, false},
+    {{.name = PE_NAME(sign_reversed)}, opposite, false},
 };
 
 static double at_claimed(const void *context, size_t pair, double claimed, double *error)

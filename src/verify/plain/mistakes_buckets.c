@@ -235,109 +235,52 @@ static bool move_clip(pe_slip *p)
 
 /* ---- the rows ---- */
 
-#define OWN       "count the distance of a query from its own key as 0; of form key, keys from 0"
-#define SIGNED    "take key - query: key positions along the last axis minus query positions"
-#define EDGES     "compute the bucket as the formula has it: floor, and min(num_buckets - 1)"
-#define LOGARITHM "divide both by max_exact before the logarithm"
-#define SHIFTED                                                                                    \
-    PE_NAME(distance_shift), "distances were shifted: an offset of {a} was added to each"
 #define ABSOLUTE "the absolute distance was taken, its sign (direction) is lost: keys "
-#define ROUNDED  PE_NAME(bucket_rounding), "the logarithm that gives the bucket was rounded "
-#define EXACT    PE_NAME(bucket_exact), "buckets of one distance each end at the edge {a}, not at {b}"
-#define CLIP     "set max_relative_position (left_max, right_max) as claimed"
-#define NUMBER(NAME)                                                                               \
-    NULL, NAME " was {a}, not {b}", .param = (NAME), .remedy = "set " NAME " as claimed"
+#define ROUNDED  .fault.rule = "the logarithm that gives the bucket was rounded "
+#define EDGE     "buckets of one distance each end at the edge {a}, not at {b}"
+#define EXACT(BY, ...)                                                                             \
+    PE_SLIP(bucket_exact, &pe_slip_distances, .solve = move_exact, .fault.value = (BY), __VA_ARGS__)
+#define OFFSET .fault.rule = "distances were shifted: an offset of {a} was added to each"
+#define NUMBER(NAME, ...)                                                                          \
+    {                                                                                              \
+        {.rule = NAME " was {a}, not {b}", .param = (NAME), .remedy = "set " NAME " as claimed"},  \
+            .stage = &pe_slip_distances, .solve = __VA_ARGS__                                      \
+    }
 #define DISTANCE &pe_slip_distances, NULL, NULL
 
 static const pe_plain_mistake rows[] = {
-    {{PE_NAME(distance_sign),
-      "the sign of the distance was the other one: its direction is reversed", .remedy = SIGNED},
-     DISTANCE,
-     is_index,
-     opposite},
-    {{PE_NAME(distance_absolute), ABSOLUTE "after the query count as those before it", .value = -1,
-      .remedy = SIGNED},
-     DISTANCE,
-     is_index,
-     of_one_sign},
-    {{PE_NAME(distance_absolute), ABSOLUTE "before the query count as those after it", .value = 1,
-      .remedy = SIGNED},
-     DISTANCE,
-     is_index,
-     of_one_sign},
-    {{SHIFTED, .value = 1, .remedy = OWN}, DISTANCE, is_index, pe_slip_plus},
-    {{SHIFTED, .value = -1, .remedy = OWN}, DISTANCE, is_index, pe_slip_plus},
-    {{PE_NAME(distance_clipped),
-      "distances were clipped before they were put in buckets, at {a} or up to {b}: all beyond "
-      "share that bucket",
-      .remedy = "clip the bucket, min(num_buckets - 1), not the distance"},
-     DISTANCE,
-     solve_clip,
-     within_clip},
-    {{PE_NAME(bucket_direction),
-      "bidirectional was the other value: buckets of one direction and of both were exchanged",
-      .remedy = "set bidirectional: true of an encoder, false of a decoder"},
-     &pe_slip_distances,
-     .solve = change_direction},
-    {{NUMBER("num_buckets"), .value = 0.5}, &pe_slip_distances, .solve = times_buckets},
-    {{NUMBER("num_buckets"), .value = 2}, &pe_slip_distances, .solve = times_buckets},
-    {{NUMBER("max_distance")}, &pe_slip_distances, .solve = solve_max_distance},
-    {{PE_NAME(shaw_clip), "distances were clipped at {a}, not at {b}, before and after the query",
-      .remedy = CLIP},
-     &pe_slip_distances,
-     .solve = solve_shaw_clip},
-    {{PE_NAME(buckets_not_halved),
-      "num_buckets was not halved for the two directions: each has all of them, from {a} on",
-      .value = 1, .remedy = "halve num_buckets where bidirectional is true"},
-     &pe_slip_distances,
-     .solve = keep_buckets},
-    {{ROUNDED "to nearest: every edge lies elsewhere", .remedy = EDGES},
-     &pe_slip_distances,
-     .solve = round_nearest},
-    {{ROUNDED "up: edges lie earlier", .remedy = EDGES}, &pe_slip_distances, .solve = round_up},
-    {{ROUNDED "down: edges lie later", .remedy = "compute the bucket as the formula has it: ceil"},
-     &pe_slip_distances,
-     .solve = round_down},
-    {{PE_NAME(bucket_logarithm),
-      "log(distance)/log(max_distance) was taken, not log(distance/max_exact)/log(max_distance/"
-      "max_exact)",
-      .remedy = LOGARITHM},
-     &pe_slip_distances,
-     .solve = take_whole},
-    {{PE_NAME(zero_ahead), "distance 0 counts as ahead, with the keys after the query",
-      .remedy = "test key > query, not key >= query"},
-     &pe_slip_distances,
-     .solve = count_zero_ahead},
-    {{EXACT ": a quarter", .remedy = "max_exact is half of the buckets of a direction"},
-     &pe_slip_distances,
-     .solve = move_exact},
-    {{EXACT, .value = 1, .remedy = "max_exact is half of the buckets of a direction"},
-     &pe_slip_distances,
-     .solve = move_exact},
-    {{EXACT, .value = -1, .remedy = "max_exact is half of the buckets of a direction"},
-     &pe_slip_distances,
-     .solve = move_exact},
-    {{PE_NAME(bucket_linear),
-      "distances were put in no buckets: no logarithm was taken up to the last",
-      .remedy = "distances from max_exact on share buckets of growing width"},
-     &pe_slip_distances,
-     .solve = take_no_logarithm},
-    {{PE_NAME(index_unclipped), "the last index was not clipped: distances beyond it have more",
-      .remedy = "clip the distance or the bucket, min(.., last)"},
-     &pe_slip_distances,
-     .solve = leave_open},
-    {{PE_NAME(bucket_offset),
-      "buckets of keys after the query begin at an offset of {a}, not of {b}",
-      .remedy = "add half of num_buckets for keys after the query"},
-     &pe_slip_distances,
-     .solve = move_ahead},
-    {{PE_NAME(shaw_clip), "distances were clipped at {a}, not at {b}, before what is added",
-      .value = -1, .remedy = CLIP},
-     &pe_slip_distances,
-     .solve = move_clip},
-    {{PE_NAME(shaw_clip), "distances were clipped at {a}, not at {b}, before what is added",
-      .value = 1, .remedy = CLIP},
-     &pe_slip_distances,
-     .solve = move_clip},
+    PE_SLIP(distance_sign, DISTANCE, is_index, opposite),
+    PE_SLIP(distance_absolute, DISTANCE, is_index, of_one_sign, .fault.value = -1),
+    PE_SLIP(distance_absolute, DISTANCE, is_index, of_one_sign,
+            .fault.rule = ABSOLUTE "before the query count as those after it", .fault.value = 1),
+    PE_SLIP(distance_shift, DISTANCE, is_index, pe_slip_plus, OFFSET, .fault.value = 1),
+    PE_SLIP(distance_shift, DISTANCE, is_index, pe_slip_plus, OFFSET, .fault.value = -1),
+    PE_SLIP(distance_clipped, DISTANCE, solve_clip, within_clip),
+    PE_SLIP(bucket_direction, &pe_slip_distances, .solve = change_direction),
+    NUMBER("num_buckets", times_buckets, .fault.value = 0.5),
+    NUMBER("num_buckets", times_buckets, .fault.value = 2),
+    NUMBER("max_distance", solve_max_distance),
+    PE_SLIP(shaw_clip, &pe_slip_distances, .solve = solve_shaw_clip),
+    PE_SLIP(buckets_not_halved, &pe_slip_distances, .solve = keep_buckets, .fault.value = 1),
+    PE_SLIP(bucket_rounding, &pe_slip_distances, .solve = round_nearest),
+    PE_SLIP(bucket_rounding, &pe_slip_distances, .solve = round_up,
+            ROUNDED "up: edges lie earlier"),
+    PE_SLIP(bucket_rounding, &pe_slip_distances, .solve = round_down,
+            ROUNDED "down: edges lie later",
+            .fault.remedy = "compute the bucket as the formula has it: ceil"),
+    PE_SLIP(bucket_logarithm, &pe_slip_distances, .solve = take_whole),
+    PE_SLIP(zero_ahead, &pe_slip_distances, .solve = count_zero_ahead),
+    EXACT(0, .fault.rule = EDGE ": a quarter"),
+    EXACT(1, .fault.rule = EDGE),
+    EXACT(-1, .fault.rule = EDGE),
+    PE_SLIP(bucket_linear, &pe_slip_distances, .solve = take_no_logarithm),
+    PE_SLIP(index_unclipped, &pe_slip_distances, .solve = leave_open),
+    PE_SLIP(bucket_offset, &pe_slip_distances, .solve = move_ahead),
+    PE_SLIP(shaw_clip, &pe_slip_distances, .solve = move_clip,
+            .fault.rule = "distances were clipped at {a}, not at {b}, before what is added",
+            .fault.value = -1),
+    PE_SLIP(shaw_clip, &pe_slip_distances, .solve = move_clip,
+            .fault.rule = "distances were clipped at {a}, not at {b}, before what is added",
+            .fault.value = 1),
 };
 const pe_plain_mistakes pe_mistakes_of_buckets = {rows, PE_LEN(rows)};

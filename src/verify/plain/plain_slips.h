@@ -45,6 +45,12 @@ typedef struct pe_plain_mistake {
     double (*op)(const pe_slip *p, size_t i); /* number i of the stage. NAN: it is none such */
 } pe_plain_mistake;
 
+/** A row: its stage, of, tensor, solve and op; what else it says follows. */
+#define PE_SLIP(NAME, ...)                                                                         \
+    {                                                                                              \
+        .fault.name = PE_NAME(NAME), .stage = __VA_ARGS__                                          \
+    }
+
 /** Elements themselves: op is asked for each. */
 extern const pe_slip_stage pe_slip_values;
 /** Places along an axis, and along two at once. */

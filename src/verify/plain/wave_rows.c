@@ -155,10 +155,7 @@ static bool set_root(const pe_wave_row *of, pe_wave_change *c)
     return true;
 }
 
-#define ORDER  "let patches count along the rows of the image: k = row width + column"
-#define COUNT  "count coordinates as the claim does: check the offset of the first"
 #define SCALE  "pass coordinates as they are: do not normalize them"
-#define UNITS  "scale and normalize coordinates as claimed, each axis by its own side"
 #define LADDER "check the base, the timescales and the denominator of the exponents"
 
 #define FLAG(NAME) .make = set_flag, .flag = offsetof(pe_wave_change, NAME)
@@ -167,142 +164,122 @@ static bool set_root(const pe_wave_row *of, pe_wave_change *c)
 #define ROUND(GRAIN, WHAT) .make = round_to, .value = PE_GRAIN_##GRAIN, .and_value = (WHAT)
 
 static const pe_wave_row rows[] = {
-    PE_ROW(axes_exchanged,
-           "rows and columns are exchanged: each axis has the coordinates of the other",
-           "give the pairs of rows the row, those of columns the column", FLAG(exchanged),
-           .where = PE_WAVE_IN_GRIDS),
-    PE_ROW(axes_exchanged,
-           "rows and columns are exchanged: each axis has the coordinates of the other, scaled by "
-           "the other side",
-           "give the pairs of rows the row, those of columns the column", .make = swap_axes),
+    PE_ROW(axes_exchanged, FLAG(exchanged), .where = PE_WAVE_IN_GRIDS),
     PE_ROW(
-        mesh_transposed,
-        "patches count down the columns: the mesh grid is transposed, the order of axes exchanged",
-        ORDER, FLAG(by_columns), .where = PE_WAVE_IN_GRIDS),
-    PE_ROW(one_axis, "all pairs have the coordinate of one axis, the column: the row is missing",
-           "give each axis its own coordinate", .make = take_axis, .value = PE_ACROSS),
-    PE_ROW(one_axis, "all pairs have the coordinate of one axis, the row: the column is missing",
-           "give each axis its own coordinate", .make = take_axis, .value = PE_DOWN),
-    PE_ROW(grid_width, "the grid was {a} wide, not {b}: its width was taken from the height",
-           "divide the number of a patch by the width", .make = set_width),
-    PE_ROW(grid_width, "the grid was {a} wide, not {b}",
-           "divide the number of a patch by the width", .make = set_width, .value = 1),
-    PE_ROW(grid_width, "the grid was {a} wide, not {b}",
-           "divide the number of a patch by the width", .make = set_width, .value = -1),
-    PE_ROW(coordinates_negative,
-           "the sign of the coordinates is the inverse one: angles are negative",
-           "take the distance as query - key; check the sign of the sine", FLAG(negative)),
-    PE_ROW(coordinates_absolute, "distances are absolute values: their sign is lost",
-           "keep the sign of the distance", FLAG(absolute), .where = PE_WAVE_BACKWARD),
-    PE_ROW(coordinates_shifted, "coordinates are shifted by {a}: they count from 1", COUNT,
-           .make = shift, .value = 1),
-    PE_ROW(coordinates_shifted, "coordinates are shifted by {a}: one too small", COUNT,
-           .make = shift, .value = -1),
-    PE_ROW(coordinates_shifted, "coordinates are shifted by {a}: they are those of centres", COUNT,
-           .make = shift, .value = 0.5),
-    PE_ROW(coordinates_shifted,
-           "coordinates are those of corners, i/n, not of centres: 0.5 was not added to the patch",
-           "add 0.5 to the row and the column before they are divided", .make = shift,
-           .value = -0.5, .where = PE_WAVE_CENTRED),
-    PE_ROW(coordinates_by_sides,
-           "both axes were divided by the longer side, {a} (max), not each by its own", UNITS,
-           .make = centre_otherwise, .value = BY_LONGER),
-    PE_ROW(coordinates_by_sides,
-           "both axes were divided by the shorter side, {a} (min), not each by its own", UNITS,
-           .make = centre_otherwise, .value = BY_SHORTER),
-    PE_ROW(coordinates_range, "coordinates run from 0 to 1, not from -1 to 1", UNITS,
-           .make = centre_otherwise, .value = FROM_ZERO),
-    PE_ROW(coordinates_plain,
-           "coordinates are whole numbers of patches, times 2 pi: they are not normalized", UNITS,
-           .make = centre_otherwise, .value = PLAIN),
+        axes_exchanged,
+        .fault.rule =
+            "rows and columns are exchanged: each axis has the coordinates of the other, scaled by "
+            "the other side",
+        .make = swap_axes),
+    PE_ROW(mesh_transposed, FLAG(by_columns), .where = PE_WAVE_IN_GRIDS),
+    PE_ROW(one_axis, .make = take_axis, .value = PE_ACROSS),
     PE_ROW(one_axis,
-           "rows are the numbers of patches, counted one after the other (a flat index): they were "
-           "not divided by the width",
-           "divide the number of a patch by the width", .make = count_rows, .value = 2),
-    PE_ROW(axis_missing, "columns are missing: their coordinate is 0 in all patches",
-           "give each axis its own coordinate", .make = drop_axis, .value = PE_ACROSS),
-    PE_ROW(axis_missing, "rows are missing: their coordinate is 0 in all patches",
-           "give each axis its own coordinate", .make = drop_axis, .value = PE_DOWN),
-    PE_ROW(coordinates_plain,
-           "coordinates are whole numbers, not scaled or normalized: columns were multiplied by "
-           "{a}, rows by {b} (base_size or interpolation_scale was ignored)",
-           UNITS, .make = leave_units),
+           .fault.rule =
+               "all pairs have the coordinate of one axis, the row: the column is missing",
+           .make = take_axis, .value = PE_DOWN),
+    PE_ROW(grid_width, .make = set_width),
+    PE_ROW(grid_width, .fault.rule = "the grid was {a} wide, not {b}", .make = set_width,
+           .value = 1),
+    PE_ROW(grid_width, .fault.rule = "the grid was {a} wide, not {b}", .make = set_width,
+           .value = -1),
+    PE_ROW(coordinates_negative, FLAG(negative)),
+    PE_ROW(coordinates_absolute, FLAG(absolute), .where = PE_WAVE_BACKWARD),
+    PE_ROW(coordinates_shifted, .make = shift, .value = 1),
+    PE_ROW(coordinates_shifted, .fault.rule = "coordinates are shifted by {a}: one too small",
+           .make = shift, .value = -1),
+    PE_ROW(coordinates_shifted,
+           .fault.rule = "coordinates are shifted by {a}: they are those of centres", .make = shift,
+           .value = 0.5),
+    PE_ROW(
+        coordinates_shifted,
+        .fault.rule =
+            "coordinates are those of corners, i/n, not of centres: 0.5 was not added to the patch",
+        .fault.remedy = "add 0.5 to the row and the column before they are divided", .make = shift,
+        .value = -0.5, .where = PE_WAVE_CENTRED),
+    PE_ROW(coordinates_by_sides, .make = centre_otherwise, .value = BY_LONGER),
+    PE_ROW(coordinates_by_sides,
+           .fault.rule =
+               "both axes were divided by the shorter side, {a} (min), not each by its own",
+           .make = centre_otherwise, .value = BY_SHORTER),
+    PE_ROW(coordinates_range, .make = centre_otherwise, .value = FROM_ZERO),
+    PE_ROW(coordinates_plain, .make = centre_otherwise, .value = PLAIN),
+    PE_ROW(one_axis,
+           .fault.rule = "rows are the numbers of patches, counted one after the other (a flat "
+                         "index): they were "
+                         "not divided by the width",
+           .fault.remedy = "divide the number of a patch by the width", .make = count_rows,
+           .value = 2),
+    PE_ROW(axis_missing, .make = drop_axis, .value = PE_ACROSS),
+    PE_ROW(axis_missing, .fault.rule = "rows are missing: their coordinate is 0 in all patches",
+           .make = drop_axis, .value = PE_DOWN),
     PE_ROW(
         coordinates_plain,
-        "coordinates are whole numbers of patches: they are neither normalized nor multiplied by "
-        "the scale (normalize was ignored)",
-        UNITS, .make = leave_units, .value = 1),
+        .fault.rule =
+            "coordinates are whole numbers, not scaled or normalized: columns were multiplied by "
+            "{a}, rows by {b} (base_size or interpolation_scale was ignored)",
+        .make = leave_units),
+    PE_ROW(coordinates_plain,
+           .fault.rule = "coordinates are whole numbers of patches: they are neither normalized "
+                         "nor multiplied by "
+                         "the scale (normalize was ignored)",
+           .make = leave_units, .value = 1),
+    PE_ROW(coordinates_of_one_axis, .make = take_unit, .value = PE_DOWN),
     PE_ROW(coordinates_of_one_axis,
-           "columns are scaled as rows are, by the height: they were multiplied by {a}", UNITS,
-           .make = take_unit, .value = PE_DOWN),
-    PE_ROW(coordinates_of_one_axis,
-           "rows are scaled as columns are, by the width: they were multiplied by {a}", UNITS,
+           .fault.rule =
+               "rows are scaled as columns are, by the width: they were multiplied by {a}",
            .make = take_unit, .value = PE_ACROSS),
-    PE_ROW(two_pi, "coordinates were not multiplied by 2 pi, the scale: each is {a} times as large",
-           UNITS, .make = scale, .value = 0.15915494309189535),
-    PE_ROW(two_pi, "coordinates were multiplied by 2 pi, {a}: turns were taken for radians", UNITS,
+    PE_ROW(two_pi, .make = scale, .value = 0.15915494309189535),
+    PE_ROW(two_pi,
+           .fault.rule = "coordinates were multiplied by 2 pi, {a}: turns were taken for radians",
            .make = scale, .value = 6.283185307179586),
-    PE_ROW(one_position, "all rows have the same position, {a}: it is constant", COUNT,
-           .make = pe_wave_hold),
+    PE_ROW(one_position, .make = pe_wave_hold),
     PE_ROW(coordinates_by_sides,
-           "coordinates are divided by the sides less one: columns by {a}, rows by {b}", UNITS,
+           .fault.rule =
+               "coordinates are divided by the sides less one: columns by {a}, rows by {b}",
            .make = divide_by_sides, .value = -1),
     PE_ROW(coordinates_by_sides,
-           "coordinates are normalized by the sides of the grid: columns were divided by {a}, rows "
-           "by {b}",
-           SCALE, .make = divide_by_sides),
-    PE_ROW(coordinates_scaled,
-           "coordinates are scaled: each is {a} times the claimed one (interpolation_scale, "
-           "base_size, normalize)",
-           UNITS, .make = pe_wave_linear, .value = 1),
-    PE_ROW(coordinates_linear,
-           "coordinates are scaled and shifted: each is {a} times the claimed one plus {b}, "
-           "normalized",
-           SCALE, .make = pe_wave_linear),
-    PE_ROW(coordinates_clamped, "distances were clamped at {a}",
-           "do not clip distances, or claim that", .make = pe_wave_clamp),
-    PE_ROW(ladder_in_halves,
-           "rows have the first half of the frequencies, columns the second: not even and odd ones",
-           "give even frequencies (freqs[::2]) to rows and odd ones (freqs[1::2]) to columns",
-           .make = set_halves),
-    PE_ROW(base_other, "the base of the frequencies (theta) was {a}, not {b}", LADDER,
-           .make = pe_wave_base),
+           .fault.rule = "coordinates are normalized by the sides of the grid: columns were "
+                         "divided by {a}, rows "
+                         "by {b}",
+           .fault.remedy = SCALE, .make = divide_by_sides),
+    PE_ROW(coordinates_scaled, .make = pe_wave_linear, .value = 1),
+    PE_ROW(coordinates_linear, .make = pe_wave_linear),
+    PE_ROW(coordinates_clamped, .make = pe_wave_clamp),
+    PE_ROW(ladder_in_halves, .make = set_halves),
+    PE_ROW(base_other, .make = pe_wave_base),
+    PE_ROW(exponents_halved,
+           .fault.rule = "frequencies are the square root of the claimed ones: exponents were "
+                         "halved, as if divided "
+                         "by twice the dimension",
+           .fault.remedy = LADDER, .make = set_root, .value = 0.5),
+    PE_ROW(exponents_doubled, .make = set_root, .value = 2),
     PE_ROW(
-        exponents_halved,
-        "frequencies are the square root of the claimed ones: exponents were halved, as if divided "
-        "by twice the dimension",
-        LADDER, .make = set_root, .value = 0.5),
-    PE_ROW(exponents_doubled, "frequencies were squared: exponents are twice the claimed ones",
-           LADDER, .make = set_root, .value = 2),
-    PE_ROW(freq_shift,
-           "exponents were divided by {a}, not by {b}: the denominator was larger by 1, as n for "
-           "n - 1",
-           LADDER, .make = pe_wave_denominator, .value = 1),
-    PE_ROW(freq_shift,
-           "exponents were divided by {a}, not by {b}: the denominator was smaller by 1, as n - 1 "
-           "for n",
-           LADDER, .make = pe_wave_denominator, .value = -1),
-    PE_ROW(exponents_positive,
-           "frequencies are the reciprocal ones: the sign of the exponents is lost, and they grow",
-           LADDER, .make = set_root, .value = -1),
-    PE_ROW(bfloat16_inv_freq, "frequencies (inv_freq) were rounded to bfloat16", WIDE,
-           ROUND(BFLOAT16, 1)),
-    PE_ROW(bfloat16_angles, "angles were rounded to bfloat16", WIDE, ROUND(BFLOAT16, 2)),
-    PE_ROW(bfloat16_angles, "frequencies and angles were computed in bfloat16", WIDE,
+        freq_shift,
+        .fault.rule =
+            "exponents were divided by {a}, not by {b}: the denominator was larger by 1, as n for "
+            "n - 1",
+        .make = pe_wave_denominator, .value = 1),
+    PE_ROW(
+        freq_shift,
+        .fault.rule =
+            "exponents were divided by {a}, not by {b}: the denominator was smaller by 1, as n - 1 "
+            "for n",
+        .make = pe_wave_denominator, .value = -1),
+    PE_ROW(exponents_positive, .make = set_root, .value = -1),
+    PE_ROW(bfloat16_inv_freq, .fault.remedy = WIDE, ROUND(BFLOAT16, 1)),
+    PE_ROW(bfloat16_angles, ROUND(BFLOAT16, 2)),
+    PE_ROW(bfloat16_angles, .fault.rule = "frequencies and angles were computed in bfloat16",
            ROUND(BFLOAT16, 3)),
-    PE_ROW(bfloat16_arithmetic, "frequencies, angles and waves were all computed in bfloat16", WIDE,
-           ROUND(BFLOAT16, 7)),
-    PE_ROW(float16_inv_freq, "frequencies (inv_freq) were rounded to float16", WIDE,
-           ROUND(FLOAT16, 1)),
-    PE_ROW(float16_angles, "angles were rounded to float16", WIDE, ROUND(FLOAT16, 2)),
-    PE_ROW(float16_angles, "frequencies and angles were computed in float16", WIDE,
+    PE_ROW(bfloat16_arithmetic, .fault.remedy = WIDE, ROUND(BFLOAT16, 7)),
+    PE_ROW(float16_inv_freq, .fault.remedy = WIDE, ROUND(FLOAT16, 1)),
+    PE_ROW(float16_angles, ROUND(FLOAT16, 2)),
+    PE_ROW(float16_angles, .fault.rule = "frequencies and angles were computed in float16",
            ROUND(FLOAT16, 3)),
-    PE_ROW(float16_arithmetic, "frequencies, angles and waves were all computed in float16", WIDE,
-           ROUND(FLOAT16, 7)),
-    PE_ROW(base_other, "the base of the frequencies (theta) was {a}, not {b}", LADDER,
-           .make = pe_wave_base, .value = 1),
+    PE_ROW(float16_arithmetic, .fault.remedy = WIDE, ROUND(FLOAT16, 7)),
+    PE_ROW(base_other, .make = pe_wave_base, .value = 1),
     PE_ROW(coordinates_shifted,
-           "coordinates are shifted by {a}: they start elsewhere, or lengths are others", COUNT,
+           .fault.rule =
+               "coordinates are shifted by {a}: they start elsewhere, or lengths are others",
            .make = pe_wave_shift),
 };
 const size_t pe_wave_rows_n = PE_LEN(rows);

@@ -224,14 +224,12 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
         .rule = "the rotation was the inverse one: the sign of the sine is the opposite",
         .remedy = "take the sine's sign as in x cos(a) + rotate(x) sin(a)"};
     if (cause->mirrored && guess->n_faults < PE_FAULTS_MAX) {
-        pe_guess_say(guess, &negative, negative.remedy);
-        pe_buffer_str(&guess->rule, negative.rule);
+        pe_guess_tell(guess, &negative, 0, 0);
     }
     guess->distortion.positions.move = move;
     guess->distortion.positions.cause = cause;
-    pe_guess_say(guess, &of->fault, of->fault.remedy);
+    pe_guess_tell(guess, &of->fault, cause->a, cause->b);
     guess->fitted |= of->fitted || (of->op != NULL && !(is_tidy(cause->a) && is_tidy(cause->b)));
-    pe_guess_format(guess, of->fault.rule, cause->a, cause->b);
     if (of == &pe_positions_other || of == &pe_positions_permuted)
         tell_runs(cause, &guess->rule);
 }

@@ -154,8 +154,7 @@ bool pe_ladder_next(pe_sequence *s, size_t *k, pe_guess *guess)
         guess->distortion.ladder_pairs = s->n;
         guess->distortion.values_inexact = true;
         guess->fitted |= of->fitted || s->unseen;
-        pe_guess_say(guess, &of->fault, of->fault.remedy);
-        pe_guess_format(guess, of->fault.rule, s->a, s->b);
+        pe_guess_tell(guess, &of->fault, s->a, s->b);
         return true;
     }
     return false;

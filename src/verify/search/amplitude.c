@@ -154,88 +154,57 @@ static double by_sequence(const sizes *at)
     return sqrt(log(at->sequence) / log(at->original)) / at->attention;
 }
 
-#define FACTOR "check the attention factor (mscale)"
-#define PLAIN  "do not scale the table or the vectors; " FACTOR
 #define BY_LENGTHS                                                                                 \
     "take sqrt(1 + ln(s)/ln(original length)), s = max_position_embeddings/original length"
-#define TIMES "all waves were multiplied by {a}"
-#define ROW(NAME, RULE, REMEDY, OF)                                                                \
-    {                                                                                              \
-        .fault = {.name = PE_NAME(NAME), .rule = (RULE), .remedy = (REMEDY)}, .of = (OF)           \
-    }
-
-/* A number that has other reasons, too. */
-#define MAYBE(RULE, OF)                                                                            \
-    {                                                                                              \
-        .fault = {.name = PE_NAME(amplitude), .rule = (RULE), .remedy = PLAIN, .fitted = true},    \
-        .of = (OF)                                                                                 \
-    }
+#define ALL            "all waves were multiplied by {a}"
+#define ROW(NAME, ...) PE_ROW(NAME, .of = __VA_ARGS__)
+#define TIMES(OF, ...) ROW(amplitude, OF, .fault.rule = ALL __VA_ARGS__)
 
 static const row rows[] = {
-    ROW(attention_factor_missing, "the attention factor was left out",
-        "multiply cosines and sines by the attention factor (mscale)", once_less),
-    ROW(attention_factor_squared, "the attention factor is squared: it was applied twice",
-        "apply the attention factor once: to the table, or to the logits", once_more),
-    ROW(attention_factor_inverted,
-        "the attention factor is the reciprocal: its numerator and denominator (mscale, "
-        "mscale_all_dim) were exchanged",
-        "divide by mscale_all_dim's factor, multiply by mscale's", inverted),
-    ROW(attention_factor_root, "the square root of the attention factor was taken",
-        "apply the attention factor itself to cosines and sines", rooted),
-    ROW(attention_factor_without_one,
-        "the attention factor was made without 1: 0.1 ln(factor), to which 1 was not added",
-        "take 0.1 ln(factor) + 1", less_one),
-    ROW(attention_factor_of_softmax,
-        "the attention factor was that of the softmax: the square of 0.1 mscale_all_dim ln(factor) "
-        "+ 1",
-        "multiply the scale of the softmax by it, not cosines and sines", of_softmax),
-    ROW(attention_factor_of_mscale,
-        "the attention factor was that of mscale alone: it was not divided by mscale_all_dim's",
-        "divide by mscale_all_dim's factor, multiply by mscale's", of_mscale),
-    ROW(attention_factor_log10,
-        "the attention factor was made with the logarithm of base 10: 0.1 log10(factor) + 1",
-        "take the natural logarithm", by_log10),
-    ROW(attention_factor_log2,
-        "the attention factor was made with the logarithm of base 2: 0.1 log2(factor) + 1",
-        "take the natural logarithm", by_log2),
-    ROW(attention_factor_other,
-        "the attention factor was made with 0.07 in the place of 0.1: 0.07 ln(factor) + 1", FACTOR,
-        by_less),
-    ROW(attention_factor_other, "the attention factor was that of yarn: 0.1 ln(factor) + 1", FACTOR,
-        by_ln),
-    ROW(attention_factor_other,
-        "the attention factor was that of longrope: sqrt(1 + ln(factor)/ln(original length))",
-        FACTOR, by_lengths),
-    ROW(attention_factor_other,
-        "the attention factor was that of longrope for another original length "
-        "(original_max_position_embeddings), a power of two",
-        FACTOR, by_other_length),
-    ROW(attention_factor_other,
-        "the attention factor of longrope was made with ln(max_position_embeddings) in the place "
-        "of ln(original length)",
-        BY_LENGTHS, by_longest),
-    ROW(attention_factor_other,
-        "the attention factor of longrope was made with the inverse scale, original length/length: "
-        "sqrt(1 - ln(s)/ln(original length))",
-        BY_LENGTHS, by_inverse_lengths),
-    ROW(attention_factor_other,
-        "the attention factor of longrope was made with seq_len in the place of "
-        "max_position_embeddings",
-        BY_LENGTHS, by_sequence),
-    ROW(amplitude, TIMES ": the square root of the width {b}", PLAIN, root),
-    ROW(amplitude, TIMES ": 1/sqrt({b}), the scale of the softmax was folded in", PLAIN,
-        inverse_root),
-    ROW(amplitude, TIMES ": {b}^(-1/4), half of the scale of the softmax was folded in", PLAIN,
-        inverse_fourth_root),
-    ROW(amplitude, TIMES ": log2(e), for a softmax of base 2", PLAIN, log2_of_e),
-    ROW(amplitude, TIMES ": log2(e)/sqrt({b}), the scale of a softmax of base 2 was folded in",
-        PLAIN, log2_of_e_scaled),
-    MAYBE(TIMES ": 1/0.9, as dropout of 0.1 does to what it keeps", kept_of_ten),
-    MAYBE(TIMES ": 1/0.8, as dropout of 0.2 does to what it keeps", kept_of_five),
+    ROW(attention_factor_missing, once_less),
+    ROW(attention_factor_squared, once_more),
+    ROW(attention_factor_inverted, inverted),
+    ROW(attention_factor_root, rooted),
+    ROW(attention_factor_without_one, less_one),
+    ROW(attention_factor_of_softmax, of_softmax),
+    ROW(attention_factor_of_mscale, of_mscale),
+    ROW(attention_factor_log10, by_log10),
+    ROW(attention_factor_log2, by_log2),
+    ROW(attention_factor_other, by_less),
+    ROW(attention_factor_other, by_ln,
+        .fault.rule = "the attention factor was that of yarn: 0.1 ln(factor) + 1"),
+    ROW(attention_factor_other, by_lengths,
+        .fault.rule =
+            "the attention factor was that of longrope: sqrt(1 + ln(factor)/ln(original length))"),
+    ROW(attention_factor_other, by_other_length,
+        .fault.rule = "the attention factor was that of longrope for another original length "
+                      "(original_max_position_embeddings), a power of two"),
+    ROW(attention_factor_other, by_longest,
+        .fault.rule = "the attention factor of longrope was made with ln(max_position_embeddings) "
+                      "in the place "
+                      "of ln(original length)",
+        .fault.remedy = BY_LENGTHS),
+    ROW(attention_factor_other, by_inverse_lengths,
+        .fault.rule = "the attention factor of longrope was made with the inverse scale, original "
+                      "length/length: "
+                      "sqrt(1 - ln(s)/ln(original length))",
+        .fault.remedy = BY_LENGTHS),
+    ROW(attention_factor_other, by_sequence,
+        .fault.rule = "the attention factor of longrope was made with seq_len in the place of "
+                      "max_position_embeddings",
+        .fault.remedy = BY_LENGTHS),
+    ROW(amplitude, root),
+    TIMES(inverse_root, ": 1/sqrt({b}), the scale of the softmax was folded in"),
+    TIMES(inverse_fourth_root, ": {b}^(-1/4), half of the scale of the softmax was folded in"),
+    TIMES(log2_of_e, ": log2(e), for a softmax of base 2"),
+    TIMES(log2_of_e_scaled, ": log2(e)/sqrt({b}), the scale of a softmax of base 2 was folded in"),
+    TIMES(kept_of_ten, ": 1/0.9, as dropout of 0.1 does to what it keeps",
+          .fault.fitted = true), /* which has other reasons, too */
+    TIMES(kept_of_five, ": 1/0.8, as dropout of 0.2 does to what it keeps",
+          .fault.fitted = true), /* which has other reasons, too */
 };
 
-static const row measured = {
-    .fault = {.name = PE_NAME(amplitude), .rule = TIMES, .remedy = PLAIN, .fitted = true}};
+static const row measured = {.fault = {.name = PE_NAME(amplitude), .rule = ALL, .fitted = true}};
 
 /* The length of a vector that is encoded. */
 static double width_of(const pe_search *s)
@@ -322,8 +291,7 @@ static void set_gain(pe_guess *guess, const pe_amplitude *is, double error)
     guess->distortion.gain_error = error;
     guess->distortion.values_inexact = true;
     guess->fitted |= is->fault->fitted;
-    pe_guess_say(guess, is->fault, is->fault->remedy);
-    pe_guess_format(guess, is->fault->rule, is->times, is->width);
+    pe_guess_tell(guess, is->fault, is->times, is->width);
     if (is->fault == &measured.fault && is->claimed != 1)
         pe_buffer_format(&guess->rule, ": the attention factor was %.7g, not %.7g",
                          is->times * is->claimed, is->claimed);

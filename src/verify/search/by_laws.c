@@ -101,7 +101,7 @@ static bool find_others(const pe_sequence *l, pe_guess *guess)
     }
     if (n < 2 || known * 4 < 3 * l->n || !(low >= 0 && high > 0.01))
         return false;
-    pe_guess_say(guess, &others, others.remedy);
+    pe_guess_say(guess, &others, pe_fault_remedy(&others));
     pe_buffer_str(&guess->rule, "frequencies are others: ");
     if (n <= last - first)
         pe_buffer_format(&guess->rule, "%zu of the ", n);
@@ -218,7 +218,7 @@ static bool find_band(const pe_reading *r, const pe_sequence *l, pe_guess *guess
         return false;
     while (last + 1 < r->pairs && fabs(pe_reading_ratio(r, last + 1) / ratio - 1) < 0.01)
         last++;
-    pe_guess_say(guess, &band, band.remedy);
+    pe_guess_say(guess, &band, pe_fault_remedy(&band));
     pe_buffer_format(&guess->rule,
                      "pairs %zu to %zu turn %.6g times as fast as claimed, as if scaled by a "
                      "factor of %.6g",
@@ -246,11 +246,10 @@ static void find_amplitude(const pe_reading *r, pe_guess *guess)
     if (!(r->amplitude > 0) || is_size(r->amplitude, claimed))
         return;
     if (claimed != 1 && is_size(r->amplitude, 1 / claimed)) {
-        pe_guess_say(guess, &inverted, inverted.remedy);
-        pe_buffer_str(&guess->rule, inverted.rule);
+        pe_guess_tell(guess, &inverted, 0, 0);
         return;
     }
-    pe_guess_say(guess, &amplitude, amplitude.remedy);
+    pe_guess_say(guess, &amplitude, pe_fault_remedy(&amplitude));
     pe_buffer_format(&guess->rule, "the amplitude is %.5g, not %.5g", r->amplitude, claimed);
     guess->fitted = true;
 }

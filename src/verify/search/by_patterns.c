@@ -256,7 +256,7 @@ static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const co
         tell_units(b, at, by, n, &rule);
         pe_buffer_str(&rule, ": ");
     }
-    pe_buffer_str(&rule, fault->rule);
+    pe_buffer_str(&rule, pe_fault_rule(fault));
     const pe_told told = {.fault = fault, .rule = pe_buffer_text(&rule)};
     const pe_status status =
         pe_findings_tell(s->report, b->guess, &told, why,

@@ -22,8 +22,7 @@ static pe_status try_moved(pe_search *s, pe_guess *guess, const pe_fault *fault,
                            double plus, pe_problem *why)
 {
     guess->distortion.positions = (pe_position_map){.times = times, .plus = plus};
-    pe_guess_say(guess, fault, fault->remedy);
-    pe_guess_format(guess, fault->rule, plus, 0);
+    pe_guess_tell(guess, fault, plus, 0);
     pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
     if (status == PE_OK && pe_attempts_go_on(s))
         status = pe_attempts_singles(s, guess, why);

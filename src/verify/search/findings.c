@@ -117,7 +117,7 @@ pe_status pe_findings_tell(pe_report *report, const pe_guess *guess, const pe_to
     pe_status status = pe_guess_copy(guess, &copy, why);
     if (status != PE_OK)
         return status;
-    pe_guess_say(&copy, told->fault, told->fault->remedy);
+    pe_guess_say(&copy, told->fault, pe_fault_remedy(told->fault));
     pe_guess_format(&copy, told->rule, told->a, told->b);
     copy.fitted |= told->fitted;
     pe_buffer_str(&sentence, text);

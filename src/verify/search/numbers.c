@@ -44,8 +44,7 @@ static void set_param(const pe_numbers *plain, pe_guess *guess, const pe_numbers
 
 static void say_cause(const pe_numbers *plain, pe_guess *guess, const pe_numbers_cause *cause)
 {
-    pe_guess_say(guess, cause->fault, cause->fault->remedy);
-    pe_guess_format(guess, cause->fault->rule, cause->a, cause->b);
+    pe_guess_tell(guess, cause->fault, cause->a, cause->b);
     pe_buffer_str(&guess->rule, cause->more != NULL ? cause->more : "");
     set_param(plain, guess, cause);
     guess->fitted |= cause->fitted;
