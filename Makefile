@@ -403,13 +403,28 @@ include .ci/lint.mk
 
 # --- installation ---
 
-install: all ## install the program and its settings file under $(DESTDIR)$(PREFIX)
+SHARE := $(DESTDIR)$(PREFIX)/share
+UNITS := $(DESTDIR)$(PREFIX)/lib/systemd/system
+# The program writes these of its own tables.
+WRITTEN := $(SHARE)/man/man1/posenc.1 $(SHARE)/bash-completion/completions/posenc \
+	$(SHARE)/zsh/site-functions/_posenc $(SHARE)/fish/vendor_completions.d/posenc.fish
+INSTALLED := $(DESTDIR)$(PREFIX)/bin/posenc $(SHARE)/doc/posenc/posenc.json $(UNITS)/posenc.service $(UNITS)/posenc.socket \
+	$(WRITTEN)
+
+install: all ## install the program, its manual page, completions, units and settings file under $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(B)/posenc $(DESTDIR)$(PREFIX)/bin/posenc
-	install -D -m 644 config/posenc.json $(DESTDIR)$(PREFIX)/share/doc/posenc/posenc.json
+	install -D -m 644 config/posenc.json $(SHARE)/doc/posenc/posenc.json
+	install -D -m 644 -t $(UNITS) docker/systemd/posenc.service docker/systemd/posenc.socket
+	sed -i 's|/usr/|$(PREFIX)/|' $(UNITS)/posenc.service
+	mkdir -p $(dir $(WRITTEN))
+	$(PROGRAM) help --man > $(word 1,$(WRITTEN))
+	$(PROGRAM) completions bash > $(word 2,$(WRITTEN))
+	$(PROGRAM) completions zsh > $(word 3,$(WRITTEN))
+	$(PROGRAM) completions fish > $(word 4,$(WRITTEN))
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/posenc $(DESTDIR)$(PREFIX)/share/doc/posenc/posenc.json
-	-rmdir $(DESTDIR)$(PREFIX)/share/doc/posenc 2>/dev/null
+	rm -f $(INSTALLED)
+	-rmdir $(SHARE)/doc/posenc 2>/dev/null
 
 clean: ## remove everything built
 	rm -rf build
