@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/process.h"
 
@@ -43,13 +44,15 @@ static int open_file(const char *path)
     return fd;
 }
 
-static void open_again(pe_log_sink *sink)
+/* False where the file cannot be opened: lines go to the old one. */
+static bool open_again(pe_log_sink *sink)
 {
     const int fd = sink->path != NULL ? open_file(sink->path) : -1;
     if (fd < 0)
-        return;
+        return false;
     close(sink->fd);
     sink->fd = fd;
+    return true;
 }
 
 /* False when the bytes cannot be written. Waits as long as the reader does. */
@@ -71,7 +74,8 @@ static bool write_all(int fd, const char *data, size_t bytes)
 
 /* ---- the thread ---- */
 
-static size_t format_dropped(char *out, size_t bytes, uint64_t lines)
+/* A line of the log about the log. */
+static size_t format_note(char *out, size_t bytes, const char *event, const char *member)
 {
     struct timespec now;
     struct tm utc;
@@ -79,17 +83,40 @@ static size_t format_dropped(char *out, size_t bytes, uint64_t lines)
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
     strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%S", &utc);
-    const int n = snprintf(out, bytes,
-                           "{\"time\":\"%s.%03ldZ\",\"level\":\"warn\",\"event\":\"log_dropped\","
-                           "\"lines\":%" PRIu64 "}\n",
-                           time, now.tv_nsec / 1000000, lines);
+    const int n =
+        snprintf(out, bytes, "{\"time\":\"%s.%03ldZ\",\"level\":\"warn\",\"event\":\"%s\",%s}\n",
+                 time, now.tv_nsec / 1000000, event, member);
     return n > 0 && (size_t)n < bytes ? (size_t)n : 0;
+}
+
+/* To the old file, and to standard error, where somebody may look who does not find the new one. */
+static void report_reopening(const pe_log_sink *sink, int error)
+{
+    char detail[512], note[1024];
+    pe_buffer quoted = {0};
+    snprintf(detail, sizeof detail,
+             "SIGUSR1: cannot open %.300s again, its old file is written on: %s", sink->path,
+             strerror(error));
+    pe_buffer_str(&quoted, "\"detail\":");
+    pe_buffer_json_string(&quoted, detail);
+    const size_t bytes =
+        format_note(note, sizeof note, "log_not_reopened", pe_buffer_text(&quoted));
+    (void)write_all(sink->fd, note, bytes);
+    (void)write_all(STDERR_FILENO, note, bytes);
+    pe_buffer_free(&quoted);
+}
+
+static void report_dropped(pe_log_sink *sink, uint64_t dropped)
+{
+    char member[64], note[256];
+    snprintf(member, sizeof member, "\"lines\":%" PRIu64, dropped - sink->reported);
+    if (write_all(sink->fd, note, format_note(note, sizeof note, "log_dropped", member)))
+        sink->reported = dropped;
 }
 
 /* Write what waits. Called with the lock held, and returning with it. */
 static void write_waiting(pe_log_sink *sink)
 {
-    char note[160];
     char *data = sink->waiting;
     const size_t bytes = sink->bytes;
     const uint64_t lines = sink->lines, dropped = sink->dropped;
@@ -101,13 +128,11 @@ static void write_waiting(pe_log_sink *sink)
     sink->reopen = false;
     sink->busy = true;
     pthread_mutex_unlock(&sink->lock);
-    if (reopen)
-        open_again(sink);
+    if (reopen && !open_again(sink))
+        report_reopening(sink, errno);
     const bool written = write_all(sink->fd, data, bytes);
-    const bool report = written && dropped > sink->reported;
-    if (report &&
-        write_all(sink->fd, note, format_dropped(note, sizeof note, dropped - sink->reported)))
-        sink->reported = dropped;
+    if (written && dropped > sink->reported)
+        report_dropped(sink, dropped);
     pthread_mutex_lock(&sink->lock);
     sink->busy = false;
     pthread_cond_broadcast(&sink->idle);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* key.c - `posenc key new NAME`: a key for a client, and the line that lets it in. */
+/* key.c - `posenc key new NAME`: a key for a client, and on standard output, alone, the line that
+ * lets it in. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -25,11 +27,11 @@ int pe_cli_key(int n_arguments, char **arguments)
     if (read_name(n_arguments, arguments, &why) != PE_OK || pe_key_new(key, hash, &why) != PE_OK)
         return pe_cli_fail("key_failed", &why);
     pe_key_print(hash, sizeof hash, digits);
-    pe_buffer_format(&text,
-                     "The key, which is shown this once (Authorization: Bearer KEY):\n\n%s\n\n"
-                     "The line for keys_file; rate=N, work=N and disabled may follow:\n\n"
-                     "%s sha256:%s\n",
-                     key, arguments[1], digits);
+    fprintf(stderr,
+            "The key, which is shown this once (Authorization: Bearer KEY):\n\n%s\n\n"
+            "The line for keys_file; rate=N, work=N and disabled may follow:\n\n",
+            key);
+    pe_buffer_format(&text, "%s sha256:%s\n", arguments[1], digits);
     explicit_bzero(key, sizeof key);
     return pe_cli_print(&text);
 }

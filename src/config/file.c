@@ -106,9 +106,12 @@ static pe_status load_object(const char *path, json_t **out, pe_problem *why)
     PE_TRY(pe_named_file_read(&file, &text, &bytes, why));
     json_t *object = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
     pe_named_file_free(text, bytes);
-    if (object == NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "config", "%.200s, line %d: %.160s", path,
-                       error.line, error.text);
+    if (object == NULL) {
+        const char *flag =
+            strstr(error.text, " without JSON_ALLOW_NUL"); /* of the library's callers */
+        return pe_fail(why, PE_INVALID_PARAMETER, "config", "%.200s, line %d: %.*s", path,
+                       error.line, flag != NULL ? (int)(flag - error.text) : 160, error.text);
+    }
     if (!json_is_object(object)) {
         json_decref(object);
         return pe_fail(why, PE_INVALID_PARAMETER, "config", "%.200s must hold a JSON object", path);

@@ -148,6 +148,15 @@ void pe_config_help(pe_buffer *out)
         pe_buffer_str(out, "\n");
         pe_buffer_free(&flag);
     }
+    for (const pe_setting_synonym *s = pe_setting_synonyms; s->name != NULL; s++) {
+        pe_buffer flag = {0};
+        pe_setting_spell(&(pe_setting_row){.name = s->name}, PE_LEVEL_FLAG, &flag);
+        pe_buffer_format(out, "  %-34s Another name of ", pe_buffer_text(&flag));
+        pe_setting_spell(pe_setting_find(s->setting), PE_LEVEL_FLAG, out);
+        pe_buffer_format(out, "%s%s.\n", s->value != NULL ? " " : "",
+                         s->value != NULL ? s->value : "");
+        pe_buffer_free(&flag);
+    }
 }
 
 /* ---- changes ---- */

@@ -158,10 +158,15 @@ static struct flag split_flag(int n, char **arguments)
     if (bytes >= sizeof flag.name)
         return flag;
     memcpy(flag.name, argument + 2, bytes);
-    flag.row = pe_setting_find(flag.name);
+    const pe_setting_synonym *synonym = pe_setting_synonym_of(flag.name);
+    flag.row = pe_setting_find(synonym != NULL ? synonym->setting : flag.name);
     flag.config = strcmp(flag.name, "settings") == 0 || strcmp(flag.name, "config") == 0;
     if (argument[2 + bytes] == '=') {
         flag.value = argument + 2 + bytes + 1;
+        return flag;
+    }
+    if (synonym != NULL && synonym->value != NULL) {
+        flag.value = synonym->value;
         return flag;
     }
     /* A truth may follow its flag, or not: `--access-log` alone is true. */

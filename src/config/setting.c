@@ -27,6 +27,16 @@
 
 const pe_setting_row pe_setting_rows[PE_SETTINGS] = {PE_SETTINGS_MAP(ROW)};
 
+const pe_setting_synonym pe_setting_synonyms[] = {
+    {"cert", "tls_certificate", NULL},
+    {"tls_cert", "tls_certificate", NULL},
+    {"cors", "cors_origin", NULL},
+    {"bind", "host", NULL},
+    {"rate_limit", "address_rate", NULL},
+    {"verbose", "log_level", "debug"},
+    {0},
+};
+
 /* ---- names ---- */
 
 /* What was typed, with underscores for dashes; cut where no setting's name is that long. */
@@ -89,6 +99,16 @@ size_t pe_setting_choice(const pe_setting_row *row, size_t k, const char **start
     return strcspn(word, " ");
 }
 
+const pe_setting_synonym *pe_setting_synonym_of(const char *name)
+{
+    char wanted[64];
+    underscored(name, wanted, sizeof wanted);
+    for (const pe_setting_synonym *s = pe_setting_synonyms; s->name != NULL; s++)
+        if (strcmp(s->name, wanted) == 0)
+            return s;
+    return NULL;
+}
+
 /* ---- what a row wants ---- */
 
 static void say_choices(const pe_setting_row *row, pe_buffer *out)
@@ -105,7 +125,11 @@ static void say_wanted(const pe_setting_row *row, pe_buffer *out)
 {
     switch (row->kind) {
     case PE_SETTING_INT:
-        pe_buffer_format(out, "an integer from %" PRId64 " to %" PRId64, row->min, row->max);
+        pe_buffer_format(out, "an integer from %" PRId64 " to %" PRId64 "%s", row->min, row->max,
+                         strcmp(row->unit, "bytes") == 0 ? " or as 512M"
+                         : strcmp(row->unit, "ms") == 0 || strcmp(row->unit, "s") == 0
+                             ? " or as 30s"
+                             : "");
         break;
     case PE_SETTING_BOOL:
         pe_buffer_str(out, "true or false");

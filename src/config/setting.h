@@ -56,6 +56,15 @@ struct pe_config {
 
 /** By file key; dashes stand for underscores. NULL when there is none. */
 const pe_setting_row *pe_setting_find(const char *name);
+
+/** What other servers call the flag of a setting. */
+typedef struct pe_setting_synonym {
+    const char *name, *setting;
+    const char *value; /* of the flag, which takes none; or NULL */
+} pe_setting_synonym;
+extern const pe_setting_synonym pe_setting_synonyms[]; /* ends with a name of NULL */
+const pe_setting_synonym *pe_setting_synonym_of(const char *name);
+
 /** The nearest row to a mistyped name, or NULL. */
 const pe_setting_row *pe_setting_nearest(const char *name);
 /** Its name as a level spells it: "--max-body-bytes", "POSENC_MAX_BODY_BYTES", "max_body_bytes". */

@@ -110,16 +110,40 @@ pe_status pe_setting_set_item(const pe_setting_target *to, pe_slice item, pe_pro
 
 /* ---- text ---- */
 
-/* Decimal digits with an optional minus, and nothing else. */
-static bool parse_int(const char *text, int64_t *out)
+/* What may stand behind the digits of a number of bytes or of a time. */
+static const struct {
+    const char *unit, *suffix;
+    int64_t times;
+} suffixes[] = {
+    {"bytes", "K", 1024},
+    {"bytes", "KiB", 1024},
+    {"bytes", "M", 1048576},
+    {"bytes", "MiB", 1048576},
+    {"bytes", "G", 1073741824},
+    {"bytes", "GiB", 1073741824},
+    {"ms", "ms", 1},
+    {"ms", "s", 1000},
+    {"ms", "min", 60000},
+    {"ms", "h", 3600000},
+    {"s", "s", 1},
+    {"s", "min", 60},
+    {"s", "h", 3600},
+};
+
+/* Decimal digits with an optional minus, and nothing else but a suffix of the unit. */
+static bool parse_int(const char *unit, const char *text, int64_t *out)
 {
     const char *digits = text + (*text == '-');
-    if (*digits == '\0' || digits[strspn(digits, "0123456789")] != '\0')
+    const char *behind = digits + strspn(digits, "0123456789");
+    int64_t times = *behind == '\0' ? 1 : 0;
+    for (size_t s = 0; s < PE_LEN(suffixes); s++)
+        if (strcmp(suffixes[s].unit, unit) == 0 && strcmp(suffixes[s].suffix, behind) == 0)
+            times = suffixes[s].times;
+    if (behind == digits || times == 0)
         return false;
     errno = 0;
     const long long value = strtoll(text, NULL, 10);
-    *out = value;
-    return errno == 0;
+    return errno == 0 && !__builtin_mul_overflow((int64_t)value, times, out);
 }
 
 static pe_status parse_bool(const pe_setting_target *to, const char *text, pe_problem *why)
@@ -158,7 +182,7 @@ pe_status pe_setting_set_parsed(const pe_setting_target *to, const char *text, p
     int64_t number;
     switch (to->row->kind) {
     case PE_SETTING_INT:
-        if (!parse_int(text, &number))
+        if (!parse_int(to->row->unit, text, &number))
             return pe_setting_refuse_text(to, text, why);
         return pe_setting_set_int(to, number, why);
     case PE_SETTING_BOOL:

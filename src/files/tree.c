@@ -91,8 +91,12 @@ pe_status pe_tree_load(pe_slice json, size_t flags, const char *where, json_t **
     }
     json_t *tree = json_loadb(json.text, json.bytes, flags | JSON_DECODE_ANY, &error);
     current = NULL;
-    if (tree == NULL)
+    if (tree == NULL) {
+        char *flag = strstr(error.text, " without JSON_ALLOW_NUL"); /* of the library's callers */
+        if (flag != NULL)
+            *flag = '\0';
         return pe_fail(why, PE_MALFORMED_REQUEST, where, "this is not valid JSON: %s", error.text);
+    }
     *out = tree;
     return PE_OK;
 }

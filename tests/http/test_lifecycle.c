@@ -557,6 +557,13 @@ static void sigusr1_opens_the_files_again(void **state)
         poll(NULL, 0, 2);
     expect_answer(wire_open(&one.server));
     wait_for(&one, "access", "\"cache\":\"hit\"", "\"status\":200", line);
+
+    /* What cannot be opened again is told, where lines still go. */
+    assert_int_equal(rename(path_in(&one, "access"), path_in(&one, "access.2")), 0);
+    assert_int_equal(mkdir(path_in(&one, "access"), 0700), 0);
+    kill(one.server.pid, SIGUSR1);
+    wait_for(&one, "access.2", "\"event\":\"log_not_reopened\"", "Is a directory", line);
+    assert_int_equal(rmdir(path_in(&one, "access")), 0);
     stop(&one);
 }
 
