@@ -151,7 +151,7 @@ pe_status pe_client_ask(pe_client *client, const pe_client_request *request, pe_
     const char *code = strchr(client->line, ' ');
     if (strncmp(client->line, "HTTP/1.", 7) != 0 || code == NULL)
         return broken("the answer is no HTTP", why);
-    client->status = atoi(code);
+    client->status = (int)strtol(code, NULL, 10);
     PE_TRY(take_line(client, &line, why));
     while (*line != '\0') {
         take_field(client, line);

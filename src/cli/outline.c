@@ -43,8 +43,14 @@ static void put_members(const json_t *value, int depth, pe_buffer *out)
     size_t i;
     const char *name;
     json_t *member;
-    json_object_foreach((json_t *)(uintptr_t)value, name, member) put(name, member, depth, out);
-    json_array_foreach(value, i, member) put("-", member, depth, out);
+    json_object_foreach((json_t *)(uintptr_t)value, name, member)
+    {
+        put(name, member, depth, out);
+    }
+    json_array_foreach(value, i, member)
+    {
+        put("-", member, depth, out);
+    }
 }
 
 static void put(const char *name, const json_t *value, int depth, pe_buffer *out)

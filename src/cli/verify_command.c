@@ -254,15 +254,16 @@ static pe_status run_verify(pe_asking *asking, pe_problem *why)
 {
     verdict v = {.asking = asking, .results = json_array()};
     const pe_arguments *arguments = &asking->arguments;
+    const size_t n = arguments->n_words;
     pe_input files[PE_WORDS_MAX] = {{0}}, config = {0};
     pe_status status = pe_ask_format(asking, formats, &v.format, why);
-    for (size_t f = 0; f < arguments->n_words && status == PE_OK; f++)
+    for (size_t f = 0; f < n && status == PE_OK; f++)
         status = pe_ask_open(asking, arguments->word[f], &files[f], why);
     if (status == PE_OK && arguments->config != NULL)
         status = pe_ask_open(asking, arguments->config, &config, why);
     if (status == PE_OK)
-        status = verify(&v, files, arguments->n_words, config.content, why);
-    for (size_t f = 0; f < arguments->n_words; f++)
+        status = verify(&v, files, n, config.content, why);
+    for (size_t f = 0; f < n; f++)
         pe_input_close(&files[f]);
     pe_input_close(&config);
     pe_buffer_free(&v.reports);
