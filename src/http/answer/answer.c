@@ -21,10 +21,9 @@
 #define HEAVY_BODY_BYTES 32768
 #define HEAVY_WORK       ((uint64_t)65536)
 
-/* What is not stored is rendered whole up to this size, so that its length is known. Where that is
- * known anyway, or readers hold so much that the cache has no room, less is rendered: what a reader
- * of a stream would hold, too. */
-#define WHOLE_BYTES 1048576
+/* What is not stored is rendered whole up to PE_WHOLE_BYTES. Where its length is known anyway, or
+ * readers hold so much that the cache has no room, less is rendered: what a reader of a stream
+ * would hold, too. */
 #define SMALL_BYTES 65536
 
 /* A stream is coded when that leaves at most this share of its bytes. A coding that is as welcome
@@ -145,11 +144,10 @@ static pe_outcome reply_not_modified(pe_request *request, pe_problem *why)
         return PE_CONTINUE;
     bool named = pe_etag_matches(tags, metadata.etag);
     for (pe_coding coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
-        for (int in_blocks = 0; in_blocks < 2 && !named; in_blocks++)
-            named = request->codings.best != PE_CODING_IDENTITY &&
-                    pe_accept_encoding_takes(&request->codings, coding) &&
-                    pe_representation_coded_tag(representation, coding, in_blocks, metadata.etag) &&
-                    pe_etag_matches(tags, metadata.etag);
+        named = named || (request->codings.best != PE_CODING_IDENTITY &&
+                          pe_accept_encoding_takes(&request->codings, coding) &&
+                          pe_representation_coded_tag(representation, coding, metadata.etag) &&
+                          pe_etag_matches(tags, metadata.etag));
     return named ? pe_reply_not_modified(request, &metadata) : PE_CONTINUE;
 }
 
@@ -210,9 +208,7 @@ static pe_outcome check_price(pe_request *request, pe_problem *why)
 {
     const uint64_t most = request->service->limits.max_work;
     const pe_representation *representation = request->representation;
-    const bool whole =
-        pe_cached_response_fits(representation) || representation->length_max <= WHOLE_BYTES;
-    const pe_coding_way way = whole                                  ? PE_CODING_WHOLE
+    const pe_coding_way way = !representation->in_pieces             ? PE_CODING_WHOLE
                               : representation->length == UINT64_MAX ? PE_CODING_STREAMED_TEXT
                                                                      : PE_CODING_STREAMED_PACKED;
     const double share =
@@ -299,7 +295,7 @@ static pe_outcome render_whole(pe_request *request, pe_problem *why)
     if (status == PE_OK && coded.data != NULL) {
         pe_buffer_free(&data);
         data = coded;
-        status = pe_representation_set_coding(representation, coding, false, why);
+        status = pe_representation_set_coding(representation, coding, why);
     }
     if (status != PE_OK) {
         pe_buffer_free(&data);
@@ -309,25 +305,35 @@ static pe_outcome render_whole(pe_request *request, pe_problem *why)
     return pe_reply_rendered(request, &data, &representation->metadata, timing);
 }
 
-/* In the coding that samples of it are worth: gzip finds rows again that zstd, where it streams, has
- * forgotten. */
-static pe_outcome render_as_stream(pe_request *request, pe_problem *why)
+/* The coding that samples of what is coded in pieces are worth: gzip finds rows again that zstd,
+ * which then has a small window, has forgotten. */
+static pe_status choose_by_samples(pe_request *request, pe_problem *why)
 {
-    pe_coding best = coding_of(request);
+    pe_accepted_codings *codings = &request->codings;
     const bool or_gzip =
-        best == PE_CODING_ZSTD && pe_accept_encoding_takes(&request->codings, PE_CODING_GZIP);
+        codings->best == PE_CODING_ZSTD && pe_accept_encoding_takes(codings, PE_CODING_GZIP);
     double share, other = 1;
-    if (pe_representation_seek(request->representation, NULL, why) != PE_OK)
-        return PE_FAILED;
+    if (coding_of(request) == PE_CODING_IDENTITY || !request->representation->in_pieces)
+        return PE_OK;
+    PE_TRY(pe_representation_seek(request->representation, NULL, why));
     pe_stream *stream = request->representation->stream;
-    if (pe_coder_share(best, stream, &share, why) != PE_OK ||
-        (or_gzip && pe_coder_share(PE_CODING_GZIP, stream, &other, why) != PE_OK))
-        return PE_FAILED;
+    PE_TRY(pe_coder_share(codings->best, stream, &share, why));
+    if (or_gzip)
+        PE_TRY(pe_coder_share(PE_CODING_GZIP, stream, &other, why));
     if (other < MUCH_SMALLER * share) {
-        best = PE_CODING_GZIP;
+        codings->best = PE_CODING_GZIP;
         share = other;
     }
-    return pe_body_stream_reply(request, share <= WORTH_CODING ? best : PE_CODING_IDENTITY, why);
+    if (share > WORTH_CODING)
+        codings->best = PE_CODING_IDENTITY;
+    return PE_OK;
+}
+
+/* What is coded as a whole goes out as it is where there is no memory for the whole. */
+static pe_outcome render_as_stream(pe_request *request, pe_problem *why)
+{
+    const bool coded = request->representation->in_pieces;
+    return pe_body_stream_reply(request, coded ? coding_of(request) : PE_CODING_IDENTITY, why);
 }
 
 /* Through the cache when it is worth storing; else whole when it is small; else as a stream. */
@@ -340,9 +346,14 @@ static pe_outcome render(pe_request *request, pe_problem *why)
     pe_admission_spend(request, work_left(request));
     const bool cacheable = !is_part(request) && pe_cached_response_fits(representation);
     const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
-    const uint64_t most = is_part(request) || cacheable ? SMALL_BYTES : WHOLE_BYTES;
+    if (choose_by_samples(request, why) != PE_OK)
+        return PE_FAILED;
+    const bool coded = coding_of(request) != PE_CODING_IDENTITY;
+    const uint64_t most = is_part(request) || cacheable ? SMALL_BYTES : PE_WHOLE_BYTES;
     pe_outcome outcome = cacheable ? render_through_cache(request, why) : PE_CONTINUE;
-    if (outcome == PE_CONTINUE && bytes <= most && work_left(request) <= PE_WHOLE_WORK)
+    const bool whole =
+        coded ? !representation->in_pieces : bytes <= most && work_left(request) <= PE_WHOLE_WORK;
+    if (outcome == PE_CONTINUE && whole)
         outcome = render_whole(request, why);
     return outcome == PE_CONTINUE ? render_as_stream(request, why) : outcome;
 }

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "encodings/registry.h"
 #include "formats/negotiate.h"
+#include "http/answer/coder.h"
 #include "http/answer/pace.h"
 #include "http/workers/pool.h"
 #include "plan/price.h"
@@ -213,7 +214,9 @@ static pe_status measure(pe_representation *representation, pe_problem *why)
     representation->length_max =
         known ? representation->length : pe_stream_length_max(representation->stream);
     representation->length_usual = pe_stream_length_usual(representation->stream);
-    representation->expensive = pe_stream_expensive(representation->stream);
+    representation->in_pieces =
+        representation->work > PE_WHOLE_WORK ||
+        (representation->length_max > PE_WHOLE_BYTES && !pe_stream_reduces(representation->stream));
     representation->metadata.ranges = known && representation->resource->kind == PE_TABLE;
     return PE_OK;
 }
@@ -311,6 +314,15 @@ static pe_status read_all(pe_stream *stream, size_t room, pe_buffer *out, pe_pro
     return status;
 }
 
+/* What was not written to. Where giving back fails, the larger one will do. */
+static void give_back(pe_buffer *data)
+{
+    char *fitting = realloc(data->data, data->bytes > 0 ? data->bytes : 1);
+    if (fitting != NULL)
+        data->data = fitting;
+    data->capacity = data->bytes;
+}
+
 /* The bytes in memory for all that they can be: what is not written to costs nothing, and is given
  * back. Huge pages only where all is written to: of one that is given back in part, the system
  * keeps the rest, too. */
@@ -327,11 +339,16 @@ static pe_status read_into_memory(pe_stream *stream, size_t room, bool all, pe_b
         pe_buffer_free(out);
         return status;
     }
-    char *fitting = realloc(out->data, out->bytes > 0 ? out->bytes : 1);
-    if (fitting != NULL) /* where giving back fails, the larger one will do */
-        out->data = fitting;
-    out->capacity = out->bytes;
+    give_back(out);
     return PE_OK;
+}
+
+/* Its bytes have been made. */
+static void end_stream(pe_representation *representation)
+{
+    pe_stream_times(representation->stream, &representation->compute, &representation->encode);
+    pe_stream_free(representation->stream);
+    representation->stream = NULL;
 }
 
 pe_status pe_representation_render(pe_representation *representation, const pe_range *range,
@@ -341,10 +358,38 @@ pe_status pe_representation_render(pe_representation *representation, const pe_r
     const bool known = representation->length != UINT64_MAX; /* of parts, it always is */
     const uint64_t most = part ? range->bytes : representation->length_max;
     PE_TRY(pe_representation_seek(representation, range, why));
-    pe_status status = read_into_memory(representation->stream, (size_t)most + 1, known, out, why);
-    pe_stream_times(representation->stream, &representation->compute, &representation->encode);
-    pe_stream_free(representation->stream);
-    representation->stream = NULL;
+    const pe_status status =
+        read_into_memory(representation->stream, (size_t)most + 1, known, out, why);
+    end_stream(representation);
+    return status;
+}
+
+static pe_status code_into_memory(pe_coder *coder, pe_buffer *out, pe_problem *why)
+{
+    size_t bytes = 1;
+    while (bytes > 0) {
+        char *coded;
+        PE_TRY(pe_coder_read(coder, &coded, &bytes, why));
+        pe_buffer_add(out, coded, bytes);
+        free(coded);
+    }
+    return out->failed ? pe_fail_memory(why) : PE_OK;
+}
+
+pe_status pe_representation_code(pe_representation *representation, pe_coding coding,
+                                 pe_buffer *out, pe_problem *why)
+{
+    pe_coder *coder = NULL;
+    PE_TRY(pe_representation_seek(representation, NULL, why));
+    pe_status status = pe_coder_make(coding, representation->stream, &coder, why);
+    if (status == PE_OK)
+        status = code_into_memory(coder, out, why);
+    if (status == PE_OK)
+        give_back(out);
+    else
+        pe_buffer_free(out);
+    pe_coder_free(coder);
+    end_stream(representation);
     return status;
 }
 
@@ -353,7 +398,7 @@ pe_status pe_representation_render(pe_representation *representation, const pe_r
 /* The library's version belongs to it, and how it is used: another may code the same content
  * otherwise, and a strong tag is of bytes. */
 void pe_representation_key(const pe_representation *representation, pe_coding coding,
-                           bool in_blocks, pe_buffer *key)
+                           pe_buffer *key)
 {
     pe_buffer_add(key, representation->key.data, representation->key.bytes);
     if (coding == PE_CODING_IDENTITY)
@@ -361,16 +406,14 @@ void pe_representation_key(const pe_representation *representation, pe_coding co
     pe_buffer_str(key, pe_coding_name(coding));
     pe_buffer_str(key, " ");
     pe_buffer_str(key, pe_coding_maker(coding));
-    pe_buffer_str(key, !in_blocks                  ? "\n"
-                       : representation->expensive ? " in equal pieces\n"
-                                                   : " in pieces\n");
+    pe_buffer_str(key, representation->in_pieces ? " in pieces\n" : "\n");
 }
 
 bool pe_representation_coded_tag(const pe_representation *representation, pe_coding coding,
-                                 bool in_blocks, char out[PE_ETAG_BYTES])
+                                 char out[PE_ETAG_BYTES])
 {
     pe_buffer key = {0};
-    pe_representation_key(representation, coding, in_blocks, &key);
+    pe_representation_key(representation, coding, &key);
     const bool made = !key.failed && representation->resource->kind == PE_TABLE;
     if (made)
         pe_etag_make(key.data, key.bytes, out);
@@ -379,13 +422,13 @@ bool pe_representation_coded_tag(const pe_representation *representation, pe_cod
 }
 
 pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
-                                       bool in_blocks, pe_problem *why)
+                                       pe_problem *why)
 {
     pe_metadata *metadata = &representation->metadata;
     metadata->coding = pe_coding_name(coding);
     metadata->ranges = false;
     if (*metadata->etag != '\0' &&
-        !pe_representation_coded_tag(representation, coding, in_blocks, metadata->etag))
+        !pe_representation_coded_tag(representation, coding, metadata->etag))
         return pe_fail_memory(why);
     return PE_OK;
 }

@@ -24,7 +24,7 @@ typedef struct pe_representation {
     size_t elements;       /* that will be rendered */
     bool planned;          /* the plan was made, whatever is refused then */
     uint64_t work;         /* what they cost, in units (plan/price.h) */
-    bool expensive;        /* pe_stream_expensive */
+    bool in_pieces;        /* coded as a stream of pieces (coder.h), not as a whole */
     uint64_t length_max;   /* of the bytes */
     uint64_t length_usual; /* about as many as there will be */
     uint64_t length;       /* UINT64_MAX when it is not known beforehand */
@@ -56,24 +56,32 @@ void pe_representation_free(pe_representation *representation);
  * server stops. */
 #define PE_WHOLE_WORK ((uint64_t)1 << 24)
 
-/** The canonical request in this coding, appended: what the coded bytes, as a whole or in the
- * blocks of a stream, depend on. Fails as buffers do. */
-void pe_representation_key(const pe_representation *representation, pe_coding coding,
-                           bool in_blocks, pe_buffer *out);
+/** What is not stored is rendered whole up to this size, so that its length is known. Coded bytes
+ * are those of the whole up to this size, and of a stream beyond it, stored or not: two servers
+ * give the same, whatever their settings and whatever memory they have left. */
+#define PE_WHOLE_BYTES 1048576
 
-/** The tag of the representation coded as a whole, or in the blocks of a stream, which makes other
- * bytes; false when there is none (transforms). */
+/** The canonical request in this coding, appended: what the coded bytes depend on. Fails as buffers
+ * do. */
+void pe_representation_key(const pe_representation *representation, pe_coding coding,
+                           pe_buffer *out);
+
+/** The tag of the coded representation; false when there is none (transforms). */
 bool pe_representation_coded_tag(const pe_representation *representation, pe_coding coding,
-                                 bool in_blocks, char out[PE_ETAG_BYTES]);
+                                 char out[PE_ETAG_BYTES]);
 
 /** The metadata is from now on that of the coded representation. */
 pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
-                                       bool in_blocks, pe_problem *why) PE_MUST_CHECK;
+                                       pe_problem *why) PE_MUST_CHECK;
 
 /** Render it, or the part that the range says (NULL: the whole), into memory. Uses its stream.
  * *out is zeroed by the caller, who frees it. */
 pe_status pe_representation_render(pe_representation *representation, const pe_range *range,
                                    pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
+
+/** The same of the whole, coded in pieces. */
+pe_status pe_representation_code(pe_representation *representation, pe_coding coding,
+                                 pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
 
 /** Place its stream, made again if it was used, at the first byte that the range asks for, to end
  * after the last. */

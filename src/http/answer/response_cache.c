@@ -167,12 +167,22 @@ static const pe_stored_response *response_of(const pe_cache_entry *entry)
     return pe_cache_entry_value(entry);
 }
 
-/* What a fill makes: rendered bytes or, of those that are stored already, coded ones. */
+/* What a fill makes: rendered bytes, those coded in pieces or, of those that are stored already,
+ * coded ones. */
 typedef struct filling {
     pe_representation *representation;
-    const pe_stored_response *plain; /* NULL: rendered */
+    const pe_stored_response *plain; /* NULL: rendered, or coded in pieces */
     pe_coding coding;
 } filling;
+
+static pe_status make_bytes(const filling *f, pe_buffer *out, pe_problem *why)
+{
+    if (f->coding == PE_CODING_IDENTITY)
+        return pe_representation_render(f->representation, NULL, out, why);
+    if (f->plain == NULL)
+        return pe_representation_code(f->representation, f->coding, out, why);
+    return pe_coding_apply(f->coding, f->plain->data, f->plain->bytes, out, why);
+}
 
 static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
 {
@@ -181,15 +191,13 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
     const pe_service *service = representation->service;
     pe_buffer data = {0};
     pe_stored_response *stored;
-    pe_status status =
-        f->plain == NULL ? pe_representation_render(representation, NULL, &data, why)
-                         : pe_coding_apply(f->coding, f->plain->data, f->plain->bytes, &data, why);
+    const bool coded = f->coding != PE_CODING_IDENTITY;
+    pe_status status = make_bytes(f, &data, why);
     if (status != PE_OK)
         return status;
     pe_metadata own = f->plain == NULL ? representation->metadata : f->plain->metadata;
-    const bool tagged =
-        f->plain == NULL || pe_representation_coded_tag(representation, f->coding, false, own.etag);
-    if (f->plain != NULL) {
+    const bool tagged = !coded || pe_representation_coded_tag(representation, f->coding, own.etag);
+    if (coded) {
         own.coding = pe_coding_name(f->coding);
         own.ranges = false;
     }
@@ -212,7 +220,7 @@ static pe_status get(pe_representation *representation, const pe_stored_response
 {
     pe_buffer key = {0};
     filling context = {representation, plain, out->coding};
-    pe_representation_key(representation, out->coding, false, &key);
+    pe_representation_key(representation, out->coding, &key);
     const size_t most =
         plain == NULL ? (size_t)representation->length_max + 1 : pe_coding_room(plain->bytes);
     const pe_cache_request request = {
@@ -235,6 +243,8 @@ pe_status pe_cached_response_get(pe_representation *representation, pe_cached_re
                                  pe_problem *why)
 {
     pe_cached_response plain = {.coding = PE_CODING_IDENTITY};
+    if (out->coding != PE_CODING_IDENTITY && representation->in_pieces)
+        return get(representation, NULL, out, why);
     PE_TRY(get(representation, NULL, &plain, why));
     if (plain.entry == NULL || out->coding == PE_CODING_IDENTITY) {
         *out = plain;
@@ -256,7 +266,7 @@ pe_status pe_cached_response_get(pe_representation *representation, pe_cached_re
 static pe_cache_entry *peek(const pe_representation *representation, pe_coding coding)
 {
     pe_buffer key = {0};
-    pe_representation_key(representation, coding, false, &key);
+    pe_representation_key(representation, coding, &key);
     pe_cache_entry *entry = key.failed ? NULL
                                        : pe_response_cache_peek(representation->service->responses,
                                                                 key.data, key.bytes);
@@ -280,7 +290,7 @@ void pe_cached_response_remember(const pe_representation *representation, const 
                                  pe_coding coding)
 {
     pe_buffer key = {0};
-    pe_representation_key(representation, coding, false, &key);
+    pe_representation_key(representation, coding, &key);
     if (!key.failed)
         pe_response_cache_remember(representation->service->responses, raw, key.data, key.bytes);
     pe_buffer_free(&key);
