@@ -48,6 +48,9 @@ async function gone() {
 /** Show the room that the address names, or tell the one that is there what changed. */
 async function follow() {
     const { room: id, rest, values } = read();
+    // This part of Waves has become a room.
+    if (id === 'waves' && values.fig === 'turn')
+        return location.replace(text('step', '', { pos: (values.at ?? '5').split(',')[0], ...values }));
     const room = rooms.find((each) => each.id === id) ?? nowhere(id);
     say('');
     if (current !== null && current.place.room === room.id && current.place.rest === rest) {

@@ -164,6 +164,15 @@ export class Bench {
         );
     }
 
+    /** Type into a list that is searched, and take what it finds. */
+    async choose(page, parameter, text) {
+        const field = page.locator(`[data-parameter="${parameter}"] input.search`);
+        await field.click();
+        await field.fill(text);
+        await field.press('Enter');
+        await this.settled(page);
+    }
+
     /** The numbers of the first table on demand within an element, row by row. */
     async table(page, selector) {
         await page.locator(`${selector} summary:text-is("Table")`).first().click();

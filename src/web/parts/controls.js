@@ -2,6 +2,7 @@
 import { fresh, h } from './dom.js';
 import { derived, initial, needed } from './listing.js';
 import { Problem, parameterOf } from './api.js';
+import { search } from './search.js';
 
 /** @typedef {import('./listing.js').Parameter} Parameter */
 /**
@@ -16,6 +17,8 @@ const SLIDER_STEPS = 1000;
 const SHOWN = 5;
 const DECADES = 100;
 const TYPING_MS = 300;
+// More than so many choices are a list that is searched.
+const CHIPS_MAX = 8;
 
 /** A field acts when its text has stood for a moment, and when it is left. What is typed is not written over.
  * @param {HTMLInputElement | HTMLTextAreaElement} field @param {Change} change */
@@ -147,9 +150,18 @@ function words(parameter, change, id) {
     return { parts: [field], show: typed(field, change) };
 }
 
+/** One of many choices. @param {string[]} choices @param {Change} change @param {string} id */
+function searched(choices, change, id) {
+    const found = search(id, (value) => change(value, true));
+    found.offer(choices.map((value) => ({ value, title: value })));
+    return found;
+}
+
 /** @param {Parameter} parameter @param {Change} change @param {string} id */
 function parts(parameter, change, id) {
     if (parameter.type === 'integer' || parameter.type === 'number') return number(parameter, change, id);
+    const { type, choices = [] } = parameter;
+    if (type !== 'choices' && choices.length > CHIPS_MAX) return searched(choices, change, id);
     if (parameter.type === 'boolean' || parameter.choices !== undefined) return segments(parameter, change, id);
     return words(parameter, change, id);
 }
@@ -172,7 +184,7 @@ export function control(parameter, change) {
     const error = h('p', { class: 'error', id: `${id}-error`, role: 'alert', hidden: true });
     const none = parameter.type === 'choices' && parameter.default !== undefined && ` None: ${parameter.default}.`;
     const help = h('p', { class: 'help', id: `${id}-help` }, parameter.description, none);
-    const target = inner.at(-1) ?? name;
+    const target = inner.find((part) => part.id === id) ?? inner[0];
     target.setAttribute('aria-describedby', `${id}-help ${id}-error`);
     const element = h(
         'div',
@@ -192,6 +204,10 @@ export function control(parameter, change) {
         },
     };
 }
+
+/** The control of one of several words. @param {string} name @param {string[]} choices @param {Change} change @param {string} [description] */
+export const choice = (name, choices, change, description = '') =>
+    control({ name, type: 'string', required: false, choices, description }, change);
 
 /**
  * The controls of all rows. The needed ones and some more are open, the others under "More".

@@ -93,6 +93,16 @@ export function section(place, { name, title, head, lead, first = false, source 
     );
 }
 
+/** What is set at the left, what is seen at the right. @param {import('../parts/dom.js').Child[]} controls
+ * @param {...import('./dom.js').Child} seen */
+export const split = (controls, ...seen) =>
+    h(
+        'div',
+        { class: 'split' },
+        h('section', { class: 'panel', 'aria-label': 'Parameters' }, controls),
+        h('div', { class: 'stage' }, seen),
+    );
+
 /** A place for the words of an error that no field has caused. */
 export function complaint() {
     const element = h('p', { class: 'error', role: 'alert', hidden: true });

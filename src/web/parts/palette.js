@@ -82,8 +82,11 @@ export function painter({ from, to, signed }, none) {
     };
 }
 
+/** @param {number[]} stops @param {number} t */
+const css = (stops, t) => `rgb(${along(stops, Math.min(1, t)).join(' ')})`;
+
 /** The diverging colour of a value from -1 to 1, for CSS. @param {number} t */
-export function colour(t) {
-    const [r, g, b] = along(t < 0 ? BLUE : RED, Math.min(1, Math.abs(t)));
-    return `rgb(${r} ${g} ${b})`;
-}
+export const colour = (t) => css(t < 0 ? BLUE : RED, Math.abs(t));
+
+/** The sequential colour of a value from 0 to 1, for CSS. @param {number} t */
+export const tint = (t) => css(TEAL, t);

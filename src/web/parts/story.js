@@ -1,5 +1,7 @@
 // story.js - the words of a room: what is seen, where it comes from, and exercises that the page checks.
+import { answer } from './api.js';
 import { fresh, h } from './dom.js';
+import { numbers } from './latest.js';
 import { brief } from './number.js';
 
 /** @typedef {import('./listing.js').Resource} Resource */
@@ -43,7 +45,9 @@ export const note = (...words) => h('p', { class: 'aside' }, words);
  * @typedef {object} Exercise
  * @property {string} question
  * @property {string} [unit]
- * @property {() => Promise<number>} answer
+ * @property {() => Promise<number>} [answer]
+ * @property {[path: string, values: Record<string, string>, name?: string]} [of] the numbers of which it is one, in place of `answer`
+ * @property {number} [at] its index, the first without; from the end below 0
  * @property {number} [within] relative distance that still counts as right
  */
 
@@ -55,15 +59,24 @@ function readings(text) {
     return [...grouped, plain.replace(',', '.')].map((each) => (each === '' ? NaN : Number(each)));
 }
 
-/** @param {Exercise} exercise */
-function exercise({ question, unit = '', answer, within = 0.005 }) {
+/** The right number. @param {Exercise} exercise */
+async function rightOf({ answer: asked, of, at = 0 }) {
+    if (of === undefined) return asked ? asked() : NaN;
+    const [path, values, name] = of;
+    const list = await numbers(await answer(path, values), name);
+    return Number(list.at(at));
+}
+
+/** @param {Exercise} asked */
+function exercise(asked) {
+    const { question, unit = '', within = 0.005 } = asked;
     const id = fresh('exercise');
     const field = h('input', { id, type: 'text', inputmode: 'decimal', autocomplete: 'off', class: 'number' });
     const verdict = h('p', { class: 'verdict', role: 'status' });
     const check = async () => {
         const given = readings(field.value).filter((each) => !Number.isNaN(each));
         if (given.length === 0) return void (verdict.textContent = 'A number is asked for.');
-        const right = await answer();
+        const right = await rightOf(asked);
         const far = within * Math.max(Math.abs(right), Number.MIN_VALUE);
         const near = given.some((each) => Math.abs(each - right) <= far);
         verdict.textContent = near ? `Right: ${brief(right, 10)} ${unit}` : 'Not yet. The figures above have it.';

@@ -4,6 +4,7 @@ import { form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { Figure } from '../parts/figure.js';
 import { find, initial, needed } from '../parts/listing.js';
+import { search } from '../parts/search.js';
 import { parametersOf } from './catalogue.js';
 
 /** @typedef {import('../parts/listing.js').Resource} Resource */
@@ -81,26 +82,12 @@ async function ask(resource, values, signal) {
     }
 }
 
-/** The list of resources, by family. @param {Context} context @param {string} path */
-function picker(context, path) {
-    /** @type {Map<string, Resource[]>} */
-    const families = new Map();
-    for (const resource of context.listing.encodings)
-        families.set(resource.encoding, [...(families.get(resource.encoding) ?? []), resource]);
-    const select = h(
-        'select',
-        { id: 'resource', onchange: () => context.go('any', select.value.replace('/v1/', '')) },
-        [...families].map(([family, list]) =>
-            h(
-                'optgroup',
-                { label: family },
-                list.map((resource) =>
-                    h('option', { value: resource.path, selected: resource.path === path }, resource.path),
-                ),
-            ),
-        ),
-    );
-    return h('div', { class: 'control picker' }, h('label', { for: 'resource', class: 'name' }, 'resource'), select);
+/** The list of resources. @param {Context} context @param {string} path */
+function picker({ listing, go }, path) {
+    const { parts, offer, show: choose } = search('resource', (chosen) => go('any', chosen.replace('/v1/', '')));
+    offer(listing.encodings.map((resource) => ({ value: resource.path, title: resource.path })));
+    choose(path);
+    return h('div', { class: 'control picker' }, h('label', { for: 'resource', class: 'name' }, 'resource'), parts);
 }
 
 /** @param {import('../parts/safetensors.js').Answer} found @param {ReturnType<typeof target>} wanted @param {Context} context @param {Figure | null} before */

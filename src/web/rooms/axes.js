@@ -1,15 +1,15 @@
 // axes.js - rotary positions of more than one axis: time, height and width of M-RoPE, rows and columns of grids.
 import { json, tensors } from '../parts/api.js';
-import { control, form } from '../parts/controls.js';
+import { choice, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { call, formula } from '../parts/formula.js';
-import { Latest, numbers, section } from '../parts/latest.js';
+import { Latest, numbers, section, split } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
 import { plain } from '../parts/take.js';
-import { models } from './catalogue.js';
+import { picker } from './catalogue.js';
 import { Dials, owners, steps } from './dials.js';
 import { Sequence, tokensOf } from './sequence.js';
 
@@ -170,7 +170,10 @@ class Axes {
         this.listing = listing;
         this.get = /** @param {string} name */ (name) => place.get(name, USUAL[name]);
         this.fields = form(FIELDS, (name, value, done) => this.set({ [name]: value, at: null }, done));
-        this.model = h('div', {});
+        const choose = /** @param {string} name */ (name) =>
+            this.set({ model: name === USUAL.model ? null : name, pair: null }, true);
+        // Those whose positions have three axes.
+        this.model = picker(choose, { fits: ({ parameters }) => Boolean(parameters.mrope_section), needed: true });
         this.sequence = new Sequence((token) => this.point({ at: token }));
         this.dials = new Dials(AXES, (pair) => this.point({ pair }));
         this.sides = new Dials(SIDES, (pair) => this.point({ pair }));
@@ -189,33 +192,15 @@ class Axes {
             turn: new Latest(fail),
             grid: new Latest((error) => this.convention.fail(error === null ? '' : String(error))),
         };
-        this.offer(fail);
         host.replaceChildren(...this.layout());
         this.update();
-    }
-
-    /** The models of the catalogue whose positions have three axes. @private @param {(error: unknown) => void} fail */
-    offer(fail) {
-        models()
-            .then((all) => {
-                const choices = all.filter(({ parameters }) => parameters.mrope_section).map(({ name }) => name);
-                const field = control(
-                    { name: 'model', type: 'string', choices, required: true, description: '' },
-                    (value, done) => this.set({ model: value === USUAL.model ? null : value, pair: null }, done),
-                );
-                this.showModel = field.show;
-                field.show(this.get('model'));
-                this.model.replaceChildren(field.element);
-            })
-            .catch(fail);
     }
 
     /** @private */
     conventions() {
         const row = find(this.listing, 'rope/grid')?.parameters.find(({ name }) => name === 'convention');
-        return control(
-            { name: 'convention', type: 'string', required: true, description: '', choices: row?.choices },
-            (value, done) => this.set({ convention: value === this.encoder().convention ? null : value }, done),
+        return choice('convention', row?.choices ?? [], (value, done) =>
+            this.set({ convention: value === this.encoder().convention ? null : value }, done),
         );
     }
 
@@ -225,33 +210,27 @@ class Axes {
         const sources = ['rope/mrope-positions', 'rope/grid'].map((path) => find(listing, path));
         return [
             story('Images and video: time, height and width', WORDS, sources),
-            h(
-                'div',
-                { class: 'split' },
-                h('section', { class: 'panel', 'aria-label': 'Parameters' }, this.model, this.fields.element),
-                h(
-                    'div',
-                    { class: 'stage' },
-                    section(
-                        place,
-                        {
-                            name: 'tokens',
-                            title: 'Tokens and their positions',
-                            first: true,
-                            source: () => plain('/v1/rope/mrope-positions', this.values(), 'position_ids'),
-                        },
-                        this.sequence.element,
-                        readout.element,
-                    ),
-                    section(
-                        place,
-                        {
-                            name: 'pairs',
-                            title: 'Which axis turns which pair',
-                            source: () => (this.found ? plain('/v1/rope/table', this.turned(), 'cos') : null),
-                        },
-                        this.dials.element,
-                    ),
+            split(
+                [this.model.element, this.fields.element],
+                section(
+                    place,
+                    {
+                        name: 'tokens',
+                        title: 'Tokens and their positions',
+                        first: true,
+                        source: () => plain('/v1/rope/mrope-positions', this.values(), 'position_ids'),
+                    },
+                    this.sequence.element,
+                    readout.element,
+                ),
+                section(
+                    place,
+                    {
+                        name: 'pairs',
+                        title: 'Which axis turns which pair',
+                        source: () => (this.found ? plain('/v1/rope/table', this.turned(), 'cos') : null),
+                    },
+                    this.dials.element,
                 ),
             ),
             this.grids(),
@@ -345,7 +324,7 @@ class Axes {
 
     update() {
         this.fields.show(Object.fromEntries(FIELDS.map(({ name }) => [name, this.get(name)])));
-        this.showModel?.(this.get('model'));
+        this.model.show(this.get('model'));
         this.convention.show(this.grid().convention);
         const values = this.values();
         void this.asks.sequence.ask(

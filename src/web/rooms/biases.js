@@ -1,10 +1,10 @@
 // biases.js - what is added to the scores of attention by distance: ALiBi's slopes, and maps of buckets.
 import { address, tensors } from '../parts/api.js';
-import { control, form } from '../parts/controls.js';
+import { choice, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { Figure } from '../parts/figure.js';
 import { formula, power, row } from '../parts/formula.js';
-import { Latest, numbers, section } from '../parts/latest.js';
+import { Latest, numbers, section, split } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { digits } from '../parts/number.js';
 import { exercises, note, story } from '../parts/story.js';
@@ -77,8 +77,9 @@ class Biases {
             this.update();
         });
         const kinds = Object.entries(KINDS);
-        this.kind = control(
-            { name: 'scheme', type: 'string', required: false, choices: kinds.map(([name]) => name), description: '' },
+        this.kind = choice(
+            'scheme',
+            kinds.map(([name]) => name),
             (name) => this.choose(name),
         );
         for (const input of this.kind.element.querySelectorAll('input'))
@@ -103,20 +104,14 @@ class Biases {
                 WORDS,
                 Object.values(KINDS).map(({ path }) => find(context.listing, path)),
             ),
-            h(
-                'div',
-                { class: 'split' },
-                h('section', { class: 'panel', 'aria-label': 'Parameters' }, this.kind.element, this.panel),
-                h(
-                    'div',
-                    { class: 'stage' },
-                    this.slopesPart,
-                    section(
-                        place,
-                        { name: 'map', title: 'Maps of query and key', first: true },
-                        this.bucketsPart,
-                        this.picture,
-                    ),
+            split(
+                [this.kind.element, this.panel],
+                this.slopesPart,
+                section(
+                    place,
+                    { name: 'map', title: 'Maps of query and key', first: true },
+                    this.bucketsPart,
+                    this.picture,
                 ),
             ),
             this.words(),
@@ -138,30 +133,20 @@ class Biases {
             [
                 {
                     question: 'A model has 16 heads. What is the slope of the first?',
-                    answer: async () => (await numbers(await tensors('/v1/alibi/slopes', { num_heads: '16' })))[0],
+                    of: ['/v1/alibi/slopes', { num_heads: '16' }],
                 },
                 {
                     question:
                         'T5 with 32 buckets and max_distance 128: which bucket has a key 100 tokens before the query?',
-                    answer: async () =>
-                        (
-                            await (await tensors('/v1/t5/buckets', { query_length: '101' })).tensors
-                                .values()
-                                .next()
-                                .value?.read(100, 1)
-                        )?.[0] ?? NaN,
+                    of: ['/v1/t5/buckets', { query_length: '101' }],
+                    at: 100 * 101,
                 },
                 {
                     question: 'How many rows has the table of biases of a Swin window of 7 × 7?',
-                    answer: async () =>
-                        1 +
-                        Math.max(
-                            ...Array.from(
-                                await numbers(
-                                    await tensors('/v1/swin/index', { window_height: '7', window_width: '7' }),
-                                ),
-                            ),
-                        ),
+                    answer: async () => {
+                        const index = await tensors('/v1/swin/index', { window_height: '7', window_width: '7' });
+                        return 1 + Math.max(...(await numbers(index)));
+                    },
                 },
             ],
             note(

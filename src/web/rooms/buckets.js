@@ -1,6 +1,7 @@
 // buckets.js - colours and a legend for maps of whole numbers: which cells share a bucket.
-import { h } from '../parts/dom.js';
-import { colour, painter, scaleOf } from '../parts/palette.js';
+import { fresh, h } from '../parts/dom.js';
+import { painter, tint } from '../parts/palette.js';
+import { search } from '../parts/search.js';
 
 /** @typedef {import('../parts/safetensors.js').Tensor} Tensor */
 
@@ -11,12 +12,12 @@ const FAINT = 0.12;
 const LEAST = 0.2;
 // Every other bucket is paler, so that neighbours can be told apart.
 const ODD = 0.7;
+// More buckets than these are no chips: one is found by its number.
+const CHIPS_MAX = 48;
 
-/** The colour of a bucket as a number from -1 to 1: those of either half on one side of white.
- * @param {number} value @param {number} low @param {number} high */
+/** How dark the colour of a bucket is. @param {number} value @param {number} low @param {number} high */
 function tone(value, low, high) {
-    const t = high === low ? 0 : (2 * (value - low)) / (high - low) - 1;
-    const deep = Math.sign(t) * (LEAST + (1 - LEAST) * Math.abs(t));
+    const deep = LEAST + ((1 - LEAST) * (value - low)) / (high - low || 1);
     return value % 2 === 0 ? deep : deep * ODD;
 }
 
@@ -33,7 +34,16 @@ export class Buckets {
     /** @param {(bucket: number | null) => void} change a bucket is chosen, or none */
     constructor(change) {
         this.change = change;
-        this.element = h('div', { class: 'buckets', role: 'group', 'aria-label': 'Buckets' });
+        /** @private */ this.chips = h('div', { class: 'buckets', role: 'group', 'aria-label': 'Buckets' });
+        const id = fresh('bucket');
+        /** @private */ this.field = search(id, (bucket) => change(bucket === '' ? null : Number(bucket)));
+        /** @private */ this.many = h(
+            'div',
+            { class: 'control', 'data-parameter': 'bucket' },
+            h('label', { for: id, class: 'name' }, 'bucket'),
+            this.field.parts,
+        );
+        this.element = h('div', { 'data-buckets': true }, this.chips, this.many);
         this.words = h('p', { class: 'note', role: 'status' });
         /** @private @type {number[]} */ this.list = [];
         /** @private @type {number | null} */ this.chosen = null;
@@ -56,6 +66,8 @@ export class Buckets {
         this.found = found;
         this.size = { rows, columns, read };
         this.list = [...new Set([...found.keys(), ...last])].sort((a, b) => a - b);
+        const titles = this.list.map((bucket) => ({ value: String(bucket), title: String(bucket) }));
+        this.field.offer([{ value: '', title: 'all' }, ...titles]);
     }
 
     /** @private */
@@ -66,14 +78,14 @@ export class Buckets {
     /** What a heatmap paints by. @type {NonNullable<import('../parts/heatmap.js').Options['paint']>} */
     paint = (none) => {
         const [low, high] = this.ends;
-        const word = painter(scaleOf(-1, 1), none);
+        const word = painter({ from: 0, to: 1, signed: false }, none);
         const { chosen } = this;
         return {
             key: `buckets ${low} ${high} ${chosen}`,
             paint: (value) => {
                 const t = tone(value, low, high);
                 if (chosen === null) return word(t);
-                return word(value === chosen ? Math.sign(t) || 1 : FAINT * t);
+                return word(value === chosen ? 1 : FAINT * t);
             },
         };
     };
@@ -84,7 +96,7 @@ export class Buckets {
         const [low, high] = this.ends;
         const button = /** @param {number} bucket */ (bucket) => {
             const swatch = h('span', { class: 'swatch' });
-            swatch.style.setProperty('background', colour(tone(bucket, low, high)));
+            swatch.style.setProperty('background', tint(tone(bucket, low, high)));
             const pressed = bucket === this.chosen;
             return h(
                 'button',
@@ -99,9 +111,13 @@ export class Buckets {
             );
         };
         const focused = document.activeElement?.getAttribute('data-bucket');
-        this.element.replaceChildren(...this.list.map(button));
+        const many = this.list.length > CHIPS_MAX;
+        this.chips.hidden = many;
+        this.many.hidden = !many;
+        this.chips.replaceChildren(...(many ? [] : this.list.map(button)));
+        this.field.show(this.chosen === null ? '' : String(this.chosen));
         if (focused)
-            /** @type {HTMLElement | null} */ (this.element.querySelector(`[data-bucket="${focused}"]`))?.focus();
+            /** @type {HTMLElement | null} */ (this.chips.querySelector(`[data-bucket="${focused}"]`))?.focus();
         const { rows, read } = this.size;
         this.words.textContent =
             (this.chosen === null

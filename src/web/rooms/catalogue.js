@@ -2,6 +2,7 @@
 import { Problem, json, request } from '../parts/api.js';
 import { fresh, h } from '../parts/dom.js';
 import { complaint } from '../parts/latest.js';
+import { search } from '../parts/search.js';
 import { grid } from '../parts/table.js';
 
 /** @typedef {Record<string, unknown>} Facts */
@@ -28,46 +29,35 @@ export async function parametersOf(name) {
     return Object.fromEntries(all.map(([parameter, value]) => [parameter, String(value)]));
 }
 
-/** A select of the models of some encodings, or of all.
- * @param {string[]} encodings @param {(name: string) => void} change an empty name: none @param {string} [label] */
-export function picker(encodings, change, label = 'model') {
+/** A choice among models: those of some encodings, or those that fit; without either all.
+ * @param {(name: string) => void} change an empty name: none
+ * @param {{encodings?: string[], fits?: (model: Model) => boolean, label?: string, needed?: boolean}} [which] */
+export function picker(change, { encodings = [], fits, label = 'model', needed = false } = {}) {
     const id = fresh('model');
     const rest = h('p', { class: 'help', id: `${id}-help` });
-    const attributes = { id, 'aria-describedby': rest.id, onchange: () => change(select.value) };
-    const select = h('select', attributes, h('option', { value: '' }, 'none'));
-    let wanted = '';
-    const show = /** @param {string} name */ (name) => {
-        wanted = name;
-        select.value = name;
-    };
+    const field = search(id, change);
+    field.parts[0].setAttribute('aria-describedby', rest.id);
+    const own = fits ?? (({ encoding }) => encodings.length === 0 || encodings.includes(encoding));
     models()
         .then((all) => {
-            /** @type {Map<string, Model[]>} */
-            const makers = new Map();
-            const own = all.filter(({ encoding }) => encodings.length === 0 || encodings.includes(encoding));
-            if (own.length < all.length)
-                rest.textContent = `${own.length} of ${all.length} models: those with ${encodings.join(' or ')}.`;
-            for (const model of own) makers.set(model.organization, [...(makers.get(model.organization) ?? []), model]);
-            const groups = [...makers].sort(([a], [b]) => a.localeCompare(b));
-            for (const [maker, list] of groups)
-                select.append(
-                    h(
-                        'optgroup',
-                        { label: maker },
-                        list.map(({ name, title }) => h('option', { value: name }, title)),
-                    ),
-                );
-            show(wanted);
+            const list = all.filter(own);
+            const some = `${list.length} of ${all.length} models: those with ${encodings.join(' or ')}.`;
+            rest.textContent = `${encodings.length > 0 ? some : `${list.length} models.`} Type a part of a name.`;
+            const titles = list.map(({ name, title, organization }) => ({
+                value: name,
+                title: `${title}, ${organization}`,
+            }));
+            field.offer([...(needed ? [] : [{ value: '', title: 'none' }]), ...titles]);
         })
         .catch(() => undefined); // The line says that the server is away.
     const element = h(
         'div',
         { class: 'control', 'data-parameter': label },
         h('div', { class: 'control-head' }, h('label', { for: id, class: 'name' }, label)),
-        h('div', { class: 'control-row' }, select),
+        h('div', { class: 'control-row' }, field.parts),
         rest,
     );
-    return { element, show };
+    return { element, show: field.show };
 }
 
 /** What became of each key. @param {Resolved} resolved */

@@ -1,6 +1,6 @@
 // doctor.js - a file that should hold an encoding: is it right, and if not, what is wrong with it?
 import { Problem, address, answer, request } from '../parts/api.js';
-import { control, form } from '../parts/controls.js';
+import { choice, form } from '../parts/controls.js';
 import { fresh, h } from '../parts/dom.js';
 import { Figure } from '../parts/figure.js';
 import { Latest, complaint, section } from '../parts/latest.js';
@@ -146,20 +146,20 @@ class Doctor {
          * @private @type {Values | null} */
         this.shown = null;
         this.panel = h('div');
+        /** What is claimed number by number. @private */
+        this.more = h('details', { class: 'more' }, h('summary', {}, 'All parameters of the claim'), this.panel);
         this.fault = complaint();
         this.report = h('div', { class: 'report', role: 'status' });
         this.picture = h('div', { class: 'difference' });
         this.fileName = h('p', { class: 'note' }, 'No file yet.');
         const choices = [BY_FILE, ...Object.keys(this.claims)];
-        this.encoding = control(
-            { name: 'encoding', type: 'string', required: false, choices, description: '' },
-            (value) => this.claim({ encoding: value === BY_FILE ? null : value }),
+        this.encoding = choice('encoding', choices, (value) =>
+            this.claim({ encoding: value === BY_FILE ? null : value }),
         );
         const modelled = Object.values(this.claims).filter(({ parameters }) => hasModel(parameters));
-        this.model = picker(
-            [...new Set(modelled.map(({ encoding }) => encoding))],
-            (name) => void this.choose(name).catch(context.fail),
-        );
+        this.model = picker((name) => void this.choose(name).catch(context.fail), {
+            encodings: [...new Set(modelled.map(({ encoding }) => encoding))],
+        });
         this.ask = new Latest((error) => {
             this.controls?.fail(error);
             if (error !== null) this.refuse(error);
@@ -208,7 +208,7 @@ class Doctor {
                     this.encoding.element,
                     this.model.element,
                     h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), this.config.element),
-                    this.panel,
+                    this.more,
                 ),
                 h(
                     'div',
@@ -383,6 +383,7 @@ class Doctor {
         const values = this.values();
         const usual = await parametersOf(values.model);
         this.controls?.show(values, usual);
+        if (Object.keys(values).some((name) => name !== 'model')) this.more.open = true;
         if (upload === null)
             return this.report.replaceChildren(
                 h('p', { class: 'note' }, 'Nothing to judge yet: drop a file, or try one of those above.'),

@@ -4,7 +4,7 @@
 // point on the circle and the exact one. For bfloat16 and float16 the position, the served frequency and their product
 // are each rounded to the type, as engines do whose angles have 16 bits.
 import { arrays } from '../parts/api.js';
-import { control } from '../parts/controls.js';
+import { choice, control } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
 import { Heatmap } from '../parts/heatmap.js';
@@ -115,10 +115,7 @@ export class Drift {
             },
             set('up', String(UP_TO)),
         );
-        this.angle = control(
-            { name: 'angles in', type: 'string', required: false, choices: TYPES, description: '' },
-            set('angle', TYPES[0]),
-        );
+        this.angle = choice('angles in', TYPES, set('angle', TYPES[0]));
         this.said = h('p', { role: 'status' });
         this.note = h('p', { class: 'note' });
         this.element = h(

@@ -125,7 +125,10 @@ class Models {
             place.set({ [key]: name === (key === 'model' ? USUAL : '') ? null : name }, { step: true });
             this.update();
         };
-        this.pickers = { model: picker([], choose('model')), beside: picker([], choose('beside'), 'beside it') };
+        this.pickers = {
+            model: picker(choose('model'), { needed: true }),
+            beside: picker(choose('beside'), { label: 'beside it' }),
+        };
         this.config = configBox((resolved, text) => {
             this.ask.stop();
             const parsed = JSON.parse(text);

@@ -85,10 +85,11 @@ class Opening {
             tabled: true,
         });
         this.far = h('div', { class: 'fars', role: 'status' });
-        this.model = picker(['rope'], (model) => {
+        const choose = /** @param {string} model */ (model) => {
             place.set({ model: model || null }, { step: true });
             this.update();
-        });
+        };
+        this.model = picker(choose, { encodings: ['rope'] });
         host.replaceChildren(this.head(), this.why(), this.doors());
         this.update();
     }
@@ -145,7 +146,7 @@ class Opening {
         return h(
             'nav',
             { class: 'doors', 'aria-label': 'Ways in' },
-            door('#/words', 'Learn', 'Eight short chapters, from why order is lost to which layers of a model rotate.'),
+            door('#/words', 'Learn', 'Nine short chapters, from why order is lost to which scheme is which.'),
             door('#/doctor', 'Check my table', 'Drop a file: it is right, or you are told which mistake explains it.'),
         );
     }

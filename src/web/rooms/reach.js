@@ -1,6 +1,6 @@
 // reach.js - what scaling does to the angles of each pair, and which of them training has never seen.
 import { address, tensors } from '../parts/api.js';
-import { control, form } from '../parts/controls.js';
+import { choice, control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { formula, power, row } from '../parts/formula.js';
@@ -106,7 +106,7 @@ class Reach {
         this.choices = resource?.parameters.find(({ name }) => name === 'rope_types')?.choices ?? [];
         this.rows.sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
         this.controls = form(this.rows, (name, value, done) => this.set({ [name]: value }, done));
-        this.model = picker(['rope'], (name) => this.choose(name));
+        this.model = picker((name) => this.choose(name), { encodings: ['rope'] });
         /** @private @type {Record<string, unknown>} */ this.facts = {};
         /** @private @type {Found | null} */ this.found = null;
         this.types = this.typesControl();
@@ -163,18 +163,11 @@ class Reach {
 
     /** @private */
     numericsControl() {
-        return control(
-            {
-                name: 'numerics',
-                type: 'string',
-                required: false,
-                choices: ['exact', 'float32'],
-                description: 'float32 shows below how far the arithmetic of PyTorch turns the angles of a type.',
-            },
-            (value) => {
-                this.place.set({ numerics: value === 'exact' ? null : value }, { step: true });
-                this.update();
-            },
+        return choice(
+            'numerics',
+            ['exact', 'float32'],
+            (value) => this.set({ numerics: value === 'exact' ? null : value }, true),
+            'float32 shows below how far the arithmetic of PyTorch turns the angles of a type.',
         );
     }
 
@@ -331,13 +324,8 @@ class Reach {
                 {
                     question: 'How long is the longest wave of Llama 3.1 8B?',
                     unit: 'positions',
-                    answer: async () =>
-                        (
-                            await numbers(
-                                await tensors('/v1/rope/frequencies', { model: 'llama-3.1-8b', dtype: 'float64' }),
-                                'wavelength',
-                            )
-                        ).at(-1) ?? NaN,
+                    of: ['/v1/rope/frequencies', { model: 'llama-3.1-8b', dtype: 'float64' }, 'wavelength'],
+                    at: -1,
                 },
                 {
                     question:
@@ -593,16 +581,13 @@ class Reach {
         let shown = /** @param {string} _ */ (_) => {};
         const show = /** @param {string[]} types @param {string} type */ (types, type) => {
             if (types.join() !== of) {
-                const choice = control(
-                    { name: 'type', type: 'string', required: false, choices: types, description: '' },
-                    (value) => {
-                        this.place.set({ for: value }, { step: true });
-                        this.showOne();
-                    },
-                );
+                const field = choice('type', types, (value) => {
+                    this.place.set({ for: value }, { step: true });
+                    this.showOne();
+                });
                 of = types.join();
-                shown = choice.show;
-                element.replaceChildren(choice.element);
+                shown = field.show;
+                element.replaceChildren(field.element);
             }
             shown(type);
         };

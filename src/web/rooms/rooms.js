@@ -17,74 +17,50 @@
 /** @typedef {{show: (host: HTMLElement, context: Context) => Shown}} Module */
 /** @typedef {{id: string, title: string, line: string, chapter?: number, load: () => Promise<Module>}} Room */
 
-/** The first is the first screen; those with a number are read in this order. @type {Room[]} */
+/** The first screen. @type {[id: string, title: string, line: string, load: Room['load']]} */
+const OPENING = [
+    '',
+    'posenc',
+    'Positional encodings, exact, to be seen, changed, checked and shared.',
+    () => import('./opening.js'),
+];
+
+/** The chapters, in the order in which they are read; then what else there is. @type {(typeof OPENING)[]} */
+const CHAPTERS = [
+    ['words', 'Words', 'Order is lost: attention without positions sees none.', () => import('./words.js')],
+    ['waves', 'Waves', 'A sine and a cosine for every pair of channels.', () => import('./waves.js')],
+    ['sums', 'Sums', 'The embedding of a word plus the encoding of its position.', () => import('./sums.js')],
+    ['step', 'Steps', 'A step of k positions is one rotation, wherever it starts.', () => import('./step.js')],
+    ['rotations', 'Rotations', 'RoPE: the score depends on the distance alone.', () => import('./rotations.js')],
+    ['biases', 'Biases', 'A number for each distance, added to the scores.', () => import('./biases.js')],
+    [
+        'reach',
+        'Long contexts',
+        'What scaling does to the angles beyond the training length.',
+        () => import('./reach.js'),
+    ],
+    ['which', 'Which is which', 'One sentence under five schemes.', () => import('./which.js')],
+    [
+        'doctor',
+        'Check a table',
+        'Is a file what it should be, and which mistake explains it?',
+        () => import('./doctor.js'),
+    ],
+];
+
+/** @type {(typeof OPENING)[]} */
+const OTHERS = [
+    ['axes', 'Images and video', 'Positions of patches: time, height and width.', () => import('./axes.js')],
+    ['models', 'Models', 'Which layers of a model rotate, and how far each sees.', () => import('./models.js')],
+    ['any', 'Any resource', 'Every resource of this service, drawn.', () => import('./any.js')],
+];
+
+/** @param {typeof OPENING} row @param {number} [chapter] @returns {Room} */
+const room = ([id, title, line, load], chapter) => ({ id, title, line, chapter, load });
+
+/** The first is the first screen. @type {Room[]} */
 export const rooms = [
-    {
-        id: '',
-        title: 'posenc',
-        line: 'Positional encodings, exact, to be seen, changed, checked and shared.',
-        load: () => import('./opening.js'),
-    },
-    {
-        id: 'words',
-        title: 'Words',
-        line: 'Attention without positions sees no order.',
-        chapter: 1,
-        load: () => import('./words.js'),
-    },
-    {
-        id: 'waves',
-        title: 'Waves',
-        line: 'A sine and a cosine for every pair of channels.',
-        chapter: 2,
-        load: () => import('./waves.js'),
-    },
-    {
-        id: 'rotations',
-        title: 'Rotations',
-        line: 'RoPE: the score depends on the distance alone.',
-        chapter: 3,
-        load: () => import('./rotations.js'),
-    },
-    {
-        id: 'biases',
-        title: 'Biases',
-        line: 'A number for each distance, added to the scores.',
-        chapter: 4,
-        load: () => import('./biases.js'),
-    },
-    {
-        id: 'reach',
-        title: 'Long contexts',
-        line: 'What scaling does to the angles beyond the training length.',
-        chapter: 5,
-        load: () => import('./reach.js'),
-    },
-    {
-        id: 'axes',
-        title: 'Images and video',
-        line: 'Positions of patches: time, height and width.',
-        chapter: 6,
-        load: () => import('./axes.js'),
-    },
-    {
-        id: 'models',
-        title: 'Models',
-        line: 'Which layers of a model rotate, and how far each sees.',
-        chapter: 7,
-        load: () => import('./models.js'),
-    },
-    {
-        id: 'doctor',
-        title: 'Check a table',
-        line: 'Is a file what it should be, and which mistake explains it?',
-        chapter: 8,
-        load: () => import('./doctor.js'),
-    },
-    {
-        id: 'any',
-        title: 'Any resource',
-        line: 'Every resource of this service, drawn.',
-        load: () => import('./any.js'),
-    },
+    room(OPENING),
+    ...CHAPTERS.map((each, i) => room(each, i + 1)),
+    ...OTHERS.map((each) => room(each)),
 ];

@@ -1,10 +1,10 @@
 // rotations.js - RoPE: each pair of channels is a clock, whose hands are a query and a key.
 import { Problem, posted, tensors } from '../parts/api.js';
-import { control, form } from '../parts/controls.js';
+import { choice, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { call, formula, row, sub } from '../parts/formula.js';
-import { Latest, section } from '../parts/latest.js';
+import { Latest, section, split } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
@@ -274,10 +274,8 @@ const ASKED = [
     {
         question: 'After how many tokens has the slowest clock of head_dim 128, base 10000, made one turn?',
         unit: 'tokens',
-        answer: async () => {
-            const answer = await tensors('/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' });
-            return Number((await all(answer, 'wavelength')).at(-1));
-        },
+        of: ['/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' }, 'wavelength'],
+        at: -1,
     },
 ];
 
@@ -516,15 +514,11 @@ class Rotations {
         this.place = place;
         this.get = /** @param {string} name */ (name) => place.get(name, USUAL[name]);
         this.fields = form(rows(listing), (name, value, done) => this.set({ [name]: value ?? USUAL[name] }, done));
-        this.rounding = control(
-            {
-                name: 'numerics',
-                type: 'string',
-                required: false,
-                choices: ['exact', 'float32'],
-                description: 'float32 shows how far the arithmetic of PyTorch turns the angles.',
-            },
+        this.rounding = choice(
+            'numerics',
+            ['exact', 'float32'],
             (value, done) => this.set({ numerics: value }, done),
+            'float32 shows how far the arithmetic of PyTorch turns the angles.',
         );
         this.track = new Track((m, n, done) => this.set({ m, n }, done));
         this.score = h('output', { class: 'score', 'aria-live': 'off' });
@@ -539,21 +533,15 @@ class Rotations {
 
     /** @private */
     bench() {
-        return h(
-            'div',
-            { class: 'split' },
-            h('section', { class: 'panel', 'aria-label': 'Parameters' }, this.fields.element),
-            h(
-                'div',
-                { class: 'stage' },
-                section(
-                    this.place,
-                    { name: 'clocks', title: 'Clocks', first: true, source: () => this.taken() },
-                    h('div', { class: 'total' }, this.score, this.sum),
-                    this.track.element,
-                    this.dials.element,
-                    this.readout.element,
-                ),
+        return split(
+            [this.fields.element],
+            section(
+                this.place,
+                { name: 'clocks', title: 'Clocks', first: true, source: () => this.taken() },
+                h('div', { class: 'total' }, this.score, this.sum),
+                this.track.element,
+                this.dials.element,
+                this.readout.element,
             ),
         );
     }

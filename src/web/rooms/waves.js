@@ -4,10 +4,9 @@ import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
 import { Figure } from '../parts/figure.js';
-import { call, formula, sub } from '../parts/formula.js';
-import { Latest, complaint, numbers, section } from '../parts/latest.js';
+import { Latest, complaint, numbers, section, split } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
-import { brief, digits } from '../parts/number.js';
+import { brief } from '../parts/number.js';
 import { positionOf } from '../parts/positions.js';
 import { exercises, note, story } from '../parts/story.js';
 import { plain } from '../parts/take.js';
@@ -15,17 +14,14 @@ import { cellOf } from '../parts/view.js';
 import { Drift } from './drift.js';
 import { Fan } from './fan.js';
 import { Lamps, around } from './lamps.js';
-import { Circles, apart, multiplied, spread } from './landing.js';
+import { spread } from './landing.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
 
 const CONTROLS = ['d_model', 'base', 'positions', 'numerics'];
 const FIRST_CELL = { row: 5, column: 10 };
-const OFFSET = 7;
 const FAN_ROWS = 8;
 const FAN_POINTS = 480;
-const CIRCLES = 6;
-const TRAVEL = 40;
 const COLUMN_ELEMENTS = 1 << 17;
 
 const ODD = 'Wavelengths are those of pairs, and an odd d_model ends with a sine alone: choose an even one.';
@@ -33,7 +29,6 @@ const ODD = 'Wavelengths are those of pairs, and an odd d_model ends with a sine
 const WORDS = [
     'Each column is a sine or a cosine of the position, and each pair of columns is slower than the one before it.',
     'Read along a row, the signs of the sines count like a binary clock: the first pair flips every three positions, the last one hardly ever.',
-    'A step of k positions is the same rotation Mₖ wherever it starts, so a model can learn to look k tokens back.',
 ];
 
 class Waves {
@@ -58,9 +53,6 @@ class Waves {
             this.place.set({ to: to === this.fanDefault() ? null : to }, { step: done });
             this.drawFan();
         });
-        this.circles = new Circles();
-        this.verdict = h('p', { class: 'landing', role: 'status' });
-        this.fault = complaint();
         this.drift = new Drift(this.place);
         this.driftSection = h(
             'div',
@@ -81,33 +73,11 @@ class Waves {
             table: new Latest((error) => (error === null ? this.controls.fail(null) : this.refuse(error))),
             cursor: new Latest(context.fail),
             fan: new Latest((error) => error && this.fanFault.show(error)),
-            turn: new Latest(this.fault.show),
-            path: new Latest(this.fault.show),
         };
         this.fanFault = complaint();
-        this.offset = this.offsetControl();
         this.fanFrom = this.fromControl();
         host.replaceChildren(...this.layout());
         this.update();
-    }
-
-    /** @private */
-    offsetControl() {
-        return control(
-            {
-                name: 'k',
-                type: 'integer',
-                required: false,
-                minimum: -128,
-                maximum: 128,
-                unit: 'tokens',
-                description: 'How far Mₖ moves a position.',
-            },
-            (value, done) => {
-                this.place.set({ k: value === String(OFFSET) ? null : value }, { step: done });
-                void this.turn();
-            },
-        );
     }
 
     /** @private */
@@ -134,37 +104,30 @@ class Waves {
             h('div', {}, name, curve.element);
         return [
             story('Waves', WORDS, [resource]),
-            h(
-                'div',
-                { class: 'split' },
-                h('section', { class: 'panel', 'aria-label': 'Parameters' }, this.controls.element),
-                h(
-                    'div',
-                    { class: 'stage' },
-                    section(
-                        place,
-                        { name: 'table', title: 'The table', first: true },
-                        h('div', { class: 'with-lamps' }, this.picture, this.lamps.element),
-                        h(
-                            'div',
-                            { class: 'pair-of-pictures' },
-                            column(this.rowName, this.row),
-                            column(this.columnName, this.column),
-                        ),
+            split(
+                [this.controls.element],
+                section(
+                    place,
+                    { name: 'table', title: 'The table', first: true },
+                    h('div', { class: 'with-lamps' }, this.picture, this.lamps.element),
+                    h(
+                        'div',
+                        { class: 'pair-of-pictures' },
+                        column(this.rowName, this.row),
+                        column(this.columnName, this.column),
                     ),
-                    this.driftSection,
-                    section(
-                        place,
-                        {
-                            name: 'fan',
-                            title: 'The fan of wavelengths',
-                            source: () => plain('/v1/sinusoidal', this.fanned().values),
-                        },
-                        this.fanFrom.element,
-                        this.fanFault.element,
-                        this.fan.element,
-                    ),
-                    this.landing(),
+                ),
+                this.driftSection,
+                section(
+                    place,
+                    {
+                        name: 'fan',
+                        title: 'The fan of wavelengths',
+                        source: () => plain('/v1/sinusoidal', this.fanned().values),
+                    },
+                    this.fanFrom.element,
+                    this.fanFault.element,
+                    this.fan.element,
                 ),
             ),
             this.words(),
@@ -172,63 +135,19 @@ class Waves {
     }
 
     /** @private */
-    landing() {
-        return section(
-            this.place,
-            {
-                name: 'turn',
-                title: 'Mₖ · PE(pos) = PE(pos + k)',
-                head: formula(sub('M', 'k'), '·', call('PE', 'pos'), '=', call('PE', 'pos', '+', 'k')),
-                lead: 'The dot is where Mₖ takes the pair of the cursor’s position, the ring is where PE(pos + k) stands. The matrices and the encodings are the server’s.',
-                source: () => this.turned(),
-            },
-            h(
-                'div',
-                { class: 'row' },
-                this.offset.element,
-                h('button', { type: 'button', class: 'watch', onclick: () => void this.travel() }, 'Watch it turn'),
-            ),
-            this.fault.element,
-            this.circles.element,
-            this.verdict,
-        );
-    }
-
-    /** @private */
     words() {
-        const last = /** @param {string} head_dim */ async (head_dim) =>
-            (await numbers(await tensors('/v1/rope/frequencies', { head_dim, dtype: 'float64' }), 'wavelength')).at(
-                -1,
-            ) ?? NaN;
         return exercises(
             [
                 {
                     question: 'd_model is 64. What stands at position 5, dimension 10?',
-                    answer: async () =>
-                        (
-                            await numbers(
-                                await tensors('/v1/sinusoidal', { d_model: '64', positions: '5', dtype: 'float64' }),
-                            )
-                        )[10],
+                    of: ['/v1/sinusoidal', { d_model: '64', positions: '5', dtype: 'float64' }],
+                    at: 10,
                 },
                 {
                     question: 'd_model is 128, the base 10000. How long is the longest wave?',
                     unit: 'positions',
-                    answer: () => last('128'),
-                },
-                {
-                    question:
-                        'd_model is 64. Mₖ has a block for each pair. For k = 7, what is the first number of pair 0’s block?',
-                    answer: async () =>
-                        (
-                            await numbers(
-                                await tensors('/v1/sinusoidal/offset', {
-                                    d_model: '64',
-                                    offset: '7',
-                                    dtype: 'float64',
-                                }),
-                            )
-                        )[0],
+                    of: ['/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' }, 'wavelength'],
+                    at: -1,
                 },
             ],
             note('Some texts say that wavelengths fall with the dimension’s index. They grow: ', this.growth),
@@ -317,7 +236,6 @@ class Waves {
             (found) => this.drawBeside(cell, found),
         );
         this.drawFan();
-        void this.turn();
     }
 
     /** Rows around the cursor, for the lamps, and a stretch of the column.
@@ -416,74 +334,6 @@ class Waves {
     ropeValues() {
         const { d_model, base = '10000' } = this.width();
         return { head_dim: d_model, rope_theta: base, dtype: /** @type {const} */ ('float64') };
-    }
-
-    /** @private */
-    turned() {
-        const offset = this.place.get('k', String(OFFSET));
-        const values = { ...this.width(), offset, dtype: 'float64' };
-        return plain('/v1/sinusoidal/offset', values, undefined, [Number(values.d_model) / 2, 2, 2]);
-    }
-
-    /** M_k, PE(pos), PE(pos + k), and the product of the first two. @private */
-    async turn() {
-        const cell = this.cell();
-        if (cell === null) return;
-        const k = Math.round(this.place.number('k', OFFSET));
-        this.offset.show(String(k));
-        const position = cell.position(cell.row);
-        const key = [this.width(), position, k];
-        await this.asks.turn.ask(
-            key,
-            (signal) => this.askTurn(position, k, signal),
-            (found) => {
-                const { from, to, product } = found;
-                const pairs = spread(from.length / 2, CIRCLES);
-                this.circles.show({ ...found, pairs });
-                this.verdict.textContent = `From position ${brief(position)} to ${brief(position + k)}: the largest distance between the ${from.length} channels of Mₖ · PE(pos) and of PE(pos + k) is ${digits(Number(apart(product, to).toPrecision(3)), 'float64')}.`;
-            },
-        );
-    }
-
-    /** @private @param {number} position @param {number} k @param {AbortSignal} signal */
-    async askTurn(position, k, signal) {
-        const values = { ...this.width(), dtype: /** @type {const} */ ('float64') };
-        const [rows, offset] = await Promise.all([
-            tensors('/v1/sinusoidal', { ...values, positions: `${position},${position + k}` }, { signal }),
-            tensors('/v1/sinusoidal/offset', { ...values, offset: String(k) }, { signal }),
-        ]);
-        const both = await numbers(rows, undefined, signal);
-        const n = both.length / 2;
-        const from = both.slice(0, n);
-        const matrices = await numbers(offset, undefined, signal);
-        return { from, to: both.slice(n), matrices, product: multiplied(matrices, from) };
-    }
-
-    /** Show every position between, as the server has it. @private */
-    async travel() {
-        const cell = this.cell();
-        const k = Math.round(this.place.number('k', OFFSET));
-        if (cell === null || k === 0 || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
-        const from = cell.position(cell.row);
-        const step = k / TRAVEL;
-        const positions = Array.from({ length: TRAVEL + 1 }, (_, i) => Number((from + i * step).toPrecision(12))).join(
-            ',',
-        );
-        this.asks.path.stop();
-        await this.asks.path.ask(
-            [from, k],
-            async (signal) =>
-                numbers(await tensors('/v1/sinusoidal', { ...this.width(), positions, dtype: 'float64' }, { signal })),
-            (path) => {
-                const n = path.length / (TRAVEL + 1);
-                let i = 0;
-                const next = () => {
-                    this.circles.put(path.slice(i * n, (i + 1) * n));
-                    if (i++ < TRAVEL) requestAnimationFrame(next);
-                };
-                next();
-            },
-        );
     }
 
     stop() {

@@ -1,16 +1,17 @@
 // words.js - a sentence in two orders: what attention sees of it without positions, and with them.
 import { posted } from '../parts/api.js';
-import { control } from '../parts/controls.js';
+import { choice, control } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { Latest } from '../parts/latest.js';
 import { legend } from '../parts/legend.js';
 import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
-import { colour, scaleOf } from '../parts/palette.js';
+import { scaleOf } from '../parts/palette.js';
 import { drag, keys, pointed } from '../parts/pointers.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
+import { CHANNELS, map, vector } from './maps.js';
 import { scores, shareFormula } from './softmax.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
@@ -21,12 +22,7 @@ const SENTENCE = 'dog bites man';
 const SEED = '1';
 const WORDS_MAX = 10;
 const LETTERS_MAX = 20;
-const CHANNELS = 16;
 const SLOPE = 0.5;
-// Numbers in cells have room up to so many words.
-const NUMBERED_MAX = 5;
-// Black has a contrast of 7 on paler cells than these, and white on darker ones; between, a number stands on white.
-const MIDDLE = [0.53, 0.93];
 const MOVE_MS = 160;
 
 /** @type {Record<Scheme, string>} */
@@ -53,19 +49,6 @@ function read(words, order) {
     const left = [...words.keys()];
     const next = /** @param {number} i */ (i) => left.findIndex((each) => words[each] === words[i]);
     return order.map((i) => left.splice(next(i), 1)[0]);
-}
-
-/** Numbers from -2 to 2 that a word, its role and a seed always give: a hash (FNV-1a), stirred for each channel.
- * @param {string} word @param {'query' | 'key'} role @param {string} seed */
-function vector(word, role, seed) {
-    let state = 2166136261;
-    for (const letter of `${seed} ${role} ${word}`)
-        state = Math.imul(state ^ /** @type {number} */ (letter.codePointAt(0)), 16777619);
-    return Array.from({ length: CHANNELS }, () => {
-        state = Math.imul(state ^ (state >>> 15), 2246822519) + 0x9e3779b9;
-        state = Math.imul(state ^ (state >>> 13), 3266489917);
-        return ((state >>> 24) - 128) / 64;
-    });
 }
 
 /** Both orders in one request. @param {string[]} words @param {number[]} order @param {string} seed @param {Scheme} scheme @param {boolean} causal */
@@ -96,42 +79,6 @@ async function answerOf(text, scheme, query, key) {
     const order = orderOf('', words.length);
     const body = { ...bodyOf(words, order, SEED, scheme, false), dtype: 'float64' };
     return (await attention(body, order))(1, query, key);
-}
-
-/** A number for a cell: two digits after the point, and none for nothing at all. @param {number} number @param {boolean} signed */
-function hundredths(number, signed) {
-    if (number === 0) return '0';
-    const text = Math.abs(number).toFixed(2).replace(/^0/, '');
-    return !signed ? text : (number < 0 ? '−' : '+') + text;
-}
-
-/** A map as a table: its words, and a number for each pair of them. @param {string} name @param {string[]} words
- * @param {number[]} order @param {(query: number, key: number) => number} value @param {boolean} signed */
-function map(name, words, order, value, signed) {
-    const cell = /** @param {number} query @param {number} key */ (query, key) => {
-        const number = value(query, key);
-        const tone = MIDDLE.filter((from) => Math.abs(number) > from).length;
-        const td = h(
-            'td',
-            { 'data-pair': `${query},${key}`, class: ['pale', 'middle', 'dark'][tone] },
-            h('span', {}, hundredths(number, signed)),
-        );
-        td.style.setProperty('background', colour(number));
-        return td;
-    };
-    return h(
-        'table',
-        { class: words.length > NUMBERED_MAX ? 'map many' : 'map' },
-        h('caption', {}, name),
-        h('thead', {}, h('tr', {}, h('td'), ...order.map((key) => h('th', { scope: 'col' }, words[key])))),
-        h(
-            'tbody',
-            {},
-            order.map((query) =>
-                h('tr', {}, h('th', { scope: 'row' }, words[query]), ...order.map((key) => cell(query, key))),
-            ),
-        ),
-    );
 }
 
 /** How many numbers are others in the new order, in words. @param {Shares} shares @param {number[]} order @param {Scheme} scheme */
@@ -331,17 +278,15 @@ const lead = (listing) =>
 
 /** The fields of the room. @param {(name: string, usual: string, value: string, done: boolean) => void} set */
 function fieldsOf(set) {
-    const choice = /** @param {string} name @param {string} key @param {string[]} choices */ (name, key, choices) =>
-        control({ name, type: 'string', choices, required: false, description: '' }, (value, done) =>
-            set(key, choices[0], value, done),
-        );
+    const one = /** @param {string} name @param {string} key @param {string[]} choices */ (name, key, choices) =>
+        choice(name, choices, (value, done) => set(key, choices[0], value, done));
     return {
         s: control(
             { name: 'sentence', type: 'text', required: false, description: `Up to ${WORDS_MAX} words.` },
             (value, done) => set('s', SENTENCE, value || SENTENCE, done),
         ),
-        third: choice('third panel', 'third', ['rope', 'alibi']),
-        sees: choice('each word sees', 'sees', ['all words', 'earlier words']),
+        third: one('third panel', 'third', ['rope', 'alibi']),
+        sees: one('each word sees', 'sees', ['all words', 'earlier words']),
         seed: control(
             { name: 'seed', type: 'integer', required: false, description: 'Another seed, other word vectors.' },
             (value, done) => set('seed', SEED, value || SEED, done),

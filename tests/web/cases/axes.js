@@ -35,8 +35,7 @@ export const cases = {
                 '&second_per_grid_ts=2.5',
         );
         assert.deepEqual(await shown(page), expected.data);
-        await page.click('label:has-text("qwen2-vl-2b")');
-        await bench.settled(page);
+        await bench.choose(page, 'model', 'qwen2-vl-2b');
         assert.equal(await page.isVisible('[data-parameter="seconds"]'), false);
     },
     'the table of the dials has where their hands stand': async (bench) => {
@@ -72,8 +71,7 @@ export const cases = {
         const page = await bench.page('#/axes');
         assert.deepEqual(await owned(page), ['time16 pairs: 0–15', 'height24 pairs: 16–39', 'width24 pairs: 40–63']);
         assert.deepEqual(await owned(page, '.part-grids'), ['row16 pairs: 0–15', 'column16 pairs: 16–31']);
-        await page.click('label:has-text("qwen3.5-9b")');
-        await bench.settled(page);
+        await bench.choose(page, 'model', 'qwen3.5-9b');
         assert.match((await owned(page))[0], /^time11 pairs: 0, 3, 6, 9/);
     },
     'the grid is that of the model’s encoder, or of any convention': async (bench) => {

@@ -36,7 +36,7 @@ export const cases = {
         await dropped(bench, page, { path: '/v1/sinusoidal?d_model=32&positions=0:50&format=npy', name: 'pe.npy' });
         assert.match(await page.textContent('.finding.good'), /It is what it claims to be/);
         const other = await bench.page('#/doctor');
-        await other.selectOption('[data-parameter="model"] select', 'llama-3.1-8b');
+        await bench.choose(other, 'model', 'llama-3.1-8b');
         await dropped(bench, other, {
             path: '/v1/rope/table?head_dim=128&rope_theta=500000&positions=0:64&format=safetensors',
             name: 'llama.safetensors',
@@ -47,7 +47,7 @@ export const cases = {
     'a map of buckets is judged, and the encoding is that of the model': async (bench) => {
         const page = await bench.page('#/doctor', { refused: true });
         const path = '/v1/t5/buckets?query_length=16&num_buckets=16&format=safetensors';
-        await page.selectOption('[data-parameter="model"] select', 't5-small');
+        await bench.choose(page, 'model', 't5-small');
         await dropped(bench, page, { path, name: 'buckets.safetensors' });
         assert.match(await page.textContent('.finding'), /num_buckets was 16, not 32/);
         assert.equal(await bench.address(page), '#/doctor?model=t5-small&encoding=t5/buckets&dat=0,1');
@@ -56,7 +56,7 @@ export const cases = {
             [16, 32].map(async (n) => (await bench.json(`/v1/t5/buckets?query_length=16&num_buckets=${n}`)).data[0][1]),
         );
         assert.equal(Number(facts.value.replace('−', '-')), got - wanted);
-        await page.selectOption('[data-parameter="model"] select', 'bloom-560m');
+        await bench.choose(page, 'model', 'bloom-560m');
         assert.match(await bench.address(page), /encoding=alibi/);
     },
     'a configuration is claimed, or it is said why not': async (bench) => {

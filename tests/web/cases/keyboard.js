@@ -73,7 +73,7 @@ export const cases = {
         for (let i = 0; i < 40; i++) await page.mouse.wheel(0, 400);
         await page.waitForFunction(() => !location.hash.includes('win='));
     },
-    'every choice is a button, and one or several are pressed': async (bench) => {
+    'choices are buttons, and many of which one is taken are a list': async (bench) => {
         const page = await bench.page('#/any/rope/compare?head_dim=64', { refused: true });
         const { parameters } = (await bench.json('/v1')).encodings.find(({ path }) => path === '/v1/rope/compare');
         const { choices } = parameters.find(({ name }) => name === 'rope_types');
@@ -90,10 +90,27 @@ export const cases = {
         await page.evaluate(() => (location.hash = '#/any/rope/frequencies?head_dim=64'));
         await page.waitForSelector('[data-parameter=rope_type] input', { state: 'attached' });
         await page.click('summary:text("more parameters")');
-        await page.focus('[data-parameter=rope_type] input[value=default]');
-        await page.keyboard.press('ArrowRight');
+        await bench.choose(page, 'rope_type', 'linear');
         assert.match(await bench.address(page), /rope_type=linear/);
         assert.equal(await page.$$eval('.form select', (list) => list.length), 0);
+    },
+    'a list that is searched takes a part of a name, goes back, and says what it does not have': async (bench) => {
+        const page = await bench.page('#/models');
+        const field = page.locator('[data-parameter=model] input.search');
+        const own = await field.inputValue();
+        await field.focus();
+        assert.equal(await field.inputValue(), '');
+        await field.press('Tab');
+        assert.equal(await field.inputValue(), own);
+        await bench.choose(page, 'model', 'gpt oss 20b');
+        assert.match(await bench.address(page), /model=gpt-oss-20b/);
+        await bench.choose(page, 'model', 'no such model');
+        assert.equal(await field.evaluate((each) => each.validationMessage), 'Nothing here is called “no such model”.');
+        assert.match(await bench.address(page), /model=gpt-oss-20b/);
+        await page.goBack();
+        await bench.settled(page);
+        await page.focus('#room');
+        assert.equal(await field.inputValue(), own);
     },
     'a slider whose bounds span decades is logarithmic, below 0 too': async (bench) => {
         for (const [resource, name, place, value] of [

@@ -30,7 +30,9 @@ const PLACES = [
 /** Every room with all of its parts, and how many of them can be taken along. */
 const ROOMS = {
     '#/words': 3,
-    '#/waves?numerics=float32': 4,
+    '#/waves?numerics=float32': 3,
+    '#/sums': 1,
+    '#/step': 1,
     '#/rotations?numerics=float32': 4,
     '#/reach?numerics=float32': 4,
     '#/biases': 2,

@@ -29,7 +29,7 @@ export const cases = {
         const page = await bench.page();
         await page.click('#rooms a:text("Long contexts")');
         await bench.settled(page);
-        await page.selectOption('[data-parameter="model"] select', { label: 'Llama 3.1 8B' });
+        await bench.choose(page, 'model', 'Llama 3.1 8B');
         await bench.settled(page);
         const row = page.locator('.types-table tbody tr', { hasText: 'published' });
         const { wavelength } = await bench.json('/v1/rope/frequencies?model=llama-3.1-8b&dtype=float64');
@@ -45,7 +45,7 @@ export const cases = {
         const page = await bench.page();
         await page.click('#rooms a:text("Check a table")');
         await bench.settled(page);
-        await page.selectOption('[data-parameter="model"] select', 'llama-3.1-8b');
+        await bench.choose(page, 'model', 'llama-3.1-8b');
         const buffer = Buffer.from(
             await bench.raw('/v1/rope/table?head_dim=128&rope_theta=10000&positions=0:64&format=safetensors'),
         );

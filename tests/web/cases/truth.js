@@ -12,7 +12,7 @@ async function dropped(bench, page, path, name) {
 
 export const cases = {
     'the product is that of the matrices that are shown': async (bench) => {
-        const page = await bench.page('#/waves?at=9,10&k=-4');
+        const page = await bench.page('#/step?pos=9&k=-4');
         assert.equal(await page.textContent('.part-turn h2'), 'Mk·PE\u2061(pos)=PE\u2061(pos+k)');
         const rows = await bench.table(page, '.part-turn');
         const { data } = await bench.json('/v1/sinusoidal/offset?d_model=64&offset=-4&dtype=float64');

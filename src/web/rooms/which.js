@@ -1,0 +1,249 @@
+// which.js - one sentence under five schemes: what is added where, what the shares of attention depend on, and what
+// becomes of it past the training length.
+import { arrays, posted, tensors } from '../parts/api.js';
+import { form } from '../parts/controls.js';
+import { h } from '../parts/dom.js';
+import { Latest, numbers } from '../parts/latest.js';
+import { find } from '../parts/listing.js';
+import { brief } from '../parts/number.js';
+import { note, story } from '../parts/story.js';
+import { apart } from './landing.js';
+import { map, vector } from './maps.js';
+
+/** @typedef {import('./rooms.js').Context} Context */
+/** @typedef {import('openapi').components} Components */
+/** @typedef {{words: string[], first: number, length: number}} Asked the sentence, where it begins, the training length */
+/**
+ * @typedef {object} Scheme
+ * @property {string} name
+ * @property {string} room where there is more of it
+ * @property {string} added what is added, and where
+ * @property {(asked: Asked) => Record<string, unknown>} body what of POST /v1/attention is its own
+ * @property {(asked: Asked, signal: AbortSignal) => Promise<string>} far past the training length
+ */
+
+const SEED = '1';
+const SLOPE = 0.5;
+const BUCKETS = 32;
+const DISTANCE = 128;
+const HEAD = '128';
+// A text so many times as long as those of the training.
+const TIMES = 8;
+/** @type {Record<string, string>} */
+const USUAL = { sentence: 'dog bites man', before: '5', trained: '4096' };
+
+/** Vectors that a word, or a row of a table that is learned, always has. @param {string[]} names @param {string} role */
+const vectors = (names, role) => names.map((name) => vector(name, role, SEED));
+
+/** Words, to each of which the row of a learned table is added. @param {Asked} asked @param {string} role */
+const placed = ({ words, first }, role) =>
+    vectors(words, role).map((own, i) => vector(`row ${first + i}`, 'table', SEED).map((each, c) => each + own[c]));
+
+/** Numbers that agree to the digits of float32. */
+const SAME = 1e-6;
+
+/** @type {Scheme[]} */
+const SCHEMES = [
+    {
+        name: 'Learned',
+        room: 'sums',
+        added: 'To the vector of each word, before the first layer: the row of its position in a table that training makes.',
+        body: (asked) => ({ q: placed(asked, 'query'), k: placed(asked, 'key'), scheme: 'none' }),
+        far: async ({ length }) =>
+            `The table has the rows 0 to ${brief(length - 1)}. Position ${brief(length)} has none: the model cannot be asked.`,
+    },
+    {
+        name: 'Sinusoidal',
+        room: 'waves',
+        added: 'To the vector of each word, before the first layer: sines and cosines of its position.',
+        body: () => ({ scheme: 'sinusoidal' }),
+        far: async ({ length }, signal) => {
+            const positions = `${length * TIMES}`;
+            const values = { d_model: HEAD, positions, dtype: /** @type {const} */ ('float64') };
+            const { data } = await arrays('/v1/sinusoidal', values, signal);
+            const { wavelength } = await arrays('/v1/rope/frequencies', { head_dim: HEAD }, signal);
+            const slow = wavelength.filter((each) => each > length).length;
+            return `Every position has numbers: the largest at ${brief(length * TIMES)} is ${brief(Math.max(...data), 3)}. But ${slow} of ${wavelength.length} pairs have waves longer than the training, whose rest is new.`;
+        },
+    },
+    {
+        name: 'Shaw, T5',
+        room: 'biases',
+        added: 'To each score, in every layer: a number that training finds for the bucket of the distance. Shaw adds a vector for it to the key.',
+        body: () => ({
+            scheme: 't5',
+            weights: Array.from({ length: BUCKETS }, (_, i) => [vector(`bucket ${i}`, 'bias', SEED)[0]]),
+            num_buckets: BUCKETS,
+            max_distance: DISTANCE,
+        }),
+        far: async (_, signal) => {
+            const values = { query_length: '1', key_length: `${2 * DISTANCE}`, num_buckets: `${BUCKETS}` };
+            const row = await numbers(await tensors('/v1/t5/buckets', values, { signal }), undefined, signal);
+            const last = row[0];
+            const from = Array.from(row).reverse().indexOf(last);
+            return `All distances from ${from} on share bucket ${last}: nothing is new, and what is farther is not told apart.`;
+        },
+    },
+    {
+        name: 'RoPE',
+        room: 'rotations',
+        added: 'Nothing is added: in every layer the queries and keys are turned, each pair of channels by its frequency times the position.',
+        body: () => ({ scheme: 'rope' }),
+        far: async ({ length }, signal) => {
+            const values = {
+                head_dim: HEAD,
+                rope_theta: '10000',
+                max_position_embeddings: `${length}`,
+                target_length: `${length * TIMES}`,
+                rope_types: /** @type {'default'} */ ('default'),
+            };
+            const { unseen_pairs: unseen, turns } = await arrays('/v1/rope/compare', values, signal);
+            return `In a text ${TIMES} times as long ${brief(unseen[0])} of ${turns.length} pairs turn by angles that training never saw. Scaling slows them (Long contexts).`;
+        },
+    },
+    {
+        name: 'ALiBi',
+        room: 'biases',
+        added: 'To each score, in every layer: minus a slope times the distance. Each head has its slope, and nothing is learned.',
+        body: () => ({ scheme: 'alibi', slope: SLOPE }),
+        far: async ({ length }, signal) => {
+            const values = { num_heads: '8', heads: '7', query_length: '1', key_length: `${length * TIMES}` };
+            const row = await numbers(await tensors('/v1/alibi/bias', values, { signal }), undefined, signal);
+            const [near, far] = [row[row.length - length], row[0]].map((each) => brief(each, 5));
+            return `The line goes on: the flattest of 8 heads takes ${near.slice(1)} off at distance ${brief(length - 1)} and ${far.slice(1)} at ${brief(length * TIMES - 1)}.`;
+        },
+    },
+];
+
+/** The shares of attention of a sentence that begins at a position. @param {Scheme} scheme @param {Asked} asked @param {AbortSignal} signal */
+async function shares(scheme, asked, signal) {
+    const { words, first } = asked;
+    const positions = `${first}:${first + words.length}`;
+    const own = scheme.body(asked);
+    const places = own.scheme === 'none' ? {} : { query_positions: positions, key_positions: positions };
+    const body = { q: vectors(words, 'query'), k: vectors(words, 'key'), ...own, ...places };
+    return numbers(await posted('/v1/attention', /** @type {any} */ (body), { signal }), undefined, signal);
+}
+
+/** @param {Scheme} scheme @param {Asked} asked @param {AbortSignal} signal */
+async function look(scheme, asked, signal) {
+    const [here, moved, far] = await Promise.all([
+        shares(scheme, { ...asked, first: 0 }, signal),
+        shares(scheme, asked, signal),
+        scheme.far(asked, signal),
+    ]);
+    return { here, moved, far };
+}
+
+/** A column. @param {Scheme} scheme @param {Asked} asked @param {Awaited<ReturnType<typeof look>>} found */
+function column({ name, room, added }, { words, first }, { here, moved, far }) {
+    const order = [...words.keys()];
+    const at = /** @param {number} query @param {number} key */ (query, key) => query * words.length + key;
+    const most = apart(here, moved);
+    const depends =
+        most < SAME
+            ? `The distance alone: ${first} words further on, no share changes.`
+            : `Both positions: ${first} words further on, shares change by up to ${brief(most, 2)}.`;
+    const part = /** @param {string} title @param {...import('../parts/dom.js').Child} rest */ (title, ...rest) =>
+        h('div', { class: 'fact' }, h('h3', {}, title), rest);
+    return h(
+        'section',
+        { class: 'scheme', 'aria-label': name },
+        h('h2', {}, h('a', { href: `#/${room}` }, name)),
+        part('What is added where', h('p', {}, added)),
+        part(
+            'What the score depends on',
+            map('shares of attention', words, order, (query, key) => here[at(query, key)], false),
+            map(
+                `change ${first} words further on`,
+                words,
+                order,
+                (query, key) => {
+                    const by = moved[at(query, key)] - here[at(query, key)];
+                    return Math.abs(by) < SAME ? 0 : by;
+                },
+                true,
+            ),
+            h('p', { class: 'depends' }, depends),
+        ),
+        part('Past the training length', h('p', { class: 'far-words' }, far)),
+    );
+}
+
+class Which {
+    /** @param {HTMLElement} host @param {Context} context */
+    constructor(host, { place, listing }) {
+        this.place = place;
+        this.fields = form(
+            [
+                { name: 'sentence', type: 'text', required: true, description: 'Up to 6 words.' },
+                {
+                    name: 'before',
+                    type: 'integer',
+                    required: true,
+                    minimum: 1,
+                    maximum: 2000,
+                    unit: 'words',
+                    description: 'So many words come before it.',
+                },
+                {
+                    name: 'trained',
+                    type: 'integer',
+                    required: true,
+                    minimum: 64,
+                    maximum: 131072,
+                    unit: 'tokens',
+                    description: 'The longest text of the training.',
+                },
+            ],
+            (name, value, done) => {
+                place.set({ [name]: value === USUAL[name] ? null : value }, { step: done });
+                this.update();
+            },
+        );
+        this.out = h('div', { class: 'columns', 'aria-busy': true, role: 'status' });
+        /** @private */ this.ask = new Latest((error) => this.fields.fail(error), { patient: true });
+        host.replaceChildren(
+            story(
+                'Which is which: five schemes, one sentence',
+                [
+                    'The same words under each scheme, first at the beginning of a text and then further on: what moves with them, and what does not, is computed here by the service.',
+                ],
+                ['attention', 'shaw/indices', 't5/buckets'].map((path) => find(listing, path)),
+            ),
+            h('div', { class: 'panel', 'aria-label': 'Parameters' }, this.fields.element),
+            this.out,
+            note(
+                'The words’ vectors, the rows of the learned table and the weights of the buckets are hashed, as none of them is a model’s. The shares are those of POST /v1/attention.',
+            ),
+        );
+        this.update();
+    }
+
+    /** @private @returns {Asked} */
+    asked() {
+        const whole = /** @param {string} name @param {number} least @param {number} most */ (name, least, most) =>
+            Math.min(most, Math.max(least, Math.round(this.place.number(name, Number(USUAL[name])))));
+        const words = this.place.get('sentence', USUAL.sentence).split(/\s+/).filter(Boolean).slice(0, 6);
+        return { words, first: whole('before', 1, 2000), length: whole('trained', 64, 131072) };
+    }
+
+    update() {
+        this.fields.show({ ...USUAL, ...this.place.all() }, USUAL);
+        const asked = this.asked();
+        void this.ask
+            .ask(
+                asked,
+                (signal) => Promise.all(SCHEMES.map((scheme) => look(scheme, asked, signal))),
+                (found) => this.out.replaceChildren(...found.map((each, i) => column(SCHEMES[i], asked, each))),
+            )
+            .then(() => this.out.removeAttribute('aria-busy'));
+    }
+
+    stop() {
+        this.ask.stop();
+    }
+}
+
+/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
+export const show = (host, context) => new Which(host, context);
