@@ -185,18 +185,17 @@ pe_status pe_ask_resolve(pe_asking *asking, const char *path, pe_buffer *out, pe
     pe_input input;
     find_config(path, name, sizeof name);
     PE_TRY(pe_ask_open(asking, name, &input, why));
-    size_t metadata = input.content.bytes;
+    size_t metadata;
     pe_stored_list none = {0};
-    pe_status status = PE_OK;
-    if (pe_gguf_file_is(input.content))
-        status = pe_gguf_file_tensors(input.content, "", &metadata, &none, why);
-    asking->unreadable |= status != PE_OK;
+    /* Of a file that is only a head the server says what it lacks. */
+    if (!pe_gguf_file_is(input.content) ||
+        pe_gguf_file_tensors(input.content, "", &metadata, &none, why) != PE_OK)
+        metadata = input.content.bytes;
     const pe_client_request request = {.method = "POST",
                                        .target = "/v1/models/resolve",
                                        .parts = {{input.content.text, metadata}},
                                        .n_parts = 1};
-    if (status == PE_OK)
-        status = pe_ask_text(asking, &request, out, why);
+    const pe_status status = pe_ask_text(asking, &request, out, why);
     pe_input_close(&input);
     return status;
 }

@@ -384,6 +384,7 @@ static void settle_within(pe_settings *settings)
 
 static pe_status start_within(pe_server *server, const pe_settings *settings, pe_problem *why)
 {
+    server->service.tells_warnings = true;
     PE_TRY(prepare(server, settings, why));
     PE_TRY(start_threads(&server->service, settings, why));
     PE_TRY(start_serving(server, why));

@@ -16,6 +16,7 @@
 #include "api/problem_json.h"
 #include "config/settings.h"
 #include "encodings/registry.h"
+#include "files/gguf_file.h"
 #include "files/stored.h"
 #include "formats/negotiate.h"
 #include "http/reply/etag.h"
@@ -406,6 +407,22 @@ static void run_model(pe_slice input)
     pe_model_free(model);
 }
 
+/* As metadata, and as a whole file with its tensors. */
+static void run_gguf(pe_slice input)
+{
+    size_t metadata;
+    pe_problem why = {0};
+    pe_stored tensor[2];
+    pe_stored_list list = {.tensor = tensor, .room = PE_LEN(tensor)};
+    run_model(input);
+    if (pe_gguf_file_tensors(input, "rope_", &metadata, &list, &why) != PE_OK)
+        return;
+    FUZZ_PROMISE(metadata <= input.bytes);
+    for (size_t t = 0; t < list.n; t++)
+        for (size_t e = 0; e < tensor[t].elements; e++)
+            (void)pe_stored_number(&tensor[t], e);
+}
+
 /* Whatever spelling of a name finds a model, the model's own name finds the same. */
 static void run_catalogue(pe_slice input)
 {
@@ -635,7 +652,7 @@ const fuzz_target fuzz_targets[] = {
     {"npy", run_npy, file_token, "a file, or a header, a line feed, data"},
     {"safetensors", run_safetensors, file_token, "a file, or a header, a line feed, data"},
     {"model", run_model, model_token, "config.json"},
-    {"gguf", run_model, gguf_token, "the head of a GGUF file"},
+    {"gguf", run_gguf, gguf_token, "the head of a GGUF file"},
     {"catalogue", run_catalogue, word_token, "a model's name"},
     {"settings", run_settings, setting_token, "a file of settings"},
     {"keys", fuzz_keys, fuzz_token_key, "a file of keys"},

@@ -203,6 +203,7 @@ static const struct says {
     {{"table", "sinusoidal/add"}, NULL, 2, "", "--body FILE"},
     {{"table", "sinusoidal/add", "--body", "/nonexistent.npy"}, NULL, 3, "", "cannot read"},
     {{"table", "sinusoidal/add", "--body=-", "--base=1"}, NULL, 3, "", "standard input is empty"},
+    {{"table", "alibi/slopes", "--n-heads=2", "--format=csv"}, NULL, 0, "0.0625", "warning: n_heads"},
     {{"get"}, NULL, 2, "", "a path is required, as in posenc get '/v1/sinusoidal?d_model=4'"},
     {{"get", "/v1/alibi/slopes?num_heads=2"}, NULL, 0, "\"data\":[0.0625,0.00390625]", ""},
     {{"get", "alibi/slopes?num_heads=2&format=csv"}, NULL, 0, "0.00390625", ""},

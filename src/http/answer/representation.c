@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "encodings/registry.h"
 #include "formats/negotiate.h"
@@ -118,12 +119,23 @@ static pe_status choose_format(pe_representation *representation, const char *ac
     return PE_OK;
 }
 
+/* What JSON carries in "warnings", where others have no place for it. */
+static void tell_warnings(const pe_representation *representation)
+{
+    const pe_plan *plan = &representation->plan;
+    for (size_t w = 0; w < plan->n_warnings && representation->service->tells_warnings; w++)
+        pe_log(PE_LOG_WARN, "table_warning",
+               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = plan->warnings[w]}, {0}});
+}
+
 /* What holds all tensors holds the parameters, too: for others the text of millions of positions is
  * not written. */
 static pe_status print_parameters(pe_representation *representation, pe_problem *why)
 {
     if (representation->rendering.format->tells_parameters)
         pe_values_json(&representation->query.values, &representation->parameters);
+    else
+        tell_warnings(representation);
     representation->rendering.parameters = pe_buffer_text(&representation->parameters);
     return representation->parameters.failed ? pe_fail_memory(why) : PE_OK;
 }

@@ -46,6 +46,8 @@ typedef struct pe_service {
     pe_limits limits;
     pe_read_limits read_limits;
     size_t max_pixels; /* of a figure */
+    bool
+        tells_warnings; /* the one client is a command: formats without room for them have the log */
     struct pe_tables *tables;
     struct pe_response_cache *responses;
     struct pe_pool *pool;
