@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/csv_body.h"
+
 /* ---- plain numbers, described by X-Tensor-Shape and X-Tensor-Dtype ---- */
 
 /* "512, 64": digits and commas, spaces around the numbers. */
@@ -60,7 +62,7 @@ static pe_status read_npy(const pe_binary_body *body, size_t max_elements, pe_st
     if (!pe_npz_file_is(file))
         return pe_npy_file_begin(file, body->bytes + body->awaited, max_elements, out->tensor, why);
     out->n = 0;
-    return body->awaited == 0 ? pe_npz_file_read(file, max_elements, out, why)
+    return body->awaited == 0 ? pe_npz_file_read(file, max_elements, body->unpacked, out, why)
                               : pe_fail(why, PE_INVALID_PARAMETER, "",
                                         "a zip file is read when all of it is there");
 }
@@ -70,6 +72,15 @@ static pe_status read_safetensors(const pe_binary_body *body, size_t max_element
 {
     return pe_safetensors_file_begin((pe_slice){body->data, body->bytes},
                                      body->bytes + body->awaited, max_elements, out, why);
+}
+
+static pe_status read_csv(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
+                          pe_problem *why)
+{
+    if (body->unpacked == NULL || body->awaited > 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "CSV is read when all of it is there");
+    return pe_csv_body_read((pe_slice){body->data, body->bytes}, max_elements, body->unpacked, out,
+                            why);
 }
 
 static pe_status check_types(const pe_stored_list *tensors, pe_problem *why)
@@ -93,6 +104,7 @@ static const struct {
     {"application/x-npy", read_npy},
     {"application/octet-stream", read_raw},
     {"application/vnd.safetensors", read_safetensors},
+    {"text/csv", read_csv},
 };
 
 static void set_there(const pe_binary_body *body, pe_stored *tensor)
@@ -116,4 +128,26 @@ pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, p
                    "a body must be application/json, application/x-npy, "
                    "application/vnd.safetensors or application/octet-stream, got %.60s",
                    body->media_type);
+}
+
+/* ---- what is not read ---- */
+
+bool pe_pickle_is(pe_slice body)
+{
+    static const char word[] = "data.pkl";
+    const size_t near = body.bytes < 256 ? body.bytes : 256;
+    if (body.bytes < 3 || (body.bytes >= 10 && memcmp(body.text + 8, "{\"", 2) == 0))
+        return false; /* safetensors, whose length may begin so */
+    return ((memcmp(body.text, "\x80\x02", 2) == 0 || memcmp(body.text, "\x80\x04", 2) == 0) &&
+            memchr("}](cX\x8c\x95", body.text[2], 7) != NULL) ||
+           (pe_npz_file_is(body) && memmem(body.text, near, word, strlen(word)) != NULL);
+}
+
+pe_status pe_pickle_fail(pe_problem *why)
+{
+    return pe_fail(
+        why, PE_UNSUPPORTED_MEDIA_TYPE, "",
+        "the body is a pickle of Python, which is not read: it may hold code; convert it with "
+        "python -c \"import torch; from safetensors.torch import save_file; "
+        "save_file(torch.load('in.pt', weights_only=True), 'out.safetensors')\"");
 }

@@ -3,7 +3,7 @@
 #ifndef PE_API_BINARY_BODY_H
 #define PE_API_BINARY_BODY_H
 
-#include "base/slice.h"
+#include "base/buffer.h"
 #include "files/stored.h"
 
 /** More than any resource takes. */
@@ -18,8 +18,9 @@ typedef struct pe_binary_part {
 /** A request with tensors in its body and parameters in its query string. */
 typedef struct pe_binary_body {
     pe_slice string;           /* the query string */
-    const char *media_type;    /* application/x-npy, application/octet-stream or
-                                  application/vnd.safetensors, without parameters */
+    const char *media_type;    /* application/x-npy, application/octet-stream,
+                                  application/vnd.safetensors or text/csv, without parameters */
+    pe_buffer *unpacked;       /* what CSV and compressed files become; NULL: they are not read */
     bool takes_complex;        /* their parts are along a last axis of 2 */
     const char *shape, *dtype; /* X-Tensor-Shape, X-Tensor-Dtype; NULL when absent */
     pe_slice config;           /* a model's configuration, as JSON; text NULL: none */
@@ -41,5 +42,9 @@ typedef struct pe_binary_body {
  */
 pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
                               pe_problem *why) PE_MUST_CHECK;
+
+/** Is it a pickle of Python, as torch.save writes it, in a zip file or alone? And how to convert one. */
+bool pe_pickle_is(pe_slice body);
+pe_status pe_pickle_fail(pe_problem *why);
 
 #endif

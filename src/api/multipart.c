@@ -100,7 +100,8 @@ static const char *tensors_of(const part *p)
 {
     static const char *const types[][2] = {{".npy", "application/x-npy"},
                                            {".npz", "application/x-npy"},
-                                           {".safetensors", "application/vnd.safetensors"}};
+                                           {".safetensors", "application/vnd.safetensors"},
+                                           {".csv", "text/csv"}};
     for (size_t t = 0; t < PE_LEN(types); t++)
         if (ends_with(p->file, types[t][0]) || strcmp(p->type, types[t][1]) == 0)
             return types[t][1];
@@ -123,7 +124,7 @@ static pe_status take_tensors(const part *p, const char *type, pe_multipart *out
     if (to->data != NULL && (to->media_type != type || strcmp(type, "application/x-npy") != 0 ||
                              to->n_parts == PE_BINARY_BODY_TENSORS_MAX))
         return broken("two parts are files of tensors; up to 16 files .npy may come, or one file "
-                      ".npz or .safetensors",
+                      ".npz, .safetensors or .csv",
                       why);
     if (to->data == NULL) {
         to->media_type = type;
@@ -140,7 +141,10 @@ static pe_status take_tensors(const part *p, const char *type, pe_multipart *out
 static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
 {
     const char *type = tensors_of(p);
-    if (strcmp(p->name, "config") == 0 || ends_with(p->file, ".json")) {
+    if (pe_pickle_is(p->data))
+        return pe_pickle_fail(why);
+    if (strcmp(p->name, "config") == 0 || ends_with(p->file, ".json") ||
+        ends_with(p->file, ".gguf")) {
         if (out->config.text != NULL)
             return broken("two parts are a configuration", why);
         out->config = p->data;
@@ -150,7 +154,8 @@ static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
         return take_tensors(p, type, out, why);
     if (p->file[0] != '\0' || p->name[0] == '\0')
         return broken(
-            "a file must end in .npy, .npz, .safetensors or .json, and a part must have a name",
+            "a file must end in .npy, .npz, .safetensors, .csv or .json, and a part must have a "
+            "name",
             why);
     if (p->data.bytes > PARAMETER_MAX)
         return broken("a parameter has more than 65536 bytes", why);
@@ -196,10 +201,6 @@ pe_status pe_multipart_read(const char *content_type, pe_slice body, pe_multipar
     pe_status status = read_parts(body, mark, out, why);
     if (status == PE_OK && out->query.failed)
         status = pe_fail_memory(why);
-    if (status == PE_OK && out->tensors.data == NULL)
-        status =
-            pe_fail(why, PE_MISSING_PARAMETER, "table",
-                    "a form must have a part with the tensors: a file .npy, .npz or .safetensors");
     if (status != PE_OK)
         pe_buffer_free(&out->query);
     return status;

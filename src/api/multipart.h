@@ -19,12 +19,12 @@ bool pe_multipart_is(const char *content_type);
 
 /**
  * Sort the parts of a form: "config", or a file *.json, is a configuration; files *.npy, which
- * go by the names of their parts where there are several, or one *.safetensors, or those of their
- * media types, hold the tensors; a part without a file name is a parameter.
+ * go by the names of their parts where there are several, or one *.safetensors or *.csv, or those of
+ * their media types, hold the tensors; a part without a file name is a parameter.
  *
  * Source  RFC 7578, RFC 2046 section 5.1.1.
  * Errors  MALFORMED_REQUEST: no boundary, no end, a part that is none of these or comes twice;
- *         MISSING_PARAMETER: no tensors.
+ *         UNSUPPORTED_MEDIA_TYPE: a pickle.
  */
 pe_status pe_multipart_read(const char *content_type, pe_slice body, pe_multipart *out,
                             pe_problem *why) PE_MUST_CHECK;

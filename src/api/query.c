@@ -353,8 +353,10 @@ pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem
     return pe_fail(why, PE_MALFORMED_REQUEST, where, "%.64s is given more than once", name);
 }
 
-pe_slice pe_query_counted(pe_slice text, char out[PE_COUNTED_BYTES])
+pe_slice pe_query_written(const char *as, pe_slice text, char out[PE_COUNTED_BYTES])
 {
+    if (strcmp(as, "0:N") != 0)
+        return pe_slice_of(as);
     const int length = text.bytes < PE_COUNTED_BYTES / 2 ? (int)text.bytes : PE_COUNTED_BYTES / 2;
     const int bytes = snprintf(out, PE_COUNTED_BYTES, "0:%.*s", length, text.text);
     return (pe_slice){out, (size_t)bytes};

@@ -176,9 +176,10 @@ pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem
 /** The same of a value that may have been given by another of its names. */
 pe_status pe_query_fail_given(const pe_value *value, const char *where, const char *name,
                               pe_problem *why);
-/** "0:N", or less of it, for the text N of a number of positions. */
+/** What a synonym's text stands for: "0:N", or less of it, for the text N of a number of positions;
+ * or what is written. */
 #define PE_COUNTED_BYTES 32
-pe_slice pe_query_counted(pe_slice text, char out[PE_COUNTED_BYTES]);
+pe_slice pe_query_written(const char *as, pe_slice text, char out[PE_COUNTED_BYTES]);
 /** Keep the text of a parameter until it is read. Errors  MALFORMED_REQUEST: *kept is set. */
 pe_status pe_query_keep(pe_slice *kept, const char *name, pe_slice text,
                         pe_problem *why) PE_MUST_CHECK;

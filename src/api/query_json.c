@@ -12,7 +12,7 @@
 typedef struct slot {
     pe_slice json;
     bool nested;
-    bool counted; /* a number N of positions: 0:N */
+    const char *as; /* what is written for it, as in a query; NULL: it is its text */
 } slot;
 
 /*
@@ -80,7 +80,7 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
         return pe_query_keep(&b->nested, key, json, why);
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
     pe_value *value = pe_values_called(&b->query->values, key);
-    pe_suggested_value meant = {value, NULL, false};
+    pe_suggested_value meant = {value, NULL, NULL};
     if (value == NULL && pe_suggestion_take(&b->query->values, key, json, &meant))
         value = meant.value;
     if (value == NULL || (b->inside && ((value->param->kind == PE_KIND_TENSOR &&
@@ -93,8 +93,9 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     if (row->json.text != NULL)
         return pe_query_fail_given(value, place, key, why);
     value->is_synonym = meant.alias != NULL;
+    value->is_switch = meant.as != NULL;
     value->alias = value->is_synonym ? meant.alias : pe_param_alias(value->param, key);
-    *row = (slot){json, b->inside, meant.counted};
+    *row = (slot){json, b->inside, meant.as};
     return PE_OK;
 }
 
@@ -179,9 +180,10 @@ static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
     const pe_value_reading to = {
         .param = &named, .value = value, .place = place, .limits = b->limits, .dtype = dtype};
     char range[PE_COUNTED_BYTES];
-    return b->rows[i].counted
-               ? pe_value_text_parse(&to, pe_query_counted(b->rows[i].json, range), why)
-               : pe_value_json_parse(&to, b->rows[i].json, why);
+    const slot *row = &b->rows[i];
+    return row->as != NULL
+               ? pe_value_text_parse(&to, pe_query_written(row->as, row->json, range), why)
+               : pe_value_json_parse(&to, row->json, why);
 }
 
 static void read_rows(body *b)

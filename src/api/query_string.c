@@ -43,18 +43,19 @@ static pe_status set_row(const query_walk *walk, pe_value *value, const char *na
     return pe_value_text_parse(&to, text, why);
 }
 
-/* The value of a synonym; a number N of positions is 0:N. */
+/* The value of a synonym; it may be written in another way. */
 static pe_status set_suggested(const query_walk *walk, const pe_suggested_value *meant,
                                const char *name, pe_slice text, pe_problem *why)
 {
     char range[PE_COUNTED_BYTES];
     if (meant->value->given)
         return pe_query_fail_given(meant->value, name, name, why);
-    if (meant->counted)
-        text = pe_query_counted(text, range);
+    if (meant->as != NULL)
+        text = pe_query_written(meant->as, text, range);
     const pe_status status = set_row(walk, meant->value, name, text, why);
     meant->value->alias = meant->alias;
     meant->value->is_synonym = true;
+    meant->value->is_switch = meant->as != NULL;
     return status;
 }
 

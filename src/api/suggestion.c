@@ -22,7 +22,8 @@
 /* What others call a parameter. Of the rows with a name, the first counts whose parameter the
  * resource has. `as`: how it is written where the parameter alone does not tell. A name is taken for
  * the parameter where it has one meaning: one behind a question mark may have others, and is only
- * suggested; so is what is written in another way, but for a number N of positions. */
+ * suggested; so is what is written in another way, but for a number N of positions, and for a value
+ * that true or false tells. */
 static const struct {
     const char *const *names;
     const char *meant, *as;
@@ -51,7 +52,7 @@ static const struct {
     {PE_NAMES("window_size", "size", "ws"), "window_height", "window_height and window_width"},
     {PE_NAMES("h"), "window_height", NULL},
     {PE_NAMES("w"), "window_width", NULL},
-    {PE_NAMES("positions", "deltas"), "offsets", NULL},
+    {PE_NAMES("positions", "deltas", "distance", "distances", "lags"), "offsets", NULL},
     {PE_NAMES(LENGTHS, "max_distance", "range"), "offsets", "offsets=0:N"},
     {PE_NAMES("window_size", "grid", "grid_size", "target_grid", "positions", "size"), "height",
      "height and width"},
@@ -87,7 +88,8 @@ static const struct {
     {PE_NAMES("original_max_len", "original_context", "original_length", "orig_ctx_len",
               "old_context_len", "yarn_orig_ctx"),
      "original_max_position_embeddings", NULL},
-    {PE_NAMES("seq_len"), "target_length", NULL},
+    {PE_NAMES("seq_len", "length", "ctx_size", "max_model_len", "new_length", "target"),
+     "target_length", NULL},
     {PE_NAMES("original_max_len", "original_context", "original_length", "orig_ctx_len", "?length",
               "?context", "?max_position"),
      "max_position_embeddings", NULL},
@@ -150,12 +152,19 @@ static const struct {
      "parameters stand by themselves, in no object around them"},
 };
 
-/* The two values of a choice, for a name that was given as false. */
-static const char *const opposites[][2] = {
-    {"pairing=interleaved", "pairing=half"}, {"form=causal", "form=symmetric"},
-    {"combine=concat", "combine=add"},       {"bidirectional=false", "bidirectional=true"},
-    {"extra_tokens=1", "extra_tokens=0"},    {"layout=interleaved", "layout=sin_cos"},
-    {"layout=cos_sin", "layout=sin_cos"},
+/* The two values of a choice, for a name that was given as false; where there are more than two, this
+ * is only suggested. */
+static const struct {
+    const char *sides[2];
+    bool several;
+} opposites[] = {
+    {{"pairing=interleaved", "pairing=half"}, false},
+    {{"form=causal", "form=symmetric"}, true},
+    {{"combine=concat", "combine=add"}, false},
+    {{"bidirectional=false", "bidirectional=true"}, false},
+    {{"extra_tokens=1", "extra_tokens=0"}, false},
+    {{"layout=interleaved", "layout=sin_cos"}, true},
+    {{"layout=cos_sin", "layout=sin_cos"}, false},
 };
 
 /* More than there are. */
@@ -199,8 +208,8 @@ static const char *synonym_of(const char *name, bool denied, const char *const *
         const char *as = synonyms[s].as != NULL ? synonyms[s].as : synonyms[s].meant;
         for (size_t o = 0; denied && o < PE_LEN(opposites); o++)
             for (size_t side = 0; side < 2; side++)
-                if (strcmp(opposites[o][side], as) == 0)
-                    return opposites[o][1 - side];
+                if (strcmp(opposites[o].sides[side], as) == 0)
+                    return opposites[o].sides[1 - side];
         return as;
     }
     return NULL;
@@ -250,15 +259,51 @@ static bool is_counted(const char *as)
     return as != NULL && strstr(as, counted) != NULL;
 }
 
-/* The row's name that is taken; NULL: it has none such. */
+/* Of a number of positions: digits. */
+static bool is_number(pe_slice text)
+{
+    size_t digits = 0;
+    while (digits < text.bytes && text.text[digits] >= '0' && text.text[digits] <= '9')
+        digits++;
+    return digits > 0 && digits == text.bytes;
+}
+
+/* "pairing=half" for a name given as true that is written "pairing=half", or as false that is written
+ * "pairing=interleaved"; NULL: neither, or something else may be meant. */
+static const char *switched(const char *as, pe_slice text)
+{
+    const bool yes = pe_slice_is(text, "true") || pe_slice_is(text, "1");
+    const bool no = pe_slice_is(text, "false") || pe_slice_is(text, "0");
+    for (size_t o = 0; (yes || no) && o < PE_LEN(opposites); o++)
+        for (size_t side = 0; side < 2; side++)
+            if (strcmp(opposites[o].sides[side], as) == 0)
+                return yes ? as : opposites[o].several ? NULL : opposites[o].sides[1 - side];
+    return NULL;
+}
+
+/* What a row makes of a value, with the name that it gets: "" for the value as it is, "positions=0:N",
+ * "pairing=half". NULL: it is not taken. */
+static const char *taken_as(size_t s, pe_slice text)
+{
+    const char *as = synonyms[s].as;
+    if (as == NULL)
+        return "";
+    return is_counted(as) ? (is_number(text) ? as : NULL) : switched(as, text);
+}
+
+/* The row's name, where it has one meaning; NULL: it has none such. */
 static const char *taken_name(size_t s, const char *name)
 {
-    if (synonyms[s].as != NULL && !is_counted(synonyms[s].as))
-        return NULL;
     for (size_t i = 0; synonyms[s].names[i] != NULL; i++)
         if (strcmp(synonyms[s].names[i], name) == 0)
             return synonyms[s].names[i];
     return NULL;
+}
+
+/* Is a value of the row's names one of the parameter, or a number of positions? */
+static bool is_listed(size_t s)
+{
+    return synonyms[s].as == NULL || is_counted(synonyms[s].as);
 }
 
 /* Is it a name of the resource's own, or taken for another of its parameters? */
@@ -269,7 +314,7 @@ static bool is_ambiguous(const pe_param_set *const *sets, const char *name, cons
         if (strcmp(param->name, name) == 0 || pe_param_alias(param, name) != NULL)
             return true;
     for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        if (strcmp(synonyms[s].meant, meant) != 0 && taken_name(s, name) != NULL &&
+        if (strcmp(synonyms[s].meant, meant) != 0 && is_listed(s) && taken_name(s, name) != NULL &&
             pe_params_find(sets, synonyms[s].meant) != NULL)
             return true;
     return false;
@@ -280,17 +325,15 @@ bool pe_suggestion_take(const pe_values *values, const char *name, pe_slice text
 {
     *out = (pe_suggested_value){0};
     for (size_t s = 0; s < PE_LEN(synonyms); s++) {
-        const char *taken = taken_name(s, name);
-        const bool is_count = is_counted(synonyms[s].as);
-        pe_value *value = taken != NULL ? pe_values_find(values, synonyms[s].meant) : NULL;
-        size_t digits = 0;
-        while (digits < text.bytes && text.text[digits] >= '0' && text.text[digits] <= '9')
-            digits++;
-        if (value == NULL || (is_count && (digits == 0 || digits < text.bytes)))
+        const char *taken = taken_name(s, name), *as = taken_as(s, text);
+        pe_value *value =
+            taken != NULL && as != NULL ? pe_values_find(values, synonyms[s].meant) : NULL;
+        if (value == NULL)
             continue;
         if (out->value != NULL && out->value != value)
             return false; /* it may mean either */
-        *out = (pe_suggested_value){value, taken, is_count};
+        const char *equals = strchr(as, '=');
+        *out = (pe_suggested_value){value, taken, equals != NULL ? equals + 1 : NULL};
     }
     return out->value != NULL;
 }
@@ -302,9 +345,8 @@ size_t pe_suggestion_aliases(const pe_param_set *const *sets, const pe_param *pa
     for (size_t s = 0; s < PE_LEN(synonyms); s++)
         for (size_t i = 0; synonyms[s].names[i] != NULL && n < most; i++) {
             const char *name = synonyms[s].names[i];
-            if (strcmp(synonyms[s].meant, param->name) == 0 && name[0] != '?' &&
-                taken_name(s, name) != NULL && !has(out, n, name) &&
-                !is_ambiguous(sets, name, param->name))
+            if (strcmp(synonyms[s].meant, param->name) == 0 && name[0] != '?' && is_listed(s) &&
+                !has(out, n, name) && !is_ambiguous(sets, name, param->name))
                 out[n++] = name;
         }
     return n;

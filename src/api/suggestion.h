@@ -24,7 +24,7 @@ bool pe_suggestion_find(const char *name, pe_slice value, const char *const *nam
 typedef struct pe_suggested_value {
     pe_value *value;
     const char *alias; /* the synonym */
-    bool counted;      /* its text N is a number of positions: 0:N */
+    const char *as;    /* its value: "half", or "0:N" for its text N; NULL: its text */
 } pe_suggested_value;
 
 /** A name that no row has, and its text. False: it is not taken, for nothing is called so, or it may

@@ -290,6 +290,16 @@ static pe_status fail_in_query(const pe_value_reading *to, pe_slice text, pe_pro
                    to->param->name);
 }
 
+/* "[0,1]" is a list as JSON has it. */
+static pe_slice without_brackets(const pe_param *param, pe_slice text)
+{
+    const bool list = param->kind == PE_KIND_REAL_LIST || param->kind == PE_KIND_POSITIONS;
+    if (!list || text.bytes < 3 || text.text[0] != '[' || text.text[text.bytes - 1] != ']' ||
+        memchr(text.text + 1, '[', text.bytes - 1) != NULL)
+        return text;
+    return (pe_slice){text.text + 1, text.bytes - 2};
+}
+
 pe_status pe_value_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     static pe_status (*const read[])(const pe_value_reading *to, pe_slice text, pe_problem *why) = {
@@ -305,5 +315,6 @@ pe_status pe_value_text_parse(const pe_value_reading *to, pe_slice text, pe_prob
         [PE_KIND_NAME] = read_text,
         [PE_KIND_TENSOR] = fail_in_query,
     };
+    text = without_brackets(to->param, text);
     return pe_value_finish(to, read[to->param->kind](to, text, why), why);
 }

@@ -2,7 +2,9 @@
 /* npz_file.c - files of NumPy in one zip file. */
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
+#include "base/turns.h"
 #include "files/stored.h"
 
 /*
@@ -10,6 +12,10 @@
  *         4.3.16 (the end, which says where the directory is). Numbers are little-endian.
  */
 enum { ENTRY = 30, ROW = 46, END = 22, COMMENT_MAX = 65535 };
+enum { STORED = 0, DEFLATED = 8 };
+
+/* Bytes between two looks at the clock. */
+#define STEP ((size_t)1 << 20)
 
 static pe_status broken(const char *what, pe_slice name, pe_problem *why)
 {
@@ -46,13 +52,41 @@ static pe_slice from(pe_slice file, size_t offset)
     return (pe_slice){file.text + at, file.bytes - at};
 }
 
-/* The bytes of an entry that is stored as it is. */
-static pe_status find_data(pe_slice file, const char *row, pe_slice name, pe_slice *out,
-                           pe_problem *why)
+/* Unpack an entry, which has so many bytes then, into room that was made. */
+static pe_status unpack(pe_slice packed, size_t bytes, const char *row, pe_buffer *unpacked,
+                        pe_problem *why)
+{
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)packed.text, .avail_in = (uInt)packed.bytes};
+    Bytef *to = (Bytef *)pe_buffer_reserve(unpacked, bytes);
+    size_t done = 0;
+    int told = Z_OK;
+    pe_status status = PE_OK;
+    if (to == NULL || inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+        return pe_fail_memory(why);
+    while (done < bytes && told == Z_OK && status == PE_OK) {
+        const size_t step = bytes - done < STEP ? bytes - done : STEP;
+        stream.next_out = to + done;
+        stream.avail_out = (uInt)step;
+        told = inflate(&stream, Z_NO_FLUSH);
+        done += step - stream.avail_out;
+        status = pe_turn_check(why);
+    }
+    inflateEnd(&stream);
+    unpacked->bytes += done;
+    if (status == PE_OK && (done < bytes || crc32_z(0, to, bytes) != number_at(row + 16, 4)))
+        return broken("what is compressed in it does not unpack", (pe_slice){"", 0}, why);
+    return status;
+}
+
+/* The bytes of an entry, as they are stored or unpacked. */
+static pe_status find_data(pe_slice file, const char *row, pe_slice name, pe_buffer *unpacked,
+                           pe_slice *out, pe_problem *why)
 {
     const size_t bytes = number_at(row + 20, 4), offset = number_at(row + 42, 4);
+    const size_t method = number_at(row + 10, 2);
     const pe_slice entry = from(file, offset);
-    if (number_at(row + 10, 2) != 0 || (number_at(row + 8, 2) & 1) != 0)
+    if ((method != STORED && (method != DEFLATED || unpacked == NULL)) ||
+        (number_at(row + 8, 2) & 1) != 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "%.*s is compressed in the .npz file; numpy.savez writes files that are not",
                        (int)(name.bytes < 60 ? name.bytes : 60), name.text);
@@ -62,7 +96,12 @@ static pe_status find_data(pe_slice file, const char *row, pe_slice name, pe_sli
     if (bytes > out->bytes)
         return broken("it ends inside", name, why);
     out->bytes = bytes;
-    return PE_OK;
+    if (method == STORED)
+        return PE_OK;
+    const size_t used = unpacked->bytes;
+    const pe_status status = unpack(*out, number_at(row + 24, 4), row, unpacked, why);
+    *out = (pe_slice){unpacked->data + used, unpacked->bytes - used};
+    return status;
 }
 
 /* "cos.npy" is the tensor cos. */
@@ -81,24 +120,52 @@ static pe_status read_tensor(pe_slice data, pe_slice name, size_t max_elements, 
     return status;
 }
 
-/* The next row of the directory. */
-static pe_status read_row(pe_slice file, pe_slice *rows, size_t max_elements, pe_stored *out,
-                          pe_problem *why)
+/* Take the next row of the directory, and its name. */
+static pe_status next_row(pe_slice *rows, const char **row, pe_slice *name, pe_problem *why)
 {
-    pe_slice data;
     if (rows->bytes < ROW || memcmp(rows->text, "PK\x01\x02", 4) != 0)
         return broken("its directory is broken", (pe_slice){"", 0}, why);
-    const char *row = rows->text;
-    pe_slice name = from(*rows, ROW);
-    if (number_at(row + 28, 2) > name.bytes)
+    *row = rows->text;
+    *name = from(*rows, ROW);
+    if (number_at(*row + 28, 2) > name->bytes)
         return broken("its directory is broken", (pe_slice){"", 0}, why);
-    name.bytes = number_at(row + 28, 2);
-    *rows = from(*rows, ROW + name.bytes + number_at(row + 30, 2) + number_at(row + 32, 2));
-    const pe_status status = find_data(file, row, name, &data, why);
-    return status == PE_OK ? read_tensor(data, name, max_elements, out, why) : status;
+    name->bytes = number_at(*row + 28, 2);
+    *rows = from(*rows, ROW + name->bytes + number_at(*row + 30, 2) + number_at(*row + 32, 2));
+    return PE_OK;
 }
 
-pe_status pe_npz_file_read(pe_slice file, size_t max_elements, pe_stored_list *out, pe_problem *why)
+/* Room for what is compressed, so that what is unpacked stays where it is. */
+static pe_status make_room(pe_slice rows, size_t n, size_t max_elements, pe_buffer *unpacked,
+                           pe_problem *why)
+{
+    const size_t most = max_elements < SIZE_MAX / 16 ? max_elements * 8 + STEP : SIZE_MAX;
+    size_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *row;
+        pe_slice name;
+        PE_TRY(next_row(&rows, &row, &name, why));
+        sum += number_at(row + 10, 2) == DEFLATED ? number_at(row + 24, 4) : 0;
+    }
+    if (sum > most)
+        return pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
+                       "the .npz file has %zu bytes once it is unpacked, more than the %zu of as "
+                       "many elements as are read",
+                       sum, most);
+    return sum == 0 || pe_buffer_reserve(unpacked, sum) != NULL ? PE_OK : pe_fail_memory(why);
+}
+
+static pe_status read_row(pe_slice file, pe_slice *rows, size_t max_elements, pe_buffer *unpacked,
+                          pe_stored *out, pe_problem *why)
+{
+    const char *row;
+    pe_slice name, data;
+    PE_TRY(next_row(rows, &row, &name, why));
+    PE_TRY(find_data(file, row, name, unpacked, &data, why));
+    return read_tensor(data, name, max_elements, out, why);
+}
+
+pe_status pe_npz_file_read(pe_slice file, size_t max_elements, pe_buffer *unpacked,
+                           pe_stored_list *out, pe_problem *why)
 {
     const char *end = find_end(file);
     const pe_slice none = {"", 0};
@@ -110,13 +177,13 @@ pe_status pe_npz_file_read(pe_slice file, size_t max_elements, pe_stored_list *o
     if (n == 0 || n > out->room)
         return broken(n == 0 ? "it holds no tensor" : "it holds too many tensors", none, why);
     pe_slice rows = from(file, number_at(end + 16, 4));
+    if (unpacked != NULL)
+        PE_TRY(make_room(rows, n, max_elements, unpacked, why));
     for (; out->n < n; out->n++) {
         pe_stored *tensor = &out->tensor[out->n];
-        const pe_status status = read_row(file, &rows, max_elements, tensor, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(read_row(file, &rows, max_elements, unpacked, tensor, why));
         sum += tensor->bytes;
-        if (sum > file.bytes)
+        if (sum > file.bytes + (unpacked != NULL ? unpacked->bytes : 0))
             return broken("its files overlap", none, why);
     }
     return PE_OK;

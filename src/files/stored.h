@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/slice.h"
 
 #define PE_STORED_NAME_BYTES 128
@@ -46,13 +47,15 @@ pe_status pe_npy_file_begin(pe_slice head, size_t bytes, size_t max_elements, pe
                             pe_problem *why) PE_MUST_CHECK;
 
 /**
- * The same for a zip file of up to out->room such files, not compressed, as numpy.savez writes it.
+ * The same for a zip file of up to out->room such files, as numpy.savez writes it. What
+ * numpy.savez_compressed writes is unpacked, up to 8 bytes for each of max_elements, into a buffer
+ * that tensors borrow from; NULL: it is refused.
  *
  * Source  numpy/numpy: numpy/lib/_npyio_impl.py, savez; PKWARE APPNOTE.TXT 6.3.
- * Errors  as above.
+ * Errors  as above; OVERLOADED (memory).
  */
-pe_status pe_npz_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
-                           pe_problem *why) PE_MUST_CHECK;
+pe_status pe_npz_file_read(pe_slice file, size_t max_elements, pe_buffer *unpacked,
+                           pe_stored_list *out, pe_problem *why) PE_MUST_CHECK;
 
 /** Does it begin as a zip file? */
 bool pe_npz_file_is(pe_slice file);

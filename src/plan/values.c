@@ -109,7 +109,7 @@ pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
         pe_value *value = &out->value[i];
         value->given = false;
         value->parent = value->alias = value->choice_alias = NULL;
-        value->is_synonym = false;
+        value->is_synonym = value->is_switch = false;
     }
     return status;
 }
@@ -160,6 +160,10 @@ void pe_values_synonyms(const pe_values *values, pe_buffer *out)
                 continue;
             pe_buffer_format(out, "%s%s%s%s", out->bytes > 0 ? ", " : "", given[g], verb,
                              g == 0 ? value->param->name : value->param->choices[value->choice]);
+            if (g == 0 && value->is_switch && value->param->kind == PE_KIND_CHOICE)
+                pe_buffer_format(out, "=%s", value->param->choices[value->choice]);
+            if (g == 0 && value->is_switch && value->param->kind == PE_KIND_BOOL)
+                pe_buffer_str(out, value->truth ? "=true" : "=false");
             verb = " for ";
         }
     }

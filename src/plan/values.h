@@ -42,6 +42,7 @@ typedef struct pe_value {
     const char *parent;
     const char *alias; /* the name that the client gave it by, when not its row's, else NULL */
     bool is_synonym;   /* that is no alias of the row, but what others call it */
+    bool is_switch;    /* the synonym was true or false, and stands for a value */
     const char *choice_alias; /* what others call the choice, by which it was given, else NULL */
 } pe_value;
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/claims/claim.h"
+#include "api/csv_body.h"
 #include "api/multipart.h"
 #include "api/model_json.h"
 #include "api/problem_json.h"
@@ -169,7 +170,9 @@ static void run_form(pe_slice given)
     pe_claim claim = {0};
     pe_problem why = {0};
     pe_status status = pe_multipart_read("multipart/form-data; boundary=x", input, &form, &why);
-    if (status == PE_OK) {
+    if (status == PE_OK && form.tensors.data == NULL) {
+        pe_buffer_free(&form.query);
+    } else if (status == PE_OK) {
         form.tensors.string = pe_buffer_slice(&form.query);
         form.tensors.config = form.config;
         status = pe_claim_binary_parse(&form.tensors, &limits, &claim, &why);
@@ -322,11 +325,28 @@ static void read_npz(pe_slice file)
     pe_stored tensors[ROOM];
     pe_stored_list list = {.tensor = tensors, .room = ROOM};
     pe_problem why = {0};
-    if (pe_npz_file_read(file, ELEMENTS_MAX, &list, &why) != PE_OK)
+    pe_buffer unpacked = {0};
+    if (pe_npz_file_read(file, ELEMENTS_MAX, &unpacked, &list, &why) != PE_OK)
         fuzz_check_problem(&why, "/", false);
     else
         for (size_t i = 0; i < list.n; i++)
             read_numbers(&list.tensor[i]);
+    pe_buffer_free(&unpacked);
+}
+
+static void read_csv(pe_slice file)
+{
+    pe_stored tensors[ROOM];
+    pe_stored_list list = {.tensor = tensors, .room = ROOM};
+    pe_problem why = {0};
+    pe_buffer numbers = {0};
+    (void)pe_csv_body_is(file);
+    if (pe_csv_body_read(file, ELEMENTS_MAX, &numbers, &list, &why) != PE_OK)
+        fuzz_check_problem(&why, "/", false);
+    else
+        for (size_t i = 0; i < list.n; i++)
+            read_numbers(&list.tensor[i]);
+    pe_buffer_free(&numbers);
 }
 
 static void read_npy(pe_slice file)
@@ -651,6 +671,7 @@ const fuzz_target fuzz_targets[] = {
     {"etag", run_etag, word_token, "If-None-Match"},
     {"npy", run_npy, file_token, "a file, or a header, a line feed, data"},
     {"safetensors", run_safetensors, file_token, "a file, or a header, a line feed, data"},
+    {"csv", read_csv, word_token, "tensors as CSV"},
     {"model", run_model, model_token, "config.json"},
     {"gguf", run_gguf, gguf_token, "the head of a GGUF file"},
     {"catalogue", run_catalogue, word_token, "a model's name"},

@@ -224,7 +224,7 @@ static void all_mistakes_are_told_at_once(void **state)
           "\"pointer\":\"#/layout\"", "\"pointer\":\"#/d_model\""}},
         {"/v1/swin/index?window_size=4", NULL, 400, {"window_height=4 and window_width=4"}},
         {"/v1/rope/rotate",
-         "{\"x\":[[1,2]],\"interleaved\":true,\"rope_scalng\":{}}",
+         "{\"x\":[[1,2]],\"interleaved\":\"maybe\",\"rope_scalng\":{}}",
          400,
          {"did you mean pairing=interleaved?", "did you mean rope_parameters?"}},
     };

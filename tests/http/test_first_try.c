@@ -125,6 +125,106 @@ static void csv_says_whose_rows_are(void **state)
     reply_free(&wrong);
 }
 
+/* What CSV says of a table is read again, with a header and without, by the type and by content. */
+static void csv_is_read_again(void **state)
+{
+    static const char *const types[][2] = {{"Content-Type: text/csv", NULL},
+                                           {"Content-Type: application/x-www-form-urlencoded"}};
+    static const struct {
+        const char *table, *claim;
+    } rows[] = {
+        {"sinusoidal?d_model=8&positions=0:16", "encoding=sinusoidal"},
+        {"rope/table?head_dim=8&positions=5:16", "encoding=rope&positions=5:16"},
+        {"rope/table?head_dim=8&positions=0:9&dtype=float64", "encoding=rope&dtype=float64"},
+        {"rope/frequencies?model=qwen3-8b", "model=qwen3-8b"},
+        {"alibi/slopes?num_heads=4", "encoding=alibi/slopes"},
+        {"t5/buckets?query_length=4", "encoding=t5/buckets&query_length=4"},
+        {"alibi/bias?num_heads=4&query_length=5&form=causal", "encoding=alibi&form=causal"},
+    };
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++)
+        for (size_t h = 0; h < 3; h++) {
+            static const char *const headers[] = {"indices", "names", "none"};
+            char target[256], claim[256];
+            if (h == 2 && strncmp(rows[r].table, "alibi/bias", 10) == 0)
+                continue; /* without a header nothing tells axes from columns */
+            snprintf(target, sizeof target, "/v1/%s&format=csv&csv_header=%s", rows[r].table,
+                     headers[h]);
+            snprintf(claim, sizeof claim, "/v1/verify?%s", rows[r].claim);
+            reply csv = get(&server, target);
+            reply report = fetch(&server, "POST", claim, types[h % 2], csv.body, csv.bytes);
+            assert_status(target, &report, 200);
+            if (strstr(report.body, "\"matches\":true") == NULL)
+                fail_msg("%s: %s", target, report.body);
+            reply_free(&csv);
+            reply_free(&report);
+        }
+}
+
+static void broken_csv_is_told_by_its_line(void **state)
+{
+    static const char *const headers[] = {"Content-Type: text/csv", NULL};
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"0,1\n0,1\n0.5,x\n", "line 3 of the CSV has a field that is no number: x"},
+        {"0,1\n0,1\n0.5\n", "line 3 of the CSV has more numbers, or fewer"},
+        {"0,1\n", "no line of numbers"},
+        {"\n# nothing\n", "the CSV has no line"},
+        {"a,b,1\n1,2,3\n", "line 1 of the CSV has words among its numbers"},
+    };
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        reply answer = fetch(&server, "POST", "/v1/verify?encoding=sinusoidal", headers,
+                             rows[r].text, strlen(rows[r].text));
+        assert_problem(rows[r].text, &answer, 400, "malformed-request");
+        if (strstr(answer.body, rows[r].says) == NULL)
+            fail_msg("%s: %s", rows[r].says, answer.body);
+        reply_free(&answer);
+    }
+}
+
+/* ---- forms ---- */
+
+/* A form's only file is the body, and its fields are a query. */
+static void a_form_stands_for_its_content(void **state)
+{
+    static const char *const headers[] = {"Content-Type: multipart/form-data; boundary=x", NULL};
+#define FIELD(name, value)                                                                         \
+    "--x\r\nContent-Disposition: form-data; name=\"" name "\"\r\n\r\n" value "\r\n"
+#define FILE_PART(name, content)                                                                   \
+    "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" name "\"\r\n\r\n" content  \
+    "\r\n"
+    static const struct {
+        const char *target, *body, *says;
+        int status;
+    } rows[] = {
+        {"/v1/sinusoidal", FIELD("d_model", "4") FIELD("positions", "1") "--x--\r\n",
+         "[[0.84147096,0.5403023,0.009999833,0.99995]]", 200},
+        {"/v1/sinusoidal?base=3", FIELD("d_model", "4") "--x--\r\n", "not in both", 400},
+        {"/v1/sinusoidal", FILE_PART("a.json", "{}") "--x--\r\n", "and no file", 400},
+        {"/v1/sinusoidal", FIELD("d_modle", "4") "--x--\r\n", "did you mean d_model?", 400},
+        {"/v1/models/resolve",
+         FILE_PART("config.json", "{\"model_type\":\"llama\",\"hidden_size\":64,"
+                                  "\"num_attention_heads\":4}") "--x--\r\n",
+         "\"head_dim\":16", 200},
+        {"/v1/models/resolve", FIELD("config", "{\"model_type\"") "--x--\r\n", "JSON", 400},
+        {"/v1/models/resolve", FIELD("model", "llama") "--x--\r\n", "must have one file", 400},
+        {"/v1/models/resolve", FILE_PART("a.pt", "\x80\x02}q") "--x--\r\n", "save_file", 415},
+        {"/v1/verify", FILE_PART("a.bin", "\x80\x02}q") "--x--\r\n", "save_file", 415},
+        {"/v1/verify", FIELD("encoding", "rope") "--x--\r\n", "a file .npy, .npz", 400},
+    };
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        reply answer =
+            fetch(&server, "POST", rows[r].target, headers, rows[r].body, strlen(rows[r].body));
+        assert_status(rows[r].target, &answer, rows[r].status);
+        if (strstr(answer.body, rows[r].says) == NULL)
+            fail_msg("%s: no %s in %s", rows[r].target, rows[r].says, answer.body);
+        reply_free(&answer);
+    }
+}
+
 /* The canonical form names what differs from the default, in CSV alone. */
 static void the_header_of_csv_is_canonical(void **state)
 {
@@ -315,6 +415,9 @@ int main(void)
         cmocka_unit_test(a_family_lists_its_resources),
         cmocka_unit_test(a_body_of_curl_is_read),
         cmocka_unit_test(csv_says_whose_rows_are),
+        cmocka_unit_test(csv_is_read_again),
+        cmocka_unit_test(broken_csv_is_told_by_its_line),
+        cmocka_unit_test(a_form_stands_for_its_content),
         cmocka_unit_test(the_header_of_csv_is_canonical),
         cmocka_unit_test(npz_holds_all_tensors),
         cmocka_unit_test(an_upload_without_a_claim_is_told),

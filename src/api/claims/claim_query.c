@@ -120,6 +120,7 @@ static pe_status read_tensors(pe_claim_reader *r, pe_problem *why)
 {
     pe_binary_body body = *r->body;
     body.takes_complex = true;
+    body.unpacked = &r->unpacked;
     if (body.n_parts > 1)
         return read_parts(r, why);
     const pe_status status = pe_binary_body_read(&body, r->limits->max_elements, &r->tensors, why);

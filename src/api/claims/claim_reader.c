@@ -211,8 +211,9 @@ static pe_status read_shapes(pe_claim_reader *r, const pe_resource **resource, p
     for (size_t a = 0; a < shapes->n_added && status == PE_OK; a++)
         status = add(r, query, shapes->added[a].name, shapes->added[a].value, why);
     const pe_dtype of_body = dtype_of(list);
-    if (r->body != NULL && status == PE_OK && of_body != PE_INT32 && of_body != PE_DTYPES &&
-        pe_values_find(&query->values, "dtype") != NULL)
+    const bool is_text = r->body != NULL && strcmp(r->body->media_type, "text/csv") == 0;
+    if (r->body != NULL && !is_text && status == PE_OK && of_body != PE_INT32 &&
+        of_body != PE_DTYPES && pe_values_find(&query->values, "dtype") != NULL)
         status = add(r, query, "dtype", pe_dtype_name(of_body), why);
     return status;
 }
@@ -423,6 +424,7 @@ pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *
     pe_buffer_free(&r->shapes.said);
     pe_buffer_free(&r->shapes.doubts);
     free(r->tensors.tensor);
+    r->claim.unpacked = r->unpacked;
     if (status == PE_OK)
         *out = r->claim;
     else

@@ -39,6 +39,7 @@ typedef struct pe_claim_reader {
     /** Owned. Of JSON: the texts of arrays, of SIZE_MAX elements, until they are read; then each owns
      * its numbers. */
     pe_stored_list tensors;
+    pe_buffer unpacked; /* owned: what they borrow from beside the body; goes to the claim */
     size_t n_groups;
     pe_claim_group groups[PE_CLAIM_GROUPS_MAX];
     pe_status failed; /* of the first mistake */

@@ -150,7 +150,7 @@ pe_outcome pe_page_resolve(pe_request *request, pe_problem *why)
                 "sent as application/json");
         return PE_FAILED;
     }
-    if (!gguf && pe_parameters_json_only(request, PE_BODY_MODEL, why) != PE_OK)
+    if (pe_parameters_configuration(request, why) != PE_OK)
         return PE_FAILED;
     if (request->query_bytes > 0) {
         pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query");

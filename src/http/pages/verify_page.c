@@ -43,7 +43,11 @@ static pe_status read_form(const pe_request *request, pe_claim *out, pe_problem 
     pe_buffer_add(&query, request->query, request->query_bytes);
     if (request->query_bytes == 0 && query.bytes > 0)
         query.bytes--; /* the last '&' */
-    if (form.config.bytes > config_max)
+    if (form.tensors.data == NULL)
+        status = pe_fail(why, PE_MISSING_PARAMETER, "table",
+                         "a form must have a part with the tensors: a file .npy, .npz, "
+                         ".safetensors or .csv");
+    else if (form.config.bytes > config_max)
         status = pe_fail(why, PE_BODY_TOO_LARGE, "", "config must be at most %zu bytes long",
                          config_max);
     form.tensors.string = pe_buffer_slice(&query);

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/csv_body.h"
+#include "api/multipart.h"
+#include "files/gguf_file.h"
+
 #define JSON   "application/json"
 #define BINARY "application/x-npy, application/vnd.safetensors, application/octet-stream"
 
@@ -14,7 +18,7 @@ static const char *const accepted[] = {
     [PE_BODY_JSON] = JSON,
     [PE_BODY_MODEL] = JSON ", application/octet-stream",
     [PE_BODY_TENSORS] = JSON ", " BINARY,
-    [PE_BODY_UPLOAD] = JSON ", " BINARY ", multipart/form-data",
+    [PE_BODY_UPLOAD] = JSON ", " BINARY ", text/csv, multipart/form-data",
 };
 
 static const char form[] = "application/x-www-form-urlencoded";
@@ -55,7 +59,9 @@ static const char *type_of_content(const pe_request *request, pe_body_types type
             return signs[k].type;
     while (body.bytes > 0 && memchr(" \t\r\n", body.text[0], 4) != NULL)
         body = (pe_slice){body.text + 1, body.bytes - 1};
-    return begins(body, 0, "{") ? JSON : NULL;
+    if (begins(body, 0, "{"))
+        return JSON;
+    return types == PE_BODY_UPLOAD && pe_csv_body_is(body) ? "text/csv" : NULL;
 }
 
 /* One of the types that are read, as a constant, or NULL. */
@@ -67,8 +73,11 @@ static const char *known_type(const pe_request *request, pe_body_types types)
                  {"application/x-npy", "application/x-npy"},
                  {"application/zip", "application/x-npy"}, /* .npz */
                  {"application/vnd.safetensors", "application/vnd.safetensors"},
-                 {"application/octet-stream", "application/octet-stream"}};
-    const size_t n = types >= PE_BODY_TENSORS ? PE_LEN(known) : 1;
+                 {"application/octet-stream", "application/octet-stream"},
+                 {"text/csv", "text/csv"}};
+    const size_t n = types == PE_BODY_UPLOAD    ? PE_LEN(known)
+                     : types == PE_BODY_TENSORS ? PE_LEN(known) - 1
+                                                : 1;
     char given[64];
     given_type(request, given, sizeof given);
     for (size_t i = 0; i < n; i++)
@@ -91,19 +100,6 @@ static bool is_query(const pe_request *request)
         if (!isalnum((unsigned char)*c) && *c != '_')
             return false;
     return equals != NULL && equals > body.text && strcmp(given, form) == 0;
-}
-
-/* What torch.save writes: a pickle, in a zip file or alone. */
-static bool is_pickle(const pe_request *request)
-{
-    static const char word[] = "data.pkl";
-    const pe_slice body = pe_buffer_slice(&request->body);
-    const size_t near = body.bytes < 256 ? body.bytes : 256;
-    if (request->header[PE_HEADER_X_TENSOR_SHAPE] != NULL || begins(body, 8, "{\""))
-        return false; /* numbers, or safetensors, whose length may begin so */
-    const bool opens = body.bytes > 2 && memchr("}](cX\x8c\x95", body.text[2], 7) != NULL;
-    return (opens && (begins(body, 0, "\x80\x02") || begins(body, 0, "\x80\x04"))) ||
-           (begins(body, 0, "PK\x03\x04") && memmem(body.text, near, word, strlen(word)) != NULL);
 }
 
 /* The content coding, or where there is none the type, is not read. What to do about the type: curl
@@ -134,12 +130,9 @@ static pe_status check_type(const pe_request *request, pe_body_types types, cons
     const char *coding = request->header[PE_HEADER_CONTENT_ENCODING];
     if (coding != NULL && strcasecmp(coding, "identity") != 0)
         return unsupported(request, types, coding, why);
-    if (types >= PE_BODY_TENSORS && is_pickle(request)) {
-        (void)pe_fail(
-            why, PE_UNSUPPORTED_MEDIA_TYPE, "",
-            "the body is a pickle of Python, which is not read: it may hold code; convert it with "
-            "python -c \"import torch; from safetensors.torch import save_file; "
-            "save_file(torch.load('in.pt', weights_only=True), 'out.safetensors')\"");
+    if (types >= PE_BODY_TENSORS && request->header[PE_HEADER_X_TENSOR_SHAPE] == NULL &&
+        pe_pickle_is(pe_buffer_slice(&request->body))) {
+        (void)pe_pickle_fail(why);
         snprintf(why->allow, sizeof why->allow, "%s", accepted[types]);
         return PE_UNSUPPORTED_MEDIA_TYPE;
     }
@@ -156,10 +149,47 @@ static pe_status check_type(const pe_request *request, pe_body_types types, cons
     return PE_OK;
 }
 
-pe_status pe_parameters_json_only(const pe_request *request, pe_body_types types, pe_problem *why)
+/* What a form holds becomes the body: its configuration, or its fields as a query. */
+static pe_status unwrap(pe_request *request, pe_body_types types, pe_problem *why)
+{
+    pe_multipart parts;
+    pe_buffer *body = &request->body;
+    PE_TRY(pe_multipart_read(request->header[PE_HEADER_CONTENT_TYPE], pe_buffer_slice(body), &parts,
+                             why));
+    const bool fits = types == PE_BODY_MODEL ? parts.config.text != NULL
+                                             : parts.config.text == NULL && parts.query.bytes > 0;
+    if (fits && parts.tensors.data == NULL && types == PE_BODY_MODEL) {
+        memmove(body->data, parts.config.text, parts.config.bytes);
+        body->bytes = parts.config.bytes;
+    } else if (fits && parts.tensors.data == NULL) {
+        pe_buffer_free(body);
+        *body = parts.query;
+        body->bytes--; /* the last '&' */
+        return PE_OK;
+    }
+    pe_buffer_free(&parts.query);
+    if (fits && parts.tensors.data == NULL)
+        return PE_OK;
+    return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                   types == PE_BODY_MODEL ? "a form must have one file: a configuration, in a file "
+                                            ".json or .gguf, or in a part named config"
+                                          : "a form must have parameters, and no file");
+}
+
+static bool is_form(const pe_request *request)
+{
+    return pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) &&
+           request->header[PE_HEADER_CONTENT_ENCODING] == NULL;
+}
+
+pe_status pe_parameters_configuration(pe_request *request, pe_problem *why)
 {
     const char *type;
-    return check_type(request, types, &type, why);
+    if (is_form(request))
+        return unwrap(request, PE_BODY_MODEL, why);
+    return pe_gguf_file_is(pe_buffer_slice(&request->body))
+               ? PE_OK
+               : check_type(request, PE_BODY_MODEL, &type, why);
 }
 
 /* A body holds the parameters, or tensors beside those of the query. */
@@ -175,7 +205,9 @@ pe_status pe_parameters_find(pe_request *request, pe_body_types types, pe_reques
     };
     if (request->method != PE_METHOD_POST)
         return PE_OK;
-    if (types == PE_BODY_JSON && is_query(request)) {
+    if (types == PE_BODY_JSON && is_form(request))
+        PE_TRY(unwrap(request, types, why));
+    if (types == PE_BODY_JSON && (is_query(request) || is_form(request))) {
         if (request->query_bytes > 0)
             return pe_fail(why, PE_MALFORMED_REQUEST, "",
                            "parameters belong either in the body or in the query, not in both");

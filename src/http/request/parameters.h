@@ -26,13 +26,12 @@ typedef enum pe_body_types {
     PE_BODY_JSON,
     PE_BODY_MODEL,   /* JSON, or a GGUF file */
     PE_BODY_TENSORS, /* JSON, or a tensor in one of the binary types */
-    PE_BODY_UPLOAD,  /* the same, or a form */
+    PE_BODY_UPLOAD,  /* the same, or CSV, or a form */
 } pe_body_types;
 
-/** Is the body one JSON document, neither coded nor of another type?
- * Errors  UNSUPPORTED_MEDIA_TYPE, which lists `types`. */
-pe_status pe_parameters_json_only(const pe_request *request, pe_body_types types,
-                                  pe_problem *why) PE_MUST_CHECK;
+/** The body becomes one JSON document or GGUF file: that of a form's only file.
+ * Errors  UNSUPPORTED_MEDIA_TYPE; MALFORMED_REQUEST: a form without it. */
+pe_status pe_parameters_configuration(pe_request *request, pe_problem *why) PE_MUST_CHECK;
 
 /**
  * Those of a request, whose json_body is set. A form is none that is read here.

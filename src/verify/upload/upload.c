@@ -14,6 +14,7 @@ void pe_verify_claim_free(pe_claim *claim)
     pe_array_free(&claim->inputs);
     pe_buffer_free(&claim->said);
     pe_buffer_free(&claim->doubts);
+    pe_buffer_free(&claim->unpacked);
     if (claim->next != NULL)
         pe_verify_claim_free(claim->next); /* as many as groups of tensors: few */
     free(claim->next);
