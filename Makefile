@@ -65,7 +65,7 @@ SRC := $(filter-out $(LEVEL_SRC),$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c)
 OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/http/pages/explorer_data.o $(B)/models/catalogue_data.o $(B)/packs/packs_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
 GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc $(B)/gen/packs.inc $(B)/gen/faults.inc
-WEB_SRC := $(sort $(wildcard src/web/*.* src/web/*/*.*))
+WEB_SRC := $(sort $(filter-out src/web/pictures/%,$(wildcard src/web/*.* src/web/*/*.*)))
 PACKS := $(sort $(patsubst config/packs/%.json,%,$(wildcard config/packs/*.json)))
 MODELS := $(sort $(patsubst config/models/%.json,%,$(wildcard config/models/*.json)))
 TEST_FOLDERS := unit kernels properties golden http
@@ -128,7 +128,7 @@ test-calls: ## run the HTTP tests under strace and compare the servers' system c
 	@$(DEPS) build test bench
 	+@$(AGAIN) run-calls TEST='$(if $(filter-out */*,$(TEST)),$(TEST),http/*)'
 
-test-debian13: ## build in a Debian 13, on libmicrohttpd 1.0, and run the tests of HTTP there (root; debootstrap)
+test-debian13: ## build in a Debian 13, on libmicrohttpd 1.0, and run the tests there; TEST=... some (root; debootstrap)
 	@.ci/debian13
 
 coverage: ## run the tests and print the lines, functions and branches of src that they reach, by folder
@@ -205,24 +205,24 @@ rope-utils: $(B)/posenc ## run transformers' own test of its rope functions with
 	@for what in steps build/models-report; do \
 		POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/rope_utils.py $$what || exit 1; done
 
-figures: ## draw the figures of README.md into build/figures
+figures: ## draw the figures of README.md into src/web/pictures
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	+@$(MAKE) --no-print-directory draw-figures
 
 # README.md names each file, and the address that it is of.
+PICTURES ?= src/web/pictures
 draw-figures:
-	@mkdir -p build/figures
-	@sed -n 's|.*(build/figures/\([a-z.]*\))\](http://127.0.0.1:8080/v1/\([a-z/]*\)?\(.*\))$$|\1 \2 \&\3|p' README.md | \
+	@sed -n 's|.*(src/web/pictures/\([a-z.]*\))\](http://127.0.0.1:8080/v1/\([a-z/]*\)?\(.*\))$$|\1 \2 \&\3|p' README.md | \
 	while read -r file table query; do \
-		$(PROGRAM) table $$table $$(echo "$$query" | sed 's/&\([a-z_]*\)=/ --\1 /g') -o build/figures/$$file; done
+		$(PROGRAM) table $$table $$(echo "$$query" | sed 's/&\([a-z_]*\)=/ --\1 /g') -o $(PICTURES)/$$file; done
 
 openapi: ## write what the program lists of resources, parameters and formats into openapi.yaml
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@tests/openapi/describe $(B)/posenc openapi.yaml
 
-settings: ## write every setting at its default into config/posenc.json and README.md
+settings: ## write every setting at its default into config/posenc.json and docker/README.md
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@env -i $(B)/posenc print-config --settings= | sed 's/ "source": "default",//' > config/posenc.json
