@@ -253,7 +253,7 @@ export function form(parameters, change) {
             own = defaults;
             for (const parameter of parameters)
                 controls.get(parameter.name)?.show(values[parameter.name] ?? usual(parameter));
-            if (rest.some(({ name }) => values[name] !== undefined)) more.open = true;
+            if (rest.some((each) => ![undefined, usual(each)].includes(values[each.name]))) more.open = true;
         },
         /** Show the words of a problem at the fields that caused it; null: all is well.
          * @param {unknown} error */

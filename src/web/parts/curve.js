@@ -22,6 +22,8 @@ import { seriesTable } from './table.js';
 
 const MARGIN = { top: 10, right: 12, bottom: 40, left: 56 };
 const HEIGHT = 260;
+// The names of several series stand at their ends, where the picture has room for them.
+const ENDS = { from: 520, letter: 7, gap: 18, line: 15 };
 // A line with more points than this is drawn as the least and the greatest of each pixel.
 const POINTS_PER_PIXEL = 2;
 
@@ -58,6 +60,7 @@ export class Curve {
         /** @type {number | null} */ this.cursor = null;
         this.x = scale([0, 1], [0, 1]);
         this.y = this.x;
+        /** @private */ this.right = MARGIN.right;
         this.draw = framed(() => this.paint());
         const id = fresh('curve');
         this.title = svg('title', { id }, options.name);
@@ -128,26 +131,33 @@ export class Curve {
         const width = this.picture.clientWidth;
         const height = this.picture.clientHeight;
         if (width === 0) return;
-        const { top, right, bottom, left } = MARGIN;
+        const { top, bottom, left } = MARGIN;
         const { xLog, yLog, yRange } = this.options;
+        const named = this.series.length > 1 && width >= ENDS.from;
+        const longest = Math.max(0, ...this.series.map(({ name }) => name.length));
+        this.right = MARGIN.right + (named ? ENDS.gap + ENDS.letter * longest : 0);
+        const { right } = this;
         const xs = this.series.map(({ x, y }) => x ?? [0, Math.max(1, y.length - 1)]);
         const [logX, logY] = [xLog === true, yLog === true];
         const ys = this.series.map(({ y }) => y);
         this.x = scale(range(xs, logX), [left, width - right], logX);
         this.y = scale(yRange ?? rounded(range(ys, logY), logY), [height - bottom, top], logY);
         attribute(this.picture, { viewBox: `0 0 ${width} ${height}` });
-        this.picture.replaceChildren(
+        const shown = [
             this.title,
             ...(this.options.under ? [svg('g', { class: 'under' }, this.options.under(this))] : []),
             this.axes(width, height),
             ...this.series.map((one, i) => this.line(one, i)),
+            named && this.ends(width - right, height - bottom),
             this.marks(height),
-        );
+        ];
+        this.picture.replaceChildren(...shown.filter((each) => each !== false));
     }
 
     /** @private @param {number} width @param {number} height */
     axes(width, height) {
-        const { right, bottom, left } = MARGIN;
+        const { bottom, left } = MARGIN;
+        const { right } = this;
         const { xName = '', yName = '', xLog, yLog } = this.options;
         const floor = height - bottom;
         return svg(
@@ -172,6 +182,31 @@ export class Curve {
             svg('line', { x1: left, x2: width - right, y1: floor, y2: floor }),
             svg('text', { x: width - right, y: height - 4, 'text-anchor': 'end' }, xName && `${xName} →`),
             svg('text', { x: 0, y: height - 4 }, yName && `↑ ${yName}`),
+        );
+    }
+
+    /** The name of each series beside its last point, those of near points apart. @private @param {number} x @param {number} floor */
+    ends(x, floor) {
+        const last = this.series.map(({ y }, i) => ({ i, at: this.y(y[y.length - 1]) }));
+        const seen = last.filter(({ at }) => Number.isFinite(at)).sort((a, b) => a.at - b.at);
+        let free = MARGIN.top;
+        const places = seen.map(({ i, at }, n) => {
+            const most = floor - (seen.length - 1 - n) * ENDS.line;
+            const y = Math.min(most, Math.max(at, free));
+            free = y + ENDS.line;
+            return { i, at, y };
+        });
+        return svg(
+            'g',
+            { class: 'ends', 'aria-hidden': 'true' },
+            places.map(({ i, at, y }) =>
+                svg(
+                    'g',
+                    { class: `series-${i % 8}` },
+                    svg('line', { x1: x + 2, y1: at, x2: x + ENDS.gap - 4, y2: y }),
+                    svg('text', { x: x + ENDS.gap, y, dy: '0.32em' }, this.series[i].name),
+                ),
+            ),
         );
     }
 

@@ -1,5 +1,6 @@
 // figure.js - an answer drawn: one axis as a curve, two as a heatmap, more as small multiples.
 import { widest } from './chunks.js';
+import { choice } from './controls.js';
 import { Curve } from './curve.js';
 import { h } from './dom.js';
 import { meaning } from './facts.js';
@@ -29,6 +30,7 @@ import { cellOf, kept, whole } from './view.js';
  */
 
 const SMALL_MAX = 128;
+const SCALES = ['a scale each', 'one scale'];
 
 export class Figure {
     /** @param {Answer} answer @param {Options} options */
@@ -276,19 +278,30 @@ export class Figure {
             this.readout.show(this.meaning.facts(cell, this.heatmap.value(cell), this.slice));
     }
 
-    /** All matrices of a tensor, small, on one scale. @private @param {Tensor} tensor @param {number} n @param {number} slice */
+    /** Whether small matrices have one scale, or a scale each, in which a flat one is seen as well as a steep one. @private */
+    scaling() {
+        const name = this.key('colours');
+        const field = choice('colours', SCALES, (value) =>
+            this.choose({ colours: value === SCALES[0] ? null : value }),
+        );
+        field.show(this.options.place.get(name, SCALES[0]));
+        return field.element;
+    }
+
+    /** All matrices of a tensor, small. @private @param {Tensor} tensor @param {number} n @param {number} slice */
     small(tensor, n, slice) {
         const shown = Math.min(n, SMALL_MAX);
         /** @type {Heatmap[]} */
         const maps = [];
         const bounds = () => widest(maps.map((map) => map.chunks.bounds));
-        this.shared = bounds;
+        const one = this.options.place.get(this.key('colours')) === SCALES[1];
+        if (one) this.shared = bounds;
         for (let i = 0; i < shown; i++) {
             const map = new Heatmap({
                 matrix: tensor.matrix(i),
                 name: `number ${i}`,
                 bare: true,
-                bounds,
+                bounds: one ? bounds : undefined,
                 onRead: () => [...maps, this.heatmap].forEach((each) => each?.draw()),
                 onError: this.options.onError,
             });
@@ -314,6 +327,7 @@ export class Figure {
                 ),
             ),
             maps[0].note,
+            this.scaling(),
             n > shown && h('p', { class: 'note' }, `The first ${shown} of ${n} are shown.`),
         );
     }

@@ -12,7 +12,7 @@ import { parametersOf } from './catalogue.js';
 
 const FIRST = 'sinusoidal';
 // What the address holds beside the parameters of the resource.
-const OWN = ['win', 'at', 'slice', 'tensor'];
+const OWN = ['win', 'at', 'slice', 'tensor', 'colours'];
 const DELAY_MS = 120;
 
 /** The value of a body's member: JSON where the text is that. @param {string} text */

@@ -51,7 +51,7 @@ const KINDS = {
     },
 };
 const FIRST = 'alibi';
-const OWN = ['slice', 'win', 'at', 'bucket'];
+const OWN = ['slice', 'win', 'at', 'bucket', 'colours'];
 // The third form of ALiBi has one row a head, which is no map.
 const FORMS = ['symmetric', 'causal'];
 

@@ -18,6 +18,22 @@ export const cases = {
         assert.match(await page.textContent('.multiples .note'), /the least and the greatest of \d+ × \d+ values/);
         assert.equal(await page.$$eval('.aside msup', (list) => list.length), 1);
     },
+    'heads have a scale each, or one for all': async (bench) => {
+        const page = await bench.page('#/biases');
+        const pale = () =>
+            page.$$eval('.multiples canvas', (list) =>
+                list.map((canvas) => {
+                    const { data } = canvas.getContext('2d').getImageData(canvas.width - 5, 4, 1, 1);
+                    return data[0];
+                }),
+            );
+        assert.ok((await pale()).every((red) => red < 160));
+        await page.click('label:has-text("one scale")');
+        await bench.settled(page);
+        const [first, , , , , , , last] = await pale();
+        assert.ok(first < 160 && last > 240, `${first} and ${last}`);
+        assert.match(await bench.address(page), /colours=one/);
+    },
     'a bar shows its head': async (bench) => {
         const page = await bench.page('#/biases?form=causal');
         await page.click('.bars li:nth-child(3) button');

@@ -89,6 +89,17 @@ export const cases = {
         bits.setFloat64(0, inv_freq.data[1][50]);
         assert.equal(facts.bits, `0x${bits.getBigUint64(0).toString(16)}`);
     },
+    'the names of the types stand at the ends of their curves, apart from each other': async (bench) => {
+        const page = await bench.page('#/reach');
+        const ends = await page.$$eval('.part-waves .ends text', (list) =>
+            list.map((each) => [each.textContent, Number(each.getAttribute('y'))]),
+        );
+        assert.deepEqual(ends.map(([name]) => name).sort(), ['default', 'linear', 'ntk', 'yarn']);
+        assert.ok(
+            ends.every(([, y], i) => i === 0 || y - ends[i - 1][1] >= 15),
+            JSON.stringify(ends),
+        );
+    },
     'the lengths are dragged and moved by keys': async (bench) => {
         const page = await bench.page('#/reach');
         const target = page.locator('.handle').nth(1);
