@@ -71,19 +71,40 @@ static pe_status enter_those(const pe_sandbox_plan *plan, bool for_all, pe_sandb
     return PE_OK;
 }
 
-/* What only root may use cannot be used again. */
+/* The first folder on the way to a path that this user may not pass, or the path. */
+static void find_closed(const char *path, char *out, size_t room)
+{
+    for (const char *at = strchr(path + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
+        snprintf(out, room, "%.*s", (int)(at - path), path);
+        if (eaccess(out, X_OK) != 0)
+            return;
+    }
+    snprintf(out, room, "%s", path);
+}
+
+/* What only root may use cannot be used again: what fails then, and what mends it. */
 static void warn_unusable(const pe_sandbox_plan *plan)
 {
     static const int modes[] = {[PE_SANDBOX_READS] = R_OK, [PE_SANDBOX_WRITES] = W_OK | X_OK};
-    char detail[640];
+    char detail[1024], closed[512];
     for (size_t p = 0; p < plan->n_paths; p++) {
         const char *path = plan->paths[p].path;
         const pe_sandbox_use use = plan->paths[p].use;
         if ((size_t)use >= PE_LEN(modes) || eaccess(path, modes[use]) == 0)
             continue;
-        snprintf(detail, sizeof detail, "user %u may not %s %s after the start: %s",
-                 (unsigned)geteuid(), use == PE_SANDBOX_READS ? "read" : "write into", path,
-                 strerror(errno));
+        const bool reads = use == PE_SANDBOX_READS, denied = errno == EACCES;
+        snprintf(detail, sizeof detail, "user %u may not %s %.400s after the start: %s, so %s",
+                 (unsigned)geteuid(), reads ? "read" : "write into", path, strerror(errno),
+                 reads ? "SIGHUP will not read it again" : "SIGUSR1 will not open the log again");
+        find_closed(path, closed, sizeof closed);
+        const size_t used = strlen(detail);
+        if (denied)
+            snprintf(detail + used, sizeof detail - used, "; chgrp %u %.200s && chmod %s %.200s",
+                     (unsigned)getegid(), closed,
+                     strcmp(closed, path) != 0 ? "g+x"
+                     : reads                   ? "g+rX"
+                                               : "g+wx",
+                     closed);
         warn(PE_SANDBOX_USER, detail);
     }
 }
