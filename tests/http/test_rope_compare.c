@@ -395,7 +395,7 @@ static void what_cannot_be_compared_is_refused(void **state)
          "invalid-parameter", "short_factor must have rotary_dim/2 = 4 numbers, got 2"},
         {TRAINED "&factor=2&rope_types=default,linear&beta_fast=16", 422, "invalid-parameter",
          "beta_fast is read by none of the rope_types"},
-        {TRAINED "&factor=2&length=8192", 400, "unknown-parameter", "length"},
+        {TRAINED "&factor=2&context=8192", 400, "unknown-parameter", "context"},
         {TRAINED "&factor=2&rope_theta=1&rope_types=yarn", 422, "invalid-parameter", "rope_theta"},
         {TRAINED "&factor=2&numerics=float32", 422, "invalid-parameter", "numerics"},
         {"head_dim=2&max_position_embeddings=4096&factor=2&rope_types=ntk", 422,
