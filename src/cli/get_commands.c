@@ -93,6 +93,7 @@ static pe_status run_get(pe_asking *asking, pe_problem *why)
     pe_buffer_format(&target, "%s%s", *word == '/' ? "" : "/v1/", word);
     const pe_status status =
         target.failed ? pe_fail_memory(why) : send(asking, pe_buffer_text(&target), &none, why);
+    pe_buffer_free(&none);
     pe_buffer_free(&target);
     return status;
 }
@@ -292,6 +293,7 @@ static pe_status run_pack_make(pe_asking *asking, pe_problem *why)
     pe_percent_encode(pe_slice_of(asking->arguments.word[0]), "-._~@", &target);
     const pe_status status =
         target.failed ? pe_fail_memory(why) : send(asking, pe_buffer_text(&target), &none, why);
+    pe_buffer_free(&none);
     pe_buffer_free(&target);
     return status;
 }

@@ -373,6 +373,9 @@ static void settle_within(pe_settings *settings)
     settings->access_log = settings->proxy_protocol = false;
     settings->idle_timeout_ms = settings->header_deadline_ms = day_ms;
     settings->request_deadline_ms = settings->response_deadline_ms = day_ms;
+    settings->queue_wait_ms = day_ms;
+    settings->unit_ns_max =
+        0; /* on a machine that is slow it takes longer, and nobody else waits */
     settings->max_url_bytes = 65536;
     settings->connection_memory_bytes = 262144;
     settings->config_bytes_max = settings->max_body_bytes;
