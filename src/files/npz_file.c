@@ -12,7 +12,8 @@
  *         4.3.16 (the end, which says where the directory is). Numbers are little-endian.
  */
 enum { ENTRY = 30, ROW = 46, END = 22, COMMENT_MAX = 65535 };
-enum { STORED = 0, DEFLATED = 8 };
+/* DEFLATE_MOST: bytes that one of RFC 1951 may become, a little less than 1032. */
+enum { STORED = 0, DEFLATED = 8, DEFLATE_MOST = 1032 };
 
 /* Bytes between two looks at the clock. */
 #define STEP ((size_t)1 << 20)
@@ -144,7 +145,12 @@ static pe_status make_room(pe_slice rows, size_t n, size_t max_elements, pe_buff
         const char *row;
         pe_slice name;
         PE_TRY(next_row(&rows, &row, &name, why));
-        sum += number_at(row + 10, 2) == DEFLATED ? number_at(row + 24, 4) : 0;
+        const size_t packed = number_at(row + 20, 4), bytes = number_at(row + 24, 4);
+        if (number_at(row + 10, 2) != DEFLATED)
+            continue;
+        if (bytes / DEFLATE_MOST > packed) /* it cannot: no room is made for a lie */
+            return broken("what is compressed in it does not unpack:", name, why);
+        sum += bytes;
     }
     if (sum > most)
         return pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
