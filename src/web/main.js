@@ -92,6 +92,8 @@ function head({ id, title, line: sentence, chapter }) {
         document.querySelector(selector)?.setAttribute('content', content);
     for (const link of nav.querySelectorAll('a'))
         attribute(link, { 'aria-current': link.dataset.room === id ? 'page' : null });
+    // On a narrow screen the list is scrolled.
+    nav.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     const beside = [-1, 1].map((by) => rooms.find((each) => chapter !== undefined && each.chapter === chapter + by));
     path.replaceChildren(
         ...beside.flatMap((to, i) =>

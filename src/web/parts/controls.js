@@ -2,6 +2,7 @@
 import { fresh, h } from './dom.js';
 import { derived, initial, needed } from './listing.js';
 import { Problem, parameterOf } from './api.js';
+import { keys } from './pointers.js';
 import { search } from './search.js';
 
 /** @typedef {import('./listing.js').Parameter} Parameter */
@@ -91,15 +92,12 @@ function number(parameter, change, id) {
     };
     slider.addEventListener('input', () => moved(false));
     slider.addEventListener('change', () => moved(true));
-    slider.addEventListener('keydown', (event) => {
-        const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-        if (by === undefined || parameter.type !== 'integer') return;
-        event.preventDefault();
-        show(
-            String(Math.min(parameter.maximum ?? Infinity, Math.max(parameter.minimum ?? 0, Number(field.value) + by))),
-        );
-        change(field.value, true);
-    });
+    const { minimum = 0, maximum } = parameter;
+    if (parameter.type === 'integer')
+        keys(slider, { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }, (by) => {
+            show(String(Math.min(maximum, Math.max(minimum, Number(field.value) + by))));
+            change(field.value, true);
+        });
     const show = /** @param {string} text */ (text) => {
         write(text);
         if (text !== '' && Number.isFinite(Number(text))) slider.value = String(place(Number(text)));

@@ -1,6 +1,7 @@
 // curve.js - series of numbers as curves, with axes.
 import { attribute, framed, fresh, h, svg } from './dom.js';
 import { tick } from './number.js';
+import { keys } from './pointers.js';
 import { rounded, scale } from './scale.js';
 import { seriesTable } from './table.js';
 
@@ -118,12 +119,8 @@ export class Curve {
         };
         this.picture.addEventListener('pointermove', (event) => to(at(event), false));
         this.picture.addEventListener('click', (event) => to(at(/** @type {PointerEvent} */ (event)), true));
-        this.picture.addEventListener('keydown', (event) => {
-            const by = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
-            if (by === undefined) return;
-            event.preventDefault();
-            to((this.cursor ?? 0) + by * (event.shiftKey && Number.isFinite(by) ? 10 : 1), true);
-        });
+        const far = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+        keys(this.picture, far, (by, { shiftKey }) => to((this.cursor ?? 0) + by * (shiftKey ? 10 : 1), true));
     }
 
     /** @private */

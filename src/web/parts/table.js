@@ -24,6 +24,9 @@ const COLUMNS_MAX = 1 << 9;
  * @property {string} caption
  */
 
+/** @param {string} name */
+const headOf = (name) => (name ? h('th', { scope: 'col' }, name) : h('td'));
+
 /** A table of rows that have heads. @param {import('./dom.js').Attributes} attributes @param {string} caption
  * @param {readonly string[]} heads of the columns, that of the rows' heads first @param {Element[]} rows */
 export const grid = (attributes, caption, heads, rows) =>
@@ -31,15 +34,7 @@ export const grid = (attributes, caption, heads, rows) =>
         'table',
         attributes,
         caption && h('caption', {}, caption),
-        h(
-            'thead',
-            {},
-            h(
-                'tr',
-                {},
-                heads.map((name) => (name ? h('th', { scope: 'col' }, name) : h('td'))),
-            ),
-        ),
+        heads.length > 0 && h('thead', {}, h('tr', {}, heads.map(headOf))),
         h('tbody', {}, rows),
     );
 

@@ -10,6 +10,7 @@ import { scaleOf } from '../parts/palette.js';
 import { drag, keys, pointed } from '../parts/pointers.js';
 import { Readout } from '../parts/readout.js';
 import { exercises, note, story } from '../parts/story.js';
+import { grid } from '../parts/table.js';
 import { take } from '../parts/take.js';
 import { CHANNELS, map, vector } from './maps.js';
 import { scores, shareFormula } from './softmax.js';
@@ -212,21 +213,17 @@ function vectors() {
     /** @param {string[]} words @param {string} seed */
     const show = (words, seed) =>
         out.replaceChildren(
-            h(
-                'table',
+            grid(
                 {},
-                h('caption', {}, `Numbers of a hash of each word and seed ${seed}; no model made them`),
-                h(
-                    'tbody',
-                    {},
-                    words.flatMap((word) =>
-                        /** @type {const} */ (['query', 'key']).map((role) =>
-                            h(
-                                'tr',
-                                {},
-                                h('th', { scope: 'row' }, `${word}, ${role}`),
-                                ...vector(word, role, seed).map((number) => h('td', {}, digits(number, 'float64'))),
-                            ),
+                `Numbers of a hash of each word and seed ${seed}; no model made them`,
+                [],
+                words.flatMap((word) =>
+                    ['query', 'key'].map((role) =>
+                        h(
+                            'tr',
+                            {},
+                            h('th', { scope: 'row' }, `${word}, ${role}`),
+                            ...vector(word, role, seed).map((number) => h('td', {}, digits(number, 'float64'))),
                         ),
                     ),
                 ),

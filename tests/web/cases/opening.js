@@ -55,6 +55,12 @@ export const cases = {
         assert.match(await page.textContent('.path a[rel=prev]'), /8 Which is which/);
         assert.equal(await page.title(), 'Check a table – posenc');
     },
+    'the room is seen in its list on a narrow screen': async (bench) => {
+        const page = await bench.page('#/doctor', { viewport: { width: 360, height: 800 } });
+        const { x, width } = await page.locator('#rooms [aria-current]').boundingBox();
+        assert.ok(x >= 0 && x + width <= 360, `${x} to ${x + width}`);
+        assert.equal(await page.evaluate(() => scrollY), 0);
+    },
     'which layers of Llama 4 do not rotate': async (bench) => {
         const page = await bench.page('#/models');
         const { resolved } = await bench.json('/v1/models/llama-4-scout-17b-16e');
