@@ -180,8 +180,7 @@ static pe_status tell_order(pe_search *s, const division *of, const choice *othe
         .name = PE_NAME(head_order),
         .remedy = "keep the order of heads: check how weights were split and axes reshaped, and "
                   "which keys are repeated for groups of queries"};
-    static const pe_fault tensors = {.name = PE_NAME(tensors_exchanged),
-                                     .remedy = "send each tensor under its own name"};
+    static const pe_fault tensors = {.name = PE_NAME(tensors_exchanged)};
     char a[24], b[24];
     pe_buffer rule = {0};
     pe_buffer_format(&rule, "%s are permuted, their numbers are exchanged: ", of->several);

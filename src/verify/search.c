@@ -168,8 +168,7 @@ static pe_status check_width(const pe_upload_view *view, const pe_report *report
 static const pe_fault permuted = {
     .name = PE_NAME(axes_transposed),
     .rule = "the axes of the upload are in another order than claimed: it is transposed (its shape "
-            "is a permutation of the claimed one, as with heads last)",
-    .remedy = "transpose the tensor: the order of axes is that of the claimed resource"};
+            "is a permutation of the claimed one, as with heads last)"};
 
 static pe_status verify(pe_upload_view *view, const pe_verify_context *context, pe_report *report,
                         pe_problem *why)

@@ -101,10 +101,8 @@ static bool find_sections(const pe_axis_reading *x, bool interleaved, double *si
 static pe_status try_sections(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
                               pe_try *next, pe_problem *why)
 {
-    static const pe_fault sizes = {PE_NAME(mrope_sections),
-                                   .remedy = "set mrope_section as claimed"};
-    static const pe_fault layout = {PE_NAME(mrope_interleaved),
-                                    .remedy = "set mrope_interleaved as claimed"};
+    static const pe_fault sizes = {.name = PE_NAME(mrope_sections)};
+    static const pe_fault layout = {.name = PE_NAME(mrope_interleaved)};
     static const char *const words[] = {"in blocks (sections)", "interleaved"};
     const double *claimed = pe_values_find(&claim->values, "mrope_section")->list;
     const pe_value *flag = pe_values_find(&claim->values, "mrope_interleaved");
@@ -142,7 +140,7 @@ static size_t find_start(const pe_axis_reading *x, size_t a, size_t i)
 static pe_status try_dims(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
                           pe_try *next, pe_problem *why)
 {
-    static const pe_fault dims = {PE_NAME(axes_dims), .remedy = "set axes_dims as claimed"};
+    static const pe_fault dims = {.name = PE_NAME(axes_dims)};
     double list[PE_AXES_MAX];
     char rule[256] = "pairs are shared out among the axes otherwise: axes_dims was";
     size_t start = find_start(x, 0, 0);
@@ -175,47 +173,37 @@ static double exponent(const pe_axis_reading *x, ladder by, size_t i)
     return number > 0 ? (double)number / (double)n : 0;
 }
 
-#define OWN  "give each axis frequencies of its own: theta^(-2j/d), d its channels (axes_dims)"
-#define ONE  "make one ladder of all pairs of the head, then cut it into sections"
-#define ENDS "take theta^(-2j/d): the last exponent is (d - 2)/d, not 1"
-
 /* What may stand in the place of ladders of the axes (own), or of one for all. */
 static const struct {
     bool own;
     ladder is;
     const pe_fault_name *name;
-    const char *sentence, *remedy;
+    const char *sentence;
 } ladders[] = {
     {true,
      {true, true, 0},
      PE_NAME(axes_one_ladder),
-     "all axes share one ladder of frequencies: exponents count on over all",
-     OWN},
+     "all axes share one ladder of frequencies: exponents count on over all"},
     {true,
      {false, true, 0},
      PE_NAME(axes_exponents),
-     "exponents of each axis are divided by head_dim, not by its channels",
-     OWN},
+     "exponents of each axis are divided by head_dim, not by its channels"},
     {true,
      {false, false, 1},
      PE_NAME(axes_exponents),
-     "exponents are j/(n - 1), not j/n: linspace with both ends included",
-     ENDS},
+     "exponents are j/(n - 1), not j/n: linspace with both ends included"},
     {false,
      {true, true, 1},
      PE_NAME(axes_exponents),
-     "exponents are j/(n - 1), not j/n: linspace with both ends included",
-     ENDS},
+     "exponents are j/(n - 1), not j/n: linspace with both ends included"},
     {false,
      {false, true, 0},
      PE_NAME(mrope_ladder_restarts),
-     "frequencies restart in each section: its pairs count from 0",
-     ONE},
+     "frequencies restart in each section: its pairs count from 0"},
     {false,
      {false, false, 0},
      PE_NAME(mrope_ladder_restarts),
-     "frequencies restart in each section: it has a ladder of its own",
-     ONE},
+     "frequencies restart in each section: it has a ladder of its own"},
 };
 
 /* The logarithm of the base of an axis. */
@@ -238,7 +226,7 @@ static pe_status try_ladders(pe_search *s, const pe_axis_reading *x, const pe_gu
     if (factor == NULL)
         return pe_fail_memory(why);
     for (size_t e = 0; e < PE_LEN(ladders) && status == PE_OK && pe_attempts_go_on(s); e++) {
-        const pe_fault fault = {.name = ladders[e].name, .remedy = ladders[e].remedy};
+        const pe_fault fault = {.name = ladders[e].name};
         bool turns = ladders[e].own == x->own;
         for (size_t i = 0; i < x->pairs && turns; i++) {
             const double w = exp(-log_base(x, claim, x->axis[i]) * exponent(x, ladders[e].is, i));
@@ -268,7 +256,7 @@ static bool has_base(const pe_axis_reading *x, const pe_guess *claim, size_t a, 
 static pe_status try_thetas(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
                             pe_try *next, pe_problem *why)
 {
-    static const pe_fault fault = {PE_NAME(rope_theta), .remedy = "set rope_theta as claimed"};
+    static const pe_fault fault = {.name = PE_NAME(rope_theta)};
     pe_status status = PE_OK;
     for (size_t a = 0; a < x->n; a++)
         for (int k = 0; k < 54 && status == PE_OK && pe_attempts_go_on(s); k++) {

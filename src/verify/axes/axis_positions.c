@@ -86,46 +86,33 @@ static unsigned traits(const pe_axis_reading *x, const range *r)
 /* Of which tokens, and of which claims. */
 enum { ALL = 1, IMAGE = 2, TEXT = 4, PART = 8, RUNNING = 16, ORDER = 32, AXES = 64, MROPE = 128 };
 
-#define AS_CLAIMED "give each axis its own positions, in the order of the claim"
-#define BEGIN      "check where the positions of each axis begin"
-#define PLACE      "place patches behind the text before them, row by row of the merged grid"
-#define PADDING    "check padding on the left, and the offset of the cache"
-#define PLAIN      "pass positions as they are: not interpolated, not normalized"
-#define LAST_FAST  "let tokens count along the rows: the last axis of the mesh runs fastest"
-#define BEHIND     "let text after an image go on at its largest position plus 1 (rope_deltas)"
-#define MERGE      "divide grid_thw by spatial_merge_size"
-
 /* Mistakes; a sentence goes on with the relations of axes. */
 static const struct row {
     const pe_fault_name *name;
-    const char *sentence, *remedy;
+    const char *sentence;
     unsigned of, traits;
 } rows[] = {
-    {PE_NAME(axes_exchanged), "the axes are exchanged", AS_CLAIMED, ALL | AXES,
-     PERMUTED | BORROWED},
-    {PE_NAME(axes_shifted), "positions have an offset", BEGIN, ALL | AXES, SHIFTED},
-    {PE_NAME(axes_scaled), "positions were interpolated (linear scaling)", PLAIN, ALL,
-     EVEN | UNMOVED},
-    {PE_NAME(mrope_axes_exchanged), "the axes are exchanged", AS_CLAIMED, ALL, PERMUTED | BORROWED},
-    {PE_NAME(mrope_one_axis), "an axis stands for another", AS_CLAIMED, ALL | MROPE, BORROWED},
-    {PE_NAME(mrope_positions_shifted), "positions have an offset", PADDING, ALL | MROPE, SHIFTED},
-    {PE_NAME(mrope_axis_shifted), "an axis has an offset", PLACE, ALL | MROPE, OWN | UNSCALED},
-    {PE_NAME(axis_positions), "positions of axes are others", BEGIN "; " AS_CLAIMED, ALL, 0},
-    {PE_NAME(mrope_image_axes), "the image", PLACE, IMAGE, PERMUTED | BORROWED},
-    {PE_NAME(mrope_image_start), "the image, moved", PLACE, IMAGE, OWN | UNSCALED},
-    {PE_NAME(mrope_image_place), "the image, whose patches are stuck", PLACE, IMAGE, STUCK},
-    {PE_NAME(mrope_image_stride), "the image, whose merge was ignored", MERGE, IMAGE, DOUBLED},
-    {PE_NAME(mrope_image_time), "the image", PLACE, IMAGE, 0},
-    {PE_NAME(mrope_text_after), "text after an image", BEHIND, TEXT, SHIFTED},
-    {PE_NAME(axis_positions_in_part), "positions of axes are others", BEGIN, TEXT | PART, 0},
-    {PE_NAME(mrope_text_positions), "all axes have running numbers, as text", AS_CLAIMED,
-     RUNNING | MROPE, 0},
-    {PE_NAME(axes_text_positions), "all axes have running numbers, as text", AS_CLAIMED, RUNNING,
+    {PE_NAME(axes_exchanged), "the axes are exchanged", ALL | AXES, PERMUTED | BORROWED},
+    {PE_NAME(axes_shifted), "positions have an offset", ALL | AXES, SHIFTED},
+    {PE_NAME(axes_scaled), "positions were interpolated (linear scaling)", ALL, EVEN | UNMOVED},
+    {PE_NAME(mrope_axes_exchanged), "the axes are exchanged", ALL, PERMUTED | BORROWED},
+    {PE_NAME(mrope_one_axis), "an axis stands for another", ALL | MROPE, BORROWED},
+    {PE_NAME(mrope_positions_shifted), "positions have an offset", ALL | MROPE, SHIFTED},
+    {PE_NAME(mrope_axis_shifted), "an axis has an offset", ALL | MROPE, OWN | UNSCALED},
+    {PE_NAME(axis_positions), "positions of axes are others", ALL, 0},
+    {PE_NAME(mrope_image_axes), "the image", IMAGE, PERMUTED | BORROWED},
+    {PE_NAME(mrope_image_start), "the image, moved", IMAGE, OWN | UNSCALED},
+    {PE_NAME(mrope_image_place), "the image, whose patches are stuck", IMAGE, STUCK},
+    {PE_NAME(mrope_image_stride), "the image, whose merge was ignored", IMAGE, DOUBLED},
+    {PE_NAME(mrope_image_time), "the image", IMAGE, 0},
+    {PE_NAME(mrope_text_after), "text after an image", TEXT, SHIFTED},
+    {PE_NAME(axis_positions_in_part), "positions of axes are others", TEXT | PART, 0},
+    {PE_NAME(mrope_text_positions), "all axes have running numbers, as text", RUNNING | MROPE, 0},
+    {PE_NAME(axes_text_positions), "all axes have running numbers, as text", RUNNING, 0},
+    {PE_NAME(mrope_image_columns), "the image, whose patches go down its columns", ORDER | MROPE,
      0},
-    {PE_NAME(mrope_image_columns), "the image, whose patches go down its columns", PLACE,
-     ORDER | MROPE, 0},
-    {PE_NAME(mesh_transposed), "tokens are in another order: the mesh grid is transposed",
-     LAST_FAST, ORDER, 0},
+    {PE_NAME(mesh_transposed), "tokens are in another order: the mesh grid is transposed", ORDER,
+     0},
 };
 
 /* ---- what is said ---- */
@@ -146,7 +133,7 @@ static void begin(const pe_axis_reading *x, const range *r, unsigned of, told *o
     if (out->rule.bytes > 0)
         pe_buffer_str(&out->rule, "; ");
     else
-        out->fault = (pe_fault){.name = row->name, .remedy = row->remedy};
+        out->fault = (pe_fault){.name = row->name};
     if (r->first > 0 || r->end < x->tokens)
         pe_buffer_format(&out->rule, "rows %zu to %zu, ", r->first, r->end - 1);
     pe_buffer_str(&out->rule, row->sentence);

@@ -221,8 +221,7 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
         return;
     static const pe_fault negative = {
         .name = PE_NAME(inverse),
-        .rule = "the rotation was the inverse one: the sign of the sine is the opposite",
-        .remedy = "take the sine's sign as in x cos(a) + rotate(x) sin(a)"};
+        .rule = "the rotation was the inverse one: the sign of the sine is the opposite"};
     if (cause->mirrored && guess->n_faults < PE_FAULTS_MAX) {
         pe_guess_tell(guess, &negative, 0, 0);
     }

@@ -84,9 +84,7 @@ static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_sequence *lad
 /* All that is known is which pairs turn otherwise. */
 static bool find_others(const pe_sequence *l, pe_guess *guess)
 {
-    static const pe_fault others = {
-        .name = PE_NAME(frequencies_other),
-        .remedy = "compare inv_freq with rope/frequencies of the same parameters"};
+    static const pe_fault others = {.name = PE_NAME(frequencies_other)};
     size_t first = l->n, last = 0, known = 0, n = 0;
     double low = HUGE_VAL, high = -HUGE_VAL;
     for (size_t i = 0; i < l->n; i++) {
@@ -199,8 +197,7 @@ static bool is_known(const pe_reading *r)
 /* Pairs that all turn by one multiple, beside those that turn as claimed: two bands. */
 static bool find_band(const pe_reading *r, const pe_sequence *l, pe_guess *guess)
 {
-    static const pe_fault band = {.name = PE_NAME(frequency_band),
-                                  .remedy = "check the scaling of the frequencies by bands"};
+    static const pe_fault band = {.name = PE_NAME(frequency_band)};
     size_t first = r->pairs, last = 0;
     for (size_t i = 0; i < r->pairs && l->span > 0; i++)
         if (isfinite(r->turned[i]) && !pe_sequence_is_near(l, i, r->frequency[i])) {
@@ -234,14 +231,8 @@ static bool is_size(double amplitude, double wanted)
 
 static void find_amplitude(const pe_reading *r, pe_guess *guess)
 {
-    static const pe_fault inverted = {
-        .name = PE_NAME(attention_factor_inverted),
-        .rule = "the attention factor is the reciprocal: its numerator and denominator "
-                "(mscale, mscale_all_dim) were exchanged",
-        .remedy = "divide by mscale_all_dim's factor, multiply by mscale's"};
-    static const pe_fault amplitude = {.name = PE_NAME(amplitude),
-                                       .remedy =
-                                           "check the attention factor (mscale) and other scales"};
+    static const pe_fault inverted = {.name = PE_NAME(attention_factor_inverted)};
+    static const pe_fault amplitude = {.name = PE_NAME(amplitude)};
     const double claimed = r->claimed_amplitude;
     if (!(r->amplitude > 0) || is_size(r->amplitude, claimed))
         return;

@@ -32,9 +32,7 @@ static pe_status try_moved(pe_search *s, pe_guess *guess, const pe_fault *fault,
 /* Rows that are all that of one position tell no frequency, but it may be the first one. */
 static pe_status try_still(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    static const pe_fault constant = {.name = PE_NAME(positions_constant),
-                                      .rule = "every row is that of position {a}",
-                                      .remedy = "pass each row its own position"};
+    static const pe_fault constant = {.name = PE_NAME(positions_constant)};
     return try_moved(s, guess, &constant, 0, s->measured->reading.claimed[0], why);
 }
 

@@ -7,16 +7,12 @@
 #include "verify/search/findings.h"
 #include "verify/compare/totals.h"
 
-static const pe_fault strays_of_memory = {
-    .name = PE_NAME(corrupted_elements),
-    .remedy = "look at the memory: buffers that are written twice, padding, copies under way"};
+static const pe_fault strays_of_memory = {.name = PE_NAME(corrupted_elements)};
 static const pe_fault zeros = {
     .name = PE_NAME(corrupted_elements),
     .remedy = "look for rows that were not written, or that were zeroed on purpose: padding_idx, "
               "masks, class tokens, buffers of zeros"};
-static const pe_fault not_finite = {.name = PE_NAME(not_finite),
-                                    .remedy =
-                                        "look for divisions by zero, overflow and masks of -inf"};
+static const pe_fault not_finite = {.name = PE_NAME(not_finite)};
 
 static void tell_range(size_t first, size_t last, pe_buffer *out)
 {
