@@ -199,8 +199,9 @@ typedef struct pe_resource {
      */
     pe_status (*plan)(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                       pe_plan *out, pe_problem *why);
-    /** The values of rope/table that turn vectors as this table of waves does. NULL: none do. */
-    pe_status (*turned)(pe_values *values, pe_values *out, pe_problem *why);
+    /** The values of rope/table that turn vectors as this table of waves does, once their channels
+     * [head_dim] are put in an order, which is the caller's to free. NULL: none do. */
+    pe_status (*turned)(pe_values *values, pe_values *out, uint32_t **order, pe_problem *why);
     /** Where models keep a column for each channel, cache_layout=hf: a row of `pairs` numbers has
      * each run of so many again behind itself. The values may still lack defaults. NULL: no such. */
     size_t (*run)(const pe_values *values, size_t pairs);

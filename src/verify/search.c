@@ -34,8 +34,14 @@ static bool has_width(const pe_search *s)
     return !has_other_width(s);
 }
 
+static bool was_permuted(const pe_search *s)
+{
+    return s->whole->permuted;
+}
+
 /* Measured, too, where a single fault explains them: the reading is told beside it. */
 static const pe_attempt of_pairs[] = {
+    {.try = pe_attempts_try, .applies = was_permuted},
     {.try = pe_attempts_singles},
     {.try = pe_parts_try, .applies = pe_strays_are_many},
     {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},
@@ -66,6 +72,7 @@ static pe_status explain_values(pe_search *s, pe_guess *guess, pe_problem *why)
 /* Compared element by element. What they are is told in any case. Where conventions differ, what
  * they do goes before their names; both are told. */
 static const pe_attempt of_plain_numbers[] = {
+    {.try = pe_attempts_try, .applies = was_permuted},
     {.try = pe_attempts_singles},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = pe_by_laws_uploaded},
@@ -151,17 +158,20 @@ static pe_status compare_and_diagnose(pe_search *s, pe_upload_view *whole, pe_pr
     return status == PE_OK ? pe_attempts_of_whole(s, whole, search_faults, why) : status;
 }
 
-/* A width that neither the claim nor a fault explains is no table of these parameters at all. */
-static pe_status check_width(const pe_upload_view *view, const pe_report *report, pe_problem *why)
+/* A size that neither the claim nor a fault explains: nothing of it was compared. */
+static const pe_fault other_size = {.name = PE_NAME(size_other)};
+
+static pe_status tell_size(const pe_upload_view *view, const pe_guess *claim, pe_report *report,
+                           pe_problem *why)
 {
+    const pe_upload *first = &view->claim->uploads[0];
+    const pe_told told = {.fault = &other_size, .rule = pe_fault_rule(&other_size), .exact = true};
     if (!view->width_differs || report->n_findings > 0)
         return PE_OK;
-    const pe_upload *first = &view->claim->uploads[0];
-    return pe_fail(
-        why, PE_INVALID_PARAMETER, "table",
-        "the table is not as wide or long as its parameters say (%s has %zu elements), and no "
-        "known fault makes it so",
-        first->name, first->array.elements);
+    PE_TRY(pe_findings_tell(report, claim, &told, why, "%s has %zu elements", first->name,
+                            first->array.elements));
+    pe_findings_rank(report);
+    return PE_OK;
 }
 
 /* The sizes of the axes say so; whatever else is found comes with it. */
@@ -181,8 +191,10 @@ static pe_status verify(pe_upload_view *view, const pe_verify_context *context, 
         pe_guess_tell(&s.claim, &permuted, 0, 0);
     }
     status = compare_and_diagnose(&s, view, why);
+    if (status == PE_OK)
+        status = tell_size(view, &s.claim, report, why);
     pe_guess_free(&s.claim);
-    return status == PE_OK ? check_width(view, report, why) : status;
+    return status;
 }
 
 static pe_status verify_as_named(pe_claim *claim, const pe_verify_context *context, pe_report *out,

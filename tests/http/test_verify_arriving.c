@@ -219,7 +219,7 @@ static void other_bodies_are_held(void **state)
         unsigned status;
     } cases[] = {
         {"encoding=sinusoidal&positions=0:4999", {"Content-Type: application/x-npy", NULL}, 422},
-        {"encoding=sinusoidal&d_model=62", {"Content-Type: application/x-npy", NULL}, 422},
+        {"encoding=sinusoidal&d_model=62", {"Content-Type: application/x-npy", NULL}, 200},
         {"encoding=nothing", {"Content-Type: application/x-npy", NULL}, 422},
         {"encoding=sinusoidal", {"Content-Type: application/json", NULL}, 400},
         {"encoding=sinusoidal", {"Content-Type: text/plain", NULL}, 200},
@@ -289,7 +289,7 @@ static void a_body_may_be_there_at_once(void **state)
     static const struct {
         const char *shape;
         unsigned status;
-    } cases[] = {{"20000", 200}, {"20000,1", 200}, {"100,200", 200}, {"10,10,200", 400}};
+    } cases[] = {{"20000", 200}, {"20000,1", 200}, {"100,200", 200}, {"10,10,200", 200}};
     static char numbers[80000];
     test_server server;
     (void)state;

@@ -404,6 +404,38 @@ static void wide_integers_are_indices(void **state)
     }
 }
 
+/* Vectors that the program rotates are what they are claimed to be, in whatever order their pairs
+ * and axes are. */
+static void vectors_of_grids_are_compared(void **state)
+{
+    static const char *const conventions[] = {"qwen2_vl", "pixtral", "eva02",    "sam2",
+                                              "llama4",   "kimi",    "dinov3",   "gemma4",
+                                              "step3",    "neomme",  "inkling2", NULL};
+    static const char vectors[] = "[[1,2,3,5,7,-1,2,4],[2,-1,1,3,1,5,2,6],[1,1,2,3,5,8,13,21],"
+                                  "[3,1,4,1,5,9,2,6],[2,7,1,8,2,8,1,8],[1,4,1,4,2,1,3,5]]";
+    (void)state;
+    for (size_t c = 0; conventions[c] != NULL; c++) {
+        pe_buffer body = {0}, claim = {0};
+        pe_buffer_format(&body, "{\"convention\":\"%s\",\"height\":2,\"width\":3,\"vectors\":%s}",
+                         conventions[c], vectors);
+        reply turned = post_json(&server, "/v1/rope/grid/rotate", pe_buffer_text(&body));
+        assert_status(conventions[c], &turned, 200);
+        char *data = strstr(turned.body, "\"data\":");
+        assert_non_null(data);
+        pe_buffer_format(&claim,
+                         "{\"encoding\":\"rope/grid\",\"convention\":\"%s\",\"height\":2,"
+                         "\"width\":3,\"inputs\":%s,\"rotated\":%s",
+                         conventions[c], vectors, data + strlen("\"data\":"));
+        reply answer = post_json(&server, "/v1/verify", pe_buffer_text(&claim));
+        assert_status(conventions[c], &answer, 200);
+        assert_non_null(strstr(answer.body, "{\"matches\":true"));
+        reply_free(&turned);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+        pe_buffer_free(&claim);
+    }
+}
+
 static void json_is_read_alike(void **state)
 {
     static const struct {
@@ -417,6 +449,25 @@ static void json_is_read_alike(void **state)
          {"\"head_dim=4, from the shape\"", "\"matches\":true"}},
         {"{\"encoding\":\"rope\",\"inv_freq\":[1,0.01]}",
          {"\"head_dim=4, from the shape\"", "\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"head_dim\":4,\"inv_freq\":[1,0.01,1,0.01]}",
+         {"\"each number of inv_freq stands twice: its halves are equal\"", "\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"inv_freq\":[1,1,0.01,0.01]}",
+         {"stands twice: neighbours are equal\"", "\"head_dim=4, from", "\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"cos\":[[[1],[0.5403023]],[[1],[0.5403023]]],"
+         "\"sin\":[[[0],[0.84147096]],[[0],[0.84147096]]]}",
+         {"\"the 2 items of cos are the same, and compared as one\"", "\"matches\":true"}},
+        {"{\"encoding\":\"rope\",\"head_dim\":4,"
+         "\"cos\":[[1,0.5403023,-0.41614684],[1,0.99995,0.9998]],"
+         "\"sin\":[[0,0.84147096,0.9092974],[0,0.0099998333,0.019998666]]}",
+         {"\"positions=0:3, one", "\"faults\":[\"axes_transposed\"]", "\"matches\":false"}},
+        {"{\"encoding\":\"rope\",\"head_dim\":8,\"rotary_dim\":4,"
+         "\"cos\":[[1],[0.5403023]],\"sin\":[[0],[0.84147096]]}",
+         {"\"faults\":[\"rotary_dim\"]", "rotary_dim was 2, not 4", "\"matches\":false"}},
+        {"{\"encoding\":\"rope\",\"head_dim\":8,\"inv_freq\":[1,0.01]}",
+         {"head_dim was 4, not 8", "\"matches\":false"}},
+        {"{\"encoding\":\"rope\",\"head_dim\":4,\"positions\":\"0:2\","
+         "\"cos\":[[1,1,1],[1,1,1]],\"sin\":[[0,0,0],[0,0,0]]}",
+         {"\"faults\":[\"size_other\"]", "\"matches\":false"}},
         {"{\"encoding\":\"rope\",\"positions\":\"1:2\",\"cos\":[[0.5403023,0.99995]],"
          "\"sin\":[[0.84147096,0.0099998333]]}",
          {"\"head_dim=4, from the shape\"", "\"matches\":true"}},
@@ -965,6 +1016,7 @@ int main(void)
         cmocka_unit_test(numpy_files_of_any_order_are_read),
         cmocka_unit_test(wide_integers_are_indices),
         cmocka_unit_test(json_is_read_alike),
+        cmocka_unit_test(vectors_of_grids_are_compared),
         cmocka_unit_test(queries_and_keys_come_in_one_post),
         cmocka_unit_test(large_tables_are_read_in_place),
         cmocka_unit_test(large_lone_cosines_are_read_in_place),

@@ -130,7 +130,7 @@ static const struct {
      "claim the table that it uses"},
     {"{\"encoding\":\"learned/wpe\"," TABLE "}", 422, "invalid-parameter",
      "with the name of a table of this server"},
-    {"{\"encoding\":\"rope/grid\",\"height\":1,\"convention\":\"pixtral\"," VECTORS
+    {"{\"encoding\":\"rope/grid\",\"height\":1,\"convention\":\"pixel\"," VECTORS
      ",\"rotated\":[[1,2,3,4]]}",
      422, "invalid-parameter", "vectors rotated by this convention are not compared"},
     {ROPE OK4 ",\"tabel\":[1]}", 400, "unknown-parameter", "did you mean table?"},
@@ -157,14 +157,12 @@ static const struct {
      "[2, 2], got [1, 2]"},
     {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1]],\"sin\":[[0,0],[0,0]]}}", 422, "invalid-parameter",
      "#/table/cos"},
-    {ROPE OK4 ",\"table\":{\"cos\":[[1,1,1],[1,1,1]],\"sin\":[[0,0,0],[0,0,0]]}}", 422,
-     "invalid-parameter", "not as wide"},
+    {"{\"cos\":[[1,\"x\"],[2,3]]}", 422, "invalid-parameter", "#/cos/0/1"},
+    {"{\"table\":[[1,2],[3]]}", 422, "invalid-parameter", "#/table/1"},
+    {"{\"cos\":[[1,2],[3,4]],\"sin\":[[1,2,3]]}", 400, "missing-parameter", "usual table"},
     {"{\"encoding\":\"rope/grid\",\"parameters\":{\"head_dim\":4,\"height\":1,\"width\":2},"
      "\"table\":{\"cos\":[[1,1],[1,1],[1,1]],\"sin\":[[0,0],[0,0],[0,0]]}}",
      422, "invalid-parameter", "class and register tokens"},
-    {"{\"encoding\":\"sinusoidal/grid\",\"parameters\":{\"d_model\":4,\"height\":1,\"width\":2},"
-     "\"table\":[[1,2,3,4],[4,5,6,7],[7,8,9,10]]}",
-     422, "invalid-parameter", "wide or long"},
     {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,NaN]],\"sin\":[[0,0],[0,0]]}}", 400,
      "malformed-request", "#/table/cos/1/1"},
     {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,null]],\"sin\":[[0,0],[0,0]]}}", 422,

@@ -232,6 +232,7 @@ pe_status pe_claim_json_scan(const pe_claim_reader *r, pe_dtype dtype, pe_stored
     tensor->dtype = array.dtype;
     tensor->shape = array.shape;
     tensor->elements = array.elements;
+    tensor->bytes = array.elements * pe_dtype_bytes(array.dtype);
     tensor->data = array.data;
     return PE_OK;
 }

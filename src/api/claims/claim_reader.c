@@ -394,21 +394,58 @@ pe_status pe_claim_reader_groups(pe_claim_reader *r, pe_problem *why)
 
 /* ---- the end ---- */
 
+/* The channels of each vector, in another order. */
+static pe_status put_in_order(pe_array *vectors, const uint32_t *order, pe_problem *why)
+{
+    const size_t d = vectors->shape.dim[vectors->shape.ndim - 1];
+    const size_t bytes = pe_dtype_bytes(vectors->dtype);
+    unsigned char *row = malloc(d * bytes), *at = vectors->data;
+    if (row == NULL)
+        return pe_fail_memory(why);
+    for (size_t v = 0; v < vectors->elements / d; v++, at += d * bytes) {
+        memcpy(row, at, d * bytes);
+        for (size_t c = 0; c < d; c++)
+            memcpy(at + c * bytes, row + order[c] * bytes, bytes);
+    }
+    free(row);
+    return PE_OK;
+}
+
+static pe_status order_vectors(pe_claim *claim, const uint32_t *order, pe_problem *why)
+{
+    pe_array *vectors[] = {&claim->inputs, &claim->uploads[0].array};
+    const size_t d = (size_t)pe_values_int(&claim->values, "head_dim");
+    size_t c = 0;
+    while (c < d && order[c] == c)
+        c++;
+    for (size_t v = 0; v < PE_LEN(vectors); v++)
+        if (c == d || vectors[v]->shape.dim[vectors[v]->shape.ndim - 1] != d)
+            return PE_OK; /* or refused later */
+    pe_claim_say(&claim->said, "channels are compared in the order of their axes");
+    PE_TRY(put_in_order(vectors[0], order, why));
+    return put_in_order(vectors[1], order, why);
+}
+
 /* Vectors are compared as rope/table turns them: what is known of one axis or several holds. */
 static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
 {
     pe_values values;
+    uint32_t *order = NULL;
     if (claim->inputs.elements == 0 || claim->resource->turned == NULL)
         return PE_OK;
-    const pe_status status = claim->resource->turned(&claim->values, &values, why);
-    if (status != PE_OK)
+    pe_status status = claim->resource->turned(&claim->values, &values, &order, why);
+    if (status != PE_OK) {
+        free(order);
         return status;
+    }
+    status = order_vectors(claim, order, why);
+    free(order);
     pe_claim_say(&claim->said, "vectors rotated by %s are compared with rope/table and axes_dims",
                  claim->resource->name);
     pe_values_free(&claim->values);
     claim->values = values;
     claim->resource = &pe_rope_table;
-    return PE_OK;
+    return status;
 }
 
 pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *why)

@@ -50,6 +50,7 @@ void pe_claim_shapes_begin(pe_claim_shapes *shapes, const pe_values *values, boo
             shapes->given |= watched[w].gives;
     }
     shapes->head_dim = size_of(values, "head_dim");
+    shapes->d_model = size_of(values, "d_model");
     shapes->num_heads = size_of(values, "num_heads");
     shapes->query_length = size_of(values, "query_length");
     shapes->layout =
@@ -201,11 +202,23 @@ static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
                  tensor->shape.ndim == 2 ? "numbers" : "shape");
 }
 
+static bool are_columns(size_t head_dim, size_t n)
+{
+    return head_dim != 0 && (n == head_dim || 2 * n == head_dim);
+}
+
 /* Of the family that the tensors belong to. */
 static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const pe_stored_list *list,
                         const pe_tensor_rows *r)
 {
     const size_t elements = r->tensor->elements;
+    if (family == PE_FAMILY_TABLE && are_columns(shapes->head_dim, r->n) &&
+        !are_columns(shapes->head_dim, r->width)) { /* transposed */
+        if (r->n == shapes->head_dim)
+            add_choice(shapes, CACHE_LAYOUT, "cache_layout", "hf", "columns are head_dim long");
+        add_positions(shapes, r->width);
+        return;
+    }
     if (family == PE_FAMILY_FUSED)
         read_pairs(shapes, r, "vllm", "cosines then sines in a row");
     if (family == PE_FAMILY_COMPLEX)
@@ -274,6 +287,22 @@ static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
         add_choice(shapes, PAIRING, "pairing", "interleaved", "neighbours keep their lengths");
 }
 
+/* Some keep a frequency for each channel of a row to multiply with. */
+static void halve_ladder(pe_claim_shapes *shapes, pe_stored *tensor)
+{
+    pe_tensor_rows r;
+    if (tensor->elements < 4 || !pe_tensor_rows_read(tensor, 1, &r) || r.n != 1)
+        return;
+    const size_t run = pe_tensor_rows_are_doubled(&r, 1)             ? 1
+                       : pe_tensor_rows_are_doubled(&r, r.width / 2) ? r.width / 2
+                                                                     : 0;
+    if (run == 0)
+        return;
+    pe_tensor_halve(tensor, &r, run);
+    pe_claim_say(&shapes->said, "each number of %s stands twice: %s", tensor->name,
+                 run == 1 ? "neighbours are equal" : "its halves are equal");
+}
+
 static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_stored_list *list)
 {
     pe_tensor_rows r;
@@ -282,6 +311,7 @@ static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_
     const pe_claim_family family = pe_claim_groups_name(list);
     if (family == PE_FAMILY_LADDER) {
         *resource = pe_registry_find("rope/frequencies");
+        halve_ladder(shapes, &list->tensor[0]);
         add_size(shapes, HEAD_DIM, "head_dim", 2 * list->tensor[0].elements);
         return;
     }
@@ -457,6 +487,10 @@ static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored 
             continue;
         if (lone)
             unname(shapes, resource, tensor);
+        if (sizes[s].axes == 2 && shapes->d_model == of[0] && shapes->d_model != of[1]) {
+            of[0] = of[1]; /* transposed */
+            of[1] = shapes->d_model;
+        }
         for (size_t a = 0; a < sizes[s].axes && !contradicts(shapes, s, of); a++)
             if (sizes[s].axis[a].name == NULL)
                 add_positions(shapes, of[a]);
@@ -466,11 +500,29 @@ static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored 
     }
 }
 
+/* A batch whose items are the same, as where a table is expanded, stands for one of them. */
+static void take_item(pe_claim_shapes *shapes, pe_stored *tensor)
+{
+    pe_shape *shape = &tensor->shape;
+    const size_t n = shape->dim[0], each = n > 0 ? tensor->bytes / n : 0;
+    if (shape->ndim != 3 || n < 2 || shape->dim[1] < 2 || tensor->there != 0 || tensor->fortran ||
+        memcmp(tensor->data, (const char *)tensor->data + each, tensor->bytes - each) != 0)
+        return;
+    pe_claim_say(&shapes->said, "the %zu items of %s are the same, and compared as one", n,
+                 tensor->name[0] != '\0' ? tensor->name : "the batch");
+    shape->dim[0] = 1;
+    tensor->elements /= n;
+    tensor->bytes = each;
+}
+
 void pe_claim_shapes_read(pe_claim_shapes *shapes, const pe_resource **resource,
                           const pe_values *values, pe_stored_list *tensors)
 {
     if (tensors->n == 0)
         return;
+    if (is_table(*resource) || strcmp((*resource)->name, "sinusoidal") == 0)
+        for (size_t t = 0; t < tensors->n; t++)
+            take_item(shapes, &tensors->tensor[t]);
     if (is_table(*resource))
         read_rope(shapes, resource, tensors);
     else if ((*resource)->run != NULL)

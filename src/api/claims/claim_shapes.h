@@ -17,12 +17,12 @@ typedef struct pe_claim_added {
 
 /** What a client gave, and what its tensors add to that. */
 typedef struct pe_claim_shapes {
-    unsigned given;                 /* watched parameters, as bits */
-    size_t head_dim;                /* as given; 0: it is not known here */
-    size_t num_heads, query_length; /* the same */
-    const char *layout;             /* cache_layout, as given or read; "": neither */
-    bool angles;                    /* the lone tensor holds angles */
-    bool guessed;                   /* it may be cosines or sines */
+    unsigned given;                          /* watched parameters, as bits */
+    size_t head_dim;                         /* as given; 0: it is not known here */
+    size_t d_model, num_heads, query_length; /* the same */
+    const char *layout;                      /* cache_layout, as given or read; "": neither */
+    bool angles;                             /* the lone tensor holds angles */
+    bool guessed;                            /* it may be cosines or sines */
     size_t n_added;
     pe_claim_added added[8];
     pe_buffer said;   /* owned: a line for each thing that was read off or left out */

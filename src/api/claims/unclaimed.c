@@ -80,6 +80,8 @@ typedef struct best {
     pe_report report; /* points into the claim, which is not to be moved */
     size_t n_readings, faults[PE_LEN(usual)];
     pe_buffer readings[PE_LEN(usual)]; /* owned */
+    bool refused;
+    pe_problem first, last; /* of the usual tables that were refused */
 } best;
 
 static void keep_reading(best *to, const pe_claim *claim, const pe_report *report)
@@ -147,8 +149,12 @@ static pe_status try_usual(size_t u, pe_unclaimed_read *read, void *of,
         *why = refused;
         return status;
     }
-    if (status != PE_OK)
+    if (status != PE_OK) {
+        to->first = to->refused ? to->first : refused;
+        to->last = refused;
+        to->refused = true;
         return PE_OK;
+    }
     if (all || report.matches)
         keep_reading(to, claim, &report);
     offer(to, claim, &report);
@@ -165,6 +171,21 @@ static pe_status try_each(pe_unclaimed_read *read, void *of, const pe_verify_con
     return status;
 }
 
+/* No usual table fits. What is wrong with the numbers themselves, the first and the last say alike;
+ * the last has no sizes that they leave open. */
+static pe_status fail_all(const best *to, pe_problem *why)
+{
+    const pe_problem *first = &to->first, *last = &to->last;
+    bool alike = strcmp(first->detail, last->detail) == 0;
+    for (unsigned m = 0; m < first->n_others; m++)
+        alike |= strcmp(first->others[m].detail, last->detail) == 0;
+    if (alike)
+        return pe_fail(why, last->status, last->where, "%s", last->detail);
+    return pe_fail(why, PE_MISSING_PARAMETER, "encoding",
+                   "encoding is required: the upload has not the shape of a usual table "
+                   "(sinusoidal, rope, alibi, t5)");
+}
+
 static pe_status find_best(pe_unclaimed_read *read, void *of, const pe_verify_context *context,
                            best *to, pe_problem *why)
 {
@@ -175,11 +196,7 @@ static pe_status find_best(pe_unclaimed_read *read, void *of, const pe_verify_co
     pe_status status = try_each(read, of, &compares, false, to, why);
     if (status == PE_OK && to->claim != NULL && !to->report.matches)
         status = try_each(read, of, context, true, to, why);
-    if (status == PE_OK && to->claim == NULL)
-        return pe_fail(why, PE_MISSING_PARAMETER, "encoding",
-                       "encoding is required: the upload has not the shape of a usual table "
-                       "(sinusoidal, rope, alibi, t5)");
-    return status;
+    return status == PE_OK && to->claim == NULL ? fail_all(to, why) : status;
 }
 
 pe_status pe_unclaimed_verify(pe_unclaimed_read *read, void *of, const pe_verify_context *context,

@@ -427,6 +427,24 @@ bool pe_changes_ignore_partial(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
+bool pe_changes_size(pe_guess *guess, const pe_fault *fault)
+{
+    const pe_shape *shape = &guess->claim->uploads[0].array.shape;
+    pe_value *value = value_of(guess, fault->param), *rotary = value_of(guess, "rotary_dim");
+    const size_t last = shape->ndim > 0 ? shape->dim[shape->ndim - 1] : 0;
+    const int64_t size = (int64_t)fault->value * (int64_t)last;
+    if (value == NULL || guess->claim->inputs.elements > 0 || size == value->integer ||
+        (double)size < value->param->min || (double)size > value->param->max)
+        return false;
+    if (rotary == value)
+        pe_values_set_real(&guess->values, "partial_rotary_factor",
+                           (double)size / (double)pe_values_int(&guess->values, "head_dim"));
+    else if (rotary != NULL)
+        rotary->integer = size * rotary->integer / value->integer;
+    value->integer = size;
+    return rotary == NULL || (rotary->integer >= 2 && rotary->integer % 2 == 0);
+}
+
 bool pe_changes_exchange(pe_guess *guess, const pe_fault *fault)
 {
     (void)fault;

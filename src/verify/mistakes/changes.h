@@ -58,6 +58,9 @@ pe_change pe_changes_rotate_twice, pe_changes_skip_rotation, pe_changes_rotate_b
 
 /** Exponents are 2i/head_dim; all channels are rotated. */
 pe_change pe_changes_head_in_exponent, pe_changes_ignore_partial;
+/** param was as the upload's last axis has it: `value` numbers for each of its columns. Of head_dim
+ * rotary_dim keeps its share. */
+pe_change pe_changes_size;
 /** Cosines stand where sines belong; all numbers of resources named `text`... are negative. */
 pe_change pe_changes_exchange, pe_changes_negate, pe_changes_negate_waves;
 

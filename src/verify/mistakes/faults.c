@@ -82,6 +82,11 @@ const pe_fault pe_faults[] = {
      .text = "max_position_embeddings"},
     /* dimensions */
     {PE_NAME(partial_ignored), .change = pe_changes_ignore_partial},
+    {NULL, NULL, .change = pe_changes_size, .param = "rotary_dim", .value = 2},
+    {NULL, NULL, .change = pe_changes_size, .param = "rotary_dim", .value = 1},
+    {NULL, NULL, .change = pe_changes_size, .param = "head_dim", .value = 2},
+    {NULL, NULL, .change = pe_changes_size, .param = "head_dim", .value = 1},
+    {NULL, NULL, .change = pe_changes_size, .param = "d_model", .value = 1},
     {PE_NAME(head_in_exponent), .change = pe_changes_head_in_exponent},
     /* their numbers may be those of rows before, which people mean */
     {NULL, NULL, .change = pe_changes_rope_type, .param = "rope_type", .text = "dynamic",

@@ -171,12 +171,17 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
                             shape->dim[0] == wanted->dim[0] && shape->dim[2] == wanted->dim[2];
         const bool rows = !same && has_other_rows(claim, wanted, &claim->uploads[t].array);
         const bool extra = rows && pe_values_find(&claim->values, "extra_tokens") != NULL;
+        const bool wide =
+            !same && shape->ndim > 0 && shape->ndim == wanted->ndim &&
+            view->n_tensors == claim->n_uploads &&
+            memcmp(shape->dim, wanted->dim, (shape->ndim - 1) * sizeof *shape->dim) == 0;
         const bool more = rows && shape->dim[shape->ndim - 2] > wanted->dim[0];
-        if (!same && !folded && !extra)
+        if (!same && !folded && !extra && !wide)
             return pe_upload_names_fail_shape(
                 claim->uploads[t].name, wanted, shape,
                 more ? ": class and register tokens have no rows here" : "", why);
-        view->width_differs |= !same && (extra || wanted->dim[1] != 1); /* one row stands for all */
+        view->width_differs |=
+            !same && (extra || wide || wanted->dim[1] != 1); /* one row stands for all */
         view->tensor_at[t] = view->elements;
         view->elements += claim->uploads[t].array.elements;
     }

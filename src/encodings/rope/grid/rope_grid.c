@@ -205,8 +205,19 @@ size_t pe_rope_grid_axis(const pe_grid *grid, size_t half)
 
 bool pe_rope_grid_has_ladders(const pe_grid *grid)
 {
-    const pe_grid_convention *c = grid->convention;
-    return !c->alternate && !c->split && !c->apart && !by_sides(c);
+    return !grid->convention->pixel;
+}
+
+void pe_rope_grid_order(const pe_grid *grid, uint32_t *order)
+{
+    const size_t pairs = grid->pairs, each = pairs / pe_rope_grid_parts(grid);
+    const bool half = grid->convention->pairing == PE_PAIRING_HALF;
+    for (size_t p = 0; p < pairs; p++) {
+        const size_t q = grid->convention->alternate ? p % 2 * (pairs / 2) + p / 2 : p;
+        const size_t first = half ? p / each * 2 * each + p % each : 2 * p;
+        order[half ? q : 2 * q] = (uint32_t)first;
+        order[half ? q + pairs : 2 * q + 1] = (uint32_t)(first + (half ? each : 1));
+    }
 }
 
 size_t pe_rope_grid_parts(const pe_grid *grid)
@@ -246,14 +257,24 @@ double pe_rope_grid_position(const pe_grid *grid, size_t axis, size_t k)
     return at + (double)grid->convention->origin;
 }
 
-pe_status pe_rope_grid_positions(const pe_grid *grid, pe_positions *out, pe_problem *why)
+/* What the theta_j of an axis are multiplied by. */
+static double scale_of(const pe_grid *grid, size_t axis)
+{
+    const size_t side = axis == PE_GRID_ROW ? grid->patches.height : grid->patches.width;
+    if (grid->convention->split && axis == PE_GRID_COLUMN)
+        return pow(grid->theta, -2 / (double)grid->head_dim);
+    return grid->convention->normalized ? 2 * 3.14159265358979323846 / (double)side : 1;
+}
+
+pe_status pe_rope_grid_positions(const pe_grid *grid, bool scaled, pe_positions *out,
+                                 pe_problem *why)
 {
     const size_t n = grid->patches.count;
     pe_array list;
     PE_TRY(pe_array_make(PE_FLOAT64, &(pe_shape){2, {PE_GRID_AXES, n}}, &list, why));
-    for (size_t axis = 0; axis < PE_GRID_AXES; axis++)
-        for (size_t k = 0; k < n; k++)
-            ((double *)list.data)[axis * n + k] = pe_rope_grid_position(grid, axis, k);
+    for (size_t k = 0; k < PE_GRID_AXES * n; k++)
+        ((double *)list.data)[k] =
+            pe_rope_grid_position(grid, k / n, k % n) * (scaled ? scale_of(grid, k / n) : 1);
     pe_status status = pe_positions_from_list(&list, "positions", out, why);
     pe_array_free(&list);
     return status;

@@ -70,17 +70,22 @@ pe_status pe_rope_grid_wave(const pe_grid *grid, pe_tables *tables, pe_shared_wa
 double pe_rope_grid_place(const pe_grid_patches *patches, size_t axis, size_t k);
 double pe_rope_grid_position(const pe_grid *grid, size_t axis, size_t k);
 
-/** The positions [2, patches] that frequencies are multiplied by: of rows, then of columns. */
-pe_status pe_rope_grid_positions(const pe_grid *grid, pe_positions *out,
+/** The positions [2, patches] that frequencies are multiplied by: of rows, then of columns. scaled:
+ * those that theta_j is. */
+pe_status pe_rope_grid_positions(const pe_grid *grid, bool scaled, pe_positions *out,
                                  pe_problem *why) PE_MUST_CHECK;
 
-/** Do the two axes have one half of the pairs each, one after the other, with theta_j? */
+/** Has each axis theta_j times a number, which its positions can be multiplied by instead? */
 bool pe_rope_grid_has_ladders(const pe_grid *grid);
-/** Of such a convention the axis of a half, 0 or 1. */
+/** The channels of a head [head_dim] in the order that has the pairs of one axis behind those of the
+ * other, within the whole head. */
+void pe_rope_grid_order(const pe_grid *grid, uint32_t *order);
+/** The axis of the first half of the pairs, or of the second: 0 or 1. */
 size_t pe_rope_grid_axis(const pe_grid *grid, size_t half);
 
 /** The values of rope/table that turn vectors so, with axes_dims (pe_resource.turned). */
-pe_status pe_rope_grid_turned(pe_values *values, pe_values *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_grid_turned(pe_values *values, pe_values *out, uint32_t **order,
+                              pe_problem *why) PE_MUST_CHECK;
 
 /** Channels of a pair of this convention, unless pairing says otherwise. */
 pe_pairing pe_rope_grid_pairing(const pe_grid *grid);

@@ -32,7 +32,7 @@ static pe_status borrow(const pe_grid *grid, pe_tables *tables, borrowed *out, p
     out->axes = pe_rope_grid_axes(grid);
     if (out->axes == NULL)
         return pe_fail_memory(why);
-    PE_TRY(pe_rope_grid_positions(grid, &out->positions, why));
+    PE_TRY(pe_rope_grid_positions(grid, false, &out->positions, why));
     return pe_rope_grid_wave(grid, tables, &out->wave, why);
 }
 

@@ -31,14 +31,14 @@ static pe_status set_all(const pe_grid *grid, const pe_values *from, pe_values *
     pairing->choice = pe_rope_grid_pairing(grid);
     pairing->present = positions->present = true;
     *pe_values_find(to, "dtype") = *pe_values_find(from, "dtype");
-    PE_TRY(pe_rope_grid_positions(grid, &positions->positions, why));
+    PE_TRY(pe_rope_grid_positions(grid, true, &positions->positions, why));
     PE_TRY(set_list(to, "axes_dims", half, half, why));
     if (columns)
         PE_TRY(set_list(to, "axis_order", PE_GRID_COLUMN, PE_GRID_ROW, why));
     return pe_values_defaults(to, why);
 }
 
-pe_status pe_rope_grid_turned(pe_values *values, pe_values *out, pe_problem *why)
+pe_status pe_rope_grid_turned(pe_values *values, pe_values *out, uint32_t **order, pe_problem *why)
 {
     pe_grid grid;
     pe_values made;
@@ -46,7 +46,12 @@ pe_status pe_rope_grid_turned(pe_values *values, pe_values *out, pe_problem *why
     if (!pe_rope_grid_has_ladders(&grid))
         return pe_fail(why, PE_INVALID_PARAMETER, "convention",
                        "vectors rotated by this convention are not compared, since its axes have "
-                       "no frequencies rope_theta^(-4j/d) each; send its cosines and sines");
+                       "no frequencies rope_theta^(-4j/d) times a number; send its cosines and "
+                       "sines");
+    *order = malloc(grid.head_dim * sizeof **order);
+    if (*order == NULL)
+        return pe_fail_memory(why);
+    pe_rope_grid_order(&grid, *order);
     pe_status status = pe_values_make(pe_rope_table.param_sets, &made, why);
     if (status == PE_OK)
         status = set_all(&grid, values, &made, why);
