@@ -99,9 +99,13 @@ static pe_spectrum_values values_of(const compare *state, size_t type, pe_spectr
                                 .target = state->lengths.target};
 }
 
-/* Is the value below the limit? Turns never equal it: they are irrational. */
+/* Is the value below the limit? Turns never equal it: they are irrational. What rounds to another
+ * number than the limit is on that side of it. */
 static bool is_below(const pe_spectrum_values *values, size_t i, double limit)
 {
+    const double rounded = pe_rope_spectrum_value(values, PE_FLOAT64, i);
+    if (rounded != limit)
+        return rounded < limit;
     mpfr_t value;
     mpfr_init2(value, 256);
     pe_rope_spectrum_eval(values, i, value);

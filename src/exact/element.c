@@ -78,19 +78,29 @@ void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out)
     mpfr_clear(theta);
 }
 
-double pe_wave_theta_near(const pe_wave *wave, size_t i)
+/* 2 pi, cut off after 128 bits. */
+const pe_fixed128 pe_wave_two_pi = {.m = (pe_u128)0xc90fdaa22168c234U << 64 | 0xc4c6628b80dc1cd1U,
+                                    .exponent = 3};
+
+pe_fixed128 pe_wave_theta_fixed(const pe_wave *wave, size_t i)
 {
-    static const double two_pi = 0x1.921fb54442d18p+2;
     if (wave->spec.float32)
-        return (double)wave->inv[i];
-    /* In a fraction of one word, half a unit of the last place is too large an error. */
+        return pe_fixed128_from_double((double)wave->inv[i]);
+    if (wave->unfit || wave->spec.position_scale != 1)
+        return (pe_fixed128){0};
     const uint64_t *word = wave->turns[i].word;
-    if ((word[3] | word[2] | word[1]) == 0)
-        return word[0] != 0 || wave->unfit ? (double)NAN : 0;
-    double turns = 0;
-    for (int k = 0; k < 4; k++)
-        turns += ldexp((double)word[k], 64 * (k - 3));
-    return turns * two_pi / wave->spec.position_scale;
+    int top = 3;
+    while (top > 0 && word[top] == 0)
+        top--;
+    /* The first 128 bits, with as many zeros before them as the upper word has, and more. */
+    const int zeros = word[top] != 0 ? __builtin_clzll(word[top]) : 0;
+    pe_u128 m = (pe_u128)word[top] << 64 | (top > 0 ? word[top - 1] : 0);
+    if (zeros > 0)
+        m = m << zeros | (top > 1 ? word[top - 2] >> (64 - zeros) : 0);
+    /* Off by a unit of word[0], and by one of what is cut off. */
+    const int bits = 64 * (top + 1) - zeros;
+    const pe_fixed128 turns = {m, bits - FIXED_BITS, bits > 128 ? 1 : 129 - bits, false};
+    return pe_fixed128_mul(&turns, &pe_wave_two_pi);
 }
 
 float pe_wave_angle32(const pe_wave *wave, double position, size_t i)

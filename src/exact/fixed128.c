@@ -177,6 +177,31 @@ pe_fixed128 pe_fixed128_mul(const pe_fixed128 *x, const pe_fixed128 *y)
                   x->negative != y->negative);
 }
 
+static_assert(sizeof(mp_limb_t) == 8, "two limbs are 128 bits");
+
+/* Relative errors add up: a unit of the last place of x or y is at most two of the quotient's, and one
+ * more is cut off. */
+pe_fixed128 pe_fixed128_div(const pe_fixed128 *x, const pe_fixed128 *y)
+{
+    if (x->m == 0 || y->m == 0)
+        return (pe_fixed128){0};
+    const mp_limb_t of[4] = {0, 0, (mp_limb_t)x->m, (mp_limb_t)(x->m >> 64)};
+    const mp_limb_t by[2] = {(mp_limb_t)y->m, (mp_limb_t)(y->m >> 64)};
+    mp_limb_t q[3], rest[2];
+    mpn_tdiv_qr(q, rest, 0, of, 4, by, 2);
+    const int more = q[2] != 0; /* 2^127 <= m < 2^128 of both: the quotient has 128 or 129 bits */
+    const pe_u128 m = join(q[1], q[0]) >> more | (pe_u128)more << 127;
+    return (pe_fixed128){m, x->exponent - y->exponent + more, larger(x->err, y->err) + 3,
+                         x->negative != y->negative};
+}
+
+pe_fixed128 pe_fixed128_from_double(double x)
+{
+    int exponent;
+    const double part = frexp(fabs(x), &exponent);
+    return normal((pe_u128)(uint64_t)ldexp(part, 53), exponent + 75, 0, x < 0);
+}
+
 pe_fixed128 pe_fixed128_from_mpfr(mpfr_srcptr x)
 {
     assert(mpfr_regular_p(x));

@@ -45,6 +45,12 @@ pe_fixed128 pe_fixed128_normal(pe_u128 m, int exponent);
 /** x * y; zero where one of them is unknown. */
 pe_fixed128 pe_fixed128_mul(const pe_fixed128 *x, const pe_fixed128 *y);
 
+/** x / y; zero where one of them is unknown. */
+pe_fixed128 pe_fixed128_div(const pe_fixed128 *x, const pe_fixed128 *y);
+
+/** x, as it is; unknown where it is 0. */
+pe_fixed128 pe_fixed128_from_double(double x);
+
 /** The 128-bit number nearest to x; x != 0. */
 pe_fixed128 pe_fixed128_from_mpfr(mpfr_srcptr x);
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/array.h"
+#include "exact/fixed128.h"
 #include "kernels/kernels.h"
 #include "plan/positions.h"
 
@@ -95,8 +96,10 @@ pe_status pe_wave_mean_cos(const pe_wave_table *table, size_t first, size_t rows
  * below 2^(8-p). */
 void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out);
 
-/** The same within a relative 2^-50, without MPFR; 0 where theta_i is 0. NAN: it is too large or
- * too small for the set's fixed point. */
-double pe_wave_theta_near(const pe_wave *wave, size_t i);
+/** The same in 128 bits. Unknown where it is 0, or has no fixed point. */
+pe_fixed128 pe_wave_theta_fixed(const pe_wave *wave, size_t i);
+
+/** 2 pi */
+extern const pe_fixed128 pe_wave_two_pi;
 
 #endif

@@ -3,10 +3,12 @@
 #include "models/input.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/tree.h"
 #include "models/reader.h"
 
 #define KEY_MAX  128
@@ -120,21 +122,34 @@ void pe_input_take(pe_input *input, const char *name, const char *key)
     pe_input_put(input, key, name, json_incref((json_t *)(uintptr_t)pe_input_member(input, name)));
 }
 
-json_t *pe_input_table(pe_input *input, const char *table)
+/* The file is parsed at the first question, and stays. Two who ask at once may both parse it. */
+static const json_t *tables(void)
 {
-    json_t *tables = json_loads(pe_renamings_text, JSON_DECODE_INT_AS_REAL, NULL);
-    json_t *found = json_incref(json_object_get(tables, table));
+    static _Atomic(json_t *) parsed;
+    json_t *made = atomic_load(&parsed), *none = NULL;
+    pe_problem why;
+    if (made != NULL || pe_tree_load(pe_slice_of(pe_renamings_text), JSON_DECODE_INT_AS_REAL, "",
+                                     &made, &why) != PE_OK)
+        return made;
+    if (atomic_compare_exchange_strong(&parsed, &none, made))
+        return made;
+    json_decref(made);
+    return none;
+}
+
+const json_t *pe_input_table(pe_input *input, const char *table)
+{
+    const json_t *found = json_object_get(tables(), table);
     input->failed |= found == NULL;
-    json_decref(tables);
     return found;
 }
 
 void pe_input_rename(pe_input *input, const char *table)
 {
     size_t i;
-    json_t *rows = pe_input_table(input, table), *row;
-    json_array_foreach(rows, i, row)
-    {
+    const json_t *rows = pe_input_table(input, table);
+    for (i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
         const char *name = json_string_value(json_array_get(row, 0)),
                    *key = json_string_value(json_array_get(row, 1));
         json_t *own = json_array_get(row, 2);
@@ -145,7 +160,6 @@ void pe_input_rename(pe_input *input, const char *table)
         else if (key != NULL)
             pe_input_take(input, name, key);
     }
-    json_decref(rows);
 }
 
 void pe_input_warn(pe_input *input, const char *format, ...)

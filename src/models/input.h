@@ -49,8 +49,8 @@ void pe_input_take(pe_input *input, const char *name, const char *key);
 /** Take what a table of config/renamings.json names: each row has a name and the key that it is; a
  * third item is the value, unless it is a number and another came. */
 void pe_input_rename(pe_input *input, const char *table);
-/** A table there, which the caller releases; NULL where memory ran out. */
-json_t *pe_input_table(pe_input *input, const char *table);
+/** A table there, which stays; NULL where memory ran out. */
+const json_t *pe_input_table(pe_input *input, const char *table);
 void pe_input_warn(pe_input *input, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** model_type is PROGRAM/TEXT; a text that no row can have is PROGRAM alone. */
 void pe_input_type(pe_input *input, const char *program, const char *name, const char *text);

@@ -148,7 +148,7 @@ static void a_wide_scaled_base_is_cheap(void **state)
     const long before = work_of(&server);
     reply answer = get(&server, target);
     assert_status(target, &answer, 200);
-    assert_int_equal(work_of(&server) - before, PLANNING + 5 * 32768L * 256);
+    assert_int_equal(work_of(&server) - before, PLANNING + 5 * 32768L * 16);
     reply_free(&answer);
 }
 
@@ -183,12 +183,12 @@ static void prices_follow_what_is_done(void **state)
         {"/v1/sinusoidal?d_model=8&positions=0:8&format=png", 200, 8 * 16 + 64 + 6 * 800 * 500},
         {"/v1/sinusoidal?d_model=2&positions=5,700,80000", 200, 2 * 16 + 3 * 16 + 9 * 6},
         {"/v1/rope/frequencies?head_dim=128&format=csv&tensor=inv_freq", 200,
-         128 * 16 + 64 * (256 + 1)},
+         128 * 16 + 64 * (16 + 1)},
         {"/v1/rope/"
          "frequencies?head_dim=128&format=csv&tensor=inv_freq&rope_type=llama3&factor=8&low_freq_"
          "factor=1&"
          "high_freq_factor=4&original_max_position_embeddings=8192",
-         200, 128 * (16 + 512) + 64 * (256 + 1)},
+         200, 128 * (16 + 512) + 64 * (16 + 1)},
         {"/v1/rope/xpos/table?head_dim=128&positions=0:1&format=raw", 406, 128 * (16 + 640)},
         {"/v1/models/llama-3.1-8b", 200, 20480},
         {"/v1/models", 200, 0},

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "encodings/rope/rope_axes.h"
+#include "base/turns.h"
 #include "exact/round.h"
 
 typedef struct spectrum {
@@ -68,12 +69,38 @@ static void eval(const void *context, size_t i, mpfr_ptr out)
     pe_rope_spectrum_eval(context, i, out);
 }
 
+/* In 128 bits, which are enough but for one value in 2^60 or so. */
+static pe_fixed128 fixed_value(const pe_spectrum_values *values, size_t i)
+{
+    const pe_fixed128 theta = pe_wave_theta_fixed(values->wave, i);
+    pe_fixed128 other = pe_wave_two_pi, value, by;
+    if (values->kind == PE_SPECTRUM_STRETCH || values->kind == PE_SPECTRUM_REACH)
+        other = pe_wave_theta_fixed(values->unscaled, i);
+    switch (values->kind) {
+    case PE_SPECTRUM_FREQUENCY:
+        return theta;
+    case PE_SPECTRUM_WAVELENGTH:
+    case PE_SPECTRUM_STRETCH:
+        return pe_fixed128_div(&other, &theta);
+    case PE_SPECTRUM_TURNS:
+        value = pe_fixed128_div(&theta, &other);
+        by = pe_fixed128_from_double(values->length);
+        return pe_fixed128_mul(&value, &by);
+    case PE_SPECTRUM_REACH:
+        break;
+    }
+    value = pe_fixed128_div(&theta, &other);
+    by = pe_fixed128_from_double(values->target);
+    value = pe_fixed128_mul(&value, &by);
+    by = pe_fixed128_from_double(values->length);
+    return pe_fixed128_div(&value, &by);
+}
+
 static bool stands_still(const pe_wave *wave, size_t i)
 {
-    const double near = pe_wave_theta_near(wave, i);
-    if (!isnan(near))
-        return near == 0;
     mpfr_t theta;
+    if (pe_wave_theta_fixed(wave, i).m != 0)
+        return false;
     mpfr_init2(theta, 32);
     pe_wave_theta(wave, i, theta);
     const bool zero = mpfr_zero_p(theta);
@@ -85,39 +112,20 @@ double pe_rope_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, 
 {
     const bool inverse =
         values->kind == PE_SPECTRUM_WAVELENGTH || values->kind == PE_SPECTRUM_STRETCH;
+    const pe_fixed128 near = fixed_value(values, i);
+    double value;
+    pe_turn_spend(PE_SPECTRUM_WORK);
+    if (pe_fixed128_round(&near, dtype, &value))
+        return value;
     if (stands_still(values->wave, i))
         return inverse ? (double)INFINITY : 0;
     return pe_exact_round(dtype, eval, values, i);
 }
 
-/* The value within a relative 2^-45. It is NaN or infinite where a frequency is 0, or is not known
- * in float64. */
-static double near_value(const pe_spectrum_values *values, size_t i)
-{
-    static const double two_pi = 0x1.921fb54442d18p+2;
-    const double theta = pe_wave_theta_near(values->wave, i);
-    switch (values->kind) {
-    case PE_SPECTRUM_FREQUENCY:
-        return theta;
-    case PE_SPECTRUM_WAVELENGTH:
-        return two_pi / theta;
-    case PE_SPECTRUM_STRETCH:
-        return pe_wave_theta_near(values->unscaled, i) / theta;
-    case PE_SPECTRUM_TURNS:
-        return theta / two_pi * values->length;
-    case PE_SPECTRUM_REACH:
-        break; /* no tensor holds it */
-    }
-    return (double)NAN;
-}
-
-/* Values round to infinity from 65520 on, halfway past 65504. A value that is not surely below it
- * is evaluated exactly. */
+/* Values round to infinity from 65520 on, halfway past 65504. */
 static bool overflows_half(const pe_spectrum_values *values, size_t i)
 {
-    static const double past = 65520, margin = 0x1p-40;
-    return !(near_value(values, i) < past - past * margin) &&
-           isinf(pe_rope_spectrum_value(values, PE_FLOAT16, i)) && !stands_still(values->wave, i);
+    return isinf(pe_rope_spectrum_value(values, PE_FLOAT16, i)) && !stands_still(values->wave, i);
 }
 
 /* No value overflows the other types: the bounds of the parameters keep all below

@@ -29,8 +29,8 @@ pe_status pe_rope_spectrum_check(const pe_spectrum_values *values, const char *n
 /** A value that is not 0, at out's precision. */
 void pe_rope_spectrum_eval(const pe_spectrum_values *values, size_t i, mpfr_ptr out);
 
-/** An evaluation in MPFR costs so many units of work: 1 to 4 us. */
-#define PE_SPECTRUM_WORK 256
+/** Units of work, measured. One in 2^60 or so is evaluated in MPFR: that takes 1 to 4 us. */
+#define PE_SPECTRUM_WORK 16
 
 /** Whose frequencies. */
 typedef enum pe_spectrum_set {

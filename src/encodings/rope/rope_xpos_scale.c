@@ -79,11 +79,14 @@ static void climb(const pe_xpos_powers *of, mpfr_ptr x, pe_fixed128 *to)
     }
 }
 
-static pe_pair decline_of(const pe_xpos_powers *of, size_t i, mpfr_ptr scratch)
+/* *up: scale_i(1) = e^-decline. */
+static pe_pair decline_of(const pe_xpos_powers *of, size_t i, mpfr_ptr scratch, mpfr_ptr up)
 {
     zeta_of(of, i, scratch);
     mpfr_log(scratch, scratch, MPFR_RNDN);
-    mpfr_div_d(scratch, scratch, -of->base, MPFR_RNDN);
+    mpfr_div_d(scratch, scratch, of->base, MPFR_RNDN);
+    mpfr_exp(up, scratch, MPFR_RNDN);
+    mpfr_neg(scratch, scratch, MPFR_RNDN);
     const double hi = mpfr_get_d(scratch, MPFR_RNDN);
     mpfr_sub_d(scratch, scratch, hi, MPFR_RNDN);
     return (pe_pair){hi, mpfr_get_d(scratch, MPFR_RNDN)};
@@ -92,13 +95,11 @@ static pe_pair decline_of(const pe_xpos_powers *of, size_t i, mpfr_ptr scratch)
 static void make_powers(const void *formula, void *out)
 {
     const pe_xpos_powers *of = formula;
-    const pe_xpos_distance one = {1, {0, 0}};
     pe_pair *decline = (pe_pair *)((pe_fixed128 *)out + ladder(of, true, of->pairs));
     mpfr_t up, down;
     mpfr_inits2(LADDER_BITS, up, down, (mpfr_ptr)0);
     for (size_t i = 0; i < of->pairs; i++) {
-        decline[i] = decline_of(of, i, down);
-        power(of, i, &one, up);
+        decline[i] = decline_of(of, i, down, up);
         mpfr_ui_div(down, 1, up, MPFR_RNDN);
         climb(of, up, (pe_fixed128 *)out + ladder(of, false, i));
         climb(of, down, (pe_fixed128 *)out + ladder(of, true, i));

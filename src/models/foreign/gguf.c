@@ -169,7 +169,7 @@ static bool is_read(const json_t *table, const char *name)
 
 static void warn_of_unread(pe_input *g)
 {
-    json_t *plain = pe_input_table(g, "gguf"), *scalings = pe_input_table(g, "gguf scalings");
+    const json_t *plain = pe_input_table(g, "gguf"), *scalings = pe_input_table(g, "gguf scalings");
     const size_t prefix = strlen(g->prefix);
     const char *key;
     json_t *value;
@@ -180,8 +180,6 @@ static void warn_of_unread(pe_input *g)
             json_array_size(g->warnings) < 16)
             pe_input_warn(g, "%.100s is not known and ignored", key);
     }
-    json_decref(plain);
-    json_decref(scalings);
 }
 
 /**

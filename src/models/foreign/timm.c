@@ -66,7 +66,7 @@ static void read_sides(pe_input *input, const named *from)
  * the name for others. The last that fits counts. */
 static void read_size(pe_input *input, const named *from)
 {
-    json_t *sizes = pe_input_table(input, "timm sizes");
+    const json_t *sizes = pe_input_table(input, "timm sizes");
     for (size_t s = 0; s < json_array_size(sizes); s++) {
         const json_t *row = json_array_get(sizes, s);
         if (strstr(from->name, json_string_value(json_array_get(row, 0))) == NULL)
@@ -74,7 +74,6 @@ static void read_size(pe_input *input, const named *from)
         put(input, from, "hidden_size", json_number_value(json_array_get(row, 1)));
         put(input, from, "num_attention_heads", json_number_value(json_array_get(row, 2)));
     }
-    json_decref(sizes);
 }
 
 /* What stands beside the name counts. */
@@ -101,7 +100,7 @@ bool pe_input_timm(pe_input *out)
         return false;
     const char *slash = strrchr(text, '/'), *name = slash != NULL ? slash + 1 : text;
     snprintf(from.name, sizeof from.name, "%.*s", (int)strcspn(name, "."), name);
-    json_t *names = pe_input_table(out, "timm names");
+    const json_t *names = pe_input_table(out, "timm names");
     const char *row = row_of(names, from.name);
     read_sides(out, &from);
     read_size(out, &from);
@@ -111,7 +110,6 @@ bool pe_input_timm(pe_input *out)
         pe_input_type(out, "timm model", from.key, from.name);
     else
         pe_input_put(out, "model_type", from.key, json_string(row));
-    json_decref(names);
     read_beside(out);
     return true;
 }
