@@ -143,8 +143,9 @@ proof: ## the long mode: tables against MPFR, all float32 texts against strtof; 
 
 bench: ## kernels and text beside yardsticks (proof is its long mode); BENCH=glob, BENCH_ROUNDS=n, BENCH_JSON=file
 	@$(DEPS) build test yardsticks
-	+@$(AGAIN) $(B)/tests/bench/bench
+	+@$(AGAIN) $(B)/tests/bench/bench $(B)/posenc
 	@$(if $(BENCH_JSON),: > $(BENCH_JSON);) $(B)/tests/bench/bench && tests/bench/tables $(B)/tests/bench/bench
+	@tests/bench/first $(B)/posenc
 
 bench-http: ## compare the server with nginx and a Python service; BENCH_ROUNDS=n, BENCH_JSON=file
 	@$(DEPS) build bench
