@@ -82,6 +82,14 @@ void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out)
 const pe_fixed128 pe_wave_two_pi = {.m = (pe_u128)0xc90fdaa22168c234U << 64 | 0xc4c6628b80dc1cd1U,
                                     .exponent = 3};
 
+bool pe_wave_theta_is_zero(const pe_wave *wave, size_t i)
+{
+    if (wave->spec.float32)
+        return wave->inv[i] == 0;
+    const uint64_t *word = wave->turns[i].word;
+    return !wave->unfit && (word[3] | word[2] | word[1] | word[0]) == 0;
+}
+
 pe_fixed128 pe_wave_theta_fixed(const pe_wave *wave, size_t i)
 {
     if (wave->spec.float32)

@@ -96,6 +96,9 @@ pe_status pe_wave_mean_cos(const pe_wave_table *table, size_t first, size_t rows
  * below 2^(8-p). */
 void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out);
 
+/** Is it surely 0? Where it has no fixed point, this does not tell. */
+bool pe_wave_theta_is_zero(const pe_wave *wave, size_t i);
+
 /** The same in 128 bits. Unknown where it is 0, or has no fixed point. */
 pe_fixed128 pe_wave_theta_fixed(const pe_wave *wave, size_t i);
 

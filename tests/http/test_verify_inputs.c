@@ -937,8 +937,7 @@ static void broken_zip_files_are_refused(void **state)
         const char *says;
     } rows[] = {
         {ROW_AT, 'X', "its directory is broken"},
-        {ROW_AT + 10, 8,
-         "what is compressed in it does not unpack"},
+        {ROW_AT + 10, 8, "what is compressed in it does not unpack"},
         {ROW_AT + 10, 9,
          "cos.npy is compressed in the .npz file; numpy.savez writes files that are not"},
         {ROW_AT + 8, 1, "numpy.savez writes"},

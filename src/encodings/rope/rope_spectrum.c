@@ -99,6 +99,8 @@ static pe_fixed128 fixed_value(const pe_spectrum_values *values, size_t i)
 static bool stands_still(const pe_wave *wave, size_t i)
 {
     mpfr_t theta;
+    if (pe_wave_theta_is_zero(wave, i))
+        return true;
     if (pe_wave_theta_fixed(wave, i).m != 0)
         return false;
     mpfr_init2(theta, 32);
@@ -112,9 +114,9 @@ double pe_rope_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, 
 {
     const bool inverse =
         values->kind == PE_SPECTRUM_WAVELENGTH || values->kind == PE_SPECTRUM_STRETCH;
-    const pe_fixed128 near = fixed_value(values, i);
     double value;
     pe_turn_spend(PE_SPECTRUM_WORK);
+    const pe_fixed128 near = fixed_value(values, i);
     if (pe_fixed128_round(&near, dtype, &value))
         return value;
     if (stands_still(values->wave, i))
