@@ -80,7 +80,7 @@ static bool read_number(pe_slice field, double *out)
     static const struct {
         const char *word;
         double value;
-    } words[] = {{"inf", INFINITY}, {"-inf", -INFINITY}, {"nan", NAN}};
+    } words[] = {{"inf", HUGE_VAL}, {"-inf", -HUGE_VAL}, {"nan", (double)NAN}};
     size_t used = 0;
     if (field.bytes > 0 && pe_scan_number(field.text, field.bytes, out, &used) == PE_SCAN_OK &&
         used == field.bytes)

@@ -508,7 +508,9 @@ static void assert_explained(const char *asked, const pe_report *report)
     for (size_t f = 0; f < report->n_findings; f++)
         if (report->findings[f].rule[0] == '\0' || report->findings[f].remedy[0] == '\0' ||
             report->findings[f].evidence[0] == '\0' || report->findings[f].rank == 0)
-            fail_msg("%s: finding %zu is not whole", asked, f);
+            fail_msg("%s: finding %zu is not whole: \"%s\", \"%s\", \"%s\", rank %d", asked, f,
+                     report->findings[f].rule, report->findings[f].remedy,
+                     report->findings[f].evidence, (int)report->findings[f].rank);
 }
 
 static void any_numbers_are_answered(void **state)

@@ -118,7 +118,10 @@ const char *pe_guess_fault_name(const pe_fault *fault)
 
 const char *pe_fault_rule(const pe_fault *fault)
 {
-    return fault->rule != NULL || fault->name == NULL ? fault->rule : fault->name->rule;
+    const char *rule = fault->rule;
+    if (rule == NULL && fault->name != NULL)
+        rule = fault->name->rule;
+    return rule != NULL ? rule : "";
 }
 
 const char *pe_fault_remedy(const pe_fault *fault)

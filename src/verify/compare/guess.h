@@ -102,7 +102,8 @@ char *pe_guess_parameters(const pe_guess *guess);
 
 /** What a fault is called. */
 const char *pe_guess_fault_name(const pe_fault *fault);
-/** Its sentence, and what to change: its own, or those of its name. NULL: there is none. */
+/** Its sentence, and what to change: its own, or those of its name. Empty, or for a remedy NULL: there
+ * is none. */
 const char *pe_fault_rule(const pe_fault *fault);
 const char *pe_fault_remedy(const pe_fault *fault);
 

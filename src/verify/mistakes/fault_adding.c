@@ -55,7 +55,7 @@ static void say(const pe_fault *fault, const pe_guess *before, pe_guess *guess)
 {
     pe_guess_say(guess, fault, "");
     add_remedy(fault, before, guess);
-    if (pe_fault_rule(fault) != NULL) {
+    if (*pe_fault_rule(fault) != '\0') {
         pe_buffer_str(&guess->rule, pe_fault_rule(fault));
         return;
     }
