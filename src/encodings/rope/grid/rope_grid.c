@@ -227,7 +227,9 @@ size_t pe_rope_grid_parts(const pe_grid *grid)
 
 size_t pe_rope_grid_run(const pe_values *values, size_t pairs)
 {
-    const pe_grid_convention *c = &conventions[pe_values_choice(values, "convention")];
+    /* Of a claim whose defaults are not filled in, it is the first. */
+    const bool named = pe_values_present(values, "convention");
+    const pe_grid_convention *c = &conventions[named ? pe_values_choice(values, "convention") : 0];
     const pe_pairing pairing = pe_values_present(values, "pairing")
                                    ? (pe_pairing)pe_values_choice(values, "pairing")
                                    : c->pairing;
