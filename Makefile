@@ -36,11 +36,13 @@ MODE_debug := -O0 -g3 $(PATTERN) -Wno-sign-conversion
 MODE_asan := -O1 -g1 $(PATTERN) -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 MODE_tsan := -O1 -g1 -fsanitize=thread
 MODE_fuzz := -O1 -g $(PATTERN) -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+# Libraries are not built with MemorySanitizer: tests/fuzz/unhunted.c says what they write.
+MODE_msan := -O1 -g -fsanitize=fuzzer-no-link,memory -fsanitize-memory-track-origins -fno-omit-frame-pointer -fsanitize-ignorelist=tests/fuzz/unhunted.txt
 # Kernels read nothing that a client wrote, and clang needs minutes to instrument them.
 UNHUNTED_fuzz_kernels := -fno-sanitize=all
 MODE_coverage := -O0 -g $(PATTERN) -DPE_COVERAGE --coverage -fprofile-update=atomic -Wno-sign-conversion
 ifndef MODE_$(BUILD)
-$(error BUILD=$(BUILD) is none of release, debug, asan, tsan, coverage, fuzz)
+$(error BUILD=$(BUILD) is none of release, debug, asan, tsan, coverage, fuzz, msan)
 endif
 
 BASE_CFLAGS := -std=c17 -D_GNU_SOURCE -Isrc -I$(B)/gen $(WARN) $(FP) -pthread
@@ -64,7 +66,8 @@ LEVEL_SRC := $(wildcard src/kernels/level/*.c src/text/level/*.c)
 SRC := $(filter-out $(LEVEL_SRC),$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
 OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/http/pages/explorer_data.o $(B)/models/catalogue_data.o $(B)/packs/packs_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
-GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc $(B)/gen/packs.inc $(B)/gen/faults.inc
+GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc $(B)/gen/packs.inc $(B)/gen/faults.inc $(B)/gen/letters.inc \
+	$(B)/gen/facts.inc $(patsubst %,$(B)/gen/synonyms_%.inc,parameters absent choices paths)
 WEB_SRC := $(sort $(filter-out src/web/pictures/%,$(wildcard src/web/*.* src/web/*/*.*)))
 PACKS := $(sort $(patsubst config/packs/%.json,%,$(wildcard config/packs/*.json)))
 MODELS := $(sort $(patsubst config/models/%.json,%,$(wildcard config/models/*.json)))
@@ -91,7 +94,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .DEFAULT_GOAL := all
 .PHONY: help all ready run test models-report rope-utils figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
 	bench-http prices soak doctor-score doctor-times faults fuzz format install uninstall deps clean openapi settings openapi-lint \
-	clients schemathesis test-web test-cluster test-container sizing run-tests \
+	clients schemathesis test-web test-cluster test-container sizing deb test-deb run-tests \
 	run-calls run-coverage FORCE
 
 help: ## list the targets
@@ -115,10 +118,11 @@ test: ## build and run the tests, in parallel; TEST='unit/* http/readme' some, S
 	@$(DEPS) build test
 	+@$(AGAIN) run-tests
 
-# What another CPU or another compiler could compute otherwise: kernels, exact numbers, their texts, figures, and the
-# golden vectors of RoPE and sinusoidal tables from the request to the bytes. About sockets the emulator would be tested.
+# What another CPU or another compiler could compute otherwise: kernels, exact numbers, their texts, figures, packs,
+# and the golden vectors of RoPE and sinusoidal tables from the request to the bytes. About sockets the emulator would be
+# tested.
 TEST_AARCH64 := kernels/* unit/test_exact* unit/test_number_* unit/test_softmax unit/test_figure \
-	golden/test_rope_direct golden/test_rope_http golden/test_sinusoidal_http
+	golden/test_rope_http golden/test_rope_turned_http golden/test_sinusoidal_http golden/test_pack_digests
 test-aarch64: ## build for aarch64 and run emulated the tests whose numbers a CPU could change; TEST='properties/*' others
 	@$(DEPS) build test aarch64
 	+@$(AGAIN) run-tests CC=aarch64-linux-gnu-gcc B=build/aarch64 EMULATOR=qemu-aarch64 \
@@ -135,27 +139,29 @@ coverage: ## run the tests and print the lines, functions and branches of src th
 	@$(DEPS) build test coverage
 	+@$(AGAIN) BUILD=coverage run-coverage
 
-proof: ## the long mode: tables against MPFR, all float32 texts against strtof; SHARD=i/n, SAMPLES=n, PROOF=exact|text
+proof: ## the long mode: tables and ramps against MPFR, all float32 texts against strtof; SHARD=i/n, SAMPLES=n, PROOF=exact|ramp|text
 	@$(DEPS) build test
 	+@$(AGAIN) $(PROOF_BIN)
 	@set -e; for proof in $(filter %proof_$(PROOF),$(PROOF_BIN)) $(if $(PROOF),,$(PROOF_BIN)); do \
 		echo "== $$proof"; nice $$proof; done
 
-bench: ## kernels and text beside yardsticks (proof is its long mode); BENCH=glob, BENCH_ROUNDS=n, BENCH_JSON=file
+bench: export BENCH_JSON ?= $(if $(BENCH_COMPARE),$(B)/bench.json)
+bench: ## kernels and text beside yardsticks (proof is its long mode); BENCH=glob, BENCH_ROUNDS=n, BENCH_JSON=file, BENCH_COMPARE=old
 	@$(DEPS) build test yardsticks
 	+@$(AGAIN) $(B)/tests/bench/bench $(B)/posenc
 	@$(if $(BENCH_JSON),: > $(BENCH_JSON);) $(B)/tests/bench/bench && tests/bench/tables $(B)/tests/bench/bench
 	@tests/bench/first $(B)/posenc
+	@$(if $(BENCH_COMPARE),tests/bench/compare $(BENCH_COMPARE) $(BENCH_JSON))
 
 bench-http: ## compare the server with nginx and a Python service; BENCH_ROUNDS=n, BENCH_JSON=file
 	@$(DEPS) build bench
 	+@$(AGAIN) $(B)/posenc
 	@tests/bench/http/bench $(B)/posenc build/bench
 
-prices: ## hold what N=1000 random requests take of a core against their prices; SEED=n
+prices: ## hold what three times N=100 dear random requests take of a core against their prices; SEED=n
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
-	@tests/prices/prices $(B)/posenc $(or $(N),1000) $(or $(SEED),1)
+	@tests/prices/prices $(B)/posenc $(or $(N),100) $(or $(SEED),1)
 
 SECONDS ?= $(if $(MINUTES),$(shell expr $(MINUTES) \* 60),600)
 soak: ## mixed load for MINUTES=10; BUILD=asan|tsan, or in little memory: SOAK_ADDRESS_SPACE=256, SOAK_CGROUP=128 (MiB)
@@ -164,10 +170,11 @@ soak: ## mixed load for MINUTES=10; BUILD=asan|tsan, or in little memory: SOAK_A
 	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)
 
 # libFuzzer is clang's; the optimiser is that of BUILD=asan.
-fuzz: ## mutate inputs of every parser under sanitizers for TIME=3 seconds each; FUZZ='query json' some
+FUZZ_BUILD := $(if $(filter msan,$(BUILD)),msan,fuzz)
+fuzz: ## mutate inputs of every parser under sanitizers for TIME=3 seconds each; FUZZ='query json' some; BUILD=msan
 	@$(DEPS) build fuzz
-	+@$(AGAIN) BUILD=fuzz CC="$(filter %ccache,$(CC)) clang" build/fuzz/fuzz
-	@tests/fuzz/run build/fuzz/fuzz build/fuzz/runs $(FUZZ)
+	+@$(AGAIN) BUILD=$(FUZZ_BUILD) CC="$(filter %ccache,$(CC)) clang" build/$(FUZZ_BUILD)/fuzz
+	@tests/fuzz/run build/$(FUZZ_BUILD)/fuzz build/$(FUZZ_BUILD)/runs $(FUZZ)
 
 doctor-score: ## how well POST /v1/verify names mistakes; DOCTOR='T5|yarn' some kinds, VERBOSE=1 lists what fails
 	@$(DEPS) build doctor
@@ -200,6 +207,7 @@ models-report: $(B)/posenc ## compare models/resolve with the newest transformer
 	    2>build/models-report/log.$$shard & done; wait
 	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py verdicts $(if $(ALL),$(MEASURED))
 	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py variants 3000
+	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/tables.py
 
 rope-utils: $(B)/posenc ## run transformers' own test of its rope functions with this program in their place
 	$(MODELS_PYTHON)
@@ -316,6 +324,26 @@ $(B)/gen/faults.inc: config/faults.json
 	[print("FAULT(%s, %s, %s)" % (name, text(row, "rule"), text(row, "remedy"))) for name, row in json.load(sys.stdin).items()]' \
 	< $< > $@
 
+$(B)/gen/facts.inc: config/facts.json
+	@mkdir -p $(@D)
+	@python3 -c 'import json, sys; text = lambda word: json.dumps(word) if word else "NULL"; \
+	[print("FACT(%s, %s, %s, %s, %s, %s)" % (name, row["kind"], row["min"], row["max"], text(row["becomes"]), \
+	", ".join(map(text, row["keys"])))) for name, row in json.load(sys.stdin).items()]' < $< > $@
+
+$(B)/gen/synonyms_%.inc: config/synonyms.json
+	@mkdir -p $(@D)
+	@python3 -c 'import json, sys; data = json.load(sys.stdin); text = lambda words: ", ".join(map(json.dumps, words)); \
+	names = lambda row: sum((data["lengths"] if name == "@lengths" else [name] for name in row[0]), []); \
+	[print("{PE_NAMES(%s), %s%s}," % (text(names(row)), text(row[1:]), ", NULL" * ("$*" == "parameters" and len(row) == 2))) \
+	for row in data["$*"]]' < $< > $@
+
+# The first Python that has a module: one in the PATH may shadow Debian's.
+PYTHON_WITH = $$(for python in python3 /usr/bin/python3; do $$python -c 'import $(1)' 2>/dev/null && break; done; echo $$python)
+
+$(B)/gen/letters.inc: src/formats/figure/outlines
+	@mkdir -p $(@D)
+	@$(call PYTHON_WITH,fontTools) $< > $@.new && mv $@.new $@
+
 # So that a file that is gone is gone from the page, too.
 $(B)/gen/web.list: FORCE
 	$(call WRITE_IF_CHANGED,$(WEB_SRC))
@@ -324,11 +352,9 @@ $(B)/gen/assets.inc: src/web/pack $(B)/gen/web.list $(WEB_SRC)
 	@rm -rf $(B)/gen/web
 	$(call say,PACK src/web) src/web/pack $(B)/gen/web > $@
 
-# The first Python that has PyYAML: one in the PATH may shadow Debian's.
 $(B)/gen/openapi.json: openapi.yaml
 	@mkdir -p $(@D)
-	@for python in python3 /usr/bin/python3; do $$python -c 'import yaml' 2>/dev/null && break; done; \
-	$$python -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin), ensure_ascii=False))' \
+	@$(call PYTHON_WITH,yaml) -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin), ensure_ascii=False))' \
 		< $< > $@
 
 # --- tests ---
@@ -394,6 +420,9 @@ test-container: ## build the image and run it (root)
 	@$(DEPS) container
 	@tests/container/run build/container
 
+test-deb: deb ## install the package in a bare Debian 12, and start it there (root; debootstrap)
+	@tests/container/deb build/test-deb $$(ls -t build/posenc_$(VERSION)_*.deb | head -n 1)
+
 # --- lint ---
 
 format: ## rewrite the sources with clang-format
@@ -422,6 +451,13 @@ install: all ## install the program, its manual page, completions, units and set
 	$(PROGRAM) completions bash > $(word 2,$(WRITTEN))
 	$(PROGRAM) completions zsh > $(word 3,$(WRITTEN))
 	$(PROGRAM) completions fish > $(word 4,$(WRITTEN))
+
+deb: ## build a Debian package, build/posenc_$(VERSION)_ARCHITECTURE.deb
+	@$(DEPS) build deb
+	+@$(AGAIN) all
+	@rm -rf build/deb
+	+@$(MAKE) --no-print-directory DEPS=true install DESTDIR=build/deb/root PREFIX=/usr
+	@.ci/deb build/deb $(VERSION)
 
 uninstall: ## remove what install put there
 	rm -f $(INSTALLED)

@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "cli/arguments.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
@@ -18,51 +17,88 @@ static int run_version(int n_arguments, char **arguments);
 static int run_help(int n_arguments, char **arguments);
 static int run_completions(int n_arguments, char **arguments);
 
+#define ANSWER (PE_FLAG_OUTPUT | PE_FLAG_FORMAT)
+
+static const char *const text_or_json[] = {"text", "json", NULL};
+static const char *const json_or_text[] = {"json", "text", NULL};
+static const char *const reports[] = {"text", "json", "markdown", "sarif", NULL};
+
 static const pe_command commands[] = {
     {.name = "serve",
      .usage = "[--flag value ...]",
      .summary = "Serve positional encodings over HTTP.",
-     .flags = true,
+     .settings = true,
      .run = pe_cli_serve},
     {.name = "get",
      .usage = "PATH [--body FILE] [-o FILE]",
      .summary = "Print what a server answers to GET, or with --body to POST.",
-     .ask = &pe_ask_get},
+     .ask = pe_ask_request,
+     .words = {1, 1},
+     .flags = PE_FLAG_OUTPUT | PE_FLAG_BODY},
     {.name = "table",
      .usage = "ENCODING [--name value ...] [--config FILE] [--format NAME] [--body FILE] [-o FILE]",
      .summary = "Write the numbers of an encoding, in the format of the file's extension.",
-     .ask = &pe_ask_table},
+     .ask = pe_ask_table,
+     .words = {1, 1},
+     .flags = ANSWER | PE_FLAG_BODY | PE_FLAG_CONFIG | PE_FLAG_PARAMETERS},
     {.name = "verify",
      .usage =
          "FILE ... [--config FILE | --model NAME | --name value ...] [--format NAME] [-o FILE]",
-     .summary =
-         "Tell whether tensors are what they should be, and which mistake made them; of a GGUF "
-         "file what the conversion lost. Formats: text, json, markdown, sarif.",
-     .ask = &pe_ask_verify},
+     .summary = "Tell whether tensors are what they should be, and which mistake made them; of a "
+                "GGUF file what the conversion lost. Formats: text, json, markdown, sarif.",
+     .ask = pe_ask_verify,
+     .words = {1, PE_WORDS_MAX},
+     .flags = ANSWER | PE_FLAG_CONFIG | PE_FLAG_PARAMETERS,
+     .formats = reports},
     {.name = "models",
      .usage = "[WORD ...] [--format text|json]",
      .summary = "List the models of the catalogue, or those that have these words.",
-     .ask = &pe_ask_models},
+     .ask = pe_ask_request,
+     .words = {0, PE_WORDS_MAX},
+     .flags = ANSWER,
+     .formats = text_or_json,
+     .path = "/v1/models",
+     .parameters = {"q"},
+     .list = "models",
+     .columns = {"name", "encoding", "title"}},
     {.name = "resolve",
      .usage = "config.json | FOLDER | model.gguf [--format json|text]",
      .summary = "Tell how a model's configuration encodes positions.",
-     .ask = &pe_ask_resolve_file},
+     .ask = pe_ask_resolve,
+     .words = {1, 1},
+     .flags = ANSWER,
+     .formats = json_or_text},
     {.name = "compare",
      .usage = "MODEL LENGTH [--name value ...] [--format NAME] [-o FILE]",
      .summary = "Hold the scalings for a longer context side by side.",
-     .ask = &pe_ask_compare},
+     .ask = pe_ask_request,
+     .words = {2, 2},
+     .flags = ANSWER | PE_FLAG_PARAMETERS,
+     .path = "/v1/rope/compare",
+     .parameters = {"model", "target_length"},
+     .outlined = true},
     {.name = "pack list",
      .usage = "[--format text|json]",
      .summary = "List the golden packs.",
-     .ask = &pe_ask_pack_list},
+     .ask = pe_ask_request,
+     .flags = ANSWER,
+     .formats = text_or_json,
+     .path = "/v1/packs",
+     .list = "packs",
+     .columns = {"name", "digest", "title"}},
     {.name = "pack make",
      .usage = "NAME[@DIGEST] -o FILE",
      .summary = "Write a golden pack: numbers for the tests of others.",
-     .ask = &pe_ask_pack_make},
+     .ask = pe_ask_request,
+     .words = {1, 1},
+     .flags = PE_FLAG_OUTPUT,
+     .path = "/v1/packs/"},
     {.name = "pack check",
      .usage = "NAME[@DIGEST] | PACK.safetensors --against FILE",
      .summary = "Hold what others computed against a golden pack, and name the mistake.",
-     .ask = &pe_ask_pack_check},
+     .ask = pe_ask_pack_check,
+     .words = {1, 1},
+     .flags = PE_FLAG_OUTPUT | PE_FLAG_AGAINST},
     {.name = "healthcheck",
      .usage = "[--flag value ...]",
      .summary = "Exit with 0 if the server of these settings answers GET /healthz, else with 1.",
@@ -70,12 +106,12 @@ static const pe_command commands[] = {
     {.name = "check-config",
      .usage = "[--flag value ...]",
      .summary = "Check settings, and the files that they name, without starting.",
-     .flags = true,
+     .settings = true,
      .run = pe_cli_check_config},
     {.name = "print-config",
      .usage = "[--flag value ...]",
      .summary = "Print every setting with its value, source and bounds, as a valid settings file.",
-     .flags = true,
+     .settings = true,
      .run = pe_cli_print_config},
     {.name = "key",
      .usage = "new NAME",
@@ -120,62 +156,36 @@ static const struct {
     {"packs", "pack list"},      {"pack", "pack list, pack make or pack check"},
 };
 
-static const char *find_meant(const char *name)
+static int refuse(const char *what, const char *name)
 {
+    const char *names[PE_LEN(commands)], *near = NULL;
+    char table[128];
+    pe_problem why;
+    for (size_t c = 0; c < PE_LEN(commands); c++)
+        names[c] = commands[c].name;
     for (size_t i = 0; i < PE_LEN(meant); i++)
         if (strcmp(meant[i].name, name) == 0)
-            return meant[i].meant;
-    return NULL;
-}
-
-#define NAMES_MAX 128
-
-/* Where an encoding may be named as well, those that begin with the name are meant, or the
- * nearest. */
-static int refuse(const char *name, bool or_encoding)
-{
-    size_t n = 0;
-    const char *names[NAMES_MAX];
-    pe_buffer family = {0};
-    pe_problem why;
-    for (; n < PE_LEN(commands); n++)
-        names[n] = commands[n].name;
-    for (size_t r = 0; or_encoding && n < NAMES_MAX && pe_registry[r] != NULL; r++)
-        names[n++] = pe_registry[r]->name;
-    const char *near = find_meant(name);
-    if (near == NULL)
-        near = pe_nearest_name(name, names, n);
-    if (or_encoding && pe_arguments_family(name, &family))
-        near = pe_buffer_text(&family);
-    if (!or_encoding && pe_registry_find(name) != NULL) {
-        pe_buffer_format(&family, "posenc table %s", name);
-        near = pe_buffer_text(&family);
-    }
-    (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "no command%s is called %.100s%s%s%s",
-                  or_encoding ? " or encoding" : "", name,
-                  near == NULL ? "; posenc help lists them" : ", did you mean ",
-                  near == NULL ? "" : near, near == NULL ? "" : "?");
-    pe_buffer_free(&family);
+            near = meant[i].meant;
+    snprintf(table, sizeof table, "posenc table %.100s", name);
+    if (pe_registry_find(name) != NULL)
+        near = table;
+    (void)pe_arguments_no_name(what, name, near, names, PE_LEN(names), "posenc help", &why);
     return pe_cli_fail("start_failed", &why);
 }
 
-static int refuse_flag(const char *flag)
+/* Says how the program, or a command of it, is called. */
+static int misused(const char *expected, const char *got)
 {
     pe_problem why;
-    (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "a command comes first: posenc serve %.100s",
-                  flag);
+    (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "%s%.100s", expected, got);
     return pe_cli_fail("start_failed", &why);
 }
 
 static int run_version(int n_arguments, char **arguments)
 {
-    pe_problem why;
     pe_buffer text = {0};
-    if (n_arguments > 0) {
-        (void)pe_fail(&why, PE_INVALID_PARAMETER, "",
-                      "posenc version takes no arguments, got %.100s", arguments[0]);
-        return pe_cli_fail("start_failed", &why);
-    }
+    if (n_arguments > 0)
+        return misused("posenc version takes no arguments, got ", arguments[0]);
     pe_buffer_str(&text, "posenc " PE_VERSION " (" PE_REVISION ")\n");
     return pe_cli_print(&text);
 }
@@ -198,16 +208,23 @@ static int introduce(void)
     return printed == PE_EXIT_OK ? PE_EXIT_USAGE : printed;
 }
 
-static void explain_command(const pe_command *command, pe_buffer *out)
+/* A command; or an encoding, which posenc table has as its first argument. */
+static int explain(const pe_command *command, const pe_resource *resource)
 {
-    pe_buffer_format(out, "posenc %s %s\n\n%s\n\n", command->name, command->usage,
+    pe_buffer text = {0};
+    if (resource != NULL) {
+        pe_describe_resource(resource, &text);
+        return pe_cli_print(&text);
+    }
+    pe_buffer_format(&text, "posenc %s %s\n\n%s\n\n", command->name, command->usage,
                      command->summary);
     if (command->ask != NULL)
-        pe_describe_flags(command->ask, out);
-    if (command->ask == &pe_ask_table)
-        pe_describe_encodings(out);
-    if (command->flags)
-        pe_config_help(out);
+        pe_describe_flags(command->flags, &text);
+    if (command->ask == pe_ask_table)
+        pe_describe_encodings(&text);
+    if (command->settings)
+        pe_config_help(&text);
+    return pe_cli_print(&text);
 }
 
 /* A program that is told to explain itself: to people, or to `man`. */
@@ -215,30 +232,26 @@ static int run_help(int n_arguments, char **arguments)
 {
     int words;
     pe_buffer text = {0};
-    const pe_command *command = n_arguments > 0 ? find(n_arguments, arguments, &words) : NULL;
+    const pe_command *command = find(n_arguments, arguments, &words);
     const pe_resource *resource = n_arguments > 0 ? pe_registry_find(arguments[0]) : NULL;
-    if (command != NULL)
-        explain_command(command, &text);
-    else if (resource != NULL)
-        pe_describe_resource(resource, &text);
-    else if (n_arguments > 0 && strcmp(arguments[0], "--man") == 0)
-        pe_describe_manual(commands, PE_LEN(commands), &text);
-    else if (n_arguments > 0)
-        return refuse(arguments[0], true);
-    else
+    if (command != NULL || resource != NULL)
+        return explain(command, resource);
+    if (n_arguments == 0)
         pe_describe_program(commands, PE_LEN(commands), &text);
+    else if (strcmp(arguments[0], "--man") == 0)
+        pe_describe_manual(commands, PE_LEN(commands), &text);
+    else
+        return refuse("command or encoding", arguments[0]);
     return pe_cli_print(&text);
 }
 
 static int run_completions(int n_arguments, char **arguments)
 {
-    pe_problem why;
     pe_buffer text = {0};
     const char *shell = n_arguments == 1 ? arguments[0] : "";
     if (pe_describe_completions(shell, commands, PE_LEN(commands), &text))
         return pe_cli_print(&text);
-    (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "expected: posenc completions bash, zsh or fish");
-    return pe_cli_fail("start_failed", &why);
+    return misused("expected: posenc completions bash, zsh or fish", "");
 }
 
 static bool is_help(const char *argument)
@@ -249,19 +262,11 @@ static bool is_help(const char *argument)
 /* `posenc COMMAND ... --help`; of table, the encoding that is named. */
 static int run_command(const pe_command *command, int n_arguments, char **arguments)
 {
-    pe_buffer text = {0};
-    const pe_resource *resource =
-        command->ask == &pe_ask_table && n_arguments > 0 ? pe_registry_find(arguments[0]) : NULL;
-    for (int a = 0; a < n_arguments; a++) {
-        if (!is_help(arguments[a]))
-            continue;
-        if (resource != NULL)
-            pe_describe_resource(resource, &text);
-        else
-            explain_command(command, &text);
-        return pe_cli_print(&text);
-    }
-    return command->ask != NULL ? pe_ask(command->ask, n_arguments, arguments)
+    for (int a = 0; a < n_arguments; a++)
+        if (is_help(arguments[a]))
+            return explain(command,
+                           command->ask == pe_ask_table ? pe_registry_find(arguments[0]) : NULL);
+    return command->ask != NULL ? pe_ask(command, n_arguments, arguments)
                                 : command->run(n_arguments, arguments);
 }
 
@@ -276,10 +281,10 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         return run_version(0, NULL);
     if (argv[1][0] == '-')
-        return refuse_flag(argv[1]);
+        return misused("a command comes first: posenc serve ", argv[1]);
     const pe_command *command = find(argc - 1, argv + 1, &words);
     if (command == NULL || command->run != pe_cli_serve)
         pe_log_set_of_command();
-    return command == NULL ? refuse(argv[1], false)
+    return command == NULL ? refuse("command", argv[1])
                            : run_command(command, argc - 1 - words, argv + 1 + words);
 }

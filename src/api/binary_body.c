@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/csv_body.h"
-
 /* ---- plain numbers, described by X-Tensor-Shape and X-Tensor-Dtype ---- */
 
 /* "512, 64": digits and commas, spaces around the numbers. */
@@ -79,8 +77,8 @@ static pe_status read_csv(const pe_binary_body *body, size_t max_elements, pe_st
 {
     if (body->unpacked == NULL || body->awaited > 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "CSV is read when all of it is there");
-    return pe_csv_body_read((pe_slice){body->data, body->bytes}, max_elements, body->unpacked, out,
-                            why);
+    return pe_csv_body_read((pe_slice){body->data, body->bytes}, body->csv_bare, max_elements,
+                            body->unpacked, out, why);
 }
 
 static pe_status check_types(const pe_stored_list *tensors, pe_problem *why)
@@ -107,21 +105,18 @@ static const struct {
     {"text/csv", read_csv},
 };
 
-static void set_there(const pe_binary_body *body, pe_stored *tensor)
-{
-    const size_t first = (size_t)(tensor->data - (const unsigned char *)body->data);
-    const size_t there = first < body->bytes ? body->bytes - first : 0;
-    tensor->there = there < tensor->bytes ? there : tensor->bytes;
-}
-
 pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
                               pe_problem *why)
 {
     for (size_t i = 0; i < PE_LEN(readers); i++)
         if (strcasecmp(readers[i].media_type, body->media_type) == 0) {
             const pe_status status = readers[i].read(body, max_elements, out, why);
-            for (size_t t = 0; t < out->n && status == PE_OK && body->awaited > 0; t++)
-                set_there(body, &out->tensor[t]);
+            for (size_t t = 0; t < out->n && status == PE_OK && body->awaited > 0; t++) {
+                pe_stored *tensor = &out->tensor[t];
+                const size_t first = (size_t)(tensor->data - (const unsigned char *)body->data);
+                const size_t there = first < body->bytes ? body->bytes - first : 0;
+                tensor->there = there < tensor->bytes ? there : tensor->bytes;
+            }
             return status == PE_OK && !body->takes_complex ? check_types(out, why) : status;
         }
     return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
@@ -130,7 +125,29 @@ pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, p
                    body->media_type);
 }
 
-/* ---- what is not read ---- */
+/* ---- what a body is ---- */
+
+const char *pe_binary_body_type(pe_slice body)
+{
+    static const struct {
+        size_t at;
+        const char *word, *type;
+    } signs[] = {{0, "\x93NUMPY", "application/x-npy"},
+                 {0, "PK\x03\x04", "application/x-npy"}, /* .npz */
+                 {0, "GGUF", "application/octet-stream"},
+                 {8, "{\"", "application/vnd.safetensors"}};
+    for (size_t k = 0; k < PE_LEN(signs); k++) {
+        const size_t at = signs[k].at, bytes = strlen(signs[k].word);
+        if (body.bytes >= at + bytes && memcmp(body.text + at, signs[k].word, bytes) == 0 &&
+            (at == 0 || body.text[0] != '{' || body.text[7] == '\0'))
+            return signs[k].type;
+    }
+    while (body.bytes > 0 && memchr(" \t\r\n", body.text[0], 4) != NULL)
+        body = (pe_slice){body.text + 1, body.bytes - 1};
+    if (body.bytes > 0 && body.text[0] == '{')
+        return "application/json";
+    return pe_csv_body_is(body) ? "text/csv" : NULL;
+}
 
 bool pe_pickle_is(pe_slice body)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* csv_body.c - tensors in a body of text. */
-#include "api/csv_body.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "api/binary_body.h"
 #include "base/array.h"
-#include "base/turns.h"
+#include "base/yield.h"
 #include "text/scan.h"
 
 /* A tensor's name, and an index for each axis. */
@@ -127,14 +126,14 @@ static first_line look_at(pe_slice line)
 
 /* A header counts columns from 0 behind its words, or has words alone: then the last one is of the
  * numbers. Else the first line has numbers, which a tensor's name may stand before. */
-static pe_status read_header(csv_walk *walk, pe_problem *why)
+static pe_status read_header(csv_walk *walk, bool bare, pe_problem *why)
 {
     pe_slice line;
     const csv_walk before = *walk;
     if (!next_line(walk, &line))
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "the CSV has no line");
     const first_line of = look_at(line);
-    const bool counts = of.counting == of.words && of.counting < of.fields;
+    const bool counts = !bare && of.counting == of.words && of.counting < of.fields;
     const bool words = of.words == of.fields;
     walk->labels = words ? of.fields - 1 : of.words;
     walk->columns = of.fields - walk->labels;
@@ -193,12 +192,14 @@ static pe_status begin_tensor(csv_walk *walk, pe_slice name, pe_problem *why)
     return PE_OK;
 }
 
-/* The labels of a line. Where one is another than on the line before, so are those behind it. */
-static pe_status read_labels(csv_walk *walk, pe_slice *line, pe_problem *why)
+static pe_status read_line(csv_walk *walk, pe_slice line, pe_problem *why)
 {
+    size_t n = 0;
+    /* The labels of a line. Where one is another than on the line before, so are those behind
+     * it. */
     bool is_new = walk->lines == 0;
     for (size_t l = 0; l < walk->labels; l++) {
-        const pe_slice label = next_field(line), before = walk->label[l];
+        const pe_slice label = next_field(&line), before = walk->label[l];
         if (walk->lines > 0 &&
             (label.bytes != before.bytes || memcmp(label.text, before.text, label.bytes) != 0)) {
             is_new = true;
@@ -210,13 +211,7 @@ static pe_status read_labels(csv_walk *walk, pe_slice *line, pe_problem *why)
         walk->label[l] = label;
         walk->runs[l] += is_new;
     }
-    return walk->lines == 0 && !walk->named ? begin_tensor(walk, (pe_slice){"", 0}, why) : PE_OK;
-}
-
-static pe_status read_line(csv_walk *walk, pe_slice line, pe_problem *why)
-{
-    size_t n = 0;
-    PE_TRY(read_labels(walk, &line, why));
+    PE_TRY(walk->lines == 0 && !walk->named ? begin_tensor(walk, (pe_slice){"", 0}, why) : PE_OK);
     for (; line.bytes > 0; n++) {
         double number;
         const pe_slice field = next_field(&line);
@@ -231,7 +226,7 @@ static pe_status read_line(csv_walk *walk, pe_slice line, pe_problem *why)
         return pe_fail(why, PE_TOO_MANY_ELEMENTS, "", "the CSV has more than %zu numbers",
                        walk->max_elements);
     walk->lines++;
-    return walk->line % LINES == 0 ? pe_turn_check(why) : PE_OK;
+    return walk->line % LINES == 0 ? pe_yield_check(why) : PE_OK;
 }
 
 /* ---- all of it ---- */
@@ -253,13 +248,13 @@ static void narrow(pe_buffer *numbers, pe_stored_list *out)
         out->tensor[t].dtype = PE_INT32;
 }
 
-pe_status pe_csv_body_read(pe_slice text, size_t max_elements, pe_buffer *numbers,
+pe_status pe_csv_body_read(pe_slice text, bool bare, size_t max_elements, pe_buffer *numbers,
                            pe_stored_list *out, pe_problem *why)
 {
     csv_walk walk = {.left = text, .max_elements = max_elements, .numbers = numbers, .out = out};
     pe_slice line;
     out->n = 0;
-    PE_TRY(read_header(&walk, why));
+    PE_TRY(read_header(&walk, bare, why));
     while (next_line(&walk, &line))
         PE_TRY(read_line(&walk, line, why));
     if (walk.lines == 0)
@@ -290,4 +285,14 @@ bool pe_csv_body_is(pe_slice text)
             return false;
     const first_line of = look_at(line);
     return of.fields > 1 || of.words == 0;
+}
+
+bool pe_csv_body_is_doubtful(const pe_binary_body *body)
+{
+    csv_walk walk = {.left = {body->data, body->bytes}};
+    pe_slice line;
+    if (strcmp(body->media_type, "text/csv") != 0 || !next_line(&walk, &line))
+        return false;
+    const first_line of = look_at(line);
+    return of.counting == 0 && of.words == 0 && of.fields <= 2;
 }

@@ -44,35 +44,32 @@ static void put_utf8(decoder *d, unsigned long code)
         *d->to++ = (char)(0x80 | (code >> (6 * i) & 0x3f));
 }
 
-/* \uXXXX, or two of them for a character past U+FFFF. NUL ends our strings and is refused. */
-static bool take_unicode(decoder *d)
-{
-    long code = take_hex(d);
-    if (code >= 0xd800 && code < 0xdc00) {
-        if (d->end - d->at < 2 || d->at[0] != '\\' || d->at[1] != 'u')
-            return false;
-        d->at += 2;
-        const long low = take_hex(d);
-        if (low < 0xdc00 || low > 0xdfff)
-            return false;
-        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-    } else if (code >= 0xdc00 && code <= 0xdfff) {
-        return false;
-    }
-    if (code <= 0)
-        return false;
-    put_utf8(d, (unsigned long)code);
-    return true;
-}
-
 static bool take_escape(decoder *d)
 {
     static const char names[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
     if (d->at == d->end)
         return false;
     const char c = *d->at++;
-    if (c == 'u')
-        return take_unicode(d);
+    if (c == 'u') {
+        /* \uXXXX, or two of them for a character past U+FFFF. NUL ends our strings and is
+         * refused. */
+        long code = take_hex(d);
+        if (code >= 0xd800 && code < 0xdc00) {
+            if (d->end - d->at < 2 || d->at[0] != '\\' || d->at[1] != 'u')
+                return false;
+            d->at += 2;
+            const long low = take_hex(d);
+            if (low < 0xdc00 || low > 0xdfff)
+                return false;
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        } else if (code >= 0xdc00 && code <= 0xdfff) {
+            return false;
+        }
+        if (code <= 0)
+            return false;
+        put_utf8(d, (unsigned long)code);
+        return true;
+    }
     const char *name = memchr(names, c, sizeof names - 1);
     if (name == NULL)
         return false;
@@ -175,40 +172,36 @@ static bool block_is_plain(const char *at)
     return any == 0;
 }
 
-/* Past the bracket that closes the one at `at`. Which kind closes which is for the value's parser
- * to see. */
-static pe_status skip_nested(walk *w, pe_problem *why)
-{
-    size_t open = 0;
-    while (w->at < w->end) {
-        if (w->end - w->at >= BLOCK && block_is_plain(w->at)) {
-            w->at += BLOCK;
-            continue;
-        }
-        const char *stop = w->end - w->at >= BLOCK ? w->at + BLOCK : w->end;
-        while (w->at < stop) {
-            char c = *w->at++;
-            if (c == '[' || c == '{') {
-                if (w->depth + ++open > w->max_depth)
-                    return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                                   "the body is nested deeper than %zu levels", w->max_depth);
-            } else if (c == ']' || c == '}') {
-                if (--open == 0)
-                    return PE_OK;
-            } else if (c == '"' && !skip_string(w)) {
-                return malformed(w, "an unfinished string", why);
-            }
-        }
-    }
-    return malformed(w, "an unclosed bracket", why);
-}
-
 static pe_status skip_value(walk *w, pe_problem *why)
 {
     if (w->at == w->end)
         return malformed(w, "a value is missing", why);
-    if (*w->at == '[' || *w->at == '{')
-        return skip_nested(w, why);
+    if (*w->at == '[' || *w->at == '{') {
+        /* Past the bracket that closes the one at `at`. Which kind closes which is for the value's
+         * parser to see. */
+        size_t open = 0;
+        while (w->at < w->end) {
+            if (w->end - w->at >= BLOCK && block_is_plain(w->at)) {
+                w->at += BLOCK;
+                continue;
+            }
+            const char *stop = w->end - w->at >= BLOCK ? w->at + BLOCK : w->end;
+            while (w->at < stop) {
+                char c = *w->at++;
+                if (c == '[' || c == '{') {
+                    if (w->depth + ++open > w->max_depth)
+                        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                                       "the body is nested deeper than %zu levels", w->max_depth);
+                } else if (c == ']' || c == '}') {
+                    if (--open == 0)
+                        return PE_OK;
+                } else if (c == '"' && !skip_string(w)) {
+                    return malformed(w, "an unfinished string", why);
+                }
+            }
+        }
+        return malformed(w, "an unclosed bracket", why);
+    }
     if (*w->at == '"') {
         w->at++;
         return skip_string(w) ? PE_OK : malformed(w, "an unfinished string", why);
@@ -234,26 +227,6 @@ static pe_status read_key(walk *w, char **key, pe_problem *why)
     return pe_json_string_decode(json, "", key, why);
 }
 
-static pe_status read_member(walk *w, pe_json_member member, void *state, pe_problem *why)
-{
-    char *key = NULL;
-    pe_status status = read_key(w, &key, why);
-    if (status != PE_OK)
-        return status;
-    if (take(w, ':')) {
-        skip_space(w);
-        pe_slice value = {w->at, 0};
-        status = skip_value(w, why);
-        value.bytes = (size_t)(w->at - value.text);
-        if (status == PE_OK)
-            status = member(state, key, value, why);
-    } else {
-        status = malformed(w, "a colon is missing", why);
-    }
-    free(key);
-    return status;
-}
-
 pe_status pe_json_members_walk(pe_slice object, size_t max_depth, pe_json_member member,
                                void *state, pe_problem *why)
 {
@@ -272,7 +245,21 @@ pe_status pe_json_members_walk(pe_slice object, size_t max_depth, pe_json_member
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "the body is nested deeper than 0 levels");
     if (!take(&w, '}')) {
         do {
-            PE_TRY(read_member(&w, member, state, why));
+            char *key = NULL;
+            pe_status status = read_key(&w, &key, why);
+            PE_TRY(status);
+            if (take(&w, ':')) {
+                skip_space(&w);
+                pe_slice value = {w.at, 0};
+                status = skip_value(&w, why);
+                value.bytes = (size_t)(w.at - value.text);
+                if (status == PE_OK)
+                    status = member(state, key, value, why);
+            } else {
+                status = malformed(&w, "a colon is missing", why);
+            }
+            free(key);
+            PE_TRY(status);
         } while (take(&w, ','));
         if (!take(&w, '}'))
             return malformed(&w, "a comma or } is missing", why);

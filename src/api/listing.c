@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* listing.c - GET /v1: the resources, their parameters, pages, formats and bounds. */
-#include "api/listing.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "api/documents.h"
 #include "api/query.h"
 #include "api/suggestion.h"
 #include "encodings/registry.h"
@@ -52,9 +51,11 @@ static void put_bounds(const pe_param *param, pe_buffer *out)
         pe_json_write_number(out, "maximum", param->max);
 }
 
-/* What else the resource takes it by, where that is no parameter of its own. */
-static void put_aliases(const pe_param *param, const pe_resource *resource, pe_buffer *out)
+static void put_param(const pe_param *param, const pe_resource *resource, pe_buffer *out)
 {
+    pe_json_write_open(out, NULL, "{");
+    pe_json_write_text(out, "name", param->name);
+    /* What else the resource takes it by, where that is no parameter of its own. */
     enum { MOST = 40 };
     const char *names[MOST];
     size_t n = 0;
@@ -65,13 +66,6 @@ static void put_aliases(const pe_param *param, const pe_resource *resource, pe_b
         n += pe_suggestion_aliases(resource->param_sets, param, names + n, MOST - n);
     if (n > 0)
         pe_json_write_texts(out, "aliases", names, n);
-}
-
-static void put_param(const pe_param *param, const pe_resource *resource, pe_buffer *out)
-{
-    pe_json_write_open(out, NULL, "{");
-    pe_json_write_text(out, "name", param->name);
-    put_aliases(param, resource, out);
     pe_json_write_text(out, "type", types[param->kind]);
     pe_json_write_truth(out, "required", param->required && !param->by_model);
     if (param->required && param->by_model)
@@ -171,19 +165,6 @@ static const struct {
     {"/metrics", "GET", "Counters for Prometheus, where no admin listener has them."},
 };
 
-static void put_pages(pe_buffer *out)
-{
-    pe_json_write_open(out, "pages", "[");
-    for (size_t i = 0; i < PE_LEN(pages); i++) {
-        pe_json_write_open(out, NULL, "{");
-        pe_json_write_text(out, "path", pages[i].path);
-        pe_json_write_text(out, "method", pages[i].method);
-        pe_json_write_text(out, "summary", pages[i].summary);
-        pe_buffer_str(out, "}");
-    }
-    pe_buffer_str(out, "]");
-}
-
 /* The parameters that every resource takes besides its own. */
 static void put_representation(pe_buffer *out)
 {
@@ -223,8 +204,23 @@ static void put_representation(pe_buffer *out)
     pe_buffer_str(out, "]");
 }
 
-static void put_formats(pe_buffer *out)
+void pe_listing_json(const pe_listing_bound *bounds, size_t n_bounds, pe_buffer *out)
 {
+    pe_buffer_str(out, "{");
+    pe_json_write_open(out, "encodings", "[");
+    for (size_t i = 0; pe_registry[i] != NULL; i++)
+        put_resource(pe_registry[i], out);
+    pe_buffer_str(out, "]");
+    pe_json_write_open(out, "pages", "[");
+    for (size_t i = 0; i < PE_LEN(pages); i++) {
+        pe_json_write_open(out, NULL, "{");
+        pe_json_write_text(out, "path", pages[i].path);
+        pe_json_write_text(out, "method", pages[i].method);
+        pe_json_write_text(out, "summary", pages[i].summary);
+        pe_buffer_str(out, "}");
+    }
+    pe_buffer_str(out, "]");
+    put_representation(out);
     pe_json_write_open(out, "formats", "[");
     for (size_t i = 0; pe_formats[i] != NULL; i++) {
         pe_json_write_open(out, NULL, "{");
@@ -238,30 +234,13 @@ static void put_formats(pe_buffer *out)
         pe_buffer_str(out, "}");
     }
     pe_buffer_str(out, "]");
-}
-
-static void put_limits(const pe_listing_bound *bounds, size_t n, pe_buffer *out)
-{
     pe_json_write_open(out, "bounds", "{");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n_bounds; i++) {
         pe_json_write_open(out, bounds[i].name, "{");
         pe_json_write_number(out, "value", bounds[i].value);
         pe_json_write_text(out, "unit", bounds[i].unit);
         pe_buffer_str(out, "}");
     }
     pe_buffer_str(out, "}");
-}
-
-void pe_listing_json(const pe_listing_bound *bounds, size_t n_bounds, pe_buffer *out)
-{
-    pe_buffer_str(out, "{");
-    pe_json_write_open(out, "encodings", "[");
-    for (size_t i = 0; pe_registry[i] != NULL; i++)
-        put_resource(pe_registry[i], out);
-    pe_buffer_str(out, "]");
-    put_pages(out);
-    put_representation(out);
-    put_formats(out);
-    put_limits(bounds, n_bounds, out);
     pe_buffer_str(out, "}\n");
 }

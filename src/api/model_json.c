@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* model_json.c - the JSON documents about models: one resolved, the catalogue, a file of it. */
-#include "api/model_json.h"
-
-#include <stdio.h>
 #include <string.h>
 
+#include "api/documents.h"
 #include "api/json_read.h"
 #include "base/array.h"
 #include "files/gguf_file.h"
 #include "files/tree.h"
-#include "models/catalogue/model_search.h"
+#include "models/catalogue/catalogue.h"
 #include "text/json_write.h"
 
 static const char *const statuses[] = {
@@ -20,36 +18,10 @@ static const char *const statuses[] = {
 
 /* ---- a configuration ---- */
 
-static pe_status skip_member(void *state, const char *key, pe_slice value, pe_problem *why)
+static pe_status skip_member(void *state PE_UNUSED, const char *key PE_UNUSED,
+                             pe_slice value PE_UNUSED, pe_problem *why PE_UNUSED)
 {
-    (void)state;
-    (void)key;
-    (void)value;
-    (void)why;
     return PE_OK;
-}
-
-/* The text with numbers that JSON lacks and Python writes as strings: no key about positions may be
- * one. */
-static void quote_odd_numbers(pe_slice json, pe_buffer *out)
-{
-    static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
-    bool inside = false;
-    for (size_t i = 0, bytes; i < json.bytes; i += bytes) {
-        const char *at = json.text + i;
-        bool odd = false;
-        bytes = inside && *at == '\\' && i + 1 < json.bytes ? 2 : 1;
-        for (size_t n = 0; n < PE_LEN(names) && !inside && !odd; n++) {
-            const size_t length = strlen(names[n]);
-            odd = length <= json.bytes - i && memcmp(at, names[n], length) == 0;
-            bytes = odd ? length : bytes;
-        }
-        if (!odd && *at == '"')
-            inside = !inside;
-        pe_buffer_str(out, odd ? "\"" : "");
-        pe_buffer_add(out, at, bytes);
-        pe_buffer_str(out, odd ? "\"" : "");
-    }
 }
 
 /* jansson builds trees by recursion: the depth is known to be bounded before it starts. */
@@ -63,7 +35,25 @@ pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out,
     } else {
         if (memmem(json.text, json.bytes, "NaN", 3) != NULL ||
             memmem(json.text, json.bytes, "Infinity", 8) != NULL) {
-            quote_odd_numbers(json, &quoted);
+            /* The text with numbers that JSON lacks and Python writes as strings: no key about
+             * positions may be one. */
+            static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
+            bool inside = false;
+            for (size_t i = 0, bytes; i < json.bytes; i += bytes) {
+                const char *at = json.text + i;
+                bool odd = false;
+                bytes = inside && *at == '\\' && i + 1 < json.bytes ? 2 : 1;
+                for (size_t n = 0; n < PE_LEN(names) && !inside && !odd; n++) {
+                    const size_t length = strlen(names[n]);
+                    odd = length <= json.bytes - i && memcmp(at, names[n], length) == 0;
+                    bytes = odd ? length : bytes;
+                }
+                if (!odd && *at == '"')
+                    inside = !inside;
+                pe_buffer_str(&quoted, odd ? "\"" : "");
+                pe_buffer_add(&quoted, at, bytes);
+                pe_buffer_str(&quoted, odd ? "\"" : "");
+            }
             status = quoted.failed ? pe_fail_memory(why) : PE_OK;
             json = (pe_slice){quoted.data, quoted.bytes};
         }
@@ -94,6 +84,8 @@ static void put_described(const pe_model *model, pe_buffer *out)
     put_values("parameters", &model->kinds[0].values, out);
     if (model->has_softmax_scale)
         pe_json_write_number(out, "softmax_scale", model->softmax_scale);
+    else if (model->softmax_scale_unknown[0] != '\0')
+        pe_json_write_text(out, "softmax_scale_unknown", model->softmax_scale_unknown);
     pe_json_write_open(out, "layers", "[");
     for (size_t k = 0; k < model->n_kinds; k++) {
         const pe_model_layers *layers = &model->kinds[k];
@@ -156,25 +148,6 @@ void pe_model_json(const pe_model *model, pe_buffer *out)
 
 /* ---- the catalogue ---- */
 
-static void put_entry(const pe_catalogue_file *file, const json_t *tree, const pe_model *model,
-                      pe_buffer *out)
-{
-    static const char *const members[] = {"title", "organization"};
-    pe_json_write_open(out, NULL, "{");
-    pe_json_write_text(out, "name", file->name);
-    for (size_t i = 0; i < PE_LEN(members); i++)
-        pe_json_write_text(out, members[i], json_string_value(json_object_get(tree, members[i])));
-    pe_json_write_text(out, "encoding", model->encoding);
-    pe_json_write_open(out, "layer_types", "[");
-    for (size_t k = 0; k < model->n_kinds; k++) {
-        pe_json_write_item(out);
-        pe_buffer_json_string(out, model->kinds[k].layer_type);
-    }
-    pe_buffer_str(out, "]");
-    put_values("parameters", &model->kinds[0].values, out);
-    pe_buffer_str(out, "}");
-}
-
 /* Resolved is only what is listed. */
 static pe_status put_file(const pe_catalogue_file *file, pe_slice words,
                           pe_buffer listed[PE_MODEL_SEARCH_RANKS], pe_problem *why)
@@ -182,15 +155,30 @@ static pe_status put_file(const pe_catalogue_file *file, pe_slice words,
     json_t *tree = NULL;
     pe_model *model = NULL;
     pe_status status = pe_catalogue_read(file, &tree, NULL, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     const char *const titles[] = {json_string_value(json_object_get(tree, "title")), file->name};
     const size_t its = pe_model_search_rank(
         words, titles, json_string_value(json_object_get(tree, "organization")));
     if (its < PE_MODEL_SEARCH_RANKS)
         status = pe_catalogue_read(file, NULL, &model, why);
-    if (model != NULL)
-        put_entry(file, tree, model, &listed[its]);
+    if (model != NULL) {
+        pe_buffer *out = &listed[its];
+        static const char *const members[] = {"title", "organization"};
+        pe_json_write_open(out, NULL, "{");
+        pe_json_write_text(out, "name", file->name);
+        for (size_t i = 0; i < PE_LEN(members); i++)
+            pe_json_write_text(out, members[i],
+                               json_string_value(json_object_get(tree, members[i])));
+        pe_json_write_text(out, "encoding", model->encoding);
+        pe_json_write_open(out, "layer_types", "[");
+        for (size_t k = 0; k < model->n_kinds; k++) {
+            pe_json_write_item(out);
+            pe_buffer_json_string(out, model->kinds[k].layer_type);
+        }
+        pe_buffer_str(out, "]");
+        put_values("parameters", &model->kinds[0].values, out);
+        pe_buffer_str(out, "}");
+    }
     pe_model_free(model);
     json_decref(tree);
     return status;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* multipart.c - the parts of a form: a file of tensors, a configuration, parameters. */
-#include "api/multipart.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "api/binary_body.h"
 #include "base/percent.h"
+
+#define JSON "application/json"
+#define GGUF "application/octet-stream"
 
 #define BOUNDARY_MAX  70 /* RFC 2046 */
 #define PARTS_MAX     64
@@ -53,23 +55,6 @@ static bool take_attribute(pe_slice text, const char *name, char *out, size_t ro
     return false;
 }
 
-static void read_header_line(pe_slice line, part *out)
-{
-    static const char disposition[] = "content-disposition:", type[] = "content-type:";
-    if (line.bytes > strlen(disposition) &&
-        strncasecmp(line.text, disposition, strlen(disposition)) == 0) {
-        (void)take_attribute(line, "name", out->name, sizeof out->name);
-        (void)take_attribute(line, "filename", out->file, sizeof out->file);
-    } else if (line.bytes > strlen(type) && strncasecmp(line.text, type, strlen(type)) == 0) {
-        size_t at = strlen(type), n = 0;
-        while (at < line.bytes && line.text[at] == ' ')
-            at++;
-        for (; at < line.bytes && n + 1 < sizeof out->type && line.text[at] != ';'; at++)
-            out->type[n++] = (char)tolower((unsigned char)line.text[at]);
-        out->type[n] = '\0';
-    }
-}
-
 /* The header of a part, up to its empty line; *text is left at the data. */
 static bool read_header(pe_slice *text, part *out)
 {
@@ -82,7 +67,19 @@ static bool read_header(pe_slice *text, part *out)
         *text = (pe_slice){end + 2, text->bytes - line.bytes - 2};
         if (line.bytes == 0)
             return true;
-        read_header_line(line, out);
+        static const char disposition[] = "content-disposition:", type[] = "content-type:";
+        if (line.bytes > strlen(disposition) &&
+            strncasecmp(line.text, disposition, strlen(disposition)) == 0) {
+            (void)take_attribute(line, "name", out->name, sizeof out->name);
+            (void)take_attribute(line, "filename", out->file, sizeof out->file);
+        } else if (line.bytes > strlen(type) && strncasecmp(line.text, type, strlen(type)) == 0) {
+            size_t at = strlen(type), n = 0;
+            while (at < line.bytes && line.text[at] == ' ')
+                at++;
+            for (; at < line.bytes && n + 1 < sizeof out->type && line.text[at] != ';'; at++)
+                out->type[n++] = (char)tolower((unsigned char)line.text[at]);
+            out->type[n] = '\0';
+        }
     }
 }
 
@@ -94,72 +91,65 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcasecmp(text + n - m, end) == 0;
 }
 
-/* The media type of a part that holds tensors, or NULL: names of files tell more than the type that
- * a client guesses. */
-static const char *tensors_of(const part *p)
+/* The media type of a file, or NULL: names of files tell more than the type that a client guesses, and
+ * content where neither is known. */
+static const char *type_of(const part *p)
 {
     static const char *const types[][2] = {{".npy", "application/x-npy"},
                                            {".npz", "application/x-npy"},
                                            {".safetensors", "application/vnd.safetensors"},
-                                           {".csv", "text/csv"}};
+                                           {".csv", "text/csv"},
+                                           {".json", JSON},
+                                           {".gguf", GGUF}};
     for (size_t t = 0; t < PE_LEN(types); t++)
-        if (ends_with(p->file, types[t][0]) || strcmp(p->type, types[t][1]) == 0)
+        if (ends_with(p->file, types[t][0]) ||
+            (strcmp(p->type, types[t][1]) == 0 && strcmp(p->type, GGUF) != 0)) /* any bytes */
             return types[t][1];
-    return NULL;
-}
-
-static void put_parameter(const part *p, pe_buffer *out)
-{
-    static const char plain[] = "-._~,:+";
-    pe_percent_encode(pe_slice_of(p->name), plain, out);
-    pe_buffer_str(out, "=");
-    pe_percent_encode(p->data, plain, out);
-    pe_buffer_str(out, "&");
-}
-
-/* One file of tensors, or several of one tensor each. */
-static pe_status take_tensors(const part *p, const char *type, pe_multipart *out, pe_problem *why)
-{
-    pe_binary_body *to = &out->tensors;
-    if (to->data != NULL && (to->media_type != type || strcmp(type, "application/x-npy") != 0 ||
-                             to->n_parts == PE_BINARY_BODY_TENSORS_MAX))
-        return broken("two parts are files of tensors; up to 16 files .npy may come, or one file "
-                      ".npz, .safetensors or .csv",
-                      why);
-    if (to->data == NULL) {
-        to->media_type = type;
-        to->data = (void *)(uintptr_t)p->data.text; /* the request's */
-        to->bytes = p->data.bytes;
-        to->part = out->part;
-    }
-    pe_binary_part *file = &out->part[to->n_parts++];
-    snprintf(file->name, sizeof file->name, "%s", p->name);
-    file->data = p->data;
-    return PE_OK;
+    return p->file[0] != '\0' ? pe_binary_body_type(p->data) : NULL;
 }
 
 static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
 {
-    const char *type = tensors_of(p);
+    const char *type = strcmp(p->name, "config") == 0 ? JSON : type_of(p);
     if (pe_pickle_is(p->data))
         return pe_pickle_fail(why);
-    if (strcmp(p->name, "config") == 0 || ends_with(p->file, ".json") ||
-        ends_with(p->file, ".gguf")) {
+    if (type != NULL && (strcmp(type, JSON) == 0 || strcmp(type, GGUF) == 0)) {
         if (out->config.text != NULL)
             return broken("two parts are a configuration", why);
         out->config = p->data;
         return PE_OK;
     }
-    if (type != NULL)
-        return take_tensors(p, type, out, why);
+    if (type != NULL) {
+        /* One file of tensors, or several of one tensor each. */
+        pe_binary_body *to = &out->tensors;
+        if (to->data != NULL &&
+            (strcmp(to->media_type, type) != 0 || strcmp(type, "application/x-npy") != 0 ||
+             to->n_parts == PE_BINARY_BODY_TENSORS_MAX))
+            return broken("two parts are files of tensors; up to 16 files .npy may come, or one "
+                          "file .npz, .safetensors or .csv",
+                          why);
+        if (to->data == NULL) {
+            to->media_type = type;
+            to->data = (void *)(uintptr_t)p->data.text; /* the request's */
+            to->bytes = p->data.bytes;
+            to->part = out->part;
+        }
+        pe_binary_part *file = &out->part[to->n_parts++];
+        snprintf(file->name, sizeof file->name, "%s", p->name);
+        file->data = p->data;
+        return PE_OK;
+    }
     if (p->file[0] != '\0' || p->name[0] == '\0')
         return broken(
-            "a file must end in .npy, .npz, .safetensors, .csv or .json, and a part must have a "
-            "name",
+            "a file must be .npy, .npz, .safetensors, .csv or .json, and a part must have a name",
             why);
     if (p->data.bytes > PARAMETER_MAX)
         return broken("a parameter has more than 65536 bytes", why);
-    put_parameter(p, &out->query);
+    static const char plain[] = "-._~,:+";
+    pe_percent_encode(pe_slice_of(p->name), plain, &out->query);
+    pe_buffer_str(&out->query, "=");
+    pe_percent_encode(p->data, plain, &out->query);
+    pe_buffer_str(&out->query, "&");
     return PE_OK;
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* problem_json.c - application/problem+json, and the page that explains a code. */
-#include "api/problem_json.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "api/documents.h"
 #include "base/array.h"
 #include "base/percent.h"
 #include "text/json_write.h"
@@ -52,18 +51,6 @@ static void put_error(const char *where, const char *detail, bool from_json, pe_
     pe_buffer_str(out, "}");
 }
 
-/* "...; errors holds 8 mistakes, and there are 4 more" */
-static void put_detail(const pe_problem *problem, pe_buffer *out)
-{
-    char detail[sizeof problem->detail + 64];
-    const int used = snprintf(detail, sizeof detail, "%s", problem->detail);
-    if (problem->n_untold > 0)
-        snprintf(detail + used, sizeof detail - (size_t)used,
-                 "; errors holds %u mistakes, and there are %u more", problem->n_others + 1,
-                 problem->n_untold);
-    pe_json_write_text(out, "detail", detail);
-}
-
 static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out)
 {
     if (problem->where[0] == '\0')
@@ -90,7 +77,14 @@ void pe_problem_json(const pe_problem *problem, const char *instance, const char
     pe_json_write_text(out, "title", pe_status_title(status));
     pe_json_write_number(out, "status", pe_status_http(status));
     pe_json_write_text(out, "code", pe_status_code_text(status));
-    put_detail(problem, out);
+    /* "...; errors holds 8 mistakes, and there are 4 more" */
+    char detail[sizeof problem->detail + 64];
+    const int used = snprintf(detail, sizeof detail, "%s", problem->detail);
+    if (problem->n_unreported > 0)
+        snprintf(detail + used, sizeof detail - (size_t)used,
+                 "; errors holds %u mistakes, and there are %u more", problem->n_others + 1,
+                 problem->n_unreported);
+    pe_json_write_text(out, "detail", detail);
     pe_json_write_text(out, "instance", instance);
     pe_json_write_text(out, "request_id", request_id);
     put_errors(problem, from_json, out);

@@ -13,34 +13,30 @@
 
 /* ---- parameters that come from a model of the catalogue ---- */
 
-/* Another encoding's model: say where it belongs. */
-static pe_status fail_encoding(const pe_query *query, const char *name, const pe_model *model,
-                               pe_problem *why)
-{
-    const pe_resource *instead = model->kinds[0].resource;
-    if (instead != NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                       "%s encodes positions with %s, not %s: see %s", name, model->encoding,
-                       query->resource->encoding, instead->path);
-    return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                   "%s encodes positions in another way (%s), not with %s", name, model->encoding,
-                   query->resource->encoding);
-}
-
 /* Of patches: positions have rows and columns. What is asked apart from layers is a part. */
 static pe_status fill(pe_query *query, const char *name, const char *layer_type,
                       const pe_model *model, const pe_model_layers **chosen, pe_problem *why)
 {
     const pe_model_layers *layers;
     const char *lack = pe_model_part_lack(query->resource);
-    const pe_values *part = lack != NULL ? pe_model_part_find(model, query->resource) : NULL;
-    if (part != NULL)
+    const pe_values *part = pe_model_part_find(model, query->resource);
+    const bool of_layers = strcmp(model->encoding, query->resource->encoding) == 0;
+    if (part != NULL && (lack != NULL || !of_layers))
         return pe_model_fill(part, &query->values, why);
     if (lack != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "model", "%s %s: there is nothing for it to set",
                        name, lack);
-    if (strcmp(model->encoding, query->resource->encoding) != 0)
-        return fail_encoding(query, name, model, why);
+    if (!of_layers) {
+        /* Another encoding's model: say where it belongs. */
+        const pe_resource *instead = model->kinds[0].resource;
+        if (instead != NULL)
+            return pe_fail(why, PE_INVALID_PARAMETER, "model",
+                           "%s encodes positions with %s, not %s: see %s", name, model->encoding,
+                           query->resource->encoding, instead->path);
+        return pe_fail(why, PE_INVALID_PARAMETER, "model",
+                       "%s encodes positions in another way (%s), not with %s", name,
+                       model->encoding, query->resource->encoding);
+    }
     PE_TRY(pe_model_choose(model, layer_type, &layers, why));
     if (layers->resource == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
@@ -137,7 +133,7 @@ static pe_status complete(pe_query *query, pe_problem *why)
         return status;
     if (named && (!read || status != PE_OK))
         leave_open(&query->values);
-    return pe_problem_collect(status, pe_values_defaults(&query->values, &mistake), &mistake, why);
+    return PE_ALSO(status, pe_values_defaults(&query->values, &mistake));
 }
 
 /* A query whose mistakes have places is planned for its other ones. */
@@ -159,7 +155,7 @@ pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limit
     const bool whole = status == PE_OK || pe_values_set_placeholders(&query->values, 0);
     const bool read = status == PE_OK || (why->where[0] != '\0' && !pe_status_is_ours(status));
     if (read)
-        status = pe_problem_collect(status, complete(query, &mistake), &mistake, why);
+        status = PE_ALSO(status, complete(query, &mistake));
     if (status != PE_OK && !pe_status_is_ours(status) && whole && read && limits->keep_mistakes)
         status = keep_mistakes(query, status, why);
     if (status == PE_OK)
@@ -293,18 +289,6 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* What was meant may be given: no default of it counts. One that is required is missing still. */
-static void note_suggested(pe_query *query, const char *meant)
-{
-    const char *nested = query->resource->nested;
-    if (nested != NULL && strcmp(meant, nested) == 0)
-        leave_open(&query->values);
-    for (size_t i = 0; i < query->values.n; i++) {
-        const pe_param *param = query->values.value[i].param;
-        query->values.value[i].refused |= !param->required && has_word(meant, param->name);
-    }
-}
-
 pe_status pe_query_fail_unknown(pe_query *query, bool in_body, const char *where, const char *name,
                                 pe_slice text, pe_problem *why)
 {
@@ -322,8 +306,17 @@ pe_status pe_query_fail_unknown(pe_query *query, bool in_body, const char *where
     char meant[PE_SUGGESTION_BYTES];
     const bool near = pe_suggestion_find(name, text, names, own, n, meant);
     free(names);
-    if (near)
-        note_suggested(query, meant);
+    if (near) {
+        /* What was meant may be given: no default of it counts. One that is required is missing
+         * still. */
+        const char *nested = query->resource->nested;
+        if (nested != NULL && strcmp(meant, nested) == 0)
+            leave_open(&query->values);
+        for (size_t i = 0; i < query->values.n; i++) {
+            const pe_param *param = query->values.value[i].param;
+            query->values.value[i].refused |= !param->required && has_word(meant, param->name);
+        }
+    }
     if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                        "unknown parameter %.64s, did you mean %s?", name, meant);

@@ -29,20 +29,16 @@ static void default_dtype(const pe_query *query, pe_dtype of_body)
         }
 }
 
-static pe_status fail_no_row(pe_query *query, const pe_stored *from, pe_problem *why)
-{
-    if (from->name[0] == '\0')
-        return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s takes no tensor in its body",
-                       query->resource->path);
-    return pe_query_fail_unknown(query, true, from->name, from->name, (pe_slice){0}, why);
-}
-
 static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_read_limits *limits,
                             pe_problem *why)
 {
     const size_t i = find_row(&query->values, from->name);
-    if (i == query->values.n)
-        return fail_no_row(query, from, why);
+    if (i == query->values.n) {
+        if (from->name[0] == '\0')
+            return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s takes no tensor in its body",
+                           query->resource->path);
+        return pe_query_fail_unknown(query, true, from->name, from->name, (pe_slice){0}, why);
+    }
     const pe_param *param = query->values.value[i].param;
     pe_value *value = &query->values.value[i];
     if (value->given)
@@ -50,16 +46,12 @@ static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_rea
     value->given = true; /* if refused, too */
     if (from->elements == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, param->name, "%s must not be empty", param->name);
-    pe_status status = pe_stored_array(from, param->as_float64 ? PE_FLOAT64 : pe_query_dtype(query),
-                                       &value->tensor, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_stored_check_finite(&value->tensor, from, param->name, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_stored_array(from, param->as_float64 ? PE_FLOAT64 : pe_query_dtype(query),
+                           &value->tensor, why));
+    PE_TRY(pe_stored_check_finite(&value->tensor, from, param->name, why));
     const pe_value_reading to = {
         .param = param, .value = value, .place = param->name, .limits = limits};
-    status = pe_value_check_tensor(&to, why);
+    pe_status status = pe_value_check_tensor(&to, why);
     value->present = status == PE_OK;
     return status;
 }
@@ -78,8 +70,7 @@ static pe_status read_body(pe_query *query, const pe_binary_body *body,
     }
     default_dtype(query, tensors.tensor[0].dtype);
     for (size_t t = 0; t < tensors.n && !pe_status_is_ours(status); t++)
-        status = pe_problem_collect(status, set_tensor(query, &tensors.tensor[t], limits, &mistake),
-                                    &mistake, why);
+        status = PE_ALSO(status, set_tensor(query, &tensors.tensor[t], limits, &mistake));
     return status;
 }
 

@@ -99,20 +99,6 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     return PE_OK;
 }
 
-/* What figures and a row share a name for is the row's, while it has no value of its own. */
-static void share_names(body *b)
-{
-    for (size_t i = 0; i < PE_OUTPUT_N; i++) {
-        pe_value *value = pe_values_called(&b->query->values, pe_query_output_names[i]);
-        slot *row = value == NULL ? NULL : &b->rows[value - b->query->values.value];
-        if (row == NULL || row->json.text != NULL || b->output[i].text == NULL)
-            continue;
-        value->alias = pe_query_output_names[i];
-        row->json = b->output[i];
-        b->output[i] = (pe_slice){0};
-    }
-}
-
 static pe_status keep_or_note(void *state, const char *key, pe_slice json, pe_problem *why)
 {
     body *b = state;
@@ -121,7 +107,7 @@ static pe_status keep_or_note(void *state, const char *key, pe_slice json, pe_pr
     if (pe_status_is_ours(status))
         return pe_fail_memory(why);
     if (status != PE_OK && b->refused++ > PE_MISTAKES_MAX)
-        b->why->n_untold++;
+        b->why->n_unreported++;
     else
         note(b, status, &mistake);
     return PE_OK;
@@ -186,18 +172,6 @@ static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
                : pe_value_json_parse(&to, row->json, why);
 }
 
-static void read_rows(body *b)
-{
-    const pe_values *values = &b->query->values;
-    pe_problem mistake;
-    for (size_t i = 0; i < values->n; i++)
-        if (strcmp(values->value[i].param->name, "dtype") == 0)
-            note(b, read_row(b, i, PE_FLOAT64, &mistake), &mistake);
-    const pe_dtype dtype = pe_query_dtype(b->query);
-    for (size_t i = 0; i < values->n && !pe_status_is_ours(b->failed); i++)
-        note(b, read_row(b, i, dtype, &mistake), &mistake);
-}
-
 /* Each member is noted first: that fails where the body itself is broken, whatever its members
  * are. */
 static pe_status read_members(body *b, pe_slice text)
@@ -210,10 +184,25 @@ static pe_status read_members(body *b, pe_slice text)
         *b->why = mistake;
         return status;
     }
-    share_names(b);
+    /* What figures and a row share a name for is the row's, while it has no value of its own. */
+    for (size_t i = 0; i < PE_OUTPUT_N; i++) {
+        pe_value *value = pe_values_called(&b->query->values, pe_query_output_names[i]);
+        slot *row = value == NULL ? NULL : &b->rows[value - b->query->values.value];
+        if (row == NULL || row->json.text != NULL || b->output[i].text == NULL)
+            continue;
+        value->alias = pe_query_output_names[i];
+        row->json = b->output[i];
+        b->output[i] = (pe_slice){0};
+    }
     for (size_t i = 0; i < PE_OUTPUT_N; i++)
         note(b, read_output(b, i, &mistake), &mistake);
-    read_rows(b);
+    const pe_values *values = &b->query->values;
+    for (size_t i = 0; i < values->n; i++)
+        if (strcmp(values->value[i].param->name, "dtype") == 0)
+            note(b, read_row(b, i, PE_FLOAT64, &mistake), &mistake);
+    const pe_dtype dtype = pe_query_dtype(b->query);
+    for (size_t i = 0; i < values->n && !pe_status_is_ours(b->failed); i++)
+        note(b, read_row(b, i, dtype, &mistake), &mistake);
     return b->failed;
 }
 

@@ -51,7 +51,7 @@ static pe_status find_choice(const char *name, const char *const *choices, const
 /* ---- view, theme, width and height: the parameters of figures ---- */
 
 /* The index of a choice is that of pe_figure_view. */
-static const char *const views[] = {"auto", "heatmap", "curves", NULL};
+static const char *const views[] = {"auto", "heatmap", "curves", "own_scales", NULL};
 static const char *const themes[] = {"light", "dark", NULL};
 
 /* Of a value of a figure in the canonical form. */
@@ -64,7 +64,8 @@ static const char *const themes[] = {"light", "dark", NULL};
     {                                                                                              \
         .name = "view", .kind = PE_KIND_CHOICE, .choices = views,                                  \
         .help = "How a figure shows the numbers. auto: one axis as a curve, two as a heatmap, "    \
-                "more as several heatmaps.",                                                       \
+                "more as several heatmaps, all on one scale. own_scales: the same, each heatmap "  \
+                "on a scale of its own.",                                                          \
         .example = "heatmap"                                                                       \
     }
 #define THEME                                                                                      \

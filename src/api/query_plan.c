@@ -45,21 +45,6 @@ static bool is_of(const pe_values *values, const pe_value *value, const char *wh
     return strncmp(where, place, length) == 0 && (where[length] == '\0' || where[length] == '/');
 }
 
-/* Only those that are not of refused values. */
-static void keep_new(mistakes *list, const pe_values *values)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        bool refused = list->list[i].where[0] == '\0';
-        for (size_t v = 0; v < values->n && !refused; v++)
-            refused =
-                values->value[v].refused && is_of(values, &values->value[v], list->list[i].where);
-        if (!refused)
-            list->list[n++] = list->list[i];
-    }
-    list->n = n;
-}
-
 static void keep_common(mistakes *list, const mistakes *other)
 {
     size_t n = 0;
@@ -89,8 +74,7 @@ static pe_status plan_with(search *s, unsigned which, asked *out, pe_problem *wh
     pe_values values;
     pe_plan plan = {0};
     pe_status status = pe_values_lend(s->values, &values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     const bool stands = pe_values_set_placeholders(&values, which);
     const uint64_t work = pe_price_plus(pe_price_estimate(&values).planning, PLAN_WORK);
     if (stands && work <= s->work) {
@@ -142,7 +126,18 @@ static bool ask(search *s, unsigned which, opinion *so_far)
     pe_query_locate(s->query, &problem);
     const mistakes all = list_of(&problem);
     mistakes one = all;
-    keep_new(&one, s->values);
+    /* Only those that are not of refused values. */
+    const pe_values *values = s->values;
+    size_t n = 0;
+    for (size_t i = 0; i < one.n; i++) {
+        bool refused = one.list[i].where[0] == '\0';
+        for (size_t v = 0; v < values->n && !refused; v++)
+            refused =
+                values->value[v].refused && is_of(values, &values->value[v], one.list[i].where);
+        if (!refused)
+            one.list[n++] = one.list[i];
+    }
+    one.n = n;
     if (one.n == 0 && which == 0 && note_needed(s, &all))
         return ask(s, which, so_far);
     /* Of numbers and choices what stands in for one is as good as any other. */
@@ -174,30 +169,6 @@ static mistakes find_more(search *s)
     return all.plans > 1 || all.plans + all.silent == PE_PLACEHOLDERS ? all.common : (mistakes){0};
 }
 
-/* Refused are values whose mistakes are known, and those that are missing, for which there may have
- * been no room. */
-static void add_further(search *s)
-{
-    mistakes more;
-    do {
-        const mistakes known = list_of(s->all);
-        for (size_t v = 0; v < s->values->n; v++) {
-            pe_value *value = &s->values->value[v];
-            value->refused |=
-                value->param->required && !value->present && value->param->kind != PE_KIND_NAME;
-            for (size_t i = 0; i < known.n; i++)
-                value->refused |= is_of(s->values, value, known.list[i].where);
-        }
-        more = find_more(s);
-        for (size_t i = 0; i < more.n; i++) {
-            pe_problem one;
-            (void)pe_fail(&one, PE_INVALID_PARAMETER, more.list[i].where, "%s",
-                          more.list[i].detail);
-            pe_problem_add(s->all, &one);
-        }
-    } while (more.n > 0 && s->all->n_others < PE_MISTAKES_MAX);
-}
-
 /* Zeros for the numbers of small tensors that a plan has taken. False where that cannot be. */
 static bool replace_taken(pe_values *before, const pe_values *after)
 {
@@ -222,8 +193,7 @@ pe_status pe_query_plan(pe_query *query, struct pe_tables *tables, const pe_limi
 {
     pe_values before;
     pe_status status = pe_values_lend(&query->values, &before, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     if (query->mistakes == NULL) {
         pe_values_synonyms(&query->values, &query->synonyms);
         status = query->resource->plan(&query->values, tables, limits, out, why);
@@ -236,8 +206,28 @@ pe_status pe_query_plan(pe_query *query, struct pe_tables *tables, const pe_limi
         status = why->status;
     }
     search s = {query, &before, tables, limits, REFUSAL_WORK, why};
-    if ((query->mistakes != NULL || is_mistake(status)) && replace_taken(&before, &query->values))
-        add_further(&s);
+    if ((query->mistakes != NULL || is_mistake(status)) && replace_taken(&before, &query->values)) {
+        /* Refused are values whose mistakes are known, and those that are missing, for which there
+         * may have been no room. */
+        mistakes more;
+        do {
+            const mistakes known = list_of(s.all);
+            for (size_t v = 0; v < s.values->n; v++) {
+                pe_value *value = &s.values->value[v];
+                value->refused |=
+                    value->param->required && !value->present && value->param->kind != PE_KIND_NAME;
+                for (size_t i = 0; i < known.n; i++)
+                    value->refused |= is_of(s.values, value, known.list[i].where);
+            }
+            more = find_more(&s);
+            for (size_t i = 0; i < more.n; i++) {
+                pe_problem one;
+                (void)pe_fail(&one, PE_INVALID_PARAMETER, more.list[i].where, "%s",
+                              more.list[i].detail);
+                pe_problem_add(s.all, &one);
+            }
+        } while (more.n > 0 && s.all->n_others < PE_MISTAKES_MAX);
+    }
     pe_values_free(&before);
     return status;
 }

@@ -101,8 +101,8 @@ static pe_status read_pair(query_walk *walk, char *pair, size_t bytes, pe_proble
     char *value = equals != NULL ? equals + 1 : pair + bytes;
     size_t value_bytes = (size_t)(pair + bytes - value);
     PE_TRY(decode(value, &value_bytes, why));
-    pe_status status = decode(pair, &name_bytes, why);
-    return status == PE_OK ? set(walk, pair, (pe_slice){value, value_bytes}, why) : status;
+    PE_TRY(decode(pair, &name_bytes, why));
+    return set(walk, pair, (pe_slice){value, value_bytes}, why);
 }
 
 /* `so_far`: of the pairs before. Mistakes for which there is no room are counted. */
@@ -114,10 +114,10 @@ static pe_status read_next(query_walk *walk, char *pair, size_t bytes, pe_status
         return so_far;
     const pe_status status = read_pair(walk, pair, bytes, &mistake);
     if (status != PE_OK && walk->refused++ > PE_MISTAKES_MAX) {
-        why->n_untold++;
+        why->n_unreported++;
         return so_far;
     }
-    return pe_problem_collect(so_far, status, &mistake, why);
+    return PE_ALSO(so_far, status);
 }
 
 pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,

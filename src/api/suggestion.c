@@ -12,13 +12,6 @@
 #include "encodings/registry.h"
 #include "plan/params.h"
 
-/* What others call a number of positions. */
-#define LENGTHS                                                                                    \
-    "max_len", "max_length", "length", "seq_len", "seq_length", "n", "?end", "?max_pos",           \
-        "?max_position", "max_seq_len", "max_seq_length", "?context", "context_length",            \
-        "context_len", "ctx_len", "n_ctx", "n_pos", "n_positions", "num_positions",                \
-        "?num_embeddings", "?block_size"
-
 /* What others call a parameter. Of the rows with a name, the first counts whose parameter the
  * resource has. `as`: how it is written where the parameter alone does not tell. A name is taken for
  * the parameter where it has one meaning: one behind a question mark may have others, and is only
@@ -28,128 +21,14 @@ static const struct {
     const char *const *names;
     const char *meant, *as;
 } synonyms[] = {
-    {PE_NAMES("theta", "rope_base", "rotary_emb_base", "freq_base", "rope_freq_base",
-              "?rope_local_base_freq"),
-     "rope_theta", NULL},
-    {PE_NAMES("theta", "temperature", "max_period"), "base", NULL},
-    {PE_NAMES("dim", "d", "d_head", "d_k", "?d_model", "head_size", "size_per_head", "?hidden_dim"),
-     "head_dim", NULL},
-    {PE_NAMES("hidden_size", "n_embd"), "head_dim", "head_dim, hidden_size over heads"},
-    {PE_NAMES("dim", "d", "?head_dim", "hidden_size", "hidden_dim", "embed_dim", "embedding_dim",
-              "embedding_size", "model_dim", "d_emb", "n_embd", "channels", "num_channels"),
-     "d_model", NULL},
-    {PE_NAMES("rope_dim", "rot_dim", "n_rot"), "rotary_dim", NULL},
-    {PE_NAMES("rotary_pct", "rotary_percentage"), "partial_rotary_factor", NULL},
-    {PE_NAMES(LENGTHS, "?max_position_embeddings"), "positions", "positions=0:N"},
-    {PE_NAMES(LENGTHS, "positions"), "length", NULL},
-    {PE_NAMES("start", "start_pos", "start_index", "offset"), "positions", "positions=START:END"},
-    {PE_NAMES("pos", "position", "position_id", "position_ids", "pos_ids", "timesteps", "t", "?m"),
-     "positions", NULL},
-    {PE_NAMES(LENGTHS, "positions", "q_len", "tgt_len"), "query_length", NULL},
-    {PE_NAMES("k_len", "src_len", "memory_length", "past_key_values_length"), "key_length", NULL},
-    {PE_NAMES("heads", "?h", "n_heads", "nheads", "n_head", "num_attention_heads"), "num_heads",
-     NULL},
-    {PE_NAMES("window_size", "size", "ws"), "window_height", "window_height and window_width"},
-    {PE_NAMES("h"), "window_height", NULL},
-    {PE_NAMES("w"), "window_width", NULL},
-    {PE_NAMES("positions", "deltas", "distance", "distances", "lags"), "offsets", NULL},
-    {PE_NAMES(LENGTHS, "max_distance", "range"), "offsets", "offsets=0:N"},
-    {PE_NAMES("window_size", "grid", "grid_size", "target_grid", "positions", "size"), "height",
-     "height and width"},
-    {PE_NAMES("h", "rows"), "height", NULL},
-    {PE_NAMES("w", "cols", "columns"), "width", NULL},
-    {PE_NAMES("cls_token", "add_cls_token"), "extra_tokens", "extra_tokens=1"},
-    {PE_NAMES("causal"), "form", "form=causal"},
-    {PE_NAMES("symmetric", "bidirectional"), "form", "form=symmetric"},
-    {PE_NAMES("causal", "is_decoder"), "bidirectional", "bidirectional=false"},
-    {PE_NAMES("k", "delta", "?n"), "offset", NULL},
-    {PE_NAMES("shift", "?offset"), "delta", NULL},
-    {PE_NAMES("k", "max_relative_positions", "?max_distance", "clip", "clipping_distance"),
-     "max_relative_position", NULL},
-    {PE_NAMES("interleaved", "interleave"), "pairing", "pairing=interleaved"},
-    {PE_NAMES("interleaved"), "layout", "layout=interleaved"},
-    {PE_NAMES("is_neox_style", "rotate_half", "neox", "use_neox", "half"), "pairing",
-     "pairing=half"},
-    {PE_NAMES("style", "rope_style"), "pairing", NULL},
-    {PE_NAMES("concat"), "combine", "combine=concat"},
-    {PE_NAMES("concat"), "layout", "layout=sin_cos"},
-    {PE_NAMES("flip_sin_to_cos"), "layout", "layout=cos_sin"},
-    {PE_NAMES("downscale_freq_shift"), "freq_shift", NULL},
-    {PE_NAMES("sections"), "mrope_section", NULL},
-    {PE_NAMES("type", "scaling_type", "?ntk", "?yarn", "?dynamic", "?linear"), "rope_type", NULL},
-    {PE_NAMES("type", "rope_type", "methods", "method"), "rope_types", NULL},
-    {PE_NAMES("?s", "scaling_factor", "?scale_factor", "?scale", "rope_scale", "yarn_factor"),
-     "factor", NULL},
-    {PE_NAMES("freq_scale", "rope_freq_scale"), "factor", "factor, the inverse of that"},
-    {PE_NAMES("ntk_alpha", "rope_alpha"), "alpha", NULL},
-    {PE_NAMES("attention_scaling"), "attention_factor", NULL},
-    {PE_NAMES("rope_scaling"), "rope_parameters", NULL},
-    {PE_NAMES("rope_scaling", "scaling"), "rope_type", "rope_type and factor"},
-    {PE_NAMES("original_max_len", "original_context", "original_length", "orig_ctx_len",
-              "old_context_len", "yarn_orig_ctx"),
-     "original_max_position_embeddings", NULL},
-    {PE_NAMES("seq_len", "length", "ctx_size", "max_model_len", "new_length", "target"),
-     "target_length", NULL},
-    {PE_NAMES("original_max_len", "original_context", "original_length", "orig_ctx_len", "?length",
-              "?context", "?max_position"),
-     "max_position_embeddings", NULL},
-    {PE_NAMES("x", "data", "tensor", "hidden_states"), "vectors", NULL},
-    {PE_NAMES("x"), "embeddings", NULL},
-    {PE_NAMES("x", "scores", "rel_logits"), "logits", NULL},
-    {PE_NAMES("pos_embed", "position_embedding", "weight", "?embeddings"), "table", NULL},
-    {PE_NAMES("relative_position_bias_table", "relative_attention_bias"), "weights", NULL},
-    {PE_NAMES("?input_ids", "?mm_token_type_ids"), "token_runs", NULL},
-    {PE_NAMES("?size", "?grid", "?grid_size", "?height"), "target_grid", NULL},
-    {PE_NAMES("positional", "positional_encoding", "pos_encoding", "encoding"), "scheme", NULL},
-    {PE_NAMES("lambda", "?alpha", "?alibi_slopes"), "slope", NULL},
-    {PE_NAMES("query"), "q", NULL},
-    {PE_NAMES("key"), "k", NULL},
-    {PE_NAMES("value"), "v", NULL},
-    {PE_NAMES("mask"), "attention_mask", NULL},
-    {PE_NAMES("?mask", "fill", "fill_value"), "mask_value", NULL},
-    {PE_NAMES("is_causal"), "causal", NULL},
-    {PE_NAMES("?softmax_scale", "?scale_factor"), "scale", NULL},
-    {PE_NAMES("bias_max", "max_bias"), "alibi_bias_max", NULL},
-    {PE_NAMES("buckets", "relative_attention_num_buckets", "position_buckets"), "num_buckets",
-     NULL},
-    {PE_NAMES("relative_attention_max_distance", "?max_relative_positions"), "max_distance", NULL},
-    {PE_NAMES("relative_positions", "rel_pos"), "distances", NULL},
-    {PE_NAMES("model_name", "model_id", "model_name_or_path", "checkpoint", "pretrained"), "model",
-     NULL},
-    {PE_NAMES("torch_dtype", "?type", "data_type", "precision"), "dtype", NULL},
-    {PE_NAMES("output", "out", "fmt"), "format", NULL},
+#include "synonyms_parameters.inc"
 };
 
 /* What others have a name for, and no resource has; and what to do instead. */
 static const struct {
     const char *const *names, *advice;
 } absent[] = {
-    {PE_NAMES("window", "sliding_window", "local_window", "attention_window"),
-     "a window changes no encoding: mask what is beyond it"},
-    {PE_NAMES("batch", "batch_size", "bsz"), "all sequences of a batch have the same encoding"},
-    {PE_NAMES("num_heads", "n_heads", "n_head", "num_attention_heads", "num_key_value_heads"),
-     "all heads have the same encoding"},
-    {PE_NAMES("layer", "layer_id", "layer_idx", "num_layers", "n_layer", "num_hidden_layers"),
-     "all layers have the same encoding, or model and layer_type choose"},
-    {PE_NAMES("device", "cuda", "gpu"), "who reads the numbers chooses where they go"},
-    {PE_NAMES("page", "limit", "per_page", "skip"), "positions=START:END asks for a part"},
-    {PE_NAMES("cos", "sin", "fields", "select"),
-     "tensor=NAME and a format choose one tensor of an answer; the body of /v1/verify takes it"},
-    {PE_NAMES("round", "digits", "decimals"),
-     "numbers have the fewest digits that tell them apart; dtype=float16 has fewer"},
-    {PE_NAMES("pretty", "indent"), "pipe the JSON through a program that indents, such as jq"},
-    {PE_NAMES("download", "filename"), "the answer names its file: curl -OJ saves it"},
-    {PE_NAMES("api_key", "apikey", "key", "token", "access_token"),
-     "a key goes into the field Authorization: Bearer KEY"},
-    {PE_NAMES("_", "v", "cb", "nocache"), "answers never change, so no cache need be passed by"},
-    {PE_NAMES("degrees", "radians"), "angles are in radians"},
-    {PE_NAMES("config", "model_config", "hf_config"),
-     "post the configuration to /v1/models/resolve, which tells the parameters"},
-    {PE_NAMES("image_size", "img_size", "patch_size"),
-     "grids count patches: the size of the image over that of a patch"},
-    {PE_NAMES("dropout", "vocab_size"), "no encoding depends on it"},
-    {PE_NAMES("params", "parameters", "args", "kwargs", "inputs"),
-     "parameters stand by themselves, in no object around them"},
+#include "synonyms_absent.inc"
 };
 
 /* The two values of a choice, for a name that was given as false; where there are more than two, this

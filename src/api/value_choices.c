@@ -23,38 +23,7 @@ static const struct {
     const char *const *names;
     const char *meant;
 } synonyms[] = {
-    {PE_NAMES("fp64", "f64", "double"), "float64"},
-    {PE_NAMES("fp32", "f32", "float", "single", "fast", "torch"), "float32"},
-    {PE_NAMES("fp16", "f16", "half"), "float16"},
-    {PE_NAMES("bf16"), "bfloat16"},
-    {PE_NAMES("int64", "long", "int"), "int32"},
-    {PE_NAMES("neox", "rotate_half", "split", "llama", "hf"), "half"},
-    {PE_NAMES("gptj", "gpt-j", "rotate_every_two", "adjacent", "normal", "alternating", "alternate",
-              "paper"),
-     "interleaved"},
-    {PE_NAMES("su"), "longrope"},
-    {PE_NAMES("ntk-aware"), "ntk"},
-    {PE_NAMES("dynamic_ntk", "dynamic-ntk"), "dynamic"},
-    {PE_NAMES("llama3.1", "llama"), "llama3"},
-    {PE_NAMES("none", "mrope"), "default"},
-    {PE_NAMES("position_interpolation", "pi"), "linear"},
-    {PE_NAMES("deepseek_yarn"), "yarn"},
-    {PE_NAMES("huggingface", "transformers"), "hf"},
-    {PE_NAMES("tensorrt", "tensorrt-llm"), "trtllm"},
-    {PE_NAMES("onnxruntime"), "onnx"},
-    {PE_NAMES("complex"), "meta"},
-    {PE_NAMES("sin_first", "concat", "concatenated", "half", "split", "tensor2tensor"), "sin_cos"},
-    {PE_NAMES("cos_first"), "cos_sin"},
-    {PE_NAMES("cat", "concatenate"), "concat"},
-    {PE_NAMES("sum"), "add"},
-    {PE_NAMES("bloom"), "press"},
-    {PE_NAMES("lower", "tril"), "causal"},
-    {PE_NAMES("full"), "symmetric"},
-    {PE_NAMES("rotary"), "rope"},
-    {PE_NAMES("sin", "absolute"), "sinusoidal"},
-    {PE_NAMES("numpy"), "exact"},
-    {PE_NAMES("cubic"), "bicubic"},
-    {PE_NAMES("linear"), "bilinear"},
+#include "synonyms_choices.inc"
 };
 
 /* The choice that others call so; *name gets the constant. NULL: there is none. */
@@ -123,6 +92,7 @@ static pe_status fail_unknown(const pe_value_reading *to, pe_slice text, pe_prob
     return status;
 }
 
+/* What is refused leaves *out as it is, a choice: more mistakes are looked for behind this one. */
 static pe_status read_one(const pe_value_reading *to, pe_slice text, size_t *out, pe_problem *why)
 {
     if (text.bytes == 0)
@@ -131,8 +101,12 @@ static pe_status read_one(const pe_value_reading *to, pe_slice text, size_t *out
                                                           : "must not be empty");
     const char *of_others =
         taken(to->param, to->value->param->name, text, &to->value->choice_alias);
-    *out = find(to->param->choices, of_others != NULL ? pe_slice_of(of_others) : text);
-    return to->param->choices[*out] == NULL ? fail_unknown(to, text, why) : PE_OK;
+    const size_t found =
+        find(to->param->choices, of_others != NULL ? pe_slice_of(of_others) : text);
+    if (to->param->choices[found] == NULL)
+        return fail_unknown(to, text, why);
+    *out = found;
+    return PE_OK;
 }
 
 pe_status pe_value_choice_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)
@@ -143,7 +117,7 @@ pe_status pe_value_choice_text_parse(const pe_value_reading *to, pe_slice text, 
 static pe_status add(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     pe_value *value = to->value;
-    size_t pick;
+    size_t pick = 0;
     PE_TRY(read_one(to, text, &pick, why));
     for (size_t i = 0; i < value->n_picks; i++)
         if (value->picks[i] == pick)

@@ -51,19 +51,6 @@ static pe_status print_items(const pe_value_reading *to, const json_t *list, pe_
     return PE_OK;
 }
 
-static pe_status read_token_runs(const pe_value_reading *to, pe_slice json, pe_problem *why)
-{
-    json_t *list = NULL;
-    pe_buffer text = {0};
-    PE_TRY(pe_tree_load(json, JSON_DECODE_INT_AS_REAL, to->place, &list, why));
-    pe_status status = print_items(to, list, &text, why);
-    if (status == PE_OK)
-        status = pe_value_text_parse(to, pe_buffer_slice(&text), why);
-    pe_buffer_free(&text);
-    json_decref(list);
-    return status;
-}
-
 /* ---- any kind ---- */
 
 /* Values of the wrong type are told from broken JSON up to this size. */
@@ -100,31 +87,6 @@ static const char *type_of(pe_slice json)
     default:
         return "a number";
     }
-}
-
-/* Valid JSON of a type that the row does not take; or no JSON at all. */
-static pe_status fail_type(const pe_value_reading *to, pe_slice json, pe_problem *why)
-{
-    if (json.bytes <= CHECKED_MAX) {
-        json_t *value = NULL;
-        PE_TRY(
-            pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &value, why));
-        json_decref(value);
-    }
-    return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be %s, got %s%s", to->param->name,
-                   wanted[to->param->kind], type_of(json),
-                   json.text[0] == 'n'   ? "; leave it out for its default"
-                   : json.text[0] == '"' ? "; write it without quotes"
-                                         : "");
-}
-
-static pe_status read_string(const pe_value_reading *to, pe_slice json, pe_problem *why)
-{
-    char *text = NULL;
-    PE_TRY(pe_json_string_decode(json, to->place, &text, why));
-    pe_status status = pe_value_text_parse(to, pe_slice_of(text), why);
-    free(text);
-    return status;
 }
 
 static pe_status scan_array(const pe_value_reading *to, pe_slice json, size_t max, pe_array *out,
@@ -193,8 +155,7 @@ static pe_status read_lone_number(const pe_value_reading *to, pe_slice json, pe_
     pe_status status =
         text.failed ? pe_fail_memory(why) : scan_array(to, pe_buffer_slice(&text), 1, &array, why);
     pe_buffer_free(&text);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     if (to->param->kind == PE_KIND_TENSOR)
         array.shape.ndim = 0;
     status = take_array(to, &array, why);
@@ -214,10 +175,24 @@ static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_proble
                              1U << PE_KIND_TEXT | 1U << PE_KIND_CHOICES | 1U << PE_KIND_NAME;
     const char first = json.text[0];
     const bool number = first == '-' || (first >= '0' && first <= '9');
-    if (first == '"' && (kind & strings) != 0)
-        return read_string(to, json, why);
-    if (first == '[' && param->kind == PE_KIND_TOKEN_RUNS)
-        return read_token_runs(to, json, why);
+    if (first == '"' && (kind & strings) != 0) {
+        char *text = NULL;
+        PE_TRY(pe_json_string_decode(json, to->place, &text, why));
+        pe_status status = pe_value_text_parse(to, pe_slice_of(text), why);
+        free(text);
+        return status;
+    }
+    if (first == '[' && param->kind == PE_KIND_TOKEN_RUNS) {
+        json_t *list = NULL;
+        pe_buffer text = {0};
+        PE_TRY(pe_tree_load(json, JSON_DECODE_INT_AS_REAL, to->place, &list, why));
+        pe_status status = print_items(to, list, &text, why);
+        if (status == PE_OK)
+            status = pe_value_text_parse(to, pe_buffer_slice(&text), why);
+        pe_buffer_free(&text);
+        json_decref(list);
+        return status;
+    }
     if (first == '[' && param->kind == PE_KIND_CHOICES)
         return pe_value_choices_json_parse(to, json, why);
     if (first == '[' && (kind & arrays) != 0)
@@ -231,7 +206,18 @@ static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_proble
         to->value->truth = first == 't';
         return PE_OK;
     }
-    return fail_type(to, json, why);
+    /* Valid JSON of a type that the row does not take; or no JSON at all. */
+    if (json.bytes <= CHECKED_MAX) {
+        json_t *value = NULL;
+        PE_TRY(
+            pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &value, why));
+        json_decref(value);
+    }
+    return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be %s, got %s%s", to->param->name,
+                   wanted[to->param->kind], type_of(json),
+                   json.text[0] == 'n'   ? "; leave it out for its default"
+                   : json.text[0] == '"' ? "; write it without quotes"
+                                         : "");
 }
 
 pe_status pe_value_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)

@@ -38,15 +38,8 @@ pe_status pe_value_choices_text_parse(const pe_value_reading *to, pe_slice text,
 pe_status pe_value_choices_json_parse(const pe_value_reading *to, pe_slice json,
                                       pe_problem *why) PE_MUST_CHECK;
 
-/** A number against the row's bounds; `text` is what the client wrote. */
-pe_status pe_value_check_range(const pe_value_reading *to, double number, pe_slice text,
-                               pe_problem *why) PE_MUST_CHECK;
 /** The value's list, positions or tensor, just read, against their row. */
 pe_status pe_value_check_list(const pe_value_reading *to, pe_problem *why) PE_MUST_CHECK;
 pe_status pe_value_check_positions(const pe_value_reading *to, pe_problem *why) PE_MUST_CHECK;
 pe_status pe_value_check_tensor(const pe_value_reading *to, pe_problem *why) PE_MUST_CHECK;
-/** What can be told of positions before memory is taken for them. */
-pe_status pe_value_check_axes(const pe_value_reading *to, size_t axes,
-                              pe_problem *why) PE_MUST_CHECK;
-
 #endif

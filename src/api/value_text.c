@@ -23,13 +23,6 @@ static number_text show(double number)
     return out;
 }
 
-static void add_hint(const pe_value_reading *to, pe_problem *why)
-{
-    const size_t used = strlen(why->detail);
-    if (to->param->hint != NULL && !pe_status_is_ours(why->status))
-        snprintf(why->detail + used, sizeof why->detail - used, "; %s", to->param->hint);
-}
-
 pe_status pe_value_finish(const pe_value_reading *to, pe_status status, pe_problem *why)
 {
     if (status == PE_OK) {
@@ -37,7 +30,9 @@ pe_status pe_value_finish(const pe_value_reading *to, pe_status status, pe_probl
         return PE_OK;
     }
     pe_value_clear(to->value);
-    add_hint(to, why);
+    const size_t used = strlen(why->detail);
+    if (to->param->hint != NULL && !pe_status_is_ours(why->status))
+        snprintf(why->detail + used, sizeof why->detail - used, "; %s", to->param->hint);
     return status;
 }
 
@@ -49,8 +44,8 @@ static bool within(const pe_param *param, double number)
     return (param->above_min ? number > param->min : number >= param->min) && number <= param->max;
 }
 
-pe_status pe_value_check_range(const pe_value_reading *to, double number, pe_slice text,
-                               pe_problem *why)
+static pe_status check_range(const pe_value_reading *to, double number, pe_slice text,
+                             pe_problem *why)
 {
     const pe_param *param = to->param;
     const bool bounded = param->min != 0 || param->max != 0;
@@ -91,14 +86,14 @@ pe_status pe_value_check_list(const pe_value_reading *to, pe_problem *why)
             continue;
         const number_text got = show(number);
         if (whole)
-            return pe_value_check_range(to, number, pe_slice_of(got.text), why);
+            return check_range(to, number, pe_slice_of(got.text), why);
         return pe_fail(why, PE_INVALID_PARAMETER, to->place,
                        "each number of %s must be an integer, got %s", to->param->name, got.text);
     }
     return PE_OK;
 }
 
-pe_status pe_value_check_axes(const pe_value_reading *to, size_t axes, pe_problem *why)
+static pe_status check_axes(const pe_value_reading *to, size_t axes, pe_problem *why)
 {
     if (axes <= (to->param->three_axes ? 3U : to->param->two_axes ? 2U : 1U))
         return PE_OK;
@@ -112,7 +107,7 @@ pe_status pe_value_check_axes(const pe_value_reading *to, size_t axes, pe_proble
 
 pe_status pe_value_check_positions(const pe_value_reading *to, pe_problem *why)
 {
-    PE_TRY(pe_value_check_axes(to, to->value->positions.shape.ndim, why));
+    PE_TRY(check_axes(to, to->value->positions.shape.ndim, why));
     if (to->param->integers_only && to->value->positions.fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers, got a fraction",
                        to->param->name);
@@ -190,7 +185,7 @@ pe_status pe_value_text_number(const pe_value_reading *to, pe_slice text, pe_pro
     if (to->param->kind == PE_KIND_INT && number != trunc(number))
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be an integer, got %.*s",
                        to->param->name, PE_SHOWN(text));
-    PE_TRY(pe_value_check_range(to, number, text, why));
+    PE_TRY(check_range(to, number, text, why));
     if (to->param->kind == PE_KIND_INT)
         to->value->integer = (int64_t)number;
     else
@@ -251,9 +246,8 @@ static pe_status read_positions(const pe_value_reading *to, pe_slice text, pe_pr
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must not be empty",
                        to->param->name);
     const bool several = pe_slice_pieces(text, ';') > 1;
-    pe_status status = pe_value_check_axes(to, several ? 2 : 1, why); /* before any is held */
-    if (status != PE_OK)
-        return status;
+    pe_status status = check_axes(to, several ? 2 : 1, why); /* before any is held */
+    PE_TRY(status);
     status =
         pe_positions_parse(text, to->place, to->limits->max_positions, &to->value->positions, why);
     return status == PE_OK ? pe_value_check_positions(to, why) : status;
@@ -283,9 +277,8 @@ static pe_status read_token_runs(const pe_value_reading *to, pe_slice text, pe_p
     return pe_token_runs_parse(text, to->param, to->place, &to->value->runs, why);
 }
 
-static pe_status fail_in_query(const pe_value_reading *to, pe_slice text, pe_problem *why)
+static pe_status fail_in_query(const pe_value_reading *to, pe_slice text PE_UNUSED, pe_problem *why)
 {
-    (void)text;
     return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be in the body, not in the query",
                    to->param->name);
 }

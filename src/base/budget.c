@@ -53,15 +53,6 @@ bool pe_budget_make_room(size_t bytes)
     return freed > 0;
 }
 
-/* What was freed may lie idle in the allocator's heaps, and a large allocation gets a mapping of
- * its own beside them: where both would be too much, the idle memory goes back to the system. */
-static void settle(size_t bytes)
-{
-    if (bytes >= PE_MEMORY_LARGE && budget.bytes_max != SIZE_MAX &&
-        sum(pe_memory_resident(), bytes) > sum(budget.bytes_max, PE_BUDGET_SPARE))
-        malloc_trim(0);
-}
-
 /* How far beyond the budget an allocation may go. */
 static size_t spare_for(size_t bytes)
 {
@@ -79,7 +70,12 @@ bool pe_budget_take(size_t bytes)
         failures++;
         return false;
     }
-    settle(bytes);
+    /* What was freed may lie idle in the allocator's heaps, and a large allocation gets a mapping
+     * of its own beside them: where both would be too much, the idle memory goes back to the
+     * system. */
+    if (bytes >= PE_MEMORY_LARGE && budget.bytes_max != SIZE_MAX &&
+        sum(pe_memory_resident(), bytes) > sum(budget.bytes_max, PE_BUDGET_SPARE))
+        malloc_trim(0);
     return true;
 }
 

@@ -9,13 +9,15 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bodies and tables are little-endian");
 
 static const struct dtype_row {
-    const char *name;
+    const char *name, *safetensors;
     size_t bytes;
     double max;
 } dtypes[PE_DTYPES] = {
-    [PE_FLOAT32] = {"float32", 4, (double)FLT_MAX}, [PE_FLOAT64] = {"float64", 8, DBL_MAX},
-    [PE_FLOAT16] = {"float16", 2, 65504},           [PE_BFLOAT16] = {"bfloat16", 2, 0x1.fep127},
-    [PE_INT32] = {"int32", 4, 2147483647},
+    [PE_FLOAT32] = {"float32", "F32", 4, (double)FLT_MAX},
+    [PE_FLOAT64] = {"float64", "F64", 8, DBL_MAX},
+    [PE_FLOAT16] = {"float16", "F16", 2, 65504},
+    [PE_BFLOAT16] = {"bfloat16", "BF16", 2, 0x1.fep127},
+    [PE_INT32] = {"int32", "I32", 4, 2147483647},
 };
 
 size_t pe_dtype_bytes(pe_dtype dtype)
@@ -26,6 +28,11 @@ size_t pe_dtype_bytes(pe_dtype dtype)
 const char *pe_dtype_name(pe_dtype dtype)
 {
     return dtypes[dtype].name;
+}
+
+const char *pe_dtype_safetensors_name(pe_dtype dtype)
+{
+    return dtypes[dtype].safetensors;
 }
 
 bool pe_dtype_find(pe_slice name, pe_dtype *out)

@@ -20,7 +20,8 @@ typedef enum pe_dtype {
 } pe_dtype;
 
 size_t pe_dtype_bytes(pe_dtype dtype);
-const char *pe_dtype_name(pe_dtype dtype); /* "float32" */
+const char *pe_dtype_name(pe_dtype dtype);             /* "float32" */
+const char *pe_dtype_safetensors_name(pe_dtype dtype); /* "F32" */
 /** The type of that name; false (and *out untouched) when there is none. */
 bool pe_dtype_find(pe_slice name, pe_dtype *out);
 /** Largest finite value: 65504 for float16, ... */

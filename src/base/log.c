@@ -137,40 +137,9 @@ pe_log_level pe_log_level_named(const char *name)
     return (pe_log_level)level;
 }
 
-bool pe_log_writes(pe_log_level level)
+static bool writes(pe_log_level level)
 {
     return (int)level <= atomic_load_explicit(&level_max, memory_order_relaxed);
-}
-
-/* ---- lines ---- */
-
-/* Now, UTC, as RFC 3339 with milliseconds. */
-static void add_time(pe_buffer *line)
-{
-    struct timespec now;
-    struct tm utc;
-    char text[32];
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-    pe_buffer_format(line, "{\"time\":\"%s.%03ldZ\"", text, now.tv_nsec / 1000000);
-}
-
-static void add_member(pe_buffer *line, const pe_log_member *member)
-{
-    if (member->kind == PE_LOG_NONE)
-        return;
-    pe_buffer_str(line, ",");
-    pe_buffer_json_string(line, member->name);
-    pe_buffer_str(line, ":");
-    if (member->kind == PE_LOG_TEXT)
-        pe_buffer_json_string(line, member->text != NULL ? member->text : "");
-    else if (member->kind == PE_LOG_TRUE)
-        pe_buffer_str(line, "true");
-    else if (member->kind == PE_LOG_NUMBER)
-        pe_buffer_format(line, "%lld", (long long)member->number);
-    else
-        pe_buffer_format(line, "%.6g", isfinite(member->real) ? member->real : 0.0);
 }
 
 /* ---- for people ---- */
@@ -228,17 +197,37 @@ static void format_line(const pe_log_sink *sink, pe_buffer *line, pe_log_level l
         format_text(line, level, event, members);
         return;
     }
-    add_time(line);
+    /* Now, UTC, as RFC 3339 with milliseconds. */
+    struct timespec now;
+    struct tm utc;
+    char text[32];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+    pe_buffer_format(line, "{\"time\":\"%s.%03ldZ\"", text, now.tv_nsec / 1000000);
     pe_buffer_format(line, ",\"level\":\"%s\",\"event\":", level_names[level]);
     pe_buffer_json_string(line, event);
-    for (const pe_log_member *m = members; m != NULL && m->kind != PE_LOG_END; m++)
-        add_member(line, m);
+    for (const pe_log_member *m = members; m != NULL && m->kind != PE_LOG_END; m++) {
+        if (m->kind != PE_LOG_NONE) {
+            pe_buffer_str(line, ",");
+            pe_buffer_json_string(line, m->name);
+            pe_buffer_str(line, ":");
+            if (m->kind == PE_LOG_TEXT)
+                pe_buffer_json_string(line, m->text != NULL ? m->text : "");
+            else if (m->kind == PE_LOG_TRUE)
+                pe_buffer_str(line, "true");
+            else if (m->kind == PE_LOG_NUMBER)
+                pe_buffer_format(line, "%lld", (long long)m->number);
+            else
+                pe_buffer_format(line, "%.6g", isfinite(m->real) ? m->real : 0.0);
+        }
+    }
     pe_buffer_str(line, "}\n");
 }
 
 void pe_log(pe_log_level level, const char *event, const pe_log_member *members)
 {
-    if (!pe_log_writes(level))
+    if (!writes(level))
         return;
     pe_buffer line = {0};
     format_line(events, &line, level, event, members);

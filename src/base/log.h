@@ -80,9 +80,6 @@ typedef struct pe_log_member {
  */
 void pe_log(pe_log_level level, const char *event, const pe_log_member *members);
 
-/** Is a line of this level written? */
-bool pe_log_writes(pe_log_level level);
-
 /** The event "access" of level info, into the access log, whatever the level.   Threads  any. */
 void pe_log_access(const pe_log_member *members);
 /** The same of a line in another format, its newline included. */

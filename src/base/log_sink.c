@@ -29,6 +29,7 @@ struct pe_log_sink {
     uint64_t lines;          /* waiting */
     uint64_t dropped, reported;
     bool reopen, ending, busy; /* busy: it writes */
+    bool cut, failing;         /* the thread's: the file ends inside a line; it took not all */
     bool runs;                 /* the thread, from its start on */
     pthread_t thread;
 };
@@ -52,24 +53,23 @@ static bool open_again(pe_log_sink *sink)
         return false;
     close(sink->fd);
     sink->fd = fd;
+    sink->cut = false;
     return true;
 }
 
-/* False when the bytes cannot be written. Waits as long as the reader does. */
-static bool write_all(int fd, const char *data, size_t bytes)
+/* How many of the bytes were written: all, or until it failed. Waits as long as the reader does. */
+static size_t write_all(int fd, const char *data, size_t bytes)
 {
-    while (bytes > 0) {
-        const ssize_t written = write(fd, data, bytes);
+    size_t done = 0;
+    while (done < bytes) {
+        const ssize_t written = write(fd, data + done, bytes - done);
         if (written < 0 && errno == EAGAIN)
             poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
         else if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            data += written;
-            bytes -= (size_t)written;
-        }
+            break;
+        done += written > 0 ? (size_t)written : 0;
     }
-    return true;
+    return done;
 }
 
 /* ---- the thread ---- */
@@ -89,29 +89,44 @@ static size_t format_note(char *out, size_t bytes, const char *event, const char
     return n > 0 && (size_t)n < bytes ? (size_t)n : 0;
 }
 
-/* To the old file, and to standard error, where somebody may look who does not find the new one. */
-static void report_reopening(const pe_log_sink *sink, int error)
+/* To standard error, where somebody may look who does not find it in the file, and to the file. */
+static void report(const pe_log_sink *sink, const char *event, const char *what, int error)
 {
     char detail[512], note[1024];
     pe_buffer quoted = {0};
-    snprintf(detail, sizeof detail,
-             "SIGUSR1: cannot open %.300s again, its old file is written on: %s", sink->path,
-             strerror(error));
+    snprintf(detail, sizeof detail, "%s %.300s%s: %s", what, sink->path,
+             sink->failing ? "" : ", its old file is written on", strerror(error));
     pe_buffer_str(&quoted, "\"detail\":");
     pe_buffer_json_string(&quoted, detail);
-    const size_t bytes =
-        format_note(note, sizeof note, "log_not_reopened", pe_buffer_text(&quoted));
-    (void)write_all(sink->fd, note, bytes);
+    const size_t bytes = format_note(note, sizeof note, event, pe_buffer_text(&quoted));
+    if (!sink->failing)
+        (void)write_all(sink->fd, note, bytes);
     (void)write_all(STDERR_FILENO, note, bytes);
     pe_buffer_free(&quoted);
 }
 
-static void report_dropped(pe_log_sink *sink, uint64_t dropped)
+static size_t count_lines(const char *text, size_t bytes)
 {
-    char member[64], note[256];
-    snprintf(member, sizeof member, "\"lines\":%" PRIu64, dropped - sink->reported);
-    if (write_all(sink->fd, note, format_note(note, sizeof note, "log_dropped", member)))
-        sink->reported = dropped;
+    size_t lines = 0;
+    for (const char *at = text; (at = memchr(at, '\n', (size_t)(text + bytes - at))) != NULL; at++)
+        lines++;
+    return lines;
+}
+
+/* Whole lines: what was cut before is ended first. Returns how many were lost. */
+static size_t write_block(pe_log_sink *sink, const char *data, size_t bytes)
+{
+    size_t done = 0;
+    if (!sink->cut || write_all(sink->fd, "\n", 1) == 1) {
+        done = write_all(sink->fd, data, bytes);
+        sink->cut = done > 0 && data[done - 1] != '\n';
+    }
+    const int error = errno;
+    const bool told = sink->failing;
+    sink->failing = done < bytes;
+    if (sink->failing && !told && sink->path != NULL)
+        report(sink, "log_failed", "lines are lost, as there is no writing to", error);
+    return count_lines(data + done, bytes - done);
 }
 
 /* Write what waits. Called with the lock held, and returning with it. */
@@ -119,7 +134,7 @@ static void write_waiting(pe_log_sink *sink)
 {
     char *data = sink->waiting;
     const size_t bytes = sink->bytes;
-    const uint64_t lines = sink->lines, dropped = sink->dropped;
+    const uint64_t dropped = sink->dropped;
     const bool reopen = sink->reopen;
     sink->waiting = sink->writing;
     sink->writing = data;
@@ -129,15 +144,19 @@ static void write_waiting(pe_log_sink *sink)
     sink->busy = true;
     pthread_mutex_unlock(&sink->lock);
     if (reopen && !open_again(sink))
-        report_reopening(sink, errno);
-    const bool written = write_all(sink->fd, data, bytes);
-    if (written && dropped > sink->reported)
-        report_dropped(sink, dropped);
+        report(sink, "log_not_reopened", "SIGUSR1: cannot open again", errno);
+    const size_t lost = write_block(sink, data, bytes);
+    if (lost == 0 && dropped > sink->reported) {
+        char member[64], note[256];
+        snprintf(member, sizeof member, "\"lines\":%" PRIu64, dropped - sink->reported);
+        const size_t length = format_note(note, sizeof note, "log_dropped", member);
+        if (write_block(sink, note, length) == 0)
+            sink->reported = dropped;
+    }
     pthread_mutex_lock(&sink->lock);
     sink->busy = false;
     pthread_cond_broadcast(&sink->idle);
-    if (!written)
-        sink->dropped += lines;
+    sink->dropped += lost;
 }
 
 static void *write_lines(void *context)

@@ -11,7 +11,8 @@
 
 /**
  * Whoever adds a line never waits for its reader. What does not fit is dropped and counted; the
- * next line that is written tells how many were.
+ * next line that is written tells how many were. Where the file does not take a line (a full disk),
+ * standard error is told so once, until it takes lines again; a line that was cut is ended first.
  */
 typedef struct pe_log_sink pe_log_sink;
 

@@ -18,10 +18,11 @@
 /* Of a thread, where address space is scarce. */
 #define STACK_BYTES ((size_t)2 << 20)
 
-/* Most of the address space that heaps of threads and stacks reserve is never used; where it is
- * bounded, there is one heap, and stacks are small. */
-static void spare_address_space(void)
+void pe_memory_prepare(void)
 {
+    mallopt(M_MMAP_THRESHOLD, (int)PE_MEMORY_LARGE);
+    /* Most of the address space that heaps of threads and stacks reserve is never used; where it is
+     * bounded, there is one heap, and stacks are small. */
     struct rlimit limit;
     pthread_attr_t attributes;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -32,12 +33,6 @@ static void spare_address_space(void)
     if (pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0)
         (void)pthread_setattr_default_np(&attributes);
     pthread_attr_destroy(&attributes);
-}
-
-void pe_memory_prepare(void)
-{
-    mallopt(M_MMAP_THRESHOLD, (int)PE_MEMORY_LARGE);
-    spare_address_space();
 }
 
 /* The advice is for the whole mapping, the allocator's first bytes included: a mapping in two parts

@@ -23,7 +23,7 @@ pe_status(pe_fail)(pe_problem *why, pe_status status, const char *where, const c
     why->allow[0] = '\0';
     why->max_elements = why->requested_elements = why->max_work = why->requested_work = 0;
     why->retry_after = 0;
-    why->n_others = why->n_untold = 0;
+    why->n_others = why->n_unreported = 0;
     snprintf(why->where, sizeof why->where, "%s", where);
     va_list list;
     va_start(list, format);
@@ -38,18 +38,18 @@ pe_status(pe_fail_memory)(pe_problem *why)
 }
 
 /* A place is told once, unless by one problem: of the first n others. */
-static bool is_told(const pe_problem *why, unsigned n, const char *where)
+static bool is_reported(const pe_problem *why, unsigned n, const char *where)
 {
-    bool told = strcmp(why->where, where) == 0;
-    for (unsigned i = 0; i < n && !told; i++)
-        told = strcmp(why->others[i].where, where) == 0;
-    return told;
+    bool reported = strcmp(why->where, where) == 0;
+    for (unsigned i = 0; i < n && !reported; i++)
+        reported = strcmp(why->others[i].where, where) == 0;
+    return reported;
 }
 
 static void add_mistake(pe_problem *why, const char *where, const char *detail)
 {
     if (why->n_others == PE_MISTAKES_MAX) {
-        why->n_untold++;
+        why->n_unreported++;
         return;
     }
     pe_mistake *mistake = &why->others[why->n_others++];
@@ -60,12 +60,12 @@ static void add_mistake(pe_problem *why, const char *where, const char *detail)
 void pe_problem_add(pe_problem *why, const pe_problem *other)
 {
     const unsigned before = why->n_others;
-    if (other->where[0] != '\0' && !is_told(why, before, other->where))
+    if (other->where[0] != '\0' && !is_reported(why, before, other->where))
         add_mistake(why, other->where, other->detail);
     for (unsigned i = 0; i < other->n_others; i++)
-        if (!is_told(why, before, other->others[i].where))
+        if (!is_reported(why, before, other->others[i].where))
             add_mistake(why, other->others[i].where, other->others[i].detail);
-    why->n_untold += other->n_untold;
+    why->n_unreported += other->n_unreported;
 }
 
 static void append(pe_problem *why, const pe_problem *other)
@@ -73,7 +73,7 @@ static void append(pe_problem *why, const pe_problem *other)
     add_mistake(why, other->where, other->detail);
     for (unsigned i = 0; i < other->n_others; i++)
         add_mistake(why, other->others[i].where, other->others[i].detail);
-    why->n_untold += other->n_untold;
+    why->n_unreported += other->n_unreported;
 }
 
 typedef void add_function(pe_problem *why, const pe_problem *other);

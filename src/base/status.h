@@ -75,6 +75,9 @@ typedef enum pe_status {
 /** Goes with every function that can fail: ignoring its status is a compiler warning. */
 #define PE_MUST_CHECK __attribute__((warn_unused_result))
 
+/** Behind a parameter that a function has for its type alone. */
+#define PE_UNUSED __attribute__((unused))
+
 /**
  * The one failure that a request is answered with. Plain value; the first failure wins and is
  * passed up untouched.
@@ -104,7 +107,7 @@ typedef struct pe_problem {
     uint64_t retry_after; /* RATE_LIMITED only: seconds */
     /** Further mistakes of the same request, in the order in which they were found; and how many
      * more there were, for which there is no room. */
-    unsigned n_others, n_untold;
+    unsigned n_others, n_unreported;
     pe_mistake others[PE_MISTAKES_MAX];
 } pe_problem;
 
@@ -114,11 +117,16 @@ void pe_problem_add(pe_problem *why, const pe_problem *other);
 /**
  * Rules that do not depend on each other are all looked at: the first that is broken is the
  * problem, those after it are added to it, and memory that is short ends it all.
- *
- *     status = pe_problem_collect(status, check_height(values, &mistake), &mistake, why);
  */
 pe_status pe_problem_collect(pe_status so_far, pe_status status, const pe_problem *mistake,
                              pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * The same in a function that has `why`, and a problem `mistake` for the call.
+ *
+ *     status = PE_ALSO(status, check_height(values, &mistake));
+ */
+#define PE_ALSO(so_far, call) pe_problem_collect(so_far, call, &mistake, why)
 
 /** The same where several mistakes may have one place, or none. */
 pe_status pe_problem_gather(pe_status so_far, pe_status status, const pe_problem *mistake,

@@ -50,7 +50,7 @@ static size_t limit_of_group(const char *folder, const char *controller, char *g
 }
 
 /* A line is "0::/group", or of version 1 "number:controller,controller:/group". */
-size_t pe_system_memory_of_groups(const char *groups, const char *folder)
+static size_t memory_of_groups(const char *groups, const char *folder)
 {
     char text[8192], *rest;
     size_t limit = SIZE_MAX;
@@ -82,8 +82,8 @@ size_t pe_system_memory(const char **from)
         size_t limit;
     } sources[] = {
         {"machine", pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX},
-        {"control group", pe_system_memory_of_groups(
-                              read_text("/proc/self/cgroup", text, sizeof text), "/sys/fs/cgroup")},
+        {"control group",
+         memory_of_groups(read_text("/proc/self/cgroup", text, sizeof text), "/sys/fs/cgroup")},
         {"address space", bound ? (size_t)space.rlim_cur : SIZE_MAX},
     };
     size_t memory = SIZE_MAX;

@@ -11,10 +11,4 @@
  */
 size_t pe_system_memory(const char **from);
 
-/**
- * The least limit of the control groups that the text of a file like /proc/self/cgroup names, and
- * of those above them, below a folder like /sys/fs/cgroup; SIZE_MAX for none.
- */
-size_t pe_system_memory_of_groups(const char *groups, const char *folder);
-
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "base/turns.h"
+#include "base/yield.h"
 #include "cache/hash.h"
 
 /* There is one bucket for so much of the budget: about the weight of a small entry. */
@@ -90,14 +90,6 @@ static void count(atomic_uint_least64_t *counter)
 }
 
 /* ---- the map ---- */
-
-static size_t buckets_for(size_t bytes_max)
-{
-    size_t n = 1;
-    while (n < BUCKETS_MAX && n <= bytes_max / BYTES_PER_BUCKET / 2)
-        n *= 2;
-    return n;
-}
 
 static pe_cache_entry **bucket_of(pe_cache *cache, uint64_t hash)
 {
@@ -301,27 +293,6 @@ void pe_cache_entry_unref(pe_cache_entry *entry)
 
 /* ---- one thread fills, others wait ---- */
 
-/* Called with the lock held, returns without it. */
-static pe_status wait_for(pe_cache *cache, pe_cache_entry *filling, pe_cache_entry **out,
-                          pe_problem *why)
-{
-    struct waiter self = {.next = filling->waiters, .wake = PTHREAD_COND_INITIALIZER, .why = why};
-    /* cppcheck-suppress autoVariables ; the filling thread has let go of it before this returns */
-    filling->waiters = &self;
-    count(&cache->waits);
-    pthread_mutex_unlock(&cache->lock);
-    pe_turn_leave();
-    pthread_mutex_lock(&cache->lock);
-    while (!self.done)
-        pthread_cond_wait(&self.wake, &cache->lock);
-    pthread_mutex_unlock(&cache->lock);
-    pe_turn_enter();
-    pthread_cond_destroy(&self.wake);
-    if (self.status == PE_OK)
-        *out = self.entry;
-    return self.status;
-}
-
 /* With the lock held. A waiter may return and its record vanish as soon as the lock is released. */
 static void wake_all(struct waiter *waiter, pe_status status, pe_cache_entry *entry,
                      const pe_problem *why)
@@ -362,14 +333,6 @@ static pe_cache_entry *publish(pe_cache *cache, pe_cache_entry *entry, void *val
     return victims;
 }
 
-/* FILLING to OUT. With the lock held. */
-static void give_up(pe_cache *cache, pe_cache_entry *entry)
-{
-    give_back(cache, entry->bytes);
-    entry->bytes = 0;
-    map_remove(cache, entry);
-}
-
 static pe_status fill_entry(pe_cache *cache, pe_cache_entry *entry, const pe_cache_request *request,
                             pe_cache_entry **out, pe_problem *why)
 {
@@ -379,10 +342,14 @@ static pe_status fill_entry(pe_cache *cache, pe_cache_entry *entry, const pe_cac
     const pe_status status = request->fill(request->context, &value, &bytes, why);
 
     pthread_mutex_lock(&cache->lock);
-    if (status == PE_OK)
+    if (status == PE_OK) {
         victims = publish(cache, entry, value, bytes);
-    else
-        give_up(cache, entry);
+    } else {
+        /* FILLING to OUT. With the lock held. */
+        give_back(cache, entry->bytes);
+        entry->bytes = 0;
+        map_remove(cache, entry);
+    }
     wake_all(entry->waiters, status, entry, why);
     entry->waiters = NULL;
     pthread_mutex_unlock(&cache->lock);
@@ -407,8 +374,23 @@ static pe_cache_entry *visit(pe_cache_entry *entry)
 /* The entry that is there, with the lock held; returns without it. */
 static pe_status join(pe_cache *cache, pe_cache_entry *entry, pe_cache_entry **out, pe_problem *why)
 {
-    if (!entry->ready)
-        return wait_for(cache, entry, out, why);
+    if (!entry->ready) {
+        struct waiter self = {.next = entry->waiters, .wake = PTHREAD_COND_INITIALIZER, .why = why};
+        /* cppcheck-suppress autoVariables ; the filling thread has let go of it before this returns */
+        entry->waiters = &self;
+        count(&cache->waits);
+        pthread_mutex_unlock(&cache->lock);
+        pe_yield_leave();
+        pthread_mutex_lock(&cache->lock);
+        while (!self.done)
+            pthread_cond_wait(&self.wake, &cache->lock);
+        pthread_mutex_unlock(&cache->lock);
+        pe_yield_enter();
+        pthread_cond_destroy(&self.wake);
+        if (self.status == PE_OK)
+            *out = self.entry;
+        return self.status;
+    }
     *out = visit(entry);
     pthread_mutex_unlock(&cache->lock);
     count(&cache->hits);
@@ -481,7 +463,7 @@ static pe_status get(pe_cache *cache, const pe_cache_request *request, size_t ro
 {
     int waited = false;
     pe_status status = get_once(cache, request, room, out, &waited, why);
-    while (is_of_filler(status) && waited && !pe_turn_is_last())
+    while (is_of_filler(status) && waited && !pe_yield_must_end())
         status = get_once(cache, request, room, out, &waited, why);
     if (hit != NULL)
         *hit = waited;
@@ -549,7 +531,9 @@ void pe_cache_stats_get(pe_cache *cache, pe_cache_stats *out)
 pe_status pe_cache_make(size_t bytes_max, pe_cache_free_value free_value, pe_cache **out,
                         pe_problem *why)
 {
-    const size_t buckets = buckets_for(bytes_max);
+    size_t buckets = 1;
+    while (buckets < BUCKETS_MAX && buckets <= bytes_max / BYTES_PER_BUCKET / 2)
+        buckets *= 2;
     pe_cache *cache = calloc(1, sizeof *cache + buckets * sizeof cache->bucket[0]);
     if (cache == NULL)
         return pe_fail_memory(why);

@@ -12,28 +12,48 @@
 #include "config/settings.h"
 #include "encodings/registry.h"
 
-const pe_flag_help pe_flags[] = {
-    {PE_FLAG_OUTPUT, "output", "FILE", "Where the answer goes (-o FILE); -: standard output."},
-    {PE_FLAG_FORMAT, "format", "NAME", "The format of the answer."},
-    {PE_FLAG_BODY, "body", "FILE", "What is sent with the request; -: standard input."},
-    {PE_FLAG_CONFIG, "config", "FILE", "The model's configuration, such as config.json."},
-    {PE_FLAG_AGAINST, "against", "FILE", "The safetensors file that is checked."},
-    {0},
+#define PLACE(member) offsetof(pe_arguments, member)
+
+const pe_flag_row pe_flags[] = {
+    {PE_FLAG_OUTPUT, "output", "FILE", "Where the answer goes (-o FILE); -: standard output.",
+     PLACE(output)},
+    {PE_FLAG_FORMAT, "format", "NAME", "The format of the answer.", PLACE(format)},
+    {PE_FLAG_BODY, "body", "FILE", "What is sent with the request; -: standard input.",
+     PLACE(body)},
+    {PE_FLAG_CONFIG, "config", "FILE", "The model's configuration, such as config.json.",
+     PLACE(config)},
+    {PE_FLAG_AGAINST, "against", "FILE", "The safetensors file that is checked.", PLACE(against)},
+    {.name = NULL},
 };
 
-/* Where the value of a row of pe_flags goes. */
-static const size_t places[] = {
-    offsetof(pe_arguments, output), offsetof(pe_arguments, format),  offsetof(pe_arguments, body),
-    offsetof(pe_arguments, config), offsetof(pe_arguments, against),
-};
+#define NAMES_MAX 128
 
-bool pe_arguments_family(const char *name, pe_buffer *out)
+pe_status pe_arguments_no_name(const char *what, const char *name, const char *near,
+                               const char *const *names, size_t n, const char *list,
+                               pe_problem *why)
 {
-    size_t n = 0;
-    for (size_t r = 0; pe_registry[r] != NULL && name[0] != '\0'; r++)
-        if (strncmp(pe_registry[r]->name, name, strlen(name)) == 0)
-            pe_buffer_format(out, "%s%s", n++ > 0 ? ", " : "", pe_registry[r]->name);
-    return n > 0;
+    const char *all[NAMES_MAX];
+    pe_buffer family = {0}; /* encodings that begin so */
+    size_t known = 0;
+    for (; known < n; known++)
+        all[known] = names[known];
+    for (size_t r = 0; strstr(what, "encoding") != NULL && pe_registry[r] != NULL; r++) {
+        if (known < NAMES_MAX)
+            all[known++] = pe_registry[r]->name;
+        if (*name != '\0' && strncmp(pe_registry[r]->name, name, strlen(name)) == 0)
+            pe_buffer_format(&family, "%s%s", family.bytes > 0 ? ", " : "", pe_registry[r]->name);
+    }
+    if (family.bytes > 0)
+        near = pe_buffer_text(&family);
+    else if (near == NULL)
+        near = pe_nearest_name(name, all, known);
+    const pe_status status =
+        near != NULL ? pe_fail(why, PE_INVALID_PARAMETER, "",
+                               "no %s is called %.100s, did you mean %s?", what, name, near)
+                     : pe_fail(why, PE_INVALID_PARAMETER, "",
+                               "no %s is called %.100s; %s lists them", what, name, list);
+    pe_buffer_free(&family);
+    return status;
 }
 
 /* ---- one flag ---- */
@@ -94,16 +114,16 @@ void pe_arguments_add(pe_buffer *query, const char *name, const char *value)
 
 /* ---- all of them ---- */
 
-static pe_status unknown_flag(const char *argument, const struct flag *flag, unsigned flags,
+static pe_status unknown_flag(const char *argument, const char *name, unsigned flags,
                               pe_problem *why)
 {
-    const char *names[PE_LEN(places)];
+    const char *names[PE_LEN(pe_flags)];
     size_t n = 0;
-    for (size_t f = 0; f < PE_LEN(places); f++)
-        if ((flags & pe_flags[f].flag) != 0)
-            names[n++] = pe_flags[f].name;
-    const char *near = pe_nearest_name(flag->name, names, n);
-    return pe_fail(why, PE_INVALID_PARAMETER, flag->name, "unknown flag %.*s%s%s%s",
+    for (const pe_flag_row *row = pe_flags; row->name != NULL; row++)
+        if ((flags & row->flag) != 0)
+            names[n++] = row->name;
+    const char *near = pe_nearest_name(name, names, n);
+    return pe_fail(why, PE_INVALID_PARAMETER, name, "unknown flag %.*s%s%s%s",
                    (int)strcspn(argument, "="), argument, near != NULL ? ", did you mean --" : "",
                    near != NULL ? near : "", near != NULL ? "?" : "");
 }
@@ -111,17 +131,16 @@ static pe_status unknown_flag(const char *argument, const struct flag *flag, uns
 static pe_status take_flag(pe_arguments *to, unsigned flags, const char *argument,
                            const struct flag *flag, pe_problem *why)
 {
-    size_t f = 0;
-    while (f < PE_LEN(places) &&
-           ((flags & pe_flags[f].flag) == 0 || strcmp(flag->name, pe_flags[f].name) != 0))
-        f++;
-    if (f == PE_LEN(places)) {
+    const pe_flag_row *row = pe_flags;
+    while (row->name != NULL && ((flags & row->flag) == 0 || strcmp(flag->name, row->name) != 0))
+        row++;
+    if (row->name == NULL) {
         if ((flags & PE_FLAG_PARAMETERS) == 0)
-            return unknown_flag(argument, flag, flags, why);
+            return unknown_flag(argument, flag->name, flags, why);
         pe_arguments_add(&to->query, flag->name, flag->value);
         return PE_OK;
     }
-    const char **value = (const char **)(void *)((char *)to + places[f]);
+    const char **value = (const char **)(void *)((char *)to + row->place);
     if (*value != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, flag->name,
                        "--%s is given twice, as %.100s and %.100s", flag->name, *value,
@@ -129,15 +148,6 @@ static pe_status take_flag(pe_arguments *to, unsigned flags, const char *argumen
     if (*flag->value == '\0' || (flag->width == 2 && strncmp(flag->value, "--", 2) == 0))
         return pe_fail(why, PE_INVALID_PARAMETER, flag->name, "--%s needs a value", flag->name);
     *value = flag->value;
-    return PE_OK;
-}
-
-static pe_status take_word(pe_arguments *to, const char *word, size_t words_max, pe_problem *why)
-{
-    if (to->n_words == words_max)
-        return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s%s", word,
-                       strchr(word, '=') != NULL ? "; parameters begin with --" : "");
-    to->word[to->n_words++] = word;
     return PE_OK;
 }
 
@@ -149,8 +159,14 @@ static pe_status take(pe_arguments *to, unsigned flags, size_t words_max, int n,
     const bool own = (flags & PE_FLAG_CONFIG) != 0 && strncmp(arguments[0], "--config", 8) == 0 &&
                      (arguments[0][8] == '\0' || arguments[0][8] == '=');
     *width = 1;
-    if (arguments[0][0] != '-' || arguments[0][1] == '\0')
-        return take_word(to, arguments[0], words_max, why);
+    if (arguments[0][0] != '-' || arguments[0][1] == '\0') {
+        const char *word = arguments[0];
+        if (to->n_words == words_max)
+            return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s%s", word,
+                           strchr(word, '=') != NULL ? "; parameters begin with --" : "");
+        to->word[to->n_words++] = word;
+        return PE_OK;
+    }
     const int settings = own ? 0 : pe_config_flag_width(n, arguments);
     if (settings > 0) {
         memcpy(&to->settings[to->n_settings], arguments, (size_t)settings * sizeof *arguments);

@@ -18,13 +18,6 @@ typedef enum pe_own_flag {
     PE_FLAG_PARAMETERS = 32, /* and any other flag is a parameter */
 } pe_own_flag;
 
-/** Value and meaning of a flag, for help; NULL past the last. */
-typedef struct pe_flag_help {
-    pe_own_flag flag;
-    const char *name, *value, *help;
-} pe_flag_help;
-extern const pe_flag_help pe_flags[];
-
 #define PE_WORDS_MAX 16
 
 /** Zero-initialise, pe_arguments_read, pe_arguments_free. Borrows the arguments. */
@@ -36,6 +29,15 @@ typedef struct pe_arguments {
     char **settings; /* the arguments that are flags of settings; the array is owned */
     int n_settings;
 } pe_arguments;
+
+/** A flag: its value and meaning, for help, and where in pe_arguments the value goes; name NULL past
+ * the last. */
+typedef struct pe_flag_row {
+    pe_own_flag flag;
+    const char *name, *value, *help;
+    size_t place;
+} pe_flag_row;
+extern const pe_flag_row pe_flags[];
 
 /**
  * Sort the arguments out: up to words_max words, -o FILE, --name value or --name=value, and any flag
@@ -49,7 +51,10 @@ void pe_arguments_free(pe_arguments *arguments);
 /** Add name=value to a query, percent-encoded. */
 void pe_arguments_add(pe_buffer *query, const char *name, const char *value);
 
-/** The encodings that begin with a name, "alibi/bias, alibi/slopes"; false where there are none. */
-bool pe_arguments_family(const char *name, pe_buffer *out);
+/** Fail with "no WHAT is called NAME, did you mean NEAR?". NEAR, where it is NULL, is sought among
+ * n names, and where `what` says encoding, among encodings. `list` is what lists them. */
+pe_status pe_arguments_no_name(const char *what, const char *name, const char *near,
+                               const char *const *names, size_t n, const char *list,
+                               pe_problem *why);
 
 #endif

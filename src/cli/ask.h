@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "cli/arguments.h"
+#include "cli/cli.h"
 #include "cli/in_out.h"
 #include "cli/own_server.h"
 
@@ -13,55 +14,61 @@
  * read or written, or the machine fails. */
 enum { PE_EXIT_DIFFERENT = 1, PE_EXIT_UNREADABLE = 3 };
 
-/** A command under way. */
+/** A command under way. What fails is told at the end; the functions below do nothing after it, and
+ * give an empty text, or NULL. */
 typedef struct pe_asking {
+    const pe_command *command;
     pe_arguments arguments;
+    size_t format; /* which of the command's, where it has some */
     pe_own_server *own;
-    int code; /* how it ends where nothing fails */
+    int code;         /* how it ends where nothing fails */
+    pe_status status; /* of the first mistake; `why` tells all */
+    pe_problem why;
+    bool failed; /* nothing more can be asked */
     bool
         only_tells; /* arguments are wrong: what the server finds wrong is told, nothing is written */
     bool unreadable; /* what fails is a file, not how the command was called */
 } pe_asking;
 
-/** A command of this kind. */
-typedef struct pe_ask_row {
-    const char *needs; /* the sentence where there are fewer words */
-    size_t words_min, words_max;
-    unsigned flags; /* of pe_own_flag */
-    pe_status (*run)(pe_asking *asking, pe_problem *why);
-} pe_ask_row;
-
-extern const pe_ask_row pe_ask_get, pe_ask_table, pe_ask_models, pe_ask_resolve_file,
-    pe_ask_compare, pe_ask_pack_list, pe_ask_pack_make, pe_ask_pack_check, pe_ask_verify,
-    pe_ask_all; /* the last: all flags, for help */
-
 /** Read the arguments, start the server, run the command, tell what is wrong. Returns an exit
  * status. */
-int pe_ask(const pe_ask_row *row, int n_arguments, char **arguments);
+int pe_ask(const pe_command *command, int n_arguments, char **arguments);
 
-/** pe_input_open, and what fails is a file. */
-pe_status pe_ask_open(pe_asking *asking, const char *path, pe_input *out,
-                      pe_problem *why) PE_MUST_CHECK;
+/* What commands ask. */
+void pe_ask_request(pe_asking *asking);
+void pe_ask_table(pe_asking *asking);
+void pe_ask_resolve(pe_asking *asking);
+void pe_ask_verify(pe_asking *asking);
+void pe_ask_pack_check(pe_asking *asking);
 
-/** pe_own_server_fetch; a body that is refused as a whole is a file that cannot be read. */
-pe_status pe_ask_text(pe_asking *asking, const pe_client_request *request, pe_buffer *out,
-                      pe_problem *why) PE_MUST_CHECK;
+/** A step of the command: nothing follows one that fails. Returns whether it did not. */
+bool pe_ask_step(pe_asking *asking, pe_status status, const pe_problem *why);
+/** The same of a file, or of what is in one. */
+bool pe_ask_file_step(pe_asking *asking, pe_status status, const pe_problem *why);
+/** A mistake beside which the server may find more. */
+void pe_ask_mistake(pe_asking *asking, pe_status status, const pe_problem *why);
 
-/** The answer goes to --output as it comes. */
-pe_status pe_ask_deliver(pe_asking *asking, const pe_client_request *request,
-                         pe_problem *why) PE_MUST_CHECK;
+/** pe_input_open; path NULL: there is no file. */
+pe_input pe_ask_open(pe_asking *asking, const char *path);
+
+/** The whole answer, the caller's; a body that is refused as a whole is a file that cannot be read. */
+pe_buffer pe_ask_text(pe_asking *asking, const pe_client_request *request);
+/** The same of one in JSON, with what it says. */
+json_t *pe_ask_json(pe_asking *asking, const pe_client_request *request, pe_buffer *text);
+
+/** GET, or POST of the file of --body, at a path with the query of the arguments; the answer goes to
+ * --output as it comes. */
+void pe_ask_deliver(pe_asking *asking, const char *path);
 /** A text goes there; it is freed. */
-pe_status pe_ask_print(pe_asking *asking, pe_buffer *text, pe_problem *why) PE_MUST_CHECK;
+void pe_ask_print(pe_asking *asking, pe_buffer *text);
+/** JSON goes there, as it came or for people; both are freed. */
+void pe_ask_show(pe_asking *asking, pe_buffer *text, json_t *said, bool for_people);
 
-/** Which of the names (NULL-terminated) --format is, the first where it is not given.
- * Errors  INVALID_PARAMETER: none. */
-pe_status pe_ask_format(const pe_asking *asking, const char *const *names, size_t *out,
-                        pe_problem *why) PE_MUST_CHECK;
-
-/** The configuration of a model that a file or a folder holds, resolved: JSON. Of a GGUF file its head
- * is read. */
-pe_status pe_ask_resolve(pe_asking *asking, const char *path, pe_buffer *out,
-                         pe_problem *why) PE_MUST_CHECK;
+/** The configuration of a model, resolved. Of a GGUF file the head is sent, and what divides
+ * frequencies; where it must be whole, one that is cut short fails. */
+json_t *pe_ask_resolved(pe_asking *asking, const pe_input *input, bool whole, pe_buffer *text);
+/** The same of a file, or of the config.json of a folder. */
+json_t *pe_ask_resolved_path(pe_asking *asking, const char *path, pe_buffer *text);
 
 /** Members of a JSON object as parameters of a query; what that has is left as it is. */
 void pe_ask_add_parameters(const json_t *parameters, pe_buffer *query);

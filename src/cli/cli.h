@@ -12,15 +12,32 @@
 /** How a command ends: EXIT_USAGE is the caller's mistake, EXIT_FAILED everything else. */
 enum { PE_EXIT_OK = 0, PE_EXIT_FAILED = 1, PE_EXIT_USAGE = 2 };
 
+#define PE_PARAMETERS_MAX 2
+#define PE_COLUMNS_MAX    3
+
+struct pe_asking;
+
 /** A command: `posenc NAME arguments...`. */
 typedef struct pe_command {
-    const char *name;             /* one word, or two */
-    const char *usage;            /* what follows the name */
-    const char *summary;          /* one line */
-    bool flags;                   /* takes the settings' flags */
-    const struct pe_ask_row *ask; /* it asks the server of this process, or NULL: */
+    const char *name;    /* one word, or two */
+    const char *usage;   /* what follows the name */
+    const char *summary; /* one line */
+    bool settings;       /* takes the settings' flags */
     /** Returns an exit status.   Threads  the main one, once. */
     int (*run)(int n_arguments, char **arguments);
+
+    /* Of one that asks the server of this process (ask.h): */
+    void (*ask)(struct pe_asking *asking);
+    size_t words[2];            /* at least, and at most */
+    unsigned flags;             /* of pe_own_flag */
+    const char *const *formats; /* of --format, the default first; NULL: the server's */
+
+    /* Of one that is one request (pe_ask_request): */
+    const char *path; /* NULL: the word is one */
+    const char
+        *parameters[PE_PARAMETERS_MAX]; /* what words are; the last takes all that are left */
+    bool outlined; /* JSON is shown as text, unless a format or file is asked for */
+    const char *list, *columns[PE_COLUMNS_MAX]; /* or of each object of this list these members */
 } pe_command;
 
 int pe_cli_serve(int n_arguments, char **arguments);

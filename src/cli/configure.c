@@ -22,31 +22,26 @@ static pe_status select_kernels(const char *name, pe_problem *why)
     return pe_fail(why, PE_INTERNAL, "kernels", "number text has no variant for kernels %s", name);
 }
 
-/* The format that flags or the environment ask for, where the settings cannot be read: it holds for
- * what is wrong with them. */
-static void set_asked_format(int n_arguments, char **arguments)
-{
-    static const char flag[] = "--log-format";
-    const size_t length = strlen(flag);
-    const char *asked = getenv("POSENC_LOG_FORMAT");
-    for (int a = 0; a < n_arguments; a++) {
-        if (strncmp(arguments[a], flag, length) != 0)
-            continue;
-        if (arguments[a][length] == '=')
-            asked = arguments[a] + length + 1;
-        else if (arguments[a][length] == '\0' && a + 1 < n_arguments)
-            asked = arguments[a + 1];
-    }
-    if (asked != NULL)
-        pe_log_set_format(asked);
-}
-
 pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, pe_problem *why)
 {
     pe_config *config = NULL;
     pe_status status = pe_config_read(n_arguments, arguments, environ, &config, why);
     if (status != PE_OK) {
-        set_asked_format(n_arguments, arguments);
+        /* The format that flags or the environment ask for, where the settings cannot be read: it
+         * holds for what is wrong with them. */
+        static const char flag[] = "--log-format";
+        const size_t length = strlen(flag);
+        const char *asked = getenv("POSENC_LOG_FORMAT");
+        for (int a = 0; a < n_arguments; a++) {
+            if (strncmp(arguments[a], flag, length) != 0)
+                continue;
+            if (arguments[a][length] == '=')
+                asked = arguments[a] + length + 1;
+            else if (arguments[a][length] == '\0' && a + 1 < n_arguments)
+                asked = arguments[a + 1];
+        }
+        if (asked != NULL)
+            pe_log_set_format(asked);
         return status;
     }
     pe_log_set_level(pe_log_level_named(pe_config_settings(config)->log_level));
@@ -80,8 +75,8 @@ int pe_cli_fail(const char *event, const pe_problem *why)
     for (unsigned i = 0; i < why->n_others; i++)
         tell(event, NULL, why->others[i].where, why->others[i].detail);
     char more[64];
-    snprintf(more, sizeof more, "there are %u more mistakes", why->n_untold);
-    if (why->n_untold > 0)
+    snprintf(more, sizeof more, "there are %u more mistakes", why->n_unreported);
+    if (why->n_unreported > 0)
         tell(event, NULL, "", more);
     return pe_status_is_ours(why->status) ? PE_EXIT_FAILED : PE_EXIT_USAGE;
 }

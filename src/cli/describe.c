@@ -17,12 +17,12 @@ static const char statuses[] =
 
 /* ---- help ---- */
 
-void pe_describe_flags(const pe_ask_row *row, pe_buffer *out)
+void pe_describe_flags(unsigned flags, pe_buffer *out)
 {
-    for (const pe_flag_help *flag = pe_flags; flag->name != NULL; flag++)
-        if ((row->flags & flag->flag) != 0)
+    for (const pe_flag_row *flag = pe_flags; flag->name != NULL; flag++)
+        if ((flags & flag->flag) != 0)
             pe_buffer_format(out, "  --%-8s %-6s %s\n", flag->name, flag->value, flag->help);
-    if ((row->flags & PE_FLAG_PARAMETERS) != 0)
+    if ((flags & PE_FLAG_PARAMETERS) != 0)
         pe_buffer_str(out, "  --NAME     VALUE  A parameter, by the name that the server has.\n");
     pe_buffer_format(out,
                      "  --settings FILE   Settings of the server; each is a flag, too.\n\n%s\n\n",
@@ -116,7 +116,7 @@ void pe_describe_manual(const pe_command *commands, size_t n, pe_buffer *out)
         pe_buffer_format(out, ".TP\n.B posenc %s \\fR%s\n%s\n", commands[c].name, commands[c].usage,
                          commands[c].summary);
     pe_buffer_str(out, ".SH FLAGS OF COMMANDS\n");
-    pe_describe_flags(&pe_ask_all, &text);
+    pe_describe_flags(~0U, &text);
     put_verbatim(&text, out);
     pe_buffer_str(out, ".SH SETTINGS\nEach is a flag, a variable POSENC_NAME and a key of the "
                        "settings file.\n");
@@ -145,27 +145,12 @@ static void put_names(const pe_command *commands, size_t n, bool second, pe_buff
     }
 }
 
-static void put_flags(pe_buffer *out)
-{
-    pe_buffer help = {0};
-    for (const pe_flag_help *flag = pe_flags; flag->name != NULL; flag++)
-        pe_buffer_format(out, " --%s", flag->name);
-    pe_config_help(&help);
-    for (pe_slice left = pe_slice_of(pe_buffer_text(&help)); left.bytes > 0;) {
-        pe_slice line = pe_slice_next(&left, '\n');
-        line.text += 2;
-        pe_buffer_format(out, " %.*s", (int)strcspn(line.text, " \n"), line.text);
-    }
-    pe_buffer_free(&help);
-}
+/* zsh reads bash's. It loads the file when a completion is first asked for, and wants that one, too. */
+static const char zsh_begin[] = "#compdef posenc\nautoload -U +X bashcompinit && bashcompinit\n";
+static const char zsh_end[] =
+    "if [ \"${funcstack[1]}\" = _posenc ]; then _bash_complete -o default -F _posenc; fi\n";
 
-static void put_encodings(pe_buffer *out)
-{
-    for (size_t r = 0; pe_registry[r] != NULL; r++)
-        pe_buffer_format(out, " %s", pe_registry[r]->name);
-}
-
-/* zsh reads bash's. %1: commands, %2: second words of pack, %3: encodings, %4: flags. */
+/* %1: commands, %2: second words of pack, %3: encodings, %4: flags. */
 static const char bash[] = "_posenc()\n{\n"
                            "    local word=${COMP_WORDS[COMP_CWORD]} words=''\n"
                            "    case ${COMP_CWORD}:${COMP_WORDS[1]}:$word in\n"
@@ -194,15 +179,26 @@ bool pe_describe_completions(const char *shell, const pe_command *commands, size
     const bool of_fish = strcmp(shell, "fish") == 0;
     put_names(commands, n, false, &names);
     put_names(commands, n, true, &seconds);
-    put_encodings(&encodings);
-    put_flags(&flags);
-    pe_buffer_str(out, zsh ? "#compdef posenc\nautoload -U +X bashcompinit && bashcompinit\n" : "");
+    for (size_t r = 0; pe_registry[r] != NULL; r++)
+        pe_buffer_format(&encodings, " %s", pe_registry[r]->name);
+    pe_buffer help = {0};
+    for (const pe_flag_row *flag = pe_flags; flag->name != NULL; flag++)
+        pe_buffer_format(&flags, " --%s", flag->name);
+    pe_config_help(&help);
+    for (pe_slice left = pe_slice_of(pe_buffer_text(&help)); left.bytes > 0;) {
+        pe_slice line = pe_slice_next(&left, '\n');
+        line.text += 2;
+        pe_buffer_format(&flags, " %.*s", (int)strcspn(line.text, " \n"), line.text);
+    }
+    pe_buffer_free(&help);
+    pe_buffer_str(out, zsh ? zsh_begin : "");
     const char *const parts[] = {pe_buffer_text(&names) + 1, pe_buffer_text(&seconds) + 1,
                                  pe_buffer_text(&encodings) + 1, pe_buffer_text(&flags) + 1};
     if (zsh || of_bash)
         pe_buffer_format(out, bash, parts[0], parts[1], parts[2], parts[3]);
     else if (of_fish)
         pe_buffer_format(out, fish, parts[0], parts[1], parts[2], parts[3]);
+    pe_buffer_str(out, zsh ? zsh_end : "");
     pe_buffer_free(&names);
     pe_buffer_free(&seconds);
     pe_buffer_free(&encodings);

@@ -8,7 +8,7 @@
 #include "plan/plan.h"
 
 /** A line for each flag of a command. */
-void pe_describe_flags(const pe_ask_row *row, pe_buffer *out);
+void pe_describe_flags(unsigned flags, pe_buffer *out);
 /** The encodings that `posenc table` knows, and one with its parameters. */
 void pe_describe_encodings(pe_buffer *out);
 void pe_describe_resource(const pe_resource *resource, pe_buffer *out);

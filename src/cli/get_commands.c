@@ -1,122 +1,110 @@
 /* SPDX-License-Identifier: MIT */
-/* get_commands.c - `posenc get`, table, models, resolve, compare, pack list and pack make: one answer
- * of the server. */
+/* get_commands.c - `posenc table`, resolve, and what is one request: get, models, compare, packs. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
-#include "base/percent.h"
 #include "cli/ask.h"
-#include "cli/cli.h"
-#include "cli/outline.h"
 #include "encodings/registry.h"
 #include "formats/format.h"
 
 #define TARGET_MAX 128
-#define NAMES_MAX  64
 
-static const char *const text_or_json[] = {"text", "json", NULL};
-static const char *const json_or_text[] = {"json", "text", NULL};
+/* ---- the format ---- */
 
-/* ---- what they share ---- */
-
-/* GET, or POST of the file of --body. */
-static pe_status send(pe_asking *asking, const char *path, pe_buffer *query, pe_problem *why)
+/* Asks for the format of --format, or of the file's extension; for none where there is neither. */
+static void add_format(pe_asking *asking)
 {
-    pe_input body = {0};
-    pe_buffer target = {0};
-    pe_client_request request = {.method = "GET"};
-    pe_buffer_format(&target, "%s%s%s", path, query->bytes > 0 ? "?" : "", pe_buffer_text(query));
-    request.target = pe_buffer_text(&target);
-    pe_status status = target.failed ? pe_fail_memory(why) : PE_OK;
-    if (status == PE_OK && asking->arguments.body != NULL) {
-        status = pe_ask_open(asking, asking->arguments.body, &body, why);
-        request.method = "POST";
-        request.parts[0] = body.content;
-        request.n_parts = 1;
+    pe_problem why;
+    pe_arguments *arguments = &asking->arguments;
+    const char *output = arguments->output, *name = arguments->format;
+    pe_buffer known = {0};
+    if (name == NULL &&
+        (output == NULL || strncmp(output, "-", 2) == 0 || strncmp(output, "/dev/", 5) == 0))
+        return;
+    const pe_format *format =
+        name != NULL ? pe_format_by_name(name) : pe_format_by_extension(output);
+    if (format != NULL) {
+        pe_arguments_add(&arguments->query, "format", format->name);
+        return;
     }
-    if (status == PE_OK)
-        status = pe_ask_deliver(asking, &request, why);
-    pe_input_close(&body);
-    pe_buffer_free(&target);
-    return status;
+    for (size_t f = 0; pe_formats[f] != NULL; f++)
+        pe_buffer_format(&known, "%s%s", f == 0 ? "" : ", ",
+                         name != NULL ? pe_formats[f]->name : pe_formats[f]->extension);
+    pe_ask_mistake(
+        asking,
+        pe_fail(&why, PE_INVALID_PARAMETER, "format", "%s %.100s; known are %s%s",
+                name != NULL ? "no format is called" : "no format has the extension of the file",
+                name != NULL ? name : output, pe_buffer_text(&known),
+                name != NULL ? "" : ", or give --format"),
+        &why);
+    pe_buffer_free(&known);
 }
 
-/* An answer in JSON: its text, and what it says. */
-typedef struct answer {
-    pe_buffer text;
-    json_t *said;
-} answer;
+/* ---- one request ---- */
 
-static pe_status read_answer(pe_status status, answer *out, pe_problem *why)
+/* Words are the row's parameters; where it has none, the first one is a path or the end of one. */
+static void place_words(const pe_command *command, pe_arguments *arguments, pe_buffer *path)
 {
-    if (status != PE_OK)
-        return status;
-    out->said = json_loadb(pe_buffer_text(&out->text), out->text.bytes, 0, NULL);
-    return out->said != NULL ? PE_OK : pe_fail_memory(why);
-}
-
-static pe_status fetch(pe_asking *asking, const char *target, answer *out, pe_problem *why)
-{
-    const pe_client_request request = {.method = "GET", .target = target};
-    return read_answer(pe_ask_text(asking, &request, &out->text, why), out, why);
-}
-
-/* What there is of it is freed. As it came, or for people: a line for each object of the list `of`,
- * or all of it. */
-static pe_status show(pe_asking *asking, pe_status status, answer *what, bool json, const char *of,
-                      const char *const *members, pe_problem *why)
-{
-    if (status == PE_OK && !json) {
-        pe_buffer_free(&what->text);
-        if (of != NULL)
-            pe_outline_table(json_object_get(what->said, of), members, &what->text);
-        else
-            pe_outline(what->said, &what->text);
-    } else if (status == PE_OK) {
-        pe_buffer_str(&what->text, "\n");
+    size_t w = 0;
+    const char *first = arguments->n_words > 0 ? arguments->word[0] : "";
+    const bool ends = command->parameters[0] == NULL;
+    pe_buffer_str(path, command->path != NULL ? command->path : *first == '/' ? "" : "/v1/");
+    pe_buffer_str(path, ends ? first : "");
+    for (size_t p = 0; p < PE_PARAMETERS_MAX && command->parameters[p] != NULL; p++) {
+        const bool is_last = p + 1 == PE_PARAMETERS_MAX || command->parameters[p + 1] == NULL;
+        pe_buffer value = {0};
+        for (size_t n = 0; w < arguments->n_words && (is_last || n == 0); n++, w++)
+            pe_buffer_format(&value, "%s%s", n > 0 ? " " : "", arguments->word[w]);
+        if (value.bytes > 0)
+            pe_arguments_add(&arguments->query, command->parameters[p], pe_buffer_text(&value));
+        pe_buffer_free(&value);
     }
-    if (status == PE_OK)
-        status = pe_ask_print(asking, &what->text, why);
-    pe_buffer_free(&what->text);
-    json_decref(what->said);
-    return status;
 }
 
-/* ---- get ---- */
-
-static pe_status run_get(pe_asking *asking, pe_problem *why)
+/* The answer is JSON, and is looked at. */
+static void ask_json(pe_asking *asking, const char *path, bool for_people)
 {
-    pe_buffer target = {0}, none = {0};
-    const char *word = asking->arguments.word[0];
-    pe_buffer_format(&target, "%s%s", *word == '/' ? "" : "/v1/", word);
-    const pe_status status =
-        target.failed ? pe_fail_memory(why) : send(asking, pe_buffer_text(&target), &none, why);
-    pe_buffer_free(&none);
+    pe_buffer text, target = {0};
+    const char *list = asking->command->list;
+    pe_buffer_format(&target, "%s?%s", path, pe_buffer_text(&asking->arguments.query));
+    json_t *said = pe_ask_json(
+        asking, &(pe_client_request){.method = "GET", .target = pe_buffer_text(&target)}, &text);
+    if (list != NULL && json_array_size(json_object_get(said, list)) == 0)
+        asking->code = PE_EXIT_DIFFERENT;
+    pe_ask_show(asking, &text, said, for_people);
     pe_buffer_free(&target);
-    return status;
+}
+
+void pe_ask_request(pe_asking *asking)
+{
+    const pe_command *command = asking->command;
+    const pe_arguments *arguments = &asking->arguments;
+    const bool outlined =
+        command->outlined && (arguments->format != NULL ? strcmp(arguments->format, "text") == 0
+                                                        : arguments->output == NULL);
+    pe_buffer path = {0};
+    place_words(command, &asking->arguments, &path);
+    if (outlined || command->list != NULL) {
+        ask_json(asking, pe_buffer_text(&path), outlined || asking->format == 0);
+    } else {
+        if (command->outlined)
+            add_format(asking);
+        pe_ask_deliver(asking, pe_buffer_text(&path));
+    }
+    pe_buffer_free(&path);
+}
+
+void pe_ask_resolve(pe_asking *asking)
+{
+    pe_buffer text = {0};
+    json_t *model = pe_ask_resolved_path(asking, asking->arguments.word[0], &text);
+    const char *encoding = json_string_value(json_object_get(model, "encoding"));
+    if (encoding != NULL && strcmp(encoding, "unknown") == 0)
+        asking->code = PE_EXIT_DIFFERENT;
+    pe_ask_show(asking, &text, model, asking->format == 1);
 }
 
 /* ---- table ---- */
-
-static pe_status no_resource(const char *name, pe_problem *why)
-{
-    const char *names[NAMES_MAX];
-    size_t n = 0;
-    pe_buffer family = {0};
-    for (; n < NAMES_MAX && pe_registry[n] != NULL; n++)
-        names[n] = pe_registry[n]->name;
-    const char *near = pe_nearest_name(name, names, n);
-    if (pe_arguments_family(name, &family))
-        near = pe_buffer_text(&family);
-    const pe_status status =
-        pe_fail(why, PE_NOT_FOUND, "", "no encoding is called %.100s%s%s%s", name,
-                near == NULL ? "; posenc table --help lists them" : ", did you mean ",
-                near == NULL ? "" : near, near == NULL ? "" : "?");
-    pe_buffer_free(&family);
-    return status;
-}
 
 /* A path with {name} has --name there. */
 static void make_path(const pe_resource *resource, pe_buffer *query, char out[TARGET_MAX])
@@ -142,179 +130,50 @@ static void make_path(const pe_resource *resource, pe_buffer *query, char out[TA
     *query = others;
 }
 
-/* --format, or what the file's extension says; the server's own where there is none. */
-static pe_status add_format(pe_arguments *arguments, pe_problem *why)
-{
-    pe_buffer known = {0};
-    const char *output = arguments->output;
-    const pe_format *format = NULL;
-    if (arguments->format == NULL &&
-        (output == NULL || strncmp(output, "-", 2) == 0 || strncmp(output, "/dev/", 5) == 0))
-        return PE_OK;
-    format = arguments->format != NULL ? pe_format_by_name(arguments->format)
-                                       : pe_format_by_extension(output);
-    if (format != NULL) {
-        pe_arguments_add(&arguments->query, "format", format->name);
-        return PE_OK;
-    }
-    for (size_t f = 0; pe_formats[f] != NULL; f++)
-        pe_buffer_format(&known, "%s%s", f == 0 ? "" : ", ",
-                         arguments->format != NULL ? pe_formats[f]->name
-                                                   : pe_formats[f]->extension);
-    const pe_status status =
-        pe_fail(why, PE_INVALID_PARAMETER, "format", "%s %.100s; known are %s%s",
-                arguments->format != NULL ? "no format is called"
-                                          : "no format has the extension of the file",
-                arguments->format != NULL ? arguments->format : output, pe_buffer_text(&known),
-                arguments->format != NULL ? "" : ", or give --format");
-    pe_buffer_free(&known);
-    return status;
-}
-
 /* The parameters of a configuration, where flags do not give them. */
-static pe_status add_config(pe_asking *asking, pe_problem *why)
+static void add_config(pe_asking *asking, const char *path)
 {
-    answer model = {0};
-    const char *path = asking->arguments.config;
-    if (path == NULL)
-        return PE_OK;
-    const pe_status status =
-        read_answer(pe_ask_resolve(asking, path, &model.text, why), &model, why);
-    const json_t *parameters = json_object_get(model.said, "parameters");
-    const bool tells = json_object_size(parameters) > 0;
+    pe_problem why;
+    pe_buffer text = {0};
+    json_t *model = pe_ask_resolved_path(asking, path, &text);
+    const json_t *parameters = json_object_get(model, "parameters");
     pe_ask_add_parameters(parameters, &asking->arguments.query);
-    asking->unreadable |= !tells;
-    pe_buffer_free(&model.text);
-    json_decref(model.said);
-    if (status != PE_OK)
-        return status;
-    return tells ? PE_OK
-                 : pe_fail(why, PE_INVALID_PARAMETER, "config",
-                           "%.200s tells of no positions; settings of the server are read from "
-                           "--settings FILE",
-                           path);
+    if (model != NULL && json_object_size(parameters) == 0)
+        pe_ask_file_step(asking,
+                         pe_fail(&why, PE_INVALID_PARAMETER, "config",
+                                 "%.200s tells of no positions; settings of the server are read "
+                                 "from --settings FILE",
+                                 path),
+                         &why);
+    pe_buffer_free(&text);
+    json_decref(model);
 }
 
-static pe_status run_table(pe_asking *asking, pe_problem *why)
+void pe_ask_table(pe_asking *asking)
 {
     char path[TARGET_MAX];
-    pe_problem mistake;
+    pe_problem why;
     pe_arguments *arguments = &asking->arguments;
     const pe_resource *resource = pe_registry_find(arguments->word[0]);
-    if (resource == NULL)
-        return no_resource(arguments->word[0], why);
-    if (resource->kind == PE_TRANSFORM && arguments->body == NULL)
-        return pe_fail(why, PE_MISSING_PARAMETER, "body",
-                       "%s transforms vectors: give them with --body FILE (.json, .npy or "
-                       ".safetensors)",
-                       resource->name);
-    PE_TRY(add_config(asking, why));
-    const pe_status status = add_format(arguments, why);
-    asking->only_tells |= status != PE_OK;
+    if (resource == NULL) {
+        pe_ask_step(asking,
+                    pe_arguments_no_name("encoding", arguments->word[0], NULL, NULL, 0,
+                                         "posenc help table", &why),
+                    &why);
+        return;
+    }
+    if (resource->kind == PE_TRANSFORM && arguments->body == NULL) {
+        pe_ask_step(asking,
+                    pe_fail(&why, PE_MISSING_PARAMETER, "body",
+                            "%s transforms vectors: give them with --body FILE (.json, .npy or "
+                            ".safetensors)",
+                            resource->name),
+                    &why);
+        return;
+    }
+    if (arguments->config != NULL)
+        add_config(asking, arguments->config);
+    add_format(asking);
     make_path(resource, &arguments->query, path);
-    return pe_problem_gather(status, send(asking, path, &arguments->query, &mistake), &mistake,
-                             why);
+    pe_ask_deliver(asking, path);
 }
-
-/* ---- models, configurations, scalings ---- */
-
-static pe_status run_models(pe_asking *asking, pe_problem *why)
-{
-    static const char *const members[] = {"name", "encoding", "title", NULL};
-    size_t format;
-    answer found = {0};
-    pe_buffer target = {0}, words = {0};
-    const pe_arguments *arguments = &asking->arguments;
-    PE_TRY(pe_ask_format(asking, text_or_json, &format, why));
-    for (size_t w = 0; w < arguments->n_words; w++) {
-        pe_buffer_str(&words, w > 0 ? "+" : "");
-        pe_percent_encode(pe_slice_of(arguments->word[w]), "-._~", &words);
-    }
-    pe_buffer_format(&target, "/v1/models%s%s", words.bytes > 0 ? "?q=" : "",
-                     pe_buffer_text(&words));
-    const pe_status status = fetch(asking, pe_buffer_text(&target), &found, why);
-    if (json_array_size(json_object_get(found.said, "models")) == 0)
-        asking->code = PE_EXIT_DIFFERENT;
-    pe_buffer_free(&words);
-    pe_buffer_free(&target);
-    return show(asking, status, &found, format == 1, "models", members, why);
-}
-
-static pe_status run_resolve(pe_asking *asking, pe_problem *why)
-{
-    size_t format;
-    answer model = {0};
-    PE_TRY(pe_ask_format(asking, json_or_text, &format, why));
-    const pe_status status = read_answer(
-        pe_ask_resolve(asking, asking->arguments.word[0], &model.text, why), &model, why);
-    const char *encoding = json_string_value(json_object_get(model.said, "encoding"));
-    if (encoding != NULL && strcmp(encoding, "unknown") == 0)
-        asking->code = PE_EXIT_DIFFERENT;
-    return show(asking, status, &model, format == 0, NULL, NULL, why);
-}
-
-/* Other formats than text are the server's. */
-static pe_status run_compare(pe_asking *asking, pe_problem *why)
-{
-    static const char path[] = "/v1/rope/compare";
-    answer compared = {0};
-    pe_buffer target = {0};
-    pe_arguments *arguments = &asking->arguments;
-    const bool text = arguments->format != NULL ? strcmp(arguments->format, "text") == 0
-                                                : arguments->output == NULL;
-    pe_arguments_add(&arguments->query, "model", arguments->word[0]);
-    pe_arguments_add(&arguments->query, "target_length", arguments->word[1]);
-    if (!text) {
-        PE_TRY(add_format(arguments, why));
-        return send(asking, path, &arguments->query, why);
-    }
-    pe_buffer_format(&target, "%s?%s", path, pe_buffer_text(&arguments->query));
-    const pe_status status = fetch(asking, pe_buffer_text(&target), &compared, why);
-    pe_buffer_free(&target);
-    return show(asking, status, &compared, false, NULL, NULL, why);
-}
-
-/* ---- packs ---- */
-
-static pe_status run_pack_list(pe_asking *asking, pe_problem *why)
-{
-    static const char *const members[] = {"name", "digest", "title", NULL};
-    size_t format;
-    answer packs = {0};
-    PE_TRY(pe_ask_format(asking, text_or_json, &format, why));
-    const pe_status status = fetch(asking, "/v1/packs", &packs, why);
-    return show(asking, status, &packs, format == 1, "packs", members, why);
-}
-
-static pe_status run_pack_make(pe_asking *asking, pe_problem *why)
-{
-    pe_buffer target = {0}, none = {0};
-    pe_buffer_str(&target, "/v1/packs/");
-    pe_percent_encode(pe_slice_of(asking->arguments.word[0]), "-._~@", &target);
-    const pe_status status =
-        target.failed ? pe_fail_memory(why) : send(asking, pe_buffer_text(&target), &none, why);
-    pe_buffer_free(&none);
-    pe_buffer_free(&target);
-    return status;
-}
-
-/* ---- the rows ---- */
-
-const pe_ask_row pe_ask_get = {"a path is required, as in posenc get '/v1/sinusoidal?d_model=4'", 1,
-                               1, PE_FLAG_OUTPUT | PE_FLAG_BODY, run_get};
-const pe_ask_row pe_ask_table = {"an encoding is required; posenc table --help lists them", 1, 1,
-                                 PE_FLAG_OUTPUT | PE_FLAG_FORMAT | PE_FLAG_BODY | PE_FLAG_CONFIG |
-                                     PE_FLAG_PARAMETERS,
-                                 run_table};
-const pe_ask_row pe_ask_models = {"", 0, PE_WORDS_MAX, PE_FLAG_OUTPUT | PE_FLAG_FORMAT, run_models};
-const pe_ask_row pe_ask_resolve_file = {
-    "a configuration is required: config.json, a folder with it, or model.gguf", 1, 1,
-    PE_FLAG_OUTPUT | PE_FLAG_FORMAT, run_resolve};
-const pe_ask_row pe_ask_compare = {
-    "a model and a length are required, as in posenc compare llama-3.1-8b 262144", 2, 2,
-    PE_FLAG_OUTPUT | PE_FLAG_FORMAT | PE_FLAG_PARAMETERS, run_compare};
-const pe_ask_row pe_ask_pack_list = {"", 0, 0, PE_FLAG_OUTPUT | PE_FLAG_FORMAT, run_pack_list};
-const pe_ask_row pe_ask_pack_make = {"the name of a pack is required; posenc pack list tells them",
-                                     1, 1, PE_FLAG_OUTPUT, run_pack_make};
-const pe_ask_row pe_ask_all = {.flags = PE_FLAG_OUTPUT | PE_FLAG_FORMAT | PE_FLAG_BODY |
-                                        PE_FLAG_CONFIG | PE_FLAG_AGAINST | PE_FLAG_PARAMETERS};

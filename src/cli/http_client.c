@@ -12,22 +12,26 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "cli/progress_line.h"
+
+#define TICK_MS 200 /* a wait is shown so often */
 
 bool pe_client_await(int fd, short *events, int64_t deadline_ms)
 {
     struct pollfd poll_fd = {.fd = fd, .events = *events};
     for (;;) {
-        const int64_t left = deadline_ms - pe_clock() / PE_NANOSECONDS_PER_MS;
-        const int ready = deadline_ms == 0 ? poll(&poll_fd, 1, -1)
-                          : left > 0       ? poll(&poll_fd, 1, (int)left)
-                                           : 0;
+        const int64_t now = pe_clock() / PE_NANOSECONDS_PER_MS;
+        const int ready = poll(&poll_fd, 1, TICK_MS);
         *events = poll_fd.revents;
+        pe_progress_line_show();
         if (ready > 0)
             return true;
-        if (ready == 0)
-            errno = ETIMEDOUT;
-        if (ready == 0 || errno != EINTR)
+        if (ready < 0 && errno != EINTR)
             return false;
+        if (deadline_ms != 0 && now >= deadline_ms) {
+            errno = ETIMEDOUT;
+            return false;
+        }
     }
 }
 
@@ -54,6 +58,7 @@ static pe_status send_all(const pe_client *client, pe_slice text, bool *sent, pe
         else if (n < 0 && errno != EAGAIN && errno != EINTR)
             return broken(strerror(errno), why);
         at += n > 0 ? (size_t)n : 0;
+        pe_progress_line_count("sent", at, text.bytes);
     }
     return PE_OK;
 }
@@ -69,8 +74,8 @@ static pe_status send_request(const pe_client *client, const pe_client_request *
     pe_buffer_format(&head,
                      "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: posenc\r\nConnection: close\r\n",
                      request->method, request->target, request->host);
-    if (request->accept != NULL)
-        pe_buffer_format(&head, "Accept: %s\r\n", request->accept);
+    pe_buffer_format(&head, "Accept: %s, application/problem+json\r\n",
+                     request->accept != NULL ? request->accept : "*/*");
     if (request->type != NULL)
         pe_buffer_format(&head, "Content-Type: %s\r\n", request->type);
     if (strcmp(request->method, "POST") == 0)
@@ -86,46 +91,37 @@ static pe_status send_request(const pe_client *client, const pe_client_request *
 
 /* ---- the answer ---- */
 
-/* More bytes behind those that are held; *got is 0 at the end of the connection. */
-static pe_status receive(pe_client *client, char *out, size_t room, size_t *got, pe_problem *why)
+/* More bytes, where all that came are read. */
+static pe_status fill(pe_client *client, pe_problem *why)
 {
-    for (;;) {
+    while (client->at == client->end) {
         short events = POLLIN;
         if (!pe_client_await(client->fd, &events, client->deadline_ms))
             return broken(strerror(errno), why);
-        const ssize_t n = recv(client->fd, out, room, 0);
-        *got = n > 0 ? (size_t)n : 0;
-        if (n >= 0)
-            return PE_OK;
-        if (errno != EAGAIN && errno != EINTR)
+        const ssize_t n = recv(client->fd, client->held, sizeof client->held, 0);
+        if (n == 0)
+            return broken("the connection ended before the answer did", why);
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
             return broken(strerror(errno), why);
+        client->at = 0;
+        client->end = n > 0 ? (size_t)n : 0;
     }
+    return PE_OK;
 }
 
-/* A line of the header or of a chunk, in the room that holds it: without its end. */
-static pe_status take_line(pe_client *client, char **out, pe_problem *why)
+/* A line of the header or of a chunk, without its end; what has no room is left out. */
+static pe_status take_line(pe_client *client, char *out, size_t room, pe_problem *why)
 {
-    size_t got;
-    for (;;) {
-        char *end = memchr(client->held + client->at, '\n', client->end - client->at);
-        if (end != NULL) {
-            *out = client->held + client->at;
-            client->at = (size_t)(end - client->held) + 1;
-            *end = '\0';
-            (*out)[strcspn(*out, "\r")] = '\0';
-            return PE_OK;
-        }
-        memmove(client->held, client->held + client->at, client->end - client->at);
-        client->end -= client->at;
-        client->at = 0;
-        if (client->end == sizeof client->held)
-            return broken("the answer is no HTTP", why);
-        PE_TRY(receive(client, client->held + client->end, sizeof client->held - client->end, &got,
-                       why));
-        if (got == 0)
-            return broken("the connection ended before the answer did", why);
-        client->end += got;
+    size_t n = 0;
+    for (char c = '\0'; c != '\n';) {
+        PE_TRY(fill(client, why));
+        c = client->held[client->at++];
+        if (n + 1 < room)
+            out[n++] = c;
     }
+    out[n] = '\0';
+    out[strcspn(out, "\r\n")] = '\0';
+    return PE_OK;
 }
 
 static void take_field(pe_client *client, char *line)
@@ -135,7 +131,7 @@ static void take_field(pe_client *client, char *line)
         *value++ = '\0';
     value += strspn(value, " \t");
     if (strcasecmp(line, "Content-Length") == 0)
-        client->left = strtoull(value, NULL, 10);
+        client->all = client->left = strtoull(value, NULL, 10);
     else if (strcasecmp(line, "Transfer-Encoding") == 0)
         client->chunked = strcasecmp(value, "chunked") == 0;
     else if (strcasecmp(line, "Content-Type") == 0)
@@ -144,30 +140,28 @@ static void take_field(pe_client *client, char *line)
 
 pe_status pe_client_ask(pe_client *client, const pe_client_request *request, pe_problem *why)
 {
-    char *line;
+    char field[256];
     PE_TRY(send_request(client, request, why));
-    PE_TRY(take_line(client, &line, why));
-    snprintf(client->line, sizeof client->line, "%s", line);
+    PE_TRY(take_line(client, client->line, sizeof client->line, why));
     const char *code = strchr(client->line, ' ');
     if (strncmp(client->line, "HTTP/1.", 7) != 0 || code == NULL)
         return broken("the answer is no HTTP", why);
     client->status = (int)strtol(code, NULL, 10);
-    PE_TRY(take_line(client, &line, why));
-    while (*line != '\0') {
-        take_field(client, line);
-        PE_TRY(take_line(client, &line, why));
-    }
+    do {
+        PE_TRY(take_line(client, field, sizeof field, why));
+        take_field(client, field);
+    } while (*field != '\0');
     client->ended = !client->chunked && client->left == 0;
     return PE_OK;
 }
 
 /* The size of the next chunk; behind the last one the trailer. */
-static pe_status begin_chunk(pe_client *client, bool first, pe_problem *why)
+static pe_status begin_chunk(pe_client *client, pe_problem *why)
 {
-    char *line;
-    if (!first)
-        PE_TRY(take_line(client, &line, why)); /* the end of the chunk before */
-    PE_TRY(take_line(client, &line, why));
+    char line[64];
+    if (client->done > 0) /* the end of the chunk before */
+        PE_TRY(take_line(client, line, sizeof line, why));
+    PE_TRY(take_line(client, line, sizeof line, why));
     client->left = strtoull(line, NULL, 16);
     client->ended = client->left == 0;
     return PE_OK;
@@ -176,25 +170,19 @@ static pe_status begin_chunk(pe_client *client, bool first, pe_problem *why)
 pe_status pe_client_read(pe_client *client, char *out, size_t room, size_t *got, pe_problem *why)
 {
     *got = 0;
+    if (!client->ended && client->left == 0)
+        PE_TRY(begin_chunk(client, why));
     if (client->ended)
         return PE_OK;
-    if (client->left == 0)
-        PE_TRY(begin_chunk(client, !client->begun, why));
-    client->begun = true;
-    if (client->ended)
-        return PE_OK;
+    PE_TRY(fill(client, why));
     const size_t most = client->left < room ? (size_t)client->left : room;
     const size_t held = client->end - client->at;
-    if (held > 0) {
-        *got = held < most ? held : most;
-        memcpy(out, client->held + client->at, *got);
-        client->at += *got;
-    } else {
-        PE_TRY(receive(client, out, most, got, why));
-    }
-    if (*got == 0)
-        return broken("the answer was cut short", why);
+    *got = held < most ? held : most;
+    memcpy(out, client->held + client->at, *got);
+    client->at += *got;
     client->left -= *got;
+    client->done += *got;
+    pe_progress_line_count("received", client->done, client->all);
     client->ended = !client->chunked && client->left == 0;
     return PE_OK;
 }

@@ -27,10 +27,11 @@ typedef struct pe_client {
     int status;          /* of the answer */
     char line[128];      /* "HTTP/1.1 200 OK" */
     char type[64];       /* its Content-Type, "" where it has none */
-    bool chunked, begun, ended;
-    uint64_t left; /* of the body, or of a chunk */
+    bool chunked, ended;
+    uint64_t left;      /* of the body, or of a chunk */
+    uint64_t done, all; /* bytes of the body that are read, and of how many; 0: not known */
     size_t at, end;
-    char held[16384]; /* bytes from `at` to `end` have come and are not read */
+    char held[65536]; /* bytes from `at` to `end` have come and are not read */
 } pe_client;
 
 /** Send the request, and read the answer up to its body. An answer may come before the whole of the

@@ -4,12 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/array.h"
+#include "cli/progress_line.h"
 
 #define BLOCK_BYTES ((size_t)262144)
 
@@ -78,58 +82,90 @@ void pe_input_close(pe_input *input)
 
 /* ---- output ---- */
 
-/* What is no regular file (a device, a pipe) is written at once, and so is standard output. */
-pe_status pe_output_open(const char *path, pe_output *out, pe_problem *why)
+/* The file that becomes the one that is meant; "": there is none. */
+static char beside[4096 + 16];
+
+static void end_by_signal(int number)
 {
-    struct stat facts;
-    const bool standard = path == NULL || strcmp(path, "-") == 0;
-    *out = (pe_output){.path = standard ? "standard output" : path, .fd = STDOUT_FILENO};
-    if (standard)
-        return PE_OK;
-    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) {
-        out->fd = open(path, O_WRONLY | O_CLOEXEC);
-    } else {
-        const mode_t mask = umask(0);
-        umask(mask);
-        snprintf(out->beside, sizeof out->beside, "%.4096s.XXXXXX", path);
-        out->fd = mkostemp(out->beside, O_CLOEXEC);
-        if (out->fd >= 0)
-            (void)fchmod(out->fd, 0666 & ~mask);
-    }
-    if (out->fd >= 0)
-        return PE_OK;
-    out->beside[0] = '\0';
-    return pe_fail(why, PE_INVALID_PARAMETER, "output", "cannot write %.200s: %s", path,
+    unlink(beside);
+    pe_progress_line_end();
+    raise(number); /* by its default, once this has returned */
+}
+
+/* What is ignored, as nohup asks for, stays so. */
+void pe_output_guard(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = end_by_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
+    for (size_t e = 0; e < PE_LEN(ends); e++)
+        if (sigaction(ends[e], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(ends[e], &action, NULL);
+}
+
+static pe_status cannot_write(const char *path, pe_problem *why)
+{
+    return pe_fail(why, PE_INTERNAL, "output", "%.200s could not be written: %s", path,
                    strerror(errno));
 }
 
-static pe_status not_written(const pe_output *output, int error, pe_problem *why)
-{
-    return pe_fail(why, PE_INTERNAL, "output", "%.200s could not be written: %s", output->path,
-                   strerror(error));
-}
-
-pe_status pe_output_write(pe_output *output, pe_slice text, pe_problem *why)
+static pe_status write_all(int fd, pe_slice text, const char *path, pe_problem *why)
 {
     for (size_t at = 0; at < text.bytes;) {
-        const ssize_t written = write(output->fd, text.text + at, text.bytes - at);
+        const ssize_t written = write(fd, text.text + at, text.bytes - at);
         if (written == 0 || (written < 0 && errno != EINTR))
-            return not_written(output, errno, why);
+            return cannot_write(path, why);
         at += written > 0 ? (size_t)written : 0;
     }
     return PE_OK;
 }
 
-pe_status pe_output_close(pe_output *output, pe_status so_far, pe_problem *why)
+static pe_status copy(int fd, pe_client *client, const char *path, pe_problem *why)
 {
-    const bool standard = output->fd == STDOUT_FILENO;
-    if (!standard && close(output->fd) != 0 && so_far == PE_OK)
-        so_far = not_written(output, errno, why);
-    if (output->beside[0] == '\0')
-        return so_far;
-    if (so_far == PE_OK && rename(output->beside, output->path) != 0)
-        so_far = not_written(output, errno, why);
-    if (so_far != PE_OK)
-        unlink(output->beside);
-    return so_far;
+    char block[65536];
+    size_t got = 1;
+    while (got > 0) {
+        PE_TRY(pe_client_read(client, block, sizeof block, &got, why));
+        PE_TRY(write_all(fd, (pe_slice){block, got}, path, why));
+    }
+    return PE_OK;
+}
+
+/* What is no regular file (a device, a pipe) is written at once. */
+static int open_output(const char *path)
+{
+    struct stat facts;
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
+        return open(path, O_WRONLY | O_CLOEXEC);
+    const mode_t mask = umask(0);
+    umask(mask);
+    snprintf(beside, sizeof beside, "%.4096s.XXXXXX", path);
+    const int fd = mkostemp(beside, O_CLOEXEC);
+    if (fd >= 0)
+        (void)fchmod(fd, 0666 & ~mask);
+    else
+        beside[0] = '\0';
+    return fd;
+}
+
+pe_status pe_output_write(const char *path, pe_client *client, pe_slice text, pe_problem *why)
+{
+    const bool standard = path == NULL || strcmp(path, "-") == 0;
+    const int fd = standard ? STDOUT_FILENO : open_output(path);
+    if (fd < 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "output", "cannot write %.200s: %s", path,
+                       strerror(errno));
+    if (standard && isatty(STDOUT_FILENO) != 0)
+        pe_progress_line_end();
+    path = standard ? "standard output" : path;
+    pe_status status =
+        client != NULL ? copy(fd, client, path, why) : write_all(fd, text, path, why);
+    if (!standard && close(fd) != 0 && status == PE_OK)
+        status = cannot_write(path, why);
+    if (beside[0] != '\0' && status == PE_OK && rename(beside, path) != 0)
+        status = cannot_write(path, why);
+    if (beside[0] != '\0' && status != PE_OK)
+        unlink(beside);
+    beside[0] = '\0';
+    return status;
 }

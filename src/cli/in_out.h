@@ -20,18 +20,16 @@ pe_status pe_input_open(const char *path, size_t bytes_max, pe_input *out,
                         pe_problem *why) PE_MUST_CHECK;
 void pe_input_close(pe_input *input);
 
-/** Where an answer goes: a file beside the one that is meant, which it becomes at the end. What fails
- * half-way leaves an older file alone. */
-typedef struct pe_output {
-    const char *path;
-    char beside[4096 + 16]; /* "": written at once */
-    int fd;
-} pe_output;
+/** From now on a signal that ends the program leaves nothing beside, and no line of progress. */
+void pe_output_guard(void);
 
-/** path: NULL or "-" is standard output.   Errors  INVALID_PARAMETER: it cannot be written. */
-pe_status pe_output_open(const char *path, pe_output *out, pe_problem *why) PE_MUST_CHECK;
-pe_status pe_output_write(pe_output *output, pe_slice text, pe_problem *why) PE_MUST_CHECK;
-/** so_far: is all of it there? Returns that, or why the file could not be kept. */
-pe_status pe_output_close(pe_output *output, pe_status so_far, pe_problem *why) PE_MUST_CHECK;
+/**
+ * Write what a client still reads, or where that is NULL, a text; path: NULL or "-" is standard
+ * output. Another file is written beside, and becomes the one that is meant at the end: what fails
+ * half-way, or is ended by a signal, leaves an older one alone.
+ * Errors  INVALID_PARAMETER: it cannot be written; those of pe_client_read.
+ */
+pe_status pe_output_write(const char *path, pe_client *client, pe_slice text,
+                          pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -86,15 +86,15 @@ static size_t width_of(const json_t *list, const char *member)
     return width;
 }
 
-void pe_outline_table(const json_t *list, const char *const *members, pe_buffer *out)
+void pe_outline_table(const json_t *list, const char *const *members, size_t n, pe_buffer *out)
 {
     size_t i;
     json_t *row;
     json_array_foreach(list, i, row)
     {
-        for (size_t m = 0; members[m] != NULL; m++) {
+        for (size_t m = 0; m < n; m++) {
             const char *text = json_string_value(json_object_get(row, members[m]));
-            const bool last = members[m + 1] == NULL;
+            const bool last = m + 1 == n;
             pe_buffer_format(out, "%-*s%s", last ? 0 : (int)width_of(list, members[m]),
                              text != NULL ? text : "-", last ? "\n" : "  ");
         }

@@ -11,7 +11,7 @@
  * ones the first. */
 void pe_outline(const json_t *value, pe_buffer *out);
 
-/** A line for each object of a list, with these members (NULL-terminated) in columns. */
-void pe_outline_table(const json_t *list, const char *const *members, pe_buffer *out);
+/** A line for each object of a list, with these n members in columns. */
+void pe_outline_table(const json_t *list, const char *const *members, size_t n, pe_buffer *out);
 
 #endif

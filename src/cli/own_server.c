@@ -3,7 +3,6 @@
 #include "cli/own_server.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,20 +2,59 @@
 /* serve.c - `posenc serve`: start, do what signals ask for, stop. */
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/budget.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
-#include "cli/notify.h"
 #include "http/reload.h"
 #include "http/server.h"
+
+/* ---- the service manager ---- */
+
+/* Opened once, since the sandbox allows no socket later; -1: nobody asked. */
+static int manager = -1;
+
+/* Connect to the socket that NOTIFY_SOCKET names: a path, or an abstract name after '@'. */
+static void open_manager(void)
+{
+    const char *name = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    const size_t bytes = name == NULL ? 0 : strlen(name);
+    if (bytes < 2 || bytes >= sizeof to.sun_path || (*name != '/' && *name != '@'))
+        return;
+    memcpy(to.sun_path, name, bytes);
+    if (*name == '@')
+        to.sun_path[0] = '\0';
+    const socklen_t taken = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + bytes);
+    manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (manager < 0 || connect(manager, (struct sockaddr *)&to, taken) == 0)
+        return;
+    close(manager);
+    manager = -1;
+}
+
+/* Send the state there, as sd_notify(3) does. Nothing happens where there is none. */
+static void notify(const char *state)
+{
+    if (manager >= 0)
+        send(manager, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void notify_ready(void)
+{
+    notify("READY=1");
+}
 
 /* ---- signals ---- */
 
@@ -24,18 +63,6 @@
 static const int untouched[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,
                                 SIGABRT, SIGTRAP, SIGSYS,  SIGPIPE, SIGTSTP, SIGTTIN,
                                 SIGTTOU, SIGCONT, SIGCHLD, SIGURG,  SIGWINCH};
-
-/* All others wait for this file: none of them may end the program by itself. Threads that follow
- * inherit the mask. */
-static void take_signals(sigset_t *taken)
-{
-    sigfillset(taken);
-    for (size_t s = 0; s < PE_LEN(untouched); s++)
-        sigdelset(taken, untouched[s]);
-    pthread_sigmask(SIG_BLOCK, taken, NULL);
-    /* A client that went away is a failed write, not a reason to end. */
-    signal(SIGPIPE, SIG_IGN);
-}
 
 static bool is_stop(int number)
 {
@@ -105,12 +132,16 @@ static void reconfigure(reconfiguration *reload, pe_server *server)
 {
     pe_problem why;
     const bool ready = pe_server_is_ready(server); /* else the manager is told later */
-    if (ready)
-        pe_notify_reloading();
+    if (ready) {                                   /* the manager wants the time beside it */
+        char state[64];
+        snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%lld",
+                 (long long)(pe_clock() / 1000));
+        notify(state);
+    }
     if (reload_all(reload, server, &why) != PE_OK)
         pe_cli_fail("reload_failed", &why);
     if (ready)
-        pe_notify_ready();
+        notify_ready();
 }
 
 /* ---- while it serves ---- */
@@ -130,28 +161,6 @@ static void log_refused_memory(uint64_t *logged)
                              {PE_LOG_NUMBER, "refused", .number = (int64_t)stats.refused},
                              {PE_LOG_NUMBER, "failed", .number = (int64_t)stats.failed},
                              {0}});
-}
-
-static void serve_until_stopped(const sigset_t *taken, reconfiguration *reload, pe_server *server)
-{
-    static const struct timespec a_while = {.tv_sec = 2};
-    size_t left = 0;
-    uint64_t logged = 0;
-    int number;
-    while (!is_stop(number = sigtimedwait(taken, NULL, &a_while))) {
-        if (number >= 0) {
-            if (number == SIGHUP)
-                reconfigure(reload, server);
-            else if (number == SIGUSR1)
-                pe_log_reopen();
-            else
-                log_signal(PE_LOG_WARN, "signal_ignored", number);
-            continue;
-        }
-        pe_memory_give_back(&left);
-        log_refused_memory(&logged);
-    }
-    log_signal(PE_LOG_INFO, "stopping", number);
 }
 
 /* ---- the end ---- */
@@ -179,26 +188,39 @@ static void *cut_when_asked_again(void *context)
     _exit(128 + number);
 }
 
-static void stop(pe_server *server, sigset_t *taken)
-{
-    pthread_t impatience;
-    pe_notify("STOPPING=1");
-    if (pthread_create(&impatience, NULL, cut_when_asked_again, taken) == 0)
-        pthread_detach(impatience); /* it may outlive this, and ends with the program */
-    pe_server_stop(server);
-    pthread_mutex_lock(&ending);
-    pe_log(PE_LOG_INFO, "stopped", NULL);
-}
-
 /* ---- the command ---- */
 
 static pe_status serve(reconfiguration *reload, sigset_t *taken, pe_problem *why)
 {
     pe_server *server = NULL;
-    pe_notify_open();
-    PE_TRY(pe_server_start(reload->started, pe_notify_ready, &server, why));
-    serve_until_stopped(taken, reload, server);
-    stop(server, taken);
+    open_manager();
+    PE_TRY(pe_server_start(reload->started, notify_ready, &server, why));
+    static const struct timespec a_while = {.tv_sec = 2};
+    size_t left = 0;
+    uint64_t logged = 0;
+    int number;
+    while (!is_stop(number = sigtimedwait(taken, NULL, &a_while))) {
+        if (number >= 0) {
+            if (number == SIGHUP)
+                reconfigure(reload, server);
+            else if (number == SIGUSR1)
+                pe_log_reopen();
+            else
+                log_signal(PE_LOG_WARN, "signal_ignored", number);
+            continue;
+        }
+        pe_memory_give_back(&left);
+        log_refused_memory(&logged);
+        pe_server_judge(server);
+    }
+    log_signal(PE_LOG_INFO, "stopping", number);
+    pthread_t impatience;
+    notify("STOPPING=1");
+    if (pthread_create(&impatience, NULL, cut_when_asked_again, taken) == 0)
+        pthread_detach(impatience); /* it may outlive this, and ends with the program */
+    pe_server_stop(server);
+    pthread_mutex_lock(&ending);
+    pe_log(PE_LOG_INFO, "stopped", NULL);
     return PE_OK;
 }
 
@@ -209,7 +231,14 @@ int pe_cli_serve(int n_arguments, char **arguments)
     pe_problem why;
     if (pe_cli_configure(n_arguments, arguments, &config, &why) != PE_OK)
         return pe_cli_fail("start_failed", &why);
-    take_signals(&taken);
+    /* All others wait for this file: none of them may end the program by itself. Threads that
+     * follow inherit the mask. */
+    sigfillset(&taken);
+    for (size_t s = 0; s < PE_LEN(untouched); s++)
+        sigdelset(&taken, untouched[s]);
+    pthread_sigmask(SIG_BLOCK, &taken, NULL);
+    /* A client that went away is a failed write, not a reason to end. */
+    signal(SIGPIPE, SIG_IGN);
     const pe_settings *settings = pe_config_settings(config);
     const pe_log_options options = {.file = settings->log_file,
                                     .access_file = settings->access_log_file,

@@ -1,28 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 /* verify_command.c - `posenc verify`: files held against what they should be. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/ask.h"
-#include "cli/sarif.h"
 #include "files/gguf_file.h"
-
-#define DIVISORS_MAX 4096 /* numbers of a tensor of a GGUF file */
+#include "version.h"
 
 /* Formats of reports, and what the server calls them. */
 enum { TEXT, JSON, MARKDOWN, SARIF };
-static const char *const formats[] = {"text", "json", "markdown", "sarif", NULL};
 static const char *const types[] = {"text/plain", "application/json", "text/markdown",
                                     "application/json"};
 
 /* What is known so far. */
 typedef struct verdict {
     pe_asking *asking;
-    size_t format;
     pe_buffer reports;
     json_t *results; /* of SARIF */
 } verdict;
+
+/* ---- SARIF, which forges show beside the files ---- */
+
+static void add_result(json_t *results, const char *rule, const char *text, const char *remedy,
+                       const char *file)
+{
+    const bool cured = remedy != NULL && *remedy != '\0';
+    pe_buffer message = {0};
+    pe_buffer_format(&message, "%s%s%s", text != NULL ? text : "", cured ? "; remedy: " : "",
+                     cured ? remedy : "");
+    json_array_append_new(results, json_pack("{s:s, s:s, s:{s:s}, s:[{s:{s:{s:s}}}]}", "ruleId",
+                                             rule, "level", "error", "message", "text",
+                                             pe_buffer_text(&message), "locations",
+                                             "physicalLocation", "artifactLocation", "uri", file));
+    pe_buffer_free(&message);
+}
+
+/* A cause of first rank is a result, whose rule is the first of its faults. */
+static void add_sarif(json_t *results, const json_t *report, const char *file)
+{
+    size_t i, told = 0;
+    const json_t *cause;
+    if (json_is_true(json_object_get(report, "matches")))
+        return;
+    json_array_foreach(json_object_get(report, "diagnosis"), i, cause)
+    {
+        const char *rule = json_string_value(json_array_get(json_object_get(cause, "faults"), 0));
+        if (json_integer_value(json_object_get(cause, "rank")) != 1)
+            continue;
+        add_result(results, rule != NULL ? rule : "difference",
+                   json_string_value(json_object_get(cause, "rule")),
+                   json_string_value(json_object_get(cause, "remedy")), file);
+        told++;
+    }
+    if (told == 0)
+        add_result(results, "difference", json_string_value(json_object_get(report, "conclusion")),
+                   NULL, file);
+}
+
+/* The log of one run.   Source  OASIS SARIF 2.1.0, sections 3.13 to 3.28. */
+static void write_sarif(json_t *results, pe_buffer *out)
+{
+    json_t *log =
+        json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s}}, s:O}]}", "$schema",
+                  "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs",
+                  "tool", "driver", "name", "posenc", "version", PE_VERSION, "results", results);
+    char *text = log != NULL ? json_dumps(log, JSON_INDENT(1)) : NULL;
+    if (text != NULL)
+        pe_buffer_format(out, "%s\n", text);
+    out->failed |= text == NULL;
+    free(text);
+    json_decref(log);
+}
 
 /* ---- one report ---- */
 
@@ -30,247 +80,185 @@ typedef struct verdict {
 static bool says_different(pe_buffer *report)
 {
     static const char words[] = ": does not match";
-    const pe_slice text = pe_slice_of(pe_buffer_text(report));
-    const char *found = memmem(text.text, strcspn(text.text, "\n"), words, strlen(words));
-    return found != NULL;
+    const char *text = pe_buffer_text(report);
+    return memmem(text, strcspn(text, "\n"), words, strlen(words)) != NULL;
 }
 
-static pe_status ask(verdict *v, pe_client_request *request, const char *file, pe_problem *why)
+static void ask(verdict *v, pe_client_request *request, const char *file)
 {
-    pe_buffer text = {0};
+    pe_buffer text;
+    json_t *report = NULL;
+    const size_t format = v->asking->format;
+    const bool is_json = format == JSON || format == SARIF;
     request->method = "POST";
-    request->accept = types[v->format];
-    pe_status status = pe_ask_text(v->asking, request, &text, why);
-    json_t *report = status == PE_OK && (v->format == JSON || v->format == SARIF)
-                         ? json_loadb(pe_buffer_text(&text), text.bytes, 0, NULL)
-                         : NULL;
-    const bool different =
-        report != NULL ? !json_is_true(json_object_get(report, "matches")) : says_different(&text);
-    if (status == PE_OK && different)
-        v->asking->code = PE_EXIT_DIFFERENT;
-    if (v->format == SARIF)
-        pe_sarif_add(v->results, report, file);
+    request->accept = types[format];
+    if (is_json)
+        report = pe_ask_json(v->asking, request, &text);
     else
-        pe_buffer_format(&v->reports, "%s%s", pe_buffer_text(&text), v->format == JSON ? "\n" : "");
+        text = pe_ask_text(v->asking, request);
+    if (is_json ? !json_is_true(json_object_get(report, "matches")) : says_different(&text))
+        v->asking->code = PE_EXIT_DIFFERENT;
+    if (format == SARIF)
+        add_sarif(v->results, report, file);
+    else
+        pe_buffer_format(&v->reports, "%s%s", pe_buffer_text(&text), is_json ? "\n" : "");
     json_decref(report);
     pe_buffer_free(&text);
-    return status;
 }
 
 /* ---- forms ---- */
 
-static const char boundary[] = "posenc-6f1d0c5be2a94e83b7a05d2c";
-static const char form[] = "multipart/form-data; boundary=posenc-6f1d0c5be2a94e83b7a05d2c";
+#define BOUNDARY "posenc-6f1d0c5be2a94e83b7a05d2c"
 
-/* A file goes by its content: names may be any. */
-static const char *extension_of(pe_slice file)
+/* What stands before a part of a form. "out/cos.npy" is the tensor cos; what kind of file it is its
+ * content tells. */
+static void add_part(pe_client_request *request, pe_buffer *head, const char *path,
+                     pe_slice content)
 {
-    static const char *const signs[][2] = {{"\x93NUMPY", ".npy"}, {"PK\x03\x04", ".npz"}};
-    for (size_t s = 0; s < PE_LEN(signs); s++)
-        if (file.bytes > strlen(signs[s][0]) &&
-            memcmp(file.text, signs[s][0], strlen(signs[s][0])) == 0)
-            return signs[s][1];
-    /* The length of a safetensors header, whose last byte is zero, may begin so, too. */
-    return file.bytes > 7 && file.text[0] == '{' && file.text[7] != '\0' ? ".json" : ".safetensors";
-}
-
-/* "out/cos.npy" is the tensor cos. */
-static pe_slice name_of(const char *path)
-{
+    assert(path != NULL); /* the file is open */
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
-    return (pe_slice){name, strcspn(name, ".\"\r\n")};
-}
-
-/* A part of a form: what stands before it goes to `heads`, which is of n parts. */
-static void add_part(pe_client_request *request, pe_buffer *head, pe_slice name,
-                     const char *extension, pe_slice content)
-{
+    const int bytes = (int)strcspn(name, ".\"\r\n");
     pe_buffer_format(head,
-                     "%s--%s\r\nContent-Disposition: form-data; name=\"%.*s\"; "
-                     "filename=\"%.*s%s\"\r\n\r\n",
-                     request->n_parts > 0 ? "\r\n" : "", boundary, PE_SHOWN(name), PE_SHOWN(name),
-                     extension);
+                     "%s--" BOUNDARY "\r\nContent-Disposition: form-data; name=\"%.*s\"; "
+                     "filename=\"%.*s\"\r\n\r\n",
+                     request->n_parts > 0 ? "\r\n" : "", bytes, name, bytes, name);
     request->parts[request->n_parts++] = pe_slice_of(pe_buffer_text(head));
     request->parts[request->n_parts++] = content;
 }
 
 /* Files of tensors, and with them a configuration (content NULL: none). */
-static pe_status ask_form(verdict *v, const char *target, const pe_input *files, size_t n,
-                          pe_slice config, pe_problem *why)
+static void ask_form(verdict *v, const char *target, const pe_input *files, size_t n,
+                     pe_slice config)
 {
-    pe_client_request request = {.target = target, .type = form};
-    pe_buffer heads[PE_WORDS_MAX + 2] = {{0}};
+    pe_client_request request = {.target = target,
+                                 .type = "multipart/form-data; boundary=" BOUNDARY};
+    pe_buffer heads[PE_WORDS_MAX + 1] = {{0}};
     for (size_t f = 0; f < n; f++)
-        add_part(&request, &heads[f], name_of(files[f].path), extension_of(files[f].content),
-                 files[f].content);
+        add_part(&request, &heads[f], files[f].path, files[f].content);
     if (config.text != NULL)
-        add_part(&request, &heads[n], pe_slice_of("config"), ".json", config);
-    pe_buffer_format(&heads[n + 1], "\r\n--%s--\r\n", boundary);
-    request.parts[request.n_parts++] = pe_slice_of(pe_buffer_text(&heads[n + 1]));
-    const pe_status status = ask(v, &request, files[0].path, why);
-    for (size_t h = 0; h < n + 2; h++)
+        add_part(&request, &heads[n], "config", config);
+    request.parts[request.n_parts++] = pe_slice_of("\r\n--" BOUNDARY "--\r\n");
+    ask(v, &request, files[0].path);
+    for (size_t h = 0; h <= n; h++)
         pe_buffer_free(&heads[h]);
-    return status;
-}
-
-static pe_status ask_file(verdict *v, const char *target, const pe_input *file, pe_problem *why)
-{
-    pe_client_request request = {.target = target, .parts = {file->content}, .n_parts = 1};
-    return ask(v, &request, file->path, why);
 }
 
 /* ---- GGUF: what the conversion lost ---- */
 
-/* The divisors of frequencies that a tensor holds, as a list. */
-static void add_divisors(pe_buffer *query, const char *parameter, const pe_stored_list *tensors,
-                         const char *name)
+/* The table that the file's layers of one type compute, where sequences are so long, is held against
+ * the configuration. */
+static void ask_layer(verdict *v, const json_t *layer, double length, const char *file,
+                      pe_slice config)
 {
-    pe_buffer list = {0};
-    for (size_t t = 0; t < tensors->n; t++) {
-        const pe_stored *tensor = &tensors->tensor[t];
-        if (strcmp(tensor->name, name) != 0 || tensor->elements > DIVISORS_MAX)
-            continue;
-        for (size_t e = 0; e < tensor->elements; e++)
-            pe_buffer_format(&list, "%s%.9g", e > 0 ? "," : "", pe_stored_number(tensor, e));
-        pe_arguments_add(query, parameter, pe_buffer_text(&list));
-    }
-    pe_buffer_free(&list);
-}
-
-/* The table that the file's layers of one type compute. */
-static pe_status make_table(verdict *v, const json_t *layer, const pe_stored_list *tensors,
-                            pe_buffer *out, pe_problem *why)
-{
-    pe_buffer query = {0}, target = {0};
-    const json_t *parameters = json_object_get(layer, "parameters");
-    const char *type = json_string_value(json_object_get(parameters, "rope_type"));
-    const bool longrope = type != NULL && strcmp(type, "longrope") == 0;
-    pe_arguments_add(&query, "dtype", "float64");
-    pe_arguments_add(&query, "format", "safetensors");
-    pe_arguments_add(&query, "positions", "0:64");
-    if (longrope) {
-        add_divisors(&query, "long_factor", tensors, "rope_factors_long.weight");
-        add_divisors(&query, "short_factor", tensors, "rope_factors_short.weight");
-    } else {
-        add_divisors(&query, "freq_factors", tensors, "rope_freqs.weight");
-    }
-    pe_ask_add_parameters(parameters, &query);
-    pe_buffer_format(&target, "/v1/rope/table?%s", pe_buffer_text(&query));
-    const pe_client_request request = {.method = "GET", .target = pe_buffer_text(&target)};
-    const pe_status status = pe_ask_text(v->asking, &request, out, why);
-    pe_buffer_free(&query);
-    pe_buffer_free(&target);
-    return status;
-}
-
-static pe_status ask_layer(verdict *v, const json_t *layer, bool several,
-                           const pe_stored_list *tensors, const char *file, pe_slice config,
-                           pe_problem *why)
-{
-    pe_buffer table = {0}, target = {0}, query = {0};
+    char long_as[64] = "";
+    pe_asking *asking = v->asking;
+    pe_buffer target = {0}, claim = {0};
     const char *type = json_string_value(json_object_get(layer, "layer_type"));
-    const char *encoding = json_string_value(json_object_get(layer, "encoding"));
-    if (encoding == NULL || strcmp(encoding, "rope") != 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, "",
-                       "layers of %.200s encode positions by %s: of a GGUF file rope alone is "
-                       "compared",
-                       file, encoding != NULL ? encoding : "nothing that is known");
-    pe_status status = make_table(v, layer, tensors, &table, why);
-    pe_buffer_add(&query, v->asking->arguments.query.data, v->asking->arguments.query.bytes);
-    if (several && type != NULL) {
-        pe_arguments_add(&query, "layer_type", type);
-        if (v->format == TEXT || v->format == MARKDOWN)
-            pe_buffer_format(&v->reports, "%s%s\n\n", v->reports.bytes > 0 ? "\n" : "", type);
-    }
-    pe_buffer_format(&target, "/v1/verify%s%s", query.bytes > 0 ? "?" : "", pe_buffer_text(&query));
+    if (length > 0)
+        snprintf(long_as, sizeof long_as, "&seq_len=%.0f", length);
+    pe_buffer_format(&target, "/v1/rope/table?dtype=float64&format=safetensors&positions=0:64%s",
+                     long_as);
+    pe_ask_add_parameters(json_object_get(layer, "parameters"), &target);
+    pe_buffer table = pe_ask_text(
+        asking, &(pe_client_request){.method = "GET", .target = pe_buffer_text(&target)});
+    asking->unreadable |= asking->failed; /* its parameters are the file's */
+    pe_buffer_format(&claim, "/v1/verify?%s%s", pe_buffer_text(&asking->arguments.query), long_as);
+    if (type != NULL && strcmp(type, "all") != 0)
+        pe_arguments_add(&claim, "layer_type", type);
+    if (v->reports.bytes > 0 && (asking->format == TEXT || asking->format == MARKDOWN))
+        pe_buffer_format(&v->reports, "\n%s%s\n\n", type, long_as);
     const pe_input made = {.path = file, .content = pe_buffer_slice(&table)};
-    if (status == PE_OK)
-        status = ask_form(v, pe_buffer_text(&target), &made, 1, config, why);
+    ask_form(v, pe_buffer_text(&claim), &made, 1, config);
     pe_buffer_free(&table);
-    pe_buffer_free(&query);
     pe_buffer_free(&target);
-    return status;
+    pe_buffer_free(&claim);
 }
 
-static pe_status ask_gguf(verdict *v, const pe_input *file, pe_slice config, pe_problem *why)
+/* Says why layers cannot be compared: what the server warns of, where it does. */
+static void no_rope(const verdict *v, const pe_input *file, const json_t *model,
+                    const char *encoding)
 {
-    size_t metadata, l;
-    pe_stored found[4];
-    pe_stored_list tensors = {.tensor = found, .room = PE_LEN(found)};
+    pe_problem why;
+    const char *warning = json_string_value(json_array_get(json_object_get(model, "warnings"), 0));
+    pe_ask_file_step(v->asking,
+                     pe_fail(&why, PE_INVALID_PARAMETER, "",
+                             "layers of %.200s encode positions by %s, and of a GGUF file rope "
+                             "alone is compared%s%s",
+                             file->path, encoding != NULL ? encoding : "nothing that is known",
+                             warning != NULL ? ": " : "", warning != NULL ? warning : ""),
+                     &why);
+}
+
+static void ask_gguf(verdict *v, const pe_input *file, pe_slice config)
+{
+    size_t l;
+    json_t *layer;
     pe_buffer text = {0};
-    pe_status status = pe_gguf_file_tensors(file->content, "rope_", &metadata, &tensors, why);
-    v->asking->unreadable |= status != PE_OK;
-    const pe_client_request request = {.method = "POST",
-                                       .target = "/v1/models/resolve",
-                                       .parts = {{file->content.text, metadata}},
-                                       .n_parts = 1};
-    if (status == PE_OK)
-        status = pe_ask_text(v->asking, &request, &text, why);
-    json_t *layer,
-        *model = status == PE_OK ? json_loadb(pe_buffer_text(&text), text.bytes, 0, NULL) : NULL;
+    json_t *model = pe_ask_resolved(v->asking, file, true, &text);
     const json_t *layers = json_object_get(model, "layers");
+    if (json_array_size(layers) == 0 && model != NULL)
+        no_rope(v, file, model, NULL);
     json_array_foreach(layers, l, layer)
     {
-        if (status == PE_OK)
-            status =
-                ask_layer(v, layer, json_array_size(layers) > 1, &tensors, file->path, config, why);
+        const char *encoding = json_string_value(json_object_get(layer, "encoding"));
+        const json_t *parameters = json_object_get(layer, "parameters");
+        if (encoding == NULL || strcmp(encoding, "rope") != 0) {
+            no_rope(v, file, model, encoding);
+            break;
+        }
+        ask_layer(v, layer, 0, file->path, config);
+        /* Where long sequences have factors of their own, they are compared, too. */
+        if (json_object_get(parameters, "long_factor") != NULL)
+            ask_layer(v, layer,
+                      json_number_value(json_object_get(parameters, "max_position_embeddings")),
+                      file->path, config);
     }
-    if (status == PE_OK && json_array_size(layers) == 0)
-        status = pe_fail(why, PE_INVALID_PARAMETER, "", "%.200s tells of no layers", file->path);
     json_decref(model);
     pe_buffer_free(&text);
-    return status;
 }
 
 /* ---- the command ---- */
 
 /* All of the files are open. */
-static pe_status verify(verdict *v, const pe_input *files, size_t n, pe_slice config,
-                        pe_problem *why)
+static void verify(verdict *v, const pe_input *files, size_t n, pe_slice config)
 {
+    pe_problem why;
     pe_buffer target = {0};
-    pe_buffer *query = &v->asking->arguments.query;
-    pe_status status;
-    pe_buffer_format(&target, "/v1/verify%s%s", query->bytes > 0 ? "?" : "", pe_buffer_text(query));
-    if (n == 1 && pe_gguf_file_is(files[0].content)) {
-        const bool claimed = config.text != NULL || strstr(pe_buffer_text(query), "model=") != NULL;
-        status = claimed ? ask_gguf(v, &files[0], config, why)
-                         : pe_fail(why, PE_MISSING_PARAMETER, "config",
-                                   "a GGUF file is held against a configuration: give --config "
-                                   "config.json or --model NAME");
-    } else if (n == 1 && config.text == NULL) {
-        status = ask_file(v, pe_buffer_text(&target), &files[0], why);
-    } else {
-        status = ask_form(v, pe_buffer_text(&target), files, n, config, why);
-    }
+    const char *query = pe_buffer_text(&v->asking->arguments.query);
+    pe_client_request request = {.parts = {files[0].content}, .n_parts = 1};
+    pe_buffer_format(&target, "/v1/verify%s%s", *query != '\0' ? "?" : "", query);
+    request.target = pe_buffer_text(&target);
+    if (n > 1 || (config.text != NULL && !pe_gguf_file_is(files[0].content)))
+        ask_form(v, request.target, files, n, config);
+    else if (!pe_gguf_file_is(files[0].content))
+        ask(v, &request, files[0].path);
+    else if (config.text != NULL || strstr(query, "model=") != NULL)
+        ask_gguf(v, &files[0], config);
+    else
+        pe_ask_step(v->asking,
+                    pe_fail(&why, PE_MISSING_PARAMETER, "config",
+                            "a GGUF file is held against a configuration: give --config "
+                            "config.json or --model NAME"),
+                    &why);
     pe_buffer_free(&target);
-    if (status == PE_OK && v->format == SARIF)
-        pe_sarif_write(v->results, &v->reports);
-    return status == PE_OK ? pe_ask_print(v->asking, &v->reports, why) : status;
+    if (v->asking->format == SARIF)
+        write_sarif(v->results, &v->reports);
+    pe_ask_print(v->asking, &v->reports);
 }
 
-static pe_status run_verify(pe_asking *asking, pe_problem *why)
+void pe_ask_verify(pe_asking *asking)
 {
     verdict v = {.asking = asking, .results = json_array()};
     const pe_arguments *arguments = &asking->arguments;
-    const size_t n = arguments->n_words;
-    pe_input files[PE_WORDS_MAX] = {{0}}, config = {0};
-    pe_status status = pe_ask_format(asking, formats, &v.format, why);
-    for (size_t f = 0; f < n && status == PE_OK; f++)
-        status = pe_ask_open(asking, arguments->word[f], &files[f], why);
-    if (status == PE_OK && arguments->config != NULL)
-        status = pe_ask_open(asking, arguments->config, &config, why);
-    if (status == PE_OK)
-        status = verify(&v, files, n, config.content, why);
-    for (size_t f = 0; f < n; f++)
+    pe_input files[PE_WORDS_MAX] = {{0}}, config;
+    for (size_t f = 0; f < arguments->n_words; f++)
+        files[f] = pe_ask_open(asking, arguments->word[f]);
+    config = pe_ask_open(asking, arguments->config);
+    if (!asking->failed)
+        verify(&v, files, arguments->n_words, config.content);
+    for (size_t f = 0; f < arguments->n_words; f++)
         pe_input_close(&files[f]);
     pe_input_close(&config);
-    pe_buffer_free(&v.reports);
     json_decref(v.results);
-    return status;
 }
-
-const pe_ask_row pe_ask_verify = {
-    "a file is required, as in posenc verify cos_sin.npy --config config.json", 1, PE_WORDS_MAX,
-    PE_FLAG_OUTPUT | PE_FLAG_FORMAT | PE_FLAG_CONFIG | PE_FLAG_PARAMETERS, run_verify};

@@ -14,14 +14,6 @@ static double number_or(const pe_values *values, const char *name, double otherw
     return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
 }
 
-static const pe_rope_type *type_named(const char *name)
-{
-    size_t t = 0;
-    while (pe_rope_types[t] != NULL && (name == NULL || strcmp(pe_rope_types[t]->name, name) != 0))
-        t++;
-    return pe_rope_types[t];
-}
-
 static double member(const json_t *object, const char *name)
 {
     return json_number_value(json_object_get(object, name));
@@ -46,7 +38,11 @@ static void read_advice(pe_compared_model *own)
     const json_t *scaling = json_object_get(advice, "rope_scaling");
     if (advice == NULL)
         return;
-    own->advised = type_named(json_string_value(json_object_get(scaling, "rope_type")));
+    const char *name = json_string_value(json_object_get(scaling, "rope_type"));
+    size_t t = 0;
+    while (pe_rope_types[t] != NULL && (name == NULL || strcmp(pe_rope_types[t]->name, name) != 0))
+        t++;
+    own->advised = pe_rope_types[t];
     own->advised_factor = member(scaling, "factor");
     own->advised_length = member(advice, "max_position_embeddings");
     own->trained = member(scaling, "original_max_position_embeddings");
@@ -135,32 +131,27 @@ static void warn_of_windows(const pe_compared_model *own, pe_plan *plan)
                      reached);
 }
 
-static void warn_of_advice(const pe_compared_model *own, const pe_rope_lengths *lengths,
-                           pe_plan *plan)
-{
-    if (lengths->trained != own->trained)
-        pe_plan_warn(plan,
-                     "the publisher's own setting is %s with factor %.17g of %.0f tokens for "
-                     "%.0f: max_position_embeddings %.0f gives other frequencies",
-                     own->advised->name, own->advised_factor, own->trained, own->advised_length,
-                     lengths->trained);
-    else if (own->trained != own->reach)
-        pe_plan_warn(plan,
-                     "the publisher's own setting is %s with factor %.17g of %.0f tokens for "
-                     "%.0f: that length counts here, not max_position_embeddings of the "
-                     "configuration, %.0f",
-                     own->advised->name, own->advised_factor, own->trained, own->advised_length,
-                     own->reach);
-}
-
 void pe_compared_model_warn(const pe_compared_model *own, const pe_rope_lengths *lengths,
                             pe_plan *plan)
 {
     if (own->model == NULL)
         return;
     warn_of_windows(own, plan);
-    if (own->advised != NULL)
-        warn_of_advice(own, lengths, plan);
+    if (own->advised != NULL) {
+        if (lengths->trained != own->trained)
+            pe_plan_warn(plan,
+                         "the publisher's own setting is %s with factor %.17g of %.0f tokens for "
+                         "%.0f: max_position_embeddings %.0f gives other frequencies",
+                         own->advised->name, own->advised_factor, own->trained, own->advised_length,
+                         lengths->trained);
+        else if (own->trained != own->reach)
+            pe_plan_warn(plan,
+                         "the publisher's own setting is %s with factor %.17g of %.0f tokens for "
+                         "%.0f: that length counts here, not max_position_embeddings of the "
+                         "configuration, %.0f",
+                         own->advised->name, own->advised_factor, own->trained, own->advised_length,
+                         own->reach);
+    }
     if (own->reach >= lengths->target && own->type != &pe_rope_default)
         pe_plan_warn(plan,
                      "the published configuration reaches %.0f tokens as it is: other scalings "

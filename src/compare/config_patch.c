@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compare/rope_compare.h"
-#include "encodings/rope/rope_type_keys.h"
+#include "encodings/rope/rope.h"
 #include "plan/real.h"
 
 static const char new_name[] = "rope_parameters", old_name[] = "rope_scaling",
@@ -40,13 +40,6 @@ static json_t *step_in(json_t *object, const char *path)
     for (const char *end; (end = strchr(path, '/')) != NULL; path = end + 1)
         object = json_object_getn(object, path, (size_t)(end - path));
     return object;
-}
-
-static void find_dictionary(patch *p)
-{
-    json_t *old = json_object_get(p->config, old_name);
-    p->dictionary = json_object_size(old) != 0 ? old : json_object_get(p->config, new_name);
-    p->by_type = p->label != NULL && json_is_object(json_object_get(p->dictionary, p->label));
 }
 
 /* The name of the key, beside the dictionary, that became a parameter of the model. */
@@ -214,7 +207,9 @@ json_t *pe_config_patch_make(const pe_compared_model *own, pe_patch_kind kind, j
     if (own->model != NULL) {
         split(&p, own->layers->scaling != NULL ? own->layers->scaling : new_name);
         p.config = step_in(json_object_get(own->tree, "config"), p.path);
-        find_dictionary(&p);
+        json_t *old = json_object_get(p.config, old_name);
+        p.dictionary = json_object_size(old) != 0 ? old : json_object_get(p.config, new_name);
+        p.by_type = p.label != NULL && json_is_object(json_object_get(p.dictionary, p.label));
     }
     json_t *original = json_object_get(parameters, original_name);
     json_t *keys = kind == PE_PATCH_V4 ? make_v4(&p, parameters) : make_v5(&p, parameters);
@@ -230,15 +225,6 @@ json_t *pe_config_patch_make(const pe_compared_model *own, pe_patch_kind kind, j
 }
 
 /* ---- text ---- */
-
-/* A number that engines want as a float has a point or an exponent. */
-static void print_real(double number, pe_buffer *out)
-{
-    const size_t start = out->bytes;
-    pe_real_print(number, out);
-    if (!out->failed && strcspn(pe_buffer_text(out) + start, ".e") == out->bytes - start)
-        pe_buffer_str(out, ".0");
-}
 
 static void print_object(const json_t *object, pe_buffer *out)
 {
@@ -271,7 +257,12 @@ void pe_config_patch_print(const json_t *value, pe_buffer *out)
     } else if (json_is_integer(value)) {
         pe_buffer_format(out, "%lld", (long long)json_integer_value(value));
     } else if (json_is_real(value)) {
-        print_real(json_real_value(value), out);
+        /* A number that engines want as a float has a point or an exponent. */
+        const double number = json_real_value(value);
+        const size_t start = out->bytes;
+        pe_real_print(number, out);
+        if (!out->failed && strcspn(pe_buffer_text(out) + start, ".e") == out->bytes - start)
+            pe_buffer_str(out, ".0");
     } else {
         pe_buffer_str(out, json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
     }

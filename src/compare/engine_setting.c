@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_setting.c - what engines are told to rotate as a rope type does: config/engines.json. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "compare/rope_compare.h"
-#include "encodings/rope/rope_type_keys.h"
+#include "encodings/rope/rope.h"
 #include "exact/round.h"
 #include "files/tree.h"
 #include "plan/real.h"
@@ -29,12 +28,11 @@ typedef struct draft {
 
 /* ---- numbers ---- */
 
-static void ratio_eval(const void *context, size_t index, mpfr_ptr out)
+static void ratio_eval(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
     const pe_rope_formula *formula = context;
     pe_rope_formula plain = *formula;
     mpfr_t under;
-    (void)index;
     plain.given &= ~(uint64_t)(BIT(ATTENTION_FACTOR) | BIT(ATTN_FACTOR));
     plain.key[PE_ROPE_MSCALE] = 0;
     mpfr_init2(under, mpfr_get_prec(out));
@@ -91,31 +89,18 @@ static double trained_length(const draft *d)
     return d->lengths->trained;
 }
 
-static double mscale(const draft *d)
+static bool has_attention(const pe_rope_formula *formula)
 {
-    return d->own->latent ? d->of->rope.formula->key[PE_ROPE_MSCALE] : 0;
-}
-
-static double mscale_all_dim(const draft *d)
-{
-    return d->own->latent ? d->of->rope.formula->key[PE_ROPE_MSCALE_ALL_DIM] : 0;
-}
-
-/* vLLM's yarn of latent attention reads mscale and mscale_all_dim, others have attn_factor alone. */
-static double vllm_attention(const draft *d)
-{
-    return mscale_all_dim(d) != 0 ? 1 : attention_ratio(d);
+    return pe_rope_has(formula, PE_ROPE_ATTENTION_FACTOR) ||
+           pe_rope_has(formula, PE_ROPE_ATTN_FACTOR);
 }
 
 /* Numbers that are made of those of the type; said: when they are. */
 static const struct {
     const char *name;
     double (*of)(const draft *d);
-    enum { ALWAYS, UNLESS_0, UNLESS_1, IF_GIVEN } said;
+    enum { ALWAYS, UNLESS_1, IF_GIVEN } said;
 } numbers[] = {
-    {"vllm_mscale", mscale, UNLESS_0},
-    {"vllm_mscale_all_dim", mscale_all_dim, UNLESS_0},
-    {"vllm_attention", vllm_attention, UNLESS_1},
     {"attention_factor", attention, IF_GIVEN},
     {"attention", attention, ALWAYS},
     {"attention_left", attention_left, UNLESS_1},
@@ -143,9 +128,8 @@ static bool find_number(const draft *d, const char *name, double *out)
             continue;
         *out = numbers[n].of(d);
         if (numbers[n].said == IF_GIVEN)
-            return pe_rope_has(formula, PE_ROPE_ATTENTION_FACTOR) ||
-                   pe_rope_has(formula, PE_ROPE_ATTN_FACTOR);
-        return numbers[n].said == ALWAYS || *out != (numbers[n].said == UNLESS_1 ? 1 : 0);
+            return has_attention(formula);
+        return numbers[n].said == ALWAYS || *out != 1;
     }
     const pe_rope_key key = pe_rope_key_find(name);
     if (key == PE_ROPE_KEYS || !is_key_said(formula, key))
@@ -176,11 +160,38 @@ static bool is_attended(const draft *d)
     return d->of->rope.formula->key[PE_ROPE_EXTRAPOLATION_FACTOR] != 0 && attention_ratio(d) != 1;
 }
 
-static bool is_uneven(const draft *d)
+/* Do the layers of DeepSeek-V4 by this label have parameters of their own? */
+static bool has_label(const draft *d, const char *label)
 {
-    const double target = d->lengths->target;
-    return fabs(d->lengths->trained * d->of->rope.formula->key[PE_ROPE_FACTOR] - target) >
-           target * 0x1p-52;
+    const char *place = d->own->layers != NULL ? d->own->layers->scaling : NULL;
+    const char *last = place != NULL ? strrchr(place, '/') : NULL;
+    return last != NULL && strcmp(last + 1, label) == 0;
+}
+
+/* vLLM scales those of one label by one type, whose attention factor is 1. */
+static bool is_fixed(const draft *d)
+{
+    return strcmp(d->of->name, "published") != 0 &&
+           (has_label(d, "main") || (has_label(d, "compress") && d->of->type != &pe_rope_yarn));
+}
+
+static bool is_unread_if_latent(const draft *d)
+{
+    return d->own->latent && !has_label(d, "compress") &&
+           (has_attention(d->of->rope.formula) || is_untruncated(d));
+}
+
+static bool is_sectioned(const draft *d)
+{
+    return d->own->layers != NULL && pe_values_present(&d->own->layers->values, "mrope_section");
+}
+
+/* Does conversion to GGUF write the model's own scaling into a tensor? */
+static bool is_divided(const draft *d)
+{
+    const pe_rope_type *own = d->own->type;
+    return strcmp(d->of->name, "published") != 0 &&
+           (own == &pe_rope_llama3 || own == &pe_rope_longrope || own == &pe_rope_proportional);
 }
 
 static const struct {
@@ -190,14 +201,17 @@ static const struct {
                   {"untruncated", is_untruncated},
                   {"crossed", is_crossed},
                   {"attended", is_attended},
-                  {"uneven", is_uneven}};
+                  {"divided", is_divided},
+                  {"sectioned", is_sectioned},
+                  {"unread_if_latent", is_unread_if_latent},
+                  {"fixed", is_fixed}};
 
 /* The text of the first condition that holds; NULL: none does. */
-static const char *first_holding(const draft *d, const char *member)
+static const char *first_holding(const draft *d, const json_t *texts)
 {
     const char *name;
     json_t *text;
-    json_object_foreach(json_object_get(d->row, member), name, text)
+    json_object_foreach((json_t *)(uintptr_t)texts, name, text)
     {
         bool holds = name[0] == '\0';
         for (size_t c = 0; c < PE_LEN(conditions) && !holds; c++)
@@ -256,19 +270,6 @@ static json_t *parameters_of(const draft *d)
         json_object_set_new(out, "partial_rotary_factor",
                             json_real(pe_values_real(&d->of->values, "partial_rotary_factor")));
     return out;
-}
-
-static void make_patch(draft *d, const char *program)
-{
-    const pe_patch_kind kind = strcmp(program, "vllm") == 0              ? PE_PATCH_VLLM
-                               : strcmp(program, "transformers_v4") == 0 ? PE_PATCH_V4
-                                                                         : PE_PATCH_V5;
-    const json_t *template = json_object_get(d->row, "length");
-    json_t *length = template != NULL ? filled(d, template) : NULL;
-    json_t *parameters = parameters_of(d);
-    d->patch = pe_config_patch_make(d->own, kind, length, parameters, &d->lack);
-    json_decref(length);
-    json_decref(parameters);
 }
 
 /* ---- texts ---- */
@@ -351,9 +352,20 @@ static const json_t *row_of(const pe_engines *engines, const json_t *program, co
 static void write_setting(draft *d, const char *name, const json_t *program, pe_engine_setting *out)
 {
     const char *text = json_string_value(json_object_get(d->row, "text"));
-    d->lack = first_holding(d, "unless");
-    if (d->lack == NULL && text == NULL && d->row != NULL)
-        make_patch(d, name);
+    d->lack = first_holding(d, json_object_get(d->row, "unless"));
+    if (d->lack == NULL)
+        d->lack = first_holding(d, json_object_get(program, "unless"));
+    if (d->lack == NULL && text == NULL && d->row != NULL) {
+        const pe_patch_kind kind = strcmp(name, "vllm") == 0              ? PE_PATCH_VLLM
+                                   : strcmp(name, "transformers_v4") == 0 ? PE_PATCH_V4
+                                                                          : PE_PATCH_V5;
+        const json_t *template = json_object_get(d->row, "length");
+        json_t *length = template != NULL ? filled(d, template) : NULL;
+        json_t *parameters = parameters_of(d);
+        d->patch = pe_config_patch_make(d->own, kind, length, parameters, &d->lack);
+        json_decref(length);
+        json_decref(parameters);
+    }
     if (text == NULL)
         text = json_string_value(json_object_get(program, "text"));
     out->json = text == NULL;
@@ -365,7 +377,8 @@ static void write_setting(draft *d, const char *name, const json_t *program, pe_
     else
         pe_config_patch_print(d->patch, &d->text);
     const json_t *note = json_object_get(d->row, "note");
-    out->note = note != NULL ? json_string_value(note) : first_holding(d, "notes");
+    out->note =
+        note != NULL ? json_string_value(note) : first_holding(d, json_object_get(d->row, "notes"));
     out->text = d->text.failed ? NULL : strdup(pe_buffer_text(&d->text));
 }
 

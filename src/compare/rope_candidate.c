@@ -6,7 +6,7 @@
 
 #include "compare/rope_compare.h"
 #include "encodings/registry.h"
-#include "encodings/rope/rope_type_keys.h"
+#include "encodings/rope/rope.h"
 
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {
@@ -32,31 +32,6 @@ static bool is_wanted(const pe_param *param, const pe_rope_type *type)
     return (type->reads & PE_ROPE_BIT(key)) != 0;
 }
 
-static pe_status copy_values(const pe_values *from, const pe_rope_type *type, pe_values *to,
-                             pe_problem *why)
-{
-    for (size_t i = 0; i < from->n; i++) {
-        pe_value *value = pe_values_find(to, from->value[i].param->name);
-        if (value == NULL || !from->value[i].present || !is_wanted(from->value[i].param, type))
-            continue;
-        const pe_value *given = pe_values_find(from, from->value[i].param->name);
-        PE_TRY(copy_value(given, value, why));
-    }
-    return PE_OK;
-}
-
-static void set_type(const pe_rope_type *type, const pe_rope_lengths *lengths, pe_values *values)
-{
-    pe_value *choice = pe_values_find(values, "rope_type");
-    while (pe_rope_types[choice->choice] != type)
-        choice->choice++;
-    choice->present = true;
-    if ((type->reads & PE_ROPE_BIT(PE_ROPE_SEQ_LEN)) != 0)
-        pe_values_set_int(values, "seq_len", (int64_t)lengths->target);
-    if ((type->reads & PE_ROPE_BIT(PE_ROPE_ORIGINAL)) != 0)
-        pe_values_set_int(values, "original_max_position_embeddings", (int64_t)lengths->trained);
-}
-
 /* The factor of the model's own type, and that of its publisher's setting, hold as far as they
  * reach; others are of the lengths, or the client's. */
 static double own_factor(const pe_compared_model *own, const pe_rope_type *type,
@@ -73,29 +48,40 @@ static double own_factor(const pe_compared_model *own, const pe_rope_type *type,
                                          : factor->real * (lengths->target / own->reach);
 }
 
-/* What the request does not say of the model's own type is as the model has it. */
-static pe_status add_own_keys(const pe_compared_model *own, const pe_rope_type *type,
-                              const pe_rope_lengths *lengths, pe_values *to, pe_problem *why)
-{
-    const pe_values *from = &own->layers->values;
-    for (pe_rope_key k = 0; k < PE_ROPE_KEYS && type == own->type; k++) {
-        const pe_value *value = pe_values_find(from, pe_rope_key_name(k));
-        pe_value *mine = pe_values_find(to, pe_rope_key_name(k));
-        if ((type->reads & PE_ROPE_BIT(k)) != 0 && value->present && !mine->present)
-            PE_TRY(copy_value(value, mine, why));
-    }
-    if ((type->reads & PE_ROPE_BIT(PE_ROPE_FACTOR)) != 0)
-        pe_values_set_real(to, "factor", own_factor(own, type, lengths));
-    return PE_OK;
-}
-
 static pe_status read_type(const pe_values *values, const pe_rope_lengths *lengths,
                            const pe_compared_model *own, pe_rope_candidate *out, pe_problem *why)
 {
-    PE_TRY(copy_values(values, out->type, &out->values, why));
-    if (own->model != NULL)
-        PE_TRY(add_own_keys(own, out->type, lengths, &out->values, why));
-    set_type(out->type, lengths, &out->values);
+    for (size_t i = 0; i < values->n; i++) {
+        pe_value *value = pe_values_find(&out->values, values->value[i].param->name);
+        if (value == NULL || !values->value[i].present ||
+            !is_wanted(values->value[i].param, out->type))
+            continue;
+        const pe_value *given = pe_values_find(values, values->value[i].param->name);
+        PE_TRY(copy_value(given, value, why));
+    }
+    if (own->model != NULL) {
+        /* What the request does not say of the model's own type is as the model has it. */
+        const pe_rope_type *type = out->type;
+        const pe_values *from = &own->layers->values;
+        for (pe_rope_key k = 0; k < PE_ROPE_KEYS && type == own->type; k++) {
+            const pe_value *value = pe_values_find(from, pe_rope_key_name(k));
+            pe_value *mine = pe_values_find(&out->values, pe_rope_key_name(k));
+            if ((type->reads & PE_ROPE_BIT(k)) != 0 && value->present && !mine->present)
+                PE_TRY(copy_value(value, mine, why));
+        }
+        if ((type->reads & PE_ROPE_BIT(PE_ROPE_FACTOR)) != 0)
+            pe_values_set_real(&out->values, "factor", own_factor(own, type, lengths));
+    }
+    const pe_rope_type *type = out->type;
+    pe_value *choice = pe_values_find(&out->values, "rope_type");
+    while (pe_rope_types[choice->choice] != type)
+        choice->choice++;
+    choice->present = true;
+    if ((type->reads & PE_ROPE_BIT(PE_ROPE_SEQ_LEN)) != 0)
+        pe_values_set_int(&out->values, "seq_len", (int64_t)lengths->target);
+    if ((type->reads & PE_ROPE_BIT(PE_ROPE_ORIGINAL)) != 0)
+        pe_values_set_int(&out->values, "original_max_position_embeddings",
+                          (int64_t)lengths->trained);
     return PE_OK;
 }
 

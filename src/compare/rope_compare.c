@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yield.h"
 #include "encodings/registry.h"
-#include "encodings/rope/rope_type_keys.h"
+#include "encodings/rope/rope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_spectrum.h"
 
@@ -114,23 +115,6 @@ static bool is_below(const pe_spectrum_values *values, size_t i, double limit)
     return below;
 }
 
-/* The first pair that made less than one turn while training. Frequencies fall from pair to pair,
- * so all after it did. */
-static size_t first_unturned(const compare *state)
-{
-    const pe_spectrum_values turns = {
-        .kind = PE_SPECTRUM_TURNS, .wave = state->unscaled.wave, .length = state->lengths.trained};
-    size_t low = 0, high = state->pairs;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (is_below(&turns, middle, 1))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 static double attention_factor(const compare *state, size_t type)
 {
     return state->candidate[type].attention_factor;
@@ -195,12 +179,12 @@ static void fill_spectrum(const compare *state, const pe_region *region, pe_dtyp
     }
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
     const compare *state = plan->state;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     unsigned char *to = out;
-    (void)why;
     if (region->tensor < PE_LEN(spectra)) {
         fill_spectrum(state, region, dtype, to);
         return PE_OK;
@@ -224,16 +208,13 @@ static void free_state(void *of)
 
 /* ---- lengths ---- */
 
-/* floor(trained * factor), as if the product were not rounded */
-static double floor_product(double trained, double factor)
-{
-    const double product = trained * factor, whole = floor(product);
-    return whole == product && fma(trained, factor, -product) < 0 ? whole - 1 : whole;
-}
-
 static pe_status derive_target(pe_values *values, double trained, pe_problem *why)
 {
-    const double target = floor_product(trained, pe_values_real(values, "factor"));
+    /* floor(trained * factor), as if the product were not rounded */
+    const double factor = pe_values_real(values, "factor");
+    const double product = trained * factor, whole = floor(product);
+    const double target =
+        whole == product && fma(trained, factor, -product) < 0 ? whole - 1 : whole;
     if (target > PE_ROPE_LENGTH_MAX)
         return pe_values_invalid(values, "factor", why,
                                  "max_position_embeddings * factor must be at most 1e12, got %.17g",
@@ -249,8 +230,7 @@ static pe_status derive_factor(pe_values *values, double trained, double target,
     if (target / trained > PE_ROPE_FACTOR_MAX)
         return pe_values_invalid(
             values, "target_length", why,
-            "target_length must be at most 1e6 times max_position_embeddings, got "
-            "%.17g and %.17g",
+            "target_length must be at most 1e6 times max_position_embeddings, got %.17g and %.17g",
             target, trained);
     pe_values_set_real(values, "factor", target / trained);
     return PE_OK;
@@ -260,24 +240,20 @@ static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_proble
 {
     pe_status status = PE_OK;
     if (!pe_values_present(values, "target_length") && !pe_values_present(values, "factor"))
-        return pe_fail(
-            why, PE_MISSING_PARAMETER, "target_length",
-            "target_length is required, or factor in its place, as target_length=131072 or "
-            "factor=4: how long the context "
-            "is to be");
+        return pe_fail(why, PE_MISSING_PARAMETER, "target_length",
+                       "target_length is required, or factor in its place, as target_length=131072 "
+                       "or factor=4: how long the context is to be");
     const double trained = (double)pe_values_int(values, "max_position_embeddings");
     *out = (pe_rope_lengths){trained, trained, 1}; /* while none is known */
     if (!pe_values_present(values, "target_length"))
         status = derive_target(values, trained, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     const double target = (double)pe_values_int(values, "target_length");
     if (target < trained)
         return pe_values_invalid(
             values, "target_length", why,
-            "target_length must be at least max_position_embeddings, %.17g, got "
-            "%.17g",
-            trained, target);
+            "target_length must be at least max_position_embeddings, %.17g, got %.17g", trained,
+            target);
     PE_TRY(derive_factor(values, trained, target, why));
     *out = (pe_rope_lengths){trained, target, pe_values_real(values, "factor")};
     return PE_OK;
@@ -306,17 +282,14 @@ static bool is_known(const compare *state, const pe_values *values, const pe_rop
     return key == PE_ROPE_ORIGINAL || pe_values_present(values, pe_rope_key_name(key));
 }
 
-/* The model's own configuration stands beside types that rotate the same pairs, all of them. */
-static bool is_published(const compare *state)
-{
-    const pe_compared_model *own = &state->own;
-    return own->model != NULL && !pe_values_present(&own->layers->values, "axes_dims");
-}
-
 static bool suffices(const compare *state, const pe_values *values, const pe_rope_type *type)
 {
-    if (type == NULL)
-        return is_published(state);
+    if (type == NULL) {
+        /* The model's own configuration stands beside types that rotate the same pairs, all of
+         * them. */
+        const pe_compared_model *own = &state->own;
+        return own->model != NULL && !pe_values_present(&own->layers->values, "axes_dims");
+    }
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
         if ((type->needs & PE_ROPE_BIT(k)) != 0 && !is_known(state, values, type, k))
             return false;
@@ -343,18 +316,6 @@ static unsigned all_reads(const pe_value *chosen)
     return reads;
 }
 
-/* Keys that have a default where types are compared. */
-static void fill_defaults(const compare *state, pe_values *values, const pe_rope_type *type)
-{
-    for (size_t d = 0; type != NULL && d < type->n_compared_with; d++) {
-        const pe_rope_key_default *key = &type->compared_with[d];
-        const pe_value *own = own_value(state, type, key->key);
-        if (!pe_values_present(values, pe_rope_key_name(key->key)))
-            pe_values_set_real(values, pe_rope_key_name(key->key),
-                               own != NULL ? own->real : key->value);
-    }
-}
-
 static pe_status check_keys(const compare *state, pe_values *values, pe_problem *why)
 {
     const pe_value *chosen = pe_values_find(values, "rope_types");
@@ -366,13 +327,20 @@ static pe_status check_keys(const compare *state, pe_values *values, pe_problem 
         const char *name = pe_rope_key_name(k);
         if ((reads & PE_ROPE_BIT(k)) == 0 && pe_values_given(values, name))
             status =
-                pe_problem_collect(status,
-                                   pe_values_invalid(values, name, &mistake,
-                                                     "%s is read by none of the rope_types", name),
-                                   &mistake, why);
+                PE_ALSO(status, pe_values_invalid(values, name, &mistake,
+                                                  "%s is read by none of the rope_types", name));
     }
-    for (size_t t = 0; t < chosen->n_picks; t++)
-        fill_defaults(state, values, types[chosen->picks[t]]);
+    for (size_t t = 0; t < chosen->n_picks; t++) {
+        /* Keys that have a default where types are compared. */
+        const pe_rope_type *type = types[chosen->picks[t]];
+        for (size_t d = 0; type != NULL && d < type->n_compared_with; d++) {
+            const pe_rope_key_default *key = &type->compared_with[d];
+            const pe_value *own = own_value(state, type, key->key);
+            if (!pe_values_present(values, pe_rope_key_name(key->key)))
+                pe_values_set_real(values, pe_rope_key_name(key->key),
+                                   own != NULL ? own->real : key->value);
+        }
+    }
     return status;
 }
 
@@ -384,7 +352,19 @@ static pe_status read_trained(pe_values *values, pe_tables *tables, compare *sta
     PE_TRY(pe_rope_candidate_read(values, &state->lengths, &none, tables, &trained, why));
     state->pairs = trained.rope.pairs;
     state->unscaled = trained.wave;
-    state->unturned = first_unturned(state);
+    /* The first pair that made less than one turn while training. Frequencies fall from pair to
+     * pair, so all after it did. */
+    const pe_spectrum_values turns = {
+        .kind = PE_SPECTRUM_TURNS, .wave = state->unscaled.wave, .length = state->lengths.trained};
+    size_t low = 0, high = state->pairs;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (is_below(&turns, middle, 1))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    state->unturned = low;
     trained.wave = (pe_shared_wave){0};
     pe_values_set_int(values, "rotary_dim", pe_values_int(&trained.values, "rotary_dim"));
     pe_values_set_real(values, "partial_rotary_factor",
@@ -408,29 +388,23 @@ static pe_status read_candidate(const pe_values *values, size_t pick, pe_tables 
                    "published rotates other pairs than the types that it is compared with");
 }
 
-/* The length without scaling is the model's, unless the client gave one. */
-static void use_own_length(const compare *state, pe_values *values)
-{
-    pe_value *length = pe_values_find(values, "max_position_embeddings");
-    if (length->present && !length->given && state->own.trained != 0)
-        length->integer = (int64_t)state->own.trained;
-}
-
 static pe_status read_types(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
 {
     pe_problem mistake;
     PE_TRY(pe_compared_model_read(values, &state->own, why));
-    use_own_length(state, values);
+    /* The length without scaling is the model's, unless the client gave one. */
+    pe_value *length = pe_values_find(values, "max_position_embeddings");
+    if (length->present && !length->given && state->own.trained != 0)
+        length->integer = (int64_t)state->own.trained;
     pe_status status = read_lengths(values, &state->lengths, why);
     if (status == PE_MISSING_PARAMETER)
         return status;
-    status =
-        pe_problem_collect(status, read_trained(values, tables, state, &mistake), &mistake, why);
+    status = PE_ALSO(status, read_trained(values, tables, state, &mistake));
     if (status == PE_OK)
         choose_types(state, values);
     const pe_value *chosen = pe_values_find(values, "rope_types");
     if (chosen->present)
-        status = pe_problem_collect(status, check_keys(state, values, &mistake), &mistake, why);
+        status = PE_ALSO(status, check_keys(state, values, &mistake));
     for (size_t c = 0; c < chosen->n_picks && status == PE_OK; c++)
         status = read_candidate(values, chosen->picks[c], tables, state, why);
     return status;
@@ -438,25 +412,8 @@ static pe_status read_types(pe_values *values, pe_tables *tables, compare *state
 
 /* ---- the plan ---- */
 
-static pe_status add_tensors(const compare *state, pe_dtype dtype, const pe_limits *limits,
-                             pe_plan *out, pe_problem *why)
-{
-    const pe_shape each = {2, {state->n, state->pairs}}, one = {1, {state->n}};
-    for (size_t t = 0; t < PE_LEN(spectra); t++) {
-        PE_TRY(pe_plan_add_tensor(out, limits, spectra[t].name, dtype, &each, 1, why));
-        PE_TRY(pe_plan_set_work(out, limits, t, PE_SPECTRUM_WORK, why));
-    }
-    for (size_t f = 0; f < PE_LEN(facts); f++) {
-        pe_status status =
-            pe_plan_add_tensor(out, limits, facts[f].name, facts[f].dtype, &one, 1, why);
-        if (status == PE_OK && facts[f].all)
-            status = pe_plan_set_work(out, limits, PE_LEN(spectra) + f,
-                                      state->pairs * PE_SPECTRUM_WORK, why);
-        if (status != PE_OK)
-            return status;
-    }
-    return PE_OK;
-}
+/* Units of work of a type's values and settings beside its frequencies, measured. */
+#define TYPE_WORK 6144
 
 static pe_status check_overflow(const compare *state, pe_dtype dtype, pe_problem *why)
 {
@@ -473,17 +430,30 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    compare *state = pe_plan_begin(out, sizeof *state, fill, free_state);
-    if (state == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(compare), fill, free_state, why));
+    compare *state = out->state;
     PE_TRY(read_types(values, tables, state, why));
-    PE_TRY(add_tensors(state, dtype, limits, out, why));
+    const pe_shape each = {2, {state->n, state->pairs}}, one = {1, {state->n}};
+    for (size_t t = 0; t < PE_LEN(spectra); t++) {
+        PE_TRY(pe_plan_add_tensor(out, limits, spectra[t].name, dtype, &each, 1, why));
+        PE_TRY(pe_plan_set_work(out, limits, t, PE_SPECTRUM_WORK, why));
+    }
+    for (size_t f = 0; f < PE_LEN(facts); f++) {
+        pe_status status =
+            pe_plan_add_tensor(out, limits, facts[f].name, facts[f].dtype, &one, 1, why);
+        if (status == PE_OK && facts[f].all)
+            status = pe_plan_set_work(out, limits, PE_LEN(spectra) + f,
+                                      state->pairs * PE_SPECTRUM_WORK, why);
+        PE_TRY(status);
+    }
     PE_TRY(check_overflow(state, dtype, why));
     pe_compared_model_warn(&state->own, &state->lengths, out);
     PE_TRY(pe_engines_read(&state->engines, why));
-    for (size_t c = 0; c < state->n; c++)
+    for (size_t c = 0; c < state->n; c++) {
+        pe_yield_spend(TYPE_WORK);
         PE_TRY(pe_engines_tell(&state->engines, &state->candidate[c], &state->lengths, &state->own,
                                out, why));
+    }
     return PE_OK;
 }
 
@@ -509,18 +479,17 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
  *         MISSING_PARAMETER: no target, a key that a type needs.
  */
 const pe_resource pe_rope_compare = {
-    .path = "/v1/rope/compare",
-    .encoding = "rope",
-    .name = "rope/compare",
+    PE_NAMED("rope", "/compare"),
     .kind = PE_TABLE,
     .summary =
         "A comparison of rope types for a longer context, with the settings for inference engines.",
     .formula = "turns_i = max_position_embeddings * theta_i / (2 pi); largest_angle = max "
                "target_length * theta_i / (max_position_embeddings * unscaled theta_i) over pairs "
                "that never turned while training",
-    .labels =
-        PE_LABELS({"inv_freq", "type, pair", "inv_freq [radians per position]"},
-                  {"wavelength", "type, pair", "wavelength [positions]"}, {.axes = "type, pair"}),
+    .labels = PE_LABELS({"inv_freq", "rope_types, pair", "inv_freq [radians per position]"},
+                        {"wavelength", "rope_types, pair", "wavelength [positions]"},
+                        {"stretch", "rope_types, pair", NULL}, {"turns", "rope_types, pair", NULL},
+                        {.axes = "rope_types"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {PE_PARAMS(head_dim_params), PE_PARAMS(model_params), &pe_rope_shape_params,
                    PE_PARAMS(own_params), &pe_rope_key_params, &pe_params_output_exact},

@@ -61,7 +61,8 @@ void pe_rope_candidate_free(pe_rope_candidate *candidate);
  * The rows of config/engines.json: programs, and their settings for each type. A setting is a text,
  * or a length and a dictionary of parameters. Values in angle brackets are numbers of the type;
  * what is in square brackets, and a member, is left out where its number need not be said. unless
- * and notes are by conditions that engine_setting.c knows; "" always holds.
+ * and notes are by conditions that engine_setting.c knows; "" always holds. A program's unless
+ * holds for all its rows.
  */
 #define PE_ENGINES_MAX 8
 typedef struct pe_engines {

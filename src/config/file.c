@@ -23,19 +23,6 @@ static pe_status refuse_json(const pe_setting_target *to, const json_t *value, p
     return status;
 }
 
-static pe_status take_list(const pe_setting_target *to, const json_t *list, pe_problem *why)
-{
-    pe_status status = pe_setting_set_item(to, (pe_slice){0}, why);
-    for (size_t k = 0; status == PE_OK && k < json_array_size(list); k++) {
-        const json_t *item = json_array_get(list, k);
-        if (!json_is_string(item))
-            return refuse_json(to, list, why);
-        const pe_slice text = {json_string_value(item), json_string_length(item)};
-        status = pe_setting_set_item(to, text, why);
-    }
-    return status;
-}
-
 /* Types are strict: a port is 8080, not "8080". */
 static pe_status take_value(const pe_setting_target *to, const json_t *value, pe_problem *why)
 {
@@ -57,8 +44,17 @@ static pe_status take_value(const pe_setting_target *to, const json_t *value, pe
             return pe_setting_set_text(to, json_string_value(value), why);
         break;
     case PE_SETTING_LIST:
-        if (json_is_array(value))
-            return take_list(to, value, why);
+        if (json_is_array(value)) {
+            pe_status status = pe_setting_set_item(to, (pe_slice){0}, why);
+            for (size_t k = 0; status == PE_OK && k < json_array_size(value); k++) {
+                const json_t *item = json_array_get(value, k);
+                if (!json_is_string(item))
+                    return refuse_json(to, value, why);
+                const pe_slice text = {json_string_value(item), json_string_length(item)};
+                status = pe_setting_set_item(to, text, why);
+            }
+            return status;
+        }
         break;
     }
     return refuse_json(to, value, why);

@@ -90,49 +90,14 @@ void pe_config_print_over(const pe_config *config, const pe_config *fresh,
     pe_buffer_str(out, "\n}\n");
 }
 
-static bool applies_to_none(const char *name)
+static bool applies_to_none(const char *name PE_UNUSED)
 {
-    (void)name;
     return false;
 }
 
 void pe_config_print(const pe_config *config, pe_buffer *out)
 {
     pe_config_print_over(config, config, applies_to_none, out);
-}
-
-/* What stands for the value of a flag: "INT", a choice of words, ... */
-static void print_metavariable(const pe_setting_row *row, pe_buffer *out)
-{
-    static const char *const words[] = {
-        [PE_SETTING_INT] = " N",       [PE_SETTING_BOOL] = "",
-        [PE_SETTING_TEXT] = " TEXT",   [PE_SETTING_ADDRESS] = " ADDRESS",
-        [PE_SETTING_CHOICE] = " WORD", [PE_SETTING_LIST] = " TARGET",
-    };
-    pe_buffer_str(out, words[row->kind]);
-}
-
-static void print_default(const pe_setting_row *row, pe_buffer *out)
-{
-    switch (row->kind) {
-    case PE_SETTING_INT:
-        pe_buffer_format(out, " [%" PRId64 "%s%s]", row->number, row->unit[0] == '\0' ? "" : " ",
-                         row->unit);
-        break;
-    case PE_SETTING_BOOL:
-        pe_buffer_str(out, row->number != 0 ? " [true]" : " [false]");
-        break;
-    case PE_SETTING_CHOICE:
-        pe_buffer_format(out, " One of: %s. [%s]", row->unit, row->text);
-        break;
-    case PE_SETTING_TEXT:
-    case PE_SETTING_ADDRESS:
-        pe_buffer_format(out, " [%s]", row->text);
-        break;
-    case PE_SETTING_LIST:
-        pe_buffer_str(out, " Repeatable.");
-        break;
-    }
 }
 
 void pe_config_help(pe_buffer *out)
@@ -142,9 +107,33 @@ void pe_config_help(pe_buffer *out)
     for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
         pe_buffer flag = {0};
         pe_setting_spell(row, PE_LEVEL_FLAG, &flag);
-        print_metavariable(row, &flag);
+        /* What stands for the value of a flag: "INT", a choice of words, ... */
+        static const char *const words[] = {
+            [PE_SETTING_INT] = " N",       [PE_SETTING_BOOL] = "",
+            [PE_SETTING_TEXT] = " TEXT",   [PE_SETTING_ADDRESS] = " ADDRESS",
+            [PE_SETTING_CHOICE] = " WORD", [PE_SETTING_LIST] = " TARGET",
+        };
+        pe_buffer_str(&flag, words[row->kind]);
         pe_buffer_format(out, "  %-34s %s", pe_buffer_text(&flag), row->help);
-        print_default(row, out);
+        switch (row->kind) {
+        case PE_SETTING_INT:
+            pe_buffer_format(out, " [%" PRId64 "%s%s]", row->number,
+                             row->unit[0] == '\0' ? "" : " ", row->unit);
+            break;
+        case PE_SETTING_BOOL:
+            pe_buffer_str(out, row->number != 0 ? " [true]" : " [false]");
+            break;
+        case PE_SETTING_CHOICE:
+            pe_buffer_format(out, " One of: %s. [%s]", row->unit, row->text);
+            break;
+        case PE_SETTING_TEXT:
+        case PE_SETTING_ADDRESS:
+            pe_buffer_format(out, " [%s]", row->text);
+            break;
+        case PE_SETTING_LIST:
+            pe_buffer_str(out, " Repeatable.");
+            break;
+        }
         pe_buffer_str(out, "\n");
         pe_buffer_free(&flag);
     }

@@ -30,6 +30,7 @@ const pe_setting_row pe_setting_rows[PE_SETTINGS] = {PE_SETTINGS_MAP(ROW)};
 const pe_setting_synonym pe_setting_synonyms[] = {
     {"cert", "tls_certificate", NULL},
     {"tls_cert", "tls_certificate", NULL},
+    {"tls_crt", "tls_certificate", NULL},
     {"cors", "cors_origin", NULL},
     {"bind", "host", NULL},
     {"rate_limit", "address_rate", NULL},
@@ -121,35 +122,6 @@ static void say_choices(const pe_setting_row *row, pe_buffer *out)
     }
 }
 
-static void say_wanted(const pe_setting_row *row, pe_buffer *out)
-{
-    switch (row->kind) {
-    case PE_SETTING_INT:
-        pe_buffer_format(out, "an integer from %" PRId64 " to %" PRId64 "%s", row->min, row->max,
-                         strcmp(row->unit, "bytes") == 0 ? " or as 512M"
-                         : strcmp(row->unit, "ms") == 0 || strcmp(row->unit, "s") == 0
-                             ? " or as 30s"
-                             : "");
-        break;
-    case PE_SETTING_BOOL:
-        pe_buffer_str(out, "true or false");
-        break;
-    case PE_SETTING_TEXT:
-        pe_buffer_format(out, "printable text of %" PRId64 " to %" PRId64 " bytes", row->min,
-                         row->max);
-        break;
-    case PE_SETTING_ADDRESS:
-        pe_buffer_str(out, "an IPv4 or IPv6 address, or a name of one");
-        break;
-    case PE_SETTING_CHOICE:
-        say_choices(row, out);
-        break;
-    case PE_SETTING_LIST:
-        pe_buffer_format(out, "a list of at most %" PRId64 " printable texts", row->max);
-        break;
-    }
-}
-
 pe_status pe_setting_refuse(const pe_setting_target *to, const char *got, pe_problem *why)
 {
     pe_buffer text = {0};
@@ -157,7 +129,32 @@ pe_status pe_setting_refuse(const pe_setting_target *to, const char *got, pe_pro
     if (to->level == PE_LEVEL_FILE)
         pe_buffer_format(&text, " in %s", to->config->file);
     pe_buffer_str(&text, " must be ");
-    say_wanted(to->row, &text);
+    const pe_setting_row *row = to->row;
+    switch (row->kind) {
+    case PE_SETTING_INT:
+        pe_buffer_format(&text, "an integer from %" PRId64 " to %" PRId64 "%s", row->min, row->max,
+                         strcmp(row->unit, "bytes") == 0 ? " or as 512M"
+                         : strcmp(row->unit, "ms") == 0 || strcmp(row->unit, "s") == 0
+                             ? " or as 30s"
+                             : "");
+        break;
+    case PE_SETTING_BOOL:
+        pe_buffer_str(&text, "true or false");
+        break;
+    case PE_SETTING_TEXT:
+        pe_buffer_format(&text, "printable text of %" PRId64 " to %" PRId64 " bytes", row->min,
+                         row->max);
+        break;
+    case PE_SETTING_ADDRESS:
+        pe_buffer_str(&text, "an IPv4 or IPv6 address, or a name of one");
+        break;
+    case PE_SETTING_CHOICE:
+        say_choices(row, &text);
+        break;
+    case PE_SETTING_LIST:
+        pe_buffer_format(&text, "a list of at most %" PRId64 " printable texts", row->max);
+        break;
+    }
     pe_buffer_format(&text, ", got %.100s", got);
     const pe_status status =
         pe_fail(why, PE_INVALID_PARAMETER, to->row->name, "%s", pe_buffer_text(&text));

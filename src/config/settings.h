@@ -87,9 +87,11 @@
       "Largest number of elements of an answer.")                                                  \
     X(max_work, INT, 536870912, 1, 1099511627776, "units",                                         \
       "Most work that an answer may cost, in units of about ten nanoseconds of a core.")           \
-    X(unit_ns_max, INT, 60, 0, 1000000, "ns",                                                      \
+    X(unit_ns_max, INT, 30, 0, 1000000, "ns",                                                      \
       "Time of a core that a unit of work may take: a request that takes more than its price "     \
-      "allows, and 20 ms, is ended. 0 ends none, and bills prices alone.")                         \
+      "allows, and 20 ms, is ended. A unit takes about ten; slow machines want more. 0 ends "      \
+      "none, "                                                                                     \
+      "and bills prices alone.")                                                                   \
     X(max_positions, INT, 268435456, 1, 1099511627776, "positions",                                \
       "Largest number of positions of a request.")                                                 \
     X(figure_max_pixels, INT, 4194304, 400000, 67108864, "pixels",                                 \

@@ -55,8 +55,7 @@ static int leading_zeros(pe_u128 x)
     return high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
 }
 
-/* floor(a * b / 2^128) */
-static pe_u128 mul_high(pe_u128 a, pe_u128 b)
+pe_u128 pe_fixed128_mul_high(pe_u128 a, pe_u128 b)
 {
     const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a;
     const uint64_t b1 = (uint64_t)(b >> 64), b0 = (uint64_t)b;
@@ -78,27 +77,16 @@ static pe_u128 series(const uint64_t terms[TERMS][2], pe_u128 z)
     const int last = enough < most ? enough : most;
     pe_u128 sum = join(terms[last][0], terms[last][1]);
     for (int k = last - 1; k >= 0; k--)
-        sum = join(terms[k][0], terms[k][1]) - mul_high(z, sum);
+        sum = join(terms[k][0], terms[k][1]) - pe_fixed128_mul_high(z, sum);
     return sum;
 }
 
-/* m * 2^(exponent - 128) with the top bit of m set. */
-static pe_fixed128 normal(pe_u128 m, int exponent, int err, bool negative)
+pe_fixed128 pe_fixed128_normal(pe_u128 m, int exponent, int err, bool negative)
 {
     if (m == 0)
         return (pe_fixed128){0};
     const int zeros = leading_zeros(m);
     return (pe_fixed128){m << zeros, exponent - zeros, err, negative};
-}
-
-pe_u128 pe_fixed128_mul_high(pe_u128 a, pe_u128 b)
-{
-    return mul_high(a, b);
-}
-
-pe_fixed128 pe_fixed128_normal(pe_u128 m, int exponent)
-{
-    return normal(m, exponent, 0, false);
 }
 
 pe_pair pe_fixed128_pair(const pe_fixed128 *x)
@@ -142,15 +130,15 @@ static pe_fixed128 sine_of(const pe_fixed128 *x, pe_u128 z)
 {
     if (x->m == 0)
         return (pe_fixed128){0};
-    return normal(mul_high(x->m, series(sine_terms, z)), x->exponent + 1, larger(x->err + 2, 7) + 1,
-                  x->negative);
+    return pe_fixed128_normal(pe_fixed128_mul_high(x->m, series(sine_terms, z)), x->exponent + 1,
+                              larger(x->err + 2, 7) + 1, x->negative);
 }
 
 /* cos(pi/2 x), between 0.7 and 1. The absolute error of x counts, not the relative one. */
 static pe_fixed128 cosine_of(const pe_fixed128 *x, pe_u128 z)
 {
     const pe_u128 sum = series(cosine_terms, z);
-    return normal(sum, 1, larger(x->m ? x->err + x->exponent + 2 : 0, 7) + 1, false);
+    return pe_fixed128_normal(sum, 1, larger(x->m ? x->err + x->exponent + 2 : 0, 7) + 1, false);
 }
 
 void pe_fixed128_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_fixed128 *sine,
@@ -160,7 +148,7 @@ void pe_fixed128_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_fixed1
     const pe_fixed128 x = reduce(phase, err, &quadrant);
     const int shift = -x.exponent; /* not negative: |x| <= 1/2 */
     const pe_u128 fixed = shift >= 0 && shift < 128 ? x.m >> shift : 0;
-    const pe_u128 z = mul_high(fixed, fixed);
+    const pe_u128 z = pe_fixed128_mul_high(fixed, fixed);
     const pe_fixed128 s = sine_of(&x, z), c = cosine_of(&x, z);
     *sine = quadrant & 1 ? c : s;
     *cosine = quadrant & 1 ? s : c;
@@ -173,8 +161,8 @@ pe_fixed128 pe_fixed128_mul(const pe_fixed128 *x, const pe_fixed128 *y)
 {
     if (x->m == 0 || y->m == 0)
         return (pe_fixed128){0};
-    return normal(mul_high(x->m, y->m), x->exponent + y->exponent, larger(x->err, y->err) + 3,
-                  x->negative != y->negative);
+    return pe_fixed128_normal(pe_fixed128_mul_high(x->m, y->m), x->exponent + y->exponent,
+                              larger(x->err, y->err) + 3, x->negative != y->negative);
 }
 
 static_assert(sizeof(mp_limb_t) == 8, "two limbs are 128 bits");
@@ -199,7 +187,7 @@ pe_fixed128 pe_fixed128_from_double(double x)
 {
     int exponent;
     const double part = frexp(fabs(x), &exponent);
-    return normal((pe_u128)(uint64_t)ldexp(part, 53), exponent + 75, 0, x < 0);
+    return pe_fixed128_normal((pe_u128)(uint64_t)ldexp(part, 53), exponent + 75, 0, x < 0);
 }
 
 pe_fixed128 pe_fixed128_from_mpfr(mpfr_srcptr x)

@@ -39,8 +39,8 @@ void pe_fixed128_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_fixed1
 /** floor(a * b / 2^128) */
 pe_u128 pe_fixed128_mul_high(pe_u128 a, pe_u128 b);
 
-/** m * 2^(exponent - 128), as if m were exact. */
-pe_fixed128 pe_fixed128_normal(pe_u128 m, int exponent);
+/** m * 2^(exponent - 128), with the top bit of m set; err is of m as it came. */
+pe_fixed128 pe_fixed128_normal(pe_u128 m, int exponent, int err, bool negative);
 
 /** x * y; zero where one of them is unknown. */
 pe_fixed128 pe_fixed128_mul(const pe_fixed128 *x, const pe_fixed128 *y);

@@ -44,29 +44,6 @@ static void settle32(const rows32 *job, double position, size_t i)
     job->cosine[i] = (float)rounded[1];
 }
 
-/*
- * The upper words of angle / 2 pi modulo 1, for angles from 2^-40 on: the 24 bits of the angle
- * times the upper words of 1 / 2 pi, shifted by its exponent. For other angles 0, of which the
- * kernel proves nothing.
- */
-static pe_u128 phase32(float angle)
-{
-    int exponent;
-    const uint64_t m = (uint64_t)(frexpf(fabsf(angle), &exponent) * 0x1p24F);
-    const int shift = 24 - exponent;
-    if (m == 0 || shift > 63 || exponent > 53)
-        return 0;
-    const pe_u128 low = (pe_u128)per_radian.word[0] * m;
-    const pe_u128 middle = (pe_u128)per_radian.word[1] * m + (uint64_t)(low >> 64);
-    const pe_u128 high = (pe_u128)per_radian.word[2] * m + (uint64_t)(middle >> 64);
-    pe_u128 phase = high << 64 | (uint64_t)middle;
-    if (shift > 0)
-        phase = phase >> shift | high >> 64 << (128 - shift);
-    else if (shift < 0)
-        phase = phase << -shift | (uint64_t)low >> (64 + shift);
-    return angle < 0 ? -phase : phase;
-}
-
 /* Sines and cosines of a row. */
 static void evaluate_row(const rows32 *job, double position)
 {
@@ -74,10 +51,15 @@ static void evaluate_row(const rows32 *job, double position)
     uint64_t doubtful[PE_WAVE_MAX / 64];
     memset(doubtful, 0, (n + 63) / 64 * sizeof doubtful[0]);
     for (size_t i = 0; i < n; i++) {
-        const pe_u128 phase = phase32(pe_wave_angle32(job->wave, position, job->from + i));
-        job->hi[i] = (uint64_t)(phase >> 64);
-        job->lo[i] = (uint64_t)phase;
+        /* Of phase 0 the kernel proves nothing. */
+        const float angle = pe_wave_angle32(job->wave, position, job->from + i);
+        uint64_t phase[PE_PHASE_WORDS] = {0};
+        if (fabsf(angle) < 0x1p53F)
+            (void)pe_phase_at(&per_radian, (double)angle, phase);
+        job->hi[i] = phase[2];
+        job->lo[i] = phase[1];
     }
+    pe_phases_pad(n, job->hi, job->lo);
     const pe_wave_layout dense = {1, 0, (ptrdiff_t)n, 2 * n}; /* cosine follows sine */
     const pe_run run = {.n = n,
                         .rows = 1,
@@ -113,7 +95,8 @@ pe_status pe_wave_rows32(const pe_wave_job *of, size_t first, size_t rows, void 
     const size_t n = of->n;
     const pe_wave_layout *layout = of->layout;
     const size_t bytes = layout->row * pe_dtype_bytes(of->dtype);
-    uint64_t *memory = malloc(2 * n * sizeof *memory);
+    const size_t padded = n + PE_PAD;
+    uint64_t *memory = malloc(2 * padded * sizeof *memory);
     float *values = calloc(2 * n, sizeof *values);
     if (memory == NULL || values == NULL) {
         free(memory);
@@ -127,7 +110,7 @@ pe_status pe_wave_rows32(const pe_wave_job *of, size_t first, size_t rows, void 
                         .from = of->from,
                         .n = n,
                         .hi = memory,
-                        .lo = memory + n,
+                        .lo = memory + padded,
                         .sine = values,
                         .cosine = values + n};
     for (size_t r = 0; r < rows; r++) {

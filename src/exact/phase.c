@@ -4,27 +4,34 @@
 
 #include <math.h>
 
+#include "kernels/kernels.h"
+
+/* The word of m whose lowest bit is `from`; m has zeros on either side. */
+static uint64_t word_at(const uint64_t *m, long limbs, long from)
+{
+    const long k = from >> 6, bits = from & 63;
+    const uint64_t low = k >= 0 && k < limbs ? m[k] : 0;
+    const uint64_t high = k + 1 >= 0 && k + 1 < limbs ? m[k + 1] : 0;
+    return bits != 0 ? low >> bits | high << (64 - bits) : low;
+}
+
 bool pe_phase_from_mpfr(mpfr_srcptr turns, pe_turns *out)
 {
-    pe_turns result = {{0}};
-    *out = result;
+    *out = (pe_turns){{0}};
     if (mpfr_zero_p(turns))
         return true;
     if (mpfr_get_exp(turns) > 60)
         return false;
-    mpfr_t scaled;
-    mpz_t z;
-    mpfr_init2(scaled, mpfr_get_prec(turns));
-    mpz_init(z);
-    mpfr_mul_2ui(scaled, turns, 192, MPFR_RNDN);
-    mpfr_get_z(z, scaled, MPFR_RNDN);
-    const bool fits = mpz_sgn(z) > 0;
-    if (fits)
-        mpz_export(result.word, NULL, -1, sizeof result.word[0], 0, 0, z);
-    mpz_clear(z);
-    mpfr_clear(scaled);
-    *out = result;
-    return fits;
+    const mp_limb_t *m = mpfr_custom_get_significand(turns);
+    const long limbs = (mpfr_get_prec(turns) + 63) / 64;
+    const long from = 64 * limbs - mpfr_get_exp(turns) - 192; /* the bit that is 2^-192 */
+    uint64_t up = word_at(m, limbs, from - 1) & 1, any = 0;
+    for (long k = 0; k < 4; k++) {
+        out->word[k] = word_at(m, limbs, from + 64 * k) + up;
+        up = up && out->word[k] == 0;
+        any |= out->word[k];
+    }
+    return any != 0;
 }
 
 /* m * turns, five words. */
@@ -37,17 +44,6 @@ static void multiply(const pe_turns *turns, uint64_t m, uint64_t product[5])
         carry >>= 64;
     }
     product[4] = (uint64_t)carry;
-}
-
-/* Three words of product / 2^shift. */
-static void shift_right(const uint64_t product[5], int shift, uint64_t phase[PE_PHASE_WORDS])
-{
-    const int words = shift / 64, bits = shift % 64;
-    for (int k = 0; k < PE_PHASE_WORDS; k++) {
-        const uint64_t low = k + words < 5 ? product[k + words] : 0;
-        const uint64_t high = k + words + 1 < 5 ? product[k + words + 1] : 0;
-        phase[k] = bits ? low >> bits | high << (64 - bits) : low;
-    }
 }
 
 static void negate(uint64_t phase[PE_PHASE_WORDS])
@@ -78,20 +74,15 @@ static factor factor_of(double position)
     return f;
 }
 
-static void phase_of(const pe_turns *turns, factor by, bool negative,
-                     uint64_t phase[PE_PHASE_WORDS])
-{
-    uint64_t product[5];
-    multiply(turns, by.m, product);
-    shift_right(product, by.shift, phase);
-    if (negative)
-        negate(phase);
-}
-
 int pe_phase_at(const pe_turns *turns, double position, uint64_t phase[PE_PHASE_WORDS])
 {
+    uint64_t product[5];
     const factor by = factor_of(position);
-    phase_of(turns, by, position < 0, phase);
+    multiply(turns, by.m, product);
+    for (int k = 0; k < PE_PHASE_WORDS; k++)
+        phase[k] = word_at(product, 5, by.shift + 64 * k);
+    if (position < 0)
+        negate(phase);
     /* One unit of turns makes |position| < 2^exponent units, and the shift cuts off one. */
     return by.exponent + 1;
 }
@@ -108,6 +99,12 @@ static pe_u128 upper_words(const pe_turns *turns, uint64_t m, int shift)
     return (pe_u128)hi << 64 | lo;
 }
 
+void pe_phases_pad(size_t n, uint64_t *hi, uint64_t *lo)
+{
+    for (size_t i = n; i < n + PE_PAD; i++)
+        hi[i] = lo[i] = 0x1f3c5b7a98d6e4f2U;
+}
+
 void pe_phases_at(const pe_turns *turns, size_t n, double position, uint64_t *hi, uint64_t *lo)
 {
     const factor by = factor_of(position);
@@ -120,8 +117,9 @@ void pe_phases_at(const pe_turns *turns, size_t n, double position, uint64_t *hi
     }
     for (size_t i = 0; !usual && i < n; i++) {
         uint64_t phase[PE_PHASE_WORDS];
-        phase_of(&turns[i], by, position < 0, phase);
+        (void)pe_phase_at(&turns[i], position, phase);
         hi[i] = phase[2];
         lo[i] = phase[1];
     }
+    pe_phases_pad(n, hi, lo);
 }

@@ -27,7 +27,10 @@ bool pe_phase_from_mpfr(mpfr_srcptr turns, pe_turns *out) PE_MUST_CHECK;
  */
 int pe_phase_at(const pe_turns *turns, double position, uint64_t phase[PE_PHASE_WORDS]);
 
-/** pe_phase_at for n frequencies, cut to the upper two words. */
+/** PE_PAD words beyond the end of two planes. */
+void pe_phases_pad(size_t n, uint64_t *hi, uint64_t *lo);
+
+/** pe_phase_at for n frequencies, cut to the upper two words, and padded. */
 void pe_phases_at(const pe_turns *turns, size_t n, double position, uint64_t *hi, uint64_t *lo);
 
 #endif

@@ -12,10 +12,10 @@
 #define CELL_BYTES   256
 #define THREAD_CELLS 256
 
-/* Runs of cells, first fit. The lock guards `used` and `taken`; it is a leaf. */
+/* Runs of cells, first fit. The lock guards `used`; it is a leaf. */
 static struct {
     pthread_mutex_t lock;
-    size_t cells, taken;
+    size_t cells;
     char *data;
     bool *used; /* [cells] */
 } reserve = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -52,7 +52,6 @@ static void *take(size_t bytes)
     const bool found = first < reserve.cells;
     if (found)
         memset(reserve.used + first, true, n);
-    reserve.taken++;
     pthread_mutex_unlock(&reserve.lock);
     return found ? reserve.data + first * CELL_BYTES : NULL;
 }
@@ -113,12 +112,4 @@ pe_status pe_reserve_make(size_t threads, pe_problem *why)
     reserve.used = used;
     mp_set_memory_functions(allocate, resize, release);
     return PE_OK;
-}
-
-size_t pe_reserve_taken(void)
-{
-    pthread_mutex_lock(&reserve.lock);
-    const size_t taken = reserve.taken;
-    pthread_mutex_unlock(&reserve.lock);
-    return taken;
 }

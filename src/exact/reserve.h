@@ -18,7 +18,4 @@
  */
 pe_status pe_reserve_make(size_t threads, pe_problem *why) PE_MUST_CHECK;
 
-/** Allocations that took from it. */
-size_t pe_reserve_taken(void);
-
 #endif

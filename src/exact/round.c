@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 #include "exact/fixed128.h"
 
 #define BITS_MIN 128
@@ -60,7 +60,7 @@ double pe_exact_round(pe_dtype dtype, pe_exact_eval eval, const void *context, s
     for (mpfr_prec_t bits = BITS_MIN; bits <= BITS_MAX; bits *= 2) {
         mpfr_set_prec(x, bits);
         eval(context, index, x);
-        pe_turn_spend(ROUND_WORK);
+        pe_yield_spend(ROUND_WORK);
         bracket(x, below, above);
         result = nearest(dtype, below);
         if (result == nearest(dtype, above))

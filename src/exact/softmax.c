@@ -71,7 +71,7 @@ pe_fixed128 pe_softmax_exp(pe_pair t)
     if (n > 0 && n * join(ln2) > x)
         n--;
     const pe_u128 r = x - n * join(ln2); /* off by n/2 units: 2^-106 */
-    return pe_fixed128_normal(series(r << (128 - FRACTION)), 1 - (int)n);
+    return pe_fixed128_normal(series(r << (128 - FRACTION)), 1 - (int)n, 0, false);
 }
 
 /* A sum of weights, whole * 2 + part * 2^-127. */
@@ -93,18 +93,12 @@ static void add(total *sum, const pe_fixed128 *weight)
 /* 1/sum, within 2^-126 relative. */
 static pe_fixed128 inverse(const total *sum)
 {
-    mpfr_t x;
-    mpfr_init2(x, 256);
-    mpfr_set_ui(x, sum->whole, MPFR_RNDN);
-    mpfr_mul_2ui(x, x, 64, MPFR_RNDN);
-    mpfr_add_ui(x, x, (uint64_t)(sum->part >> 64), MPFR_RNDN);
-    mpfr_mul_2ui(x, x, 64, MPFR_RNDN);
-    mpfr_add_ui(x, x, (uint64_t)sum->part, MPFR_RNDN);
-    mpfr_div_2ui(x, x, 127, MPFR_RNDN);
-    mpfr_ui_div(x, 1, x, MPFR_RNDN);
-    const pe_fixed128 result = pe_fixed128_from_mpfr(x);
-    mpfr_clear(x);
-    return result;
+    const int zeros = sum->whole != 0 ? __builtin_clzll(sum->whole) : 64;
+    const pe_u128 whole = zeros < 64 ? (pe_u128)(sum->whole << zeros) << 64 : 0;
+    const pe_fixed128 x =
+        pe_fixed128_normal(whole | sum->part >> (64 - zeros), 65 - zeros, 0, false);
+    const pe_fixed128 one = pe_fixed128_from_double(1);
+    return pe_fixed128_div(&one, &x);
 }
 
 /* The nearest value, as if m were exact. Within a unit of m of a midpoint it is the lower one. */

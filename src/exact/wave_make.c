@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 
 /* 60 bits of whole turns, 192 of fraction, and room for the errors of the multiplications. */
 #define MAKE_BITS 320
@@ -27,9 +27,9 @@ double pe_wave_gain(const pe_wave *wave)
 
 size_t pe_wave_bytes(const pe_wave *wave)
 {
-    const size_t each =
-        wave->spec.float32 ? sizeof *wave->inv : sizeof *wave->turns + 2 * sizeof *wave->step_hi;
-    return sizeof *wave + wave->spec.formula_bytes + wave->spec.n * each +
+    const size_t n = wave->spec.n, padded = 2 * (n + PE_PAD) * sizeof *wave->step_hi;
+    return sizeof *wave + wave->spec.formula_bytes +
+           (wave->spec.float32 ? n * sizeof *wave->inv : n * sizeof *wave->turns + padded) +
            pe_wave_offsets_bytes(wave);
 }
 
@@ -117,26 +117,31 @@ static void make_turns(pe_wave *wave)
     mpfr_const_pi(unit, MPFR_RNDN); /* unit: position_scale / 2 pi */
     mpfr_mul_2ui(unit, unit, 1, MPFR_RNDN);
     mpfr_d_div(unit, spec->position_scale, unit, MPFR_RNDN);
-    for (size_t i = 0; i < spec->n && !pe_turn_is_last(); i++) {
+    for (size_t i = 0; i < spec->n && !pe_yield_must_end(); i++) {
         if (begins_sequence(spec, i)) {
             eval_ratio(spec, i, ratio);
             mpfr_set_ui(power, 1, MPFR_RNDN);
+            if (spec->scale == NULL)
+                mpfr_set(power, unit, MPFR_RNDN);
         }
         mpfr_set(turns, power, MPFR_RNDN);
-        if (spec->scale != NULL)
+        if (spec->scale != NULL) {
             spec->scale(spec->formula, i, turns);
-        mpfr_mul(turns, turns, unit, MPFR_RNDN);
+            mpfr_mul(turns, turns, unit, MPFR_RNDN);
+        }
         assert(mpfr_sgn(turns) >= 0);
         if (!pe_phase_from_mpfr(turns, &wave->turns[i]))
             wave->unfit = true;
         if (!mpfr_zero_p(turns))
             wave->live = i + 1;
+        wave->whole_turns |= wave->turns[i].word[3] != 0;
         wave->step_hi[i] = wave->turns[i].word[2];
         wave->step_lo[i] = wave->turns[i].word[1];
         mpfr_mul(power, power, ratio, MPFR_RNDN);
-        pe_turn_spend(spec->scale != NULL ? POWER_WORK : PRODUCT_WORK);
+        pe_yield_spend(spec->scale != NULL ? POWER_WORK : PRODUCT_WORK);
     }
     mpfr_clears(ratio, power, turns, unit, (mpfr_ptr)NULL);
+    pe_phases_pad(wave->live, wave->step_hi, wave->step_lo);
     if (wave->live != 0)
         wave->offset_rows = pe_wave_offset_rows(wave->live);
 }
@@ -186,10 +191,10 @@ static void make_inverse(pe_wave *wave)
     mpfr_init2(log_base, 128);
     mpfr_set_flt(log_base, base, MPFR_RNDN);
     mpfr_log(log_base, log_base, MPFR_RNDN);
-    for (size_t i = 0; i < spec->n && !pe_turn_is_last(); i++) {
+    for (size_t i = 0; i < spec->n && !pe_yield_must_end(); i++) {
         const float inv = 1.0F / power32(base, exponent32(spec, i), log_base);
         wave->inv[i] = spec->scale32 != NULL ? spec->scale32(spec->formula, i, inv) : inv;
-        pe_turn_spend(POWER_WORK);
+        pe_yield_spend(POWER_WORK);
     }
     mpfr_clear(log_base);
 }
@@ -201,8 +206,8 @@ static bool allocate(pe_wave *wave)
         wave->inv = calloc(n, sizeof *wave->inv);
     else {
         wave->turns = calloc(n, sizeof *wave->turns);
-        wave->step_hi = calloc(n, sizeof *wave->step_hi);
-        wave->step_lo = calloc(n, sizeof *wave->step_lo);
+        wave->step_hi = calloc(n + PE_PAD, sizeof *wave->step_hi);
+        wave->step_lo = calloc(n + PE_PAD, sizeof *wave->step_lo);
     }
     return wave->inv != NULL ||
            (wave->turns != NULL && wave->step_hi != NULL && wave->step_lo != NULL);
@@ -229,7 +234,7 @@ pe_status pe_wave_make(const pe_wave_spec *spec, pe_wave **out, pe_problem *why)
         make_inverse(wave);
     else
         make_turns(wave);
-    const pe_status status = pe_turn_check(why);
+    const pe_status status = pe_yield_check(why);
     if (status != PE_OK) {
         pe_wave_free(wave);
         return status;

@@ -23,20 +23,24 @@ typedef struct pe_wave_paths {
 
 enum { PE_PATH_KERNEL, PE_PATH_DIRECT, PE_PATH_FIXED128, PE_PATH_MPFR, PE_PATH_EXACT, PE_PATHS };
 
+/** What a set keeps of offsets: those of its kernel for step 1 and for one step more, offset_rows
+ * of each, and digits for lists. */
+typedef enum { PE_WAVE_OFFSETS, PE_WAVE_DIGITS, PE_WAVE_STEP, PE_WAVE_KEPT } pe_wave_kept;
+
 struct pe_wave {
     pe_wave_spec spec; /* formula: a copy, owned */
     /** Some frequency has no fixed-point form: every element is evaluated by MPFR. */
     bool unfit;
-    pe_turns *turns;             /* [n]: theta_i * position_scale / 2 pi; exact sets */
-    uint64_t *step_hi, *step_lo; /* [n]: the upper words of the fractions again, as planes */
-    float *inv;                  /* [n]: float32 sets */
-    size_t live;                 /* frequencies from here on are zero */
-    /**
-     * Offsets of the kernel for step 1, and how many; [split]. Made when first wanted: NULL until
-     * then, published once, never changed after.
-     */
-    _Atomic(double *) offsets[2];
+    pe_turns *turns; /* [n]: theta_i * position_scale / 2 pi; exact sets */
+    uint64_t *step_hi,
+        *step_lo; /* [n + PE_PAD]: the upper words of the fractions again, as planes */
+    float *inv;   /* [n]: float32 sets */
+    size_t live;  /* frequencies from here on are zero */
+    /** Made when first wanted: NULL until then, published once, never changed after; [split]. */
+    _Atomic(double *) kept[PE_WAVE_KEPT][2];
+    _Atomic int64_t step; /* of PE_WAVE_STEP: the first that was wanted, 0 until then */
     size_t offset_rows;
+    bool whole_turns;            /* some frequency has them */
     bool unit;                   /* amplitude is 1 */
     double amplitude[PE_DTYPES]; /* rounded to each */
     double amplitude_hi, amplitude_lo;
@@ -86,29 +90,25 @@ typedef struct pe_wave_tile {
 pe_status pe_wave_bare_tile(const pe_wave_table *table, const pe_wave_tile *tile, void *out,
                             pe_problem *why) PE_MUST_CHECK;
 
-/** The set's offsets for step 1, offset_rows of them. The first caller makes them. NULL: memory is
- * short, and rows are made without offsets.   Threads  any. */
-const double *pe_wave_shared_offsets(const pe_wave *wave, bool split);
+/** What the set keeps, of all its frequencies; `step` is not 0. The first caller makes it as wanted.
+ * NULL: memory is short, or the set keeps those of another step.   Threads  any. */
+const double *pe_wave_shared_offsets(const pe_wave *wave, pe_wave_kept kept, int64_t step,
+                                     const pe_offsets *wanted);
 
 /** What the set counts for them, made or not; when it is made, and when it is freed. */
 size_t pe_wave_offsets_bytes(const pe_wave *wave);
 void pe_wave_offsets_begin(const pe_wave *wave);
 void pe_wave_offsets_free(pe_wave *wave);
 
-/** Offsets for the steps of one call. */
-typedef struct pe_wave_offsets {
-    const uint64_t *step_hi, *step_lo; /* [n] */
-    size_t n, most;                    /* frequencies; offsets that may be made */
-    size_t rows;                       /* of the call */
-    bool split;
-} pe_wave_offsets;
-
 /** The most offsets for rows of so many frequencies. */
 size_t pe_wave_offset_rows(size_t n);
 
-/** Makes as many of them as pay for themselves, *count. The caller frees them. NULL: none do, or
- * memory is short. */
-double *pe_wave_own_offsets(const pe_wave_offsets *wanted, size_t *count);
+/** Offsets for the steps of a call of so many rows, as many as pay for themselves: wanted->rows.
+ * The caller frees them. NULL: none do, or memory is short. */
+double *pe_wave_own_offsets(size_t rows, pe_offsets *wanted);
+
+/** The digits (pe_run) beside such offsets, in three times their room. */
+void pe_wave_digits(const pe_offsets *near, double *out);
 
 /** Counts since the set was made.   Threads  any. */
 pe_wave_paths pe_wave_paths_read(const pe_wave *wave);

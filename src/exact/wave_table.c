@@ -11,6 +11,20 @@
 /* Elements of a chunk of rows: their bit map has 8 KiB, and the rows pay for the start phases. */
 #define CHUNK PE_WAVE_MAX
 
+/* Rows of a list that a run takes at once. Digits pay for so many, offsets of a step that the set
+ * keeps for so many. */
+#define LIST           256
+#define ROWS_BY_DIGITS 32
+#define ROWS_BY_STEP   64
+
+/* Whether a run can list a position. */
+static bool is_near(const pe_wave *wave, double position)
+{
+    const double size = fabs(position);
+    return size < 0x1p26 && size != 0 &&
+           (size == trunc(size) || (!wave->whole_turns && size >= 0x1p-11));
+}
+
 static void put(const pe_wave_job *job, char *row, size_t i, double sine, double cosine)
 {
     const pe_wave_layout *at = job->layout;
@@ -118,9 +132,12 @@ typedef struct run_phases {
     size_t offset_rows;
     size_t rows_max; /* that one run can hold */
     bool by_one;     /* step is that of the set: small positions need no start */
+    bool spaced;     /* rows are */
+    const double *digits;
 } run_phases;
 
-/* Rows [first, first + rows), equally spaced as `phases` says, none of them at position zero. */
+/* Rows [first, first + rows), none of them at position zero: equally spaced as `phases` says,
+ * near, or a single one. */
 static void chunk(pe_wave_job *job, const run_phases *phases, size_t first, size_t rows, char *out)
 {
     const pe_wave *wave = job->wave;
@@ -129,7 +146,11 @@ static void chunk(pe_wave_job *job, const run_phases *phases, size_t first, size
     const double position = pe_positions_at(job->positions, first);
     const bool whole = position == trunc(position);
     const bool counted = phases->by_one && whole && position >= 0 && position < 0x1p26;
-    if (!counted)
+    const bool listed = !phases->spaced && is_near(wave, position);
+    double list[LIST];
+    for (size_t r = 0; listed && r < rows; r++)
+        list[r] = pe_positions_at(job->positions, first + r);
+    if (!counted && !listed)
         pe_phases_at(wave->turns + job->from, job->live, position, phases->start_hi,
                      phases->start_lo);
     const bool one = job->bare || wave->unit;
@@ -141,10 +162,12 @@ static void chunk(pe_wave_job *job, const run_phases *phases, size_t first, size
         .start_lo = counted ? NULL : phases->start_lo,
         .step_hi = phases->step_hi,
         .step_lo = phases->step_lo,
+        .list = listed ? list : NULL,
         .amplitude_hi = one ? 1 : wave->amplitude_hi,
         .amplitude_lo = one ? 0 : wave->amplitude_lo,
         .offsets = phases->offsets,
         .offset_rows = phases->offset_rows,
+        .digits = phases->digits,
         .direct = &job->counts[PE_PATH_DIRECT],
     };
     job->counts[PE_PATH_KERNEL] += rows * job->live;
@@ -163,21 +186,27 @@ static void rows_unfit(pe_wave_job *job, size_t first, size_t rows, char *out)
                    out + r * job->layout->row * job->item);
 }
 
-/* Rows that one run can hold: the step must be an exact double. */
-static size_t chunk_rows(const pe_wave_job *job)
+/* Whether one run can hold the rows: the step must be an exact double. */
+static bool is_spaced(const pe_positions *positions)
 {
-    const pe_positions *positions = job->positions;
-    const bool equal = positions->list == NULL && positions->places == 0 &&
-                       positions->step > -(1LL << 53) && positions->step < 1LL << 53;
-    return equal ? CHUNK / job->n : 1; /* n is not zero here */
+    return positions->list == NULL && positions->places == 0 && positions->step > -(1LL << 53) &&
+           positions->step < 1LL << 53;
 }
 
-/* Rows from `first` on, at most `most`, up to one at position zero. */
-static size_t rows_before_zero(const pe_positions *positions, size_t first, size_t most)
+/* Rows from `first` on, at most `most`: up to one at position zero; of a list one, or those that
+ * are near. */
+static size_t rows_before_zero(const pe_wave *wave, const pe_positions *positions, size_t first,
+                               size_t most)
 {
     const double at = pe_positions_at(positions, first), step = (double)positions->step;
-    if (positions->list != NULL || positions->places != 0)
-        return at == 0 ? 0 : most; /* most is 1 */
+    if (!is_spaced(positions)) {
+        size_t rows = at != 0;
+        while (rows != 0 && rows < most &&
+               is_near(wave, pe_positions_at(positions, first + rows - 1)) &&
+               is_near(wave, pe_positions_at(positions, first + rows)))
+            rows++;
+        return rows;
+    }
     if (at == 0 || step == 0 || (at > 0) == (step > 0))
         return at == 0 ? 0 : most;
     const double zero = -at / step; /* below 2^53, so exact when it is an integer */
@@ -190,7 +219,7 @@ static void rows_by_chunks(pe_wave_job *job, const run_phases *phases, size_t fi
     const size_t bytes = job->layout->row * job->item;
     for (size_t r = 0, some; r < rows; r += some) {
         const size_t left = rows - r < phases->rows_max ? rows - r : phases->rows_max;
-        some = rows_before_zero(job->positions, first + r, left);
+        some = rows_before_zero(job->wave, job->positions, first + r, left);
         if (some != 0)
             chunk(job, phases, first + r, some, out + r * bytes);
         else
@@ -198,47 +227,48 @@ static void rows_by_chunks(pe_wave_job *job, const run_phases *phases, size_t fi
     }
 }
 
-/* Rows whose positions are not one apart have steps of their own, 2 n words at `memory`. */
+/* Rows whose positions are not one apart have steps of their own, two planes at `memory`. */
 static void set_step(const pe_wave_job *job, uint64_t *memory, run_phases *phases)
 {
-    phases->by_one = job->positions->step == 1;
-    if (phases->by_one)
-        return;
+    phases->by_one = false;
     phases->step_hi = memory;
-    phases->step_lo = memory + job->live;
+    phases->step_lo = memory + job->live + PE_PAD;
     pe_phases_at(job->wave->turns + job->from, job->live, (double)job->positions->step, memory,
-                 memory + job->live);
+                 memory + job->live + PE_PAD);
 }
 
 static pe_status rows_fit(pe_wave_job *job, size_t first, size_t rows, char *out, pe_problem *why)
 {
     const pe_wave *wave = job->wave;
-    const size_t n = job->live, most = chunk_rows(job);
-    uint64_t *memory = malloc((4 * n + 1) * sizeof *memory);
+    const size_t n = job->live, most = CHUNK / job->n; /* n is not zero here */
+    const bool spaced = is_spaced(job->positions);
+    const size_t padded = n + PE_PAD;
+    uint64_t *memory = malloc((4 * padded + 1) * sizeof *memory);
     if (memory == NULL)
         return pe_fail_memory(why);
     run_phases phases = {.start_hi = memory,
-                         .start_lo = memory + n,
+                         .start_lo = memory + padded,
                          .step_hi = wave->step_hi + job->from,
                          .step_lo = wave->step_lo + job->from,
-                         .rows_max = most,
-                         .by_one = true};
+                         .rows_max = spaced || most < LIST ? most : LIST,
+                         .by_one = true,
+                         .spaced = spaced};
+    const bool split = job->dtype == PE_FLOAT64;
+    const bool whole = n == wave->live;
+    const int64_t step = spaced ? job->positions->step : 1;
     double *offsets = NULL;
-    if (most > 1 && rows > 1 && job->positions->step == 1 && n == wave->live) {
-        phases.offsets = pe_wave_shared_offsets(wave, job->dtype == PE_FLOAT64);
-        phases.offset_rows = phases.offsets != NULL ? wave->offset_rows : 0;
-    } else if (most > 1 && rows > 1) {
-        set_step(job, memory + 2 * n, &phases);
-        const pe_wave_offsets wanted = {.step_hi = phases.step_hi,
-                                        .step_lo = phases.step_lo,
-                                        .n = n,
-                                        .most = pe_wave_offset_rows(n),
-                                        .rows = rows,
-                                        .split = job->dtype == PE_FLOAT64};
-        offsets = pe_wave_own_offsets(&wanted, &phases.offset_rows);
-        phases.offsets = offsets;
-        if (offsets == NULL)
-            phases.offset_rows = 0;
+    if (spaced && step != 1 && most > 1 && rows > 1)
+        set_step(job, memory + 2 * padded, &phases);
+    pe_offsets wanted = {n, wave->offset_rows, 1, 2, phases.step_hi, phases.step_lo, split};
+    if (spaced ? most > 1 && rows > 1 : whole && rows >= ROWS_BY_DIGITS) {
+        if (whole && (step == 1 || (step != 0 && rows >= ROWS_BY_STEP)))
+            phases.offsets = pe_wave_shared_offsets(
+                wave, step == 1 ? PE_WAVE_OFFSETS : PE_WAVE_STEP, step, &wanted);
+        if (phases.offsets == NULL && spaced)
+            phases.offsets = offsets = pe_wave_own_offsets(rows, &wanted);
+        if (!spaced)
+            phases.digits = pe_wave_shared_offsets(wave, PE_WAVE_DIGITS, 1, &wanted);
+        phases.offset_rows = phases.offsets != NULL ? wanted.rows : 0;
     }
     rows_by_chunks(job, &phases, first, rows, out);
     free(offsets);

@@ -3,10 +3,10 @@
 #include "files/gguf_file.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/size.h"
 #include "base/utf8.h"
 
@@ -67,11 +67,6 @@ static void fail(head *h, const char *detail)
 
 /* ---- values ---- */
 
-static json_t *number_of(double number)
-{
-    return isfinite(number) ? json_real(number) : json_string(isnan(number) ? "NaN" : "Infinity");
-}
-
 static json_t *real_of(head *h, size_t bytes)
 {
     const uint64_t bits = take_integer(h, bytes);
@@ -80,16 +75,8 @@ static json_t *real_of(head *h, size_t bytes)
     float narrow;
     memcpy(&wide, &bits, sizeof wide);
     memcpy(&narrow, &low, sizeof narrow);
-    return number_of(bytes == sizeof narrow ? (double)narrow : wide);
-}
-
-static json_t *integer_of(head *h, enum type type)
-{
-    const uint64_t number = take_integer(h, sizes[type]);
-    const unsigned shift = (unsigned)(64 - 8 * sizes[type]);
-    const bool is_signed = type == I8 || type == I16 || type == I32 || type == I64;
-    const int64_t extended = (int64_t)(number << shift) >> shift;
-    return json_real(is_signed ? (double)extended : (double)number);
+    const double number = bytes == sizeof narrow ? (double)narrow : wide;
+    return isfinite(number) ? json_real(number) : json_string(isnan(number) ? "NaN" : "Infinity");
 }
 
 /* A number or a truth. NULL: memory ran out. */
@@ -99,7 +86,11 @@ static json_t *scalar_of(head *h, enum type type)
         return real_of(h, sizes[type]);
     if (type == TRUTH)
         return json_boolean(take_integer(h, 1) != 0);
-    return integer_of(h, type);
+    const uint64_t number = take_integer(h, sizes[type]);
+    const unsigned shift = (unsigned)(64 - 8 * sizes[type]);
+    const bool is_signed = type == I8 || type == I16 || type == I32 || type == I64;
+    const int64_t extended = (int64_t)(number << shift) >> shift;
+    return json_real(is_signed ? (double)extended : (double)number);
 }
 
 static enum type take_type(head *h)
@@ -223,15 +214,98 @@ static pe_status begin(pe_slice file, head *h, uint64_t *n, uint64_t *tensors)
     return PE_OK;
 }
 
+/* ---- tensors ---- */
+
+/* Those that metadata lack are of float32, and their names begin so. */
+static const char prefix[] = "rope_";
+
+#define FOUND_MAX 8
+#define TYPE_F32  0 /* of tensors, which have types of their own */
+
+typedef struct tensor {
+    pe_slice name;
+    uint64_t elements, offset; /* behind the place where tensors begin */
+    const char *data;          /* NULL: the bytes end before it does */
+} tensor;
+
+/* A row of the list; *wanted: it is one of those. */
+static tensor take_tensor(head *h, bool *wanted)
+{
+    tensor row = {.name = take_text(h), .elements = 1};
+    const uint64_t axes = take_integer(h, 4);
+    if (axes > PE_MAX_DIMS)
+        fail(h, "a tensor of a GGUF file has at most 8 axes");
+    for (uint64_t d = 0; d < axes && h->status == PE_OK; d++)
+        if (!pe_size_mul(row.elements, take_integer(h, 8), &row.elements))
+            fail(h, "a tensor of a GGUF file is too large for any file");
+    *wanted = take_integer(h, 4) == TYPE_F32 && row.elements <= ARRAY_MAX &&
+              row.name.bytes <= KEY_MAX && row.name.bytes >= strlen(prefix) &&
+              memcmp(row.name.text, prefix, strlen(prefix)) == 0;
+    row.offset = take_integer(h, 8);
+    return row;
+}
+
+static uint64_t alignment_of(const json_t *members)
+{
+    const double given = json_number_value(json_object_get(members, "general.alignment"));
+    return given >= 1 && given <= 65536 ? (uint64_t)given : 32;
+}
+
+/* Reads the list of n tensors, *found of which are wanted. False where the bytes end before the last
+ * tensor begins. */
+static bool take_tensors(head *h, pe_slice file, const json_t *members, uint64_t n,
+                         tensor out[FOUND_MAX], size_t *found)
+{
+    uint64_t last = 0;
+    bool wanted;
+    for (*found = 0; n > 0 && !h->cut && h->status == PE_OK; n--) {
+        const tensor row = take_tensor(h, &wanted);
+        last = row.offset > last ? row.offset : last;
+        if (wanted && !h->cut && *found < FOUND_MAX)
+            out[(*found)++] = row;
+    }
+    const uint64_t alignment = alignment_of(members), used = file.bytes - h->left;
+    const uint64_t data = (used + alignment - 1) / alignment * alignment;
+    const uint64_t room = data <= file.bytes ? file.bytes - data : 0;
+    bool whole = !h->cut && last <= room;
+    for (size_t t = 0; t < *found; t++) {
+        const uint64_t bytes = out[t].elements * sizeof(float);
+        const bool there = !h->cut && out[t].offset <= room && bytes <= room - out[t].offset;
+        out[t].data = there ? file.text + data + out[t].offset : NULL;
+        whole &= there;
+    }
+    return whole;
+}
+
+/* ---- the interface ---- */
+
 pe_status pe_gguf_file_read(pe_slice file, json_t **out, pe_problem *why)
 {
     head h = {(const unsigned char *)file.text, file.bytes, false, PE_OK, why};
-    uint64_t n, tensors;
-    PE_TRY(begin(file, &h, &n, &tensors));
+    tensor tensors[FOUND_MAX];
+    uint64_t n, n_tensors;
+    size_t found = 0;
+    PE_TRY(begin(file, &h, &n, &n_tensors));
     json_t *object = json_object();
     if (object == NULL)
         return pe_fail_memory(why);
     read_members(&h, object, n);
+    if (h.status == PE_OK && !h.cut)
+        (void)take_tensors(&h, file, object, n_tensors, tensors, &found);
+    h.cut = false;
+    for (size_t t = 0; t < found; t++)
+        if (tensors[t].data != NULL) {
+            const tensor *from = &tensors[t];
+            head numbers = {(const unsigned char *)from->data, from->elements * sizeof(float),
+                            .why = h.why};
+            json_t *list = json_array();
+            int failed = list == NULL;
+            for (uint64_t e = 0; e < from->elements; e++)
+                failed |= json_array_append_new(list, real_of(&numbers, sizeof(float)));
+            if (failed != 0)
+                h.status = pe_fail_memory(h.why);
+            keep(&h, object, from->name, list);
+        }
     if (!json_is_string(json_object_get(object, "general.architecture")))
         fail(&h, "these bytes of a GGUF file have no general.architecture");
     if (h.status == PE_OK)
@@ -241,77 +315,42 @@ pe_status pe_gguf_file_read(pe_slice file, json_t **out, pe_problem *why)
     return h.status;
 }
 
-/* ---- tensors ---- */
-
-#define TYPE_F32 0 /* of tensors, which have types of their own */
-
-/* A row of the list; `data` is told as an offset, until it is known where tensors begin. */
-static void take_tensor(head *h, pe_stored *out, uint64_t *offset, bool *is_float32)
-{
-    const pe_slice name = take_text(h);
-    *out =
-        (pe_stored){.dtype = PE_FLOAT32, .shape.ndim = (size_t)take_integer(h, 4), .elements = 1};
-    snprintf(out->name, sizeof out->name, "%.*s",
-             (int)pe_size_min(name.bytes, sizeof out->name - 1), name.text);
-    if (out->shape.ndim > PE_MAX_DIMS)
-        fail(h, "a tensor of a GGUF file has at most 8 axes");
-    for (size_t d = 0; d < out->shape.ndim && h->status == PE_OK; d++) {
-        out->shape.dim[d] = (size_t)take_integer(h, 8);
-        if (!pe_size_mul(out->elements, out->shape.dim[d], &out->elements))
-            fail(h, "a tensor of a GGUF file is too large for any file");
-    }
-    *is_float32 = take_integer(h, 4) == TYPE_F32;
-    *offset = take_integer(h, 8);
-}
-
-/* Tensors begin behind the list, at a multiple of general.alignment. */
-static pe_status place(head *h, pe_slice file, const json_t *members, uint64_t last,
-                       const uint64_t *offsets, pe_stored_list *out)
-{
-    const double given = json_number_value(json_object_get(members, "general.alignment"));
-    const uint64_t alignment = given >= 1 && given <= 65536 ? (uint64_t)given : 32;
-    const uint64_t used = file.bytes - h->left;
-    const uint64_t data = (used + alignment - 1) / alignment * alignment;
-    bool there = data <= file.bytes && last <= file.bytes - data;
-    for (size_t t = 0; t < out->n && there; t++) {
-        pe_stored *tensor = &out->tensor[t];
-        there = pe_size_mul(tensor->elements, sizeof(float), &tensor->bytes) &&
-                offsets[t] <= file.bytes - data && tensor->bytes <= file.bytes - data - offsets[t];
-        tensor->data = (const unsigned char *)file.text + (there ? data + offsets[t] : 0);
-    }
-    return there ? PE_OK
-                 : pe_fail(h->why, PE_MALFORMED_REQUEST, "",
-                           "the GGUF file is cut short: it ends before its last tensor begins");
-}
-
-#define FOUND_MAX 8
-
-pe_status pe_gguf_file_tensors(pe_slice file, const char *prefix, size_t *metadata_bytes,
-                               pe_stored_list *out, pe_problem *why)
+pe_status pe_gguf_file_excerpt(pe_slice file, pe_buffer *out, pe_problem *why)
 {
     head h = {(const unsigned char *)file.text, file.bytes, false, PE_OK, why};
-    uint64_t n, tensors, last = 0, offset, offsets[FOUND_MAX];
-    bool is_float32;
-    PE_TRY(begin(file, &h, &n, &tensors));
+    tensor tensors[FOUND_MAX];
+    uint64_t n, n_tensors;
+    size_t found = 0;
+    PE_TRY(begin(file, &h, &n, &n_tensors));
     json_t *members = json_object();
     if (members == NULL)
         return pe_fail_memory(why);
     read_members(&h, members, n);
-    *metadata_bytes = file.bytes - h.left;
-    for (out->n = 0; tensors > 0 && !h.cut && h.status == PE_OK; tensors--) {
-        pe_stored tensor;
-        take_tensor(&h, &tensor, &offset, &is_float32);
-        last = offset > last ? offset : last;
-        if (!is_float32 || strncmp(tensor.name, prefix, strlen(prefix)) != 0 ||
-            out->n == out->room || out->n == FOUND_MAX)
-            continue;
-        offsets[out->n] = offset;
-        out->tensor[out->n++] = tensor;
+    const size_t metadata = file.bytes - h.left;
+    if (!take_tensors(&h, file, members, n_tensors, tensors, &found))
+        fail(&h, "the GGUF file is cut short: it ends before its last tensor begins");
+    if (h.status == PE_OK) {
+        const uint64_t alignment = alignment_of(members);
+        uint64_t offset = 0;
+        pe_buffer_add(out, file.text, 8); /* GGUF and its version */
+        pe_buffer_little(out, found, 8);
+        pe_buffer_add(out, file.text + 16, metadata - 16);
+        for (size_t t = 0; t < found; t++) {
+            pe_buffer_little(out, tensors[t].name.bytes, 8);
+            pe_buffer_add(out, tensors[t].name.text, tensors[t].name.bytes);
+            pe_buffer_little(out, 1, 4);
+            pe_buffer_little(out, tensors[t].elements, 8);
+            pe_buffer_little(out, TYPE_F32, 4);
+            pe_buffer_little(out, offset, 8);
+            offset += (tensors[t].elements * sizeof(float) + alignment - 1) / alignment * alignment;
+        }
+        for (size_t t = 0; t < found; t++) {
+            /* Fills up to where tensors begin, or the next one does. */
+            while (out->bytes % alignment != 0 && !out->failed)
+                pe_buffer_add(out, "", 1);
+            pe_buffer_add(out, tensors[t].data, tensors[t].elements * sizeof(float));
+        }
     }
-    if (h.cut)
-        fail(&h, "the GGUF file is cut short: it ends within its metadata or list of tensors");
-    const pe_status status =
-        h.status != PE_OK ? h.status : place(&h, file, members, last, offsets, out);
     json_decref(members);
-    return status;
+    return h.status != PE_OK || !out->failed ? h.status : pe_fail_memory(why);
 }

@@ -145,34 +145,26 @@ static bool read_type(const char *descr, pe_stored *out)
     return false;
 }
 
-/* The dictionary's text, inside the file. */
-static pe_status find_header(pe_slice file, pe_slice *header, pe_problem *why)
-{
-    const unsigned char *data = (const unsigned char *)file.text;
-    if (file.bytes < 8 || memcmp(data, "\x93NUMPY", 6) != 0)
-        return broken("it does not begin with \\x93NUMPY", why);
-    if (data[6] < 1 || data[6] > 3 || data[7] != 0)
-        return broken("its version is none of 1.0, 2.0 and 3.0", why);
-    const size_t width = data[6] == 1 ? 2 : 4;
-    if (file.bytes < 8 + width)
-        return broken("it ends inside its header", why);
-    size_t size = 0;
-    for (size_t i = width; i-- > 0;)
-        size = size << 8 | data[8 + i];
-    if (size > file.bytes - 8 - width)
-        return broken("it ends inside its header", why);
-    *header = (pe_slice){file.text + 8 + width, size};
-    return PE_OK;
-}
-
 pe_status pe_npy_file_begin(pe_slice head, size_t bytes, size_t max_elements, pe_stored *out,
                             pe_problem *why)
 {
     pe_slice text;
     npy_header header;
-    pe_status status = find_header(head, &text, why);
-    if (status != PE_OK)
-        return status;
+    /* The dictionary's text, inside the file. */
+    const unsigned char *data = (const unsigned char *)head.text;
+    if (head.bytes < 8 || memcmp(data, "\x93NUMPY", 6) != 0)
+        return broken("it does not begin with \\x93NUMPY", why);
+    if (data[6] < 1 || data[6] > 3 || data[7] != 0)
+        return broken("its version is none of 1.0, 2.0 and 3.0", why);
+    const size_t width = data[6] == 1 ? 2 : 4;
+    if (head.bytes < 8 + width)
+        return broken("it ends inside its header", why);
+    size_t size = 0;
+    for (size_t i = width; i-- > 0;)
+        size = size << 8 | data[8 + i];
+    if (size > head.bytes - 8 - width)
+        return broken("it ends inside its header", why);
+    text = (pe_slice){head.text + 8 + width, size};
     const char *end = text.text + text.bytes;
     if (!parse_header(&(cursor){text.text, end}, &header))
         return broken("its header is not {'descr': ..., 'fortran_order': ..., 'shape': (...)}",
@@ -180,13 +172,12 @@ pe_status pe_npy_file_begin(pe_slice head, size_t bytes, size_t max_elements, pe
     pe_stored tensor = {
         .shape = header.shape, .fortran = header.fortran, .data = (const unsigned char *)end};
     if (!read_type(header.descr, &tensor))
-        return pe_fail(
-            why, PE_INVALID_PARAMETER, "",
-            "the NumPy element type must be one of f4, f8, f2, i4, i8, c8, c16 behind < or >; "
-            "got \"%s\": convert it, as by .astype('<%s4')",
-            header.descr, strpbrk(header.descr, "iub") != NULL ? "i" : "f");
-    status = pe_stored_check_size(&tensor, "the NumPy header", bytes - (size_t)(end - head.text),
-                                  max_elements, why);
+        return pe_fail(why, PE_INVALID_PARAMETER, "",
+                       "the NumPy element type must be one of f4, f8, f2, i4, i8, c8, c16 behind < "
+                       "or >; got \"%s\": convert it, as by .astype('<%s4')",
+                       header.descr, strpbrk(header.descr, "iub") != NULL ? "i" : "f");
+    pe_status status = pe_stored_check_size(&tensor, "the NumPy header",
+                                            bytes - (size_t)(end - head.text), max_elements, why);
     if (status == PE_OK)
         *out = tensor;
     return status;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 #include "files/stored.h"
 
 /*
@@ -60,17 +60,17 @@ static pe_status unpack(pe_slice packed, size_t bytes, const char *row, pe_buffe
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)packed.text, .avail_in = (uInt)packed.bytes};
     Bytef *to = (Bytef *)pe_buffer_reserve(unpacked, bytes);
     size_t done = 0;
-    int told = Z_OK;
+    int inflated = Z_OK;
     pe_status status = PE_OK;
     if (to == NULL || inflateInit2(&stream, -MAX_WBITS) != Z_OK)
         return pe_fail_memory(why);
-    while (done < bytes && told == Z_OK && status == PE_OK) {
+    while (done < bytes && inflated == Z_OK && status == PE_OK) {
         const size_t step = bytes - done < STEP ? bytes - done : STEP;
         stream.next_out = to + done;
         stream.avail_out = (uInt)step;
-        told = inflate(&stream, Z_NO_FLUSH);
+        inflated = inflate(&stream, Z_NO_FLUSH);
         done += step - stream.avail_out;
-        status = pe_turn_check(why);
+        status = pe_yield_check(why);
     }
     inflateEnd(&stream);
     unpacked->bytes += done;
@@ -102,22 +102,6 @@ static pe_status find_data(pe_slice file, const char *row, pe_slice name, pe_buf
     const size_t used = unpacked->bytes;
     const pe_status status = unpack(*out, number_at(row + 24, 4), row, unpacked, why);
     *out = (pe_slice){unpacked->data + used, unpacked->bytes - used};
-    return status;
-}
-
-/* "cos.npy" is the tensor cos. */
-static pe_status read_tensor(pe_slice data, pe_slice name, size_t max_elements, pe_stored *out,
-                             pe_problem *why)
-{
-    static const char ends[] = ".npy";
-    const size_t end = strlen(ends);
-    if (name.bytes < end || memcmp(name.text + name.bytes - end, ends, end) != 0)
-        return broken("a file in it does not end in .npy:", name, why);
-    if (name.bytes - end >= sizeof out->name)
-        return broken("a name is too long:", name, why);
-    const pe_status status = pe_npy_file_read(data, max_elements, out, why);
-    if (status == PE_OK)
-        snprintf(out->name, sizeof out->name, "%.*s", (int)(name.bytes - end), name.text);
     return status;
 }
 
@@ -167,7 +151,17 @@ static pe_status read_row(pe_slice file, pe_slice *rows, size_t max_elements, pe
     pe_slice name, data;
     PE_TRY(next_row(rows, &row, &name, why));
     PE_TRY(find_data(file, row, name, unpacked, &data, why));
-    return read_tensor(data, name, max_elements, out, why);
+    /* "cos.npy" is the tensor cos. */
+    static const char ends[] = ".npy";
+    const size_t end = strlen(ends);
+    if (name.bytes < end || memcmp(name.text + name.bytes - end, ends, end) != 0)
+        return broken("a file in it does not end in .npy:", name, why);
+    if (name.bytes - end >= sizeof out->name)
+        return broken("a name is too long:", name, why);
+    const pe_status status = pe_npy_file_read(data, max_elements, out, why);
+    if (status == PE_OK)
+        snprintf(out->name, sizeof out->name, "%.*s", (int)(name.bytes - end), name.text);
+    return status;
 }
 
 pe_status pe_npz_file_read(pe_slice file, size_t max_elements, pe_buffer *unpacked,

@@ -36,14 +36,9 @@ static bool read_shape(const json_t *array, pe_shape *out)
 /* PE_DTYPES for a type that is not read here. */
 static bool read_dtype(const json_t *value, pe_dtype *out)
 {
-    static const char *const names[PE_DTYPES] = {[PE_FLOAT32] = "F32",
-                                                 [PE_FLOAT64] = "F64",
-                                                 [PE_FLOAT16] = "F16",
-                                                 [PE_BFLOAT16] = "BF16",
-                                                 [PE_INT32] = "I32"};
     *out = PE_DTYPES;
     for (pe_dtype dtype = 0; json_is_string(value) && dtype < PE_DTYPES; dtype++)
-        if (strcmp(json_string_value(value), names[dtype]) == 0)
+        if (strcmp(json_string_value(value), pe_dtype_safetensors_name(dtype)) == 0)
             *out = dtype;
     return json_is_string(value);
 }
@@ -110,9 +105,7 @@ static pe_status read_header(json_t *header, const numbers *from, pe_stored_list
             continue;
         if (out->n == out->room)
             return broken("it holds too many tensors", "", why);
-        const pe_status status = read_tensor(name, row, from, &out->tensor[out->n], why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(read_tensor(name, row, from, &out->tensor[out->n], why));
         if (overlaps(out->tensor, out->n) || !pe_size_add(sum, out->tensor[out->n].bytes, &sum))
             return broken("its tensors overlap", "", why);
         out->n++;
@@ -143,11 +136,9 @@ pe_status pe_safetensors_file_begin(pe_slice head, size_t bytes, size_t max_elem
 {
     json_t *header = NULL;
     size_t begin = 0;
-    pe_status status = load_header(head, &header, &begin, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(load_header(head, &header, &begin, why));
     const numbers from = {(const unsigned char *)head.text + begin, bytes - begin, max_elements};
-    status = read_header(header, &from, out, why);
+    pe_status status = read_header(header, &from, out, why);
     json_decref(header);
     return status;
 }
@@ -164,8 +155,7 @@ pe_status pe_safetensors_file_metadata(pe_slice file, const char *key, char **ou
     size_t begin = 0;
     *out = NULL;
     pe_status status = load_header(file, &header, &begin, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     const json_t *text = json_object_get(json_object_get(header, "__metadata__"), key);
     if (json_is_string(text)) {
         *out = strdup(json_string_value(text));

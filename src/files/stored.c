@@ -10,11 +10,10 @@
 
 pe_status pe_stored_check_real(const pe_stored *tensor, pe_problem *why)
 {
-    return !tensor->is_complex
-               ? PE_OK
-               : pe_fail(why, PE_INVALID_PARAMETER, "",
-                         "numbers must be real; send complex ones as their parts, along a last "
-                         "axis of 2");
+    return !tensor->is_complex ? PE_OK
+                               : pe_fail(why, PE_INVALID_PARAMETER, "",
+                                         "numbers must be real; send complex ones as their parts, "
+                                         "along a last axis of 2");
 }
 
 bool pe_stored_split_complex(pe_stored *tensor)
@@ -181,18 +180,6 @@ static inline void gather(const unsigned char *in, size_t size, square *s)
             memcpy(s->at + (h * SQUARE + t) * size, in + (h + s->offset[t]) * size, size);
 }
 
-static void gather_any(const unsigned char *in, size_t size, square *s)
-{
-    if (size == 2)
-        gather(in, 2, s);
-    else if (size == 4)
-        gather(in, 4, s);
-    else if (size == 8)
-        gather(in, 8, s);
-    else
-        gather(in, 16, s);
-}
-
 static size_t parts_of(const pe_stored *tensor)
 {
     return tensor->is_complex ? 2 : 1;
@@ -223,21 +210,20 @@ static void convert_fortran(const pe_stored *from, pe_array *to)
         for (size_t t = 0; t < back; t += SQUARE) {
             s.n_t = pe_size_min(SQUARE, back - t);
             odometer_run(&of_t, s.n_t, s.offset); /* after the last it begins anew */
-            gather_any(from->data + h * size, size, &s);
+            const unsigned char *in = from->data + h * size;
+            if (size == 2)
+                gather(in, 2, &s);
+            else if (size == 4)
+                gather(in, 4, &s);
+            else if (size == 8)
+                gather(in, 8, &s);
+            else
+                gather(in, 16, &s);
             for (size_t i = 0; i < s.n_h; i++)
                 convert_run(from, s.at + i * SQUARE * size, s.n_t * parts, to->dtype,
                             (char *)to->data + (t + array[i]) * out_size);
         }
     }
-}
-
-/* Copy row-major, each number rounded once to the array's dtype. */
-static void convert(const pe_stored *from, pe_array *to)
-{
-    if (from->fortran && from->elements > 0)
-        convert_fortran(from, to);
-    else
-        convert_run(from, from->data, from->elements, to->dtype, to->data);
 }
 
 /* An exponent field of all ones is an infinity or a NaN. Each loop is one pass without branches. */
@@ -354,7 +340,12 @@ pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out, 
     pe_status status = check_range(from, why);
     if (status == PE_OK)
         status = pe_array_make(dtype, &from->shape, out, why);
-    if (status == PE_OK)
-        convert(from, out);
+    if (status == PE_OK) {
+        /* Copy row-major, each number rounded once to the array's dtype. */
+        if (from->fortran && from->elements > 0)
+            convert_fortran(from, out);
+        else
+            convert_run(from, from->data, from->elements, out->dtype, out->data);
+    }
     return status;
 }

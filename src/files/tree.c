@@ -70,14 +70,6 @@ __attribute__((constructor)) static void use_blocks(void)
     json_set_alloc_funcs(allocate, release);
 }
 
-static void free_blocks(load *left)
-{
-    for (block *made = left->blocks, *next; made != NULL; made = next) {
-        next = made->next;
-        free(made->start);
-    }
-}
-
 pe_status pe_tree_load(pe_slice json, size_t flags, const char *where, json_t **out,
                        pe_problem *why)
 {
@@ -86,7 +78,10 @@ pe_status pe_tree_load(pe_slice json, size_t flags, const char *where, json_t **
     current = &loading;
     if (setjmp(loading.leave) != 0) {
         current = NULL;
-        free_blocks(&loading);
+        for (block *made = loading.blocks, *next; made != NULL; made = next) {
+            next = made->next;
+            free(made->start);
+        }
         return pe_fail_memory(why);
     }
     json_t *tree = json_loadb(json.text, json.bytes, flags | JSON_DECODE_ANY, &error);

@@ -39,17 +39,6 @@ static char *put_group(const unsigned char *from, char *to)
     return to + 4;
 }
 
-/* The last one or two bytes, filled up with zeros and '='. */
-static char *put_rest(const pe_carry *carry, char *to)
-{
-    unsigned char group[3] = {0};
-    memcpy(group, carry->byte, carry->n);
-    put_group(group, to);
-    for (size_t i = carry->n + 1; i < 4; i++)
-        to[i] = '=';
-    return to + 4;
-}
-
 /*
  * After a seek a block may begin inside a group whose first bytes are not known. The rest of that
  * group is left out.
@@ -80,7 +69,13 @@ static size_t encode(const pe_elements *elements, pe_carry *carry, char *out)
     while (from < end)
         carry->byte[carry->n++] = *from++;
     if (elements->first + elements->n == tensor->elements && carry->n > 0) {
-        to = put_rest(carry, to);
+        /* The last one or two bytes, filled up with zeros and '='. */
+        unsigned char group[3] = {0};
+        memcpy(group, carry->byte, carry->n);
+        put_group(group, to);
+        for (size_t i = carry->n + 1; i < 4; i++)
+            to[i] = '=';
+        to = to + 4;
         carry->n = 0;
     }
     return (size_t)(to - out);

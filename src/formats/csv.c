@@ -20,9 +20,8 @@ static size_t columns_of(const pe_tensor *tensor)
 }
 
 /* A separator or a line end (two bytes) after each number. */
-static size_t block_max(const pe_tensor *tensor, size_t n)
+static size_t block_max(const pe_tensor *tensor PE_UNUSED, size_t n)
 {
-    (void)tensor;
     return n * (PE_NUMBER_TEXT_MAX + 2) + 1;
 }
 
@@ -43,16 +42,16 @@ static uint64_t labelled_length_max(const pe_tensor *tensor)
 }
 
 /* Unlike JSON, CSV has words for numbers that are not finite: those that NumPy and pandas read. */
-static size_t print_run(pe_dtype dtype, const char *data, size_t n, char *out)
+static size_t print_run(pe_dtype dtype, const char *data, size_t n, char between, char *out)
 {
-    size_t bytes = pe_blocks_print(dtype, data, n, ',', out);
+    size_t bytes = pe_blocks_print(dtype, data, n, between, out);
     if (memchr(out, 'n', bytes) == NULL) /* no "null": all are finite */
         return bytes;
     char *to = out;
     for (size_t i = 0; i < n; i++) {
         const double value = pe_dtype_load(dtype, data + i * pe_dtype_bytes(dtype));
         if (i > 0)
-            *to++ = ',';
+            *to++ = between;
         if (isfinite(value))
             to += pe_number_print(dtype, value, to);
         else
@@ -105,27 +104,41 @@ static char *put_labels(const pe_elements *elements, size_t row, char *to)
     return to;
 }
 
-static size_t encode(const pe_elements *elements, pe_carry *carry, char *out)
+static char *put_rows(const pe_elements *elements, size_t columns, char between,
+                      const pe_row_labels *labels, char *to)
 {
     const pe_tensor *tensor = elements->tensor;
     const size_t first = elements->first, end = first + elements->n;
-    const size_t columns = columns_of(tensor), size = pe_dtype_bytes(tensor->dtype);
+    const size_t size = pe_dtype_bytes(tensor->dtype);
     const char *from = elements->data;
-    char *to = out;
-    (void)carry;
     for (size_t e = first, run; e < end; e += run, from += run * size) {
         size_t column = e % columns;
         run = columns - column < end - e ? columns - column : end - e;
         if (column > 0)
-            *to++ = ',';
-        else if (elements->labels != NULL)
+            *to++ = between;
+        else if (labels != NULL)
             to = put_labels(elements, e / columns, to);
-        to += print_run(tensor->dtype, from, run, to);
-        if (column + run == columns) {
+        to += print_run(tensor->dtype, from, run, between, to);
+        if (column + run == columns)
             *to++ = '\n';
-        }
     }
-    return (size_t)(to - out);
+    return to;
+}
+
+/* Rows of one number are printed as a single row, with line ends between its numbers. */
+static size_t encode(const pe_elements *elements, pe_carry *carry PE_UNUSED, char *out)
+{
+    const size_t columns = columns_of(elements->tensor);
+    const bool lone = columns == 1;
+    return (size_t)(put_rows(elements, lone ? elements->tensor->elements : columns,
+                             lone ? '\n' : ',', NULL, out) -
+                    out);
+}
+
+static size_t encode_labelled(const pe_elements *elements, pe_carry *carry PE_UNUSED, char *out)
+{
+    const size_t columns = columns_of(elements->tensor);
+    return (size_t)(put_rows(elements, columns, ',', elements->labels, out) - out);
 }
 
 static const pe_encoder encoder = {
@@ -137,7 +150,8 @@ static const pe_encoder encoder = {
 static const pe_encoder labelled = {
     .length_max = labelled_length_max,
     .block_max = labelled_block_max,
-    .encode = encode,
+    .encode = encode_labelled,
+    .row_work = 8,
 };
 
 /* ---- what rows are called ---- */
@@ -257,10 +271,9 @@ const pe_format pe_format_csv = {
     .extension = ".csv",
     .is_text = true,
     .media_type = "text/csv",
-    .help =
-        "RFC 4180, but lines end with LF: a header row (csv_header), then a line for each row of "
-        "the tensor, or for each number of a vector. Lines of several tensors begin with the "
-        "tensor's name, those of more than two axes with the indices of the leading ones.",
+    .help = "RFC 4180, but lines end with LF: a header row (csv_header), then a line for each row "
+            "of the tensor, or for each number of a vector. Lines of several tensors begin with "
+            "the tensor's name, those of more than two axes with the indices of the leading ones.",
     .holds_any = true,
     .ops = &ops,
 };

@@ -31,8 +31,14 @@ extern const pe_format *const pe_formats[];
 const pe_format *pe_format_by_name(const char *name);
 const pe_format *pe_format_by_extension(const char *file_name);
 
-/** Which picture a tensor gets; ANY: curves of one axis, else a heatmap. */
-typedef enum pe_figure_view { PE_VIEW_ANY, PE_VIEW_HEATMAP, PE_VIEW_CURVES } pe_figure_view;
+/** Which picture a tensor gets; ANY: curves of one axis, else a heatmap. OWN_SCALES: the same, and
+ * each panel has a scale of its own. */
+typedef enum pe_figure_view {
+    PE_VIEW_ANY,
+    PE_VIEW_HEATMAP,
+    PE_VIEW_CURVES,
+    PE_VIEW_OWN_SCALES
+} pe_figure_view;
 
 /** What figures depend on besides their numbers: view=, theme=, width=, height=. */
 typedef struct pe_figure_options {
@@ -48,8 +54,8 @@ typedef enum pe_csv_header { PE_CSV_INDICES, PE_CSV_NAMES, PE_CSV_NONE } pe_csv_
 /** The size of a figure where none is asked for, and what may be asked for. */
 #define PE_FIGURE_WIDTH      800
 #define PE_FIGURE_HEIGHT     500
-#define PE_FIGURE_WIDTH_MIN  320
-#define PE_FIGURE_HEIGHT_MIN 240
+#define PE_FIGURE_WIDTH_MIN  120
+#define PE_FIGURE_HEIGHT_MIN 90
 #define PE_FIGURE_SIDE_MAX   8192
 
 /** What the bytes depend on besides the plan. */

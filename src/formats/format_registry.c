@@ -26,18 +26,13 @@ const pe_format *pe_format_by_extension(const char *file_name)
     return NULL;
 }
 
-static void list_tensors(const pe_plan *plan, pe_buffer *out)
-{
-    for (size_t t = 0; t < plan->n_tensors; t++)
-        pe_buffer_format(out, t == 0 ? "%s" : ", %s", pe_segments_tensor_name(plan, t));
-}
-
 /* Refuse with a sentence that ends in the names of the plan's tensors. */
 static pe_status fail_listing(const pe_plan *plan, pe_status status, const char *what,
                               pe_problem *why)
 {
     pe_buffer names = {0};
-    list_tensors(plan, &names);
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        pe_buffer_format(&names, t == 0 ? "%s" : ", %s", pe_segments_tensor_name(plan, t));
     status = pe_fail(why, status, "tensor", "%s: %s", what, pe_buffer_text(&names));
     pe_buffer_free(&names);
     return status;
@@ -80,10 +75,9 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
             return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
                            "the answer has no tensor; ask for json or safetensors");
         if (plan->n_tensors > 1 && !named && !format->holds_any)
-            return fail_listing(plan, PE_NOT_ACCEPTABLE,
-                                "this format holds one tensor, npz holds all; or add tensor= and "
-                                "one of",
-                                why);
+            return fail_listing(
+                plan, PE_NOT_ACCEPTABLE,
+                "this format holds one tensor, npz holds all; or add tensor= and one of", why);
     }
     for (size_t t = 0; t < plan->n_tensors && format->ops->check != NULL; t++) {
         if (!pe_format_holds(rendering, t, chosen))

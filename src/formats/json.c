@@ -41,14 +41,13 @@ static char *put_brackets(const pe_tensor *tensor, size_t e, char bracket, char 
     return to;
 }
 
-static size_t encode(const pe_elements *elements, pe_carry *carry, char *out)
+static size_t encode(const pe_elements *elements, pe_carry *carry PE_UNUSED, char *out)
 {
     const pe_tensor *tensor = elements->tensor;
     const size_t first = elements->first, end = first + elements->n;
     const size_t inner = inner_axis(tensor), size = pe_dtype_bytes(tensor->dtype);
     const char *from = elements->data;
     char *to = out;
-    (void)carry;
     for (size_t e = first, run; e < end; e += run, from += run * size) {
         size_t left = inner - e % inner;
         run = left < end - e ? left : end - e;
@@ -97,12 +96,11 @@ static void put_tensor(const pe_plan *plan, size_t index, bool base64, pe_segmen
 }
 
 /* The members of a lone tensor without scalars are those of the answer; else each tensor is one. */
-static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
+static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor PE_UNUSED,
                      pe_segments *out)
 {
     const bool spread = plan->n_tensors == 1 && plan->n_scalars == 0;
     pe_buffer *text = &out->text;
-    (void)tensor;
     pe_buffer_str(text, "{");
     pe_json_write_text(text, "encoding", rendering->encoding);
     pe_json_write_name(text, "parameters");

@@ -5,9 +5,9 @@
 static const char *const descr[PE_DTYPES] = {
     [PE_FLOAT32] = "<f4", [PE_FLOAT64] = "<f8", [PE_FLOAT16] = "<f2", [PE_INT32] = "<i4"};
 
-pe_status pe_npy_check(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why)
+pe_status pe_npy_check(const pe_tensor *tensor, const pe_rendering *rendering PE_UNUSED,
+                       pe_problem *why)
 {
-    (void)rendering;
     if (descr[tensor->dtype] == NULL)
         return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
                        "NumPy has no %s; ask for dtype=float32, or for format raw or safetensors",
@@ -53,10 +53,9 @@ void pe_npy_header(const pe_tensor *tensor, pe_buffer *out)
     pe_buffer_free(&header);
 }
 
-static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t index,
+static void describe(const pe_plan *plan, const pe_rendering *rendering PE_UNUSED, size_t index,
                      pe_segments *out)
 {
-    (void)rendering;
     pe_npy_header(&plan->tensors[index], &out->text);
     pe_segments_text(out);
     pe_segments_numbers(out, index, &pe_raw_encode);

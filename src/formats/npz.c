@@ -21,17 +21,6 @@ enum {
     END = 22
 };
 
-static void put(pe_buffer *out, uint64_t number, size_t bytes)
-{
-    unsigned char little[8];
-    for (size_t i = 0; i < bytes; i++) {
-        little[i % 8] = (unsigned char)number;
-        number >>= 8;
-        if (i % 8 == 7 || i + 1 == bytes)
-            pe_buffer_add(out, little, i % 8 + 1);
-    }
-}
-
 static const char *name_of(const pe_plan *plan, size_t t)
 {
     return pe_segments_tensor_name(plan, t);
@@ -50,11 +39,11 @@ static void put_name(const pe_plan *plan, size_t t, pe_buffer *out)
 /* Version, flags, method, time and date, which an entry and its row have. */
 static void put_kind(pe_buffer *out)
 {
-    put(out, VERSION, 2);
-    put(out, FLAGS, 2);
-    put(out, STORED, 2);
-    put(out, 0, 2);
-    put(out, DATE, 2);
+    pe_buffer_little(out, VERSION, 2);
+    pe_buffer_little(out, FLAGS, 2);
+    pe_buffer_little(out, STORED, 2);
+    pe_buffer_little(out, 0, 2);
+    pe_buffer_little(out, DATE, 2);
 }
 
 /* The .npy file of a tensor: its bytes, and their CRC. */
@@ -78,9 +67,9 @@ static npy npy_of(const pe_plan *plan, size_t t, const pe_carry *carry)
 
 static void put_sizes(npy of, pe_buffer *out)
 {
-    put(out, of.crc, 4);
-    put(out, of.bytes, 4);
-    put(out, of.bytes, 4);
+    pe_buffer_little(out, of.crc, 4);
+    pe_buffer_little(out, of.bytes, 4);
+    pe_buffer_little(out, of.bytes, 4);
 }
 
 static void put_behind(const pe_plan *plan, size_t t, const pe_carry *carry, pe_buffer *out)
@@ -90,30 +79,30 @@ static void put_behind(const pe_plan *plan, size_t t, const pe_carry *carry, pe_
 }
 
 /* The directory, and the end. */
-static void put_directory(const pe_plan *plan, size_t none, const pe_carry *carry, pe_buffer *out)
+static void put_directory(const pe_plan *plan, size_t none PE_UNUSED, const pe_carry *carry,
+                          pe_buffer *out)
 {
     uint64_t at = 0;
-    (void)none;
     for (size_t t = 0; t < plan->n_tensors; t++) {
         const npy file = npy_of(plan, t, carry);
         pe_buffer_str(out, "PK\x01\x02");
-        put(out, VERSION, 2);
+        pe_buffer_little(out, VERSION, 2);
         put_kind(out);
         put_sizes(file, out);
-        put(out, name_bytes(plan, t), 2);
-        put(out, 0, 12); /* no extra field, comment, disk or attributes */
-        put(out, at, 4);
+        pe_buffer_little(out, name_bytes(plan, t), 2);
+        pe_buffer_little(out, 0, 12); /* no extra field, comment, disk or attributes */
+        pe_buffer_little(out, at, 4);
         put_name(plan, t, out);
         at += ENTRY + name_bytes(plan, t) + file.bytes + BEHIND;
     }
     const size_t bytes = out->bytes;
     pe_buffer_str(out, "PK\x05\x06");
-    put(out, 0, 4);
-    put(out, plan->n_tensors, 2);
-    put(out, plan->n_tensors, 2);
-    put(out, bytes, 4);
-    put(out, at, 4);
-    put(out, 0, 2);
+    pe_buffer_little(out, 0, 4);
+    pe_buffer_little(out, plan->n_tensors, 2);
+    pe_buffer_little(out, plan->n_tensors, 2);
+    pe_buffer_little(out, bytes, 4);
+    pe_buffer_little(out, at, 4);
+    pe_buffer_little(out, 0, 2);
 }
 
 /* ---- numbers ---- */
@@ -144,26 +133,23 @@ static pe_status check(const pe_tensor *tensor, const pe_rendering *rendering, p
 {
     const uint64_t most = (UINT32_MAX - ((uint64_t)1 << 16)) / PE_MAX_TENSORS;
     if (pe_segments_tensor_bytes(tensor) > most)
-        return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
-                       "npz holds tensors of at most %llu bytes, this one has %llu; ask for "
-                       "safetensors",
-                       (unsigned long long)most,
-                       (unsigned long long)pe_segments_tensor_bytes(tensor));
+        return pe_fail(
+            why, PE_NOT_ACCEPTABLE, "format",
+            "npz holds tensors of at most %llu bytes, this one has %llu; ask for safetensors",
+            (unsigned long long)most, (unsigned long long)pe_segments_tensor_bytes(tensor));
     return pe_npy_check(tensor, rendering, why);
 }
 
-static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
-                     pe_segments *out)
+static void describe(const pe_plan *plan, const pe_rendering *rendering PE_UNUSED,
+                     size_t tensor PE_UNUSED, pe_segments *out)
 {
     size_t directory = END;
-    (void)rendering;
-    (void)tensor;
     for (size_t t = 0; t < plan->n_tensors; t++) {
         pe_buffer_str(&out->text, "PK\x03\x04");
         put_kind(&out->text);
-        put(&out->text, 0, 4 + 4 + 4); /* CRC and sizes follow the bytes */
-        put(&out->text, name_bytes(plan, t), 2);
-        put(&out->text, 0, 2);
+        pe_buffer_little(&out->text, 0, 4 + 4 + 4); /* CRC and sizes follow the bytes */
+        pe_buffer_little(&out->text, name_bytes(plan, t), 2);
+        pe_buffer_little(&out->text, 0, 2);
         put_name(plan, t, &out->text);
         pe_npy_header(&plan->tensors[t], &out->text);
         pe_segments_text(out);

@@ -21,11 +21,9 @@ const pe_encoder pe_raw_encode = {
     .text_of = same,
 };
 
-static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
-                     pe_segments *out)
+static void describe(const pe_plan *plan PE_UNUSED, const pe_rendering *rendering PE_UNUSED,
+                     size_t tensor, pe_segments *out)
 {
-    (void)plan;
-    (void)rendering;
     pe_segments_numbers(out, tensor, &pe_raw_encode);
 }
 

@@ -6,24 +6,19 @@
 
 /* ---- numbers that become no bytes ---- */
 
-static uint64_t no_bytes(const pe_tensor *tensor)
+static uint64_t no_bytes(const pe_tensor *tensor PE_UNUSED)
 {
-    (void)tensor;
     return 0;
 }
 
-static size_t no_block(const pe_tensor *tensor, size_t n)
+static size_t no_block(const pe_tensor *tensor PE_UNUSED, size_t n PE_UNUSED)
 {
-    (void)tensor;
-    (void)n;
     return 0;
 }
 
-static size_t no_text(const pe_elements *elements, pe_carry *carry, char *out)
+static size_t no_text(const pe_elements *elements PE_UNUSED, pe_carry *carry PE_UNUSED,
+                      char *out PE_UNUSED)
 {
-    (void)elements;
-    (void)carry;
-    (void)out;
     return 0;
 }
 

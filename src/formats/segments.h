@@ -50,6 +50,9 @@ typedef struct pe_encoder {
     uint64_t (*length_max)(const pe_tensor *tensor);
     /** Bytes that a block of n elements may take. */
     size_t (*block_max)(const pe_tensor *tensor, size_t n);
+    /** Units of work (plan/price.h) that a row takes beside its numbers; a vector's rows then have
+     * one number. */
+    size_t row_work;
     /** Encode the next elements; returns the bytes written. NULL: the packed numbers are the
      * representation. */
     size_t (*encode)(const pe_elements *elements, pe_carry *carry, char *out);

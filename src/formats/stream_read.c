@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
-#include "base/turns.h"
+#include "base/yield.h"
 
 /* Room for the text of a block, unless it is unusually long. */
 #define TEXT_BYTES ((size_t)80 << 10)
@@ -77,7 +77,7 @@ static size_t encode(pe_stream *stream, const void *numbers, size_t n, char *out
     }
     const double start = now();
     const size_t bytes = encoder->encode(&elements, &stream->carry, out);
-    pe_turn_spend((uint64_t)n * pe_stream_number_work(stream, stream->segment));
+    pe_yield_spend((uint64_t)n * pe_stream_number_work(stream, stream->segment));
     stream->encode += now() - start;
     return bytes;
 }
@@ -118,8 +118,7 @@ static pe_status make_text(pe_stream *stream, const reading *into, size_t *made,
     const void *numbers;
     size_t n, most = text_max(stream);
     pe_status status = make_numbers(stream, block, &numbers, &n, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     if (room_of(into) >= most && stream->skip == 0) {
         *made = encode(stream, numbers, n, next_of(into));
     } else {
@@ -160,26 +159,6 @@ static bool is_last_reduced(const pe_stream *stream)
     const size_t next = stream->segment + 1;
     return next >= stream->segments.n ||
            stream->segments.segment[next].encoder != &pe_reduced_encode;
-}
-
-/* A block of numbers for the reducer, or its text after the last one. */
-static pe_status reduce(pe_stream *stream, pe_problem *why)
-{
-    alignas(PE_TENSOR_BLOCK_ALIGN) unsigned char block[PE_TENSOR_BLOCK_BYTES];
-    const pe_reducer *reducer = &stream->segments.reducer;
-    pe_elements elements = {.tensor = stream->blocks.tensor, .first = stream->blocks.next};
-    if (elements.first >= reducer->elements[stream->blocks.index] && is_last_reduced(stream))
-        return finish_reducing(stream, why);
-    if (elements.first >= reducer->elements[stream->blocks.index]) {
-        pe_stream_enter(stream, stream->segment + 1, 0);
-        return PE_OK;
-    }
-    PE_TRY(make_numbers(stream, block, &elements.data, &elements.n, why));
-    const double start = now();
-    pe_status status = reducer->take(reducer->state, &elements, why);
-    stream->encode += now() - start;
-    pe_tensor_blocks_pass(&stream->blocks, elements.n);
-    return status;
 }
 
 /* ---- numbers where the reader wants them ---- */
@@ -248,8 +227,24 @@ static bool fits_next_time(const pe_stream *stream, const reading *into)
  * next read gets them without a copy. */
 static pe_status make(pe_stream *stream, const reading *into, size_t *made, pe_problem *why)
 {
-    if (pe_stream_reduces(stream))
-        return reduce(stream, why);
+    if (pe_stream_reduces(stream)) {
+        /* A block of numbers for the reducer, or its text after the last one. */
+        alignas(PE_TENSOR_BLOCK_ALIGN) unsigned char block[PE_TENSOR_BLOCK_BYTES];
+        const pe_reducer *reducer = &stream->segments.reducer;
+        pe_elements elements = {.tensor = stream->blocks.tensor, .first = stream->blocks.next};
+        if (elements.first >= reducer->elements[stream->blocks.index] && is_last_reduced(stream))
+            return finish_reducing(stream, why);
+        if (elements.first >= reducer->elements[stream->blocks.index]) {
+            pe_stream_enter(stream, stream->segment + 1, 0);
+            return PE_OK;
+        }
+        PE_TRY(make_numbers(stream, block, &elements.data, &elements.n, why));
+        const double start = now();
+        pe_status status = reducer->take(reducer->state, &elements, why);
+        stream->encode += now() - start;
+        pe_tensor_blocks_pass(&stream->blocks, elements.n);
+        return status;
+    }
     const size_t n = in_place(stream, into);
     const bool text = encoder_at(stream)->encode != NULL;
     if (n > 0) {

@@ -132,7 +132,10 @@ size_t pe_stream_number_work(const pe_stream *stream, size_t i)
         segment->encoder == &pe_reduced_encode)
         return 0;
     const pe_shape *shape = &tensor->shape;
-    return pe_blocks_work(tensor->dtype, shape->ndim == 0 ? 1 : shape->dim[shape->ndim - 1]);
+    const size_t of_row = segment->encoder->row_work;
+    const bool one = shape->ndim == 0 || (shape->ndim == 1 && of_row > 0);
+    const size_t row = one ? 1 : shape->dim[shape->ndim - 1];
+    return pe_blocks_work(tensor->dtype, row) + of_row / row;
 }
 
 uint64_t pe_stream_text_work(const pe_stream *stream)

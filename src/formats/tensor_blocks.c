@@ -82,19 +82,6 @@ static void fill_columns(size_t first, size_t n, int32_t *out)
         out[i] = (int32_t)(first + i);
 }
 
-/* Whole units, or a part of one. */
-static pe_status fill_region(const pe_tensor_blocks *blocks, size_t n, void *out, pe_problem *why)
-{
-    const size_t unit = blocks->tensor->unit, at = blocks->next;
-    const bool whole = at % unit == 0 && n % unit == 0;
-    const pe_region region = {.tensor = blocks->index,
-                              .first = at / unit,
-                              .units = whole ? n / unit : 1,
-                              .column = at % unit,
-                              .columns = whole ? unit : n};
-    return pe_plan_make_region(blocks->plan, &region, out, why);
-}
-
 /* A block of this work took so long. One that was small for another reason tells nothing. */
 static void learn(pe_tensor_blocks *blocks, size_t work, int64_t nanoseconds)
 {
@@ -110,10 +97,19 @@ pe_status pe_tensor_blocks_fill(pe_tensor_blocks *blocks, size_t n, void *out, p
     pe_status status = PE_OK;
     const size_t work = blocks->tensor->work;
     const int64_t start = pe_clock(), before = work > 1 ? pe_clock_of_thread() : 0;
-    if (blocks->index == PE_COLUMNS)
+    if (blocks->index == PE_COLUMNS) {
         fill_columns(blocks->next, n, out);
-    else
-        status = fill_region(blocks, n, out, why);
+    } else {
+        /* Whole units, or a part of one. */
+        const size_t unit = blocks->tensor->unit, at = blocks->next;
+        const bool whole = at % unit == 0 && n % unit == 0;
+        const pe_region region = {.tensor = blocks->index,
+                                  .first = at / unit,
+                                  .units = whole ? n / unit : 1,
+                                  .column = at % unit,
+                                  .columns = whole ? unit : n};
+        status = pe_plan_make_region(blocks->plan, &region, out, why);
+    }
     blocks->spent += n * work;
     if (work > 1)
         learn(blocks, n * work, pe_clock_of_thread() - before);

@@ -94,14 +94,31 @@ void pe_words_axis(const pe_rendering *rendering, const pe_tensor *tensor, size_
         snprintf(out->name, sizeof out->name, "%.*s", (int)name.bytes, name.text);
     else if (axis < ndim)
         snprintf(out->name, sizeof out->name, ndim == 1 ? "index" : "axis %zu", axis);
+    if (value != NULL && value->param->kind == PE_KIND_CHOICES &&
+        value->n_picks == tensor->shape.dim[axis])
+        out->names = value;
+    out->apart = out->names != NULL || pe_slice_is(name, "head");
+}
+
+const char *pe_words_element(const pe_axis_words *words, size_t i)
+{
+    const pe_value *names = words->names;
+    return names != NULL && i < names->n_picks ? names->param->choices[names->picks[i]] : NULL;
+}
+
+void pe_words_resource(const pe_rendering *rendering, pe_buffer *out)
+{
+    const char *title =
+        rendering->resource != NULL ? rendering->resource->summary : rendering->encoding;
+    const size_t bytes = strlen(title);
+    pe_buffer_add(out, title, bytes > 0 && title[bytes - 1] == '.' ? bytes - 1 : bytes);
 }
 
 void pe_words_title(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
                     pe_buffer *out)
 {
     const char *name = pe_segments_tensor_name(plan, tensor);
-    pe_buffer_str(out,
-                  rendering->resource != NULL ? rendering->resource->name : rendering->encoding);
+    pe_words_resource(rendering, out);
     if (strcmp(name, "data") != 0)
         pe_buffer_format(out, ": %s", name);
 }
@@ -134,14 +151,21 @@ static bool is_default(const pe_value *value)
     return false;
 }
 
-void pe_words_parameters(const pe_values *values, pe_buffer *out)
+void pe_words_parameters(const pe_rendering *rendering, pe_buffer *out)
 {
+    const pe_values *values = rendering->values;
+    const char *separator = ": ";
+    if (rendering->resource != NULL)
+        pe_buffer_format(out, "/v1/%s", rendering->resource->name);
+    else
+        separator = "";
     for (size_t i = 0; values != NULL && i < values->n; i++) {
         const pe_value *value = &values->value[i];
         if (!value->present || is_default(value))
             continue;
-        pe_buffer_format(out, "%s%s = ", out->bytes > 0 ? ", " : "", value->param->name);
+        pe_buffer_format(out, "%s%s = ", separator, value->param->name);
         pe_value_print(value, out);
+        separator = ", ";
     }
 }
 

@@ -7,9 +7,11 @@
 
 /** An axis of a tensor. */
 typedef struct pe_axis_words {
-    char name[64];        /* "positions [tokens]", "axis 0" */
-    bool along_positions; /* a parameter of kind POSITIONS says where its elements are */
-    double first, step;   /* element i is at first + i * step */
+    char name[64];         /* "positions [tokens]", "axis 0" */
+    bool along_positions;  /* a parameter of kind POSITIONS says where its elements are */
+    double first, step;    /* element i is at first + i * step */
+    const pe_value *names; /* the elements are these choices; NULL: they have no names */
+    bool apart;            /* nothing is between one element and the next: heads, names */
 } pe_axis_words;
 
 void pe_words_axis(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis,
@@ -19,12 +21,18 @@ void pe_words_axis(const pe_rendering *rendering, const pe_tensor *tensor, size_
 const pe_positions *pe_words_positions(const pe_rendering *rendering, const pe_tensor *tensor,
                                        size_t axis);
 
-/** "rope/table: cos" */
+/** The summary of the resource, without its stop. */
+void pe_words_resource(const pe_rendering *rendering, pe_buffer *out);
+
+/** The same, and of several tensors which: "Cosines and sines of rotary angles: cos" */
 void pe_words_title(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
                     pe_buffer *out);
 
-/** The parameters that differ from their defaults, "head_dim = 64, positions = 0:512". */
-void pe_words_parameters(const pe_values *values, pe_buffer *out);
+/** The path, and the parameters that differ from their defaults: "/v1/rope/table: head_dim = 64". */
+void pe_words_parameters(const pe_rendering *rendering, pe_buffer *out);
+
+/** The name of element i of an axis, NULL where it has none. */
+const char *pe_words_element(const pe_axis_words *words, size_t i);
 
 /** What the values are, "wavelength [positions]". */
 void pe_words_value(const pe_rendering *rendering, const pe_tensor *tensor, pe_buffer *out);

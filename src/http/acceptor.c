@@ -16,7 +16,7 @@
 #include "base/process.h"
 #include "http/access_log.h"
 #include "http/clients/clients.h"
-#include "http/connection/linger.h"
+#include "http/connection/drain.h"
 #include "http/connection/watchdog.h"
 #include "http/reply/raw_reply.h"
 #include "http/request/admission.h"
@@ -127,7 +127,7 @@ static void turn_away(pe_acceptor *acceptor, int fd, const pe_accepted *accepted
         return;
     }
     pe_raw_reply_to_unknown(service, (pe_raw_way){.socket = fd}, &why);
-    pe_linger_take(service->linger, fd);
+    pe_drain_take(service->drain, fd);
 }
 
 /* False when there is none to accept now. REFUSED is the place of one for which there is none. Over
@@ -180,37 +180,33 @@ pe_status pe_acceptor_fail(const pe_settings *settings, const pe_accepted *accep
 
 /* ---- the thread ---- */
 
-/* Wait for a connection or, without a descriptor for one, for the end of another. The library opens
- * what it is handed at once or, without memory, never: who has waited long is forgotten. One that
- * comes after all was forgotten too early. */
-static void wait_and_accept(pe_acceptor *acceptor)
-{
-    struct pollfd ready[1 + PE_LISTENERS_MAX] = {{.fd = acceptor->wake, .events = POLLIN}};
-    for (size_t i = 0; i < acceptor->n; i++)
-        ready[1 + i] = (struct pollfd){.fd = acceptor->listener[i].socket.fd, .events = POLLIN};
-    const int patience = acceptor->exhausted ? RETRY_MS : coming(acceptor) > 0 ? HANDED_MS : -1;
-    const int n = poll(ready, acceptor->exhausted ? 1 : 1 + acceptor->n, patience);
-    const uint64_t open = opened(acceptor);
-    if ((n == 0 && patience == HANDED_MS) || acceptor->handed < open)
-        acceptor->handed = open;
-    acceptor->exhausted = false;
-    atomic_store(&acceptor->full, false);
-    eventfd_t count;
-    if (ready[0].revents != 0)
-        (void)eventfd_read(acceptor->wake, &count);
-    for (size_t i = 0; i < acceptor->n; i++)
-        for (int k = 0; ready[1 + i].revents != 0 && k < AT_ONCE; k++)
-            if (!accept_one(acceptor, &acceptor->listener[i]))
-                break;
-}
-
 /* At the end whoever has connected is served, whatever the limits are; and the library opens what
  * it was handed. */
 static void *accept_all(void *context)
 {
     pe_acceptor *acceptor = context;
-    while (!atomic_load(&acceptor->ending))
-        wait_and_accept(acceptor);
+    while (!atomic_load(&acceptor->ending)) {
+        /* Wait for a connection or, without a descriptor for one, for the end of another. The
+         * library opens what it is handed at once or, without memory, never: who has waited long is
+         * forgotten. One that comes after all was forgotten too early. */
+        struct pollfd ready[1 + PE_LISTENERS_MAX] = {{.fd = acceptor->wake, .events = POLLIN}};
+        for (size_t i = 0; i < acceptor->n; i++)
+            ready[1 + i] = (struct pollfd){.fd = acceptor->listener[i].socket.fd, .events = POLLIN};
+        const int patience = acceptor->exhausted ? RETRY_MS : coming(acceptor) > 0 ? HANDED_MS : -1;
+        const int n = poll(ready, acceptor->exhausted ? 1 : 1 + acceptor->n, patience);
+        const uint64_t open = opened(acceptor);
+        if ((n == 0 && patience == HANDED_MS) || acceptor->handed < open)
+            acceptor->handed = open;
+        acceptor->exhausted = false;
+        atomic_store(&acceptor->full, false);
+        eventfd_t count;
+        if (ready[0].revents != 0)
+            (void)eventfd_read(acceptor->wake, &count);
+        for (size_t i = 0; i < acceptor->n; i++)
+            for (int k = 0; ready[1 + i].revents != 0 && k < AT_ONCE; k++)
+                if (!accept_one(acceptor, &acceptor->listener[i]))
+                    break;
+    }
     for (size_t i = 0; i < acceptor->n; i++)
         pe_socket_refuse(&acceptor->listener[i].socket);
     poll(NULL, 0, acceptor->n > 0 ? HANDSHAKE_MS : 0);

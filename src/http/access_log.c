@@ -108,24 +108,6 @@ static pe_log_kind text_if(const char *text)
     return text != NULL ? PE_LOG_TEXT : PE_LOG_NONE;
 }
 
-static void log_json(const access_line *line)
-{
-    const pe_request *request = line->request;
-    pe_log_access(
-        (pe_log_member[]){{PE_LOG_TEXT, "client", .text = line->client},
-                          {text_if(line->key), "key", .text = line->key},
-                          {PE_LOG_TEXT, "method", .text = request->method_text},
-                          {PE_LOG_TEXT, "target", .text = request->target},
-                          {PE_LOG_NUMBER, "status", .number = line->status},
-                          {PE_LOG_REAL, "ms", .real = line->ms},
-                          {PE_LOG_TEXT, "request_id", .text = request->id},
-                          {text_if(line->traceparent), "traceparent", .text = line->traceparent},
-                          {PE_LOG_NUMBER, "bytes", .number = (int64_t)line->bytes},
-                          {line->aborted ? PE_LOG_TRUE : PE_LOG_NONE, "aborted", .text = NULL},
-                          {text_if(line->cache), "cache", .text = line->cache},
-                          {0}});
-}
-
 /* A quoted field: quotes, backslashes and what is not printable ASCII become \xhh. */
 static void add_quoted(pe_buffer *out, const char *text)
 {
@@ -152,32 +134,41 @@ static void add_request_line(pe_buffer *out, const pe_request *request)
     pe_buffer_free(&line);
 }
 
-/* The combined format of Apache and nginx. */
-static void log_combined(const access_line *line)
-{
-    char when[64];
-    struct tm utc;
-    const time_t now = time(NULL);
-    pe_buffer text = {0};
-    gmtime_r(&now, &utc);
-    strftime(when, sizeof when, "%d/%b/%Y:%H:%M:%S +0000", &utc);
-    pe_buffer_format(&text, "%s - %s [%s]", line->client, line->key != NULL ? line->key : "-",
-                     when);
-    add_request_line(&text, line->request);
-    pe_buffer_format(&text, " %03u %" PRIu64, line->status, line->bytes);
-    add_quoted(&text, line->referer);
-    add_quoted(&text, line->agent);
-    pe_buffer_str(&text, "\n");
-    pe_log_access_line(&text);
-    pe_buffer_free(&text);
-}
-
 static void log_line(const access_line *line)
 {
-    if (strcmp(line->request->service->settings->access_log_format, "combined") == 0)
-        log_combined(line);
-    else
-        log_json(line);
+    if (strcmp(line->request->service->settings->access_log_format, "combined") == 0) {
+        /* The combined format of Apache and nginx. */
+        char when[64];
+        struct tm utc;
+        const time_t now = time(NULL);
+        pe_buffer text = {0};
+        gmtime_r(&now, &utc);
+        strftime(when, sizeof when, "%d/%b/%Y:%H:%M:%S +0000", &utc);
+        pe_buffer_format(&text, "%s - %s [%s]", line->client, line->key != NULL ? line->key : "-",
+                         when);
+        add_request_line(&text, line->request);
+        pe_buffer_format(&text, " %03u %" PRIu64, line->status, line->bytes);
+        add_quoted(&text, line->referer);
+        add_quoted(&text, line->agent);
+        pe_buffer_str(&text, "\n");
+        pe_log_access_line(&text);
+        pe_buffer_free(&text);
+    } else {
+        const pe_request *request = line->request;
+        pe_log_access((pe_log_member[]){
+            {PE_LOG_TEXT, "client", .text = line->client},
+            {text_if(line->key), "key", .text = line->key},
+            {PE_LOG_TEXT, "method", .text = request->method_text},
+            {PE_LOG_TEXT, "target", .text = request->target},
+            {PE_LOG_NUMBER, "status", .number = line->status},
+            {PE_LOG_REAL, "ms", .real = line->ms},
+            {PE_LOG_TEXT, "request_id", .text = request->id},
+            {text_if(line->traceparent), "traceparent", .text = line->traceparent},
+            {PE_LOG_NUMBER, "bytes", .number = (int64_t)line->bytes},
+            {line->aborted ? PE_LOG_TRUE : PE_LOG_NONE, "aborted", .text = NULL},
+            {text_if(line->cache), "cache", .text = line->cache},
+            {0}});
+    }
 }
 
 void pe_access_log_end(const pe_request *request, enum MHD_RequestTerminationCode code)

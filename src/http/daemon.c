@@ -1,23 +1,439 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon.c - the library's daemons: I/O threads that serve connections. */
+/* daemon.c - what libmicrohttpd calls: connections and requests that begin and end; its start. */
 #include "http/daemon.h"
 
+#include <fcntl.h>
+#include <gnutls/abstract.h>
+#include <microhttpd.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
+#include "base/budget.h"
+#include "base/clock.h"
 #include "base/log.h"
-#include "http/callbacks.h"
+#include "http/acceptor.h"
+#include "http/access_log.h"
+#include "http/answer/representation.h"
+#include "http/clients/clients.h"
+#include "http/connection/inlet.h"
+#include "http/connection/drain.h"
 #include "http/connection/tls.h"
+#include "http/flow.h"
+#include "http/reply/etag.h"
+#include "http/reply/raw_reply.h"
+#include "http/reply/reply.h"
+#include "http/request/admission.h"
+#include "http/request/body.h"
+#include "http/request/head.h"
+#include "http/request/tally.h"
+#include "http/routes.h"
+
+/* Targets up to this long keep their memory from one request to the next. */
+#define TARGET_KEPT 1024
+
+/* Answers from this length on may take a while to send. */
+#define LABELLED_BYTES ((uint64_t)65536)
+
+/* What the library keeps of a header field beside its text. */
+#define FIELD_BYTES 64
+
+/* The library allocates the memory of a connection up to this, and maps more (mempool.c). */
+#define ALLOCATED_MAX 32768
+
+/* A connection: its row in the watchdog's registry, where its bytes arrive, and the request that it
+ * carries now. */
+typedef struct connection {
+    pe_service *service;
+    struct MHD_Connection *library;
+    pe_watch watch;
+    pe_client *client; /* by address; NULL: each request may have another */
+    pe_inlet inlet;
+    pe_request request;
+    bool refused; /* before all of a request had arrived */
+} connection;
+
+/* False: the client has been answered past the library, and gets no more. */
+static bool enter(pe_request *request, pe_phase phase)
+{
+    return pe_watchdog_enter(request->service->watchdog, request->watch, phase, pe_clock());
+}
+
+/* ---- a connection opens and closes ---- */
+
+/* Release everything but the memory of a short target, and zero the rest. */
+static void clear(pe_request *request)
+{
+    if (request->has_body)
+        pe_body_release(request);
+    if (request->guarded || request->client.held)
+        pe_admission_end(request);
+    for (size_t i = 0; i < PE_HEADERS; i++)
+        free(request->joined[i]);
+    pe_representation_free(request->representation);
+    if (request->parts != NULL)
+        request->parts_free(request->parts);
+    pe_reply_drop(request);
+    char *target = request->target;
+    size_t capacity = request->target_capacity;
+    if (capacity > TARGET_KEPT) {
+        free(target);
+        target = NULL;
+        capacity = 0;
+    }
+    *request = (pe_request){.target = target, .target_capacity = capacity};
+}
+
+static void refuse(void *context);
+static void tell_late(void *context);
+
+static int socket_of(struct MHD_Connection *mhd)
+{
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+/* What a connection takes of the budget beside what is allocated. */
+static size_t mapped_bytes(const pe_service *service)
+{
+    const int64_t memory = service->settings->connection_memory_bytes;
+    return memory > ALLOCATED_MAX ? (size_t)memory : 0;
+}
+
+static bool take_memory(connection *opened)
+{
+    if (!pe_budget_take(mapped_bytes(opened->service)))
+        return false;
+    if (pe_inlet_open(&opened->inlet))
+        return true;
+    pe_budget_give(mapped_bytes(opened->service));
+    return false;
+}
+
+/* NULL where there is no memory. Behind a proxy that is trusted stand others: it is no client, and
+ * may have to say whose the connection is. One that is refused does not count for its address. */
+static connection *open_connection(pe_service *service, struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *tls =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    /* Read at once: the next question may overwrite it. */
+    gnutls_session_t session = tls != NULL ? tls->tls_session : NULL;
+    const pe_client_address address = pe_client_address_of_peer(mhd);
+    const pe_client_id id = pe_admission_id(service->settings, &address);
+    const pe_place place = pe_acceptor_accepted(mhd)->place;
+    const bool proxy = pe_client_address_is_trusted(service->settings, &address);
+    const size_t memory = (size_t)service->settings->connection_memory_bytes;
+    connection *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return NULL;
+    opened->service = service;
+    opened->library = mhd;
+    opened->watch.place = place;
+    opened->watch.tls = place == PE_PLACE_OPERATOR ? NULL : service->tls;
+    opened->inlet = (pe_inlet){.socket = socket_of(mhd),
+                               .session = session,
+                               .watchdog = service->watchdog,
+                               .watch = &opened->watch,
+                               .limits = {memory - PE_REPLY_HEADER_BYTES, FIELD_BYTES},
+                               .held_max = memory,
+                               .refused = refuse,
+                               .late = tell_late,
+                               .context = opened,
+                               .proxied = proxy && service->settings->proxy_protocol &&
+                                          place != PE_PLACE_OPERATOR};
+    if (!take_memory(opened)) {
+        free(opened);
+        return NULL;
+    }
+    if (!proxy && place != PE_PLACE_REFUSED)
+        opened->client = pe_clients_open(service->clients, &id);
+    pe_watchdog_add(service->watchdog, &opened->watch, opened->inlet.socket);
+    return opened;
+}
+
+static void close_connection(pe_service *service, connection *closed)
+{
+    pe_inlet_close(&closed->inlet);
+    /* A client that is still sending must be able to read why it was refused. */
+    const bool refused = closed->refused || pe_watchdog_is_leaving(&closed->watch);
+    const int own = refused ? fcntl(closed->watch.socket, F_DUPFD_CLOEXEC, 0) : -1;
+    if (own >= 0)
+        pe_drain_take(service->drain, own);
+    pe_watchdog_remove(service->watchdog, &closed->watch);
+    pe_budget_give(mapped_bytes(service));
+    if (closed->watch.unheard) { /* a request of which there is no more than a part of its header */
+        pe_client_address client = pe_client_address_of_peer(closed->library);
+        if (closed->inlet.proxy.known)
+            client.bytes = closed->inlet.proxy.client;
+        pe_access_log_unheard(service, &client, (unsigned)pe_status_http(PE_TIMEOUT));
+    }
+    pe_acceptor_wake(service->acceptor);
+    clear(&closed->request);
+    pe_clients_close(service->clients, closed->client);
+    free(closed->request.target);
+    free(closed);
+}
+
+/* A connection opens or closes. */
+static void on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        pe_service *service = context;
+        *socket_context = open_connection(service, mhd);
+        if (*socket_context == NULL)
+            pe_inlet_shut(socket_of(mhd));
+        pe_service_count(&service->counters.connections);
+        pe_acceptor_wake(service->acceptor);
+        return;
+    }
+    if (*socket_context != NULL)
+        close_connection(context, *socket_context);
+    else
+        pe_inlet_forget(socket_of(mhd));
+    *socket_context = NULL;
+}
+
+/* ---- the first line ---- */
+
+static connection *connection_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+static connection *carrier_of(pe_request *request)
+{
+    return (connection *)((char *)request - offsetof(connection, request));
+}
+
+/* A client of TLS wants to see the certificate. */
+static int on_certificate(gnutls_session_t session, const gnutls_datum_t *authorities PE_UNUSED,
+                          int n_authorities PE_UNUSED,
+                          const gnutls_pk_algorithm_t *algorithms PE_UNUSED,
+                          int n_algorithms PE_UNUSED, gnutls_pcert_st **chain, unsigned *n,
+                          gnutls_privkey_t *key)
+{
+    const connection *carrier = connection_of(gnutls_session_get_ptr(session));
+    return carrier != NULL ? pe_tls_show(carrier->watch.tls, chain, n, key) : -1;
+}
+
+/*
+ * The query is ours to read: the library would keep each of its arguments in the connection's
+ * memory, and a request of some hundreds of them (two kilobytes) exhausts it and is never answered.
+ * It shows us its own writable buffer before it splits what follows the '?' (0.9.75: connection.c,
+ * parse_initial_message_line), so an end right there leaves nothing to split.
+ */
+static void *on_target(void *context, const char *target, struct MHD_Connection *mhd)
+{
+    connection *carrier = connection_of(mhd);
+    if (carrier == NULL)
+        return NULL;
+    pe_request *request = &carrier->request;
+    clear(request);
+    request->service = context;
+    request->connection = mhd;
+    request->watch = &carrier->watch;
+    request->proxy = &carrier->inlet.proxy;
+    request->client.address = carrier->client;
+    request->guarded = carrier->watch.place != PE_PLACE_OPERATOR &&
+                       atomic_load_explicit(&request->service->guarded, memory_order_relaxed);
+    request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
+    request->started = pe_inlet_began(&carrier->inlet);
+    pe_request_label_clear(&carrier->watch.label);
+    if (!pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
+                           request->started) ||
+        !pe_target_keep(request, target))
+        return NULL;
+    char *query = strchr((char *)(uintptr_t)target, '?');
+    if (query != NULL)
+        query[1] = '\0';
+    return request;
+}
+
+/* ---- the header ---- */
+
+static enum MHD_Result send_reply(pe_request *request)
+{
+    request->stage = PE_STAGE_ANSWERED;
+    if (request->reply_bytes >= LABELLED_BYTES)
+        pe_request_set_label(request);
+    pe_access_log_begin(request);
+    return enter(request, PE_PHASE_SENDING) ? pe_reply_send(request) : MHD_NO;
+}
+
+static pe_raw_way way_to(const connection *carrier)
+{
+    return (pe_raw_way){.socket = carrier->inlet.socket, .session = carrier->inlet.session};
+}
+
+static void tell_late(void *context)
+{
+    const connection *carrier = context;
+    pe_raw_reply_late(carrier->service, way_to(carrier));
+}
+
+/* Reply past the library, unless it has been done. */
+static void reply_raw(pe_request *request, const pe_problem *why, bool head)
+{
+    if (!pe_watchdog_leave(request->service->watchdog, request->watch))
+        return;
+    request->reply.http_status = (unsigned)pe_status_http(why->status);
+    pe_raw_reply(request->service, way_to(connection_of(request->connection)), why,
+                 &(pe_raw_request){request->path, pe_request_id(request), head});
+}
+
+/* The header has arrived. A reply that is queued now ends the connection, so only refusals are. */
+static enum MHD_Result begin(connection *carrier, const char *method, const char *version)
+{
+    pe_request *request = &carrier->request;
+    pe_problem why;
+    request->stage = PE_STAGE_BODY;
+    request->takes_interim = strcasecmp(version, "HTTP/1.1") == 0;
+    pe_target_read_method(request, method);
+    pe_target_split(request);
+    pe_status status = pe_fields_read(request, &why);
+    /* What the header says of the whole request. The library ends the connection without a reply
+     * when the connection's memory does not hold the header of a reply beside that of the request:
+     * so much is left for Content-Location. */
+    const pe_settings *settings = request->service->settings;
+    const union MHD_ConnectionInfo *header =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const int fields = MHD_get_connection_values(request->connection, MHD_HEADER_KIND, NULL, NULL);
+    const size_t memory = (size_t)settings->connection_memory_bytes;
+    const size_t taken = (header != NULL ? header->header_size : 0) + (size_t)fields * FIELD_BYTES +
+                         PE_REPLY_HEADER_BYTES;
+    const char *id = request->header[PE_HEADER_X_REQUEST_ID];
+    request->id_sent = id != NULL;
+    if (id != NULL && pe_request_id_valid(id))
+        request->id = id;
+    request->location_room = taken < memory ? memory - taken : 0;
+    request->wants_digest = pe_digest_wanted(request->header[PE_HEADER_WANT_REPR_DIGEST]);
+    request->has_body = request->header[PE_HEADER_CONTENT_LENGTH] != NULL ||
+                        request->header[PE_HEADER_TRANSFER_ENCODING] != NULL;
+    request->body_max = (uint64_t)settings->max_body_bytes; /* until its route is found */
+    if (pe_inlet_is_refused(&carrier->inlet)) {
+        refuse(carrier);
+        return MHD_NO;
+    }
+    if (status == PE_OK && carrier->watch.place == PE_PLACE_REFUSED)
+        status = pe_acceptor_fail(request->service->settings,
+                                  pe_acceptor_accepted(carrier->library), &why);
+    if (status == PE_OK && request->has_body) {
+        request->keeps_body = pe_route_find(request);
+        status = pe_flow_admit(request, &why);
+        if (status == PE_OK)
+            status = pe_body_check_declared(request, &why);
+    }
+    if (status == PE_OK) {
+        if (request->has_body)
+            pe_request_set_label(request); /* it may take long to arrive */
+        return MHD_YES;
+    }
+    pe_service_count(&request->service->counters.refused);
+    carrier->refused = true;
+    pe_flow_fail(request, &why);
+    return send_reply(request);
+}
+
+/* ---- its parts, as they arrive ---- */
+
+static enum MHD_Result on_access(void *context PE_UNUSED, struct MHD_Connection *mhd PE_UNUSED,
+                                 const char *url PE_UNUSED, const char *method, const char *version,
+                                 const char *upload, size_t *upload_bytes, void **arriving)
+{
+    pe_request *request = *arriving;
+    const size_t bytes = *upload_bytes;
+    pe_problem why;
+    if (request == NULL)
+        return MHD_NO;
+    switch (request->stage) {
+    case PE_STAGE_NEW:
+        return begin(carrier_of(request), method, version);
+    case PE_STAGE_BODY:
+        if (bytes == 0)
+            return pe_flow_process(request) == PE_DEFERRED ? MHD_YES : send_reply(request);
+        *upload_bytes = 0;
+        if (pe_body_receive(request, upload, bytes, &why) != PE_OK) {
+            reply_raw(request, &why, false);
+            return MHD_NO;
+        }
+        if (request->part_at > 0 && request->body.bytes >= request->part_at)
+            pe_flow_take_part(request);
+        return MHD_YES;
+    case PE_STAGE_WORKING:
+        return send_reply(request);
+    case PE_STAGE_ANSWERED:
+        *upload_bytes = 0;
+        return MHD_YES;
+    }
+    return MHD_NO;
+}
+
+/* ---- after the response ---- */
+
+static void on_completed(void *context PE_UNUSED, struct MHD_Connection *mhd, void **completed,
+                         enum MHD_RequestTerminationCode code)
+{
+    connection *carrier = connection_of(mhd);
+    pe_request *request = *completed;
+    if (request == NULL || carrier == NULL)
+        return;
+    const int64_t now = pe_clock();
+    pe_access_log_end(request, code);
+    pe_tally_request(request->service->tally, request, pe_access_log_status(request), now);
+    (void)pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_IDLE, now);
+    clear(request);
+    *completed = NULL;
+    if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        pe_inlet_answered(&carrier->inlet);
+}
+
+/* ---- a request that the library never sees ---- */
+
+/* The library has this request's header and waits for its body, or it has none of it. Of a header
+ * that is refused little is known. */
+static void refuse(void *context)
+{
+    connection *carrier = context;
+    pe_inlet *inlet = &carrier->inlet;
+    pe_request *request = &carrier->request;
+    const bool known = inlet->framing.part != PE_FRAMING_HEADER;
+    pe_problem why;
+    pe_fail(&why, inlet->status, "", "%s", inlet->framing.complaint);
+    if (!known) {
+        clear(request);
+        request->service = carrier->service;
+        request->connection = carrier->library;
+        request->watch = &carrier->watch;
+        request->proxy = &inlet->proxy;
+        request->started = pe_inlet_began(inlet);
+        const char *id = pe_inlet_text(inlet, inlet->framing.header.id);
+        if (pe_request_id_valid(id))
+            request->id = id;
+        if (pe_target_keep(request, pe_inlet_text(inlet, inlet->framing.header.target)))
+            pe_target_split(request);
+    }
+    pe_service_count(&carrier->service->counters.refused);
+    reply_raw(request, &why, inlet->framing.header.head);
+    if (known)
+        return;
+    pe_access_log_end(request, MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    pe_tally_request(carrier->service->tally, request, pe_access_log_status(request), pe_clock());
+    clear(request);
+}
+
+/* ---- the daemons ---- */
 
 /* What the library has to say is about single clients' mistakes. */
 static void log_library(void *context, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
-static void log_library(void *context, const char *format, va_list arguments)
+static void log_library(void *context PE_UNUSED, const char *format, va_list arguments)
 {
-    (void)context;
     char text[256];
     vsnprintf(text, sizeof text, format, arguments);
     text[strcspn(text, "\n")] = '\0';
@@ -25,10 +441,9 @@ static void log_library(void *context, const char *format, va_list arguments)
 }
 
 /* The raw target is read by us; the library's own decoding would cut it at %00. */
-static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
+static size_t leave_escaped(void *context PE_UNUSED, struct MHD_Connection *mhd PE_UNUSED,
+                            char *text)
 {
-    (void)context;
-    (void)connection;
     return strlen(text);
 }
 
@@ -43,21 +458,21 @@ struct MHD_Daemon *pe_daemon_start(pe_service *service, size_t threads, bool tls
     struct MHD_OptionItem secure[] = {
         {MHD_OPTION_HTTPS_PRIORITIES, 0,
          (char *)(uintptr_t)pe_tls_priorities(settings->tls_minimum)},
-        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)pe_callbacks_certificate},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)on_certificate},
         {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(
         (tls ? MHD_USE_TLS : 0U) | MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO |
             MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET,
-        0, NULL, NULL, pe_callbacks_access, service,                                   /* */
+        0, NULL, NULL, on_access, service,                                             /* */
         MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,                                 /* first */
         MHD_OPTION_THREAD_POOL_SIZE, pool,                                             /* */
         MHD_OPTION_CONNECTION_LIMIT, connections,                                      /* */
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->connection_memory_bytes, /* */
-        MHD_OPTION_URI_LOG_CALLBACK, pe_callbacks_target, service,                     /* */
+        MHD_OPTION_URI_LOG_CALLBACK, on_target, service,                               /* */
         MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                             /* */
-        MHD_OPTION_NOTIFY_CONNECTION, pe_callbacks_connection, service,                /* */
-        MHD_OPTION_NOTIFY_COMPLETED, pe_callbacks_completed, service,                  /* */
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, service,                          /* */
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, service,                            /* */
         MHD_OPTION_ARRAY, tls ? secure : plain,                                        /* */
         MHD_OPTION_END);
 }

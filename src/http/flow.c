@@ -15,18 +15,23 @@
 
 pe_status pe_flow_admit(pe_request *request, pe_problem *why)
 {
-    if (!request->guarded)
-        return PE_OK;
-    if (request->route == NULL)
+    const size_t most = (size_t)request->service->settings->max_url_bytes;
+    const bool long_target = request->target_bytes > most;
+    if (request->route == NULL && (request->guarded || long_target))
         (void)pe_route_find(request);
-    return pe_route_is_open(request) ? PE_OK : pe_admission_check(request, why);
+    if (request->guarded && !pe_route_is_open(request) && pe_admission_check(request, why) != PE_OK)
+        return why->status;
+    if (long_target)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "the request target must be at most %zu bytes long, got %zu", most,
+                       request->target_bytes);
+    return PE_OK;
 }
 
 /* With the memory in use, nothing new is begun. What is in memory is sent all the same, and pages
  * are: they tell how the server does. */
 static pe_outcome process(pe_request *request, pe_problem *why)
 {
-    const size_t most = (size_t)request->service->settings->max_url_bytes;
     /* With a body that was done when the header came. */
     if (!request->has_body && pe_flow_admit(request, why) != PE_OK)
         return PE_FAILED;
@@ -37,18 +42,10 @@ static pe_outcome process(pe_request *request, pe_problem *why)
         return outcome;
     if (!request->has_body) /* else its route was found with the header */
         (void)pe_route_find(request);
-    if (request->target_bytes > most) {
-        (void)pe_fail(why, PE_MALFORMED_REQUEST, "",
-                      "the request target must be at most %zu bytes long, got %zu", most,
-                      request->target_bytes);
-        return PE_FAILED;
-    }
     if (pe_body_check(request, why) != PE_OK)
         return PE_FAILED;
-    if (request->resource != NULL && pe_budget_exceeded()) {
-        (void)pe_fail_memory(why);
-        return PE_FAILED;
-    }
+    if (request->resource != NULL && pe_budget_exceeded())
+        return pe_failed(pe_fail_memory(why));
     return pe_route_handle(request, why); /* 404, 405, OPTIONS, or the handler of the path */
 }
 
@@ -82,19 +79,16 @@ static pe_outcome work_on(pe_request *request, pe_problem *why)
     const int64_t most = request->service->settings->queue_wait_ms * PE_NANOSECONDS_PER_MS;
     if (is_abandoned(request))
         return PE_REPLIED;
-    if (pe_clock() - request->next.since > most) {
-        pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker");
-        return PE_FAILED;
-    }
+    if (pe_clock() - request->next.since > most)
+        return pe_failed(
+            pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker"));
     begin_metering(request);
     const pe_outcome outcome = request->next.step(request, why);
     pe_meter_end();
     if (request->meter.overran)
         pe_service_count(&counters->overruns);
-    if (request->meter.ended != PE_OVERLOADED || outcome != PE_FAILED)
-        return outcome;
-    pe_service_count(&counters->abandoned);
-    return PE_REPLIED; /* nobody waits for it */
+    const bool left = request->meter.ended == PE_OVERLOADED && outcome == PE_FAILED;
+    return left ? PE_REPLIED : outcome; /* nobody waits for it */
 }
 
 static void run_job(void *context)
@@ -111,8 +105,7 @@ static void run_job(void *context)
 
 static pe_outcome refuse(pe_problem *why)
 {
-    pe_fail(why, PE_OVERLOADED, "", "all workers are busy and the queue is full");
-    return PE_FAILED;
+    return pe_failed(pe_fail(why, PE_OVERLOADED, "", "all workers are busy and the queue is full"));
 }
 
 /* Hand the request over: from now on it is the worker's. What is refused at once need not be

@@ -1,46 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* path_suggestion.c - which path was meant by one where nothing lives. */
-#include "http/path_suggestion.h"
-
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/nearest.h"
 #include "encodings/registry.h"
+#include "http/routes.h"
 
 /* What else people call the last part of a path. `meant` begins with a path. */
 static const struct {
     const char *const *words; /* with _ for - */
     const char *meant;
 } words[] = {
-    {PE_NAMES("mrope", "m_rope", "multimodal"),
-     "/v1/rope/table with mrope_section, or /v1/rope/mrope-positions"},
-    {PE_NAMES("scaling", "rope_scaling"), "/v1/rope/table with rope_type and factor"},
-    {PE_NAMES("rotary", "rotary_embedding", "rotary_emb", "rope_embedding", "angles", "cos_sin",
-              "cos_sin_cache", "cache"),
-     "/v1/rope/table"},
-    {PE_NAMES("apply", "apply_rotary_pos_emb", "apply_rotary_emb"), "/v1/rope/rotate"},
-    {PE_NAMES("inv_freq", "freqs", "freqs_cis"), "/v1/rope/frequencies"},
-    {PE_NAMES("2d", "axial", "vision"), "/v1/rope/grid"},
-    {PE_NAMES("sin", "cos", "sincos", "sine", "pe", "absolute", "position", "positions",
-              "positional", "positional_encoding", "positional_encodings", "position_encoding",
-              "positional_embedding", "position_embedding", "encoding", "encode", "timestep",
-              "timesteps", "transformer"),
-     "/v1/sinusoidal"},
-    {PE_NAMES("attend", "sdpa", "softmax", "scaled_dot_product_attention"), "/v1/attention"},
-    {PE_NAMES("relative_position_bias", "relative_position", "relative_bias"), "/v1/t5/bias"},
-    {PE_NAMES("validate", "check", "diagnose"), "/v1/verify"},
-    {PE_NAMES("config", "configs", "from_config"), "/v1/models/resolve"},
-    {PE_NAMES("swagger", "swagger_ui", "swagger_ui.html", "redoc", "reference"), "/docs"},
-    {PE_NAMES("openapi", "swagger.json", "schema", "spec", "api_docs"), "/openapi.json"},
-    {PE_NAMES("status", "ping", "health", "healthcheck", "health_check", "heartbeat", "up"),
-     "/healthz"},
-    {PE_NAMES("live", "liveness"), "/livez"},
-    {PE_NAMES("ready", "readiness"), "/readyz"},
-    {PE_NAMES("prometheus", "stats"), "/metrics"},
-    {PE_NAMES("index.html", "index.htm", "explorer", "home", "ui"), "/"},
-    {PE_NAMES("help", "encodings", "resources", "list", "endpoints", "api", "v2"), "/v1"},
+#include "synonyms_paths.inc"
 };
 
 typedef struct paths {
@@ -179,19 +152,6 @@ static bool add_value(const paths *of, pe_buffer *out)
     return true;
 }
 
-/* The longest one that the path goes on from: /v1/verify for /v1/verify/rope. */
-static const char *find_start(const paths *of)
-{
-    const char *longest = NULL;
-    for (size_t i = 0; i < of->n; i++) {
-        const size_t bytes = strlen(of->known[i]);
-        if (bytes > 3 && strncasecmp(of->known[i], of->path, bytes) == 0 &&
-            strchr("/-_.", of->path[bytes]) != NULL && (longest == NULL || bytes > strlen(longest)))
-            longest = of->known[i];
-    }
-    return longest;
-}
-
 /* Without the slashes at its end, or what a proxy or another version put before it. */
 static const char *find_within(const paths *of)
 {
@@ -234,8 +194,18 @@ void pe_path_suggestion_add(const char *path, const char *const *known, size_t n
         meant = find_near(&of);
     if (meant == NULL && add_family(&of, of.bytes, "did you mean one of ", out))
         return;
-    if (meant == NULL)
-        meant = find_start(&of);
+    if (meant == NULL) {
+        /* The longest one that the path goes on from: /v1/verify for /v1/verify/rope. */
+        const char *longest = NULL;
+        for (size_t i = 0; i < of.n; i++) {
+            const size_t bytes = strlen(of.known[i]);
+            if (bytes > 3 && strncasecmp(of.known[i], of.path, bytes) == 0 &&
+                strchr("/-_.", of.path[bytes]) != NULL &&
+                (longest == NULL || bytes > strlen(longest)))
+                longest = of.known[i];
+        }
+        meant = longest;
+    }
     if (meant != NULL)
         pe_buffer_format(out, "did you mean %s?", meant);
     else if (!add_value(&of, out))

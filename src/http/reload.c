@@ -69,14 +69,6 @@ static pe_status prepare(pe_service *service, const pe_settings *fresh, prepared
     return pe_tls_identity_read(fresh->tls_certificate, fresh->tls_key, &made->identity, why);
 }
 
-static void drop(prepared *made)
-{
-    pe_learned_tables_free(made->tables);
-    pe_learned_page_free(made->page);
-    pe_keys_unref(made->keys);
-    pe_tls_identity_free(made->identity);
-}
-
 /* ---- put to use ---- */
 
 /* First the tables, then the edition: what a request of the new one remembers is of the new
@@ -101,29 +93,6 @@ static void use_learned(pe_service *service, prepared *made)
                                  {0}});
 }
 
-/* Requests under way end with the keys that they began with. */
-static void use_keys(pe_service *service, pe_keys *keys)
-{
-    const pe_settings *settings = service->settings;
-    pthread_mutex_lock(&service->keys.lock);
-    pe_keys *before = service->keys.now;
-    service->keys.now = keys;
-    pthread_mutex_unlock(&service->keys.lock);
-    atomic_store(&service->guarded,
-                 keys != NULL || settings->address_rate > 0 || settings->address_work_rate > 0);
-    const pe_keys_changes changes = pe_keys_compare(before, keys);
-    const int64_t count = keys != NULL ? (int64_t)pe_keys_count(keys) : 0;
-    if (changes.added + changes.changed + changes.removed > 0)
-        pe_log(PE_LOG_INFO, "keys",
-               (pe_log_member[]){{PE_LOG_NUMBER, "keys", .number = count},
-                                 {PE_LOG_NUMBER, "added", .number = (int64_t)changes.added},
-                                 {PE_LOG_NUMBER, "changed", .number = (int64_t)changes.changed},
-                                 {PE_LOG_NUMBER, "removed", .number = (int64_t)changes.removed},
-                                 {PE_LOG_TEXT, "names", .text = changes.names},
-                                 {0}});
-    pe_keys_unref(before);
-}
-
 static void use_identity(pe_service *service, pe_tls_identity *identity)
 {
     pe_tls_certificate shown;
@@ -142,11 +111,33 @@ pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_proble
 {
     prepared made = {0};
     if (prepare(service, fresh, &made, why) != PE_OK) {
-        drop(&made);
+        pe_learned_tables_free(made.tables);
+        pe_learned_page_free(made.page);
+        pe_keys_unref(made.keys);
+        pe_tls_identity_free(made.identity);
         return why->status;
     }
     use_learned(service, &made);
-    use_keys(service, made.keys);
+    /* Requests under way end with the keys that they began with. */
+    pe_keys *keys = made.keys;
+    const pe_settings *settings = service->settings;
+    pthread_mutex_lock(&service->keys.lock);
+    pe_keys *before = service->keys.now;
+    service->keys.now = keys;
+    pthread_mutex_unlock(&service->keys.lock);
+    atomic_store(&service->guarded,
+                 keys != NULL || settings->address_rate > 0 || settings->address_work_rate > 0);
+    const pe_keys_changes changes = pe_keys_compare(before, keys);
+    const int64_t count = keys != NULL ? (int64_t)pe_keys_count(keys) : 0;
+    if (changes.added + changes.changed + changes.removed > 0)
+        pe_log(PE_LOG_INFO, "keys",
+               (pe_log_member[]){{PE_LOG_NUMBER, "keys", .number = count},
+                                 {PE_LOG_NUMBER, "added", .number = (int64_t)changes.added},
+                                 {PE_LOG_NUMBER, "changed", .number = (int64_t)changes.changed},
+                                 {PE_LOG_NUMBER, "removed", .number = (int64_t)changes.removed},
+                                 {PE_LOG_TEXT, "names", .text = changes.names},
+                                 {0}});
+    pe_keys_unref(before);
     use_identity(service, made.identity);
     pe_log_set_level(pe_log_level_named(fresh->log_level));
     pe_log_set_format(fresh->log_format);

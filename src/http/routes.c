@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/listing.h"
+#include "api/documents.h"
 #include "base/buffer.h"
 #include "encodings/registry.h"
 #include "http/answer/answer.h"
 #include "http/pages/pages.h"
-#include "http/path_suggestion.h"
 #include "http/reply/reply.h"
 
 #define GET_HEAD (PE_METHOD_GET | PE_METHOD_HEAD)
@@ -205,35 +204,6 @@ static void allow_text(const pe_route *route, char *out, size_t room)
                                      methods[i].name);
 }
 
-/* The fields that we read, and those that a browser asks for: none of them does harm. What is no
- * list of names, which are tokens (RFC 9110, section 5.6.2), is left out. */
-static void fields_allowed(const pe_request *request, char *out, size_t room)
-{
-    const char *asked = request->header[PE_HEADER_REQUESTED_HEADERS];
-    bool names = asked != NULL && *asked != '\0' && strlen(asked) <= ASKED_FIELDS_MAX;
-    for (const char *c = asked; names && *c != '\0'; c++)
-        names = isalnum((unsigned char)*c) || strchr("!#$%&'*+-.^_`|~, ", *c) != NULL;
-    snprintf(out, room, "%s%s%s", allowed_headers, names ? ", " : "", names ? asked : "");
-}
-
-static pe_outcome reply_options(pe_request *request)
-{
-    char allow[64], fields_text[sizeof allowed_headers + ASKED_FIELDS_MAX + 2];
-    allow_text(request->route, allow, sizeof allow);
-    fields_allowed(request, fields_text, sizeof fields_text);
-    const bool cors = request->watch->place != PE_PLACE_OPERATOR &&
-                      *request->service->settings->cors_origin != '\0';
-    const pe_field fields[] = {
-        {"Allow", allow},
-        {"Access-Control-Allow-Methods", cors ? allow : NULL},
-        {"Access-Control-Allow-Headers", cors ? fields_text : NULL},
-        {"Vary", cors ? "Access-Control-Request-Headers" : NULL},
-        {"Access-Control-Max-Age", cors ? PREFLIGHT_SECONDS : NULL},
-        {0},
-    };
-    return pe_reply_empty(request, MHD_HTTP_NO_CONTENT, fields);
-}
-
 static pe_status not_found(const pe_request *request, pe_problem *why)
 {
     const unsigned listener = listener_of(request);
@@ -279,12 +249,6 @@ static bool lacks_version(const pe_request *request, char *location, size_t room
     return known && strlen(request->target) + strlen("/v1") < room;
 }
 
-static pe_outcome reply_moved(pe_request *request, const char *location)
-{
-    const pe_field fields[] = {{"Location", location}, {0}};
-    return pe_reply_empty(request, MHD_HTTP_PERMANENT_REDIRECT, fields);
-}
-
 /* The resources below a path. */
 static pe_outcome reply_family(pe_request *request, pe_problem *why)
 {
@@ -317,13 +281,37 @@ pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
     if (route == NULL) {
         char location[PATH_MAX_MOVED + MOVED_QUERY_BYTES];
         if ((request->method & (GET_HEAD | PE_METHOD_POST)) != 0 &&
-            lacks_version(request, location, sizeof location))
-            return reply_moved(request, location);
+            lacks_version(request, location, sizeof location)) {
+            const pe_field fields[] = {{"Location", location}, {0}};
+            return pe_reply_empty(request, MHD_HTTP_PERMANENT_REDIRECT, fields);
+        }
         (void)not_found(request, why);
         return PE_FAILED;
     }
-    if (request->method == PE_METHOD_OPTIONS)
-        return reply_options(request);
+    if (request->method == PE_METHOD_OPTIONS) {
+        char allow[64], fields_text[sizeof allowed_headers + ASKED_FIELDS_MAX + 2];
+        allow_text(request->route, allow, sizeof allow);
+        /* The fields that we read, and those that a browser asks for: none of them does harm. What
+         * is no list of names, which are tokens (RFC 9110, section 5.6.2), is left out. */
+        const size_t room = sizeof fields_text;
+        const char *asked = request->header[PE_HEADER_REQUESTED_HEADERS];
+        bool names = asked != NULL && *asked != '\0' && strlen(asked) <= ASKED_FIELDS_MAX;
+        for (const char *c = asked; names && *c != '\0'; c++)
+            names = isalnum((unsigned char)*c) || strchr("!#$%&'*+-.^_`|~, ", *c) != NULL;
+        snprintf(fields_text, room, "%s%s%s", allowed_headers, names ? ", " : "",
+                 names ? asked : "");
+        const bool cors = request->watch->place != PE_PLACE_OPERATOR &&
+                          *request->service->settings->cors_origin != '\0';
+        const pe_field fields[] = {
+            {"Allow", allow},
+            {"Access-Control-Allow-Methods", cors ? allow : NULL},
+            {"Access-Control-Allow-Headers", cors ? fields_text : NULL},
+            {"Vary", cors ? "Access-Control-Request-Headers" : NULL},
+            {"Access-Control-Max-Age", cors ? PREFLIGHT_SECONDS : NULL},
+            {0},
+        };
+        return pe_reply_empty(request, MHD_HTTP_NO_CONTENT, fields);
+    }
     if ((route->methods & request->method) != 0)
         return route->handler(request, why);
     (void)not_allowed(request, why);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* routes.h - which handler answers which path. */
+/* routes.h - which handler answers which path, and which path was meant. */
 #ifndef PE_HTTP_ROUTES_H
 #define PE_HTTP_ROUTES_H
 
+#include <stddef.h>
+
+#include "base/buffer.h"
 #include "http/request/request.h"
 
 /** A row of the table of routes. */
@@ -40,5 +43,11 @@ void pe_route_template(unsigned number, char *out, size_t room);
 
 /** Is the row served beside the answers, at least where there is no listener for operators? */
 bool pe_route_is_public(const pe_route *route);
+
+/**
+ * Adds "did you mean /v1/rope/table?" or "below it are /v1/t5/buckets, /v1/t5/bias"; nothing where
+ * no path is like it. `known`: the n paths that are served, templates with {name} among them.
+ */
+void pe_path_suggestion_add(const char *path, const char *const *known, size_t n, pe_buffer *out);
 
 #endif

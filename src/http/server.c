@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +22,16 @@
 #include "base/system_memory.h"
 #include "exact/reserve.h"
 #include "http/acceptor.h"
-#include "http/answer/precompute.h"
+#include "http/answer/answer.h"
 #include "http/answer/response_cache.h"
 #include "http/clients/clients.h"
 #include "http/clients/keys.h"
-#include "http/connection/linger.h"
+#include "http/connection/drain.h"
 #include "http/connection/tls.h"
 #include "http/connection/watchdog.h"
 #include "http/daemon.h"
 #include "http/pages/document_pages.h"
-#include "http/pages/shown_settings.h"
+#include "http/pages/pages.h"
 #include "http/reload.h"
 #include "http/reply/raw_reply.h"
 #include "http/request/client_address.h"
@@ -57,6 +56,7 @@ struct pe_server {
     pthread_t warmer;
     bool has_warmer;
     void (*ready)(void); /* the caller's, or NULL */
+    pe_invariants invariants;
 };
 
 static size_t threads_or_cores(int64_t threads)
@@ -193,19 +193,6 @@ static void *warm_up(void *context)
     return NULL;
 }
 
-/* A target that nothing answers is a mistake in the settings, told before anybody is served. */
-static pe_status check_warm_list(pe_service *service, pe_problem *why)
-{
-    const pe_setting_list *list = &service->settings->warm;
-    for (size_t i = 0; i < list->n; i++) {
-        pe_problem cause;
-        if (pe_precompute_check(service, list->item[i], &cause) != PE_OK)
-            return pe_fail(why, PE_INVALID_PARAMETER, "warm", "warm: %.200s: %.280s", list->item[i],
-                           cause.detail);
-    }
-    return PE_OK;
-}
-
 /* ---- memory ---- */
 
 /* A body is read into numbers beside it, and those into an answer. */
@@ -258,8 +245,11 @@ static size_t evict(void *context, size_t bytes)
                            : evicted;
 }
 
-static void set_bounds(pe_service *service, const pe_settings *settings)
+/* What needs no thread. */
+static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
+    const size_t stored = (size_t)settings->response_cache_bytes;
+    const bool tls = *settings->tls_certificate != '\0' || *settings->tls_key != '\0';
     service->settings = settings;
     pthread_mutex_init(&service->keys.lock, NULL);
     pe_budget_set((size_t)settings->memory_max, NULL, NULL);
@@ -274,14 +264,6 @@ static void set_bounds(pe_service *service, const pe_settings *settings)
         service->body_bytes_max > half)
         service->body_bytes_max = half;
     atomic_store(&service->warming, true);
-}
-
-/* What needs no thread. */
-static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
-{
-    const size_t stored = (size_t)settings->response_cache_bytes;
-    const bool tls = *settings->tls_certificate != '\0' || *settings->tls_key != '\0';
-    set_bounds(service, settings);
     pe_process_open(&service->process, descriptors_wanted(settings));
     if (tls && pe_tls_make(&service->tls, why) != PE_OK)
         return why->status;
@@ -315,9 +297,8 @@ static pe_status start_threads(pe_service *service, const pe_settings *settings,
     const pe_pool_limits pool = {.threads = threads_or_cores(settings->workers),
                                  .queue_max = (size_t)settings->queue_max,
                                  .client_max = (size_t)settings->queue_per_client};
-    const pe_linger_limits linger = {.time = settings->linger_ms * ms,
-                                     .bytes =
-                                         bodies > LINGER_BYTES_MIN ? bodies : LINGER_BYTES_MIN};
+    const pe_drain_limits drain = {.time = settings->linger_ms * ms,
+                                   .bytes = bodies > LINGER_BYTES_MIN ? bodies : LINGER_BYTES_MIN};
     const pe_progress_rules rules = {.window = settings->min_rate_window_ms * ms,
                                      .rate_min = (uint64_t)settings->min_rate_bytes};
     pe_deadlines deadlines = {.of = {[PE_PHASE_FRESH] = alone,
@@ -330,7 +311,7 @@ static pe_status start_threads(pe_service *service, const pe_settings *settings,
                               .sender = rules};
     deadlines.reader.silence = settings->idle_timeout_ms * ms;
     PE_TRY(pe_pool_make(&pool, &service->pool, why));
-    PE_TRY(pe_linger_make(&linger, &service->linger, why));
+    PE_TRY(pe_drain_make(&drain, &service->drain, why));
     return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
 }
 
@@ -341,7 +322,15 @@ static pe_status prepare(pe_server *server, const pe_settings *settings, pe_prob
     PE_TRY(allow_connections(settings, why));
     PE_TRY(pe_client_address_check(settings, why));
     PE_TRY(make_service(service, settings, why));
-    return check_warm_list(service, why);
+    /* A target that nothing answers is a mistake in the settings, told before anybody is served. */
+    const pe_setting_list *list = &service->settings->warm;
+    for (size_t i = 0; i < list->n; i++) {
+        pe_problem cause;
+        if (pe_precompute_check(service, list->item[i], &cause) != PE_OK)
+            return pe_fail(why, PE_INVALID_PARAMETER, "warm", "warm: %.200s: %.280s", list->item[i],
+                           cause.detail);
+    }
+    return PE_OK;
 }
 
 /* The sandbox holds for threads that start in it, so that it comes before them; and after all that
@@ -418,7 +407,7 @@ static void end(pe_server *server)
     pe_shown_settings_free(service->shown);
     pe_tls_free(service->tls);
     pe_watchdog_free(service->watchdog);
-    pe_linger_free(service->linger);
+    pe_drain_free(service->drain);
     pe_pool_free(service->pool);
     pe_documents_free(service->documents);
     pe_response_cache_free(service->responses);
@@ -517,6 +506,11 @@ bool pe_server_is_ready(const pe_server *server)
 int pe_server_port(const pe_server *server)
 {
     return server->listener[0].socket.port;
+}
+
+void pe_server_judge(pe_server *server)
+{
+    pe_metrics_judge(&server->service, &server->invariants);
 }
 
 pe_status pe_server_reload(pe_server *server, const pe_config *fresh, pe_problem *why)

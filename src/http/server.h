@@ -35,6 +35,10 @@ bool pe_server_is_ready(const pe_server *server);
  * Errors  as pe_server_start. */
 pe_status pe_server_check(const pe_config *config, pe_problem *why) PE_MUST_CHECK;
 
+/** Look for what should never happen while nobody asks for anything, and count it for /metrics. To
+ * be called every few seconds.   Threads  one at a time. */
+void pe_server_judge(pe_server *server);
+
 /** The port of the first socket (for port 0). */
 int pe_server_port(const pe_server *server);
 

@@ -27,29 +27,49 @@ typedef struct pe_wave_layout {
 
 /**
  * A run of table rows: the phase of frequency i in row r is start[i] + r*step[i], fractions of a
- * turn in 128-bit fixed point (wrapping), kept as two planes of n words.
+ * turn in 128-bit fixed point (wrapping), kept as two planes of n words and
+ * PE_PAD more, of any digits (but zeros are never proven, and take long). Or rows at listed
+ * positions: the phase is list[r]*step[i].
  */
 typedef struct pe_run {
     size_t n, rows;
     /** start == NULL: first*step, for first + rows < 2^27. */
     uint64_t first;
     const uint64_t *start_hi, *start_lo, *step_hi, *step_lo;
+    /** NULL, or [rows]: multiples of 2^-64 below 2^26 in magnitude. Where one is not whole, steps
+     * are below a turn. start and first are not read then. */
+    const double *list;
     double amplitude_hi,
         amplitude_lo; /* multiplies sine and cosine; hi + lo, 106 bits; 1 + 0 for none */
-    /** What wave_offsets made of step, for as many rows; of the kind (split or not) that the dtype
-     * takes: split for float64. offset_rows 0: none, every row is evaluated by itself. */
+    /** What wave_offsets made of step: offset_rows rotations by 1/2, 3/2 ... steps; split for
+     * float64. offset_rows 0: none, every row is evaluated by itself. */
     const double *offsets;
     size_t offset_rows;
+    /** NULL, or rotations by which the offsets reach the listed whole positions below digit^3,
+     * digit = 2 * offset_rows: as many by 1/2, 3/2 ... digits, then by 1/2, 3/2 ... digit^2 less
+     * half a step, digit of them. */
+    const double *digits;
     /** NULL, or raised by the number of elements that waves evaluated by themselves: in rows
      * without anchor, and where a rotation did not prove the rounding. */
     uint64_t *direct;
 } pe_run;
+
+/** Words that planes of phases have beyond their end, for vectors that begin before it. */
+#define PE_PAD 7
 
 /** Frequencies of a row of offsets, padded to whole vectors of every level. */
 static inline size_t pe_kernels_padded(size_t n)
 {
     return (n + 7) & ~(size_t)7;
 }
+
+/** Rotations by first, first + stride, ... half steps, which waves turns anchors by. */
+typedef struct pe_offsets {
+    size_t n, rows;
+    uint64_t first, stride;
+    const uint64_t *step_hi, *step_lo; /* [n + PE_PAD] */
+    bool split;
+} pe_offsets;
 
 /**
  * One variant. All variants give the same bits for the same arguments. Functions allocate nothing,
@@ -77,14 +97,11 @@ typedef struct pe_kernels {
                   uint64_t *doubtful);
 
     /**
-     * Rotations by 1/2, 3/2, 5/2 ... steps, which waves turns anchors by.
-     *
-     * Shapes    step_hi, step_lo: [n]; out: [rows, split ? 4 : 2, pe_kernels_padded(n)]: cosines,
-     *           then sines; split: of each heads, then tails.
-     * Accuracy  24.1 * 2^-80 split, else 2^-53.99.
+     * Shapes    out: [rows, split ? 4 : 2, pe_kernels_padded(n)]: cosines, then sines; split: of
+     *           each heads, then tails.
+     * Accuracy  24.1 * 2^-80 split, else 1.4 * 2^-53.
      */
-    void (*wave_offsets)(size_t n, const uint64_t *step_hi, const uint64_t *step_lo, size_t rows,
-                         bool split, double *out);
+    void (*wave_offsets)(const pe_offsets *wanted, double *out);
 
     /** out[j] = in[j] exactly, as doubles.   Shapes  in: [n] dtype; out: [n]. */
     void (*widen)(pe_dtype dtype, const void *in, size_t n, double *out);

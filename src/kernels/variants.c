@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cpu.h"
+
 extern const pe_kernels pe_kernels_baseline;
 
 #if defined(__x86_64__)
-#include <cpuid.h>
-
 extern const pe_kernels pe_kernels_v3, pe_kernels_v4;
 
 /* Row l: what a CPU of level l runs, each level including the ones below. */
@@ -19,53 +19,23 @@ static const pe_kernels *const levels[][4] = {
     {&pe_kernels_baseline, &pe_kernels_v3, NULL},
     {&pe_kernels_baseline, &pe_kernels_v3, &pe_kernels_v4, NULL},
 };
-
-/* The part of x86-64-v3 that not every compiler's __builtin_cpu_supports knows by name. */
-static bool has_f16c_movbe_lzcnt(void)
-{
-    unsigned a, b, c, d;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C) || !(c & bit_MOVBE))
-        return false;
-    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & bit_LZCNT);
-}
-
-/* The builtin also asks whether the system saves the wide registers. */
-static bool has_v3(void)
-{
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-           has_f16c_movbe_lzcnt();
-}
-
-static bool has_v4(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-}
-
-static size_t cpu_level(void)
-{
-    return !has_v3() ? 0 : !has_v4() ? 1 : 2;
-}
 #else
 static const pe_kernels *const levels[][2] = {{&pe_kernels_baseline, NULL}};
-
-static size_t cpu_level(void)
-{
-    return 0;
-}
 #endif
 
 #define LEVEL_MAX (PE_LEN(levels) - 1)
+
+static size_t cpu_level(void)
+{
+    const size_t level = pe_cpu_level();
+    return level > LEVEL_MAX ? LEVEL_MAX : level;
+}
 
 static _Atomic(const pe_kernels *) chosen;
 
 static const pe_kernels *best(void)
 {
-    const size_t level = cpu_level();
-    return levels[level][level];
+    return levels[cpu_level()][cpu_level()];
 }
 
 const pe_kernels *pe_kernels_get(void)
@@ -96,13 +66,14 @@ static pe_status fail_unknown(const char *name, pe_problem *why)
 pe_status pe_kernels_select(const char *name, pe_problem *why)
 {
     const pe_kernels *found = strcmp(name, "auto") == 0 ? best() : NULL;
-    for (size_t i = 0; found == NULL && i <= LEVEL_MAX; i++) {
-        if (strcmp(name, levels[LEVEL_MAX][i]->name) != 0)
+    const pe_kernels *const *all = levels[LEVEL_MAX];
+    for (size_t i = 0; found == NULL && all[i] != NULL; i++) {
+        if (strcmp(name, all[i]->name) != 0)
             continue;
         if (i > cpu_level())
             return pe_fail(why, PE_INVALID_PARAMETER, "kernels",
                            "this CPU cannot run the %s kernels, at best %s", name, best()->name);
-        found = levels[LEVEL_MAX][i];
+        found = all[i];
     }
     if (found == NULL)
         return fail_unknown(name, why);

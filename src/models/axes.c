@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* axes.c - rotations by several axes, each with frequencies of its own. */
-#include "models/axes.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "models/layers.h"
 
 #define AXES_MAX 4
 

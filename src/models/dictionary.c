@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* dictionary.c - a configuration's rotary dictionary: which it is, and what becomes of its keys. */
+#include "models/dictionary.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/nearest.h"
-#include "encodings/rope/rope_type_keys.h"
-#include "models/dictionary.h"
+#include "encodings/rope/rope.h"
 
 /* No dictionary has more keys. */
 #define DICTIONARY_MAX 64
@@ -21,6 +22,7 @@ static const struct {
     {"rope_theta", NULL},
     {"partial_rotary_factor", NULL},
     {"original_max_position_embeddings", NULL},
+    {"max_trained_positions", NULL},
     {"max_position_embeddings", "that beside the dictionary is read"},
     {"finetuned", "says how the model was trained, not how it rotates"},
     {"llama_4_scaling_beta", "scales queries by their position, not the rotation"},
@@ -341,8 +343,8 @@ static bool is_replaced(pe_rope_reading *r, pe_rope_key key, const json_t *value
                       "attention_factor is read instead");
     if (json_is_number(value) && json_number_value(value) != 1)
         pe_reader_warn(r->reader,
-                       "%s is not read beside attention_factor; vLLM reads it, and not "
-                       "attention_factor",
+                       "%s is not read beside attention_factor; vLLM before 0.33 reads it, and "
+                       "not attention_factor",
                        r->place);
     return true;
 }
@@ -363,7 +365,8 @@ static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
     if (!is_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
         report_unknown(r, key, value);
     } else if (json_is_null(value) && known == PE_ROPE_TRUNCATE && pe_dictionary_reads(r, known)) {
-        pe_reader_used(r->reader, pe_dictionary_place(r, key), value, key, "null counts as false");
+        pe_reader_used(r->reader, pe_dictionary_place(r, key), value, "truncate",
+                       "null counts as false");
         pe_dictionary_set_number(r, key, r->place, 0);
     } else if (json_is_null(value) || is_no_beta(known, value)) {
         pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
@@ -390,17 +393,6 @@ void pe_dictionary_read_keys(pe_rope_reading *r)
     }
 }
 
-/* A number, or true and false where the parameter is such. */
-static void report_default(pe_rope_reading *r, const char *name, double value, const char *note)
-{
-    const char *place = pe_dictionary_place(r, name);
-    if (pe_values_find(&r->kind->values, name)->param->kind == PE_KIND_BOOL)
-        pe_reader_report(r->reader, place, value != 0 ? json_true() : json_false(),
-                         (pe_key_report){PE_MODEL_KEY_DEFAULTED, name, note});
-    else
-        pe_reader_default(r->reader, place, value, name, note);
-}
-
 void pe_dictionary_read_defaults(pe_rope_reading *r)
 {
     char note[96];
@@ -411,7 +403,14 @@ void pe_dictionary_read_defaults(pe_rope_reading *r)
         for (size_t d = 0; d < r->type->n_defaults; d++) {
             if (key != r->type->defaults[d].key || r->kind->values.value[p].present)
                 continue;
-            report_default(r, name, r->type->defaults[d].value, note);
+            /* A number, or true and false where the parameter is such. */
+            const double value = r->type->defaults[d].value;
+            const char *place = pe_dictionary_place(r, name);
+            if (pe_values_find(&r->kind->values, name)->param->kind == PE_KIND_BOOL)
+                pe_reader_report(r->reader, place, value != 0 ? json_true() : json_false(),
+                                 (pe_key_report){PE_MODEL_KEY_DEFAULTED, name, note});
+            else
+                pe_reader_default(r->reader, place, value, name, note);
             pe_dictionary_set_number(r, name, r->place, r->type->defaults[d].value);
         }
     }

@@ -2,7 +2,7 @@
 /* fill.c - what a model says, as values of a resource's rows. */
 #include <string.h>
 
-#include "encodings/rope/rope_type_keys.h"
+#include "encodings/rope/rope.h"
 #include "models/model.h"
 
 /* Did the client ask for another type of scaling? A resource with methods of its own has none. */
@@ -33,37 +33,29 @@ static bool is_left_out(const pe_values *to, const char *name, bool another_type
     return false;
 }
 
-static pe_status copy_choice(const pe_value *from, pe_value *to, pe_problem *why)
-{
-    const char *wanted = from->param->choices[from->choice];
-    for (size_t c = 0; to->param->choices[c] != NULL; c++)
-        if (strcmp(to->param->choices[c], wanted) == 0) {
-            to->choice = c;
-            to->present = true;
-            return PE_OK;
-        }
-    return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                   "the model has %s %s, which is not offered here", from->param->name, wanted);
-}
-
-static pe_status copy_list(const pe_value *from, pe_value *to, pe_problem *why)
-{
-    double *list = malloc(from->list_length * sizeof *list);
-    if (list == NULL)
-        return pe_fail_memory(why);
-    memcpy(list, from->list, from->list_length * sizeof *list);
-    to->list = list;
-    to->list_length = from->list_length;
-    to->present = true;
-    return PE_OK;
-}
-
 static pe_status copy(const pe_value *from, pe_value *to, pe_problem *why)
 {
-    if (from->param->kind == PE_KIND_CHOICE)
-        return copy_choice(from, to, why);
-    if (from->param->kind == PE_KIND_REAL_LIST)
-        return copy_list(from, to, why);
+    if (from->param->kind == PE_KIND_CHOICE) {
+        const char *wanted = from->param->choices[from->choice];
+        for (size_t c = 0; to->param->choices[c] != NULL; c++)
+            if (strcmp(to->param->choices[c], wanted) == 0) {
+                to->choice = c;
+                to->present = true;
+                return PE_OK;
+            }
+        return pe_fail(why, PE_INVALID_PARAMETER, "model",
+                       "the model has %s %s, which is not offered here", from->param->name, wanted);
+    }
+    if (from->param->kind == PE_KIND_REAL_LIST) {
+        double *list = malloc(from->list_length * sizeof *list);
+        if (list == NULL)
+            return pe_fail_memory(why);
+        memcpy(list, from->list, from->list_length * sizeof *list);
+        to->list = list;
+        to->list_length = from->list_length;
+        to->present = true;
+        return PE_OK;
+    }
     to->integer = from->integer;
     to->real = from->real;
     to->truth = from->truth;
@@ -91,8 +83,7 @@ pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *wh
             is_left_out(values, row->name, another_type))
             continue;
         const pe_status status = copy(&from->value[i], to, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(status);
     }
     return PE_OK;
 }

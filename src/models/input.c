@@ -220,8 +220,12 @@ static pe_status restore_key(const pe_input *input, size_t within, pe_model_key 
     return kept ? PE_OK : pe_fail_memory(why);
 }
 
-static pe_status add_warnings(const pe_input *input, pe_model *model, pe_problem *why)
+pe_status pe_input_restore(const pe_input *input, size_t within, pe_model *model, pe_problem *why)
 {
+    pe_status status = PE_OK;
+    for (size_t k = 0; k < model->n_keys && status == PE_OK; k++)
+        status = restore_key(input, within, &model->keys[k], why);
+    PE_TRY(status);
     const size_t more = json_array_size(input->warnings);
     char **grown = realloc(model->warnings, (model->n_warnings + more + 1) * sizeof *grown);
     if (grown == NULL)
@@ -234,14 +238,6 @@ static pe_status add_warnings(const pe_input *input, pe_model *model, pe_problem
         model->n_warnings++;
     }
     return PE_OK;
-}
-
-pe_status pe_input_restore(const pe_input *input, size_t within, pe_model *model, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t k = 0; k < model->n_keys && status == PE_OK; k++)
-        status = restore_key(input, within, &model->keys[k], why);
-    return status == PE_OK ? add_warnings(input, model, why) : status;
 }
 
 void pe_input_restore_problem(const pe_input *input, pe_problem *why)

@@ -6,20 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pe_status no_such_kind(const pe_model *model, const char *wanted, pe_problem *why)
-{
-    pe_buffer known = {0};
-    for (size_t k = 0; k < model->n_kinds; k++)
-        pe_buffer_format(&known, k == 0 ? "%s" : ", %s", model->kinds[k].layer_type);
-    if (model->n_layers != 0)
-        pe_buffer_format(&known, ", or a layer from 0 to %zu", model->n_layers - 1);
-    const pe_status status =
-        pe_fail(why, PE_INVALID_PARAMETER, "layer_type", "layer_type must be one of %s; got %.40s",
-                pe_buffer_text(&known), wanted);
-    pe_buffer_free(&known);
-    return status;
-}
-
 static const pe_model_layers *kind_of_layer(const pe_model *model, const char *number)
 {
     if (!isdigit((unsigned char)number[0]))
@@ -48,8 +34,18 @@ pe_status pe_model_choose(const pe_model *model, const char *layer_type,
             found = &model->kinds[k];
     if (found == NULL)
         found = kind_of_layer(model, layer_type);
-    if (found == NULL)
-        return no_such_kind(model, layer_type, why);
+    if (found == NULL) {
+        pe_buffer known = {0};
+        for (size_t k = 0; k < model->n_kinds; k++)
+            pe_buffer_format(&known, k == 0 ? "%s" : ", %s", model->kinds[k].layer_type);
+        if (model->n_layers != 0)
+            pe_buffer_format(&known, ", or a layer from 0 to %zu", model->n_layers - 1);
+        const pe_status status =
+            pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
+                    "layer_type must be one of %s; got %.40s", pe_buffer_text(&known), layer_type);
+        pe_buffer_free(&known);
+        return status;
+    }
     *out = found;
     return PE_OK;
 }

@@ -48,7 +48,7 @@ typedef struct pe_model_part {
     pe_values values;            /* of its rows */
 } pe_model_part;
 
-#define PE_MODEL_PARTS_MAX 5
+#define PE_MODEL_PARTS_MAX 10
 
 /** A configuration beside the language model's: of a vision or audio tower, a talker, a decoder. */
 typedef struct pe_model_tower {
@@ -70,7 +70,8 @@ typedef struct pe_model {
     size_t n_towers;
     pe_model_tower towers[PE_MODEL_TOWERS_MAX];
     bool has_softmax_scale;
-    double softmax_scale; /* of attention logits */
+    double softmax_scale;           /* of attention logits */
+    char softmax_scale_unknown[96]; /* why; "": it is known */
     size_t n_keys;
     pe_model_key *keys;
     size_t n_warnings;

@@ -68,7 +68,7 @@ pe_scheme pe_model_type_scheme(const json_t *row)
         [PE_SCHEME_UNKNOWN] = "unknown",
     };
     for (size_t s = 0; encoding != NULL && s < PE_LEN(names); s++)
-        if (strcmp(names[s], encoding) == 0)
+        if (names[s] != NULL && strcmp(names[s], encoding) == 0)
             return (pe_scheme)s;
-    return row != NULL ? PE_SCHEME_ROPE : PE_SCHEME_UNKNOWN;
+    return row == NULL ? PE_SCHEME_UNKNOWN : encoding != NULL ? PE_SCHEME_RESOURCE : PE_SCHEME_ROPE;
 }

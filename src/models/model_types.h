@@ -18,7 +18,8 @@ typedef enum pe_scheme {
     PE_SCHEME_LEARNED,
     PE_SCHEME_GRID, /* patches, by row and column */
     PE_SCHEME_NONE,
-    PE_SCHEME_UNKNOWN /* nothing tells, or no resource here does it */
+    PE_SCHEME_RESOURCE, /* the row names a resource, and says what of its parameters */
+    PE_SCHEME_UNKNOWN   /* nothing tells, or no resource here does it */
 } pe_scheme;
 
 /**

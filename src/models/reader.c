@@ -26,70 +26,11 @@ typedef struct fact_row {
     const char *names[SPELLINGS_MAX];
 } fact_row;
 
-#define WIDTH_MAX 16777216
-
-/* kind, least, most, parameter, spellings */
-#define FACT(of_kind, low, high, becomes, ...)                                                     \
-    {                                                                                              \
-        PE_KIND_##of_kind, low, high, becomes,                                                     \
-        {                                                                                          \
-            __VA_ARGS__                                                                            \
-        }                                                                                          \
-    }
-
 static const fact_row facts[PE_FACTS] = {
-    [PE_FACT_HIDDEN] = FACT(INT, 1, WIDTH_MAX, "head_dim", "hidden_size", "n_embd", "d_model",
-                            "dim", "hidden_dim", "emb_dim", "memory_attention_hidden_size"),
-    [PE_FACT_EMBED] = FACT(INT, 1, WIDTH_MAX, "head_dim", "embed_dim"),
-    [PE_FACT_HEADS] = FACT(INT, 1, 65536, "head_dim", "num_attention_heads", "n_head", "n_heads",
-                           "num_heads", "encoder_attention_heads", "encoder_num_attention_heads",
-                           "memory_attention_num_attention_heads"),
-    [PE_FACT_HEAD_DIM] =
-        FACT(INT, 1, 65536, "head_dim", "head_dim", "kv_channels", "attention_head_dim"),
-    [PE_FACT_GLOBAL_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "global_head_dim"),
-    [PE_FACT_LOCAL_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "swa_head_dim"),
-    [PE_FACT_LOCAL_ROTARY_DIM] = FACT(INT, 2, 65536, "rotary_dim", "swa_rotary_dim"),
-    [PE_FACT_ROPE_HEAD_DIM] =
-        FACT(INT, 1, 65536, "head_dim", "qk_rope_head_dim", "attention_qk_rope_dim"),
-    [PE_FACT_NOPE_HEAD_DIM] = FACT(INT, 0, 65536, NULL, "qk_nope_head_dim", "attention_qk_dim"),
-    [PE_FACT_INDEX_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "index_head_dim"),
-    [PE_FACT_LAYERS] = FACT(INT, 1, 1024, NULL, "num_hidden_layers", "n_layer", "n_layers",
-                            "num_layers", "encoder_num_hidden_layers"),
-    [PE_FACT_MAX_POSITIONS] =
-        FACT(INT, 1, 1e12, "max_position_embeddings", "max_position_embeddings", "n_positions",
-             "max_seq_len", "seq_length", "max_sequence_length", "model_max_length",
-             "max_source_positions"),
-    [PE_FACT_ORIGINAL] =
-        FACT(INT, 1, 1e12, "original_max_position_embeddings", "original_max_position_embeddings"),
-    [PE_FACT_ROTARY_DIM] = FACT(INT, 2, 65536, "rotary_dim", "rotary_dim", "rotary_emb_dim"),
-    [PE_FACT_PARTIAL] = FACT(REAL, 1e-6, 1, "partial_rotary_factor", "partial_rotary_factor",
-                             "rotary_pct", "rope_pct", "rotary_emb_fraction"),
-    [PE_FACT_THETA] = FACT(REAL, 1, 1e12, "rope_theta", "rope_theta", "global_rope_theta",
-                           "rotary_emb_base", "rope_base", "rotary_base", "attn_config/rope_theta",
-                           "theta", "memory_attention_rope_theta"),
-    [PE_FACT_LOCAL_THETA] = FACT(REAL, 1, 1e12, "rope_theta", "rope_local_base_freq",
-                                 "local_rope_theta", "swa_rope_theta", "compress_rope_theta"),
-    [PE_FACT_THETA_RATIO] = FACT(REAL, 1e-3, 1e6, "rope_theta", "rope_ratio"),
-    [PE_FACT_INTERLEAVE] = FACT(BOOL, 0, 1, "pairing", "rope_interleave", "rotary_emb_interleaved"),
-    [PE_FACT_PATTERN] =
-        FACT(INT, 1, 4096, NULL, "sliding_window_pattern", "_sliding_window_pattern"),
-    [PE_FACT_EVERY] = FACT(INT, 1, 4096, NULL, "global_attn_every_n_layers"),
-    [PE_FACT_ATTENTION_EVERY] = FACT(INT, 1, 4096, NULL, "full_attention_interval"),
-    [PE_FACT_NOPE_EVERY] = FACT(INT, 1, 4096, NULL, "no_rope_layer_interval"),
-    [PE_FACT_ALIBI] = FACT(BOOL, 0, 1, NULL, "alibi", "use_alibi", "attn_config/alibi"),
-    [PE_FACT_ALIBI_MAX] =
-        FACT(REAL, 1e-6, 512, "alibi_bias_max", "alibi_bias_max", "attn_config/alibi_bias_max"),
-    [PE_FACT_ATTENTION_ROPE] = FACT(BOOL, 0, 1, NULL, "attn_config/rope"),
-    [PE_FACT_SINUSOIDAL] = FACT(BOOL, 0, 1, NULL, "sinusoidal_pos_embds", "sinusoidal_embeddings"),
-    [PE_FACT_BUCKETS] =
-        FACT(INT, 2, 65536, "num_buckets", "relative_attention_num_buckets", "num_buckets"),
-    [PE_FACT_MAX_DISTANCE] =
-        FACT(INT, 2, 1e9, "max_distance", "relative_attention_max_distance", "max_bucket_distance"),
-    [PE_FACT_POSITION_BUCKETS] = FACT(INT, -1, 65536, "num_buckets", "position_buckets"),
-    [PE_FACT_MAX_RELATIVE] = FACT(INT, -1, 1e9, "max_distance", "max_relative_positions"),
-    [PE_FACT_QUERY_SCALAR] = FACT(REAL, 1e-6, 1e12, NULL, "query_pre_attn_scalar"),
-    [PE_FACT_ATTENTION_MULTIPLIER] =
-        FACT(REAL, 1e-12, 1e12, NULL, "attention_multiplier", "attn_config/softmax_scale"),
+#define FACT(name, of_kind, low, high, becomes, ...)                                               \
+    [PE_FACT_##name] = {PE_KIND_##of_kind, low, high, becomes, {__VA_ARGS__}},
+#include "facts.inc"
+#undef FACT
 };
 
 const char *pe_reader_fact_name(pe_fact fact)

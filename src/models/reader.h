@@ -6,41 +6,11 @@
 #include "models/model.h"
 #include "models/model_types.h"
 
-/** Facts that configurations spell in several ways; reader.c has the spellings as rows. */
+/** Facts that configurations spell in several ways: the rows of config/facts.json. */
 typedef enum pe_fact {
-    PE_FACT_HIDDEN,
-    PE_FACT_EMBED, /* a tower's own width, where hidden_size is another's */
-    PE_FACT_HEADS,
-    PE_FACT_HEAD_DIM,
-    PE_FACT_GLOBAL_HEAD_DIM,
-    PE_FACT_LOCAL_HEAD_DIM, /* of layers of sliding attention, as in GGUF */
-    PE_FACT_ROPE_HEAD_DIM,  /* latent attention: the part of a head that rotates */
-    PE_FACT_NOPE_HEAD_DIM,
-    PE_FACT_INDEX_HEAD_DIM, /* of what chooses tokens for sparse attention */
-    PE_FACT_LAYERS,
-    PE_FACT_MAX_POSITIONS,
-    PE_FACT_ORIGINAL,
-    PE_FACT_ROTARY_DIM,
-    PE_FACT_LOCAL_ROTARY_DIM,
-    PE_FACT_PARTIAL,
-    PE_FACT_THETA,
-    PE_FACT_LOCAL_THETA,
-    PE_FACT_THETA_RATIO,
-    PE_FACT_INTERLEAVE, /* bool */
-    PE_FACT_PATTERN,
-    PE_FACT_EVERY,
-    PE_FACT_ATTENTION_EVERY,
-    PE_FACT_NOPE_EVERY,
-    PE_FACT_ALIBI, /* bool */
-    PE_FACT_ALIBI_MAX,
-    PE_FACT_ATTENTION_ROPE, /* bool */
-    PE_FACT_SINUSOIDAL,     /* bool */
-    PE_FACT_BUCKETS,
-    PE_FACT_MAX_DISTANCE,
-    PE_FACT_POSITION_BUCKETS,
-    PE_FACT_MAX_RELATIVE,
-    PE_FACT_QUERY_SCALAR,
-    PE_FACT_ATTENTION_MULTIPLIER,
+#define FACT(name, ...) PE_FACT_##name,
+#include "facts.inc"
+#undef FACT
     PE_FACTS
 } pe_fact;
 

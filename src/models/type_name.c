@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* type_name.c - which rope_type a configuration means. */
-#include "models/type_name.h"
-
 #include <string.h>
+
+#include "models/layers.h"
 
 /* Other names of types. */
 static const struct {
@@ -14,18 +14,6 @@ static const struct {
     {"xdrope", "dynamic", "the frequencies of dynamic"},
     {"deepseek_yarn", "yarn", "the name that vLLM and SGLang give it"},
 };
-
-static void unknown_type(pe_rope_reading *r, const char *key, const char *name)
-{
-    pe_buffer known = {0};
-    for (size_t t = 0; pe_rope_type_names[t] != NULL; t++)
-        pe_buffer_format(&known, "%s, ", pe_rope_type_names[t]);
-    for (size_t t = 0; t < PE_LEN(type_names); t++)
-        pe_buffer_format(&known, t == 0 ? "%s" : ", %s", type_names[t].name);
-    pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_dictionary_place(r, key),
-                   "%s must be one of %s; got \"%.40s\"", key, pe_buffer_text(&known), name);
-    pe_buffer_free(&known);
-}
 
 /* The type that a name means. Hunyuan's dynamic with alpha grows the base by alpha, whatever the
  * length. */
@@ -112,5 +100,12 @@ void pe_type_name_read(pe_rope_reading *r)
             pe_reader_used(r->reader, pe_dictionary_place(r, key), value, "rope_type", note);
             return;
         }
-    unknown_type(r, key, name);
+    pe_buffer known = {0};
+    for (size_t t = 0; pe_rope_type_names[t] != NULL; t++)
+        pe_buffer_format(&known, "%s, ", pe_rope_type_names[t]);
+    for (size_t t = 0; t < PE_LEN(type_names); t++)
+        pe_buffer_format(&known, t == 0 ? "%s" : ", %s", type_names[t].name);
+    pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_dictionary_place(r, key),
+                   "%s must be one of %s; got \"%.40s\"", key, pe_buffer_text(&known), name);
+    pe_buffer_free(&known);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 #include "plan/price.h"
 
 const char *const pe_plan_dtypes[] = {[PE_FLOAT32] = "float32",
@@ -70,12 +70,15 @@ uint64_t pe_plan_tensor_work(const pe_tensor *tensor)
     return pe_price_times(tensor->elements, tensor->work);
 }
 
-void *pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill, void (*free_state)(void *state))
+pe_status pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill,
+                        void (*free_state)(void *state), pe_problem *why)
 {
     plan->state = calloc(1, bytes);
+    if (plan->state == NULL)
+        return pe_fail_memory(why);
     plan->fill = fill;
-    plan->free_state = plan->state != NULL ? free_state : NULL;
-    return plan->state;
+    plan->free_state = free_state;
+    return PE_OK;
 }
 
 static void free_array(void *state)
@@ -85,18 +88,17 @@ static void free_array(void *state)
 }
 
 static pe_status copy_array(const pe_plan *plan, const pe_region *region, void *out,
-                            pe_problem *why)
+                            pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const pe_array *array = plan->state;
     const size_t bytes = region->columns * pe_dtype_bytes(array->dtype);
     memcpy(out, (const char *)array->data + region->first * bytes, region->units * bytes);
     return PE_OK;
 }
 
-pe_array *pe_plan_begin_array(pe_plan *plan)
+pe_status pe_plan_begin_array(pe_plan *plan, pe_problem *why)
 {
-    return pe_plan_begin(plan, sizeof(pe_array), copy_array, free_array);
+    return pe_plan_begin(plan, sizeof(pe_array), copy_array, free_array, why);
 }
 
 pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t units)
@@ -115,8 +117,8 @@ pe_status pe_plan_make_region(const pe_plan *plan, const pe_region *region, void
 {
     const uint64_t elements = (uint64_t)region->units * region->columns;
     const pe_status status = plan->fill(plan, region, out, why);
-    pe_turn_spend(pe_price_times(elements, plan->tensors[region->tensor].work));
-    return status == PE_OK ? pe_turn_check(why) : status;
+    pe_yield_spend(pe_price_times(elements, plan->tensors[region->tensor].work));
+    return status == PE_OK ? pe_yield_check(why) : status;
 }
 
 void pe_plan_add_scalar(pe_plan *plan, const char *name, double value)

@@ -110,12 +110,12 @@ struct pe_plan {
     bool makes_parts;
 };
 
-/** Give the plan its state, zeroed, and what reads and releases it. NULL: memory is short. */
-void *pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill,
-                    void (*free_state)(void *state));
+/** Give the plan its state, zeroed, and what reads and releases it.   Errors  OVERLOADED (memory). */
+pe_status pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill,
+                        void (*free_state)(void *state), pe_problem *why) PE_MUST_CHECK;
 /** The same of a plan whose numbers are there before it is read: its state is an array, whose
  * units fill copies. */
-pe_array *pe_plan_begin_array(pe_plan *plan);
+pe_status pe_plan_begin_array(pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
 
 /** Units [first, first + units) of a tensor, whole. */
 pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t units);
@@ -124,7 +124,7 @@ bool pe_plan_whole(const pe_plan *plan, const pe_region *region);
 
 /**
  * Have the plan fill a region: its work is spent, and no more is made once that is to end.
- * Errors  those of fill; TOO_MUCH_WORK, OVERLOADED (base/turns.h).
+ * Errors  those of fill; TOO_MUCH_WORK, OVERLOADED (base/yield.h).
  */
 pe_status pe_plan_make_region(const pe_plan *plan, const pe_region *region, void *out,
                               pe_problem *why) PE_MUST_CHECK;
@@ -169,6 +169,9 @@ typedef struct pe_labels {
 
 /** Rows of labels, with the row that ends them. */
 #define PE_LABELS(...) ((const pe_labels[]){__VA_ARGS__, {0}})
+
+/** The encoding of a resource, which its name begins with, and its path. */
+#define PE_NAMED(of, rest) .path = "/v1/" of rest, .encoding = of, .name = of rest
 
 typedef enum pe_resource_kind { PE_TABLE, PE_TRANSFORM } pe_resource_kind;
 

@@ -128,9 +128,7 @@ pe_status pe_positions_share(const pe_positions *from, pe_positions *out, pe_pro
         return pe_positions_copy(from, out, why);
     pe_positions rest = *from;
     rest.list = NULL;
-    const pe_status status = pe_positions_copy(&rest, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_positions_copy(&rest, out, why));
     atomic_fetch_add(from->holders, 1);
     out->list = from->list;
     out->holders = from->holders;
@@ -184,9 +182,7 @@ pe_status pe_positions_from_list(pe_array *list, const char *name, pe_positions 
     bool fractional;
     if (count == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must name at least one position", name);
-    const pe_status status = pe_positions_check(numbers, count, name, &fractional, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_positions_check(numbers, count, name, &fractional, why));
     if (list->shape.ndim == 1 && !fractional && steady(numbers, count)) {
         const double step = count == 1 ? 1 : numbers[1] - numbers[0];
         *out = pe_positions_range((int64_t)numbers[0], (int64_t)step, count);

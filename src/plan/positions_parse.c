@@ -58,21 +58,14 @@ static pe_status too_fine(const reader *of)
                    of->name);
 }
 
-static pe_status beyond(const reader *of, double value)
-{
-    return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
-                   "%s must lie strictly between -2^53 and 2^53, got %.17g", of->name, value);
-}
-
 static pe_status scan_bound(const reader *of, pe_slice text, bound *out)
 {
     double value;
     pe_decimal decimal;
-    const pe_status status = scan_number(of, text, &value);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(scan_number(of, text, &value));
     if (fabs(value) > PE_POSITION_LIMIT)
-        return beyond(of, value);
+        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                       "%s must lie strictly between -2^53 and 2^53, got %.17g", of->name, value);
     *out = (bound){(int64_t)value, 0};
     if (value == floor(value) || !pe_decimal_read(text.text, text.text + text.bytes, &decimal))
         return PE_OK;
@@ -100,24 +93,33 @@ static pe_status align(const reader *of, bound range[3])
     return PE_OK;
 }
 
-static pe_status empty_range(const reader *of, pe_slice text, bool stepped)
+static bool is_range(pe_slice text)
 {
-    return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
-                   "%s must name at least one position, but %.*s is empty%s", of->name,
-                   PE_SHOWN(text), stepped ? "" : " (the end is not included)");
+    return text.bytes != 0 && memchr(text.text, ':', text.bytes) != NULL;
 }
 
-/* Positions first, first + step, ... before the end; `text` is what the client wrote. */
-static pe_status make_range(const reader *of, const bound range[3], pe_slice text,
-                            pe_positions *out)
+/* a:b or a:b:step. Whatever follows a second colon is the step, further colons with it. */
+static pe_status parse_range(const reader *of, const pe_slice text, pe_positions *out)
 {
+    const size_t parts = pe_slice_pieces(text, ':');
+    pe_slice rest = text;
+    bound range[3] = {{0, 0}, {0, 0}, {1, 0}};
+    for (size_t i = 0; i < 3 && i < parts; i++) {
+        PE_TRY(scan_bound(of, i < 2 ? pe_slice_next(&rest, ':') : rest, &range[i]));
+    }
+    PE_TRY(align(of, range));
+    /* Positions first, first + step, ... before the end; `text` is what the client wrote. */
     const int64_t first = range[0].units, end = range[1].units, step = range[2].units;
     const size_t places = range[0].places;
     if (step == 0)
         return pe_fail(of->why, PE_INVALID_PARAMETER, of->name, "the step of %s must not be 0",
                        of->name);
-    if (step > 0 ? end <= first : end >= first)
-        return empty_range(of, text, range[2].units != 1 || places != 0);
+    if (step > 0 ? end <= first : end >= first) {
+        const bool stepped = range[2].units != 1 || places != 0;
+        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                       "%s must name at least one position, but %.*s is empty%s", of->name,
+                       PE_SHOWN(text), stepped ? "" : " (the end is not included)");
+    }
     const uint64_t run = (uint64_t)(step > 0 ? end - first : first - end);
     const uint64_t stride = (uint64_t)(step > 0 ? step : -step);
     const uint64_t count = (run - 1) / stride + 1;
@@ -132,27 +134,6 @@ static pe_status make_range(const reader *of, const bound range[3], pe_slice tex
     return PE_OK;
 }
 
-static bool is_range(pe_slice text)
-{
-    return text.bytes != 0 && memchr(text.text, ':', text.bytes) != NULL;
-}
-
-/* a:b or a:b:step. Whatever follows a second colon is the step, further colons with it. */
-static pe_status parse_range(const reader *of, const pe_slice text, pe_positions *out)
-{
-    const size_t parts = pe_slice_pieces(text, ':');
-    pe_slice rest = text;
-    bound range[3] = {{0, 0}, {0, 0}, {1, 0}};
-    for (size_t i = 0; i < 3 && i < parts; i++) {
-        const pe_status status =
-            scan_bound(of, i < 2 ? pe_slice_next(&rest, ':') : rest, &range[i]);
-        if (status != PE_OK)
-            return status;
-    }
-    const pe_status status = align(of, range);
-    return status == PE_OK ? make_range(of, range, text, out) : status;
-}
-
 /* ---- a list ---- */
 
 /* `count` numbers with commas between them; out: NULL if they are only looked at. */
@@ -160,9 +141,7 @@ static pe_status scan_list(const reader *of, pe_slice text, size_t count, double
 {
     for (size_t i = 0; i < count; i++) {
         double number;
-        const pe_status status = scan_number(of, pe_slice_next(&text, ','), &number);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(scan_number(of, pe_slice_next(&text, ','), &number));
         if (out != NULL)
             out[i] = number;
     }
@@ -175,10 +154,8 @@ static pe_status parse_list(const reader *of, pe_slice text, pe_positions *out)
     if (count > of->max_count)
         return too_many(of, count);
     pe_array list;
-    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {count}}, &list, of->why);
-    if (status != PE_OK)
-        return status;
-    status = scan_list(of, text, count, list.data);
+    PE_TRY(pe_array_make(PE_FLOAT64, &(pe_shape){1, {count}}, &list, of->why));
+    pe_status status = scan_list(of, text, count, list.data);
     if (status == PE_OK)
         status = pe_positions_from_list(&list, of->name, out, of->why);
     pe_array_free(&list);
@@ -233,34 +210,13 @@ typedef struct extent {
     size_t lists;   /* how many of the rows are lists */
 } extent;
 
-static pe_status measure_rows(const reader *of, const pe_slice text, extent *all)
-{
-    pe_slice rest = text, row_text;
-    for (size_t r = 0; r < all->rows; r++) {
-        pe_positions row;
-        if (next_row(of, &rest, &row_text, &row) != PE_OK)
-            return fail_rows(of, text, all->rows);
-        if (r == 0 && row.count > of->max_count / all->rows)
-            return too_many(of, row.count * all->rows);
-        if (r != 0 && row.count != all->n)
-            return fail_rows(of, text, all->rows);
-        all->n = row.count;
-        all->lists += row.step == 0;
-    }
-    return PE_OK;
-}
-
 /* The numbers of a row that is a list go to `list`. */
 static pe_status fill_row(const reader *of, pe_slice text, double *list, pe_positions *all)
 {
     bool fractional;
     const size_t n = all->shape.dim[1];
-    pe_status status = scan_list(of, text, n, list);
-    if (status != PE_OK)
-        return status;
-    status = pe_positions_check(list, n, of->name, &fractional, of->why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(scan_list(of, text, n, list));
+    PE_TRY(pe_positions_check(list, n, of->name, &fractional, of->why));
     all->fractional |= fractional;
     return PE_OK;
 }
@@ -271,42 +227,18 @@ static pe_status fill_rows(const reader *of, pe_slice rows, pe_positions *all)
     size_t used = 0;
     for (size_t r = 0; r < all->shape.dim[0]; r++) {
         pe_slice text;
-        pe_positions row;
+        pe_positions row = {0};
         pe_status status = next_row(of, &rows, &text, &row);
         if (status == PE_OK && row.step == 0) {
             row.first = (int64_t)used;
             status = fill_row(of, text, all->list + used, all);
             used += row.count;
         }
-        if (status != PE_OK)
-            return status;
+        PE_TRY(status);
         all->fractional |= row.fractional;
         if (all->rows != NULL)
             all->rows[r] = (pe_positions_row){row.first, row.step, row.places};
     }
-    return PE_OK;
-}
-
-static pe_status parse_rows(const reader *of, pe_slice text, size_t rows, pe_positions *out)
-{
-    extent sizes = {.rows = rows};
-    pe_status status = measure_rows(of, text, &sizes);
-    if (status != PE_OK)
-        return status;
-    const size_t n = sizes.n, lists = sizes.lists;
-    pe_positions all = {.count = rows * n, .shape = {2, {rows, n}}};
-    if (lists != 0)
-        all.list = malloc(lists * n * sizeof *all.list);
-    if (lists != rows)
-        all.rows = malloc(rows * sizeof *all.rows);
-    const bool held = (lists == 0 || all.list != NULL) && (lists == rows || all.rows != NULL);
-    status = held ? fill_rows(of, text, &all) : pe_fail_memory(of->why);
-    if (status != PE_OK) {
-        pe_positions_free(&all);
-        const pe_status told = pe_status_is_ours(status) ? PE_OK : fail_rows(of, text, rows);
-        return told != PE_OK ? told : status;
-    }
-    *out = all;
     return PE_OK;
 }
 
@@ -317,7 +249,35 @@ pe_status pe_positions_parse(pe_slice text, const char *name, size_t max_count, 
     const size_t rows = pe_slice_pieces(text, ';');
     if (rows > 1 && rows > max_count)
         return too_many(&of, rows);
-    if (rows > 1)
-        return parse_rows(&of, text, rows, out);
+    if (rows > 1) {
+        extent sizes = {.rows = rows};
+        pe_slice rest = text, row_text;
+        for (size_t r = 0; r < sizes.rows; r++) {
+            pe_positions row = {0};
+            if (next_row(&of, &rest, &row_text, &row) != PE_OK)
+                return fail_rows(&of, text, sizes.rows);
+            if (r == 0 && row.count > of.max_count / sizes.rows)
+                return too_many(&of, row.count * sizes.rows);
+            if (r != 0 && row.count != sizes.n)
+                return fail_rows(&of, text, sizes.rows);
+            sizes.n = row.count;
+            sizes.lists += row.step == 0;
+        }
+        const size_t n = sizes.n, lists = sizes.lists;
+        pe_positions all = {.count = rows * n, .shape = {2, {rows, n}}};
+        if (lists != 0)
+            all.list = malloc(lists * n * sizeof *all.list);
+        if (lists != rows)
+            all.rows = malloc(rows * sizeof *all.rows);
+        const bool held = (lists == 0 || all.list != NULL) && (lists == rows || all.rows != NULL);
+        pe_status status = held ? fill_rows(&of, text, &all) : pe_fail_memory(of.why);
+        if (status != PE_OK) {
+            pe_positions_free(&all);
+            const pe_status told = pe_status_is_ours(status) ? PE_OK : fail_rows(&of, text, rows);
+            return told != PE_OK ? told : status;
+        }
+        *out = all;
+        return PE_OK;
+    }
     return is_range(text) ? parse_range(&of, text, out) : parse_list(&of, text, out);
 }

@@ -2,7 +2,7 @@
 /* real.c - real numbers of parameters and positions as text. */
 #include "plan/real.h"
 
-#include "base/turns.h"
+#include "base/yield.h"
 #include "text/number.h"
 
 /* Units of work that write one. */
@@ -21,6 +21,6 @@ void pe_real_print_list(const double *list, size_t n, pe_buffer *out)
         if (i != 0)
             pe_buffer_str(out, ",");
         pe_real_print(list[i], out);
-        pe_turn_spend(REAL_WORK);
+        pe_yield_spend(REAL_WORK);
     }
 }

@@ -27,15 +27,23 @@ static pe_status find_kind(const reader *of, pe_slice word, size_t *out)
         }
         pe_buffer_format(&list, k == 0 ? "%s" : ", %s", kinds[k]);
     }
-    const pe_status status = pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
-                                     "each run of %s must be one of %s; got \"%.*s\"", of->name,
-                                     pe_buffer_text(&list), PE_SHOWN(word));
+    const pe_status kind = word.bytes > 0 ? PE_INVALID_PARAMETER : PE_MALFORMED_REQUEST;
+    const pe_status status = pe_fail(of->why, kind, of->name,
+                                     "%s must be runs KIND or KIND:LENGTH, separated by commas, "
+                                     "where KIND is one of %s; got \"%.*s\"",
+                                     of->name, pe_buffer_text(&list), PE_SHOWN(word));
     pe_buffer_free(&list);
     return status;
 }
 
-static pe_status read_length(const reader *of, pe_slice text, int64_t *out)
+/* KIND or KIND:LENGTH. */
+static pe_status read_run(const reader *of, pe_slice text, pe_token_run *out)
 {
+    const bool has_length = pe_slice_pieces(text, ':') > 1;
+    const pe_slice word = pe_slice_next(&text, ':');
+    const pe_status status = find_kind(of, word, &out->choice);
+    if (status != PE_OK || !has_length)
+        return status;
     double length;
     size_t used;
     if (pe_scan_number(text.text, text.bytes, &length, &used) != PE_SCAN_OK || used != text.bytes)
@@ -45,22 +53,8 @@ static pe_status read_length(const reader *of, pe_slice text, int64_t *out)
         return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
                        "a length in %s must be an integer from 1 to %d, got %.*s", of->name,
                        PE_TOKEN_RUN_MAX, PE_SHOWN(text));
-    *out = (int64_t)length;
+    out->length = (int64_t)length;
     return PE_OK;
-}
-
-/* KIND or KIND:LENGTH. */
-static pe_status read_run(const reader *of, pe_slice text, pe_token_run *out)
-{
-    const bool has_length = pe_slice_pieces(text, ':') > 1;
-    const pe_slice word = pe_slice_next(&text, ':');
-    if (word.bytes == 0)
-        return pe_fail(of->why, PE_MALFORMED_REQUEST, of->name,
-                       "%s must be runs KIND:LENGTH, separated by commas", of->name);
-    const pe_status status = find_kind(of, word, &out->choice);
-    if (status != PE_OK || !has_length)
-        return status;
-    return read_length(of, text, &out->length);
 }
 
 pe_status pe_token_runs_parse(pe_slice text, const pe_param *param, const char *name,

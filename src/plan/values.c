@@ -19,9 +19,7 @@ static pe_status make_values(size_t n, pe_values *out, pe_problem *why)
 
 pe_status pe_values_make(const pe_param_set *const *sets, pe_values *out, pe_problem *why)
 {
-    const pe_status status = make_values(pe_params_count(sets), out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(make_values(pe_params_count(sets), out, why));
     for (size_t i = 0; i < out->n; i++)
         out->value[i].param = pe_params_at(sets, i);
     return PE_OK;
@@ -282,8 +280,13 @@ pe_status pe_value_default(pe_value *value, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status fail_missing(const pe_param *param, pe_problem *why)
+static pe_status fail_missing(const pe_values *values, const pe_param *param, pe_problem *why)
 {
+    const pe_value *model = pe_values_find(values, "model");
+    if (param->by_model && model != NULL && model->given)
+        return pe_fail(why, PE_MISSING_PARAMETER, param->name,
+                       "%s is required, since the model does not say it: %s", param->name,
+                       param->help);
     return pe_fail(why, PE_MISSING_PARAMETER, param->name, "%s is required%s: %s%s%s", param->name,
                    param->by_model ? ", or a model" : "", param->help,
                    param->hint != NULL ? " " : "", param->hint != NULL ? param->hint : "");
@@ -299,9 +302,9 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
             continue;
         if (param->optional || values->value[i].refused)
             continue;
-        const pe_status filled = param->required ? fail_missing(param, &mistake)
+        const pe_status filled = param->required ? fail_missing(values, param, &mistake)
                                                  : pe_value_default(&values->value[i], &mistake);
-        status = pe_problem_collect(status, filled, &mistake, why);
+        status = PE_ALSO(status, filled);
     }
     return status;
 }

@@ -39,7 +39,6 @@ static const ruleset added[] = {
 #define READ   ((uint64_t)LANDLOCK_ACCESS_FS_READ_FILE)
 #define LIST   ((uint64_t)LANDLOCK_ACCESS_FS_READ_DIR)
 #define REMOVE ((uint64_t)LANDLOCK_ACCESS_FS_REMOVE_FILE)
-#define WRITE  (LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE)
 
 /* Rights for files, and those for folders alone. */
 static const struct {
@@ -47,7 +46,7 @@ static const struct {
 } rights[] = {
     [PE_SANDBOX_READS] = {READ, LIST},
     [PE_SANDBOX_FINDS] = {READ, LIST},
-    [PE_SANDBOX_WRITES] = {READ | WRITE, LANDLOCK_ACCESS_FS_MAKE_REG | REMOVE},
+    [PE_SANDBOX_WRITES] = {LANDLOCK_ACCESS_FS_WRITE_FILE, LANDLOCK_ACCESS_FS_MAKE_REG},
     [PE_SANDBOX_REMOVES] = {0, REMOVE},
 };
 

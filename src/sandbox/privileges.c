@@ -93,9 +93,8 @@ pe_sandbox_state pe_wall_core_dumps(const pe_sandbox_plan *plan, pe_wall_note no
 
 /* ---- capabilities ---- */
 
-pe_sandbox_state pe_wall_capabilities(const pe_sandbox_plan *plan, pe_wall_note note)
+pe_sandbox_state pe_wall_capabilities(const pe_sandbox_plan *plan PE_UNUSED, pe_wall_note note)
 {
-    (void)plan;
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
     drop_bound();
@@ -105,9 +104,8 @@ pe_sandbox_state pe_wall_capabilities(const pe_sandbox_plan *plan, pe_wall_note 
     return pe_wall_say(note, PE_SANDBOX_ON, "none");
 }
 
-pe_sandbox_state pe_wall_new_privileges(const pe_sandbox_plan *plan, pe_wall_note note)
+pe_sandbox_state pe_wall_new_privileges(const pe_sandbox_plan *plan PE_UNUSED, pe_wall_note note)
 {
-    (void)plan;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return pe_wall_say(note, PE_SANDBOX_FAILED, "%s", strerror(errno));
     return pe_wall_say(note, PE_SANDBOX_ON, "none can be gained");

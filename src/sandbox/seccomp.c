@@ -60,9 +60,8 @@ static bool build(scmp_filter_ctx filter)
            add_all(filter, SCMP_ACT_KILL_PROCESS, deadly, PE_LEN(deadly)) && add_bound(filter);
 }
 
-pe_sandbox_state pe_wall_seccomp(const pe_sandbox_plan *plan, pe_wall_note note)
+pe_sandbox_state pe_wall_seccomp(const pe_sandbox_plan *plan PE_UNUSED, pe_wall_note note)
 {
-    (void)plan;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
     if (filter == NULL || !build(filter)) {
         seccomp_release(filter);

@@ -105,14 +105,12 @@ static pe_status read_open(const pe_learned_tables *learned, int fd, content *ou
 static pe_status read_file(const pe_learned_tables *learned, content *out, pe_problem *why)
 {
     char *path;
-    pe_status status = find_file(learned, out->file, &path, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(find_file(learned, out->file, &path, why));
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     free(path);
     if (fd < 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "cannot be opened: %s", strerror(errno));
-    status = read_open(learned, fd, out, why);
+    pe_status status = read_open(learned, fd, out, why);
     close(fd);
     return status;
 }
@@ -131,24 +129,6 @@ static const pe_learned_table *find_among(const pe_learned_tables *learned, cons
         if (strcmp(learned->table[i].name, name) == 0)
             return &learned->table[i];
     return NULL;
-}
-
-static pe_status check_name(const pe_learned_tables *learned, const char *name, pe_problem *why)
-{
-    for (const char *c = name; *c != '\0'; c++)
-        if (!is_letter(*c) || (c == name && *c == '.'))
-            return pe_fail(why, PE_INVALID_PARAMETER, "",
-                           "a name must be of letters, digits, '.', '_' and '-', with no '.' in "
-                           "front");
-    if (strlen(name) > PE_LEARNED_NAME_MAX)
-        return pe_fail(why, PE_INVALID_PARAMETER, "", "a name has at most %d letters",
-                       PE_LEARNED_NAME_MAX);
-    for (size_t i = 0; i < PE_LEN(reserved); i++)
-        if (strcmp(reserved[i], name) == 0)
-            return pe_fail(why, PE_INVALID_PARAMETER, "", "%s is no name for a table here", name);
-    if (find_among(learned, name) != NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "", "there is a table %s already", name);
-    return PE_OK;
 }
 
 /* Two axes, after those of 1 in front have gone. */
@@ -188,10 +168,20 @@ static pe_status check_room(const pe_learned_tables *learned, const pe_stored *s
 static pe_status check(const pe_learned_tables *learned, const char *name, pe_stored *stored,
                        pe_problem *why)
 {
-    pe_status status = check_name(learned, name, why);
-    if (status != PE_OK)
-        return status;
-    status = check_shape(stored, why);
+    for (const char *c = name; *c != '\0'; c++)
+        if (!is_letter(*c) || (c == name && *c == '.'))
+            return pe_fail(why, PE_INVALID_PARAMETER, "",
+                           "a name must be of letters, digits, '.', '_' and '-', with no '.' in "
+                           "front");
+    if (strlen(name) > PE_LEARNED_NAME_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "a name has at most %d letters",
+                       PE_LEARNED_NAME_MAX);
+    for (size_t i = 0; i < PE_LEN(reserved); i++)
+        if (strcmp(reserved[i], name) == 0)
+            return pe_fail(why, PE_INVALID_PARAMETER, "", "%s is no name for a table here", name);
+    if (find_among(learned, name) != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "there is a table %s already", name);
+    pe_status status = check_shape(stored, why);
     return status != PE_OK ? status : check_room(learned, stored, why);
 }
 
@@ -199,10 +189,8 @@ static pe_status check(const pe_learned_tables *learned, const char *name, pe_st
 static pe_status copy_rows(const pe_stored *stored, pe_array *out, pe_problem *why)
 {
     pe_array rows = {0};
-    pe_status status = pe_stored_array(stored, stored->dtype, &rows, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_stored_check_finite(&rows, stored, "the table", why);
+    PE_TRY(pe_stored_array(stored, stored->dtype, &rows, why));
+    pe_status status = pe_stored_check_finite(&rows, stored, "the table", why);
     if (status != PE_OK) {
         pe_array_free(&rows);
         return status;
@@ -215,16 +203,6 @@ static pe_status copy_rows(const pe_stored *stored, pe_array *out, pe_problem *w
     if (status == PE_OK)
         memcpy(out->data, rows.data, rows.elements * pe_dtype_bytes(rows.dtype));
     return status;
-}
-
-static double largest_of(const pe_array *rows)
-{
-    const size_t bytes = pe_dtype_bytes(rows->dtype);
-    double largest = 0;
-    for (size_t e = 0; e < rows->elements; e++)
-        largest =
-            fmax(largest, fabs(pe_dtype_load(rows->dtype, (const char *)rows->data + e * bytes)));
-    return largest;
 }
 
 static void digest_of(const pe_array *rows, char out[PE_LEARNED_DIGEST_BYTES])
@@ -247,11 +225,9 @@ static pe_status add_table(pe_learned_tables *learned, const char *file, const c
     pe_status status = pe_stored_check_real(stored, why);
     if (status == PE_OK)
         status = check(learned, name, stored, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     status = copy_rows(stored, &table.rows, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     pe_learned_table *all = realloc(learned->table, (learned->n + 1) * sizeof *all);
     if (all != NULL)
         learned->table = all;
@@ -263,7 +239,13 @@ static pe_status add_table(pe_learned_tables *learned, const char *file, const c
         pe_array_free(&table.rows);
         return pe_fail_memory(why);
     }
-    table.largest = largest_of(&table.rows);
+    const size_t bytes = pe_dtype_bytes(table.rows.dtype);
+    double largest = 0;
+    for (size_t e = 0; e < table.rows.elements; e++)
+        largest =
+            fmax(largest,
+                 fabs(pe_dtype_load(table.rows.dtype, (const char *)table.rows.data + e * bytes)));
+    table.largest = largest;
     digest_of(&table.rows, table.digest);
     all[learned->n++] = table;
     learned->bytes += stored->elements * pe_dtype_bytes(stored->dtype);
@@ -276,8 +258,8 @@ static pe_status add_npy(pe_learned_tables *learned, const content *from, pe_pro
 {
     pe_stored stored;
     const pe_slice text = {(const char *)from->data, from->bytes};
-    const pe_status status = pe_npy_file_read(text, SIZE_MAX, &stored, why);
-    return status == PE_OK ? add_table(learned, from->file, from->stem, &stored, why) : status;
+    PE_TRY(pe_npy_file_read(text, SIZE_MAX, &stored, why));
+    return add_table(learned, from->file, from->stem, &stored, why);
 }
 
 /* A tensor that is no table leaves the others alone. */

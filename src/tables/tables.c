@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "base/slice.h"
+#include "base/yield.h"
 
 /* Identities start at 1 and never come back, so a block of an evicted set is never found again. */
 struct pe_tables {
@@ -70,16 +71,6 @@ void pe_tables_use_learned(pe_tables *tables, pe_learned_tables *learned)
     pe_learned_tables_free(before);
 }
 
-pe_status pe_tables_load_learned(pe_tables *tables, const char *folder,
-                                 const pe_learned_limits *limits, pe_problem *why)
-{
-    pe_learned_tables *learned = NULL;
-    if (*folder != '\0' && pe_learned_tables_load(folder, limits, &learned, why) != PE_OK)
-        return why->status;
-    pe_tables_use_learned(tables, learned);
-    return PE_OK;
-}
-
 pe_learned_tables *pe_tables_learned(pe_tables *tables)
 {
     pthread_mutex_lock(&tables->lock);
@@ -136,21 +127,26 @@ static pe_status fill_wave(void *context, void **value, size_t *bytes, pe_proble
     return PE_OK;
 }
 
-static unsigned char *join_key(const void *head, size_t head_bytes, const void *formula,
-                               size_t formula_bytes, size_t *bytes)
+/* The entry whose key is a head, and a formula behind it. */
+static pe_status get(pe_tables *tables, pe_slice head, pe_slice formula, pe_cache_fill fill,
+                     void *context, pe_cache_entry **out, pe_problem *why)
 {
-    if (!pe_size_add(head_bytes, formula_bytes, bytes))
-        return NULL;
-    unsigned char *key = malloc(*bytes);
+    size_t bytes;
+    unsigned char *key = pe_size_add(head.bytes, formula.bytes, &bytes) ? malloc(bytes) : NULL;
     if (key == NULL)
-        return NULL;
-    memcpy(key, head, head_bytes);
-    if (formula_bytes != 0)
-        memcpy(key + head_bytes, formula, formula_bytes);
-    return key;
+        return pe_fail_memory(why);
+    memcpy(key, head.text, head.bytes);
+    if (formula.bytes != 0)
+        memcpy(key + head.bytes, formula.text, formula.bytes);
+    const pe_cache_request request = {
+        .key = key, .key_bytes = bytes, .fill = fill, .context = context};
+    const pe_status status = pe_cache_get(tables->cache, &request, out, NULL, why);
+    free(key);
+    return status;
 }
 
-static unsigned char *key_of_spec(const pe_wave_spec *spec, size_t *bytes)
+pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_wave *out,
+                         pe_problem *why)
 {
     const wave_key head = {.kind = 'W',
                            .n = spec->n,
@@ -164,32 +160,13 @@ static unsigned char *key_of_spec(const pe_wave_spec *spec, size_t *bytes)
                            .scale = spec->scale,
                            .amplitude = spec->amplitude,
                            .scale32 = spec->scale32};
-    return join_key(&head, sizeof head, spec->formula, spec->formula_bytes, bytes);
-}
-
-pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_wave *out,
-                         pe_problem *why)
-{
-    size_t bytes;
-    pe_cache_entry *entry;
-    unsigned char *key = key_of_spec(spec, &bytes);
-    if (key == NULL)
-        return pe_fail_memory(why);
     wave_fill fill = {tables, spec};
-    const pe_cache_request request = {
-        .key = key, .key_bytes = bytes, .fill = fill_wave, .context = &fill};
-    const pe_status status = pe_cache_get(tables->cache, &request, &entry, NULL, why);
-    free(key);
-    if (status != PE_OK)
-        return status;
+    pe_cache_entry *entry;
+    PE_TRY(get(tables, (pe_slice){(const char *)&head, sizeof head},
+               (pe_slice){spec->formula, spec->formula_bytes}, fill_wave, &fill, &entry, why));
     const item *it = pe_cache_entry_value(entry);
     *out = (pe_shared_wave){entry, it->wave, it->id};
     return PE_OK;
-}
-
-void pe_tables_wave_ref(pe_shared_wave *shared)
-{
-    shared->entry = pe_cache_entry_ref(shared->entry);
 }
 
 void pe_tables_wave_unref(pe_shared_wave *shared)
@@ -230,9 +207,9 @@ static pe_status fill_block(void *context, void **value, size_t *bytes, pe_probl
         pe_positions_range(fill->block * PE_BLOCK_ROWS, 1, PE_BLOCK_ROWS);
     const pe_wave_table table = {fill->wave, &positions, &layout, PE_FLOAT64};
     pe_status status = pe_wave_table_rows(&table, 0, PE_BLOCK_ROWS, it->rows, why);
-    pe_turn_spend(elements);
+    pe_yield_spend(elements);
     if (status == PE_OK)
-        status = pe_turn_check(why);
+        status = pe_yield_check(why);
     if (status != PE_OK) {
         free(it);
         return status;
@@ -249,9 +226,7 @@ pe_status pe_tables_block(pe_tables *tables, const pe_shared_wave *wave, int64_t
     block_fill fill = {wave->wave, block};
     const pe_cache_request request = {
         .key = &key, .key_bytes = sizeof key, .fill = fill_block, .context = &fill};
-    const pe_status status = pe_cache_get(tables->cache, &request, &entry, NULL, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_cache_get(tables->cache, &request, &entry, NULL, why));
     const item *it = pe_cache_entry_value(entry);
     *out = (pe_block){entry, it->rows, it->rows + pe_wave_count(wave->wave) * PE_BLOCK_ROWS};
     return PE_OK;
@@ -291,18 +266,10 @@ pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_s
                             pe_problem *why)
 {
     const numbers_key head = {'N', spec->bytes, spec->formula_bytes, spec->make};
-    size_t bytes;
-    pe_cache_entry *entry;
-    unsigned char *key = join_key(&head, sizeof head, spec->formula, spec->formula_bytes, &bytes);
-    if (key == NULL)
-        return pe_fail_memory(why);
     pe_numbers_spec fill = *spec;
-    const pe_cache_request request = {
-        .key = key, .key_bytes = bytes, .fill = fill_numbers, .context = &fill};
-    const pe_status status = pe_cache_get(tables->cache, &request, &entry, NULL, why);
-    free(key);
-    if (status != PE_OK)
-        return status;
+    pe_cache_entry *entry;
+    PE_TRY(get(tables, (pe_slice){(const char *)&head, sizeof head},
+               (pe_slice){spec->formula, spec->formula_bytes}, fill_numbers, &fill, &entry, why));
     *out = (pe_shared_numbers){entry, ((const item *)pe_cache_entry_value(entry))->rows};
     return PE_OK;
 }

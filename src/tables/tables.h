@@ -22,10 +22,6 @@ void pe_tables_stats(pe_tables *tables, pe_cache_stats *out);
 /** As pe_cache_evict. */
 size_t pe_tables_evict(pe_tables *tables, size_t bytes);
 
-/** Load the learned tables of a folder; "": none. Errors as pe_learned_tables_load.
- * Threads  any. */
-pe_status pe_tables_load_learned(pe_tables *tables, const char *folder,
-                                 const pe_learned_limits *limits, pe_problem *why) PE_MUST_CHECK;
 /** From now on these are the learned tables; NULL: there are none. Takes the reference. What was
  * there before lives until its last user is done.   Threads  any. */
 void pe_tables_use_learned(pe_tables *tables, pe_learned_tables *learned);
@@ -42,7 +38,6 @@ typedef struct pe_shared_wave {
 
 pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_wave *out,
                          pe_problem *why) PE_MUST_CHECK;
-void pe_tables_wave_ref(pe_shared_wave *shared);
 void pe_tables_wave_unref(pe_shared_wave *shared);
 
 /**

@@ -5,13 +5,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "text/number.h"
 
 extern const pe_blocks pe_blocks_baseline;
 
 #if defined(__x86_64__)
-#include <cpuid.h>
-
 extern const pe_blocks pe_blocks_v3, pe_blocks_v4, pe_blocks_vbmi2;
 
 /* Row l: what a CPU of level l runs, each level including the ones below. */
@@ -21,34 +20,8 @@ static const pe_blocks *const levels[][5] = {
     {&pe_blocks_baseline, &pe_blocks_v3, &pe_blocks_v4},
     {&pe_blocks_baseline, &pe_blocks_v3, &pe_blocks_v4, &pe_blocks_vbmi2},
 };
-
-/* The part of x86-64-v3 used here that not every compiler's __builtin_cpu_supports knows. */
-static bool has_lzcnt(void)
-{
-    unsigned a, b, c, d;
-    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & bit_LZCNT);
-}
-
-/* The builtin also asks whether the system saves the wide registers. */
-static size_t cpu_level(void)
-{
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
-        !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") || !has_lzcnt())
-        return 0;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512cd") || !__builtin_cpu_supports("avx512dq") ||
-        !__builtin_cpu_supports("avx512vl"))
-        return 1;
-    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") ? 3 : 2;
-}
 #else
 static const pe_blocks *const levels[][2] = {{&pe_blocks_baseline}};
-
-static size_t cpu_level(void)
-{
-    return 0;
-}
 #endif
 
 static _Atomic(const pe_blocks *) chosen;
@@ -57,7 +30,7 @@ const pe_blocks *pe_blocks_get(void)
 {
     const pe_blocks *blocks = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (blocks == NULL) {
-        size_t level = cpu_level();
+        const size_t level = pe_cpu_level();
         blocks = levels[level][level];
         atomic_store_explicit(&chosen, blocks, memory_order_relaxed);
     }
@@ -66,7 +39,7 @@ const pe_blocks *pe_blocks_get(void)
 
 const pe_blocks *const *pe_blocks_all(void)
 {
-    return levels[cpu_level()];
+    return levels[pe_cpu_level()];
 }
 
 bool pe_blocks_select(const char *name)

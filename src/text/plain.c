@@ -70,9 +70,8 @@ typedef struct plain_number {
 } plain_number;
 
 /*
- * Read a sign, up to 19 digits and perhaps a point among them: a comma must follow. Returns where
- * the comma is, NULL for anything else (which pe_decimal_read tells apart). PLAIN_BYTES of text
- * are readable.
+ * Read a sign, up to 19 digits and perhaps a point among them. Returns where they end, NULL for
+ * anything else (which pe_decimal_read tells apart). PLAIN_BYTES of text are readable.
  */
 static inline const char *read_plain(const char *text, plain_number *out)
 {
@@ -92,7 +91,7 @@ static inline const char *read_plain(const char *text, plain_number *out)
             return NULL;
     }
     /* Neither a leading zero nor the point is a digit that counts. */
-    if (*p != ',' || p - whole - (whole[0] == '0') - (out->fraction > 0) > 19)
+    if (p - whole - (whole[0] == '0') - (out->fraction > 0) > 19)
         return NULL;
     out->digits = digits;
     out->negative = negative;
@@ -250,6 +249,29 @@ static inline double round_plain(const plain_number *plain, const char *text, co
     return round_slowly(plain, text, end, dtype);
 }
 
+/* Store a number whose exponent begins at p. Returns where its comma is, NULL for anything else. */
+static __attribute__((noinline)) const char *read_exponent(plain_number plain, const char *p,
+                                                           pe_dtype dtype, void *out)
+{
+    const bool negative = p[1] == '-';
+    const char *first = p + 1 + (negative || p[1] == '+'), *at = first;
+    int exponent = 0; /* of one to three digits */
+    for (; at < first + 3 && (unsigned char)(*at - '0') < 10; at++)
+        exponent = 10 * exponent + (*at - '0');
+    if ((*p != 'e' && *p != 'E') || at == first || *at != ',')
+        return NULL;
+    exponent = (negative ? -exponent : exponent) - plain.fraction;
+    /* The product does without the jumps that choose a division or a multiplication. */
+    double value = 0;
+    const bool known = plain.digits == 0 || (exponent >= -342 && exponent <= 308 &&
+                                             pe_decimal_product(plain.digits, exponent, &value));
+    if (!known || value > pe_dtype_max(dtype) ||
+        (dtype != PE_FLOAT64 && pe_decimal_is_midpoint(value, dtype)))
+        return NULL;
+    pe_dtype_store(dtype, plain.negative ? -value : value, out);
+    return at;
+}
+
 static inline size_t read_run(pe_cursor *text, pe_dtype dtype, size_t element_bytes, char *out,
                               size_t room)
 {
@@ -261,10 +283,18 @@ static inline size_t read_run(pe_cursor *text, pe_dtype dtype, size_t element_by
     for (; n < room && end - at >= PLAIN_BYTES; n++) {
         plain_number plain;
         const char *comma = read_short(at, &plain);
-        if (comma == NULL)
+        if (comma == NULL) {
             comma = read_plain(at, &plain);
-        if (comma == NULL)
-            break;
+            if (comma == NULL)
+                break;
+            if (*comma != ',') {
+                comma = read_exponent(plain, comma, dtype, out + n * element_bytes);
+                if (comma == NULL)
+                    break;
+                at = comma + 1 + (comma[1] == ' ');
+                continue;
+            }
+        }
         double value = round_plain(&plain, at, comma, dtype);
         if (value > most)
             break;

@@ -13,10 +13,10 @@ typedef struct pe_cursor {
 } pe_cursor;
 
 /**
- * Read numbers of the form -123.456, each with the comma after it (and one space), to `out`. text
- * moves behind the last comma read; it is looked at in pieces that may reach back to its start.
- * Ends without room, near the ends of the text, and at whatever is no such number in dtype's range:
- * the caller reads on, and finds mistakes. Returns how many were read; none of PE_INT32.
+ * Read numbers like -123.456 or -1.5e-7, each with the comma after it (and one space), to `out`.
+ * text moves behind the last comma read; it is looked at in pieces that may reach back to its
+ * start. Ends without room, near the ends of the text, and at whatever is no such number in dtype's
+ * range: the caller reads on, and finds mistakes. Returns how many were read; none of PE_INT32.
  *
  * Shapes   out: [room] dtype.
  */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/turns.h"
+#include "base/yield.h"
 #include "text/decimal.h"
 #include "text/plain.h"
 
@@ -255,7 +255,7 @@ static pe_status read_array(scanner *scan, size_t depth)
             size_t n = pe_plain_run(&scan->text, scan->dtype, data, room);
             scan->elements += n;
             count += n;
-            pe_turn_spend(n * NUMBER_WORK);
+            pe_yield_spend(n * NUMBER_WORK);
             skip_space(scan);
         }
         scan->index[depth] = count++;

@@ -6,14 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
-#include "verify/search/findings.h"
+#include "base/yield.h"
 #include "verify/compare/guess.h"
 #include "verify/reading/reading.h"
-#include "verify/search/strays.h"
+#include "verify/search/attempts.h"
 #include "verify/compare/totals.h"
 #include "verify/upload/upload_names.h"
-#include "verify/upload/upload_shape.h"
 
 #define TENSORS_MAX 2
 
@@ -280,10 +278,10 @@ static void place_bad(const pe_arriving *a, pe_bad *bad)
         of, (a->totals.done + bad->index[0]) * of->array.shape.dim[1] + bad->index[1], bad);
 }
 
-static pe_status compare(pe_arriving *a, pe_claim *claim, const pe_comparison *of, pe_problem *why)
+static pe_status compare(pe_arriving *a, pe_claim *claim PE_UNUSED, const pe_comparison *of,
+                         pe_problem *why)
 {
     const bool had = a->totals.first_bad.any;
-    (void)claim;
     const pe_status status =
         pe_totals_add(&a->totals, of, PE_TOTALS_RULE | PE_TOTALS_DISTANCES, why);
     if (a->totals.first_bad.any && !had)
@@ -364,7 +362,7 @@ pe_status pe_arriving_end(pe_arriving *arriving, const pe_verify_context *contex
     pe_report report = {0};
     pe_arriving *a = arriving;
     pe_status status = search(a, context, &report, why);
-    pe_turn_finish();
+    pe_yield_finish();
     if (status == PE_OK)
         status = pe_guess_make(&a->claim, context, &guess, why);
     if (status != PE_OK) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* part_causes.c - tensors or heads that are as claimed, beside others that are not. */
-#include "verify/part_causes.h"
+#include "verify/search/attempts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/search/findings.h"
 #include "verify/verify.h"
 
 #define PARTS_MAX 256
@@ -271,6 +271,7 @@ static pe_status search_others(pe_search *s, const division *of, const choice *o
     for (size_t f = 0; f < report.n_findings && status == PE_OK; f++)
         if (report.findings[f].errors.elements > 0)
             status = tell(s, &report.findings[f], of, others, why);
+    s->report->in_parts = of->of_heads && pe_attempts_found(s);
     take_reading(s, of, others, &report);
     pe_verify_report_free(&report);
     pe_verify_claim_free(&part);
@@ -278,6 +279,31 @@ static pe_status search_others(pe_search *s, const division *of, const choice *o
 }
 
 /* ---- what is divided ---- */
+
+/* Cosines and sines of each row side by side, as tensors of their own. */
+static bool are_side_by_side(const pe_upload_view *view)
+{
+    return view->claim->n_uploads == 1 && !view->rotated && view->layout != NULL &&
+           strcmp(pe_geometry_choice_text(&view->claim->values, "cache_layout"), "vllm") == 0;
+}
+
+static pe_status part_halves(const pe_claim *whole, pe_claim *out, pe_problem *why)
+{
+    static const char *const names[] = {"cos", "sin"};
+    const division of = {.whole = whole};
+    pe_array halves = whole->uploads[0].array;
+    const size_t width = halves.shape.dim[halves.shape.ndim - 1];
+    halves.shape = (pe_shape){3, {halves.elements / width, 2, width / 2}};
+    PE_TRY(make_claim(&of, &(choice){.n = 0}, out, why));
+    (void)pe_geometry_set_choice(&out->values, "cache_layout", "pairs");
+    for (size_t h = 0; h < PE_LEN(names); h++) {
+        pe_upload *half = &out->uploads[out->n_uploads++];
+        snprintf(half->name, sizeof half->name, "%s", names[h]);
+        PE_TRY(take_slices(&halves, 1, &h, 1, &half->array, why));
+        half->array.shape = (pe_shape){2, {halves.shape.dim[0], halves.shape.dim[2]}};
+    }
+    return PE_OK;
+}
 
 /* False: it has no parts that can be told apart. */
 static bool divide(const pe_upload_view *view, division *out)
@@ -300,24 +326,36 @@ static bool divide(const pe_upload_view *view, division *out)
     return out->n > 1;
 }
 
-pe_status pe_parts_try(pe_search *s, pe_guess *guess, pe_problem *why)
+static pe_status try_parts(pe_search *s, const division *of, pe_problem *why)
 {
-    division of;
     bool ordered = false;
     choice others = {.n = 0};
-    (void)guess;
-    if (!divide(s->whole, &of))
-        return PE_OK;
-    pe_status status = find_others(s, &of, &others, why);
-    const bool some_match = others.n < of.n;
+    pe_status status = find_others(s, of, &others, why);
+    const bool some_match = others.n < of->n;
     /* layouts of cosines and sines have faults of their own */
-    if (status == PE_OK && (some_match || of.of_heads || s->whole->layout == NULL))
-        status = find_order(s, &of, &others, &ordered, why);
+    if (status == PE_OK && (some_match || of->of_heads || s->whole->layout == NULL))
+        status = find_order(s, of, &others, &ordered, why);
     if (status == PE_OK && ordered)
-        return tell_order(s, &of, &others, why);
+        return tell_order(s, of, &others, why);
     for (size_t k = 0; k < others.n; k++)
         others.from[k] = others.part[k];
     return status == PE_OK && some_match && others.n > 0 && !pe_attempts_found(s)
-               ? search_others(s, &of, &others, why)
+               ? search_others(s, of, &others, why)
                : status;
+}
+
+pe_status pe_parts_try(pe_search *s, pe_guess *guess PE_UNUSED, pe_problem *why)
+{
+    division of;
+    pe_claim halves = {0};
+    if (divide(s->whole, &of))
+        return try_parts(s, &of, why);
+    if (!are_side_by_side(s->whole))
+        return PE_OK;
+    of = (division){.whole = &halves, .one = "half", .several = "halves", .n = 2};
+    pe_status status = part_halves(s->whole->claim, &halves, why);
+    if (status == PE_OK)
+        status = try_parts(s, &of, why);
+    pe_verify_claim_free(&halves);
+    return status;
 }

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* search.c - an upload is held against its claim; then what is tried of it, in order. */
+#include <math.h>
 #include <string.h>
 
 #include "verify/axes/axis_reading.h"
-#include "verify/search/blind.h"
-#include "verify/search/by_laws.h"
-#include "verify/search/by_patterns.h"
-#include "verify/search/by_reading.h"
-#include "verify/plain/explain.h"
-#include "verify/search/findings.h"
-#include "verify/search/lone_waves.h"
-#include "verify/part_causes.h"
-#include "verify/plain/plain_parameters.h"
-#include "verify/search/strays.h"
+#include "verify/search/attempts.h"
+#include "verify/plain/plain_slips.h"
 #include "verify/compare/totals.h"
 #include "verify/upload/upload_names.h"
 #include "verify/verify.h"
@@ -21,7 +14,7 @@
 
 static bool is_unread(const pe_search *s)
 {
-    return !s->report->has_reading;
+    return !s->report->has_reading && !s->report->in_parts;
 }
 
 static bool has_other_width(const pe_search *s)
@@ -39,10 +32,27 @@ static bool was_permuted(const pe_search *s)
     return s->whole->permuted;
 }
 
+/* One number everywhere, or whole numbers beyond those of waves: as patterns have them. */
+static bool is_coarse(const pe_search *s)
+{
+    const pe_upload_view *view = s->whole;
+    const double first = pe_upload_view_at(view, false, 0, 0);
+    double most = 1;
+    bool same = true, whole = !view->rotated;
+    for (size_t e = 0; e < view->elements && (same || whole); e++) {
+        const double x = pe_upload_view_at(view, false, e / view->width, e % view->width);
+        same &= x == first;
+        whole &= x == rint(x);
+        most = fmax(most, fabs(x));
+    }
+    return same || (whole && most > 1);
+}
+
 /* Measured, too, where a single fault explains them: the reading is told beside it. */
 static const pe_attempt of_pairs[] = {
     {.try = pe_attempts_try, .applies = was_permuted},
     {.try = pe_attempts_singles},
+    {.try = pe_by_patterns_try, .applies = is_coarse},
     {.try = pe_parts_try, .applies = pe_strays_are_many},
     {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},
     {.try = pe_axis_search_try},
@@ -82,8 +92,7 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_attempts_values, .applies = has_none},
     {.try = explain_values, .applies = has_other_width},
     {.try = pe_explain_try, .applies = has_none, .even_found = true},
-    {.try = pe_plain_parameters_try},
-    {.try = pe_explain_ignored},
+    {.try = pe_explain_numbers},
     {.try = pe_explain_two},
     {.try = pe_explain_values},
     {.try = pe_explain_fitted},
@@ -222,9 +231,7 @@ static void rename_waves(char *name)
     memcpy(name, strncmp(name, "cos", 3) == 0 ? "sin" : "cos", 3);
 }
 
-/* How many mistakes it takes to explain the upload; what is only fitted explains less, and the most
- * is wanted where nothing does. */
-static size_t mistakes_of(const pe_report *report)
+size_t pe_report_faults(const pe_report *report)
 {
     const pe_finding *first = &report->findings[0];
     if (report->matches)
@@ -246,11 +253,11 @@ static pe_status verify_as_others(pe_claim *claim, const pe_verify_context *cont
         out->complete = false;
         return PE_OK;
     }
-    if (status == PE_OK && mistakes_of(&report) < mistakes_of(out)) {
+    if (status == PE_OK && pe_report_faults(&report) < pe_report_faults(out)) {
         const pe_report worse = *out;
         *out = report;
         report = worse;
-        pe_buffer_format(&claim->said, "the claimed positions tell that it is %.3s\n", name);
+        pe_buffer_format(&claim->reported, "the claimed positions tell that it is %.3s\n", name);
     } else {
         rename_waves(name);
     }

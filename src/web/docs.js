@@ -1,39 +1,14 @@
 // docs.js - the reference at /docs: every operation of /openapi.json, with a form that sends it.
 import { fresh, h } from './parts/dom.js';
 
-/**
- * @typedef {object} Schema
- * @property {string} [$ref]
- * @property {string | string[]} [type]
- * @property {string} [description]
- * @property {unknown[]} [enum]
- * @property {unknown} [default]
- * @property {unknown[]} [examples]
- * @property {Schema} [items]
- * @property {Record<string, Schema>} [properties]
- * @property {string[]} [required]
- */
-/**
- * @typedef {object} Parameter
- * @property {string} name
- * @property {'query' | 'header' | 'path'} in
- * @property {string} [description]
- * @property {boolean} [required]
- * @property {unknown} [example]
- * @property {Schema} schema
- */
+/** @typedef {{$ref?: string, type?: string | string[], description?: string, enum?: unknown[], default?: unknown,
+ * examples?: unknown[], items?: Schema, properties?: Record<string, Schema>, required?: string[]}} Schema */
+/** @typedef {{name: string, in: 'query' | 'header' | 'path', description?: string, required?: boolean, example?:
+ * unknown, schema: Schema}} Parameter */
 /** @typedef {{schema: Schema, example?: unknown}} Content */
 /** @typedef {{$ref?: string, description: string, content?: Record<string, Content>}} Answer */
-/**
- * @typedef {object} Operation
- * @property {string} operationId
- * @property {string[]} tags
- * @property {string} summary
- * @property {string} [description]
- * @property {Parameter[]} [parameters]
- * @property {{content: Record<string, Content>}} [requestBody]
- * @property {Record<string, Answer>} responses
- */
+/** @typedef {{operationId: string, tags: string[], summary: string, description?: string, parameters?: Parameter[],
+ * requestBody?: {content: Record<string, Content>}, responses: Record<string, Answer>}} Operation */
 /** @typedef {{parameter: Parameter, input: HTMLInputElement}} Field */
 
 const TEXT_MAX = 20000;
@@ -59,8 +34,22 @@ function text(value) {
     return value instanceof Object ? String(new URLSearchParams(Object.entries(value))) : String(value);
 }
 
-/** What may be typed, in words. @param {{description?: string, schema: Schema}} parameter */
-function hint({ description, schema }) {
+/** Words with `code` in them. @param {string} words */
+function inline(words) {
+    return words.split('`').map((part, i) => (i % 2 === 1 ? h('code', part) : part));
+}
+
+/** The Markdown of the contract: paragraphs and lists, with code. @param {string} words */
+function prose(words) {
+    return words.split('\n\n').map((block) => {
+        const rows = block.split(/^- /m).slice(1);
+        return rows.length === 0 ? h('p', inline(block)) : h('ul', [rows.map((row) => h('li', inline(row)))]);
+    });
+}
+
+/** What may be typed, in words; the schema tells where the parameter does not.
+ * @param {{description?: string, schema: Schema}} parameter */
+function hint({ schema, description = resolved(schema).description }) {
     const { enum: choices, default: preset } = resolved(schema);
     const list = choices === undefined ? '' : ` One of ${choices.join(', ')}.`;
     return `${description ?? ''}${list}${preset === undefined ? '' : ` Default: ${preset}.`}`;
@@ -82,14 +71,12 @@ function field(parameter) {
         'aria-describedby': `${id}-hint`,
     });
     const options = choices?.map((choice) => h('option', { value: choice }));
-    const element = h(
-        'div',
-        { class: 'field' },
+    const element = h('div.field', [
         h('label', { for: id }, parameter.name, parameter.required ? ' (required)' : ''),
         input,
         options && h('datalist', { id: `${id}-choices` }, options),
-        h('small', { id: `${id}-hint` }, hint(parameter)),
-    );
+        h('small', { id: `${id}-hint` }, inline(hint(parameter))),
+    ]);
     return { parameter, input, element };
 }
 
@@ -99,7 +86,7 @@ function bodyField(content) {
     const shown = JSON.stringify(content.example ?? resolved(content.schema).examples?.[0] ?? {}, null, 2);
     const rows = Math.min(ROWS_MAX, shown.split('\n').length);
     const input = h('textarea', { id, name: 'body', rows, spellcheck: 'false' }, shown);
-    return { input, element: h('div', { class: 'field' }, h('label', { for: id }, 'JSON body'), input) };
+    return { input, element: h('div.field', h('label', { for: id }, 'JSON body'), input) };
 }
 
 /** "array of integer", "number or null"; several types have no name. @param {Schema} schema @returns {string} */
@@ -118,10 +105,10 @@ function membersOf(json) {
 function members(json) {
     const { required = [] } = resolved(json.schema);
     const rows = membersOf(json).map(([name, schema]) => [
-        h('dt', {}, h('code', {}, name), ` ${kind(resolved(schema))}${required.includes(name) ? ', required' : ''}`),
-        h('dd', {}, hint({ description: resolved(schema).description, schema })),
+        h('dt', h('code', name), ` ${kind(resolved(schema))}${required.includes(name) ? ', required' : ''}`),
+        h('dd', inline(hint({ schema }))),
     ]);
-    return rows.length === 0 ? null : h('div', { class: 'told' }, h('h3', {}, 'Members'), h('dl', {}, rows.flat()));
+    return rows.length === 0 ? null : h('div.told', h('h3', 'Members'), h('dl', rows.flat()));
 }
 
 /** What may be answered. @param {Operation} operation */
@@ -129,12 +116,9 @@ function answers({ responses }) {
     const rows = Object.entries(responses).map(([status, answer]) => {
         const { description, content: kinds = {} } = resolved(answer);
         const media = Object.keys(kinds).join(', ');
-        return [
-            h('dt', {}, h('code', {}, status), media === '' ? '' : ` ${media}`),
-            h('dd', {}, description.split('\n')[0]),
-        ];
+        return [h('dt', h('code', status), media === '' ? '' : ` ${media}`), h('dd', prose(description))];
     });
-    return h('div', { class: 'told' }, h('h3', {}, 'Answers'), h('dl', {}, rows.flat()));
+    return h('div.told', h('h3', 'Answers'), h('dl', rows.flat()));
 }
 
 /** The request that the form describes. @param {string} path @param {Field[]} fields @param {string | undefined} body */
@@ -169,14 +153,14 @@ async function content(response) {
 
 /** @param {HTMLElement} host @param {string} target @param {RequestInit} options */
 async function send(host, target, options) {
-    host.replaceChildren(h('p', {}, 'Waiting …'));
+    host.replaceChildren(h('p', 'Waiting …'));
     try {
         const response = await fetch(target, options);
         const line = `${response.status} ${response.statusText}, ${response.headers.get('Content-Type') ?? 'no content'}`;
-        const shown = h('code', {}, `${options.method} ${target}`);
-        host.replaceChildren(h('p', {}, shown), h('p', { class: 'status' }, line), await content(response));
+        const shown = h('code', `${options.method} ${target}`);
+        host.replaceChildren(h('p', shown), h('p.status', line), await content(response));
     } catch (error) {
-        host.replaceChildren(h('p', {}, `The service did not answer: ${error}`));
+        host.replaceChildren(h('p', `The service did not answer: ${error}`));
     }
 }
 
@@ -185,24 +169,17 @@ function form(path, operation, parameters) {
     const fields = parameters.map(field);
     const json = operation.requestBody?.content['application/json'];
     const body = json && bodyField(json);
-    const host = h('div', {
-        class: 'answer',
-        role: 'region',
-        'aria-live': 'polite',
-        'aria-label': `Answer of ${path}`,
-    });
-    const element = h(
-        'form',
-        { id: `form-${operation.operationId}` },
-        h('p', { class: 'told' }, operation.description ?? ''),
-        h('p', { class: 'soft' }, `In clients: ${operation.operationId}`),
+    const host = h('div.answer', { role: 'region', 'aria-live': 'polite', 'aria-label': `Answer of ${path}` });
+    const element = h('form', { id: `form-${operation.operationId}` }, [
+        h('div.told', prose(operation.description ?? '')),
+        h('p.note', `In clients: ${operation.operationId}`),
         body?.element,
         fields.map((each) => each.element),
-        h('p', {}, h('button', { type: 'submit', class: 'button' }, 'Send')),
+        h('p', h('button.button', { type: 'submit' }, 'Send')),
         host,
         json && members(json),
         answers(operation),
-    );
+    ]);
     element.addEventListener('submit', (event) => {
         event.preventDefault();
         const { target, options } = asked(path, fields, body?.input.value);
@@ -214,19 +191,23 @@ function form(path, operation, parameters) {
 /** @param {string} path @param {string} method @param {Operation} operation @param {Parameter[]} shared */
 function entry(path, method, operation, shared) {
     const parameters = [...shared, ...(operation.parameters ?? [])].map((each) => resolved(each));
-    const element = h(
-        'details',
-        { class: 'operation', id: operation.operationId },
-        h('summary', {}, h('code', {}, `${method.toUpperCase()} ${path}`), ` ${operation.summary}`),
-    );
+    const element = h('details.operation', { id: operation.operationId }, [
+        h('summary', h('code', `${method.toUpperCase()} ${path}`), ` ${operation.summary}`),
+    ]);
     // A form is made when it is wanted: there are thousands of fields.
     element.addEventListener('toggle', () => {
         if (element.open && element.children.length === 1) element.append(form(path, operation, parameters));
     });
-    const body = membersOf(operation.requestBody?.content['application/json']);
-    const names = [...parameters.map(({ name }) => name), ...body.map(([name]) => name)].join(' ');
-    const words = `${method} ${path} ${operation.operationId} ${operation.summary} ${names}`.toLowerCase();
-    return { element, words, tag: operation.tags[0] };
+    const values = [
+        ...parameters.map(({ name, schema }) => /** @type {[string, Schema]} */ ([name, schema])),
+        ...membersOf(operation.requestBody?.content['application/json']),
+    ].map(([name, schema]) => `${name} ${resolved(schema).enum?.join(' ') ?? ''}`);
+    const replies = Object.entries(operation.responses).map(([status, answer]) => {
+        const { description, content: kinds = {} } = resolved(answer);
+        return [status, ...(description.match(/\b[1-5]\d\d\b/g) ?? []), ...Object.keys(kinds)].join(' ');
+    });
+    const words = [method, path, operation.operationId, operation.summary, ...values, ...replies].join(' ');
+    return { element, words: words.toLowerCase(), tag: operation.tags[0] };
 }
 
 function entries() {
@@ -258,15 +239,13 @@ async function main() {
     contract = await (await fetch('/openapi.json')).json();
     const all = entries();
     const sections = contract.tags.map((/** @type {{name: string, description: string}} */ tag) =>
-        h(
-            'section',
-            {},
-            h('h2', {}, tag.name.replaceAll('_', ' ')),
-            h('p', { class: 'soft' }, tag.description),
+        h('section', [
+            h('h2', tag.name.replaceAll('_', ' ')),
+            h('p.note', tag.description),
             all.filter((each) => each.tag === tag.name).map((each) => each.element),
-        ),
+        ]),
     );
-    /** @type {HTMLElement} */ (document.getElementById('about')).textContent = contract.info.description;
+    document.getElementById('about')?.append(...prose(contract.info.description));
     document.getElementById('operations')?.append(...sections);
     document.getElementById('search')?.addEventListener('input', () => search(all));
     addEventListener('hashchange', follow);

@@ -4,7 +4,7 @@ import { attribute, h } from './parts/dom.js';
 import { Place, embedded, read, text } from './parts/place.js';
 import { rooms } from './rooms/rooms.js';
 
-/** @typedef {import('./rooms/rooms.js').Shown} Shown */
+/** @import { Room, Shown } from './rooms/rooms.js' */
 
 const nav = /** @type {HTMLElement} */ (document.getElementById('rooms'));
 const host = /** @type {HTMLElement} */ (document.getElementById('room'));
@@ -72,19 +72,19 @@ async function follow() {
     if (dropped !== null && current.shown.take?.(dropped)) dropped = null;
 }
 
-/** What is shown where no room has the name. @param {string} id @returns {import('./rooms/rooms.js').Room} */
+/** What is shown where no room has the name. @param {string} id @returns {Room} */
 function nowhere(id) {
     const links = rooms.slice(1).flatMap(({ id: to, title }, i) => [i > 0 && ', ', h('a', { href: `#/${to}` }, title)]);
     /** @type {import('./rooms/rooms.js').Module['show']} */
     const show = (room) => {
-        const words = h('p', {}, 'These there are: ', links, '.');
-        room.replaceChildren(h('h1', {}, `There is no room “${id}”`), words);
+        const words = h('p', 'These there are: ', links, '.');
+        room.replaceChildren(h('h1', `There is no room “${id}”`), words);
         return { update: () => undefined, stop: () => undefined };
     };
     return { id, title: 'No such room', line: '', load: async () => ({ show }) };
 }
 
-/** What the page says of the room: its title, its sentence, its place in the list and on the path. @param {import('./rooms/rooms.js').Room} room */
+/** What the page says of the room: its title, its sentence, its place in the list and on the path. @param {Room} room */
 function head({ id, title, line: sentence, chapter }) {
     document.title = id === '' ? 'posenc: exact positional encodings' : `${title} – posenc`;
     const about = { 'meta[name=description]': sentence, 'meta[property="og:title"]': document.title };
@@ -100,13 +100,11 @@ function head({ id, title, line: sentence, chapter }) {
             to === undefined
                 ? []
                 : [
-                      h(
-                          'a',
-                          { href: `#/${to.id}`, rel: i === 0 ? 'prev' : 'next' },
-                          h('small', {}, i === 0 ? '← previous' : 'next →'),
-                          h('b', {}, `${to.chapter} ${to.title}`),
-                          h('span', {}, to.line),
-                      ),
+                      h('a', { href: `#/${to.id}`, rel: i === 0 ? 'prev' : 'next' }, [
+                          h('small', i === 0 ? '← previous' : 'next →'),
+                          h('b', `${to.chapter} ${to.title}`),
+                          h('span', to.line),
+                      ]),
                   ],
         ),
     );
@@ -128,9 +126,7 @@ document.documentElement.classList.toggle('embed', embedded());
 nav.replaceChildren(
     ...rooms
         .slice(1)
-        .map(({ id, title, chapter = '' }) =>
-            h('a', { href: `#/${id}`, 'data-room': id }, h('small', {}, chapter), title),
-        ),
+        .map(({ id, title, chapter = '' }) => h('a', { href: `#/${id}`, 'data-room': id }, h('small', chapter), title)),
 );
 window.addEventListener('hashchange', () => void start());
 document.querySelector('.skip')?.addEventListener('click', (event) => {

@@ -84,16 +84,30 @@ void bench_note(const char *format, ...)
     putchar('\n');
 }
 
-static void record(const bench_row *row, double ratio, double figure, double spread)
+/* Of a row whose candidate is a level: the row before, if it is of the level below. */
+static void tell_slower(const bench_row *row, double least, double spread)
+{
+    static bench_row below;
+    static double below_least;
+    const double by = least / below_least - 1;
+    if (strcmp(row->name, below.name) == 0 && strcmp(row->yardstick, below.yardstick) == 0 &&
+        by > spread)
+        bench_note("# %s: %s is slower than %s by %.0f %%", row->name, row->candidate,
+                   below.candidate, by * 100);
+    below = *row;
+    below_least = least;
+}
+
+static void record(const bench_row *row, double ratio, double figure, double least, double spread)
 {
     if (records == NULL)
         return;
-    json_t *object =
-        json_pack("{ss ss ss sf sf ss sf ss ss ss ss ss}", "bench", row->name, "candidate",
-                  row->candidate, "yardstick", row->yardstick, "ratio", ratio, "figure", figure,
-                  "unit", row->unit == BENCH_BYTES ? "GB/s" : "ns/value", "spread", spread,
-                  "machine", machine, "date", date, "compiler", __VERSION__, "kernels",
-                  pe_kernels_get()->name, "text", pe_blocks_get()->name);
+    json_t *object = json_pack(
+        "{ss ss ss sf sf ss sf sf ss ss ss ss ss}", "bench", row->name, "candidate", row->candidate,
+        "yardstick", row->yardstick, "ratio", ratio, "figure", figure, "unit",
+        row->unit == BENCH_BYTES ? "GB/s" : "ns/value", "elements/s", (double)row->elements / least,
+        "spread", spread, "machine", machine, "date", date, "compiler", __VERSION__, "kernels",
+        pe_kernels_get()->name, "text", pe_blocks_get()->name);
     if (object == NULL || json_dumpf(object, records, JSON_REAL_PRECISION(6)) != 0)
         fprintf(stderr, "bench: no record of %s\n", row->name);
     fputc('\n', records);
@@ -118,14 +132,18 @@ void bench_measure(const bench_row *row)
     const double ratio = yardstick.time[0] / least;
     const double spread = candidate.time[rounds / 2] / least - 1;
     const double figure = row->unit == BENCH_BYTES ? amount / least * 1e-9 : least / amount * 1e9;
-    printf("%-50s %-10s %-9s %7.*f  %7.2f %-8s %5.0f %%\n", row->name, row->candidate,
+    char rate[32] = "";
+    if (row->elements != 0)
+        snprintf(rate, sizeof rate, "%8.3f G/s", (double)row->elements / least * 1e-9);
+    printf("%-50s %-10s %-9s %7.*f  %7.2f %-8s %12s %5.0f %%\n", row->name, row->candidate,
            row->yardstick,
            ratio < 0.1  ? 3
            : ratio < 10 ? 2
                         : 1,
-           ratio, figure, row->unit == BENCH_BYTES ? "GB/s" : "ns/value", spread * 100);
+           ratio, figure, row->unit == BENCH_BYTES ? "GB/s" : "ns/value", rate, spread * 100);
+    tell_slower(row, least, spread);
     fflush(stdout);
-    record(row, ratio, figure, spread);
+    record(row, ratio, figure, least, spread);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -174,8 +192,8 @@ int main(void)
     describe_machine();
     printf("%s; %s; kernels %s, text %s; %zu rounds\n\n", machine, __VERSION__,
            pe_kernels_get()->name, pe_blocks_get()->name, rounds);
-    printf("%-50s %-10s %-9s %7s  %16s %7s\n", "bench", "candidate", "yardstick", "ratio", "figure",
-           "spread");
+    printf("%-50s %-10s %-9s %7s  %16s %12s %7s\n", "bench", "candidate", "yardstick", "ratio",
+           "figure", "elements", "spread");
     bench_waves();
     bench_kernels();
     bench_index();

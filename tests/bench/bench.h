@@ -21,7 +21,8 @@ typedef struct bench_row {
     void (*run)(void);
     void (*run_yardstick)(void);
     bench_unit unit;
-    size_t amount; /* bytes or values of a run */
+    size_t amount;   /* bytes or values of a run */
+    size_t elements; /* where bytes are counted: how many elements they are */
 } bench_row;
 
 /** Whether BENCH asks for this row: all without it, else by glob or as a part of the name. */
@@ -30,7 +31,8 @@ bool bench_wanted(const char *name);
 /**
  * Alternate both, some rounds of about 0.1 ms each, and print the row: the ratio of the yardstick's
  * least time to the candidate's (2: twice as fast), the candidate's figure from its least time, and
- * by how much its median was longer. What disturbs only ever adds. Nothing if not wanted.
+ * by how much its median was longer. What disturbs only ever adds. A line follows where a level is
+ * slower than the one before it. Nothing if not wanted.
  */
 void bench_measure(const bench_row *row);
 

@@ -67,8 +67,8 @@ static void bench(const char *target, pe_tables *tables)
     require(pe_query_string_parse(resource, pe_slice_of(query), &read_limits, &ask, &why), &why);
     plan = (pe_plan){0};
     require(resource->plan(&ask.values, tables, &limits, &plan, &why), &why);
-    row.amount = bytes =
-        plan.tensors[0].units * plan.tensors[0].unit * pe_dtype_bytes(plan.tensors[0].dtype);
+    row.elements = plan.tensors[0].units * plan.tensors[0].unit;
+    row.amount = bytes = row.elements * pe_dtype_bytes(plan.tensors[0].dtype);
     bench_measure(&row);
     pe_plan_free(&plan);
     pe_query_free(&ask);

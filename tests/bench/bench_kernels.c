@@ -123,7 +123,8 @@ static void measure(size_t b)
                      .run = benches[b].run,
                      .run_yardstick = benches[b].yardstick,
                      .unit = BENCH_BYTES,
-                     .amount = BLOCK_BYTES};
+                     .amount = BLOCK_BYTES,
+                     .elements = elements};
     snprintf(row.name, sizeof row.name, "%s/%s", benches[b].name, pe_dtype_name(dtype));
     snprintf(row.candidate, sizeof row.candidate, "%s", kernels->name);
     bench_measure(&row);

@@ -170,7 +170,8 @@ static void measure_read(const struct data *data, const char *yardstick, void (*
                      .run = scan_ours,
                      .run_yardstick = run,
                      .unit = BENCH_BYTES,
-                     .amount = body_bytes};
+                     .amount = body_bytes,
+                     .elements = NUMBERS};
     snprintf(row.name, sizeof row.name, "read/%s/%s", data->name, pe_dtype_name(dtype));
     bench_measure(&row);
 }

@@ -246,7 +246,8 @@ static void measure(const struct set *set, const struct kind *kind, const struct
                      .run = run_waves,
                      .run_yardstick = run,
                      .unit = BENCH_BYTES,
-                     .amount = BLOCK_BYTES};
+                     .amount = BLOCK_BYTES,
+                     .elements = BLOCK_BYTES / pe_dtype_bytes(kind->dtype)};
     snprintf(row.name, sizeof row.name, "waves/%s/%s%s", set->name, kind->name, asked->name);
     snprintf(row.candidate, sizeof row.candidate, "%s", pe_kernels_get()->name);
     dtype = kind->dtype;

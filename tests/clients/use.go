@@ -23,8 +23,8 @@ func equal(got interface{}, want string, err error) {
 func tables(api *posenc.APIClient) {
 	table, _, err := api.RopeAPI.RopeTable(ctx).HeadDim(8).Positions("0:2").Execute()
 	equal(table.GetCos().Shape, "[2 4]", err)
-	body := posenc.RopeTableRequest{HeadDim: posenc.PtrInt64(8), Positions: "0:2"}
-	same, _, err := api.TablesByPostAPI.RopeTablePost(ctx).RopeTableRequest(body).Execute()
+	body := posenc.RopeTableBody{HeadDim: posenc.PtrInt64(8), Positions: "0:2"}
+	same, _, err := api.TablesByPostAPI.RopeTablePost(ctx).RopeTableBody(body).Execute()
 	equal(same.GetCos().Data, fmt.Sprint(table.GetCos().Data), err)
 	one, _, err := api.SinusoidalAPI.Sinusoidal(ctx).DModel(4).Positions("0:3").Execute()
 	equal(one.GetShape(), "[3 4]", err)
@@ -34,11 +34,11 @@ func tables(api *posenc.APIClient) {
 
 func transforms(api *posenc.APIClient) {
 	vectors := []interface{}{[]int{1, 0}}
-	turn := posenc.RopeRotateRequest{Vectors: vectors, Positions: []int{0}}
-	rotated, _, err := api.RopeAPI.RopeRotate(ctx).RopeRotateRequest(turn).Execute()
+	turn := posenc.RopeRotateBody{Vectors: vectors, Positions: []int{0}}
+	rotated, _, err := api.RopeAPI.RopeRotate(ctx).RopeRotateBody(turn).Execute()
 	equal(rotated.GetData(), "[[1 0]]", err)
-	pair := posenc.RopeScoresRequest{Q: vectors, K: vectors}
-	scores, _, err := api.RopeAPI.RopeScores(ctx).RopeScoresRequest(pair).Execute()
+	pair := posenc.RopeScoresBody{Q: vectors, K: vectors}
+	scores, _, err := api.RopeAPI.RopeScores(ctx).RopeScoresBody(pair).Execute()
 	equal(scores.GetData(), "[[1]]", err)
 }
 
@@ -54,8 +54,8 @@ func resolves(api *posenc.APIClient) {
 
 func checks(api *posenc.APIClient) {
 	parameters := map[string]interface{}{"d_model": 2, "positions": "0:1"}
-	claim := posenc.VerifyRequest{Encoding: posenc.PtrString("sinusoidal"), Parameters: parameters, Table: [][]int{{0, 1}}}
-	report, _, err := api.VerifyAPI.Verify(ctx).VerifyRequest(claim).Execute()
+	claim := posenc.VerifyBody{Encoding: posenc.PtrString("sinusoidal"), Parameters: parameters, Table: [][]int{{0, 1}}}
+	report, _, err := api.VerifyAPI.Verify(ctx).VerifyBody(claim).Execute()
 	equal(report.GetMatches(), "true", err)
 }
 

@@ -1,7 +1,7 @@
 //! Ten operations through the client that openapi-generator makes for Rust: use_client ADDRESS
 use posenc_client::apis::configuration::Configuration;
 use posenc_client::apis::{alibi_api, models_api, operations_api, rope_api, sinusoidal_api, tables_by_post_api, verify_api, Error};
-use posenc_client::models::{RopeRotateRequest, RopeTableRequest, VerifyRequest};
+use posenc_client::models::{RopeRotateBody, RopeTableBody, VerifyBody};
 use serde_json::{from_value, json, Value};
 
 /// A request from its JSON, as its types read it.
@@ -10,22 +10,22 @@ fn request<T: serde::de::DeserializeOwned>(body: Value) -> T {
 }
 
 fn tables(server: &Configuration) {
-    let wanted: RopeTableRequest = request(json!({"head_dim": 8, "positions": "0:2"}));
+    let wanted: RopeTableBody = request(json!({"head_dim": 8, "positions": "0:2"}));
     let table = tables_by_post_api::rope_table_post(server, wanted, None).unwrap();
     assert_eq!(table.cos.unwrap().shape, [2, 4]);
     let one = sinusoidal_api::sinusoidal(
         server, Some(4), None, None, None, None, None, None, None, None, Some("0:3"), None, None, None, None, None, None,
-        None, None, None, None,
+        None, None, None, None, None,
     );
     assert_eq!(one.unwrap().shape, [3, 4]);
     let slopes = alibi_api::alibi_slopes(
-        server, None, None, Some(8), None, None, None, None, None, None, None, None, None, None, None, None,
+        server, None, None, Some(8), None, None, None, None, None, None, None, None, None, None, None, None, None,
     );
     assert_eq!(slopes.unwrap().shape, [8]);
 }
 
 fn transforms(server: &Configuration) {
-    let turn: RopeRotateRequest = request(json!({"vectors": [[1, 0]], "positions": [0]}));
+    let turn: RopeRotateBody = request(json!({"vectors": [[1, 0]], "positions": [0]}));
     let rotated = rope_api::rope_rotate(server, turn, None).unwrap();
     assert_eq!(serde_json::to_value(rotated).unwrap()["data"], json!([[1, 0]]));
     let scores = rope_api::rope_scores(server, request(json!({"q": [[1, 0]], "k": [[1, 0]]})), None).unwrap();
@@ -40,7 +40,7 @@ fn models(server: &Configuration) {
 }
 
 fn checks(server: &Configuration) {
-    let mut claim = VerifyRequest::new();
+    let mut claim = VerifyBody::new();
     claim.encoding = Some("sinusoidal".to_string());
     claim.parameters = Some(request(json!({"d_model": 2, "positions": "0:1"})));
     claim.table = Some(Some(json!([[0, 1]])));
@@ -48,7 +48,7 @@ fn checks(server: &Configuration) {
 }
 
 fn refusals(server: &Configuration) {
-    let odd: RopeTableRequest = request(json!({"head_dim": 8, "rotary_dim": 7}));
+    let odd: RopeTableBody = request(json!({"head_dim": 8, "rotary_dim": 7}));
     match tables_by_post_api::rope_table_post(server, odd, None) {
         Err(Error::ResponseError(refused)) => assert_eq!(refused.status.as_u16(), 422),
         other => panic!("not refused: {other:?}"),

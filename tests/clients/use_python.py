@@ -8,20 +8,20 @@ rope = posenc.RopeApi(client)
 
 table = rope.rope_table(head_dim=8, positions="0:2")
 assert table.cos.shape == [2, 4], table
-same = posenc.TablesByPostApi(client).rope_table_post(posenc.RopeTableRequest(head_dim=8, positions="0:2"))
+same = posenc.TablesByPostApi(client).rope_table_post(posenc.RopeTableBody(head_dim=8, positions="0:2"))
 assert same == table, same
 one = posenc.SinusoidalApi(client).sinusoidal(d_model=4, positions="0:3")
 assert one.shape == [3, 4], one
-rotated = rope.rope_rotate(posenc.RopeRotateRequest(vectors=[[1, 0]], positions=[0]))
+rotated = rope.rope_rotate(posenc.RopeRotateBody(vectors=[[1, 0]], positions=[0]))
 assert rotated.data == [[1, 0]], rotated
-scores = rope.rope_scores(posenc.RopeScoresRequest(q=[[1, 0]], k=[[1, 0]]))
+scores = rope.rope_scores(posenc.RopeScoresBody(q=[[1, 0]], k=[[1, 0]]))
 assert scores.data == [[1]], scores
 slopes = posenc.AlibiApi(client).alibi_slopes(num_heads=8)
 assert slopes.shape == [8], slopes
 config = {"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 32}
 resolved = posenc.ModelsApi(client).resolve_model(config)
 assert resolved.encoding == "rope", resolved
-claim = posenc.VerifyRequest(encoding="sinusoidal", parameters={"d_model": 2, "positions": "0:1"}, table=[[0, 1]])
+claim = posenc.VerifyBody(encoding="sinusoidal", parameters={"d_model": 2, "positions": "0:1"}, table=[[0, 1]])
 report = posenc.VerifyApi(client).verify(claim)
 assert report.matches, report
 try:

@@ -9,21 +9,21 @@ from posenc_client.api.rope import rope_rotate, rope_scores, rope_table
 from posenc_client.api.sinusoidal import sinusoidal
 from posenc_client.api.tables_by_post import rope_table_post
 from posenc_client.api.verify import verify
-from posenc_client.models import (Format, Problem, Resolved, ResolveModelJsonBody, RopeRotateRequest,
-                                  RopeScoresRequest, RopeTableAnswer, RopeTableRequest, Tensor, VerifyReport,
-                                  VerifyRequest)
+from posenc_client.models import (Format, Problem, Resolved, ResolveModelJsonBody, RopeRotateBody,
+                                  RopeScoresBody, RopeTableAnswer, RopeTableBody, Tensor, VerifyReport,
+                                  VerifyBody)
 
 client = Client(base_url=sys.argv[1])
 
 table = rope_table.sync(client=client, head_dim=8, positions="0:2")
 assert isinstance(table, RopeTableAnswer) and table.to_dict()["cos"]["shape"] == [2, 4], table
-same = rope_table_post.sync(client=client, body=RopeTableRequest(head_dim=8, positions="0:2"))
+same = rope_table_post.sync(client=client, body=RopeTableBody(head_dim=8, positions="0:2"))
 assert isinstance(same, RopeTableAnswer) and same.to_dict() == table.to_dict(), same
 one = sinusoidal.sync(client=client, d_model=4, positions="0:3")
 assert isinstance(one, Tensor) and one.shape == [3, 4], one
-rotated = rope_rotate.sync(client=client, body=RopeRotateRequest(vectors=[[1, 0]], positions=[0]))
+rotated = rope_rotate.sync(client=client, body=RopeRotateBody(vectors=[[1, 0]], positions=[0]))
 assert rotated is not None and rotated.to_dict()["data"] == [[1, 0]], rotated
-scores = rope_scores.sync(client=client, body=RopeScoresRequest(q=[[1, 0]], k=[[1, 0]]))
+scores = rope_scores.sync(client=client, body=RopeScoresBody(q=[[1, 0]], k=[[1, 0]]))
 assert isinstance(scores, Tensor) and scores.data == [[1]], scores
 slopes = alibi_slopes.sync(client=client, num_heads=8)
 assert isinstance(slopes, Tensor) and slopes.shape == [8], slopes
@@ -31,7 +31,7 @@ config = ResolveModelJsonBody.from_dict({"model_type": "llama", "hidden_size": 2
 resolved = resolve_model.sync(client=client, body=config)
 assert isinstance(resolved, Resolved) and resolved.encoding == "rope", resolved
 claim = {"encoding": "sinusoidal", "parameters": {"d_model": 2, "positions": "0:1"}, "table": [[0, 1]]}
-report = verify.sync(client=client, body=VerifyRequest.from_dict(claim))
+report = verify.sync(client=client, body=VerifyBody.from_dict(claim))
 assert isinstance(report, VerifyReport) and report.matches, report
 refused = rope_table.sync(client=client, head_dim=8, rotary_dim=7)
 assert isinstance(refused, Problem) and refused.code == "invalid-parameter", refused

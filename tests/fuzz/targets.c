@@ -11,10 +11,8 @@
 #include <unistd.h>
 
 #include "api/claims/claim.h"
-#include "api/csv_body.h"
-#include "api/multipart.h"
-#include "api/model_json.h"
-#include "api/problem_json.h"
+#include "api/binary_body.h"
+#include "api/documents.h"
 #include "config/settings.h"
 #include "encodings/registry.h"
 #include "files/gguf_file.h"
@@ -23,8 +21,10 @@
 #include "http/reply/etag.h"
 #include "http/request/accept_encoding.h"
 #include "http/request/range.h"
+#include "tables/tables.h"
 #include "text/number.h"
 #include "text/scan.h"
+#include "verify/verify.h"
 
 enum { ELEMENTS_MAX = 1 << 14, DEPTH_MAX = 32, ROOM = 16 };
 
@@ -146,16 +146,6 @@ static void run_json(pe_slice input)
     pe_values_json(&query.values, &parameters);
     check_json(&parameters);
     pe_query_free(&query);
-}
-
-static void run_claim(pe_slice input)
-{
-    pe_claim claim = {0};
-    pe_problem why = {0};
-    if (pe_claim_json_parse(input, &limits, &claim, &why) == PE_OK)
-        pe_verify_claim_free(&claim);
-    else
-        fuzz_check_problem(&why, "/v1/verify", true);
 }
 
 /* What a form holds is read as a claim, too, which may move the bytes of tensors: of a copy. */
@@ -341,7 +331,7 @@ static void read_csv(pe_slice file)
     pe_problem why = {0};
     pe_buffer numbers = {0};
     (void)pe_csv_body_is(file);
-    if (pe_csv_body_read(file, ELEMENTS_MAX, &numbers, &list, &why) != PE_OK)
+    if (pe_csv_body_read(file, false, ELEMENTS_MAX, &numbers, &list, &why) != PE_OK)
         fuzz_check_problem(&why, "/", false);
     else
         for (size_t i = 0; i < list.n; i++)
@@ -401,6 +391,60 @@ static void run_file(pe_slice input, const char *magic, void (*read)(pe_slice fi
     free(file);
 }
 
+/* ---- claims ---------------------------------------------------------------------------------- */
+
+static void read_claim(pe_slice json)
+{
+    pe_claim claim = {0};
+    pe_problem why = {0};
+    if (pe_claim_json_parse(json, &limits, &claim, &why) == PE_OK)
+        pe_verify_claim_free(&claim);
+    else
+        fuzz_check_problem(&why, "/v1/verify", true);
+}
+
+static pe_slice claimed; /* the query beside a file */
+
+/* Whole: read, and searched with little work. */
+static void verify_file(pe_slice file)
+{
+    static const pe_limits allowed = {.max_elements = ELEMENTS_MAX, .max_work = 1 << 18};
+    static const pe_verify_limits bounds = {.max_elements = ELEMENTS_MAX, .max_work = 1 << 18};
+    static pe_tables *tables;
+    pe_problem why = {0};
+    pe_claim claim = {0};
+    pe_report report;
+    char *data = fuzz_copy(file); /* its tensors may be moved */
+    const pe_binary_body body = {.string = claimed,
+                                 .media_type = "application/octet-stream",
+                                 .data = data,
+                                 .bytes = file.bytes};
+    if (tables == NULL && pe_tables_make(1 << 20, &tables, &why) != PE_OK)
+        abort();
+    const pe_verify_context context = {.tables = tables, .limits = &allowed, .bounds = &bounds};
+    pe_status status = pe_claim_binary_parse(&body, &limits, &claim, &why);
+    if (status == PE_OK) {
+        status = pe_verify(&claim, &context, &report, &why);
+        if (status == PE_OK)
+            pe_verify_report_free(&report);
+        pe_verify_claim_free(&claim);
+    }
+    if (status != PE_OK)
+        fuzz_check_problem(&why, "/v1/verify", false);
+    free(data);
+}
+
+/* JSON; or a query in one line, and a file as of run_file, whose header keeps its length. */
+static void run_claim(pe_slice input)
+{
+    if (input.bytes == 0 || input.text[0] == '{' || memchr(input.text, '\n', input.bytes) == NULL) {
+        read_claim(input);
+        return;
+    }
+    claimed = pe_slice_next(&input, '\n');
+    run_file(input, "", verify_file);
+}
+
 static void run_npy(pe_slice input)
 {
     run_file(input, "\x93NUMPY\x01", read_npy);
@@ -427,20 +471,19 @@ static void run_model(pe_slice input)
     pe_model_free(model);
 }
 
-/* As metadata, and as a whole file with its tensors. */
+/* As metadata, and as a whole file: what is left of it tells the same. */
 static void run_gguf(pe_slice input)
 {
-    size_t metadata;
     pe_problem why = {0};
-    pe_stored tensor[2];
-    pe_stored_list list = {.tensor = tensor, .room = PE_LEN(tensor)};
+    pe_buffer excerpt = {0}, again = {0};
     run_model(input);
-    if (pe_gguf_file_tensors(input, "rope_", &metadata, &list, &why) != PE_OK)
-        return;
-    FUZZ_PROMISE(metadata <= input.bytes);
-    for (size_t t = 0; t < list.n; t++)
-        for (size_t e = 0; e < tensor[t].elements; e++)
-            (void)pe_stored_number(&tensor[t], e);
+    if (pe_gguf_file_excerpt(input, &excerpt, &why) == PE_OK) {
+        FUZZ_PROMISE(pe_gguf_file_excerpt(pe_buffer_slice(&excerpt), &again, &why) == PE_OK);
+        FUZZ_PROMISE(again.bytes == excerpt.bytes &&
+                     memcmp(again.data, excerpt.data, again.bytes) == 0);
+    }
+    pe_buffer_free(&excerpt);
+    pe_buffer_free(&again);
 }
 
 /* Whatever spelling of a name finds a model, the model's own name finds the same. */
@@ -660,7 +703,8 @@ static const char *setting_token(size_t k)
 const fuzz_target fuzz_targets[] = {
     {"query", run_query, fuzz_token_query, "PATH?QUERY"},
     {"json", run_json, fuzz_token_json, "PATH, a line feed, a JSON body"},
-    {"claim", run_claim, fuzz_token_json, "the body of POST /v1/verify"},
+    {"claim", run_claim, fuzz_token_json,
+     "the body of POST /v1/verify, or a query, a line feed, a file"},
     {"form", run_form, file_token, "a form of POST /v1/verify, of the boundary x"},
     {"request", fuzz_request, fuzz_token_query, "a request with lines that end with a line feed"},
     {"positions", run_positions, word_token, "positions"},

@@ -152,7 +152,6 @@ static void check_rope(const json_t *parameters, const json_t *expected, const c
 
 static void parameters_of_a_configuration_give_its_frequencies(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < PE_LEN(rope_files); f++) {
         json_t *golden = load(rope_files[f]), *resolved = resolve(golden);
         const json_t *expected = json_object_get(golden, "expected");
@@ -167,7 +166,6 @@ static void parameters_of_a_configuration_give_its_frequencies(void **state)
 
 static void longrope_beyond_the_original_context(void **state)
 {
-    (void)state;
     json_t *golden = load("phi-3_shaped.su"), *resolved = resolve(golden);
     const json_t *expected = json_object_get(golden, "expected");
     const json_t *parameters = json_object_get(resolved, "parameters");
@@ -182,7 +180,6 @@ static void longrope_beyond_the_original_context(void **state)
 
 static void latent_attention_scales_its_logits(void **state)
 {
-    (void)state;
     json_t *golden = load("kimi-k2.mla_yarn"), *resolved = resolve(golden);
     near_scalar(golden_number(resolved, "softmax_scale"),
                 golden_number(json_object_get(golden, "expected"), "softmax_scale"),
@@ -220,7 +217,6 @@ static void check_indices(const json_t *resolved, const json_t *types)
 
 static void each_kind_of_layers_has_its_own_parameters(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < PE_LEN(layered_files); f++) {
         json_t *golden = load(layered_files[f]), *resolved = resolve(golden);
         const json_t *expected = json_object_get(golden, "expected");
@@ -246,7 +242,6 @@ static void each_kind_of_layers_has_its_own_parameters(void **state)
 
 static void linear_biases_have_the_models_slopes(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < PE_LEN(alibi_files); f++) {
         json_t *golden = load(alibi_files[f]), *resolved = resolve(golden);
         const json_t *expected = json_object_get(golden, "expected");
@@ -270,7 +265,6 @@ static void linear_biases_have_the_models_slopes(void **state)
 /* key - query in the first and last row of a square says every distance up to its side. */
 static void t5_buckets_are_the_models(void **state)
 {
-    (void)state;
     enum { SIDE = 256 };
     json_t *golden = load("t5-small"), *resolved = resolve(golden);
     const json_t *expected = json_object_get(golden, "expected");

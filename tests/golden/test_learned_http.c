@@ -48,39 +48,8 @@ static void add_matrix(pe_buffer *out, const double *data, size_t rows, size_t w
 
 /* ---- rows and ids ---- */
 
-static void padded_batches_take_the_rows_of_opt(void **state)
-{
-    (void)state;
-    json_t *golden = golden_load("learned_offset_mask");
-    const json_t *params = json_object_get(golden, "params");
-    double *mask = numbers_of(golden_flat(golden, "inputs", "attention_mask"));
-    const size_t batch = golden_dimension(golden, "inputs", "attention_mask", 0);
-    const size_t n = golden_dimension(golden, "inputs", "attention_mask", 1);
-    for (size_t t = 0; t < PE_LEN(golden_types); t++) {
-        pe_buffer body = {0};
-        pe_buffer_str(&body, "{\"attention_mask\":");
-        add_matrix(&body, mask, batch, n);
-        pe_buffer_format(&body,
-                         ",\"offset\":%.0f,\"past_key_values_length\":%.0f,\"dtype\":\"%s\"}",
-                         golden_number(params, "offset"),
-                         golden_number(params, "past_key_values_length"), golden_types[t]);
-        size_t count;
-        reply answer = post_json(&server, "/v1/learned/opt/lookup", pe_buffer_text(&body));
-        double *got =
-            golden_numbers(&answer, "data", golden_dtypes[t], "learned_offset_mask", &count);
-        golden_same(got, count, golden_flat(golden, "expected", "embeddings"), golden_dtypes[t],
-                    "learned_offset_mask");
-        free(got);
-        reply_free(&answer);
-        pe_buffer_free(&body);
-    }
-    free(mask);
-    json_decref(golden);
-}
-
 static void rows_at_ten_other_places_are_the_tables(void **state)
 {
-    (void)state;
     json_t *golden = golden_load("learned_offset_mask");
     double *table = numbers_of(golden_flat(golden, "inputs", "table"));
     static const int places[10] = {15, -2, 3, 3, 0, 7, 14, 1, -1, 9};
@@ -110,32 +79,9 @@ static void check_ids(const char *body, const double *wanted, size_t n)
     reply_free(&answer);
 }
 
-static void position_ids_are_those_of_roberta(void **state)
-{
-    (void)state;
-    json_t *golden = golden_load("position_ids_padding");
-    const json_t *params = json_object_get(golden, "params");
-    const json_t *expected = golden_flat(golden, "expected", "position_ids");
-    double *ids = numbers_of(golden_flat(golden, "inputs", "input_ids"));
-    double *wanted = numbers_of(expected);
-    pe_buffer body = {0};
-    pe_buffer_str(&body, "{\"input_ids\":");
-    add_matrix(&body, ids, golden_dimension(golden, "inputs", "input_ids", 0),
-               golden_dimension(golden, "inputs", "input_ids", 1));
-    pe_buffer_format(&body, ",\"padding_idx\":%.0f,\"past_key_values_length\":%.0f}",
-                     golden_number(params, "padding_idx"),
-                     golden_number(params, "past_key_values_length"));
-    check_ids(pe_buffer_text(&body), wanted, json_array_size(expected));
-    pe_buffer_free(&body);
-    free(ids);
-    free(wanted);
-    json_decref(golden);
-}
-
 /* By hand, from the two rules. */
 static void other_position_ids_are_those_of_the_rules(void **state)
 {
-    (void)state;
     static const struct {
         const char *body;
         double wanted[10];
@@ -290,7 +236,6 @@ static void check_resize(const resize *r, const char *name, const double *table)
 
 static void patches_are_interpolated_as_in_vit(void **state)
 {
-    (void)state;
     json_t *golden = golden_load("learned_interpolated_bicubic");
     const json_t *params = json_object_get(golden, "params");
     const json_t *source = json_object_get(params, "source_grid");
@@ -324,7 +269,6 @@ static void patches_are_interpolated_as_in_vit(void **state)
 
 static void other_grids_are_those_of_the_kernel(void **state)
 {
-    (void)state;
     json_t *golden = golden_load("learned_interpolated_bicubic");
     double *table = numbers_of(golden_flat(golden, "inputs", "table"));
     static const resize resizes[] = {
@@ -342,7 +286,6 @@ static void other_grids_are_those_of_the_kernel(void **state)
 
 static int start(void **state)
 {
-    (void)state;
     folder = folder_make();
     json_t *opt = golden_load("learned_offset_mask");
     json_t *vit = golden_load("learned_interpolated_bicubic");
@@ -356,7 +299,6 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    (void)state;
     const int status = server_stop(&server);
     server_free(&server);
     folder_remove(&folder);
@@ -366,9 +308,7 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(padded_batches_take_the_rows_of_opt),
         cmocka_unit_test(rows_at_ten_other_places_are_the_tables),
-        cmocka_unit_test(position_ids_are_those_of_roberta),
         cmocka_unit_test(other_position_ids_are_those_of_the_rules),
         cmocka_unit_test(patches_are_interpolated_as_in_vit),
         cmocka_unit_test(other_grids_are_those_of_the_kernel),

@@ -21,17 +21,6 @@ static test_server server;
 
 static const char *const files[] = {"mrope_sections", "mrope_interleaved"};
 
-/* The parameters of a file as query text, named as upstream names them. */
-static void add_params(const json_t *params, pe_buffer *query)
-{
-    const json_t *sections = json_object_get(params, "mrope_section");
-    pe_buffer_format(query, "head_dim=%.0f&rope_theta=%.17g&pairing=half&mrope_interleaved=%s",
-                     golden_number(params, "head_dim"), golden_number(params, "theta"),
-                     json_is_true(json_object_get(params, "mrope_interleaved")) ? "true" : "false");
-    for (size_t a = 0; a < json_array_size(sections); a++)
-        pe_buffer_format(query, a == 0 ? "&mrope_section=%.0f" : ",%.0f", golden_item(sections, a));
-}
-
 static double *input(const json_t *golden, const char *name, size_t *n)
 {
     const json_t *data = golden_flat(golden, "inputs", name);
@@ -41,30 +30,6 @@ static double *input(const json_t *golden, const char *name, size_t *n)
     for (size_t i = 0; i < *n; i++)
         out[i] = golden_item(data, i);
     return out;
-}
-
-static void pairs_have_upstreams_axes(void **state)
-{
-    (void)state;
-    for (size_t f = 0; f < PE_LEN(files); f++) {
-        json_t *golden = golden_load(files[f]);
-        const json_t *wanted = golden_flat(golden, "expected", "pair_axis");
-        pe_buffer target = {0};
-        size_t n;
-        pe_buffer_str(&target, "/v1/rope/frequencies?");
-        add_params(json_object_get(golden, "params"), &target);
-        reply answer = get(&server, pe_buffer_text(&target));
-        double *got = golden_numbers(&answer, "pair_axis", PE_FLOAT64, files[f], &n);
-        assert_int_equal(n, json_array_size(wanted));
-        for (size_t p = 0; p < n; p++)
-            if (got[p] != golden_item(wanted, p))
-                fail_msg("%s, pair %zu: got axis %.0f, wanted %.0f", files[f], p, got[p],
-                         golden_item(wanted, p));
-        free(got);
-        reply_free(&answer);
-        pe_buffer_free(&target);
-        json_decref(golden);
-    }
 }
 
 /* The file's vectors, rotated. */
@@ -103,7 +68,6 @@ static double *rotate(const json_t *golden, const char *file, pe_dtype dtype, si
 
 static void rotations_are_the_truth(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < PE_LEN(files); f++) {
         json_t *golden = golden_load(files[f]);
         const json_t *truth = golden_flat(golden, "truth", "x_rotated");
@@ -124,7 +88,6 @@ static void rotations_are_the_truth(void **state)
 
 static void rotations_are_upstreams_within_its_arithmetic(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < PE_LEN(files); f++) {
         json_t *golden = golden_load(files[f]);
         const json_t *expected = golden_flat(golden, "expected", "x_rotated");
@@ -139,38 +102,6 @@ static void rotations_are_upstreams_within_its_arithmetic(void **state)
         free(got);
         json_decref(golden);
     }
-}
-
-/* ---- position ids ---------------------------------------------------------------------------- */
-
-/* [["text",4],...] and [[1,4,6]] of the file are members as they stand. */
-static void position_ids_are_upstreams(void **state)
-{
-    static const char *const members[] = {"token_runs", "image_grid_thw", "video_grid_thw",
-                                          "spatial_merge_size", "left_padding"};
-    (void)state;
-    json_t *golden = golden_load("mrope_position_ids"), *body = json_object();
-    const json_t *expected = json_object_get(golden, "expected");
-    const json_t *wanted = golden_flat(golden, "expected", "position_ids");
-    size_t n;
-    for (size_t i = 0; i < PE_LEN(members); i++)
-        json_object_set(body, members[i],
-                        json_object_get(json_object_get(golden, "params"), members[i]));
-    char *text = json_dumps(body, 0);
-    reply answer = post_json(&server, "/v1/rope/mrope-positions", text);
-    double *got = golden_numbers(&answer, "position_ids", PE_FLOAT64, "mrope_position_ids", &n);
-    assert_int_equal(n, json_array_size(wanted));
-    for (size_t i = 0; i < n; i++)
-        assert_true(got[i] == golden_item(wanted, i));
-    json_t *json = reply_json(&answer);
-    assert_true(golden_number(json, "mrope_position_delta") ==
-                golden_number(expected, "mrope_position_delta"));
-    json_decref(json);
-    json_decref(golden);
-    json_decref(body);
-    free(text);
-    free(got);
-    reply_free(&answer);
 }
 
 /* ---- other positions, other parameters ------------------------------------------------------- */
@@ -248,7 +179,6 @@ static void check_elsewhere(const struct elsewhere *c, const char *tensor, size_
 
 static void tables_at_ten_other_positions_on_each_axis(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < PE_LEN(elsewhere); c++)
         for (size_t t = 0; t < PE_LEN(golden_types); t++) {
             check_elsewhere(&elsewhere[c], "cos", t);
@@ -259,10 +189,8 @@ static void tables_at_ten_other_positions_on_each_axis(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_have_upstreams_axes),
         cmocka_unit_test(rotations_are_the_truth),
         cmocka_unit_test(rotations_are_upstreams_within_its_arithmetic),
-        cmocka_unit_test(position_ids_are_upstreams),
         cmocka_unit_test(tables_at_ten_other_positions_on_each_axis),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, NULL);

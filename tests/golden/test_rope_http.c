@@ -138,7 +138,6 @@ static void check_attention_factor(const json_t *golden, const char *file, const
 
 static void rope_frequencies_and_tables_are_the_truth(void **state)
 {
-    (void)state;
     size_t checked = 0;
     for (size_t f = 0; f < ROPE_REQUEST_FILES; f++) {
         const char *file = rope_request_files[f];
@@ -188,7 +187,6 @@ static void check_model(const json_t *request, const char *what, const char *ten
 
 static void rope_tables_at_ten_other_positions(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < ROPE_REQUEST_FILES; f++) {
         json_t *golden = golden_load(rope_request_files[f]), *request = rope_request_of(golden);
         check_model(request, rope_request_files[f], "cos");
@@ -200,7 +198,6 @@ static void rope_tables_at_ten_other_positions(void **state)
 
 static void rope_tables_of_other_parameters(void **state)
 {
-    (void)state;
     for (size_t o = 0; o < PE_LEN(others); o++) {
         json_t *request = text_of(others[o]);
         check_model(request, others[o], "cos");
@@ -213,7 +210,6 @@ static void rope_tables_of_other_parameters(void **state)
 static void rope_tables_are_near_upstream(void **state)
 {
     static const char *const tensors[] = {"cos", "sin"};
-    (void)state;
     mpfr_t theta;
     mpfr_init2(theta, SLOW_BITS);
     for (size_t f = 0; f < ROPE_REQUEST_FILES; f++) {
@@ -274,7 +270,6 @@ static void count_equal(const json_t *golden, const char *file, const reply *ans
 
 static void float32_numerics_reproduce_upstream_frequencies(void **state)
 {
-    (void)state;
     size_t equal = 0, all = 0;
     for (size_t f = 0; f < ROPE_REQUEST_FILES; f++) {
         json_t *golden = golden_load(rope_request_files[f]), *request = rope_request_of(golden);
@@ -295,7 +290,6 @@ static void float32_numerics_reproduce_upstream_frequencies(void **state)
 static void float32_numerics_reproduce_upstream_tables_of_ntk(void **state)
 {
     static const char *const files[] = {"rope_ntk_alpha", "rope_ntk_fixed", "rope_ntk_mixed"};
-    (void)state;
     size_t equal = 0, all = 0;
     for (size_t f = 0; f < PE_LEN(files); f++) {
         json_t *golden = golden_load(files[f]), *request = rope_request_of(golden);

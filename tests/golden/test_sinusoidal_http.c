@@ -68,7 +68,6 @@ static reply ask_sinusoidal(const struct sinusoidal *s, const char *positions, c
 
 static void sinusoidal_truth_and_upstream(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < PE_LEN(sinusoidal_files); f++) {
         json_t *golden = golden_load(sinusoidal_files[f]);
         const struct sinusoidal s = sinusoidal_of(golden);
@@ -152,7 +151,6 @@ static void check_sinusoidal_elsewhere(const struct sinusoidal *s, size_t t, con
 
 static void sinusoidal_at_ten_other_positions(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < PE_LEN(sinusoidal_files); f++) {
         json_t *golden = golden_load(sinusoidal_files[f]);
         const struct sinusoidal s = sinusoidal_of(golden);
@@ -168,7 +166,6 @@ static void sinusoidal_at_ten_other_positions(void **state)
 /* scale * (t * freq), two roundings, as diffusers computes it; then the sine correctly rounded. */
 static void float32_numerics_scale_the_angle_last(void **state)
 {
-    (void)state;
     size_t n, order_matters = 0;
     reply answer =
         get(&server, "/v1/sinusoidal?d_model=32&layout=sin_cos&scale=1000&positions=33:133"

@@ -116,7 +116,6 @@ static void check_grid(const grid *g)
 
 static void patches_are_those_of_diffusers(void **state)
 {
-    (void)state;
     json_t *golden = golden_load("sincos_2d_grid");
     const json_t *params = json_object_get(golden, "params");
     const json_t *expected = golden_flat(golden, "expected", "table");
@@ -152,7 +151,6 @@ static void patches_are_those_of_diffusers(void **state)
 /* The rows are diffusers at another size, MAE, the simple ViT, and what else may be asked for. */
 static void other_patches_are_those_of_mpfr(void **state)
 {
-    (void)state;
     static const grid grids[] = {
         {16, 5, 7, 16, 0, 10000, 0, 1, "sin_cos", "wh"},
         {24, 3, 9, 64, 2, 10000, 0, 2.1, "sin_cos", "wh"},
@@ -236,69 +234,8 @@ static void check_relative(const relative *r)
     }
 }
 
-/* The golden file of one variant. */
-static void check_distances_of(const char *file, const relative *r)
-{
-    json_t *golden = golden_load(file);
-    const json_t *distances = golden_flat(golden, "expected", "distances");
-    const json_t *expected = golden_flat(golden, "expected", "table");
-    for (size_t t = 0; t < PE_LEN(golden_types); t++) {
-        char target[512];
-        size_t rows, n;
-        reply answer = ask_relative(r, golden_types[t], target, sizeof target);
-        double *distance = golden_numbers(&answer, "distances", PE_FLOAT64, file, &rows);
-        double *got = golden_numbers(&answer, "table", golden_dtypes[t], file, &n);
-        assert_int_equal(rows, json_array_size(distances));
-        for (size_t row = 0; row < rows; row++)
-            same(distance[row], golden_item(distances, row), file, row, 0);
-        golden_same(got, n, golden_flat(golden, "truth", "table"), golden_dtypes[t], file);
-        for (size_t e = 0; golden_dtypes[t] == PE_FLOAT32 && e < n; e++) {
-            const double position = fabs(distance[e / r->d_model]);
-            if (!(fabs(got[e] - golden_item(expected, e)) <= 8 * 0x1p-24 * position + 0x1p-22))
-                fail_msg("%s, element %zu: got %.9g, upstream %.9g", file, e, got[e],
-                         golden_item(expected, e));
-        }
-        free(distance);
-        free(got);
-        reply_free(&answer);
-    }
-    json_decref(golden);
-}
-
-static void distances_are_those_of_xlnet(void **state)
-{
-    (void)state;
-    json_t *golden = golden_load("relative_sinusoidal_bi");
-    const json_t *params = json_object_get(golden, "params");
-    const relative r = {.d_model = (size_t)golden_number(params, "dim"),
-                        .queries = (long long)golden_number(params, "qlen"),
-                        .keys = (long long)golden_number(params, "klen"),
-                        .clamp = (long long)golden_number(params, "clamp_len"),
-                        .variant = "xlnet",
-                        .attn_type = golden_text(params, "attn_type"),
-                        .base = 10000};
-    check_distances_of("relative_sinusoidal_bi", &r);
-    json_decref(golden);
-}
-
-static void distances_are_those_of_the_conformer(void **state)
-{
-    (void)state;
-    json_t *golden = golden_load("relative_sinusoidal_conformer");
-    const json_t *params = json_object_get(golden, "params");
-    const long long length = (long long)golden_number(params, "length");
-    const relative r = {.d_model = (size_t)golden_number(params, "dim"),
-                        .queries = length,
-                        .keys = length,
-                        .variant = "conformer",
-                        .base = 10000};
-    check_distances_of("relative_sinusoidal_conformer", &r);
-    json_decref(golden);
-}
-
 static void other_distances_are_those_of_mpfr(void **state)
 {
-    (void)state;
     static const relative relatives[] = {
         {8, 14, 37, 0, "xlnet", "bi", 10000},      {8, 14, 37, 9, "xlnet", "bi", 10000},
         {6, 14, 37, 20, "xlnet", "bi", 777},       {2, 5, 12, -1, "xlnet", "uni", 10000},
@@ -371,37 +308,8 @@ static void check_timing(const timing *s)
     }
 }
 
-static void the_timing_signal_is_that_of_tensor2tensor(void **state)
-{
-    (void)state;
-    json_t *golden = golden_load("sinusoidal_timing_signal");
-    const json_t *params = json_object_get(golden, "params");
-    const json_t *expected = golden_flat(golden, "expected", "table");
-    const timing s = {.d_model = (size_t)golden_number(params, "dim"),
-                      .length = (size_t)golden_number(params, "length"),
-                      .start = (long long)golden_number(params, "start_index"),
-                      .least = golden_number(params, "min_timescale"),
-                      .most = golden_number(params, "max_timescale")};
-    for (size_t t = 0; t < PE_LEN(golden_types); t++) {
-        char target[512];
-        size_t n;
-        reply answer = ask_timing(&s, golden_types[t], target, sizeof target);
-        double *got = golden_numbers(&answer, "data", golden_dtypes[t], target, &n);
-        golden_same(got, n, golden_flat(golden, "truth", "table"), golden_dtypes[t], target);
-        for (size_t e = 0; golden_dtypes[t] == PE_FLOAT32 && e < n; e++) {
-            const double position = (double)s.start + (double)(e / s.d_model);
-            assert_true(fabs(got[e] - golden_item(expected, e)) <=
-                        8 * 0x1p-24 * position + 0x1p-22);
-        }
-        free(got);
-        reply_free(&answer);
-    }
-    json_decref(golden);
-}
-
 static void other_timing_signals_are_those_of_mpfr(void **state)
 {
-    (void)state;
     static const timing signals[] = {
         {10, 10, 1000000, 1, 10000, false},
         {11, 10, -4, 1, 10000, true},
@@ -425,10 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patches_are_those_of_diffusers),
         cmocka_unit_test(other_patches_are_those_of_mpfr),
-        cmocka_unit_test(distances_are_those_of_xlnet),
-        cmocka_unit_test(distances_are_those_of_the_conformer),
         cmocka_unit_test(other_distances_are_those_of_mpfr),
-        cmocka_unit_test(the_timing_signal_is_that_of_tensor2tensor),
         cmocka_unit_test(other_timing_signals_are_those_of_mpfr),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, NULL);

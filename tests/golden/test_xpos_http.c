@@ -101,7 +101,6 @@ static void xpos_is_upstreams_and_the_formulas(void **state)
 {
     static const bound bounds[] = {{PE_FLOAT64, .exact = 0x1p-52, .ulp = 2 * 0x1p-53},
                                    {PE_FLOAT32, .exact = 0x1p-52, .ulp = 0x1p-24}};
-    (void)state;
     json_t *golden = golden_load("rope_xpos");
     const json_t *params = json_object_get(golden, "params");
     const xpos x = {.dim = golden_number(params, "dim"),
@@ -197,7 +196,6 @@ static void check_table(const struct table_case *c, size_t t)
 
 static void xpos_tables_are_correctly_rounded(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < PE_LEN(tables); c++)
         for (size_t t = 0; t < GOLDEN_TYPES; t++)
             if (tables[c].narrow || golden_dtypes[t] == PE_FLOAT64)

@@ -19,7 +19,6 @@ static reply post(const char *target, const char *const *fields)
 
 static void operators_have_paths_that_the_public_has_not(void **state)
 {
-    (void)state;
     static const char *const paths[] = {"/metrics",   "/caches",   "/settings",
                                         "/log-level", "/requests", "/readiness"};
     for (size_t i = 0; i < PE_LEN(paths); i++) {
@@ -33,7 +32,6 @@ static void operators_have_paths_that_the_public_has_not(void **state)
 
 static void both_tell_how_the_server_is(void **state)
 {
-    (void)state;
     static const char *const paths[] = {"/", "/livez", "/readyz", "/healthz", "/version"};
     for (size_t i = 0; i < PE_LEN(paths); i++) {
         reply inside = get(&admin, paths[i]), outside = get(&server, paths[i]);
@@ -47,7 +45,6 @@ static void both_tell_how_the_server_is(void **state)
 /* Not even what is stored, and found without a look at the path. */
 static void operators_get_no_tables(void **state)
 {
-    (void)state;
     static const char target[] = "/v1/sinusoidal?d_model=4&positions=0:3";
     for (int n = 0; n < 3; n++) {
         reply outside = get(&server, target), inside = get(&admin, target);
@@ -71,7 +68,6 @@ static json_int_t stored(const char *cache)
 
 static void a_purge_empties_the_caches(void **state)
 {
-    (void)state;
     static const char *const none[] = {NULL}, *const page[] = {"Origin: http://a", NULL};
     reply answer = get(&server, "/v1/sinusoidal?d_model=4&positions=0:7&format=raw");
     assert_status("before", &answer, 200);
@@ -89,7 +85,6 @@ static void a_purge_empties_the_caches(void **state)
 
 static void web_pages_get_nothing(void **state)
 {
-    (void)state;
     static const char *const origin[] = {"Origin: http://example.com", NULL};
     reply read = fetch(&admin, "GET", "/settings", origin, NULL, 0);
     reply written = post("/log-level?level=debug", origin);
@@ -104,7 +99,6 @@ static void web_pages_get_nothing(void **state)
 /* A page may have its own name point to the listener, and then ask as if it were its own. */
 static void a_name_that_a_web_page_may_have_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *host;
         long status;
@@ -137,7 +131,6 @@ static void a_name_that_a_web_page_may_have_is_refused(void **state)
 
 static void the_level_of_the_log_can_be_set(void **state)
 {
-    (void)state;
     reply set = post("/log-level?level=debug", NULL), read = get(&admin, "/log-level");
     assert_status("set", &set, 200);
     assert_string_equal(read.body, "{\"level\":\"debug\"}\n");
@@ -153,7 +146,6 @@ static void the_level_of_the_log_can_be_set(void **state)
 
 static void settings_tell_their_sources(void **state)
 {
-    (void)state;
     reply answer = get(&admin, "/settings");
     json_t *all = reply_json(&answer);
     const json_t *place = json_object_get(all, "admin_listen");
@@ -166,7 +158,6 @@ static void settings_tell_their_sources(void **state)
 /* A reader who has taken nothing yet of a long answer. */
 static void requests_under_way_are_listed(void **state)
 {
-    (void)state;
     static const char target[] = "/v1/sinusoidal?d_model=512&positions=0:524288&format=raw";
     test_wire wire = wire_open(&server);
     bool listed = false;
@@ -194,7 +185,6 @@ static void wait_for_request(const char *listed)
 
 static void a_request_that_arrives_is_listed_with_its_target(void **state)
 {
-    (void)state;
     test_wire wire = wire_open(&server);
     wire_send_text(&wire, "POST /v1/alibi/bias?slow HTTP/1.1\r\nHost: a\r\n"
                           "Content-Type: application/json\r\nContent-Length: 32\r\n\r\n{");
@@ -224,7 +214,6 @@ static test_wire open_served(void)
 
 static void operators_come_in_when_all_connections_are_taken(void **state)
 {
-    (void)state;
     enum { N = 8 }; /* CONNECTIONS */
     test_wire taken[N];
     for (size_t i = 0; i < N; i++)
@@ -240,7 +229,6 @@ static void operators_come_in_when_all_connections_are_taken(void **state)
 
 static void the_version_tells_of_the_sandbox(void **state)
 {
-    (void)state;
     reply inside = get(&admin, "/version"), outside = get(&server, "/version");
     json_t *facts = reply_json(&inside);
     const json_t *walls = json_object_get(facts, "sandbox");
@@ -254,7 +242,6 @@ static void the_version_tells_of_the_sandbox(void **state)
 
 static int start(void **state)
 {
-    (void)state;
     static const char *const flags[] = {
         "--admin-listen",     "127.0.0.1:0", "--connections-max", CONNECTIONS, "--admin-hosts",
         "posenc.example.org", NULL};
@@ -265,7 +252,6 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    (void)state;
     server_end(&server);
     return 0;
 }

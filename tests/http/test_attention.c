@@ -205,7 +205,6 @@ static void compare(const char *name, const json_t *json, const char *tensor, si
 
 static void every_scheme_is_what_the_textbook_says(void **state)
 {
-    (void)state;
     make_numbers();
     for (size_t s = 0; s < PE_LEN(schemes); s++) {
         json_t *json = ask(&schemes[s]);

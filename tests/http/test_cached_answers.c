@@ -46,7 +46,6 @@ static test_wire stall(const test_server *server, const char *target)
  * together they are more than four times the budget. */
 static void stalled_readers_of_kept_answers_stay_within_the_budget(void **state)
 {
-    (void)state;
     enum { BUDGET_MB = 64, READERS = 24 };
     static const char *const flags[] = {"--response-cache-bytes", "67108864", NULL};
     static const char small[] = "/v1/sinusoidal?d_model=8&positions=0:5";
@@ -92,7 +91,6 @@ static void stalled_readers_of_kept_answers_stay_within_the_budget(void **state)
  * buffer, not its six million positions, 48 MB for each reader. */
 static void stalled_readers_of_positions_on_several_axes_hold_little(void **state)
 {
-    (void)state;
     enum { READERS = 16 };
     test_server server;
     test_wire wires[READERS];
@@ -123,7 +121,6 @@ static void stalled_readers_of_positions_on_several_axes_hold_little(void **stat
 /* Nothing is held for positions that cannot be: 100 million would take 800 MB. */
 static void positions_on_several_axes_are_refused_before_any_is_held(void **state)
 {
-    (void)state;
     static const struct refused {
         const char *target, *body, *detail;
     } refused[] = {
@@ -173,7 +170,6 @@ static void positions_on_several_axes_are_refused_before_any_is_held(void **stat
 /* The bytes are the same, kept or not, coded or not: two servers of other settings have one tag. */
 static void what_finds_no_room_is_the_same_answer(void **state)
 {
-    (void)state;
     static const char *const codings[] = {"identity", "gzip", "zstd", "gzip, zstd"};
     static const char *const targets[] = {
         "/v1/sinusoidal?d_model=64&positions=0:64&format=raw",
@@ -214,7 +210,6 @@ static void what_finds_no_room_is_the_same_answer(void **state)
 /* As long as targets may be by default. */
 static void the_longest_target_is_known_when_it_comes_again(void **state)
 {
-    (void)state;
     enum { LONGEST = 8192 };
     static char target[LONGEST + 1] = "/v1/sinusoidal?d_model=2&format=raw&positions=";
     test_server server;
@@ -236,7 +231,6 @@ static void the_longest_target_is_known_when_it_comes_again(void **state)
  * all the same. */
 static void what_finds_room_plain_but_not_coded_is_answered(void **state)
 {
-    (void)state;
     static const char *const flags[] = {
         "--response-cache-bytes", "4194304", "--response-cache-entry-bytes", "4194304",
         "--code-binary",          NULL};
@@ -257,7 +251,6 @@ static void what_finds_room_plain_but_not_coded_is_answered(void **state)
 /* A coded answer is coded once; the next request in that coding is a hit that nobody reads. */
 static void a_coded_answer_is_kept_and_hit(void **state)
 {
-    (void)state;
     static const char target[] = "/v1/sinusoidal?d_model=64&positions=0:64";
     static const char *const gzip[] = {"Accept-Encoding: gzip", NULL};
     static const char *const again[] = {"Accept-Encoding: gzip;q=1", NULL};
@@ -285,7 +278,6 @@ static void a_coded_answer_is_kept_and_hit(void **state)
 /* Where length and tag come from the plan. */
 static void a_head_of_a_known_length_computes_nothing(void **state)
 {
-    (void)state;
     static const char *const targets[] = {"/v1/sinusoidal?d_model=64&positions=0:64&format=raw",
                                           "/v1/sinusoidal?d_model=64&positions=0:64&format=npy"};
     static const char misses[] = "posenc_cache_misses_total{cache=\"responses\"}";
@@ -311,7 +303,6 @@ static void a_head_of_a_known_length_computes_nothing(void **state)
 /* The whole is hashed when a digest is first wanted; who wants it again is not even read. */
 static void a_kept_answer_is_hashed_once(void **state)
 {
-    (void)state;
     static const char target[] = "/v1/sinusoidal?d_model=64&positions=0:64";
     static const struct {
         const char *method, *headers[3];
@@ -355,7 +346,6 @@ static void a_kept_answer_is_hashed_once(void **state)
 /* JSON numbers become elements as they are read: beside the body and the result there is little. */
 static void a_large_json_body_takes_little_beside_itself_and_the_result(void **state)
 {
-    (void)state;
     enum { CHANNELS = 128, ROWS = 8800, DIGITS = 11 };
     static const char head[] = "{\"format\":\"raw\",\"embeddings\":[";
     if (SANITIZED)
@@ -396,7 +386,6 @@ static void a_large_json_body_takes_little_beside_itself_and_the_result(void **s
  * are given back to the system within seconds. */
 static void what_a_burst_of_bodies_took_is_given_back(void **state)
 {
-    (void)state;
     enum { CLIENTS = 200, BYTES = 900000 };
     static const char *const flags[] = {"--request-deadline-ms", "300000", NULL};
     static const char head[] = "POST /v1/sinusoidal/add HTTP/1.1\r\nHost: a\r\n"

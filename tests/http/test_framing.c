@@ -27,7 +27,6 @@ typedef struct raw_case {
 
 static void refuses_and_closes(void **state)
 {
-    (void)state;
     static const raw_case cases[] = {
         RAW("NUL in a value", GET_V1 "X-A: b\0c\r\n\r\n"),
         RAW("NUL in a value before another field", GET_V1 "X-A: b\0c\r\nX-B: d\r\n\r\n"),
@@ -72,7 +71,6 @@ static void refuses_and_closes(void **state)
 /* Answered by the library before our handler: no problem document, but no request either. */
 static void refuses_what_is_no_http(void **state)
 {
-    (void)state;
     static const raw_case cases[] = {
         RAW("NUL in a name", GET_V1 "X\0Y: b\r\n\r\n"),
         RAW("line without colon", GET_V1 "X-A\r\n\r\n"),
@@ -97,7 +95,6 @@ static void refuses_what_is_no_http(void **state)
 
 static void lets_pass(void **state)
 {
-    (void)state;
     static const raw_case cases[] = {
         RAW("no space after the colon", "GET /v1 HTTP/1.1\r\nHost:a\r\nX-A:b\r\n\r\n"),
         RAW("spaces around a value", GET_V1 "X-A:  \t b \r\n\r\n"),
@@ -124,7 +121,6 @@ static void lets_pass(void **state)
 
 static void a_body_on_get_is_not_the_next_request(void **state)
 {
-    (void)state;
     test_wire wire = wire_open(&server);
     wire_send_text(&wire, GET_V1 "Content-Length: 19\r\n\r\nGET /nope HTTP/1.1\n"
                                  "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -139,7 +135,6 @@ static void a_body_on_get_is_not_the_next_request(void **state)
 
 static void answers_pipelined_requests_in_order(void **state)
 {
-    (void)state;
     test_wire wire = wire_open(&server);
     for (int i = 0; i < 50; i++)
         wire_send_text(&wire, i % 2 == 0 ? "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -156,7 +151,6 @@ static void answers_pipelined_requests_in_order(void **state)
 
 static void a_length_beyond_the_limit_is_refused_before_the_body(void **state)
 {
-    (void)state;
     test_wire wire = wire_open(&server);
     wire_send_text(&wire, "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n"
                           "Content-Type: application/json\r\nExpect: 100-continue\r\n\r\n");
@@ -168,10 +162,24 @@ static void a_length_beyond_the_limit_is_refused_before_the_body(void **state)
     wire_close(&wire);
 }
 
+static void a_target_beyond_the_limit_is_refused_before_the_body(void **state)
+{
+    static char request[10000];
+    memset(request, 'a', sizeof request - 1);
+    memcpy(request, "POST /", 6);
+    test_wire wire = wire_open(&server);
+    wire_send_text(&wire, request);
+    wire_send_text(&wire, " HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n");
+    reply answer = wire_answer(&wire, false);
+    assert_problem("too long", &answer, 400, "malformed-request");
+    assert_true(wire_ended(&wire));
+    reply_free(&answer);
+    wire_close(&wire);
+}
+
 /* It would be reset, and lose the answer, were the connection closed while it sends. */
 static void a_refused_client_that_still_sends_reads_why(void **state)
 {
-    (void)state;
     static const char body[4000000];
     test_wire wire = wire_open(&server);
     wire_send_text(&wire, "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n"
@@ -186,7 +194,6 @@ static void a_refused_client_that_still_sends_reads_why(void **state)
 
 static void a_bad_id_gets_a_made_one_on_a_warm_hit_too(void **state)
 {
-    (void)state;
     static const char *const headers[] = {"X-Request-Id: not one", NULL};
     char id[64];
     for (int i = 0; i < 3; i++) {
@@ -200,7 +207,6 @@ static void a_bad_id_gets_a_made_one_on_a_warm_hit_too(void **state)
 
 static void no_coding_that_there_is_is_406(void **state)
 {
-    (void)state;
     static const struct {
         const char *line;
         long status;
@@ -224,7 +230,6 @@ static void no_coding_that_there_is_is_406(void **state)
 
 static void a_body_that_is_awaited_gets_100_continue(void **state)
 {
-    (void)state;
     test_wire wire = wire_open(&server);
     char interim[26] = "";
     wire_send_text(&wire, "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\nContent-Length: 13\r\n"
@@ -253,7 +258,6 @@ static void send_chunked(test_wire *wire, int chunks)
 
 static void a_chunked_body_beyond_the_limit_is_413_and_the_connection_lives(void **state)
 {
-    (void)state;
     test_wire wire = wire_open(&server);
     send_chunked(&wire, 11);
     reply answer = wire_answer(&wire, false);
@@ -267,7 +271,6 @@ static void a_chunked_body_beyond_the_limit_is_413_and_the_connection_lives(void
 
 static void a_chunked_body_far_beyond_the_limit_is_cut_off(void **state)
 {
-    (void)state;
     static const char counted[] = "posenc_responses_total{class=\"4xx\"}";
     const long before = metric_wait(&server, counted, 0, LONG_MAX);
     test_wire wire = wire_open(&server);
@@ -285,7 +288,6 @@ static void a_chunked_body_far_beyond_the_limit_is_cut_off(void **state)
  * an answer's. */
 static void a_header_of_any_length_is_answered(void **state)
 {
-    (void)state;
     static char request[17000];
     int answered[600] = {0};
     for (size_t bytes = 13000; bytes < sizeof request - 1; bytes += 97) {
@@ -307,7 +309,6 @@ static void a_header_of_any_length_is_answered(void **state)
 /* An answer of a long canonical URL to a request that leaves no room for it, cold and kept. */
 static void an_address_without_room_is_left_out(void **state)
 {
-    (void)state;
     static char target[4000], fill[8000], address[4096];
     const char *const headers[] = {fill, NULL};
     size_t used = (size_t)snprintf(target, sizeof target, "/v1/sinusoidal?d_model=2&positions=0");
@@ -336,6 +337,7 @@ int main(void)
         cmocka_unit_test(a_body_on_get_is_not_the_next_request),
         cmocka_unit_test(answers_pipelined_requests_in_order),
         cmocka_unit_test(a_length_beyond_the_limit_is_refused_before_the_body),
+        cmocka_unit_test(a_target_beyond_the_limit_is_refused_before_the_body),
         cmocka_unit_test(a_refused_client_that_still_sends_reads_why),
         cmocka_unit_test(a_bad_id_gets_a_made_one_on_a_warm_hit_too),
         cmocka_unit_test(no_coding_that_there_is_is_406),

@@ -78,7 +78,6 @@ static void wait_for_listed(int n)
 
 static void the_longest_silent_is_dropped_first(void **state)
 {
-    (void)state;
     enum { IDLE, PART, LATER, FRESH, N };
     test_wire wire[N], more[N];
     start("4");
@@ -121,7 +120,6 @@ static test_wire open_busy(void)
 
 static void those_at_work_are_not_dropped(void **state)
 {
-    (void)state;
     start("2");
     test_wire busy[] = {open_busy(), open_busy()};
     test_wire third = wire_open(&server);
@@ -168,7 +166,6 @@ static int count_ended(const test_wire *wire, int n)
 /* Each of those who come stays, and is answered again. */
 static void thousands_of_silent_ones_lock_nobody_out(void **state)
 {
-    (void)state;
     static test_wire silent[SILENT], coming[COMING];
     int most = silent_allowed();
     char text[16];

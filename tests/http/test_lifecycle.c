@@ -138,7 +138,6 @@ static void put_settings(program *of, const char *text)
 
 static void no_signal_but_those_that_stop_ends_the_program(void **state)
 {
-    (void)state;
     const struct {
         int number;
         const char *name;
@@ -160,7 +159,6 @@ static void no_signal_but_those_that_stop_ends_the_program(void **state)
 
 static void sighup_applies_what_it_can_and_says_what_it_cannot(void **state)
 {
-    (void)state;
     program one = {.folder = folder_make()};
     const char *const flags[] = {"--config", path_in(&one, "settings.json"), "--log-file",
                                  path_in(&one, "log"), NULL};
@@ -193,7 +191,6 @@ static void sighup_applies_what_it_can_and_says_what_it_cannot(void **state)
 /* A line that was lost, or a file of settings, must not open the server to everybody. */
 static void sighup_does_not_take_the_keys_away(void **state)
 {
-    (void)state;
     program one = {.folder = folder_make()};
     const char *const flags[] = {"--config", path_in(&one, "settings.json"), "--log-file",
                                  path_in(&one, "log"), NULL};
@@ -237,7 +234,6 @@ static void expect_table(program *of, const char *beginning)
 
 static void sighup_reads_learned_tables_again(void **state)
 {
-    (void)state;
     program one = {.folder = folder_make()};
     const char *const flags[] = {
         "--port", "0", "--log-file", path_in(&one, "log"), "--learned-dir", one.folder.path, NULL};
@@ -260,13 +256,11 @@ static void sighup_reads_learned_tables_again(void **state)
 /* A program that is cut leaves its threads as they are. */
 static void let_threads_be(program *of)
 {
-    (void)of;
     setenv("TSAN_OPTIONS", "report_thread_leaks=0", 1);
 }
 
 static void a_second_sigterm_cuts(void **state)
 {
-    (void)state;
     program one = {.folder = folder_make()};
     const char *const flags[] = {"--port", "0", "--log-file", path_in(&one, "log"), NULL};
     launch(&one, flags, let_threads_be);
@@ -342,7 +336,6 @@ static void expect_bytes_told(program *of)
 
 static void a_unix_socket_is_served_like_any_other(void **state)
 {
-    (void)state;
     program one = {.folder = folder_make()}, other = {.folder = folder_make()};
     char place[160];
     snprintf(place, sizeof place, "unix:%s", path_in(&one, "socket"));
@@ -375,7 +368,6 @@ static void a_unix_socket_is_served_like_any_other(void **state)
 /* A reader who takes nothing and a sender who sends no more, as by TCP. */
 static void who_only_holds_a_unix_socket_is_given_up(void **state)
 {
-    (void)state;
     program one = {.folder = folder_make()};
     char place[160];
     snprintf(place, sizeof place, "unix:%s", path_in(&one, "socket"));
@@ -451,7 +443,6 @@ static void expect_notice(int fd, const char *beginning)
 
 static void a_passed_socket_is_served_and_the_manager_is_told(void **state)
 {
-    (void)state;
     int port;
     program one = {.folder = folder_make()};
     const char *const flags[] = {
@@ -490,14 +481,12 @@ static int log_pipe[2];
 
 static void log_into_pipe(program *of)
 {
-    (void)of;
     dup2(log_pipe[1], STDERR_FILENO);
 }
 
 /* Nobody reads the log after its first lines. */
 static void a_log_that_nobody_reads_stops_nothing(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--port", "0", "--access-log", "--log-queue-bytes",
                                         "65536",  NULL};
     program one = {.folder = folder_make()};
@@ -536,7 +525,6 @@ static void a_log_that_nobody_reads_stops_nothing(void **state)
 
 static void sigusr1_opens_the_files_again(void **state)
 {
-    (void)state;
     char line[1024];
     program one = {.folder = folder_make()};
     const char *const flags[] = {"--port",
@@ -569,7 +557,6 @@ static void sigusr1_opens_the_files_again(void **state)
 
 static void a_line_tells_who_asked_and_what_was_sent(void **state)
 {
-    (void)state;
     static const char trace[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     static const char *const fields[] = {
         "X-Forwarded-For: 203.0.113.9, 192.0.2.1:4711, 127.0.0.5",
@@ -605,7 +592,6 @@ static void a_line_tells_who_asked_and_what_was_sent(void **state)
 
 static void an_answer_that_was_left_is_told_with_its_bytes(void **state)
 {
-    (void)state;
     char begun[4096], line[1024];
     program one = {.folder = folder_make()};
     const char *const flags[] = {"--port",       "0", "--log-file", path_in(&one, "log"),
@@ -625,7 +611,6 @@ static void an_answer_that_was_left_is_told_with_its_bytes(void **state)
 
 static void the_combined_format_is_that_of_other_servers(void **state)
 {
-    (void)state;
     static const char *const fields[] = {"Referer: http://a/\"b\"", "User-Agent: test/1", NULL};
     char line[1024];
     program one = {.folder = folder_make()};
@@ -649,13 +634,11 @@ static void the_combined_format_is_that_of_other_servers(void **state)
 static void allow_few_files(program *of)
 {
     const struct rlimit few = {9, 9};
-    (void)of;
     setrlimit(RLIMIT_NOFILE, &few);
 }
 
 static void a_start_without_descriptors_or_from_a_pipe_is_refused(void **state)
 {
-    (void)state;
     program one = {.folder = folder_make()};
     const char *const few[] = {"--port", "0", "--log-file", path_in(&one, "log"), NULL};
     const char *const pipe[] = {"--config", path_in(&one, "pipe"), NULL};

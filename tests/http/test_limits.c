@@ -34,7 +34,6 @@ static void assert_times_out(test_wire *wire, const char *part)
 
 static void a_request_that_does_not_arrive_is_408(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--request-deadline-ms", "1000", "--idle-timeout-ms",
                                         "1000", NULL};
     static const char *const parts[] = {
@@ -70,7 +69,6 @@ static bool answered(const test_wire *wire, int milliseconds)
 
 static void a_trickle_of_bytes_does_not_outlast_the_deadline(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--request-deadline-ms", "300", NULL};
     static const char *const heads[] = {
         "GET /v1 HTTP/1.1\r\nHost: a\r\nX-A: ",
@@ -99,7 +97,6 @@ static void a_trickle_of_bytes_does_not_outlast_the_deadline(void **state)
 
 static void a_second_request_on_a_connection_has_its_own_deadline(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--request-deadline-ms", "1500", NULL};
     test_server server;
     server_start(&server, flags);
@@ -142,14 +139,12 @@ static void expect_given_up(const char *const *flags)
 
 static void an_answer_that_nobody_reads_is_given_up(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--response-deadline-ms", "1000", NULL};
     expect_given_up(flags);
 }
 
 static void a_reader_who_is_silent_is_given_up(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--idle-timeout-ms", "1000", NULL};
     expect_given_up(flags);
 }
@@ -191,7 +186,6 @@ static bool is_read_steadily(const test_server *server)
 /* Silence is no byte that is acknowledged, not none that is written. */
 static void a_steady_reader_is_not_silent(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--idle-timeout-ms", "2000", NULL};
     test_server server;
     server_start(&server, flags);
@@ -203,7 +197,6 @@ static void a_steady_reader_is_not_silent(void **state)
 /* Who sends so little that the rest would take for ever is not waited for. */
 static void a_sender_below_the_least_rate_is_408(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--request-deadline-ms",
                                         "86400000",
                                         "--min-rate-bytes",
@@ -293,13 +286,11 @@ static void assert_refused_beyond_the_queue(void *(*ask)(void *task), long serve
 
 static void a_full_queue_is_503_with_retry_after(void **state)
 {
-    (void)state;
     assert_refused_beyond_the_queue(ask_much, 200);
 }
 
 static void wide_requests_are_not_even_planned_beyond_the_queue(void **state)
 {
-    (void)state;
     assert_refused_beyond_the_queue(ask_wide, 304);
 }
 
@@ -384,7 +375,6 @@ static void assert_only_waiting_are_served(const left_behind *of)
 
 static void heavy_work_that_nobody_waits_for_is_not_begun(void **state)
 {
-    (void)state;
     assert_only_waiting_are_served(&(left_behind){
         .before = "/v1/rope/decay?head_dim=8192&offsets=",
         .n_before = 4,
@@ -397,7 +387,6 @@ static void heavy_work_that_nobody_waits_for_is_not_begun(void **state)
 /* Either thread begins what is little work; it waits for many that are as much as allowed. */
 static void light_work_that_nobody_waits_for_is_not_begun(void **state)
 {
-    (void)state;
     assert_only_waiting_are_served(&(left_behind){
         .before = "/v1/sinusoidal?d_model=1024&dtype=float64&positions=",
         .n_before = 40,
@@ -410,7 +399,6 @@ static void light_work_that_nobody_waits_for_is_not_begun(void **state)
 /* What is asked for counts, not what it is a part or a repetition of. */
 static void little_work_is_done_though_the_queue_is_full(void **state)
 {
-    (void)state;
     enum { N = 6, ROUNDS = 10 };
     static const char kept[] = "/v1/sinusoidal?d_model=256&positions=0:1000&format=raw";
     static const char large[] = "/v1/sinusoidal?d_model=1024&positions=0:262144&format=raw";
@@ -454,7 +442,6 @@ static void little_work_is_done_though_the_queue_is_full(void **state)
 /* Bodies may hold eight times the largest one, all together. */
 static void too_many_bodies_at_once_are_503(void **state)
 {
-    (void)state;
     enum { N = 9 };
     static const char *const flags[] = {"--max-body-bytes", "1000", NULL};
     static const char head[] = "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\n"
@@ -491,7 +478,6 @@ static void too_many_bodies_at_once_are_503(void **state)
 
 static void there_are_descriptors_for_all_connections(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--connections-max", "300", "--user=", NULL};
     struct rlimit before, limit, got;
     test_server server;
@@ -511,7 +497,6 @@ static void there_are_descriptors_for_all_connections(void **state)
 
 static void the_warm_list_is_there_from_the_first_request_on(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--warm", "/v1/sinusoidal?d_model=64&positions=0:100",
                                         NULL};
     test_server server;
@@ -526,7 +511,6 @@ static void the_warm_list_is_there_from_the_first_request_on(void **state)
 /* A cache takes entries of up to a quarter of itself; what is larger is not even rendered. */
 static void what_a_small_cache_does_not_take_is_streamed(void **state)
 {
-    (void)state;
     static const char large[] = "/v1/sinusoidal?d_model=256&positions=0:2000&format=raw";
     static const char fitting[] = "/v1/sinusoidal?d_model=256&positions=0:1500&format=raw";
     static const char *const flags[] = {
@@ -552,7 +536,6 @@ static void what_a_small_cache_does_not_take_is_streamed(void **state)
 
 static void the_limit_that_keeps_an_answer_out_is_named(void **state)
 {
-    (void)state;
     static const struct {
         const char *target, *says;
     } cases[] = {
@@ -575,7 +558,6 @@ static void the_limit_that_keeps_an_answer_out_is_named(void **state)
 
 static void readyz_is_503_until_the_warm_list_is_there(void **state)
 {
-    (void)state;
     /* Sixteen times 8 MB in JSON: the work of a second. */
     static char targets[16][96];
     static const char *flags[2 * 16 + 1];
@@ -612,7 +594,6 @@ static void readyz_is_503_until_the_warm_list_is_there(void **state)
 
 static void the_access_log_has_a_line_per_request(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--access-log", "true", NULL};
     static const char *const headers[] = {"X-Request-Id: the-id", NULL};
     test_server server;
@@ -656,7 +637,6 @@ static size_t count_of(const char *text, const char *part)
 
 static void who_never_sends_a_header_is_logged_by_address(void **state)
 {
-    (void)state;
     static const char *const formats[] = {"json", "combined"};
     static const char *const lines[] = {UNHEARD "408", "] \"-\" 408 0 \"-\" \"-\"\n"};
     for (size_t f = 0; f < PE_LEN(formats); f++) {
@@ -676,7 +656,6 @@ static void who_never_sends_a_header_is_logged_by_address(void **state)
 
 static void who_finds_no_place_is_logged_by_address(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--access-log", "--connections-per-address", "1", NULL};
     test_server server;
     server_listen(&server, flags);

@@ -226,25 +226,21 @@ static void try_all(bool tls, const char *first, size_t piece)
 
 static void each_gets_one_answer(void **state)
 {
-    (void)state;
     try_all(false, "", SIZE_MAX);
 }
 
 static void each_gets_one_answer_after_another_request(void **state)
 {
-    (void)state;
     try_all(false, canary, SIZE_MAX);
 }
 
 static void each_gets_one_answer_when_it_comes_in_pieces(void **state)
 {
-    (void)state;
     try_all(false, "", 7);
 }
 
 static void each_gets_one_answer_over_tls(void **state)
 {
-    (void)state;
     try_all(true, "", SIZE_MAX);
     try_all(true, canary, 64);
 }
@@ -252,7 +248,6 @@ static void each_gets_one_answer_over_tls(void **state)
 /* A request that stays without its end is told so over TLS, too. */
 static void the_late_are_told_over_tls(void **state)
 {
-    (void)state;
     static const char *const parts[] = {"", "GET /v1", JSON "Content-Length: 13\r\n\r\n{"};
     test_wire wires[PE_LEN(parts)];
     for (size_t i = 0; i < PE_LEN(parts); i++) {
@@ -272,7 +267,6 @@ static void the_late_are_told_over_tls(void **state)
 
 static void a_pipeline_of_a_thousand_is_answered(void **state)
 {
-    (void)state;
     enum { N = 1000 };
     static char all[N * sizeof canary];
     size_t bytes = 0;
@@ -313,7 +307,6 @@ static reply ask_with_many(const char *before, const char *each, int n, const ch
 /* However many there are: all of it, or a refusal that can be read. */
 static void many_are_answered_or_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *before, *each, *after;
         bool sound; /* however many */
@@ -336,7 +329,6 @@ static void many_are_answered_or_refused(void **state)
 
 static void a_target_of_any_length_is_answered(void **state)
 {
-    (void)state;
     static char target[70001];
     for (size_t bytes = 1000; bytes < sizeof target - 1; bytes += 997) {
         memset(target, 'x', bytes);

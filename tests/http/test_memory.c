@@ -110,7 +110,6 @@ static void hold(const struct attack *attack)
 
 static void readers_who_stall_hold_no_more_than_the_budget(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++)
         hold(&attacks[i]);
 }
@@ -124,7 +123,6 @@ static void large_connections_are_counted(void **state)
     enum { WIRES = 8 };
     test_wire wires[WIRES];
     test_server server;
-    (void)state;
     server_start(&server, flags);
     metric_wait(&server, "posenc_connections", 1, 1);
     const long before = metric(&server, "posenc_memory_allocated_bytes");
@@ -176,7 +174,6 @@ static int fill_memory(const test_server *server, test_wire *readers)
 
 static void what_was_begun_is_finished(void **state)
 {
-    (void)state;
     static const char *const codings[] = {"identity", "gzip", "zstd"};
     /* nobody reads on before the memory is full, however long that takes */
     static const char *const flags[] = {
@@ -223,7 +220,6 @@ static char *list_body(size_t bytes, size_t *used)
 /* Eight bytes each, once, whatever is asked for. */
 static void a_list_of_positions_is_held_once(void **state)
 {
-    (void)state;
     static const char *const json[] = {"Content-Type: application/json", NULL};
     enum { BYTES = 12 * MIB };
     test_server server;
@@ -246,7 +242,6 @@ static void a_list_of_positions_is_held_once(void **state)
 
 static void long_lists_hold_no_more_than_the_budget(void **state)
 {
-    (void)state;
     static const char *const json[] = {"Content-Type: application/json", NULL};
     static const char *const flags[] = {"--memory-max", "100000000", NULL};
     test_server server;
@@ -299,7 +294,6 @@ static void what_a_body_does_not_hold_takes_no_memory(void **state)
         {rotate, "application/vnd.safetensors", NULL, SAFETENSORS, sizeof SAFETENSORS - 1, 400},
         {verify, "multipart/form-data; boundary=b", NULL, FORM, sizeof FORM - 1, 400},
     };
-    (void)state;
     test_server server;
     server_start(&server, (const char *const[]){"--memory-max", "134217728", NULL});
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
@@ -321,7 +315,6 @@ static void what_a_body_does_not_hold_takes_no_memory(void **state)
 /* Answers that would be stored, of 4 MB each: more than there is room for. */
 static void many_answers_go_out_of_a_small_address_space(void **state)
 {
-    (void)state;
     enum { ANSWERS = 150 };
     struct rlimit old, narrow;
     test_server server;

@@ -350,7 +350,6 @@ static void put_files(const test_folder *folder)
 
 static void each_allocation_may_fail(void **state)
 {
-    (void)state;
     if (SANITIZED)
         skip();
     const test_folder folder = folder_make();

@@ -44,7 +44,6 @@ static size_t lines_with(const reply *answer, const char *text)
 
 static void every_request_is_counted_by_method_route_and_status(void **state)
 {
-    (void)state;
     static const struct {
         const char *method, *target;
         long status;
@@ -77,7 +76,6 @@ static void every_request_is_counted_by_method_route_and_status(void **state)
 
 static void bytes_of_bodies_are_summed(void **state)
 {
-    (void)state;
     static const char labels[] = "http_request_method=\"POST\",http_route=\"/v1/rope/table\","
                                  "http_response_status_code=\"200\"";
     static const char body[] = "{\"head_dim\":4,\"positions\":[1,2]}";
@@ -100,7 +98,6 @@ static void bytes_of_bodies_are_summed(void **state)
 /* Each bucket holds those below it, and the last one all. */
 static void buckets_add_up(void **state)
 {
-    (void)state;
     test_wire wire = wire_open(&server);
     ask(&wire, "GET", "/v1/sinusoidal?d_model=8&positions=0:9", 200);
     reply metrics = metrics_on(&wire);
@@ -131,7 +128,6 @@ static void buckets_add_up(void **state)
 
 static void made_up_paths_and_methods_make_no_series(void **state)
 {
-    (void)state;
     test_wire wire = wire_open(&server);
     ask(&wire, "BREW", "/made/up", 404);
     ask(&wire, "BREW", "/v1/models/made-up", 405);
@@ -158,7 +154,6 @@ static void made_up_paths_and_methods_make_no_series(void **state)
 
 static void accept_chooses_the_format(void **state)
 {
-    (void)state;
     static const struct {
         const char *accept, *type;
         bool open;
@@ -187,7 +182,6 @@ static void accept_chooses_the_format(void **state)
 
 static void the_process_is_described_behind_its_walls(void **state)
 {
-    (void)state;
     static const char *const positive[] = {
         "process_cpu_seconds_total", "process_resident_memory_bytes", "process_max_fds",
         "process_virtual_memory_bytes", "process_start_time_seconds"};

@@ -83,7 +83,6 @@ static unsigned resource_methods(const pe_resource *resource)
 
 static void every_route_is_described(void **state)
 {
-    (void)state;
     size_t n;
     char path[128];
     const pe_route *routes = pe_routes(&n);
@@ -107,7 +106,6 @@ static bool answered(const char *path)
 
 static void every_described_path_is_answered(void **state)
 {
-    (void)state;
     const char *path;
     json_t *item;
     json_object_foreach(json_object_get(document, "paths"), path, item)
@@ -269,7 +267,6 @@ static void check_name(const pe_resource *resource, const pe_param *row)
 static void every_parameter_is_described_with_its_bounds(void **state)
 {
     const pe_param *param;
-    (void)state;
     for (size_t r = 0; pe_registry[r] != NULL; r++)
         for (size_t p = 0; (param = pe_params_at(pe_registry[r]->param_sets, p)) != NULL; p++)
             if (param->kind == PE_KIND_NAME)
@@ -288,7 +285,6 @@ static bool known(const pe_resource *resource, const char *name)
 
 static void every_described_parameter_is_known(void **state)
 {
-    (void)state;
     for (size_t r = 0; pe_registry[r] != NULL; r++) {
         const char *name;
         json_t *schema;
@@ -331,7 +327,6 @@ static void check_formats(const char *path)
 
 static void every_format_is_described_for_every_resource(void **state)
 {
-    (void)state;
     for (size_t r = 0; pe_registry[r] != NULL; r++) {
         check_formats(pe_registry[r]->path);
         check_media_types(pe_registry[r]->path, "post");
@@ -342,7 +337,6 @@ static void every_format_is_described_for_every_resource(void **state)
 
 static void every_problem_code_is_described(void **state)
 {
-    (void)state;
     const json_t *item = json_object_get(json_object_get(document, "paths"), "/problems/{code}");
     const json_t *parameter = parameter_of(item, "path", "code");
     const json_t *codes = json_object_get(resolve(json_object_get(parameter, "schema")), "enum");
@@ -353,7 +347,6 @@ static void every_problem_code_is_described(void **state)
 
 static int load(void **state)
 {
-    (void)state;
     json_error_t error;
     document = json_loadb(pe_openapi_data_json, pe_openapi_data_json_bytes, 0, &error);
     return document == NULL;
@@ -361,7 +354,6 @@ static int load(void **state)
 
 static int unload(void **state)
 {
-    (void)state;
     json_decref(document);
     return 0;
 }

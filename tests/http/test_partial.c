@@ -48,7 +48,6 @@ static void assert_part(const char *target, const char *range, const reply *whol
 
 static void a_range_is_that_part_of_the_whole(void **state)
 {
-    (void)state;
     static const char *const targets[] = {KEPT, WHOLE, STREAM};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         for (int repeat = 0; repeat < 2; repeat++) { /* first with nothing kept */
@@ -83,7 +82,6 @@ static void a_range_is_that_part_of_the_whole(void **state)
 
 static void ranges_that_are_not_read_get_the_whole(void **state)
 {
-    (void)state;
     static const char *const ranges[] = {
         "Range: bytes=5-4",   "Range: bytes=a-b",     "Range: bytes=-",   "Range: bytes=",
         "Range: rows=0-1",    "Range: bytes=0-1,5-6", "Range: bytes 0-1", "Range: bytes=0-1x",
@@ -102,7 +100,6 @@ static void ranges_that_are_not_read_get_the_whole(void **state)
 
 static void a_range_beyond_the_end_is_416(void **state)
 {
-    (void)state;
     static const char *const ranges[] = {"Range: bytes=2048-", "Range: bytes=2048-2049",
                                          "Range: bytes=99999999999999999999999-",
                                          "Range: bytes=-0"};
@@ -116,7 +113,6 @@ static void a_range_beyond_the_end_is_416(void **state)
 
 static void if_range_holds_for_the_strong_tag_only(void **state)
 {
-    (void)state;
     char etag[64], right[96], weak[96];
     reply whole = get(&server, KEPT);
     assert_non_null(reply_header(&whole, "ETag", etag, sizeof etag));
@@ -142,7 +138,6 @@ static void if_range_holds_for_the_strong_tag_only(void **state)
 
 static void a_matching_tag_comes_before_the_range(void **state)
 {
-    (void)state;
     reply answer = get_with("GET", KEPT, "Range: bytes=0-3", "If-None-Match: *");
     assert_status("both", &answer, 304);
     reply_free(&answer);
@@ -150,7 +145,6 @@ static void a_matching_tag_comes_before_the_range(void **state)
 
 static void head_post_and_unknown_lengths_have_no_ranges(void **state)
 {
-    (void)state;
     reply head = get_with("HEAD", KEPT, "Range: bytes=0-3", NULL);
     assert_status("HEAD", &head, 200);
     assert_header("HEAD", &head, "Content-Length", "2048");
@@ -194,7 +188,6 @@ static char *decoded(const reply *answer, const char *coding, size_t *bytes)
 
 static void coded_answers_decode_to_the_plain_bytes(void **state)
 {
-    (void)state;
     static const char *const targets[] = {
         NESTED,                                                  /* kept */
         "/v1/sinusoidal?d_model=64&positions=0:600",             /* rendered each time */
@@ -237,7 +230,6 @@ static void coded_answers_decode_to_the_plain_bytes(void **state)
 
 static void documents_are_coded_and_have_a_tag_of_each_coding(void **state)
 {
-    (void)state;
     static const char *const targets[] = {"/openapi.json", "/openapi.yaml", "/v1", "/v1/models"};
     static const char *const vary[] = {"Accept-Encoding", "Accept-Encoding",
                                        "Accept, Accept-Encoding", "Accept-Encoding"};
@@ -278,7 +270,6 @@ static void documents_are_coded_and_have_a_tag_of_each_coding(void **state)
 
 static void weights_choose_the_coding(void **state)
 {
-    (void)state;
     static const struct {
         const char *line, *coding;
     } cases[] = {
@@ -309,7 +300,6 @@ static void weights_choose_the_coding(void **state)
 /* Text is always coded, tensors only where the setting says so. */
 static void tensors_are_coded_where_the_setting_says_so(void **state)
 {
-    (void)state;
     static const struct {
         const char *query, *line, *by_default, *coded; /* "": 406 */
     } cases[] = {
@@ -345,7 +335,6 @@ static void tensors_are_coded_where_the_setting_says_so(void **state)
 
 static void what_hardly_shrinks_goes_out_as_it_is(void **state)
 {
-    (void)state;
     static const char *const targets[] = {
         "/v1/sinusoidal?d_model=4&positions=0",                                   /* tiny */
         "/v1/sinusoidal?d_model=64&positions=1000:1064&dtype=float64&format=raw", /* noise */
@@ -368,7 +357,6 @@ static void what_hardly_shrinks_goes_out_as_it_is(void **state)
 
 static void a_tag_matches_in_the_coding_that_it_was_given_for(void **state)
 {
-    (void)state;
     static const char *const lines[] = {"Accept-Encoding: gzip", "Accept-Encoding: zstd",
                                         "Accept-Encoding: identity"};
     for (size_t i = 0; i < 3; i++) {
@@ -391,7 +379,6 @@ static void a_tag_matches_in_the_coding_that_it_was_given_for(void **state)
 /* One server keeps the answer and codes it whole, another codes it while it is made. */
 static void a_coded_tag_is_of_bytes_and_named_by_every_server(void **state)
 {
-    (void)state;
     static const char target[] = "/v1/sinusoidal?d_model=512&positions=0:1000";
     static const char *const lines[] = {"Accept-Encoding: gzip", "Accept-Encoding: zstd"};
     test_server keeps;
@@ -426,7 +413,6 @@ static void a_coded_tag_is_of_bytes_and_named_by_every_server(void **state)
  * of gzip's piece, 2 KiB of zstd's window. */
 static void rows_of_streamed_biases_are_found_again(void **state)
 {
-    (void)state;
     static const struct {
         const char *line;
         size_t queries, shrinks_to; /* one in so many */
@@ -451,7 +437,6 @@ static void rows_of_streamed_biases_are_found_again(void **state)
 
 static void a_range_is_of_the_uncoded_bytes(void **state)
 {
-    (void)state;
     static const char target[] = "/v1/alibi/bias?num_heads=4&query_length=50&format=raw";
     reply whole = get(&server, target);
     reply part = get_with("GET", target, "Range: bytes=8-15", "Accept-Encoding: gzip");
@@ -465,7 +450,6 @@ static void a_range_is_of_the_uncoded_bytes(void **state)
 
 static void a_transform_is_coded_too(void **state)
 {
-    (void)state;
     static char body[20000];
     size_t used = (size_t)snprintf(body, sizeof body, "{\"embeddings\":[[0,0]");
     for (int i = 1; i < 1000; i++)
@@ -503,7 +487,6 @@ static void assert_digest(const char *name, const reply *answer)
 
 static void a_wanted_digest_is_that_of_the_bytes(void **state)
 {
-    (void)state;
     static const char want[] = "Want-Repr-Digest: sha-512=3, sha-256=10";
     static const char *const targets[] = {KEPT, WHOLE, NESTED};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
@@ -531,7 +514,6 @@ static void a_wanted_digest_is_that_of_the_bytes(void **state)
 
 static void a_wanted_digest_comes_whatever_way_the_body_went(void **state)
 {
-    (void)state;
     static const char *const lengths[] = {"Content-Type: application/json",
                                           "Want-Repr-Digest: sha-256=1", NULL};
     static const char *const chunks[] = {"Content-Type: application/json",
@@ -551,7 +533,6 @@ static void a_wanted_digest_comes_whatever_way_the_body_went(void **state)
 
 static void the_digest_of_a_part_is_that_of_the_whole(void **state)
 {
-    (void)state;
     char digest[96], same[96];
     reply whole = get_with("GET", KEPT, "Want-Repr-Digest: sha-256=1", NULL);
     reply part = get_with("GET", KEPT, "Want-Repr-Digest: sha-256=1", "Range: bytes=1-3");

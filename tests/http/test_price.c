@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_price.c - few bytes that ask for much work: refused by their price, or made cheap. What is
- * counted is work, never time. */
+ * counted is work, never time, but where the stop itself is asked for. */
 #include "support/check.h"
 
 #include <string.h>
@@ -35,13 +35,12 @@ static reply ask(const test_server *of, const char *method, const char *target, 
 
 static void what_is_too_dear_is_refused_before_any_work(void **state)
 {
-    (void)state;
     static const struct {
         const char *method, *target, *codings;
     } asked[] = {
         {"HEAD", ATTACK, "Accept-Encoding: zstd, gzip"},
         {"GET", ATTACK, "Accept-Encoding: zstd, gzip"},
-        {"GET", "/v1/rope/decay?head_dim=128&offsets=0:268435456&format=raw",
+        {"GET", "/v1/rope/decay?head_dim=128&offsets=0:134217728&format=raw",
          "Accept-Encoding: gzip"},
         {"GET", "/v1/rope/xpos/table?head_dim=65536&positions=0:2730", NULL},
     };
@@ -62,15 +61,14 @@ static void what_is_too_dear_is_refused_before_any_work(void **state)
     }
 }
 
-/* Elements are cheap, and coding a gibibyte is not: the bytes go out as they are. */
+/* Elements are cheap, and coding half a gibibyte is not: the bytes go out as they are. */
 static void a_coding_that_is_too_dear_is_left_out(void **state)
 {
-    (void)state;
-    static const char target[] = "/v1/rope/decay?head_dim=2&offsets=0:268435456&format=raw";
+    static const char target[] = "/v1/rope/decay?head_dim=2&offsets=0:134217728&format=raw";
     reply head = ask(&server, "HEAD", target, "Accept-Encoding: gzip");
     assert_status(target, &head, 200);
     assert_header(target, &head, "Content-Encoding", NULL);
-    assert_header(target, &head, "Content-Length", "1073741824");
+    assert_header(target, &head, "Content-Length", "536870912");
     reply_free(&head);
     reply only = ask(&server, "HEAD", target, "Accept-Encoding: gzip, identity;q=0");
     assert_status("nothing but gzip", &only, 422);
@@ -81,7 +79,6 @@ static void a_coding_that_is_too_dear_is_left_out(void **state)
  * coder then takes, within a half: eighths of a unit for a byte, as they were measured. */
 static void a_coding_costs_what_its_bytes_do(void **state)
 {
-    (void)state;
     static const struct {
         const char *target;
         long eighths[2]; /* of gzip, zstd */
@@ -119,7 +116,6 @@ static void a_coding_costs_what_its_bytes_do(void **state)
 /* Not even samples: whether a coding is worth it stays open, and with it the tag. */
 static void a_head_makes_nothing(void **state)
 {
-    (void)state;
     const long before = work_of(&server);
     reply head = ask(&server, "HEAD", DECAYS, "Accept-Encoding: zstd, gzip");
     assert_status(DECAYS, &head, 200);
@@ -134,7 +130,7 @@ static void a_head_makes_nothing(void **state)
     char tag[64];
     assert_header(DECAYS, &head, "Content-Length", "4000");
     assert_header(DECAYS, &head, "ETag", reply_header(&answer, "ETag", tag, sizeof tag));
-    assert_int_equal(work_of(&server) - before, 3 * PLANNING + 1000 * (32768 / 4 + 1));
+    assert_int_equal(work_of(&server) - before, 3 * PLANNING + 1000 * (32768 / 4 + 2));
     reply_free(&head);
     reply_free(&answer);
 }
@@ -142,7 +138,6 @@ static void a_head_makes_nothing(void **state)
 /* Frequencies are products, and values products of these: a fifth of the limit for all channels. */
 static void a_wide_scaled_base_is_cheap(void **state)
 {
-    (void)state;
     static const char target[] =
         "/v1/rope/scaled-base?head_dim=65536&dtype=float64&factor=4&format=safetensors";
     const long before = work_of(&server);
@@ -155,7 +150,6 @@ static void a_wide_scaled_base_is_cheap(void **state)
 /* Planning alone is more than this server allows. */
 static void planning_has_a_price(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--max-work", "1000000", NULL};
     test_server small;
     server_start(&small, flags);
@@ -173,7 +167,6 @@ static void planning_has_a_price(void **state)
  * positions, what is planned and then refused. */
 static void prices_follow_what_is_done(void **state)
 {
-    (void)state;
     static const struct {
         const char *target;
         long status, work;
@@ -189,7 +182,7 @@ static void prices_follow_what_is_done(void **state)
          "factor=1&"
          "high_freq_factor=4&original_max_position_embeddings=8192",
          200, 128 * (16 + 512) + 64 * (16 + 1)},
-        {"/v1/rope/xpos/table?head_dim=128&positions=0:1&format=raw", 406, 128 * (16 + 640)},
+        {"/v1/rope/xpos/table?head_dim=128&positions=0:1&format=raw", 406, 128 * (16 + 64)},
         {"/v1/models/llama-3.1-8b", 200, 20480},
         {"/v1/models", 200, 0},
     };
@@ -206,7 +199,6 @@ static void prices_follow_what_is_done(void **state)
 
 static void configurations_and_searches_have_a_price(void **state)
 {
-    (void)state;
     static const char config[] =
         "{\"model_type\":\"llama\",\"hidden_size\":64,\"num_attention_heads\":2,"
         "\"num_hidden_layers\":1}";
@@ -229,7 +221,6 @@ static void configurations_and_searches_have_a_price(void **state)
 /* A search for faults is settled by what it took. */
 static void a_search_for_faults_is_settled(void **state)
 {
-    (void)state;
     static const char right[] =
         "{\"encoding\":\"sinusoidal\",\"parameters\":{\"d_model\":4,\"positions\":\"0:1\"},"
         "\"table\":[[0,1,0,1]]}";
@@ -251,7 +242,6 @@ static void a_search_for_faults_is_settled(void **state)
 /* What is verified is priced like what is asked for. */
 static void a_claim_has_a_price(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--max-work", "1000000", NULL};
     static const char costly[] = "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":65536,"
                                  "\"positions\":\"0:1\"},\"table\":{\"cos\":[[1]],\"sin\":[[0]]}}";
@@ -271,6 +261,38 @@ static void a_claim_has_a_price(void **state)
     server_end(&few);
 }
 
+/* A unit may take a nanosecond here, and takes more on any machine. What has sent nothing is refused,
+ * and a stream is cut. Each is counted, and the log tells of the cut. */
+static void what_takes_more_than_its_price_is_ended(void **state)
+{
+    static const char *const flags[] = {"--unit-ns-max", "1", "--response-cache-entry-bytes", "0",
+                                        NULL};
+    static const char *const refused[] = {
+        "/v1/swin/index?window_height=198&window_width=40&format=png",
+        "/v1/rope/attention-scale?positions=0:300000&variant=inkling&format=svg",
+    };
+    static const char stream[] = "GET /v1/sinusoidal?d_model=512&positions=0:40000&format=json "
+                                 "HTTP/1.1\r\nHost: a\r\n\r\n";
+    static const char violations[] = "posenc_invariant_violations_total{rule=\"work\"}";
+    test_server own;
+    server_start(&own, flags);
+    for (size_t i = 0; i < PE_LEN(refused); i++) {
+        reply answer = ask(&own, "GET", refused[i], "Accept: application/problem+json");
+        assert_problem(refused[i], &answer, 422, "too-much-work");
+        assert_non_null(strstr(answer.body, "this was ended after "));
+        reply_free(&answer);
+    }
+    test_wire wire = wire_open(&own);
+    assert_true(wire_send_text(&wire, stream));
+    assert_true(wire_drain(&wire) > 0); /* and no more comes */
+    wire_close(&wire);
+    reply metrics = get(&own, "/metrics");
+    assert_int_equal(reply_metric(&metrics, violations), 3);
+    server_stop(&own);
+    assert_non_null(strstr(own.log, "\"event\":\"stream\",\"detail\":\"this was ended after "));
+    server_free(&own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +306,7 @@ int main(void)
         cmocka_unit_test(configurations_and_searches_have_a_price),
         cmocka_unit_test(a_search_for_faults_is_settled),
         cmocka_unit_test(a_claim_has_a_price),
+        cmocka_unit_test(what_takes_more_than_its_price_is_ended),
     };
     return server_run_tests(tests, PE_LEN(tests), &server,
                             (const char *const[]){"--code-binary", NULL});

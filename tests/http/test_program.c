@@ -163,6 +163,7 @@ static const struct says {
      0,
      "{\"value\": \"x\", \"source\": \"--tls-certificate\"",
      ""},
+    {{"print-config", "--tls-crt=x"}, NULL, 0, "\"--tls-certificate\"", ""},
     {{"print-config", "--verbose"}, NULL, 0, "{\"value\": \"debug\"", ""},
     {{"print-config", "--bind", "::1", "--rate-limit=5"}, NULL, 0, "{\"value\": \"::1\"", ""},
     {{"help", "serve"}, NULL, 0, "Another name of --address-rate", ""},
@@ -174,7 +175,7 @@ static const struct says {
     {{"healthcheck", "--listen=127.0.0.1"}, NULL, 1, "", "must be unix:/path, host:port"},
     {{"healthcheck", "--listen=unix:/nonexistent/s"}, NULL, 1, "", "no answer from /nonexistent/s"},
     {{"healthcheck", "--listen=unix:s"}, NULL, 1, "", "an address, a name or a path, got s"},
-    {{"table"}, NULL, 2, "", "an encoding is required"},
+    {{"table"}, NULL, 2, "", "expected: posenc table ENCODING"},
     {{"table", "-o", "-", "alibi/slopes", "--num-heads=1"}, NULL, 0, "0.00390625", ""},
     {{"table", "sinusoidal", "--d-model=4", "-o"}, NULL, 2, "", "-o needs a value"},
     {{"table", "sinusoidal", "-o", "--d-model=4"}, NULL, 2, "", "--output needs a value"},
@@ -208,7 +209,7 @@ static const struct says {
      0,
      "0.0625",
      "warning: n_heads"},
-    {{"get"}, NULL, 2, "", "a path is required, as in posenc get '/v1/sinusoidal?d_model=4'"},
+    {{"get"}, NULL, 2, "", "expected: posenc get PATH"},
     {{"get", "/v1/alibi/slopes?num_heads=2"}, NULL, 0, "\"data\":[0.0625,0.00390625]", ""},
     {{"get", "alibi/slopes?num_heads=2&format=csv"}, NULL, 0, "0.00390625", ""},
     {{"get", "/v1/nope"}, NULL, 2, "", "posenc: nothing lives at /v1/nope"},
@@ -220,14 +221,14 @@ static const struct says {
     {{"models", "--format=xml"}, NULL, 2, "", "--format must be one of text, json, got xml"},
     {{"compare", "llama-3.1-8b", "262144"}, NULL, 0, "target_length: 262144", ""},
     {{"compare", "llama-3.1-8b", "262144", "--format=json"}, NULL, 0, "{\"encoding\"", ""},
-    {{"compare", "llama-3.1-8b"}, NULL, 2, "", "a model and a length are required"},
+    {{"compare", "llama-3.1-8b"}, NULL, 2, "", "expected: posenc compare MODEL LENGTH"},
     {{"compare", "lama-3.1-8b", "8"}, NULL, 2, "", "did you mean"},
-    {{"resolve"}, NULL, 2, "", "a configuration is required"},
+    {{"resolve"}, NULL, 2, "", "expected: posenc resolve config.json"},
     {{"resolve", "/nonexistent"}, NULL, 3, "", "cannot read /nonexistent: No such file"},
     {{"resolve", "-"}, NULL, 3, "", "standard input is empty"},
     {{"pack"}, NULL, 2, "", "did you mean pack list, pack make or pack check?"},
     {{"pack", "list"}, NULL, 0, "llama3", ""},
-    {{"pack", "make"}, NULL, 2, "", "the name of a pack is required"},
+    {{"pack", "make"}, NULL, 2, "", "expected: posenc pack make NAME"},
     {{"pack", "make", "llama3@sha256-0", "-o", "-"}, NULL, 2, "", "has the digest sha256-"},
     {{"pack", "make", "alibi", "-o", "/nonexistent/x"}, NULL, 3, "", "cannot write"},
     {{"completions"}, NULL, 2, "", "bash, zsh or fish"},
@@ -242,7 +243,6 @@ static bool holds(const char *text, const char *part)
 
 static void every_command_says_what_it_did_or_what_is_wrong(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < PE_LEN(sayings); c++) {
         const struct says *says = &sayings[c];
         struct run run = run_with(says->arguments, "", says->variable);
@@ -260,7 +260,6 @@ static void every_command_says_what_it_did_or_what_is_wrong(void **state)
 
 static void a_failure_is_one_line_of_json(void **state)
 {
-    (void)state;
     struct run run = run_with((const char *[]){"serve", "--prot", "1", NULL}, "", NULL);
     json_t *line = json_loads(run.err, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(line);
@@ -296,7 +295,6 @@ static const struct same {
 
 static void a_table_has_the_bytes_of_the_servers_answer(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < PE_LEN(sames); c++) {
         struct run run = run_with(sames[c].arguments, "", NULL);
         reply answer = get(&server, sames[c].target);
@@ -312,7 +310,6 @@ static void a_table_has_the_bytes_of_the_servers_answer(void **state)
 
 static void a_transform_reads_its_vectors_from_standard_input(void **state)
 {
-    (void)state;
     static const char body[] = "{\"embeddings\": [[1, 2], [3, 4]], \"positions\": \"7:9\"}";
     struct run run =
         run_with((const char *[]){"table", "sinusoidal/add", "--body=-", NULL}, body, NULL);
@@ -326,7 +323,6 @@ static void a_transform_reads_its_vectors_from_standard_input(void **state)
 
 static void a_file_is_written_whole_in_the_format_of_its_extension(void **state)
 {
-    (void)state;
     char folder[] = "/tmp/posenc-program-XXXXXX", path[64], copy[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/table.npy", folder);
@@ -369,7 +365,6 @@ static void a_file_is_written_whole_in_the_format_of_its_extension(void **state)
 
 static void healthcheck_tells_whether_the_server_answers(void **state)
 {
-    (void)state;
     char listens[64];
     snprintf(listens, sizeof listens, "POSENC_LISTEN=127.0.0.1:%d unix:/nonexistent", server.port);
     const struct {
@@ -399,7 +394,6 @@ static void healthcheck_tells_whether_the_server_answers(void **state)
 
 static void sigterm_and_sigint_end_the_server_with_zero(void **state)
 {
-    (void)state;
     static const int signals[] = {SIGTERM, SIGINT};
     for (size_t s = 0; s < PE_LEN(signals); s++) {
         test_server another;

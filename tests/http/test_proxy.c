@@ -123,7 +123,6 @@ static void assert_logged(const char *log, const begin *row)
 
 static void a_proxy_tells_whose_connection_it_is(void **state)
 {
-    (void)state;
     test_server server;
     server_start(&server, flags);
     for (size_t i = 0; i < 2 * PE_LEN(sound); i++) {
@@ -140,7 +139,6 @@ static void a_proxy_tells_whose_connection_it_is(void **state)
 
 static void a_broken_header_is_400_and_no_request(void **state)
 {
-    (void)state;
     test_server server;
     server_start(&server, flags);
     for (size_t i = 0; i < PE_LEN(broken); i++) {
@@ -167,7 +165,6 @@ static void a_broken_header_is_400_and_no_request(void **state)
 
 static void others_may_not_say_who_they_are(void **state)
 {
-    (void)state;
     test_server server;
     server_start(&server, flags);
     reply answer = answer_to(&server, "127.0.0.1", &sound[0], sound[0].bytes);
@@ -184,7 +181,6 @@ static void others_may_not_say_who_they_are(void **state)
 
 static void a_part_waits_no_longer_than_a_silent_connection(void **state)
 {
-    (void)state;
     static const char *const soon[] = {"--trusted-proxies",     PROXY,  "--proxy-protocol",
                                        "--request-deadline-ms", "1000", NULL};
     test_server server;
@@ -205,7 +201,6 @@ static void a_part_waits_no_longer_than_a_silent_connection(void **state)
 /* X-Forwarded-For goes on from the address that the header names. */
 static void proxies_may_stand_in_a_row(void **state)
 {
-    (void)state;
     static const char *const two[] = {
         "--trusted-proxies", PROXY, "--trusted-proxies", "10.0.0.0/8", "--proxy-protocol",
         "--access-log",      NULL};
@@ -228,7 +223,6 @@ static void proxies_may_stand_in_a_row(void **state)
 /* The rate is that of the client, not of the proxy. */
 static void clients_behind_a_proxy_have_rates_of_their_own(void **state)
 {
-    (void)state;
     static const char *const rates[] = {"--trusted-proxies",
                                         PROXY,
                                         "--proxy-protocol",

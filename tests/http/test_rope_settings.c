@@ -131,7 +131,6 @@ static json_t *settings_request(random_source *random)
 static void settings_resolve_into_the_same_frequencies(void **state)
 {
     random_source random = random_make("settings");
-    (void)state;
     for (size_t round = 0; round < 6; round++) {
         json_t *request = settings_request(&random);
         json_t *compared = compare_answer(&server, COMPARE, request);
@@ -150,7 +149,6 @@ static void settings_resolve_into_the_same_frequencies(void **state)
 static void settings_name_the_path_that_answers_a_type_alone(void **state)
 {
     random_source random = random_make("paths");
-    (void)state;
     json_t *request = compare_random(&random);
     json_t *compared = compare_answer(&server, COMPARE, request);
     for (size_t t = 0; t < COMPARE_TYPES; t++) {
@@ -253,7 +251,6 @@ static bool llama_has_yarn(const json_t *request)
 static void llama_flags_give_the_same_frequencies(void **state)
 {
     random_source random = random_make("llama");
-    (void)state;
     for (size_t round = 0; round < 12; round++) {
         json_t *request = compare_random(&random);
         json_object_set_new(request, "truncate", json_boolean(round % 4 != 3));
@@ -285,7 +282,6 @@ static void settings_of_a_common_case_read_as_people_write_them(void **state)
          "{\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 32768, "
          "\"rope_theta\": 1000000.0}}' --max-model-len 131072"},
     };
-    (void)state;
     reply answer = get(&server, COMPARE "?model=qwen2.5-7b&target_length=131072");
     json_t *compared = reply_json(&answer);
     for (size_t k = 0; k < PE_LEN(known); k++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_routes.c - paths, methods, CORS, the documents and the health pages. */
+/* test_routes.c - paths, the documents and the health pages. */
 #include "support/check.h"
 
 #include <stdio.h>
@@ -12,9 +12,6 @@
 #include "support/problem.h"
 #include "support/wire.h"
 
-#define TABLE_METHODS "GET, HEAD, POST, OPTIONS"
-#define PAGE_METHODS  "GET, HEAD, OPTIONS"
-
 static test_server server;
 
 static const char *const pages[] = {
@@ -23,7 +20,6 @@ static const char *const pages[] = {
 
 static void every_page_answers_get_and_head_alike(void **state)
 {
-    (void)state;
     test_wire wire = wire_open(&server);
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         char type[128], head_type[128];
@@ -47,34 +43,6 @@ static reply get_with(const char *target, const char *header)
     return fetch(&server, "GET", target, (const char *[]){header, NULL}, NULL, 0);
 }
 
-/* What browsers send, and what others do. */
-static void browsers_see_the_page_at_the_root(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *accept, *type;
-    } cases[] = {
-        {"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"},
-        {"Accept: text/html", "text/html"},
-        {"Accept: application/json;q=0.5, TEXT/HTML;q=0.6", "text/html"},
-        {"Accept: */*", "application/json"},
-        {"Accept: text/*", "application/json"},
-        {"Accept: application/json, text/html;q=0.9", "application/json"},
-        {"Accept: text/html;q=0, application/json", "application/json"},
-        {"Accept: application/json", "application/json"},
-    };
-    for (size_t i = 0; i < PE_LEN(cases); i++) {
-        char type[128];
-        reply answer = get_with("/", cases[i].accept);
-        assert_status(cases[i].accept, &answer, 200);
-        assert_non_null(reply_header(&answer, "Content-Type", type, sizeof type));
-        if (strncmp(type, cases[i].type, strlen(cases[i].type)) != 0)
-            fail_msg("%s: got %s, wanted %s", cases[i].accept, type, cases[i].type);
-        assert_header(cases[i].accept, &answer, "Vary", "Accept, Accept-Encoding");
-        reply_free(&answer);
-    }
-}
-
 /* The first path below /assets/ that the page names and that ends so. */
 static void find_asset(const char *page, const char *end, char *out, size_t room)
 {
@@ -88,7 +56,6 @@ static void find_asset(const char *page, const char *end, char *out, size_t room
 
 static void files_of_the_page_stay_the_same_for_ever(void **state)
 {
-    (void)state;
     static const char *const codings[] = {"identity", "gzip", "zstd"};
     char path[128], header[64];
     reply page = get_with("/", "Accept: text/html");
@@ -113,7 +80,6 @@ static void files_of_the_page_stay_the_same_for_ever(void **state)
 
 static void json_pages_are_json(void **state)
 {
-    (void)state;
     static const char *const json[] = {"/v1", "/openapi.json", "/livez", "/version",
                                        "/problems/timeout"};
     for (size_t i = 0; i < sizeof json / sizeof json[0]; i++) {
@@ -125,7 +91,6 @@ static void json_pages_are_json(void **state)
 
 static void documents_have_tags_that_match(void **state)
 {
-    (void)state;
     static const char *const tagged[] = {"/v1", "/openapi.yaml", "/openapi.json"};
     for (size_t i = 0; i < sizeof tagged / sizeof tagged[0]; i++) {
         char etag[64], line[128];
@@ -143,7 +108,6 @@ static void documents_have_tags_that_match(void **state)
 
 static void the_listing_names_every_resource_and_bound(void **state)
 {
-    (void)state;
     reply answer = get(&server, "/v1");
     for (size_t i = 0; pe_registry[i] != NULL; i++) {
         char quoted[128];
@@ -161,7 +125,6 @@ static void the_listing_names_every_page(void **state)
 {
     size_t n, public = 0;
     const pe_route *routes = pe_routes(&n);
-    (void)state;
     reply answer = get(&server, "/v1");
     json_t *listing = reply_json(&answer);
     for (size_t i = 0; i < n; i++) {
@@ -194,7 +157,6 @@ static void a_newline_ends_every_document(void **state)
                                           "/problems/timeout",
                                           "/nope",
                                           "/v1/sinusoidal?d_model=-1"};
-    (void)state;
     for (size_t i = 0; i < PE_LEN(targets); i++) {
         reply answer = get(&server, targets[i]);
         if (answer.bytes < 2 || answer.body[answer.bytes - 1] != '\n' ||
@@ -206,7 +168,6 @@ static void a_newline_ends_every_document(void **state)
 
 static void every_problem_code_has_a_page(void **state)
 {
-    (void)state;
     for (int status = PE_OK + 1; status <= PE_INTERNAL; status++) {
         char path[128];
         snprintf(path, sizeof path, "/problems/%s", pe_status_code_text((pe_status)status));
@@ -229,7 +190,6 @@ static void every_problem_code_has_a_page(void **state)
 
 static void unknown_paths_are_404_and_suggest(void **state)
 {
-    (void)state;
     static const struct {
         const char *target, *suggests;
     } cases[] = {
@@ -265,97 +225,8 @@ static void unknown_paths_are_404_and_suggest(void **state)
     wire_close(&wire);
 }
 
-static void wrong_methods_are_405_with_allow(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *target, *method, *allow;
-    } cases[] = {
-        {"/v1/sinusoidal?d_model=4", "PUT", TABLE_METHODS},
-        {"/v1/sinusoidal?d_model=4", "DELETE", TABLE_METHODS},
-        {"/v1/sinusoidal?d_model=4", "TRACE", TABLE_METHODS},
-        {"/v1/sinusoidal?d_model=4", "get", TABLE_METHODS},
-        {"/v1/sinusoidal?d_model=4", "A-VERY-LONG-METHOD-THAT-NOBODY-KNOWS", TABLE_METHODS},
-        {"/v1/sinusoidal/add", "GET", "POST, OPTIONS"},
-        {"/v1/sinusoidal/add", "HEAD", "POST, OPTIONS"},
-        {"/v1", "POST", PAGE_METHODS},
-        {"/livez", "POST", PAGE_METHODS},
-        {"*", "GET", "OPTIONS"},
-    };
-    test_wire wire = wire_open(&server);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        reply answer = wire_request(&wire, cases[i].method, cases[i].target, NULL, NULL, 0);
-        if (strcmp(cases[i].method, "HEAD") != 0)
-            assert_problem(cases[i].method, &answer, 405, "method-not-allowed");
-        assert_header(cases[i].method, &answer, "Allow", cases[i].allow);
-        reply_free(&answer);
-    }
-    wire_close(&wire);
-}
-
-static void options_tells_methods_and_preflights(void **state)
-{
-    (void)state;
-    static const char *const preflight[] = {"Origin: https://example.org",
-                                            "Access-Control-Request-Method: POST",
-                                            "Access-Control-Request-Headers: content-type", NULL};
-    static const struct {
-        const char *target, *allow;
-    } cases[] = {
-        {"/v1/sinusoidal", TABLE_METHODS},
-        {"/v1/sinusoidal/add", "POST, OPTIONS"},
-        {"/v1", PAGE_METHODS},
-        {"*", "OPTIONS"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        reply answer = fetch(&server, "OPTIONS", cases[i].target, preflight, NULL, 0);
-        char headers[256];
-        assert_status(cases[i].target, &answer, 204);
-        assert_int_equal(answer.bytes, 0);
-        assert_header(cases[i].target, &answer, "Allow", cases[i].allow);
-        assert_header(cases[i].target, &answer, "Access-Control-Allow-Methods", cases[i].allow);
-        assert_header(cases[i].target, &answer, "Access-Control-Allow-Origin", "*");
-        assert_header(cases[i].target, &answer, "Access-Control-Max-Age", "86400");
-        assert_header(cases[i].target, &answer, "Access-Control-Allow-Credentials", NULL);
-        assert_non_null(
-            reply_header(&answer, "Access-Control-Allow-Headers", headers, sizeof headers));
-        assert_non_null(strstr(headers, "Content-Type"));
-        reply_free(&answer);
-    }
-}
-
-/* Clients of proxies send fields that we do not read. */
-static void a_preflight_allows_any_field_that_is_asked_for(void **state)
-{
-#define READ                                                                                       \
-    "Content-Type, If-None-Match, Range, If-Range, Want-Repr-Digest, X-Request-Id, "               \
-    "X-Tensor-Shape, X-Tensor-Dtype"
-    static const struct {
-        const char *ask, *allowed;
-    } cases[] = {
-        {"Access-Control-Request-Headers: authorization, traceparent",
-         READ ", authorization, traceparent"},
-        {"Access-Control-Request-Headers: x.y, !#$%&'*+-.^_`|~9", READ ", x.y, !#$%&'*+-.^_`|~9"},
-        {"Access-Control-Request-Headers: x-<script>", READ},
-        {"Access-Control-Request-Headers: x/y", READ},
-        {"Access-Control-Request-Headers: x\"y", READ},
-        {"Access-Control-Request-Headers:", READ},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *const fields[] = {"Origin: https://example.org",
-                                      "Access-Control-Request-Method: GET", cases[i].ask, NULL};
-        reply answer = fetch(&server, "OPTIONS", "/v1/sinusoidal", fields, NULL, 0);
-        assert_status(cases[i].ask, &answer, 204);
-        assert_header(cases[i].ask, &answer, "Access-Control-Allow-Headers", cases[i].allowed);
-        assert_header(cases[i].ask, &answer, "Vary", "Access-Control-Request-Headers");
-        reply_free(&answer);
-    }
-}
-
 static void every_answer_exposes_the_custom_headers(void **state)
 {
-    (void)state;
     static const char *const targets[] = {"/v1", "/nope", "/v1/sinusoidal?d_model=2",
                                           "/v1/sinusoidal?d_model=0"};
     static const char *const names[] = {"ETag",           "X-Request-Id",  "X-Tensor-Shape",
@@ -376,7 +247,6 @@ static void every_answer_exposes_the_custom_headers(void **state)
 
 static void a_good_request_id_is_echoed_and_another_is_made(void **state)
 {
-    (void)state;
     static const struct {
         const char *line, *echoed;
     } cases[] = {
@@ -407,7 +277,6 @@ static void a_good_request_id_is_echoed_and_another_is_made(void **state)
 
 static void version_names_program_kernels_and_library(void **state)
 {
-    (void)state;
     static const char *const members[] = {"name", "version", "revision", "kernels",
                                           "libmicrohttpd"};
     reply answer = get(&server, "/version");
@@ -423,7 +292,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_page_answers_get_and_head_alike),
-        cmocka_unit_test(browsers_see_the_page_at_the_root),
         cmocka_unit_test(files_of_the_page_stay_the_same_for_ever),
         cmocka_unit_test(json_pages_are_json),
         cmocka_unit_test(documents_have_tags_that_match),
@@ -432,9 +300,6 @@ int main(void)
         cmocka_unit_test(a_newline_ends_every_document),
         cmocka_unit_test(every_problem_code_has_a_page),
         cmocka_unit_test(unknown_paths_are_404_and_suggest),
-        cmocka_unit_test(wrong_methods_are_405_with_allow),
-        cmocka_unit_test(options_tells_methods_and_preflights),
-        cmocka_unit_test(a_preflight_allows_any_field_that_is_asked_for),
         cmocka_unit_test(every_answer_exposes_the_custom_headers),
         cmocka_unit_test(a_good_request_id_is_echoed_and_another_is_made),
         cmocka_unit_test(version_names_program_kernels_and_library),

@@ -54,7 +54,6 @@ static void ask_at_once(const test_server *server, const char *target)
 
 static void sixty_four_threads_get_the_same_bytes_and_tag(void **state)
 {
-    (void)state;
     static const char *const targets[] = {
         "/v1/sinusoidal?d_model=512&positions=0:512",
         "/v1/sinusoidal?d_model=512&positions=0:512&format=raw&dtype=float16",
@@ -88,7 +87,6 @@ enum { PORTABLE = sizeof portable / sizeof portable[0] };
 
 static void every_variant_gives_the_same_bytes_and_tag(void **state)
 {
-    (void)state;
     reply wanted[PORTABLE];
     const pe_kernels *const *all = pe_kernels_all();
     for (size_t v = 0; all[v] != NULL; v++) {
@@ -169,7 +167,6 @@ static const struct {
 
 static void figures_that_anyone_can_check(void **state)
 {
-    (void)state;
     test_server server;
     server_start(&server, NULL);
     for (size_t i = 0; i < sizeof by_hand / sizeof by_hand[0]; i++) {
@@ -194,7 +191,6 @@ static void figures_that_anyone_can_check(void **state)
 
 static void the_offset_rotations_take_a_row_to_a_later_one(void **state)
 {
-    (void)state;
     test_server server;
     server_start(&server, NULL);
     reply table = get(&server, "/v1/sinusoidal?d_model=4&positions=0:3&dtype=float64");

@@ -142,7 +142,6 @@ static void expect_refused_body(const test_server *server)
 
 static void whoever_has_a_key_is_served(void **state)
 {
-    (void)state;
     const test_folder folder = folder_make();
     const holder alice = make_holder(), bob = make_holder();
     char path[128];
@@ -186,7 +185,6 @@ static void whoever_has_a_key_is_served(void **state)
 
 static void the_combined_format_tells_whose_key_it_was(void **state)
 {
-    (void)state;
     const test_folder folder = folder_make();
     const holder alice = make_holder(), bob = make_holder();
     char path[128];
@@ -228,7 +226,6 @@ static reply ask_until_limited(const test_server *server, const char *address, c
 
 static void requests_of_an_address_have_a_rate(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--address-rate", "1", "--rate-window-s", "5", NULL};
     test_server server;
     server_start(&server, flags);
@@ -252,7 +249,6 @@ static void requests_of_an_address_have_a_rate(void **state)
 /* A table that is made is paid for, and one that is there is not. */
 static void work_of_an_address_has_a_rate(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--address-work-rate", "1", "--rate-window-s", "86400",
                                         NULL};
     static const char costly[] = "/v1/sinusoidal?d_model=512&positions=0:400";
@@ -283,7 +279,6 @@ static uint64_t work_left_of(const test_server *server)
 /* 70 million numbers or more, of which the reader takes few. */
 static void a_stream_that_is_left_gives_back_what_was_not_read(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--address-work-rate", "10000", "--rate-window-s", "86400",
                                         NULL};
     static const struct {
@@ -345,7 +340,6 @@ static void *ask_much(void *context)
 
 static void many_requests_of_one_delay_nobody_else(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--workers", "1", NULL};
     test_server server;
     pthread_t thread[FLOOD];
@@ -370,7 +364,6 @@ static void many_requests_of_one_delay_nobody_else(void **state)
 
 static void one_client_does_not_fill_the_queue(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--workers", "1", "--queue-max", "1", NULL};
     test_server server;
     test_wire wires[FLOOD];
@@ -428,7 +421,6 @@ static long post(const test_server *server, const char *address, size_t bytes)
 
 static void large_bodies_leave_room_for_small_ones(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--max-body-bytes", "1048576", NULL};
     test_server server;
     test_wire wires[8];
@@ -448,7 +440,6 @@ static void large_bodies_leave_room_for_small_ones(void **state)
 
 static void bodies_of_one_address_have_a_share(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--max-body-bytes", "1048576", "--body-bytes-per-address",
                                         "2097152", NULL};
     test_server server;
@@ -479,7 +470,6 @@ static long livez(test_wire *wire)
 
 static void an_address_has_so_many_connections(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--connections-per-address", "2", NULL};
     test_server server;
     server_start(&server, flags);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shutdown.c - SIGTERM: no new connections, answers under way finish, then the end. */
+/* test_shutdown.c - SIGTERM: no new connections, answers under way finish, then the end; and work
+ * that nobody waits for ends. */
 #include "support/check.h"
 
 #include <arpa/inet.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/size.h"
 #include "support/problem.h"
 #include "support/wire.h"
 
@@ -44,7 +47,6 @@ static bool can_connect(const test_server *server)
 
 static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--drain-timeout-ms", "120000", NULL};
     test_server server;
     server_start(&server, flags);
@@ -73,7 +75,6 @@ static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
 /* `make test` ends a server that waits. */
 static void half_a_header_does_not_hold_up_the_end(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--drain-timeout-ms",
                                         "3600000",
                                         "--header-deadline-ms",
@@ -104,7 +105,6 @@ static void half_a_header_does_not_hold_up_the_end(void **state)
 
 static void readyz_is_503_while_draining(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--drain-timeout-ms", "120000", NULL};
     test_server server;
     char interim[26] = "";
@@ -132,7 +132,6 @@ static void readyz_is_503_while_draining(void **state)
 
 static void readyz_is_503_for_new_connections_in_the_grace_period(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--drain-grace-ms", "3600000", NULL};
     test_server server;
     server_start(&server, flags);
@@ -156,7 +155,6 @@ static void readyz_is_503_for_new_connections_in_the_grace_period(void **state)
 
 static void a_client_that_stalls_is_not_waited_for_beyond_the_timeout(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--drain-timeout-ms", "200", NULL};
     test_server server;
     server_start(&server, flags);
@@ -172,7 +170,6 @@ static void a_client_that_stalls_is_not_waited_for_beyond_the_timeout(void **sta
 /* Answers whose blocks are made by workers, while these end. */
 static void stalled_transforms_do_not_hold_up_the_end(void **state)
 {
-    (void)state;
     enum { N = 20, BYTES = 4096 * 256 * 4 };
     static const char *const flags[] = {"--drain-timeout-ms", "50", NULL};
     static const char head[] = "POST /v1/sinusoidal/add HTTP/1.1\r\nHost: a\r\n"
@@ -238,7 +235,6 @@ static void *visit(void *context)
 
 static void whoever_has_connected_is_answered(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--drain-grace-ms", "50", NULL};
     visitor visitors[CLIENTS] = {0};
     test_server server;
@@ -261,7 +257,6 @@ static void whoever_has_connected_is_answered(void **state)
 
 static void requests_that_wait_for_a_worker_are_answered(void **state)
 {
-    (void)state;
     enum { N = 8 };
     static const char *const flags[] = {"--workers", "1", "--drain-timeout-ms", "120000", NULL};
     test_server server;
@@ -296,7 +291,6 @@ static void requests_that_wait_for_a_worker_are_answered(void **state)
  * changes nothing. */
 static void who_asks_again_and_again_ends_the_server_once(void **state)
 {
-    (void)state;
     for (size_t round = 0; round < 4; round++) {
         test_server server;
         server_start(&server, NULL);
@@ -309,9 +303,55 @@ static void who_asks_again_and_again_ends_the_server_once(void **state)
     }
 }
 
+/* ---- work that is far from its end ---- */
+
+/* Each takes a core for a quarter of an hour and more. */
+#define ENDLESS "/v1/rope/decay?head_dim=65536&offsets=0:12000000&format="
+static const char *const endless[] = {ENDLESS "svg", ENDLESS "png", ENDLESS "json", ENDLESS "npy",
+                                      ENDLESS "csv"};
+
+/* A server that works on a target, and the client that waits for it. */
+static test_wire begin_endless(test_server *server, const char *target)
+{
+    static const char *const flags[] = {"--max-work",         "1000000000000", "--workers", "1",
+                                        "--drain-timeout-ms", "200",           NULL};
+    char request[200];
+    server_start(server, flags);
+    test_wire wire = wire_open(server);
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target);
+    wire_send_text(&wire, request);
+    metric_wait(server, "posenc_work_units_total", 1, LONG_MAX);
+    return wire;
+}
+
+static void work_ends_when_its_client_leaves(void **state)
+{
+    for (size_t i = 0; i < PE_LEN(endless); i++) {
+        test_server server;
+        test_wire wire = begin_endless(&server, endless[i]);
+        wire_close(&wire);
+        metric_wait(&server, "http_server_active_requests", 1, 1); /* the one that asks */
+        server_end(&server);
+    }
+}
+
+static void work_ends_with_the_server(void **state)
+{
+    for (size_t i = 0; i < PE_LEN(endless); i++) {
+        test_server server;
+        test_wire wire = begin_endless(&server, endless[i]);
+        server_ask_to_stop(&server);
+        assert_int_equal(server_stop(&server), 0);
+        server_free(&server);
+        wire_close(&wire);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_ends_when_its_client_leaves),
+        cmocka_unit_test(work_ends_with_the_server),
         cmocka_unit_test(sigterm_lets_answers_finish_and_ends_idle_connections),
         cmocka_unit_test(half_a_header_does_not_hold_up_the_end),
         cmocka_unit_test(readyz_is_503_while_draining),

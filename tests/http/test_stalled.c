@@ -130,7 +130,6 @@ static void stall(const char *target, const char *line)
 
 static void stalled_readers_of_a_gigabyte_cost_little_memory(void **state)
 {
-    (void)state;
     print_message("%d readers\n", READERS);
     for (size_t i = 0; i < PE_LEN(gigabytes); i += STEP)
         stall(gigabytes[i].target, gigabytes[i].line);
@@ -139,7 +138,6 @@ static void stalled_readers_of_a_gigabyte_cost_little_memory(void **state)
 /* What was made is held by the connection, the system, or the reader's own system. */
 static void the_system_takes_little_that_it_cannot_send(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--stream-blocks-bytes", "0", "--send-buffer-bytes",
                                         "65536", NULL};
     enum { FEW = 10, BLOCK = 32768, NARROW = 65536, SEGMENT = 65536 };

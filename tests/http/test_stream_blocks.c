@@ -48,14 +48,12 @@ static long blocks(const char *const *flags)
 
 static void a_stream_that_has_room_soon_has_large_blocks(void **state)
 {
-    (void)state;
     for (int i = 0; i < SERVERS; i++)
         assert_in_range(blocks(NULL), LARGE, ROOM_MAX);
 }
 
 static void a_stream_that_has_no_room_has_small_blocks(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--stream-blocks-bytes", "0", NULL};
     assert_int_equal(blocks(flags), SMALL);
 }
@@ -75,7 +73,6 @@ static void *spin(void *unused)
 
 static int load(void **state)
 {
-    (void)state;
     const long wanted = sysconf(_SC_NPROCESSORS_ONLN);
     atomic_store(&enough, false);
     while (spinners < SPINNERS_MAX && (long)spinners < wanted &&
@@ -86,7 +83,6 @@ static int load(void **state)
 
 static int unload(void **state)
 {
-    (void)state;
     atomic_store(&enough, true);
     while (spinners > 0)
         pthread_join(spinner[--spinners], NULL);

@@ -24,7 +24,6 @@ static test_server server;
 
 static int start(void **state)
 {
-    (void)state;
     static const char *const flags[] = {"--response-cache-entry-bytes", "65536", NULL};
     server_start(&server, flags);
     return 0;
@@ -32,7 +31,6 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    (void)state;
     server_end(&server);
     return 0;
 }
@@ -57,7 +55,6 @@ static const char *const binary[] = {"Content-Type: application/octet-stream",
 
 static void a_large_transform_of_zeros_is_the_table(void **state)
 {
-    (void)state;
     float *zeros = calloc((size_t)ROWS * CHANNELS, sizeof *zeros);
     assert_non_null(zeros);
     reply table = get(&server, "/v1/sinusoidal?d_model=256&positions=0:4096&format=raw");
@@ -75,7 +72,6 @@ static void a_large_transform_of_zeros_is_the_table(void **state)
 /* The same as text: chunks whose blocks workers make. */
 static void a_large_transform_in_json_reads_back(void **state)
 {
-    (void)state;
     float *zeros = calloc((size_t)ROWS * CHANNELS, sizeof *zeros);
     assert_non_null(zeros);
     const char *json[5];
@@ -97,7 +93,6 @@ static void a_large_transform_in_json_reads_back(void **state)
 
 static void clients_that_go_away_leave_nothing_behind(void **state)
 {
-    (void)state;
     static const char *const requests[] = {
         "GET /v1/sinusoidal?d_model=512&positions=0:65536&format=raw HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /v1/sinusoidal?d_model=512&positions=0:65536 HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -126,7 +121,6 @@ static void clients_that_go_away_leave_nothing_behind(void **state)
 /* As netcat does: the request, the end, and waiting for what comes. */
 static void a_client_that_ends_its_side_gets_its_answer_and_the_end(void **state)
 {
-    (void)state;
     static const char *const requests[] = {
         "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /v1/sinusoidal?d_model=64&positions=0:50 HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -147,7 +141,6 @@ static void a_client_that_ends_its_side_gets_its_answer_and_the_end(void **state
 /* A POST of zeros whose client leaves before, or while, its answer is made. */
 static void clients_of_transforms_that_go_away_leave_nothing_behind(void **state)
 {
-    (void)state;
     float *zeros = calloc((size_t)ROWS * CHANNELS, sizeof *zeros);
     char head[512];
     assert_non_null(zeros);
@@ -171,7 +164,6 @@ static void clients_of_transforms_that_go_away_leave_nothing_behind(void **state
 
 static void stalled_readers_do_not_hold_up_others(void **state)
 {
-    (void)state;
     enum { STALLED = 100 };
     test_wire stalled[STALLED];
     for (int i = 0; i < STALLED; i++) {
@@ -196,7 +188,6 @@ static void stalled_readers_do_not_hold_up_others(void **state)
 /* What has been made for a client is at most what stood between it and us when it left. */
 static void a_client_that_leaves_ends_the_work(void **state)
 {
-    (void)state;
     static const char *const formats[] = {"raw", "json", "npy", "csv"};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         char request[256];
@@ -228,7 +219,6 @@ static void a_client_that_leaves_ends_the_work(void **state)
  * that out. */
 static void dear_blocks_are_made_by_workers_alone(void **state)
 {
-    (void)state;
     static const struct {
         const char *target, *line;
     } cases[] = {
@@ -271,7 +261,6 @@ static made_blocks blocks_of(const char *target)
  * of a plain table are made by the thread that sends, without handing over. */
 static void quick_blocks_are_made_where_they_are_sent(void **state)
 {
-    (void)state;
     static const char *const targets[] = {
         "/v1/sinusoidal?d_model=256&positions=0:65536&format=raw",
         "/v1/sinusoidal?d_model=65536&positions=0:200&format=npy",
@@ -294,7 +283,6 @@ static long blocks_of_a_large_answer(void)
 /* 32 MiB are 128 large blocks, with some that are smaller, or 1024 small ones. */
 static void as_many_streams_have_large_blocks_as_there_is_room(void **state)
 {
-    (void)state;
     enum { ROOM = 8, LARGE = 128, SMALL = 1024 };
     const long most = SLOW ? SMALL : 2 * LARGE;
     test_wire held[ROOM];
@@ -320,7 +308,6 @@ static void as_many_streams_have_large_blocks_as_there_is_room(void **state)
 /* Neither short answers nor text have any use for them, nor have blocks that workers make. */
 static void large_blocks_are_for_plain_bytes(void **state)
 {
-    (void)state;
     static const char *const requests[] = {
         "GET /v1/sinusoidal?d_model=512&positions=0:65536 HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /v1/rope/decay?head_dim=64&offsets=0:3000000&format=raw HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -367,7 +354,6 @@ static reply get_as_old_client(const char *target, const char *lines, bool *stay
 
 static void a_known_length_is_told_to_old_clients(void **state)
 {
-    (void)state;
     static const char *const targets[] = {
         "/v1/sinusoidal?d_model=256&positions=0:4096&format=raw",
         "/v1/sinusoidal?d_model=256&positions=0:4096&format=npy",
@@ -397,7 +383,6 @@ static void a_known_length_is_told_to_old_clients(void **state)
 
 static void an_unknown_length_ends_with_the_connection_of_an_old_client(void **state)
 {
-    (void)state;
     static const char *const targets[] = {"/v1/sinusoidal?d_model=256&positions=0:2048",
                                           "/v1/sinusoidal?d_model=256&positions=0:2048&format=csv"};
     for (size_t i = 0; i < PE_LEN(targets); i++) {

@@ -160,7 +160,6 @@ static void both_say_the_same(void **state)
          "rope_theta=54321",
          "encoding=rope", "rope_theta"},
     };
-    (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c += STEP) {
         reply table = table_of(cases[c].table);
         json_decref(assert_same_by_both(cases[c].query, &table, cases[c].faults));
@@ -177,7 +176,6 @@ static void each_wrong_element_is_found_and_counted(void **state)
         {"/v1/sinusoidal?d_model=64&positions=0:5000", "encoding=sinusoidal"},
         {"/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:5000&tensor=cos",
          "encoding=rope&cache_layout=hf"}};
-    (void)state;
     for (size_t k = 0; k < PE_LEN(kinds); k++) {
         reply table = table_of(kinds[k].table);
         for (size_t row = 4998; row > 0; row -= 1666) {
@@ -195,7 +193,6 @@ static void each_wrong_element_is_found_and_counted(void **state)
 
 static void what_was_searched_is_said(void **state)
 {
-    (void)state;
     reply table = table_of("/v1/sinusoidal?d_model=64&positions=1:5001");
     json_t *report = report_by(&parts, "encoding=sinusoidal", &table);
     const json_t *rows = member(report, "search/sampled_positions");
@@ -235,7 +232,6 @@ static void other_bodies_are_held(void **state)
          {"Content-Type: application/x-npy", "Accept: image/png", NULL},
          200},
     };
-    (void)state;
     reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:5000");
     for (size_t c = 0; c < PE_LEN(cases); c++) {
         char target[200];
@@ -261,7 +257,6 @@ static void other_bodies_are_held(void **state)
 /* Numbers that begin with their most significant byte, and a zip file. */
 static void files_that_are_converted_are_held(void **state)
 {
-    (void)state;
     reply table = table_of("/v1/sinusoidal?d_model=64&positions=1:5001");
     const part alone = {.name = "pe", .data = table.body, .bytes = table.bytes};
     pe_buffer npz = {0};
@@ -292,7 +287,6 @@ static void a_body_may_be_there_at_once(void **state)
     } cases[] = {{"20000", 200}, {"20000,1", 200}, {"100,200", 200}, {"10,10,200", 200}};
     static char numbers[80000];
     test_server server;
-    (void)state;
     server_start(&server, large_reads);
     for (size_t c = 0; c < PE_LEN(cases); c++) {
         char head[400];
@@ -320,7 +314,6 @@ static void plain_numbers_are_compared_so_too(void **state)
     static const char *const headers[] = {"Content-Type: application/octet-stream",
                                           "X-Tensor-Shape: 5000,64", "X-Tensor-Dtype: float32",
                                           NULL};
-    (void)state;
     reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:5000");
     const size_t bytes = (size_t)ROWS * WIDTH * sizeof(float);
     const char *numbers = table.body + table.bytes - bytes;
@@ -372,7 +365,6 @@ static void safetensors_are_compared_so_too(void **state)
          "\"sin\":{\"dtype\":\"F32\",\"shape\":[500,64],\"data_offsets\":[1152000,1280000]}}  ",
          false},
     };
-    (void)state;
     reply table = table_of(
         "/v1/rope/table?head_dim=64&cache_layout=hf&pairing=half&positions=0:5000&tensor=cos");
     set_float(&table, 2500, 3, 7);
@@ -425,7 +417,6 @@ static void two_tensors_are_compared_so_too(void **state)
         {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 1281284, "corrupted_elements"},
         {"cache_layout=pairs&head_dim=128", "cache_layout=pairs", 2560000, "corrupted_elements"},
     };
-    (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c += STEP) {
         char target[200], query[100];
         const float wrong = 3;
@@ -472,7 +463,6 @@ static void axes_of_one_element_may_stand_anywhere(void **state)
          "[5000,1,64]",
          "[2500,0,3]"},
     };
-    (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c += STEP) {
         reply numbers[2] = {{0}, {0}};
         part tensors[2];
@@ -509,7 +499,6 @@ static void axes_of_one_element_may_stand_anywhere(void **state)
 static void clients_may_be_slow_or_leave(void **state)
 {
     char head[300];
-    (void)state;
     reply table = table_of("/v1/sinusoidal?d_model=64&positions=0:5000");
     snprintf(head, sizeof head,
              "POST /v1/verify?encoding=sinusoidal HTTP/1.1\r\nHost: x\r\n"

@@ -52,7 +52,6 @@ static void numbers_off_the_circle_match_at_no_position(void **state)
 {
     static const char *const positions[] = {"0", "1000", "1000000", "1e15"};
     static const double wrong[][2] = {{0.3, -0.2}, {0, 0}, {1, 1}, {0.6, 0.80001}};
-    (void)state;
     for (size_t p = 0; p < PE_LEN(positions); p++)
         for (size_t w = 0; w < PE_LEN(wrong); w++) {
             json_t *report = verified_pair(positions[p], "", wrong[w][0], wrong[w][1]);
@@ -60,89 +59,6 @@ static void numbers_off_the_circle_match_at_no_position(void **state)
             assert_non_null(json_object_get(report, "first_bad"));
             json_decref(report);
         }
-}
-
-static void what_float32_cannot_tell_is_counted_and_said(void **state)
-{
-    (void)state;
-    /* cos and sin of 10000000 are -0.9072704 and 0.4205478 */
-    static const struct {
-        const char *numerics;
-        double cosine, sine;
-        bool sound;
-        int undecided;
-    } cases[] = {
-        {"", -0.6, 0.8, true, 2},
-        {",\"numerics\":\"float32\"", -0.6, 0.8, true, 2},
-        {",\"numerics\":\"exact\"", -0.6, 0.8, false, 0},
-        {"", -0.907270386, 0.420547793, true, 0},
-        {",\"numerics\":\"exact\"", -0.907270386, 0.420547793, true, 0},
-    };
-    for (size_t c = 0; c < PE_LEN(cases); c++) {
-        json_t *report =
-            verified_pair("10000000", cases[c].numerics, cases[c].cosine, cases[c].sine);
-        const json_t *warnings = json_object_get(report, "warnings");
-        const char *conclusion = json_string_value(json_object_get(report, "conclusion"));
-        assert_int_equal(matches(report), cases[c].sound);
-        if (cases[c].sound)
-            assert_int_equal(json_integer_value(json_object_get(report, "undecided")),
-                             cases[c].undecided);
-        if (cases[c].undecided > 0) {
-            assert_non_null(strstr(json_string_value(json_array_get(warnings, 0)),
-                                   "cannot decide 2 of 2 elements"));
-            assert_null(strstr(conclusion, "the numbers are what was claimed"));
-        } else if (!cases[c].sound) {
-            assert_non_null(strstr(conclusion, "cannot decide")); /* of float32_arithmetic */
-            const json_t *first = json_array_get(json_object_get(report, "diagnosis"), 0);
-            assert_true(json_is_true(json_object_get(first, "fitted"))); /* no fact */
-        } else {
-            assert_null(warnings);
-            assert_string_equal(conclusion, "the numbers are what was claimed");
-        }
-        json_decref(report);
-    }
-}
-
-/* Of the service's own; test_verify of the properties has others'. */
-static void a_float32_table_far_out_is_clean(void **state)
-{
-    static const char query[] = "head_dim=64&positions=8388608:8388640&numerics=float32";
-    static const char *const claims[] = {
-        "encoding=rope&head_dim=64&positions=8388608:8388640",
-        "encoding=rope&head_dim=64&positions=8388608:8388640&numerics=float32"};
-    char target[200];
-    (void)state;
-    snprintf(target, sizeof target, "/v1/rope/table?%s&format=safetensors", query);
-    reply table = get(&server, target);
-    assert_status(target, &table, 200);
-    const pe_buffer body = {.data = table.body, .bytes = table.bytes};
-    for (size_t c = 0; c < PE_LEN(claims); c++) {
-        json_t *report = verified_safetensors(claims[c], &body);
-        assert_true(matches(report));
-        assert_string_equal(json_string_value(json_object_get(report, "numerics")), "float32");
-        assert_true(json_integer_value(json_object_get(report, "undecided")) > 0);
-        assert_int_equal(json_array_size(json_object_get(report, "warnings")), 1);
-        json_decref(report);
-    }
-    reply_free(&table);
-}
-
-/* What float32 cannot tell is no reason to say that float32 was at work. */
-static void positions_that_overflow_an_integer_are_named(void **state)
-{
-    (void)state;
-    reply table = get(&server, "/v1/rope/table?head_dim=32&positions=-2147483648:-2147483632&"
-                               "dtype=float64&format=safetensors");
-    assert_status("wrapped", &table, 200);
-    const pe_buffer body = {.data = table.body, .bytes = table.bytes};
-    json_t *report = verified_safetensors(
-        "encoding=rope&head_dim=32&positions=2147483648:2147483664&numerics=exact", &body);
-    const json_t *first = json_array_get(json_object_get(report, "diagnosis"), 0);
-    assert_false(matches(report));
-    assert_string_equal(json_string_value(json_array_get(json_object_get(first, "faults"), 0)),
-                        "position_overflow");
-    json_decref(report);
-    reply_free(&table);
 }
 
 /* Rows that were made for other positions than claimed, and what is said of them. */
@@ -167,7 +83,6 @@ static void rows_of_other_positions_are_named(void **state)
         {"3,3,3,3,4,5,6,7,8,9,10,11,12,13,14,15", "0:16", "positions_clamped", "from below"},
         {"0,-1,-2,-3,0,-1,-2,-3,0,-1,-2,-3,0,-1,-2,-3", "0:16", "inverse", "each 4 rows, at 0"},
     };
-    (void)state;
     for (size_t k = 0; k < PE_LEN(rows); k++) {
         char target[300], query[100];
         snprintf(target, sizeof target,
@@ -201,7 +116,6 @@ static void cosines_or_sines_alone_are_told_by_the_claim(void **state)
     static const char *const layouts[] = {"hf&pairing=half", "hf&pairing=interleaved", "pairs"};
     static const int from[] = {5000, 12000, 131000, 1000000};
     static const char *const npy[] = {"Content-Type: application/x-npy", NULL};
-    (void)state;
     for (size_t k = 0; k < PE_LEN(tensors) * PE_LEN(layouts) * PE_LEN(from) * 2; k++) {
         char target[300], claim[200];
         const int first = from[k % 4], moved = k / 4 % 2;
@@ -231,7 +145,6 @@ static void vectors_near_the_end_of_float64_are_compared(void **state)
 {
     static const double inputs[] = {1.7e308, 1.7e308}, turned[] = {1.7e308, -1.7e308},
                         other[] = {-1e308, 5};
-    (void)state;
     /* at position 0 nothing turns */
     const double *const rotated[] = {inputs, turned, other};
     for (size_t r = 0; r < PE_LEN(rotated); r++) {
@@ -250,9 +163,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_off_the_circle_match_at_no_position),
-        cmocka_unit_test(what_float32_cannot_tell_is_counted_and_said),
-        cmocka_unit_test(a_float32_table_far_out_is_clean),
-        cmocka_unit_test(positions_that_overflow_an_integer_are_named),
         cmocka_unit_test(rows_of_other_positions_are_named),
         cmocka_unit_test(cosines_or_sines_alone_are_told_by_the_claim),
         cmocka_unit_test(vectors_near_the_end_of_float64_are_compared),

@@ -117,9 +117,6 @@ static ssize_t keep(gnutls_transport_ptr_t context, const void *data, size_t byt
 
 static ssize_t hear_nothing(gnutls_transport_ptr_t context, void *data, size_t bytes)
 {
-    (void)context;
-    (void)data;
-    (void)bytes;
     errno = EAGAIN;
     return -1;
 }
@@ -358,7 +355,6 @@ static void assert_all_rest(bool tls, const char *const *flags, bool stay)
 
 static void a_connection_that_waits_costs_no_cpu(void **unused)
 {
-    (void)unused;
     assert_all_rest(false, patient, true);
     assert_all_rest(true, patient, true);
 }
@@ -366,7 +362,6 @@ static void a_connection_that_waits_costs_no_cpu(void **unused)
 /* Who has been told so, and stays. */
 static void one_that_is_late_costs_none(void **unused)
 {
-    (void)unused;
     static const char *const flags[] = {"--header-deadline-ms",
                                         "100",
                                         "--request-deadline-ms",
@@ -389,7 +384,6 @@ static void one_that_is_late_costs_none(void **unused)
 
 static void one_too_many_costs_none(void **unused)
 {
-    (void)unused;
     static const char *const flags[] = {"--connections-per-address", "1", "--linger-ms", "3600000",
                                         NULL};
     assert_all_rest(false, flags, false);
@@ -399,7 +393,6 @@ static void one_too_many_costs_none(void **unused)
 /* The library's threads have nothing to do while a worker has. */
 static void one_whose_answer_is_made_costs_its_worker_alone(void **unused)
 {
-    (void)unused;
     static const char figure[] =
         GET("/v1/rope/attention-scale?positions=7:52428800007:1048576&format=svg") "\r\n";
     for (int tls = 0; tls < 2; tls++) {
@@ -427,7 +420,6 @@ static void one_whose_answer_is_made_costs_its_worker_alone(void **unused)
 /* The deadline of a header holds for a handshake. */
 static void a_handshake_that_waits_comes_to_its_deadline(void **unused)
 {
-    (void)unused;
     static const char *const flags[] = {
         "--header-deadline-ms", "300", "--access-log", "--trusted-proxies", PROXY,
         "--proxy-protocol",     NULL};
@@ -462,7 +454,6 @@ static ssize_t send_in_records(gnutls_transport_ptr_t context, const void *data,
 
 static void a_hello_in_many_records_is_answered(void **unused)
 {
-    (void)unused;
     test_server server;
     start(&server, true, patient);
     test_wire wire = wire_open(&server);
@@ -484,7 +475,6 @@ static void a_hello_in_many_records_is_answered(void **unused)
 
 static void a_request_behind_a_new_key_is_answered(void **unused)
 {
-    (void)unused;
     test_server server;
     start(&server, true, patient);
     test_wire wire = wire_open_tls(&server);

@@ -80,7 +80,6 @@ static void ask(test_wire *wire, const char *request, const char *timing)
 
 static void a_warm_request_allocates_nothing(void **state)
 {
-    (void)state;
     if (!CAN_COUNT)
         skip();
     static const char *const requests[] = {

@@ -89,7 +89,6 @@ static void skip_where_calls_are_not_ours(void)
  * ready, and with one connection there is one wait a request. */
 static void a_small_warm_request_takes_two_calls(void **state)
 {
-    (void)state;
     call_counts counts = {0};
     size_t waits, sends;
     skip_where_calls_are_not_ours();
@@ -107,7 +106,6 @@ static void a_small_warm_request_takes_two_calls(void **state)
  * often, is the system's affair: it makes room as the client reads. */
 static void a_large_one_takes_no_calls_but_to_send_on(void **state)
 {
-    (void)state;
     skip_where_calls_are_not_ours();
     for (size_t i = 1; i < sizeof sizes / sizeof sizes[0]; i++) {
         call_counts counts = {0};

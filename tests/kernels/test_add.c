@@ -44,7 +44,6 @@ static void check_length(const pe_kernels *kernels, random_source *random, pe_dt
 
 static void every_length_is_the_sum_rounded_once(void **state)
 {
-    (void)state;
     random_source random = random_make("add");
     for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
         for (size_t d = 0; d < PE_LEN(floats); d++) {
@@ -56,7 +55,6 @@ static void every_length_is_the_sum_rounded_once(void **state)
 
 static void sums_that_cancel_and_overflow_are_as_in_real_arithmetic(void **state)
 {
-    (void)state;
     static const struct {
         pe_dtype dtype;
         double x, y, want;
@@ -84,7 +82,6 @@ static void sums_that_cancel_and_overflow_are_as_in_real_arithmetic(void **state
  * each, at every place of a vector. */
 static void special_elements_add_as_the_standard_says(void **state)
 {
-    (void)state;
     for (size_t d = 0; d < PE_LEN(floats); d++) {
         const size_t bytes = pe_dtype_bytes(floats[d]);
         const double least = floats[d] == PE_FLOAT64   ? 0x1p-1074

@@ -90,7 +90,6 @@ static void check_narrow(const pe_kernels *kernels, pe_dtype dtype, const double
 
 static void narrow_rounds_once(void **state)
 {
-    (void)state;
     random_source random = random_make("narrow");
     static double in[CORNERS_MAX];
     for (size_t d = 0; d < PE_LEN(floats); d++) {
@@ -110,7 +109,6 @@ static void narrow_rounds_once(void **state)
  * rounding is clear. */
 static void a_nan_stays_one_in_every_place(void **state)
 {
-    (void)state;
     double in[19];
     for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
         for (size_t d = 0; d < PE_LEN(floats); d++)
@@ -137,7 +135,6 @@ static void check_widen(const pe_kernels *kernels, pe_dtype dtype, const void *i
 
 static void widen_is_exact(void **state)
 {
-    (void)state;
     random_source random = random_make("widen");
     static uint16_t every[65536];
     static uint64_t some[8192];
@@ -157,7 +154,6 @@ static void widen_is_exact(void **state)
 /* Lengths of every tail, at addresses of every alignment, and not a byte beside. */
 static void every_length_stays_inside(void **state)
 {
-    (void)state;
     static double in[130], back[130];
     for (size_t j = 0; j < PE_LEN(in); j++)
         in[j] = (double)j / 8 - 7;

@@ -198,13 +198,11 @@ static void print_line(const line *l)
 
 static void every_level_of_kernels_gives_the_known_bytes(void **state)
 {
-    (void)state;
     for_each_line(check_kernels);
 }
 
 static void every_variant_of_text_gives_the_known_bytes(void **state)
 {
-    (void)state;
     for_each_line(check_text);
 }
 

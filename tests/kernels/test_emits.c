@@ -96,7 +96,6 @@ static void what_lies_near_a_midpoint_or_is_small_is_open_and_nothing_else(void 
         emit_v4,
 #endif
     };
-    (void)state;
     for (size_t k = 0; k < PE_LEN(emits) && pe_kernels_all()[k] != NULL; k++) {
         const char *level = pe_kernels_all()[k]->name;
         random_source random = random_make(level);

@@ -61,7 +61,6 @@ static size_t check_ramp(const pe_kernels *kernels, pe_dtype dtype, const ramp *
 
 static void exact_slopes_are_rounded_exactly(void **state)
 {
-    (void)state;
     /* Ties included: 1 + 2^-11 at odd k is halfway for float16, 0x1p-25 rounds to an even zero. */
     static const ramp ramps[] = {
         {0.25, 0, -300, 1, 600},
@@ -88,7 +87,6 @@ static void exact_slopes_are_rounded_exactly(void **state)
 
 static void pairs_are_rounded_right_or_listed(void **state)
 {
-    (void)state;
     random_source random = random_make("ramp");
     for (int round = 0; round < 60; round++) {
         const double hi = ldexp(random_real(&random, -1, 1), (int)random_int(&random, -60, 2));
@@ -106,7 +104,6 @@ static void pairs_are_rounded_right_or_listed(void **state)
 /* Products that lie as near a boundary as the error allows must be listed; zero never. */
 static void what_the_pair_cannot_decide_is_listed(void **state)
 {
-    (void)state;
     const ramp midpoint = {0x1.0000010000000p0, 0x1p-110, 0, 1, 3};
     const ramp halfway = {1, 0x1p-53 + 0x1p-105, 0, 1, 2};
     for (const pe_kernels *const *k = pe_kernels_all(); *k; k++) {
@@ -123,7 +120,6 @@ static void what_the_pair_cannot_decide_is_listed(void **state)
 
 static void every_length_stays_inside(void **state)
 {
-    (void)state;
     for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
         for (size_t d = 0; d < PE_LEN(floats); d++)
             for (size_t n = 0; n <= 130; n++) {

@@ -76,7 +76,6 @@ static void check_shape(const pe_kernels *kernels, random_source *random, pe_dty
 
 static void every_shape_follows_the_definition(void **state)
 {
-    (void)state;
     random_source random = random_make("rotate");
     for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
         for (size_t d = 0; d < PE_LEN(floats); d++)
@@ -116,7 +115,6 @@ typedef void make_pair(random_source *random, pe_dtype dtype, double *a, double 
 static void ordinary(random_source *random, pe_dtype dtype, double *a, double *b, double *c,
                      double *s)
 {
-    (void)dtype;
     const double angle = random_real(random, -3.2, 3.2);
     *a = random_real(random, -2, 2);
     *b = random_real(random, -2, 2) * ldexp(1, -(int)random_int(random, 0, 12));
@@ -186,7 +184,6 @@ static void elements_of_every_kind_follow_the_definition(void **state)
         {"cancelling", cancelling, 100},    {"nearly halfway", nearly_halfway, 300},
         {"zeros", zeros_of_both_signs, 20}, {"no numbers", infinite_or_no_numbers, 100},
     };
-    (void)state;
     random_source random = random_make("rotate kinds");
     double a[PAIRS_MAX], b[PAIRS_MAX], c[PAIRS_MAX], s[PAIRS_MAX];
     for (size_t kind = 0; kind < PE_LEN(kinds); kind++)
@@ -225,7 +222,6 @@ static void strided_vectors_leave_the_rest_alone(void **state)
 {
     static const size_t pairs[] = {1, 4, 5, 8, 16, 21};
     random_source random = random_make("rotate strided");
-    (void)state;
     for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
         for (size_t d = 0; d < PE_LEN(floats); d++)
             for (size_t p = 0; p < PE_LEN(pairings); p++)
@@ -235,7 +231,6 @@ static void strided_vectors_leave_the_rest_alone(void **state)
 
 static void no_vectors_and_no_pairs_are_left_alone(void **state)
 {
-    (void)state;
     const double one = 1;
     for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
         for (size_t d = 0; d < PE_LEN(floats); d++)
@@ -282,7 +277,6 @@ static double cosine_of(double angle, bool sine)
 
 static void error_stays_within_its_bound(void **state)
 {
-    (void)state;
     random_source random = random_make("rotate bound");
     for (size_t d = 0; d < PE_LEN(floats); d++)
         for (int round = 0; round < 3000; round++) {

@@ -49,21 +49,18 @@ typedef size_t (*operation)(const pe_kernels *kernels, const input *in, void *ou
 
 static size_t run_widen(const pe_kernels *kernels, const input *in, void *out, uint32_t *list)
 {
-    (void)list;
     kernels->widen(in->dtype, in->x, N, out);
     return 0;
 }
 
 static size_t run_narrow(const pe_kernels *kernels, const input *in, void *out, uint32_t *list)
 {
-    (void)list;
     kernels->narrow(in->dtype, in->y, N, out);
     return 0;
 }
 
 static size_t run_rotate(const pe_kernels *kernels, const input *in, void *out, uint32_t *list)
 {
-    (void)list;
     kernels->rotate(in->dtype, PE_PAIRING_INTERLEAVED, N / 2, in->cos, in->sin, 1, N, in->x, out);
     kernels->rotate(in->dtype, PE_PAIRING_HALF, N / 8, in->cos, in->sin, 3, N / 4, out, out);
     return 0;
@@ -71,7 +68,6 @@ static size_t run_rotate(const pe_kernels *kernels, const input *in, void *out, 
 
 static size_t run_add(const pe_kernels *kernels, const input *in, void *out, uint32_t *list)
 {
-    (void)list;
     kernels->add(in->dtype, in->x, in->y, N, out);
     return 0;
 }
@@ -125,7 +121,6 @@ static void same_bits(operation run, const char *name, const input *in, uint64_t
 
 static void all_variants_give_the_same_bits(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         operation run;
@@ -145,7 +140,6 @@ static void all_variants_give_the_same_bits(void **state)
 
 static void every_runnable_variant_can_be_chosen_by_name(void **state)
 {
-    (void)state;
     pe_problem why = {0};
     for (const pe_kernels *const *k = pe_kernels_all(); *k; k++) {
         assert_int_equal(pe_kernels_select((*k)->name, &why), PE_OK);
@@ -160,7 +154,6 @@ static void every_runnable_variant_can_be_chosen_by_name(void **state)
 
 static void an_unknown_name_is_refused_and_the_known_are_told(void **state)
 {
-    (void)state;
     pe_problem why = {0};
     const pe_kernels *before = pe_kernels_get();
     assert_int_equal(pe_kernels_select("avx9", &why), PE_INVALID_PARAMETER);

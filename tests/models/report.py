@@ -28,6 +28,7 @@ import inspect
 import io
 import json
 import lzma
+import math
 import os
 import pathlib
 import random
@@ -528,7 +529,7 @@ def compare_tables(tables, answer):
     if answer["encoding"] == "none" and tables and not answer["towers"]:
         return [f"none, but has {next(iter(tables))}"]
     return [f"rows and width {sides}, but {tables}" for sides in told
-            if tables and not any(set(sides) <= set(shape) for shape in tables.values())]
+            if tables and not any(set(sides) <= {*shape, math.prod(shape[:-1])} for shape in tables.values())]
 
 
 def judge(server, measured, status, answer, config):

@@ -19,6 +19,19 @@ SHARED = {"Vary": "vary", "Server-Timing": "server_timing", "Cache-Control": "ca
 KEPT = {"ETag": "etag", "Content-Location": "content_location", "Accept-Ranges": "accept_ranges",
         "Repr-Digest": "repr_digest"}
 
+
+
+class Once(dict):
+    """A map that the text has once; wherever it stands again, it is referred to."""
+
+    def __init__(self, name, entries):
+        super().__init__(entries)
+        self.name = name
+
+
+HEADERS = [Once(name, {field: refer("headers", header) for field, header in fields.items()})
+           for name, fields in (("transformed", SHARED), ("table", {**KEPT, **SHARED}))]
+
 try:
     import yaml
 except ImportError:  # a Python in the PATH may shadow Debian's, which has PyYAML
@@ -199,15 +212,17 @@ class Document:
         key = answer_name(resource)
         old = self.today.components["schemas"].get(key, {})
         alone = ["dtype", "shape", "data", "byte_order"] if not is_table(resource) else []
-        first = {name: schemas["Tensor"]["properties"][name] for name in ["encoding", "parameters", *alone]}
+        shared = schemas["Tensor"]["properties"]
+        if not isinstance(shared["parameters"], Once):
+            shared["parameters"] = Once("parameters", shared["parameters"])
+        first = {name: shared[name] for name in ["encoding", "parameters", *alone]}
         schemas[key] = {"type": "object", "description": f"The answer of {resource['path']}.",
                         "required": ["encoding", "parameters"], **old, "additionalProperties": True,
                         "properties": {**first, **{name: refer("schemas", "NamedTensor") for name in tensors},
-                                       **old.get("properties", {}), "warnings": refer("schemas", "Warnings")}}
-        headers = {**KEPT, **SHARED} if is_table(resource) else SHARED
+                                       **old.get("properties", {}), **first, "warnings": refer("schemas", "Warnings")}}
         self.document["components"]["responses"][key] = {
             "description": "The numbers in the chosen format.",
-            "headers": {field: refer("headers", header) for field, header in headers.items()},
+            "headers": HEADERS[is_table(resource)],
             "content": {"application/json": {"schema": refer("schemas", key)}},
         }
         return key
@@ -232,6 +247,7 @@ class Document:
         """The media types of the answers of all resources, and of refusals: a picture, where one was asked for."""
         responses, formats = self.document["components"]["responses"], self.told["formats"]
         others = {row["media_type"]: {"schema": refer("schemas", row["name"].capitalize())} for row in formats}
+        responses["TensorTransformed"]["headers"], responses["TensorTable"]["headers"] = HEADERS
         refused = responses["Refused"]["content"]
         refused.update({kind: other for kind, other in others.items() if kind.startswith("image/")})
         for resource in self.resources:
@@ -271,10 +287,13 @@ def plain_types(node):
 
 
 def name_constants(schemas):
-    """The constants of enumerations: those of a Go package share its names, so each begins with its enumeration's."""
+    """The constants of enumerations: those of a Go package share its names, so each begins with its enumeration's. A
+    default is told in words: for one openapi-generator writes a constant of Python that it does not declare."""
     for key, schema in schemas.items():
         if "enum" in schema:
             schema["x-enum-varnames"] = [re.sub(r"[^A-Z0-9]", "_", f"{key}_{value}".upper()) for value in schema["enum"]]
+            if "default" in schema:
+                schema["description"] = f"{schema.get('description', '')} Default: {schema.pop('default')}.".strip()
 
 
 def nested(resource, members):
@@ -295,7 +314,7 @@ def nested(resource, members):
 def is_short(node, levels=3):
     """Does this map fit into one line, with few levels in it?"""
     if isinstance(node, dict):
-        return levels > 0 and 0 < len(str(node)) < 90 and all(is_short(child, levels - 1) for child in node.values())
+        return levels > 0 and 0 < len(str(node)) < 110 and all(is_short(child, levels - 1) for child in node.values())
     if isinstance(node, list):
         return not any(isinstance(item, (dict, list)) for item in node)
     return "\n" not in str(node)
@@ -303,11 +322,17 @@ def is_short(node, levels=3):
 
 class Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data):
-        return True
+        return not isinstance(data, Once)
+
+    def generate_anchor(self, node):
+        return node.name
 
     def represent_map(self, data):
-        flow = list(data) == ["$ref"] or is_short(data)
-        return self.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=flow)
+        row = data.get("in") == "query" and "description" not in data
+        flow = list(data) == ["$ref"] or row or is_short(data)
+        node = self.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=flow)
+        node.name = getattr(data, "name", None)
+        return node
 
     def represent_list(self, data):
         words = not any(isinstance(item, (list, dict)) or " " in str(item) for item in data)
@@ -319,6 +344,7 @@ class Dumper(yaml.SafeDumper):
 
 
 Dumper.add_representer(dict, Dumper.represent_map)
+Dumper.add_representer(Once, Dumper.represent_map)
 Dumper.add_representer(list, Dumper.represent_list)
 Dumper.add_representer(str, Dumper.represent_text)
 

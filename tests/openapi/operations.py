@@ -26,7 +26,7 @@ def camel(resource):
 
 def request_name(resource):
     """The schema of its body."""
-    return camel(resource) + "Request"
+    return camel(resource) + "Body"
 
 
 def is_table(resource):

@@ -132,8 +132,8 @@ def example_of(row):
 
 def parameter_of(row, member, shown):
     """
-    The query parameter of a row; `member` is the schema that a body has for it. It has an example where it is `shown`:
-    forms send all examples, so that these are of one request.
+    The query parameter of a row; `member` is the schema that a body has for it, which describes it, too. It has an
+    example where it is `shown`: forms send all examples, so that these are of one request.
     """
     schema, example, style = member, example_of(row), {}
     if row["type"] in ("numbers", "choices"):
@@ -148,7 +148,8 @@ def parameter_of(row, member, shown):
         schema = {"type": "string", "pattern": f"^{line}(;{line})*$", "maxLength": 8192}
         example, style = row["example"], {}
     required = {"required": True} if row["required"] else {}
-    return {"name": row["name"], "in": "query", "description": words(row), **required, **style, "schema": schema,
+    told = {} if schema is member else {"description": words(row)}
+    return {"name": row["name"], "in": "query", **told, **required, **style, "schema": schema,
             **({"example": example} if shown else {})}
 
 

@@ -239,7 +239,7 @@ static size_t random_rows(size_t rows_most)
 }
 
 /* Ranges anywhere, most of them by one, of which the last rows are wanted; lists of every size,
- * most of them whole. */
+ * most of them whole, half of them within reach of digits. */
 static pe_positions random_positions(size_t rows, double *list)
 {
     static const int64_t steps[] = {1, 1, 1, -1, 3, -1000, 65537};
@@ -249,9 +249,12 @@ static pe_positions random_positions(size_t rows, double *list)
         return pe_positions_range(first, steps[random_int(&source, 0, PE_LEN(steps) - 1)],
                                   before + rows);
     }
+    const bool near = chance(2);
+    const double most = near ? 0x1p18 : 0x1.fp52;
     for (size_t r = 0; r < rows; r++)
-        list[r] = chance(3)   ? random_magnitude(&source, 0x1.fp52)
+        list[r] = chance(3)   ? random_magnitude(&source, most)
                   : chance(4) ? -0x1p-20 * random_magnitude(&source, 0x1.fp52)
+                  : near      ? (double)random_int(&source, 0, 0x3ffff)
                               : random_whole();
     return (pe_positions){.count = rows, .list = list, .fractional = true, .shape = {1, {rows}}};
 }
@@ -382,6 +385,7 @@ static pe_sinusoid_spec random_sinusoid(void)
                              .layout = (size_t)random_int(&source, 0, 2),
                              .base = {random_base(), 1},
                              .scale = 1,
+                             .amplitude = 1,
                              .divisor = {1, 1}};
     if (chance(2))
         spec.freq_shift = chance(3) ? 1 : half * random_real(&source, 0, chance(8) ? 1 : 0.8);
@@ -433,8 +437,6 @@ static void check_sinusoidal(tally *sums)
 
 static void theta_is_one(const void *unused, size_t i, mpfr_ptr out)
 {
-    (void)unused;
-    (void)i;
     mpfr_set_ui(out, 1, MPFR_RNDN);
 }
 

@@ -199,7 +199,6 @@ static void every_token_is_where_the_rule_puts_it(void **state)
 {
     static double wanted[3][TOKENS];
     random_source random = random_make("sequences");
-    (void)state;
     for (size_t round = 0; round < 200; round++) {
         const sequence s = random_sequence(&random);
         pe_buffer query = {0};
@@ -242,7 +241,6 @@ static void times_are_those_of_float32(void **state)
                  {"0.7", "25", 2, 35, 35},    {"0.7", "25", 6, 104, 105},
                  {"0.7", "25", 12, 209, 210}, {"0.9", "25", 6, 134, 135},
                  {"1.3", "25", 14, 454, 455}, {"0.6", "13", 10, 78, 78}};
-    (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++)
         for (size_t by_size = 0; by_size < 2; by_size++) {
             encoded e = encode(&pe_rope_mrope_positions,
@@ -261,7 +259,6 @@ static void times_are_those_of_float32(void **state)
 
 static void a_long_video_is_warned_of(void **state)
 {
-    (void)state;
     encoded e =
         encode(&pe_rope_mrope_positions, "token_runs=text:2,video,text:1&video_grid_thw=3,4,4");
     assert_int_equal(e.plan.n_warnings, 1);
@@ -269,67 +266,6 @@ static void a_long_video_is_warned_of(void **state)
     e = encode(&pe_rope_mrope_positions, "token_runs=text:2,video,text:1&video_grid_thw=2,4,4");
     assert_int_equal(e.plan.n_warnings, 0);
     encoded_free(&e);
-}
-
-static void sequences_that_cannot_be_are_refused(void **state)
-{
-    static const struct refusal {
-        const char *query;
-        pe_status status;
-        const char *where;
-    } refusals[] = {
-        {"spatial_merge_size=2", PE_MISSING_PARAMETER, "token_runs"},
-        {"token_runs=", PE_MALFORMED_REQUEST, "token_runs"},
-        {"video_grid_thw=2,4,4&video_frames=apart", PE_MISSING_PARAMETER, "token_runs"},
-        {"token_runs=text:2,", PE_MALFORMED_REQUEST, "token_runs"},
-        {"token_runs=text:x", PE_MALFORMED_REQUEST, "token_runs"},
-        {"token_runs=words:2", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=text", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=text:0", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=text:1.5", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=text:2147483648", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=text:2147483647,text:2", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=text:1,image", PE_INVALID_PARAMETER, "image_grid_thw"},
-        {"token_runs=image&image_grid_thw=1,2,2;1,2,2", PE_INVALID_PARAMETER, "image_grid_thw"},
-        {"token_runs=text:1&video_grid_thw=1,2,2", PE_INVALID_PARAMETER, "video_grid_thw"},
-        {"token_runs=image&image_grid_thw=1,3,2", PE_INVALID_PARAMETER, "image_grid_thw"},
-        {"token_runs=image:2&image_grid_thw=1,2,2", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=image&image_grid_thw=1,2", PE_INVALID_PARAMETER, "image_grid_thw"},
-        {"token_runs=image&image_grid_thw=1;2,2", PE_INVALID_PARAMETER, "image_grid_thw"},
-        {"token_runs=image&image_grid_thw=0,2,2", PE_INVALID_PARAMETER, "image_grid_thw"},
-        {"token_runs=image&image_grid_thw=1,2,2.5", PE_INVALID_PARAMETER, "image_grid_thw"},
-        {"token_runs=image&image_grid_thw=65535,65535,65535&spatial_merge_size=1",
-         PE_INVALID_PARAMETER, "image_grid_thw"},
-        {"token_runs=video&video_grid_thw=1,2,2&second_per_grid_ts=1", PE_MISSING_PARAMETER,
-         "tokens_per_second"},
-        {"token_runs=video&video_grid_thw=1,2,2&second_per_grid_ts=1,2&tokens_per_second=2",
-         PE_INVALID_PARAMETER, "second_per_grid_ts"},
-        {"token_runs=video&video_grid_thw=60000,2,2&second_per_grid_ts=1e6&tokens_per_second=1e6",
-         PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=joint", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=audio_video:3&video_grid_thw=1,4,4", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=audio_video&video_grid_thw=1,4,4", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=audio_video:30&video_grid_thw=3,4,4&second_per_grid_ts=2&tokens_per_second=25"
-         "&seconds_per_chunk=1",
-         PE_INVALID_PARAMETER, "seconds_per_chunk"},
-        {"token_runs=text:1&seconds_per_chunk=1", PE_MISSING_PARAMETER, "tokens_per_second"},
-        {"token_runs=video&video_grid_thw=3,4,4&temporal_merge_size=2", PE_INVALID_PARAMETER,
-         "video_grid_thw"},
-        {"token_runs=video&video_grid_thw=3,4,4&video_frames=apart", PE_INVALID_PARAMETER,
-         "video_grid_thw"},
-        {"token_runs=video&video_grid_thw=1,4,4&video_frames=apart&second_per_grid_ts=1"
-         "&tokens_per_second=1",
-         PE_INVALID_PARAMETER, "second_per_grid_ts"},
-        {"token_runs=audio:1&variant=xdrope", PE_INVALID_PARAMETER, "token_runs"},
-        {"token_runs=image&image_grid_thw=2,4,4&variant=xdrope", PE_INVALID_PARAMETER,
-         "image_grid_thw"},
-        {"token_runs=text:1000000000", PE_TOO_MANY_ELEMENTS, ""},
-        {"token_runs=text:1&dtype=float64", PE_INVALID_PARAMETER, "dtype"},
-    };
-    (void)state;
-    for (size_t i = 0; i < PE_LEN(refusals); i++)
-        assert_refused(&pe_rope_mrope_positions, refusals[i].query, refusals[i].status,
-                       refusals[i].where);
 }
 
 /* Their canonical parameters are those of the same runs. */
@@ -342,7 +278,6 @@ static void grids_alone_are_a_sequence(void **state)
         {"video_grid_thw=2,4,4&image_grid_thw=1,4,6;1,2,2", "token_runs=image,image,video"},
         {"image_grid_thw=1,4,6&variant=xdrope", "token_runs=image:8"},
     };
-    (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
         pe_buffer got = {0}, wanted = {0};
         encoded alone = encode(&pe_rope_mrope_positions, "%s", cases[c].grids);
@@ -364,7 +299,6 @@ static void json_says_the_same_as_a_query(void **state)
         "{\"token_runs\":\"text:4,image:6,text:2\",\"image_grid_thw\":[1,4,6]}",
         "{\"token_runs\":\"text:4,image,text:2\",\"image_grid_thw\":\"1,4,6\"}",
     };
-    (void)state;
     encoded query = encode(&pe_rope_mrope_positions, "token_runs=text:4,image,text:2"
                                                      "&image_grid_thw=1,4,6");
     pe_buffer wanted = {0};
@@ -389,7 +323,6 @@ int main(void)
         cmocka_unit_test(every_token_is_where_the_rule_puts_it),
         cmocka_unit_test(times_are_those_of_float32),
         cmocka_unit_test(a_long_video_is_warned_of),
-        cmocka_unit_test(sequences_that_cannot_be_are_refused),
         cmocka_unit_test(grids_alone_are_a_sequence),
         cmocka_unit_test(json_says_the_same_as_a_query),
     };

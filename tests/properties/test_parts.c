@@ -75,7 +75,6 @@ static void check_unit(const pe_plan *plan, size_t t, size_t unit, const char *q
 
 static void a_part_is_what_the_row_has_there(void **state)
 {
-    (void)state;
     random_source random = random_make("parts");
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         for (size_t d = 0; d < PE_LEN(dtypes); d++) {

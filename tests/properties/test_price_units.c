@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 #include "encodings/registry.h"
 #include "formats/stream.h"
 #include "plan/price.h"
@@ -57,7 +57,6 @@ static void read_all(pe_stream *stream)
 
 static void what_is_counted_is_the_price(void **state)
 {
-    (void)state;
     random_source random = random_make("prices");
     size_t refused = 0; /* too narrow, or too large a window */
     for (size_t i = 0; i < PE_LEN(cases); i++)

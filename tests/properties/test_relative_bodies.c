@@ -61,7 +61,6 @@ static encoded encode_scores(random_source *random, shaw_case *c)
 
 static void scores_are_exact_dot_products_rounded_once(void **state)
 {
-    (void)state;
     random_source random = random_make("scores");
     static shaw_case c;
     for (int round = 0; round < 150; round++) {
@@ -153,7 +152,6 @@ static void slow_exponential(const attention *a, int64_t h, int64_t i, int64_t j
 
 static void probabilities_are_correctly_rounded(void **state)
 {
-    (void)state;
     random_source random = random_make("probabilities");
     static attention a;
     mpfr_t e[30], sum;
@@ -191,7 +189,6 @@ static void probabilities_are_correctly_rounded(void **state)
 /* A lookup is indices, then rows: of each resource against its own index table. */
 static void lookups_are_rows_of_the_index_tables(void **state)
 {
-    (void)state;
     random_source random = random_make("lookups");
     static double value[32 * 8];
     for (int round = 0; round < 60; round++) {
@@ -239,7 +236,6 @@ static void lookups_are_rows_of_the_index_tables(void **state)
 /* The variants' defaults hold in bodies, too: a row of the weights for each of 320 buckets. */
 static void wavlm_biases_have_320_buckets(void **state)
 {
-    (void)state;
     static double value[320];
     random_source random = random_make("wavlm");
     pe_buffer weights = {0};
@@ -261,7 +257,6 @@ static void wavlm_biases_have_320_buckets(void **state)
 
 static void a_window_is_those_units_of_the_whole(void **state)
 {
-    (void)state;
     random_source random = random_make("windows");
     static shaw_case c = {.queries = 9, .keys = 21, .left = 3, .right = 2, .width = 5};
     static attention a;
@@ -281,70 +276,9 @@ static void a_window_is_those_units_of_the_whole(void **state)
     }
 }
 
-static void bodies_that_cannot_be_are_refused_by_name(void **state)
-{
-    (void)state;
-    static const struct {
-        const pe_resource *resource;
-        const char *body, *where, *says;
-        pe_status status;
-    } cases[] = {
-        {&pe_t5_bias, "{\"query_length\":2}", "weights", "required", PE_MISSING_PARAMETER},
-        {&pe_t5_bias, "{\"query_length\":2,\"weights\":[[1],[2]]}", "weights", "32 buckets, got 2",
-         PE_INVALID_PARAMETER},
-        {&pe_t5_bias, "{\"query_length\":2,\"weights\":[1,2]}", "weights", "",
-         PE_INVALID_PARAMETER},
-        {&pe_t5_bias, "{\"query_length\":2,\"num_buckets\":2,\"weights\":[[],[]]}", "weights", "",
-         PE_INVALID_PARAMETER},
-        {&pe_t5_bias, "{\"query_length\":2,\"variant\":\"deberta\",\"weights\":[[1]]}", "variant",
-         "t5", PE_INVALID_PARAMETER},
-        {&pe_shaw_lookup,
-         "{\"query_length\":2,\"max_relative_position\":2,\"relative_embeddings\":[[1],[2]]}",
-         "relative_embeddings", "= 5 rows, got 2", PE_INVALID_PARAMETER},
-        {&pe_shaw_lookup, "{\"query_length\":2,\"relative_embeddings\":[[1],[2]]}",
-         "max_relative_position", "left_max", PE_MISSING_PARAMETER},
-        {&pe_shaw_lookup, "{\"query_length\":2,\"relative_embeddings\":[[],[],[]]}",
-         "relative_embeddings", "", PE_INVALID_PARAMETER},
-        {&pe_shaw_scores, "{\"queries\":[[1,2]],\"relative_embeddings\":[[1],[2],[3]]}", "queries",
-         "got 2 and 1", PE_INVALID_PARAMETER},
-        {&pe_shaw_scores,
-         "{\"key_length\":1,\"queries\":[[1],[2]],\"relative_embeddings\":[[1],[2],[3]]}",
-         "key_length", "2 queries and 1 keys", PE_INVALID_PARAMETER},
-        {&pe_shaw_scores,
-         "{\"dtype\":\"float16\",\"queries\":[[6e4]],\"relative_embeddings\":[[2]]}", "queries",
-         "overflows float16", PE_INVALID_PARAMETER},
-        {&pe_shaw_probabilities, "{\"q\":[[[1]]],\"relative_embeddings\":[[1]]}", "k", "required",
-         PE_MISSING_PARAMETER},
-        {&pe_shaw_probabilities,
-         "{\"q\":[[[1]]],\"k\":[[[1]],[[1]]],\"relative_embeddings\":[[1]]}", "k", "got 2 and 1",
-         PE_INVALID_PARAMETER},
-        {&pe_shaw_probabilities, "{\"q\":[[[1]]],\"k\":[[[1,2]]],\"relative_embeddings\":[[1]]}",
-         "k", "got 1, 2 and 1", PE_INVALID_PARAMETER},
-        {&pe_shaw_probabilities, "{\"q\":[[[1],[2]]],\"k\":[[[1]]],\"relative_embeddings\":[[1]]}",
-         "q", "2 queries and 1 keys", PE_INVALID_PARAMETER},
-        {&pe_shaw_probabilities,
-         "{\"q\":[[[1]]],\"k\":[[[1]]],\"relative_embeddings\":[[1]],\"left_max\":1,"
-         "\"right_max\":1}",
-         "relative_embeddings", "= 3 rows, got 1", PE_INVALID_PARAMETER},
-        {&pe_shaw_probabilities,
-         "{\"q\":[[[1e200]]],\"k\":[[[1e100]]],\"relative_embeddings\":[[1]],"
-         "\"dtype\":\"float64\"}",
-         "q", "2^900", PE_INVALID_PARAMETER},
-    };
-    for (size_t i = 0; i < PE_LEN(cases); i++) {
-        encoded e = encode_json(cases[i].resource, "%s", cases[i].body);
-        if (e.status != cases[i].status || strcmp(e.why.where, cases[i].where) != 0 ||
-            strstr(e.why.detail, cases[i].says) == NULL)
-            fail_msg("%s: got status %d at \"%s\": %s", cases[i].body, e.status, e.why.where,
-                     e.why.detail);
-        encoded_free(&e);
-    }
-}
-
 /* The bound of Cauchy and Schwarz does not clear these, and nothing overflows. */
 static void scores_that_just_fit_are_answered(void **state)
 {
-    (void)state;
     encoded e = encode_json(&pe_shaw_scores,
                             "{\"dtype\":\"float16\",\"queries\":[[60000,60000],[60000,-60000]],"
                             "\"relative_embeddings\":[[1,-1],[1,1],[-1,1]],\"key_length\":2}");
@@ -368,7 +302,6 @@ int main(void)
         cmocka_unit_test(lookups_are_rows_of_the_index_tables),
         cmocka_unit_test(wavlm_biases_have_320_buckets),
         cmocka_unit_test(a_window_is_those_units_of_the_whole),
-        cmocka_unit_test(bodies_that_cannot_be_are_refused_by_name),
         cmocka_unit_test(scores_that_just_fit_are_answered),
     };
     return cmocka_run_group_tests_name("laws: relative positions in bodies", tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "encodings/rope/types/pair_ramp.h"
+#include "encodings/rope/types/rope_types.h"
 #include "support/encode.h"
 
 static void longrope_shows_both_sets_and_which_holds(void **state)
@@ -18,7 +18,6 @@ static void longrope_shows_both_sets_and_which_holds(void **state)
         const char *selected;
         double divisor[2];
     } cases[] = {{64, "short", {1, 1.5}}, {65, "long", {2, 8}}};
-    (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
         encoded e = encode(&pe_rope_frequencies,
                            "head_dim=4&rope_type=longrope&short_factor=1,1.5&long_factor=2,8&"
@@ -82,7 +81,6 @@ static void warnings_come_where_they_apply(void **state)
          "16777217"},
         {&pe_rope_table, "numerics=float32&mrope_section=2,1,1&positions=0:2;1,5;7:9", NULL},
     };
-    (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
         encoded e = encode(cases[c].resource, "head_dim=8&%s", cases[c].query);
         if (e.status != PE_OK)
@@ -104,7 +102,6 @@ static void float16_is_refused_from_halfway_past_its_largest(void **state)
                                     1.0001, 1 + 0x1p-20, 1 + 0x1p-39, 1 + 0x1p-41};
     int refused = 0;
     mpfr_t wavelength;
-    (void)state;
     mpfr_init2(wavelength, 256);
     for (size_t c = 0; c < 2 * PE_LEN(around); c++) { /* each, and the double before */
         double factor = 65520 / 6.283185307179586 * around[c / 2];
@@ -131,7 +128,6 @@ static void float16_turns_are_refused_from_there_on(void **state)
         int length;
         pe_status status;
     } cases[] = {{411674, PE_OK}, {411675, PE_INVALID_PARAMETER}};
-    (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
         encoded e = encode(&pe_rope_compare,
                            "head_dim=4&rope_theta=10&rope_types=default&dtype=float16&"
@@ -157,7 +153,6 @@ static void float32_attention_factors_are_upstreams_steps(void **state)
         {"rope_type=longrope&factor=6&short_factor=1,1,1,1&long_factor=2,2,2,2", 1.1024579546299094,
          1.1024579546299091},
     };
-    (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++)
         for (int steps = 0; steps < 2; steps++) {
             encoded e = encode(&pe_rope_frequencies,
@@ -175,7 +170,6 @@ static void float32_attention_factors_are_upstreams_steps(void **state)
 static void float32_bases_of_dynamic_are_upstreams_steps(void **state)
 {
     static const double want[] = {1, 0.06299605, 0.003968503, 0.00025};
-    (void)state;
     encoded e = encode(&pe_rope_frequencies, "head_dim=8&rope_type=dynamic&factor=2&seq_len=40&"
                                              "max_position_embeddings=16&numerics=float32");
     double *got = encoded_all(&e, 0);
@@ -191,7 +185,6 @@ static void ends_of_ramps_are_those_of_many_bits(void **state)
 {
     random_source random = random_make("ends of ramps");
     pe_rope_formula formula = {.type = &pe_rope_yarn};
-    (void)state;
     for (int n = 0; n < 4000; n++) {
         const double turns = random_magnitude(&random, 100), far = random_magnitude(&random, 1e7);
         const pe_rope_pair_ramp ramp = {turns * random_magnitude(&random, 100), turns, true};
@@ -216,9 +209,33 @@ static void ends_of_ramps_are_those_of_many_bits(void **state)
     }
 }
 
+static void equal_ends_of_a_blend_are_legal(void **state)
+{
+    static const char *const queries[] = {
+        "head_dim=8&rope_type=yarn&factor=2&max_position_embeddings=64&beta_fast=1&beta_slow=1",
+        "head_dim=8&rope_type=yarn&factor=2&max_position_embeddings=64&beta_fast=1&beta_slow=1&"
+        "truncate=false",
+        "head_dim=8&rope_type=llama3&factor=2&original_max_position_embeddings=64&"
+        "low_freq_factor=4&high_freq_factor=4",
+        "head_dim=8&rope_type=ntk_by_parts&factor=2&max_position_embeddings=64&beta_fast=1",
+    };
+    for (size_t q = 0; q < PE_LEN(queries); q++) {
+        encoded e = encode(&pe_rope_frequencies, "%s", queries[q]);
+        double *inv = encoded_all(&e, 0), *stretch = encoded_all(&e, 2);
+        for (size_t i = 0; i < 4; i++)
+            if (!(inv[i] > 0) || (stretch[i] != 1 && stretch[i] != 2))
+                fail_msg("%s: pair %zu has %.9g, stretched by %.9g: neither kept nor halved",
+                         queries[q], i, inv[i], stretch[i]);
+        free(inv);
+        free(stretch);
+        encoded_free(&e);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_ends_of_a_blend_are_legal),
         cmocka_unit_test(longrope_shows_both_sets_and_which_holds),
         cmocka_unit_test(warnings_come_where_they_apply),
         cmocka_unit_test(ends_of_ramps_are_those_of_many_bits),

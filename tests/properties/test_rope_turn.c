@@ -54,7 +54,6 @@ static const char louder[] = ",\"rope_type\":\"yarn\",\"factor\":4,\"attention_f
 static void a_rotation_keeps_norms_and_its_inverse_undoes_it(void **state)
 {
     random_source random = random_make("rotations");
-    (void)state;
     for (size_t round = 0; round < 60; round++) {
         const size_t d = 2 * (size_t)random_int(&random, 1, 40), n = 3, shape[] = {n, d};
         const int bits = (int)random_int(&random, 3, 52);
@@ -155,7 +154,6 @@ static void an_inverse_is_the_rotation_backwards_in_every_type_and_pairing(void 
 {
     static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
     random_source random = random_make("inverse");
-    (void)state;
     for (size_t d = 0; d < PE_LEN(dtypes); d++)
         for (int round = 0; round < 40; round++)
             check_inverse(&random, dtypes[d], round % 2 == 1, round % 4 < 2 ? 1 : 2);
@@ -166,7 +164,6 @@ static void a_shift_leaves_the_attention_factor_alone(void **state)
     const double k[] = {1, 2, 3, 4};
     const size_t shape[] = {1, 4};
     char members[300];
-    (void)state;
     snprintf(members, sizeof members, "\"delta\":0%s", louder);
     double *got = transform(&pe_rope_shift, members, "keys", k, shape, 2);
     assert_memory_equal(got, k, sizeof k);
@@ -176,7 +173,6 @@ static void a_shift_leaves_the_attention_factor_alone(void **state)
 static void turning_twice_is_turning_by_the_sum(void **state)
 {
     random_source random = random_make("shifts");
-    (void)state;
     for (size_t round = 0; round < 40; round++) {
         const size_t n = 4, d = 16, shape[] = {n, d};
         const int64_t delta = random_int(&random, -100000, 100000);
@@ -209,7 +205,6 @@ static void halves_are_a_permutation_of_neighbours(void **state)
     random_source random = random_make("pairing");
     const size_t shape[] = {N, D};
     double *x = random_vector(&random, N * D), permuted[N * D];
-    (void)state;
     for (size_t r = 0; r < N; r++)
         for (size_t c = 0; c < D; c++)
             permuted[r * D + c / 2 + (c % 2) * D / 2] = x[r * D + c];
@@ -231,7 +226,6 @@ static void tokens_turn_alike_wherever_their_axis_is(void **state)
     random_source random = random_make("axes");
     const size_t shape[] = {B, T, H, D}, swapped_shape[] = {B, H, T, D};
     double *x = random_vector(&random, B * T * H * D), *swapped = malloc(B * T * H * D * sizeof *x);
-    (void)state;
     for (size_t b = 0; b < B; b++)
         for (size_t t = 0; t < T; t++)
             for (size_t h = 0; h < H; h++)
@@ -264,7 +258,6 @@ static void a_batch_of_positions_turns_each_batch_by_its_own(void **state)
     random_source random = random_make("batches");
     const size_t shape[] = {B, H, T, D};
     double *x = random_vector(&random, B * EACH);
-    (void)state;
     double *both = transform(&pe_rope_rotate, "\"positions\":[[0,1,2,3],[500,7,7.5,-2]]", "vectors",
                              x, shape, 4);
     for (size_t b = 0; b < B; b++) {
@@ -288,7 +281,6 @@ static void queries_and_keys_turn_as_vectors_do(void **state)
                             "\"positions\":[9,10]}");
     const double q[] = {1, 2, 3, 4, 5, 6, 7, 8}, k[] = {0.5, 1, 1.5, 2};
     const size_t q_shape[] = {2, 2, 2}, k_shape[] = {1, 2, 2};
-    (void)state;
     double *got_q = encoded_all(&e, 0), *got_k = encoded_all(&e, 1);
     double *want_q = transform(&pe_rope_rotate, "\"positions\":[9,10]", "vectors", q, q_shape, 3);
     double *want_k = transform(&pe_rope_rotate, "\"positions\":[9,10]", "vectors", k, k_shape, 3);
@@ -311,7 +303,6 @@ static void a_slice_turns_as_a_head_of_its_own(void **state)
                                        ",\"dtype\":\"bfloat16\""};
     random_source random = random_make("slices");
     const size_t shape[] = {N, D}, slice_shape[] = {N, R};
-    (void)state;
     for (size_t round = 0; round < 48; round++) {
         const size_t offset = (size_t)random_int(&random, 0, D - R);
         double *x = random_vector(&random, N * D), slice[N * R];
@@ -355,7 +346,6 @@ static encoded score(const double *q, const double *k, size_t d, const char *mor
 static void scores_depend_on_the_distance_alone_bit_for_bit(void **state)
 {
     random_source random = random_make("distance");
-    (void)state;
     for (size_t round = 0; round < 30; round++) {
         const size_t d = (size_t)random_int(&random, 2, 30) * 2 + 1;
         double *q = random_vector(&random, 2 * d), *k = random_vector(&random, 3 * d);
@@ -405,7 +395,6 @@ static void scores_of_a_slice_are_products_of_rotated_vectors(void **state)
     const size_t q_shape[] = {2, D}, k_shape[] = {3, D};
     double *q = random_vector(&random, 2 * D), *k = random_vector(&random, 3 * D);
     char more[300];
-    (void)state;
     snprintf(more, sizeof more, ",%s", slice);
     encoded whole = score(q, k, D, more);
     snprintf(more, sizeof more, ",%s,\"per_pair\":true", slice);
@@ -437,7 +426,6 @@ static void scores_of_a_slice_are_products_of_rotated_vectors(void **state)
 static void scores_are_products_of_rotated_vectors(void **state)
 {
     random_source random = random_make("scores");
-    (void)state;
     for (size_t round = 0; round < 30; round++) {
         const size_t d = (size_t)random_int(&random, 1, 40) * 2, q_shape[] = {2, d},
                      k_shape[] = {3, d};
@@ -475,7 +463,6 @@ static void scores_are_products_of_rotated_vectors(void **state)
 static void terms_of_pairs_add_up_to_the_score(void **state)
 {
     random_source random = random_make("pairs");
-    (void)state;
     for (size_t round = 0; round < 12; round++) {
         const size_t d = 9, pairs = 3, half = round % 2;
         double *q = random_vector(&random, 2 * d), *k = random_vector(&random, 3 * d);
@@ -514,7 +501,6 @@ static void terms_of_pairs_add_up_to_the_score(void **state)
 /* (q1 k1 + q2 k2) cos((m - n) theta) + (q1 k2 - q2 k1) sin((m - n) theta), by hand at theta = 1. */
 static void the_term_of_a_pair_has_the_sign_of_the_paper(void **state)
 {
-    (void)state;
     encoded e = encode_json(&pe_rope_scores,
                             "{\"q\":[[0.3,-1.2]],\"k\":[[1,0.5]],\"query_positions\":[5],"
                             "\"key_positions\":[3],\"per_pair\":true,\"dtype\":\"float64\"}");
@@ -531,7 +517,6 @@ static void windows_of_scores_are_the_scores(void **state)
     double *q = random_vector(&random, 2 * 8), *k = random_vector(&random, 3 * 8);
     encoded e = score(q, k, 8, "");
     double *all = encoded_all(&e, 0);
-    (void)state;
     for (size_t first = 0; first < 6; first++)
         for (size_t units = 1; first + units <= 6; units++) {
             double *some = encoded_units(&e, 0, first, units);
@@ -550,7 +535,6 @@ static void a_score_near_the_largest_value_is_answered(void **state)
     encoded e =
         encode_json(&pe_rope_scores, "{\"q\":[[0,0,16376,0,0,0,16376,0]],\"k\":[[0,0,1,0,0,0,0,4]],"
                                      "\"rotary_dim\":2,\"dtype\":\"float16\"}");
-    (void)state;
     double *got = encoded_all(&e, 0);
     assert_true(got[0] == 16376);
     free(got);

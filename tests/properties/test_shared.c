@@ -81,7 +81,6 @@ static void check_after(const pe_resource *resource, const char *before, const c
 
 static void what_was_asked_before_changes_no_answer(void **state)
 {
-    (void)state;
     for (size_t g = 0; g < PE_LEN(groups); g++) {
         const char *const *queries = groups[g].queries;
         for (size_t i = 0; i < QUERIES_MAX && queries[i] != NULL; i++)

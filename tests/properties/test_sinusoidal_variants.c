@@ -17,7 +17,6 @@ static const char *const layouts[] = {"interleaved", "sin_cos", "cos_sin"};
 /* Each half of a patch's channels is the row of a plain table of that half's width. */
 static void a_patch_is_the_row_of_its_column_and_that_of_its_row(void **state)
 {
-    (void)state;
     random_source random = random_make("patches");
     for (int round = 0; round < 60; round++) {
         const size_t d = 4 * (size_t)random_int(&random, 1, 12), half = d / 2;
@@ -52,7 +51,6 @@ static void a_patch_is_the_row_of_its_column_and_that_of_its_row(void **state)
 /* base_size twice the side is the plain table of the even positions. */
 static void coordinates_are_measured_in_the_base_size(void **state)
 {
-    (void)state;
     encoded e =
         encode(&pe_sinusoidal_grid, "d_model=8&height=1&width=9&base_size=18&dtype=float64");
     encoded plain =
@@ -82,7 +80,6 @@ static void assert_same_grid(const char *left, const char *right)
 /* (i + offset) scale / (n + eps) with numbers that another grid has without them. */
 static void normalized_coordinates_are_quotients(void **state)
 {
-    (void)state;
     assert_same_grid("d_model=16&height=6&normalize=true&eps=0&scale=3",
                      "d_model=16&height=6&base_size=3");
     assert_same_grid("d_model=16&height=6&normalize=true&eps=1&scale=7", "d_model=16&height=6");
@@ -100,7 +97,6 @@ static void normalized_coordinates_are_quotients(void **state)
 
 static void the_default_timing_signal_is_a_plain_table(void **state)
 {
-    (void)state;
     random_source random = random_make("timing");
     for (int round = 0; round < 40; round++) {
         const size_t d = (size_t)random_int(&random, 1, 60);
@@ -123,7 +119,6 @@ static void the_default_timing_signal_is_a_plain_table(void **state)
 
 static void a_row_of_distances_is_the_plain_row_of_its_position(void **state)
 {
-    (void)state;
     random_source random = random_make("distances");
     static const char *const variants[] = {"xlnet", "transformer_xl", "conformer"};
     for (int round = 0; round < 60; round++) {
@@ -149,7 +144,6 @@ static void a_row_of_distances_is_the_plain_row_of_its_position(void **state)
 
 static void a_window_is_those_units_of_the_whole(void **state)
 {
-    (void)state;
     random_source random = random_make("variant windows");
     static const struct {
         const pe_resource *resource;
@@ -165,125 +159,19 @@ static void a_window_is_those_units_of_the_whole(void **state)
     };
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         encoded e = encode(cases[i].resource, "%s", cases[i].query);
-        for (size_t t = 0; t < e.plan.n_tensors; t++) {
-            const size_t n = e.plan.tensors[t].units, unit = e.plan.tensors[t].unit;
-            double *all = encoded_all(&e, t);
-            for (int windows = 0; windows < 60; windows++) {
-                const size_t first = (size_t)random_int(&random, 0, (int64_t)n - 1);
-                const size_t some = (size_t)random_int(&random, 1, (int64_t)(n - first));
-                double *got = encoded_units(&e, t, first, some);
-                if (memcmp(got, all + first * unit, some * unit * sizeof *got) != 0)
-                    fail_msg("seed %llu: %s: units %zu + %zu of tensor %zu differ",
-                             (unsigned long long)random.seed, cases[i].query, first, some, t);
-                free(got);
-            }
-            free(all);
-        }
+        assert_windows(&e, &random);
         encoded_free(&e);
     }
+}
+
+static encoded encode_grid(const void *query)
+{
+    return encode(&pe_sinusoidal_grid, "%s", (const char *)query);
 }
 
 static void all_kernels_give_the_same_patches(void **state)
 {
-    (void)state;
-    double *first = NULL;
-    pe_problem why;
-    for (const pe_kernels *const *k = pe_kernels_all(); *k; k++) {
-        assert_int_equal(pe_kernels_select((*k)->name, &why), PE_OK);
-        encoded e = encode(&pe_sinusoidal_grid, "d_model=52&height=70&width=37&base_size=16");
-        double *got = encoded_all(&e, 0);
-        if (first == NULL)
-            first = got;
-        else {
-            assert_memory_equal(first, got, (size_t)52 * 70 * 37 * sizeof *got);
-            free(got);
-        }
-        encoded_free(&e);
-    }
-    free(first);
-    assert_int_equal(pe_kernels_select("auto", &why), PE_OK);
-}
-
-static void what_a_variant_does_not_read_is_no_part_of_the_canonical_form(void **state)
-{
-    (void)state;
-    static const char *const forms[] = {
-        "amplitude=1&base=10000&d_model=4&dtype=float32&key_length=5&numerics=exact&query_length=5&"
-        "variant=conformer",
-        "amplitude=1&base=10000&clamp_len=-1&d_model=4&dtype=float32&key_length=5&numerics=exact&"
-        "query_length=5&variant=transformer_xl",
-        "amplitude=1&attn_type=uni&base=10000&clamp_len=-1&d_model=4&dtype=float32&key_length=5&"
-        "numerics=exact&query_length=5&variant=xlnet",
-    };
-    for (size_t i = 0; i < PE_LEN(forms); i++) { /* each is its own canonical form */
-        encoded e = encode(&pe_sinusoidal_relative, "%s", forms[i]);
-        pe_buffer text = {0};
-        assert_int_equal(e.status, PE_OK);
-        pe_values_query(&e.ask.values, &text);
-        assert_string_equal(pe_buffer_text(&text), forms[i]);
-        pe_buffer_free(&text);
-        encoded_free(&e);
-    }
-    encoded zero = encode(&pe_sinusoidal_relative, "d_model=4&query_length=5&clamp_len=0");
-    pe_buffer text = {0};
-    pe_values_query(&zero.ask.values, &text);
-    assert_non_null(strstr(pe_buffer_text(&text), "clamp_len=-1"));
-    pe_buffer_free(&text);
-    encoded_free(&zero);
-}
-
-static void what_cannot_be_is_refused_by_name(void **state)
-{
-    (void)state;
-    static const struct {
-        const pe_resource *resource;
-        const char *query, *where;
-        pe_status status;
-    } cases[] = {
-        {&pe_sinusoidal_grid, "d_model=8", "height", PE_MISSING_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=6&height=2", "d_model", PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=0", "height", PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&width=65537", "width", PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=65536", "", PE_TOO_MANY_ELEMENTS},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&freq_shift=2", "freq_shift",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&offset=0.3", "offset", PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&eps=0", "eps", PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&scale=1", "scale", PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&valid_height=3", "valid_height",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&valid_width=1&combine=add", "valid_width",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&valid_width=1&normalize=true&eps=0", "eps",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&normalize=true&base_size=4", "base_size",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&axis_order=xy", "axis_order",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&interpolation_scale=0", "interpolation_scale",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_grid, "d_model=8&height=2&numerics=float32", "numerics",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_timing, "d_model=8", "length", PE_MISSING_PARAMETER},
-        {&pe_sinusoidal_timing, "d_model=8&length=2&max_timescale=0.5", "max_timescale",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_timing, "d_model=8&length=2&start_index=9007199254740991", "start_index",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_timing, "d_model=8&length=100000000", "", PE_TOO_MANY_ELEMENTS},
-        {&pe_sinusoidal_relative, "d_model=8", "query_length", PE_MISSING_PARAMETER},
-        {&pe_sinusoidal_relative, "d_model=7&query_length=2", "d_model", PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_relative, "d_model=8&query_length=3&key_length=2", "query_length",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_relative, "d_model=8&query_length=3&variant=conformer&clamp_len=4",
-         "clamp_len", PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_relative, "d_model=8&query_length=3&variant=transformer_xl&attn_type=bi",
-         "attn_type", PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_relative, "d_model=8&query_length=3&clamp_len=-2", "clamp_len",
-         PE_INVALID_PARAMETER},
-        {&pe_sinusoidal_relative, "d_model=2&query_length=1073741823", "", PE_TOO_MANY_ELEMENTS},
-    };
-    for (size_t i = 0; i < PE_LEN(cases); i++)
-        assert_refused(cases[i].resource, cases[i].query, cases[i].status, cases[i].where);
+    assert_levels_agree(encode_grid, "d_model=52&height=70&width=37&base_size=16");
 }
 
 int main(void)
@@ -296,8 +184,6 @@ int main(void)
         cmocka_unit_test(a_row_of_distances_is_the_plain_row_of_its_position),
         cmocka_unit_test(a_window_is_those_units_of_the_whole),
         cmocka_unit_test(all_kernels_give_the_same_patches),
-        cmocka_unit_test(what_a_variant_does_not_read_is_no_part_of_the_canonical_form),
-        cmocka_unit_test(what_cannot_be_is_refused_by_name),
     };
     return cmocka_run_group_tests_name("laws: sinusoidal variants", tests, NULL, NULL);
 }

@@ -36,7 +36,6 @@ static long long slow_index(const struct window *w, long long query, long long k
 
 static void indices_are_places_of_offsets(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PE_LEN(windows); i++) {
         const struct window *w = &windows[i];
         const long long patches = w->height * w->width;
@@ -73,7 +72,6 @@ static encoded encode_bias(const struct window *w, long long heads, const char *
 
 static void biases_are_weights_of_the_index(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PE_LEN(windows); i++) {
         const struct window *w = &windows[i];
         const long long patches = w->height * w->width, heads = 1 + (long long)i % 3;
@@ -135,7 +133,6 @@ static void check_coordinates(const struct window *w, const struct window *train
 
 static void coordinates_are_correctly_rounded(void **state)
 {
-    (void)state;
     static const struct window trained = {12, 24};
     for (size_t i = 0; i < PE_LEN(windows); i++)
         for (size_t t = 0; t < PE_LEN(dtypes); t++) {
@@ -182,7 +179,6 @@ static encoded encode_skew(random_source *random, long long heads, long long n, 
 
 static void skewing_is_padding_and_reshaping(void **state)
 {
-    (void)state;
     static double logits[3 * 20 * 20], wanted[20 * 20];
     random_source random = random_make("skew");
     for (long long n = 1; n <= 20; n++) {
@@ -201,7 +197,6 @@ static void skewing_is_padding_and_reshaping(void **state)
 
 static void logits_of_both_directions_keep_all_keys(void **state)
 {
-    (void)state;
     static double logits[2 * 12 * 23];
     random_source random = random_make("both directions");
     for (long long n = 2; n <= 12; n++) {
@@ -223,7 +218,6 @@ static void logits_of_both_directions_keep_all_keys(void **state)
 
 static void a_part_is_those_units_of_the_whole(void **state)
 {
-    (void)state;
     static double logits[2 * 12 * 12];
     random_source random = random_make("parts");
     encoded tables[] = {
@@ -233,42 +227,9 @@ static void a_part_is_those_units_of_the_whole(void **state)
         encode_skew(&random, 2, 12, 12, logits),
     };
     for (size_t t = 0; t < PE_LEN(tables); t++) {
-        const size_t n = tables[t].plan.tensors[0].units, unit = tables[t].plan.tensors[0].unit;
-        double *all = encoded_all(&tables[t], 0);
-        for (int parts = 0; parts < 60; parts++) {
-            const size_t first = (size_t)random_int(&random, 0, (int64_t)n - 1);
-            const size_t some = (size_t)random_int(&random, 1, (int64_t)(n - first));
-            double *got = encoded_units(&tables[t], 0, first, some);
-            assert_memory_equal(got, all + first * unit, some * unit * sizeof *got);
-            free(got);
-        }
-        free(all);
+        assert_windows(&tables[t], &random);
         encoded_free(&tables[t]);
     }
-}
-
-static void windows_that_cannot_be_are_refused_by_name(void **state)
-{
-    (void)state;
-    static const struct {
-        const pe_resource *resource;
-        const char *query, *where;
-        pe_status status;
-    } cases[] = {
-        {&pe_swin_index, "window_height=3", "window_width", PE_MISSING_PARAMETER},
-        {&pe_swin_index, "window_height=0&window_width=3", "window_height", PE_INVALID_PARAMETER},
-        {&pe_swin_index, "window_height=3&window_width=1025", "window_width", PE_INVALID_PARAMETER},
-        {&pe_swin_index, "window_height=3&window_width=2.5", "window_width", PE_INVALID_PARAMETER},
-        {&pe_swin_index, "window_height=3&window_width=3&dtype=float32", "dtype",
-         PE_INVALID_PARAMETER},
-        {&pe_swin_index, "window_height=1024&window_width=1024", "", PE_TOO_MANY_ELEMENTS},
-        {&pe_swin_coordinates, "window_height=3&window_width=3&pretrained_window_width=1",
-         "pretrained_window_width", PE_INVALID_PARAMETER},
-        {&pe_swin_coordinates, "window_height=3&window_width=3&dtype=int32", "dtype",
-         PE_INVALID_PARAMETER},
-    };
-    for (size_t i = 0; i < PE_LEN(cases); i++)
-        assert_refused(cases[i].resource, cases[i].query, cases[i].status, cases[i].where);
 }
 
 int main(void)
@@ -280,7 +241,6 @@ int main(void)
         cmocka_unit_test(skewing_is_padding_and_reshaping),
         cmocka_unit_test(logits_of_both_directions_keep_all_keys),
         cmocka_unit_test(a_part_is_those_units_of_the_whole),
-        cmocka_unit_test(windows_that_cannot_be_are_refused_by_name),
     };
     return cmocka_run_group_tests_name("laws: windows and skewed logits", tests, NULL, NULL);
 }

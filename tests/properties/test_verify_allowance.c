@@ -25,13 +25,11 @@ static const pe_limits limits = {.max_elements = 1 << 20};
 static int start(void **state)
 {
     pe_problem why;
-    (void)state;
     return pe_tables_make(1 << 24, &encode_tables, &why) == PE_OK ? 0 : -1;
 }
 
 static int stop(void **state)
 {
-    (void)state;
     pe_tables_free(encode_tables);
     return 0;
 }
@@ -326,7 +324,6 @@ static void put_body(const upload *u, pe_buffer *out)
 
 static bool no_search(void *context)
 {
-    (void)context;
     return true;
 }
 
@@ -462,7 +459,6 @@ static void drawn_free(drawn *d)
 static void twice_the_allowance_is_found(void **state)
 {
     random_source random = random_make("allowance");
-    (void)state;
     for (size_t c = 0; c < CASES * PE_LEN(families); c++) {
         drawn d = draw(&random, &families[c % PE_LEN(families)]);
         const char *asked = pe_buffer_text(&d.asked);
@@ -518,7 +514,6 @@ static void any_numbers_are_answered(void **state)
     static const pe_verify_limits bounds = {.max_elements = 1 << 20, .max_work = 1 << 22};
     random_source random = random_make("small claims");
     size_t asked = 0;
-    (void)state;
     for (size_t c = 0; c < SMALL_CASES * PE_LEN(small); c++) {
         drawn d = draw(&random, &small[c % PE_LEN(small)]);
         for (size_t t = 0; t < d.upload.n; t++)

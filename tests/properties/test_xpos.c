@@ -42,7 +42,6 @@ static double score(const double *q, const double *k, int64_t m, int64_t n, cons
 static void scores_depend_on_the_distance_only_whatever_the_center(void **state)
 {
     random_source random = random_make("xpos scores");
-    (void)state;
     for (size_t round = 0; round < 100; round++) {
         double q[DIM], k[DIM];
         char near[160], far[160];
@@ -71,7 +70,6 @@ static void scores_depend_on_the_distance_only_whatever_the_center(void **state)
 /* A like pair, alone: every scale_base tokens its score falls by its zeta, besides the cosine. */
 static void a_pairs_score_falls_by_its_zeta(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < DIM / 2; i++) {
         double x[DIM] = {0};
         x[2 * i] = 1;
@@ -112,7 +110,6 @@ static void scales_of_fractional_positions_are_correctly_rounded(void **state)
     double positions[COUNT];
     pe_buffer list = {0};
     mpfr_t want;
-    (void)state;
     mpfr_init2(want, 400);
     for (size_t r = 0; r < COUNT; r++) {
         positions[r] = r < PE_LEN(some) ? some[r] : random_real(&random, -3000, 3000);
@@ -137,7 +134,6 @@ static void scales_of_fractional_positions_are_correctly_rounded(void **state)
 
 static void fractional_tokens_are_scaled_by_their_scales(void **state)
 {
-    (void)state;
     encoded table =
         encode(&pe_rope_xpos_table, "head_dim=2&center=1&dtype=float64&positions=-3:4:0.3");
     encoded turned = encode_json(&pe_rope_xpos,
@@ -162,7 +158,6 @@ static void fractional_tokens_are_scaled_by_their_scales(void **state)
 static void half_precision_goes_through_one_rounding(void **state)
 {
     static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT16, PE_BFLOAT16};
-    (void)state;
     for (size_t d = 0; d < PE_LEN(dtypes); d++) {
         encoded narrow = encode_json(&pe_rope_xpos, HALVES, pe_dtype_name(dtypes[d]));
         encoded wide = encode_json(&pe_rope_xpos, HALVES, "float64");
@@ -188,7 +183,6 @@ static void heads_and_batches_are_tokens_of_their_own(void **state)
     random_source random = random_make("xpos batches");
     pe_buffer body = {0};
     static double x[ALL];
-    (void)state;
     for (size_t i = 0; i < ALL; i++)
         x[i] = random_real(&random, -2, 2);
     pe_buffer_str(&body, "{\"center\":9,\"dtype\":\"float64\",\"positions\":[[");
@@ -218,39 +212,6 @@ static void heads_and_batches_are_tokens_of_their_own(void **state)
     pe_buffer_free(&body);
 }
 
-static void what_xpos_cannot_do_is_refused_by_name(void **state)
-{
-    static const struct {
-        const char *query;
-        pe_status status;
-        const char *where;
-    } cases[] = {
-        {"head_dim=8&positions=0,300000", PE_INVALID_PARAMETER, "positions"},
-        {"head_dim=8&scale_base=0", PE_INVALID_PARAMETER, "scale_base"},
-        {"head_dim=8&center=0.5", PE_INVALID_PARAMETER, "center"},
-        {"head_dim=8&positions=0:20000&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
-        {"head_dim=8&numerics=float32", PE_INVALID_PARAMETER, "numerics"},
-        {"head_dim=8&mrope_section=2,1,1", PE_UNKNOWN_PARAMETER, "mrope_section"},
-        {"head_dim=7", PE_INVALID_PARAMETER, "head_dim"},
-    };
-    (void)state;
-    for (size_t c = 0; c < PE_LEN(cases); c++)
-        assert_refused(&pe_rope_xpos_table, cases[c].query, cases[c].status, cases[c].where);
-    encoded none = encode_json(&pe_rope_xpos, "{\"head_dim\":4}");
-    assert_int_equal(none.status, PE_MISSING_PARAMETER);
-    assert_string_equal(none.why.where, "q");
-    encoded_free(&none);
-    encoded apart = encode_json(&pe_rope_xpos, "{\"q\":[[1,2]],\"k\":[[1,2],[3,4]]}");
-    assert_int_equal(apart.status, PE_INVALID_PARAMETER);
-    assert_string_equal(apart.why.where, "k");
-    encoded_free(&apart);
-    encoded over = encode_json(&pe_rope_xpos, "{\"q\":[[60000,2]],\"positions\":[0],\"center\":300,"
-                                              "\"dtype\":\"float16\"}");
-    assert_int_equal(over.status, PE_INVALID_PARAMETER);
-    assert_string_equal(over.why.where, "q");
-    encoded_free(&over);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,7 +221,6 @@ int main(void)
         cmocka_unit_test(fractional_tokens_are_scaled_by_their_scales),
         cmocka_unit_test(half_precision_goes_through_one_rounding),
         cmocka_unit_test(heads_and_batches_are_tokens_of_their_own),
-        cmocka_unit_test(what_xpos_cannot_do_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

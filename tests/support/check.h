@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+/* Each test has the state of its group, and few look at it. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /** Seconds: what has not been done by then, however busy the machine, will not be done. */
 #define TEST_PATIENCE 120
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
+
 static const pe_read_limits read_limits = {
     .max_elements = 1 << 24, .max_positions = 1 << 24, .max_depth = 32};
 static const pe_limits limits = {.max_elements = 1 << 24};
@@ -16,12 +18,14 @@ pe_tables *encode_tables;
 
 static pe_tables *make_tables(void)
 {
-    const pe_learned_limits learned = {.bytes = 1 << 24, .tables = 64};
+    const pe_learned_limits most = {.bytes = 1 << 24, .tables = 64};
+    pe_learned_tables *learned = NULL;
     pe_tables *tables;
     pe_problem why;
     assert_int_equal(pe_tables_make(1 << 24, &tables, &why), PE_OK);
     if (encode_folder != NULL)
-        assert_int_equal(pe_tables_load_learned(tables, encode_folder, &learned, &why), PE_OK);
+        assert_int_equal(pe_learned_tables_load(encode_folder, &most, &learned, &why), PE_OK);
+    pe_tables_use_learned(tables, learned);
     return tables;
 }
 
@@ -101,29 +105,40 @@ double *encoded_all(const encoded *e, size_t t)
     return encoded_units(e, t, 0, e->plan.tensors[t].units);
 }
 
-void assert_refused(const pe_resource *resource, const char *query, pe_status status,
-                    const char *where)
-{
-    encoded e = encode(resource, "%s", query);
-    if (e.status != status || strcmp(e.why.where, where) != 0)
-        fail_msg("%s?%s: got %s at \"%s\" (%s), wanted %s at \"%s\"", resource->path, query,
-                 pe_status_code_text(e.status), e.why.where, e.why.detail,
-                 pe_status_code_text(status), where);
-    encoded_free(&e);
-}
-
 void assert_windows(const encoded *e, random_source *random)
 {
-    const size_t n = e->plan.tensors[0].units, unit = e->plan.tensors[0].unit;
-    double *all = encoded_all(e, 0);
-    for (int windows = 0; windows < 20; windows++) {
-        const size_t first = (size_t)random_int(random, 0, (int64_t)n - 1);
-        const size_t some = (size_t)random_int(random, 1, (int64_t)(n - first));
-        double *got = encoded_units(e, 0, first, some);
-        if (memcmp(got, all + first * unit, some * unit * sizeof *got) != 0)
-            fail_msg("seed %llu: units %zu + %zu of %zu differ", (unsigned long long)random->seed,
-                     first, some, n);
-        free(got);
+    enum { WINDOWS = 60 };
+    for (size_t t = 0; t < e->plan.n_tensors; t++) {
+        const size_t n = e->plan.tensors[t].units, unit = e->plan.tensors[t].unit;
+        double *all = encoded_all(e, t);
+        for (int windows = 0; windows < WINDOWS; windows++) {
+            const size_t first = (size_t)random_int(random, 0, (int64_t)n - 1);
+            const size_t some = (size_t)random_int(random, 1, (int64_t)(n - first));
+            double *got = encoded_units(e, t, first, some);
+            if (memcmp(got, all + first * unit, some * unit * sizeof *got) != 0)
+                fail_msg("seed %llu: units %zu + %zu of %zu of tensor %zu differ",
+                         (unsigned long long)random->seed, first, some, n, t);
+            free(got);
+        }
+        free(all);
     }
-    free(all);
+}
+
+void assert_levels_agree(encoded make(const void *setting), const void *setting)
+{
+    pe_problem why;
+    encoded first = make(setting);
+    for (const pe_kernels *const *k = pe_kernels_all(); *k != NULL; k++) {
+        assert_int_equal(pe_kernels_select((*k)->name, &why), PE_OK);
+        encoded e = make(setting);
+        for (size_t t = 0; t < e.plan.n_tensors; t++) {
+            double *got = encoded_all(&e, t), *wanted = encoded_all(&first, t);
+            assert_memory_equal(got, wanted, e.plan.tensors[t].elements * sizeof *got);
+            free(got);
+            free(wanted);
+        }
+        encoded_free(&e);
+    }
+    encoded_free(&first);
+    assert_int_equal(pe_kernels_select("auto", &why), PE_OK);
 }

@@ -34,11 +34,10 @@ double *encoded_units(const encoded *e, size_t t, size_t first, size_t units);
 /** All of tensor t. */
 double *encoded_all(const encoded *e, size_t t);
 
-/** Random windows of tensor 0 are those units of the whole. */
+/** Random windows of each tensor are those units of the whole. */
 void assert_windows(const encoded *e, random_source *random);
 
-/** Fails the test unless the query is refused with this status, naming the parameter. */
-void assert_refused(const pe_resource *resource, const char *query, pe_status status,
-                    const char *where);
+/** What `make` makes of the setting has the same numbers on each level of kernels. */
+void assert_levels_agree(encoded make(const void *setting), const void *setting);
 
 #endif

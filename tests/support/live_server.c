@@ -168,6 +168,7 @@ int server_logged_port(const test_server *server, const char *event)
 /* Of /metrics, in bytes. */
 typedef struct memory {
     double allocated, kinds, bodies, other;
+    double broken; /* what should never happen, and did */
 } memory;
 
 static double number_after(const char *text, const char *name)
@@ -191,7 +192,9 @@ static bool read_memory(const test_server *server, memory *out)
     const char *text = answer.status == 200 ? answer.body : NULL;
     *out = (memory){.allocated = number_after(text, "\nposenc_memory_allocated_bytes "),
                     .bodies = number_after(text, "kind=\"bodies\"} "),
-                    .other = number_after(text, "kind=\"other\"} ")};
+                    .other = number_after(text, "kind=\"other\"} "),
+                    .broken = number_after(text, "violations_total{rule=\"idle\"} ") +
+                              number_after(text, "violations_total{rule=\"memory\"} ")};
     for (const char *at = text; at != NULL && (at = strstr(at, kind)) != NULL; at++)
         out->kinds += number_after(at, "} ");
     reply_free(&answer);
@@ -220,11 +223,13 @@ static bool all_was_freed(const test_server *server)
         return true;
     do
         if (!read_memory(server, &now) ||
-            (now.bodies == 0 && now.kinds == now.allocated && now.other <= server->memory + KEPT))
+            (now.broken == 0 && now.bodies == 0 && now.kinds == now.allocated &&
+             now.other <= server->memory + KEPT))
             return true;
     while (time(NULL) < until && poll(NULL, 0, 50) == 0);
-    print_error("left over: bodies %.0f, other %.0f (%.0f at first); all kinds %.0f of %.0f\n",
-                now.bodies, now.other, server->memory, now.kinds, now.allocated);
+    print_error("left over: bodies %.0f, other %.0f (%.0f at first); all kinds %.0f of %.0f; "
+                "invariants broken: %.0f\n",
+                now.bodies, now.other, server->memory, now.kinds, now.allocated, now.broken);
     return false;
 }
 
@@ -293,7 +298,6 @@ static const char *const *shared_extra;
 
 static int start_shared(void **state)
 {
-    (void)state;
     server_start(shared, shared_extra);
     return 0;
 }

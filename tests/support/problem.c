@@ -54,17 +54,3 @@ void assert_problem(const char *name, const reply *answer, long status, const ch
         fail_msg("%s: the problem's status member differs from %ld", name, status);
     json_decref(problem);
 }
-
-void assert_refusals(const test_server *server, const refusal *refusals, size_t n)
-{
-    for (const refusal *r = refusals; r < refusals + n; r++) {
-        char name[256];
-        snprintf(name, sizeof name, "%s %s", r->target, r->body != NULL ? r->body : "");
-        reply answer =
-            r->body != NULL ? post_json(server, r->target, r->body) : get(server, r->target);
-        assert_problem(name, &answer, r->status, r->code);
-        if (strstr(answer.body, r->says) == NULL)
-            fail_msg("%s: %s is not in %s", name, r->says, answer.body);
-        reply_free(&answer);
-    }
-}

@@ -17,13 +17,4 @@ void assert_status(const char *name, const reply *answer, long status);
 /** The header has exactly this value; NULL: it is absent. */
 void assert_header(const char *name, const reply *answer, const char *header, const char *value);
 
-/** A request and what its refusal must say. */
-typedef struct refusal {
-    const char *target, *body; /* body NULL: a GET */
-    long status;
-    const char *code, *says; /* a part of the problem document */
-} refusal;
-
-void assert_refusals(const test_server *server, const refusal *refusals, size_t n);
-
 #endif

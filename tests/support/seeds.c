@@ -129,7 +129,6 @@ static void plant_scale(random_source *random, planted *made)
 
 static void plant_shift(random_source *random, planted *made)
 {
-    (void)random;
     set(made, "freq_shift", 1);
 }
 
@@ -151,7 +150,6 @@ static void plant_added(random_source *random, planted *made)
 
 static void plant_dropped(random_source *random, planted *made)
 {
-    (void)random;
     set_text(made, "rope_type", "default");
 }
 
@@ -174,7 +172,6 @@ static void prepare_betas(random_source *random, planted *claim)
 static void plant_betas(random_source *random, planted *made)
 {
     const double fast = planted_number(made, "beta_fast", 32);
-    (void)random;
     set(made, "beta_fast", planted_number(made, "beta_slow", 1));
     set(made, "beta_slow", fast);
 }
@@ -187,21 +184,18 @@ static void prepare_truncate(random_source *random, planted *claim)
 
 static void plant_truncate(random_source *random, planted *made)
 {
-    (void)random;
     json_object_set_new(made->parameters, "truncate",
                         json_boolean(json_is_false(json_object_get(made->parameters, "truncate"))));
 }
 
 static void plant_original(random_source *random, planted *made)
 {
-    (void)random;
     set(made, "original_max_position_embeddings",
         planted_number(made, "max_position_embeddings", 0));
 }
 
 static void plant_seq_len(random_source *random, planted *made)
 {
-    (void)random;
     set(made, "seq_len", planted_number(made, "max_position_embeddings", 0));
 }
 
@@ -214,19 +208,16 @@ static void prepare_partial(random_source *random, planted *claim)
 
 static void plant_whole(random_source *random, planted *made)
 {
-    (void)random;
     set(made, "rotary_dim", planted_number(made, "head_dim", 0));
 }
 
 static void plant_head(random_source *random, planted *made)
 {
-    (void)random;
     made->head_exponent = true;
 }
 
 static void plant_pairing(random_source *random, planted *made)
 {
-    (void)random;
     set_text(made, "pairing",
              strcmp(planted_text(made, "pairing"), "half") == 0 ? "interleaved" : "half");
 }
@@ -242,20 +233,17 @@ static void plant_layout(random_source *random, planted *made)
 
 static void plant_exchange(random_source *random, planted *made)
 {
-    (void)random;
     made->exchanged = true;
 }
 
 static void prepare_interleaved(random_source *random, planted *claim)
 {
-    (void)random;
     if (claim->kind == PLANTED_SINUSOIDAL)
         set_text(claim, "layout", "interleaved");
 }
 
 static void plant_sign(random_source *random, planted *made)
 {
-    (void)random;
     made->negated = true;
 }
 
@@ -268,7 +256,6 @@ static void prepare_heads(random_source *random, planted *claim)
 
 static void plant_variant(random_source *random, planted *made)
 {
-    (void)random;
     set_text(made, "variant",
              strcmp(planted_text(made, "variant"), "press") == 0 ? "formula" : "press");
 }
@@ -295,19 +282,16 @@ static void prepare_bias_max(random_source *random, planted *claim)
 
 static void plant_bias_max(random_source *random, planted *made)
 {
-    (void)random;
     set(made, "alibi_bias_max", 8);
 }
 
 static void plant_no_attention(random_source *random, planted *made)
 {
-    (void)random;
     made->attention_power = 0;
 }
 
 static void plant_attention_twice(random_source *random, planted *made)
 {
-    (void)random;
     made->attention_power = 2;
 }
 
@@ -319,39 +303,33 @@ static void move(planted *made, double times, double plus)
 
 static void plant_plus(random_source *random, planted *made)
 {
-    (void)random;
     move(made, 1, 1);
 }
 
 static void plant_minus(random_source *random, planted *made)
 {
-    (void)random;
     move(made, 1, -1);
 }
 
 static void plant_inverse(random_source *random, planted *made)
 {
-    (void)random;
     move(made, -1, 0);
 }
 
 static void plant_undone(random_source *random, planted *made)
 {
-    (void)random;
     move(made, -1, 0);
     made->attention_power = -1;
 }
 
 static void plant_twice(random_source *random, planted *made)
 {
-    (void)random;
     move(made, 2, 0);
     made->attention_power = 2;
 }
 
 static void plant_none(random_source *random, planted *made)
 {
-    (void)random;
     move(made, 0, 0);
     made->attention_power = 0;
 }
@@ -389,19 +367,16 @@ static void round_all(planted *made, pe_dtype to)
 
 static void plant_far32(random_source *random, planted *made)
 {
-    (void)random;
     round_all(made, PE_FLOAT32);
 }
 
 static void plant_far16(random_source *random, planted *made)
 {
-    (void)random;
     round_all(made, PE_FLOAT16);
 }
 
 static void plant_far_brain(random_source *random, planted *made)
 {
-    (void)random;
     round_all(made, PE_BFLOAT16);
 }
 
@@ -415,13 +390,11 @@ static void prepare_precise(random_source *random, planted *claim)
 
 static void plant_float32(random_source *random, planted *made)
 {
-    (void)random;
     made->arithmetic = PLANTED_FLOAT32;
 }
 
 static void plant_float32_frequencies(random_source *random, planted *made)
 {
-    (void)random;
     made->arithmetic = PLANTED_FLOAT32_FREQUENCIES;
 }
 

@@ -47,12 +47,10 @@ static void tell(bool (*has)(const char *name), size_t n)
 
 void every_variant_of_kernels_ran(void **state)
 {
-    (void)state;
     tell(has_kernels, KERNELS);
 }
 
 void every_variant_of_text_ran(void **state)
 {
-    (void)state;
     tell(has_text, TEXT);
 }

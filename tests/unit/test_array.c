@@ -22,7 +22,6 @@ static double load16(pe_dtype dtype, uint16_t bits)
 /* Widening a 16-bit float and narrowing it again is the identity on everything but NaN payloads. */
 static void every_16_bit_value_survives_the_round_trip(void **state)
 {
-    (void)state;
     static const pe_dtype types[] = {PE_FLOAT16, PE_BFLOAT16};
     for (size_t t = 0; t < PE_LEN(types); t++)
         for (uint32_t bits = 0; bits < 65536; bits++) {
@@ -54,7 +53,6 @@ static double rounded_by_mpfr(pe_dtype dtype, double value)
 /* Around every midpoint of neighbours: a little below, the tie itself, a little above. */
 static void midpoints_round_as_mpfr_rounds(void **state)
 {
-    (void)state;
     static const pe_dtype types[] = {PE_FLOAT16, PE_BFLOAT16};
     for (size_t t = 0; t < PE_LEN(types); t++)
         for (uint32_t bits = 0; bits < 65535; bits++) {
@@ -77,7 +75,6 @@ static void midpoints_round_as_mpfr_rounds(void **state)
 
 static void overflow_gives_infinity_and_zero_keeps_its_sign(void **state)
 {
-    (void)state;
     assert_int_equal(store16(PE_FLOAT16, 65519.99), 0x7bff);
     assert_int_equal(store16(PE_FLOAT16, 65520), 0x7c00);
     assert_int_equal(store16(PE_FLOAT16, -1e300), 0xfc00);
@@ -91,7 +88,6 @@ static void overflow_gives_infinity_and_zero_keeps_its_sign(void **state)
 
 static void sizes_are_multiplied_with_a_check(void **state)
 {
-    (void)state;
     size_t out = 7;
     assert_false(pe_size_mul((size_t)1 << 40, (size_t)1 << 30, &out));
     assert_false(pe_size_add(SIZE_MAX, 1, &out));
@@ -105,7 +101,6 @@ static void sizes_are_multiplied_with_a_check(void **state)
 
 static void an_array_too_large_is_a_problem_not_a_crash(void **state)
 {
-    (void)state;
     pe_array array;
     pe_problem why;
     assert_int_equal(

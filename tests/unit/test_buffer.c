@@ -12,7 +12,6 @@
 
 static void an_empty_buffer_is_empty_text(void **state)
 {
-    (void)state;
     pe_buffer buffer = {0};
     assert_string_equal(pe_buffer_text(&buffer), "");
     assert_int_equal(buffer.bytes, 0);
@@ -25,7 +24,6 @@ static void an_empty_buffer_is_empty_text(void **state)
 
 static void what_is_appended_piece_by_piece_is_there_in_order(void **state)
 {
-    (void)state;
     pe_buffer buffer = {0};
     char wanted[4096] = "";
     for (int k = 0; k < 300; k++) {
@@ -51,7 +49,6 @@ static void what_is_appended_piece_by_piece_is_there_in_order(void **state)
 
 static void bytes_of_any_kind_are_kept(void **state)
 {
-    (void)state;
     pe_buffer buffer = {0};
     pe_buffer_add(&buffer, "a\0b", 3);
     pe_buffer_add(&buffer, "\xff", 1);
@@ -62,7 +59,6 @@ static void bytes_of_any_kind_are_kept(void **state)
 
 static void reserved_room_is_writable_and_counts_once_it_is_added(void **state)
 {
-    (void)state;
     pe_buffer buffer = {0};
     pe_buffer_str(&buffer, "head");
     char *room = pe_buffer_reserve(&buffer, 1000);
@@ -78,7 +74,6 @@ static void reserved_room_is_writable_and_counts_once_it_is_added(void **state)
 
 static void failure_sticks_and_further_appends_do_nothing(void **state)
 {
-    (void)state;
     pe_buffer buffer = {0};
     pe_buffer_str(&buffer, "before");
     assert_null(pe_buffer_reserve(&buffer, SIZE_MAX));
@@ -95,7 +90,6 @@ static void failure_sticks_and_further_appends_do_nothing(void **state)
 
 static void strings_are_escaped_as_json_wants(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *json;
     } cases[] = {
@@ -131,7 +125,6 @@ static void strings_are_escaped_as_json_wants(void **state)
 
 static void a_mistyped_name_finds_the_nearest_known_one(void **state)
 {
-    (void)state;
     static const char *const names[] = {"base", "d_model", "head_dim", "rope_theta", "positions"};
     static const struct {
         const char *name, *near;

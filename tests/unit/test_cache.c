@@ -15,7 +15,6 @@
 
 static void a_hit_returns_the_pointer_of_the_miss(void **state)
 {
-    (void)state;
     pe_cache *cache = counted_cache_make((size_t)1 << 20);
     counted_wish wish = {"rows", 100};
     const pe_cache_request request = {"key", 3, counted_fill, &wish, 0};
@@ -44,7 +43,6 @@ static void a_hit_returns_the_pointer_of_the_miss(void **state)
 
 static void keys_are_compared_whole(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n;
@@ -72,7 +70,6 @@ static void keys_are_compared_whole(void **state)
 
 static void sieve_evicts_in_the_order_of_a_worked_example(void **state)
 {
-    (void)state;
     const size_t weight = 1000;
     const size_t value_bytes = weight - counted_overhead();
     pe_cache *cache =
@@ -109,7 +106,6 @@ static void sieve_evicts_in_the_order_of_a_worked_example(void **state)
 
 static void a_value_over_a_quarter_of_the_budget_is_handed_out_but_not_kept(void **state)
 {
-    (void)state;
     const size_t overhead = counted_overhead();
     pe_cache *cache = counted_cache_make(40000);
     assert_int_equal(counted_touch(cache, "a", 10000 - overhead), 0);
@@ -128,7 +124,6 @@ static void a_value_over_a_quarter_of_the_budget_is_handed_out_but_not_kept(void
 
 static void every_budget_is_kept_down_to_none(void **state)
 {
-    (void)state;
     for (size_t bytes_max = 0; bytes_max < 20000; bytes_max += 1 + bytes_max / 7) {
         pe_cache *cache = counted_cache_make(bytes_max);
         for (int k = 0; k < 60; k++) {
@@ -147,7 +142,6 @@ static void every_budget_is_kept_down_to_none(void **state)
 
 static void an_entry_that_somebody_holds_is_not_evicted(void **state)
 {
-    (void)state;
     pe_cache *cache = counted_cache_make(8000);
     counted_wish wish = {"A", 1000};
     const pe_cache_request request = {"A", 1, counted_fill, &wish, 0};
@@ -179,7 +173,6 @@ static void an_entry_that_somebody_holds_is_not_evicted(void **state)
 /* The more is held, the smaller are the entries that still get in; when all is held, none does. */
 static void what_does_not_fit_beside_what_is_held_is_not_even_filled(void **state)
 {
-    (void)state;
     enum { N = 200 };
     pe_cache *cache = counted_cache_make(40000);
     pe_cache_entry *held[N];
@@ -212,7 +205,6 @@ static void what_does_not_fit_beside_what_is_held_is_not_even_filled(void **stat
 
 static void what_is_handed_out_but_not_kept_is_counted(void **state)
 {
-    (void)state;
     pe_cache *cache = counted_cache_make(40000);
     counted_wish wish = {"large", 20000};
     const pe_cache_request request = {"large", 5, counted_fill, &wish, 0};
@@ -231,7 +223,6 @@ static void what_is_handed_out_but_not_kept_is_counted(void **state)
 /* Room that was made for more than has come is given back. */
 static void room_is_as_large_as_the_value_once_that_is_known(void **state)
 {
-    (void)state;
     pe_cache *cache = counted_cache_make(40000);
     pe_problem why = {0};
     const size_t overhead = counted_overhead(), empty = counted_stats(cache).bytes;
@@ -321,7 +312,6 @@ static double replay(size_t every, size_t scan, double *oldest_first_hits)
 /* The scans are such that a cache which forgets what was used longest ago would lose more. */
 static void scans_of_one_off_keys_cost_at_most_five_points_of_hits(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         size_t every, scan;
@@ -350,7 +340,6 @@ static void scans_of_one_off_keys_cost_at_most_five_points_of_hits(void **state)
 
 static void the_hash_spreads_each_bit_of_a_key_over_all_bits(void **state)
 {
-    (void)state;
     const pe_hash_seed seed = {UINT64_C(0x243f6a8885a308d3), UINT64_C(0x13198a2e03707345)};
     unsigned char key[37];
     size_t flips[64] = {0}, keys = 0;
@@ -376,7 +365,6 @@ static void the_hash_spreads_each_bit_of_a_key_over_all_bits(void **state)
 
 static void seeds_differ_from_map_to_map(void **state)
 {
-    (void)state;
     const pe_hash_seed a = pe_hash_seed_make(), b = pe_hash_seed_make();
     assert_true(pe_hash(&a, "key", 3) != pe_hash(&b, "key", 3));
     assert_true(pe_hash(&a, "key", 3) == pe_hash(&a, "key", 3));

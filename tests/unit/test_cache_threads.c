@@ -92,21 +92,18 @@ static void check_shared_flight(size_t bytes_max, size_t kept)
 
 static void many_threads_that_want_one_key_fill_it_once(void **state)
 {
-    (void)state;
     for (int round = 0; round < 20; round++)
         check_shared_flight((size_t)1 << 20, 1);
 }
 
 static void a_cache_without_budget_still_fills_once_for_all_who_wait(void **state)
 {
-    (void)state;
     for (int round = 0; round < 20; round++)
         check_shared_flight(0, 0);
 }
 
 static void a_fill_that_fails_tells_every_waiter_and_leaves_nothing(void **state)
 {
-    (void)state;
     struct flight flight = {.cache = counted_cache_make((size_t)1 << 20),
                             .outcome = PE_INVALID_PARAMETER};
     struct caller callers[THREADS];
@@ -132,7 +129,6 @@ static void a_fill_that_fails_tells_every_waiter_and_leaves_nothing(void **state
 /* What one thread had no memory for, another may have. */
 static void whoever_waited_for_memory_tries_again(void **state)
 {
-    (void)state;
     struct flight flight = {.cache = counted_cache_make((size_t)1 << 20), .outcome = PE_OVERLOADED};
     struct caller callers[THREADS];
     size_t served = 0;
@@ -226,13 +222,11 @@ static void load_with_many_threads(bool bounded)
 
 static void the_budget_holds_under_random_load_of_many_threads(void **state)
 {
-    (void)state;
     load_with_many_threads(false);
 }
 
 static void no_more_than_the_budget_is_allocated_where_values_are_bounded(void **state)
 {
-    (void)state;
     load_with_many_threads(true);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/turns.h"
+#include "base/yield.h"
 #include "http/clients/clients.h"
 #include "http/clients/keys.h"
 #include "support/folder.h"
@@ -40,7 +40,6 @@ static size_t taken(pe_fair_queue *queue, size_t n, const client_jobs *of)
 
 static void one_client_keeps_its_order(void **state)
 {
-    (void)state;
     pe_fair_queue queue = {0};
     client_jobs one = {0};
     submit(&queue, &one, JOBS, 1000000);
@@ -52,7 +51,6 @@ static void one_client_keeps_its_order(void **state)
 
 static void many_jobs_do_not_delay_one(void **state)
 {
-    (void)state;
     pe_fair_queue queue = {0};
     client_jobs many = {0}, one = {0};
     submit(&queue, &many, JOBS, 10000000);
@@ -63,11 +61,10 @@ static void many_jobs_do_not_delay_one(void **state)
 
 static void turns_are_of_work_not_of_jobs(void **state)
 {
-    (void)state;
     pe_fair_queue queue = {0};
     client_jobs costly = {0}, cheap = {0};
-    submit(&queue, &costly, 8, PE_TURN_WORK);
-    submit(&queue, &cheap, JOBS, PE_TURN_WORK / 8);
+    submit(&queue, &costly, 8, PE_YIELD_WORK);
+    submit(&queue, &cheap, JOBS, PE_YIELD_WORK / 8);
     /* While the costly one has had k jobs, the cheap one has had about 8 k. */
     const size_t of_costly = taken(&queue, 36, &costly);
     assert_in_range(of_costly, 3, 5);
@@ -75,7 +72,6 @@ static void turns_are_of_work_not_of_jobs(void **state)
 
 static void a_price_beyond_all_is_one_turn_of_many(void **state)
 {
-    (void)state;
     pe_fair_queue queue = {0};
     client_jobs endless = {0};
     submit(&queue, &endless, 2, UINT64_MAX);
@@ -85,7 +81,6 @@ static void a_price_beyond_all_is_one_turn_of_many(void **state)
 
 static void what_comes_round_is_first_in_its_lane(void **state)
 {
-    (void)state;
     pe_fair_queue queue = {0};
     client_jobs mine = {0}, yours = {0};
     pe_job again = {.price = 1};
@@ -112,7 +107,6 @@ static void what_comes_round_is_first_in_its_lane(void **state)
 
 static void a_bucket_holds_a_window_and_fills_again(void **state)
 {
-    (void)state;
     const pe_rate rate = {.per_second = 5, .window = 2 * SECOND};
     pe_token_bucket bucket = {0};
     int64_t wait, now = 1000 * SECOND;
@@ -129,7 +123,6 @@ static void a_bucket_holds_a_window_and_fills_again(void **state)
 
 static void a_full_bucket_lends(void **state)
 {
-    (void)state;
     const pe_rate rate = {.per_second = 10, .window = SECOND};
     pe_token_bucket bucket = {0};
     int64_t wait, now = 50 * SECOND;
@@ -141,7 +134,6 @@ static void a_full_bucket_lends(void **state)
 
 static void what_was_not_spent_comes_back(void **state)
 {
-    (void)state;
     const pe_rate rate = {.per_second = 10, .window = SECOND};
     pe_token_bucket bucket = {0};
     int64_t wait;
@@ -155,7 +147,6 @@ static void what_was_not_spent_comes_back(void **state)
 
 static void extremes_of_rates_hold(void **state)
 {
-    (void)state;
     const pe_rate slow = {.per_second = 1, .window = 1}, off = {0};
     pe_token_bucket bucket = {0};
     int64_t wait;
@@ -177,7 +168,6 @@ static pe_client_id id_of(uint32_t number)
 
 static void a_client_is_known_again(void **state)
 {
-    (void)state;
     pe_problem why;
     pe_clients *clients;
     assert_int_equal(pe_clients_make(64, &clients, &why), PE_OK);
@@ -197,7 +187,6 @@ static void a_client_is_known_again(void **state)
 /* However many come, those that are held stay what they are, and others have a client, too. */
 static void a_full_table_stays_as_large_as_it_is(void **state)
 {
-    (void)state;
     pe_problem why;
     pe_clients *clients;
     pe_client *held[1000];
@@ -228,7 +217,6 @@ static void a_full_table_stays_as_large_as_it_is(void **state)
 
 static void connections_are_counted(void **state)
 {
-    (void)state;
     pe_problem why;
     pe_clients *clients;
     assert_int_equal(pe_clients_make(64, &clients, &why), PE_OK);
@@ -266,7 +254,6 @@ static pe_status load(const char *text, size_t most, pe_keys **out, pe_problem *
 
 static void a_file_of_keys_is_read(void **state)
 {
-    (void)state;
     pe_problem why;
     pe_keys *keys;
     assert_int_equal(load("# who may come\n\n"
@@ -296,7 +283,6 @@ static pe_keys *keys_of(const char *text)
 
 static void what_a_new_file_changes_is_told_by_name(void **state)
 {
-    (void)state;
     static const struct {
         const char *before, *now; /* NULL: no file */
         size_t added, changed, removed;
@@ -328,7 +314,6 @@ static void what_a_new_file_changes_is_told_by_name(void **state)
 
 static void mistakes_in_the_file_are_told_by_their_line(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *told;
     } rows[] = {
@@ -365,7 +350,6 @@ static void mistakes_in_the_file_are_told_by_their_line(void **state)
 
 static void a_new_key_is_random_and_has_its_hash(void **state)
 {
-    (void)state;
     pe_problem why;
     pe_keys *keys;
     uint8_t hash[PE_KEY_HASH_BYTES];

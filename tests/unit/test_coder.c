@@ -111,8 +111,6 @@ static pe_status fill_slowly(const pe_plan *plan, const pe_region *region, void 
                              pe_problem *why)
 {
     static size_t blocks; /* few, so that the test is quick */
-    (void)plan;
-    (void)why;
     if (slow_every > 0 && blocks < 40 && ++blocks % (size_t)slow_every == 0)
         burn();
     float *to = out;
@@ -125,7 +123,6 @@ static pe_status fill_slowly(const pe_plan *plan, const pe_region *region, void 
  * must be the same however quick they were. */
 static void coded_bytes_do_not_depend_on_the_time_that_blocks_take(void **state)
 {
-    (void)state;
     static const char *const formats[] = {"json", "raw"};
     pe_plan plan;
     fake_plan(&plan, 1, PE_FLOAT32, &(pe_shape){1, {COSTLY_ELEMENTS}}, 1);
@@ -166,7 +163,6 @@ static void assert_stands_at_the_beginning(pe_stream *stream, const pe_buffer *p
  * whole would. */
 static void coded_streams_decode_and_samples_foretell_their_size(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         encoded e = encode(cases[i].resource, "%s", cases[i].query);
         pe_rendering rendering = render_as(cases[i].format, cases[i].base64, NULL);

@@ -5,8 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "api/listing.h"
-#include "api/problem_json.h"
+#include "api/documents.h"
 #include "encodings/registry.h"
 #include "support/fake.h"
 
@@ -34,7 +33,6 @@ static const char *text_of(const json_t *object, const char *name)
 
 static void a_problem_reads_as_the_contract_shows_it(void **state)
 {
-    (void)state;
     pe_problem problem;
     pe_buffer out = {0};
     (void)pe_fail(&problem, PE_INVALID_PARAMETER, "rotary_dim", "rotary_dim must be even, got %d",
@@ -52,7 +50,6 @@ static void a_problem_reads_as_the_contract_shows_it(void **state)
 
 static void places_in_a_body_are_pointers(void **state)
 {
-    (void)state;
     static const struct {
         const char *where, *pointer;
     } rows[] = {{"factor", "#/factor"},
@@ -77,7 +74,6 @@ static void places_in_a_body_are_pointers(void **state)
 
 static void errors_and_counts_appear_only_where_they_belong(void **state)
 {
-    (void)state;
     pe_problem problem;
     pe_buffer out = {0};
     (void)pe_fail(&problem, PE_NOT_FOUND, "", "nothing lives at \"/x\"\n");
@@ -102,7 +98,6 @@ static void errors_and_counts_appear_only_where_they_belong(void **state)
 
 static void every_status_has_a_page(void **state)
 {
-    (void)state;
     static const pe_status all[] = {
 #define ROW(name, http, code, title, about) PE_##name,
         PE_STATUS_MAP(ROW)
@@ -140,7 +135,6 @@ static void assert_json(const json_t *value, const char *wanted)
 
 static void the_listing_shows_what_each_row_says(void **state)
 {
-    (void)state;
     const pe_listing_bound bounds[] = {{"max_elements", 268435456, "elements"},
                                        {"max_depth", 16, NULL}};
     pe_buffer out = {0};
@@ -184,7 +178,6 @@ static void the_listing_shows_what_each_row_says(void **state)
 
 static void the_listing_names_every_format(void **state)
 {
-    (void)state;
     pe_buffer out = {0};
     pe_listing_json(NULL, 0, &out);
     json_t *json = parse(&out);

@@ -36,7 +36,6 @@ static double unit(void)
 
 static int seed(void **unused)
 {
-    (void)unused;
     source = random_make("all cases");
     return 0;
 }
@@ -268,7 +267,6 @@ static void try_random_set(void)
 
 static void test_sweep(void **unused)
 {
-    (void)unused;
     start_over();
     while (compared[PE_FLOAT32] < 120000) /* every dtype as often */
         try_random_set();
@@ -281,7 +279,6 @@ static void test_sweep(void **unused)
 
 static void test_largest_positions(void **unused)
 {
-    (void)unused;
     start_over();
     const formula f = {.base = 10000, .factor = 1, .zero_from = 64, .kind = ONE};
     const pe_wave_spec spec = spec_of(&f, 64, 128, 1);
@@ -301,7 +298,6 @@ static void test_largest_positions(void **unused)
 
 static void test_small_positions(void **unused)
 {
-    (void)unused;
     start_over();
     const formula f = {.base = 1e12, .factor = 1, .zero_from = 32, .kind = LOG, .amplitude = 4};
     const pe_wave_spec spec = spec_of(&f, 32, 64, 1);
@@ -319,7 +315,6 @@ static void test_small_positions(void **unused)
 
 static void test_zero_is_exact(void **unused)
 {
-    (void)unused;
     start_over();
     /* 1 + 2^-11 and 1 + 2^-8 are ties of float16 and bfloat16, 1 + 3 * 2^-24 of float32. */
     static const double amplitudes[] = {0.875,      1 + 0x1p-11,  1 + 0x1.8p-10,
@@ -338,7 +333,6 @@ static void test_zero_is_exact(void **unused)
 
 static void test_unfit_sets_go_through_mpfr(void **unused)
 {
-    (void)unused;
     start_over();
     static const double factors[] = {1e-30, 1e60, 1e80};
     for (size_t k = 0; k < PE_LEN(factors); k++) {
@@ -358,7 +352,6 @@ static void test_unfit_sets_go_through_mpfr(void **unused)
 
 static void test_windows(void **unused)
 {
-    (void)unused;
     const formula f = {.base = 10000, .factor = 1, .zero_from = 40, .kind = LOG, .amplitude = 8};
     const pe_wave_spec spec = spec_of(&f, 40, 80, 1);
     pe_wave *wave = make(&spec);
@@ -378,9 +371,32 @@ static void test_windows(void **unused)
     pe_wave_free(wave);
 }
 
+/* Those of the first step that is asked for, once. */
+static void test_a_set_keeps_the_offsets_of_one_step(void **unused)
+{
+    static const int64_t steps[] = {7, 9, -7, 7};
+    const formula f = {.base = 10000, .factor = 1, .zero_from = 40, .kind = ONE};
+    const pe_wave_spec spec = spec_of(&f, 40, 80, 1);
+    const pe_wave_layout layout = {1, -1, 0, 40};
+    pe_wave *wave = make(&spec);
+    size_t unmade = pe_wave_unmade_bytes();
+    for (size_t k = 0; k < PE_LEN(steps); k++) {
+        const pe_positions positions = pe_positions_range(1000, steps[k], 99);
+        table whole = fill(wave, &positions, 0, 99, layout, PE_FLOAT32);
+        for (size_t r = 0; r < 99; r++) {
+            table row = fill(wave, &positions, r, 1, layout, PE_FLOAT32);
+            assert_memory_equal(row.data, whole.data + r * 40 * sizeof(float), 40 * sizeof(float));
+            free(row.data);
+        }
+        free(whole.data);
+        assert_int_equal(pe_wave_unmade_bytes() < unmade, k == 0);
+        unmade = pe_wave_unmade_bytes();
+    }
+    pe_wave_free(wave);
+}
+
 static void test_layout_leaves_the_rest_alone(void **unused)
 {
-    (void)unused;
     const formula f = {.base = 10000, .factor = 1, .zero_from = 5, .kind = ONE};
     const pe_wave_spec spec = spec_of(&f, 5, 10, 1);
     pe_wave *wave = make(&spec);
@@ -405,7 +421,6 @@ static void test_layout_leaves_the_rest_alone(void **unused)
 
 static void test_theta(void **unused)
 {
-    (void)unused;
     const formula f = {.base = 500000, .factor = 3, .zero_from = 50, .kind = ONE};
     const pe_wave_spec spec = spec_of(&f, 64, 128, 1);
     pe_wave *wave = make(&spec);
@@ -463,7 +478,6 @@ static void truth_of_sequences(const formula *f, size_t i, mpfr_ptr out)
 /* At 100 bits by the fixed point of the set, at 300 by a power. */
 static void test_sequences(void **unused)
 {
-    (void)unused;
     static const mpfr_prec_t precisions[] = {100, 300};
     const formula f = {.base = 10, .factor = 1, .zero_from = 3 * EACH, .kind = ONE};
     pe_wave_spec spec = spec_of(&f, 3 * EACH, 128, 1);
@@ -529,7 +543,6 @@ static void check_fixed(const pe_wave_spec *spec)
 
 static void test_theta_in_128_bits(void **unused)
 {
-    (void)unused;
     const formula ordinary = {.base = 500000, .factor = 3, .zero_from = 50, .kind = ONE},
                   falling = {.base = 1e300, .factor = 1, .zero_from = 64, .kind = ONE};
     pe_wave_spec spec = spec_of(&ordinary, 64, 128, 1);
@@ -545,7 +558,6 @@ static void test_theta_in_128_bits(void **unused)
 /* The mean of cosines each rounded to double differs from the true mean by less than 2^-53. */
 static void test_mean_cos(void **unused)
 {
-    (void)unused;
     const formula f = {.base = 10000, .factor = 1, .zero_from = 60, .kind = DYADIC, .amplitude = 2};
     const pe_wave_spec spec = spec_of(&f, 64, 128, 1);
     pe_wave *wave = make(&spec);
@@ -583,7 +595,6 @@ static void test_mean_cos(void **unused)
 
 static float halved(const void *data, size_t i, float inv)
 {
-    (void)data;
     return i % 2 ? inv * 0.5F : inv;
 }
 
@@ -650,7 +661,6 @@ static void check_wave32(const pe_wave_spec *spec, const pe_positions *positions
 
 static void test_float32_steps(void **unused)
 {
-    (void)unused;
     start_over();
     static const double bases[] = {10000, 500000, 1e6, 12345.678, 1};
     double entries[6];
@@ -678,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_zero_is_exact),
         cmocka_unit_test(test_unfit_sets_go_through_mpfr),
         cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_a_set_keeps_the_offsets_of_one_step),
         cmocka_unit_test(test_layout_leaves_the_rest_alone),
         cmocka_unit_test(test_theta),
         cmocka_unit_test(test_sequences),

@@ -147,7 +147,6 @@ static void by_128_bits(const pe_wave *wave, const void *context, pe_dtype dtype
 static void what_128_bits_can_tell_is_told_by_them(void **state)
 {
     static const int far[] = {85, 95, 105};
-    (void)state;
     near_midpoints("128 bits", far, PE_LEN(far), by_128_bits);
 }
 
@@ -167,7 +166,6 @@ static void by_mpfr(const pe_wave *wave, const void *context, pe_dtype dtype,
 static void what_they_cannot_tell_is_left_to_mpfr_and_ties_go_to_even(void **state)
 {
     static const int far[] = {140, 600, 1500, 0};
-    (void)state;
     near_midpoints("MPFR", far, PE_LEN(far), by_mpfr);
 }
 
@@ -198,7 +196,6 @@ static void by_kernels(const pe_wave *wave, const void *context, pe_dtype dtype,
 static void what_a_rotation_leaves_open_is_told_by_a_second_look(void **state)
 {
     random_source random = random_make("second look");
-    (void)state;
     sum = (pe_wave_paths){0};
     for (size_t d = 0; d < PE_LEN(dtypes); d++)
         if (dtypes[d] != PE_FLOAT64)
@@ -212,7 +209,6 @@ static void what_is_far_from_a_midpoint_is_told_by_rotation(void **state)
     static const int significant[] = {
         [PE_FLOAT32] = 24, [PE_FLOAT64] = 53, [PE_FLOAT16] = 11, [PE_BFLOAT16] = 8};
     random_source random = random_make("kernels");
-    (void)state;
     sum = (pe_wave_paths){0};
     for (size_t d = 0; d < PE_LEN(dtypes); d++)
         some_halfway(&random, dtypes[d], significant[dtypes[d]] + 3, 40, by_kernels);
@@ -223,8 +219,6 @@ static void what_is_far_from_a_midpoint_is_told_by_rotation(void **state)
 
 static void theta_is_one(const void *unused, size_t i, mpfr_ptr out)
 {
-    (void)unused;
-    (void)i;
     mpfr_set_ui(out, 1, MPFR_RNDN);
 }
 
@@ -279,7 +273,6 @@ static void integers_whose_sine_is_nearly_halfway_go_to_128_bits(void **state)
     };
     const pe_wave_spec spec = {
         .n = N, .num = 2, .den = 2, .position_scale = 1, .base = base_is_one};
-    (void)state;
     for (size_t k = 0; k < PE_LEN(cases); k++)
         by_every_variant(&spec, cases[k].dtype, &cases[k].position, COSINES_ALONE, by_nature);
 }

@@ -31,7 +31,6 @@ static double unit(void)
 
 static int seed(void **unused)
 {
-    (void)unused;
     source = random_make("all cases");
     return 0;
 }
@@ -78,7 +77,6 @@ static const fixed_case fixed[] = {
 
 static void test_round(void **unused)
 {
-    (void)unused;
     for (size_t k = 0; k < PE_LEN(fixed); k++) {
         const double got = pe_exact_round(fixed[k].dtype, eval_text, fixed, k);
         if (bits_of(got) != bits_of(fixed[k].want))
@@ -89,13 +87,11 @@ static void test_round(void **unused)
 
 static void eval_root(const void *context, size_t index, mpfr_ptr out)
 {
-    (void)context;
     mpfr_sqrt_ui(out, (unsigned long)index, MPFR_RNDN);
 }
 
 static void test_pair(void **unused)
 {
-    (void)unused;
     mpfr_t root, rest;
     mpfr_inits2(400, root, rest, (mpfr_ptr)NULL);
     for (size_t k = 0; k < 50; k++) {
@@ -111,7 +107,6 @@ static void test_pair(void **unused)
 
 static void test_powf(void **unused)
 {
-    (void)unused;
     mpfr_t x, y;
     mpfr_inits2(24, x, y, (mpfr_ptr)NULL);
     for (int k = 0; k < 500; k++) {
@@ -148,7 +143,6 @@ static double units_off(const pe_fixed128 *wide, mpfr_srcptr want)
 
 static void test_wide_error_bound(void **unused)
 {
-    (void)unused;
     double worst = 0;
     mpfr_t angle, sine, cosine;
     mpfr_inits2(400, angle, sine, cosine, (mpfr_ptr)NULL);

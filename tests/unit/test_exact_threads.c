@@ -13,7 +13,6 @@
 
 static void base_of(const void *formula, mpfr_ptr out)
 {
-    (void)formula;
     mpfr_set_ui(out, 10000, MPFR_RNDN);
 }
 
@@ -41,7 +40,6 @@ static void *read_tables(void *argument)
 
 static void test_threads_share_a_set(void **unused)
 {
-    (void)unused;
     const pe_wave_spec spec = {.n = N, .num = 1, .den = N, .position_scale = 1, .base = base_of};
     for (int round = 0; round < 20; round++) {
         pe_wave *wave = NULL;

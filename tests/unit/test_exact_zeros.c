@@ -15,14 +15,12 @@ static const double twice_cosine[12] = {2,  (double)NAN, 1,  0, -1, (double)NAN,
 
 static void one(const void *formula, mpfr_ptr out)
 {
-    (void)formula;
     mpfr_set_ui(out, 1, MPFR_RNDN);
 }
 
 /* theta_i = 2 pi / (12 (i + 1)) */
 static void fraction(const void *formula, size_t i, mpfr_ptr theta)
 {
-    (void)formula;
     mpfr_const_pi(theta, MPFR_RNDN);
     mpfr_div_ui(theta, theta, 6 * ((unsigned long)i + 1), MPFR_RNDN);
 }
@@ -48,7 +46,6 @@ static void whole_twelfths_of_a_turn_are_exact(void **state)
     const pe_wave_layout layout = {.stride = 1, .cos_at = 0, .sin_at = N, .row = 2 * N};
     pe_wave *wave;
     pe_problem why;
-    (void)state;
     assert_int_equal(pe_wave_make(&spec, &wave, &why), PE_OK);
     for (size_t s = 0; s < PE_LEN(starts) * PE_LEN(dtypes); s++) {
         const pe_dtype dtype = dtypes[s % PE_LEN(dtypes)];
@@ -75,7 +72,6 @@ static void whole_twelfths_of_a_turn_are_exact(void **state)
 
 static void nought(const void *formula, mpfr_ptr out)
 {
-    (void)formula;
     mpfr_set_zero(out, 1);
 }
 
@@ -89,7 +85,6 @@ static void tables_of_amplitude_0_are_zeros(void **state)
     const pe_positions positions = pe_positions_range(-3, 1, ROWS);
     pe_wave *wave;
     pe_problem why;
-    (void)state;
     assert_int_equal(pe_wave_make(&spec, &wave, &why), PE_OK);
     for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++) {
         unsigned char out[ROWS * 2 * N * sizeof(double)], zeros[sizeof out] = {0};

@@ -21,7 +21,6 @@ static void assert_numbers(const char *at, const pe_tensor *tensor, size_t t)
 
 static void raw_is_the_numbers_alone(void **state)
 {
-    (void)state;
     for (pe_dtype dtype = 0; dtype < PE_DTYPES; dtype++) {
         pe_plan plan;
         pe_buffer out = {0};
@@ -37,7 +36,6 @@ static void raw_is_the_numbers_alone(void **state)
 
 static void npy_has_a_header_that_numpy_writes(void **state)
 {
-    (void)state;
     static const struct {
         pe_dtype dtype;
         pe_shape shape;
@@ -71,7 +69,6 @@ static void npy_has_a_header_that_numpy_writes(void **state)
 
 static void safetensors_hold_all_and_the_scalars(void **state)
 {
-    (void)state;
     pe_plan plan;
     pe_buffer out = {0};
     const pe_rendering rendering = render_as("safetensors", false, NULL);
@@ -101,7 +98,6 @@ static void safetensors_hold_all_and_the_scalars(void **state)
 
 static void a_lone_tensor_is_called_data_in_safetensors(void **state)
 {
-    (void)state;
     pe_plan plan;
     pe_buffer out = {0};
     const pe_rendering rendering = render_as("safetensors", false, NULL);
@@ -118,8 +114,6 @@ static pe_status fill_holes(const pe_plan *plan, const pe_region *region, void *
 {
     const double holes[] = {0, (double)INFINITY, -(double)INFINITY, (double)NAN};
     float *to = out;
-    (void)plan;
-    (void)why;
     for (size_t e = region->first; e < region->first + region->units; e++)
         *to++ = (float)(e < 4 ? holes[e] : (double)e);
     return PE_OK;
@@ -127,7 +121,6 @@ static pe_status fill_holes(const pe_plan *plan, const pe_region *region, void *
 
 static void csv_has_a_row_of_indices(void **state)
 {
-    (void)state;
     static const struct {
         pe_shape shape;
         const char *text;
@@ -153,7 +146,6 @@ static void csv_has_a_row_of_indices(void **state)
 
 static void what_a_format_cannot_hold_is_not_acceptable(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *format, *tensor;
         size_t n_tensors;
@@ -201,7 +193,6 @@ static void what_a_format_cannot_hold_is_not_acceptable(void **state)
 
 static void the_chosen_tensor_is_the_one_sent(void **state)
 {
-    (void)state;
     pe_plan plan;
     pe_buffer out = {0};
     const pe_rendering rendering = render_as("raw", false, "sin");

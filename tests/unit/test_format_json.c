@@ -25,7 +25,6 @@ static pe_status fill_counting(const pe_plan *plan, const pe_region *region, voi
     const pe_tensor *tensor = &plan->tensors[region->tensor];
     const size_t first = region->first, units = region->units;
     char *to = out;
-    (void)why;
     for (size_t e = first * tensor->unit; e < (first + units) * tensor->unit; e++) {
         pe_dtype_store(tensor->dtype, e == 5 ? (double)-INFINITY : (double)e / 4, to);
         to += pe_dtype_bytes(tensor->dtype);
@@ -41,7 +40,6 @@ static void counting_plan(pe_plan *plan, size_t n, pe_dtype dtype, pe_shape shap
 
 static void one_tensor_is_spread_into_the_answer(void **state)
 {
-    (void)state;
     pe_plan plan;
     counting_plan(&plan, 1, PE_FLOAT32, (pe_shape){2, {3, 2}});
     assert_json(&plan, false,
@@ -56,7 +54,6 @@ static void one_tensor_is_spread_into_the_answer(void **state)
 
 static void several_tensors_and_scalars_have_members_of_their_own(void **state)
 {
-    (void)state;
     pe_plan plan;
     counting_plan(&plan, 2, PE_FLOAT64, (pe_shape){1, {2}});
     pe_plan_add_scalar(&plan, "attention_factor", 0.1);
@@ -80,7 +77,6 @@ static void several_tensors_and_scalars_have_members_of_their_own(void **state)
 
 static void one_tensor_with_a_scalar_has_a_member_of_its_own(void **state)
 {
-    (void)state;
     pe_plan plan;
     counting_plan(&plan, 1, PE_FLOAT32, (pe_shape){1, {1}});
     pe_plan_add_scalar(&plan, "x", 2);
@@ -92,7 +88,6 @@ static void one_tensor_with_a_scalar_has_a_member_of_its_own(void **state)
 
 static void warnings_stand_at_the_end(void **state)
 {
-    (void)state;
     pe_plan plan;
     counting_plan(&plan, 1, PE_INT32, (pe_shape){1, {1}});
     pe_plan_warn(&plan, "first %d", 1);
@@ -105,7 +100,6 @@ static void warnings_stand_at_the_end(void **state)
 
 static void any_number_of_axes_is_nested(void **state)
 {
-    (void)state;
     static const struct {
         pe_shape shape;
         const char *data;

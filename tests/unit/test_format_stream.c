@@ -64,7 +64,6 @@ static void assert_same_bytes(const char *name, const pe_buffer *got, const char
 
 static void pieces_of_any_size_make_the_same_bytes(void **state)
 {
-    (void)state;
     static const size_t pieces[] = {1, 3, 17, 4096, 100000};
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         pe_plan plan;
@@ -85,7 +84,6 @@ static void pieces_of_any_size_make_the_same_bytes(void **state)
 
 static void lengths_are_true_and_bounds_hold(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         pe_plan plan;
         pe_stream *stream = NULL;
@@ -132,7 +130,6 @@ static void decode(const char *text, pe_buffer *out)
 
 static void base64_decodes_to_the_numbers(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         pe_plan plan;
         pe_buffer text = {0}, got = {0}, wanted = {0};
@@ -152,7 +149,6 @@ static void base64_decodes_to_the_numbers(void **state)
 
 static void nested_arrays_read_back_to_the_numbers(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         pe_plan plan;
         pe_buffer text = {0}, wanted = {0};
@@ -183,7 +179,6 @@ static void nested_arrays_read_back_to_the_numbers(void **state)
 /* Every offset of small representations, some of large ones. */
 static void a_seek_continues_where_a_whole_read_would(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         pe_plan plan;
         pe_buffer whole = {0};
@@ -206,7 +201,6 @@ static void a_seek_continues_where_a_whole_read_would(void **state)
 
 static void ranges_end_where_they_are_told(void **state)
 {
-    (void)state;
     random_source random = random_make("ranges");
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         pe_plan plan;
@@ -245,7 +239,6 @@ static void ranges_end_where_they_are_told(void **state)
  * little. */
 static void blocks_that_are_quick_grow(void **state)
 {
-    (void)state;
     enum { ELEMENTS = 1 << 18, WORK = 4096, FIRST = 128 };
     static char out[32768];
     pe_plan plan;
@@ -267,7 +260,6 @@ static void blocks_that_are_quick_grow(void **state)
 
 static void only_what_a_range_asks_for_is_computed(void **state)
 {
-    (void)state;
     pe_plan plan;
     pe_stream *stream = NULL;
     pe_problem why = {0};
@@ -289,7 +281,6 @@ static void only_what_a_range_asks_for_is_computed(void **state)
 /* However many read and stall, a wide unit is nowhere made whole, and no element twice. */
 static void wide_units_are_made_in_parts_once(void **state)
 {
-    (void)state;
     static const char *const formats[] = {"raw", "npy", "safetensors", "json", "csv"};
     enum { ROWS = 3, WIDTH = 65536, PIECE = 40960 };
     for (size_t i = 0; i < PE_LEN(formats); i++) {
@@ -310,7 +301,6 @@ static void wide_units_are_made_in_parts_once(void **state)
 /* The number that is read first after a jump is one of those that stand there. */
 static void samples_are_taken_from_all_over(void **state)
 {
-    (void)state;
     enum { ROWS = 3000, WIDTH = 10 };
     for (size_t part = 0; part < 3; part++) {
         pe_plan plan;
@@ -337,7 +327,6 @@ static void samples_are_taken_from_all_over(void **state)
 
 static void offsets_past_the_end_and_unknown_lengths_are_refused(void **state)
 {
-    (void)state;
     pe_plan plan;
     pe_stream *stream = NULL;
     pe_problem why = {0};
@@ -356,15 +345,11 @@ static void offsets_past_the_end_and_unknown_lengths_are_refused(void **state)
 static pe_status fill_fails(const pe_plan *plan, const pe_region *region, void *out,
                             pe_problem *why)
 {
-    (void)plan;
-    (void)region;
-    (void)out;
     return pe_fail_memory(why);
 }
 
 static void a_failing_fill_reaches_the_reader(void **state)
 {
-    (void)state;
     pe_plan plan;
     pe_stream *stream = NULL;
     pe_problem why = {0};
@@ -382,7 +367,6 @@ static void a_failing_fill_reaches_the_reader(void **state)
 
 static void times_are_spent_and_counted(void **state)
 {
-    (void)state;
     pe_plan plan;
     pe_stream *stream = NULL;
     pe_problem why = {0};

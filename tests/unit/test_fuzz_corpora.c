@@ -56,7 +56,6 @@ static size_t run_folder(const fuzz_target *target)
 
 static void every_input_keeps_the_promises_of_its_parser(void **state)
 {
-    (void)state;
     for (const fuzz_target *target = fuzz_targets; target->name != NULL; target++)
         if (run_folder(target) == 0)
             fail_msg("%s has no inputs", target->name);
@@ -81,7 +80,6 @@ static bool next_member(gzFile archive, char header[RECORD], char bytes[INPUT_MA
 
 static void every_grown_input_does(void **state)
 {
-    (void)state;
     static char path[PATH_MAX], header[RECORD], bytes[INPUT_MAX];
     const char *root = getenv("POSENC_ROOT");
     size_t n, inputs = 0;

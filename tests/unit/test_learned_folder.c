@@ -47,7 +47,6 @@ static const double counting[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 static void tables_keep_type_shape_and_numbers(void **state)
 {
-    (void)state;
     static const struct {
         const char *file, *name;
         pe_dtype dtype;
@@ -86,7 +85,6 @@ static void tables_keep_type_shape_and_numbers(void **state)
 /* NumPy's order of a transposed array. */
 static void columns_first_become_rows_first(void **state)
 {
-    (void)state;
     const test_folder folder = folder_make();
     const pe_shape shape = {2, {3, 4}};
     pe_buffer bytes = npy_of(PE_FLOAT32, &shape, counting);
@@ -108,7 +106,6 @@ static void columns_first_become_rows_first(void **state)
 
 static void a_safetensors_file_gives_a_table_for_each_tensor_that_is_one(void **state)
 {
-    (void)state;
     const char *header =
         "{\"__metadata__\":{\"format\":\"pt\"},"
         "\"wpe\":{\"dtype\":\"F32\",\"shape\":[2,2],\"data_offsets\":[0,16]},"
@@ -148,7 +145,6 @@ static void a_safetensors_file_gives_a_table_for_each_tensor_that_is_one(void **
 
 static void digests_tell_tables_apart(void **state)
 {
-    (void)state;
     static const double other[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5};
     const test_folder folder = folder_make();
     folder_put_npy(&folder, "a.npy", PE_FLOAT32, 3, 4, counting);
@@ -171,7 +167,6 @@ static void digests_tell_tables_apart(void **state)
 
 static void what_is_no_table_is_skipped_with_its_reason(void **state)
 {
-    (void)state;
     static const double nan_table[] = {0, (double)NAN}, infinite[] = {(double)INFINITY, 0};
     const test_folder folder = folder_make();
     char path[128];
@@ -237,7 +232,6 @@ static void what_is_no_table_is_skipped_with_its_reason(void **state)
 
 static void limits_hold_for_files_tables_and_their_sum(void **state)
 {
-    (void)state;
     const test_folder folder = folder_make();
     for (char name[] = "a.npy"; name[0] <= 'e'; name[0]++)
         folder_put_npy(&folder, name, PE_FLOAT32, 3, 4, counting); /* 48 bytes of 176 */
@@ -267,7 +261,6 @@ static void limits_hold_for_files_tables_and_their_sum(void **state)
 
 static void a_name_is_taken_once(void **state)
 {
-    (void)state;
     const test_folder folder = folder_make();
     folder_put_npy(&folder, "a.b.npy", PE_FLOAT32, 3, 4, counting);
     pe_buffer bytes = safetensors_of(
@@ -285,7 +278,6 @@ static void a_name_is_taken_once(void **state)
 
 static void a_folder_that_is_none_is_an_error(void **state)
 {
-    (void)state;
     pe_problem why;
     pe_learned_tables *learned = NULL;
     assert_int_equal(pe_learned_tables_load("/nowhere/at/all", &roomy, &learned, &why),
@@ -382,7 +374,6 @@ static void assert_nothing_loaded(const test_folder *folder, const char *file, c
 
 static void broken_numpy_headers_are_skipped(void **state)
 {
-    (void)state;
     const test_folder folder = folder_make();
     const char *good = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }";
     for (size_t i = 0; i < PE_LEN(npy_headers); i++)
@@ -411,7 +402,6 @@ static void broken_numpy_headers_are_skipped(void **state)
 
 static void broken_safetensors_headers_are_skipped(void **state)
 {
-    (void)state;
     const test_folder folder = folder_make();
     unsigned char data[48] = {0};
     for (size_t i = 0; i < PE_LEN(safetensors_headers); i++) {
@@ -437,7 +427,6 @@ static void broken_safetensors_headers_are_skipped(void **state)
  * never a table of more than the file has. */
 static void damaged_files_do_no_harm(void **state)
 {
-    (void)state;
     random_source random = random_make("damage");
     const pe_shape shape = {2, {3, 4}};
     const unsigned char data[48] = {0};

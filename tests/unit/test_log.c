@@ -6,12 +6,16 @@
 #include <math.h>
 #include <pthread.h>
 #include <regex.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/log.h"
+#include "base/log_sink.h"
 #include "support/capture.h"
 
 static json_t *parse_line(const char *line)
@@ -25,7 +29,6 @@ static json_t *parse_line(const char *line)
 
 static void a_line_has_time_level_event_and_members_in_order(void **state)
 {
-    (void)state;
     struct capture errors = capture_start(STDERR_FILENO);
     pe_log(PE_LOG_INFO, "listening",
            (pe_log_member[]){{PE_LOG_TEXT, "host", .text = "::1"},
@@ -50,7 +53,6 @@ static void a_line_has_time_level_event_and_members_in_order(void **state)
 
 static void whatever_text_comes_the_line_stays_one_line_of_json(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *back;
     } cases[] = {
@@ -77,7 +79,6 @@ static void whatever_text_comes_the_line_stays_one_line_of_json(void **state)
 
 static void numbers_that_json_lacks_do_not_break_a_line(void **state)
 {
-    (void)state;
     static const double reals[] = {(double)NAN, (double)INFINITY, -(double)INFINITY,
                                    1e300,       -1e-300,          0.0};
     for (size_t c = 0; c < PE_LEN(reals); c++) {
@@ -97,7 +98,6 @@ static void numbers_that_json_lacks_do_not_break_a_line(void **state)
 
 static void lines_less_severe_than_the_level_are_left_out(void **state)
 {
-    (void)state;
     for (int level = PE_LOG_ERROR; level <= PE_LOG_DEBUG; level++) {
         struct capture errors = capture_start(STDERR_FILENO);
         pe_log_set_level((pe_log_level)level);
@@ -129,7 +129,6 @@ static void *log_many(void *argument)
 
 static void lines_of_many_threads_do_not_mix(void **state)
 {
-    (void)state;
     char names[THREADS][2] = {"a", "b", "c", "d"};
     pthread_t threads[THREADS];
     struct capture errors = capture_start(STDERR_FILENO);
@@ -147,6 +146,47 @@ static void lines_of_many_threads_do_not_mix(void **state)
     free(text);
 }
 
+/* A disk that is full takes a part of a line; later there is room again. */
+static void a_file_that_is_full_is_told_of_and_its_lines_stay_apart(void **state)
+{
+    static const char lines[] = "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n", after[] = "{\"b\":1}\n";
+    enum { BEFORE = 65536, ROOM = 20 };
+    static char text[2 * BEFORE];
+    char path[] = "/tmp/posenc-log-XXXXXX";
+    pe_problem why;
+    pe_log_sink *sink;
+    struct rlimit usual;
+    const int fd = mkstemp(path);
+    assert_int_equal(ftruncate(fd, BEFORE), 0);
+    assert_int_equal(pe_log_sink_make("log_file", path, 4096, &sink, &why), PE_OK);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
+    struct rlimit full = {BEFORE + ROOM, usual.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+    struct capture errors = capture_start(STDERR_FILENO);
+    pe_log_sink_add(sink, lines, sizeof lines - 1);
+    assert_true(pe_log_sink_flush(sink, 0));
+    pe_log_sink_add(sink, after, sizeof after - 1); /* is told once */
+    assert_true(pe_log_sink_flush(sink, 0));
+    char *told = capture_stop(&errors);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
+    assert_int_equal(pe_log_sink_dropped(sink), 2);
+    pe_log_sink_add(sink, after, sizeof after - 1);
+    pe_log_sink_free(sink, 0);
+    const ssize_t bytes = pread(fd, text, sizeof text - 1, BEFORE);
+    assert_true(bytes > 0);
+    text[bytes] = '\0';
+    static const char wanted[] = "{\"a\":1}\n{\"a\":2}\n{\"a\"\n{\"b\":1}\n";
+    assert_true(strncmp(text, wanted, strlen(wanted)) == 0);
+    assert_non_null(strstr(text + strlen(wanted), "\"event\":\"log_dropped\",\"lines\":2}\n"));
+    assert_non_null(strstr(told, "\"event\":\"log_failed\""));
+    assert_non_null(strstr(told, path));
+    json_decref(parse_line(told));
+    free(told);
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +195,7 @@ int main(void)
         cmocka_unit_test(numbers_that_json_lacks_do_not_break_a_line),
         cmocka_unit_test(lines_less_severe_than_the_level_are_left_out),
         cmocka_unit_test(lines_of_many_threads_do_not_mix),
+        cmocka_unit_test(a_file_that_is_full_is_told_of_and_its_lines_stay_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

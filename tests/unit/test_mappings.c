@@ -44,7 +44,6 @@ static size_t mappings(void)
 
 static void a_large_buffer_is_a_mapping_that_goes_back(void **state)
 {
-    (void)state;
     if (!OWN_ALLOCATOR)
         skip();
     for (int round = 0; round < 3; round++) { /* the allocator's default keeps the second */
@@ -80,7 +79,6 @@ static bool has_huge_pages(void)
 
 static void a_large_buffer_takes_few_page_faults(void **state)
 {
-    (void)state;
     const char *emulator = getenv("TEST_EMULATOR");
     if (!OWN_ALLOCATOR || !has_huge_pages() || (emulator != NULL && *emulator != '\0'))
         skip(); /* an emulator keeps small pages */
@@ -97,7 +95,6 @@ static void a_large_buffer_takes_few_page_faults(void **state)
 
 static void small_memory_is_left_alone(void **state)
 {
-    (void)state;
     char few[64] = "as it was";
     pe_memory_use_huge_pages(few, sizeof few);
     pe_memory_use_huge_pages(NULL, 0);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/turns.h"
+#include "base/yield.h"
 
 #define MS INT64_C(1000000)
 
@@ -26,32 +26,30 @@ static bool is_left(void *context)
 static void work_for(int64_t nanoseconds)
 {
     now += nanoseconds;
-    pe_turn_spend(PE_TURN_WORK / 16);
+    pe_yield_spend(PE_YIELD_WORK / 16);
 }
 
 static void what_takes_too_long_ends_and_says_how_much(void **state)
 {
-    (void)state;
     pe_problem why;
     pe_meter meter = {.nanoseconds_max = 20 * MS};
     pe_meter_begin(&meter);
     work_for(20 * MS);
-    assert_false(pe_turn_is_last());
-    assert_int_equal(pe_turn_check(&why), PE_OK);
+    assert_false(pe_yield_must_end());
+    assert_int_equal(pe_yield_check(&why), PE_OK);
     work_for(1);
-    assert_true(pe_turn_is_last());
-    assert_int_equal(pe_turn_check(&why), PE_TOO_MUCH_WORK);
+    assert_true(pe_yield_must_end());
+    assert_int_equal(pe_yield_check(&why), PE_TOO_MUCH_WORK);
     assert_int_equal(why.max_work, 20 * MS / PE_UNIT_NANOSECONDS);
     pe_meter_end();
     assert_true(meter.overran);
     assert_int_equal(meter.nanoseconds, 20 * MS + 1);
     assert_int_equal(pe_meter_spent(&meter), 20 * MS / PE_UNIT_NANOSECONDS);
-    assert_false(pe_turn_is_last());
+    assert_false(pe_yield_must_end());
 }
 
 static void time_between_turns_and_of_others_is_not_counted(void **state)
 {
-    (void)state;
     pe_meter meter = {.nanoseconds_max = 20 * MS}, other = {.nanoseconds_max = 20 * MS};
     for (int i = 0; i < 10; i++) {
         pe_meter_begin(&meter);
@@ -69,17 +67,16 @@ static void time_between_turns_and_of_others_is_not_counted(void **state)
 
 static void counted_units_end_it_without_a_clock(void **state)
 {
-    (void)state;
-    pe_meter meter = {.units_max = PE_TURN_WORK};
+    pe_meter meter = {.units_max = PE_YIELD_WORK};
     pe_meter_begin(&meter);
     for (int i = 0; i < 16; i++)
         work_for(1000 * MS);
-    assert_false(pe_turn_is_last());
+    assert_false(pe_yield_must_end());
     work_for(0);
-    assert_true(pe_turn_is_last());
-    pe_turn_finish(); /* what is left is done */
+    assert_true(pe_yield_must_end());
+    pe_yield_finish(); /* what is left is done */
     work_for(0);
-    assert_false(pe_turn_is_last());
+    assert_false(pe_yield_must_end());
     pe_meter_end();
     assert_false(meter.overran);
     assert_int_equal(meter.nanoseconds, 0);
@@ -87,18 +84,17 @@ static void counted_units_end_it_without_a_clock(void **state)
 
 static void what_nobody_waits_for_ends_and_does_not_go_on(void **state)
 {
-    (void)state;
     pe_problem why;
     bool left = false;
     pe_meter meter = {.is_left = is_left, .context = &left};
     pe_meter_begin(&meter);
     work_for(0);
-    assert_false(pe_turn_is_last());
+    assert_false(pe_yield_must_end());
     left = true;
     work_for(0);
-    assert_int_equal(pe_turn_check(&why), PE_OVERLOADED);
-    pe_turn_finish();
-    assert_true(pe_turn_is_last());
+    assert_int_equal(pe_yield_check(&why), PE_OVERLOADED);
+    pe_yield_finish();
+    assert_true(pe_yield_must_end());
     pe_meter_end();
 }
 
@@ -106,23 +102,21 @@ static int waits;
 
 static void count_wait(void *context)
 {
-    (void)context;
     waits++;
 }
 
 /* Half of the units that the time is worth are counted. */
 static void turns_are_as_long_by_the_clock_as_by_the_count(void **state)
 {
-    (void)state;
-    const pe_turn_ways ways = {.wait = count_wait};
+    const pe_yield_ways ways = {.wait = count_wait};
     pe_meter meter = {.nanoseconds_max = INT64_MAX};
-    pe_turn_take(&ways);
-    pe_turn_begin();
+    pe_yield_set(&ways);
+    pe_yield_begin();
     pe_meter_begin(&meter);
     for (int i = 0; i < 320; i++)
-        work_for((int64_t)PE_TURN_WORK / 16 * PE_UNIT_NANOSECONDS * 2);
+        work_for((int64_t)PE_YIELD_WORK / 16 * PE_UNIT_NANOSECONDS * 2);
     pe_meter_end();
-    pe_turn_take(NULL);
+    pe_yield_set(NULL);
     assert_in_range(waits, 32, 40);
 }
 

@@ -61,7 +61,6 @@ static const struct choice {
 
 static void accept_is_weighed_as_rfc_9110_says(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PE_LEN(choices); i++) {
         const pe_format *format = NULL;
         pe_problem why = {0};
@@ -90,7 +89,6 @@ static pe_status negotiate(const pe_plan *plan, const char *accept, const char *
 
 static void what_cannot_hold_the_plan_is_passed_over(void **state)
 {
-    (void)state;
     pe_plan plan;
     pe_problem why = {0};
     const char *name;
@@ -113,7 +111,6 @@ static void what_cannot_hold_the_plan_is_passed_over(void **state)
 
 static void format_overrides_by_name(void **state)
 {
-    (void)state;
     const pe_format *format = NULL;
     pe_problem why = {0};
     assert_int_equal(pe_format_parse("safetensors", &format, &why), PE_OK);
@@ -126,7 +123,6 @@ static void format_overrides_by_name(void **state)
 
 static void formats_are_found_by_name_and_extension(void **state)
 {
-    (void)state;
     for (size_t i = 0; pe_formats[i] != NULL; i++) {
         char file[40];
         snprintf(file, sizeof file, "a.b%s", pe_formats[i]->extension);

@@ -40,7 +40,6 @@ static pe_array scan(const char *text, pe_dtype dtype)
 
 static void shapes(void **unused)
 {
-    (void)unused;
     static const struct {
         const char *text;
         pe_shape shape;
@@ -72,7 +71,6 @@ static void shapes(void **unused)
 
 static void values_in_order(void **unused)
 {
-    (void)unused;
     for (pe_dtype dtype = 0; dtype < PE_DTYPES; dtype++) {
         pe_array array = scan("[[1,-2],[3,4e0],[50E-1,-0]]", dtype);
         static const double wanted[] = {1, -2, 3, 4, 5, 0};
@@ -86,7 +84,6 @@ static void values_in_order(void **unused)
 
 static void rest_is_left_alone(void **unused)
 {
-    (void)unused;
     pe_array array;
     pe_problem why;
     size_t used = 0;
@@ -98,7 +95,6 @@ static void rest_is_left_alone(void **unused)
 
 static void mistakes(void **unused)
 {
-    (void)unused;
     static const struct {
         const char *text;
         pe_dtype dtype;
@@ -182,7 +178,6 @@ static void mistakes(void **unused)
 
 static void cut_short(void **unused)
 {
-    (void)unused;
     static const char text[] = "[ [1, -2.5e+3], [0.25 ,4] ]";
     for (size_t bytes = 0; bytes < sizeof text - 1; bytes++) {
         pe_array array = {0};
@@ -195,7 +190,6 @@ static void cut_short(void **unused)
 
 static void too_many(void **unused)
 {
-    (void)unused;
     pe_array array = {0};
     pe_problem why = {0};
     size_t used;
@@ -297,7 +291,6 @@ static void check_midpoint(pe_dtype dtype, double v)
 
 static void midpoints_of_16_bit_types(void **unused)
 {
-    (void)unused;
     for (pe_dtype dtype = PE_FLOAT16; dtype <= PE_BFLOAT16; dtype++)
         for (uint32_t bits = 0; bits < 0x8000; bits += 1 + bits % 3) {
             uint16_t element = (uint16_t)bits;
@@ -309,7 +302,6 @@ static void midpoints_of_16_bit_types(void **unused)
 
 static void midpoints_of_float32(void **unused)
 {
-    (void)unused;
     random_source random = random_make("midpoints");
     for (int i = 0; i < 20000; i++) {
         uint32_t bits = (uint32_t)(random_bits(&random) >> (i % 4 == 0 ? 48 : 33));
@@ -322,7 +314,6 @@ static void midpoints_of_float32(void **unused)
 
 static void random_decimals(void **unused)
 {
-    (void)unused;
     random_source random = random_make("decimals");
     for (int i = 0; i < 50000; i++)
         for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++) {
@@ -371,7 +362,6 @@ static size_t random_number(random_source *random, char *out, size_t bytes)
 /* Printed and read back, both in long arrays. */
 static void every_16_bit_value(void **unused)
 {
-    (void)unused;
     enum { ALL = 0x10000 };
     static uint16_t bits[ALL];
     static char text[ALL * PE_NUMBER_TEXT_MAX + 2];
@@ -398,7 +388,6 @@ static void every_16_bit_value(void **unused)
 /* Long arrays are read by shorter ways than single numbers, which strtod and MPFR vouch for. */
 static void long_arrays(void **unused)
 {
-    (void)unused;
     static const char *const separators[] = {",", ",", ", ", ",\n ", " ,"};
     static char text[NUMBERS * 64];
     random_source random = random_make("long arrays");
@@ -436,7 +425,6 @@ static void long_arrays(void **unused)
 /* One mistake in a long array is found where it is, whatever the way it is read. */
 static void mistakes_in_long_arrays(void **unused)
 {
-    (void)unused;
     static const char *const wrong[] = {"01",  "1.",  "-", ".5", "1e",    "--1",  "\"1\"",
                                         "1 2", "0x1", "",  "+1", "1.5.5", "00.1", "1e400"};
     char text[1200], where[32];

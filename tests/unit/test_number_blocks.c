@@ -99,7 +99,6 @@ static void fill_like_tables(random_source *random, pe_dtype dtype, char *data, 
 
 static void tables_print_alike(void **unused)
 {
-    (void)unused;
     static char data[8 * MOST];
     random_source random = random_make("tables");
     for (int round = 0; round < 40; round++)
@@ -111,7 +110,6 @@ static void tables_print_alike(void **unused)
 
 static void random_bits_print_alike(void **unused)
 {
-    (void)unused;
     static char data[8 * MOST];
     random_source random = random_make("bits");
     for (int round = 0; round < 40; round++)
@@ -123,7 +121,6 @@ static void random_bits_print_alike(void **unused)
 
 static void every_16_bit_value_prints_alike(void **unused)
 {
-    (void)unused;
     static char data[2 * MOST];
     for (uint32_t first = 0; first < 0x10000; first += MOST) {
         for (uint32_t i = 0; i < MOST; i++) {
@@ -138,7 +135,6 @@ static void every_16_bit_value_prints_alike(void **unused)
 /* Every 997th of those that take the short way; tests/proof takes all. */
 static void floats_in_turn_print_alike(void **unused)
 {
-    (void)unused;
     static char data[4 * MOST];
     uint32_t bits = 0x38d00000;
     while (bits <= 0x4f000000) {
@@ -168,7 +164,6 @@ static void fill_with_large(random_source *random, pe_dtype dtype, char *data, s
 
 static void numbers_from_ten_up_print_alike(void **unused)
 {
-    (void)unused;
     static const pe_dtype floats[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
     static char data[8 * MOST];
     random_source random = random_make("from ten up");
@@ -181,7 +176,6 @@ static void numbers_from_ten_up_print_alike(void **unused)
 
 static void any_length_alignment_and_separator(void **unused)
 {
-    (void)unused;
     static const char separators[] = {',', '\n', '\t', ' ', ';', '0', '\0', '\xff'};
     static char data[8 * 320 + 8];
     random_source random = random_make("lengths");
@@ -212,7 +206,6 @@ static void fill_with_edges(random_source *random, pe_dtype dtype, char *data, s
 
 static void edges_print_alike(void **unused)
 {
-    (void)unused;
     static const pe_dtype floats[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
     static char data[8 * MOST];
     random_source random = random_make("edges");
@@ -226,7 +219,6 @@ static void edges_print_alike(void **unused)
 /* The input ends at a forbidden page, and so does the room for the output. */
 static void nothing_else_is_touched(void **unused)
 {
-    (void)unused;
     random_source random = random_make("nothing else");
     for (size_t n = 1; n < 40; n++)
         for (size_t d = 0; d < PE_LEN(dtypes); d++)
@@ -249,7 +241,6 @@ static void nothing_else_is_touched(void **unused)
 
 static void selection(void **unused)
 {
-    (void)unused;
     const pe_blocks *const *all = pe_blocks_all(), *best = NULL;
     for (; *all != NULL; all++) {
         best = *all;
@@ -266,7 +257,6 @@ static void selection(void **unused)
 /* Baseline stores all of a place's exponent and writes on behind its characters. */
 static void exponents_end_in_zeros(void **unused)
 {
-    (void)unused;
     for (size_t i = 0; i < PE_LEN(pe_layout_places); i++) {
         const pe_place *place = &pe_layout_places[i];
         const size_t bytes = pe_layouts[place->layout].exponent_bits / 8;

@@ -137,7 +137,6 @@ static size_t rounds(size_t usual)
 
 static void known_texts(void **unused)
 {
-    (void)unused;
     static const struct {
         pe_dtype dtype;
         double value;
@@ -205,13 +204,11 @@ static void check_all_16(pe_dtype dtype)
 
 static void every_float16(void **unused)
 {
-    (void)unused;
     check_all_16(PE_FLOAT16);
 }
 
 static void every_bfloat16(void **unused)
 {
-    (void)unused;
     check_all_16(PE_BFLOAT16);
 }
 
@@ -230,7 +227,6 @@ static void check_with_neighbours(pe_dtype dtype, double v)
 
 static void powers_and_neighbours(void **unused)
 {
-    (void)unused;
     for (int e = -1074; e < 1024; e++)
         check_with_neighbours(PE_FLOAT64, ldexp(1, e));
     for (int e = -149; e < 128; e++)
@@ -252,7 +248,6 @@ static void powers_and_neighbours(void **unused)
 
 static void random_float32(void **unused)
 {
-    (void)unused;
     random_source random = random_make("float32");
     for (size_t i = rounds(1000000); i-- > 0;) {
         double v = from_bits32((uint32_t)random_bits(&random));
@@ -263,7 +258,6 @@ static void random_float32(void **unused)
 
 static void random_float64(void **unused)
 {
-    (void)unused;
     random_source random = random_make("float64");
     for (size_t i = rounds(300000); i-- > 0;) {
         uint64_t bits = random_bits(&random);

@@ -74,7 +74,6 @@ static size_t rounds(size_t usual)
 
 static void hard_cases(void **unused)
 {
-    (void)unused;
     static const char *const cases[] = {
         "0",
         "-0",
@@ -168,7 +167,6 @@ static void hard_cases(void **unused)
 
 static void long_texts(void **unused)
 {
-    (void)unused;
     enum { LENGTH = 5000 };
     char *text = malloc(LENGTH + 32);
     assert_non_null(text);
@@ -199,7 +197,6 @@ static void long_texts(void **unused)
 
 static void random_decimals(void **unused)
 {
-    (void)unused;
     random_source random = random_make("decimals");
     for (size_t i = rounds(1000000); i-- > 0;) {
         char text[128];
@@ -229,7 +226,6 @@ static void random_decimals(void **unused)
 /* Doubles and the points half-way between them, as short and as exact text. */
 static void doubles_and_midpoints(void **unused)
 {
-    (void)unused;
     random_source random = random_make("doubles");
     static char text[1200];
     for (size_t i = rounds(100000); i-- > 0;) {
@@ -252,7 +248,6 @@ static void doubles_and_midpoints(void **unused)
 
 static void grammar(void **unused)
 {
-    (void)unused;
     static const char *const refused[] = {
         "",     "-",   "+1",  ".5",  "-.5",  "1.",   "1.e5",     "01",   "-01", "00",
         "1e",   "1e+", "1E-", "nan", "NaN",  "inf",  "Infinity", "-inf", " 1",  "\"1",
@@ -269,7 +264,6 @@ static void grammar(void **unused)
 
 static void stops_at_the_end(void **unused)
 {
-    (void)unused;
     static const struct {
         const char *text;
         double value;

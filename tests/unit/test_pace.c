@@ -44,7 +44,6 @@ static void make_many(fake_stream *stream, unsigned n)
 
 static void a_quick_stream_has_large_blocks_after_three(void **state)
 {
-    (void)state;
     fake_stream quick = begin(4000);
     for (size_t most = PE_BLOCK_BYTES; most < LARGE; most *= 2) {
         assert_int_equal(quick.pace.most, most);
@@ -57,7 +56,6 @@ static void a_quick_stream_has_large_blocks_after_three(void **state)
 
 static void a_stream_without_room_keeps_small_blocks(void **state)
 {
-    (void)state;
     fake_stream quick = begin(4000);
     quick.pace.large = PE_BLOCK_BYTES;
     make_many(&quick, 100);
@@ -68,7 +66,6 @@ static void a_stream_without_room_keeps_small_blocks(void **state)
  * that it may make. */
 static void no_block_of_a_sender_is_slow(void **state)
 {
-    (void)state;
     for (int64_t cost = 1000; cost < 4 * PE_SLOW_NANOSECONDS; cost += 1000) {
         fake_stream even = begin(cost);
         make_many(&even, 1000);
@@ -80,7 +77,6 @@ static void no_block_of_a_sender_is_slow(void **state)
 /* And its blocks are no smaller than they have to be: twice as large, they would take long. */
 static void blocks_are_as_large_as_their_time_allows(void **state)
 {
-    (void)state;
     for (int64_t cost = 1000; cost <= PE_SLOW_NANOSECONDS; cost += 1000) {
         fake_stream even = begin(cost);
         make_many(&even, 10);
@@ -91,7 +87,6 @@ static void blocks_are_as_large_as_their_time_allows(void **state)
 
 static void a_false_alarm_costs_four_blocks_that_are_smaller(void **state)
 {
-    (void)state;
     fake_stream quick = begin(4000);
     make_many(&quick, 10);
     make(&quick, 3 * PE_SLOW_NANOSECONDS);
@@ -104,7 +99,6 @@ static void a_false_alarm_costs_four_blocks_that_are_smaller(void **state)
 /* The tables were cold, say. */
 static void a_worker_that_was_slow_once_is_asked_once_more(void **state)
 {
-    (void)state;
     fake_stream quick = begin(4000);
     pe_pace_worker(&quick.pace, 2 * PE_SLOW_NANOSECONDS);
     make_many(&quick, 10);
@@ -114,7 +108,6 @@ static void a_worker_that_was_slow_once_is_asked_once_more(void **state)
 /* What becomes slow stays with workers, and for a while when it is quick again. */
 static void what_stays_slow_stays_with_workers(void **state)
 {
-    (void)state;
     fake_stream changing = begin(4000);
     make_many(&changing, 100);
     changing.cost = 2 * PE_SLOW_NANOSECONDS;

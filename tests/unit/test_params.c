@@ -27,7 +27,6 @@ static const pe_param_set *const sets[] = {PE_PARAMS(rows), &pe_params_positions
 
 static void defaults_fill_what_is_absent_and_name_what_is_missing(void **state)
 {
-    (void)state;
     pe_values values;
     pe_problem why;
     assert_int_equal(pe_values_make(sets, &values, &why), PE_OK);
@@ -47,7 +46,6 @@ static void defaults_fill_what_is_absent_and_name_what_is_missing(void **state)
 
 static void the_canonical_form_is_sorted_with_shortest_numbers(void **state)
 {
-    (void)state;
     static double list[] = {1, 1.5, -0.0};
     pe_values values;
     pe_problem why;
@@ -93,7 +91,6 @@ static void what_planning_costs_goes_by_the_rows(void **state)
     static const pe_param_set *const sets_of_wide[] = {&of_wide, NULL};
     pe_values values;
     pe_problem why;
-    (void)state;
     assert_int_equal(pe_values_make(sets_of_wide, &values, &why), PE_OK);
     assert_int_equal(pe_price_estimate(&values).planning, 0);
     pe_values_set_int(&values, "tokens", 1000000);
@@ -107,7 +104,6 @@ static void what_planning_costs_goes_by_the_rows(void **state)
 
 static void plans_count_elements_over_all_tensors(void **state)
 {
-    (void)state;
     const pe_limits limits = {.max_elements = 100};
     pe_plan plan = {0};
     pe_problem why;
@@ -131,7 +127,6 @@ static void plans_count_elements_over_all_tensors(void **state)
 
 static void every_problem_code_has_a_row(void **state)
 {
-    (void)state;
     assert_int_equal(pe_status_by_code("not-acceptable"), PE_NOT_ACCEPTABLE);
     assert_int_equal(pe_status_by_code("nonsense"), PE_OK);
     for (int s = PE_OK; s <= PE_INTERNAL; s++) {

@@ -58,7 +58,6 @@ static const struct good {
 
 static void texts_read_and_print_in_canonical_form(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PE_LEN(good); i++) {
         pe_positions positions;
         pe_problem why;
@@ -81,7 +80,6 @@ static void texts_read_and_print_in_canonical_form(void **state)
 /* Rows that are ranges are held as ranges, those that are listed as lists. */
 static void rows_of_several_axes_are_what_each_says(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t rows, listed; /* held as rows; numbers held */
@@ -125,7 +123,6 @@ static void rows_of_several_axes_are_what_each_says(void **state)
 /* 2^28 positions on each of three axes, whose numbers would take 6 GB. */
 static void long_ranges_on_several_axes_are_read_without_holding_their_numbers(void **state)
 {
-    (void)state;
     static const char text[] = "0:268435456;268435455:-1:-1;-3:805306363:3";
     pe_positions positions;
     pe_problem why;
@@ -147,7 +144,6 @@ static void long_ranges_on_several_axes_are_read_without_holding_their_numbers(v
 /* Position by position what the decimals say, as strtod reads them. */
 static void fractional_ranges_are_the_doubles_nearest_their_decimals(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"-7.7:20:0.1", "3:-3:-0.007", "1234567.891:1234568:0.001"};
     static const int units[][3] = {{-77, 1, 10}, {3000, -7, 1000}, {1234567891, 1, 1000}};
     for (size_t i = 0; i < PE_LEN(texts); i++) {
@@ -216,7 +212,6 @@ static const struct bad {
 
 static void texts_that_cannot_be_are_refused_with_the_right_status(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PE_LEN(bad); i++) {
         pe_positions positions;
         pe_problem why;
@@ -232,7 +227,6 @@ static void texts_that_cannot_be_are_refused_with_the_right_status(void **state)
 
 static void too_many_tells_both_numbers(void **state)
 {
-    (void)state;
     pe_positions positions;
     pe_problem why;
     assert_int_equal(

@@ -11,7 +11,6 @@
 
 static void a_thread_that_cannot_start_names_its_purpose_and_the_limit(void **state)
 {
-    (void)state;
     pe_problem why;
     struct rlimit limit;
     assert_int_equal(pe_process_fail_thread("workers", EAGAIN, &why), PE_INTERNAL);

@@ -65,7 +65,6 @@ static float six[] = {1, 2, 3, 4, 5, 6};
 
 static void a_numpy_file_is_the_first_tensor(void **state)
 {
-    (void)state;
     static const char *const headers[] = {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }      \n",
         "{'shape':(2,3),'fortran_order':False,'descr':'<f4'}",
@@ -89,7 +88,6 @@ static void a_numpy_file_is_the_first_tensor(void **state)
 
 static void fortran_order_is_turned_into_rows(void **state)
 {
-    (void)state;
     pe_buffer npy = {0};
     float column_major[24];
     for (size_t i = 0, e = 0; i < 2; i++)
@@ -107,7 +105,6 @@ static void fortran_order_is_turned_into_rows(void **state)
 
 static void dtype_is_the_bodys_unless_given(void **state)
 {
-    (void)state;
     static const double two[] = {0.1, 1 + 0x1p-11 + 0x1p-40};
     static const char header[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }";
     pe_buffer npy = {0};
@@ -127,7 +124,6 @@ static void dtype_is_the_bodys_unless_given(void **state)
 
 static void integers_become_the_default_dtype(void **state)
 {
-    (void)state;
     static const int32_t two[] = {-7, 8};
     pe_buffer npy = {0};
     put_npy(&npy, 1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 1), }", two,
@@ -142,7 +138,6 @@ static void integers_become_the_default_dtype(void **state)
 
 static void aligned_numbers_are_borrowed_and_others_copied(void **state)
 {
-    (void)state;
     _Alignas(8) char bytes[sizeof six + 1];
     for (size_t shift = 0; shift < 2; shift++) {
         pe_query ask = {0};
@@ -180,7 +175,6 @@ static bool is_within(const pe_array *array, const pe_buffer *body)
 /* Both formats pad their headers so that the numbers are aligned. */
 static void aligned_numbers_of_files_are_borrowed_and_others_copied(void **state)
 {
-    (void)state;
     static const struct {
         const char *type, *header;
         bool borrowed;
@@ -215,7 +209,6 @@ static void aligned_numbers_of_files_are_borrowed_and_others_copied(void **state
 
 static void safetensors_go_to_the_rows_of_their_names(void **state)
 {
-    (void)state;
     pe_buffer file = {0};
     pe_query ask = {0};
     pe_problem why = {0};
@@ -248,7 +241,6 @@ static void assert_refused(const char *name, const pe_binary_body *body, pe_stat
 
 static void broken_numpy_files_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *header;
         pe_status status;
@@ -307,7 +299,6 @@ static void broken_numpy_files_are_refused(void **state)
 
 static void an_empty_tensor_is_refused(void **state)
 {
-    (void)state;
     pe_buffer npy = {0};
     put_npy(&npy, 1, "{'descr': '<f4', 'fortran_order': True, 'shape': (0, 3), }", "", 0);
     assert_refused("no rows",
@@ -318,7 +309,6 @@ static void an_empty_tensor_is_refused(void **state)
 
 static void plain_numbers_need_their_headers(void **state)
 {
-    (void)state;
     const struct {
         const char *shape, *dtype;
         size_t bytes;
@@ -352,7 +342,6 @@ static void plain_numbers_need_their_headers(void **state)
 
 static void numbers_that_are_none_are_refused(void **state)
 {
-    (void)state;
     for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++) {
         _Alignas(8) unsigned char data[6 * 8] = {0};
         pe_dtype_store(dtype, dtype % 2 ? -(double)INFINITY : (double)NAN,
@@ -369,7 +358,6 @@ static void numbers_that_are_none_are_refused(void **state)
 
 static void a_number_that_overflows_the_dtype_is_refused(void **state)
 {
-    (void)state;
     static float row[] = {1, 70000};
     pe_query ask = {0};
     pe_problem why = {0};
@@ -381,7 +369,6 @@ static void a_number_that_overflows_the_dtype_is_refused(void **state)
 
 static void other_types_and_other_resources_are_refused(void **state)
 {
-    (void)state;
     pe_query ask = {0};
     pe_problem why = {0};
     const pe_binary_body png = {.media_type = "image/png", .data = six, .bytes = sizeof six};
@@ -400,7 +387,6 @@ static void other_types_and_other_resources_are_refused(void **state)
 
 static void broken_safetensors_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *header;
         pe_status status;
@@ -439,7 +425,6 @@ static void broken_safetensors_are_refused(void **state)
 /* Sizes that add up to the file's do not make tensors stand side by side. */
 static void tensors_that_share_bytes_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         int data[2], weights[2]; /* offsets in 24 bytes */
         bool taken;
@@ -483,7 +468,6 @@ static pe_status read_exactly(const char *media_type, const char *data, size_t b
 
 static void every_truncation_and_many_mutations_are_survived(void **state)
 {
-    (void)state;
     pe_buffer file[2] = {{0}, {0}};
     static const char *const types[2] = {NPY, ST};
     put_npy(&file[0], 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", six,

@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/listing.h"
-#include "api/model_json.h"
-#include "api/problem_json.h"
+#include "api/documents.h"
 #include "encodings/registry.h"
 #include "exact/reserve.h"
 #include "support/fake.h"
@@ -241,31 +239,26 @@ static pe_status act_configuration(pe_problem *why)
 
 static void resolving_a_configuration_survives(void **state)
 {
-    (void)state;
     survive("configuration", act_configuration);
 }
 
 static void reading_a_query_survives(void **state)
 {
-    (void)state;
     survive("query", act_query);
 }
 
 static void reading_a_body_survives(void **state)
 {
-    (void)state;
     survive("json", act_json);
 }
 
 static void reading_safetensors_survives(void **state)
 {
-    (void)state;
     survive("safetensors", act_safetensors);
 }
 
 static void streaming_survives(void **state)
 {
-    (void)state;
     survive("json", act_stream_json);
     survive("npy", act_stream_npy);
     survive("csv", act_stream_csv);
@@ -274,7 +267,6 @@ static void streaming_survives(void **state)
 
 static void writing_documents_survives(void **state)
 {
-    (void)state;
     survive("documents", act_documents);
 }
 
@@ -307,7 +299,6 @@ static char *large_body(int digits, int later, size_t bytes, size_t *used, size_
 
 static void reading_a_large_body_takes_little_beside_the_result(void **state)
 {
-    (void)state;
     static const struct {
         int digits, later;
     } cases[] = {{8, 8}, {1, 1}, {0, 0}, {0, 9}, {9, 0}};
@@ -336,7 +327,6 @@ static void reading_a_large_body_takes_little_beside_the_result(void **state)
 static int start(void **state)
 {
     pe_problem why;
-    (void)state;
     return pe_reserve_make(1, &why) == PE_OK ? 0 : -1;
 }
 

@@ -118,13 +118,11 @@ static void stay_within(size_t largest)
 
 static void small_answers_stay_within_the_budget(void **state)
 {
-    (void)state;
     stay_within(500);
 }
 
 static void large_answers_stay_within_the_budget(void **state)
 {
-    (void)state;
     stay_within(400000);
 }
 
@@ -169,7 +167,6 @@ static void *read_answers(void *context)
 /* Together they would hold more than the budget. */
 static void threads_that_hold_answers_stay_within_the_budget(void **state)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip();
 #endif
@@ -270,7 +267,6 @@ static double replay(size_t every, size_t scan)
 
 static void scans_of_mixed_sizes_cost_at_most_five_points_of_hits(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         size_t every, scan;
@@ -309,7 +305,6 @@ static pe_status fill_mark(void *context, void **value, size_t *bytes, pe_proble
  * coded again: it is no answer without bytes. */
 static void a_raw_request_finds_no_answer_without_bytes(void **state)
 {
-    (void)state;
     pe_service service = {.settings = &settings};
     pe_problem why;
     pe_response_cache *cache;

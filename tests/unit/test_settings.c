@@ -216,7 +216,6 @@ static const struct {
 
 static void each_level_is_read_and_wins_over_the_one_before(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < PE_LEN(readings); c++)
         check_printed(&readings[c].given, readings[c].name, readings[c].key, readings[c].value,
                       readings[c].source);
@@ -273,7 +272,6 @@ static const struct {
 
 static void what_does_not_fit_is_refused_by_name_with_its_bounds(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < PE_LEN(refusals); c++) {
         pe_config *config = NULL;
         pe_problem why = {0};
@@ -288,7 +286,6 @@ static void what_does_not_fit_is_refused_by_name_with_its_bounds(void **state)
 
 static void a_list_that_is_too_long_is_refused(void **state)
 {
-    (void)state;
     pe_buffer variable = {0};
     pe_buffer_str(&variable, "POSENC_WARM=");
     for (int k = 0; k < PE_SETTING_LIST_MAX; k++)
@@ -309,7 +306,6 @@ static void a_list_that_is_too_long_is_refused(void **state)
 
 static void a_file_that_is_asked_for_must_exist(void **state)
 {
-    (void)state;
     char *flags[] = {strdup("--config=/nonexistent/posenc.json")};
     char *variables[] = {strdup("POSENC_CONFIG=/nonexistent/other.json"), NULL};
     pe_config *config = NULL;
@@ -326,7 +322,6 @@ static void a_file_that_is_asked_for_must_exist(void **state)
 
 static void unknown_variables_and_service_links_are_ignored_with_a_warning(void **state)
 {
-    (void)state;
     static const struct given cases[] = {
         {.variables = {"POSENC_PORT=tcp://10.0.0.7:8080"}},
         {.variables = {"POSENC_SERVICE_HOST=10.0.0.7"}},
@@ -353,7 +348,6 @@ static void unknown_variables_and_service_links_are_ignored_with_a_warning(void 
 
 static void what_print_config_prints_can_be_read_as_a_file(void **state)
 {
-    (void)state;
     const struct given first = {
         .flags = {"--port=0", "--access-log", "--warm=/a?\"x\"", "--cors-origin=", "--host=::"}};
     pe_config *config = read_or_fail(&first, "first");
@@ -383,7 +377,6 @@ static void what_print_config_prints_can_be_read_as_a_file(void **state)
 
 static void the_shipped_file_holds_every_setting_at_its_default(void **state)
 {
-    (void)state;
     const char *root = getenv("POSENC_ROOT");
     char path[512];
     snprintf(path, sizeof path, "%s/config/posenc.json", root != NULL ? root : ".");
@@ -412,7 +405,6 @@ static void the_shipped_file_holds_every_setting_at_its_default(void **state)
 
 static void help_has_a_line_for_every_flag(void **state)
 {
-    (void)state;
     pe_config *config = read_or_fail(&(struct given){0}, "defaults");
     json_t *defaults = printed(config);
     pe_buffer help = {0};
@@ -436,7 +428,6 @@ static void help_has_a_line_for_every_flag(void **state)
 
 static void a_flag_tells_how_many_arguments_it_takes(void **state)
 {
-    (void)state;
     static const struct {
         const char *arguments[3];
         int n, width;

@@ -50,7 +50,6 @@ static pe_pair random_pair(random_source *random, double most)
 
 static void exponentials_are_good_to_104_bits(void **state)
 {
-    (void)state;
     random_source random = random_make("exp");
     static const double most[] = {0x1p-60, 0x1p-20, 0.5, 3, 80, 1099};
     static const double edges[] = {
@@ -77,7 +76,6 @@ static void exponentials_are_good_to_104_bits(void **state)
 
 static void pairs_are_good_to_103_bits(void **state)
 {
-    (void)state;
     random_source random = random_make("pairs");
     mpfr_t x, y, got;
     mpfr_inits2(BITS, x, y, got, (mpfr_ptr)NULL);
@@ -104,7 +102,6 @@ static void pairs_are_good_to_103_bits(void **state)
 
 static void dot_products_keep_their_bound(void **state)
 {
-    (void)state;
     random_source random = random_make("dot");
     static double x[300], y[300];
     mpfr_t sum, size, term, got;
@@ -177,7 +174,6 @@ static void check_row(const pe_pair *score, size_t n, const char *what)
 
 static void probabilities_are_correctly_rounded(void **state)
 {
-    (void)state;
     random_source random = random_make("softmax");
     static const double most[] = {0x1p-40, 1, 20, 800, 1e6};
     pe_pair score[MOST];
@@ -196,7 +192,6 @@ static void probabilities_are_correctly_rounded(void **state)
 /* Powers of two from 1 to 1/128, exactly; what is far below the rest is zero or subnormal. */
 static void equal_scores_share_evenly(void **state)
 {
-    (void)state;
     pe_pair score[MOST];
     for (size_t n = 1; n <= 128; n++) {
         for (size_t j = 0; j < n; j++)

@@ -126,7 +126,6 @@ static void check_array(const pe_stored *file, pe_dtype dtype)
 static void every_order_shape_and_type_becomes_rows(void **state)
 {
     random_source random = random_make("stored tensors");
-    (void)state;
     for (int k = 0; k < 200; k++) {
         pe_shape shape = some_shape(&random);
         const pe_dtype from = (pe_dtype)(k % PE_DTYPES);
@@ -153,7 +152,6 @@ static void wide_integers_must_fit(void **state)
                 {(int64_t)INT32_MIN - 1, false},
                 {INT64_MAX, false},
                 {INT64_MIN, false}};
-    (void)state;
     for (size_t r = 0; r < PE_LEN(rows); r++) {
         const int64_t numbers[] = {1, 2, 3, rows[r].number};
         pe_array array;
@@ -176,7 +174,6 @@ static void wide_integers_must_fit(void **state)
 static void an_array_of_nothing_is_made(void **state)
 {
     static const unsigned char none[1];
-    (void)state;
     for (size_t axis = 0; axis < 3; axis++) {
         pe_stored file = {
             .dtype = PE_FLOAT32, .shape = {3, {2, 40, 3}}, .data = none, .fortran = true};
@@ -189,7 +186,6 @@ static void an_array_of_nothing_is_made(void **state)
 static void what_is_not_finite_is_found_where_it_stands(void **state)
 {
     random_source random = random_make("not finite");
-    (void)state;
     for (int k = 0; k < 100; k++) {
         const pe_shape shape = some_shape(&random);
         unsigned char *memory;

@@ -31,8 +31,6 @@ static void amplitude(const void *of, mpfr_ptr out)
 
 static void halve(const void *of, size_t i, mpfr_ptr theta)
 {
-    (void)of;
-    (void)i;
     mpfr_div_2ui(theta, theta, 1, MPFR_RNDN);
 }
 
@@ -78,7 +76,6 @@ static void equal_formulas_share_one_set(void **state)
     pe_tables *tables = make(1 << 20);
     const formula copy = ten_thousand;
     const pe_wave_spec one = spec_of(&ten_thousand), two = spec_of(&copy);
-    (void)state;
     pe_shared_wave a = wave_of(tables, &one), b = wave_of(tables, &two);
     assert_ptr_equal(a.wave, b.wave);
     assert_int_equal(a.id, b.id);
@@ -148,7 +145,6 @@ static void sets_that_differ_in_anything_are_apart(void **state)
                  {"formula_bytes", shorter_formula}};
     pe_tables *tables = make(1 << 20);
     pe_wave_spec spec = spec_of(&ten_thousand);
-    (void)state;
     pe_shared_wave plain = wave_of(tables, &spec);
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         pe_wave_spec changed = spec;
@@ -195,7 +191,6 @@ static void blocks_hold_the_rows_of_their_positions_amplitude_included(void **st
     pe_tables *tables = make(1 << 20);
     pe_wave_spec spec = spec_of(&ten_thousand), loud = spec_of(&louder);
     loud.amplitude = amplitude;
-    (void)state;
     pe_shared_wave wave = wave_of(tables, &spec), loud_wave = wave_of(tables, &loud);
     for (size_t b = 0; b < PE_LEN(blocks); b++) {
         check_block(tables, &wave, 1, blocks[b]);
@@ -210,7 +205,6 @@ static void a_block_is_computed_once_while_it_is_kept(void **state)
 {
     pe_tables *tables = make(1 << 20);
     const pe_wave_spec spec = spec_of(&ten_thousand);
-    (void)state;
     pe_shared_wave wave = wave_of(tables, &spec);
     pe_block a = block_of(tables, &wave, 5), b = block_of(tables, &wave, 5);
     pe_block other = block_of(tables, &wave, 6);
@@ -226,13 +220,12 @@ static void a_block_is_computed_once_while_it_is_kept(void **state)
 
 static void a_held_block_stays_while_others_are_evicted(void **state)
 {
-    /* room for about nine blocks of 8 KB */
-    enum { BUDGET = 80000 };
+    /* a quarter has room for the set, of 60 KB; all of it for no more than 30 blocks of 8 KB */
+    enum { BUDGET = 300000 };
     pe_tables *tables = make(BUDGET);
     const pe_wave_spec spec = spec_of(&ten_thousand);
     double kept[PE_BLOCK_ROWS * 8];
     pe_cache_stats stats;
-    (void)state;
     pe_shared_wave wave = wave_of(tables, &spec);
     pe_block held = block_of(tables, &wave, 0);
     memcpy(kept, held.cos, sizeof kept);
@@ -269,7 +262,6 @@ static size_t allocated(void)
  * counts, and is within the budget after each. */
 static void sets_and_blocks_stay_within_the_budget(void **state)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* its allocator rounds to classes of its own */
 #endif
@@ -311,23 +303,9 @@ static void a_set_made_anew_has_a_new_identity(void **state)
 {
     pe_tables *tables = make(64); /* keeps nothing */
     const pe_wave_spec spec = spec_of(&ten_thousand);
-    (void)state;
     pe_shared_wave first = wave_of(tables, &spec), second = wave_of(tables, &spec);
     assert_int_not_equal(first.id, second.id);
     pe_tables_wave_unref(&first);
-    pe_tables_wave_unref(&second);
-    pe_tables_free(tables);
-}
-
-static void a_reference_more_takes_a_release_more(void **state)
-{
-    pe_tables *tables = make(64);
-    const pe_wave_spec spec = spec_of(&ten_thousand);
-    (void)state;
-    pe_shared_wave first = wave_of(tables, &spec), second = first;
-    pe_tables_wave_ref(&second);
-    pe_tables_wave_unref(&first);
-    assert_int_equal(pe_wave_count(second.wave), 8);
     pe_tables_wave_unref(&second);
     pe_tables_free(tables);
 }
@@ -374,7 +352,6 @@ static void numbers_of_one_formula_are_made_once_and_of_others_apart(void **stat
     pe_tables *tables = make(1 << 20);
     pe_shared_numbers got[PE_LEN(specs)];
     pe_cache_stats stats;
-    (void)state;
     made = 0;
     for (size_t i = 0; i < PE_LEN(specs); i++) {
         got[i] = numbers_of(tables, &specs[i]);
@@ -433,7 +410,6 @@ static void threads_that_want_the_same_get_one_set_and_the_same_blocks(void **st
     together job[THREADS];
     pe_cache_stats stats;
     pe_tables *tables = make(1 << 20);
-    (void)state;
     assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS), 0);
     for (size_t i = 0; i < THREADS; i++) {
         job[i] = (together){.tables = tables, .barrier = &barrier};
@@ -462,7 +438,6 @@ int main(void)
         cmocka_unit_test(a_held_block_stays_while_others_are_evicted),
         cmocka_unit_test(sets_and_blocks_stay_within_the_budget),
         cmocka_unit_test(a_set_made_anew_has_a_new_identity),
-        cmocka_unit_test(a_reference_more_takes_a_release_more),
         cmocka_unit_test(numbers_of_one_formula_are_made_once_and_of_others_apart),
         cmocka_unit_test(threads_that_want_the_same_get_one_set_and_the_same_blocks),
     };

@@ -96,7 +96,6 @@ static size_t drain(int fd)
 /* Connections come and go while a late client is told so. */
 static void nobody_waits_for_a_raw_reply(void **state)
 {
-    (void)state;
     const pe_deadlines deadlines = all_but(PE_PHASE_FRESH, 100 * MILLISECOND);
     scene s;
     int late[2], other[2];
@@ -124,7 +123,6 @@ static void nobody_waits_for_a_raw_reply(void **state)
 
 static void whoever_has_left_is_shut_and_others_are_not(void **state)
 {
-    (void)state;
     enum { N = 6 };
     const pe_deadlines deadlines = all_but(PE_PHASE_WORKING, 0);
     scene s;
@@ -154,7 +152,6 @@ static void whoever_has_left_is_shut_and_others_are_not(void **state)
 /* The oldest, too: connections are looked at some at a time, the youngest first. */
 static void whoever_has_left_is_found_among_many(void **state)
 {
-    (void)state;
     enum { N = 200 };
     const pe_deadlines deadlines = all_but(PE_PHASE_WORKING, 0);
     static const int left[] = {0, N / 2, N - 1};
@@ -181,7 +178,6 @@ enum { RACES = 4000, AT_ONCE = 40 };
 
 static void either_an_answer_or_a_408(void **state)
 {
-    (void)state;
     const pe_deadlines deadlines = all_but(PE_PHASE_RECEIVING, 10 * MILLISECOND);
     int answers = 0, words = 0;
     scene s;
@@ -217,7 +213,6 @@ static void either_an_answer_or_a_408(void **state)
 
 static void judges_silence_and_rate(void **state)
 {
-    (void)state;
     const pe_progress_rules both = {
         .silence = 10 * MILLISECOND, .window = 40 * MILLISECOND, .rate_min = 100000};
     const pe_progress_rules rate = {.window = 40 * MILLISECOND, .rate_min = 100000};

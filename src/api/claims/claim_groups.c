@@ -10,7 +10,7 @@
 
 /* ---- what is said of it ---- */
 
-void pe_claim_say(pe_buffer *said, const char *format, ...)
+void pe_claim_report(pe_buffer *reported, const char *format, ...)
 {
     char line[2 * PE_STORED_NAME_BYTES + 64];
     va_list arguments;
@@ -20,8 +20,8 @@ void pe_claim_say(pe_buffer *said, const char *format, ...)
     const size_t bytes = strlen(line);
     line[bytes] = '\n';
     line[bytes + 1] = '\0';
-    if (strstr(pe_buffer_text(said), line) == NULL)
-        pe_buffer_str(said, line);
+    if (strstr(pe_buffer_text(reported), line) == NULL)
+        pe_buffer_str(reported, line);
 }
 
 /* ---- names ---- */
@@ -32,7 +32,7 @@ void pe_claim_say(pe_buffer *said, const char *format, ...)
  * cos_sin_cache                               vllm-project/vllm rotary_embedding/base.py
  * freqs_cis                                   facebookresearch/llama llama/model.py
  * freqs_cos, freqs_sin                        karpathy/llama2.c model.py
- * cos_cache, sin_cache                        microsoft/onnxruntime RotaryEmbedding
+ * cos_cache, sin_cache                        microsoft/onnxruntime RotaryEmbedding, MRotaryEmbedding
  * rotary_cos_sin                              NVIDIA/TensorRT-LLM attention plugin
  */
 static const struct {
@@ -105,13 +105,6 @@ static bool holds(const pe_stored_list *list, const pe_claim_group *group, const
     return false;
 }
 
-static void move(pe_stored_list *list, size_t from, size_t to)
-{
-    const pe_stored moved = list->tensor[from];
-    memmove(&list->tensor[to + 1], &list->tensor[to], (from - to) * sizeof moved);
-    list->tensor[to] = moved;
-}
-
 /* The tensors of one family from `first` on, one of each name. */
 static pe_claim_group gather(pe_stored_list *list, size_t first, pe_claim_family family)
 {
@@ -121,7 +114,10 @@ static pe_claim_group gather(pe_stored_list *list, size_t first, pe_claim_family
     for (size_t t = first; t < list->n; t++) {
         const size_t k = kind_of(&list->tensor[t]);
         if (k < PE_LEN(kinds) && kinds[k].family == family && !holds(list, &group, kinds[k].plan)) {
-            move(list, t, first + group.n);
+            const size_t to = first + group.n;
+            const pe_stored moved = list->tensor[t];
+            memmove(&list->tensor[to + 1], &list->tensor[to], (t - to) * sizeof moved);
+            list->tensor[to] = moved;
             group.n++;
         }
     }
@@ -143,44 +139,43 @@ static const pe_stored *twin_of(const pe_stored_list *list, size_t used, const p
     return NULL;
 }
 
-/* The tensors behind the groups: copies of those, others of their names, and what is ignored. */
-static void say_rest(pe_buffer *said, pe_buffer *doubts, const pe_stored_list *list, size_t used)
-{
-    enum { MOST = 8 };
-    size_t copies = 0, ignored = 0;
-    for (size_t t = used; t < list->n; t++) {
-        const pe_stored *tensor = &list->tensor[t], *twin = twin_of(list, used, tensor);
-        if (twin != NULL && is_same(tensor, twin)) {
-            copies++;
-        } else if (ignored++ < MOST && twin != NULL) {
-            pe_claim_say(doubts, "%s was not compared, and differs from %s: send it alone",
-                         tensor->name, twin->name);
-        } else if (ignored <= MOST) {
-            pe_claim_say(said, "%s was not read", tensor->name);
-        }
-    }
-    if (ignored > MOST)
-        pe_claim_say(said, "%zu more tensors were not read", ignored - MOST);
-    if (copies > 0)
-        pe_claim_say(said, "%zu more tensors are copies of those that were read", copies);
-}
-
-size_t pe_claim_groups_sort(pe_buffer *said, pe_buffer *doubts, const pe_resource *resource,
+size_t pe_claim_groups_sort(pe_buffer *reported, pe_buffer *doubts, const pe_resource *resource,
                             pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX])
 {
     static const pe_claim_family order[] = {PE_FAMILY_VECTORS, PE_FAMILY_QUERY,  PE_FAMILY_KEY,
                                             PE_FAMILY_TABLE,   PE_FAMILY_FUSED,  PE_FAMILY_COMPLEX,
                                             PE_FAMILY_FLAT,    PE_FAMILY_ANGLES, PE_FAMILY_LADDER};
+    enum { OF_VECTORS = 3 };
     size_t n = 0, used = 0;
-    for (size_t f = 0;
-         f < PE_LEN(order) && n < PE_CLAIM_GROUPS_MAX && strcmp(resource->name, "rope/table") == 0;
-         f++) {
+    const size_t families = strcmp(resource->name, "rope/table") == 0        ? PE_LEN(order)
+                            : strcmp(resource->name, "rope/xpos/table") == 0 ? OF_VECTORS
+                                                                             : 0;
+    for (size_t f = 0; f < families && n < PE_CLAIM_GROUPS_MAX; f++) {
         groups[n] = gather(tensors, used, order[f]);
         used += groups[n].n;
         n += groups[n].n > 0;
     }
     if (n > 0) {
-        say_rest(said, doubts, tensors, used);
+        /* The tensors behind the groups: copies of those, others of their names, and what is
+         * ignored. */
+        enum { MOST = 8 };
+        size_t copies = 0, ignored = 0;
+        for (size_t t = used; t < tensors->n; t++) {
+            const pe_stored *tensor = &tensors->tensor[t], *twin = twin_of(tensors, used, tensor);
+            if (twin != NULL && is_same(tensor, twin)) {
+                copies++;
+            } else if (ignored++ < MOST && twin != NULL) {
+                pe_claim_report(doubts, "%s was not compared, and differs from %s: send it alone",
+                                tensor->name, twin->name);
+            } else if (ignored <= MOST) {
+                pe_claim_report(reported, "%s was not read", tensor->name);
+            }
+        }
+        if (ignored > MOST)
+            pe_claim_report(reported, "%zu more tensors were not read", ignored - MOST);
+        if (copies > 0)
+            pe_claim_report(reported, "%zu more tensors are copies of those that were read",
+                            copies);
         return n;
     }
     groups[0] = (pe_claim_group){.n = tensors->n};

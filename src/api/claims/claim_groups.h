@@ -8,7 +8,8 @@
 #include "plan/plan.h"
 
 /** Say something of what is read, a line, unless that stands there already. */
-void pe_claim_say(pe_buffer *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void pe_claim_report(pe_buffer *reported, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /** What tensors of rotary tables are. */
 typedef enum pe_claim_family {
@@ -39,12 +40,13 @@ bool pe_claim_are_cosines_and_sines(const pe_stored_list *list);
 
 /**
  * Sort the tensors of rope/table into groups, under the names that its plan has: buffers of modules
- * ("model.layers.0.rotary_emb.cos_cached"), q and k beside q_rotated and k_rotated. What has
+ * ("model.layers.0.rotary_emb.cos_cached"), q and k beside q_rotated and k_rotated (these of
+ * rope/xpos/table, too). What has
  * another name goes behind them, in no group, and is said; one that differs from a tensor of its
  * name is a doubt. Where no name is known, and for other resources, all are one group.
  * Returns  how many groups.
  */
-size_t pe_claim_groups_sort(pe_buffer *said, pe_buffer *doubts, const pe_resource *resource,
+size_t pe_claim_groups_sort(pe_buffer *reported, pe_buffer *doubts, const pe_resource *resource,
                             pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX]);
 
 /** The tensor of this name, or NULL. */

@@ -8,6 +8,7 @@
 #include "api/claims/claim_reader.h"
 #include "api/json_read.h"
 #include "base/nearest.h"
+#include "encodings/registry.h"
 #include "plan/common_params.h"
 #include "text/scan.h"
 
@@ -68,11 +69,11 @@ static void pass_on(reading *b, const char *key, pe_slice json, pe_buffer *to)
 }
 
 /* Resources take a model's name beside their nested object only. */
-static pe_status nested_member(void *state, const char *key, pe_slice json, pe_problem *why)
+static pe_status nested_member(void *state, const char *key, pe_slice json,
+                               pe_problem *why PE_UNUSED)
 {
     reading *b = state;
     const bool named = strcmp(key, "model") == 0 || strcmp(key, "layer_type") == 0;
-    (void)why;
     pass_on(b, key, json, named ? &b->r.rest : &b->nested);
     return PE_OK;
 }
@@ -94,12 +95,22 @@ static const char *member_meant(const char *key)
     return pe_nearest_name(key, names, MEMBERS);
 }
 
+/* A parameter of any claim is passed on: the encoding, which may come later, knows its own. */
+static bool is_parameter(const char *key)
+{
+    for (size_t r = 0; pe_registry[r] != NULL; r++)
+        if (pe_params_find(pe_registry[r]->param_sets, key) != NULL)
+            return true;
+    return false;
+}
+
 static pe_status keep_member(reading *b, const char *key, pe_slice json, pe_problem *why)
 {
     for (size_t m = 0; m < MEMBERS; m++)
         if (strcmp(key, names[m]) == 0)
             return pe_query_keep(&b->member[m], key, json, why);
-    const char *near = b->looked_up++ < LOOKED_UP_MAX ? member_meant(key) : NULL;
+    const bool looked_up = b->looked_up++ < LOOKED_UP_MAX && !is_parameter(key);
+    const char *near = looked_up ? member_meant(key) : NULL;
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, key, "unknown parameter %.64s, did you mean %s?",
                        key, near);
@@ -107,11 +118,11 @@ static pe_status keep_member(reading *b, const char *key, pe_slice json, pe_prob
     return PE_OK;
 }
 
-static pe_status keep_or_note(void *state, const char *key, pe_slice json, pe_problem *why)
+static pe_status keep_or_note(void *state, const char *key, pe_slice json,
+                              pe_problem *why PE_UNUSED)
 {
     reading *b = state;
     pe_problem mistake;
-    (void)why;
     pe_claim_reader_note(&b->r, keep_member(b, key, json, &mistake), &mistake);
     return PE_OK;
 }
@@ -221,9 +232,7 @@ pe_status pe_claim_json_scan(const pe_claim_reader *r, pe_dtype dtype, pe_stored
                                    .takes_null = r->claim.resource->null_is_masked};
     if (json.text[0] != '[')
         return pe_fail(why, PE_INVALID_PARAMETER, place, "%s must be an array of numbers", place);
-    const pe_status status = pe_scan_numbers(json, &wanted, &array, &used, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_scan_numbers(json, &wanted, &array, &used, why));
     if (used != json.bytes) {
         pe_array_free(&array);
         return pe_fail(why, PE_MALFORMED_REQUEST, place,
@@ -264,9 +273,8 @@ static pe_status add_group(reading *b, size_t inputs, size_t rotated, pe_problem
 {
     pe_claim_reader *r = &b->r;
     r->groups[r->n_groups++] = (pe_claim_group){.first = r->tensors.n, .n = 2, .vectors = true};
-    const pe_status status = add_tensor(b, names[inputs], b->member[inputs], names[inputs], why);
-    return status == PE_OK ? add_tensor(b, names[rotated], b->member[rotated], names[rotated], why)
-                           : status;
+    PE_TRY(add_tensor(b, names[inputs], b->member[inputs], names[inputs], why));
+    return add_tensor(b, names[rotated], b->member[rotated], names[rotated], why);
 }
 
 /* The vectors of each row that the body has; or one that lacks its other half, which is told. */

@@ -61,7 +61,7 @@ static pe_status read_string(pe_claim_reader *r, pe_problem *why)
     pe_problem mistake;
     while (left.bytes > 0) {
         const pe_slice pair = pe_slice_next(&left, '&');
-        status = pe_problem_collect(status, keep_pair(r, pair, &mistake), &mistake, why);
+        status = PE_ALSO(status, keep_pair(r, pair, &mistake));
     }
     r->own[PE_CLAIM_CONFIG] = r->body->config;
     return status;
@@ -77,9 +77,7 @@ static pe_status read_parts(pe_claim_reader *r, pe_problem *why)
     for (; list->n < body->n_parts; list->n++) {
         pe_stored *tensor = &list->tensor[list->n];
         const pe_binary_part *from = &body->part[list->n];
-        const pe_status status = pe_npy_file_read(from->data, r->limits->max_elements, tensor, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_npy_file_read(from->data, r->limits->max_elements, tensor, why));
         snprintf(tensor->name, sizeof tensor->name, "%s", from->name);
     }
     return PE_OK;
@@ -153,7 +151,7 @@ static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
     if (status == PE_OK && r->body->awaited > 0 && reads_all(claim->resource))
         return pe_claim_groups_fail_begun(why);
     if (status == PE_OK && r->tensors.n > 0)
-        r->n_groups = pe_claim_groups_sort(&r->shapes.said, &r->shapes.doubts, claim->resource,
+        r->n_groups = pe_claim_groups_sort(&r->shapes.reported, &r->shapes.doubts, claim->resource,
                                            &r->tensors, r->groups);
     return status;
 }

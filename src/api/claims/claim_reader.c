@@ -2,14 +2,150 @@
 /* claim_reader.c - claims from what was said of a list of tensors, whatever they came in. */
 #include "api/claims/claim_reader.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/value_reading.h"
+#include "base/nearest.h"
 #include "encodings/registry.h"
+#include "files/tree.h"
+#include "models/catalogue/catalogue.h"
 #include "text/scan.h"
+
+/* ---- what is claimed ---- */
+
+/* What people call a table, and what they call slopes. */
+static const struct {
+    const char *name, *table, *slopes;
+} encodings[] = {
+    {"rope", "rope/table", NULL},
+    {"sinusoidal", "sinusoidal", NULL},
+    {"alibi", "alibi/bias", "alibi/slopes"},
+    {"rope/xpos", "rope/xpos/table", NULL},
+};
+
+static pe_status choose(const pe_model *model, const char *layer_type,
+                        const pe_model_layers **layers, pe_problem *why)
+{
+    const pe_status status =
+        pe_model_choose(model, layer_type[0] != '\0' ? layer_type : NULL, layers, why);
+    if (status == PE_OK && (*layers)->resource == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "config",
+                       "config must describe layers that encode positions by a formula, got %s",
+                       model->encoding);
+    return status;
+}
+
+/*
+ * The layers that a configuration describes, and whose parameters they have: those of layer_type
+ * ("": the default). The model, which they borrow from, is the caller's to free.
+ * Errors  those of pe_model_resolve and pe_model_choose; INVALID_PARAMETER at config.
+ */
+static pe_status read_config(pe_slice json, const char *layer_type, pe_model **model,
+                             const pe_model_layers **layers, pe_problem *why)
+{
+    json_t *config = NULL;
+    *model = NULL;
+    while (json.bytes > 0 && memchr(" \t\r\n", json.text[0], 4) != NULL)
+        json = (pe_slice){json.text + 1, json.bytes - 1};
+    if (json.bytes == 0 || json.text[0] != '{')
+        return pe_fail(why, PE_INVALID_PARAMETER, "config", "config must be an object");
+    PE_TRY(pe_tree_load(json, JSON_REJECT_DUPLICATES, "config", &config, why));
+    pe_status status = pe_model_resolve(config, model, why);
+    if (status == PE_OK)
+        status = choose(*model, layer_type, layers, why);
+    json_decref(config);
+    return status;
+}
+
+pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes, pe_problem *why)
+{
+    const char *name = encoding;
+    if (encoding[0] == '\0')
+        return pe_fail(why, PE_MISSING_PARAMETER, "encoding",
+                       "encoding is required: rope, sinusoidal, alibi, or one that GET /v1 lists "
+                       "as claimable");
+    for (size_t e = 0; e < PE_LEN(encodings); e++)
+        if (strcmp(encodings[e].name, encoding) == 0)
+            name = slopes && encodings[e].slopes != NULL ? encodings[e].slopes : encodings[e].table;
+    const pe_resource *resource = pe_registry_find(name);
+    if (resource == NULL || !pe_resource_is_claimable(resource) || encoding[0] == '/') {
+        const char *names[PE_LEN(encodings) + 128];
+        size_t n = 0;
+        for (size_t e = 0; e < PE_LEN(encodings); e++)
+            names[n++] = encodings[e].name;
+        for (size_t r = 0; pe_registry[r] != NULL && n < PE_LEN(names); r++)
+            if (pe_resource_is_claimable(pe_registry[r]))
+                names[n++] = pe_registry[r]->name;
+        if (strncmp(encoding, "learned/", 8) == 0)
+            return pe_fail(
+                why, PE_INVALID_PARAMETER, "encoding",
+                "encoding must be learned, with the name of a table of this server, or "
+                "learned/interpolate, with a table of yours among its parameters; got \"%.40s\"",
+                encoding);
+        if (pe_registry_find(encoding) != NULL && encoding[0] != '/')
+            return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
+                           "encoding must be what GET /v1 lists as claimable: %.40s is computed "
+                           "from other tensors than its parameters; claim the table that it uses",
+                           encoding);
+        const char *near = strcasecmp(encoding, "rotary") == 0
+                               ? encodings[0].name
+                               : pe_nearest_name(encoding, names, n);
+        return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
+                       "encoding must be rope, sinusoidal, alibi, or one that GET /v1 lists as "
+                       "claimable (rope/table); got \"%.40s\"%s%s%s",
+                       encoding, near != NULL ? ", did you mean " : "", near != NULL ? near : "",
+                       near != NULL ? "?" : "");
+    }
+    claim->resource = resource;
+    return PE_OK;
+}
+
+/* The answer is a report, whatever a table's may be. */
+static pe_status check_report(const pe_query *query, pe_problem *why)
+{
+    if (query->format != NULL && strcmp(query->format->name, "json") != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "format",
+                       "format must be json: the answer is a report; got \"%s\"",
+                       query->format->name);
+    if (query->base64)
+        return pe_fail(why, PE_INVALID_PARAMETER, "encoding_format",
+                       "encoding_format must be float: the answer is a report; got \"base64\"");
+    if (query->tensor[0] != '\0')
+        return pe_fail(why, PE_INVALID_PARAMETER, "tensor",
+                       "tensor must be left out: the answer is a report");
+    return PE_OK;
+}
+
+/* Take the values of a query, which is freed, and whether it names the arithmetic.
+ * Errors  INVALID_PARAMETER: it wants another answer than a report. */
+static pe_status take_query(pe_claim *claim, pe_query *query, pe_problem *why)
+{
+    const pe_status status = check_report(query, why);
+    const pe_value *numerics = pe_values_find(&query->values, "numerics");
+    claim->any_numerics = numerics == NULL || !numerics->given;
+    claim->values = query->values;
+    query->values = (pe_values){0};
+    /* Values are planned many times: the claim itself has their tensors. */
+    size_t n = 0;
+    for (size_t i = 0; i < claim->values.n; i++) {
+        pe_array *tensor = &claim->values.value[i].tensor;
+        if (tensor->data == NULL || tensor->borrowed)
+            continue;
+        assert(n < PE_LEN(claim->tensors));
+        claim->tensors[n++] = *tensor;
+        tensor->borrowed = true;
+    }
+    pe_query_free(query);
+    return status;
+}
+
+/* ---- the reading ---- */
 
 const char *const pe_claim_own_names[PE_CLAIM_OWN] = {[PE_CLAIM_ENCODING] = "encoding",
                                                       [PE_CLAIM_LAYER_TYPE] = "layer_type",
@@ -62,8 +198,12 @@ pe_status pe_claim_reader_tolerance(pe_claim_reader *r, pe_problem *why)
 pe_status pe_claim_reader_axis(pe_claim_reader *r, pe_problem *why)
 {
     double axis = -2;
-    const pe_status status = read_number(r, PE_CLAIM_SEQ_AXIS, -PE_MAX_DIMS, &axis, why);
-    return status == PE_OK ? pe_claim_set_axis(&r->claim, axis, why) : status;
+    PE_TRY(read_number(r, PE_CLAIM_SEQ_AXIS, -PE_MAX_DIMS, &axis, why));
+    if (axis != floor(axis) || axis < -PE_MAX_DIMS || axis >= PE_MAX_DIMS)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                       "seq_axis must be an integer from -8 to 7, got %.17g", axis);
+    r->claim.seq_axis = (int64_t)axis;
+    return PE_OK;
 }
 
 /* ---- a configuration, or a model ---- */
@@ -71,10 +211,7 @@ pe_status pe_claim_reader_axis(pe_claim_reader *r, pe_problem *why)
 /* A configuration says what was not said otherwise. */
 static pe_status take_config(pe_claim_reader *r, pe_slice json, pe_problem *why)
 {
-    const pe_status status =
-        pe_claim_read_config(json, r->layer_type, &r->configured, &r->layers, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(read_config(json, r->layer_type, &r->configured, &r->layers, why));
     if (r->encoding[0] == '\0')
         snprintf(r->encoding, sizeof r->encoding, "%s", r->configured->encoding);
     return PE_OK;
@@ -89,11 +226,11 @@ static pe_status take_metadata(pe_claim_reader *r, pe_problem *why)
     if (status == PE_OK && text == NULL)
         status = pe_safetensors_file_metadata(file, "config.json", &text, why);
     if (status == PE_OK && text != NULL && r->encoding[0] != '\0') {
-        pe_buffer_str(&r->shapes.said,
+        pe_buffer_str(&r->shapes.reported,
                       "config in the metadata was not read, for encoding is given\n");
     } else if (status == PE_OK && text != NULL) {
         status = take_config(r, pe_slice_of(text), why);
-        pe_buffer_str(&r->shapes.said, "the parameters are those of config in the metadata\n");
+        pe_buffer_str(&r->shapes.reported, "the parameters are those of config in the metadata\n");
     }
     free(text);
     return status;
@@ -104,10 +241,17 @@ pe_status pe_claim_reader_config(pe_claim_reader *r, pe_problem *why)
     if (r->own[PE_CLAIM_CONFIG].text != NULL)
         return take_config(r, r->own[PE_CLAIM_CONFIG], why);
     if (r->model[0] != '\0' && r->encoding[0] == '\0') {
-        const pe_status status =
-            pe_claim_encoding_of_model(r->model, r->encoding, sizeof r->encoding, why);
-        if (status != PE_OK)
-            return status;
+        /* The encoding of a model of the catalogue, as pe_claim_set_resource takes it. */
+        const size_t room = sizeof r->encoding;
+        const pe_catalogue_file *file;
+        pe_model *model = NULL;
+        pe_status status = pe_catalogue_find(r->model, &file, why);
+        if (status == PE_OK)
+            status = pe_catalogue_read(file, NULL, &model, why);
+        if (status == PE_OK)
+            snprintf(r->encoding, room, "%s", model->encoding);
+        pe_model_free(model);
+        PE_TRY(status);
     }
     if (r->body == NULL)
         return PE_OK;
@@ -147,7 +291,8 @@ static pe_status read_vectors(const pe_claim_reader *r, pe_query *query, const p
         return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
                        "rotated vectors must come as two tensors, inputs and rotated");
     const pe_shape *shape = &inputs->shape;
-    const int64_t axis = pe_claim_axis(&r->claim, shape);
+    const int64_t given = r->claim.seq_axis,
+                  axis = given < 0 ? given + (int64_t)shape->ndim : given;
     if (inputs->elements == 0 || shape->ndim < 2)
         return pe_fail(why, PE_INVALID_PARAMETER, name,
                        "%s must have channels along the last axis and tokens along another", name);
@@ -155,8 +300,7 @@ static pe_status read_vectors(const pe_claim_reader *r, pe_query *query, const p
     pe_status status = PE_OK;
     if ((r->shapes.given & PE_CLAIM_HEAD_DIM) == 0)
         status = add(r, query, "head_dim", text, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     if (axis < 0 || axis + 1 >= (int64_t)shape->ndim)
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
                        "seq_axis must name an axis of %s before the last, got %lld", name,
@@ -192,30 +336,11 @@ static pe_status move_values(pe_query *query, const pe_resource *resource, pe_pr
         to->param = param;
         *from = (pe_value){.param = from->param};
     }
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     pe_values_free(&query->values);
     query->values = made.values;
     query->resource = resource;
     return PE_OK;
-}
-
-/* What the tensors tell beside what was given. */
-static pe_status read_shapes(pe_claim_reader *r, const pe_resource **resource, pe_query *query,
-                             pe_stored_list *list, pe_problem *why)
-{
-    pe_claim_shapes *shapes = &r->shapes;
-    const pe_resource *claimed = *resource;
-    pe_claim_shapes_read(shapes, resource, &query->values, list);
-    pe_status status = *resource != claimed ? move_values(query, *resource, why) : PE_OK;
-    for (size_t a = 0; a < shapes->n_added && status == PE_OK; a++)
-        status = add(r, query, shapes->added[a].name, shapes->added[a].value, why);
-    const pe_dtype of_body = dtype_of(list);
-    const bool is_text = r->body != NULL && strcmp(r->body->media_type, "text/csv") == 0;
-    if (r->body != NULL && !is_text && status == PE_OK && of_body != PE_INT32 &&
-        of_body != PE_DTYPES && pe_values_find(&query->values, "dtype") != NULL)
-        status = add(r, query, "dtype", pe_dtype_name(of_body), why);
-    return status;
 }
 
 /* The lone tensor of a table goes by these names, too. */
@@ -310,8 +435,7 @@ static pe_status read_said(const pe_claim_reader *r, pe_query *query, pe_problem
     if (r->layers == NULL || pe_status_is_ours(status))
         return status;
     pe_problem mistake;
-    return pe_problem_collect(status, pe_model_fill(&r->layers->values, &query->values, &mistake),
-                              &mistake, why);
+    return PE_ALSO(status, pe_model_fill(&r->layers->values, &query->values, &mistake));
 }
 
 /* The numbers of JSON, and what the tensors tell. */
@@ -327,12 +451,26 @@ static pe_status read_tensors(pe_claim_reader *r, const pe_claim_group *group, p
         status = pe_claim_json_scan(r, dtype, &list->tensor[t], why);
     snprintf(first, sizeof first, "%s",
              r->body == NULL && list->n > 0 ? list->tensor[0].name : "inputs");
+    claim->of_keys = group->vectors && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_KEY;
     if (group->vectors)
         (void)pe_claim_groups_name(list);
     pe_claim_shapes_begin(&r->shapes, &query->values, r->layers != NULL);
     if (status == PE_OK && group->vectors)
         status = read_vectors(r, query, list, first, why);
-    return status == PE_OK ? read_shapes(r, &claim->resource, query, list, why) : status;
+    PE_TRY(status);
+    /* What the tensors tell beside what was given. */
+    pe_claim_shapes *shapes = &r->shapes;
+    const pe_resource *claimed = claim->resource;
+    pe_claim_shapes_read(shapes, &claim->resource, &query->values, list);
+    status = claim->resource != claimed ? move_values(query, claim->resource, why) : PE_OK;
+    for (size_t a = 0; a < shapes->n_added && status == PE_OK; a++)
+        status = add(r, query, shapes->added[a].name, shapes->added[a].value, why);
+    const pe_dtype of_body = dtype_of(list);
+    const bool is_text = r->body != NULL && strcmp(r->body->media_type, "text/csv") == 0;
+    if (r->body != NULL && !is_text && status == PE_OK && of_body != PE_INT32 &&
+        of_body != PE_DTYPES && pe_values_find(&query->values, "dtype") != NULL)
+        status = add(r, query, "dtype", pe_dtype_name(of_body), why);
+    return status;
 }
 
 /* What is claimed of the numbers, then the numbers: mistakes of both are told. */
@@ -351,12 +489,12 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
     query.resource = claim->resource;
     said = pe_query_finish(&query, said, &limits, &query, why);
     if (said != PE_OK)
-        return pe_problem_collect(said, tensors, &mistake, why);
+        return PE_ALSO(said, tensors);
     if (query.mistakes != NULL)
         said = (*why = *query.mistakes).status;
-    said = pe_problem_collect(said, tensors, &mistake, why);
+    said = PE_ALSO(said, tensors);
     const pe_dtype dtype = pe_query_dtype(&query);
-    said = pe_problem_collect(said, pe_claim_take_query(claim, &query, &mistake), &mistake, why);
+    said = PE_ALSO(said, take_query(claim, &query, &mistake));
     return said == PE_OK ? take_tensors(r, claim, list, dtype, why) : said;
 }
 
@@ -386,10 +524,10 @@ pe_status pe_claim_reader_groups(pe_claim_reader *r, pe_problem *why)
         status = read_group(r, &r->groups[g], claim, &list, why);
     }
     r->claim.guessed = r->shapes.guessed;
-    r->claim.said = r->shapes.said;
+    r->claim.reported = r->shapes.reported;
     r->claim.doubts = r->shapes.doubts;
-    r->shapes.said = r->shapes.doubts = (pe_buffer){0};
-    return status == PE_OK && r->claim.said.failed ? pe_fail_memory(why) : status;
+    r->shapes.reported = r->shapes.doubts = (pe_buffer){0};
+    return status == PE_OK && r->claim.reported.failed ? pe_fail_memory(why) : status;
 }
 
 /* ---- the end ---- */
@@ -421,7 +559,7 @@ static pe_status order_vectors(pe_claim *claim, const uint32_t *order, pe_proble
     for (size_t v = 0; v < PE_LEN(vectors); v++)
         if (c == d || vectors[v]->shape.dim[vectors[v]->shape.ndim - 1] != d)
             return PE_OK; /* or refused later */
-    pe_claim_say(&claim->said, "channels are compared in the order of their axes");
+    pe_claim_report(&claim->reported, "channels are compared in the order of their axes");
     PE_TRY(put_in_order(vectors[0], order, why));
     return put_in_order(vectors[1], order, why);
 }
@@ -431,6 +569,8 @@ static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
 {
     pe_values values;
     uint32_t *order = NULL;
+    if (claim->inputs.elements > 0 && claim->resource == &pe_rope_xpos_table)
+        return pe_claim_xpos_turn(claim, why);
     if (claim->inputs.elements == 0 || claim->resource->turned == NULL)
         return PE_OK;
     pe_status status = claim->resource->turned(&claim->values, &values, &order, why);
@@ -440,8 +580,9 @@ static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
     }
     status = order_vectors(claim, order, why);
     free(order);
-    pe_claim_say(&claim->said, "vectors rotated by %s are compared with rope/table and axes_dims",
-                 claim->resource->name);
+    pe_claim_report(&claim->reported,
+                    "vectors rotated by %s are compared with rope/table and axes_dims",
+                    claim->resource->name);
     pe_values_free(&claim->values);
     claim->values = values;
     claim->resource = &pe_rope_table;
@@ -458,7 +599,7 @@ pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *
             free((void *)(uintptr_t)r->tensors.tensor[t].data);
     pe_buffer_free(&r->rest);
     pe_model_free(r->configured);
-    pe_buffer_free(&r->shapes.said);
+    pe_buffer_free(&r->shapes.reported);
     pe_buffer_free(&r->shapes.doubts);
     free(r->tensors.tensor);
     r->claim.unpacked = r->unpacked;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* claim_shapes.c - what the names, shapes and numbers of tensors tell, where a claim does not. */
-#include "api/claims/claim_shapes.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/claims/claim_groups.h"
+#include "api/claims/claim_reader.h"
 #include "api/claims/tensor_rows.h"
 #include "encodings/registry.h"
 
@@ -83,7 +82,7 @@ static void add_size(pe_claim_shapes *shapes, unsigned which, const char *name, 
         return;
     snprintf(text, sizeof text, "%zu", size);
     add(shapes, name, text);
-    pe_claim_say(&shapes->said, "%s=%zu, from the shape", name, size);
+    pe_claim_report(&shapes->reported, "%s=%zu, from the shape", name, size);
 }
 
 static void add_positions(pe_claim_shapes *shapes, size_t rows)
@@ -93,7 +92,7 @@ static void add_positions(pe_claim_shapes *shapes, size_t rows)
         return;
     snprintf(text, sizeof text, "0:%zu", rows);
     add(shapes, "positions", text);
-    pe_claim_say(&shapes->said, "positions=0:%zu, one for each row", rows);
+    pe_claim_report(&shapes->reported, "positions=0:%zu, one for each row", rows);
 }
 
 static void add_choice(pe_claim_shapes *shapes, unsigned which, const char *name,
@@ -104,7 +103,7 @@ static void add_choice(pe_claim_shapes *shapes, unsigned which, const char *name
     add(shapes, name, choice);
     if (which == CACHE_LAYOUT)
         shapes->layout = choice;
-    pe_claim_say(&shapes->said, "%s=%s, %s", name, choice, reason);
+    pe_claim_report(&shapes->reported, "%s=%s, %s", name, choice, reason);
 }
 
 static bool is_table(const pe_resource *resource)
@@ -144,7 +143,7 @@ static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list,
     const bool doubled = (by_halves || by_neighbours) && !as_pairs;
     const bool told = by_halves != by_neighbours;
     if (isnan(halves) && !was_given(shapes, CACHE_LAYOUT))
-        pe_claim_say(&shapes->said, "the numbers do not tell the layout");
+        pe_claim_report(&shapes->reported, "the numbers do not tell the layout");
     if (doubled || r->width == shapes->head_dim) {
         add_choice(shapes, CACHE_LAYOUT, "cache_layout", "hf",
                    doubled ? "each number stands twice in a row" : "rows are head_dim wide");
@@ -152,8 +151,8 @@ static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list,
             add_choice(shapes, PAIRING, "pairing", by_halves ? "half" : "interleaved",
                        by_halves ? "the halves of a row are equal" : "neighbours are equal");
         else if (!was_given(shapes, PAIRING))
-            pe_claim_say(&shapes->said, "the numbers do not tell whether pairing is half or "
-                                        "interleaved");
+            pe_claim_report(&shapes->reported, "the numbers do not tell whether pairing is half or "
+                                               "interleaved");
     }
     add_size(shapes, HEAD_DIM, "head_dim",
              doubled || has_layout(shapes, "hf") ? r->width : 2 * r->width);
@@ -198,8 +197,8 @@ static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
     }
     set_name(tensor, name);
     shapes->guessed = strcmp(name, "cos") == 0 || strcmp(name, "sin") == 0;
-    pe_claim_say(&shapes->said, "the table is read as %s, from its %s", name,
-                 tensor->shape.ndim == 2 ? "numbers" : "shape");
+    pe_claim_report(&shapes->reported, "the table is read as %s, from its %s", name,
+                    tensor->shape.ndim == 2 ? "numbers" : "shape");
 }
 
 static bool are_columns(size_t head_dim, size_t n)
@@ -212,10 +211,14 @@ static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const p
                         const pe_tensor_rows *r)
 {
     const size_t elements = r->tensor->elements;
-    if (family == PE_FAMILY_TABLE && are_columns(shapes->head_dim, r->n) &&
-        !are_columns(shapes->head_dim, r->width)) { /* transposed */
-        if (r->n == shapes->head_dim)
-            add_choice(shapes, CACHE_LAYOUT, "cache_layout", "hf", "columns are head_dim long");
+    /* Transposed; where a part of a head is rotated, its width is not head_dim's. */
+    if (family == PE_FAMILY_TABLE && !was_given(shapes, ROTARY) &&
+        are_columns(shapes->head_dim, r->n) && !are_columns(shapes->head_dim, r->width)) {
+        pe_stored columns = *r->tensor;
+        const pe_tensor_rows turned = {&columns, r->width, r->n};
+        columns.shape = (pe_shape){2, {r->width, r->n}};
+        columns.fortran = !columns.fortran;
+        read_doubled(shapes, &(pe_stored_list){&columns, 1, 1}, &turned);
         add_positions(shapes, r->width);
         return;
     }
@@ -233,7 +236,7 @@ static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const p
         add_positions(shapes, r->n);
     shapes->angles = family == PE_FAMILY_ANGLES;
     if (shapes->angles)
-        pe_claim_say(&shapes->said, "angles are compared by their cosines and sines");
+        pe_claim_report(&shapes->reported, "angles are compared by their cosines and sines");
 }
 
 /* ---- rotated vectors ---- */
@@ -299,8 +302,8 @@ static void halve_ladder(pe_claim_shapes *shapes, pe_stored *tensor)
     if (run == 0)
         return;
     pe_tensor_halve(tensor, &r, run);
-    pe_claim_say(&shapes->said, "each number of %s stands twice: %s", tensor->name,
-                 run == 1 ? "neighbours are equal" : "its halves are equal");
+    pe_claim_report(&shapes->reported, "each number of %s stands twice: %s", tensor->name,
+                    run == 1 ? "neighbours are equal" : "its halves are equal");
 }
 
 static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_stored_list *list)
@@ -339,18 +342,6 @@ static bool are_doubled(const pe_stored_list *list, size_t width, size_t run)
     return all;
 }
 
-static void halve(pe_claim_shapes *shapes, pe_stored_list *list, size_t run)
-{
-    pe_tensor_rows r;
-    for (size_t t = 0; t < list->n; t++) {
-        pe_stored *tensor = &list->tensor[t];
-        if (strcmp(tensor->name, "row_col") == 0 || !pe_tensor_rows_read(tensor, 1, &r))
-            continue;
-        pe_tensor_halve(tensor, &r, run);
-        pe_claim_say(&shapes->said, "each number of %s stands twice in a row", tensor->name);
-    }
-}
-
 /* Models keep a column for each channel. Where the numbers stand twice as the claim has it, those
  * of pairs are compared; else whole rows are. Cosines of many patches are not equal by chance. */
 static void read_columns(pe_claim_shapes *shapes, const pe_resource *resource,
@@ -369,7 +360,15 @@ static void read_columns(pe_claim_shapes *shapes, const pe_resource *resource,
         return;
     const size_t run = resource->run(values, pairs);
     if (are_doubled(list, width, run)) {
-        halve(shapes, list, run);
+        pe_tensor_rows r;
+        for (size_t t = 0; t < list->n; t++) {
+            pe_stored *tensor = &list->tensor[t];
+            if (strcmp(tensor->name, "row_col") == 0 || !pe_tensor_rows_read(tensor, 1, &r))
+                continue;
+            pe_tensor_halve(tensor, &r, run);
+            pe_claim_report(&shapes->reported, "each number of %s stands twice in a row",
+                            tensor->name);
+        }
         return;
     }
     while (w < PE_LEN(ways) && !are_doubled(list, width, ways[w].run))
@@ -389,7 +388,7 @@ static void name_lone_of_patches(pe_claim_shapes *shapes, pe_stored *tensor)
                        : pe_tensor_rows_at(&r, 0, 0) > 0.5 ? "cos"
                                                            : "sin";
     set_name(tensor, name);
-    pe_claim_say(&shapes->said, "the table is read as %s, from its numbers", name);
+    pe_claim_report(&shapes->reported, "the table is read as %s, from its numbers", name);
 }
 
 static bool are_vectors(const pe_stored_list *list)
@@ -461,7 +460,7 @@ static void unname(pe_claim_shapes *shapes, const char *resource, pe_stored *ten
         return;
     if (strcmp(tensor->name, "table") != 0 && strcmp(tensor->name, "data") != 0 &&
         strcmp(tensor->name, "bias") != 0 && strcmp(tensor->name, "slopes") != 0)
-        pe_claim_say(&shapes->said, "%s is read as the table", tensor->name);
+        pe_claim_report(&shapes->reported, "%s is read as the table", tensor->name);
     tensor->name[0] = '\0';
 }
 
@@ -500,16 +499,19 @@ static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored 
     }
 }
 
-/* A batch whose items are the same, as where a table is expanded, stands for one of them. */
-static void take_item(pe_claim_shapes *shapes, pe_stored *tensor)
+/* A batch whose items are the same, as where a table is expanded, stands for one of them, unless each
+ * has positions of its own. */
+static void take_item(pe_claim_shapes *shapes, const pe_values *values, pe_stored *tensor)
 {
     pe_shape *shape = &tensor->shape;
     const size_t n = shape->dim[0], each = n > 0 ? tensor->bytes / n : 0;
+    const pe_value *positions = pe_values_find(values, "positions");
     if (shape->ndim != 3 || n < 2 || shape->dim[1] < 2 || tensor->there != 0 || tensor->fortran ||
+        (positions->present && positions->positions.count == n * shape->dim[1]) ||
         memcmp(tensor->data, (const char *)tensor->data + each, tensor->bytes - each) != 0)
         return;
-    pe_claim_say(&shapes->said, "the %zu items of %s are the same, and compared as one", n,
-                 tensor->name[0] != '\0' ? tensor->name : "the batch");
+    pe_claim_report(&shapes->reported, "the %zu items of %s are the same, and compared as one", n,
+                    tensor->name[0] != '\0' ? tensor->name : "the batch");
     shape->dim[0] = 1;
     tensor->elements /= n;
     tensor->bytes = each;
@@ -522,7 +524,7 @@ void pe_claim_shapes_read(pe_claim_shapes *shapes, const pe_resource **resource,
         return;
     if (is_table(*resource) || strcmp((*resource)->name, "sinusoidal") == 0)
         for (size_t t = 0; t < tensors->n; t++)
-            take_item(shapes, &tensors->tensor[t]);
+            take_item(shapes, values, &tensors->tensor[t]);
     if (is_table(*resource))
         read_rope(shapes, resource, tensors);
     else if ((*resource)->run != NULL)
@@ -533,15 +535,6 @@ void pe_claim_shapes_read(pe_claim_shapes *shapes, const pe_resource **resource,
 
 /* ---- angles ---- */
 
-/* Whether the attention factor is in angles: never. */
-static void drop_attention_factor(pe_claim *claim)
-{
-    const pe_value *type = pe_values_find(&claim->values, "rope_type");
-    const char *name = type != NULL && type->present ? type->param->choices[type->choice] : "";
-    if (strcmp(name, "yarn") == 0 || strcmp(name, "longrope") == 0)
-        pe_values_set_real(&claim->values, "attention_factor", 1);
-}
-
 pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *claim,
                                       pe_problem *why)
 {
@@ -550,11 +543,9 @@ pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *c
     pe_upload *cosines = &claim->uploads[0], *sines = &claim->uploads[1];
     const pe_array angles = cosines->array;
     const size_t bytes = pe_dtype_bytes(angles.dtype);
-    pe_status status = pe_array_make(angles.dtype, &angles.shape, &sines->array, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_array_make(angles.dtype, &angles.shape, &sines->array, why));
     claim->n_uploads = 2;
-    status = pe_array_make(angles.dtype, &angles.shape, &cosines->array, why);
+    pe_status status = pe_array_make(angles.dtype, &angles.shape, &cosines->array, why);
     if (status != PE_OK)
         cosines->array = (pe_array){0};
     for (size_t e = 0; e < angles.elements && status == PE_OK; e++) {
@@ -564,7 +555,11 @@ pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *c
     }
     snprintf(cosines->name, sizeof cosines->name, "cos");
     snprintf(sines->name, sizeof sines->name, "sin");
-    drop_attention_factor(claim);
+    /* Whether the attention factor is in angles: never. */
+    const pe_value *type = pe_values_find(&claim->values, "rope_type");
+    const char *name = type != NULL && type->present ? type->param->choices[type->choice] : "";
+    if (strcmp(name, "yarn") == 0 || strcmp(name, "longrope") == 0)
+        pe_values_set_real(&claim->values, "attention_factor", 1);
     pe_array_free(
         &(pe_array){angles.dtype, angles.shape, angles.elements, angles.data, angles.borrowed});
     return status;

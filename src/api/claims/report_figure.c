@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* report_figure.c - the report of a verification as a picture of the difference. */
-#include "api/claims/report_figure.h"
-
 #include <stdint.h>
 #include <stdio.h>
 
+#include "api/claims/verify_report.h"
 #include "formats/stream.h"
 
 /* Rows of cells become rows of the upload. */
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
     const pe_difference *of = plan->state;
     float *to = out;
-    (void)why;
     for (size_t row = region->first; row < region->first + region->units; row++)
         for (size_t c = region->column; c < region->column + region->columns; c++)
             *to++ = of->cell[row * of->down / of->rows * of->across + c * of->across / of->columns];
@@ -27,9 +26,7 @@ static pe_status read_all(pe_stream *stream, pe_buffer *out, pe_problem *why)
         char *at = pe_buffer_reserve(out, PIECE);
         if (at == NULL)
             return pe_fail_memory(why);
-        const pe_status status = pe_stream_read(stream, at, PIECE, &got, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_stream_read(stream, at, PIECE, &got, why));
         out->bytes += got;
     } while (got > 0 || pe_stream_reduces(stream));
     return PE_OK;
@@ -45,9 +42,28 @@ static const char *axes_of(const pe_claim *claim, const pe_report *report)
     return pairs ? "row, pair" : "row, column";
 }
 
-static pe_status draw(const pe_difference *of, const pe_rendering *rendering, pe_buffer *out,
-                      pe_problem *why)
+pe_status pe_report_figure(const pe_claim *claim, const pe_report *report, const pe_format *format,
+                           pe_buffer *out, pe_problem *why)
 {
+    char title[96];
+    pe_resource resource = *claim->resource;
+    snprintf(title, sizeof title, "%s: difference from the claim", resource.name);
+    resource.name = "verify";
+    resource.summary = title;
+    resource.formula = "|got - claimed|";
+    resource.labels = PE_LABELS({.axes = axes_of(claim, report), .value = "|difference|"});
+    const pe_figure_options options = {
+        .view = PE_VIEW_HEATMAP, .width = PE_FIGURE_WIDTH, .height = PE_FIGURE_HEIGHT};
+    const pe_difference *of = &report->difference;
+    if (of->rows == 0 || of->columns == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "format",
+                       "the claim has no pairs whose differences a figure could show");
+    const pe_rendering *rendering = &(pe_rendering){.format = format,
+                                                    .encoding = claim->resource->encoding,
+                                                    .parameters = report->parameters,
+                                                    .resource = &resource,
+                                                    .values = &claim->values,
+                                                    .figure = options};
     static const pe_limits limits = {.max_elements = SIZE_MAX};
     pe_plan plan = {.state = (void *)(uintptr_t)of, .fill = fill, .makes_parts = true};
     const pe_shape shape = {2, {of->rows, of->columns}};
@@ -61,26 +77,4 @@ static pe_status draw(const pe_difference *of, const pe_rendering *rendering, pe
     pe_stream_free(stream);
     pe_plan_free(&plan);
     return status;
-}
-
-pe_status pe_report_figure(const pe_claim *claim, const pe_report *report, const pe_format *format,
-                           pe_buffer *out, pe_problem *why)
-{
-    char title[96];
-    pe_resource resource = *claim->resource;
-    snprintf(title, sizeof title, "%s: difference from the claim", resource.name);
-    resource.name = title;
-    resource.summary = "How far elements are from the claimed ones; of a pair the larger distance.";
-    resource.formula = "|got - claimed|";
-    resource.labels = PE_LABELS({.axes = axes_of(claim, report), .value = "|difference|"});
-    const pe_figure_options options = {
-        .view = PE_VIEW_HEATMAP, .width = PE_FIGURE_WIDTH, .height = PE_FIGURE_HEIGHT};
-    return draw(&report->difference,
-                &(pe_rendering){.format = format,
-                                .encoding = claim->resource->encoding,
-                                .parameters = report->parameters,
-                                .resource = &resource,
-                                .values = &claim->values,
-                                .figure = options},
-                out, why);
 }

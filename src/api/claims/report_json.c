@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* report_json.c - what POST /v1/verify answers. */
-#include "api/claims/report_json.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "api/claims/verify_report.h"
 #include "base/slice.h"
 #include "plan/real.h"
 #include "text/json_write.h"
@@ -52,20 +51,6 @@ static void write_bad(const pe_bad *bad, pe_buffer *out)
     number(out, "expected", bad->expected);
     number(out, "got", bad->got);
     pe_buffer_str(out, "}");
-}
-
-static void write_bands(const pe_report *report, pe_buffer *out)
-{
-    pe_json_write_open(out, "bands", "[");
-    for (size_t b = 0; b < report->distances.n_bands; b++) {
-        const pe_band *band = &report->distances.bands[b];
-        pe_json_write_open(out, NULL, "{");
-        pe_json_write_name(out, report->bands_of);
-        pe_buffer_format(out, "[%zu,%zu]", band->first, band->last);
-        write_errors(&band->errors, out);
-        pe_buffer_str(out, "}");
-    }
-    pe_buffer_str(out, "]");
 }
 
 static void write_finding(const pe_finding *finding, pe_buffer *out)
@@ -162,9 +147,9 @@ static void tell_positions(const pe_reading *r, bool vectors, pe_buffer *text, p
         if (!isfinite(p[t]))
             pe_buffer_str(text, none);
         else if (p[t] == p[last])
-            pe_buffer_format(text, "position %.7g", p[t]);
+            pe_buffer_format(text, "position %.7g", p[t] + 0.0); /* no -0 */
         else
-            pe_buffer_format(text, "positions %.7g to %.7g", p[t], p[last]);
+            pe_buffer_format(text, "positions %.7g to %.7g", p[t] + 0.0, p[last] + 0.0);
     }
     pe_buffer_str(json, "]");
     pe_buffer_str(text, ". ");
@@ -173,41 +158,6 @@ static void tell_positions(const pe_reading *r, bool vectors, pe_buffer *text, p
 static bool is_same_ratio(double a, double b)
 {
     return (isnan(a) && isnan(b)) || fabs(a - b) <= 2e-3 * fabs(b);
-}
-
-static void say_ratio(size_t first, size_t last, double ratio, pe_buffer *out)
-{
-    const double times = fabs(ratio) < 1 ? 1 / fabs(ratio) : fabs(ratio);
-    const char *s = first == last ? "s" : "";
-    say_range("Pair", first, last, out);
-    if (isnan(ratio))
-        pe_buffer_format(out, "turn%s without order. ", s);
-    else if (fabs(ratio) < 1e-9)
-        pe_buffer_format(out, "do%s not turn. ", first == last ? "es" : "");
-    else
-        pe_buffer_format(out, "turn%s %s%.6g times %s than claimed. ", s,
-                         ratio < 0 ? "the other way, " : "", times,
-                         fabs(ratio) < 1 ? "slower" : "faster");
-}
-
-/* Pairs [first, last] that turn by one multiple of the claimed frequencies. */
-static void tell_ratios(const pe_reading *r, pe_buffer *text, pe_buffer *json)
-{
-    enum { SAID = 6 };
-    size_t said = 0, last;
-    pe_json_write_open(json, "frequencies", "[");
-    for (size_t i = 0; i < r->pairs; i = last + 1) {
-        const double ratio = pe_reading_ratio(r, i);
-        last = i;
-        while (last + 1 < r->pairs && is_same_ratio(pe_reading_ratio(r, last + 1), ratio))
-            last++;
-        write_range("pairs", i, last, json);
-        number(json, "ratio", ratio);
-        pe_buffer_str(json, "}");
-        if (r->own && !is_same_ratio(ratio, 1) && said++ < SAID)
-            say_ratio(i, last, ratio, text);
-    }
-    pe_buffer_str(json, "]");
 }
 
 bool pe_report_has_heads(const pe_report *report)
@@ -221,29 +171,38 @@ static void tell_reading(const pe_report *report, pe_buffer *text, pe_buffer *js
     const pe_reading *r = &report->reading;
     number(json, "rows_with_position", round(r->quality * (double)r->tokens));
     tell_positions(r, pe_report_has_heads(report), text, json);
-    tell_ratios(r, text, json);
+    /* Pairs [first, last] that turn by one multiple of the claimed frequencies. */
+    enum { SAID = 6 };
+    size_t said = 0, last;
+    pe_json_write_open(json, "frequencies", "[");
+    for (size_t i = 0; i < r->pairs; i = last + 1) {
+        const double ratio = pe_reading_ratio(r, i);
+        last = i;
+        while (last + 1 < r->pairs && is_same_ratio(pe_reading_ratio(r, last + 1), ratio))
+            last++;
+        write_range("pairs", i, last, json);
+        number(json, "ratio", ratio);
+        pe_buffer_str(json, "}");
+        if (r->own && !is_same_ratio(ratio, 1) && said++ < SAID) {
+            const double times = fabs(ratio) < 1 ? 1 / fabs(ratio) : fabs(ratio);
+            const char *s = i == last ? "s" : "";
+            say_range("Pair", i, last, text);
+            if (isnan(ratio))
+                pe_buffer_format(text, "turn%s without order. ", s);
+            else if (fabs(ratio) < 1e-9)
+                pe_buffer_format(text, "do%s not turn. ", i == last ? "es" : "");
+            else
+                pe_buffer_format(text, "turn%s %s%.6g times %s than claimed. ", s,
+                                 ratio < 0 ? "the other way, " : "", times,
+                                 fabs(ratio) < 1 ? "slower" : "faster");
+        }
+    }
+    pe_buffer_str(json, "]");
     number(json, "amplitude", r->amplitude);
     number(json, "claimed_amplitude", r->claimed_amplitude);
     if (fabs(r->amplitude - r->claimed_amplitude) > 4e-3 * r->claimed_amplitude)
         pe_buffer_format(text, "The amplitude is %.5g instead of %.5g. ", r->amplitude,
                          r->claimed_amplitude);
-}
-
-static void tell_strays(const pe_report *report, pe_buffer *text, pe_buffer *json)
-{
-    const pe_strays *at = &report->strays;
-    size(json, "bad_elements", at->elements);
-    size(json, "bad_rows", at->rows);
-    size(json, "bad_columns", at->columns);
-    size(json, "not_finite", at->not_finite);
-    pe_buffer_format(text,
-                     "%zu of %zu elements are not what was claimed, in %zu of %zu rows and %zu of "
-                     "%zu columns",
-                     at->elements, report->distances.errors.elements, at->rows, at->all_rows,
-                     at->columns, at->all_columns);
-    if (at->not_finite > 0)
-        pe_buffer_format(text, "; %zu are NaN or infinite", at->not_finite);
-    pe_buffer_str(text, ".");
 }
 
 void pe_report_measured(const pe_report *report, pe_buffer *text, pe_buffer *json)
@@ -257,18 +216,23 @@ void pe_report_measured(const pe_report *report, pe_buffer *text, pe_buffer *jso
         pe_json_write_item(json);
         pe_buffer_add(json, report->facts.json.data, report->facts.json.bytes);
     }
-    if (report->has_strays)
-        tell_strays(report, text, json);
+    if (report->has_strays) {
+        const pe_strays *at = &report->strays;
+        size(json, "bad_elements", at->elements);
+        size(json, "bad_rows", at->rows);
+        size(json, "bad_columns", at->columns);
+        size(json, "not_finite", at->not_finite);
+        pe_buffer_format(text,
+                         "%zu of %zu elements are not what was claimed, in %zu of %zu rows and %zu "
+                         "of %zu columns",
+                         at->elements, report->distances.errors.elements, at->rows, at->all_rows,
+                         at->columns, at->all_columns);
+        if (at->not_finite > 0)
+            pe_buffer_format(text, "; %zu are NaN or infinite", at->not_finite);
+        pe_buffer_str(text, ".");
+    }
     pe_json_write_text(json, "text", pe_buffer_text(text));
     pe_buffer_str(json, "}");
-}
-
-static void write_measured(const pe_report *report, pe_buffer *out)
-{
-    pe_buffer text = {0};
-    pe_json_write_name(out, "measured");
-    pe_report_measured(report, &text, out);
-    pe_buffer_free(&text);
 }
 
 /* Elements that the match, or else the first finding, tells nothing of. */
@@ -292,6 +256,9 @@ const char *pe_report_conclusion(const pe_report *report)
         return report->findings[0].rule;
     if (!report->complete)
         return "no fault tried so far explains the numbers; the search was cut short";
+    if (report->strays.compared <= PE_NUMBERS_TOO_FEW && report->strays.compared > 0)
+        return "no known fault with a name explains the numbers, which are too few to read another "
+               "off them: send more positions or heads";
     return "no known fault, nor any pair of them, explains the numbers";
 }
 
@@ -475,12 +442,16 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
     pe_buffer_str(out, "]");
     if (report->first_bad.any)
         write_bad(&report->first_bad, out);
-    if (!report->matches)
-        write_measured(report, out);
+    if (!report->matches) {
+        pe_buffer text = {0};
+        pe_json_write_name(out, "measured");
+        pe_report_measured(report, &text, out);
+        pe_buffer_free(&text);
+    }
     pe_json_write_text(out, "encoding", claim->resource->encoding);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, report->parameters);
-    write_lines("inferred", beside->said, out);
+    write_lines("inferred", beside->reported, out);
     write_items("parts", beside->parts, out);
     write_items("readings", beside->readings, out);
     pe_json_write_text(out, "dtype", pe_dtype_name(claim->uploads[0].array.dtype));
@@ -496,7 +467,16 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
         pe_json_write_open(out, "error", "{");
         write_errors(errors, out);
         pe_buffer_str(out, "}");
-        write_bands(report, out);
+        pe_json_write_open(out, "bands", "[");
+        for (size_t b = 0; b < report->distances.n_bands; b++) {
+            const pe_band *band = &report->distances.bands[b];
+            pe_json_write_open(out, NULL, "{");
+            pe_json_write_name(out, report->bands_of);
+            pe_buffer_format(out, "[%zu,%zu]", band->first, band->last);
+            write_errors(&band->errors, out);
+            pe_buffer_str(out, "}");
+        }
+        pe_buffer_str(out, "]");
     }
     if (!report->matches)
         write_search(report, out);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 
 bool pe_tensor_rows_read(const pe_stored *tensor, size_t last_axes, pe_tensor_rows *out)
 {
@@ -18,8 +18,6 @@ bool pe_tensor_rows_read(const pe_stored *tensor, size_t last_axes, pe_tensor_ro
     for (size_t d = 0; d < shape->ndim; d++) {
         if (d + last_axes >= shape->ndim)
             out->width *= shape->dim[d];
-        else if (shape->dim[d] != 1 && out->n != 1)
-            return false;
         else
             out->n *= shape->dim[d];
     }
@@ -141,7 +139,7 @@ bool pe_tensor_is_ladder(const pe_stored *tensor)
 bool pe_tensor_rows_are_doubled(const pe_tensor_rows *r, size_t run)
 {
     for (size_t k = 0; k < r->n && r->width % (2 * run) == 0; k++) {
-        pe_turn_spend(r->width);
+        pe_yield_spend(r->width);
         for (size_t i = 0; i < r->width / 2; i++) {
             const size_t column = i + i / run * run;
             if (!(pe_tensor_rows_at(r, k, column) == pe_tensor_rows_at(r, k, column + run)))

@@ -5,13 +5,13 @@
 
 #include "files/stored.h"
 
-/** A tensor as rows: axes of one element aside, it has two. */
+/** A tensor as rows: those of the items of a batch stand one behind the other. */
 typedef struct pe_tensor_rows {
     const pe_stored *tensor;
     size_t n, width;
 } pe_tensor_rows;
 
-/** The last_axes axes are the columns. False: the others are not one axis, or there is nothing. */
+/** The last_axes axes are the columns. False: there are fewer, or there is nothing. */
 bool pe_tensor_rows_read(const pe_stored *tensor, size_t last_axes, pe_tensor_rows *out);
 
 double pe_tensor_rows_at(const pe_tensor_rows *r, size_t row, size_t column);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "api/claims/claim_groups.h"
-#include "api/claims/report_json.h"
+#include "api/claims/verify_report.h"
 #include "text/json_write.h"
 
 /* Usual tables, the more usual first. `searched`: faults are looked for where none matches. Sizes
@@ -35,26 +35,9 @@ static const struct {
     {"encoding=t5/buckets&bidirectional=false", false},
 };
 
-static bool at_once(void *context)
+static bool at_once(void *context PE_UNUSED)
 {
-    (void)context;
     return true;
-}
-
-static void write_reading(const pe_claim *claim, const pe_report *report, pe_buffer *out)
-{
-    pe_buffer_str(out, "{");
-    pe_json_write_text(out, "encoding", claim->resource->name);
-    pe_json_write_truth(out, "matches", report->matches);
-    pe_json_write_name(out, "parameters");
-    pe_buffer_str(out, report->parameters);
-    if (report->matches)
-        pe_json_write_text(out, "evidence", pe_report_conclusion(report));
-    else
-        pe_json_write_text(out, "evidence",
-                           report->n_findings > 0 ? report->findings[0].rule
-                                                  : "no known faults explain it");
-    pe_buffer_str(out, "}");
 }
 
 void pe_unclaimed_free(pe_claim *claim)
@@ -62,16 +45,6 @@ void pe_unclaimed_free(pe_claim *claim)
     if (claim != NULL)
         pe_verify_claim_free(claim);
     free(claim);
-}
-
-/* How many faults explain it; what is only fitted explains less, and what nothing explains least. */
-static size_t faults_of(const pe_report *report)
-{
-    const pe_finding *first = &report->findings[0];
-    if (report->matches)
-        return 0;
-    return report->n_findings == 0 ? SIZE_MAX
-                                   : first->n_faults + (first->fitted ? PE_FAULTS_ROOM : 0);
 }
 
 /* The best so far; and what there is to say of each, with the number of its faults. */
@@ -83,13 +56,6 @@ typedef struct best {
     bool refused;
     pe_problem first, last; /* of the usual tables that were refused */
 } best;
-
-static void keep_reading(best *to, const pe_claim *claim, const pe_report *report)
-{
-    const size_t n = to->n_readings++;
-    to->faults[n] = faults_of(report);
-    write_reading(claim, report, &to->readings[n]);
-}
 
 /* Those of fewer faults first. */
 static void take_readings(best *from, pe_buffer *out)
@@ -121,7 +87,8 @@ static void best_free(best *of)
 static void offer(best *to, pe_claim *claim, pe_report *report)
 {
     const bool searched = to->claim != NULL && !to->report.complete && report->complete;
-    if (to->claim != NULL && !searched && faults_of(report) >= faults_of(&to->report)) {
+    if (to->claim != NULL && !searched &&
+        pe_report_faults(report) >= pe_report_faults(&to->report)) {
         pe_verify_report_free(report);
         pe_unclaimed_free(claim);
         return;
@@ -155,8 +122,23 @@ static pe_status try_usual(size_t u, pe_unclaimed_read *read, void *of,
         to->refused = true;
         return PE_OK;
     }
-    if (all || report.matches)
-        keep_reading(to, claim, &report);
+    if (all || report.matches) {
+        const size_t n = to->n_readings++;
+        to->faults[n] = pe_report_faults(&report);
+        pe_buffer *out = &to->readings[n];
+        pe_buffer_str(out, "{");
+        pe_json_write_text(out, "encoding", claim->resource->name);
+        pe_json_write_truth(out, "matches", report.matches);
+        pe_json_write_name(out, "parameters");
+        pe_buffer_str(out, report.parameters);
+        if (report.matches)
+            pe_json_write_text(out, "evidence", pe_report_conclusion(&report));
+        else
+            pe_json_write_text(out, "evidence",
+                               report.n_findings > 0 ? report.findings[0].rule
+                                                     : "no known faults explain it");
+        pe_buffer_str(out, "}");
+    }
     offer(to, claim, &report);
     return PE_OK;
 }
@@ -209,12 +191,13 @@ pe_status pe_unclaimed_verify(pe_unclaimed_read *read, void *of, const pe_verify
     pe_status status = find_best(read, of, context, to, why);
     take_readings(to, readings);
     if (status == PE_OK) {
-        pe_claim_say(&to->claim->said,
-                     to->report.matches ? "nobody says what the upload is: it was held against "
-                                          "%zu usual tables"
-                                        : "nobody says what the upload is, and it is none of %zu "
-                                          "usual tables: this one is nearest",
-                     PE_LEN(usual));
+        pe_claim_report(&to->claim->reported,
+                        to->report.matches
+                            ? "nobody says what the upload is: it was held against "
+                              "%zu usual tables"
+                            : "nobody says what the upload is, and it is none of %zu "
+                              "usual tables: this one is nearest",
+                        PE_LEN(usual));
         *claim = to->claim;
         *report = to->report;
     } else {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encodings/attention/scores.h"
+#include "encodings/attention/attention.h"
 #include "encodings/registry.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/sinusoidal/sinusoidal.h"
@@ -33,10 +33,9 @@ static bool is_masked(const pe_attend *s, size_t row, size_t query, size_t j)
 }
 
 /* scale * (q . k) + bias */
-static void scores(const void *of, size_t row, double *scratch, pe_pair *score)
+static void scores(const void *of, size_t row, double *scratch PE_UNUSED, pe_pair *score)
 {
     const pe_attend *s = of;
-    (void)scratch;
     const size_t d = s->q.shape.dim[s->q.shape.ndim - 1], query = row % s->queries;
     const size_t head = row / s->queries;
     const double *q = (const double *)s->q.data + row * d;
@@ -200,13 +199,11 @@ static pe_status check_tensors(const pe_values *values, pe_problem *why)
 {
     pe_problem mistake;
     pe_status status = check_like(values, "k", "q", 1, why);
-    status = pe_problem_collect(status, check_size(values, "k", KEY_NUMBERS_MAX, &mistake),
-                                &mistake, why);
+    status = PE_ALSO(status, check_size(values, "k", KEY_NUMBERS_MAX, &mistake));
     if (!pe_values_present(values, "v"))
         return status;
-    status = pe_problem_collect(status, check_like(values, "v", "k", 2, &mistake), &mistake, why);
-    return pe_problem_collect(status, check_size(values, "v", VALUE_NUMBERS_MAX, &mistake),
-                              &mistake, why);
+    status = PE_ALSO(status, check_like(values, "v", "k", 2, &mistake));
+    return PE_ALSO(status, check_size(values, "v", VALUE_NUMBERS_MAX, &mistake));
 }
 
 static pe_status check_shapes(const pe_values *values, pe_problem *why)
@@ -214,30 +211,10 @@ static pe_status check_shapes(const pe_values *values, pe_problem *why)
     pe_problem mistake;
     const size_t queries = tokens_of(values, "q"), keys = tokens_of(values, "k");
     pe_status status = check_tensors(values, why);
-    status =
-        pe_problem_collect(status, check_order(values, queries, keys, &mistake), &mistake, why);
-    status = pe_problem_collect(status, check_positions(values, "key_positions", keys, &mistake),
-                                &mistake, why);
-    status = pe_problem_collect(
-        status, check_positions(values, "query_positions", queries, &mistake), &mistake, why);
-    return pe_problem_collect(status, check_mask(values, queries, keys, &mistake), &mistake, why);
-}
-
-static pe_status read_mask(pe_attend *s, pe_problem *why)
-{
-    const pe_shape *shape = &s->mask.shape;
-    s->mask_rows = 1;
-    for (size_t a = 0; a + 1 < shape->ndim; a++)
-        s->mask_rows *= shape->dim[a];
-    for (size_t i = 0; i < s->mask.elements; i++) {
-        const double bit = ((const double *)s->mask.data)[i];
-        if (bit != 0 && bit != 1)
-            return pe_fail(why, PE_INVALID_PARAMETER, "attention_mask",
-                           "attention_mask must be 1 for a key that is seen and 0 for one that is "
-                           "not, got %.17g",
-                           bit);
-    }
-    return PE_OK;
+    status = PE_ALSO(status, check_order(values, queries, keys, &mistake));
+    status = PE_ALSO(status, check_positions(values, "key_positions", keys, &mistake));
+    status = PE_ALSO(status, check_positions(values, "query_positions", queries, &mistake));
+    return PE_ALSO(status, check_mask(values, queries, keys, &mistake));
 }
 
 /* ---- positions ---- */
@@ -258,13 +235,6 @@ static pe_status read_positions(pe_values *values, const char *name, int64_t fir
     return PE_OK;
 }
 
-static pe_status place(pe_attend *s, pe_values *values, pe_problem *why)
-{
-    PE_TRY(read_positions(values, "key_positions", 0, s->keys, &s->key_at, why));
-    return read_positions(values, "query_positions", (int64_t)s->keys - (int64_t)s->queries,
-                          s->queries, &s->query_at, why);
-}
-
 /* ---- the plan ---- */
 
 /* A tensor out of values as doubles; nothing where it is absent. */
@@ -281,42 +251,6 @@ static pe_status take_doubles(pe_values *values, const char *name, pe_array *out
     if (status == PE_OK)
         pe_kernels_get()->widen(given->dtype, given->data, given->elements, out->data);
     return status;
-}
-
-static pe_status take_all(pe_attend *s, pe_values *values, pe_problem *why)
-{
-    const struct tensor {
-        const char *name;
-        pe_array *to;
-    } tensors[] = {{"q", &s->q},
-                   {"k", &s->k},
-                   {"v", &s->v},
-                   {"attention_mask", &s->mask},
-                   {"weights", &s->weights}};
-    for (size_t i = 0; i < PE_LEN(tensors); i++)
-        PE_TRY(take_doubles(values, tensors[i].name, tensors[i].to, why));
-    return PE_OK;
-}
-
-/* |scale q . k| <= scale |q| |k|; biases have bounds of their own. */
-static pe_status check_overflow(const pe_attend *s, pe_problem *why)
-{
-    const size_t d = s->q.shape.dim[s->q.shape.ndim - 1];
-    pe_array q = s->q, k = s->k; /* as rows */
-    q.shape = (pe_shape){2, {q.elements / d, d}};
-    k.shape = (pe_shape){2, {k.elements / d, d}};
-    double *wide = malloc(d * sizeof *wide);
-    if (wide == NULL)
-        return pe_fail_memory(why);
-    const double bound = s->scale.hi * pe_scores_norm_max(&q, wide) * pe_scores_norm_max(&k, wide);
-    free(wide);
-    if (!(bound < PE_ATTENTION_SCORE_MAX / 4))
-        return pe_fail(why, PE_INVALID_PARAMETER, "q",
-                       "q and k are so large that a score may reach 2^898 in magnitude");
-    for (size_t i = 0; i < s->v.elements; i++)
-        if (!(fabs(((const double *)s->v.data)[i]) < PE_ATTENTION_SCORE_MAX))
-            return pe_fail(why, PE_INVALID_PARAMETER, "v", "v must stay below 2^900 in magnitude");
-    return PE_OK;
 }
 
 static pe_status add_tensors(const pe_values *values, const pe_limits *limits, pe_plan *out,
@@ -347,12 +281,35 @@ static pe_status set_state(pe_attend *s, pe_values *values, const pe_shape *whol
     s->heads = axes > 2 ? whole->dim[axes - 3] : 1;
     s->attention = (pe_attention){s->keys, 1, scores};
     s->causal = pe_values_bool(values, "causal");
-    PE_TRY(take_all(s, values, why));
+    const struct tensor {
+        const char *name;
+        pe_array *to;
+    } tensors[] = {{"q", &s->q},
+                   {"k", &s->k},
+                   {"v", &s->v},
+                   {"attention_mask", &s->mask},
+                   {"weights", &s->weights}};
+    for (size_t i = 0; i < PE_LEN(tensors); i++)
+        PE_TRY(take_doubles(values, tensors[i].name, tensors[i].to, why));
     s->scale = pe_attention_scale(values, s->q.shape.dim[axes - 1]);
-    PE_TRY(place(s, values, why));
+    PE_TRY(read_positions(values, "key_positions", 0, s->keys, &s->key_at, why));
+    PE_TRY(read_positions(values, "query_positions", (int64_t)s->keys - (int64_t)s->queries,
+                          s->queries, &s->query_at, why));
     if (s->mask.data == NULL)
         return PE_OK;
-    return read_mask(s, why);
+    const pe_shape *shape = &s->mask.shape;
+    s->mask_rows = 1;
+    for (size_t a = 0; a + 1 < shape->ndim; a++)
+        s->mask_rows *= shape->dim[a];
+    for (size_t i = 0; i < s->mask.elements; i++) {
+        const double bit = ((const double *)s->mask.data)[i];
+        if (bit != 0 && bit != 1)
+            return pe_fail(why, PE_INVALID_PARAMETER, "attention_mask",
+                           "attention_mask must be 1 for a key that is seen and 0 for one that is "
+                           "not, got %.17g",
+                           bit);
+    }
+    return PE_OK;
 }
 
 static pe_status plan_attention(pe_values *values, struct pe_tables *tables,
@@ -361,19 +318,33 @@ static pe_status plan_attention(pe_values *values, struct pe_tables *tables,
     const pe_attend_scheme *scheme;
     pe_problem mistake;
     pe_status status = pe_attend_scheme_read(values, &scheme, why);
-    status = pe_problem_collect(status, check_shapes(values, &mistake), &mistake, why);
+    status = PE_ALSO(status, check_shapes(values, &mistake));
     if (status == PE_OK)
         status = add_tensors(values, limits, out, why);
-    if (status != PE_OK)
-        return status;
-    pe_attend *s = pe_plan_begin(out, sizeof *s, fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(status);
+    PE_TRY(pe_plan_begin(out, sizeof(pe_attend), fill, free_state, why));
+    pe_attend *s = out->state;
     s->scheme = scheme;
     PE_TRY(set_state(s, values, &out->tensors[PROBABILITIES].shape, why));
     if (scheme->prepare != NULL)
         PE_TRY(scheme->prepare(s, values, tables, why));
-    return check_overflow(s, why);
+    /* |scale q . k| <= scale |q| |k|; biases have bounds of their own. */
+    const size_t d = s->q.shape.dim[s->q.shape.ndim - 1];
+    pe_array q = s->q, k = s->k; /* as rows */
+    q.shape = (pe_shape){2, {q.elements / d, d}};
+    k.shape = (pe_shape){2, {k.elements / d, d}};
+    double *wide = malloc(d * sizeof *wide);
+    if (wide == NULL)
+        return pe_fail_memory(why);
+    const double bound = s->scale.hi * pe_scores_norm_max(&q, wide) * pe_scores_norm_max(&k, wide);
+    free(wide);
+    if (!(bound < PE_ATTENTION_SCORE_MAX / 4))
+        return pe_fail(why, PE_INVALID_PARAMETER, "q",
+                       "q and k are so large that a score may reach 2^898 in magnitude");
+    for (size_t i = 0; i < s->v.elements; i++)
+        if (!(fabs(((const double *)s->v.data)[i]) < PE_ATTENTION_SCORE_MAX))
+            return pe_fail(why, PE_INVALID_PARAMETER, "v", "v must stay below 2^900 in magnitude");
+    return PE_OK;
 }
 
 #define VECTORS(label, alias, is_required, what, shown)                                            \
@@ -419,9 +390,7 @@ static const pe_param own[] = {
  *           rounded once.
  */
 const pe_resource pe_attend_resource = {
-    .path = "/v1/attention",
-    .encoding = "attention",
-    .name = "attention",
+    PE_NAMED("attention", ""),
     .kind = PE_TRANSFORM,
     .summary = "Attention under a scheme of positions: probabilities, and the values they mix.",
     .formula = "p[i, j] = softmax over j of scale q_i . k_j + bias(i, j), output_i = sum_j p[i, j] "
@@ -432,11 +401,10 @@ const pe_resource pe_attend_resource = {
               "arXiv:2104.09864; Press et al. 2022, arXiv:2108.12409; Raffel et al. 2020, "
               "arXiv:1910.10683",
     .param_sets = {PE_PARAMS(own), &pe_attention_scale_params, &pe_sinusoidal_wave_params,
-                   &pe_sinusoidal_amplitude_params, &pe_rope_last_axis_params,
-                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
-                   &pe_rope_pair_params, &pe_rope_axis_params, &pe_attend_alibi_params,
-                   &pe_alibi_heads_params, &pe_alibi_bias_max_params, &pe_attend_t5_params,
-                   &pe_t5_bucket_params, &pe_attend_variant_params, &pe_params_output_exact},
+                   &pe_sinusoidal_amplitude_params, &pe_rope_last_axis_params, PE_ROPE_SETS,
+                   &pe_attend_alibi_params, &pe_alibi_heads_params, &pe_alibi_bias_max_params,
+                   &pe_attend_t5_params, &pe_t5_bucket_params, &pe_attend_variant_params,
+                   &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan_attention,
 };

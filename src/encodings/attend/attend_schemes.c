@@ -123,24 +123,20 @@ static pe_status rotate(pe_attend *of, pe_values *values, pe_tables *tables, pe_
 
 /* ---- alibi: a slope times the distance is taken off ---- */
 
-/* One slope for all stands in the place of what others are made from. */
-static pe_status take_slope(pe_attend *of, pe_values *values, pe_problem *why)
-{
-    static const char *const others[] = {"num_heads", "heads", "alibi_bias_max", "variant"};
-    for (size_t i = 0; i < PE_LEN(others); i++) {
-        if (pe_values_given(values, others[i]))
-            return pe_fail(why, PE_INVALID_PARAMETER, others[i],
-                           "%s does not go with slope, which is that of every head", others[i]);
-        pe_values_find(values, others[i])->present = false;
-    }
-    of->slope.hi = pe_values_real(values, "slope");
-    return PE_OK;
-}
-
 static pe_status make_slopes(pe_attend *of, pe_values *values, pe_tables *tables, pe_problem *why)
 {
-    if (pe_values_present(values, "slope"))
-        return take_slope(of, values, why);
+    if (pe_values_present(values, "slope")) {
+        /* One slope for all stands in the place of what others are made from. */
+        static const char *const others[] = {"num_heads", "heads", "alibi_bias_max", "variant"};
+        for (size_t i = 0; i < PE_LEN(others); i++) {
+            if (pe_values_given(values, others[i]))
+                return pe_fail(why, PE_INVALID_PARAMETER, others[i],
+                               "%s does not go with slope, which is that of every head", others[i]);
+            pe_values_find(values, others[i])->present = false;
+        }
+        of->slope.hi = pe_values_real(values, "slope");
+        return PE_OK;
+    }
     if (!pe_values_present(values, "num_heads")) {
         if (of->heads > PE_ALIBI_HEADS_MAX)
             return pe_fail(why, PE_INVALID_PARAMETER, "q", "q must have at most %d heads, got %zu",
@@ -171,24 +167,12 @@ static pe_pair slope_bias(const pe_attend *of, size_t head, double query, double
 
 /* ---- t5: the weight of a bucket is added ---- */
 
-static pe_status check_weights(const pe_attend *of, const pe_values *values, pe_problem *why)
+static pe_status make_buckets(pe_attend *of, pe_values *values, pe_tables *tables PE_UNUSED,
+                              pe_problem *why)
 {
-    const size_t buckets = (size_t)pe_values_int(values, "num_buckets");
-    const pe_shape *shape = &of->weights.shape;
-    if (shape->dim[0] != buckets || shape->dim[1] != of->heads)
-        return pe_fail(why, PE_INVALID_PARAMETER, "weights",
-                       "weights must be [num_buckets, heads] = [%zu, %zu], got [%zu, %zu]", buckets,
-                       of->heads, shape->dim[0], shape->dim[1]);
-    for (size_t i = 0; i < of->weights.elements; i++)
-        if (!(fabs(((const double *)of->weights.data)[i]) < PE_ATTENTION_SCORE_MAX / 4))
-            return pe_fail(why, PE_INVALID_PARAMETER, "weights",
-                           "weights must stay below 2^898 in magnitude");
-    return PE_OK;
-}
-
-/* The farthest that a query and a key are apart; positions are integers. */
-static pe_status farthest_of(const pe_values *values, int64_t *farthest, pe_problem *why)
-{
+    int64_t farthest;
+    const size_t variant = pe_values_choice(values, "variant") - ALIBI_VARIANTS;
+    /* The farthest that a query and a key are apart; positions are integers. */
     static const char *const names[] = {"query_positions", "key_positions"};
     double least[2], most[2];
     for (size_t i = 0; i < 2; i++) {
@@ -205,18 +189,18 @@ static pe_status farthest_of(const pe_values *values, int64_t *farthest, pe_prob
         return pe_fail(why, PE_INVALID_PARAMETER, names[0],
                        "query_positions and key_positions must lie less than 2^40 apart, got %.0f",
                        apart);
-    *farthest = apart > 0 ? (int64_t)apart : 0;
-    return PE_OK;
-}
-
-static pe_status make_buckets(pe_attend *of, pe_values *values, pe_tables *tables, pe_problem *why)
-{
-    (void)tables;
-    int64_t farthest;
-    const size_t variant = pe_values_choice(values, "variant") - ALIBI_VARIANTS;
-    PE_TRY(farthest_of(values, &farthest, why));
+    farthest = apart > 0 ? (int64_t)apart : 0;
     PE_TRY(pe_t5_variant_read(values, variant, why));
-    PE_TRY(check_weights(of, values, why));
+    const size_t buckets = (size_t)pe_values_int(values, "num_buckets");
+    const pe_shape *shape = &of->weights.shape;
+    if (shape->dim[0] != buckets || shape->dim[1] != of->heads)
+        return pe_fail(why, PE_INVALID_PARAMETER, "weights",
+                       "weights must be [num_buckets, heads] = [%zu, %zu], got [%zu, %zu]", buckets,
+                       of->heads, shape->dim[0], shape->dim[1]);
+    for (size_t i = 0; i < of->weights.elements; i++)
+        if (!(fabs(((const double *)of->weights.data)[i]) < PE_ATTENTION_SCORE_MAX / 4))
+            return pe_fail(why, PE_INVALID_PARAMETER, "weights",
+                           "weights must stay below 2^898 in magnitude");
     return pe_t5_buckets_make(values, variant, farthest, &of->buckets, why);
 }
 
@@ -234,11 +218,8 @@ static const pe_attend_scheme sinusoidal = {
     .name = "sinusoidal",
     .sets = {&pe_sinusoidal_wave_params, &pe_sinusoidal_amplitude_params},
     .prepare = add_sinusoids};
-static const pe_attend_scheme rope = {.name = "rope",
-                                      .sets = {&pe_rope_last_axis_params, &pe_rope_shape_params,
-                                               &pe_rope_type_params, &pe_rope_key_params,
-                                               &pe_rope_pair_params, &pe_rope_axis_params},
-                                      .prepare = rotate};
+static const pe_attend_scheme rope = {
+    .name = "rope", .sets = {&pe_rope_last_axis_params, PE_ROPE_SETS}, .prepare = rotate};
 static const pe_attend_scheme alibi = {
     .name = "alibi",
     .sets = {&pe_attend_alibi_params, &pe_alibi_heads_params, &pe_alibi_bias_max_params},
@@ -315,16 +296,13 @@ pe_status pe_attend_scheme_read(pe_values *values, const pe_attend_scheme **out,
     if (scheme == &sinusoidal)
         take_base(values, "base", "rope_theta");
     for (size_t i = 0; i < values->n; i++)
-        status = pe_problem_collect(
-            status, drop_unread(values, &values->value[i], scheme, &mistake), &mistake, why);
+        status = PE_ALSO(status, drop_unread(values, &values->value[i], scheme, &mistake));
     *out = scheme;
     if (scheme == &t5 && !pe_values_present(values, "weights"))
-        status = pe_problem_collect(
-            status,
-            pe_fail(&mistake, PE_MISSING_PARAMETER, "weights",
-                    "weights is required with scheme=t5: a bias for each bucket and head"),
-            &mistake, why);
+        status = PE_ALSO(
+            status, pe_fail(&mistake, PE_MISSING_PARAMETER, "weights",
+                            "weights is required with scheme=t5: a bias for each bucket and head"));
     if (scheme == &rope)
-        status = pe_problem_collect(status, pe_rope_read_bare(values, &mistake), &mistake, why);
-    return pe_problem_collect(status, read_variant(values, scheme, &mistake), &mistake, why);
+        status = PE_ALSO(status, pe_rope_read_bare(values, &mistake));
+    return PE_ALSO(status, read_variant(values, scheme, &mistake));
 }

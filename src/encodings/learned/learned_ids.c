@@ -102,9 +102,9 @@ static void free_state(void *of)
     free(of);
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const pe_learned_ids *ids = plan->state;
     int32_t *to = out;
     for (size_t u = 0; u < region->units; u++)
@@ -141,26 +141,18 @@ static pe_status make(const pe_values *values, bool by_tokens, pe_learned_ids *o
     return status;
 }
 
-static pe_status check_range(const pe_learned_ids *ids, pe_problem *why)
+static pe_status plan_ids(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                          const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
+    const bool by_tokens = pe_values_present(values, "input_ids");
+    PE_TRY(check_rule(values, by_tokens, why));
+    PE_TRY(pe_plan_begin(out, sizeof(pe_learned_ids), fill, free_state, why));
+    pe_learned_ids *ids = out->state;
+    PE_TRY(make(values, by_tokens, ids, why));
     for (size_t i = 0; i < ids->count; i++)
         if (ids->id[i] > INT32_MAX)
             return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
                            "id %zu overflows int32", i);
-    return PE_OK;
-}
-
-static pe_status plan_ids(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                          pe_plan *out, pe_problem *why)
-{
-    (void)tables;
-    const bool by_tokens = pe_values_present(values, "input_ids");
-    PE_TRY(check_rule(values, by_tokens, why));
-    pe_learned_ids *ids = pe_plan_begin(out, sizeof *ids, fill, free_state);
-    if (ids == NULL)
-        return pe_fail_memory(why);
-    PE_TRY(make(values, by_tokens, ids, why));
-    PE_TRY(check_range(ids, why));
     return pe_plan_add_tensor(out, limits, "position_ids", PE_INT32, &ids->shape, 1, why);
 }
 
@@ -175,8 +167,8 @@ static pe_status plan_ids(pe_values *values, struct pe_tables *tables, const pe_
  */
 const pe_resource pe_learned_position_ids = {
     .path = "/v1/position-ids",
-    .encoding = "learned",
     .name = "position-ids",
+    .encoding = "learned",
     .kind = PE_TRANSFORM,
     .claimed_otherwise = true,
     .summary = "Position ids of the tokens of padded batches.",

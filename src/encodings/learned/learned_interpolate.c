@@ -14,10 +14,31 @@
 /* What an element costs for each patch that it is made of. */
 #define TAP_WORK 4
 
-enum { BICUBIC, BILINEAR };
+/* Behind the NULL: what others have done in their place, which is told of an upload (verify), and
+ * nobody can ask for. */
+enum {
+    BICUBIC,
+    BILINEAR,
+    MODES,
+    NEAREST,
+    NEAREST_EXACT,
+    CROPPED,                     /* patch i itself */
+    OTHER_CUBIC,                 /* a = -1/2, or -3/4 where patches are averaged */
+    FROM_STARTS,                 /* patch i at i from/to: bicubic, and bilinear */
+    SCALED_BY = FROM_STARTS + 2, /* from/(to + 0.1): the same two */
+};
 enum { BORDER, ZEROS };
 
-static const char *const modes[] = {[BICUBIC] = "bicubic", [BILINEAR] = "bilinear", NULL};
+static const char *const modes[] = {[BICUBIC] = "bicubic",
+                                    [BILINEAR] = "bilinear",
+                                    [NEAREST] = "nearest",
+                                    [NEAREST_EXACT] = "nearest-exact",
+                                    [CROPPED] = "cropped",
+                                    [OTHER_CUBIC] = "bicubic of another a",
+                                    [FROM_STARTS] = "bicubic, from i source/target",
+                                    [FROM_STARTS + 1] = "bilinear, from i source/target",
+                                    [SCALED_BY] = "bicubic, by a scale_factor",
+                                    [SCALED_BY + 1] = "bilinear, by a scale_factor"};
 static const char *const paddings[] = {[BORDER] = "border", [ZEROS] = "zeros", NULL};
 
 static const pe_param resize_params[] = {
@@ -61,7 +82,8 @@ static const pe_param table_params[] = {
 
 /* How one grid becomes the other, along an axis. */
 typedef struct method {
-    size_t mode, padding;
+    size_t mode, padding; /* mode: bicubic, bilinear or the one patch */
+    size_t asked;         /* mode, as it was asked for */
     bool align_corners, antialias;
 } method;
 
@@ -101,7 +123,7 @@ static int64_t weight_at(const method *m, int64_t p, int64_t q)
 {
     if (m->mode == BILINEAR)
         return p < q ? q - p : 0;
-    return cubic(p, q, m->antialias ? -2 : -3);
+    return cubic(p, q, m->antialias != (m->asked == OTHER_CUBIC) ? -2 : -3);
 }
 
 static int64_t whole_weight(const method *m, int64_t q)
@@ -112,6 +134,14 @@ static int64_t whole_weight(const method *m, int64_t q)
 /* Patch i of `to` lies at place/q of the other grid. */
 static int64_t place_of(const method *m, size_t i, size_t from, size_t to, int64_t *q)
 {
+    if (m->asked == FROM_STARTS + m->mode) {
+        *q = (int64_t)to;
+        return (int64_t)i * (int64_t)from;
+    }
+    if (m->asked == SCALED_BY + m->mode) {
+        *q = 20 * (int64_t)to + 2;
+        return 10 * (2 * (int64_t)i + 1) * (int64_t)from - *q / 2;
+    }
     if (m->align_corners) {
         *q = to > 1 ? (int64_t)to - 1 : 1;
         return (int64_t)i * ((int64_t)from - 1) * (to > 1);
@@ -120,9 +150,14 @@ static int64_t place_of(const method *m, size_t i, size_t from, size_t to, int64
     return (2 * (int64_t)i + 1) * (int64_t)from - (int64_t)to;
 }
 
-static size_t clamped(int64_t at, size_t side)
+/* The one patch that is taken, rounded as PyTorch does. */
+static size_t put_one(const method *m, size_t i, size_t from, size_t to, size_t *at, double *weight)
 {
-    return at < 0 ? 0 : (uint64_t)at < side ? (size_t)at : side - 1;
+    const float scale = m->asked == CROPPED ? 1 : (float)from / (float)to;
+    const size_t place = (size_t)(((float)i + (m->asked == NEAREST_EXACT ? 0.5F : 0.0F)) * scale);
+    *at = place < from ? place : from - 1;
+    *weight = 1;
+    return 1;
 }
 
 /* The patches around the place, two or four; returns how many. */
@@ -139,7 +174,7 @@ static size_t put_taps(const method *m, size_t i, size_t from, size_t to, size_t
         const bool inside = j >= 0 && (uint64_t)j < from;
         if (m->padding == ZEROS && !inside)
             continue;
-        at[n] = clamped(j, from);
+        at[n] = j < 0 ? 0 : (uint64_t)j < from ? (size_t)j : from - 1;
         weight[n++] = (double)weight_at(m, p < 0 ? -p : p, q) / (double)whole_weight(m, q);
     }
     return n;
@@ -200,8 +235,10 @@ static pe_status make_axis(const method *m, size_t from, size_t to, axis *out, p
     for (size_t i = 0; i < to; i++) {
         double sum = 0;
         out->begin[i] = used;
-        const size_t n = (m->antialias ? put_average : put_taps)(m, i, from, to, out->at + used,
-                                                                 out->weight + used);
+        const size_t n =
+            (m->mode > BILINEAR ? put_one
+             : m->antialias     ? put_average
+                                : put_taps)(m, i, from, to, out->at + used, out->weight + used);
         for (size_t k = used; k < used + n; k++)
             sum += fabs(out->weight[k]);
         used += n;
@@ -222,6 +259,7 @@ static taps taps_of(const axis *a, size_t i)
 
 typedef struct grid {
     size_t height, width;
+    bool by_columns; /* patches go down the columns: so are uploads told that do, never asked for */
 } grid;
 
 typedef struct state {
@@ -255,7 +293,9 @@ static void mix(const state *s, const taps *y, const taps *x, const mixture *m)
     for (size_t j = 0; j < y->n; j++) {
         memset(m->sum, 0, width * sizeof *m->sum);
         for (size_t k = 0; k < x->n; k++) {
-            const size_t patch = s->extra + y->at[j] * s->source.width + x->at[k];
+            const size_t at = s->source.by_columns ? x->at[k] * s->source.height + y->at[j]
+                                                   : y->at[j] * s->source.width + x->at[k];
+            const size_t patch = s->extra + at;
             pe_learned_copy(s->rows, patch * width, width, PE_FLOAT64, m->row);
             for (size_t c = 0; c < width; c++)
                 m->sum[c] += x->weight[k] * m->row[c];
@@ -268,8 +308,10 @@ static void mix(const state *s, const taps *y, const taps *x, const mixture *m)
 static void put_patch(const state *s, size_t patch, const mixture *m, pe_dtype dtype, char *out)
 {
     const size_t bytes = pe_dtype_bytes(dtype);
-    const taps y = taps_of(&s->y, patch / s->target.width);
-    const taps x = taps_of(&s->x, patch % s->target.width);
+    const size_t side = s->target.by_columns ? s->target.height : s->target.width;
+    const size_t line = patch / side, place = patch % side;
+    const taps y = taps_of(&s->y, s->target.by_columns ? place : line);
+    const taps x = taps_of(&s->x, s->target.by_columns ? line : place);
     mix(s, &y, &x, m);
     for (size_t c = 0; c < m->width; c++)
         pe_dtype_store(dtype, m->mixed[c] + 0.0, out + c * bytes);
@@ -305,7 +347,7 @@ static pe_status read_grid(pe_values *values, const char *name, grid *out, pe_pr
     if (height != trunc(height) || width != trunc(width))
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be integers, got %.17g and %.17g",
                        name, height, width);
-    *out = (grid){(size_t)height, (size_t)width};
+    *out = (grid){(size_t)fabs(height), (size_t)width, height < 0};
     return PE_OK;
 }
 
@@ -349,7 +391,7 @@ static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe
     size_t side = 0;
     while (side * side < patches && side <= SIDE_MAX)
         side++;
-    *out = (grid){side, side};
+    *out = (grid){side, side, false};
     if (patches > 0 && side * side == patches)
         return PE_OK;
     return pe_fail(why, PE_MISSING_PARAMETER, "source_grid",
@@ -357,8 +399,12 @@ static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe
                    extra);
 }
 
-static pe_status read_grids(pe_values *values, const pe_array *rows, state *s, pe_problem *why)
+static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
+                            const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
+    state *s = out->state;
+    pe_dtype dtype = PE_FLOAT32;
+    const pe_array *rows = table->rows;
     const bool derived = !pe_values_present(values, "source_grid");
     if (!derived)
         PE_TRY(read_grid(values, "source_grid", &s->source, why));
@@ -373,12 +419,13 @@ static pe_status read_grids(pe_values *values, const pe_array *rows, state *s, p
                        "got %zu * %zu + %zu",
                        rows->shape.dim[0], s->source.height, s->source.width, s->extra);
     PE_TRY(set_grid(values, "source_grid", &s->source, why));
-    return set_grid(values, "target_grid", &s->target, why);
-}
-
-static pe_status make_axes(const pe_values *values, state *s, pe_problem *why)
-{
-    const method m = {.mode = pe_values_choice(values, "mode"),
+    PE_TRY(set_grid(values, "target_grid", &s->target, why));
+    const size_t asked = pe_values_choice(values, "mode");
+    const method m = {.mode = asked >= SCALED_BY     ? asked - SCALED_BY
+                              : asked >= FROM_STARTS ? asked - FROM_STARTS
+                              : asked == OTHER_CUBIC ? (size_t)BICUBIC
+                                                     : asked,
+                      .asked = asked,
                       .padding = pe_values_choice(values, "padding_mode"),
                       .align_corners = pe_values_bool(values, "align_corners"),
                       .antialias = pe_values_bool(values, "antialias")};
@@ -387,16 +434,7 @@ static pe_status make_axes(const pe_values *values, state *s, pe_problem *why)
                        "antialias does not go with %s: PyTorch has no such filter",
                        m.align_corners ? "align_corners" : "padding_mode zeros");
     PE_TRY(make_axis(&m, s->source.height, s->target.height, &s->y, why));
-    return make_axis(&m, s->source.width, s->target.width, &s->x, why);
-}
-
-static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
-                            const pe_limits *limits, pe_plan *out, pe_problem *why)
-{
-    state *s = out->state;
-    pe_dtype dtype = PE_FLOAT32;
-    PE_TRY(read_grids(values, table->rows, s, why));
-    PE_TRY(make_axes(values, s, why));
+    PE_TRY(make_axis(&m, s->source.width, s->target.width, &s->x, why));
     /* What the sums can reach must fit the type. */
     PE_TRY(pe_learned_dtype(values, table, table->largest * s->y.gain * s->x.gain, &dtype, why));
     const size_t width = table->rows->shape.dim[1];
@@ -410,20 +448,17 @@ static pe_status plan_named(pe_values *values, struct pe_tables *tables, const p
 {
     pe_learned_rows table = {0};
     PE_TRY(pe_learned_open(values, tables, out, &table, why));
-    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    state *s = out->state;
     s->rows = table.rows;
     return plan_table(values, &table, limits, out, why);
 }
 
-static pe_status plan_body(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                           pe_plan *out, pe_problem *why)
+static pe_status plan_body(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                           const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
-    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    state *s = out->state;
     s->own = pe_values_take(values, "table");
     s->rows = &s->own;
     if (s->own.shape.dim[1] > PE_LEARNED_WIDTH_MAX)
@@ -478,9 +513,7 @@ const pe_resource pe_learned_interpolate = {
 
 /** The same of a table in the body. */
 const pe_resource pe_learned_interpolate_body = {
-    .path = "/v1/learned/interpolate",
-    .encoding = "learned",
-    .name = "learned/interpolate",
+    PE_NAMED("learned", "/interpolate"),
     .kind = PE_TRANSFORM,
     .claimed_otherwise = true,
     .summary = "A table of image patches, given in the body, at another resolution.",

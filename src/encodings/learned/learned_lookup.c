@@ -80,15 +80,6 @@ static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_ro
     return pe_learned_check_rows(table, (double)low, (double)high, "attention_mask", why);
 }
 
-static pe_status by_positions(const pe_positions *positions, const pe_learned_rows *table,
-                              places *out, pe_problem *why)
-{
-    PE_TRY(pe_learned_check_positions(table, positions, why));
-    out->shape = positions->shape;
-    out->count = positions->count;
-    return pe_positions_share(positions, &out->positions, why);
-}
-
 /* From the mask or the positions, whichever is given. */
 static pe_status read_places(pe_values *values, const pe_learned_rows *table, places *out,
                              pe_problem *why)
@@ -106,7 +97,10 @@ static pe_status read_places(pe_values *values, const pe_learned_rows *table, pl
         return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
                        "past_key_values_length goes with attention_mask, which is not given");
     past->present = false;
-    return by_positions(&positions->positions, table, out, why);
+    PE_TRY(pe_learned_check_positions(table, &positions->positions, why));
+    out->shape = positions->positions.shape;
+    out->count = positions->positions.count;
+    return pe_positions_share(&positions->positions, &out->positions, why);
 }
 
 /* ---- rows of batches ---- */
@@ -124,9 +118,8 @@ static void free_lookup(void *state)
 }
 
 static pe_status fill_lookup(const pe_plan *plan, const pe_region *region, void *out,
-                             pe_problem *why)
+                             pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const lookup *l = plan->state;
     const pe_tensor *tensor = &plan->tensors[region->tensor];
     const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
@@ -146,9 +139,8 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
     if (!pe_values_present(values, "attention_mask") && !pe_values_present(values, "positions"))
         return pe_fail(why, PE_MISSING_PARAMETER, "attention_mask",
                        "attention_mask is required, or positions");
-    lookup *l = pe_plan_begin(out, sizeof *l, fill_lookup, free_lookup);
-    if (l == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(lookup), fill_lookup, free_lookup, why));
+    lookup *l = out->state;
     l->rows = table.rows;
     PE_TRY(read_places(values, &table, &l->places, why));
     pe_shape shape = l->places.shape;
@@ -195,22 +187,6 @@ static pe_status check_sum(const pe_array *x, size_t token, size_t width, pe_pro
     return PE_OK;
 }
 
-/* Add in place, row by row; each sum is rounded once. */
-static pe_status add_rows(const pe_array *rows, const places *from, pe_array *x, pe_problem *why)
-{
-    const size_t width = rows->shape.dim[1], bytes = pe_dtype_bytes(x->dtype);
-    double *row = malloc(width * sizeof *row);
-    pe_status status = row == NULL ? pe_fail_memory(why) : PE_OK;
-    for (size_t r = 0; status == PE_OK && r < x->elements / width; r++) {
-        char *here = (char *)x->data + r * width * bytes;
-        pe_learned_copy(rows, row_of(from, r % from->count) * width, width, PE_FLOAT64, row);
-        pe_kernels_get()->add(x->dtype, here, row, width, here);
-        status = check_sum(x, r, width, why);
-    }
-    free(row);
-    return status;
-}
-
 static void derive_positions(pe_values *values, size_t tokens)
 {
     pe_value *positions = pe_values_find(values, "positions");
@@ -232,11 +208,10 @@ static pe_status check_shapes(const pe_shape *x, const pe_learned_rows *table, c
                        table->name, width, x->dim[x->ndim - 1]);
     if (id_n == n && (ids->ndim == 1 || (x->ndim == 3 && ids->dim[0] == x->dim[0])))
         return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
-                   "embeddings have %zu tokens in %zu sequences, but there are positions of %zu "
-                   "in %zu",
-                   n, x->ndim == 3 ? x->dim[0] : (size_t)1, id_n,
-                   ids->ndim == 2 ? ids->dim[0] : (size_t)1);
+    return pe_fail(
+        why, PE_INVALID_PARAMETER, "embeddings",
+        "embeddings have %zu tokens in %zu sequences, but there are positions of %zu in %zu", n,
+        x->ndim == 3 ? x->dim[0] : (size_t)1, id_n, ids->ndim == 2 ? ids->dim[0] : (size_t)1);
 }
 
 static pe_status add_at(pe_values *values, const pe_learned_rows *table, const places *from,
@@ -245,7 +220,18 @@ static pe_status add_at(pe_values *values, const pe_learned_rows *table, const p
     PE_TRY(check_shapes(&pe_values_find(values, "embeddings")->tensor.shape, table, &from->shape,
                         why));
     *sum = pe_values_take(values, "embeddings");
-    return add_rows(table->rows, from, sum, why);
+    /* Add in place, row by row; each sum is rounded once. */
+    const size_t width = table->rows->shape.dim[1], bytes = pe_dtype_bytes(sum->dtype);
+    double *row = malloc(width * sizeof *row);
+    pe_status status = row == NULL ? pe_fail_memory(why) : PE_OK;
+    for (size_t r = 0; status == PE_OK && r < sum->elements / width; r++) {
+        char *here = (char *)sum->data + r * width * bytes;
+        pe_learned_copy(table->rows, row_of(from, r % from->count) * width, width, PE_FLOAT64, row);
+        pe_kernels_get()->add(sum->dtype, here, row, width, here);
+        status = check_sum(sum, r, width, why);
+    }
+    free(row);
+    return status;
 }
 
 static pe_status add(pe_values *values, const pe_learned_rows *table, pe_array *sum,
@@ -266,9 +252,8 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
 {
     pe_learned_rows table = {0};
     PE_TRY(pe_learned_open(values, tables, out, &table, why));
-    pe_array *sum = pe_plan_begin_array(out);
-    if (sum == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin_array(out, why));
+    pe_array *sum = out->state;
     PE_TRY(add(values, &table, sum, why));
     return pe_plan_add_tensor(out, limits, "embeddings", sum->dtype, &sum->shape,
                               table.rows->shape.dim[1], why);

@@ -166,9 +166,9 @@ static void free_state(void *of)
     free(s);
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const state *s = plan->state;
     const pe_tensor *tensor = &plan->tensors[region->tensor];
     const size_t bytes = region->columns * pe_dtype_bytes(tensor->dtype);
@@ -211,9 +211,8 @@ static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe
     const size_t width = table.rows->shape.dim[1];
     const pe_shape shape = {2, {positions->count, width}};
     PE_TRY(pe_plan_add_tensor(out, limits, "rows", dtype, &shape, width, why));
-    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    state *s = out->state;
     out->makes_parts = true;
     s->rows = table.rows;
     s->offset = table.offset;

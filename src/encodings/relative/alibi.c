@@ -77,29 +77,23 @@ static bool exponent(const pe_alibi_slope *slope, mpfr_ptr out)
     return mpfr_integer_p(out) != 0;
 }
 
-/* slope * k at out's precision p, relative error below 2^(8-p); exact where that fits. */
-static void multiply(const pe_alibi_slope *slope, int64_t k, mpfr_ptr out)
-{
-    mpfr_t x;
-    /* The exponent is below 2^9: its error costs the power as many bits. */
-    mpfr_init2(x, mpfr_get_prec(out) + 128);
-    (void)exponent(slope, x);
-    mpfr_neg(x, x, MPFR_RNDN);
-    mpfr_exp2(out, x, MPFR_RNDN);
-    mpfr_mul_si(out, out, k, MPFR_RNDN);
-    mpfr_clear(x);
-}
-
 typedef struct product {
     const pe_alibi_slope *slope;
     int64_t k;
 } product;
 
-static void eval_product(const void *context, size_t index, mpfr_ptr out)
+static void eval_product(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
-    (void)index;
     const product *p = context;
-    multiply(p->slope, p->k, out);
+    /* slope * k at out's precision p, relative error below 2^(8-p); exact where that fits. */
+    mpfr_t x;
+    /* The exponent is below 2^9: its error costs the power as many bits. */
+    mpfr_init2(x, mpfr_get_prec(out) + 128);
+    (void)exponent(p->slope, x);
+    mpfr_neg(x, x, MPFR_RNDN);
+    mpfr_exp2(out, x, MPFR_RNDN);
+    mpfr_mul_si(out, out, p->k, MPFR_RNDN);
+    mpfr_clear(x);
 }
 
 /* 2^-x where x is an integer, else 0. */
@@ -132,9 +126,9 @@ void pe_alibi_pair(const pe_alibi_slope *slope, double *hi, double *lo)
         pe_exact_pair(eval_product, &p, 0, hi, lo);
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const pe_alibi_slope *slopes = plan->state;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     const size_t bytes = pe_dtype_bytes(dtype);
@@ -144,27 +138,23 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return PE_OK;
 }
 
-static pe_status plan_slopes(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                             pe_plan *out, pe_problem *why)
+static pe_status plan_slopes(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                             const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     const pe_alibi_formula formula = pe_alibi_formula_of(values);
     const size_t heads = (size_t)formula.num_heads;
     const pe_shape shape = {1, {heads}};
     PE_TRY(pe_plan_add_tensor(out, limits, "slopes", (pe_dtype)pe_values_choice(values, "dtype"),
                               &shape, 1, why));
-    pe_alibi_slope *slopes = pe_plan_begin(out, heads * sizeof *slopes, fill, free);
-    if (slopes == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, heads * sizeof(pe_alibi_slope), fill, free, why));
+    pe_alibi_slope *slopes = out->state;
     for (size_t h = 0; h < heads; h++)
         slopes[h] = pe_alibi_slope_of(&formula, h);
     return PE_OK;
 }
 
 const pe_resource pe_alibi_slopes = {
-    .path = "/v1/alibi/slopes",
-    .encoding = "alibi",
-    .name = "alibi/slopes",
+    PE_NAMED("alibi", "/slopes"),
     .kind = PE_TABLE,
     .summary = "The slopes by which the heads of a model bias attention.",
     .formula = "m_h = 2^(-alibi_bias_max h/H), h = 1..H; press, H no power of two: those of the "

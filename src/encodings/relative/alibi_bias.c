@@ -106,19 +106,14 @@ static pe_status check_lengths(pe_values *values, pe_problem *why)
     return pe_relative_lengths(values, why);
 }
 
-static pe_status check(pe_values *values, unsigned char *masked, pe_problem *why)
-{
-    pe_problem mistake;
-    pe_status status = check_lengths(values, why);
-    status = pe_problem_collect(status, check_mask(values, masked, &mistake), &mistake, why);
-    return pe_problem_collect(status, pe_alibi_heads_check(values, &mistake), &mistake, why);
-}
-
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                            pe_plan *out, pe_problem *why)
 {
     unsigned char masked[8] = {0};
-    PE_TRY(check(values, masked, why));
+    pe_problem mistake;
+    pe_status status = check_lengths(values, why);
+    status = PE_ALSO(status, check_mask(values, masked, &mistake));
+    PE_TRY(PE_ALSO(status, pe_alibi_heads_check(values, &mistake)));
     const size_t form = pe_values_choice(values, "form");
     const pe_relative_window window = {.tensor = "bias",
                                        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
@@ -137,9 +132,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
 }
 
 const pe_resource pe_alibi_bias = {
-    .path = "/v1/alibi/bias",
-    .encoding = "alibi",
-    .name = "alibi/bias",
+    PE_NAMED("alibi", "/bias"),
     .kind = PE_TABLE,
     .summary = "The biases that ALiBi adds to attention scores.",
     .formula = "-m|i - j| (symmetric); -m(i - j) for j <= i, else masked (causal); m j (key); "

@@ -53,9 +53,9 @@ static void put_run(const state *s, const pe_alibi_head *head, const uint32_t *p
     }
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const state *s = plan->state;
     const size_t heads = s->heads.chosen.count;
     unsigned char *at = out;
@@ -106,9 +106,8 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                             {mask->shape.dim[0], pe_values_find(values, "heads")->positions.count,
                              1, mask->shape.dim[1]}};
     PE_TRY(pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why));
-    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    state *s = out->state;
     s->dtype = dtype;
     PE_TRY(count_keys(mask, s, &most, why));
     PE_TRY(pe_alibi_heads_make(values, tables, &s->heads, why));
@@ -119,15 +118,11 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
  * bias[b, h, 0, j] = m_h (unmasked keys of b up to j - 1), 0 where j is padding: the form of
  * /v1/alibi/bias that is called key, in batches padded on either side.
  *
- * Source    build_alibi_tensor of huggingface/transformers@b4b5244, models/bloom; slopes: Press et
- *           al. 2022, arXiv:2108.12409, section 3.
  * Shapes    attention_mask: [batch, keys] -> [batch, heads, 1, keys].
  * Accuracy  correctly rounded.
  */
 const pe_resource pe_alibi_padded_bias = {
-    .path = "/v1/alibi/padded-bias",
-    .encoding = "alibi",
-    .name = "alibi/padded-bias",
+    PE_NAMED("alibi", "/padded-bias"),
     .kind = PE_TRANSFORM,
     .claimed_otherwise = true,
     .summary = "The biases that ALiBi adds to the attention scores of a padded batch.",

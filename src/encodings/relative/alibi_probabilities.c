@@ -110,9 +110,8 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     PE_TRY(check_heads(values, why));
     PE_TRY(pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why));
     PE_TRY(check_overflow(logits, scale, why));
-    state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state), pe_attention_fill, free_state, why));
+    state *s = out->state;
     s->attention = (pe_attention){logits->shape.dim[2], logits->shape.dim[2], scores};
     s->scale = scale;
     s->causal = pe_values_bool(values, "causal");
@@ -132,9 +131,7 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
  *           magnitude of a score).
  */
 const pe_resource pe_alibi_probabilities = {
-    .path = "/v1/alibi/probabilities",
-    .encoding = "alibi",
-    .name = "alibi/probabilities",
+    PE_NAMED("alibi", "/probabilities"),
     .kind = PE_TRANSFORM,
     .summary = "Attention probabilities under ALiBi's biases.",
     .formula = "softmax over keys j of scale logits[h, i, j] - m_h |i - j|; causal: over j <= i",

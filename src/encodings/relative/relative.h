@@ -14,6 +14,9 @@
 
 extern const pe_param_set pe_relative_window_params; /* query_length, key_length */
 
+#define PE_SWIN_SIDE_MAX 1024
+extern const pe_param_set pe_swin_window_params; /* window_height, window_width */
+
 /** A row: keys, by default as many as `fallback` says. */
 #define PE_RELATIVE_KEY_LENGTH(fallback)                                                           \
     PE_PARAM("key_length", INT, .axis = true, .optional = true, .fallback_text = (fallback),       \

@@ -6,15 +6,23 @@
 #include "encodings/registry.h"
 #include "plan/common_params.h"
 
+static const char *const futures[] = {"zero", "reshaped", NULL};
+
 static const pe_param own[] = {
     PE_PARAM("logits", TENSOR, .required = true, .min_dims = 3, .max_dims = 3,
              .help = "Logits by relative position, [heads, n, r]. r is n where keys after the "
                      "query are masked, and 2n - 1 where none are.",
              .example = "[[[1,2,3],[4,5,6],[7,8,9]]]"),
+    PE_PARAM("future", CHOICE, .choices = futures,
+             .help = "Where r is n, what keys after the query have: zero, or reshaped, the logits "
+                     "of the next query, as a padded array has them there when it is read with "
+                     "other rows (they are masked later).",
+             .example = "reshaped"),
 };
 
 typedef struct state {
     size_t length, relative;
+    bool reshaped;
     pe_array logits; /* [heads, length, relative] */
 } state;
 
@@ -26,21 +34,23 @@ static void free_state(void *of)
 }
 
 /* Keys [from, from + n) of row `row` of all heads: column key - query + length - 1, as far as there
- * are columns, then zeros. */
+ * are columns; then zeros, or one and the next row. */
 static void put_run(const state *s, size_t row, size_t from, size_t n, unsigned char *out)
 {
     const size_t bytes = pe_dtype_bytes(s->logits.dtype), query = row % s->length;
-    const size_t column = from + s->length - 1 - query;
-    const size_t left = column < s->relative ? s->relative - column : 0, some = left < n ? left : n;
-    const unsigned char *logits = s->logits.data;
-    if (some > 0)
-        memcpy(out, logits + (row * s->relative + column) * bytes, some * bytes);
-    memset(out + some * bytes, 0, (n - some) * bytes);
+    const size_t end = s->relative;
+    const unsigned char *logits = (const unsigned char *)s->logits.data + row * end * bytes;
+    size_t column = from + s->length - 1 - query;
+    for (size_t k = 0; k < n; k++, column++, out += bytes)
+        if (column < end || (column > end && s->reshaped))
+            memcpy(out, logits + (column - (column > end)) * bytes, bytes);
+        else
+            memset(out, 0, bytes);
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const state *s = plan->state;
     const size_t bytes = pe_dtype_bytes(s->logits.dtype);
     unsigned char *at = out;
@@ -54,10 +64,9 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return PE_OK;
 }
 
-static pe_status plan_skew(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                           pe_plan *out, pe_problem *why)
+static pe_status plan_skew(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                           const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     const pe_array *logits = &pe_values_find(values, "logits")->tensor;
     const size_t n = logits->shape.dim[1], relative = logits->shape.dim[2];
     if (relative != n && relative != 2 * n - 1)
@@ -67,29 +76,30 @@ static pe_status plan_skew(pe_values *values, struct pe_tables *tables, const pe
                        n, n, 2 * n - 1, relative);
     const pe_shape shape = {3, {logits->shape.dim[0], n, n}};
     PE_TRY(pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why));
-    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    state *s = out->state;
     s->length = n;
     s->relative = relative;
+    s->reshaped = pe_values_choice(values, "future") == 1;
     if (relative < 2 * n - 1)
-        pe_plan_warn(out, "logits of keys after the query are 0 here; upstream leaves numbers of "
-                          "other positions there, to be masked");
+        pe_plan_warn(out, "logits of keys after the query are %s",
+                     s->reshaped ? "those of other positions, to be masked"
+                                 : "0 here; upstream leaves numbers of other positions there, to "
+                                   "be masked (future=reshaped)");
     s->logits = pe_values_take(values, "logits");
     return PE_OK;
 }
 
 /**
- * out[h, i, j] = logits[h, i, j - i + n - 1], copied bit for bit; 0 where there is no such column.
+ * out[h, i, j] = logits[h, i, j - i + n - 1], copied bit for bit. Where there is no such column: 0;
+ * with future=reshaped that for j = i + 1 alone, then logits[h, i + 1, j - i - 2].
  *
- * Source  Huang et al. 2018, arXiv:1809.04281, section 3.4.1.
  * Shapes  logits: [heads, n, n] (j <= i alone) or [heads, n, 2n - 1] -> [heads, n, n].
  */
 const pe_resource pe_relative_skew = {
-    .path = "/v1/relative/skew",
-    .encoding = "relative",
-    .name = "relative/skew",
+    PE_NAMED("relative", "/skew"),
     .kind = PE_TRANSFORM,
+    .claimed_otherwise = true,
     .summary = "Logits by relative position, moved to the columns of their keys.",
     .formula = "out[h, i, j] = logits[h, i, j - i + n - 1]; 0 for j > i where there are n columns",
     .labels = PE_LABELS({.axes = "query, key", .value = "logit"}),

@@ -25,7 +25,7 @@
 
 static const pe_param clip_params[] = {BOTH_SIDES(NULL), LEFT, RIGHT};
 static const pe_param clip_by_rows_params[] = {BOTH_SIDES("(rows - 1)/2"), LEFT, RIGHT};
-const pe_param_set pe_shaw_clip_params = {clip_params, PE_LEN(clip_params)};
+
 const pe_param_set pe_shaw_clip_by_rows_params = {clip_by_rows_params, PE_LEN(clip_by_rows_params)};
 
 static const pe_param embeddings_params[] = {
@@ -49,13 +49,12 @@ static pe_status split(pe_values *values, pe_problem *why)
         return PE_OK;
     for (size_t s = 0; s < PE_LEN(sides); s++) {
         if (pe_values_given(values, sides[s]))
-            status = pe_problem_collect(
+            status = PE_ALSO(
                 status,
                 pe_fail(&mistake, PE_INVALID_PARAMETER, sides[s],
                         "%s is given beside max_relative_position, which says the same of both "
                         "sides",
-                        sides[s]),
-                &mistake, why);
+                        sides[s]));
         pe_values_set_int(values, sides[s], both->integer);
     }
     both->present = false;
@@ -122,58 +121,73 @@ pe_shaw_zones pe_shaw_zones_of(const pe_shaw_clip *clip, int64_t relative, size_
 typedef struct state {
     pe_relative table;
     pe_shaw_clip clip;
+    bool backwards;
 } state;
 _Static_assert(offsetof(state, table) == 0, "the window's state begins with it");
 
-static void run(const void *of, size_t layer, int64_t relative, size_t n, unsigned char *out)
+static void run(const void *of, size_t layer PE_UNUSED, int64_t relative, size_t n,
+                unsigned char *out)
 {
-    (void)layer;
     const state *s = of;
     const pe_shaw_zones zones = pe_shaw_zones_of(&s->clip, relative, n);
+    const int32_t last = (int32_t)(s->clip.left + s->clip.right);
     int32_t *to = (int32_t *)(void *)out; /* out is aligned, and so is every element */
     for (size_t i = 0; i < zones.before; i++)
-        *to++ = 0;
+        to[i] = 0;
     for (size_t i = 0; i < zones.inside; i++)
-        *to++ = (int32_t)(zones.first + i);
-    for (size_t i = 0; i < zones.behind; i++)
-        *to++ = (int32_t)(s->clip.left + s->clip.right);
+        to[zones.before + i] = (int32_t)(zones.first + i);
+    for (size_t i = n - zones.behind; i < n; i++)
+        to[i] = last;
+    for (size_t i = 0; i < n && s->backwards; i++)
+        to[i] = last - to[i];
 }
 
-static pe_status plan_indices(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                              pe_plan *out, pe_problem *why)
+static pe_status plan_indices(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                              const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     pe_shaw_clip clip;
     pe_problem mistake;
     pe_status status = pe_relative_lengths(values, why);
-    status = pe_problem_collect(status, read_clip(values, &clip, &mistake), &mistake, why);
-    if (status != PE_OK)
-        return status;
+    status = PE_ALSO(status, read_clip(values, &clip, &mistake));
+    PE_TRY(status);
     const pe_relative_window window = {.tensor = "indices",
                                        .dtype = PE_INT32,
                                        .run = run,
                                        .state_bytes = sizeof(state),
                                        .free_state = free};
     PE_TRY(pe_relative_plan(&window, values, limits, out, why));
-    ((state *)out->state)->clip = clip;
+    state *s = out->state;
+    s->clip = clip;
+    s->backwards = pe_values_choice(values, "distance") == 1;
     return PE_OK;
 }
 
+static const char *const distances[] = {"key_less_query", "query_less_key", NULL};
+
+static const pe_param indices_params[] = {
+    PE_PARAM("distance", CHOICE, .choices = distances,
+             .help = "What rows count: the key's position less the query's, as published, or the "
+                     "query's less the key's, so that the last row is of keys before the query "
+                     "(relative_key of BERT).",
+             .example = "query_less_key"),
+};
+
 /**
- * The row of the embeddings that each query and key take.
+ * The row of the embeddings that each query and key take; with distance=query_less_key left_max +
+ * right_max less that.
  *
- * Source  Shaw et al. 2018, arXiv:1803.02155, equation 4.
+ * Source  Shaw et al. 2018, arXiv:1803.02155, equation 4; BertSelfAttention of
+ *         huggingface/transformers 4.50.0.
  * Shapes  [query_length, key_length], int32 from 0 to left_max + right_max.
  */
 const pe_resource pe_shaw_indices = {
-    .path = "/v1/shaw/indices",
-    .encoding = "shaw",
-    .name = "shaw/indices",
+    PE_NAMED("shaw", "/indices"),
     .kind = PE_TABLE,
     .summary = "Clipped relative positions, as row numbers of their embeddings.",
     .formula = PE_SHAW_FORMULA,
     .labels = PE_LABELS({.axes = "query, key", .value = "index"}),
     .source = PE_SHAW_SOURCE,
-    .param_sets = {&pe_relative_window_params, &pe_shaw_clip_params, &pe_params_output_int32},
+    .param_sets = {&pe_relative_window_params, PE_PARAMS(clip_params), PE_PARAMS(indices_params),
+                   &pe_params_output_int32},
     .plan = plan_indices,
 };

@@ -13,7 +13,7 @@
 
 /** max_relative_position, left_max, right_max. By rows: what is absent follows from the number of
  * relative embeddings. */
-extern const pe_param_set pe_shaw_clip_params, pe_shaw_clip_by_rows_params;
+extern const pe_param_set pe_shaw_clip_by_rows_params;
 extern const pe_param_set pe_shaw_embeddings_params;
 
 typedef struct pe_shaw_clip {

@@ -21,9 +21,9 @@ static void free_state(void *of)
     free(s);
 }
 
-static void run(const void *of, size_t layer, int64_t relative, size_t n, unsigned char *out)
+static void run(const void *of, size_t layer PE_UNUSED, int64_t relative, size_t n,
+                unsigned char *out)
 {
-    (void)layer;
     const state *s = of;
     const size_t bytes = s->table.bytes;
     const unsigned char *embeddings = s->embeddings.data;
@@ -37,10 +37,9 @@ static void run(const void *of, size_t layer, int64_t relative, size_t n, unsign
                        zones.behind, out);
 }
 
-static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                             pe_plan *out, pe_problem *why)
+static pe_status plan_lookup(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                             const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     pe_shaw_clip clip;
     PE_TRY(pe_relative_lengths(values, why));
     PE_TRY(pe_shaw_read_embeddings(values, &clip, why));
@@ -65,9 +64,7 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
  * Shapes  relative_embeddings: [left_max + right_max + 1, d] -> [query_length, key_length, d].
  */
 const pe_resource pe_shaw_lookup = {
-    .path = "/v1/shaw/lookup",
-    .encoding = "shaw",
-    .name = "shaw/lookup",
+    PE_NAMED("shaw", "/lookup"),
     .kind = PE_TRANSFORM,
     .summary = "The embedding of the relative position of every query and key.",
     .formula = "a[i, j] = relative_embeddings[" PE_SHAW_FORMULA "]",

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* shaw_probabilities.c - attention probabilities with clipped relative positions. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "encodings/attention/attention.h"
 #include "encodings/registry.h"
-#include "encodings/attention/scores.h"
 #include "encodings/relative/shaw.h"
 #include "kernels/kernels.h"
 
@@ -94,17 +92,36 @@ static pe_status check_channels(const pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status check_shapes(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
+/* Out of values, its heads and rows one axis. */
+static pe_array take_rows(pe_values *values, const char *name)
 {
-    pe_problem mistake;
-    const pe_status status = check_channels(values, why);
-    return pe_problem_collect(status, pe_shaw_read_embeddings(values, clip, &mistake), &mistake,
-                              why);
+    pe_array rows = pe_values_take(values, name);
+    rows.shape = (pe_shape){2, {rows.shape.dim[0] * rows.shape.dim[1], rows.shape.dim[2]}};
+    return rows;
 }
 
-/* |scale q . (k + e)| <= scale |q| (|k| + |e|), with room for a factor of 2^100. */
-static pe_status check_overflow(const state *s, pe_problem *why)
+static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                                    const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
+    pe_shaw_clip clip;
+    pe_problem mistake;
+    const pe_status status = check_channels(values, why);
+    PE_TRY(PE_ALSO(status, pe_shaw_read_embeddings(values, &clip, &mistake)));
+    const pe_array *q = &pe_values_find(values, "q")->tensor;
+    const size_t keys = pe_values_find(values, "k")->tensor.shape.dim[1], d = q->shape.dim[2];
+    const pe_shape shape = {3, {q->shape.dim[0], q->shape.dim[1], keys}};
+    PE_TRY(pe_attention_plan(out, limits, &shape, q->dtype, "q", why));
+    PE_TRY(pe_plan_set_work(out, limits, 0, PE_SOFTMAX_WORK + d, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), pe_attention_fill, free_state, why));
+    state *s = out->state;
+    s->attention = (pe_attention){keys, 2 * d, scores};
+    s->queries = q->shape.dim[1];
+    s->scale = pe_attention_scale(values, d);
+    s->clip = clip;
+    s->q = take_rows(values, "q");
+    s->k = take_rows(values, "k");
+    s->embeddings = pe_values_take(values, "relative_embeddings");
+    /* |scale q . (k + e)| <= scale |q| (|k| + |e|), with room for a factor of 2^100. */
     double *wide = malloc(s->q.shape.dim[1] * sizeof *wide);
     if (wide == NULL)
         return pe_fail_memory(why);
@@ -118,53 +135,17 @@ static pe_status check_overflow(const state *s, pe_problem *why)
                    "q and k are so large that a score may reach 2^900 in magnitude");
 }
 
-/* Out of values, its heads and rows one axis. */
-static pe_array take_rows(pe_values *values, const char *name)
-{
-    pe_array rows = pe_values_take(values, name);
-    rows.shape = (pe_shape){2, {rows.shape.dim[0] * rows.shape.dim[1], rows.shape.dim[2]}};
-    return rows;
-}
-
-static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
-                                    const pe_limits *limits, pe_plan *out, pe_problem *why)
-{
-    (void)tables;
-    pe_shaw_clip clip;
-    PE_TRY(check_shapes(values, &clip, why));
-    const pe_array *q = &pe_values_find(values, "q")->tensor;
-    const size_t keys = pe_values_find(values, "k")->tensor.shape.dim[1], d = q->shape.dim[2];
-    const pe_shape shape = {3, {q->shape.dim[0], q->shape.dim[1], keys}};
-    PE_TRY(pe_attention_plan(out, limits, &shape, q->dtype, "q", why));
-    PE_TRY(pe_plan_set_work(out, limits, 0, PE_SOFTMAX_WORK + d, why));
-    state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
-    s->attention = (pe_attention){keys, 2 * d, scores};
-    s->queries = q->shape.dim[1];
-    s->scale = pe_attention_scale(values, d);
-    s->clip = clip;
-    s->q = take_rows(values, "q");
-    s->k = take_rows(values, "k");
-    s->embeddings = pe_values_take(values, "relative_embeddings");
-    return check_overflow(s, why);
-}
-
 /**
  * p[h, i, j] = softmax over j of scale (q[h, i] . k[h, j] + q[h, i] . relative_embeddings[clip(j -
  * i)]).
  *
- * Source    Shaw et al. 2018, arXiv:1803.02155, equations 2 and 5; Wav2Vec2BertSelfAttention of
- *           huggingface/transformers@b4b5244.
  * Shapes    q: [heads, n, d], k: [heads, m, d], relative_embeddings: [left_max + right_max + 1, d]
  *           -> [heads, n, m].
  * Accuracy  scores are sums in pairs of doubles, 2^-104 d^2 scale |q| (|k| + |e|); then as
  *           pe_softmax.
  */
 const pe_resource pe_shaw_probabilities = {
-    .path = "/v1/shaw/probabilities",
-    .encoding = "shaw",
-    .name = "shaw/probabilities",
+    PE_NAMED("shaw", "/probabilities"),
     .kind = PE_TRANSFORM,
     .summary = "Attention probabilities with the embeddings of relative positions.",
     .formula = "softmax over keys j of scale (q[h, i] . k[h, j] + q[h, i] . "

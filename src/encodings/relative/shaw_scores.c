@@ -2,8 +2,8 @@
 /* shaw_scores.c - what relative positions add to attention scores. */
 #include <stdlib.h>
 
+#include "encodings/attention/attention.h"
 #include "encodings/registry.h"
-#include "encodings/attention/scores.h"
 #include "encodings/relative/shaw.h"
 #include "kernels/kernels.h"
 
@@ -120,10 +120,9 @@ static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
     return pe_scores_check(plan, "queries", why);
 }
 
-static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                             pe_plan *out, pe_problem *why)
+static pe_status plan_scores(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                             const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     pe_shaw_clip clip;
     PE_TRY(check(values, &clip, why));
     const pe_array *queries = &pe_values_find(values, "queries")->tensor;
@@ -131,9 +130,8 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const 
     const pe_shape shape = {2, {queries->shape.dim[0], keys}};
     PE_TRY(pe_plan_add_tensor(out, limits, "scores", queries->dtype, &shape, 1, why));
     PE_TRY(pe_plan_set_work(out, limits, 0, PE_DOT_WORK(queries->shape.dim[1]), why));
-    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    state *s = out->state;
     s->keys = keys;
     s->clip = clip;
     s->queries = pe_values_take(values, "queries");
@@ -149,9 +147,7 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const 
  * Shapes  queries: [n, d], relative_embeddings: [left_max + right_max + 1, d] -> [n, key_length].
  */
 const pe_resource pe_shaw_scores = {
-    .path = "/v1/shaw/scores",
-    .encoding = "shaw",
-    .name = "shaw/scores",
+    PE_NAMED("shaw", "/scores"),
     .kind = PE_TRANSFORM,
     .summary =
         "The scores of relative positions: queries times the embeddings of relative positions.",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* swin.c - relative positions within a window of an image, as rows of their table of biases. */
-#include "encodings/relative/swin.h"
+#include "encodings/relative/relative.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,20 +45,9 @@ static void free_state(void *of)
     free(s);
 }
 
-/* The index of query and key. The keys after it, to the end of their row of the window, have one
- * less each; *run: how many there are, key included. */
-static size_t index_of(const state *s, size_t query, size_t key, size_t *run)
+static size_t put_indices(const state *s PE_UNUSED, size_t layer PE_UNUSED, size_t index, size_t n,
+                          void *out)
 {
-    const size_t column = key % s->width;
-    const size_t down = query / s->width + s->height - 1 - key / s->width;
-    *run = s->width - column;
-    return down * (2 * s->width - 1) + query % s->width + s->width - 1 - column;
-}
-
-static size_t put_indices(const state *s, size_t layer, size_t index, size_t n, void *out)
-{
-    (void)s;
-    (void)layer;
     int32_t *to = out;
     for (size_t i = 0; i < n; i++)
         to[i] = (int32_t)(index - i);
@@ -75,16 +64,22 @@ static size_t put_weights(const state *s, size_t head, size_t index, size_t n, v
     return n * bytes;
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const state *s = plan->state;
     const size_t patches = s->height * s->width;
     unsigned char *at = out;
     const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t row = (first + done) / patches, key = (first + done) % patches;
-        const size_t index = index_of(s, row % patches, key, &n);
+        /* The index of query and key. The keys after it, to the end of their row of the window,
+         * have one less each: n of them, key included. */
+        const size_t query = row % patches;
+        const size_t column = key % s->width;
+        const size_t down = query / s->width + s->height - 1 - key / s->width;
+        n = s->width - column;
+        const size_t index = down * (2 * s->width - 1) + query % s->width + s->width - 1 - column;
         n = n < units - done ? n : units - done;
         at += (s->weights.data == NULL ? put_indices : put_weights)(s, row / patches, index, n, at);
     }
@@ -93,18 +88,16 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 
 static pe_status make_state(const pe_values *values, pe_plan *out, pe_problem *why)
 {
-    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    state *s = out->state;
     s->height = (size_t)pe_values_int(values, "window_height");
     s->width = (size_t)pe_values_int(values, "window_width");
     return PE_OK;
 }
 
-static pe_status plan_index(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                            pe_plan *out, pe_problem *why)
+static pe_status plan_index(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                            const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     const size_t patches = (size_t)pe_values_int(values, "window_height") *
                            (size_t)pe_values_int(values, "window_width");
     const pe_shape shape = {2, {patches, patches}};
@@ -112,10 +105,9 @@ static pe_status plan_index(pe_values *values, struct pe_tables *tables, const p
     return make_state(values, out, why);
 }
 
-static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                           pe_plan *out, pe_problem *why)
+static pe_status plan_bias(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                           const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     const size_t height = (size_t)pe_values_int(values, "window_height");
     const size_t width = (size_t)pe_values_int(values, "window_width");
     const pe_array *weights = &pe_values_find(values, "weights")->tensor;
@@ -139,9 +131,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
  * Shapes  [h w, h w], int32 from 0 to (2h - 1)(2w - 1) - 1, h x w the window.
  */
 const pe_resource pe_swin_index = {
-    .path = "/v1/swin/index",
-    .encoding = "swin",
-    .name = "swin/index",
+    PE_NAMED("swin", "/index"),
     .kind = PE_TABLE,
     .summary =
         "Relative positions of the patches of a window, as row numbers of the table of biases.",
@@ -159,9 +149,7 @@ const pe_resource pe_swin_index = {
  * Shapes  weights: [(2h - 1)(2w - 1), heads] -> [heads, h w, h w], h x w the window.
  */
 const pe_resource pe_swin_bias = {
-    .path = "/v1/swin/bias",
-    .encoding = "swin",
-    .name = "swin/bias",
+    PE_NAMED("swin", "/bias"),
     .kind = PE_TRANSFORM,
     .claimed_otherwise = true,
     .summary = "The biases that Swin adds to the attention scores of a window.",

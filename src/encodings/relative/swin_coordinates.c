@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "encodings/registry.h"
-#include "encodings/relative/swin.h"
+#include "encodings/relative/relative.h"
 #include "exact/round.h"
 
 #define PRETRAINED(side, fallback, text)                                                           \
@@ -43,9 +43,9 @@ static void eval_coordinate(const void *context, size_t offset, mpfr_ptr out)
     mpfr_clear(x);
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const state *s = plan->state;
     const size_t columns = 2 * s->side[ACROSS] - 1, bytes = pe_dtype_bytes(s->dtype);
     unsigned char *to = out;
@@ -73,10 +73,9 @@ static unsigned long most_of(pe_values *values, size_t side, const char *pretrai
                : 0;
 }
 
-static pe_status plan_coordinates(pe_values *values, struct pe_tables *tables,
+static pe_status plan_coordinates(pe_values *values, struct pe_tables *tables PE_UNUSED,
                                   const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     static const char *const pretrained[AXES] = {"pretrained_window_height",
                                                  "pretrained_window_width"};
     const size_t side[AXES] = {(size_t)pe_values_int(values, "window_height"),
@@ -85,9 +84,8 @@ static pe_status plan_coordinates(pe_values *values, struct pe_tables *tables,
     const pe_shape shape = {3, {2 * side[DOWN] - 1, 2 * side[ACROSS] - 1, AXES}};
     PE_TRY(pe_plan_add_tensor(out, limits, "coordinates", dtype, &shape, AXES, why));
     const size_t room = (side[DOWN] + side[ACROSS]) * sizeof(double);
-    state *s = pe_plan_begin(out, sizeof *s + room, fill, free);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state) + room, fill, free, why));
+    state *s = out->state;
     s->dtype = dtype;
     for (size_t a = 0; a < AXES; a++) {
         const axis of = {most_of(values, side[a], pretrained[a])};
@@ -117,9 +115,7 @@ static pe_status plan_coordinates(pe_values *values, struct pe_tables *tables,
  * Accuracy  correctly rounded.
  */
 const pe_resource pe_swin_coordinates = {
-    .path = "/v1/swin/coordinates",
-    .encoding = "swin",
-    .name = "swin/coordinates",
+    PE_NAMED("swin", "/coordinates"),
     .kind = PE_TABLE,
     .summary = "The logarithmic relative coordinates from which Swin v2 makes its biases.",
     .formula = "sign(c) log2(1 + |c|)/log2(8), c = 8 offset/(pretrained_window - 1), offset = "

@@ -63,9 +63,9 @@ static int32_t row_of(int32_t bucket, int32_t span)
     return row < 0 ? 0 : row > 2 * span - 1 ? 2 * span - 1 : row;
 }
 
-static void run(const void *of, size_t layer, int64_t relative, size_t n, unsigned char *out)
+static void run(const void *of, size_t layer PE_UNUSED, int64_t relative, size_t n,
+                unsigned char *out)
 {
-    (void)layer;
     const state *s = of;
     int32_t *to = (int32_t *)(void *)out; /* out is aligned, and so is every element */
     for (int64_t left = (int64_t)n, same; left > 0; left -= same, relative += same) {
@@ -78,9 +78,8 @@ static void run(const void *of, size_t layer, int64_t relative, size_t n, unsign
 }
 
 static pe_status fill_distances(const pe_plan *plan, const pe_region *region, void *out,
-                                pe_problem *why)
+                                pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const state *s = plan->state;
     int32_t *to = out;
     for (size_t u = region->first; u < region->first + region->units; u++) {
@@ -107,12 +106,14 @@ static pe_status check(pe_values *values, size_t variant, pe_problem *why)
 {
     pe_problem mistake;
     const pe_status status = check_span(values, variant, why);
-    return pe_problem_collect(status, pe_t5_variant_read(values, variant, &mistake), &mistake, why);
+    return PE_ALSO(status, pe_t5_variant_read(values, variant, &mistake));
 }
 
-/* Lengths of queries and keys do not go with distances. *farthest: the largest distance. */
-static pe_status check_distances(const pe_values *values, int64_t *farthest, pe_problem *why)
+static pe_status plan_distances(const pe_values *values, const pe_limits *limits, pe_plan *out,
+                                int64_t *farthest, pe_problem *why)
 {
+    const pe_positions *distances = &pe_values_find(values, "distances")->positions;
+    /* Lengths of queries and keys do not go with distances. *farthest: the largest distance. */
     static const char *const others[] = {"query_length", "key_length"};
     double least, most;
     for (size_t i = 0; i < PE_LEN(others); i++)
@@ -126,18 +127,9 @@ static pe_status check_distances(const pe_values *values, int64_t *farthest, pe_
                        "distances must lie strictly between -2^40 and 2^40, got %.0f",
                        most > -least ? most : least);
     *farthest = (int64_t)far;
-    return PE_OK;
-}
-
-static pe_status plan_distances(const pe_values *values, const pe_limits *limits, pe_plan *out,
-                                int64_t *farthest, pe_problem *why)
-{
-    const pe_positions *distances = &pe_values_find(values, "distances")->positions;
-    PE_TRY(check_distances(values, farthest, why));
     PE_TRY(pe_plan_add_tensor(out, limits, "buckets", PE_INT32, &distances->shape, 1, why));
-    state *s = pe_plan_begin(out, sizeof *s, fill_distances, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill_distances, free_state, why));
+    state *s = out->state;
     s->of_key = pe_values_choice(values, "variant") == PE_T5_VARIANT_DEBERTA;
     return pe_positions_copy(distances, &s->distances, why);
 }
@@ -152,17 +144,15 @@ static pe_status plan_window(pe_values *values, const pe_limits *limits, pe_plan
                                        .free_state = free_state};
     if (!pe_values_present(values, "query_length"))
         return pe_fail(why, PE_MISSING_PARAMETER, "query_length",
-                       "query_length is required, or distances: query_length=16 or "
-                       "distances=-8:9");
+                       "query_length is required, or distances: query_length=16 or distances=-8:9");
     PE_TRY(pe_relative_lengths(values, why));
     *farthest = pe_values_int(values, "key_length") - 1;
     return pe_relative_plan(&window, values, limits, out, why);
 }
 
-static pe_status plan_buckets(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                              pe_plan *out, pe_problem *why)
+static pe_status plan_buckets(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                              const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     int64_t farthest = 0;
     pe_problem mistake;
     const size_t variant = pe_values_choice(values, "variant");
@@ -170,9 +160,8 @@ static pe_status plan_buckets(pe_values *values, struct pe_tables *tables, const
     const pe_status planned = pe_values_present(values, "distances")
                                   ? plan_distances(values, limits, out, &farthest, &mistake)
                                   : plan_window(values, limits, out, &farthest, &mistake);
-    status = pe_problem_collect(status, planned, &mistake, why);
-    if (status != PE_OK)
-        return status;
+    status = PE_ALSO(status, planned);
+    PE_TRY(status);
     state *s = out->state;
     s->span =
         pe_values_present(values, "att_span") ? (int32_t)pe_values_int(values, "att_span") : 0;
@@ -188,14 +177,11 @@ static pe_status plan_buckets(pe_values *values, struct pe_tables *tables, const
  *           edge, which they do not at the usual settings.
  */
 const pe_resource pe_t5_buckets = {
-    .path = "/v1/t5/buckets",
-    .encoding = "t5",
-    .name = "t5/buckets",
+    PE_NAMED("t5", "/buckets"),
     .kind = PE_TABLE,
     .summary = "The bucket of every relative position.",
-    .formula = PE_T5_FORMULA
-    "; deberta: d = query - key, m = floor(num_buckets/2): |d| <= m ? d : sign(d) (m + "
-    "ceil((m - 1) ln(|d|/m) / ln((max_distance - 1)/m)))",
+    .formula = PE_T5_FORMULA "; deberta: d = query - key, m = floor(num_buckets/2): |d| <= m ? d : "
+                             "sign(d) (m + ceil((m - 1) ln(|d|/m) / ln((max_distance - 1)/m)))",
     .labels = PE_LABELS({.axes = "query, key", .value = "bucket"}),
     .source = PE_T5_SOURCE "; deberta: He et al. 2021, arXiv:2006.03654, make_log_bucket_position "
                            "there; " PE_T5_OTHERS_SOURCE,

@@ -68,22 +68,15 @@ static pe_status check_weights(const pe_values *values, pe_problem *why)
         shape->dim[0]);
 }
 
-static pe_status check(pe_values *values, size_t variant, pe_problem *why)
+static pe_status plan_bias(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                           const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    pe_problem mistake;
-    pe_status status = pe_relative_lengths(values, why);
-    status =
-        pe_problem_collect(status, pe_t5_variant_read(values, variant, &mistake), &mistake, why);
-    return pe_problem_collect(status, check_weights(values, &mistake), &mistake, why);
-}
-
-static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                           pe_plan *out, pe_problem *why)
-{
-    (void)tables;
     const pe_array *weights = &pe_values_find(values, "weights")->tensor;
     const size_t variant = pe_values_choice(values, "variant");
-    PE_TRY(check(values, variant, why));
+    pe_problem mistake;
+    pe_status status = pe_relative_lengths(values, why);
+    status = PE_ALSO(status, pe_t5_variant_read(values, variant, &mistake));
+    PE_TRY(PE_ALSO(status, check_weights(values, &mistake)));
     const pe_relative_window window = {.tensor = "bias",
                                        .dtype = weights->dtype,
                                        .layers = weights->shape.dim[1],
@@ -100,13 +93,10 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
 /**
  * bias[h, i, j] = weights[bucket(i, j), h], copied bit for bit.
  *
- * Source  Raffel et al. 2020, arXiv:1910.10683, section 2.1.
  * Shapes  weights: [num_buckets, heads] -> [heads, query_length, key_length].
  */
 const pe_resource pe_t5_bias = {
-    .path = "/v1/t5/bias",
-    .encoding = "t5",
-    .name = "t5/bias",
+    PE_NAMED("t5", "/bias"),
     .kind = PE_TRANSFORM,
     .claimed_otherwise = true,
     .summary = "The biases that T5 adds to attention scores: a weight for each bucket and head.",

@@ -159,20 +159,6 @@ void pe_t5_buckets_free(pe_buckets *buckets)
     *buckets = (pe_buckets){0};
 }
 
-/* How many edges are at most `distance`. */
-static size_t edges_passed(const pe_buckets *b, int64_t distance)
-{
-    size_t low = 0, high = b->edges;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (b->edge[middle] <= distance)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 int32_t pe_t5_buckets_at(const pe_buckets *b, int64_t relative, int64_t *same)
 {
     const bool after = relative > 0;
@@ -183,7 +169,16 @@ int32_t pe_t5_buckets_at(const pe_buckets *b, int64_t relative, int64_t *same)
     }
     int64_t bucket = distance, first = distance, beyond = distance + 1;
     if (distance >= b->exact) {
-        const size_t passed = edges_passed(b, distance);
+        /* How many edges are at most `distance`. */
+        size_t low = 0, high = b->edges;
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (b->edge[middle] <= distance)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        const size_t passed = low;
         bucket = b->base + (int64_t)passed;
         first = passed > 0 ? b->edge[passed - 1] : b->exact;
         beyond = passed < b->edges ? b->edge[passed] : INT64_MAX;

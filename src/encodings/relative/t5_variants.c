@@ -107,35 +107,6 @@ static int64_t reference_bucket(const reference *r, int64_t distance)
 
 /* ---- warnings ---- */
 
-/* On either side of the edges, where a float32 may err. */
-static void warn_of_edges(const reference *r, const pe_buckets *buckets, int64_t farthest,
-                          pe_plan *plan)
-{
-    size_t others = 0;
-    int64_t checked = r->exact, at = 0, wanted = 0, got = 0;
-    for (size_t i = 0; i < buckets->edges && i < EDGES_COMPARED; i++)
-        for (int64_t d = buckets->edge[i] - 1; d <= buckets->edge[i]; d++) {
-            if (d <= checked || d > farthest)
-                continue;
-            int64_t same;
-            checked = d;
-            const int64_t bucket = pe_t5_buckets_at(buckets, -d, &same),
-                          theirs = reference_bucket(r, d);
-            if (bucket == theirs)
-                continue;
-            if (others++ == 0) {
-                at = d;
-                wanted = bucket;
-                got = theirs;
-            }
-        }
-    if (others > 0)
-        pe_plan_warn(plan,
-                     "with float32 logarithms, as %s is published, distance %lld falls into bucket "
-                     "%lld, not %lld; distances beside edges that differ so: %zu",
-                     r->variant->name, (long long)at, (long long)got, (long long)wanted, others);
-}
-
 pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, int64_t farthest,
                              pe_buckets *buckets, pe_plan *plan, pe_problem *why)
 {
@@ -148,6 +119,29 @@ pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, int64_t fa
                      "its configuration says",
                      v->name, (long long)v->num_buckets, (long long)v->max_distance);
     const reference r = make_reference(values, variant);
-    warn_of_edges(&r, buckets, farthest, plan);
+    /* On either side of the edges, where a float32 may err. */
+    size_t others = 0;
+    int64_t checked = r.exact, at = 0, wanted = 0, got = 0;
+    for (size_t i = 0; i < buckets->edges && i < EDGES_COMPARED; i++)
+        for (int64_t d = buckets->edge[i] - 1; d <= buckets->edge[i]; d++) {
+            if (d <= checked || d > farthest)
+                continue;
+            int64_t same;
+            checked = d;
+            const int64_t bucket = pe_t5_buckets_at(buckets, -d, &same),
+                          theirs = reference_bucket(&r, d);
+            if (bucket == theirs)
+                continue;
+            if (others++ == 0) {
+                at = d;
+                wanted = bucket;
+                got = theirs;
+            }
+        }
+    if (others > 0)
+        pe_plan_warn(plan,
+                     "with float32 logarithms, as %s is published, distance %lld falls into bucket "
+                     "%lld, not %lld; distances beside edges that differ so: %zu",
+                     r.variant->name, (long long)at, (long long)got, (long long)wanted, others);
     return PE_OK;
 }

@@ -130,17 +130,13 @@ static size_t product(const pe_shape *shape, size_t from, size_t to)
     return elements;
 }
 
-/* How many tokens the positions are for. */
-static size_t placed(const pe_rope_rotation *rotation)
-{
-    const bool several = rotation->axes != NULL && rotation->positions->shape.ndim > 1;
-    return rotation->positions->count / (several ? rotation->axes->n : 1);
-}
-
 /* [outer, n, inner, head_dim]; positions [batches, n], each batch for outer / batches. */
 static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_problem *why)
 {
-    const size_t count = placed(work->rotation);
+    /* How many tokens the positions are for. */
+    const pe_rope_rotation *rotation = work->rotation;
+    const bool several = rotation->axes != NULL && rotation->positions->shape.ndim > 1;
+    const size_t count = rotation->positions->count / (several ? rotation->axes->n : 1);
     const pe_shape *shape = &array->shape;
     size_t n = shape->dim[axis], inner = product(shape, axis + 1, shape->ndim - 1);
     const size_t outer = product(shape, 0, axis);

@@ -37,10 +37,9 @@ static void log_quotient(const element *e, double divisor, mpfr_ptr out)
     mpfr_clear(quotient);
 }
 
-static void eval(const void *context, size_t index, mpfr_ptr out)
+static void eval(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
     const element *e = context;
-    (void)index;
     if (e->of->variant == LOG_LENGTH) {
         mpfr_t whole;
         mpfr_init2(whole, mpfr_get_prec(out) + 8);
@@ -79,13 +78,13 @@ static element element_at(const scale *state, double position)
     return (element){state, within ? 0 : position, state->offset};
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
     const scale *state = plan->state;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     unsigned char *to = out;
     double last = 0, value = 1;
-    (void)why;
     for (size_t u = 0; u < region->units; u++, to += pe_dtype_bytes(dtype)) {
         const element e = element_at(state, pe_positions_at(&state->positions, region->first + u));
         if (e.at != last) {
@@ -104,27 +103,6 @@ static void free_state(void *of)
     free(state);
 }
 
-/* What a variant does not read is refused; beta is 0.1 and positions count from 0, or from 1. */
-static pe_status read_variant(pe_values *values, scale *state, pe_problem *why)
-{
-    state->variant = pe_values_choice(values, "variant");
-    state->original = (double)pe_values_int(values, "original_max_position_embeddings");
-    if (state->variant == LOG_LENGTH && pe_values_present(values, "beta"))
-        return pe_fail(why, PE_INVALID_PARAMETER, "beta",
-                       "beta does not go with variant qwen, which has no such factor");
-    if (state->variant == LOG_LENGTH && state->original < 2)
-        return pe_fail(why, PE_INVALID_PARAMETER, "original_max_position_embeddings",
-                       "original_max_position_embeddings must be at least 2 with variant qwen: its "
-                       "logarithm is a divisor");
-    if (state->variant != LOG_LENGTH && !pe_values_present(values, "beta"))
-        pe_values_set_real(values, "beta", 0.1);
-    if (!pe_values_present(values, "position_offset"))
-        pe_values_set_int(values, "position_offset", state->variant == STEPS ? 0 : 1);
-    state->beta = state->variant == LOG_LENGTH ? 0 : pe_values_real(values, "beta");
-    state->offset = (double)pe_values_int(values, "position_offset");
-    return PE_OK;
-}
-
 /* Of how many values a logarithm is made. Positions of one step that follow each other share one;
  * those of a list are looked at, since they may be in any order. */
 static size_t logarithms(const scale *state, double span)
@@ -140,20 +118,34 @@ static size_t logarithms(const scale *state, double span)
     return changes;
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_tables *tables PE_UNUSED, const pe_limits *limits,
+                      pe_plan *out, pe_problem *why)
 {
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
     double least, most;
-    (void)tables;
     pe_positions_bounds(positions, &least, &most);
     if (least < 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions must be at least 0, where attention begins, got %.17g", least);
-    scale *state = pe_plan_begin(out, sizeof *state, fill, free_state);
-    if (state == NULL)
-        return pe_fail_memory(why);
-    PE_TRY(read_variant(values, state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(scale), fill, free_state, why));
+    scale *state = out->state;
+    /* What a variant does not read is refused; beta is 0.1 and positions count from 0, or from
+     * 1. */
+    state->variant = pe_values_choice(values, "variant");
+    state->original = (double)pe_values_int(values, "original_max_position_embeddings");
+    if (state->variant == LOG_LENGTH && pe_values_present(values, "beta"))
+        return pe_fail(why, PE_INVALID_PARAMETER, "beta",
+                       "beta does not go with variant qwen, which has no such factor");
+    if (state->variant == LOG_LENGTH && state->original < 2)
+        return pe_fail(why, PE_INVALID_PARAMETER, "original_max_position_embeddings",
+                       "original_max_position_embeddings must be at least 2 with variant qwen: its "
+                       "logarithm is a divisor");
+    if (state->variant != LOG_LENGTH && !pe_values_present(values, "beta"))
+        pe_values_set_real(values, "beta", 0.1);
+    if (!pe_values_present(values, "position_offset"))
+        pe_values_set_int(values, "position_offset", state->variant == STEPS ? 0 : 1);
+    state->beta = state->variant == LOG_LENGTH ? 0 : pe_values_real(values, "beta");
+    state->offset = (double)pe_values_int(values, "position_offset");
     PE_TRY(pe_positions_share(positions, &state->positions, why));
     PE_TRY(pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
                               &(pe_shape){1, {positions->count}}, 1, why));
@@ -203,9 +195,7 @@ static const pe_param own[] = {
  * Errors  INVALID_PARAMETER: a negative position.
  */
 const pe_resource pe_rope_attention_scale = {
-    .path = "/v1/rope/attention-scale",
-    .encoding = "rope",
-    .name = "rope/attention-scale",
+    PE_NAMED("rope", "/attention-scale"),
     .kind = PE_TABLE,
     .summary = "The factor of the query at each position, by attention temperature.",
     .formula = "scale(p) = 1 + beta ln(1 + floor(n / N)), n = p + position_offset, N = "

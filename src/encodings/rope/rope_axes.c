@@ -35,11 +35,10 @@ pe_status pe_rope_axes_check(const pe_rope_axes *axes, const char *name,
     if (positions->shape.ndim < 2)
         return PE_OK;
     if (axes == NULL)
-        return pe_fail(
-            why, PE_INVALID_PARAMETER, name,
-            "%s must be one for each token, [n], unless mrope_section or axes_dims names the pairs "
-            "of each axis",
-            name);
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must be one for each token, [n], unless mrope_section or axes_dims "
+                       "names the pairs of each axis",
+                       name);
     if (positions->shape.dim[0] == axes->n)
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, name,
@@ -130,25 +129,21 @@ static bool all_equal(const mixer *m, size_t rows)
     return true;
 }
 
-/* Tokens of text have one position for all axes: the plain rotation. */
-static pe_status plain_chunk(const mixer *m, size_t rows, char *out, pe_problem *why)
-{
-    pe_positions positions = gather(m, m->at, rows);
-    bool in_order = positions.list == NULL;
-    for (size_t r = 0; r < rows; r++)
-        in_order &= m->source[r] == r;
-    if (!in_order)
-        positions = (pe_positions){.count = rows, .shape = {1, {rows}}, .list = m->at};
-    const pe_wave_table table = {m->wave, &positions, m->layout, m->dtype};
-    return pe_wave_table_rows(&table, 0, rows, out, why);
-}
-
 static pe_status mix_chunk(const mixer *m, size_t rows, char *out, pe_problem *why)
 {
     const pe_wave_layout dense = {
         .stride = 1, .cos_at = 0, .sin_at = (ptrdiff_t)m->n, .row = 2 * m->n};
-    if (m->axes->own && all_equal(m, rows))
-        return plain_chunk(m, rows, out, why);
+    if (m->axes->own && all_equal(m, rows)) {
+        /* Tokens of text have one position for all axes: the plain rotation. */
+        pe_positions positions = gather(m, m->at, rows);
+        bool in_order = positions.list == NULL;
+        for (size_t r = 0; r < rows; r++)
+            in_order &= m->source[r] == r;
+        if (!in_order)
+            positions = (pe_positions){.count = rows, .shape = {1, {rows}}, .list = m->at};
+        const pe_wave_table table = {m->wave, &positions, m->layout, m->dtype};
+        return pe_wave_table_rows(&table, 0, rows, out, why);
+    }
     for (size_t axis = 0; axis < m->axes->n; axis++) {
         const pe_positions positions = gather(m, m->at + axis * m->most, rows);
         const pe_wave_table table = {m->wave, &positions, &dense, m->dtype};
@@ -156,13 +151,6 @@ static pe_status mix_chunk(const mixer *m, size_t rows, char *out, pe_problem *w
         place(m, axis, rows, out);
     }
     return PE_OK;
-}
-
-static void free_mixer(mixer *m)
-{
-    free(m->at);
-    free(m->dense);
-    free(m->source);
 }
 
 static bool allocate(mixer *m)
@@ -194,7 +182,9 @@ pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_
         status = mix_chunk(&m, some, to, why);
         to += some * m.layout->row * m.item;
     }
-    free_mixer(&m);
+    free(m.at);
+    free(m.dense);
+    free(m.source);
     return status;
 }
 
@@ -219,19 +209,6 @@ pe_status pe_rope_axes_open(pe_rope_axes_rows *rows, const pe_rope_axes *axes,
     return rows->mixed != NULL ? PE_OK : pe_fail_memory(why);
 }
 
-static void mix(pe_rope_axes_rows *rows, size_t axis, size_t r)
-{
-    const double *cos, *sin;
-    pe_rope_cos_sin_at(&rows->rows[axis], r, &cos, &sin);
-    for (size_t k = 0; k < rows->axes->n_runs; k++) {
-        const pe_rope_axis_run *run = &rows->axes->run[k];
-        if (run->axis != axis)
-            continue;
-        memcpy(rows->mixed + run->first, cos + run->at, run->count * sizeof *cos);
-        memcpy(rows->mixed + rows->pairs + run->first, sin + run->at, run->count * sizeof *sin);
-    }
-}
-
 pe_status pe_rope_axes_load(pe_rope_axes_rows *rows, size_t first, size_t most, size_t *got,
                             pe_problem *why)
 {
@@ -239,7 +216,15 @@ pe_status pe_rope_axes_load(pe_rope_axes_rows *rows, size_t first, size_t most, 
         return pe_rope_cos_sin_load(&rows->rows[0], first, most, got, why);
     for (size_t axis = 0; axis < rows->axes->n; axis++) {
         PE_TRY(pe_rope_cos_sin_load(&rows->rows[axis], first, 1, got, why));
-        mix(rows, axis, first);
+        const double *cos, *sin;
+        pe_rope_cos_sin_at(&rows->rows[axis], first, &cos, &sin);
+        for (size_t k = 0; k < rows->axes->n_runs; k++) {
+            const pe_rope_axis_run *run = &rows->axes->run[k];
+            if (run->axis != axis)
+                continue;
+            memcpy(rows->mixed + run->first, cos + run->at, run->count * sizeof *cos);
+            memcpy(rows->mixed + rows->pairs + run->first, sin + run->at, run->count * sizeof *sin);
+        }
     }
     return PE_OK;
 }

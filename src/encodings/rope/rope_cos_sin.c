@@ -29,10 +29,7 @@ static pe_status load_block(pe_rope_cos_sin *rows, size_t first, size_t most, si
     if (rows->block.entry == NULL || rows->block_at != block) {
         if (rows->block.entry != NULL)
             pe_tables_block_unref(&rows->block);
-        const pe_status status =
-            pe_tables_block(rows->tables, rows->wave, block, &rows->block, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_tables_block(rows->tables, rows->wave, block, &rows->block, why));
         rows->block_at = block;
     }
     while (n < most && block_of(rows, first + n) == block)

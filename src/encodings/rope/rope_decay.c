@@ -29,18 +29,16 @@ static void free_state(void *of)
 static pe_status plan_decay(const pe_rope *rope, const pe_values *values, const pe_limits *limits,
                             pe_plan *out, pe_problem *why)
 {
-    decay *state = pe_plan_begin(out, sizeof *state, fill, free_state);
-    if (state == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(decay), fill, free_state, why));
+    decay *state = out->state;
     const pe_positions *offsets = &pe_values_find(values, "offsets")->positions;
     PE_TRY(pe_positions_share(offsets, &state->offsets, why));
     pe_status status =
         pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
                            &(pe_shape){1, {offsets->count}}, 1, why);
     if (status == PE_OK) /* an element is the mean of so many cosines, four of which cost a unit */
-        status = pe_plan_set_work(out, limits, 0, rope->pairs / 4 + 1, why);
-    if (status != PE_OK)
-        return status;
+        status = pe_plan_set_work(out, limits, 0, rope->pairs / 4 + 2, why);
+    PE_TRY(status);
     return pe_rope_wave(rope, PE_ROPE_PLAIN, &state->wave, why);
 }
 
@@ -71,17 +69,14 @@ static const pe_param own[] = {
  * Shapes  [offsets].
  */
 const pe_resource pe_rope_decay = {
-    .path = "/v1/rope/decay",
-    .encoding = "rope",
-    .name = "rope/decay",
+    PE_NAMED("rope", "/decay"),
     .kind = PE_TABLE,
     .summary = "The mean cosine of the rotary angles at each distance between tokens.",
     .formula = "decay(offset) = 1/(d/2) sum_i cos(offset theta_i), d = rotary_dim",
     .labels = PE_LABELS({.axes = "offsets", .value = "mean cosine"}),
     .source = PE_ROPE_SOURCE,
-    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
-                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
-                   &pe_rope_axis_params, PE_PARAMS(own), &pe_params_output_exact},
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, PE_ROPE_SETS, PE_PARAMS(own),
+                   &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_frequencies.c - the frequencies of a rotary embedding, scaled and compared. */
-#include "encodings/rope/rope_spectrum.h"
-#include "encodings/rope/rope_type_keys.h"
+#include "encodings/rope/rope.h"
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
-#include "encodings/rope/rope_warnings.h"
+#include "encodings/rope/rope_spectrum.h"
 
 #define INV_FREQ                                                                                   \
     {                                                                                              \
@@ -76,9 +75,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
  *         int32: the axis whose position rotates the pair.
  */
 const pe_resource pe_rope_frequencies = {
-    .path = "/v1/rope/frequencies",
-    .encoding = "rope",
-    .name = "rope/frequencies",
+    PE_NAMED("rope", "/frequencies"),
     .kind = PE_TABLE,
     .summary = "Rotary frequencies, their wavelengths, and the stretch by scaling.",
     .formula = "theta_i = rope_theta^(-2i/rotary_dim), scaled as rope_type says; "
@@ -86,9 +83,7 @@ const pe_resource pe_rope_frequencies = {
     .labels = PE_LABELS({"inv_freq", "pair", "inv_freq [radians per position]"},
                         {"wavelength", "pair", "wavelength [positions]"}, {.axes = "pair"}),
     .source = PE_ROPE_SOURCE,
-    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
-                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
-                   &pe_rope_axis_params, &pe_params_output},
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, PE_ROPE_SETS, &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

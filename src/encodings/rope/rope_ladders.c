@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_ladders.c - rotations by several axes, each of which has frequencies of its own. */
-#include "encodings/rope/rope_ladders.h"
-
 #include <stdlib.h>
 
+#include "encodings/rope/rope.h"
 #include "encodings/rope/rope_axes.h"
 
 /* ---- frequencies ---- */
@@ -53,26 +52,6 @@ void pe_rope_ladders_unscale(const pe_rope_formula *from, pe_rope_formula *to)
 }
 
 /* ---- parameters ---- */
-
-/* What does not go with frequencies of each axis. */
-static pe_status check_others(const pe_values *values, const pe_rope *rope, pe_problem *why)
-{
-    static const char *const others[] = {"mrope_section", "mrope_layout", "mrope_interleaved"};
-    for (size_t i = 0; i < PE_LEN(others); i++)
-        if (pe_values_present(values, others[i]))
-            return pe_values_invalid(values, others[i], why, "%s does not go with axes_dims",
-                                     others[i]);
-    if (rope->formula->type != &pe_rope_default)
-        return pe_values_invalid(values, "rope_type", why,
-                                 "rope_type must be default with axes_dims, got %s; axes_scale "
-                                 "stretches each axis",
-                                 rope->formula->type->name);
-    if (rope->float32)
-        return pe_values_invalid(values, "numerics", why,
-                                 "numerics must be exact with axes_dims: no float32 reference is "
-                                 "followed");
-    return PE_OK;
-}
 
 static pe_status read_dims(const pe_values *values, pe_rope *rope, pe_problem *why)
 {
@@ -145,8 +124,27 @@ static pe_status read_order(const pe_values *values, size_t n, size_t *order, pe
                              "axis_order must name each of the axes 0 to %zu once", n - 1);
 }
 
-static pe_status make_axes(const size_t *order, pe_rope *rope, pe_problem *why)
+pe_status pe_rope_ladders_read(const pe_values *values, pe_rope *rope, pe_problem *why)
 {
+    size_t order[PE_ROPE_AXES_MAX];
+    /* What does not go with frequencies of each axis. */
+    static const char *const others[] = {"mrope_section", "mrope_layout", "mrope_interleaved"};
+    for (size_t i = 0; i < PE_LEN(others); i++)
+        if (pe_values_present(values, others[i]))
+            return pe_values_invalid(values, others[i], why, "%s does not go with axes_dims",
+                                     others[i]);
+    if (rope->formula->type != &pe_rope_default)
+        return pe_values_invalid(values, "rope_type", why,
+                                 "rope_type must be default with axes_dims, got %s; axes_scale "
+                                 "stretches each axis",
+                                 rope->formula->type->name);
+    if (rope->float32)
+        return pe_values_invalid(values, "numerics", why,
+                                 "numerics must be exact with axes_dims: no float32 reference is "
+                                 "followed");
+    PE_TRY(read_dims(values, rope, why));
+    PE_TRY(read_bases(values, rope->formula, why));
+    PE_TRY(read_order(values, rope->formula->n_ladders, order, why));
     const pe_rope_formula *formula = rope->formula;
     unsigned char *axis = malloc(rope->pairs);
     if (axis == NULL)
@@ -157,14 +155,4 @@ static pe_status make_axes(const size_t *order, pe_rope *rope, pe_problem *why)
     rope->axes = pe_rope_axes_make(formula->n_ladders, rope->pairs, axis, NULL);
     free(axis);
     return rope->axes != NULL ? PE_OK : pe_fail_memory(why);
-}
-
-pe_status pe_rope_ladders_read(const pe_values *values, pe_rope *rope, pe_problem *why)
-{
-    size_t order[PE_ROPE_AXES_MAX];
-    PE_TRY(check_others(values, rope, why));
-    PE_TRY(read_dims(values, rope, why));
-    PE_TRY(read_bases(values, rope->formula, why));
-    PE_TRY(read_order(values, rope->formula->n_ladders, order, why));
-    return make_axes(order, rope, why);
 }

@@ -45,18 +45,6 @@ static void bailing(const sections *s, unsigned char *axis)
     space_then_time(s->of[1] + s->of[2], s->pairs, axis);
 }
 
-/* The axis of which the least share is placed, placed[a] / whole[a], compared exactly. Only axes
- * with pairs left count, and `last` only if it is the one left. */
-static size_t least_placed(const size_t *whole, const size_t *placed, size_t n, size_t last)
-{
-    size_t best = n;
-    for (size_t a = 0; a < n; a++)
-        if (placed[a] < whole[a] && a != last &&
-            (best == n || placed[a] * whole[best] < placed[best] * whole[a]))
-            best = a;
-    return best == n ? last : best;
-}
-
 static void balanced(const sections *s, unsigned char *axis)
 {
     const size_t kept = s->n == 3 ? 1 : 0; /* the last pair is the first axis's */
@@ -64,7 +52,15 @@ static void balanced(const sections *s, unsigned char *axis)
     for (size_t a = 0; a < s->n; a++)
         whole[a] = s->of[a] - (a == 0 ? kept : 0);
     for (size_t p = 0; p + kept < s->pairs; p++) {
-        last = least_placed(whole, placed, s->n, last);
+        /* The axis of which the least share is placed, placed[a] / whole[a], compared exactly. Only
+         * axes with pairs left count, and `last` only if it is the one left. */
+        const size_t n = s->n;
+        size_t best = n;
+        for (size_t a = 0; a < n; a++)
+            if (placed[a] < whole[a] && a != last &&
+                (best == n || placed[a] * whole[best] < placed[best] * whole[a]))
+                best = a;
+        last = best == n ? last : best;
         placed[last]++;
         axis[p] = (unsigned char)last;
     }
@@ -107,11 +103,9 @@ pe_status pe_rope_mrope_check(const pe_values *values, pe_problem *why)
     pe_problem mistake;
     for (size_t i = 0; i < PE_LEN(others); i++)
         if (!pe_values_present(values, others[i].with) && pe_values_present(values, others[i].name))
-            status = pe_problem_collect(status,
-                                        pe_values_invalid(values, others[i].name, &mistake,
-                                                          "%s goes with %s, which is absent",
-                                                          others[i].name, others[i].with),
-                                        &mistake, why);
+            status = PE_ALSO(status, pe_values_invalid(values, others[i].name, &mistake,
+                                                       "%s goes with %s, which is absent",
+                                                       others[i].name, others[i].with));
     return status;
 }
 
@@ -157,15 +151,13 @@ static pe_status check_sections(const pe_values *values, size_t choice, const se
     if (s->n < layout->least || s->n > layout->most)
         return pe_values_invalid(
             values, "mrope_section", why,
-            "mrope_section must have %zu to %zu sections with mrope_layout %s, got "
-            "%zu",
+            "mrope_section must have %zu to %zu sections with mrope_layout %s, got %zu",
             layout->least, layout->most, name, s->n);
     const size_t first = s->of[layout->same[0]], second = s->of[layout->same[1]];
     if (first != second)
         return pe_values_invalid(
             values, "mrope_section", why,
-            "the sections of height and width must be equal with mrope_layout %s, "
-            "got %zu and %zu",
+            "the sections of height and width must be equal with mrope_layout %s, got %zu and %zu",
             name, first, second);
     if (layout->filled < s->n && s->of[layout->filled] == 0)
         return pe_values_invalid(values, "mrope_section", why,
@@ -181,13 +173,12 @@ pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why)
     pe_status status = pe_rope_mrope_check(values, why);
     if (!pe_values_present(values, "mrope_section"))
         return status;
-    status = pe_problem_collect(status, settle_layout(values, &choice, &mistake), &mistake, why);
+    status = PE_ALSO(status, settle_layout(values, &choice, &mistake));
     const pe_status read = read_sections(values, rope->pairs, &s, &mistake);
-    status = pe_problem_collect(status, read, &mistake, why);
+    status = PE_ALSO(status, read);
     if (status == PE_OK)
         status = check_sections(values, choice, &s, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     unsigned char *axis = malloc(rope->pairs);
     if (axis == NULL)
         return pe_fail_memory(why);

@@ -7,8 +7,8 @@
 
 double pe_mrope_places_time(const pe_mrope_place *run, size_t frame, bool rounded)
 {
-    if (run->seconds == 1 && run->speed == 1)
-        return (double)frame;
+    if (run->block != 0 || (run->seconds == 1 && run->speed == 1))
+        return (double)frame * (run->block != 0 ? (double)run->block : 1);
     const float t = (float)frame, seconds = (float)run->seconds, speed = (float)run->speed;
     const float interval = speed * seconds, since = t * seconds;
     const float time = run->by_interval ? t * interval : since * speed;
@@ -65,62 +65,54 @@ static frame frame_before(const pe_mrope_place *run, size_t token, bool rounded)
 
 static double in_frame(const pe_mrope_place *run, const frame *at, size_t axis, size_t k)
 {
-    return axis == 0 ? at->time : (double)(axis == 1 ? k / run->width : k % run->width);
-}
-
-static void fill_grid(const pe_mrope_place *run, size_t axis, size_t first, size_t n,
-                      const target *to)
-{
-    const size_t size = run->height * run->width;
-    frame at = frame_before(run, first, to->rounded), next = at;
-    for (size_t i = 0; i < n; i++) {
-        const size_t k = first + i;
-        if (next.index == at.index && k >= at.token + size && at.index + 1 < run->frames)
-            next = frame_at(run, at.index + 1, to->rounded);
-        if (next.index != at.index && k >= next.token)
-            at = next;
-        const double offset = k < at.token + size && k >= at.token
-                                  ? in_frame(run, &at, axis, k - at.token)
-                                  : (double)(k < at.token ? k : k - (at.index + 1) * size);
-        put(to, i, run->start + offset);
-    }
+    const size_t place = axis == 1 ? k / run->width : axis == 2 ? k % run->width : 0;
+    return axis == 0 ? at->time : (double)place + (run->block != 0 ? at->time : 0);
 }
 
 /* ---- runs ---- */
-
-static void fill_image(const pe_mrope_place *run, size_t axis, size_t first, size_t n,
-                       const target *to)
-{
-    for (size_t i = 0; i < n; i++) {
-        const size_t k = first + i;
-        put(to, i,
-            axis == 0 ? run->start + (double)k
-                      : (double)(axis == 1   ? k % run->width
-                                 : axis == 2 ? k / run->width
-                                             : run->number));
-    }
-}
 
 /* Positions of tokens [first, first + n) of a run on an axis. */
 static void fill_run(const pe_mrope_place *run, size_t axis, size_t first, size_t n,
                      const target *to)
 {
     if (run->course == PE_MROPE_GRID) {
-        fill_grid(run, axis, first, n, to);
+        const size_t size = run->height * run->width;
+        frame at = frame_before(run, first, to->rounded), next = at;
+        for (size_t i = 0; i < n; i++) {
+            const size_t k = first + i;
+            if (next.index == at.index && k >= at.token + size && at.index + 1 < run->frames)
+                next = frame_at(run, at.index + 1, to->rounded);
+            if (next.index != at.index && k >= next.token)
+                at = next;
+            const double offset = k < at.token + size && k >= at.token
+                                      ? in_frame(run, &at, axis, k - at.token)
+                                      : (double)(k < at.token ? k : k - (at.index + 1) * size);
+            put(to, i, run->start + run->origin[axis] + offset);
+        }
         return;
     }
     if (run->course == PE_MROPE_IMAGE) {
-        fill_image(run, axis, first, n, to);
+        for (size_t i = 0; i < n; i++) {
+            const size_t k = first + i;
+            put(to, i,
+                axis == 0 ? run->start + (double)k
+                          : (double)(axis == 1   ? k % run->width
+                                     : axis == 2 ? k / run->width
+                                                 : run->number));
+        }
         return;
     }
-    const double step = run->course == PE_MROPE_LINE ? 1 : 0;
+    const bool moves = run->course == PE_MROPE_LINE && (run->still >> axis & 1) == 0;
+    const double start = run->start + run->origin[axis];
     for (size_t i = 0; i < n; i++)
-        put(to, i, run->start + step * (double)(first + i));
+        put(to, i, start + (moves ? (double)(first + i) : 0));
 }
 
-/* The last run that begins at or before a token; n when none does: padding on the left. */
-static size_t run_at(const pe_mrope_places *s, size_t token)
+/* How many of n tokens follow one rule: those of a run, or padding, whose positions are 0. */
+static size_t fill_some(const pe_mrope_places *s, size_t axis, size_t token, size_t n,
+                        const target *to)
 {
+    /* The last run that begins at or before a token; n when none does: padding on the left. */
     size_t low = 0,
            high = s->n; /* low runs begin at or before it; those from high on begin after it */
     while (low < high) {
@@ -130,14 +122,7 @@ static size_t run_at(const pe_mrope_places *s, size_t token)
         else
             high = middle;
     }
-    return low == 0 ? s->n : low - 1;
-}
-
-/* How many of n tokens follow one rule: those of a run, or padding, whose positions are 0. */
-static size_t fill_some(const pe_mrope_places *s, size_t axis, size_t token, size_t n,
-                        const target *to)
-{
-    const size_t k = run_at(s, token);
+    const size_t k = low == 0 ? s->n : low - 1;
     const pe_mrope_place *run = k < s->n ? &s->run[k] : NULL;
     if (run != NULL && token < run->first + run->tokens) {
         const size_t left = run->first + run->tokens - token;

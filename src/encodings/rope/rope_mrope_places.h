@@ -6,21 +6,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** Axes at most. */
+enum { PE_MROPE_AXES = 4 };
+
 /** How the tokens of a run follow each other. */
 typedef enum pe_mrope_course {
     PE_MROPE_LINE,  /* one position after the other, the same on all axes */
     PE_MROPE_JOINT, /* all at one position */
-    PE_MROPE_GRID,  /* time, height and width; sounds between the frames, if there are any */
+    PE_MROPE_GRID,  /* time, height, width, 0; sounds between the frames, if there are any */
     PE_MROPE_IMAGE  /* xdrope: place in the sequence, column, row, number of the image */
 } pe_mrope_course;
 
 /** A run of the sequence, placed. */
 typedef struct pe_mrope_place {
     pe_mrope_course course;
-    size_t first, tokens;  /* in the sequence, padding included */
-    double start;          /* its first position, on every axis */
-    size_t height, width;  /* of GRID, merged; IMAGE: width with the end of the row; number */
-    size_t number;         /* IMAGE: how many images came before */
+    size_t first, tokens; /* in the sequence, padding included */
+    double start;         /* its first position, on every axis, and what is added on each */
+    double origin[PE_MROPE_AXES];
+    unsigned still;       /* bits: on these axes text does not move */
+    size_t height, width; /* merged; width with the token that ends a row, where there is one */
+    size_t block;         /* GRID: so far is a frame from the one before, on all axes; 0: in time */
+    size_t number;        /* IMAGE: how many images came before */
     size_t frames, sounds; /* GRID; frames * height * width + sounds == tokens */
     size_t chunk;          /* positions; all frames of one stand before its sounds; 0: by time */
     double seconds, speed; /* a frame is frame * seconds * speed after the first */

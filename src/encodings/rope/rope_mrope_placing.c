@@ -16,6 +16,36 @@ const char *const pe_mrope_run_grids[PE_RUN_KINDS] = {[PE_RUN_IMAGE] = "image_gr
                                                       [PE_RUN_VIDEO] = "video_grid_thw",
                                                       [PE_RUN_AUDIO_VIDEO] = "video_grid_thw"};
 
+enum { TIME = 1, ROW = 2, COLUMN = 4, LAYER = 8, ALL = 15 };
+
+/**
+ * Where diffusion models put text and images, which do not follow each other there.
+ *
+ * Source  huggingface/diffusers at 58eb52c0803ea9af3abec60841c2a093bdf1f951, src/diffusers:
+ *         _prepare_latent_image_ids of pipelines/flux/pipeline_flux.py (a reference's time is 1:
+ *         pipeline_flux_kontext.py), _prepare_text_ids and _prepare_image_ids of
+ *         pipelines/flux2/pipeline_flux2.py; of models/transformers: QwenEmbedRope,
+ *         patchify_and_embed of ZImageTransformer2DModel, WanRotaryPosEmbed,
+ *         HunyuanVideoRotaryPosEmbed.
+ */
+static const struct convention {
+    unsigned still;       /* axes on which text does not move, and is at 0 */
+    size_t from, padding; /* text: its first position, and what its length is rounded up to */
+    double apart;         /* images, in time */
+    bool centred;         /* rows and columns, and text begins behind the highest of them */
+    bool behind;          /* images begin behind text, in time */
+} conventions[PE_VARIANTS] = {
+    [PE_VARIANT_FLUX] = {.still = ALL, .apart = 1},
+    [PE_VARIANT_FLUX2] = {.still = TIME | ROW | COLUMN, .apart = 10},
+    [PE_VARIANT_QWEN_IMAGE] = {.apart = 1, .centred = true},
+    [PE_VARIANT_Z_IMAGE] = {.still = ROW | COLUMN | LAYER,
+                            .from = 1,
+                            .padding = 32,
+                            .behind = true},
+    [PE_VARIANT_WAN] = {.still = ALL},
+    [PE_VARIANT_HUNYUAN_VIDEO] = {.still = ALL},
+};
+
 /* The state of placing one run after the other. */
 typedef struct placing {
     size_t merge, temporal_merge;
@@ -63,23 +93,10 @@ static pe_status check_grid(const placing *p, size_t kind, const double *grid, p
     return PE_OK;
 }
 
-/* Give the run the next grid of its kind. */
-static pe_status take_grid(placing *p, size_t kind, pe_mrope_place *run, pe_problem *why)
+/* Has each row of an image a token more, which ends it? */
+static bool ends_rows(const placing *p)
 {
-    const double **row = kind == PE_RUN_IMAGE ? &p->image : &p->video, *grid = *row;
-    const pe_status status = check_grid(p, kind, grid, why);
-    run->course = p->variant == PE_VARIANT_XDROPE ? PE_MROPE_IMAGE : PE_MROPE_GRID;
-    run->height = (size_t)grid[1] / p->merge;
-    run->width = (size_t)grid[2] / p->merge + (p->variant == PE_VARIANT_XDROPE ? 1 : 0);
-    run->frames = take_frames(p, kind, row);
-    run->tokens = run->frames * run->height * run->width; /* each below 2^17 */
-    run->number = p->images++;
-    if (kind != PE_RUN_IMAGE) {
-        run->seconds = p->seconds != NULL ? *p->seconds++ : 1;
-        run->speed = p->speed;
-        run->by_interval = p->after == PE_AFTER_SIZE && kind == PE_RUN_VIDEO;
-    }
-    return status;
+    return p->variant == PE_VARIANT_XDROPE || p->variant == PE_VARIANT_HY_V4_VL;
 }
 
 /* The grid must have as many tokens as the run says; those beyond it are sounds. */
@@ -110,7 +127,24 @@ static pe_status fit_length(pe_token_run *from, pe_mrope_place *run, pe_problem 
 static pe_status count_tokens(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
 {
     if (pe_mrope_run_grids[from->choice] != NULL) {
-        PE_TRY(take_grid(p, from->choice, run, why));
+        /* Give the run the next grid of its kind. */
+        const size_t kind = from->choice;
+        const double **row = kind == PE_RUN_IMAGE ? &p->image : &p->video, *grid = *row;
+        const pe_status status = check_grid(p, kind, grid, why);
+        run->course = p->variant == PE_VARIANT_XDROPE ? PE_MROPE_IMAGE : PE_MROPE_GRID;
+        run->height = (size_t)grid[1] / p->merge;
+        run->width = (size_t)grid[2] / p->merge + (ends_rows(p) ? 1 : 0);
+        run->frames = take_frames(p, kind, row);
+        if (p->variant == PE_VARIANT_HY_V4_VL)
+            run->block = run->height > run->width ? run->height : run->width;
+        run->tokens = run->frames * run->height * run->width; /* each below 2^17 */
+        run->number = p->images++;
+        if (kind != PE_RUN_IMAGE) {
+            run->seconds = p->seconds != NULL ? *p->seconds++ : 1;
+            run->speed = p->speed;
+            run->by_interval = p->after == PE_AFTER_SIZE && kind == PE_RUN_VIDEO;
+        }
+        PE_TRY(status);
         return fit_length(from, run, why);
     }
     if (from->length == 0)
@@ -139,6 +173,8 @@ static double reach_of_frames(placing *p, const pe_mrope_place *run)
     if ((double)(run->frames - 1) * run->seconds * run->speed >= PE_TOKEN_RUN_MAX)
         return HUGE_VAL;
     const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded);
+    if (run->block != 0)
+        return time + wide - 1;
     p->overtaken |= time >= wide;
     return time > wide - 1 ? time : wide - 1;
 }
@@ -162,18 +198,6 @@ static double reach(placing *p, const pe_mrope_place *run, double *last)
     return sounds > frames ? sounds : frames;
 }
 
-/* What follows a grid begins one past its highest position, or past its height and width; with
- * sounds between its frames, one past the last of these or those. */
-static void go_on(placing *p, const pe_mrope_place *run, double most, double last)
-{
-    const size_t wide = run->height > run->width ? run->height : run->width;
-    const bool by_size =
-        p->after == PE_AFTER_SIZE && run->course == PE_MROPE_GRID && run->sounds == 0;
-    p->token += run->tokens;
-    p->highest = fmax(p->highest, run->start + most);
-    p->next = run->start + (by_size ? (double)wide : last + 1);
-}
-
 static pe_status place_run(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
 {
     *run = (pe_mrope_place){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
@@ -186,18 +210,78 @@ static pe_status place_run(placing *p, pe_token_run *from, pe_mrope_place *run, 
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
                        "positions must stay below 2^31, and a run of %s goes beyond",
                        pe_mrope_run_kinds[from->choice]);
-    go_on(p, run, most, last);
+    /* What follows a grid begins one past its highest position, or past its height and width; with
+     * sounds between its frames, one past the last of these or those. */
+    const size_t wide = run->height > run->width ? run->height : run->width;
+    const bool by_size =
+        p->after == PE_AFTER_SIZE && run->course == PE_MROPE_GRID && run->sounds == 0;
+    p->token += run->tokens;
+    p->highest = fmax(p->highest, run->start + most);
+    p->next = run->start + (by_size ? (double)wide : last + 1);
     return PE_OK;
 }
 
-static placing start_placing(const pe_values *values)
+/* Where the next text begins. */
+static double pass_text(const struct convention *c, const pe_mrope_place *run, double at)
 {
+    const double padding = c->padding != 0 ? (double)c->padding : 1;
+    return at + ceil((double)run->tokens / padding) * padding;
+}
+
+/* A run of text begins here, of an image there. Its highest position. */
+static double put_run(const struct convention *c, pe_mrope_place *run, double text, double images)
+{
+    run->start = 0;
+    run->still = c->still;
+    if (run->course == PE_MROPE_LINE) {
+        for (size_t axis = 0; axis < PE_MROPE_AXES; axis++)
+            run->origin[axis] = (c->still >> axis & 1) != 0 ? 0 : text;
+        return c->still == ALL ? 0 : text + (double)(run->tokens - 1);
+    }
+    const double sides[] = {(double)run->height, (double)run->width};
+    run->origin[0] = images + c->apart * (double)run->number;
+    double highest = run->origin[0] + (double)(run->frames - 1);
+    for (size_t i = 0; i < PE_LEN(sides); i++) {
+        run->origin[i + 1] = c->centred ? -ceil(sides[i] / 2) : 0;
+        highest = fmax(highest, run->origin[i + 1] + sides[i] - 1);
+    }
+    return highest;
+}
+
+/* Put the runs where diffusion models have them. */
+static pe_status place_apart(const struct convention *c, pe_mrope_places *s, double *highest,
+                             pe_problem *why)
+{
+    double text = (double)c->from, images = c->behind ? text : 0;
+    *highest = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const pe_mrope_place *run = &s->run[i];
+        const double side = (double)(run->height > run->width ? run->height : run->width);
+        if (run->course == PE_MROPE_LINE && c->behind)
+            images = pass_text(c, run, images);
+        text = c->centred ? fmax(text, floor(side / 2)) : text;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        *highest = fmax(*highest, put_run(c, &s->run[i], text, images));
+        if (s->run[i].course == PE_MROPE_LINE)
+            text = pass_text(c, &s->run[i], text);
+    }
+    if (fmax(text, images) < PE_TOKEN_RUN_MAX - 65536)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "token_runs", "positions must stay below 2^31");
+}
+
+pe_status pe_mrope_placing_place(const pe_values *values, pe_mrope_places *s, pe_mrope_placed *out,
+                                 pe_problem *why)
+{
+    pe_problem mistake;
+    pe_status status = PE_OK;
     const bool timed = pe_values_present(values, "tokens_per_second");
     const bool chunked = pe_values_present(values, "seconds_per_chunk");
     const double speed = timed ? pe_values_real(values, "tokens_per_second") : 1;
     const double chunk = chunked ? speed * pe_values_real(values, "seconds_per_chunk") : 0;
     const pe_value *seconds = pe_values_find(values, "second_per_grid_ts");
-    return (placing){
+    placing p = (placing){
         .merge = (size_t)pe_values_int(values, "spatial_merge_size"),
         .temporal_merge = (size_t)pe_values_int(values, "temporal_merge_size"),
         .variant = pe_values_choice(values, "variant"),
@@ -214,23 +298,17 @@ static placing start_placing(const pe_values *values)
                                             : (size_t)chunk,
         .token = (size_t)pe_values_int(values, "left_padding"),
     };
-}
-
-pe_status pe_mrope_placing_place(const pe_values *values, pe_mrope_places *s, pe_mrope_placed *out,
-                                 pe_problem *why)
-{
-    pe_problem mistake;
-    pe_status status = PE_OK;
-    placing p = start_placing(values);
     const size_t left = p.token;
     pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     s->n = runs->n;
     s->rounded = p.rounded;
-    s->axes = p.variant == PE_VARIANT_XDROPE ? PE_GRID_ROW + 1 : PE_GRID_ROW;
+    s->axes = p.variant == PE_VARIANT_XDROPE || p.variant == PE_VARIANT_FLUX2 ? PE_GRID_ROW + 1
+                                                                              : PE_GRID_ROW;
     for (size_t i = 0; i < runs->n; i++)
-        status = pe_problem_collect(status, place_run(&p, &runs->list[i], &s->run[i], &mistake),
-                                    &mistake, why);
+        status = PE_ALSO(status, place_run(&p, &runs->list[i], &s->run[i], &mistake));
     s->tokens = p.token + (size_t)pe_values_int(values, "right_padding");
+    if (p.variant >= PE_VARIANT_FLUX && status == PE_OK)
+        status = place_apart(&conventions[p.variant], s, &p.highest, why);
     *out = (pe_mrope_placed){p.token - left, p.highest, p.overtaken};
     return status;
 }

@@ -21,7 +21,18 @@ enum {
 enum { PE_GRID_ROW = 3 };
 
 /** Choices of variant, video_frames, after_grid and dtype. */
-enum { PE_VARIANT_MROPE, PE_VARIANT_XDROPE };
+enum {
+    PE_VARIANT_MROPE,
+    PE_VARIANT_XDROPE,
+    PE_VARIANT_HY_V4_VL, /* from here on frames are counted, not timed */
+    PE_VARIANT_FLUX,     /* and these are the variants of diffusion */
+    PE_VARIANT_FLUX2,
+    PE_VARIANT_QWEN_IMAGE,
+    PE_VARIANT_Z_IMAGE,
+    PE_VARIANT_WAN,
+    PE_VARIANT_HUNYUAN_VIDEO,
+    PE_VARIANTS
+};
 enum { PE_FRAMES_TOGETHER, PE_FRAMES_APART };
 enum { PE_AFTER_HIGHEST, PE_AFTER_SIZE };
 enum { PE_POSITIONS_INT32, PE_POSITIONS_FLOAT32 };

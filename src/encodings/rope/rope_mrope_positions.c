@@ -8,8 +8,16 @@
 
 enum { GRIDS_MAX = 4096, RUNS_MAX = 16384 };
 
-static const char *const variants[] = {
-    [PE_VARIANT_MROPE] = "mrope", [PE_VARIANT_XDROPE] = "xdrope", NULL};
+static const char *const variants[] = {[PE_VARIANT_MROPE] = "mrope",
+                                       [PE_VARIANT_XDROPE] = "xdrope",
+                                       [PE_VARIANT_HY_V4_VL] = "hy_v4_vl",
+                                       [PE_VARIANT_FLUX] = "flux",
+                                       [PE_VARIANT_FLUX2] = "flux2",
+                                       [PE_VARIANT_QWEN_IMAGE] = "qwen_image",
+                                       [PE_VARIANT_Z_IMAGE] = "z_image",
+                                       [PE_VARIANT_WAN] = "wan",
+                                       [PE_VARIANT_HUNYUAN_VIDEO] = "hunyuan_video",
+                                       NULL};
 static const char *const frames_names[] = {
     [PE_FRAMES_TOGETHER] = "together", [PE_FRAMES_APART] = "apart", NULL};
 static const char *const after_names[] = {
@@ -17,9 +25,9 @@ static const char *const after_names[] = {
 static const char *const dtypes[] = {
     [PE_POSITIONS_INT32] = "int32", [PE_POSITIONS_FLOAT32] = "float32", NULL};
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
-    (void)why;
     pe_mrope_places_fill(plan->state, region->first, region->units, out);
     return PE_OK;
 }
@@ -63,16 +71,19 @@ static pe_status check_seconds(const pe_values *values, size_t videos, pe_proble
     if (!seconds->present)
         return PE_OK;
     if (seconds->list_length != videos)
-        status = pe_fail(why, PE_INVALID_PARAMETER, "second_per_grid_ts",
-                         "second_per_grid_ts must have a number for each video of token_runs: %zu, "
-                         "got %zu",
-                         videos, seconds->list_length);
+        status = pe_fail(
+            why, PE_INVALID_PARAMETER, "second_per_grid_ts",
+            "second_per_grid_ts must have a number for each video of token_runs: %zu, got %zu",
+            videos, seconds->list_length);
     if (pe_values_present(values, "tokens_per_second"))
         return status;
-    return pe_problem_collect(status,
-                              pe_fail(&mistake, PE_MISSING_PARAMETER, "tokens_per_second",
-                                      "tokens_per_second is required beside second_per_grid_ts"),
-                              &mistake, why);
+    return PE_ALSO(status, pe_fail(&mistake, PE_MISSING_PARAMETER, "tokens_per_second",
+                                   "tokens_per_second is required beside second_per_grid_ts"));
+}
+
+static bool counts_frames(const pe_values *values)
+{
+    return pe_values_choice(values, "variant") >= PE_VARIANT_HY_V4_VL;
 }
 
 /* What only some variants and kinds of runs know. */
@@ -82,6 +93,19 @@ static pe_status check_variant(const pe_values *values, const size_t *counts, pe
         counts[PE_RUN_TEXT] + counts[PE_RUN_IMAGE] != pe_values_find(values, "token_runs")->runs.n)
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
                        "token_runs must be text and image with variant xdrope");
+    if (counts_frames(values) &&
+        counts[PE_RUN_TEXT] + counts[PE_RUN_IMAGE] + counts[PE_RUN_VIDEO] !=
+            pe_values_find(values, "token_runs")->runs.n)
+        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
+                       "token_runs must be text, image and video with variant %s",
+                       variants[pe_values_choice(values, "variant")]);
+    if (counts_frames(values) && (pe_values_present(values, "tokens_per_second") ||
+                                  pe_values_choice(values, "after_grid") != PE_AFTER_HIGHEST ||
+                                  pe_values_choice(values, "video_frames") == PE_FRAMES_APART))
+        return pe_fail(why, PE_INVALID_PARAMETER, "variant",
+                       "variant %s counts frames: tokens_per_second, after_grid and video_frames "
+                       "do not go with it",
+                       variants[pe_values_choice(values, "variant")]);
     if (pe_values_present(values, "second_per_grid_ts") &&
         pe_values_choice(values, "video_frames") == PE_FRAMES_APART)
         return pe_fail(why, PE_INVALID_PARAMETER, "second_per_grid_ts",
@@ -104,12 +128,10 @@ static pe_status count_grids(const pe_values *values, pe_problem *why)
     for (size_t i = 0; i < runs->n; i++)
         counts[runs->list[i].choice]++;
     const size_t videos = counts[PE_RUN_VIDEO] + counts[PE_RUN_AUDIO_VIDEO];
-    status = pe_problem_collect(status, check_variant(values, counts, &mistake), &mistake, why);
-    status = pe_problem_collect(
-        status, check_grids(values, PE_RUN_IMAGE, counts[PE_RUN_IMAGE], &mistake), &mistake, why);
-    status = pe_problem_collect(status, check_grids(values, PE_RUN_VIDEO, videos, &mistake),
-                                &mistake, why);
-    return pe_problem_collect(status, check_seconds(values, videos, &mistake), &mistake, why);
+    status = PE_ALSO(status, check_variant(values, counts, &mistake));
+    status = PE_ALSO(status, check_grids(values, PE_RUN_IMAGE, counts[PE_RUN_IMAGE], &mistake));
+    status = PE_ALSO(status, check_grids(values, PE_RUN_VIDEO, videos, &mistake));
+    return PE_ALSO(status, check_seconds(values, videos, &mistake));
 }
 
 /* ---- planning ---- */
@@ -138,23 +160,22 @@ static pe_status derive_runs(pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                      pe_plan *out, pe_problem *why)
+static pe_status plan(pe_values *values, struct pe_tables *tables PE_UNUSED,
+                      const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     PE_TRY(derive_runs(values, why));
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     PE_TRY(count_grids(values, why));
     const size_t bytes = sizeof(pe_mrope_places) + runs->n * sizeof(pe_mrope_place);
-    pe_mrope_places *s = pe_plan_begin(out, bytes, fill, free);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, bytes, fill, free, why));
+    pe_mrope_places *s = out->state;
     pe_mrope_placed placed;
     PE_TRY(pe_mrope_placing_place(values, s, &placed, why));
     const double next = placed.highest + 1;
     pe_plan_add_scalar(out, "mrope_position_delta", next - (double)placed.tokens);
     pe_plan_add_scalar(out, "mrope_position_delta_padded", next - (double)s->tokens);
-    if (placed.overtaken && pe_values_choice(values, "after_grid") == PE_AFTER_HIGHEST)
+    if (!counts_frames(values) && placed.overtaken &&
+        pe_values_choice(values, "after_grid") == PE_AFTER_HIGHEST)
         pe_plan_warn(out, "after a video that lasts longer than it is high and wide, some versions "
                           "of huggingface/transformers go on at its start + max(height, width), as "
                           "after_grid=size does; here the next position is the highest so far + 1");
@@ -191,11 +212,16 @@ static const pe_param own[] = {
     PE_PARAM("temporal_merge_size", INT, .min = 1, .max = 64, .fallback = 1, .unit = "frames",
              .help = "A frame of tokens stands for so many of a video's grid. ERNIE 4.5 VL has 2.",
              .example = "1"),
-    PE_PARAM("variant", CHOICE, .choices = variants,
-             .help =
-                 "mrope: time, height, width. xdrope (Hunyuan): the token's place in the sequence, "
-                 "column, row, number of the image; a row of an image ends with a token more.",
-             .example = "mrope"),
+    PE_PARAM(
+        "variant", CHOICE, .choices = variants,
+        .help = "mrope: time, height, width. xdrope (Hunyuan): the token's place in the sequence, "
+                "column, row, number of the image; a row of an image ends with a token more. "
+                "hy_v4_vl: mrope, with such a token, and each frame begins behind the one before, "
+                "on all axes. Of diffusion models, frame, row and column: flux, wan and "
+                "hunyuan_video have text at 0; flux2 counts it on a fourth axis, and images are 10 "
+                "apart in time; qwen_image centres rows and columns, and text goes on from half a "
+                "side; z_image counts text from 1 on, padded to 32, and images begin behind it.",
+        .example = "mrope"),
     PE_PARAM("video_frames", CHOICE, .choices = frames_names,
              .help = "together: a run is a video. apart: a run is a frame, and text with its "
                      "timestamp stands between (Qwen3-VL, Qwen3.5, GLM-4V).",
@@ -242,6 +268,8 @@ static const pe_param own[] = {
  * seconds_per_chunk), or of their time; frames first. After them s is one more than the highest
  * position of the sounds or frames that they end with.
  * xdrope: (i, column, row, n), i the token's place in the sequence, n that of the image.
+ * hy_v4_vl: (s + t b, s + t b + h, s + t b + w), b = max(height, width + 1), w <= width.
+ * Variants of diffusion models: `conventions` in rope_mrope_placing.c.
  * mrope_position_delta = highest position + 1 - tokens without padding: what generation adds to the
  * length so far. mrope_position_delta_padded counts the padding.
  *
@@ -253,21 +281,19 @@ static const pe_param own[] = {
  *         (models/qwen2_5_omni).
  *         At v5.23.0: after_grid=size models/qwen2_vl; sounds
  *         models/qwen2_5_omni and models/qwen3_omni_moe; video_frames=apart models/qwen3_vl,
- *         models/glm4v; temporal_merge_size models/ernie4_5_vl_moe; xdrope models/hunyuan_vl. The
+ *         models/glm4v; temporal_merge_size models/ernie4_5_vl_moe; xdrope models/hunyuan_vl;
+ *         at v5.24.0 models/hy_v4_vl. The
  *         delta with padding: transformers v4, models/qwen2_vl.
- * Shapes  position_ids [3, tokens]: time, height, width; xdrope: [4, tokens].
+ * Shapes  position_ids [3, tokens]: time, height, width; xdrope, flux2: [4, tokens].
  * Accuracy  times in float32, a rounding for each product; sums are rounded once.
  */
 const pe_resource pe_rope_mrope_positions = {
-    .path = "/v1/rope/mrope-positions",
-    .encoding = "rope",
-    .name = "rope/mrope-positions",
+    PE_NAMED("rope", "/mrope-positions"),
     .kind = PE_TABLE,
     .summary =
         "Positions on the axes time, height and width for a sequence with images and videos.",
-    .formula =
-        "text: p, p, p; images and videos: s + floor(t seconds speed), s + h, s + w; s is the "
-        "highest position so far + 1",
+    .formula = "text: p, p, p; images and videos: s + floor(t seconds speed), s + h, s + w; s is "
+               "the highest position so far + 1",
     .labels = PE_LABELS({.axes = "axis, token", .value = "position"}),
     .source = "Wang et al. 2024, arXiv:2409.12191, section 2.1; Bai et al. 2025, arXiv:2502.13923; "
               "huggingface/transformers at 052e652d6d53c2b26ffde87e039b723949a53493, "

@@ -23,6 +23,11 @@ extern const pe_param_set pe_rope_key_params;       /* what only some types read
 extern const pe_param_set pe_rope_pair_params;      /* freq_factors, pairing, offset */
 extern const pe_param_set pe_rope_axis_params;      /* mrope, and axes with own frequencies */
 
+/** What a rotation is, but for head_dim. */
+#define PE_ROPE_SETS                                                                               \
+    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,        \
+        &pe_rope_axis_params
+
 /** A row: factor, required or optional. */
 #define PE_ROPE_FACTOR_ROW(is_required, otherwise)                                                 \
     PE_PARAM("factor", REAL, .required = (is_required), .optional = !(is_required), .min = 1,      \

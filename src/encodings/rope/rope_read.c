@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_read.c - the parameters of a rotation, checked against each other. */
-#include "encodings/rope/rope_type_keys.h"
-#include "encodings/rope/rope_ladders.h"
-#include "encodings/rope/rope_mrope.h"
-
 #include <math.h>
 #include <stdlib.h>
+
+#include "encodings/rope/rope.h"
+#include "encodings/rope/rope_mrope.h"
 
 /* ---- dimensions ---- */
 
@@ -19,15 +18,13 @@ static pe_status derive_rotary_dim(pe_values *values, int64_t head_dim, pe_probl
         return PE_OK;
     }
     if (!pe_values_given(values, "partial_rotary_factor"))
-        return pe_values_invalid(
-            values, "head_dim", why,
-            "head_dim must be even where all of it rotates, got %lld; rotary_dim says how "
-            "many channels do",
-            (long long)head_dim);
+        return pe_values_invalid(values, "head_dim", why,
+                                 "head_dim must be even where all of it rotates, got %lld; "
+                                 "rotary_dim says how many channels do",
+                                 (long long)head_dim);
     return pe_values_invalid(
         values, "partial_rotary_factor", why,
-        "int(head_dim * partial_rotary_factor) must be even and at least 2, got "
-        "%lld",
+        "int(head_dim * partial_rotary_factor) must be even and at least 2, got %lld",
         (long long)dim);
 }
 
@@ -49,11 +46,10 @@ static pe_status check_rotary_dim(pe_values *values, int64_t head_dim, pe_proble
      * */
     const double share = pe_values_real(values, "partial_rotary_factor");
     if ((int64_t)((double)head_dim * share) != dim && share != (double)dim / (double)head_dim)
-        return pe_values_invalid(
-            values, "rotary_dim", why,
-            "rotary_dim must be int(head_dim * partial_rotary_factor) = %lld where "
-            "both are given, got %lld",
-            (long long)((double)head_dim * share), (long long)dim);
+        return pe_values_invalid(values, "rotary_dim", why,
+                                 "rotary_dim must be int(head_dim * partial_rotary_factor) = %lld "
+                                 "where both are given, got %lld",
+                                 (long long)((double)head_dim * share), (long long)dim);
     return PE_OK;
 }
 
@@ -85,23 +81,6 @@ static uint64_t turning(const pe_values *values, const pe_rope_type *type, const
     return (uint64_t)((double)rope->head_dim * pe_values_real(values, "partial_rotary_factor") / 2);
 }
 
-/* An offset of 0 is the same as none: both have one canonical form. */
-static pe_status read_offset(pe_values *values, pe_rope *rope, pe_problem *why)
-{
-    pe_value *offset = pe_values_find(values, "rotary_offset");
-    if (offset == NULL || !offset->present)
-        return PE_OK;
-    const int64_t most = (int64_t)(rope->head_dim - rope->rotary_dim);
-    if (offset->integer > most)
-        return pe_values_invalid(values, "rotary_offset", why,
-                                 "rotary_offset must be at most head_dim - rotary_dim = %lld, got "
-                                 "%lld",
-                                 (long long)most, (long long)offset->integer);
-    rope->rotary_offset = (size_t)offset->integer;
-    offset->present = offset->integer != 0;
-    return PE_OK;
-}
-
 static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope *rope,
                            pe_problem *why)
 {
@@ -116,8 +95,7 @@ static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope 
             pe_values_set_real(values, "partial_rotary_factor", 1);
         status = derive_rotary_dim(values, head_dim, why);
     }
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     rope->head_dim = (size_t)head_dim;
     rope->rotary_dim = (size_t)pe_values_int(values, "rotary_dim");
     rope->pairs = rope->rotary_dim / 2;
@@ -125,33 +103,22 @@ static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope 
         return pe_values_invalid(values, "rope_type", why,
                                  "rope_type %s needs a rotary_dim of at least %u: %s", type->name,
                                  type->min_dim, type->min_dim_is);
-    return read_offset(values, rope, why);
+    /* An offset of 0 is the same as none: both have one canonical form. */
+    pe_value *offset = pe_values_find(values, "rotary_offset");
+    if (offset == NULL || !offset->present)
+        return PE_OK;
+    const int64_t most = (int64_t)(rope->head_dim - rope->rotary_dim);
+    if (offset->integer > most)
+        return pe_values_invalid(
+            values, "rotary_offset", why,
+            "rotary_offset must be at most head_dim - rotary_dim = %lld, got %lld", (long long)most,
+            (long long)offset->integer);
+    rope->rotary_offset = (size_t)offset->integer;
+    offset->present = offset->integer != 0;
+    return PE_OK;
 }
 
 /* ---- the rotation ---- */
-
-/* numerics=float32 needs a reference that computes the type, and a scaled base that is a float32.
- * */
-static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_problem *why)
-{
-    const pe_rope_formula *formula = rope->formula;
-    if (rope->float32 && formula->type->exact_only)
-        return pe_values_invalid(values, "numerics", why,
-                                 "numerics must be exact with rope_type %s, which no reference "
-                                 "computes in float32",
-                                 formula->type->name);
-    if (!rope->float32 || formula->type->base == NULL)
-        return PE_OK;
-    mpfr_t base;
-    mpfr_init2(base, 64);
-    formula->type->base(formula, base);
-    const float base32 = mpfr_get_flt(base, MPFR_RNDN);
-    mpfr_clear(base);
-    if (isfinite(base32))
-        return PE_OK;
-    return pe_values_invalid(values, "numerics", why,
-                             "the scaled base overflows float32, so numerics=float32 has no value");
-}
 
 static pe_status make_formula(const pe_values *values, const pe_rope_type *type, pe_rope *rope,
                               pe_problem *why)
@@ -174,7 +141,25 @@ static pe_status read_formula(const pe_values *values, bool keys, pe_rope *rope,
     if (!keys)
         return PE_OK;
     PE_TRY(type->check != NULL ? type->check(values, rope->formula, why) : PE_OK);
-    return check_float32(values, rope, why);
+    /* numerics=float32 needs a reference that computes the type, and a scaled base that is a
+     * float32. */
+    const pe_rope_formula *formula = rope->formula;
+    if (rope->float32 && formula->type->exact_only)
+        return pe_values_invalid(
+            values, "numerics", why,
+            "numerics must be exact with rope_type %s, which no reference computes in float32",
+            formula->type->name);
+    if (!rope->float32 || formula->type->base == NULL)
+        return PE_OK;
+    mpfr_t base;
+    mpfr_init2(base, 64);
+    formula->type->base(formula, base);
+    const float base32 = mpfr_get_flt(base, MPFR_RNDN);
+    mpfr_clear(base);
+    if (isfinite(base32))
+        return PE_OK;
+    return pe_values_invalid(values, "numerics", why,
+                             "the scaled base overflows float32, so numerics=float32 has no value");
 }
 
 static pe_status read_axes(pe_values *values, pe_rope *rope, pe_problem *why)
@@ -200,10 +185,10 @@ static pe_status read_rope(pe_values *values, pe_rope *rope, pe_problem *why)
     rope->pairing = (pe_pairing)pe_values_choice(values, "pairing");
     rope->float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32;
     if (make_formula(values, type, rope, &mistake) != PE_OK)
-        return pe_problem_collect(status, mistake.status, &mistake, why);
+        return PE_ALSO(status, mistake.status);
     const pe_status read = read_formula(values, keys == PE_OK, rope, &mistake);
-    status = pe_problem_collect(status, read, &mistake, why);
-    return pe_problem_collect(status, read_axes(values, rope, &mistake), &mistake, why);
+    status = PE_ALSO(status, read);
+    return PE_ALSO(status, read_axes(values, rope, &mistake));
 }
 
 pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out, pe_problem *why)
@@ -222,7 +207,7 @@ pe_status pe_rope_read_bare(pe_values *values, pe_problem *why)
     pe_problem mistake;
     const pe_status status =
         pe_rope_type_keys_check(values, pe_rope_types[pe_values_choice(values, "rope_type")], why);
-    return pe_problem_collect(status, pe_rope_mrope_check(values, &mistake), &mistake, why);
+    return PE_ALSO(status, pe_rope_mrope_check(values, &mistake));
 }
 
 pe_status pe_rope_read_beside(pe_status so_far, pe_values *values, pe_tables *tables, pe_rope *out,
@@ -234,7 +219,7 @@ pe_status pe_rope_read_beside(pe_status so_far, pe_values *values, pe_tables *ta
         bare ? pe_rope_read_bare(values, &mistake) : pe_rope_read(values, tables, out, &mistake);
     if (so_far != PE_OK && status == PE_OK && !bare)
         pe_rope_free(out);
-    return pe_problem_collect(so_far, status, &mistake, why);
+    return PE_ALSO(so_far, status);
 }
 
 void pe_rope_free(pe_rope *rope)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_rotate.c - rotary embedding of queries and keys, and its inverse. */
-#include "encodings/rope/rope_rotated.h"
+#include "encodings/rope/rope.h"
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
-#include "encodings/rope/rope_warnings.h"
+#include "encodings/rope/rope_rotated.h"
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
@@ -21,8 +21,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                                            .backwards = inverse},
                               .positions = "positions"};
     status = pe_rope_rotated_read(status, &answer, tables, &rope, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     answer.rotation.axes = rope.axes;
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, answer.rotation.positions, out);
@@ -53,9 +52,7 @@ static const pe_param own[] = {
  * Shapes  as given; channels past rotary_dim pass through.
  */
 const pe_resource pe_rope_rotate = {
-    .path = "/v1/rope/rotate",
-    .encoding = "rope",
-    .name = "rope/rotate",
+    PE_NAMED("rope", "/rotate"),
     .kind = PE_TRANSFORM,
     .summary =
         "Rotates vectors, or queries and keys, to their positions. It also rotates them back.",
@@ -64,9 +61,7 @@ const pe_resource pe_rope_rotate = {
     .labels = PE_LABELS({.axes = "token, channel"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_vectors_params, &pe_rope_last_axis_params, &pe_params_model,
-                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
-                   &pe_rope_pair_params, &pe_rope_axis_params, &pe_rope_seq_axis_params,
-                   PE_PARAMS(own), &pe_params_output},
+                   PE_ROPE_SETS, &pe_rope_seq_axis_params, PE_PARAMS(own), &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -87,10 +87,9 @@ pe_status pe_rope_rotated_tokens(pe_values *values, const char *const *names, si
         const char *name = names[t];
         if (!pe_values_present(values, name))
             continue;
-        status = pe_problem_collect(status, pe_rope_rotated_head_dim(values, name, &mistake),
-                                    &mistake, why);
+        status = PE_ALSO(status, pe_rope_rotated_head_dim(values, name, &mistake));
         const pe_status counted = count_tokens(values, name, first, tokens, &mistake);
-        status = pe_problem_collect(status, counted, &mistake, why);
+        status = PE_ALSO(status, counted);
         if (counted == PE_OK)
             first = name;
     }
@@ -174,12 +173,12 @@ static pe_status check_positions(const pe_rope_rotated *answer, const char *tens
                    name, tensor, axis, n, dim[0], dim[1]);
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
     const rotated *state = plan->state;
     const pe_array *array = &state->array[region->tensor];
     const size_t bytes = pe_dtype_bytes(array->dtype);
-    (void)why;
     memcpy(out, (const unsigned char *)array->data + region->first * bytes, region->units * bytes);
     return PE_OK;
 }
@@ -199,14 +198,14 @@ static pe_status fit(const pe_rope_rotated *answer, const char *name, pe_problem
     return check_positions(answer, name, axis, why);
 }
 
-pe_status pe_rope_rotated_fit(const pe_rope_rotated *answer, const char *const *names, size_t n,
-                              pe_problem *why)
+static pe_status fits(const pe_rope_rotated *answer, const char *const *names, size_t n,
+                      pe_problem *why)
 {
     pe_problem mistake;
     pe_status status = PE_OK;
     for (size_t t = 0; t < n; t++)
         if (pe_values_present(answer->values, names[t]))
-            status = pe_problem_collect(status, fit(answer, names[t], &mistake), &mistake, why);
+            status = PE_ALSO(status, fit(answer, names[t], &mistake));
     return status;
 }
 
@@ -218,8 +217,7 @@ pe_status pe_rope_rotated_read(pe_status so_far, const pe_rope_rotated *answer, 
     const pe_status status = pe_rope_read_beside(so_far, answer->values, tables, out, why);
     if (status == PE_OK || so_far != PE_OK || !pe_rope_has_one_axis(answer->values))
         return status;
-    return pe_problem_collect(status, pe_rope_rotated_fit(answer, any, PE_LEN(any), &mistake),
-                              &mistake, why);
+    return PE_ALSO(status, fits(answer, any, PE_LEN(any), &mistake));
 }
 
 /* Turning a vector, however few channels it has. */
@@ -232,8 +230,8 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
     const pe_array *given = &pe_values_find(answer->values, name)->tensor;
     PE_TRY(seq_axis(answer->values, name, &axis, why));
     PE_TRY(check_positions(answer, name, axis, why));
-    if (plan->state == NULL && pe_plan_begin(plan, sizeof(rotated), fill, free_state) == NULL)
-        return pe_fail_memory(why);
+    if (plan->state == NULL)
+        PE_TRY(pe_plan_begin(plan, sizeof(rotated), fill, free_state, why));
     PE_TRY(pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why));
     const size_t width = given->shape.dim[given->shape.ndim - 1];
     PE_TRY(
@@ -250,7 +248,7 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
 
 pe_status pe_rope_rotated_all(const pe_rope_rotated *answer, pe_plan *plan, pe_problem *why)
 {
-    pe_status status = pe_rope_rotated_fit(answer, tensor_names, PE_LEN(tensor_names), why);
+    pe_status status = fits(answer, tensor_names, PE_LEN(tensor_names), why);
     for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
         const char *name = tensor_names[t];
         if (pe_values_present(answer->values, name))

@@ -58,11 +58,6 @@ typedef struct pe_rope_rotated {
 pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, const char *shown,
                               pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
 
-/** Do seq_axis and positions fit those tensors of these names that are there?
- * Errors  INVALID_PARAMETER. */
-pe_status pe_rope_rotated_fit(const pe_rope_rotated *answer, const char *const *names, size_t n,
-                              pe_problem *why) PE_MUST_CHECK;
-
 /**
  * The rotation that turns them, after checks of the tensors as pe_rope_read_beside. Where it alone
  * is at fault, and positions have one axis whatever it is, theirs is told beside its mistakes.

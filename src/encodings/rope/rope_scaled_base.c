@@ -57,10 +57,8 @@ static pe_status check_lengths(const pe_values *values, const pe_rope_type *meth
     static const char *const needed[] = {"seq_len", "max_position_embeddings"};
     for (size_t i = 0; dynamic && i < PE_LEN(needed); i++)
         if (!pe_values_present(values, needed[i]))
-            status = pe_problem_collect(status,
-                                        pe_fail(&mistake, PE_MISSING_PARAMETER, needed[i],
-                                                "method dynamic needs %s", needed[i]),
-                                        &mistake, why);
+            status = PE_ALSO(status, pe_fail(&mistake, PE_MISSING_PARAMETER, needed[i],
+                                             "method dynamic needs %s", needed[i]));
     return status;
 }
 
@@ -68,25 +66,7 @@ static pe_status check(const pe_values *values, const pe_rope_type *method, pe_p
 {
     pe_problem mistake;
     const pe_status status = check_dim(values, method, why);
-    return pe_problem_collect(status, check_lengths(values, method, &mistake), &mistake, why);
-}
-
-static pe_status read(const pe_values *values, const pe_rope_type *method, pe_rope *out,
-                      pe_problem *why)
-{
-    const size_t dim = (size_t)pe_values_int(values, "head_dim");
-    *out = (pe_rope){.head_dim = dim, .rotary_dim = dim, .pairs = dim / 2};
-    out->formula = pe_rope_formula_make(method, pe_values_real(values, "rope_theta"), dim, 0,
-                                        &out->formula_bytes);
-    if (out->formula == NULL)
-        return pe_fail_memory(why);
-    out->formula->key[PE_ROPE_FACTOR] = pe_values_real(values, "factor");
-    if (method == &pe_rope_dynamic) {
-        out->formula->key[PE_ROPE_SEQ_LEN] = (double)pe_values_int(values, "seq_len");
-        out->formula->key[PE_ROPE_MAX_POSITIONS] =
-            (double)pe_values_int(values, "max_position_embeddings");
-    }
-    return PE_OK;
+    return PE_ALSO(status, check_lengths(values, method, &mistake));
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -95,7 +75,18 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_rope rope;
     const pe_rope_type *method = methods[pe_values_choice(values, "method")];
     PE_TRY(check(values, method, why));
-    PE_TRY(read(values, method, &rope, why));
+    const size_t dim = (size_t)pe_values_int(values, "head_dim");
+    rope = (pe_rope){.head_dim = dim, .rotary_dim = dim, .pairs = dim / 2};
+    rope.formula = pe_rope_formula_make(method, pe_values_real(values, "rope_theta"), dim, 0,
+                                        &rope.formula_bytes);
+    if (rope.formula == NULL)
+        return pe_fail_memory(why);
+    rope.formula->key[PE_ROPE_FACTOR] = pe_values_real(values, "factor");
+    if (method == &pe_rope_dynamic) {
+        rope.formula->key[PE_ROPE_SEQ_LEN] = (double)pe_values_int(values, "seq_len");
+        rope.formula->key[PE_ROPE_MAX_POSITIONS] =
+            (double)pe_values_int(values, "max_position_embeddings");
+    }
     pe_plan_add_scalar(out, "base", rope.formula->theta);
     pe_plan_add_scalar(out, "scaled_base", pe_rope_wave_base(&rope));
     rope.tables = tables;
@@ -114,9 +105,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
  * Shapes  all [head_dim/2].
  */
 const pe_resource pe_rope_scaled_base = {
-    .path = "/v1/rope/scaled-base",
-    .encoding = "rope",
-    .name = "rope/scaled-base",
+    PE_NAMED("rope", "/scaled-base"),
     .kind = PE_TABLE,
     .summary = "The base for a stretched context, and every frequency before and after.",
     .formula = "scaled_base = b * s^(d/(d-2)); dynamic: s = factor*seq_len/max_position_embeddings "

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_scores.c - attention logits of rotated queries and keys, by relative position. */
-#include "encodings/rope/rope_rotated.h"
-#include "encodings/rope/rope_params.h"
-#include "encodings/attention/scores.h"
-
 #include <stdlib.h>
+
+#include "encodings/attention/attention.h"
+#include "encodings/rope/rope_params.h"
+#include "encodings/rope/rope_rotated.h"
 
 typedef struct scores {
     pe_rope rope;
@@ -34,18 +34,6 @@ static void rotate(const pe_rope *rope, const pe_rope_cos_sin *rows, size_t r, d
                              vector + rope->rotary_offset, vector + rope->rotary_offset);
 }
 
-/* The distances of query i to all keys become the positions of the rows. */
-static void set_distances(worker *work, size_t i)
-{
-    const pe_positions *keys = &work->state->key_at;
-    const double at = pe_positions_at(&work->state->query_at, i);
-    if (keys->list == NULL)
-        work->delta.first = keys->first - (int64_t)at;
-    else
-        for (size_t j = 0; j < keys->count; j++)
-            work->delta.list[j] = keys->list[j] - at;
-}
-
 /* The difference of two integers is exact, that of two fractions need not be. */
 static pe_status set_query(worker *work, size_t i, pe_problem *why)
 {
@@ -54,7 +42,14 @@ static pe_status set_query(worker *work, size_t i, pe_problem *why)
     pe_kernels_get()->widen(state->q.dtype, pe_scores_row(&state->q, i), state->rope.head_dim,
                             work->query);
     if (!state->apart) {
-        set_distances(work, i);
+        /* The distances of query i to all keys become the positions of the rows. */
+        const pe_positions *keys = &work->state->key_at;
+        const double at = pe_positions_at(&work->state->query_at, i);
+        if (keys->list == NULL)
+            work->delta.first = keys->first - (int64_t)at;
+        else
+            for (size_t j = 0; j < keys->count; j++)
+                work->delta.list[j] = keys->list[j] - at;
         return PE_OK;
     }
     const pe_status status = pe_rope_cos_sin_load(&work->query_rows, i, 1, &got, why);
@@ -169,17 +164,6 @@ static void extremes(const pe_positions *positions, double *least, double *most)
     }
 }
 
-static pe_status check_differences(const pe_values *values, pe_problem *why)
-{
-    double q_least, q_most, k_least, k_most;
-    extremes(&pe_values_find(values, "query_positions")->positions, &q_least, &q_most);
-    extremes(&pe_values_find(values, "key_positions")->positions, &k_least, &k_most);
-    if (k_most - q_least < PE_POSITION_LIMIT && q_most - k_least < PE_POSITION_LIMIT)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "key_positions",
-                   "key_positions must lie less than 2^53 from query_positions");
-}
-
 static pe_status check(pe_values *values, pe_problem *why)
 {
     static const char *const tensors[] = {"q", "k"};
@@ -190,12 +174,17 @@ static pe_status check(pe_values *values, pe_problem *why)
         if (pe_values_find(values, tensors[t])->tensor.shape.ndim != 2)
             return pe_fail(why, PE_INVALID_PARAMETER, tensors[t],
                            "%s must have two axes, [rows, head_dim]", tensors[t]);
-        status = pe_problem_collect(status, pe_rope_rotated_head_dim(values, tensors[t], &mistake),
-                                    &mistake, why);
-        status = pe_problem_collect(
-            status, check_positions(values, positions[t], tensors[t], &mistake), &mistake, why);
+        status = PE_ALSO(status, pe_rope_rotated_head_dim(values, tensors[t], &mistake));
+        status = PE_ALSO(status, check_positions(values, positions[t], tensors[t], &mistake));
     }
-    return status == PE_OK ? check_differences(values, why) : status;
+    PE_TRY(status);
+    double q_least, q_most, k_least, k_most;
+    extremes(&pe_values_find(values, "query_positions")->positions, &q_least, &q_most);
+    extremes(&pe_values_find(values, "key_positions")->positions, &k_least, &k_most);
+    if (k_most - q_least < PE_POSITION_LIMIT && q_most - k_least < PE_POSITION_LIMIT)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "key_positions",
+                   "key_positions must lie less than 2^53 from query_positions");
 }
 
 static void free_state(void *of)
@@ -211,18 +200,6 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status read_state(scores *state, pe_values *values, pe_problem *why)
-{
-    const pe_positions *query_at = &pe_values_find(values, "query_positions")->positions;
-    const pe_positions *key_at = &pe_values_find(values, "key_positions")->positions;
-    state->per_pair = pe_values_bool(values, "per_pair");
-    state->q = pe_values_take(values, "q");
-    state->k = pe_values_take(values, "k");
-    state->apart = query_at->fractional || key_at->fractional;
-    PE_TRY(pe_positions_share(query_at, &state->query_at, why));
-    return pe_positions_share(key_at, &state->key_at, why);
-}
-
 static pe_status make_waves(scores *state, pe_problem *why)
 {
     PE_TRY(pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why));
@@ -234,29 +211,29 @@ static pe_status make_waves(scores *state, pe_problem *why)
 /* Finding the angles of two positions, whatever the pairs. */
 #define PLACE_WORK 8
 
-static pe_status add_logits(const scores *state, pe_dtype dtype, const pe_limits *limits,
-                            pe_plan *out, pe_problem *why)
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
 {
+    PE_TRY(pe_plan_begin(out, sizeof(scores), fill, free_state, why));
+    scores *state = out->state;
+    pe_status status = check(values, why);
+    status = pe_rope_read_beside(status, values, tables, &state->rope, why);
+    PE_TRY(status);
+    const pe_positions *query_at = &pe_values_find(values, "query_positions")->positions;
+    const pe_positions *key_at = &pe_values_find(values, "key_positions")->positions;
+    state->per_pair = pe_values_bool(values, "per_pair");
+    state->q = pe_values_take(values, "q");
+    state->k = pe_values_take(values, "k");
+    state->apart = query_at->fractional || key_at->fractional;
+    PE_TRY(pe_positions_share(query_at, &state->query_at, why));
+    PE_TRY(pe_positions_share(key_at, &state->key_at, why));
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     const size_t d = state->rope.head_dim, unit = state->per_pair ? state->rope.pairs : 1;
     const pe_shape shape = {state->per_pair ? 3 : 2,
                             {state->q.shape.dim[0], state->k.shape.dim[0], unit}};
     PE_TRY(pe_plan_add_tensor(out, limits, "logits", dtype, &shape, unit, why));
-    return pe_plan_set_work(out, limits, 0, PE_DOT_WORK((d + unit - 1) / unit) + PLACE_WORK / unit,
-                            why);
-}
-
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
-{
-    scores *state = pe_plan_begin(out, sizeof *state, fill, free_state);
-    if (state == NULL)
-        return pe_fail_memory(why);
-    pe_status status = check(values, why);
-    status = pe_rope_read_beside(status, values, tables, &state->rope, why);
-    if (status != PE_OK)
-        return status;
-    PE_TRY(read_state(state, values, why));
-    PE_TRY(add_logits(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why));
+    PE_TRY(pe_plan_set_work(out, limits, 0, PE_DOT_WORK((d + unit - 1) / unit) + PLACE_WORK / unit,
+                            why));
     PE_TRY(make_waves(state, why));
     return check_overflow(out, why);
 }
@@ -295,18 +272,14 @@ static const pe_param positions_params[] = {
  *         [m, n, rotary_dim/2].
  */
 const pe_resource pe_rope_scores = {
-    .path = "/v1/rope/scores",
-    .encoding = "rope",
-    .name = "rope/scores",
+    PE_NAMED("rope", "/scores"),
     .kind = PE_TRANSFORM,
     .summary = "Attention logits of rotated queries and keys, unscaled.",
     .formula = "logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)",
     .labels = PE_LABELS({.axes = "query, key", .value = "score"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {PE_PARAMS(vectors_params), &pe_rope_last_axis_params, &pe_params_model,
-                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
-                   &pe_rope_pair_params, &pe_rope_axis_params, PE_PARAMS(positions_params),
-                   &pe_params_output_exact},
+                   PE_ROPE_SETS, PE_PARAMS(positions_params), &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -31,8 +31,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         .positions = "delta",
         .one_for_all = true};
     status = pe_rope_rotated_read(status, &answer, tables, &rope, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     answer.rotation.axes = rope.axes;
     pe_rope_mrope_warn(&rope, out);
     status = rotate(&answer, out, why);
@@ -59,18 +58,14 @@ static const pe_param own[] = {
  * Shapes  as given. The attention factor, in the keys already, is not applied again.
  */
 const pe_resource pe_rope_shift = {
-    .path = "/v1/rope/shift",
-    .encoding = "rope",
-    .name = "rope/shift",
+    PE_NAMED("rope", "/shift"),
     .kind = PE_TRANSFORM,
     .summary = "Moves cached keys to other positions by rotating them further.",
     .formula = "R_(m+delta) k = R_delta (R_m k)",
     .labels = PE_LABELS({.axes = "token, channel"}),
     .source = PE_ROPE_SOURCE,
-    .param_sets = {PE_PARAMS(own), &pe_rope_last_axis_params, &pe_params_model,
-                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
-                   &pe_rope_pair_params, &pe_rope_axis_params, &pe_rope_seq_axis_params,
-                   &pe_params_output_exact},
+    .param_sets = {PE_PARAMS(own), &pe_rope_last_axis_params, &pe_params_model, PE_ROPE_SETS,
+                   &pe_rope_seq_axis_params, &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

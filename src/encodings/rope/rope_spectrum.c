@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "encodings/rope/rope_axes.h"
-#include "base/turns.h"
+#include "base/yield.h"
 #include "exact/round.h"
 
 typedef struct spectrum {
@@ -25,41 +25,36 @@ static void turn(mpfr_ptr out)
     mpfr_mul_2ui(out, out, 1, MPFR_RNDN);
 }
 
-static void put_value(const pe_spectrum_values *values, mpfr_srcptr theta, size_t i, mpfr_ptr out)
-{
-    switch (values->kind) {
-    case PE_SPECTRUM_FREQUENCY:
-        mpfr_set(out, theta, MPFR_RNDN);
-        break;
-    case PE_SPECTRUM_WAVELENGTH:
-        turn(out);
-        mpfr_div(out, out, theta, MPFR_RNDN);
-        break;
-    case PE_SPECTRUM_STRETCH:
-        pe_wave_theta(values->unscaled, i, out);
-        mpfr_div(out, out, theta, MPFR_RNDN);
-        break;
-    case PE_SPECTRUM_TURNS:
-        turn(out);
-        mpfr_div(out, theta, out, MPFR_RNDN);
-        mpfr_mul_d(out, out, values->length, MPFR_RNDN);
-        break;
-    case PE_SPECTRUM_REACH:
-        pe_wave_theta(values->unscaled, i, out);
-        mpfr_div(out, theta, out, MPFR_RNDN);
-        mpfr_mul_d(out, out, values->target, MPFR_RNDN);
-        mpfr_div_d(out, out, values->length, MPFR_RNDN);
-        break;
-    }
-}
-
 void pe_rope_spectrum_eval(const pe_spectrum_values *values, size_t i, mpfr_ptr out)
 {
     const mpfr_prec_t bits = mpfr_get_prec(out) + 8;
     mpfr_t theta, value;
     mpfr_inits2(bits, theta, value, (mpfr_ptr)0);
     pe_wave_theta(values->wave, i, theta);
-    put_value(values, theta, i, value);
+    switch (values->kind) {
+    case PE_SPECTRUM_FREQUENCY:
+        mpfr_set(value, theta, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_WAVELENGTH:
+        turn(value);
+        mpfr_div(value, value, theta, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_STRETCH:
+        pe_wave_theta(values->unscaled, i, value);
+        mpfr_div(value, value, theta, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_TURNS:
+        turn(value);
+        mpfr_div(value, theta, value, MPFR_RNDN);
+        mpfr_mul_d(value, value, values->length, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_REACH:
+        pe_wave_theta(values->unscaled, i, value);
+        mpfr_div(value, theta, value, MPFR_RNDN);
+        mpfr_mul_d(value, value, values->target, MPFR_RNDN);
+        mpfr_div_d(value, value, values->length, MPFR_RNDN);
+        break;
+    }
     mpfr_set(out, value, MPFR_RNDN);
     mpfr_clears(theta, value, (mpfr_ptr)0);
 }
@@ -74,6 +69,8 @@ static pe_fixed128 fixed_value(const pe_spectrum_values *values, size_t i)
 {
     const pe_fixed128 theta = pe_wave_theta_fixed(values->wave, i);
     pe_fixed128 other = pe_wave_two_pi, value, by;
+    if (values->kind == PE_SPECTRUM_STRETCH && values->unscaled == values->wave && theta.m != 0)
+        return pe_fixed128_from_double(1);
     if (values->kind == PE_SPECTRUM_STRETCH || values->kind == PE_SPECTRUM_REACH)
         other = pe_wave_theta_fixed(values->unscaled, i);
     switch (values->kind) {
@@ -115,7 +112,7 @@ double pe_rope_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, 
     const bool inverse =
         values->kind == PE_SPECTRUM_WAVELENGTH || values->kind == PE_SPECTRUM_STRETCH;
     double value;
-    pe_turn_spend(PE_SPECTRUM_WORK);
+    pe_yield_spend(PE_SPECTRUM_WORK);
     const pe_fixed128 near = fixed_value(values, i);
     if (pe_fixed128_round(&near, dtype, &value))
         return value;
@@ -152,12 +149,12 @@ static pe_spectrum_values values_of(const spectrum *state, const pe_spectrum_row
                                 .unscaled = state->set[PE_SPECTRUM_UNSCALED].wave};
 }
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
 {
     const spectrum *state = plan->state;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     unsigned char *to = out;
-    (void)why;
     if (region->tensor == state->n_rows) {
         memcpy(out, state->pair_axis + region->first, region->units * sizeof *state->pair_axis);
         return PE_OK;
@@ -183,10 +180,7 @@ static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
     for (size_t t = 0; t < state->n_rows; t++) {
         const pe_tensor *tensor = &plan->tensors[t];
         const pe_spectrum_values values = values_of(state, &state->rows[t]);
-        const pe_status status =
-            pe_rope_spectrum_check(&values, tensor->name, tensor->dtype, tensor->elements, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_rope_spectrum_check(&values, tensor->name, tensor->dtype, tensor->elements, why));
     }
     return PE_OK;
 }
@@ -219,9 +213,8 @@ pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, const pe_limits *
 {
     const pe_rope *rope = asked->rope;
     const pe_shape shape = {1, {rope->pairs}};
-    spectrum *state = pe_plan_begin(out, sizeof *state, fill, free_state);
-    if (state == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(spectrum), fill, free_state, why));
+    spectrum *state = out->state;
     state->rows = asked->rows;
     state->n_rows = asked->n;
     pe_status status = PE_OK;

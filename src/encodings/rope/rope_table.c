@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_table.c - cosines and sines of rotary angles, in the shapes that engines keep. */
-#include "encodings/rope/rope_mrope.h"
-#include "encodings/rope/rope_params.h"
-#include "encodings/rope/rope_warnings.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "encodings/rope/rope.h"
+#include "encodings/rope/rope_mrope.h"
+#include "encodings/rope/rope_params.h"
 
 typedef struct cache_layout cache_layout;
 
@@ -42,7 +42,9 @@ struct cache_layout {
 };
 
 /*
- * pairs   ours, ONNX too (com.microsoft and ai.onnx RotaryEmbedding: cos_cache, sin_cache)
+ * pairs   ours
+ * onnx    cos_cache and sin_cache of RotaryEmbedding (com.microsoft, ai.onnx) and of com.microsoft's
+ *         MRotaryEmbedding, which takes each pair from the row of its axis: positions of one axis
  * hf      huggingface/transformers LlamaRotaryEmbedding: cat((freqs, freqs)); with interleaved
  *         pairs CohereRotaryEmbedding: repeat_interleave(freqs, 2)
  * vllm    vllm-project/vllm RotaryEmbedding._compute_cos_sin_cache: cat((cos, sin))
@@ -163,23 +165,6 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status add_tensors(const table *state, pe_dtype dtype, const pe_limits *limits,
-                             pe_plan *out, pe_problem *why)
-{
-    const cache_layout *layout = state->layout;
-    const pe_shape rows = {2, {state->tokens, state->pairs * layout->width}};
-    size_t elements;
-    pe_shape shape = rows;
-    /* The elements are checked before a flat shape multiplies them: it cannot overflow then. */
-    if (pe_array_elements(&rows, &elements))
-        shape = shape_of(layout, state->tokens, state->pairs);
-    for (size_t t = 0; t < layout->n_faces; t++) {
-        PE_TRY(pe_plan_add_tensor(out, limits, layout->faces[t].name, dtype, &shape,
-                                  state->pairs * layout->width, why));
-    }
-    return PE_OK;
-}
-
 /* The table keeps the axes only where positions differ between them. */
 static pe_status set_positions(table *state, pe_rope *rope, const pe_values *values,
                                pe_problem *why)
@@ -197,17 +182,26 @@ static pe_status set_positions(table *state, pe_rope *rope, const pe_values *val
 static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_limits *limits,
                             pe_plan *out, pe_problem *why)
 {
-    table *state = pe_plan_begin(out, sizeof *state, fill, free_state);
-    if (state == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_state, why));
+    table *state = out->state;
     state->pairs = rope->pairs;
     state->pairing = rope->pairing;
     state->layout = &layouts[pe_values_choice(values, "cache_layout")];
     pe_status status = set_positions(state, rope, values, why);
     out->makes_parts = state->axes == NULL;
-    if (status != PE_OK)
-        return status;
-    PE_TRY(add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why));
+    PE_TRY(status);
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const cache_layout *layout = state->layout;
+    const pe_shape rows = {2, {state->tokens, state->pairs * layout->width}};
+    size_t elements;
+    pe_shape shape = rows;
+    /* The elements are checked before a flat shape multiplies them: it cannot overflow then. */
+    if (pe_array_elements(&rows, &elements))
+        shape = shape_of(layout, state->tokens, state->pairs);
+    for (size_t t = 0; t < layout->n_faces; t++) {
+        PE_TRY(pe_plan_add_tensor(out, limits, layout->faces[t].name, dtype, &shape,
+                                  state->pairs * layout->width, why));
+    }
     status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
     if (status == PE_OK)
         pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
@@ -240,7 +234,10 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 
 static const pe_param own[] = {
     PE_PARAM("cache_layout", CHOICE, .choices = layout_names,
-             .help = "The shapes of the table, as inference engines keep it.", .example = "pairs"),
+             .help = "The shapes of the table, as inference engines keep it. onnx is that of "
+                     "MRotaryEmbedding, too: positions of one axis, of which it takes the row of "
+                     "each pair's.",
+             .example = "pairs"),
     PE_PARAM("positions", POSITIONS, .two_axes = true, .fallback_text = "0:128",
              .hint = PE_POSITIONS_HINT, .unit = "tokens",
              .help =
@@ -260,17 +257,14 @@ static const pe_param own[] = {
  * Shapes  pairs: cos, sin [positions, rotary_dim/2]; others as the table of layouts says.
  */
 const pe_resource pe_rope_table = {
-    .path = "/v1/rope/table",
-    .encoding = "rope",
-    .name = "rope/table",
+    PE_NAMED("rope", "/table"),
     .kind = PE_TABLE,
     .summary = "Cosines and sines of rotary angles, the attention factor included.",
     .formula = "cos(pos, i) = A cos(pos theta_i), sin(pos, i) = A sin(pos theta_i)",
     .labels = PE_LABELS({.axes = "positions, pair"}),
     .source = PE_ROPE_SOURCE,
-    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
-                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
-                   &pe_rope_axis_params, PE_PARAMS(own), &pe_params_output},
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, PE_ROPE_SETS, PE_PARAMS(own),
+                   &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_type_keys.c - the keys that only some rope types read: refused, filled in, read. */
-#include "encodings/rope/rope_type_keys.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "encodings/rope/rope.h"
 
 static bool reads(const pe_rope_type *type, pe_rope_key key)
 {
     return (type->reads & PE_ROPE_BIT(key)) != 0;
-}
-
-/* seq_len does not say for how many positions a table is. */
-static void add_positions(const pe_values *values, pe_rope_key key, pe_buffer *text)
-{
-    static const char *const names[] = {"positions", "offsets"};
-    for (size_t i = 0; i < PE_LEN(names) && key == PE_ROPE_SEQ_LEN; i++)
-        if (pe_values_find(values, names[i]) != NULL)
-            pe_buffer_format(text, "; %s=0:%lld is for that many %s", names[i],
-                             (long long)pe_values_int(values, "seq_len"), names[i]);
 }
 
 /* "factor is not read by rope_type default; these read it: linear, ntk" */
@@ -30,7 +20,12 @@ static pe_status fail_unread(const pe_values *values, const pe_rope_type *type, 
         if (reads(pe_rope_types[t], key))
             pe_buffer_format(&readers, "%s%s", readers.bytes == 0 ? "" : ", ",
                              pe_rope_types[t]->name);
-    add_positions(values, key, &readers);
+    /* seq_len does not say for how many positions a table is. */
+    static const char *const names[] = {"positions", "offsets"};
+    for (size_t i = 0; i < PE_LEN(names) && key == PE_ROPE_SEQ_LEN; i++)
+        if (pe_values_find(values, names[i]) != NULL)
+            pe_buffer_format(&readers, "; %s=0:%lld is for that many %s", names[i],
+                             (long long)pe_values_int(values, "seq_len"), names[i]);
     const pe_status status = pe_values_invalid(
         values, name, why, "%s is not read by rope_type %s; give a rope_type that reads it: %s",
         name, type->name, pe_buffer_text(&readers));
@@ -54,7 +49,7 @@ static pe_status check_given(const pe_values *values, const pe_rope_type *type, 
     pe_status status = PE_OK;
     pe_problem mistake;
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
-        status = pe_problem_collect(status, check_key(values, type, k, &mistake), &mistake, why);
+        status = PE_ALSO(status, check_key(values, type, k, &mistake));
     return status;
 }
 
@@ -88,8 +83,7 @@ static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_p
         value->present = true;
     }
     for (size_t l = 0; l < PE_LEN(lengths); l++)
-        status = pe_problem_collect(status, fill_length(values, type, lengths[l], &mistake),
-                                    &mistake, why);
+        status = PE_ALSO(status, fill_length(values, type, lengths[l], &mistake));
     return status;
 }
 
@@ -100,17 +94,6 @@ static double number_of(const pe_values *values, const char *name)
     if (param->kind == PE_KIND_BOOL)
         return value->truth ? 1 : 0;
     return param->kind == PE_KIND_INT ? (double)value->integer : value->real;
-}
-
-static void read_numbers(const pe_values *values, pe_rope_formula *formula)
-{
-    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
-        if (!reads(formula->type, k) || !pe_values_present(values, pe_rope_key_name(k)))
-            continue;
-        formula->given |= PE_ROPE_BIT(k);
-        if (k != PE_ROPE_SHORT_FACTOR && k != PE_ROPE_LONG_FACTOR)
-            formula->key[k] = number_of(values, pe_rope_key_name(k));
-    }
 }
 
 static pe_status check_list(const pe_values *values, const char *name, size_t pairs,
@@ -137,10 +120,8 @@ static pe_status read_divisors(const pe_values *values, size_t pairs, pe_rope_fo
 {
     pe_problem mistake;
     pe_status status = check_list(values, "short_factor", pairs, why);
-    status = pe_problem_collect(status, check_list(values, "long_factor", pairs, &mistake),
-                                &mistake, why);
-    if (status != PE_OK)
-        return status;
+    status = PE_ALSO(status, check_list(values, "long_factor", pairs, &mistake));
+    PE_TRY(status);
     set_divisors(values, pe_rope_beyond(formula), pairs, formula);
     return PE_OK;
 }
@@ -157,26 +138,6 @@ static pe_status read_own_list(const pe_values *values, const char *name, size_t
     return PE_OK;
 }
 
-/* Copy the lists into a formula that has room for them. */
-static pe_status read_lists(const pe_values *values, size_t pairs, pe_rope_formula *formula,
-                            pe_problem *why)
-{
-    pe_problem mistake;
-    pe_status status = PE_OK;
-    if (reads(formula->type, PE_ROPE_LONG_FACTOR) && pe_values_present(values, "short_factor") &&
-        pe_values_present(values, "long_factor"))
-        status = read_divisors(values, pairs, formula, why);
-    double *at = formula->list + formula->n_list;
-    status = pe_problem_collect(
-        status,
-        read_own_list(values, "freq_factors", pairs, at, &formula->n_freq_factors, &mistake),
-        &mistake, why);
-    at += formula->n_freq_factors;
-    return pe_problem_collect(
-        status, read_own_list(values, "lerope_alpha", pairs, at, &formula->n_alphas, &mistake),
-        &mistake, why);
-}
-
 size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs)
 {
     const size_t lists = (reads(type, PE_ROPE_LONG_FACTOR) ? 1U : 0U) +
@@ -189,14 +150,31 @@ pe_status pe_rope_type_keys_check(pe_values *values, const pe_rope_type *type, p
 {
     pe_problem mistake;
     const pe_status status = check_given(values, type, why);
-    return pe_problem_collect(status, fill_defaults(values, type, &mistake), &mistake, why);
+    return PE_ALSO(status, fill_defaults(values, type, &mistake));
 }
 
 pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                                  pe_problem *why)
 {
-    read_numbers(values, formula);
-    return read_lists(values, pairs, formula, why);
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
+        if (!reads(formula->type, k) || !pe_values_present(values, pe_rope_key_name(k)))
+            continue;
+        formula->given |= PE_ROPE_BIT(k);
+        if (k != PE_ROPE_SHORT_FACTOR && k != PE_ROPE_LONG_FACTOR)
+            formula->key[k] = number_of(values, pe_rope_key_name(k));
+    }
+    /* Copy the lists into a formula that has room for them. */
+    pe_problem mistake;
+    pe_status status = PE_OK;
+    if (reads(formula->type, PE_ROPE_LONG_FACTOR) && pe_values_present(values, "short_factor") &&
+        pe_values_present(values, "long_factor"))
+        status = read_divisors(values, pairs, formula, why);
+    double *at = formula->list + formula->n_list;
+    status = PE_ALSO(status, read_own_list(values, "freq_factors", pairs, at,
+                                           &formula->n_freq_factors, &mistake));
+    at += formula->n_freq_factors;
+    return PE_ALSO(status,
+                   read_own_list(values, "lerope_alpha", pairs, at, &formula->n_alphas, &mistake));
 }
 
 pe_status pe_rope_type_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_warnings.c - warnings of where published implementations deviate from their description. */
-#include "encodings/rope/rope_warnings.h"
-
 #include <math.h>
+
+#include "encodings/rope/rope.h"
 
 static bool is_float32(double position)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_wave.c - the frequency sets of a rotation. */
-#include "encodings/rope/rope_ladders.h"
-#include "exact/round.h"
-
 #include <stdlib.h>
+
+#include "encodings/rope/rope.h"
+#include "exact/round.h"
 
 static void plain_base(const void *formula, mpfr_ptr out)
 {
@@ -55,17 +55,6 @@ static double alpha_at(const pe_rope_formula *f, size_t i)
     return f->list[f->n_list + f->n_freq_factors + i];
 }
 
-/* theta exp(alpha): LeRoPE. */
-static void learn(const pe_rope_formula *f, size_t i, mpfr_ptr theta)
-{
-    mpfr_t factor;
-    mpfr_init2(factor, mpfr_get_prec(theta) + 64); /* 53 bits of alpha */
-    mpfr_set_d(factor, alpha_at(f, i), MPFR_RNDN);
-    mpfr_exp(factor, factor, MPFR_RNDN);
-    mpfr_mul(theta, theta, factor, MPFR_RNDN);
-    mpfr_clear(factor);
-}
-
 /* exp of a float32, rounded to float32. */
 static float learn32(const pe_rope_formula *f, size_t i, float inv)
 {
@@ -89,8 +78,15 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
         f->type->scale(formula, i, theta);
     if (f->n_freq_factors != 0)
         mpfr_div_d(theta, theta, f->list[f->n_list + i], MPFR_RNDN);
-    if (f->n_alphas != 0)
-        learn(f, i, theta);
+    if (f->n_alphas != 0) {
+        /* theta exp(alpha): LeRoPE. */
+        mpfr_t factor;
+        mpfr_init2(factor, mpfr_get_prec(theta) + 64); /* 53 bits of alpha */
+        mpfr_set_d(factor, alpha_at(f, i), MPFR_RNDN);
+        mpfr_exp(factor, factor, MPFR_RNDN);
+        mpfr_mul(theta, theta, factor, MPFR_RNDN);
+        mpfr_clear(factor);
+    }
 }
 
 static float scale32(const void *formula, size_t i, float inv)
@@ -152,9 +148,8 @@ pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_shared_wave *out, pe_pro
     return status;
 }
 
-static void attention_eval(const void *context, size_t index, mpfr_ptr out)
+static void attention_eval(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
-    (void)index;
     attended(context, out);
 }
 
@@ -165,10 +160,9 @@ double pe_rope_wave_attention_factor(const pe_rope *rope)
     return pe_exact_round(PE_FLOAT64, attention_eval, rope->formula, 0);
 }
 
-static void base_eval(const void *context, size_t index, mpfr_ptr out)
+static void base_eval(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
     const pe_rope_formula *formula = context;
-    (void)index;
     formula->type->base(formula, out);
 }
 

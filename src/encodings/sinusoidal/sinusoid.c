@@ -119,37 +119,6 @@ static pe_status check_shift(double half, double freq_shift, size_t n, pe_proble
                    freq_shift);
 }
 
-/* The set of the first n frequencies. */
-static pe_wave_spec wave_of(const pe_sinusoid_spec *spec, const formula *f, size_t n)
-{
-    const bool divided =
-        f->divisor[0] != 1 || f->divisor[1] != 1 || f->divisor_more != 0 || f->turns != 0;
-    const bool scaled = !spec->float32 && (divided || (n > 1 && !is_exact(f)));
-    return (pe_wave_spec){.n = n,
-                          .num = 1,
-                          .den = n <= 1 ? 1 : f->half - f->freq_shift,
-                          .position_scale = spec->scale,
-                          .base = eval_base,
-                          .scale = scaled ? eval_frequency : NULL,
-                          .amplitude = f->amplitude != 1 ? eval_amplitude : NULL,
-                          .float32 = spec->float32,
-                          .formula = f,
-                          .formula_bytes = sizeof *f};
-}
-
-/* Where sines and cosines go in a row of `sines` and `cosines` of them. */
-static void lay_out(size_t layout, size_t sines, size_t cosines, pe_sinusoid *out)
-{
-    const ptrdiff_t stride = layout == PE_SINUSOIDAL_INTERLEAVED ? 2 : 1;
-    const ptrdiff_t sin_at = layout == PE_SINUSOIDAL_COS_SIN ? (ptrdiff_t)cosines : 0;
-    const ptrdiff_t cos_at = layout == PE_SINUSOIDAL_INTERLEAVED ? 1
-                             : layout == PE_SINUSOIDAL_SIN_COS   ? (ptrdiff_t)sines
-                                                                 : 0;
-    const bool together = sines == cosines;
-    out->waves[0].layout = (pe_wave_layout){stride, sin_at, together ? cos_at : -1, out->width};
-    out->waves[1].layout = (pe_wave_layout){stride, -1, cos_at, out->width};
-}
-
 pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width)
 {
     return (pe_sinusoid_spec){
@@ -183,10 +152,33 @@ pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_s
     const size_t counts[] = {sines, cosines < sines ? cosines : 0};
     *out =
         (pe_sinusoid){.width = width, .dtype = spec->dtype, .zero_column = sines + cosines < width};
-    lay_out(spec->layout, sines, cosines, out);
+    /* Where sines and cosines go in a row of `sines` and `cosines` of them. */
+    const size_t layout = spec->layout;
+    const ptrdiff_t stride = layout == PE_SINUSOIDAL_INTERLEAVED ? 2 : 1;
+    const ptrdiff_t sin_at = layout == PE_SINUSOIDAL_COS_SIN ? (ptrdiff_t)cosines : 0;
+    const ptrdiff_t cos_at = layout == PE_SINUSOIDAL_INTERLEAVED ? 1
+                             : layout == PE_SINUSOIDAL_SIN_COS   ? (ptrdiff_t)sines
+                                                                 : 0;
+    const bool together = sines == cosines;
+    out->waves[0].layout = (pe_wave_layout){stride, sin_at, together ? cos_at : -1, out->width};
+    out->waves[1].layout = (pe_wave_layout){stride, -1, cos_at, out->width};
     pe_status status = check_shift(f.half, f.freq_shift, cosines, why);
     for (size_t k = 0; k < PE_LEN(counts) && status == PE_OK; k++) {
-        const pe_wave_spec wave = wave_of(spec, &f, counts[k]);
+        /* The set of the first n frequencies. */
+        const size_t n = counts[k];
+        const bool divided =
+            f.divisor[0] != 1 || f.divisor[1] != 1 || f.divisor_more != 0 || f.turns != 0;
+        const bool scaled = !spec->float32 && (divided || (n > 1 && !is_exact(&f)));
+        const pe_wave_spec wave = {.n = n,
+                                   .num = 1,
+                                   .den = n <= 1 ? 1 : f.half - f.freq_shift,
+                                   .position_scale = spec->scale,
+                                   .base = eval_base,
+                                   .scale = scaled ? eval_frequency : NULL,
+                                   .amplitude = f.amplitude != 1 ? eval_amplitude : NULL,
+                                   .float32 = spec->float32,
+                                   .formula = &f,
+                                   .formula_bytes = sizeof f};
         if (counts[k] > 0)
             status = pe_tables_wave(tables, &wave, &out->waves[k].set, why);
     }
@@ -199,13 +191,6 @@ void pe_sinusoid_free(pe_sinusoid *sinusoid)
         pe_tables_wave_unref(&sinusoid->waves[k].set);
 }
 
-static void clear_last_column(size_t width, size_t rows, pe_dtype dtype, unsigned char *out)
-{
-    const size_t bytes = pe_dtype_bytes(dtype);
-    for (size_t r = 1; r <= rows; r++)
-        memset(out + (r * width - 1) * bytes, 0, bytes);
-}
-
 pe_status pe_sinusoid_fill(const pe_sinusoid *sinusoid, const pe_positions *positions,
                            const pe_region *region, void *out, pe_problem *why)
 {
@@ -213,8 +198,11 @@ pe_status pe_sinusoid_fill(const pe_sinusoid *sinusoid, const pe_positions *posi
     const size_t columns = region->columns;
     const pe_dtype dtype = sinusoid->dtype;
     pe_status status = PE_OK;
-    if (sinusoid->zero_column && column + columns == sinusoid->width)
-        clear_last_column(columns, units, dtype, out);
+    if (sinusoid->zero_column && column + columns == sinusoid->width) {
+        const size_t bytes = pe_dtype_bytes(dtype);
+        for (size_t r = 1; r <= units; r++)
+            memset((char *)out + (r * columns - 1) * bytes, 0, bytes);
+    }
     for (size_t k = 0; k < PE_LEN(sinusoid->waves) && status == PE_OK; k++) {
         const pe_wave_table table = {sinusoid->waves[k].set.wave, positions,
                                      &sinusoid->waves[k].layout, dtype};

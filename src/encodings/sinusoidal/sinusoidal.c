@@ -71,9 +71,8 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
     const pe_shape shape = {2, {positions->count, width}};
     PE_TRY(pe_plan_add_tensor(out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"),
                               &shape, width, why));
-    table *state = pe_plan_begin(out, sizeof *state, fill, free_table);
-    if (state == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_table, why));
+    table *state = out->state;
     PE_TRY(pe_plan_set_work(out, limits, 0, work_of_element(values), why));
     out->makes_parts = true;
     state->padded = pe_values_present(values, "padding_idx");
@@ -96,9 +95,7 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
  * Errors    INVALID_PARAMETER: freq_shift leaves nothing to divide by.
  */
 const pe_resource pe_sinusoidal = {
-    .path = "/v1/sinusoidal",
-    .encoding = "sinusoidal",
-    .name = "sinusoidal",
+    PE_NAMED("sinusoidal", ""),
     .kind = PE_TABLE,
     .summary = "Sinusoidal positional encodings, one row per position.",
     .formula = PE_SINUSOIDAL_FORMULA,

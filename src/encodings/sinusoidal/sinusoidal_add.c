@@ -131,20 +131,6 @@ static pe_status put_batch(const addition *a, size_t batch, pe_array *x, pe_prob
     return PE_OK;
 }
 
-/* An encoding is at most the amplitude, 1000. Only of float16 is that more than half of the last
- * place of the largest number. */
-static pe_status check_overflow(const pe_array *sum, double amplitude, pe_problem *why)
-{
-    const char *at = sum->data;
-    const bool may = sum->dtype == PE_FLOAT16 && amplitude >= 16;
-    for (size_t i = 0; may && i < sum->elements; i++)
-        if (!isfinite(pe_dtype_load(sum->dtype, at + 2 * i)))
-            return pe_fail(why, PE_INVALID_PARAMETER, "amplitude",
-                           "embeddings and encodings of this amplitude overflow float16, whose "
-                           "largest value is 65504");
-    return PE_OK;
-}
-
 /* The embeddings with room behind each token. */
 static pe_status widen_tokens(const axes *shape, pe_array *x, pe_problem *why)
 {
@@ -159,22 +145,6 @@ static pe_status widen_tokens(const axes *shape, pe_array *x, pe_problem *why)
     pe_array_free(x);
     *x = wide;
     return PE_OK;
-}
-
-static pe_status put_encodings(const pe_values *values, pe_tables *tables, const axes *shape,
-                               pe_array *x, pe_problem *why)
-{
-    addition a = {.positions = &pe_values_find(values, "positions")->positions, .shape = *shape};
-    pe_sinusoid_spec spec = pe_sinusoid_read(values, shape->width);
-    spec.dtype = shape->concat ? x->dtype : PE_FLOAT64;
-    pe_status status = pe_sinusoid_make(&spec, tables, &a.sinusoid, why);
-    if (status == PE_OK && (a.block = malloc(BLOCK_ELEMENTS * sizeof *a.block)) == NULL)
-        status = pe_fail_memory(why);
-    for (size_t b = 0; status == PE_OK && b < shape->batches; b++)
-        status = put_batch(&a, b, x, why);
-    free(a.block);
-    pe_sinusoid_free(&a.sinusoid);
-    return status;
 }
 
 static void derive_positions(pe_values *values, size_t tokens)
@@ -199,20 +169,37 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
     const size_t width = shape.concat ? shape.channels + shape.width : shape.width;
     whole.dim[whole.ndim - 1] = width;
     PE_TRY(pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &whole, width, why));
-    pe_array *sum = pe_plan_begin_array(out);
-    if (sum == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin_array(out, why));
+    pe_array *sum = out->state;
     *sum = pe_values_take(values, "embeddings"); /* it becomes the sum */
     if (shape.concat)
         PE_TRY(widen_tokens(&shape, sum, why));
-    PE_TRY(put_encodings(values, tables, &shape, sum, why));
-    return check_overflow(sum, pe_values_real(values, "amplitude"), why);
+    addition a = {.positions = &pe_values_find(values, "positions")->positions, .shape = shape};
+    pe_sinusoid_spec spec = pe_sinusoid_read(values, shape.width);
+    spec.dtype = shape.concat ? sum->dtype : PE_FLOAT64;
+    pe_status status = pe_sinusoid_make(&spec, tables, &a.sinusoid, why);
+    if (status == PE_OK && (a.block = malloc(BLOCK_ELEMENTS * sizeof *a.block)) == NULL)
+        status = pe_fail_memory(why);
+    for (size_t b = 0; status == PE_OK && b < shape.batches; b++)
+        status = put_batch(&a, b, sum, why);
+    free(a.block);
+    pe_sinusoid_free(&a.sinusoid);
+    PE_TRY(status);
+    /* An encoding is at most the amplitude, 1000. Only of float16 is that more than half of the
+     * last place of the largest number. */
+    const double amplitude = pe_values_real(values, "amplitude");
+    const char *at = sum->data;
+    const bool may = sum->dtype == PE_FLOAT16 && amplitude >= 16;
+    for (size_t i = 0; may && i < sum->elements; i++)
+        if (!isfinite(pe_dtype_load(sum->dtype, at + 2 * i)))
+            return pe_fail(why, PE_INVALID_PARAMETER, "amplitude",
+                           "embeddings and encodings of this amplitude overflow float16, whose "
+                           "largest value is 65504");
+    return PE_OK;
 }
 
 const pe_resource pe_sinusoidal_add = {
-    .path = "/v1/sinusoidal/add",
-    .encoding = "sinusoidal",
-    .name = "sinusoidal/add",
+    PE_NAMED("sinusoidal", "/add"),
     .kind = PE_TRANSFORM,
     .summary = "Embeddings with the sinusoidal encodings of their positions added.",
     .formula = "embeddings + PE, or both side by side, PE = " PE_SINUSOIDAL_FORMULA,

@@ -203,19 +203,6 @@ static pe_status fill_part(const grid *g, const pe_region *region, char *out, pe
     return put_part(g, &g->y, region, out, why);
 }
 
-/* Pixels of an image with padding, one by one. */
-static pe_status fill_padded(const grid *g, const pe_region *region, char *out, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    pe_region pixel = *region;
-    pixel.units = 1;
-    for (size_t i = 0; i < region->units && status == PE_OK; i++) {
-        pixel.first = region->first + i;
-        status = fill_part(g, &pixel, out + i * region->columns * g->item, why);
-    }
-    return status;
-}
-
 /* Columns of `pixels->units` pixels of one row: those of x, and of y in one line. */
 static pe_status sum_pixels(const grid *g, const pe_region *pixels, double *x, double *y, char *out,
                             pe_problem *why)
@@ -272,8 +259,17 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
         return PE_OK;
     if (g->sum)
         return fill_sums(g, &pixels, to, why);
-    if (g->padded)
-        return fill_padded(g, &pixels, to, why);
+    if (g->padded) {
+        /* Pixels of an image with padding, one by one. */
+        pe_status status = PE_OK;
+        pe_region pixel = pixels;
+        pixel.units = 1;
+        for (size_t i = 0; i < pixels.units && status == PE_OK; i++) {
+            pixel.first = pixels.first + i;
+            status = fill_part(g, &pixel, to + i * pixels.columns * g->item, why);
+        }
+        return status;
+    }
     return pe_plan_whole(plan, region) ? fill_rows(g, pixels.first, pixels.units, to, why)
                                        : fill_part(g, &pixels, to, why);
 }
@@ -388,19 +384,15 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
         pe_values_set_int(values, "width", pe_values_int(values, "height"));
     pe_problem mistake;
     pe_status status = add_table(values, limits, out, why);
-    status = pe_problem_collect(status, check_coordinates(values, &mistake), &mistake, why);
-    status = pe_problem_collect(status, check_valid(values, "valid_height", "height", &mistake),
-                                &mistake, why);
-    status = pe_problem_collect(status, check_valid(values, "valid_width", "width", &mistake),
-                                &mistake, why);
+    status = PE_ALSO(status, check_coordinates(values, &mistake));
+    status = PE_ALSO(status, check_valid(values, "valid_height", "height", &mistake));
+    status = PE_ALSO(status, check_valid(values, "valid_width", "width", &mistake));
     if (status == PE_OK && is_padded(values))
         status = pe_plan_set_work(
             out, limits, 0, 2 + PADDED_PIXEL_WORK / (size_t)pe_values_int(values, "d_model"), why);
-    if (status != PE_OK)
-        return status;
-    grid *g = pe_plan_begin(out, sizeof *g, fill, free_grid);
-    if (g == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(status);
+    PE_TRY(pe_plan_begin(out, sizeof(grid), fill, free_grid, why));
+    grid *g = out->state;
     out->makes_parts = true;
     g->d_model = (size_t)pe_values_int(values, "d_model");
     g->width = (size_t)pe_values_int(values, "width");
@@ -431,20 +423,17 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
  * coordinates are rational numbers, not rounded to float32 as upstream.
  */
 const pe_resource pe_sinusoidal_grid = {
-    .path = "/v1/sinusoidal/grid",
-    .encoding = "sinusoidal",
-    .name = "sinusoidal/grid",
+    PE_NAMED("sinusoidal", "/grid"),
     .kind = PE_TABLE,
     .summary = "Sinusoidal encodings of the patches of an image, row by row.",
-    .formula =
-        "sin(c * w_i) and cos(c * w_i), w_i = base^(-i/(d_model/4 - freq_shift)), of the column "
-        "and of the row c = (i + offset) * base_size / side / interpolation_scale of a patch; with "
-        "normalize (i + offset) * scale / (side + eps) / interpolation_scale; with padding "
-        "i + 1 and side count the patches of the image in the row or column",
+    .formula = "sin(c * w_i) and cos(c * w_i), w_i = base^(-i/(d_model/4 - freq_shift)), of the "
+               "column and of the row c = (i + offset) * base_size / side / interpolation_scale of "
+               "a patch; with normalize (i + offset) * scale / (side + eps) / interpolation_scale; "
+               "with padding i + 1 and side count the patches of the image in the row or column",
     .labels = PE_LABELS({.axes = "patch, dimension", .value = "value"}),
-    .source = "huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951, "
-              "get_2d_sincos_pos_embed; He et al. 2021, arXiv:2111.06377; Beyer et al. 2022, "
-              "arXiv:2205.01580",
+    .source =
+        "huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951, get_2d_sincos_pos_embed; "
+        "He et al. 2021, arXiv:2111.06377; Beyer et al. 2022, arXiv:2205.01580",
     .param_sets = {PE_PARAMS(grid_params), &pe_sinusoidal_base_params, PE_PARAMS(layout_params),
                    &pe_sinusoidal_freq_shift_params, &pe_sinusoidal_amplitude_params,
                    PE_PARAMS(coordinates_params), &pe_params_output_exact},

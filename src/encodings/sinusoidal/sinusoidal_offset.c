@@ -51,9 +51,8 @@ static void put_row(const pe_array *waves, size_t i, size_t second, unsigned cha
 }
 
 static pe_status fill_blocks(const pe_plan *plan, const pe_region *region, void *out,
-                             pe_problem *why)
+                             pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const pe_array *waves = plan->state;
     const size_t row = 2 * pe_dtype_bytes(waves->dtype);
     for (size_t u = 0; u < 2 * region->units; u++)
@@ -62,9 +61,8 @@ static pe_status fill_blocks(const pe_plan *plan, const pe_region *region, void 
 }
 
 static pe_status fill_matrix(const pe_plan *plan, const pe_region *region, void *out,
-                             pe_problem *why)
+                             pe_problem *why PE_UNUSED)
 {
-    (void)why;
     const pe_array *waves = plan->state;
     const size_t bytes = pe_dtype_bytes(waves->dtype), row = region->columns * bytes;
     unsigned char *to = out;
@@ -122,18 +120,15 @@ static pe_status plan_offset(pe_values *values, struct pe_tables *tables, const 
                        width);
     PE_TRY(pe_plan_add_tensor(out, limits, matrix ? "matrix" : "rotations", dtype, &shape,
                               matrix ? width : 4, why));
-    pe_array *waves =
-        pe_plan_begin(out, sizeof *waves, matrix ? fill_matrix : fill_blocks, free_waves);
-    if (waves == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(
+        pe_plan_begin(out, sizeof(pe_array), matrix ? fill_matrix : fill_blocks, free_waves, why));
+    pe_array *waves = out->state;
     out->makes_parts = matrix;
     return compute(values, tables, waves, why);
 }
 
 const pe_resource pe_sinusoidal_offset = {
-    .path = "/v1/sinusoidal/offset",
-    .encoding = "sinusoidal",
-    .name = "sinusoidal/offset",
+    PE_NAMED("sinusoidal", "/offset"),
     .kind = PE_TABLE,
     .summary = "The rotations that turn the encoding of one position into that of another.",
     .formula = "PE(pos + k) = M_k PE(pos), M_k,i = [cos(k w_i) sin(k w_i); -sin(k w_i) cos(k w_i)] "

@@ -86,29 +86,6 @@ typedef struct span {
     int64_t farthest, nearest;
 } span;
 
-static span span_of(const pe_values *values, size_t variant)
-{
-    const int64_t keys = pe_values_int(values, "key_length");
-    const int64_t after = 1 - pe_values_int(values, "query_length");
-    /* absent where a guess of verify changes the variant alone: both directions */
-    const bool uni = variant == XLNET && pe_values_present(values, "attn_type") &&
-                     pe_values_choice(values, "attn_type") == UNI;
-    return variant == XLNET ? (span){keys, uni ? 0 : after}
-                            : (span){keys - 1, variant == CONFORMER ? after : 0};
-}
-
-/* The span holds 0 or 1, so something of it is always within. */
-static void clamp_span(const pe_values *values, span whole, state *s)
-{
-    const pe_value *clamp = pe_values_find(values, "clamp_len");
-    const bool clamped = clamp->present && clamp->integer > 0;
-    const int64_t limit = clamped ? clamp->integer : LENGTH_MAX;
-    const int64_t first = whole.farthest < limit ? whole.farthest : limit;
-    const int64_t last = whole.nearest > -limit ? whole.nearest : -limit;
-    s->within = pe_positions_range(first, -1, (size_t)(first - last + 1));
-    s->before = (size_t)(whole.farthest - first);
-}
-
 /* ---- rows ---- */
 
 static pe_status put(const state *s, pe_dtype dtype, const pe_region *region, void *out,
@@ -146,17 +123,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 
 /* ---- the plan ---- */
 
-static pe_status add_tensors(const pe_values *values, span whole, const pe_limits *limits,
-                             pe_plan *out, pe_problem *why)
-{
-    const size_t width = (size_t)pe_values_int(values, "d_model");
-    const size_t rows = (size_t)(whole.farthest - whole.nearest + 1);
-    const pe_shape line = {1, {rows}}, table = {2, {rows, width}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "distances", PE_INT32, &line, 1, why));
-    return pe_plan_add_tensor(out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"),
-                              &table, width, why);
-}
-
 static pe_status check_width(const pe_values *values, pe_problem *why)
 {
     const int64_t width = pe_values_int(values, "d_model");
@@ -166,22 +132,28 @@ static pe_status check_width(const pe_values *values, pe_problem *why)
                    (long long)width);
 }
 
-static pe_status check(pe_values *values, pe_problem *why)
-{
-    pe_problem mistake;
-    pe_status status = check_width(values, why);
-    status = pe_problem_collect(status, pe_relative_lengths(values, &mistake), &mistake, why);
-    return pe_problem_collect(
-        status, drop_unread(values, pe_values_choice(values, "variant"), &mistake), &mistake, why);
-}
-
 static pe_status plan_relative(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                                pe_plan *out, pe_problem *why)
 {
-    PE_TRY(check(values, why));
+    pe_problem mistake;
+    pe_status status = check_width(values, why);
+    status = PE_ALSO(status, pe_relative_lengths(values, &mistake));
+    PE_TRY(pe_problem_collect(
+        status, drop_unread(values, pe_values_choice(values, "variant"), &mistake), &mistake, why));
     const size_t variant = pe_values_choice(values, "variant");
-    const span whole = span_of(values, variant);
-    PE_TRY(add_tensors(values, whole, limits, out, why));
+    const int64_t keys = pe_values_int(values, "key_length");
+    const int64_t after = 1 - pe_values_int(values, "query_length");
+    /* absent where a guess of verify changes the variant alone: both directions */
+    const bool uni = variant == XLNET && pe_values_present(values, "attn_type") &&
+                     pe_values_choice(values, "attn_type") == UNI;
+    const span whole = variant == XLNET ? (span){keys, uni ? 0 : after}
+                                        : (span){keys - 1, variant == CONFORMER ? after : 0};
+    const size_t width = (size_t)pe_values_int(values, "d_model");
+    const size_t rows = (size_t)(whole.farthest - whole.nearest + 1);
+    const pe_shape line = {1, {rows}}, table = {2, {rows, width}};
+    PE_TRY(pe_plan_add_tensor(out, limits, "distances", PE_INT32, &line, 1, why));
+    PE_TRY(pe_plan_add_tensor(out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"),
+                              &table, width, why));
     const pe_sinusoid_spec spec = {.width = (size_t)pe_values_int(values, "d_model"),
                                    .layout = variant == CONFORMER ? PE_SINUSOIDAL_INTERLEAVED
                                                                   : PE_SINUSOIDAL_SIN_COS,
@@ -190,11 +162,17 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
                                    .scale = 1,
                                    .divisor = {1, 1},
                                    .amplitude = pe_values_real(values, "amplitude")};
-    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    state *s = out->state;
     out->makes_parts = true;
-    clamp_span(values, whole, s);
+    /* The span holds 0 or 1, so something of it is always within. */
+    const pe_value *clamp = pe_values_find(values, "clamp_len");
+    const bool clamped = clamp->present && clamp->integer > 0;
+    const int64_t limit = clamped ? clamp->integer : LENGTH_MAX;
+    const int64_t first = whole.farthest < limit ? whole.farthest : limit;
+    const int64_t last = whole.nearest > -limit ? whole.nearest : -limit;
+    s->within = pe_positions_range(first, -1, (size_t)(first - last + 1));
+    s->before = (size_t)(whole.farthest - first);
     return pe_sinusoid_make(&spec, tables, &s->sinusoid, why);
 }
 
@@ -214,9 +192,7 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
  * Errors    INVALID_PARAMETER: odd d_model, more queries than keys, what a variant does not read.
  */
 const pe_resource pe_sinusoidal_relative = {
-    .path = "/v1/sinusoidal/relative",
-    .encoding = "sinusoidal",
-    .name = "sinusoidal/relative",
+    PE_NAMED("sinusoidal", "/relative"),
     .kind = PE_TABLE,
     .summary = "Sinusoidal encodings of distances between queries and keys, the farthest first.",
     .formula = "sin(D w_i) and cos(D w_i), w_i = base^(-2i/d_model), D from key_length (xlnet) or "

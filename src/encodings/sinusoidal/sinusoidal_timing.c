@@ -103,9 +103,8 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
     const pe_shape shape = {2, {length, width}};
     PE_TRY(check(values, why));
     PE_TRY(pe_plan_add_tensor(out, limits, "table", spec.dtype, &shape, width, why));
-    signal *s = pe_plan_begin(out, sizeof *s, fill, free_signal);
-    if (s == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(signal), fill, free_signal, why));
+    signal *s = out->state;
     out->makes_parts = true;
     s->positions = pe_positions_range(pe_values_int(values, "start_index"), 1, length);
     if (least != 1)
@@ -129,9 +128,7 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
  * Errors    INVALID_PARAMETER: timescales or positions out of order.
  */
 const pe_resource pe_sinusoidal_timing = {
-    .path = "/v1/sinusoidal/timing",
-    .encoding = "sinusoidal",
-    .name = "sinusoidal/timing",
+    PE_NAMED("sinusoidal", "/timing"),
     .kind = PE_TABLE,
     .summary = "The timing signal of tensor2tensor, from a shortest to a longest timescale.",
     .formula = "sin(pos min_timescale / r_i) and cos(pos min_timescale / r_i), r_i = "

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* axis.c - scales and their ticks, in the arithmetic that IEEE 754 fixes: the same on every CPU. */
-#include "formats/figure/axis.h"
-
 #include <math.h>
 #include <stdio.h>
 
+#include "formats/figure/figure.h"
 #include "text/number.h"
 
 /* Powers of ten beyond this one are written with an exponent. */
@@ -67,18 +66,15 @@ double pe_axis_round_up(double value)
     return decimal(m, k);
 }
 
-static pe_axis around_log(double least, double most)
-{
-    const double low = floor(log_ten(least) + 1e-9), high = ceil(log_ten(most) - 1e-9);
-    return (pe_axis){decimal(1, (int)low), decimal(1, (int)(high > low ? high : low + 1)), true};
-}
-
 pe_axis pe_axis_around(double least, double most, bool log)
 {
     double m;
     int k;
-    if (log)
-        return around_log(least, most);
+    if (log) {
+        const double low = floor(log_ten(least) + 1e-9), high = ceil(log_ten(most) - 1e-9);
+        return (pe_axis){decimal(1, (int)low), decimal(1, (int)(high > low ? high : low + 1)),
+                         true};
+    }
     if (least > 0 && least < most / 2)
         least = 0;
     if (most < 0 && most > least / 2)
@@ -93,10 +89,20 @@ pe_axis pe_axis_around(double least, double most, bool log)
                      decimal(m * ceil(most / decimal(m, k) - 1e-9), k), false};
 }
 
-static void put_tick(double value, pe_tick *out)
+/* With the sign for minus in place of hyphens. */
+static void put_digits(const char *digits, char out[PE_TICK_TEXT])
 {
+    for (size_t n = 0; *digits != '\0' && n + sizeof PE_MINUS < PE_TICK_TEXT; digits++)
+        n += (size_t)snprintf(out + n, PE_TICK_TEXT - n, "%s",
+                              *digits == '-' ? PE_MINUS : (char[]){*digits, '\0'});
+}
+
+void pe_axis_tick(double value, pe_tick *out)
+{
+    char digits[PE_NUMBER_TEXT_MAX + 1];
     out->value = value;
-    out->text[pe_number_print(PE_FLOAT64, value + 0.0, out->text)] = '\0';
+    digits[pe_number_print(PE_FLOAT64, value + 0.0, digits)] = '\0';
+    put_digits(digits, out->text);
 }
 
 static size_t log_ticks(const pe_axis *axis, size_t wanted, pe_tick out[PE_TICKS_MAX])
@@ -106,9 +112,11 @@ static size_t log_ticks(const pe_axis *axis, size_t wanted, pe_tick out[PE_TICKS
     const int step = (high - low) / (int)wanted + 1;
     size_t n = 0;
     for (int k = low; k <= high && n < PE_TICKS_MAX; k += step) {
-        put_tick(decimal(1, k), &out[n]);
+        char power[16];
+        pe_axis_tick(decimal(1, k), &out[n]);
+        snprintf(power, sizeof power, "1e%d", k);
         if (k > SHORT_DECADE || k < -SHORT_DECADE)
-            snprintf(out[n].text, sizeof out[n].text, "1e%d", k);
+            put_digits(power, out[n].text);
         n++;
     }
     return n;
@@ -125,7 +133,7 @@ size_t pe_axis_ticks(const pe_axis *axis, size_t wanted, bool whole, pe_tick out
     if (axis->log)
         return log_ticks(axis, wanted, out);
     if (high <= low) {
-        put_tick(low, out);
+        pe_axis_tick(low, out);
         return 1;
     }
     round_step((high - low) / (double)wanted, &m, &k);
@@ -136,7 +144,7 @@ size_t pe_axis_ticks(const pe_axis *axis, size_t wanted, bool whole, pe_tick out
     const double slack = (high - low) * 1e-9;
     first = ceil((low - slack) / decimal(m, k));
     while (n < PE_TICKS_MAX && decimal((first + (double)n) * m, k) <= high + slack) {
-        put_tick(decimal((first + (double)n) * m, k), &out[n]);
+        pe_axis_tick(decimal((first + (double)n) * m, k), &out[n]);
         n++;
     }
     return n;

@@ -14,8 +14,8 @@
 /* Of lines and words, in units of work (plan/price.h). */
 #define WORDS_WORK ((uint64_t)32768)
 
-/* Less is too small for a figure of several. */
-enum { PART_WIDTH_MIN = 220, PART_HEIGHT_MIN = 170 };
+/* Of several: title and parameters. */
+enum { SHEET_TOP = 52 };
 
 typedef struct reduction {
     pe_sheet sheet;
@@ -47,8 +47,8 @@ static pe_status finish(void *state, pe_buffer *out, pe_problem *why)
         if (figure->cells.low == NULL &&
             pe_cells_make(&figure->layout, &figure->cells, why) != PE_OK)
             return why->status;
-        figure->empty =
-            !pe_cells_bounds(&figure->layout, &figure->cells, &figure->least, &figure->most);
+        figure->empty = !pe_cells_bounds(&figure->layout, &figure->cells, 0, figure->layout.panels,
+                                         &figure->least, &figure->most);
     }
     r->write(&r->sheet, out);
     free_cells(r);
@@ -78,30 +78,6 @@ static size_t abreast_of(size_t n)
     return n <= 3 ? n : abreast;
 }
 
-static void add_figure(const pe_plan *plan, size_t t, bool of_several, reduction *r,
-                       pe_reducer *reducer)
-{
-    pe_figure *figure = &r->sheet.part[r->sheet.n++];
-    const pe_tensor *tensor = &plan->tensors[t];
-    const pe_layout *layout = &figure->layout;
-    *figure = (pe_figure){
-        .plan = plan, .rendering = &r->sheet.of_part, .tensor = t, .of_several = of_several};
-    pe_layout_make(tensor, figure->rendering, &figure->layout);
-    reducer->elements[t] = pe_size_min(layout->elements, tensor->elements);
-    /* The pixels, in base64 where the file is text, and what is drawn around them. */
-    const pe_figure_options *options = &figure->rendering->figure;
-    const size_t pixels = pe_pixels_png_max(options->width * options->height, options->height);
-    const size_t images = layout->panels * pe_pixels_png_max(0, 0);
-    const size_t points = layout->curves ? 2 * layout->panels * layout->nx : 0;
-    reducer->bytes_max +=
-        TEXT_MAX + (uint64_t)(pixels + images) / 3 * 4 + points * POINT_MAX + layout->panels * 1024;
-    /* Lines and words; of images each pixel, which is coloured and compressed; points of curves. */
-    const size_t cells = layout->panels * layout->nx * layout->ny;
-    const size_t each = layout->pooled ? layout->across * layout->down : 1;
-    reducer->work +=
-        WORDS_WORK + (layout->curves ? 2 * cells * PE_POINT_WORK : cells * each * PE_PIXEL_WORK);
-}
-
 void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
                         pe_figure_write write, pe_segments *out)
 {
@@ -114,22 +90,52 @@ void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size
     r->write = write;
     r->sheet = (pe_sheet){.rendering = rendering, .of_part = *rendering, .abreast = abreast};
     r->sheet.of_part.figure.width /= abreast;
+    r->sheet.top = n > 1 ? SHEET_TOP : 0;
+    r->sheet.of_part.figure.height -= r->sheet.top;
     r->sheet.of_part.figure.height /= (n + abreast - 1) / abreast;
     out->reducer = (pe_reducer){.state = r, .take = take, .finish = finish, .release = release};
     for (size_t t = 0; t < plan->n_tensors; t++)
         if (pe_format_holds(rendering, t, chosen)) {
-            add_figure(plan, t, n > 1, r, &out->reducer);
+            const bool of_several = n > 1;
+            pe_figure *figure = &r->sheet.part[r->sheet.n++];
+            const pe_tensor *tensor = &plan->tensors[t];
+            const pe_layout *layout = &figure->layout;
+            *figure = (pe_figure){.plan = plan,
+                                  .rendering = &r->sheet.of_part,
+                                  .tensor = t,
+                                  .of_several = of_several};
+            pe_layout_make(tensor, figure->rendering, of_several, &figure->layout);
+            out->reducer.elements[t] = pe_size_min(layout->elements, tensor->elements);
+            /* The pixels, in base64 where the file is text, and what is drawn around them. */
+            const pe_figure_options *options = &figure->rendering->figure;
+            const size_t pixels =
+                pe_pixels_png_max(options->width * options->height, options->height);
+            const size_t images = layout->panels * pe_pixels_png_max(0, 0);
+            const size_t points = layout->curves ? 2 * layout->panels * layout->nx : 0;
+            out->reducer.bytes_max += TEXT_MAX + (uint64_t)(pixels + images) / 3 * 4 +
+                                      points * POINT_MAX + layout->panels * 1024;
+            /* Lines and words; of images each pixel, which is coloured and compressed; points of
+             * curves. */
+            const size_t cells = layout->panels * layout->nx * layout->ny;
+            const size_t shown =
+                layout->panels * (size_t)layout->panel.width * (size_t)layout->panel.height;
+            out->reducer.work +=
+                WORDS_WORK + (layout->curves ? 2 * cells * PE_POINT_WORK
+                                             : (layout->pooled ? shown : cells) * PE_PIXEL_WORK);
             pe_segments_numbers(out, t, &pe_reduced_encode);
         }
 }
 
 void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas)
 {
-    pe_figure_title(figure, canvas);
+    if (!figure->layout.bare)
+        pe_figure_title(figure, canvas);
     if (figure->layout.curves)
         pe_figure_draw_curves(figure, canvas);
     else
         pe_figure_draw_heatmaps(figure, canvas);
+    if (figure->layout.bare)
+        return;
     pe_figure_axis_names(figure, canvas);
     pe_figure_note(figure, canvas);
 }
@@ -137,7 +143,7 @@ void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas)
 void pe_figure_place(const pe_sheet *sheet, size_t part, size_t *x, size_t *y)
 {
     *x = part % sheet->abreast * sheet->of_part.figure.width;
-    *y = part / sheet->abreast * sheet->of_part.figure.height;
+    *y = sheet->top + part / sheet->abreast * sheet->of_part.figure.height;
 }
 
 pe_status pe_figure_check_sheet(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
@@ -146,14 +152,14 @@ pe_status pe_figure_check_sheet(const pe_plan *plan, const pe_rendering *renderi
     const size_t n = count(plan, rendering, chosen), abreast = abreast_of(n);
     const size_t down = n > 0 ? (n + abreast - 1) / abreast : 0;
     const pe_figure_options *options = &rendering->figure;
-    if (n <= 1 ||
-        (options->width >= abreast * PART_WIDTH_MIN && options->height >= down * PART_HEIGHT_MIN))
+    const size_t width = abreast * PE_WORDS_WIDTH_MIN,
+                 height = SHEET_TOP + down * PE_WORDS_HEIGHT_MIN;
+    if (n <= 1 || (options->width >= width && options->height >= height))
         return PE_OK;
-    return pe_fail(
-        why, PE_INVALID_PARAMETER, options->width < abreast * PART_WIDTH_MIN ? "width" : "height",
-        "a figure of %zu tensors needs at least %zu x %zu pixels, got %zu x %zu; or "
-        "tensor= chooses one",
-        n, abreast * PART_WIDTH_MIN, down * PART_HEIGHT_MIN, options->width, options->height);
+    return pe_fail(why, PE_INVALID_PARAMETER, options->width < width ? "width" : "height",
+                   "a figure of %zu tensors needs at least %zu x %zu pixels, got %zu x %zu; or "
+                   "tensor= chooses one",
+                   n, width, height, options->width, options->height);
 }
 
 pe_status pe_figure_check(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why)
@@ -162,8 +168,10 @@ pe_status pe_figure_check(const pe_tensor *tensor, const pe_rendering *rendering
     for (size_t d = 0; d < tensor->shape.ndim; d++)
         axes += tensor->shape.dim[d] != 1;
     if (rendering->figure.view == PE_VIEW_CURVES && axes > 2)
-        return pe_fail(why, PE_INVALID_PARAMETER, "view",
-                       "view must be heatmap for a tensor of more than two axes, this one has %zu",
-                       axes);
+        return pe_fail(
+            why, PE_INVALID_PARAMETER, "view",
+            "view must be auto, heatmap or own_scales for a tensor of more than two axes, "
+            "this one has %zu",
+            axes);
     return PE_OK;
 }

@@ -1,14 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* figure.h - a figure as a format: where the elements of a tensor are on the paper, decided before one
- * is made; the cells that they become, block by block; and how these are drawn. */
+/* figure.h - where the elements of a tensor are on the paper, the cells that they become, and how these are drawn. */
 #ifndef PE_FORMATS_FIGURE_FIGURE_H
 #define PE_FORMATS_FIGURE_FIGURE_H
 
-#include "formats/figure/axis.h"
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "formats/figure/canvas.h"
 #include "formats/format.h"
 #include "formats/segments.h"
 #include "formats/words.h"
+
+/** Values [from, to], on a line or a logarithmic one (then both are positive). */
+typedef struct pe_axis {
+    double from, to;
+    bool log;
+} pe_axis;
+
+#define PE_TICKS_MAX 24
+#define PE_TICK_TEXT 40
+
+typedef struct pe_tick {
+    double value;
+    char text[PE_TICK_TEXT];
+} pe_tick;
+
+/** A tick at a value, which is its text. */
+void pe_axis_tick(double value, pe_tick *out);
+
+/** Where a value is: 0 at from, 1 at to. */
+double pe_axis_at(const pe_axis *axis, double value);
+
+/** The axis with ends that ticks fall on: at least these values, with zero where it is near. */
+pe_axis pe_axis_around(double least, double most, bool log);
+
+/** About `wanted` ticks at round values; whole ones where only these mean something. */
+size_t pe_axis_ticks(const pe_axis *axis, size_t wanted, bool whole, pe_tick out[PE_TICKS_MAX]);
+
+/** The least round number (1, 2, 5, times a power of ten) that is not below a positive value. */
+double pe_axis_round_up(double value);
 
 /**
  * Axes of length 1 count for nothing. One axis is a curve; two are a heatmap, rows downwards; of
@@ -18,13 +48,15 @@
  * several, of which the least and the greatest are kept.
  */
 typedef struct pe_layout {
+    bool bare; /* too small for words: panels alone */
     bool curves;
+    bool bars;                /* curves: of elements that nothing is between */
     size_t x_axis, y_axis;    /* of the tensor; curves: y_axis numbers the panels */
     bool points_first;        /* curves: points lie along the first of two axes */
+    bool own_scales;          /* heatmaps: each of several has a scale and a legend of its own */
     size_t panels, panels_of; /* drawn, and there are */
     size_t rows, columns;     /* of a panel, in elements; curves: 1, and the points */
     size_t nx, ny;            /* of a panel, in cells */
-    size_t across, down;      /* pixels of a cell; heatmaps only */
     bool pooled;
     size_t abreast;      /* panels beside each other */
     pe_box panel;        /* the first */
@@ -33,7 +65,15 @@ typedef struct pe_layout {
     size_t elements;     /* of the tensor that are needed: the first ones */
 } pe_layout;
 
-void pe_layout_make(const pe_tensor *tensor, const pe_rendering *rendering, pe_layout *out);
+/** `of_several`: title and parameters stand above the sheet, not in the figure. */
+void pe_layout_make(const pe_tensor *tensor, const pe_rendering *rendering, bool of_several,
+                    pe_layout *out);
+
+/** The first pixel of cell i of n that share a length. */
+static inline size_t pe_layout_edge(size_t i, size_t n, double length)
+{
+    return i * (size_t)length / n;
+}
 
 /** The box of a panel. */
 pe_box pe_layout_panel(const pe_layout *layout, size_t panel);
@@ -53,8 +93,9 @@ void pe_cells_free(pe_cells *cells);
 /** Add elements, which come in order. */
 void pe_cells_take(const pe_layout *layout, const pe_elements *elements, pe_cells *cells);
 
-/** Of all cells; false when there is no element. */
-bool pe_cells_bounds(const pe_layout *layout, const pe_cells *cells, double *least, double *most);
+/** Of the cells of some panels; false when they have no element. */
+bool pe_cells_bounds(const pe_layout *layout, const pe_cells *cells, size_t first, size_t panels,
+                     double *least, double *most);
 
 typedef struct pe_figure {
     const pe_plan *plan;
@@ -64,7 +105,7 @@ typedef struct pe_figure {
     pe_cells cells;
     double least, most; /* of the cells */
     bool empty;         /* no element is to be seen */
-    bool of_several;    /* its title is the tensor's name */
+    bool of_several;    /* its title is the tensor's name; the sheet has one, too */
 } pe_figure;
 
 /** A sentence in the place of a figure: why there is none. */
@@ -97,8 +138,11 @@ void pe_figure_ticks_left(const pe_box *panel, const pe_axis_words *words, size_
  * text. */
 void pe_figure_tick_left(const pe_box *panel, double y, double until, const pe_pen *pen,
                          const char *text, pe_canvas *canvas);
-/** The number of a panel above it: "head 3", "2, 0". */
-void pe_figure_head(const pe_figure *figure, size_t panel, pe_canvas *canvas);
+/** The number of a panel above it: "head 3", "2, 0"; and what its scale spans, if that is its own. */
+void pe_figure_head(const pe_figure *figure, size_t panel, const pe_axis *own, pe_canvas *canvas);
+
+/** A smaller figure has no words; one of several may not be smaller. */
+enum { PE_WORDS_WIDTH_MIN = 220, PE_WORDS_HEIGHT_MIN = 148 };
 
 /** Sizes of text. */
 #define PE_TITLE_SIZE 16.0
@@ -107,9 +151,9 @@ void pe_figure_head(const pe_figure *figure, size_t panel, pe_canvas *canvas);
 
 /** Figures of one size beside and below each other, one for each tensor. */
 typedef struct pe_sheet {
-    const pe_rendering *rendering; /* of the whole */
-    pe_rendering of_part;          /* the same with the size of a figure */
-    size_t n, abreast;
+    const pe_rendering *rendering;  /* of the whole */
+    pe_rendering of_part;           /* the same with the size of a figure */
+    size_t n, abreast, top;         /* `top` pixels of several are for title and parameters */
     pe_figure part[PE_MAX_TENSORS]; /* their renderings are of_part */
 } pe_sheet;
 
@@ -129,6 +173,9 @@ pe_status pe_figure_check_sheet(const pe_plan *plan, const pe_rendering *renderi
 /** Describe the figures of the tensors that a rendering holds, which `write` makes. */
 void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
                         pe_figure_write write, pe_segments *out);
+
+/** Title and parameters of a sheet of several. */
+void pe_figure_sheet_title(const pe_sheet *sheet, pe_canvas *canvas);
 
 /** Draw all of a figure. Where memory is short, canvas->out->failed. */
 void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas);

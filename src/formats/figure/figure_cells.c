@@ -8,14 +8,9 @@
 
 #define RUN 1024 /* elements that are converted at once */
 
-static size_t count(const pe_layout *layout)
-{
-    return layout->panels * layout->ny * layout->nx;
-}
-
 pe_status pe_cells_make(const pe_layout *layout, pe_cells *out, pe_problem *why)
 {
-    const size_t n = count(layout);
+    const size_t n = layout->panels * layout->ny * layout->nx;
     *out =
         (pe_cells){.low = malloc((n + 1) * sizeof(float)), .high = malloc((n + 1) * sizeof(float))};
     if (out->low == NULL || out->high == NULL) {
@@ -60,16 +55,23 @@ static bool add_some(const float *x, size_t n, float *low, float *high)
     return masked;
 }
 
-/* Column c belongs to cell c * nx / columns. */
+/* Column c belongs to cell c * nx / columns, nx <= columns. Where a cell ends is a quotient, rounded
+ * up, which is carried on from cell to cell: dividing would take longer than all else. */
 static bool add_run(const pe_layout *layout, const row_of_cells *row, const float *x, size_t n)
 {
+    const size_t nx = layout->nx, columns = layout->columns;
+    size_t cell = row->column * nx / columns, over = (cell + 1) * columns + nx - 1;
+    size_t end = over / nx - row->column; /* of the cell, from x on */
     bool masked = false;
-    for (size_t i = 0; i < n;) {
-        const size_t column = row->column + i, cell = column * layout->nx / layout->columns;
-        const size_t end = ((cell + 1) * layout->columns + layout->nx - 1) / layout->nx;
-        const size_t some = end - column < n - i ? end - column : n - i;
+    over %= nx;
+    for (size_t i = 0; i < n; cell++) {
+        const size_t some = end < n ? end - i : n - i;
         masked |= add_some(x + i, some, &row->low[cell], &row->high[cell]);
         i += some;
+        end += columns / nx;
+        over += columns % nx;
+        end += over >= nx;
+        over -= over >= nx ? nx : 0;
     }
     return masked;
 }
@@ -109,56 +111,49 @@ static bool find_row(const pe_layout *layout, pe_cells *cells, size_t r, row_of_
     return true;
 }
 
-static void take_rows(const pe_layout *layout, const pe_elements *elements, pe_cells *cells)
-{
-    float floats[RUN];
-    const pe_dtype dtype = elements->tensor->dtype;
-    const char *data = elements->data;
-    const size_t end = elements->first + elements->n;
-    for (size_t e = elements->first, n; e < end; e += n) {
-        const size_t column = e % layout->columns, left = layout->columns - column;
-        row_of_cells row = {.column = column};
-        n = left < end - e ? left : end - e;
-        n = n < RUN ? n : RUN;
-        if (find_row(layout, cells, e / layout->columns, &row))
-            cells->masked |= add_run(layout, &row, as_floats(dtype, data, n, floats), n);
-        data += n * pe_dtype_bytes(dtype);
-    }
-}
-
 /* ---- curves along the first axis ---- */
-
-/* Of each row only the elements of the curves that are drawn. */
-static void take_columns(const pe_layout *layout, const pe_elements *elements, pe_cells *cells)
-{
-    const pe_dtype dtype = elements->tensor->dtype;
-    const size_t width = layout->panels_of, end = elements->first + elements->n;
-    for (size_t r = elements->first / width; r * width < end; r++)
-        for (size_t p = 0; p < layout->panels; p++) {
-            const size_t e = r * width + pe_layout_series(layout, p);
-            if (e < elements->first || e >= end || r >= layout->columns)
-                continue;
-            float x;
-            const char *at =
-                (const char *)elements->data + (e - elements->first) * pe_dtype_bytes(dtype);
-            const size_t cell = p * layout->nx + r * layout->nx / layout->columns;
-            cells->masked |=
-                add_some(as_floats(dtype, at, 1, &x), 1, &cells->low[cell], &cells->high[cell]);
-        }
-}
 
 void pe_cells_take(const pe_layout *layout, const pe_elements *elements, pe_cells *cells)
 {
-    if (layout->curves && layout->points_first)
-        take_columns(layout, elements, cells);
-    else
-        take_rows(layout, elements, cells);
+    if (layout->curves && layout->points_first) {
+        /* Of each row only the elements of the curves that are drawn. */
+        const pe_dtype dtype = elements->tensor->dtype;
+        const size_t width = layout->panels_of, end = elements->first + elements->n;
+        for (size_t r = elements->first / width; r * width < end; r++)
+            for (size_t p = 0; p < layout->panels; p++) {
+                const size_t e = r * width + pe_layout_series(layout, p);
+                if (e < elements->first || e >= end || r >= layout->columns)
+                    continue;
+                float x;
+                const char *at =
+                    (const char *)elements->data + (e - elements->first) * pe_dtype_bytes(dtype);
+                const size_t cell = p * layout->nx + r * layout->nx / layout->columns;
+                cells->masked |=
+                    add_some(as_floats(dtype, at, 1, &x), 1, &cells->low[cell], &cells->high[cell]);
+            }
+    } else {
+        float floats[RUN];
+        const pe_dtype dtype = elements->tensor->dtype;
+        const char *data = elements->data;
+        const size_t end = elements->first + elements->n;
+        for (size_t e = elements->first, n; e < end; e += n) {
+            const size_t column = e % layout->columns, left = layout->columns - column;
+            row_of_cells row = {.column = column};
+            n = left < end - e ? left : end - e;
+            n = n < RUN ? n : RUN;
+            if (find_row(layout, cells, e / layout->columns, &row))
+                cells->masked |= add_run(layout, &row, as_floats(dtype, data, n, floats), n);
+            data += n * pe_dtype_bytes(dtype);
+        }
+    }
 }
 
-bool pe_cells_bounds(const pe_layout *layout, const pe_cells *cells, double *least, double *most)
+bool pe_cells_bounds(const pe_layout *layout, const pe_cells *cells, size_t first, size_t panels,
+                     double *least, double *most)
 {
+    const size_t each = layout->ny * layout->nx;
     float low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < count(layout); i++) {
+    for (size_t i = first * each; i < (first + panels) * each; i++) {
         low = cells->low[i] < low ? cells->low[i] : low;
         high = cells->high[i] > high ? cells->high[i] : high;
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "formats/figure/pixels.h"
 
 #define MARGIN  16.0 /* of the paper, beside text */
@@ -19,48 +20,79 @@ bool pe_figure_wants_log(const pe_figure *figure)
 
 /* ---- text ---- */
 
-/* Fonts of browsers are wider than ours, at most by so much. */
-#define FONT_WIDER 1.2
-
-/* Cut a text so that it fits, with dots for what is missing; whole characters. */
-static void fit(pe_buffer *text, double size, double room)
+static bool is_digit(char c)
 {
-    room /= FONT_WIDER;
-    if (pe_strokes_width(pe_buffer_text(text), size) <= room)
+    return c >= '0' && c <= '9';
+}
+
+/* Cut a text so that it fits, with dots for what is missing; whole characters and numbers. */
+static void fit(pe_buffer *text, const pe_caption *caption, double room)
+{
+    const double size = caption->size;
+    const bool strong = caption->strong;
+    if (pe_letters_width(pe_buffer_text(text), size, strong) <= room)
         return;
-    room -= pe_strokes_width("...", size);
-    while (text->bytes > 0 && pe_strokes_width(pe_buffer_text(text), size) > room) {
+    room -= pe_letters_width("...", size, strong);
+    char next = ' ';
+    while (text->bytes > 0 && pe_letters_width(pe_buffer_text(text), size, strong) > room) {
         text->bytes--;
         while (text->bytes > 0 && ((unsigned char)text->data[text->bytes] & 0xc0) == 0x80)
             text->bytes--;
+        next = text->data[text->bytes];
     }
+    if (is_digit(next) ||
+        (next != ' ' && next != ',' && text->bytes > 0 && is_digit(text->data[text->bytes - 1])))
+        while (text->bytes > 0 && text->data[text->bytes - 1] != ' ')
+            text->bytes--;
     pe_buffer_str(text, "...");
 }
 
 /* Text that is cut to the room; takes it. */
 static void draw_fitting(pe_canvas *canvas, pe_buffer *text, double room, pe_caption caption)
 {
-    fit(text, caption.size, room);
+    fit(text, &caption, room);
     caption.text = pe_buffer_text(text);
     canvas->text(canvas, &caption);
     canvas->out->failed |= text->failed;
     pe_buffer_free(text);
 }
 
+/* In smaller letters where it would not fit. */
+static void draw_title(pe_buffer *title, double size, pe_canvas *canvas)
+{
+    const double room = (double)canvas->width - 2 * MARGIN;
+    while (size > PE_TEXT_SIZE && pe_letters_width(pe_buffer_text(title), size, true) > room)
+        size--;
+    draw_fitting(canvas, title, room,
+                 (pe_caption){.at = {MARGIN, 25}, .size = size, .strong = true, .colour = PE_INK});
+}
+
+static void draw_parameters(const pe_rendering *rendering, pe_canvas *canvas)
+{
+    pe_buffer parameters = {0};
+    pe_words_parameters(rendering, &parameters);
+    draw_fitting(canvas, &parameters, (double)canvas->width - 2 * MARGIN,
+                 (pe_caption){.at = {MARGIN, 44}, .size = PE_TEXT_SIZE, .colour = PE_FAINT});
+}
+
 void pe_figure_title(const pe_figure *figure, pe_canvas *canvas)
 {
-    pe_buffer title = {0}, parameters = {0};
-    const double room = (double)canvas->width - 2 * MARGIN;
+    pe_buffer title = {0};
     if (figure->of_several)
         pe_buffer_str(&title, pe_segments_tensor_name(figure->plan, figure->tensor));
     else
         pe_words_title(figure->plan, figure->rendering, figure->tensor, &title);
-    pe_words_parameters(figure->rendering->values, &parameters);
-    draw_fitting(
-        canvas, &title, room,
-        (pe_caption){.at = {MARGIN, 25}, .size = PE_TITLE_SIZE, .strong = true, .colour = PE_INK});
-    draw_fitting(canvas, &parameters, room,
-                 (pe_caption){.at = {MARGIN, 44}, .size = PE_TEXT_SIZE, .colour = PE_FAINT});
+    draw_title(&title, figure->of_several ? PE_TEXT_SIZE : PE_TITLE_SIZE, canvas);
+    if (!figure->of_several)
+        draw_parameters(figure->rendering, canvas);
+}
+
+void pe_figure_sheet_title(const pe_sheet *sheet, pe_canvas *canvas)
+{
+    pe_buffer title = {0};
+    pe_words_resource(sheet->rendering, &title);
+    draw_title(&title, PE_TITLE_SIZE, canvas);
+    draw_parameters(sheet->rendering, canvas);
 }
 
 /* The bytes of the words that fit into the room; at least one word. */
@@ -71,7 +103,7 @@ static size_t line_of(const char *text, double size, double room)
     for (size_t end = strcspn(text, " ");; end += 1 + strcspn(text + end + 1, " ")) {
         line.bytes = 0;
         pe_buffer_add(&line, text, end);
-        const bool fits = pe_strokes_width(pe_buffer_text(&line), size) * FONT_WIDER <= room;
+        const bool fits = pe_letters_width(pe_buffer_text(&line), size, false) <= room;
         if (fitting > 0 && !fits)
             break;
         fitting = end;
@@ -120,11 +152,14 @@ void pe_figure_note(const pe_figure *figure, pe_canvas *canvas)
         pe_buffer_format(&note,
                          "minimum and maximum of up to %zu x %zu values per %zu x %zu pixels",
                          ceiling(layout->rows, layout->ny), ceiling(layout->columns, layout->nx),
-                         layout->down, layout->across);
+                         ceiling((size_t)layout->panel.height, layout->ny),
+                         ceiling((size_t)layout->panel.width, layout->nx));
     if (layout->panels < layout->panels_of)
         pe_buffer_format(&note,
                          layout->curves ? "%s%zu of %zu curves" : "%sthe first %zu of %zu panels",
                          note.bytes > 0 ? "; " : "", layout->panels, layout->panels_of);
+    if (layout->own_scales && figure->cells.masked)
+        pe_buffer_format(&note, "%sgrey: masked", note.bytes > 0 ? "; " : "");
     if (figure->empty)
         pe_buffer_str(&note, "no values");
     draw_fitting(canvas, &note, (double)canvas->width - 2 * MARGIN,
@@ -137,11 +172,16 @@ void pe_figure_note(const pe_figure *figure, pe_canvas *canvas)
 
 static const pe_pen tick_pen = {PE_INK, 1};
 
-static size_t element_ticks(const pe_axis_words *words, size_t n, double pixels,
+/* A name for each element, or as many as there is room for. */
+static size_t element_ticks(const pe_axis_words *words, size_t n, double wanted,
                             pe_tick out[PE_TICKS_MAX])
 {
     const pe_axis axis = {words->first, words->first + words->step * (double)(n - 1), false};
-    return n == 0 ? 0 : pe_axis_ticks(&axis, (size_t)pixels, true, out);
+    const size_t ticks = n == 0 ? 0 : pe_axis_ticks(&axis, (size_t)wanted, true, out);
+    for (size_t i = 0; i < ticks && words->names != NULL; i++)
+        snprintf(out[i].text, sizeof out[i].text, "%s",
+                 pe_words_element(words, (size_t)out[i].value));
+    return ticks;
 }
 
 void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size_t n,
@@ -149,7 +189,8 @@ void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size
 {
     pe_tick tick[PE_TICKS_MAX];
     const double base = panel->y + panel->height, share = at_centres ? (double)n : (double)(n - 1);
-    const size_t ticks = element_ticks(words, n, panel->width / 64, tick);
+    const size_t ticks =
+        element_ticks(words, n, panel->width / (words->names != NULL ? 72 : 64), tick);
     for (size_t i = 0; i < ticks; i++) {
         const double along = (tick[i].value - words->first) / words->step + (at_centres ? 0.5 : 0);
         const double x = panel->x + (share > 0 ? panel->width * along / share : panel->width / 2);
@@ -182,7 +223,8 @@ void pe_figure_ticks_left(const pe_box *panel, const pe_axis_words *words, size_
                           pe_canvas *canvas)
 {
     pe_tick tick[PE_TICKS_MAX];
-    const size_t ticks = element_ticks(words, n, panel->height / 40, tick);
+    const size_t ticks =
+        element_ticks(words, n, panel->height / (words->names != NULL ? 16 : 40), tick);
     for (size_t i = 0; i < ticks; i++) {
         const double along = (tick[i].value - words->first) / words->step + 0.5;
         pe_figure_tick_left(panel, panel->y + panel->height * along / (double)n, panel->x - 1,
@@ -190,39 +232,70 @@ void pe_figure_ticks_left(const pe_box *panel, const pe_axis_words *words, size_
     }
 }
 
-/* The numbers of the leading axes. */
-static void number_panel(const pe_figure *figure, size_t panel, pe_buffer *out)
+/* What may stand above a panel, the most first: a number is there wholly or not at all. */
+enum { NAME = 1, NUMBER = 2, ENDS = 4 };
+static const int head_parts[] = {NAME | NUMBER | ENDS, NUMBER | ENDS, ENDS, NAME | NUMBER, NUMBER};
+
+static void choose_head(const char *name, const char *number, const char *ends, double room,
+                        pe_buffer *out)
 {
-    const pe_shape *shape = &pe_figure_tensor(figure)->shape;
-    size_t left = figure->layout.panels_of, rest = panel;
-    for (size_t d = 0; d < shape->ndim && left > 1; d++) {
-        if (shape->dim[d] == 1)
-            continue;
-        left /= shape->dim[d];
-        pe_buffer_format(out, "%s%zu",
-                         left * shape->dim[d] == figure->layout.panels_of ? " " : ", ",
-                         rest / left);
-        rest %= left;
+    for (size_t i = 0; i < PE_LEN(head_parts); i++) {
+        out->bytes = 0;
+        pe_buffer_str(out, (head_parts[i] & NAME) != 0 ? name : "");
+        if ((head_parts[i] & NUMBER) != 0)
+            pe_buffer_str(out, number + (out->bytes == 0 && number[0] == ' '));
+        if ((head_parts[i] & ENDS) != 0)
+            pe_buffer_format(out, "%s%s", out->bytes > 0 && ends[0] != '\0' ? ": " : "", ends);
+        if (pe_letters_width(pe_buffer_text(out), PE_SMALL_SIZE, false) <= room)
+            return;
     }
+    out->bytes = 0;
 }
 
-void pe_figure_head(const pe_figure *figure, size_t panel, pe_canvas *canvas)
+void pe_figure_head(const pe_figure *figure, size_t panel, const pe_axis *own, pe_canvas *canvas)
 {
     const pe_layout *layout = &figure->layout;
     const pe_box box = pe_layout_panel(layout, panel);
+    const double room = layout->right - 4;
+    char ends[2 * PE_TICK_TEXT + 4] = "";
     pe_axis_words words;
-    pe_buffer head = {0};
-    if (layout->panels < 2)
+    pe_buffer head = {0}, number = {0};
+    if (layout->bare || (layout->panels < 2 && (own == NULL || figure->empty)))
         return;
     const size_t axis = layout->curves ? layout->y_axis : 0;
     pe_words_axis(figure->rendering, pe_figure_tensor(figure), axis, &words);
-    if (layout->curves || layout->panels_of == pe_figure_tensor(figure)->shape.dim[0])
-        pe_buffer_str(&head, words.name);
+    const size_t series = layout->curves ? pe_layout_series(layout, panel) : 0;
+    const char *element = layout->curves ? pe_words_element(&words, series) : NULL;
     if (layout->curves)
-        pe_buffer_format(&head, " %zu", pe_layout_series(layout, panel));
+        pe_buffer_format(&number, " %zu", series);
+    if (!layout->curves) {
+        /* The numbers of the leading axes. */
+        const pe_shape *shape = &pe_figure_tensor(figure)->shape;
+        size_t left = layout->panels_of, rest = panel;
+        for (size_t d = 0; d < shape->ndim && left > 1; d++) {
+            if (shape->dim[d] == 1)
+                continue;
+            left /= shape->dim[d];
+            pe_buffer_format(&number, "%s%zu",
+                             left * shape->dim[d] == layout->panels_of ? " " : ", ", rest / left);
+            rest %= left;
+        }
+    }
+    if (own != NULL) {
+        pe_tick end[2];
+        pe_axis_tick(own->from, &end[0]);
+        pe_axis_tick(own->to, &end[1]);
+        snprintf(ends, sizeof ends, "%s to %s", end[0].text, end[1].text);
+    }
+    const bool named =
+        layout->curves || layout->panels_of == pe_figure_tensor(figure)->shape.dim[0];
+    if (element != NULL)
+        pe_buffer_str(&head, element);
     else
-        number_panel(figure, panel, &head);
-    draw_fitting(canvas, &head, layout->right - 4,
+        choose_head(named ? words.name : "", pe_buffer_text(&number), ends, room, &head);
+    head.failed |= number.failed;
+    pe_buffer_free(&number);
+    draw_fitting(canvas, &head, room,
                  (pe_caption){.at = {box.x, box.y - 5}, .size = PE_SMALL_SIZE, .colour = PE_FAINT});
 }
 
@@ -241,10 +314,14 @@ void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas)
                                        .colour = PE_INK,
                                        .text = words.name});
     pe_words_axis(figure->rendering, tensor, layout->y_axis, &words);
-    if (layout->curves)
+    /* Of several, a curve has its name above it. */
+    if (layout->curves && !figure->of_several)
         pe_words_value(figure->rendering, tensor, &left);
-    else
+    else if (!layout->curves)
         pe_buffer_str(&left, words.name);
+    if (figure->of_several &&
+        pe_letters_width(pe_buffer_text(&left), PE_TEXT_SIZE, false) > plot->height)
+        pe_buffer_free(&left); /* it would stand in the title */
     draw_fitting(canvas, &left, plot->height + 60,
                  (pe_caption){.at = {MARGIN + 4, plot->y + plot->height / 2},
                               .size = PE_TEXT_SIZE,

@@ -3,10 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/turns.h"
+#include "base/size.h"
+#include "base/yield.h"
 #include "formats/figure/figure.h"
 
 enum { BAR_WIDTH = 12, BAR_GAP = 18, BAR_MAX = 260, STEPS_MAX = PE_SEQUENTIAL };
+/* Of the legend of one panel. */
+enum { OWN_WIDTH = 6, OWN_GAP = 3 };
 
 /* Below this, values within [-1, 1] get a scale of their own. */
 #define SMALL 0.25
@@ -20,19 +23,18 @@ typedef struct colouring {
 
 /* Indices: a colour each. Beyond 1 without a sign: the sequential scale. Else the diverging one, of
  * which values from beyond -1 to 0 have the lower half. */
-static colouring choose(const pe_figure *figure)
+static colouring choose(const pe_figure *figure, bool empty, double low, double high)
 {
-    const double low = figure->least, high = figure->most;
     const double most = fabs(low) > fabs(high) ? fabs(low) : fabs(high);
-    if (figure->empty)
+    if (empty)
         return (colouring){{-1, 1, false}, PE_MINUS_ONE, PE_DIVERGING, false};
     if (pe_figure_tensor(figure)->dtype == PE_INT32 && high - low < STEPS_MAX)
         return (colouring){{low, high, false}, PE_SEQUENTIAL_ZERO, PE_SEQUENTIAL, true};
     if (low >= 0 && high > 1)
-        return (colouring){pe_axis_around(low, high, pe_figure_wants_log(figure)),
+        return (colouring){pe_axis_around(low, high, low > 0 && pe_figure_wants_log(figure)),
                            PE_SEQUENTIAL_ZERO, PE_SEQUENTIAL, false};
     const double end = most == 0 || (most > SMALL && most <= 1) ? 1 : pe_axis_round_up(most);
-    if (high <= 0 && end > 1)
+    if (high <= 0 && (end > 1 || figure->layout.own_scales))
         return (colouring){{-end, 0, false}, PE_MINUS_ONE, PE_DIVERGING / 2 + 1, false};
     return (colouring){{-end, end, false}, PE_MINUS_ONE, PE_DIVERGING, false};
 }
@@ -55,25 +57,23 @@ static unsigned char colour_of(const colouring *by, double value)
 
 /* ---- cells ---- */
 
-/* Least and greatest take turns like the squares of a chessboard, so both show of every cell. */
-static void colour_cell(const pe_layout *layout, const unsigned char ends[2], size_t x, size_t y,
-                        unsigned char *out)
-{
-    const size_t width = layout->nx * layout->across;
-    for (size_t py = y; py < y + layout->down; py++)
-        for (size_t px = x; px < x + layout->across; px++)
-            out[py * width + px] = ends[(px + py) % 2];
-}
-
+/* Least and greatest take turns like the squares of a chessboard, so both show of every cell. A cell
+ * begins where the one before it ends: edges are quotients, which take longer than pixels. */
 static void colour_pooled(const pe_figure *figure, size_t row, const float *low, const float *high,
                           const colouring *by, unsigned char *out)
 {
     const pe_layout *layout = &figure->layout;
-    for (size_t i = 0; i < layout->nx; i++) {
+    const double width = layout->panel.width, height = layout->panel.height;
+    const size_t top = pe_layout_edge(row, layout->ny, height),
+                 below = pe_layout_edge(row + 1, layout->ny, height);
+    for (size_t i = 0, left = 0, right; i < layout->nx; i++, left = right) {
         const bool masked = low[i] > high[i];
         const unsigned char ends[2] = {masked ? PE_MASKED : colour_of(by, (double)low[i]),
                                        masked ? PE_MASKED : colour_of(by, (double)high[i])};
-        colour_cell(layout, ends, i * layout->across, row * layout->down, out);
+        right = pe_layout_edge(i + 1, layout->nx, width);
+        for (size_t y = top; y < below; y++)
+            for (size_t x = left; x < right; x++)
+                out[y * (size_t)width + x] = ends[(x + y) % 2];
     }
 }
 
@@ -89,10 +89,10 @@ static void colour_panel(const pe_figure *figure, size_t panel, const colouring 
                          unsigned char *out)
 {
     const pe_layout *layout = &figure->layout;
-    const size_t pixels = layout->pooled ? layout->across * layout->down : 1;
+    const size_t pixels = (size_t)layout->panel.width * (size_t)layout->panel.height;
     for (size_t row = 0; row < layout->ny; row++) {
         const size_t at = (panel * layout->ny + row) * layout->nx;
-        pe_turn_spend(layout->nx * pixels);
+        pe_yield_spend(layout->pooled ? pixels / layout->ny : layout->nx);
         if (layout->pooled)
             colour_pooled(figure, row, figure->cells.low + at, figure->cells.high + at, by, out);
         else
@@ -105,15 +105,15 @@ static void draw_cells(const pe_figure *figure, size_t panel, const colouring *b
 {
     const pe_layout *layout = &figure->layout;
     const pe_box box = pe_layout_panel(layout, panel);
-    pe_image image = {layout->nx,    layout->ny,    layout->across, layout->down,
-                      (size_t)box.x, (size_t)box.y, colours};
+    const size_t width = (size_t)box.width, height = (size_t)box.height;
     colour_panel(figure, panel, by, colours);
-    if (layout->pooled) {
-        image.columns *= image.across;
-        image.rows *= image.down;
-        image.across = image.down = 1;
-    }
-    canvas->image(canvas, &image);
+    canvas->image(canvas, &(pe_image){.columns = layout->pooled ? width : layout->nx,
+                                      .rows = layout->pooled ? height : layout->ny,
+                                      .x = (size_t)box.x,
+                                      .y = (size_t)box.y,
+                                      .width = width,
+                                      .height = height,
+                                      .colour = colours});
 }
 
 /* A line around a box. */
@@ -155,20 +155,15 @@ static void legend_steps(const pe_box *bar, const colouring *by, pe_canvas *canv
     }
 }
 
-static void legend_scale(const pe_box *bar, const colouring *by, pe_canvas *canvas)
+/* The colours from the least, at the foot, to the greatest. */
+static void legend_bar(const pe_box *bar, const colouring *by, pe_canvas *canvas)
 {
-    pe_tick tick[PE_TICKS_MAX];
     unsigned char colours[BAR_MAX];
-    const size_t rows = (size_t)bar->height;
+    const size_t height = (size_t)bar->height, rows = pe_size_min(height, BAR_MAX);
     for (size_t r = 0; r < rows; r++)
         colours[r] = colour_at(by, 1 - ((double)r + 0.5) / (double)rows);
-    canvas->image(canvas,
-                  &(pe_image){1, rows, BAR_WIDTH, 1, (size_t)bar->x, (size_t)bar->y, colours});
-    const size_t ticks = pe_axis_ticks(&by->axis, (size_t)(bar->height / 44), false, tick);
-    for (size_t t = 0; t < ticks; t++) {
-        const double y = bar->y + bar->height * (1 - pe_axis_at(&by->axis, tick[t].value));
-        legend_text((pe_point){bar->x, y}, tick[t].text, canvas);
-    }
+    canvas->image(canvas, &(pe_image){1, rows, (size_t)bar->x, (size_t)bar->y, (size_t)bar->width,
+                                      height, colours});
 }
 
 static void draw_legend(const pe_figure *figure, const colouring *by, pe_canvas *canvas)
@@ -179,10 +174,17 @@ static void draw_legend(const pe_figure *figure, const colouring *by, pe_canvas 
     const double most = room - below < 60 ? 60 : room - below;
     pe_box bar = {floor(plot->x + plot->width + BAR_GAP), first.y, BAR_WIDTH,
                   floor(most < BAR_MAX ? most : BAR_MAX)};
-    if (by->steps)
+    if (by->steps) {
         legend_steps(&bar, by, canvas);
-    else
-        legend_scale(&bar, by, canvas);
+    } else {
+        pe_tick tick[PE_TICKS_MAX];
+        legend_bar(&bar, by, canvas);
+        const size_t ticks = pe_axis_ticks(&by->axis, (size_t)(bar.height / 44), false, tick);
+        for (size_t t = 0; t < ticks; t++) {
+            const double y = bar.y + bar.height * (1 - pe_axis_at(&by->axis, tick[t].value));
+            legend_text((pe_point){bar.x, y}, tick[t].text, canvas);
+        }
+    }
     frame(&bar, canvas);
     if (!figure->cells.masked)
         return;
@@ -193,13 +195,19 @@ static void draw_legend(const pe_figure *figure, const colouring *by, pe_canvas 
 
 /* ---- the whole ---- */
 
-static void draw_panel(const pe_figure *figure, size_t panel, pe_canvas *canvas)
+static void draw_panel(const pe_figure *figure, size_t panel, const colouring *by,
+                       pe_canvas *canvas)
 {
     const pe_layout *layout = &figure->layout;
     const pe_box box = pe_layout_panel(layout, panel);
     pe_axis_words words;
     frame(&box, canvas);
-    pe_figure_head(figure, panel, canvas);
+    if (layout->bare)
+        return;
+    pe_figure_head(figure, panel, layout->own_scales ? &by->axis : NULL, canvas);
+    if (layout->own_scales)
+        legend_bar(&(pe_box){box.x + box.width + OWN_GAP, box.y, OWN_WIDTH, box.height}, by,
+                   canvas);
     if (panel % layout->abreast == 0) {
         pe_words_axis(figure->rendering, pe_figure_tensor(figure), layout->y_axis, &words);
         pe_figure_ticks_left(&box, &words, layout->rows, canvas);
@@ -213,16 +221,23 @@ static void draw_panel(const pe_figure *figure, size_t panel, pe_canvas *canvas)
 void pe_figure_draw_heatmaps(const pe_figure *figure, pe_canvas *canvas)
 {
     const pe_layout *layout = &figure->layout;
-    const colouring by = choose(figure);
-    unsigned char *colours = malloc(layout->nx * layout->across * layout->ny * layout->down + 1);
+    colouring by = choose(figure, figure->empty, figure->least, figure->most);
+    const size_t pixels = (size_t)layout->panel.width * (size_t)layout->panel.height;
+    unsigned char *colours = malloc(pixels + 1);
     if (colours == NULL) {
         canvas->out->failed = true;
         return;
     }
     for (size_t p = 0; p < layout->panels; p++) {
+        double least, most;
+        if (layout->own_scales) {
+            const bool some = pe_cells_bounds(layout, &figure->cells, p, 1, &least, &most);
+            by = choose(figure, !some, least, most);
+        }
         draw_cells(figure, p, &by, colours, canvas);
-        draw_panel(figure, p, canvas);
+        draw_panel(figure, p, &by, canvas);
     }
     free(colours);
-    draw_legend(figure, &by, canvas);
+    if (!layout->bare && !layout->own_scales)
+        draw_legend(figure, &by, canvas);
 }

@@ -7,7 +7,9 @@
 
 /* Margins, in pixels: for ticks and the names of the axes, for title and parameters, for the
  * legend. */
-enum { LEFT = 80, TOP = 66, BOTTOM = 66, RIGHT = 96, RIGHT_OF_CURVES = 22 };
+enum { LEFT = 80, TOP = 66, TOP_OF_PART = 36, BOTTOM = 66, RIGHT = 96, RIGHT_OF_CURVES = 22 };
+/* Without words. */
+enum { BARE = 6 };
 /* Between panels, with room for what stands above each. */
 enum { GAP_X = 14, GAP_Y = 22, HEAD = 16 };
 /* Panels smaller than this show nothing. */
@@ -55,8 +57,9 @@ static size_t choose_abreast(const pe_layout *layout, size_t most)
 
 static void place_panels(pe_layout *out)
 {
-    const bool many = out->panels > 1;
-    const double head = many ? HEAD : 0;
+    /* Above one panel there is room below the parameters, but not below the title of a part. */
+    const bool heads = out->panels > 1 || (out->own_scales && out->plot.y < TOP);
+    const double head = heads ? HEAD : 0;
     const size_t high = ceiling(out->panels, out->abreast);
     out->right = (double)(size_t)((out->plot.width + GAP_X) / (double)out->abreast);
     out->below = (double)(size_t)((out->plot.height - head + GAP_Y) / (double)high);
@@ -93,66 +96,53 @@ size_t pe_layout_series(const pe_layout *layout, size_t panel)
 
 /* ---- heatmaps ---- */
 
-/* Pixels of a cell, and how many there are, along one side. A cell that covers several elements has
- * two pixels at least along a row: for the least and the greatest. */
-static void divide(size_t elements, size_t pixels, size_t least, size_t *cells, size_t *size)
+void pe_layout_make(const pe_tensor *tensor, const pe_rendering *rendering, bool of_several,
+                    pe_layout *out)
 {
-    *cells = pe_size_min(elements, pixels / least);
-    *size = *cells > 0 ? pixels / *cells : 1;
-}
-
-static void divide_panel(pe_layout *out)
-{
-    const size_t width = (size_t)out->panel.width, height = (size_t)out->panel.height;
-    out->pooled = out->columns > width || out->rows > height;
-    divide(out->columns, width, out->pooled ? 2 : 1, &out->nx, &out->across);
-    divide(out->rows, height, 1, &out->ny, &out->down);
-    out->panel.width = (double)(out->nx * out->across);
-    out->panel.height = (double)(out->ny * out->down);
-}
-
-static void lay_heatmap(const pe_shape *shape, const size_t *axis, size_t n, pe_layout *out)
-{
-    const size_t most_x = (size_t)(out->plot.width + GAP_X) / (PANEL_X_MIN + GAP_X);
-    const size_t most_y = (size_t)(out->plot.height - HEAD + GAP_Y) / (PANEL_Y_MIN + GAP_Y);
-    out->x_axis = axis[n - 1];
-    out->y_axis = n > 1 ? axis[n - 2] : shape->ndim;
-    out->columns = length_of(shape, out->x_axis);
-    out->rows = n > 1 ? length_of(shape, out->y_axis) : 1;
-    out->panels_of = 1;
-    for (size_t d = 0; d + 2 < n; d++)
-        out->panels_of *= length_of(shape, axis[d]);
-    out->panels = pe_size_min(out->panels_of, pe_size_min(most_x * most_y, PANELS_MAX));
-    out->panels = out->panels > 0 ? out->panels : 1; /* also where there is no element */
-    out->abreast = choose_abreast(out, most_x);
-    place_panels(out);
-    divide_panel(out);
-    /* Panels that are narrower than their room move together. */
-    out->right = out->panel.width + GAP_X;
-    out->below = out->panel.height + GAP_Y;
-    out->plot.width = out->right * (double)out->abreast - GAP_X;
-    out->plot.height = out->panel.y - out->plot.y +
-                       out->below * (double)ceiling(out->panels, out->abreast) - GAP_Y;
-    out->elements = out->panels * out->rows * out->columns;
-}
-
-void pe_layout_make(const pe_tensor *tensor, const pe_rendering *rendering, pe_layout *out)
-{
+    const size_t top = of_several ? TOP_OF_PART : TOP;
     size_t axis[PE_MAX_DIMS];
     pe_axis_words words;
     const size_t n = squeeze(&tensor->shape, axis);
     const pe_figure_view view = rendering->figure.view;
-    *out = (pe_layout){.curves = view == PE_VIEW_CURVES || (view == PE_VIEW_ANY && n == 1)};
+    *out = (pe_layout){.curves = view == PE_VIEW_CURVES || (view != PE_VIEW_HEATMAP && n == 1)};
     pe_words_axis(rendering, tensor, 0, &words);
+    out->bare = rendering->figure.width < PE_WORDS_WIDTH_MIN ||
+                rendering->figure.height < PE_WORDS_HEIGHT_MIN;
+    out->own_scales = view == PE_VIEW_OWN_SCALES && n > 2;
     out->points_first = n == 2 && axis[0] == 0 && words.along_positions;
-    out->plot =
-        (pe_box){LEFT, TOP,
-                 (double)(rendering->figure.width - LEFT - (out->curves ? RIGHT_OF_CURVES : RIGHT)),
-                 (double)(rendering->figure.height - TOP - BOTTOM)};
-    if (out->curves)
+    pe_words_axis(rendering, tensor, axis[0], &words);
+    out->plot = (pe_box){LEFT, (double)top,
+                         (double)(rendering->figure.width - LEFT -
+                                  (out->curves || out->own_scales ? RIGHT_OF_CURVES : RIGHT)),
+                         (double)(rendering->figure.height - top - BOTTOM)};
+    if (out->bare)
+        out->plot = (pe_box){BARE, BARE, (double)(rendering->figure.width - 2 * BARE),
+                             (double)(rendering->figure.height - 2 * BARE)};
+    if (out->curves) {
         lay_curves(&tensor->shape, axis, n, out);
-    else
-        lay_heatmap(&tensor->shape, axis, n, out);
+    } else {
+        const size_t most_x = (size_t)(out->plot.width + GAP_X) / (PANEL_X_MIN + GAP_X);
+        const size_t most_y = (size_t)(out->plot.height - HEAD + GAP_Y) / (PANEL_Y_MIN + GAP_Y);
+        out->x_axis = axis[n - 1];
+        out->y_axis = n > 1 ? axis[n - 2] : tensor->shape.ndim;
+        out->columns = length_of(&tensor->shape, out->x_axis);
+        out->rows = n > 1 ? length_of(&tensor->shape, out->y_axis) : 1;
+        out->panels_of = 1;
+        for (size_t d = 0; d + 2 < n; d++)
+            out->panels_of *= length_of(&tensor->shape, axis[d]);
+        out->panels = pe_size_min(out->panels_of, pe_size_min(most_x * most_y, PANELS_MAX));
+        out->panels = out->panels > 0 ? out->panels : 1; /* also where there is no element */
+        out->abreast = choose_abreast(out, most_x);
+        place_panels(out);
+        /* A cell that covers several elements has two pixels at least along a row: for the least and
+         * the greatest. */
+        const size_t width = (size_t)out->panel.width, height = (size_t)out->panel.height;
+        out->pooled = out->columns > width || out->rows > height;
+        out->nx = pe_size_min(out->columns, out->pooled ? width / 2 : width);
+        out->ny = pe_size_min(out->rows, height);
+        out->elements = out->panels * out->rows * out->columns;
+    }
+    out->bars = out->curves && n == 1 && words.apart && !out->pooled;
 }
 
 pe_box pe_layout_panel(const pe_layout *layout, size_t panel)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* palette.c - the colours of figures. */
-#include "formats/figure/palette.h"
-
 #include <stddef.h>
+
+#include "formats/figure/canvas.h"
 
 #define STOPS 17
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 
 /* Pixels [from, to) of a row. */
 static void fill_row(pe_canvas *canvas, size_t y, const size_t span[2], unsigned char colour)
@@ -39,10 +39,12 @@ static double distance(pe_point p, pe_point a, pe_point b)
     return sqrt(dx * dx + dy * dy);
 }
 
-/* Lay a colour of a ramp over a pixel, as much of it as the stroke covers. Where strokes of one
- * ramp meet, the stronger one shows. */
-static void cover(unsigned char *pixel, unsigned char colour, double share)
+/* Where shapes of one ramp meet, the stronger one shows. */
+void pe_pixels_cover(pe_canvas *canvas, double x, double y, unsigned char colour, double share)
 {
+    if (x < 0 || y < 0 || x >= (double)canvas->width || y >= (double)canvas->height)
+        return;
+    unsigned char *pixel = canvas->pixels + (size_t)y * canvas->width + (size_t)x;
     const unsigned char ramp = colour / PE_RAMP * PE_RAMP, full = colour % PE_RAMP;
     const unsigned char level = (unsigned char)(share * full + 0.5);
     const bool same = *pixel >= ramp && *pixel < ramp + PE_RAMP;
@@ -62,12 +64,12 @@ static void draw_segment(pe_canvas *canvas, pe_point a, pe_point b, const pe_pen
     const size_t x_end = pixel(a.x + b.x - least(a.x, b.x) + reach + 1, canvas->width);
     const size_t y_end = pixel(a.y + b.y - least(a.y, b.y) + reach + 1, canvas->height);
     for (size_t y = pixel(least(a.y, b.y) - reach, canvas->height); y < y_end; y++) {
-        pe_turn_spend(x_end - x_begin);
+        pe_yield_spend(x_end - x_begin);
         for (size_t x = x_begin; x < x_end; x++) {
             const pe_point centre = {(double)x + 0.5, (double)y + 0.5};
             const double share = reach - distance(centre, a, b);
             if (share > 0)
-                cover(canvas->pixels + y * canvas->width + x, pen->colour, share > 1 ? 1 : share);
+                pe_pixels_cover(canvas, (double)x, (double)y, pen->colour, share > 1 ? 1 : share);
         }
     }
 }
@@ -81,13 +83,15 @@ static void draw_line(pe_canvas *canvas, const pe_point *points, size_t n, const
 
 static void draw_image(pe_canvas *canvas, const pe_image *image)
 {
-    const unsigned char *colour = image->colour;
-    for (size_t r = 0; r < image->rows * image->down; r++) {
-        pe_turn_spend(image->columns);
-        for (size_t c = 0; c < image->columns; c++) {
-            const size_t x = image->x + c * image->across, span[2] = {x, x + image->across};
-            fill_row(canvas, image->y + r, span, colour[r / image->down * image->columns + c]);
-        }
+    const size_t columns = image->columns, width = image->width;
+    if (columns == 0 || image->rows == 0)
+        return;
+    for (size_t y = 0; y < image->height && image->y + y < canvas->height; y++) {
+        const unsigned char *row = image->colour + y * image->rows / image->height * columns;
+        unsigned char *to = canvas->pixels + (image->y + y) * canvas->width + image->x;
+        pe_yield_spend(width);
+        for (size_t x = 0; x < width && image->x + x < canvas->width; x++)
+            to[x] = row[columns == width ? x : x * columns / width];
     }
 }
 
@@ -95,6 +99,6 @@ void pe_pixels_canvas(pe_canvas *canvas)
 {
     canvas->box = draw_box;
     canvas->line = draw_line;
-    canvas->text = pe_strokes_draw;
+    canvas->text = pe_letters_draw;
     canvas->image = draw_image;
 }

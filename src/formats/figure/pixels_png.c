@@ -5,11 +5,11 @@
 #include <setjmp.h>
 #include <zlib.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 #include "formats/figure/pixels.h"
 
 /* The library is told all that it would choose by itself, and that could differ between builds. */
-enum { DEPTH = 8, LEVEL = 9, WINDOW_BITS = 15, MEMORY_LEVEL = 8, CHUNK = 8192 };
+enum { DEPTH = 8, LEVEL = 6, WINDOW_BITS = 15, MEMORY_LEVEL = 8, CHUNK = 8192 };
 
 /* Around the data of a chunk: its length, type and sum. */
 enum { CHUNK_FRAME = 12, SIGNATURE = 8, HEADER = 13 };
@@ -33,17 +33,14 @@ size_t pe_pixels_png_max(size_t pixels, size_t rows)
 /* ---- what the library calls ---- */
 
 /* An error ends the picture, at the setjmp below. All errors are of memory. */
-static void stop(png_structp png, png_const_charp message)
+static void stop(png_structp png, png_const_charp message PE_UNUSED)
 {
-    (void)message;
     png_longjmp(png, 1);
 }
 
 /* A warning goes before each error of memory; without this it is printed. */
-static void ignore(png_structp png, png_const_charp message)
+static void ignore(png_structp png PE_UNUSED, png_const_charp message PE_UNUSED)
 {
-    (void)png;
-    (void)message;
 }
 
 static void append(png_structp png, png_bytep data, size_t bytes)
@@ -55,9 +52,8 @@ static void append(png_structp png, png_bytep data, size_t bytes)
 }
 
 /* Without it the library would take the buffer for a FILE. */
-static void flush(png_structp png)
+static void flush(png_structp png PE_UNUSED)
 {
-    (void)png;
 }
 
 /* ---- the file ---- */
@@ -80,7 +76,7 @@ static bool put_file(png_structp png, png_infop info, const unsigned char *pixel
     png_set_PLTE(png, info, (png_const_colorp)palette->rgb, PE_COLOURS);
     png_write_info(png, info);
     for (size_t y = 0; y < size[1]; y++) {
-        pe_turn_spend(PE_PIXEL_WORK * size[0]);
+        pe_yield_spend(PE_PIXEL_WORK * size[0]);
         png_write_row(png, pixels + y * size[0]);
     }
     png_write_end(png, NULL);

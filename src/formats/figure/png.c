@@ -33,6 +33,11 @@ static void write_png(const pe_sheet *sheet, pe_buffer *out)
     const size_t size[2] = {options->width, options->height};
     unsigned char *pixels = calloc(size[0], size[1]);
     bool drawn = pixels != NULL;
+    if (drawn && sheet->n > 1) {
+        pe_canvas head = {.width = size[0], .height = size[1], .out = out, .pixels = pixels};
+        pe_pixels_canvas(&head);
+        pe_figure_sheet_title(sheet, &head);
+    }
     for (size_t i = 0; i < sheet->n && drawn; i++)
         drawn = draw_part(sheet, i, pixels, out);
     if (drawn) {

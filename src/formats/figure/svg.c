@@ -3,10 +3,9 @@
 #include <math.h>
 #include <nettle/base64.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 #include "formats/figure/figure.h"
 #include "formats/figure/pixels.h"
 
@@ -81,7 +80,7 @@ static void draw_line(pe_canvas *canvas, const pe_point *points, size_t n, const
     pe_buffer_str(out, "<path d=\"");
     for (size_t i = 0; i < n; i++) {
         put_pair(out, i == 0 || (apart && i % 2 == 0) ? "M" : "L", points[i]);
-        pe_turn_spend(PE_POINT_WORK);
+        pe_yield_spend(PE_POINT_WORK);
     }
     pe_buffer_str(out, "\"");
     put_colour(out, canvas, "stroke", pen->colour);
@@ -125,8 +124,8 @@ static void draw_image(pe_canvas *canvas, const pe_image *image)
     pe_buffer_str(out, "<image");
     put_attribute(out, "x", (double)image->x);
     put_attribute(out, "y", (double)image->y);
-    put_attribute(out, "width", (double)(image->columns * image->across));
-    put_attribute(out, "height", (double)(image->rows * image->down));
+    put_attribute(out, "width", (double)image->width);
+    put_attribute(out, "height", (double)image->height);
     pe_buffer_str(out, " preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" "
                        "href=\"data:image/png;base64,");
     const size_t bytes = BASE64_ENCODE_RAW_LENGTH(png.bytes);
@@ -135,36 +134,13 @@ static void draw_image(pe_canvas *canvas, const pe_image *image)
         base64_encode_raw(to, png.bytes, (const uint8_t *)png.data);
         out->bytes += bytes;
     }
-    pe_turn_spend(png.bytes / 3);
+    pe_yield_spend(png.bytes / 3);
     pe_buffer_str(out, "\"/>\n");
     out->failed |= png.failed;
     pe_buffer_free(&png);
 }
 
 /* ---- the file ---- */
-
-static void put_words(const pe_sheet *sheet, pe_buffer *out)
-{
-    pe_buffer text = {0};
-    const pe_figure *figure = &sheet->part[0];
-    const pe_resource *resource = sheet->rendering->resource;
-    if (sheet->n == 1 || resource == NULL)
-        pe_words_title(figure->plan, figure->rendering, figure->tensor, &text);
-    else
-        pe_buffer_str(&text, resource->name);
-    pe_buffer_str(out, "<title>");
-    put_escaped(out, pe_buffer_text(&text));
-    pe_buffer_str(out, "</title>\n");
-    if (resource != NULL) {
-        pe_buffer_str(out, "<desc>");
-        put_escaped(out, resource->summary);
-        pe_buffer_str(out, " ");
-        put_escaped(out, resource->formula);
-        pe_buffer_str(out, "</desc>\n");
-    }
-    out->failed |= text.failed;
-    pe_buffer_free(&text);
-}
 
 static pe_canvas canvas_of(const pe_figure_options *options, pe_buffer *out)
 {
@@ -176,18 +152,6 @@ static pe_canvas canvas_of(const pe_figure_options *options, pe_buffer *out)
                        .line = draw_line,
                        .text = draw_text,
                        .image = draw_image};
-}
-
-static void draw_part(const pe_sheet *sheet, size_t i, pe_buffer *out)
-{
-    size_t x, y;
-    pe_canvas canvas = canvas_of(&sheet->part[i].rendering->figure, out);
-    pe_figure_place(sheet, i, &x, &y);
-    if (sheet->n > 1)
-        pe_buffer_format(out, "<g transform=\"translate(%zu,%zu)\">\n", x, y);
-    pe_figure_draw(&sheet->part[i], &canvas);
-    if (sheet->n > 1)
-        pe_buffer_str(out, "</g>\n");
 }
 
 static void begin(size_t width, size_t height, pe_buffer *out)
@@ -211,10 +175,40 @@ static void write_svg(const pe_sheet *sheet, pe_buffer *out)
 {
     const pe_figure_options *options = &sheet->rendering->figure;
     begin(options->width, options->height, out);
-    put_words(sheet, out);
+    pe_buffer text = {0};
+    const pe_figure *figure = &sheet->part[0];
+    const pe_resource *resource = sheet->rendering->resource;
+    if (sheet->n == 1 || resource == NULL)
+        pe_words_title(figure->plan, figure->rendering, figure->tensor, &text);
+    else
+        pe_words_resource(sheet->rendering, &text);
+    pe_buffer_str(out, "<title>");
+    put_escaped(out, pe_buffer_text(&text));
+    pe_buffer_str(out, "</title>\n");
+    if (resource != NULL) {
+        pe_buffer_str(out, "<desc>");
+        put_escaped(out, resource->summary);
+        pe_buffer_str(out, " ");
+        put_escaped(out, resource->formula);
+        pe_buffer_str(out, "</desc>\n");
+    }
+    out->failed |= text.failed;
+    pe_buffer_free(&text);
     draw_paper(options, out);
-    for (size_t i = 0; i < sheet->n; i++)
-        draw_part(sheet, i, out);
+    if (sheet->n > 1) {
+        pe_canvas head = canvas_of(options, out);
+        pe_figure_sheet_title(sheet, &head);
+    }
+    for (size_t i = 0; i < sheet->n; i++) {
+        size_t x, y;
+        pe_canvas canvas = canvas_of(&sheet->part[i].rendering->figure, out);
+        pe_figure_place(sheet, i, &x, &y);
+        if (sheet->n > 1)
+            pe_buffer_format(out, "<g transform=\"translate(%zu,%zu)\">\n", x, y);
+        pe_figure_draw(&sheet->part[i], &canvas);
+        if (sheet->n > 1)
+            pe_buffer_str(out, "</g>\n");
+    }
     pe_buffer_str(out, "</svg>\n");
 }
 

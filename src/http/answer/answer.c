@@ -4,12 +4,11 @@
 
 #include <stdio.h>
 
-#include "http/answer/body_stream.h"
 #include "http/answer/coder.h"
 #include "http/answer/representation.h"
 #include "http/answer/response_cache.h"
 #include "http/reply/etag.h"
-#include "http/reply/representation_reply.h"
+#include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/request/parameters.h"
@@ -133,14 +132,22 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
 
 /* ---- conditions and ranges ---- */
 
-/* Does If-None-Match name the representation, uncoded or in a coding that the client takes? */
-static pe_outcome reply_not_modified(pe_request *request, pe_problem *why)
+/* Which coding * means, the content decides: the reply then is 304 (reply/representation_reply.c). */
+static bool names_any_coding(const pe_request *request)
 {
-    (void)why;
+    return request->codings.best != PE_CODING_IDENTITY &&
+           request->header[PE_HEADER_RANGE] == NULL &&
+           pe_etag_matches(request->header[PE_HEADER_IF_NONE_MATCH], "");
+}
+
+/* Does If-None-Match name the representation, uncoded or in a coding that the client takes? */
+static pe_outcome reply_not_modified(pe_request *request, pe_problem *why PE_UNUSED)
+{
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
     const pe_representation *representation = request->representation;
     pe_metadata metadata = representation->metadata;
-    if (tags == NULL || *metadata.etag == '\0' || request->method == PE_METHOD_POST)
+    if (tags == NULL || *metadata.etag == '\0' || request->method == PE_METHOD_POST ||
+        names_any_coding(request))
         return PE_CONTINUE;
     bool named = pe_etag_matches(tags, metadata.etag);
     for (pe_coding coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
@@ -187,9 +194,8 @@ static void remember(const pe_request *request, pe_coding coding)
 }
 
 /* A part is taken from the whole; it is not what makes one. */
-static pe_outcome reply_from_cache(pe_request *request, pe_problem *why)
+static pe_outcome reply_from_cache(pe_request *request, pe_problem *why PE_UNUSED)
 {
-    (void)why;
     pe_coding coding = coding_of(request);
     pe_cache_entry *entry = pe_cached_response_find(request->representation, &coding);
     if (entry == NULL)
@@ -264,7 +270,7 @@ static void write_timing(const pe_representation *representation, char *out, siz
 /* Where memory does not hold an answer it may hold a stream of it. */
 static pe_outcome for_want_of_memory(const pe_problem *why)
 {
-    return why->status == PE_OVERLOADED && !pe_turn_is_last() ? PE_CONTINUE : PE_FAILED;
+    return why->status == PE_OVERLOADED && !pe_yield_must_end() ? PE_CONTINUE : PE_FAILED;
 }
 
 /* CONTINUE when the cache has no room for the response. */

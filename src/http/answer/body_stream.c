@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* body_stream.c - content that is made while the client takes it. */
-#include "http/answer/body_stream.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,10 +7,11 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/answer/answer.h"
 #include "http/answer/coder.h"
 #include "http/answer/pace.h"
 #include "http/answer/representation.h"
-#include "http/reply/representation_reply.h"
+#include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/workers/pool.h"
 
@@ -194,9 +193,8 @@ static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
 /* At its end comes that of what has been read, or of the connection: a part must not pass for the
  * whole. The library marks a failed one as closed, but may wait for its socket before it closes it
  * (0.9.75). */
-static ssize_t read_block(void *context, uint64_t position, char *out, size_t bytes)
+static ssize_t read_block(void *context, uint64_t position PE_UNUSED, char *out, size_t bytes)
 {
-    (void)position;
     pe_body_stream *body = context;
     pe_problem why;
     size_t got = take(body, out, bytes);
@@ -277,7 +275,11 @@ pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_proble
         return PE_FAILED;
     if (request->method != PE_METHOD_HEAD) {
         take_large(body);
-        make_measured(body, why);
+        do { /* the numbers of a figure are before its first byte */
+            free(body->block);
+            body->block = NULL;
+            make_measured(body, why);
+        } while (!body->ended && body->have == 0);
         body->begun = true;
         if (body->status != PE_OK) {
             release(body);

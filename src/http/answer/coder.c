@@ -276,8 +276,7 @@ pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *
         if (status == PE_OK &&
             !coder->ops->code(coder, at, have, at->output + made, OUTPUT_BYTES - made, &used))
             status = pe_fail_memory(why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(status);
         made += used;
         coder->begun = true;
         coder->ended = coder->last;
@@ -301,8 +300,7 @@ static pe_status code_sample(pe_coding coding, pe_stream *stream, uint64_t most,
     char *data;
     size_t bytes = 1;
     pe_status status = pe_coder_make(coding, stream, &coder, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     coder->left = most;
     while (bytes > 0 && status == PE_OK) {
         status = pe_coder_read(coder, &data, &bytes, why);

@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* precompute.c - the targets that the settings name are answered from the cache from the start. */
-#include "http/answer/precompute.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "encodings/registry.h"
+#include "http/answer/answer.h"
 #include "http/answer/representation.h"
 #include "http/answer/response_cache.h"
-
-/* A cache takes entries of up to a quarter of what nobody holds, with what they weigh beside the
- * bytes that are sent. */
-static pe_status fail_quarter(const pe_representation *representation, pe_problem *why)
-{
-    const pe_service *service = representation->service;
-    pe_cache_stats responses, requests;
-    pe_response_cache_stats(service->responses, &responses, &requests);
-    const size_t weight = pe_stored_response_weight((size_t)representation->length_max + 1,
-                                                    &representation->metadata);
-    return pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
-                   "the answer, which weighs up to %zu bytes, is too large to be kept: with "
-                   "response_cache_bytes %lld one may weigh %zu, a quarter of what is free for "
-                   "answers",
-                   weight, (long long)service->settings->response_cache_bytes,
-                   responses.held < responses.bytes_max ? (responses.bytes_max - responses.held) / 4
-                                                        : 0);
-}
 
 /* The one limit that keeps an answer out, and its setting. */
 static pe_status fail_unkept(const pe_representation *representation, pe_problem *why)
@@ -44,7 +25,19 @@ static pe_status fail_unkept(const pe_representation *representation, pe_problem
     if (representation->key_is_hash)
         return pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
                        "the request is too long for its answer to be kept");
-    return fail_quarter(representation, why);
+    /* A cache takes entries of up to a quarter of what nobody holds, with what they weigh beside
+     * the bytes that are sent. */
+    const pe_service *service = representation->service;
+    pe_cache_stats responses, requests;
+    pe_response_cache_stats(service->responses, &responses, &requests);
+    const size_t weight = pe_stored_response_weight((size_t)representation->length_max + 1,
+                                                    &representation->metadata);
+    return pe_fail(
+        why, PE_TOO_MANY_ELEMENTS, "",
+        "the answer, which weighs up to %zu bytes, is too large to be kept: with "
+        "response_cache_bytes %lld one may weigh %zu, a quarter of what is free for answers",
+        weight, (long long)service->settings->response_cache_bytes,
+        responses.held < responses.bytes_max ? (responses.bytes_max - responses.held) / 4 : 0);
 }
 
 static pe_status store(pe_representation *representation, uint64_t edition, const char *target,

@@ -20,7 +20,7 @@
  * Part of every ETag: raise it when the same request gets other bytes than before, so that nobody
  * keeps the old ones.
  */
-#define OUTPUT_REVISION "3"
+#define OUTPUT_REVISION "5"
 
 /* A Content-Location longer than this is left out: it would not fit a request of ours anyway. */
 #define LOCATION_MAX 4096
@@ -119,27 +119,6 @@ static pe_status choose_format(pe_representation *representation, const char *ac
     return PE_OK;
 }
 
-/* What JSON carries in "warnings", where others have no place for it. */
-static void tell_warnings(const pe_representation *representation)
-{
-    const pe_plan *plan = &representation->plan;
-    for (size_t w = 0; w < plan->n_warnings && representation->service->tells_warnings; w++)
-        pe_log(PE_LOG_WARN, "table_warning",
-               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = plan->warnings[w]}, {0}});
-}
-
-/* What holds all tensors holds the parameters, too: for others the text of millions of positions is
- * not written. */
-static pe_status print_parameters(pe_representation *representation, pe_problem *why)
-{
-    if (representation->rendering.format->tells_parameters)
-        pe_values_json(&representation->query.values, &representation->parameters);
-    else
-        tell_warnings(representation);
-    representation->rendering.parameters = pe_buffer_text(&representation->parameters);
-    return representation->parameters.failed ? pe_fail_memory(why) : PE_OK;
-}
-
 /* Long keys (of long lists of positions) are not worth a place in the cache. They are only hashed
  * once more, with a coding. */
 static void shorten_key(pe_representation *representation)
@@ -210,29 +189,6 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
     return key->failed ? pe_fail_memory(why) : PE_OK;
 }
 
-/* How long the bytes will be, and whether parts of them may be asked for. */
-static pe_status measure(pe_representation *representation, pe_problem *why)
-{
-    PE_TRY(pe_stream_make(&representation->plan, &representation->rendering,
-                          &representation->stream, why));
-    const uint64_t reduced = pe_stream_reduced_work(representation->stream);
-    if (reduced > 0)
-        representation->work = reduced;
-    representation->work =
-        pe_price_plus(representation->work, pe_stream_text_work(representation->stream));
-    const bool known = pe_stream_length(representation->stream, &representation->length);
-    if (!known)
-        representation->length = UINT64_MAX;
-    representation->length_max =
-        known ? representation->length : pe_stream_length_max(representation->stream);
-    representation->length_usual = pe_stream_length_usual(representation->stream);
-    representation->in_pieces =
-        representation->work > PE_WHOLE_WORK ||
-        (representation->length_max > PE_WHOLE_BYTES && !pe_stream_reduces(representation->stream));
-    representation->metadata.ranges = known && representation->resource->kind == PE_TABLE;
-    return PE_OK;
-}
-
 pe_status pe_representation_make(pe_service *service, const pe_request_parameters *parameters,
                                  pe_representation **out, pe_problem *why)
 {
@@ -262,11 +218,43 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
                          &representation->plan, why));
     representation->planned = true;
     pe_status status = choose_format(representation, accept, why);
-    if (status == PE_OK)
-        status = print_parameters(representation, why);
+    if (status == PE_OK) {
+        /* What holds all tensors holds the parameters, too: for others the text of millions of
+         * positions is not written. */
+        if (representation->rendering.format->tells_parameters) {
+            pe_values_json(&representation->query.values, &representation->parameters);
+        } else {
+            /* What JSON carries in "warnings", where others have no place for it. */
+            const pe_plan *plan = &representation->plan;
+            for (size_t w = 0; w < plan->n_warnings && representation->service->tells_warnings; w++)
+                pe_log(PE_LOG_WARN, "table_warning",
+                       (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = plan->warnings[w]}, {0}});
+        }
+        representation->rendering.parameters = pe_buffer_text(&representation->parameters);
+        status = representation->parameters.failed ? pe_fail_memory(why) : PE_OK;
+    }
     if (status == PE_OK)
         status = identify(representation, why);
-    return status == PE_OK ? measure(representation, why) : status;
+    PE_TRY(status);
+    /* How long the bytes will be, and whether parts of them may be asked for. */
+    PE_TRY(pe_stream_make(&representation->plan, &representation->rendering,
+                          &representation->stream, why));
+    const uint64_t reduced = pe_stream_reduced_work(representation->stream);
+    if (reduced > 0)
+        representation->work = reduced;
+    representation->work =
+        pe_price_plus(representation->work, pe_stream_text_work(representation->stream));
+    const bool known = pe_stream_length(representation->stream, &representation->length);
+    if (!known)
+        representation->length = UINT64_MAX;
+    representation->length_max =
+        known ? representation->length : pe_stream_length_max(representation->stream);
+    representation->length_usual = pe_stream_length_usual(representation->stream);
+    representation->in_pieces =
+        representation->work > PE_WHOLE_WORK ||
+        (representation->length_max > PE_WHOLE_BYTES && !pe_stream_reduces(representation->stream));
+    representation->metadata.ranges = known && representation->resource->kind == PE_TABLE;
+    return PE_OK;
 }
 
 void pe_representation_free(pe_representation *representation)

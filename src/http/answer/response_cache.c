@@ -192,9 +192,7 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
     pe_buffer data = {0};
     pe_stored_response *stored;
     const bool coded = f->coding != PE_CODING_IDENTITY;
-    pe_status status = make_bytes(f, &data, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(make_bytes(f, &data, why));
     pe_metadata own = f->plain == NULL ? representation->metadata : f->plain->metadata;
     const bool tagged = !coded || pe_representation_coded_tag(representation, f->coding, own.etag);
     if (coded) {
@@ -205,10 +203,9 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
         pe_buffer_free(&data);
         return pe_fail_memory(why);
     }
-    status = pe_stored_response_make(service, &data, &own, &stored, why);
+    pe_status status = pe_stored_response_make(service, &data, &own, &stored, why);
     free(own.location); /* NULL once it is the response's */
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     *value = stored;
     *bytes = pe_stored_response_weight(stored->bytes, &stored->metadata);
     return PE_OK;

@@ -223,10 +223,10 @@ static ssize_t leave(pe_inlet *inlet)
     char nowhere[16384]; /* nobody reads it */
     size_t dropped = 0;
     ssize_t got = 1;
-    if (!inlet->answered_late && inlet->session != NULL)
-        inlet->late(inlet->context);
-    else if (!inlet->answered_late)
+    if (!inlet->answered_late && inlet->session == NULL)
         pe_watchdog_await_word(inlet->watchdog, inlet->watch);
+    else if (!inlet->answered_late && inlet->status == PE_OK && pe_watchdog_owes_word(inlet->watch))
+        inlet->late(inlet->context);
     inlet->answered_late = true;
     if (inlet->session != NULL)
         return 0;
@@ -265,6 +265,10 @@ static bool pass_proxy_header(pe_inlet *inlet, ssize_t *result)
     char begin[PE_PROXY_HEADER_MAX];
     struct pollfd at = {.fd = inlet->socket, .events = POLLRDHUP};
     pe_proxy_found found = PE_PROXY_PART;
+    if (pe_watchdog_is_leaving(inlet->watch)) {
+        *result = leave(inlet);
+        return false;
+    }
     *result = recvfrom(inlet->socket, begin, sizeof begin, MSG_PEEK, NULL, NULL);
     if (*result > 0)
         found = pe_proxy_header_read((pe_slice){begin, (size_t)*result}, &inlet->proxy);
@@ -281,8 +285,7 @@ static bool pass_proxy_header(pe_inlet *inlet, ssize_t *result)
     }
     if (*result <= 0)
         return false;
-    const bool ended =
-        found == PE_PROXY_PART && (pe_watchdog_is_leaving(inlet->watch) || poll(&at, 1, 0) > 0);
+    const bool ended = found == PE_PROXY_PART && poll(&at, 1, 0) > 0;
     errno = found == PE_PROXY_NONE ? ECONNRESET : EAGAIN;
     *result = ended ? 0 : -1;
     return false;

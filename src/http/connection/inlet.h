@@ -14,12 +14,12 @@
  *   the watchdog asks the system what has been acknowledged (progress.h). Of unix sockets the
  *   system does not tell; recv(), send() and sendmsg() of the program count for those.
  * - It keeps every argument of a query in the connection's memory: some hundreds exhaust it, and
- *   the request is never answered. So the query is hidden from it (callbacks.c).
+ *   the request is never answered. So the query is hidden from it (daemon.c).
  * - The header of a reply shares that memory with the header of the request. Where it does not fit,
  *   the library sends nothing. So Content-Location is left out then, and a request that leaves no
  *   room at all is refused (reply/).
  * - A reply that is queued on the first call of the access handler ends the connection. So only
- *   refusals are queued there (callbacks.c).
+ *   refusals are queued there (daemon.c).
  * - A stream that fails is marked as closed, but not always closed before its socket tells
  *   something. So the socket is shut (answer/body_stream.c).
  * - A 304 goes out with Content-Length: 0, which the library adds.

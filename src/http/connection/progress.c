@@ -13,14 +13,6 @@
 
 #include "base/clock.h"
 
-static void restart(pe_progress *progress, const pe_progress_sample *sample)
-{
-    *progress = (pe_progress){.moved_at = sample->now,
-                              .window_at = sample->now,
-                              .moved = sample->bytes,
-                              .window_bytes = sample->bytes};
-}
-
 static bool is_silent(pe_progress *progress, const pe_progress_rules *rules,
                       const pe_progress_sample *sample)
 {
@@ -49,7 +41,10 @@ bool pe_progress_is_slow(pe_progress *progress, const pe_progress_rules *rules,
                          const pe_progress_sample *sample)
 {
     if (progress->window_at == 0 || !sample->waits) {
-        restart(progress, sample);
+        *progress = (pe_progress){.moved_at = sample->now,
+                                  .window_at = sample->now,
+                                  .moved = sample->bytes,
+                                  .window_bytes = sample->bytes};
         return false;
     }
     return is_silent(progress, rules, sample) || is_below_rate(progress, rules, sample);

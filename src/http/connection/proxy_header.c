@@ -117,15 +117,6 @@ static bool find_family(uint8_t family, size_t *bytes)
     return false;
 }
 
-static void take_address(uint8_t family, const uint8_t *addresses, pe_proxy_header *out)
-{
-    out->known = family == IPV4 || family == IPV6;
-    if (family == IPV4)
-        set_ipv4(out, addresses);
-    if (family == IPV6)
-        memcpy(&out->client, addresses, sizeof out->client);
-}
-
 static pe_proxy_found read_binary(pe_slice begin, pe_proxy_header *out)
 {
     if (begin.bytes < START_BYTES)
@@ -140,8 +131,14 @@ static pe_proxy_found read_binary(pe_slice begin, pe_proxy_header *out)
     if (begin.bytes < START_BYTES + length)
         return PE_PROXY_PART;
     *out = (pe_proxy_header){.bytes = START_BYTES + length};
-    if (passed_on)
-        take_address(family, bytes + START_BYTES, out);
+    if (passed_on) {
+        const uint8_t *addresses = bytes + START_BYTES;
+        out->known = family == IPV4 || family == IPV6;
+        if (family == IPV4)
+            set_ipv4(out, addresses);
+        if (family == IPV6)
+            memcpy(&out->client, addresses, sizeof out->client);
+    }
     return PE_PROXY_WHOLE;
 }
 

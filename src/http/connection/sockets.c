@@ -136,7 +136,7 @@ static pe_status open_path(const char *path, pe_socket *out, pe_problem *why)
     if (out->fd < 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "listen", "could not listen on %s: %s", path,
                        strerror(errno));
-    snprintf(out->name, sizeof out->name, "%s", path);
+    snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1, path);
     lstat(path, &out->file);
     return PE_OK;
 }

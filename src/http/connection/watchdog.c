@@ -132,10 +132,10 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
     if ((uint64_t)now < seen >> PHASE_BITS)
         return;
     const uint64_t until = (uint64_t)(now + watchdog->deadlines.of[PE_PHASE_LEAVING]);
-    const uint_fast64_t leaving = state_of(PE_PHASE_LEAVING, until);
+    const uint_fast64_t leaving = state_of(PE_PHASE_LEAVING, is_owed(phase) ? until : NEVER);
     if (!atomic_compare_exchange_strong(&watch->state, &seen, leaving))
         return;
-    watch->unheard = phase == PE_PHASE_FRESH || phase == PE_PHASE_HEADER;
+    watch->unheard |= phase == PE_PHASE_FRESH || phase == PE_PHASE_HEADER;
     if (is_owed(phase) && watch->tls != NULL) {
         shutdown(watch->socket, SHUT_RD); /* its own thread sees that, and sends the word */
         return;
@@ -237,17 +237,6 @@ static uint64_t reap_some(pe_watchdog *watchdog, uint64_t serial)
     return 0;
 }
 
-/* Called with the lock held, and returning with it. */
-static void reap(pe_watchdog *watchdog)
-{
-    const struct timespec pause = {.tv_nsec = REAP_PAUSE};
-    for (uint64_t at = UINT64_MAX; (at = reap_some(watchdog, at)) > 0 && !watchdog->ending;) {
-        pthread_mutex_unlock(&watchdog->lock);
-        nanosleep(&pause, NULL); /* or those who wait for the lock would not get it */
-        pthread_mutex_lock(&watchdog->lock);
-    }
-}
-
 /* ---- the thread ---- */
 
 /* Wait for a change or `nanoseconds`. Called with the lock held. */
@@ -266,7 +255,14 @@ static void *watch_all(void *context)
         const int64_t now = pe_clock();
         dismiss_late(watchdog, now);
         if (now - watchdog->reaped_at >= REAP_EVERY) {
-            reap(watchdog);
+            /* Called with the lock held, and returning with it. */
+            const struct timespec pause = {.tv_nsec = REAP_PAUSE};
+            for (uint64_t at = UINT64_MAX;
+                 (at = reap_some(watchdog, at)) > 0 && !watchdog->ending;) {
+                pthread_mutex_unlock(&watchdog->lock);
+                nanosleep(&pause, NULL); /* or those who wait for the lock would not get it */
+                pthread_mutex_lock(&watchdog->lock);
+            }
             watchdog->reaped_at = now;
         }
         if (!watchdog->ending)
@@ -274,16 +270,6 @@ static void *watch_all(void *context)
     }
     pthread_mutex_unlock(&watchdog->lock);
     return NULL;
-}
-
-/* Fine enough that the shortest deadline is kept to a tenth. */
-static int64_t tick_of(const pe_deadlines *deadlines)
-{
-    int64_t least = TICK_MAX * INT64_C(10);
-    for (int phase = 0; phase < PE_PHASES; phase++)
-        if (phase != PE_PHASE_WORKING && deadlines->of[phase] < least)
-            least = deadlines->of[phase];
-    return least < TICK_MIN * INT64_C(10) ? TICK_MIN : least / 10;
 }
 
 pe_status pe_watchdog_make(const pe_deadlines *deadlines,
@@ -301,7 +287,12 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
     }
     watchdog->late_max = LATE_AT_FIRST;
     watchdog->deadlines = *deadlines;
-    watchdog->tick = tick_of(deadlines);
+    /* Fine enough that the shortest deadline is kept to a tenth. */
+    int64_t least = TICK_MAX * INT64_C(10);
+    for (int phase = 0; phase < PE_PHASES; phase++)
+        if (phase != PE_PHASE_WORKING && deadlines->of[phase] < least)
+            least = deadlines->of[phase];
+    watchdog->tick = least < TICK_MIN * INT64_C(10) ? TICK_MIN : least / 10;
     watchdog->expired = expired;
     watchdog->context = context;
     pthread_condattr_t attributes;
@@ -340,7 +331,7 @@ void pe_watchdog_free(pe_watchdog *watchdog)
 void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
 {
     watch->socket = socket;
-    watch->left = watch->dropped = false;
+    watch->left = watch->dropped = watch->unheard = false;
     watch->nominated = watch->telling = 0;
     watch->judged = 0;
     atomic_store(&watch->state, 0);
@@ -404,6 +395,11 @@ bool pe_watchdog_leave(pe_watchdog *watchdog, pe_watch *watch)
 bool pe_watchdog_is_leaving(const pe_watch *watch)
 {
     return phase_in(atomic_load_explicit(&watch->state, memory_order_relaxed)) == PE_PHASE_LEAVING;
+}
+
+bool pe_watchdog_owes_word(const pe_watch *watch)
+{
+    return atomic_load_explicit(&watch->state, memory_order_relaxed) >> PHASE_BITS != NEVER;
 }
 
 void pe_watchdog_await_word(pe_watchdog *watchdog, const pe_watch *watch)

@@ -95,6 +95,9 @@ bool pe_watchdog_leave(pe_watchdog *watchdog, pe_watch *watch);
 
 bool pe_watchdog_is_leaving(const pe_watch *watch);
 
+/** Of a connection that is LEAVING: can it still be told why? */
+bool pe_watchdog_owes_word(const pe_watch *watch);
+
 /** Wait until a 408 that the watchdog is sending has been sent. The library ends the sending side of
  * a connection as soon as it is told of its end, which would cut that answer off. */
 void pe_watchdog_await_word(pe_watchdog *watchdog, const pe_watch *watch);

@@ -18,7 +18,7 @@
 /* Requests that one answer lists at most. */
 #define LISTED_MAX 256
 
-pe_outcome pe_page_admin(pe_request *request, pe_problem *why)
+pe_outcome pe_page_admin(pe_request *request, pe_problem *why PE_UNUSED)
 {
     static const char text[] =
         "{\"name\":\"posenc\",\"description\":\"the listener for operators\","
@@ -27,7 +27,6 @@ pe_outcome pe_page_admin(pe_request *request, pe_problem *why)
         "\"post\":[\"/caches/purge\",\"/log-level?level=debug\"]}\n";
     static const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
-    (void)why;
     return pe_reply_constant(request, text, sizeof text - 1, fields);
 }
 
@@ -121,39 +120,35 @@ pe_outcome pe_page_readiness(pe_request *request, pe_problem *why)
 
 /* ---- requests under way ---- */
 
-static void write_request(const pe_watched *one, int64_t now, pe_buffer *out)
-{
-    static const char *const phases[] = {
-        [PE_PHASE_FRESH] = "connected",     [PE_PHASE_HEADER] = "header",
-        [PE_PHASE_RECEIVING] = "receiving", [PE_PHASE_WORKING] = "working",
-        [PE_PHASE_SENDING] = "sending",     [PE_PHASE_IDLE] = "idle",
-        [PE_PHASE_LEAVING] = "leaving",
-    };
-    pe_json_write_open(out, NULL, "{");
-    pe_json_write_text(out, "phase", phases[one->phase]);
-    pe_json_write_text(out, "listener", one->place == PE_PLACE_OPERATOR ? "admin" : "public");
-    if (one->started != 0) {
-        pe_json_write_text(out, "request", one->label);
-        pe_buffer_format(out, ",\"age_ms\":%.3f",
-                         (double)(now - one->started) / PE_NANOSECONDS_PER_MS);
-    }
-    pe_buffer_str(out, "}");
-}
-
 pe_outcome pe_page_requests(pe_request *request, pe_problem *why)
 {
     pe_watched *all = calloc(LISTED_MAX, sizeof *all);
-    if (all == NULL) {
-        (void)pe_fail_memory(why);
-        return PE_FAILED;
-    }
+    if (all == NULL)
+        return pe_failed(pe_fail_memory(why));
     pe_buffer content = {0};
     const size_t n = pe_watchdog_look(request->service->watchdog, all, LISTED_MAX);
     const int64_t now = pe_clock();
     pe_buffer_format(&content, "{\"connections\":%zu,\"requests\":[",
                      pe_watchdog_count(request->service->watchdog));
-    for (size_t i = 0; i < n; i++)
-        write_request(&all[i], now, &content);
+    for (size_t i = 0; i < n; i++) {
+        const pe_watched *one = &all[i];
+        static const char *const phases[] = {
+            [PE_PHASE_FRESH] = "connected",     [PE_PHASE_HEADER] = "header",
+            [PE_PHASE_RECEIVING] = "receiving", [PE_PHASE_WORKING] = "working",
+            [PE_PHASE_SENDING] = "sending",     [PE_PHASE_IDLE] = "idle",
+            [PE_PHASE_LEAVING] = "leaving",
+        };
+        pe_json_write_open(&content, NULL, "{");
+        pe_json_write_text(&content, "phase", phases[one->phase]);
+        pe_json_write_text(&content, "listener",
+                           one->place == PE_PLACE_OPERATOR ? "admin" : "public");
+        if (one->started != 0) {
+            pe_json_write_text(&content, "request", one->label);
+            pe_buffer_format(&content, ",\"age_ms\":%.3f",
+                             (double)(now - one->started) / PE_NANOSECONDS_PER_MS);
+        }
+        pe_buffer_str(&content, "}");
+    }
     pe_buffer_str(&content, "]}\n");
     free(all);
     return pe_reply_json(request, &content, "no-store", why);

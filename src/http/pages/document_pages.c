@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/listing.h"
-#include "api/model_json.h"
-#include "api/problem_json.h"
-#include "base/turns.h"
+#include "api/documents.h"
+#include "base/yield.h"
 #include "formats/negotiate.h"
 #include "http/pages/pages.h"
 #include "http/reply/coding.h"
@@ -115,33 +113,28 @@ static pe_status make_form(document *page, pe_coding coding, const pe_settings *
     return status;
 }
 
-static void list_learned(const pe_learned_tables *learned, pe_buffer *out)
-{
-    size_t n;
-    char path[PE_PATH_MAX];
-    const pe_learned_table *table = pe_learned_tables_all(learned, &n);
-    pe_buffer_str(out, "{\"tables\":[");
-    for (size_t i = 0; i < n; i++) {
-        snprintf(path, sizeof path, "/v1/learned/%s", table[i].name);
-        pe_json_write_open(out, NULL, "{");
-        pe_json_write_text(out, "name", table[i].name);
-        pe_json_write_text(out, "path", path);
-        pe_json_write_count(out, "rows", table[i].rows.shape.dim[0]);
-        pe_json_write_count(out, "width", table[i].rows.shape.dim[1]);
-        pe_json_write_text(out, "dtype", pe_dtype_name(table[i].rows.dtype));
-        pe_json_write_text(out, "digest", table[i].digest);
-        pe_buffer_str(out, "}");
-    }
-    pe_buffer_str(out, "]}\n");
-}
-
 pe_status pe_learned_page_make(const pe_learned_tables *learned, pe_learned_page **out,
                                pe_problem *why)
 {
     pe_learned_page *made = calloc(1, sizeof *made);
     if (made == NULL)
         return pe_fail_memory(why);
-    list_learned(learned, &made->text);
+    size_t n;
+    char path[PE_PATH_MAX];
+    const pe_learned_table *table = pe_learned_tables_all(learned, &n);
+    pe_buffer_str(&made->text, "{\"tables\":[");
+    for (size_t i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "/v1/learned/%s", table[i].name);
+        pe_json_write_open(&made->text, NULL, "{");
+        pe_json_write_text(&made->text, "name", table[i].name);
+        pe_json_write_text(&made->text, "path", path);
+        pe_json_write_count(&made->text, "rows", table[i].rows.shape.dim[0]);
+        pe_json_write_count(&made->text, "width", table[i].rows.shape.dim[1]);
+        pe_json_write_text(&made->text, "dtype", pe_dtype_name(table[i].rows.dtype));
+        pe_json_write_text(&made->text, "digest", table[i].digest);
+        pe_buffer_str(&made->text, "}");
+    }
+    pe_buffer_str(&made->text, "]}\n");
     made->page = (document){.media_type = "application/json", .text = pe_buffer_text(&made->text)};
     if (made->text.failed) {
         pe_learned_page_free(made);
@@ -168,7 +161,8 @@ void pe_documents_use_learned(pe_documents *documents, pe_learned_page *page)
     atomic_store(&documents->learned, page);
 }
 
-static pe_status write_listing(const pe_settings *settings, pe_buffer *out, pe_problem *why)
+static pe_status write_listing(const pe_settings *settings, pe_buffer *out,
+                               pe_problem *why PE_UNUSED)
 {
     const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
@@ -182,14 +176,13 @@ static pe_status write_listing(const pe_settings *settings, pe_buffer *out, pe_p
         {"max_url_bytes", (double)settings->max_url_bytes, "bytes"},
         {"max_json_depth", (double)settings->max_json_depth, "levels"},
     };
-    (void)why;
     pe_listing_json(bounds, PE_LEN(bounds), out);
     return PE_OK;
 }
 
-static pe_status write_models(const pe_settings *settings, pe_buffer *out, pe_problem *why)
+static pe_status write_models(const pe_settings *settings PE_UNUSED, pe_buffer *out,
+                              pe_problem *why)
 {
-    (void)settings;
     return pe_model_json_catalogue((pe_slice){0}, out, why);
 }
 
@@ -234,8 +227,8 @@ void pe_documents_free(pe_documents *documents)
     free(documents);
 }
 
-pe_outcome pe_document_reply(pe_request *request, const pe_document_form *forms,
-                             const pe_document_head *head)
+static pe_outcome reply_document(pe_request *request, const pe_document_form *forms,
+                                 const pe_document_head *head)
 {
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
     pe_accepted_codings codings;
@@ -284,9 +277,8 @@ static pe_outcome make(pe_request *request, pe_problem *why)
 }
 
 /* no-cache: clients store it, but ask about it each time, since a new release may change it. */
-pe_outcome pe_page_document(pe_request *request, pe_problem *why)
+pe_outcome pe_page_document(pe_request *request, pe_problem *why PE_UNUSED)
 {
-    (void)why;
     document *page = find(request);
     pe_accepted_codings codings;
     pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
@@ -297,22 +289,20 @@ pe_outcome pe_page_document(pe_request *request, pe_problem *why)
     pe_document_form forms[PE_CODINGS] = {[PE_CODING_IDENTITY] = *plain};
     forms[codings.best] = *best;
     const bool shown = page->text == index_text || page->write == write_listing;
-    return pe_document_reply(request, forms,
-                             &(pe_document_head){
-                                 .media_type = page->media_type,
-                                 .vary = shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
-                                 .cache_control = "no-cache",
-                             });
+    return reply_document(request, forms,
+                          &(pe_document_head){
+                              .media_type = page->media_type,
+                              .vary = shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
+                              .cache_control = "no-cache",
+                          });
 }
 
 pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
 {
     const char *code = request->path + strlen("/problems/");
     const pe_status status = pe_status_by_code(code);
-    if (status == PE_OK) {
-        pe_fail(why, PE_NOT_FOUND, "", "there is no problem code %.100s", code);
-        return PE_FAILED;
-    }
+    if (status == PE_OK)
+        return pe_failed(pe_fail(why, PE_NOT_FOUND, "", "there is no problem code %.100s", code));
     pe_buffer content = {0};
     pe_problem_json_page(status, &content);
     return pe_reply_json(request, &content, "no-cache", why);
@@ -333,13 +323,13 @@ static const char content_policy[] =
 static pe_outcome reply(pe_request *request, const pe_explorer_file *file, const char *vary,
                         const char *cache_control)
 {
-    return pe_document_reply(request, file->forms,
-                             &(pe_document_head){
-                                 .media_type = file->media_type,
-                                 .vary = vary,
-                                 .cache_control = cache_control,
-                                 .content_policy = content_policy,
-                             });
+    return reply_document(request, file->forms,
+                          &(pe_document_head){
+                              .media_type = file->media_type,
+                              .vary = vary,
+                              .cache_control = cache_control,
+                              .content_policy = content_policy,
+                          });
 }
 
 pe_outcome pe_page_front(pe_request *request, pe_problem *why)

@@ -22,10 +22,6 @@ typedef struct pe_document_head {
     const char *content_policy; /* Content-Security-Policy of what a browser shows; NULL: none */
 } pe_document_head;
 
-/** Reply with the form whose coding the client likes best, or 304.   forms: by pe_coding. */
-pe_outcome pe_document_reply(pe_request *request, const pe_document_form *forms,
-                             const pe_document_head *head);
-
 /** The documents, each made by a worker when it is asked for first.   Threads  any. */
 typedef struct pe_documents pe_documents;
 

@@ -19,8 +19,7 @@ pe_outcome pe_page_readyz(pe_request *request, pe_problem *why)
     const bool draining = atomic_load(&request->service->draining);
     if (!draining && !atomic_load(&request->service->warming))
         return pe_page_livez(request, why);
-    pe_fail(why, PE_OVERLOADED, "", draining ? "draining" : "warming");
-    return PE_FAILED;
+    return pe_failed(pe_fail(why, PE_OVERLOADED, "", draining ? "draining" : "warming"));
 }
 
 pe_outcome pe_page_version(pe_request *request, pe_problem *why)

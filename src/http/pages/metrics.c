@@ -1,23 +1,127 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.c - what the server counts: a table of metrics, and how each is read. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "base/budget.h"
+#include "base/buffer.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "exact/wave.h"
 #include "formats/negotiate.h"
 #include "http/answer/coder.h"
 #include "http/answer/response_cache.h"
 #include "http/pages/document_pages.h"
-#include "http/pages/exposition.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
+#include "http/request/histogram.h"
 #include "http/request/tally.h"
 #include "kernels/kernels.h"
 #include "tables/tables.h"
 #include "version.h"
+
+/* ---- metrics as text: Prometheus' format 0.0.4, and OpenMetrics 1.0.0. ---- */
+
+typedef enum pe_metric_type {
+    PE_METRIC_COUNTER,
+    PE_METRIC_GAUGE,
+    PE_METRIC_SUMMARY, /* a sum and a count, no quantiles */
+    PE_METRIC_HISTOGRAM
+} pe_metric_type;
+
+/** The name is without the _total of counters. One that ends in _seconds or _bytes has that
+ * unit. */
+typedef struct pe_metric {
+    const char *name;
+    pe_metric_type type;
+    const char *help;
+} pe_metric;
+
+typedef struct pe_exposition {
+    pe_buffer *out;
+    bool open_metrics;
+} pe_exposition;
+
+/* A sample. labels: name="value" with commas between them, or "". */
+
+static const char *const types[] = {
+    [PE_METRIC_COUNTER] = "counter",
+    [PE_METRIC_GAUGE] = "gauge",
+    [PE_METRIC_SUMMARY] = "summary",
+    [PE_METRIC_HISTOGRAM] = "histogram",
+};
+
+static const char *total(const pe_metric *metric)
+{
+    return metric->type == PE_METRIC_COUNTER ? "_total" : "";
+}
+
+static const char *unit_of(const pe_metric *metric)
+{
+    static const char *const units[] = {"seconds", "bytes"};
+    const char *last = strrchr(metric->name, '_');
+    for (size_t i = 0; last != NULL && i < PE_LEN(units); i++)
+        if (strcmp(last + 1, units[i]) == 0)
+            return units[i];
+    return NULL;
+}
+
+/* Up to the value. */
+static void name(const pe_exposition *to, const pe_metric *metric, const char *end,
+                 const char *labels)
+{
+    pe_buffer_format(to->out, *labels != '\0' ? "%s%s{%s} " : "%s%s%s ", metric->name, end, labels);
+}
+
+static void write_count(const pe_exposition *to, const pe_metric *metric, const char *labels,
+                        uint64_t count)
+{
+    name(to, metric, "_count", labels);
+    pe_buffer_format(to->out, "%" PRIu64 "\n", count);
+}
+
+static void exposition_summary(const pe_exposition *to, const pe_metric *metric, const char *labels,
+                               uint64_t sum, uint64_t count)
+{
+    name(to, metric, "_sum", labels);
+    pe_buffer_format(to->out, "%" PRIu64 "\n", sum);
+    write_count(to, metric, labels, count);
+}
+
+/* A bound in seconds. To OpenMetrics it is a number that shows its point. */
+static void write_bound(const pe_exposition *to, size_t bucket)
+{
+    if (bucket == PE_HISTOGRAM_BOUNDS) {
+        pe_buffer_str(to->out, "+Inf");
+        return;
+    }
+    const int64_t bound = pe_histogram_bounds[bucket];
+    const bool whole = bound % PE_NANOSECONDS_PER_SECOND == 0;
+    pe_buffer_format(to->out, "%g%s", (double)bound / PE_NANOSECONDS_PER_SECOND,
+                     whole && to->open_metrics ? ".0" : "");
+}
+
+/* bucket: as in pe_tally_sum. */
+static void exposition_histogram(const pe_exposition *to, const pe_metric *metric,
+                                 const char *labels, const uint64_t *bucket, uint64_t nanoseconds)
+{
+    uint64_t count = 0;
+    for (size_t b = 0; b <= PE_HISTOGRAM_BOUNDS; b++) {
+        count += bucket[b];
+        pe_buffer_format(to->out, "%s_bucket{%s%sle=\"", metric->name, labels,
+                         *labels != '\0' ? "," : "");
+        write_bound(to, b);
+        pe_buffer_format(to->out, "\"} %" PRIu64 "\n", count);
+    }
+    name(to, metric, "_sum", labels);
+    pe_buffer_format(to->out, "%.9f\n", (double)nanoseconds / PE_NANOSECONDS_PER_SECOND);
+    write_count(to, metric, labels, count);
+}
 
 enum { RESPONSES, REQUEST_KEYS, TABLES, CACHES };
 
@@ -45,7 +149,8 @@ typedef struct metric_row {
 
 static void count(const scrape *from, const metric_row *row, const char *labels, uint64_t value)
 {
-    pe_exposition_count(&from->to, &row->metric, labels, value);
+    name(&from->to, &row->metric, total(&row->metric), labels);
+    pe_buffer_format(from->to.out, "%" PRIu64 "\n", value);
 }
 
 static uint64_t load(const atomic_uint_fast64_t *counter)
@@ -84,7 +189,9 @@ static void read_number(const scrape *from, const metric_row *row)
 static void read_real(const scrape *from, const metric_row *row)
 {
     const double *real = at(from, row->from);
-    pe_exposition_real(&from->to, &row->metric, "", *real);
+    const double value = *real;
+    name(&from->to, &row->metric, total(&row->metric), "");
+    pe_buffer_format(from->to.out, "%.17g\n", value);
 }
 
 /* As read_number, but without a sample where the system does not tell. */
@@ -150,10 +257,10 @@ static void write_series(void *context, const pe_tally_sum *sum)
              "http_request_method=\"%s\",http_route=\"%s\",http_response_status_code=\"%u\"",
              methods[sum->method], sum->route, sum->status);
     if (row->metric.type == PE_METRIC_HISTOGRAM)
-        pe_exposition_histogram(to, &row->metric, labels, sum->bucket, sum->nanoseconds);
+        exposition_histogram(to, &row->metric, labels, sum->bucket, sum->nanoseconds);
     else
-        pe_exposition_summary(to, &row->metric, labels, *(const uint64_t *)at(sum, row->from),
-                              requests_of(sum));
+        exposition_summary(to, &row->metric, labels, *(const uint64_t *)at(sum, row->from),
+                           requests_of(sum));
 }
 
 static void read_series(const scrape *from, const metric_row *row)
@@ -194,7 +301,7 @@ static void write_histogram(const scrape *from, const metric_row *row, const cha
     uint64_t bucket[PE_HISTOGRAM_BOUNDS + 1];
     for (size_t b = 0; b < PE_LEN(bucket); b++)
         bucket[b] = load(&histogram->bucket[b]);
-    pe_exposition_histogram(&from->to, &row->metric, labels, bucket, load(&histogram->nanoseconds));
+    exposition_histogram(&from->to, &row->metric, labels, bucket, load(&histogram->nanoseconds));
 }
 
 static void read_waits(const scrape *from, const metric_row *row)
@@ -211,6 +318,8 @@ static void read_work(const scrape *from, const metric_row *row)
 static void read_violations(const scrape *from, const metric_row *row)
 {
     count(from, row, "rule=\"work\"", load(&from->service->counters.overruns));
+    count(from, row, "rule=\"idle\"", load(&from->service->counters.spins));
+    count(from, row, "rule=\"memory\"", load(&from->service->counters.leaks));
 }
 
 static void read_blocks(const scrape *from, const metric_row *row)
@@ -224,9 +333,9 @@ static size_t cached(const scrape *from, size_t cache)
     return from->cache[cache].bytes + from->cache[cache].loose;
 }
 
-/* What the budget holds, by purpose; the rest is of requests and streams under way, and what the
- * program keeps. */
-static void read_purposes(const scrape *from, const metric_row *row)
+/* What the budget holds, by purpose; the rest, which is returned, is of requests and streams under
+ * way, and what the program keeps. row NULL: nothing is written. */
+static size_t tell_purposes(const scrape *from, const metric_row *row)
 {
     pe_service *service = from->service;
     pe_learned_tables *learned = pe_tables_learned(service->tables);
@@ -248,8 +357,15 @@ static void read_purposes(const scrape *from, const metric_row *row)
     pe_learned_tables_free(learned);
     for (size_t i = 0; i < PE_LEN(kinds); i++) {
         rest -= kinds[i].bytes < rest ? kinds[i].bytes : rest;
-        count(from, row, kinds[i].labels, kinds[i].bytes);
+        if (row != NULL)
+            count(from, row, kinds[i].labels, kinds[i].bytes);
     }
+    return rest;
+}
+
+static void read_purposes(const scrape *from, const metric_row *row)
+{
+    const size_t rest = tell_purposes(from, row);
     count(from, row, "kind=\"other\"", rest);
 }
 
@@ -300,7 +416,8 @@ static const metric_row rows[] = {
               "Time of workers: of each turn that a request had, and of each block of a streamed response.",
               read_work),
     COUNTER("posenc_invariant_violations",
-            "What should not happen. work: a request took more time than its price allows, and was ended.",
+            "What should not happen. work: a request took more time than its price allows, and was ended. "
+            "idle: nothing was asked, and a quarter of a core was taken. memory: 16 MiB were left over.",
             read_violations, 0),
     COUNTER("posenc_work_units",
             "Prices of the requests whose work was begun, in units of about ten nanoseconds.",
@@ -367,6 +484,23 @@ static void take(pe_service *service, scrape *out)
     out->started = service->process.started;
 }
 
+void pe_metrics_judge(pe_service *service, pe_invariants *invariants)
+{
+    scrape from = {0};
+    take(service, &from);
+    const pe_sight sight = {.now = (double)pe_clock() / PE_NANOSECONDS_PER_SECOND,
+                            .cpu = from.cpu_seconds,
+                            .events = from.requests + load(&service->counters.connections) +
+                                      load(&service->edition),
+                            .active = from.active + atomic_load(&service->warming),
+                            .other = tell_purposes(&from, NULL)};
+    const pe_broken broken = pe_invariants_judge(invariants, &sight);
+    if (broken.idle)
+        pe_service_count(&service->counters.spins);
+    if (broken.memory)
+        pe_service_count(&service->counters.leaks);
+}
+
 pe_outcome pe_page_metrics(pe_request *request, pe_problem *why)
 {
     static const char text[] = "text/plain", open_metrics[] = "application/openmetrics-text";
@@ -381,9 +515,18 @@ pe_outcome pe_page_metrics(pe_request *request, pe_problem *why)
     scrape from = {.to = {&out, open}};
     take(request->service, &from);
     for (size_t i = 0; i < PE_LEN(rows); i++) {
-        pe_exposition_head(&from.to, &rows[i].metric);
+        /* OpenMetrics gives the name of a counter without _total. */
+        const pe_metric *metric = &rows[i].metric;
+        const char *end = from.to.open_metrics ? "" : total(metric);
+        const char *unit = unit_of(metric);
+        pe_buffer_format(from.to.out, "# HELP %s%s %s\n# TYPE %s%s %s\n", metric->name, end,
+                         metric->help, metric->name, end, types[metric->type]);
+        if (from.to.open_metrics && unit != NULL)
+            pe_buffer_format(from.to.out, "# UNIT %s %s\n", metric->name, unit);
         rows[i].read(&from, &rows[i]);
     }
-    pe_exposition_end(&from.to);
+    /* After the last metric. */
+    if (from.to.open_metrics)
+        pe_buffer_str(from.to.out, "# EOF\n");
     return pe_reply_content(request, MHD_HTTP_OK, &out, fields, why);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/model_json.h"
+#include "api/documents.h"
 #include "base/percent.h"
 #include "files/gguf_file.h"
 #include "http/pages/pages.h"
@@ -152,10 +152,8 @@ pe_outcome pe_page_resolve(pe_request *request, pe_problem *why)
     }
     if (pe_parameters_configuration(request, why) != PE_OK)
         return PE_FAILED;
-    if (request->query_bytes > 0) {
-        pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query");
-        return PE_FAILED;
-    }
+    if (request->query_bytes > 0)
+        return pe_failed(pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query"));
     const uint64_t work = READ_WORK + request->body.bytes * 5 / 2;
     if (pe_admission_take(request, work, why) != PE_OK)
         return PE_FAILED;

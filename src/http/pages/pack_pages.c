@@ -20,20 +20,6 @@ static pe_status make(const pe_request *request, const pe_pack_recipe *recipe, p
     return pe_pack_make(recipe, request->service->tables, &request->service->limits, out, why);
 }
 
-static void put_pack(const pe_pack_recipe *recipe, const pe_pack *pack, pe_buffer *out)
-{
-    char text[160];
-    pe_json_write_open(out, NULL, "{");
-    pe_json_write_text(out, "name", recipe->name);
-    pe_json_write_text(out, "title", pack->title);
-    pe_json_write_text(out, "digest", pack->digest);
-    snprintf(text, sizeof text, "/v1/packs/%s@%s", recipe->name, pack->digest);
-    pe_json_write_text(out, "path", text);
-    pe_json_write_number(out, "tensors", (double)pack->tensors);
-    pe_json_write_number(out, "bytes", (double)pack->file.bytes);
-    pe_buffer_str(out, "}");
-}
-
 static pe_outcome list(pe_request *request, pe_problem *why)
 {
     size_t n;
@@ -48,7 +34,17 @@ static pe_outcome list(pe_request *request, pe_problem *why)
         status = make(request, &recipes[i], &pack, why);
         if (status != PE_OK)
             break;
-        put_pack(&recipes[i], &pack, &out);
+        const pe_pack_recipe *recipe = &recipes[i];
+        char text[160];
+        pe_json_write_open(&out, NULL, "{");
+        pe_json_write_text(&out, "name", recipe->name);
+        pe_json_write_text(&out, "title", pack.title);
+        pe_json_write_text(&out, "digest", pack.digest);
+        snprintf(text, sizeof text, "/v1/packs/%s@%s", recipe->name, pack.digest);
+        pe_json_write_text(&out, "path", text);
+        pe_json_write_number(&out, "tensors", (double)pack.tensors);
+        pe_json_write_number(&out, "bytes", (double)pack.file.bytes);
+        pe_buffer_str(&out, "}");
         pe_pack_free(&pack);
     }
     pe_buffer_str(&out, "]}");

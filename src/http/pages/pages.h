@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* pages.h - the handlers of everything that is no resource of numbers. See the table in
- * routes.c. */
+/* pages.h - the handlers of everything that is no resource of numbers: the table in routes.c. */
 #ifndef PE_HTTP_PAGES_PAGES_H
 #define PE_HTTP_PAGES_PAGES_H
 
+#include "config/settings.h"
+#include "http/request/invariants.h"
 #include "http/request/request.h"
 
 /* document_pages.c */
@@ -25,6 +26,8 @@ pe_step pe_page_settings;
 
 /* metrics.c */
 pe_step pe_page_metrics;
+/** Look for what should never happen, and count it.   Threads  one at a time. */
+void pe_metrics_judge(pe_service *service, pe_invariants *invariants);
 
 /* model_pages.c */
 pe_step pe_page_models, pe_page_model, pe_page_resolve;
@@ -37,5 +40,19 @@ pe_step pe_page_verify;
 
 /** Rows of a table that have arrived, while others are still to come. */
 void pe_page_verify_part(pe_request *request);
+
+/** A text that a reload replaces. No setting is a secret; some name files that hold one. */
+typedef struct pe_shown_settings pe_shown_settings;
+
+/** Those of the start.   Errors  INTERNAL (memory). */
+pe_status pe_shown_settings_make(const pe_config *config, pe_shown_settings **out,
+                                 pe_problem *why) PE_MUST_CHECK;
+
+/** A reload has taken those that applies(name) from `fresh`. Without memory nothing changes. */
+void pe_shown_settings_update(pe_shown_settings *shown, const pe_config *fresh,
+                              bool (*applies)(const char *name));
+
+/** Accepts NULL. */
+void pe_shown_settings_free(pe_shown_settings *shown);
 
 #endif

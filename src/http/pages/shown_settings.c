@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* shown_settings.c - the settings in effect, with their sources, as operators see them. */
-#include "http/pages/shown_settings.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 

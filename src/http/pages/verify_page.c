@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/binary_body.h"
 #include "api/claims/claim.h"
-#include "api/multipart.h"
-#include "api/claims/report_figure.h"
-#include "api/claims/report_json.h"
-#include "api/claims/report_text.h"
+#include "api/claims/claim_groups.h"
 #include "api/claims/unclaimed.h"
+#include "api/claims/verify_report.h"
 #include "base/budget.h"
 #include "formats/negotiate.h"
 #include "http/pages/pages.h"
@@ -29,7 +28,7 @@ static pe_read_limits limits_of(const pe_request *request)
 }
 
 /* A form: parameters may be in the query and in parts. */
-static pe_status read_form(const pe_request *request, pe_claim *out, pe_problem *why)
+static pe_status read_form(pe_request *request, pe_claim *out, pe_problem *why)
 {
     pe_multipart form;
     pe_buffer query = {0};
@@ -37,8 +36,7 @@ static pe_status read_form(const pe_request *request, pe_claim *out, pe_problem 
     const size_t config_max = (size_t)request->service->settings->config_bytes_max;
     pe_status status = pe_multipart_read(request->header[PE_HEADER_CONTENT_TYPE],
                                          pe_buffer_slice(&request->body), &form, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     pe_buffer_add(&query, pe_buffer_slice(&form.query).text, form.query.bytes);
     pe_buffer_add(&query, request->query, request->query_bytes);
     if (request->query_bytes == 0 && query.bytes > 0)
@@ -52,6 +50,8 @@ static pe_status read_form(const pe_request *request, pe_claim *out, pe_problem 
                          config_max);
     form.tensors.string = pe_buffer_slice(&query);
     form.tensors.config = form.config;
+    form.tensors.csv_bare = request->csv_bare;
+    request->csv_doubtful = form.tensors.data != NULL && pe_csv_body_is_doubtful(&form.tensors);
     if (status == PE_OK)
         status = query.failed ? pe_fail_memory(why)
                               : pe_claim_binary_parse(&form.tensors, &limits, out, why);
@@ -73,10 +73,12 @@ static pe_status read_tensors(pe_request *request, const pe_request_parameters *
                                  .dtype = parameters->dtype,
                                  .data = request->body.data,
                                  .bytes = request->body.bytes,
+                                 .csv_bare = request->csv_bare,
                                  .awaited = awaited,
                                  .needed = &needed};
     const pe_status status = pe_claim_binary_parse(&body, &limits, out, why);
     request->part_at = needed;
+    request->csv_doubtful = pe_csv_body_is_doubtful(&body);
     return status;
 }
 
@@ -101,10 +103,9 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
 
 /* Nobody waits for the report: the client has gone, or the end of the drain has shut it off. Or it
  * has taken more than it may. */
-static bool has_ended(void *context)
+static bool has_ended(void *context PE_UNUSED)
 {
-    (void)context;
-    return pe_turn_is_last();
+    return pe_yield_must_end();
 }
 
 /* JSON, unless Accept names a text or a picture and likes it better. */
@@ -165,31 +166,23 @@ static uint64_t work_of_element(const pe_request *request, const pe_claim *claim
     return most;
 }
 
-/* The claimed table is computed at least once, and each element compared: no more are computed than
- * have come. */
-static pe_status price_of(const pe_request *request, const pe_claim *claim, uint64_t *out,
-                          pe_problem *why)
-{
-    uint64_t elements = 0;
-    pe_price price = pe_price_estimate(&claim->values);
-    *out = price.planning;
-    PE_TRY(pe_price_check(price.planning, request->service->limits.max_work, why));
-    for (size_t u = 0; u < claim->n_uploads; u++)
-        elements = pe_price_plus(elements, claim->uploads[u].array.elements);
-    price.computing = price.computing < elements ? price.computing : elements;
-    price.computing = pe_price_times(price.computing, work_of_element(request, claim));
-    *out = pe_price_plus(pe_price_times(elements, COMPARING), pe_price_sum(&price));
-    *out = pe_price_plus(*out, CLAIM_WORK);
-    return PE_OK;
-}
-
 /* What a search for faults takes is settled after it. */
 static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *why)
 {
-    uint64_t work = 0, one;
+    uint64_t work = 0;
     for (; claim != NULL; claim = claim->next) {
-        PE_TRY(price_of(request, claim, &one, why));
-        work = pe_price_plus(work, one);
+        /* The claimed table is computed at least once, and each element compared: no more are
+         * computed than have come. */
+        uint64_t elements = 0;
+        pe_price price = pe_price_estimate(&claim->values);
+        PE_TRY(pe_price_check(price.planning, request->service->limits.max_work, why));
+        for (size_t u = 0; u < claim->n_uploads; u++)
+            elements = pe_price_plus(elements, claim->uploads[u].array.elements);
+        price.computing = price.computing < elements ? price.computing : elements;
+        price.computing = pe_price_times(price.computing, work_of_element(request, claim));
+        work = pe_price_plus(work, pe_price_times(elements, COMPARING));
+        work = pe_price_plus(work, pe_price_sum(&price));
+        work = pe_price_plus(work, CLAIM_WORK);
     }
     return pe_admission_take(request, work, why);
 }
@@ -278,9 +271,9 @@ static pe_status write_report(const pe_claim *claim, const answer *of, const cha
         pe_report_text(of->claim, report, claim, markdown, out);
     } else {
         *type = "application/json";
-        pe_report_json(of->claim, report,
-                       &(pe_report_beside){&claim->said, &claim->doubts, &of->parts, &of->readings},
-                       out);
+        pe_report_json(
+            of->claim, report,
+            &(pe_report_beside){&claim->reported, &claim->doubts, &of->parts, &of->readings}, out);
     }
     return PE_OK;
 }
@@ -385,7 +378,7 @@ static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
     if (status == PE_OK)
         status = pe_arriving_end(request->parts, set(request, &of), &made.report, why);
     settle_search(request, before);
-    pe_turn_finish();
+    pe_yield_finish();
     if (status == PE_OK)
         outcome = reply(request, made.claim, &made, why);
     answer_free(&made);
@@ -412,27 +405,6 @@ static bool is_digits(pe_slice text)
     return n == text.bytes;
 }
 
-/* "encoding=rope&rope_theta=500000" as members of a JSON object, before those of the body. */
-static void put_members(const char *parameters, pe_slice body, pe_buffer *out)
-{
-    pe_slice left = pe_slice_of(parameters);
-    pe_slice value = pe_slice_next(&left, '&');
-    (void)pe_slice_next(&value, '=');
-    pe_buffer_format(out, "{\"encoding\":\"%.*s\"", (int)value.bytes, value.text);
-    for (size_t n = 0; left.bytes > 0; n++) {
-        value = pe_slice_next(&left, '&');
-        const pe_slice name = pe_slice_next(&value, '=');
-        const char *quote = is_digits(value) || pe_slice_is(value, "false") ? "" : "\"";
-        pe_buffer_format(out, "%s\"%.*s\":%s%.*s%s", n == 0 ? ",\"parameters\":{" : ",",
-                         (int)name.bytes, name.text, quote, (int)value.bytes, value.text, quote);
-        pe_buffer_str(out, left.bytes == 0 ? "}" : "");
-    }
-    const char *brace = memchr(body.text, '{', body.bytes);
-    const size_t skipped = brace != NULL ? (size_t)(brace - body.text) + 1 : 0;
-    pe_buffer_str(out, ",");
-    pe_buffer_add(out, body.text + skipped, body.bytes - skipped);
-}
-
 /* The claim of the body with these parameters beside those of the request. */
 static pe_status read_unclaimed(void *context, const char *parameters, pe_claim *out,
                                 pe_problem *why)
@@ -444,7 +416,26 @@ static pe_status read_unclaimed(void *context, const char *parameters, pe_claim 
     (void)allow_search(request); /* of each table anew */
     pe_status status = pe_parameters_find(request, PE_BODY_UPLOAD, &found, why);
     if (status == PE_OK && request->json_body) {
-        put_members(parameters, pe_buffer_slice(&request->body), &text);
+        /* "encoding=rope&rope_theta=500000" as members of a JSON object, before those of the
+         * body. */
+        const pe_slice body = pe_buffer_slice(&request->body);
+        pe_slice left = pe_slice_of(parameters);
+        pe_slice value = pe_slice_next(&left, '&');
+        (void)pe_slice_next(&value, '=');
+        pe_buffer_format(&text, "{\"encoding\":\"%.*s\"", (int)value.bytes, value.text);
+        for (size_t n = 0; left.bytes > 0; n++) {
+            value = pe_slice_next(&left, '&');
+            const pe_slice name = pe_slice_next(&value, '=');
+            const char *quote = is_digits(value) || pe_slice_is(value, "false") ? "" : "\"";
+            pe_buffer_format(&text, "%s\"%.*s\":%s%.*s%s", n == 0 ? ",\"parameters\":{" : ",",
+                             (int)name.bytes, name.text, quote, (int)value.bytes, value.text,
+                             quote);
+            pe_buffer_str(&text, left.bytes == 0 ? "}" : "");
+        }
+        const char *brace = memchr(body.text, '{', body.bytes);
+        const size_t skipped = brace != NULL ? (size_t)(brace - body.text) + 1 : 0;
+        pe_buffer_str(&text, ",");
+        pe_buffer_add(&text, body.text + skipped, body.bytes - skipped);
         status = text.failed ? pe_fail_memory(why)
                              : pe_claim_json_parse(pe_buffer_slice(&text), &limits, out, why);
     } else if (status == PE_OK) {
@@ -455,7 +446,8 @@ static pe_status read_unclaimed(void *context, const char *parameters, pe_claim 
                                      .shape = found.shape,
                                      .dtype = found.dtype,
                                      .data = request->body.data,
-                                     .bytes = request->body.bytes};
+                                     .bytes = request->body.bytes,
+                                     .csv_bare = request->csv_bare};
         status =
             text.failed ? pe_fail_memory(why) : pe_claim_binary_parse(&body, &limits, out, why);
     }
@@ -463,29 +455,73 @@ static pe_status read_unclaimed(void *context, const char *parameters, pe_claim 
     return status;
 }
 
+static const char without_header[] = "the first line of the CSV is of numbers, and no header";
+
 /* At least the bytes of the body are compared; what is spent is settled after it. */
-static pe_outcome reply_unclaimed(pe_request *request, pe_problem *why)
+static pe_status find_usual(pe_request *request, pe_claim **claim, answer *out, pe_problem *why)
 {
     setting of;
-    pe_claim *claim = NULL;
-    answer made = {.failures = pe_budget_failures()};
-    pe_outcome outcome = PE_FAILED;
-    if (pe_admission_take(request, COMPARING * request->body.bytes, why) != PE_OK)
-        return PE_FAILED;
+    *claim = NULL;
+    *out = (answer){.failures = pe_budget_failures()};
+    PE_TRY(pe_admission_take(request, COMPARING * request->body.bytes, why));
     const uint64_t before = allow_search(request);
-    const pe_status status = pe_unclaimed_verify(read_unclaimed, request, set(request, &of), &claim,
-                                                 &made.report, &made.readings, why);
+    set(request, &of);
+    if (request->csv_bare) /* taken only where it matches: no mistake of it is searched */
+        of.bounds.max_work = 0;
+    const pe_status status = pe_unclaimed_verify(read_unclaimed, request, &of.context, claim,
+                                                 &out->report, &out->readings, why);
     settle_search(request, before);
-    pe_turn_finish();
-    if (status != PE_OK) {
+    out->claim = *claim;
+    if (status == PE_OK && request->csv_bare)
+        pe_claim_report(&(*claim)->reported, without_header);
+    return status;
+}
+
+/* Where the first line of CSV may be of numbers, it is if these match. */
+static pe_outcome reply_unclaimed(pe_request *request, pe_problem *why)
+{
+    pe_claim *claim;
+    answer made;
+    request->csv_bare = request->csv_doubtful;
+    pe_status status = find_usual(request, &claim, &made, why);
+    if (request->csv_bare && (status != PE_OK || !made.report.matches)) {
         answer_free(&made);
-        return PE_FAILED;
+        pe_unclaimed_free(claim);
+        request->csv_bare = false;
+        status = find_usual(request, &claim, &made, why);
     }
-    made.claim = claim;
-    outcome = reply(request, claim, &made, why);
+    pe_yield_finish();
+    const pe_outcome outcome = status == PE_OK ? reply(request, claim, &made, why) : PE_FAILED;
     answer_free(&made);
     pe_unclaimed_free(claim);
     return outcome;
+}
+
+/* Where the first line of CSV may be of numbers, and these match, it is; and where they have the
+ * claimed shape, which the lines behind it have not (`status`). */
+static pe_status try_bare(pe_request *request, pe_status status, pe_claim *claim, answer *made)
+{
+    pe_claim header = *claim;
+    pe_problem why;
+    answer other = {0};
+    request->csv_bare = true;
+    if (read_claim(request, claim, &why) != PE_OK) {
+        *claim = header;
+        return status;
+    }
+    if (charge(request, claim, &why) == PE_OK &&
+        verify_all(request, claim, &other, &why) == PE_OK &&
+        (status != PE_OK || other.report.matches)) {
+        pe_claim_report(&claim->reported, without_header);
+        answer_free(made);
+        *made = other;
+        pe_verify_claim_free(&header);
+        return PE_OK;
+    }
+    answer_free(&other);
+    pe_verify_claim_free(claim);
+    *claim = header;
+    return status;
 }
 
 /* Hundreds of tables may have to be computed: always a worker's. */
@@ -504,7 +540,9 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
     pe_status status = charge(request, &claim, why);
     if (status == PE_OK)
         status = verify_all(request, &claim, &made, why);
-    pe_turn_finish();
+    if (request->csv_doubtful && !pe_status_is_ours(status) && !made.report.matches)
+        status = try_bare(request, status, &claim, &made);
+    pe_yield_finish();
     if (status == PE_OK)
         outcome = reply(request, &claim, &made, why);
     answer_free(&made);

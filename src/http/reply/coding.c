@@ -10,7 +10,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
-#include "base/turns.h"
+#include "base/yield.h"
 #include "plan/price.h"
 
 /* Levels at which coding costs about what sending the bytes over a gigabit link does. */
@@ -45,7 +45,7 @@ static size_t code_gzip(const char *data, size_t bytes, char *out, size_t room)
     for (size_t left = bytes; status == Z_OK && stream.avail_out > 0;) {
         stream.avail_in = (unsigned)(left < AT_ONCE_BYTES ? left : AT_ONCE_BYTES);
         left -= stream.avail_in;
-        pe_turn_spend(pe_coding_work(PE_CODING_GZIP, PE_CODING_WHOLE, stream.avail_in));
+        pe_yield_spend(pe_coding_work(PE_CODING_GZIP, PE_CODING_WHOLE, stream.avail_in));
         status = deflate(&stream, left > 0 ? Z_NO_FLUSH : Z_FINISH);
     }
     deflateEnd(&stream);
@@ -59,7 +59,7 @@ static bool code_frame(ZSTD_CCtx *zstd, const char *data, size_t bytes, ZSTD_out
     while (at < bytes && to->pos < to->size && !ZSTD_isError(waits)) {
         const size_t left = bytes - at, some = left < AT_ONCE_BYTES ? left : AT_ONCE_BYTES;
         ZSTD_inBuffer from = {data + at, some, 0};
-        pe_turn_spend(pe_coding_work(PE_CODING_ZSTD, PE_CODING_WHOLE, some));
+        pe_yield_spend(pe_coding_work(PE_CODING_ZSTD, PE_CODING_WHOLE, some));
         waits = ZSTD_compressStream2(zstd, to, &from, some == left ? ZSTD_e_end : ZSTD_e_continue);
         at += from.pos;
     }

@@ -33,7 +33,7 @@ bool pe_etag_matches(const char *if_none_match, const char *etag)
             at += 2;
         if (*at != '"') /* not a tag: what follows cannot be read either */
             return false;
-        if (strncmp(at, etag, length) == 0)
+        if (length > 0 && strncmp(at, etag, length) == 0)
             return true;
         at += 1 + strcspn(at + 1, "\"");
         at += *at == '"';

@@ -13,7 +13,8 @@
 void pe_etag_make(const void *data, size_t bytes, char out[PE_ETAG_BYTES]);
 
 /**
- * Does an If-None-Match value name the tag? Weak comparison; a list, or *.
+ * Does an If-None-Match value name the tag? Weak comparison; a list, or *, which alone names what
+ * has no tag ("").
  * Source  RFC 9110, 13.1.2 and 8.8.3.
  */
 bool pe_etag_matches(const char *if_none_match, const char *etag);

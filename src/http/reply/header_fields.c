@@ -8,8 +8,7 @@
 const char pe_header_fields_exposed[] =
     "ETag, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype, Server-Timing, Content-Location, "
     "Content-Encoding, Content-Disposition, Content-Range, Accept-Ranges, Repr-Digest, "
-    "Retry-After, Allow, Accept-Post, "
-    "RateLimit, RateLimit-Policy, WWW-Authenticate";
+    "Retry-After, Allow, Accept-Post, RateLimit, RateLimit-Policy, WWW-Authenticate";
 
 const char *pe_header_fields_policy(const char *media_type)
 {
@@ -30,19 +29,14 @@ void pe_header_fields_add_all(struct MHD_Response *response, const pe_field *fie
         pe_header_fields_add(response, fields->name, fields->value);
 }
 
-static void add_hsts(const pe_service *service, struct MHD_Response *response)
+void pe_header_fields_add_public(const pe_service *service, struct MHD_Response *response)
 {
+    const char *origin = service->settings->cors_origin;
     char value[48];
     const long long seconds = (long long)service->settings->hsts_seconds;
     snprintf(value, sizeof value, "max-age=%lld", seconds);
     if (seconds > 0 && service->tls != NULL) /* RFC 6797, 7.2: not without TLS */
         pe_header_fields_add(response, "Strict-Transport-Security", value);
-}
-
-void pe_header_fields_add_public(const pe_service *service, struct MHD_Response *response)
-{
-    const char *origin = service->settings->cors_origin;
-    add_hsts(service, response);
     if (*origin == '\0')
         return;
     pe_header_fields_add(response, "Access-Control-Allow-Origin", origin);

@@ -4,7 +4,7 @@
 
 #include <sys/socket.h>
 
-#include "api/problem_json.h"
+#include "api/documents.h"
 #include "base/buffer.h"
 #include "http/reply/header_fields.h"
 
@@ -28,17 +28,6 @@ static void write_header(const pe_service *service, pe_status status, size_t byt
     pe_buffer_str(out, "\r\n");
 }
 
-/* Whether it arrives is the network's affair; the connection ends either way. */
-static void deliver(pe_raw_way way, const pe_buffer *message)
-{
-    if (way.session != NULL) {
-        (void)gnutls_record_send(way.session, message->data, message->bytes);
-        (void)gnutls_bye(way.session, GNUTLS_SHUT_WR);
-    } else {
-        (void)!send(way.socket, message->data, message->bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-    }
-}
-
 void pe_raw_reply(pe_service *service, pe_raw_way way, const pe_problem *problem,
                   const pe_raw_request *request)
 {
@@ -48,8 +37,15 @@ void pe_raw_reply(pe_service *service, pe_raw_way way, const pe_problem *problem
     write_header(service, problem->status, content.bytes, request->id, &message);
     if (!request->head)
         pe_buffer_add(&message, content.data, content.bytes);
-    if (!content.failed && !message.failed)
-        deliver(way, &message);
+    if (!content.failed && !message.failed) {
+        /* Whether it arrives is the network's affair; the connection ends either way. */
+        if (way.session != NULL) {
+            (void)gnutls_record_send(way.session, message.data, message.bytes);
+            (void)gnutls_bye(way.session, GNUTLS_SHUT_WR);
+        } else {
+            (void)!send(way.socket, message.data, message.bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+        }
+    }
     shutdown(way.socket, SHUT_WR);
     pe_buffer_free(&content);
     pe_buffer_free(&message);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/problem_json.h"
+#include "api/documents.h"
 #include "api/query.h"
 #include "cache/cache.h"
 #include "formats/negotiate.h"
@@ -16,27 +16,6 @@
 #define RETRY_AFTER_SECONDS "1"
 
 /* ---- what clients with keys and rates are told ---- */
-
-/* Source  draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
-static void add_limits(pe_request *request, struct MHD_Response *response)
-{
-    pe_admission_limit limits[PE_ADMISSION_LIMITS];
-    pe_buffer policy = {0}, now = {0};
-    const size_t n = pe_admission_limits(request, limits);
-    for (size_t i = 0; i < n; i++) {
-        const pe_admission_limit *one = &limits[i];
-        const char *comma = i > 0 ? ", " : "";
-        pe_buffer_format(&policy, "%s\"%s\";q=%" PRIu64 ";qu=\"%s\";w=%" PRIu64, comma, one->name,
-                         one->quota, one->unit, one->window);
-        pe_buffer_format(&now, "%s\"%s\";r=%" PRIu64, comma, one->name, one->left);
-        if (one->wait > 0)
-            pe_buffer_format(&now, ";t=%" PRIu64, one->wait);
-    }
-    pe_header_fields_add(response, "RateLimit-Policy", pe_buffer_text(&policy));
-    pe_header_fields_add(response, "RateLimit", pe_buffer_text(&now));
-    pe_buffer_free(&policy);
-    pe_buffer_free(&now);
-}
 
 /* What one may have by a key, a cache may not give to those who have none (RFC 9111, 3.5: "public"
  * would let it). */
@@ -63,8 +42,25 @@ pe_outcome pe_reply_decide(pe_request *request, unsigned http_status, struct MHD
     pe_header_fields_add(response, "X-Request-Id", pe_request_id(request));
     if (atomic_load(&request->service->draining))
         pe_header_fields_add(response, "Connection", "close");
-    if (request->client.limited)
-        add_limits(request, response);
+    if (request->client.limited) {
+        /* Source draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
+        pe_admission_limit limits[PE_ADMISSION_LIMITS];
+        pe_buffer policy = {0}, now = {0};
+        const size_t n = pe_admission_limits(request, limits);
+        for (size_t i = 0; i < n; i++) {
+            const pe_admission_limit *one = &limits[i];
+            const char *comma = i > 0 ? ", " : "";
+            pe_buffer_format(&policy, "%s\"%s\";q=%" PRIu64 ";qu=\"%s\";w=%" PRIu64, comma,
+                             one->name, one->quota, one->unit, one->window);
+            pe_buffer_format(&now, "%s\"%s\";r=%" PRIu64, comma, one->name, one->left);
+            if (one->wait > 0)
+                pe_buffer_format(&now, ";t=%" PRIu64, one->wait);
+        }
+        pe_header_fields_add(response, "RateLimit-Policy", pe_buffer_text(&policy));
+        pe_header_fields_add(response, "RateLimit", pe_buffer_text(&now));
+        pe_buffer_free(&policy);
+        pe_buffer_free(&now);
+    }
     if (request->client.keyed != NULL)
         make_private(response);
     pe_reply_drop(request);
@@ -107,20 +103,24 @@ static bool is_brief(pe_status status)
            status == PE_FORBIDDEN;
 }
 
-/* Where a picture was asked for, the picture of the problem's sentence; NULL: none was. */
+#define PROBLEM_TYPE "application/problem+json"
+
+/* Where a picture was asked for, the picture of the problem's sentence; NULL: none was, or who asks
+ * names the media type of problems. */
 static const char *draw_problem(const pe_request *request, const pe_problem *problem,
                                 pe_buffer *out)
 {
     pe_problem none;
     const pe_format *format = NULL;
     pe_figure_options options;
+    const char *accept = request->header[PE_HEADER_ACCEPT];
     const pe_slice query = {request->query, request->query_bytes};
     pe_buffer sentence = {0};
     if (request->resource == NULL || request->method == PE_METHOD_POST ||
-        is_brief(problem->status) || !pe_query_figure_peek(query, &format, &options))
+        (accept != NULL && strstr(accept, PROBLEM_TYPE) != NULL) || is_brief(problem->status) ||
+        !pe_query_figure_peek(query, &format, &options))
         return NULL;
-    if (format == NULL &&
-        pe_format_negotiate(request->header[PE_HEADER_ACCEPT], NULL, NULL, &format, &none) != PE_OK)
+    if (format == NULL && pe_format_negotiate(accept, NULL, NULL, &format, &none) != PE_OK)
         return NULL;
     if (!format->is_figure)
         return NULL;
@@ -142,7 +142,7 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     pe_buffer content = {0};
     const char *picture = draw_problem(request, problem, &content);
     const pe_field fields[] = {
-        {"Content-Type", picture != NULL ? picture : "application/problem+json"},
+        {"Content-Type", picture != NULL ? picture : PROBLEM_TYPE},
         {"X-Content-Type-Options", "nosniff"},
         {"Content-Security-Policy", picture != NULL ? pe_header_fields_policy(picture) : NULL},
         {"Cache-Control", "no-store"},
@@ -172,8 +172,7 @@ pe_outcome pe_reply_content(pe_request *request, unsigned http_status, pe_buffer
     if (!content->failed)
         return decide_content(request, http_status, content, fields);
     pe_buffer_free(content);
-    pe_fail_memory(why);
-    return PE_FAILED;
+    return pe_failed(pe_fail_memory(why));
 }
 
 pe_outcome pe_reply_json(pe_request *request, pe_buffer *content, const char *cache_control,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* representation_reply.c - replies whose content is numbers. */
-#include "http/reply/representation_reply.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,12 +23,20 @@ static bool fits_location(const pe_request *request, const pe_metadata *metadata
     return metadata->location == NULL || strlen(metadata->location) <= request->location_room;
 }
 
-/* response NULL: no memory, and the metadata may be gone. */
+/* response NULL: no memory, and the metadata may be gone. What If-None-Match: * names is known here
+ * only, since content decides the coding. */
 static pe_outcome decide(pe_request *request, struct MHD_Response *response,
                          const pe_metadata *metadata, const char *timing)
 {
     if (response == NULL)
         return PE_REPLIED;
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
+    if (tags != NULL && request->method != PE_METHOD_POST &&
+        pe_etag_matches(tags, metadata->etag)) {
+        pe_reply_not_modified(request, metadata);
+        MHD_destroy_response(response);
+        return PE_REPLIED;
+    }
     pe_metadata fitting = *metadata;
     if (!fits_location(request, metadata))
         fitting.location = NULL;
@@ -46,6 +52,7 @@ static bool may_share(const pe_request *request, const pe_stored_response *store
 {
     return !request->id_sent && !request->guarded && request->method != PE_METHOD_POST &&
            !is_part(request) && !request->wants_digest &&
+           request->header[PE_HEADER_IF_NONE_MATCH] == NULL &&
            !atomic_load(&request->service->draining) && fits_location(request, &stored->metadata);
 }
 
@@ -116,8 +123,7 @@ pe_outcome pe_reply_stream(pe_request *request, const pe_body_source *source,
                                                      source->context, source->free);
     if (response == NULL) {
         source->free(source->context);
-        pe_fail_memory(why);
-        return PE_FAILED;
+        return pe_failed(pe_fail_memory(why));
     }
     request->reply_bytes = source->bytes;
     request->cache_missed = true;

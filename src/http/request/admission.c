@@ -220,8 +220,7 @@ pe_status pe_admission_take(pe_request *request, uint64_t work, pe_problem *why)
     pe_status status = pe_price_check(work, request->service->limits.max_work, why);
     if (status == PE_OK)
         status = pe_admission_charge(request, work, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     request->price = (pe_price){.computing = work};
     pe_admission_allow(request);
     pe_admission_spend(request, work);

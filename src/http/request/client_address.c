@@ -112,10 +112,9 @@ pe_status pe_client_address_check(const pe_settings *settings, pe_problem *why)
 
 /* ---- X-Forwarded-For ---- */
 
-static enum MHD_Result collect(void *context, enum MHD_ValueKind kind, const char *name,
+static enum MHD_Result collect(void *context, enum MHD_ValueKind kind PE_UNUSED, const char *name,
                                const char *value)
 {
-    (void)kind;
     pe_buffer *list = context;
     if (strcasecmp(name, "X-Forwarded-For") == 0 && value != NULL) {
         pe_buffer_str(list, ",");

@@ -31,19 +31,6 @@ static bool is_unreserved(int c)
            c == '.' || c == '_' || c == '~';
 }
 
-/* The path with its unreserved characters decoded (RFC 3986, 6.2.2.2), cut to what fits. */
-static void read_path(const char *from, size_t bytes, char *out, size_t room)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < bytes && used + 1 < room; i++) {
-        const int byte = pe_percent_byte(from + i, from + bytes);
-        const bool decode = byte >= 0 && is_unreserved(byte);
-        out[used++] = decode ? (char)byte : from[i];
-        i += decode ? 2 : 0;
-    }
-    out[used] = '\0';
-}
-
 void pe_target_split(pe_request *request)
 {
     const char *path = request->target;
@@ -53,7 +40,17 @@ void pe_target_split(pe_request *request)
             path = "/"; /* RFC 9112, 3.2.1: an empty path is "/" */
     }
     size_t bytes = strcspn(path, "?");
-    read_path(path, bytes, request->path, sizeof request->path);
+    /* The path with its unreserved characters decoded (RFC 3986, 6.2.2.2), cut to what fits. */
+    char *out = request->path;
+    const size_t room = sizeof request->path;
+    size_t used = 0;
+    for (size_t i = 0; i < bytes && used + 1 < room; i++) {
+        const int byte = pe_percent_byte(path + i, path + bytes);
+        const bool decode = byte >= 0 && is_unreserved(byte);
+        out[used++] = decode ? (char)byte : path[i];
+        i += decode ? 2 : 0;
+    }
+    out[used] = '\0';
     request->has_query = path[bytes] == '?';
     request->query = path + bytes + (request->has_query ? 1 : 0);
     request->query_bytes = strlen(request->query);
@@ -114,11 +111,9 @@ static bool join(pe_request *request, size_t which, const char *value)
     return true;
 }
 
-static enum MHD_Result keep(void *context, enum MHD_ValueKind kind, const char *name,
-                            size_t name_bytes, const char *value, size_t value_bytes)
+static enum MHD_Result keep(void *context, enum MHD_ValueKind kind PE_UNUSED, const char *name,
+                            size_t name_bytes, const char *value, size_t value_bytes PE_UNUSED)
 {
-    (void)kind;
-    (void)value_bytes;
     gathering *to = context;
     pe_request *request = to->request;
     for (size_t which = 0; which < PE_HEADERS; which++) {

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/csv_body.h"
-#include "api/multipart.h"
+#include "api/binary_body.h"
 #include "files/gguf_file.h"
 
 #define JSON   "application/json"
@@ -35,33 +34,11 @@ static void given_type(const pe_request *request, char *out, size_t room)
     out[bytes] = '\0';
 }
 
-static bool begins(pe_slice body, size_t at, const char *word)
-{
-    const size_t bytes = strlen(word);
-    return body.bytes >= at + bytes && memcmp(body.text + at, word, bytes) == 0;
-}
-
 /* The type of a body as it begins, of those that are read; NULL: none. */
 static const char *type_of_content(const pe_request *request, pe_body_types types)
 {
-    static const struct {
-        size_t at;
-        const char *word, *type;
-    } signs[] = {{0, "\x93NUMPY", "application/x-npy"},
-                 {0, "PK\x03\x04", "application/x-npy"}, /* .npz */
-                 {8, "{\"", "application/vnd.safetensors"},
-                 {0, "GGUF", "application/octet-stream"},
-                 {0, "{", JSON}};
-    pe_slice body = pe_buffer_slice(&request->body);
-    for (size_t k = 0; k < PE_LEN(signs); k++)
-        if (strstr(accepted[types], signs[k].type) != NULL &&
-            begins(body, signs[k].at, signs[k].word) && (signs[k].at == 0 || body.text[0] != '{'))
-            return signs[k].type;
-    while (body.bytes > 0 && memchr(" \t\r\n", body.text[0], 4) != NULL)
-        body = (pe_slice){body.text + 1, body.bytes - 1};
-    if (begins(body, 0, "{"))
-        return JSON;
-    return types == PE_BODY_UPLOAD && pe_csv_body_is(body) ? "text/csv" : NULL;
+    const char *type = pe_binary_body_type(pe_buffer_slice(&request->body));
+    return type != NULL && strstr(accepted[types], type) != NULL ? type : NULL;
 }
 
 /* One of the types that are read, as a constant, or NULL. */

@@ -87,7 +87,10 @@ bool pe_request_is_left(void *context)
     if (now - request->looked_at < LOOK_EVERY)
         return false;
     request->looked_at = now;
-    return !pe_request_has_client(request);
+    if (pe_request_has_client(request))
+        return false;
+    pe_service_count(&request->service->counters.abandoned);
+    return true;
 }
 
 uint64_t pe_request_price(const pe_request *request)

@@ -11,7 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/status.h"
-#include "base/turns.h"
+#include "base/yield.h"
 #include "http/connection/watchdog.h"
 #include "http/request/accept_encoding.h"
 #include "http/request/range.h"
@@ -98,6 +98,12 @@ typedef enum pe_outcome {
 
 struct pe_request;
 
+/** As `return pe_failed(pe_fail(why, ...))`. */
+static inline pe_outcome pe_failed(pe_status status PE_UNUSED)
+{
+    return PE_FAILED;
+}
+
 /** A step of the work on a request. It fills *why where it returns PE_FAILED, and only there. */
 typedef pe_outcome pe_step(struct pe_request *request, pe_problem *why);
 
@@ -138,7 +144,9 @@ typedef struct pe_request {
     void *parts;       /* owned by the route: what it makes of them; or NULL */
     void (*parts_free)(void *parts);
     int64_t parts_took; /* nanoseconds */
-    bool json_body;     /* parameters come from a JSON body: problems point into it */
+    bool csv_doubtful,
+        csv_bare;   /* of an upload: as pe_csv_body_is_doubtful; its first line is of numbers */
+    bool json_body; /* parameters come from a JSON body: problems point into it */
 
     const char *id; /* X-Request-Id of the reply */
     bool id_sent;   /* the client sent it */

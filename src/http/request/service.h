@@ -29,10 +29,11 @@ typedef struct pe_counters {
     atomic_uint_fast64_t blocks_by_io, blocks_by_workers; /* of streams */
     atomic_uint_fast64_t connections;                     /* ever */
     atomic_uint_fast64_t dropped;                         /* connections, to make room for others */
-    atomic_uint_fast64_t work;     /* units, by the price of what was begun (plan/price.h) */
-    atomic_uint_fast64_t overruns; /* computations that took far more than their price */
-    atomic_uint_fast64_t digests;  /* made, not taken from the cache */
-    pe_histogram waits;            /* for a worker */
+    atomic_uint_fast64_t work;         /* units, by the price of what was begun (plan/price.h) */
+    atomic_uint_fast64_t overruns;     /* computations that took far more than their price */
+    atomic_uint_fast64_t spins, leaks; /* while nothing was asked (invariants.h) */
+    atomic_uint_fast64_t digests;      /* made, not taken from the cache */
+    pe_histogram waits;                /* for a worker */
     pe_histogram work_on_requests, work_on_blocks; /* by workers: each turn; each block */
 } pe_counters;
 
@@ -52,7 +53,7 @@ typedef struct pe_service {
     struct pe_response_cache *responses;
     struct pe_pool *pool;
     struct pe_watchdog *watchdog;
-    struct pe_linger *linger;
+    struct pe_drain *drain;
     struct pe_acceptor *acceptor;
     struct pe_tls *tls;       /* NULL: connections are plain */
     struct MHD_Daemon *admin; /* that serves operators, or NULL */

@@ -46,13 +46,14 @@ static const unsigned statuses[] = {0,   200, 204, 206, 304, 400, 401, 403, 404,
                                     413, 414, 415, 416, 417, 422, 429, 431, 500, 501, 503, 505};
 enum { STATUSES = PE_LEN(statuses) };
 
-#define AT(status, i) [(status)-200] = (i)
-/* Where each is in `statuses`. */
-static const uint8_t status_index[] = {
-    AT(200, 1),  AT(204, 2),  AT(206, 3),  AT(304, 4),  AT(400, 5),  AT(401, 6),
-    AT(403, 7),  AT(404, 8),  AT(405, 9),  AT(406, 10), AT(408, 11), AT(411, 12),
-    AT(413, 13), AT(414, 14), AT(415, 15), AT(416, 16), AT(417, 17), AT(422, 18),
-    AT(429, 19), AT(431, 20), AT(500, 21), AT(501, 22), AT(503, 23), AT(505, 24)};
+/* Where it is in `statuses`. */
+static unsigned index_of(unsigned status)
+{
+    unsigned s = 1; /* most are 200 */
+    while (s < STATUSES && statuses[s] != status)
+        s++;
+    return s < STATUSES ? s : 0;
+}
 
 static _Thread_local unsigned my_cell; /* one more than the number; 0: none yet */
 
@@ -112,18 +113,13 @@ static series *make_series(_Atomic(series *) *at)
     return first;
 }
 
-static series *series_of(pe_tally *tally, const pe_request *request, unsigned status)
-{
-    const unsigned route = request->route_number < tally->routes ? request->route_number : 0;
-    const unsigned s = status - 200 < PE_LEN(status_index) ? status_index[status - 200] : 0;
-    _Atomic(series *) *at = &tally->series[(route * METHODS + request->method) * STATUSES + s];
-    series *found = atomic_load_explicit(at, memory_order_acquire);
-    return found != NULL ? found : make_series(at);
-}
-
 void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned status, int64_t now)
 {
-    series *all = series_of(tally, request, status);
+    const unsigned route = request->route_number < tally->routes ? request->route_number : 0;
+    _Atomic(series *) *at =
+        &tally->series[(route * METHODS + request->method) * STATUSES + index_of(status)];
+    series *found = atomic_load_explicit(at, memory_order_acquire);
+    series *all = found != NULL ? found : make_series(at);
     if (all == NULL)
         return;
     cell *mine = &all->cell[cell_of_thread()];
@@ -151,15 +147,6 @@ uint64_t pe_tally_cache_hits(const pe_tally *tally)
     return all;
 }
 
-static void add_cell(const cell *one, pe_tally_sum *sum)
-{
-    for (size_t b = 0; b < PE_LEN(sum->bucket); b++)
-        sum->bucket[b] += load(&one->took.bucket[b]);
-    sum->nanoseconds += load(&one->took.nanoseconds);
-    sum->sent += load(&one->sent);
-    sum->received += load(&one->received);
-}
-
 void pe_tally_each(const pe_tally *tally, void (*visit)(void *context, const pe_tally_sum *sum),
                    void *context)
 {
@@ -170,8 +157,14 @@ void pe_tally_each(const pe_tally *tally, void (*visit)(void *context, const pe_
         pe_tally_sum sum = {.method = (pe_method)(i / STATUSES % METHODS),
                             .status = statuses[i % STATUSES]};
         tally->namer((unsigned)(i / STATUSES / METHODS), sum.route, sizeof sum.route);
-        for (size_t n = 0; n < CELLS; n++)
-            add_cell(&all->cell[n], &sum);
+        for (size_t n = 0; n < CELLS; n++) {
+            const cell *one = &all->cell[n];
+            for (size_t b = 0; b < PE_LEN(sum.bucket); b++)
+                sum.bucket[b] += load(&one->took.bucket[b]);
+            sum.nanoseconds += load(&one->took.nanoseconds);
+            sum.sent += load(&one->sent);
+            sum.received += load(&one->received);
+        }
         visit(context, &sum);
     }
 }

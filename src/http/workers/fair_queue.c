@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 
 /* Units of work of one turn in the ring, some tenths of a millisecond. A job counts for no more
  * than it does before it comes round. */
@@ -12,7 +12,7 @@
 
 static uint64_t price_of(const pe_job *job)
 {
-    return job->price < PE_TURN_WORK ? job->price : PE_TURN_WORK;
+    return job->price < PE_YIELD_WORK ? job->price : PE_YIELD_WORK;
 }
 
 /* ---- the ring ---- */

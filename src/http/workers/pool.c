@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/process.h"
-#include "base/turns.h"
+#include "base/yield.h"
 
 /* ---- what a thread keeps ---- */
 
@@ -16,9 +16,8 @@
 static pthread_key_t at_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void release(void *unused)
+static void release(void *unused PE_UNUSED)
 {
-    (void)unused;
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 }
 
@@ -54,7 +53,7 @@ typedef struct worker {
     pe_job turn;             /* the rest of the job, which waits there for its turn */
     bool waits_turn;         /* there */
     bool starves;            /* waits for another thread, and none was without a job */
-    pe_turn_ways turns;
+    pe_yield_ways turns;
 } worker;
 
 /*
@@ -115,17 +114,6 @@ static void call_all(pe_pool *pool)
     call(&pool->idle_light);
 }
 
-/* Called with the lock held. */
-static void wait_for_call(worker *self)
-{
-    worker **stack = self->light_only ? &self->pool->idle_light : &self->pool->idle;
-    self->called = false;
-    self->below = *stack;
-    *stack = self;
-    while (!self->called)
-        pthread_cond_wait(&self->wake, &self->pool->lock);
-}
-
 /* ---- turns ---- */
 
 /* Is a thread without a job, or about to be? Called with the lock held. */
@@ -138,7 +126,7 @@ static bool has_free(const pe_pool *pool)
 static void wait_for_next_turn(worker *self)
 {
     pe_pool *pool = self->pool;
-    self->turn = (pe_job){.context = self, .price = PE_TURN_WORK};
+    self->turn = (pe_job){.context = self, .price = PE_YIELD_WORK};
     self->waits_turn = true;
     pe_fair_queue_add_first(&pool->heavy, self->client, &self->turn);
     pool->busy--;
@@ -215,14 +203,6 @@ static pe_job *take(const worker *self)
     return job;
 }
 
-/* To the thread that waits for it, with the place. */
-static void give_turn(worker *to)
-{
-    to->waits_turn = false;
-    to->pool->away--;
-    pthread_cond_signal(&to->wake);
-}
-
 /* The next job, or NULL when the pool ends. Called and returning with the lock held. */
 static pe_job *next_job(worker *self)
 {
@@ -232,11 +212,20 @@ static pe_job *next_job(worker *self)
             pe_job *job = take(self);
             if (job->run != NULL)
                 return job;
-            give_turn(job->context);
+            /* To the thread that waits for it, with the place. */
+            worker *to = job->context;
+            to->waits_turn = false;
+            to->pool->away--;
+            pthread_cond_signal(&to->wake);
         } else if (pool->ending && pool->light.waiting + pool->heavy.waiting == 0) {
             return NULL;
         } else {
-            wait_for_call(self);
+            worker **stack = self->light_only ? &self->pool->idle_light : &self->pool->idle;
+            self->called = false;
+            self->below = *stack;
+            *stack = self;
+            while (!self->called)
+                pthread_cond_wait(&self->wake, &self->pool->lock);
         }
     }
 }
@@ -248,12 +237,12 @@ static void *work(void *context)
     worker *self = context;
     pe_pool *pool = self->pool;
     if (!self->light_only)
-        pe_turn_take(&self->turns);
+        (void)pe_yield_set(&self->turns);
     pthread_mutex_lock(&pool->lock);
     for (pe_job *job; (job = next_job(self)) != NULL;) {
         self->client = job->client;
         pthread_mutex_unlock(&pool->lock);
-        pe_turn_begin();
+        pe_yield_begin();
         job->run(job->context);
         pthread_mutex_lock(&pool->lock);
         pool->busy -= !self->light_only;
@@ -273,7 +262,7 @@ static int start(pe_pool *pool, worker *one)
     pthread_cond_init(&one->wake, NULL);
     one->pool = pool;
     one->light_only = one == pool->worker; /* however long the others are at heavy jobs */
-    one->turns = (pe_turn_ways){wait_turn, leave, enter, one};
+    one->turns = (pe_yield_ways){wait_turn, leave, enter, one};
     const int error = pthread_create(&one->thread, &attributes, work, one);
     pthread_attr_destroy(&attributes);
     return error;

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.c - elements to doubles and back. */
-#include "kernels/level/half.h"
-#include "kernels/level/wide.h"
+/* convert.c - elements to doubles and back, and doubles added to elements. */
+#include "kernels/level/half_lanes.h"
+#include "kernels/level/element.h"
 
-/* Elements narrowed at a time, before they are looked through for NaN. */
+/* Elements handled at a time, before they are looked through for NaN. */
 #define BLOCK 512
 
-static void widen_float(const pe_f32_at *in, size_t n, double *out)
-{
-    for (size_t j = 0; j < n; j++)
-        out[j] = (double)in[j];
-}
+/* Without instructions for them, 16-bit elements go one by one, as compilers vectorise that. */
+#define BY_LANES(dtype) (PE_LANES > 2 || !pe_is_narrow(dtype))
 
-/* A bfloat16 is the upper half of a float. */
-static void widen_bfloat16(const pe_u16_at *in, size_t n, double *out)
+PE_INLINE void widen(pe_dtype dtype, const void *in, size_t n, double *out)
 {
-    for (size_t j = 0; j < n; j++)
-        out[j] = (double)pe_float_of((uint32_t)in[j] << 16);
+    size_t j = 0;
+    for (; PE_LANES > 2 && pe_is_narrow(dtype) && j + 2 * PE_LANES <= n; j += 2 * PE_LANES) {
+        const pe_two v = pe_load_two(dtype, in, j);
+        pe_store_d(out + j, v.first);
+        pe_store_d(out + j + PE_LANES, v.second);
+    }
+    for (; j < n; j++)
+        out[j] = pe_load(dtype, in, j);
 }
 
 static void widen_int(const void *in, size_t n, double *out)
@@ -31,16 +33,16 @@ void PE_LEVEL_NAME(pe_convert_widen)(pe_dtype dtype, const void *in, size_t n, d
 {
     switch (dtype) {
     case PE_FLOAT32:
-        widen_float(in, n, out);
+        widen(PE_FLOAT32, in, n, out);
         return;
     case PE_FLOAT64:
         memcpy(out, in, n * sizeof *out);
         return;
     case PE_FLOAT16:
-        PE_LEVEL_NAME(pe_half_widen)(in, n, out);
+        widen(PE_FLOAT16, in, n, out);
         return;
     case PE_BFLOAT16:
-        widen_bfloat16(in, n, out);
+        widen(PE_BFLOAT16, in, n, out);
         return;
     case PE_INT32:
         widen_int(in, n, out);
@@ -51,43 +53,67 @@ void PE_LEVEL_NAME(pe_convert_widen)(pe_dtype dtype, const void *in, size_t n, d
     assert(false);
 }
 
-PE_INLINE bool narrow_wide(pe_dtype dtype, const double *in, size_t n, void *out)
+/* Doubles, or `plus`: x and doubles. Whether there may be a NaN in out. */
+PE_INLINE bool narrow_some(pe_dtype dtype, bool plus, const void *x, const double *y, size_t n,
+                           void *out)
 {
+    double sum[BLOCK];
+    if (plus && !BY_LANES(dtype)) {
+        widen(dtype, x, n, sum);
+        for (size_t j = 0; j < n; j++)
+            sum[j] += y[j];
+        y = sum;
+        plus = false;
+    }
     pe_vd watch = pe_all(0);
     size_t j = 0;
-    for (; j + 2 * PE_LANES <= n; j += 2 * PE_LANES) {
-        const pe_vd first = pe_load_d(in + j), second = pe_load_d(in + j + PE_LANES);
-        pe_store_wide(dtype, first, out, j);
-        pe_store_wide(dtype, second, out, j + PE_LANES);
-        watch = pe_watch(watch, first, second);
+    for (; BY_LANES(dtype) && j + 2 * PE_LANES <= n; j += 2 * PE_LANES) {
+        pe_two v = pe_load_two(PE_FLOAT64, y, j);
+        if (plus) {
+            const pe_two w = pe_load_two(dtype, x, j);
+            v = (pe_two){w.first + v.first, w.second + v.second};
+        }
+        pe_store_two(dtype, v, out, j);
+        watch = pe_watch(watch, v.first, v.second);
     }
+    const bool perhaps = pe_spoiled(watch) || (pe_is_narrow(dtype) && j < n);
     for (; j < n; j++)
-        pe_store(dtype, in[j], out, j);
-    return pe_spoiled(watch);
+        pe_store(dtype, plus ? pe_load(dtype, x, j) + y[j] : y[j], out, j);
+    return perhaps;
 }
 
-/* Whether there may be a NaN in out. */
-static bool narrow_some(pe_dtype dtype, const double *in, size_t n, void *out)
+PE_INLINE void narrow(pe_dtype dtype, bool plus, const void *x, const double *y, size_t n,
+                      void *out)
+{
+    const size_t bytes = pe_dtype_bytes(dtype);
+    for (size_t j = 0, some; j < n; j += some) {
+        char *to = (char *)out + j * bytes;
+        some = n - j < BLOCK ? n - j : BLOCK;
+        if (narrow_some(dtype, plus, (const char *)x + j * bytes, y + j, some, to))
+            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, to, some);
+    }
+}
+
+PE_INLINE void narrow_any(pe_dtype dtype, bool plus, const void *x, const double *y, size_t n,
+                          void *out)
 {
     if (dtype == PE_FLOAT32)
-        return narrow_wide(PE_FLOAT32, in, n, out);
-    if (dtype == PE_FLOAT64)
-        return narrow_wide(PE_FLOAT64, in, n, out);
-    if (dtype == PE_FLOAT16)
-        PE_LEVEL_NAME(pe_half_narrow)(in, n, out);
+        narrow(PE_FLOAT32, plus, x, y, n, out);
+    else if (dtype == PE_FLOAT64)
+        narrow(PE_FLOAT64, plus, x, y, n, out);
+    else if (dtype == PE_FLOAT16)
+        narrow(PE_FLOAT16, plus, x, y, n, out);
     else
-        PE_LEVEL_NAME(pe_half_narrow_bfloat)(in, n, out);
-    return true;
+        narrow(PE_BFLOAT16, plus, x, y, n, out);
 }
 
 void PE_LEVEL_NAME(pe_convert_narrow)(pe_dtype dtype, const double *in, size_t n, void *out)
 {
     assert(dtype != PE_INT32);
-    const size_t bytes = pe_dtype_bytes(dtype);
-    for (size_t j = 0, some; j < n; j += some) {
-        char *to = (char *)out + j * bytes;
-        some = n - j < BLOCK ? n - j : BLOCK;
-        if (narrow_some(dtype, in + j, some, to))
-            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, to, some);
-    }
+    narrow_any(dtype, false, in, in, n, out); /* of x nothing is read */
+}
+
+void PE_LEVEL_NAME(pe_add)(pe_dtype dtype, const void *x, const double *y, size_t n, void *out)
+{
+    narrow_any(dtype, true, x, y, n, out);
 }

@@ -8,7 +8,8 @@
 /** How two vectors a and b go to memory. */
 typedef enum pe_shape_of_row {
     PE_ROW_INTERLEAVED, /* a0 b0 a1 b1 ..., all to the first place */
-    PE_ROW_PLANES       /* a0 a1 ... and b0 b1 ... */
+    PE_ROW_PLANES,      /* a0 a1 ... and b0 b1 ... */
+    PE_ROW_RUN          /* a0 a1 ... b0 b1 ..., all to the first place: 16 bits, NaN among them */
 } pe_shape_of_row;
 
 /** What a row is made of: constants where functions are inlined. */

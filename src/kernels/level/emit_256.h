@@ -35,8 +35,12 @@ PE_INLINE void pe_put_floats(pe_shape_of_row shape, __m128 a, __m128 b, pe_spot 
     }
 }
 
-PE_INLINE void pe_put_planes(__m128i both, pe_spot to)
+PE_INLINE void pe_put_planes(pe_shape_of_row shape, __m128i both, pe_spot to)
 {
+    if (shape == PE_ROW_RUN) {
+        _mm_storeu_si128(to.first, both);
+        return;
+    }
     _mm_storel_epi64(to.first, both);
     _mm_storel_epi64(to.second, _mm_unpackhi_epi64(both, both));
 }
@@ -49,7 +53,7 @@ PE_INLINE void pe_put_halves(pe_shape_of_row shape, __m256 f, pe_spot to)
     if (shape == PE_ROW_INTERLEAVED)
         _mm_storeu_si128(to.first, _mm_shuffle_epi8(halves, by_turns));
     else
-        pe_put_planes(halves, to);
+        pe_put_planes(shape, halves, to);
 }
 
 /* The upper halves of words. */
@@ -60,7 +64,7 @@ PE_INLINE void pe_put_bfloats(pe_shape_of_row shape, __m256i words, pe_spot to)
     if (shape == PE_ROW_INTERLEAVED)
         _mm_storeu_si128(to.first, _mm_blend_epi16(a, _mm256_extracti128_si256(words, 1), 0xaa));
     else
-        pe_put_planes(_mm_packus_epi32(a, _mm256_extracti128_si256(lowered, 1)), to);
+        pe_put_planes(shape, _mm_packus_epi32(a, _mm256_extracti128_si256(lowered, 1)), to);
 }
 
 PE_INLINE pe_seen pe_emit(pe_row_kind kind, const pe_rounding_margin *margin, pe_vd a, pe_vd b,
@@ -78,7 +82,10 @@ PE_INLINE pe_seen pe_emit(pe_row_kind kind, const pe_rounding_margin *margin, pe
         const __m256i flipped = _mm256_xor_si256((__m256i)f, _mm256_set1_epi32(1 << 12));
         return _mm256_and_si256(flipped, _mm256_set1_epi32(0x7fff1fff));
     }
-    const __m256i moved = _mm256_add_epi32((__m256i)f, _mm256_set1_epi32(1 << 15));
+    const __m256i half = _mm256_set1_epi32(1 << 15),
+                  number = (__m256i)_mm256_cmp_ps(f, f, _CMP_ORD_Q);
+    const __m256i by = kind.shape == PE_ROW_RUN ? _mm256_and_si256(half, number) : half;
+    const __m256i moved = _mm256_add_epi32((__m256i)f, by);
     pe_put_bfloats(kind.shape, moved, to);
     return _mm256_and_si256(moved, _mm256_set1_epi32(INT32_MAX));
 }

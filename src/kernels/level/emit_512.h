@@ -13,7 +13,7 @@ typedef struct pe_seen {
 
 PE_INLINE __m512 pe_join(pe_shape_of_row shape, __m256 a, __m256 b)
 {
-    if (shape == PE_ROW_PLANES)
+    if (shape != PE_ROW_INTERLEAVED)
         return _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1);
     const __m512i index = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     return _mm512_permutex2var_ps(_mm512_castps256_ps512(a), index, _mm512_castps256_ps512(b));
@@ -32,7 +32,7 @@ PE_INLINE __mmask16 pe_prove_float(const pe_rounding_margin *margin, pe_vd a, pe
 
 PE_INLINE void pe_put_halves(pe_shape_of_row shape, __m256i halves, pe_spot to)
 {
-    if (shape == PE_ROW_INTERLEAVED) {
+    if (shape != PE_ROW_PLANES) {
         _mm256_storeu_si256(to.first, halves);
     } else {
         _mm_storeu_si128(to.first, _mm256_castsi256_si128(halves));

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* half_lanes.h - vectors of doubles from and to the 16-bit types. */
+/* half_lanes.h - vectors of doubles from and to elements, those of 16 bits among them. */
 #ifndef PE_KERNELS_LEVEL_HALF_LANES_H
 #define PE_KERNELS_LEVEL_HALF_LANES_H
 
-#include "kernels/level/half.h"
-#include "kernels/level/lanes.h"
+#include "kernels/level/emit.h"
+#include "kernels/level/wide.h"
 
 #if defined(__F16C__)
-
-/* gcc converts half by half otherwise. */
-PE_INLINE pe_vd pe_doubles_of_half(const pe_u16_at *half)
-{
-#if PE_LANES == 8
-    return _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128((const void *)half)));
-#else
-    return _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const void *)half)));
-#endif
-}
 
 /*
  * Through float without rounding twice: the float gets the first 24 significant bits, the last of
@@ -36,18 +26,6 @@ PE_INLINE void pe_round_halves(pe_vd value, pe_u16_at *half)
 #endif
 }
 
-/* A bfloat16 is the upper half of a float. */
-PE_INLINE pe_vd pe_doubles_of_bfloat(const pe_u16_at *bfloat)
-{
-#if PE_LANES == 8
-    const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)bfloat));
-    return _mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(wide, 16)));
-#else
-    const __m128i wide = _mm_cvtepu16_epi32(_mm_loadl_epi64((const void *)bfloat));
-    return _mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(wide, 16)));
-#endif
-}
-
 PE_INLINE pe_vd pe_between(pe_vd low, pe_vd v, pe_vd high)
 {
 #if PE_LANES == 8
@@ -57,7 +35,7 @@ PE_INLINE pe_vd pe_between(pe_vd low, pe_vd v, pe_vd high)
 #endif
 }
 
-/* As half.c does it: to 8 bits as a double, exactly to float, whose upper half it is. */
+/* As element.h does it: to 8 bits as a double, exactly to float, whose upper half it is. */
 PE_INLINE void pe_round_bfloats(pe_vd value, pe_u16_at *bfloat)
 {
     const pe_vu bits = (pe_vu)value;
@@ -73,48 +51,71 @@ PE_INLINE void pe_round_bfloats(pe_vd value, pe_u16_at *bfloat)
 #endif
 }
 
-#else
-
-/* As the arrays go; two lanes are no loss. */
-PE_INLINE pe_vd pe_doubles_of_half(const pe_u16_at *half)
-{
-    pe_vd v;
-    PE_LEVEL_NAME(pe_half_widen)(half, PE_LANES, (double *)&v);
-    return v;
-}
-
-PE_INLINE void pe_round_halves(pe_vd value, pe_u16_at *half)
-{
-    PE_LEVEL_NAME(pe_half_narrow)((const double *)&value, PE_LANES, half);
-}
-
-PE_INLINE pe_vd pe_doubles_of_bfloat(const pe_u16_at *bfloat)
-{
-    pe_vd v = {0};
-    for (int k = 0; k < PE_LANES; k++)
-        v[k] = (double)pe_float_of((uint32_t)bfloat[k] << 16);
-    return v;
-}
-
-PE_INLINE void pe_round_bfloats(pe_vd value, pe_u16_at *bfloat)
-{
-    PE_LEVEL_NAME(pe_half_narrow_bfloat)((const double *)&value, PE_LANES, bfloat);
-}
-
 #endif
-
-PE_INLINE pe_vd pe_load_16(pe_dtype dtype, const void *from)
-{
-    return dtype == PE_FLOAT16 ? pe_doubles_of_half(from) : pe_doubles_of_bfloat(from);
-}
 
 /* Rounded once, ties to even; a NaN of any kind for NaN. */
 PE_INLINE void pe_store_16(pe_dtype dtype, pe_vd v, void *to)
 {
+#if defined(__F16C__)
     if (dtype == PE_FLOAT16)
         pe_round_halves(v, to);
     else
         pe_round_bfloats(v, to);
+#else
+    pe_store(dtype, v[0], to, 0);
+    pe_store(dtype, v[1], to, 1);
+#endif
+}
+
+#if PE_LANES > 2
+PE_INLINE __m256 pe_load_eight(pe_dtype dtype, const pe_u16_at *from)
+{
+    const __m128i bits = _mm_loadu_si128((const void *)from);
+    return dtype == PE_FLOAT16 ? _mm256_cvtph_ps(bits)
+                               : (__m256)_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16);
+}
+#endif
+
+/* Elements from i on and from i + PE_LANES on. */
+typedef struct pe_two {
+    pe_vd first, second;
+} pe_two;
+
+PE_INLINE pe_two pe_load_two(pe_dtype dtype, const void *from, size_t i)
+{
+    const pe_u16_at *at = (const pe_u16_at *)from + i;
+    if (!pe_is_narrow(dtype))
+        return (pe_two){pe_load_wide(dtype, from, i), pe_load_wide(dtype, from, i + PE_LANES)};
+#if PE_LANES == 8
+    return (pe_two){_mm512_cvtps_pd(pe_load_eight(dtype, at)),
+                    _mm512_cvtps_pd(pe_load_eight(dtype, at + PE_LANES))};
+#elif PE_LANES == 4
+    const __m256 v = pe_load_eight(dtype, at);
+    return (pe_two){_mm256_cvtps_pd(_mm256_castps256_ps128(v)),
+                    _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1))};
+#else
+    return (pe_two){{pe_load(dtype, at, 0), pe_load(dtype, at, 1)},
+                    {pe_load(dtype, at, 2), pe_load(dtype, at, 3)}};
+#endif
+}
+
+/* The same stored. Those of 16 bits go by way of float, unless that gives a tie: then a bit beyond
+ * the float may decide. */
+PE_INLINE void pe_store_two(pe_dtype dtype, pe_two v, void *to, size_t i)
+{
+    pe_u16_at *at = (pe_u16_at *)to + i;
+    if (!pe_is_narrow(dtype)) {
+        pe_store_wide(dtype, v.first, to, i);
+        pe_store_wide(dtype, v.second, to, i + PE_LANES);
+        return;
+    }
+    const pe_rounding_margin none = {0, dtype == PE_FLOAT16 ? 0x1p-14F : 0};
+    const pe_row_kind run = {dtype, PE_ROW_RUN, false};
+    const pe_seen seen = pe_emit(run, &none, v.first, v.second, (pe_spot){at, NULL});
+    if (__builtin_expect(pe_doubt(dtype, &none, seen, seen), 0)) {
+        pe_store_16(dtype, v.first, at);
+        pe_store_16(dtype, v.second, at + PE_LANES);
+    }
 }
 
 #endif

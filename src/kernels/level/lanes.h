@@ -56,17 +56,9 @@ PE_INLINE pe_vu pe_all_u(uint64_t x)
     return (pe_vu){0} + x;
 }
 
-/* The first `count` lanes from memory. The others get digits of no meaning: zero would be a phase
- * whose sine is never proven. */
-PE_INLINE pe_vu pe_load_u(const uint64_t *from, size_t count)
+PE_INLINE pe_vu pe_load_u(const uint64_t *from)
 {
-    if (count >= PE_LANES)
-        return *(const pe_vu_at *)from;
-    uint64_t lane[PE_LANES];
-    for (int k = 0; k < PE_LANES; k++)
-        lane[k] = 0x1f3c5b7a98d6e4f2U;
-    memcpy(lane, from, count * sizeof *from);
-    return *(const pe_vu_at *)lane;
+    return *(const pe_vu_at *)from;
 }
 
 /* a*b + c, in one rounding or two: for results whose error bound allows for either. */

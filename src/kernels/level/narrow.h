@@ -137,7 +137,7 @@ PE_INLINE pe_vf pe_floats_of_half(pe_vh half)
 #elif PE_LANES == 4
     return (pe_vf)_mm256_cvtph_ps((__m128i)half);
 #else
-    /* half.c explains; a product scales subnormals too, and only infinity and NaN remain. */
+    /* element.h explains; a product scales subnormals too, and only infinity and NaN remain. */
     const pe_vi bits = __builtin_convertvector(half, pe_vi), size = bits & 0x7fff;
     const pe_vi finite = (pe_vi)((pe_vf)(size << 13) * 0x1p112F);
     const pe_vi special = (pe_vi)(size >= 0x7c00) & 0x7f800000;
@@ -145,7 +145,7 @@ PE_INLINE pe_vf pe_floats_of_half(pe_vh half)
 #endif
 }
 
-/* To the nearest; ties anyhow. A NaN stays one. */
+/* To the nearest, ties to even. A NaN stays one. */
 PE_INLINE pe_vh pe_halves_near(pe_vf v)
 {
     enum { ROUNDING = 0 | 8 }; /* to the nearest, no exceptions */
@@ -157,7 +157,7 @@ PE_INLINE pe_vh pe_halves_near(pe_vf v)
     const pe_vi bits = (pe_vi)v, size = bits & INT32_MAX;
     const pe_vi least = (pe_vi)pe_all_f(0x1p-14F), half = (pe_vi)pe_all_f(0.5F);
     const pe_vi low = (pe_vi)((pe_vf)size + 0.5F) - half; /* in places of 2^-24 */
-    const pe_vi normal = ((size + (1U << 12)) >> 13) - (112U << 10);
+    const pe_vi normal = ((size + (size >> 13 & 1) + 0xfff) >> 13) - (112U << 10);
     const pe_vi is_low = (pe_vi)(size < least), is_nan = (pe_vi)(size > 0x7f800000);
     const pe_vi rounded = (low & is_low) | (normal & ~is_low), over = (pe_vi)(rounded > 0x7c00);
     const pe_vi bounded = (rounded & ~over) | (over & 0x7c00) | (is_nan & 0x7e00);
@@ -218,6 +218,14 @@ PE_INLINE bool pe_put_halves_between(pe_interval a, pe_interval b, void *first, 
 }
 
 /* ---- either ---- */
+
+/* Both rounded and stored, if what is known of them allows. */
+PE_INLINE bool pe_put_between(pe_dtype dtype, pe_interval first, pe_interval second, void *to_first,
+                              void *to_second)
+{
+    return dtype == PE_FLOAT16 ? pe_put_halves_between(first, second, to_first, to_second)
+                               : pe_put_bfloats_between(first, second, to_first, to_second);
+}
 
 PE_INLINE pe_vf pe_load_narrow(pe_dtype dtype, const void *from)
 {

@@ -2,7 +2,7 @@
 /* rotate_narrow.c - pairs of 16-bit channels turned by given angles. */
 #include "kernels/level/emit.h"
 #include "kernels/level/half_lanes.h"
-#include "kernels/level/nan.h"
+#include "kernels/level/element.h"
 #include "kernels/level/narrow.h"
 #include "kernels/level/rotate.h"
 #include "kernels/level/wide.h"
@@ -13,7 +13,7 @@
  *
  *     v = r(r(a*c') - r(b*s')),    |v - d| < 3.01 * 2^-24 * S * M,    S = |a| + |b|,  M >= |c|, |s|
  *
- * (and less where a product is not rounded, or with b*c + a*s). So with an e of 5 * 2^-24 * S * M,
+ * (and less where a product is not rounded, or with b*c + a*s). So with an e of 4.1 * 2^-24 * S * M,
  * which makes up for its own rounding and those of v - e and v + e, d lies strictly between these;
  * if both round to the same, so does d, whatever ties do. That leaves 1 in 2^12 or 2^9 elements
  * (with as much of S as of v) to doubles: the group of pairs that they are in.
@@ -25,7 +25,7 @@
  * adding -0 or taking away +0 leaves it alone.
  */
 #define BLOCK  128 /* pairs at a time: what is made of their angles stays in the nearest cache */
-#define E_OF_M 0x1.4p-23F /* e / m */
+#define E_OF_M 0x1.07p-23F /* e / m */
 
 /* cos and sin of at most BLOCK pairs: as they were, and as floats (those of whole vectors). Half:
  * the cosines, and the sines. Interleaved: each twice, the first sine negated. */
@@ -77,36 +77,21 @@ static void set_angles(pe_pairing pairing, const double *cos, const double *sin,
 
 /* ---- by doubles ----------------------------------------------------------------------------- */
 
-/* Pairs from i on, at most BLOCK. Narrowing tells NaN too. */
-static void halves_by_doubles(pe_dtype dtype, const angles *at, size_t i, pe_halves to)
+/* Pairs from i on, at most BLOCK: (i, i + pairs) if b is not NULL. Narrowing tells NaN too. */
+static void by_doubles(pe_dtype dtype, const angles *at, size_t i, pe_halves to)
 {
-    const size_t n = at->pairs - i;
+    const bool far = to.b != NULL;
+    const size_t n = at->pairs - i, some = far ? n : 2 * n;
     double wide[2 * BLOCK];
-    PE_LEVEL_NAME(pe_convert_widen)(dtype, to.a, n, wide);
-    PE_LEVEL_NAME(pe_convert_widen)(dtype, to.b, n, wide + BLOCK);
-    for (size_t k = 0; k < n; k++) {
-        const double x = wide[k], y = wide[BLOCK + k];
-        const double c = at->wide_cos[i + k], s = at->wide_sin[i + k];
-        wide[k] = x * c - y * s;
-        wide[BLOCK + k] = y * c + x * s;
-    }
-    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide, n, to.a_out);
-    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide + BLOCK, n, to.b_out);
-}
-
-static void neighbours_by_doubles(pe_dtype dtype, const angles *at, size_t i, const char *x,
-                                  char *out)
-{
-    const size_t n = at->pairs - i;
-    double wide[2 * BLOCK];
-    PE_LEVEL_NAME(pe_convert_widen)(dtype, x, 2 * n, wide);
-    for (size_t k = 0; k < n; k++) {
-        const double a = wide[2 * k], b = wide[2 * k + 1];
-        const double c = at->wide_cos[i + k], s = at->wide_sin[i + k];
-        wide[2 * k] = a * c - b * s;
-        wide[2 * k + 1] = b * c + a * s;
-    }
-    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide, 2 * n, out);
+    PE_LEVEL_NAME(pe_convert_widen)(dtype, to.a, some, wide);
+    if (far)
+        PE_LEVEL_NAME(pe_convert_widen)(dtype, to.b, n, wide + n);
+    PE_LEVEL_NAME(pe_rotate)
+    (PE_FLOAT64, far ? PE_PAIRING_HALF : PE_PAIRING_INTERLEAVED, n, at->wide_cos + i,
+     at->wide_sin + i, 1, 2 * n, wide, wide);
+    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide, some, to.a_out);
+    if (far)
+        PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide + n, n, to.b_out);
 }
 
 PE_INLINE pe_halves halves_after(pe_halves at, size_t bytes)
@@ -117,13 +102,14 @@ PE_INLINE pe_halves halves_after(pe_halves at, size_t bytes)
 /* The same for a vector of floats' pairs; NaN of any kind for NaN. */
 PE_INLINE void settle_halves(pe_dtype dtype, const angles *at, size_t i, pe_halves to)
 {
-    for (size_t k = 0; k < PE_FLOAT_LANES; k += PE_LANES) {
-        const size_t bytes = k * sizeof(uint16_t);
-        const pe_vd x = pe_load_16(dtype, to.a + bytes), y = pe_load_16(dtype, to.b + bytes);
-        const pe_vd c = pe_load_d(at->wide_cos + i + k), s = pe_load_d(at->wide_sin + i + k);
-        pe_store_16(dtype, x * c - y * s, to.a_out + bytes);
-        pe_store_16(dtype, y * c + x * s, to.b_out + bytes);
-    }
+    const size_t bytes = PE_LANES * sizeof(uint16_t);
+    const pe_two x = pe_load_two(dtype, to.a, 0), y = pe_load_two(dtype, to.b, 0);
+    const pe_two c = pe_load_two(PE_FLOAT64, at->wide_cos, i);
+    const pe_two s = pe_load_two(PE_FLOAT64, at->wide_sin, i);
+    pe_store_16(dtype, x.first * c.first - y.first * s.first, to.a_out);
+    pe_store_16(dtype, x.second * c.second - y.second * s.second, to.a_out + bytes);
+    pe_store_16(dtype, y.first * c.first + x.first * s.first, to.b_out);
+    pe_store_16(dtype, y.second * c.second + x.second * s.second, to.b_out + bytes);
 }
 
 /* ---- by floats ------------------------------------------------------------------------------ */
@@ -146,14 +132,6 @@ PE_INLINE pe_interval within(pe_vf v, margin e)
     return (pe_interval){v - e.minus, v + e.plus};
 }
 
-/* Both rounded and stored, if what is known of them allows. */
-PE_INLINE bool put(pe_dtype dtype, pe_interval first, pe_interval second, void *to_first,
-                   void *to_second)
-{
-    return dtype == PE_FLOAT16 ? pe_put_halves_between(first, second, to_first, to_second)
-                               : pe_put_bfloats_between(first, second, to_first, to_second);
-}
-
 /* Returns whether there may be a NaN. */
 PE_INLINE bool rotate_halves(pe_dtype dtype, const angles *at, pe_halves of)
 {
@@ -166,11 +144,11 @@ PE_INLINE bool rotate_halves(pe_dtype dtype, const angles *at, pe_halves of)
         const pe_vf first = pe_fms_f(x, c, y * s), second = pe_fma_f(y, c, x * s);
         const margin e = margin_of(dtype, x, y, twice_most);
         watch = pe_fma_f(first, second, watch);
-        if (!put(dtype, within(first, e), within(second, e), of.a_out + k, of.b_out + k))
+        if (!pe_put_between(dtype, within(first, e), within(second, e), of.a_out + k, of.b_out + k))
             settle_halves(dtype, at, i, halves_after(of, k));
     }
     if (i < at->pairs)
-        halves_by_doubles(dtype, at, i, halves_after(of, k));
+        by_doubles(dtype, at, i, halves_after(of, k));
     return pe_any_nan(watch);
 }
 
@@ -194,8 +172,10 @@ PE_INLINE void settle_neighbours(pe_dtype dtype, const angles *at, size_t i, con
         sin[2 * k] = -at->wide_sin[i + k];
         sin[2 * k + 1] = at->wide_sin[i + k];
     }
+    double wide[2 * PE_FLOAT_LANES];
+    PE_LEVEL_NAME(pe_convert_widen)(dtype, x, 2 * PE_FLOAT_LANES, wide);
     for (size_t j = 0; j < 2 * PE_FLOAT_LANES; j += PE_LANES) {
-        const pe_vd v = pe_load_16(dtype, x + j * sizeof(uint16_t));
+        const pe_vd v = pe_load_d(wide + j);
         const pe_vd turned = v * pe_load_d(cos + j) + pe_swap_pairs(v) * pe_load_d(sin + j);
         pe_store_16(dtype, turned, out + j * sizeof(uint16_t));
     }
@@ -216,11 +196,11 @@ PE_INLINE bool rotate_neighbours(pe_dtype dtype, const angles *at, const char *x
         const margin e = margin_of(dtype, v, v_other, twice_most);
         const margin f = margin_of(dtype, w, w_other, twice_most);
         watch = pe_fma_f(first, second, watch);
-        if (!put(dtype, within(first, e), within(second, f), out + k, out + k + BYTES))
+        if (!pe_put_between(dtype, within(first, e), within(second, f), out + k, out + k + BYTES))
             settle_neighbours(dtype, at, i, x + k, out + k);
     }
     if (i < at->pairs)
-        neighbours_by_doubles(dtype, at, i, x + k, out + k);
+        by_doubles(dtype, at, i, (pe_halves){x + k, NULL, out + k, NULL});
     return pe_any_nan(watch);
 }
 

@@ -41,22 +41,74 @@ PE_INLINE pe_turn pe_turn_mul(pe_turn a, uint64_t m)
 }
 
 /* Half a step of frequencies [i, i + PE_LANES). */
-PE_INLINE pe_turn pe_turn_half(const uint64_t *step_hi, const uint64_t *step_lo, size_t i, size_t n)
+PE_INLINE pe_turn pe_turn_half(const uint64_t *step_hi, const uint64_t *step_lo, size_t i)
 {
-    const pe_vu hi = pe_load_u(step_hi + i, n - i), lo = pe_load_u(step_lo + i, n - i);
+    const pe_vu hi = pe_load_u(step_hi + i), lo = pe_load_u(step_lo + i);
     return (pe_turn){hi >> 1, lo >> 1 | hi << 63};
 }
 
-/* The phases of frequencies [i, i + PE_LANES) at half-step m of the run: row m/2. */
-PE_INLINE pe_turn pe_turn_at(const pe_run *run, size_t i, uint64_t m)
+/** Where a row is: so many half steps from the run's start, or at a listed position. */
+typedef struct pe_when {
+    uint64_t half_steps;
+    uint64_t whole, upper, lower; /* digits of 1, 2^-32 and 2^-64 of the position's magnitude */
+    uint64_t flip;                /* ones where it is negative: -x is ~x but for the last when */
+} pe_when;
+
+PE_INLINE pe_when pe_when_of(const pe_run *run, uint64_t half_steps)
 {
-    const size_t count = run->n - i;
-    const pe_turn half = pe_turn_half(run->step_hi, run->step_lo, i, run->n);
+    pe_when when = {.half_steps = half_steps};
+    if (run->list == NULL)
+        return when;
+    const double position = run->list[half_steps / 2], size = pe_abs(position);
+    when.whole = (uint64_t)size;
+    const double upper = (size - (double)when.whole) * 0x1p32;
+    when.upper = (uint64_t)upper;
+    when.lower = (uint64_t)((upper - (double)when.upper) * 0x1p32);
+    when.flip = position < 0 ? UINT64_MAX : 0;
+    return when;
+}
+
+/* upper * 2^-32 of a, and lower * 2^-64: what is cut off is below 2^-127. */
+PE_INLINE pe_turn pe_turn_fraction(pe_turn a, const pe_when *when)
+{
+    const pe_vu upper = pe_all_u(when->upper), lower = pe_all_u(when->lower);
+    const pe_vu a3 = a.hi >> 32, a1 = a.lo >> 32;
+    const pe_vu low0 = pe_mul32(a.hi, lower) + (pe_mul32(a1, lower) >> 32);
+    const pe_vu low1 = pe_mul32(a3, lower) + (low0 >> 32);
+    const pe_vu up0 = pe_mul32(a1, upper) + (pe_mul32(a.lo, upper) >> 32);
+    const pe_vu up1 = pe_mul32(a.hi, upper) + (up0 >> 32);
+    const pe_vu up2 = pe_mul32(a3, upper) + (up1 >> 32);
+    return pe_turn_add((pe_turn){up2, up1 << 32 | (up0 & UINT32_MAX)},
+                       (pe_turn){low1 >> 32, low1 << 32 | (low0 & UINT32_MAX)});
+}
+
+/* The phases of frequencies [i, i + PE_LANES) at a when. */
+PE_INLINE pe_turn pe_turn_at(const pe_run *run, size_t i, const pe_when *when)
+{
+    if (run->list != NULL) {
+        const pe_turn step = {pe_load_u(run->step_hi + i), pe_load_u(run->step_lo + i)};
+        pe_turn at = pe_turn_mul(step, when->whole);
+        if ((when->upper | when->lower) != 0)
+            at = pe_turn_add(at, pe_turn_fraction(step, when));
+        return (pe_turn){at.hi ^ when->flip, at.lo ^ when->flip};
+    }
+    const pe_turn half = pe_turn_half(run->step_hi, run->step_lo, i);
     if (run->start_hi == NULL)
-        return pe_turn_mul(half, 2 * run->first + m);
-    const pe_turn start = {pe_load_u(run->start_hi + i, count),
-                           pe_load_u(run->start_lo + i, count)};
-    return pe_turn_add(start, pe_turn_mul(half, m));
+        return pe_turn_mul(half, 2 * run->first + when->half_steps);
+    const pe_turn start = {pe_load_u(run->start_hi + i), pe_load_u(run->start_lo + i)};
+    return pe_turn_add(start, pe_turn_mul(half, when->half_steps));
+}
+
+/* The same of a listed when to 2^-61 turns, as whole words. */
+PE_INLINE pe_vu pe_turn_near(const pe_run *run, size_t i, const pe_when *when)
+{
+    const pe_vu hi = pe_load_u(run->step_hi + i);
+    const pe_vu a1 = pe_load_u(run->step_lo + i) >> 32, a3 = hi >> 32;
+    const pe_vu whole = pe_all_u(when->whole), upper = pe_all_u(when->upper);
+    const pe_vu least = (pe_mul32(a1, whole) >> 32) + (pe_mul32(hi, upper) >> 32) +
+                        (pe_mul32(a3, pe_all_u(when->lower)) >> 32);
+    const pe_vu sum = (pe_mul32(a3, whole) << 32) + pe_mul32(hi, whole) + pe_mul32(a3, upper);
+    return (sum + least) ^ when->flip;
 }
 
 /* x in quarter turns from -1/2 to 1/2, as head (a multiple of 2^-52) and tail (below 2^-52). */
@@ -139,6 +191,13 @@ PE_INLINE pe_split pe_split_of(pe_vd head, pe_vd tail)
     return (pe_split){rounded, (head - rounded) + tail};
 }
 
+/* A sum of two such products with its tail, likewise. */
+PE_INLINE pe_split pe_split_again(pe_split x)
+{
+    const pe_vd rounded = (x.head + x.tail + 0x1.8p26) - 0x1.8p26;
+    return (pe_split){rounded, (x.head - rounded) + x.tail};
+}
+
 /* a * b: the product of the heads is exact. */
 PE_INLINE pe_split pe_split_mul(pe_split a, pe_split b)
 {
@@ -162,12 +221,11 @@ PE_INLINE pe_split pe_series_sum(const pe_series *series, pe_split z)
         rest = pe_fnma(rest, whole, pe_all(series->plain[k]));
     const int last = PE_SERIES_SPLIT - 1;
     const pe_vd tail = pe_fnma(rest, whole, pe_all(series->tail[last]));
-    const pe_vd head = pe_all(series->head[last]);
-    const pe_vd rounded = (head + tail + 0x1.8p26) - 0x1.8p26;
-    pe_split sum = {rounded, (head - rounded) + tail};
+    pe_split sum = pe_split_again((pe_split){pe_all(series->head[last]), tail});
     for (int k = last - 1; k >= 0; k--) {
         const pe_vd product = pe_fma(whole, sum.tail, z.tail * sum.head);
-        sum = pe_split_of(series->head[k] - z.head * sum.head, series->tail[k] - product);
+        const pe_vd exact = pe_fnma(z.head, sum.head, pe_all(series->head[k]));
+        sum = pe_split_of(exact, series->tail[k] - product);
     }
     return sum;
 }

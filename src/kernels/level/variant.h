@@ -49,8 +49,7 @@
 /* The functions of this level's pe_kernels; kernels.h documents them. */
 bool PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype,
                              void *out, uint64_t *doubtful);
-void PE_LEVEL_NAME(pe_waves_offsets)(size_t n, const uint64_t *step_hi, const uint64_t *step_lo,
-                                     size_t rows, bool split, double *out);
+void PE_LEVEL_NAME(pe_waves_offsets)(const pe_offsets *wanted, double *out);
 void PE_LEVEL_NAME(pe_convert_widen)(pe_dtype dtype, const void *in, size_t n, double *out);
 void PE_LEVEL_NAME(pe_convert_narrow)(pe_dtype dtype, const double *in, size_t n, void *out);
 void PE_LEVEL_NAME(pe_rotate)(pe_dtype dtype, pe_pairing pairing, size_t pairs, const double *cos,

@@ -40,9 +40,23 @@ typedef struct pe_group {
     size_t first, reach;
 } pe_group;
 
-/** Where two rows go, as far above the anchors as below them. */
+/** Vectors around an anchor that are open, as each kernel writes them: the offset's number, the
+ * frequency from the tile's first, lanes. */
+typedef struct pe_open_list {
+    size_t n;
+    uint32_t at[PE_REACH * (PE_TILE / PE_LANES)];
+} pe_open_list;
+
+/** Which rotations reach a listed position: planes of the digits' and of the offsets' tables. */
+typedef struct pe_reached {
+    const double *anchor, *far, *near;
+    uint64_t far_sign, near_sign; /* bits that turn the sines */
+} pe_reached;
+
+/** Where two rows go, as far above the anchors as below them. Of a sequence alone: where both rows
+ * of an offset go, and both of the next. */
 typedef struct pe_spots {
-    pe_spot plus, minus;
+    pe_spot one, other;
 } pe_spots;
 
 /** Rows of a layout that waves_narrow and waves_double know: dense, or sine and cosine by turns. */
@@ -63,7 +77,34 @@ PE_INLINE pe_spot pe_spot_after(pe_spot spot, ptrdiff_t bytes)
 
 PE_INLINE pe_spots pe_spots_after(pe_spots spots, ptrdiff_t bytes)
 {
-    return (pe_spots){pe_spot_after(spots.plus, bytes), pe_spot_after(spots.minus, bytes)};
+    return (pe_spots){pe_spot_after(spots.one, bytes), pe_spot_after(spots.other, bytes)};
+}
+
+/* The row of an offset above the anchor or below it. With the cosine first, they count backwards. */
+PE_INLINE size_t pe_row_of(const pe_plan_of_rows *plan, pe_group rows, size_t k, bool above)
+{
+    const size_t middle = rows.first + rows.reach;
+    return above != plan->cosine_first ? middle + k : middle - 1 - k;
+}
+
+/* The offset behind k; k, if that is the last. */
+PE_INLINE size_t pe_offset_after(pe_group rows, size_t k)
+{
+    return k + 1 < rows.reach ? k + 1 : k;
+}
+
+/* `single` is the plan's, as a constant. */
+PE_INLINE pe_spots pe_spots_of(bool single, const pe_plan_of_rows *plan, pe_group rows, size_t k,
+                               size_t i)
+{
+    const pe_spot above = pe_spot_of(plan, pe_row_of(plan, rows, k, true), i);
+    const pe_spot below = pe_spot_of(plan, pe_row_of(plan, rows, k, false), i);
+    if (!single)
+        return (pe_spots){above, below};
+    const size_t next = pe_offset_after(rows, k);
+    return (pe_spots){{above.first, below.first},
+                      {pe_spot_of(plan, pe_row_of(plan, rows, next, true), i).first,
+                       pe_spot_of(plan, pe_row_of(plan, rows, next, false), i).first}};
 }
 
 PE_INLINE pe_tile pe_tile_at(const pe_run *run, size_t first)
@@ -73,12 +114,39 @@ PE_INLINE pe_tile pe_tile_at(const pe_run *run, size_t first)
 }
 
 /* How many rows the next anchor serves on either side, from row r on; 0: none, at most one is
- * left or there are no offsets. */
+ * left, there are no offsets, or positions are listed. */
 PE_INLINE size_t pe_reach(const pe_run *run, size_t r)
 {
     const size_t half = (run->rows - r) / 2;
     const size_t most = run->offset_rows < PE_REACH ? run->offset_rows : PE_REACH;
-    return half < most ? half : most;
+    return run->list != NULL ? 0 : half < most ? half : most;
+}
+
+/* Whether rotations reach a listed position, and by which; `planes` as in the tables. With the
+ * cosine first, they are turned the other way. */
+PE_INLINE bool pe_reach_listed(const pe_plan_of_rows *plan, size_t r, size_t planes, pe_reached *to)
+{
+    const pe_run *run = plan->run;
+    const size_t half = run->offset_rows, digit = 2 * half;
+    if (run->list == NULL || run->digits == NULL)
+        return false;
+    const double position = run->list[r];
+    if (!(position >= 0 && position < (double)(digit * digit * digit)))
+        return false;
+    const size_t whole = (size_t)position, near = whole % digit, far = whole / digit % digit;
+    const size_t row = planes * pe_kernels_padded(run->n);
+    const uint64_t sign = 1ULL << 63;
+    to->anchor = run->digits + (half + whole / (digit * digit)) * row;
+    to->far = run->digits + (far < half ? half - 1 - far : far - half) * row;
+    to->near = run->offsets + (near < half ? half - 1 - near : near - half) * row;
+    to->far_sign = (far < half) != plan->cosine_first ? sign : 0;
+    to->near_sign = (near < half) != plan->cosine_first ? sign : 0;
+    return (double)whole == position;
+}
+
+PE_INLINE pe_vd pe_signed(pe_vd v, uint64_t sign)
+{
+    return (pe_vd)((pe_vu)v ^ sign);
 }
 
 /* Mark lanes of the vector of frequencies from i on in row r. Lanes beyond the last frequency are

@@ -2,8 +2,18 @@
 /* waves_offsets.c - the rotations that rows are turned by. */
 #include "kernels/level/turn.h"
 
-static void put_offsets(bool split, size_t padded, pe_split c, pe_split s, double *to)
+/* Where products are not fused, those in double have the error of heads and tails rounded: there is
+ * none to spare (waves_narrow.c). */
+PE_INLINE void put_offsets(bool split, size_t padded, pe_turn at, double *to)
 {
+    pe_split s, c;
+    if (!split && PE_LANES > 2) {
+        const pe_sincos v = pe_turn_sincos(at);
+        pe_store_d(to, v.c);
+        pe_store_d(to + padded, v.s);
+        return;
+    }
+    pe_turn_sincos_split(at, &s, &c);
     if (split) {
         pe_store_d(to, c.head);
         pe_store_d(to + padded, c.tail);
@@ -15,16 +25,15 @@ static void put_offsets(bool split, size_t padded, pe_split c, pe_split s, doubl
     }
 }
 
-void PE_LEVEL_NAME(pe_waves_offsets)(size_t n, const uint64_t *step_hi, const uint64_t *step_lo,
-                                     size_t rows, bool split, double *out)
+void PE_LEVEL_NAME(pe_waves_offsets)(const pe_offsets *wanted, double *out)
 {
-    const size_t padded = pe_kernels_padded(n), planes = split ? 4 : 2;
-    for (size_t k = 0; k < rows; k++) {
+    const size_t n = wanted->n, padded = pe_kernels_padded(n), planes = wanted->split ? 4 : 2;
+    for (size_t k = 0; k < wanted->rows; k++) {
         for (size_t i = 0; i < n; i += PE_LANES) {
-            const pe_turn half = pe_turn_half(step_hi, step_lo, i, n);
-            pe_split s, c;
-            pe_turn_sincos_split(pe_turn_mul(half, 2 * k + 1), &s, &c);
-            put_offsets(split, padded, c, s, out + planes * k * padded + i);
+            const pe_turn half = pe_turn_half(wanted->step_hi, wanted->step_lo, i);
+            put_offsets(wanted->split, padded,
+                        pe_turn_mul(half, wanted->first + k * wanted->stride),
+                        out + planes * k * padded + i);
         }
     }
 }

@@ -4,7 +4,7 @@
 #define PE_KERNELS_LEVEL_WIDE_H
 
 #include "kernels/level/lanes.h"
-#include "kernels/level/nan.h"
+#include "kernels/level/element.h"
 
 /* gcc 12 puts a converted vector together from halves, hence the instructions by name. */
 PE_INLINE pe_vd pe_load_floats(const void *from)
@@ -32,18 +32,14 @@ PE_INLINE void pe_store_floats(void *to, pe_vd v)
 #endif
 }
 
-PE_INLINE pe_vd pe_load_any(const void *from)
-{
-    pe_vd v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
-
 /* Elements i, i + 1, ... of float32 or float64. */
 PE_INLINE pe_vd pe_load_wide(pe_dtype dtype, const void *from, size_t i)
 {
-    return dtype == PE_FLOAT32 ? pe_load_floats((const pe_f32_at *)from + i)
-                               : pe_load_any((const pe_f64_at *)from + i);
+    pe_vd v;
+    if (dtype == PE_FLOAT32)
+        return pe_load_floats((const pe_f32_at *)from + i);
+    memcpy(&v, (const pe_f64_at *)from + i, sizeof v);
+    return v;
 }
 
 PE_INLINE void pe_store_wide(pe_dtype dtype, pe_vd v, void *to, size_t i)

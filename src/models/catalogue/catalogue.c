@@ -9,7 +9,6 @@
 #include "base/buffer.h"
 #include "base/nearest.h"
 #include "files/tree.h"
-#include "models/catalogue/model_name.h"
 
 /* So much of a name tells its family ("phi", "gemma"), so much a name ("t5"); so many are
  * suggested. */
@@ -98,21 +97,6 @@ static size_t list_like(const char *typed, bool (*like)(const char *, const char
     return n;
 }
 
-/* Those that share most with what was typed. */
-static size_t list_family(const char *folded, pe_buffer *out)
-{
-    size_t most = 0;
-    char family[PE_MODEL_NAME_BYTES];
-    for (size_t i = 0; i < pe_catalogue_length; i++) {
-        char its[PE_MODEL_NAME_BYTES];
-        pe_model_name_fold(pe_catalogue_table[i].name, its);
-        const size_t shared = pe_model_name_shared(its, folded);
-        most = shared > most ? shared : most;
-    }
-    snprintf(family, sizeof family, "%.*s", (int)most, folded);
-    return most < FAMILY_BYTES ? 0 : list_like(family, begins, out);
-}
-
 /* One that is a slip of the pen away. */
 static size_t list_nearest(const char *name, pe_buffer *out)
 {
@@ -140,8 +124,19 @@ static size_t list_meant(const char *name, const char *folded, pe_buffer *out)
         n = list_like(folded, begins_stripped, out);
     if (n == 0)
         n = list_nearest(name, out);
-    if (n == 0)
-        n = list_family(folded, out);
+    if (n == 0) {
+        /* Those that share most with what was typed. */
+        size_t most = 0;
+        char family[PE_MODEL_NAME_BYTES];
+        for (size_t i = 0; i < pe_catalogue_length; i++) {
+            char its[PE_MODEL_NAME_BYTES];
+            pe_model_name_fold(pe_catalogue_table[i].name, its);
+            const size_t shared = pe_model_name_shared(its, folded);
+            most = shared > most ? shared : most;
+        }
+        snprintf(family, sizeof family, "%.*s", (int)most, folded);
+        n = most < FAMILY_BYTES ? 0 : list_like(family, begins, out);
+    }
     return n > 0 ? n : list_like(folded, contains, out);
 }
 

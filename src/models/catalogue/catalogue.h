@@ -3,6 +3,10 @@
 #ifndef PE_MODELS_CATALOGUE_CATALOGUE_H
 #define PE_MODELS_CATALOGUE_CATALOGUE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/slice.h"
 #include "models/model.h"
 
 /** A file of config/models/, as it was when the program was built. */
@@ -27,5 +31,31 @@ pe_status pe_catalogue_find(const char *name, const pe_catalogue_file **out,
  * (memory), INTERNAL (a file that is no model, which the tests rule out). */
 pe_status pe_catalogue_read(const pe_catalogue_file *file, json_t **tree, pe_model **model,
                             pe_problem *why) PE_MUST_CHECK;
+
+/** Longer spellings are none. */
+#define PE_MODEL_NAME_BYTES 192
+
+/**
+ * What a spelling has in common with all others of its model: small letters, without organisation,
+ * tuning ("Instruct", "chat", "hf"), quantisation and marks between words. Both
+ * "meta-llama/Llama-3.1-8B-Instruct" and "Llama-3.1-8B-Instruct-Q4_K_M.gguf" become "llama3.1-8b".
+ * False: it is too long, and *out is "".
+ */
+bool pe_model_name_fold(const char *name, char out[PE_MODEL_NAME_BYTES]);
+
+/** How many bytes two folded names share at their beginning; a number counts as a whole. */
+size_t pe_model_name_shared(const char *one, const char *other);
+
+/** Drop the marks between the numbers of a folded name: "llama3.1-8b" becomes "llama318b". */
+void pe_model_name_strip(char *folded);
+
+#define PE_MODEL_SEARCH_RANKS 5
+
+/**
+ * 0 is best: each word, with spaces between them, begins the title or the name. A word that begins
+ * another word of them, or the organization, counts less, and one that is within a word still less.
+ * PE_MODEL_SEARCH_RANKS: one of the words is nowhere.
+ */
+size_t pe_model_search_rank(pe_slice words, const char *const titles[2], const char *organization);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* model_name.c - the spellings of a model's name that people type. */
-#include "models/catalogue/model_name.h"
-
 #include <string.h>
 #include <strings.h>
 
 #include "base/array.h"
 #include "base/slice.h"
+#include "models/catalogue/catalogue.h"
 
 /* Words that do not change how positions are encoded. Those of one letter are parts of others:
  * "Q4_K_M". */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* model_search.c - how well a model answers the words of a search. */
-#include "models/catalogue/model_search.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "models/catalogue/model_name.h"
+#include "models/catalogue/catalogue.h"
 
 /* Where a text has a word; a number that goes on is within. */
 enum { BEGINNING, WORD, WITHIN, WITHIN_ORGANIZATION, NOWHERE };

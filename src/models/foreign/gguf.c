@@ -21,27 +21,6 @@ static json_t *common_of(const json_t *value)
 
 /* ---- heads ---- */
 
-/* Where keys and values are compressed, dimension_count is the part of a head that rotates. */
-static void put_heads(pe_input *g)
-{
-    const json_t *heads = pe_input_member(g, "attention.head_count");
-    const json_t *rotated = pe_input_member(g, "rope.dimension_count");
-    const bool latent = pe_input_member(g, "attention.kv_lora_rank") != NULL;
-    const char *length = pe_input_member(g, "attention.key_length_mla") != NULL
-                             ? "attention.key_length_mla"
-                             : "attention.key_length";
-    const double nope = json_number_value(pe_input_member(g, length)) - json_number_value(rotated);
-    pe_input_put(g, "num_attention_heads", "attention.head_count",
-                 heads != NULL ? common_of(heads) : NULL);
-    pe_input_put(g, latent ? "qk_rope_head_dim" : "rotary_dim", "rope.dimension_count",
-                 json_incref((json_t *)(uintptr_t)rotated));
-    if (!latent)
-        pe_input_put(g, "head_dim", "attention.key_length",
-                     json_incref((json_t *)(uintptr_t)pe_input_member(g, "attention.key_length")));
-    else if (nope >= 0 && pe_input_member(g, length) != NULL)
-        pe_input_put(g, "qk_nope_head_dim", length, json_real(nope));
-}
-
 /* A period, or whether each layer slides. */
 static void put_pattern(pe_input *g)
 {
@@ -61,21 +40,6 @@ static void put_pattern(pe_input *g)
 }
 
 /* ---- scalings ---- */
-
-/* Four numbers, the last of them 0, as ggml has them. */
-static void put_sections(pe_input *g)
-{
-    const json_t *sections = pe_input_member(g, "rope.dimension_sections");
-    json_t *list = json_array();
-    g->failed |= list == NULL;
-    for (size_t i = 0; i < json_array_size(sections); i++)
-        if (i < 3 || json_number_value(json_array_get(sections, i)) != 0)
-            g->failed |= json_array_append(list, json_array_get(sections, i)) != 0;
-    if (json_array_size(list) != 0 && json_number_value(json_array_get(list, 0)) != 0)
-        pe_input_put(g, "rope_scaling/mrope_section", "rope.dimension_sections", list);
-    else
-        json_decref(list);
-}
 
 /**
  * A factor without a type is linear. A type without a factor divides nothing. An ext_factor below 0
@@ -152,9 +116,25 @@ static void put_scalings(pe_input *g)
     pe_input_rename(g, "gguf scalings");
     put_factor(g);
     put_log_multiplier(g);
-    put_sections(g);
-    if (divisors != NULL)
+    /* Four numbers, the last of them 0, as ggml has them. */
+    const json_t *sections = pe_input_member(g, "rope.dimension_sections");
+    json_t *list = json_array();
+    g->failed |= list == NULL;
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        if (i < 3 || json_number_value(json_array_get(sections, i)) != 0)
+            g->failed |= json_array_append(list, json_array_get(sections, i)) != 0;
+    if (json_array_size(list) != 0 && json_number_value(json_array_get(list, 0)) != 0)
+        pe_input_put(g, "rope_scaling/mrope_section", "rope.dimension_sections", list);
+    else
+        json_decref(list);
+    if (divisors == NULL)
+        return;
+    if (json_object_get(g->whole, "rope_factors_long.weight") != NULL) {
+        pe_input_put(g, "rope_scaling/rope_type", divisors, json_string("longrope"));
+        pe_input_take(g, "rope.scaling.attn_factor", "rope_scaling/attention_factor");
+    } else {
         pe_input_put(g, "model_type", divisors, json_string("gguf/longrope"));
+    }
 }
 
 /* ---- what is not read ---- */
@@ -165,21 +145,6 @@ static bool is_read(const json_t *table, const char *name)
     for (size_t r = 0; r < json_array_size(table); r++)
         read |= strcmp(name, json_string_value(json_array_get(json_array_get(table, r), 0))) == 0;
     return read;
-}
-
-static void warn_of_unread(pe_input *g)
-{
-    const json_t *plain = pe_input_table(g, "gguf"), *scalings = pe_input_table(g, "gguf scalings");
-    const size_t prefix = strlen(g->prefix);
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)g->whole, key, value)
-    {
-        if (strncmp(key, g->prefix, prefix) == 0 && strstr(key + prefix, "rope") != NULL &&
-            !is_read(plain, key + prefix) && !is_read(scalings, key + prefix) &&
-            json_array_size(g->warnings) < 16)
-            pe_input_warn(g, "%.100s is not known and ignored", key);
-    }
 }
 
 /**
@@ -196,12 +161,39 @@ bool pe_input_gguf(pe_input *g)
     if (arch == NULL)
         return false;
     pe_input_type(g, "gguf", name, arch);
+    pe_input_rename(g, "gguf tensors");
     snprintf(g->prefix, sizeof g->prefix, "%.64s.", arch);
     pe_input_rename(g, "gguf");
-    put_heads(g);
+    /* Where keys and values are compressed, dimension_count is the part of a head that rotates. */
+    const json_t *heads = pe_input_member(g, "attention.head_count");
+    const json_t *rotated = pe_input_member(g, "rope.dimension_count");
+    const bool latent = pe_input_member(g, "attention.kv_lora_rank") != NULL;
+    const char *length = pe_input_member(g, "attention.key_length_mla") != NULL
+                             ? "attention.key_length_mla"
+                             : "attention.key_length";
+    const double nope = json_number_value(pe_input_member(g, length)) - json_number_value(rotated);
+    pe_input_put(g, "num_attention_heads", "attention.head_count",
+                 heads != NULL ? common_of(heads) : NULL);
+    pe_input_put(g, latent ? "qk_rope_head_dim" : "rotary_dim", "rope.dimension_count",
+                 json_incref((json_t *)(uintptr_t)rotated));
+    if (!latent)
+        pe_input_put(g, "head_dim", "attention.key_length",
+                     json_incref((json_t *)(uintptr_t)pe_input_member(g, "attention.key_length")));
+    else if (nope >= 0 && pe_input_member(g, length) != NULL)
+        pe_input_put(g, "qk_nope_head_dim", length, json_real(nope));
     put_pattern(g);
     put_scalings(g);
-    warn_of_unread(g);
+    const json_t *plain = pe_input_table(g, "gguf"), *scalings = pe_input_table(g, "gguf scalings");
+    const size_t prefix = strlen(g->prefix);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)g->whole, key, value)
+    {
+        if (strncmp(key, g->prefix, prefix) == 0 && strstr(key + prefix, "rope") != NULL &&
+            !is_read(plain, key + prefix) && !is_read(scalings, key + prefix) &&
+            json_array_size(g->warnings) < 16)
+            pe_input_warn(g, "%.100s is not known and ignored", key);
+    }
     const json_t *cut = json_object_get(g->whole, "");
     if (json_is_string(cut))
         pe_input_warn(g, "the bytes end in or behind %.100s: keys behind it are not known",

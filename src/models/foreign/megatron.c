@@ -19,22 +19,6 @@ static const char *const telling[] = {
     "add_position_embedding",
 };
 
-/* Cosines grow by m(mscale) / m(mscale_all_dim), m(x) = 1 + x ln(factor) / 10, where neither is
- * read as absent. */
-static void put_mscale(pe_input *m)
-{
-    const double mscale = pe_input_number(m, "mscale", 1),
-                 all = pe_input_number(m, "mscale_all_dim", 0);
-    const double grown = log(pe_input_number(m, "rotary_scaling_factor", 1)) / 10;
-    if (mscale != 0 && all != 0) {
-        pe_input_take(m, "mscale", "rope_scaling/mscale");
-        pe_input_take(m, "mscale_all_dim", "rope_scaling/mscale_all_dim");
-    } else if (grown > 0) {
-        pe_input_put(m, "rope_scaling/attention_factor", "mscale",
-                     json_real((1 + mscale * grown) / (1 + all * grown)));
-    }
-}
-
 static void put_latent(pe_input *m)
 {
     const char *type = json_string_value(pe_input_member(m, "rope_type"));
@@ -47,7 +31,18 @@ static void put_latent(pe_input *m)
         return;
     pe_input_rename(m, "megatron latent");
     pe_input_put(m, "rope_scaling/rope_type", "rope_type", json_string("yarn"));
-    put_mscale(m);
+    /* Cosines grow by m(mscale) / m(mscale_all_dim), m(x) = 1 + x ln(factor) / 10, where neither is
+     * read as absent. */
+    const double mscale = pe_input_number(m, "mscale", 1),
+                 all = pe_input_number(m, "mscale_all_dim", 0);
+    const double grown = log(pe_input_number(m, "rotary_scaling_factor", 1)) / 10;
+    if (mscale != 0 && all != 0) {
+        pe_input_take(m, "mscale", "rope_scaling/mscale");
+        pe_input_take(m, "mscale_all_dim", "rope_scaling/mscale_all_dim");
+    } else if (grown > 0) {
+        pe_input_put(m, "rope_scaling/attention_factor", "mscale",
+                     json_real((1 + mscale * grown) / (1 + all * grown)));
+    }
 }
 
 /* As Llama 3.1, or positions divided by a factor. */
@@ -68,26 +63,12 @@ static void put_scaling(pe_input *m)
         pe_input_take(m, "mrope_section", "rope_scaling/mrope_section");
 }
 
-/* 1 is for a layer that does not rotate; a number n for every n-th. */
-static void put_unrotated(pe_input *m)
-{
-    const json_t *skipped = pe_input_member(m, "no_rope_freq");
-    json_t *list = json_is_array(skipped) ? json_array() : NULL;
-    for (size_t i = 0; i < json_array_size(skipped); i++)
-        m->failed |= json_array_append_new(
-                         list, json_real(1 - json_number_value(json_array_get(skipped, i)))) != 0;
-    if (list != NULL)
-        pe_input_put(m, "no_rope_layers", "no_rope_freq", list);
-    else if (skipped != NULL)
-        pe_input_take(m, "no_rope_freq", "no_rope_layer_interval");
-}
-
 static bool is_megatron(const pe_input *input)
 {
-    bool told = false;
+    bool given = false;
     for (size_t t = 0; t < PE_LEN(telling); t++)
-        told |= pe_input_member(input, telling[t]) != NULL;
-    return told && pe_input_member(input, "model_type") == NULL;
+        given |= pe_input_member(input, telling[t]) != NULL;
+    return given && pe_input_member(input, "model_type") == NULL;
 }
 
 /**
@@ -113,6 +94,15 @@ bool pe_input_megatron(pe_input *m)
         put_latent(m);
     else
         put_scaling(m);
-    put_unrotated(m);
+    /* 1 is for a layer that does not rotate; a number n for every n-th. */
+    const json_t *skipped = pe_input_member(m, "no_rope_freq");
+    json_t *list = json_is_array(skipped) ? json_array() : NULL;
+    for (size_t i = 0; i < json_array_size(skipped); i++)
+        m->failed |= json_array_append_new(
+                         list, json_real(1 - json_number_value(json_array_get(skipped, i)))) != 0;
+    if (list != NULL)
+        pe_input_put(m, "no_rope_layers", "no_rope_freq", list);
+    else if (skipped != NULL)
+        pe_input_take(m, "no_rope_freq", "no_rope_layer_interval");
     return true;
 }

@@ -41,9 +41,8 @@ bool pe_input_params(pe_input *out)
     if (json_is_true(json_object_get(whole, "use_scaled_rope"))) {
         pe_input_rename(out, "params llama3");
         if (json_object_get(whole, "rope_scaling_factor") == NULL)
-            pe_input_warn(out,
-                          "use_scaled_rope without rope_scaling_factor: 8, as in Llama 3.1; models "
-                          "of Llama 3.2 with 1B and 3B have 32");
+            pe_input_warn(out, "use_scaled_rope without rope_scaling_factor: 8, as in Llama 3.1; "
+                               "models of Llama 3.2 with 1B and 3B have 32");
     } else if (json_is_object(json_object_get(whole, "yarn"))) {
         pe_input_rename(out, "params yarn");
         if (json_is_false(pe_input_member(out, "yarn/apply_scale")))

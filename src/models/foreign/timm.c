@@ -52,16 +52,6 @@ static void put(pe_input *input, const named *from, const char *key, double numb
         pe_input_put(input, key, from->key, json_real(number));
 }
 
-/* "_patch16_" and, at the end, "_224": the sides of a patch and of the image. */
-static void read_sides(pe_input *input, const named *from)
-{
-    const char *patch = strstr(from->name, "_patch"), *last = strrchr(from->name, '_');
-    if (patch != NULL)
-        put(input, from, "patch_size", strtod(patch + strlen("_patch"), NULL));
-    if (last != NULL && last != patch && strspn(last + 1, "0123456789") == strlen(last + 1))
-        put(input, from, "image_size", strtod(last + 1, NULL));
-}
-
 /* Widths and heads by the word of the size, of vision_transformer.py's own models, and by more of
  * the name for others. The last that fits counts. */
 static void read_size(pe_input *input, const named *from)
@@ -74,17 +64,6 @@ static void read_size(pe_input *input, const named *from)
         put(input, from, "hidden_size", json_number_value(json_array_get(row, 1)));
         put(input, from, "num_attention_heads", json_number_value(json_array_get(row, 2)));
     }
-}
-
-/* What stands beside the name counts. */
-static void read_beside(pe_input *input)
-{
-    static const char size[] = "pretrained_cfg/input_size", width[] = "num_features";
-    json_t *height = json_array_get(pe_input_member(input, size), 1);
-    if (json_is_number(pe_input_member(input, width)))
-        pe_input_take(input, width, "hidden_size");
-    if (json_is_number(height))
-        pe_input_put(input, "image_size", size, json_incref(height));
 }
 
 /** {"architecture": "vit_base_patch16_224.augreg_in21k"}: what follows a dot are the weights, what
@@ -102,7 +81,12 @@ bool pe_input_timm(pe_input *out)
     snprintf(from.name, sizeof from.name, "%.*s", (int)strcspn(name, "."), name);
     const json_t *names = pe_input_table(out, "timm names");
     const char *row = row_of(names, from.name);
-    read_sides(out, &from);
+    /* "_patch16_" and, at the end, "_224": the sides of a patch and of the image. */
+    const char *patch = strstr(from.name, "_patch"), *last = strrchr(from.name, '_');
+    if (patch != NULL)
+        put(out, &from, "patch_size", strtod(patch + strlen("_patch"), NULL));
+    if (last != NULL && last != patch && strspn(last + 1, "0123456789") == strlen(last + 1))
+        put(out, &from, "image_size", strtod(last + 1, NULL));
     read_size(out, &from);
     if (is_grid(out, row) && json_object_get(out->config, "hidden_size") == NULL)
         row = "timm/unknown";
@@ -110,6 +94,12 @@ bool pe_input_timm(pe_input *out)
         pe_input_type(out, "timm model", from.key, from.name);
     else
         pe_input_put(out, "model_type", from.key, json_string(row));
-    read_beside(out);
+    /* What stands beside the name counts. */
+    static const char size[] = "pretrained_cfg/input_size", width[] = "num_features";
+    json_t *height = json_array_get(pe_input_member(out, size), 1);
+    if (json_is_number(pe_input_member(out, width)))
+        pe_input_take(out, width, "hidden_size");
+    if (json_is_number(height))
+        pe_input_put(out, "image_size", size, json_incref(height));
     return true;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* grid_layers.c - vision towers that rotate patches by their row and column. */
-#include "models/layers/grid_layers.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "models/parts.h"
+#include "models/layers.h"
 
 static double find_head_dim(pe_reader *reader)
 {
@@ -37,9 +35,13 @@ static void read_theta(pe_reader *reader, pe_model_layers *kind)
     pe_reader_set_number(reader, &kind->values, "rope_theta", "rope_theta", theta);
 }
 
-/* Transformers calls these frequencies axial, and has no others for two axes. */
-static void check_type(pe_reader *reader)
+/**
+ * Source  rope_grid.h names the code of each convention; config/model_types.json has the towers of
+ *         huggingface/transformers that follow it as rows, whose facts are those of their classes.
+ */
+void pe_grid_layers_resolve(pe_reader *reader, pe_model_layers *kind)
 {
+    /* Transformers calls these frequencies axial, and has no others for two axes. */
     static const char where[] = "rope_parameters/rope_type";
     const json_t *value = pe_reader_member(reader, where);
     const char *name = json_string_value(value);
@@ -47,23 +49,6 @@ static void check_type(pe_reader *reader)
         pe_reader_fail(reader, PE_INVALID_PARAMETER, where,
                        "rope_type of a vision tower must be axial or default, got %.40s", name);
     pe_reader_used(reader, where, value, "convention", NULL);
-}
-
-static void read_merge(pe_reader *reader, pe_model_layers *kind)
-{
-    static const char key[] = "spatial_merge_size";
-    const double own = pe_type_number(reader->type, key);
-    if (own != 0)
-        pe_reader_take(reader, &kind->values, key, key, pe_reader_member(reader, key), own);
-}
-
-/**
- * Source  rope_grid.h names the code of each convention; config/model_types.json has the towers of
- *         huggingface/transformers that follow it as rows, whose facts are those of their classes.
- */
-void pe_grid_layers_resolve(pe_reader *reader, pe_model_layers *kind)
-{
-    check_type(reader);
     const double dim = find_head_dim(reader);
     if (dim < 4 || dim > 4096 || fmod(dim, 4) != 0)
         pe_reader_fail(reader, PE_INVALID_PARAMETER, "head_dim",
@@ -75,7 +60,10 @@ void pe_grid_layers_resolve(pe_reader *reader, pe_model_layers *kind)
     pe_reader_set_choice(&kind->values, "convention", pe_type_text(reader->type, "convention"));
     pe_reader_set_number(reader, &kind->values, "head_dim", "head_dim", dim);
     read_theta(reader, kind);
-    read_merge(reader, kind);
+    static const char key[] = "spatial_merge_size";
+    const double own = pe_type_number(reader->type, key);
+    if (own != 0)
+        pe_reader_take(reader, &kind->values, key, key, pe_reader_member(reader, key), own);
     if (pe_type_text(reader->type, "grid_pairing") != NULL)
         pe_reader_set_choice(&kind->values, "pairing", pe_type_text(reader->type, "grid_pairing"));
     (void)pe_parts_add(reader, &pe_rope_grid, &kind->values);

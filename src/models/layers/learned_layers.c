@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* learned_layers.c - the tables of models that learn their positions. */
-#include "models/layers/learned_layers.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "models/layers.h"
 
 #define ROWS_MAX 1e12
 

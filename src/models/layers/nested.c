@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* nested.c - configurations within configurations: the language model's, and towers beside it. */
-#include "models/layers/nested.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/parts.h"
-#include "models/layers/unread_keys.h"
+#include "models/layers.h"
 
 /* Objects in which models of several modalities keep their language model. */
 static const char *const text_configs[] = {
@@ -162,18 +159,6 @@ static const char *lack_of(const pe_reader *reader, const char *name, const json
     return reader->depth == PE_READER_DEPTH ? too_deep : NULL;
 }
 
-/* What is told of the tower's keys is told of the whole's. */
-static void take_reports(pe_reader *reader, const char *name, pe_model *tower)
-{
-    for (size_t k = 0; k < tower->n_keys; k++)
-        pe_reader_take_key(reader, &tower->keys[k]);
-    for (size_t w = 0; w < tower->n_warnings; w++) {
-        pe_reader_warn(reader, "%s: %s", name, tower->warnings[w]);
-        free(tower->warnings[w]);
-    }
-    tower->n_keys = tower->n_warnings = 0;
-}
-
 /* There is room: what has none is not resolved. */
 static void keep_tower(pe_reader *reader, const pe_model_tower *tower)
 {
@@ -193,7 +178,14 @@ static void add_tower(pe_reader *reader, const char *path, const char *name, pe_
     const pe_model_tower tower = {
         .pointer = pointer.failed ? NULL : strdup(pe_buffer_text(&pointer)), .model = model};
     pe_buffer_free(&pointer);
-    take_reports(reader, name, model);
+    /* What is told of the tower's keys is told of the whole's. */
+    for (size_t k = 0; k < model->n_keys; k++)
+        pe_reader_take_key(reader, &model->keys[k]);
+    for (size_t w = 0; w < model->n_warnings; w++) {
+        pe_reader_warn(reader, "%s: %s", name, model->warnings[w]);
+        free(model->warnings[w]);
+    }
+    model->n_keys = model->n_warnings = 0;
     pe_parts_inherit(reader, model);
     keep_tower(reader, &tower);
     for (size_t t = 0; t < model->n_towers; t++)
@@ -225,19 +217,6 @@ static void resolve_tower(pe_reader *reader, const place *at, const char *name, 
         pe_reader_warn(reader, "%s is not told: %s", name, why.detail);
 }
 
-static void resolve_member(pe_reader *reader, const place *at, const char *name,
-                           const json_t *value, pe_nested_resolve *resolve)
-{
-    const char *lack = lack_of(reader, name, value);
-    if (reader->model->n_towers == reader->towers_max)
-        pe_reader_warn(reader, "#/%s%.*s is left out: there are more than %d towers", at->path,
-                       PE_READER_NAME, name, PE_MODEL_TOWERS_MAX);
-    else if (lack != NULL)
-        pe_reader_warn(reader, "%s%.*s is not told: %s", at->path, PE_READER_NAME, name, lack);
-    else
-        resolve_tower(reader, at, name, value, resolve);
-}
-
 void pe_nested_towers(pe_reader *reader, pe_nested_resolve *resolve)
 {
     place at = {.object = reader->whole};
@@ -248,8 +227,17 @@ void pe_nested_towers(pe_reader *reader, pe_nested_resolve *resolve)
         const json_t *inner = find_text_config(reader, at.object, &entered);
         json_object_foreach((json_t *)(uintptr_t)at.object, name, value)
         {
-            if (value != inner && reader->status == PE_OK && is_tower(name, value))
-                resolve_member(reader, &at, name, value, resolve);
+            if (value != inner && reader->status == PE_OK && is_tower(name, value)) {
+                const char *lack = lack_of(reader, name, value);
+                if (reader->model->n_towers == reader->towers_max)
+                    pe_reader_warn(reader, "#/%s%.*s is left out: there are more than %d towers",
+                                   at.path, PE_READER_NAME, name, PE_MODEL_TOWERS_MAX);
+                else if (lack != NULL)
+                    pe_reader_warn(reader, "%s%.*s is not told: %s", at.path, PE_READER_NAME, name,
+                                   lack);
+                else
+                    resolve_tower(reader, &at, name, value, resolve);
+            }
         }
         if (at.object == reader->config)
             return;

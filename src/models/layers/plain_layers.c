@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* plain_layers.c - layers that count distances or add sinusoids. */
-#include "models/layers/plain_layers.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "models/parts.h"
+#include "models/layers.h"
 
 static void set_number(pe_reader *reader, pe_model_layers *kind, const char *name,
                        const char *where, double value)
@@ -74,15 +72,6 @@ void pe_plain_layers_deberta(pe_reader *reader, pe_model_layers *kind)
     pe_reader_set_choice(&kind->values, "variant", "deberta");
 }
 
-void pe_plain_layers_sinusoidal(pe_reader *reader, pe_model_layers *kind)
-{
-    const char *layout = pe_type_text(reader->type, "layout");
-    set_fact(reader, kind, "d_model", PE_FACT_HIDDEN, 0);
-    pe_reader_set_choice(&kind->values, "layout", layout != NULL ? layout : "interleaved");
-    set_number(reader, kind, "freq_shift", "freq_shift",
-               pe_type_number(reader->type, "freq_shift"));
-}
-
 /* A side of something square, or its fallback; 0: neither. */
 static double read_side(pe_reader *reader, const char *key, const char *parameter, double fallback)
 {
@@ -120,4 +109,106 @@ void pe_plain_layers_sincos_grid(pe_reader *reader, pe_model_layers *kind)
                    read_side(reader, "interpolation_scale", "interpolation_scale", scale));
     if (reader->status == PE_OK)
         (void)pe_parts_add(reader, &pe_sinusoidal_grid, &kind->values);
+}
+
+/* A choice, [key] of one, or [key, choice where it is false, choice where it is true]. */
+static void take_choice(pe_reader *reader, pe_values *values, const char *name, const json_t *item)
+{
+    const char *key = json_string_value(json_array_get(item, 0));
+    const json_t *given = key != NULL ? pe_reader_member(reader, key) : NULL;
+    const json_t *value = key == NULL     ? item
+                          : given != NULL ? given
+                                          : json_object_get(reader->type, key);
+    const bool named = json_array_size(item) < 2;
+    if (given != NULL && !(named ? json_is_string(given) : json_is_boolean(given)))
+        pe_reader_fail_type(reader, key, named ? "a string" : "true or false", given);
+    if (reader->status != PE_OK)
+        return;
+    if (key != NULL)
+        pe_reader_report(reader, key, value,
+                         (pe_key_report){given != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
+                                         name, NULL});
+    if (!named)
+        value = json_array_get(item, json_is_true(value) ? 2 : 1);
+    if (value != NULL)
+        pe_reader_set_choice(values, name, json_string_value(value));
+    if (given != NULL && !pe_values_given(values, name))
+        pe_reader_warn(reader, "%s %.40s is not known", key, json_string_value(given));
+}
+
+/* A number under a key, or the element of a list there, else the class's default; 0: neither. */
+static double count_of(pe_reader *reader, const char *key, size_t element, const char *name)
+{
+    const json_t *value = pe_reader_member(reader, key);
+    const json_t *item = json_is_array(value) ? json_array_get(value, element) : value;
+    if (value == NULL)
+        return read_side(reader, key, name, pe_type_number(reader->type, key));
+    if (!json_is_number(item))
+        pe_reader_fail_type(reader, key, "a number, or a list of them", value);
+    pe_reader_used(reader, key, value, name, NULL);
+    return json_number_value(item);
+}
+
+/* A key, [key, what is added to it], or "patches" along a side. */
+static void take_key(pe_reader *reader, pe_values *values, const char *name, const json_t *item)
+{
+    const bool added = json_is_array(item);
+    const char *key = json_string_value(added ? json_array_get(item, 0) : item);
+    const size_t side = strcmp(name, "width") == 0 ? 1 : 0;
+    double number = 0;
+    if (strcmp(key, "patches") == 0) {
+        const double image = count_of(reader, "image_size", side, name);
+        const double patch = count_of(reader, "patch_size", side, name);
+        number = patch >= 1 ? floor(image / patch) : 0;
+    } else {
+        number = count_of(reader, key, 0, name) + json_number_value(json_array_get(item, 1));
+    }
+    if (number != 0 && reader->status == PE_OK)
+        pe_reader_set_number(reader, values, name, key, number);
+}
+
+void pe_plain_layers_take(pe_reader *reader, const json_t *object, pe_values *values)
+{
+    const char *key;
+    json_t *item;
+    json_object_foreach((json_t *)(uintptr_t)object, key, item)
+    {
+        const pe_param *param = pe_values_find(values, key)->param;
+        const char *name = param->name; /* the model keeps it; key is jansson's */
+        if (json_is_number(item))
+            pe_reader_set_number(reader, values, name, name, json_number_value(item));
+        else if (param->kind == PE_KIND_CHOICE)
+            take_choice(reader, values, name, item);
+        else
+            take_key(reader, values, name, item);
+    }
+}
+
+void pe_plain_layers_sinusoidal(pe_reader *reader, pe_model_layers *kind)
+{
+    const char *layout = pe_type_text(reader->type, "layout");
+    pe_plain_layers_take(reader, json_object_get(reader->type, "values"), &kind->values);
+    if (!pe_values_present(&kind->values, "d_model"))
+        set_fact(reader, kind, "d_model", PE_FACT_HIDDEN, 0);
+    pe_reader_set_choice(&kind->values, "layout", layout != NULL ? layout : "interleaved");
+    set_number(reader, kind, "freq_shift", "freq_shift",
+               pe_type_number(reader->type, "freq_shift"));
+}
+
+const pe_resource *pe_plain_layers_resource(const char *name)
+{
+    static const pe_resource *const all[] = {
+        &pe_sinusoidal,       &pe_sinusoidal_grid, &pe_sinusoidal_relative, &pe_swin_index,
+        &pe_swin_coordinates, &pe_shaw_indices,    &pe_rope_mrope_positions};
+    size_t r = PE_LEN(all) - 1;
+    while (r > 0 && strcmp(all[r]->name, name) != 0)
+        r--;
+    return all[r];
+}
+
+void pe_plain_layers_named(pe_reader *reader, pe_model_layers *kind)
+{
+    pe_plain_layers_take(reader, json_object_get(reader->type, "values"), &kind->values);
+    if (reader->status == PE_OK)
+        (void)pe_parts_add(reader, kind->resource, &kind->values);
 }

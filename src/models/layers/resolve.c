@@ -5,17 +5,8 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "models/layers/grid_layers.h"
 #include "models/input.h"
-#include "models/kinds.h"
-#include "models/layers/learned_layers.h"
-#include "models/layers/nested.h"
-#include "models/parts.h"
-#include "models/layers/plain_layers.h"
-#include "models/layers/rope_layers.h"
-#include "models/layers/scheme.h"
-#include "models/layers/softmax_scale.h"
-#include "models/layers/unread_keys.h"
+#include "models/layers.h"
 
 /* ---- which object, which model type ---- */
 
@@ -65,6 +56,30 @@ static void find_plain(pe_reader *reader, const char *name)
     pe_reader_ignored(reader, key, dim, "0: attention is not latent, and whole heads turn");
 }
 
+/* A class may have several encodings, of which a key names one: each has a row of its own, that of
+ * a model type or of any. */
+static void find_variant(pe_reader *reader, const char *name)
+{
+    static const char shared[] = "position_embedding_type";
+    const char *own = pe_type_text(reader->type, "rope_if");
+    const char *key = own != NULL ? own : shared;
+    const json_t *given = json_object_get(reader->config, key);
+    const char *value = given != NULL ? json_string_value(given) : pe_type_text(reader->type, key);
+    const char *const types[] = {name, "*"};
+    for (size_t t = 0; value != NULL && reader->status == PE_OK && t < PE_LEN(types); t++) {
+        char row[136];
+        json_t *found;
+        snprintf(row, sizeof row, "%.64s/%.64s", types[t], value);
+        reader->status = pe_model_type_find(row, &found, reader->why);
+        if (reader->status != PE_OK || found == NULL)
+            continue;
+        json_decref(reader->type);
+        reader->type = found;
+        reader->type_name = name;
+        return;
+    }
+}
+
 /* A vision tower may have the name of the whole model (so until transformers 5): its own is then
  * that of its class. */
 static void find_named(pe_reader *reader, const char *name)
@@ -73,54 +88,10 @@ static void find_named(pe_reader *reader, const char *name)
         find_vision_row(reader, name);
     find_plain(reader, name);
     find_row(reader, name, name);
+    find_variant(reader, name);
     if (reader->status == PE_OK && reader->type == NULL)
         pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",
                        name);
-}
-
-/* A tower without a model type is that of the model around it, which may have rows for towers by
- * their keys. */
-static void find_nameless(pe_reader *reader)
-{
-    char row[136];
-    for (size_t t = 0; t < PE_LEN(telling); t++)
-        if (pe_reader_member(reader, telling[t].key) != NULL)
-            find_row(reader, telling[t].type, telling[t].type);
-    if (reader->type == NULL && reader->outer != NULL) {
-        snprintf(row, sizeof row, "%.64s/%s", reader->outer, reader->tower);
-        find_row(reader, reader->outer, row);
-        find_vision_row(reader, reader->outer);
-    } else if (reader->type == NULL)
-        pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
-}
-
-/* The model type is that of the nested object, else that of the nearest around it. */
-static void read_model_type(pe_reader *reader)
-{
-    const json_t *value = pe_reader_member(reader, "model_type");
-    if (value == NULL)
-        value = reader->config != reader->whole ? reader->around
-                                                : json_object_get(reader->whole, "model_type");
-    if (value != NULL && !json_is_null(value) && !json_is_string(value))
-        pe_reader_fail_type(reader, "model_type", "a string", value);
-    else if (json_string_length(value) != 0)
-        find_named(reader, json_string_value(value));
-    else
-        find_nameless(reader);
-}
-
-/* The model type of the object that is read decides how pairs are formed. */
-static void report_model_type(pe_reader *reader, pe_scheme scheme)
-{
-    const json_t *value = pe_reader_member(reader, "model_type");
-    if (reader->type == NULL)
-        pe_reader_ignored(reader, "model_type", value, "not known");
-    else
-        pe_reader_used(reader, "model_type", value,
-                       scheme == PE_SCHEME_ROPE   ? "pairing"
-                       : scheme == PE_SCHEME_GRID ? "convention"
-                                                  : NULL,
-                       NULL);
 }
 
 /* Each scheme's resource, whose rows hold its parameters, and the function that sets them. NULL:
@@ -139,6 +110,7 @@ static const struct {
     [PE_SCHEME_LEARNED] = {"learned", &pe_learned_layers, pe_learned_layers_resolve},
     [PE_SCHEME_GRID] = {"rope", &pe_rope_grid, pe_grid_layers_resolve},
     [PE_SCHEME_NONE] = {"none", NULL, NULL},
+    [PE_SCHEME_RESOURCE] = {NULL, NULL, pe_plain_layers_named},
     [PE_SCHEME_UNKNOWN] = {"unknown", NULL, NULL},
 };
 
@@ -153,17 +125,9 @@ static void turn_backwards(pe_reader *reader)
     if (values == NULL || reader->status != PE_OK)
         return;
     pe_reader_set_number(reader, values, "inverse", "inverse", 1);
-    pe_reader_warn(reader,
-                   "model type %s turns pairs by minus the angle: /v1/rope/rotate with "
-                   "inverse=true",
-                   reader->type_name);
-}
-
-/* Channels of the head that is told which rotate. */
-static double rotating(const pe_values *values)
-{
-    return (double)pe_values_int(values, pe_values_present(values, "rotary_dim") ? "rotary_dim"
-                                                                                 : "head_dim");
+    pe_reader_warn(
+        reader, "model type %s turns pairs by minus the angle: /v1/rope/rotate with inverse=true",
+        reader->type_name);
 }
 
 /**
@@ -181,7 +145,11 @@ static void add_indexer(pe_reader *reader)
     if (pairing == NULL || reader->status != PE_OK || reader->model->kinds[0].resource == NULL ||
         !pe_reader_fact(reader, PE_FACT_INDEX_HEAD_DIM, &dim, NULL))
         return;
-    const double turned = rotating(&reader->model->kinds[0].values);
+    /* Channels of the head that is told which rotate. */
+    const double turned = (double)pe_values_int(
+        &reader->model->kinds[0].values,
+        pe_values_present(&reader->model->kinds[0].values, "rotary_dim") ? "rotary_dim"
+                                                                         : "head_dim");
     if (turned > dim) {
         pe_reader_warn(reader, "index_head_dim is %.0f, less than the %.0f channels that turn", dim,
                        turned);
@@ -230,7 +198,11 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
 /* All layers are alike. */
 static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name)
 {
-    pe_model_layers *kind = pe_kinds_add(reader, name, schemes[scheme].resource, NULL, 0);
+    const pe_resource *resource =
+        scheme == PE_SCHEME_RESOURCE
+            ? pe_plain_layers_resource(pe_type_text(reader->type, "encoding"))
+            : schemes[scheme].resource;
+    pe_model_layers *kind = pe_kinds_add(reader, name, resource, NULL, 0);
     if (reader->status == PE_OK && schemes[scheme].resolve != NULL)
         schemes[scheme].resolve(reader, kind);
 }
@@ -246,42 +218,27 @@ static void resolve_t5_stacks(pe_reader *reader)
     pe_reader_used(reader, "is_decoder", is_decoder, "bidirectional", NULL);
 }
 
-/* The name of a model, in the place of its configuration. */
-static void warn_of_name(pe_reader *reader)
+static void warn_unknown(pe_reader *reader)
 {
+    /* The name of a model, in the place of its configuration. */
     static const char *const keys[] = {"name", "model"};
     for (size_t k = 0; k < PE_LEN(keys); k++) {
         const json_t *name = json_object_get(reader->whole, keys[k]);
         if (json_string_length(name) != 0 && json_string_length(name) <= 96)
             pe_reader_warn(reader,
-                           "%s is no key of a configuration: GET /v1/models/%s tells of a model "
-                           "of the catalogue",
+                           "%s is no key of a configuration: GET /v1/models/%s tells of a model of "
+                           "the catalogue",
                            keys[k], json_string_value(name));
     }
-}
-
-static void warn_unknown(pe_reader *reader)
-{
-    warn_of_name(reader);
     if (pe_type_text(reader->type, "why") != NULL)
         pe_reader_warn(reader, "model type %s: %s", reader->type_name,
                        pe_type_text(reader->type, "why"));
     else
-        pe_reader_warn(reader,
-                       "nothing says how positions are encoded: looked for a model_type that is "
-                       "known, rope_parameters, rope_scaling, rope_theta, rotary_dim, "
-                       "partial_rotary_factor, qk_rope_head_dim, alibi, "
-                       "relative_attention_num_buckets, position_buckets and "
-                       "position_embedding_type");
-}
-
-/* A configuration that was wrapped, as {"config": {...}}. */
-static void refuse_wrapped(pe_reader *reader)
-{
-    const json_t *inner = json_object_get(reader->whole, "config");
-    if (json_is_object(inner) && json_object_get(reader->whole, "model_type") == NULL)
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "config",
-                       "config holds the configuration: post that object itself");
+        pe_reader_warn(
+            reader, "nothing says how positions are encoded: looked for a model_type that is "
+                    "known, rope_parameters, rope_scaling, rope_theta, rotary_dim, "
+                    "partial_rotary_factor, qk_rope_head_dim, alibi, "
+                    "relative_attention_num_buckets, position_buckets and position_embedding_type");
 }
 
 /* Facts are looked for in attn_config, so it must be an object. */
@@ -296,8 +253,20 @@ static void resolve(pe_reader *reader)
 {
     check_attention(reader);
     const pe_scheme scheme = pe_scheme_find(reader);
-    reader->model->encoding = schemes[scheme].encoding;
-    report_model_type(reader, scheme);
+    reader->model->encoding =
+        scheme == PE_SCHEME_RESOURCE
+            ? pe_plain_layers_resource(pe_type_text(reader->type, "encoding"))->encoding
+            : schemes[scheme].encoding;
+    /* The model type of the object that is read decides how pairs are formed. */
+    const json_t *value = pe_reader_member(reader, "model_type");
+    if (reader->type == NULL)
+        pe_reader_ignored(reader, "model_type", value, "not known");
+    else
+        pe_reader_used(reader, "model_type", value,
+                       scheme == PE_SCHEME_ROPE   ? "pairing"
+                       : scheme == PE_SCHEME_GRID ? "convention"
+                                                  : NULL,
+                       NULL);
     if (reader->status != PE_OK)
         return;
     if (scheme == PE_SCHEME_ROPE) {
@@ -310,11 +279,24 @@ static void resolve(pe_reader *reader)
     } else {
         resolve_stack(reader, scheme, "all");
     }
+    /* What the row says to other resources, as to that of time steps. */
+    const char *name;
+    json_t *object;
+    json_object_foreach(json_object_get(reader->type, "resources"), name, object)
+    {
+        pe_values *values = pe_parts_add(reader, pe_plain_layers_resource(name), NULL);
+        if (values != NULL && reader->status == PE_OK)
+            pe_plain_layers_take(reader, object, values);
+    }
     if (pe_type_text(reader->type, "note") != NULL)
         pe_reader_warn(reader, "model type %s: %s", reader->type_name,
                        pe_type_text(reader->type, "note"));
     if (scheme == PE_SCHEME_UNKNOWN) {
-        refuse_wrapped(reader);
+        /* A configuration that was wrapped, as {"config": {...}}. */
+        const json_t *inner = json_object_get(reader->whole, "config");
+        if (json_is_object(inner) && json_object_get(reader->whole, "model_type") == NULL)
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, "config",
+                           "config holds the configuration: post that object itself");
         warn_unknown(reader);
     }
     if (scheme != PE_SCHEME_ROPE) {
@@ -331,8 +313,32 @@ static pe_status resolve_whole(pe_reader *reader, pe_model **out)
     if (reader->model == NULL)
         return pe_fail_memory(reader->why);
     pe_nested_enter(reader);
-    if (reader->status == PE_OK)
-        read_model_type(reader);
+    if (reader->status == PE_OK) {
+        /* The model type is that of the nested object, else that of the nearest around it. */
+        const json_t *value = pe_reader_member(reader, "model_type");
+        if (value == NULL)
+            value = reader->config != reader->whole ? reader->around
+                                                    : json_object_get(reader->whole, "model_type");
+        if (value != NULL && !json_is_null(value) && !json_is_string(value))
+            pe_reader_fail_type(reader, "model_type", "a string", value);
+        else if (json_string_length(value) != 0) {
+            find_named(reader, json_string_value(value));
+        } else {
+            /* A tower without a model type is that of the model around it, which may have rows for
+             * towers by their keys. */
+            char row[136];
+            for (size_t t = 0; t < PE_LEN(telling); t++)
+                if (pe_reader_member(reader, telling[t].key) != NULL)
+                    find_row(reader, telling[t].type, telling[t].type);
+            if (reader->type == NULL && reader->outer != NULL) {
+                snprintf(row, sizeof row, "%.64s/%s", reader->outer, reader->tower);
+                find_row(reader, reader->outer, row);
+                find_vision_row(reader, reader->outer);
+            } else if (reader->type == NULL)
+                pe_reader_warn(reader,
+                               "there is no model_type: its class's defaults are not known");
+        }
+    }
     if (reader->status == PE_OK)
         resolve(reader);
     if (reader->status == PE_OK)
@@ -372,8 +378,7 @@ static pe_status resolve_tower(pe_reader *reader, pe_model **out)
     if (type == NULL || strncmp(type, "timm_", strlen("timm_")) != 0)
         return resolve_whole(reader, out);
     pe_status status = pe_input_read(reader->whole, &input, reader->why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     if (input.config != NULL)
         reader->whole = reader->config = input.config;
     status = resolve_input(reader, &input, out, reader->why);
@@ -388,8 +393,7 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
                        config != NULL ? pe_reader_type_text(config) : "nothing");
     pe_input input;
     const pe_status status = pe_input_read(config, &input, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     const json_t *whole = input.config != NULL ? input.config : config;
     pe_reader reader = {
         .whole = whole, .config = whole, .towers_max = PE_MODEL_TOWERS_MAX, .why = why};

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_checks.c - whether rotary parameters fit each other. */
-#include "models/layers/rope_checks.h"
-
+#include <mpfr.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "encodings/rope/types/rope_types.h"
+#include "exact/round.h"
+#include "models/layers.h"
 
 /* A copy in which a client has given what the configuration gives. */
 static pe_status copy_values(const pe_values *from, pe_values *out, pe_problem *why)
@@ -29,30 +32,6 @@ static void place_of_parameter(pe_rope_reading *r, const char *parameter, char *
     snprintf(out, room, "%s", pe_dictionary_place(r, parameter));
 }
 
-static void take_derived(pe_rope_reading *r, const pe_values *checked)
-{
-    static const char *const derived[] = {"rotary_dim", "partial_rotary_factor"};
-    for (size_t d = 0; d < PE_LEN(derived); d++) {
-        pe_value *to = pe_values_find(&r->kind->values, derived[d]);
-        *to = *pe_values_find(checked, derived[d]);
-        to->given = true;
-    }
-}
-
-/* An odd part is evened out by pe_rope_dims_read() where a type scales frequencies by their pairs
- * alone. */
-static void say_of_part(const pe_rope_reading *r, const char *where, char *out, size_t room)
-{
-    const pe_values *values = &r->kind->values;
-    out[0] = '\0';
-    if (strcmp(where, "partial_rotary_factor") == 0 &&
-        (int64_t)((double)pe_values_int(values, "head_dim") * pe_values_real(values, where)) % 2)
-        snprintf(out, room,
-                 "; transformers makes frequencies of an odd number of channels, too, but how "
-                 "rope_type %s scales those no parameter here can say",
-                 r->type->name);
-}
-
 static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *why)
 {
     char where[288], part[192];
@@ -62,7 +41,18 @@ static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *w
     }
     place_of_parameter(r, why->where, where, sizeof where);
     const bool meant = r->meant_key != NULL && strcmp(r->meant_key, why->where) == 0;
-    say_of_part(r, why->where, part, sizeof part);
+    /* An odd part is evened out by pe_rope_dims_read() where a type scales frequencies by their
+     * pairs alone. */
+    const size_t room = sizeof part;
+    const pe_values *values = &r->kind->values;
+    part[0] = '\0';
+    if (strcmp(why->where, "partial_rotary_factor") == 0 &&
+        (int64_t)((double)pe_values_int(values, "head_dim") * pe_values_real(values, why->where)) %
+            2)
+        snprintf(part, room,
+                 "; transformers makes frequencies of an odd number of channels, too, but how "
+                 "rope_type %s scales those no parameter here can say",
+                 r->type->name);
     pe_reader_fail(r->reader, status, where, "%s%s%s%s%s", why->detail, part, meant ? "; " : "",
                    meant ? r->unknown_key : "", meant ? " is not known: is it meant?" : "");
 }
@@ -71,11 +61,16 @@ static pe_status check_copy(pe_rope_reading *r, pe_values *values, pe_problem *w
 {
     pe_rope checked = {0};
     pe_status status = pe_values_defaults(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     status = pe_rope_read(values, NULL, &checked, why);
-    if (status == PE_OK)
-        take_derived(r, values);
+    if (status == PE_OK) {
+        static const char *const derived[] = {"rotary_dim", "partial_rotary_factor"};
+        for (size_t d = 0; d < PE_LEN(derived); d++) {
+            pe_value *to = pe_values_find(&r->kind->values, derived[d]);
+            *to = *pe_values_find(values, derived[d]);
+            to->given = true;
+        }
+    }
     pe_rope_free(&checked);
     return status;
 }
@@ -85,8 +80,7 @@ static pe_status check_values(pe_rope_reading *r, pe_problem *why)
 {
     pe_values values;
     pe_status status = copy_values(&r->kind->values, &values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     status = check_copy(r, &values, why);
     pe_values_free(&values);
     return status;
@@ -134,29 +128,53 @@ void pe_rope_checks_lengths(pe_rope_reading *r)
     if (r->type != &pe_rope_yarn && original > most)
         pe_reader_warn(r->reader, "%s is %.0f, more than max_position_embeddings, %.0f",
                        pe_dictionary_place(r, "original_max_position_embeddings"), original, most);
-    else if (r->type == &pe_rope_yarn && original != most && most / original != factor)
+    else if (r->type == &pe_rope_yarn && most / original != factor)
         pe_reader_warn(r->reader,
                        "%s is %.17g, but max_position_embeddings / "
                        "original_max_position_embeddings is %.17g; factor is what counts",
                        pe_dictionary_place(r, "factor"), factor, most / original);
 }
 
-/* Is it the type that vLLM gives to latent attention alone, or that model? */
-static bool is_deepseek_yarn(pe_rope_reading *r)
+/* Is it named as vLLM names the type that it gives to latent attention alone? */
+static bool is_named_deepseek(const pe_rope_reading *r)
 {
     static const char *const keys[] = {"rope_type", "type"};
-    bool named = pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM);
+    bool named = false;
     for (size_t k = 0; k < PE_LEN(keys); k++) {
         const char *name = json_string_value(pe_dictionary_member(r, keys[k]));
         named |= name != NULL && strcmp(name, "deepseek_yarn") == 0;
     }
-    return named && strcmp(r->type->name, "yarn") == 0;
+    return named;
 }
 
-/* Keys of yarn's own code, which vLLM reads and transformers does not.
+/* factor, mscale */
+static void eval_attention(const void *context, size_t i, mpfr_ptr out)
+{
+    const double *numbers = context;
+    (void)i;
+    pe_rope_yarn_stretch(numbers[0], numbers[1], out);
+}
+
+/* Under that name counts what vLLM takes where one of the two is absent: 1 for mscale; without
+ * mscale_all_dim the attention factor is 1 + mscale ln(factor) / 10. */
+static void take_vllms(pe_rope_reading *r, const json_t *mscale)
+{
+    const double numbers[] = {pe_values_real(&r->kind->values, "factor"),
+                              json_number_value(mscale)};
+    if (mscale == NULL)
+        pe_dictionary_set_number(r, "mscale", pe_dictionary_place(r, "mscale"), 1);
+    else
+        pe_dictionary_set_number(r, "attention_factor", pe_dictionary_place(r, "mscale"),
+                                 pe_exact_round(PE_FLOAT64, eval_attention, numbers, 0));
+    pe_reader_warn(r->reader, "%s is absent: %s, as vLLM takes it; transformers reads neither",
+                   mscale == NULL ? "mscale" : "mscale_all_dim",
+                   mscale == NULL ? "1 counts for it" : "mscale alone makes the attention factor");
+}
+
+/* Keys of yarn's own code, which neither transformers nor vLLM reads any more.
  *
- * Source  _compute_yarn_parameters of huggingface/transformers 5.23.0; vllm-project/vllm at
- *         10760a01, rotary_embedding/yarn_scaling_rope.py. */
+ * Source  _compute_yarn_parameters of huggingface/transformers 5.24.0; get_rope of vllm 0.33.0,
+ *         model_executor/layers/rotary_embedding. */
 static void warn_of_unread(pe_rope_reading *r)
 {
     static const char *const keys[] = {"attn_factor", "extrapolation_factor"};
@@ -167,8 +185,8 @@ static void warn_of_unread(pe_rope_reading *r)
             (name == NULL || strncmp(name, "gguf/", 5) != 0) &&
             pe_values_present(values, keys[k]) && pe_values_real(values, keys[k]) != 1)
             pe_reader_warn(r->reader,
-                           "%s is not read by transformers, which takes 1; here it counts, as in "
-                           "vLLM and yarn's own code",
+                           "%s is not read by transformers and vLLM, which take 1; here it counts, "
+                           "as in yarn's own code",
                            pe_dictionary_place(r, keys[k]));
     }
 }
@@ -182,9 +200,14 @@ void pe_rope_checks_engines(pe_rope_reading *r)
     const json_t *mscale = pe_dictionary_member(r, "mscale");
     const bool one = mscale != NULL;
     warn_of_unread(r);
-    if (is_deepseek_yarn(r) && one != (pe_dictionary_member(r, "mscale_all_dim") != NULL) &&
-        !(one && json_number_value(mscale) == 1) && /* the same to both */
-        !pe_values_present(values, "attention_factor"))
+    if (strcmp(r->type->name, "yarn") != 0 ||
+        one == (pe_dictionary_member(r, "mscale_all_dim") != NULL) ||
+        (one && json_number_value(mscale) == 1) || /* the same to both */
+        pe_values_present(values, "attention_factor"))
+        return;
+    if (is_named_deepseek(r) && pe_values_present(values, "factor"))
+        take_vllms(r, mscale);
+    else if (pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM))
         pe_reader_warn(r->reader,
                        "%s is absent: transformers then reads neither it nor %s, while vLLM takes "
                        "%s, which gives another attention factor",

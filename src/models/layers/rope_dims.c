@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_dims.c - how many channels of a head there are, and how many of them rotate. */
-#include "models/layers/rope_dims.h"
-
 #include <math.h>
 #include <mpfr.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exact/round.h"
-#include "models/axes.h"
+#include "models/layers.h"
 
-static double hidden_per_head(pe_reader *reader)
+double pe_rope_dims_per_head(pe_reader *reader)
 {
     double hidden = 0, heads = 0;
     if (!pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &hidden, NULL) ||
@@ -73,10 +71,10 @@ static double layer_head_dim(pe_rope_reading *r)
     if (dim != 0)
         pe_reader_used(r->reader, "per_layer_config", layers, "head_dim", NULL);
     if (alike != r->kind->n)
-        pe_reader_warn(r->reader,
-                       "per_layer_config gives layers of %s several head_dims: told is that of the "
-                       "first",
-                       r->kind->layer_type);
+        pe_reader_warn(
+            r->reader,
+            "per_layer_config gives layers of %s several head_dims: told is that of the first",
+            r->kind->layer_type);
     return dim;
 }
 
@@ -90,24 +88,12 @@ static bool is_latent(const pe_rope_reading *r)
 /* Where the class alone decides, from hidden_size and the heads; 0: it does not. */
 static double widened_head_dim(pe_reader *reader)
 {
-    const double dim = pe_type_number(reader->type, "widen") != 0 ? hidden_per_head(reader) : 0;
+    const double dim =
+        pe_type_number(reader->type, "widen") != 0 ? pe_rope_dims_per_head(reader) : 0;
     if (dim != 0)
         pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM,
                               "the class computes it from hidden_size and the heads");
     return dim * pe_type_number(reader->type, "widen");
-}
-
-/* In latent attention head_dim is that of the part which rotates. DeepSeek-V3's class, which
- * computes it, reads another that is given, too. */
-static void warn_of_other_head(pe_reader *reader, double dim)
-{
-    const double head = json_number_value(pe_reader_member(reader, "head_dim"));
-    if (head != 0 && head != dim && !pe_reader_is_unread(reader, "head_dim"))
-        pe_reader_warn(
-            reader,
-            "head_dim is %.0f, but qk_rope_head_dim, %.0f, is what rotates: where transformers "
-            "reads it, it makes head_dim / 2 frequencies, and fails",
-            head, dim);
 }
 
 /* Where no key is that of head_dim: from hidden_size and the heads, the class's own, or that of the
@@ -118,7 +104,7 @@ static double derived_head_dim(pe_reader *reader, const char **where)
     const bool is_null = json_is_null(json_object_get(reader->config, "head_dim"));
     if (!is_null && pe_reader_finds_default(reader, PE_FACT_HEAD_DIM, &dim, where))
         return dim;
-    if ((dim = hidden_per_head(reader)) > 0) {
+    if ((dim = pe_rope_dims_per_head(reader)) > 0) {
         *where = "hidden_size";
         return dim;
     }
@@ -148,7 +134,14 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
         return dim;
     *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
     if (is_latent(r) && pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
-        warn_of_other_head(reader, dim);
+        /* In latent attention head_dim is that of the part which rotates. DeepSeek-V3's class,
+         * which computes it, reads another that is given, too. */
+        const double head = json_number_value(pe_reader_member(reader, "head_dim"));
+        if (head != 0 && head != dim && !pe_reader_is_unread(reader, "head_dim"))
+            pe_reader_warn(reader,
+                           "head_dim is %.7g, but qk_rope_head_dim, %.0f, is what rotates: where "
+                           "transformers reads it, it makes head_dim / 2 frequencies, and fails",
+                           head, dim);
         pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
         return dim;
     }
@@ -236,8 +229,21 @@ static void warn_of_null_head(pe_rope_reading *r, const char *where, double dim)
                    where, dim);
 }
 
+/* A part that stands beside a count of channels, which is read, may be another one. */
+static void warn_of_other_part(pe_rope_reading *r, const json_t *nested, double head_dim,
+                               const char *where, double dim)
+{
+    const char *key = pe_reader_fact_name(PE_FACT_PARTIAL);
+    const json_t *part = nested != NULL ? nested : pe_reader_member(r->reader, key);
+    const double other = floor(json_number_value(part) * head_dim);
+    if (json_is_number(part) && other != dim)
+        pe_reader_warn(r->reader, "%s is %.0f, but %s makes %.7g of %.0f channels; %s is read",
+                       where, dim, nested != NULL ? pe_dictionary_place(r, key) : key, other,
+                       head_dim, where);
+}
+
 /* A count of channels, rather than a part of them. */
-static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested)
+static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested, double head_dim)
 {
     pe_reader *reader = r->reader;
     const char *where = NULL;
@@ -257,6 +263,8 @@ static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested)
         pe_reader_warn(reader,
                        "transformers does not read %s of model type %s: it turns the whole head",
                        where, reader->type_name);
+    else
+        warn_of_other_part(r, nested, head_dim, where, dim);
     pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
     return true;
 }
@@ -307,11 +315,15 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
         warn_of_part(r, nested, head_dim);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
                           "qk_rope_head_dim is what rotates, all of it");
-    } else if (read_rotary_dim(r, nested)) {
+    } else if (read_rotary_dim(r, nested, head_dim)) {
         return;
     } else if (pe_type_is(reader->type, "whole_head") && r->type == &pe_rope_default) {
+        const json_t *part = nested != NULL ? nested : pe_reader_member(reader, where);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested, whole);
         pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, whole);
+        if (part != NULL && json_number_value(part) != 1)
+            pe_reader_warn(reader, "%s does not count: transformers turns the whole head of %s",
+                           where, reader->type_name);
     } else if (nested != NULL) {
         pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
         const json_t *beside = pe_reader_member(reader, where);
@@ -343,21 +355,6 @@ static void eval_factor(const void *context, size_t i, mpfr_ptr out)
     mpfr_clear(exponent);
 }
 
-static void set_factors(pe_rope_reading *r, double dim)
-{
-    const stretch s = {pe_values_real(&r->kind->values, "rope_theta"), dim};
-    json_t *list = json_array();
-    int failed = 0;
-    for (size_t i = 0; i < ((size_t)dim + 1) / 2; i++)
-        failed |=
-            json_array_append_new(list, json_real(pe_exact_round(PE_FLOAT64, eval_factor, &s, i)));
-    if (failed != 0)
-        pe_reader_fail_memory(r->reader);
-    else
-        (void)pe_reader_set(r->reader, &r->kind->values, "freq_factors", "freq_factors", list);
-    json_decref(list);
-}
-
 /* Types that scale a frequency by its pair alone; dynamic does while sequences are short. */
 static bool scales_pairs(const pe_rope_type *type)
 {
@@ -369,11 +366,10 @@ static bool scales_pairs(const pe_rope_type *type)
 static void warn_of_head(pe_rope_reading *r, double dim)
 {
     pe_dictionary_set_number(r, "head_dim", "head_dim", dim + 1);
-    pe_reader_warn(
-        r->reader,
-        "head_dim is odd, %.0f: transformers makes %.0f frequencies, and fails; head_dim "
-        "is told as %.0f, with those frequencies",
-        dim, (dim + 1) / 2, dim + 1);
+    pe_reader_warn(r->reader,
+                   "head_dim is odd, %.0f: transformers makes %.0f frequencies, and fails; "
+                   "head_dim is told as %.0f, with those frequencies",
+                   dim, (dim + 1) / 2, dim + 1);
 }
 
 /**
@@ -396,15 +392,25 @@ static void even_out(pe_rope_reading *r, double head_dim)
         return;
     pe_reader_unset(values, "partial_rotary_factor");
     pe_dictionary_set_number(r, "rotary_dim", "partial_rotary_factor", dim + 1);
-    set_factors(r, dim);
+    const stretch s = {pe_values_real(&r->kind->values, "rope_theta"), dim};
+    json_t *list = json_array();
+    int failed = 0;
+    for (size_t i = 0; i < ((size_t)dim + 1) / 2; i++)
+        failed |=
+            json_array_append_new(list, json_real(pe_exact_round(PE_FLOAT64, eval_factor, &s, i)));
+    if (failed != 0)
+        pe_reader_fail_memory(r->reader);
+    else
+        (void)pe_reader_set(r->reader, &r->kind->values, "freq_factors", "freq_factors", list);
+    json_decref(list);
     if (dim >= head_dim)
         warn_of_head(r, dim);
     else
-        pe_reader_warn(r->reader,
-                       "int(head_dim * partial_rotary_factor) is odd, %.0f: transformers turns "
-                       "%.0f channels, by the frequencies rope_theta^(-2i/%.0f), as freq_factors "
-                       "say",
-                       dim, dim + 1, dim);
+        pe_reader_warn(
+            r->reader,
+            "int(head_dim * partial_rotary_factor) is odd, %.0f: transformers turns %.0f channels, "
+            "by the frequencies rope_theta^(-2i/%.0f), as freq_factors say",
+            dim, dim + 1, dim);
     if (r->type == &pe_rope_dynamic)
         pe_reader_warn(r->reader, "freq_factors hold up to max_position_embeddings tokens: beyond, "
                                   "rope_type dynamic grows the base");

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_layers.c - rotary parameters from a configuration's keys and its rotary dictionary. */
-#include "models/layers/rope_layers.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "models/axes.h"
-#include "models/kinds.h"
-#include "models/layers/rope_checks.h"
-#include "models/layers/rope_dims.h"
-#include "models/type_name.h"
+#include "models/layers.h"
 
 /* Parameters of all layers, in the place of those by type of layers, as transformers ignores. */
 static void ignore_flat(pe_rope_reading *r)
@@ -301,6 +295,16 @@ static void read_lengths(pe_rope_reading *r)
     double max_positions = 0;
     if (pe_reader_finds_fact(r->reader, PE_FACT_MAX_POSITIONS, &max_positions, &where))
         pe_dictionary_set_number(r, "max_position_embeddings", where, max_positions);
+    /* The length from which vLLM's dynamic grows the base. */
+    static const char key[] = "max_trained_positions";
+    const json_t *trained = pe_dictionary_member(r, key);
+    if (trained != NULL && r->type == &pe_rope_dynamic)
+        pe_dictionary_set_member(r, key, "max_position_embeddings",
+                                 "vLLM grows the base from there; transformers from "
+                                 "max_position_embeddings");
+    else
+        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), trained,
+                          "this rope_type does not read it");
     read_original(r, max_positions);
     /* A model that has just been loaded uses short_factor, until a sequence is longer. */
     const pe_value *original = pe_values_find(&r->kind->values, "original_max_position_embeddings");

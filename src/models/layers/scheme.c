@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* scheme.c - which scheme a configuration has. */
-#include "models/layers/scheme.h"
-
 #include <string.h>
 
-#include "models/axes.h"
+#include "models/layers.h"
 
 /* What position_embedding_type says. */
 static const struct {
@@ -21,6 +19,9 @@ static const struct {
     {"yarn", PE_SCHEME_ROPE},
     {"relative", PE_SCHEME_T5},
     {"sinusoidal", PE_SCHEME_SINUSOIDAL},
+    {"sine", PE_SCHEME_RESOURCE}, /* what the row says */
+    {"relative_key", PE_SCHEME_RESOURCE},
+    {"relative_key_query", PE_SCHEME_RESOURCE},
     {"none", PE_SCHEME_NONE},
     {"nope", PE_SCHEME_NONE},
 };
@@ -145,5 +146,5 @@ pe_scheme pe_scheme_find(pe_reader *reader)
                    ? PE_SCHEME_SINUSOIDAL
                    : PE_SCHEME_LEARNED;
     pe_scheme said;
-    return has_scheme_key(reader, &said) ? said : scheme;
+    return has_scheme_key(reader, &said) && said != PE_SCHEME_RESOURCE ? said : scheme;
 }

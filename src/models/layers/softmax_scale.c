@@ -2,11 +2,13 @@
 /* softmax_scale.c - what multiplies attention logits. */
 #include <math.h>
 #include <mpfr.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "encodings/registry.h"
+#include "encodings/rope/types/rope_types.h"
 #include "exact/round.h"
-#include "models/layers/softmax_scale.h"
+#include "models/layers.h"
 
 /* width^(-1/2) (1 + mscale ln(factor) / 10)^2 */
 typedef struct scale {
@@ -19,11 +21,7 @@ static void eval(const void *context, size_t index, mpfr_ptr out)
     mpfr_t stretch;
     (void)index;
     mpfr_init2(stretch, mpfr_get_prec(out) + 32);
-    mpfr_set_d(stretch, s->factor, MPFR_RNDN);
-    mpfr_log(stretch, stretch, MPFR_RNDN);
-    mpfr_mul_d(stretch, stretch, s->mscale, MPFR_RNDN);
-    mpfr_div_ui(stretch, stretch, 10, MPFR_RNDN);
-    mpfr_add_ui(stretch, stretch, 1, MPFR_RNDN);
+    pe_rope_yarn_stretch(s->factor, s->mscale, stretch);
     mpfr_sqr(stretch, stretch, MPFR_RNDN);
     mpfr_set_d(out, s->width, MPFR_RNDN);
     mpfr_rec_sqrt(out, out, MPFR_RNDN);
@@ -68,12 +66,9 @@ static double count_terms(pe_reader *reader)
 /* Channels of a DeBERTa head, times the terms; 0: they are not known. */
 static double deberta_width(pe_reader *reader)
 {
-    double hidden = 0, heads = 0;
-    if (pe_model_type_scheme(reader->type) != PE_SCHEME_DEBERTA ||
-        !pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &hidden, NULL) ||
-        !pe_reader_finds_fact(reader, PE_FACT_HEADS, &heads, NULL))
-        return 0;
-    return floor(hidden / heads) * count_terms(reader);
+    const bool is = pe_model_type_scheme(reader->type) == PE_SCHEME_DEBERTA;
+    const double width = is ? pe_rope_dims_per_head(reader) : 0;
+    return width != 0 ? width * count_terms(reader) : 0;
 }
 
 /* Channels of a head that rotates, where layers agree and the class scales by them; 0: else. */
@@ -97,6 +92,31 @@ static double plain_width(const pe_reader *reader)
     return width;
 }
 
+/* Channels of a head where no layer rotates, and the class scales by them; 0: else. */
+static double named_width(pe_reader *reader)
+{
+    double dim = 0;
+    return !pe_type_is(reader->type, "scaled_by_head") ||
+                   pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, NULL)
+               ? dim
+               : pe_rope_dims_per_head(reader);
+}
+
+static const char *why_unknown(const pe_reader *reader)
+{
+    const char *own = pe_type_text(reader->type, "softmax_scale");
+    if (own != NULL)
+        return own;
+    if (reader->type == NULL)
+        return "the model type is not known";
+    /* The rule is known, or attention is latent. */
+    return pe_type_is(reader->type, "scaled_by_head") ||
+                   pe_model_type_scheme(reader->type) == PE_SCHEME_DEBERTA ||
+                   pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)
+               ? "the configuration does not say how many channels a head has"
+               : "how this model type scales logits is not known, or not the same for all layers";
+}
+
 /**
  * head_dim^(-1/2) where nothing else is said. Latent attention: (qk_nope_head_dim +
  * qk_rope_head_dim)^(-1/2), times the square of what mscale_all_dim makes of the factor where
@@ -105,7 +125,8 @@ static double plain_width(const pe_reader *reader)
  *
  * Source    DeepseekV3Attention.__init__, Gemma2Attention, GraniteAttention and MptAttention in
  *           huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532; GPT2Attention and
- *           DisentangledSelfAttention of its 5.23.0.
+ *           DisentangledSelfAttention of its 5.23.0; rows that are scaled_by_head: their classes in its
+ *           5.24.0, baichuan's own code, and diffusers.
  * Accuracy  correctly rounded.
  */
 void pe_softmax_scale_resolve(pe_reader *reader)
@@ -122,8 +143,6 @@ void pe_softmax_scale_resolve(pe_reader *reader)
         return;
     }
     const pe_values *values = &model->kinds[0].values;
-    if (model->kinds[0].resource == NULL)
-        return;
     if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_MULTIPLIER, &model->softmax_scale, NULL)) {
         model->has_softmax_scale = true;
         return;
@@ -134,14 +153,20 @@ void pe_softmax_scale_resolve(pe_reader *reader)
         s.width = nope + rope;
         s.factor = real_or(values, "factor", 1);
         s.mscale = real_or(values, "mscale_all_dim", 0);
-    } else if (pe_type_number(reader->type, "widen") > 1) { /* Zamba2Attention */
+    } else if (model->kinds[0].resource != NULL &&
+               pe_type_number(reader->type, "widen") > 1) { /* Zamba2Attention */
         s.width = (double)pe_values_int(values, "head_dim") / pe_type_number(reader->type, "widen");
     } else {
         s.width = deberta_width(reader);
         if (s.width == 0 && !pe_reader_finds_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL))
             s.width = plain_width(reader);
         if (s.width == 0)
-            return;
+            s.width = named_width(reader);
+    }
+    if (s.width == 0) {
+        snprintf(model->softmax_scale_unknown, sizeof model->softmax_scale_unknown, "%s",
+                 why_unknown(reader));
+        return;
     }
     model->has_softmax_scale = true;
     model->softmax_scale = pe_exact_round(PE_FLOAT64, eval, &s, 0);

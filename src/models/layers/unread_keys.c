@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* unread_keys.c - keys that bear on positions, and that nothing reads. */
-#include "models/layers/unread_keys.h"
-
 #include <string.h>
 
-#include "models/axes.h"
+#include "models/layers.h"
 
 /* Unknown keys that are reported. */
 #define UNKNOWN_MAX 64
@@ -58,12 +56,12 @@ static const char *const rotations[] = {"rope",     "rotary",   "xpos", "ntk", "
                                                "relative", "long_context", NULL};
 
 /* Do the layers have this number all the same? */
-static bool is_told(const pe_reader *reader, const char *key, const json_t *value)
+static bool is_reported(const pe_reader *reader, const char *key, const json_t *value)
 {
     const pe_values *values = reader->model->n_kinds != 0 ? &reader->model->kinds[0].values : NULL;
-    const pe_value *told = values != NULL ? pe_values_find(values, key) : NULL;
-    return told != NULL && told->present && told->param->kind == PE_KIND_INT &&
-           json_number_value(value) == (double)told->integer;
+    const pe_value *reported = values != NULL ? pe_values_find(values, key) : NULL;
+    return reported != NULL && reported->present && reported->param->kind == PE_KIND_INT &&
+           json_number_value(value) == (double)reported->integer;
 }
 
 /* Report a key whose name speaks of positions; of rotations: with a warning. */
@@ -76,7 +74,7 @@ static bool report_unread(pe_reader *reader, const char *key, const json_t *valu
         }
     if (pe_reader_is_unread(reader, key)) {
         pe_reader_ignored(reader, key, value, "not read by this model type");
-        if (!is_told(reader, key, value))
+        if (!is_reported(reader, key, value))
             pe_reader_warn(reader, "%s is not read by model type %s", key, reader->type_name);
         return true;
     }

@@ -139,6 +139,30 @@ PE_PASS void find_open(shape type, block *b)
     }
 }
 
+/* Whole numbers of 16-bit types below 10^8, which have all of their digits. (A float holds each, and
+ * its exponent takes a sum where a shift by q would go number by number.) */
+PE_PASS void find_whole(shape type, block *b)
+{
+    const int32_t most = type.whole < 18 ? type.whole : 18;
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        const int32_t whole = pe_text_mask(b->q[i] > 0) & pe_text_mask(b->q[i] <= most);
+        const int32_t bits = (127 + (b->q[i] & whole)) << 23;
+        float power;
+        memcpy(&power, &bits, sizeof power);
+        int32_t eight = (int32_t)((float)(int32_t)b->c[i] * power), point = 8 - PE_POINT_MIN;
+        const int32_t four = pe_text_mask(eight < 10000);
+        eight += 9999 * (eight & four);
+        const int32_t two = pe_text_mask(eight < 1000000);
+        eight += 99 * (eight & two);
+        const int32_t one = pe_text_mask(eight < 10000000);
+        eight += 9 * (eight & one);
+        point += 4 * four + 2 * two + one;
+        b->eight[i] = (eight & whole) | (b->eight[i] & ~whole);
+        b->last[i] &= ~whole;
+        b->place[i] = (uint32_t)((point & whole) | ((int32_t)b->place[i] & ~whole));
+    }
+}
+
 PE_PASS void split(block *b)
 {
     for (size_t i = 0; i < PE_BLOCK; i++) {
@@ -222,6 +246,8 @@ static inline char *print_type(pe_dtype dtype, const char *in, size_t n, char se
         plain &= find_digits(type, &b);
         if (!plain)
             find_open(type, &b);
+        if (!plain && type.lift > 1)
+            find_whole(type, &b);
         split(&b);
         out = plain ? write_block(dtype, in, &b, some, true, separator, out)
                     : write_block(dtype, in, &b, some, false, separator, out);

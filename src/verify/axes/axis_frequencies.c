@@ -251,27 +251,72 @@ static bool has_base(const pe_axis_reading *x, const pe_guess *claim, size_t a, 
     return i == 0 && fabs(power - 1) > 1e-9;
 }
 
-/* Bases of one digit, as people take them, by which one axis turns: positions of the others may hide
- * that they do, too. */
+/* -ln of the base, by the pair of the axis that tells it best: each tells how many turns the next faster
+ * one makes from the lowest claimed position to the highest. NAN: none turns. */
+static double read_base(const pe_axis_reading *x, size_t a)
+{
+    size_t low, high;
+    const ladder claimed = {!x->own, !x->own, 0};
+    double slope = nan(""), best = nan(""), most = 0;
+    pe_axis_reading_ends(x, a, 0, x->tokens, &low, &high);
+    const double *at = x->claimed + a * x->tokens, span = at[high] - at[low];
+    for (size_t i = x->pairs; i-- > 0;) {
+        const double e = exponent(x, claimed, i), *angle = x->angle + i * x->tokens;
+        if (x->axis[i] != a || !(e > 0))
+            continue;
+        const double about = isnan(slope) ? 0 : exp(slope * e) * span;
+        const double turn = about + remainder(angle[high] - angle[low] - about, 2 * acos(-1));
+        slope = turn > 0 ? log(turn / span) / e : slope;
+        best = turn * e > most ? slope : best;
+        most = fmax(most, turn * e);
+    }
+    return best;
+}
+
+/* Of all axes, or of this one. */
+static pe_status try_theta(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
+                           double theta, size_t one, pe_try *next, pe_problem *why)
+{
+    static const pe_fault fault = {.name = PE_NAME(rope_theta)};
+    const pe_value *was = pe_values_find(&claim->values, "axes_theta");
+    const double claimed = pe_values_real(&claim->values, "rope_theta");
+    double list[PE_AXES_MAX];
+    char rule[96], of[32] = "all axes";
+    if (!x->own) {
+        const pe_fault shared = {
+            .param = "rope_theta", .change = pe_changes_number, .value = theta};
+        return one == 0 ? pe_attempts_with_fault(s, claim, &shared, next, why) : PE_OK;
+    }
+    for (size_t a = 0; a < x->n; a++)
+        list[a] = one == x->n || one == a       ? theta
+                  : was != NULL && was->present ? was->list[a]
+                                                : claimed;
+    if (one < x->n)
+        (void)snprintf(of, sizeof of, "axis %zu", one);
+    (void)snprintf(rule, sizeof rule, "rope_theta, the base of %s, was %g", of, theta);
+    const change by = {"axes_theta", list, x->n, false, false};
+    return try_change(s, claim, &fault, &by, rule, next, why);
+}
+
+/* The base of fewest digits by which one axis turns: positions of the others may hide that they do,
+ * too. */
 static pe_status try_thetas(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
                             pe_try *next, pe_problem *why)
 {
-    static const pe_fault fault = {.name = PE_NAME(rope_theta)};
+    enum { DIGITS = 6 };
     pe_status status = PE_OK;
-    for (size_t a = 0; a < x->n; a++)
-        for (int k = 0; k < 54 && status == PE_OK && pe_attempts_go_on(s); k++) {
-            const int digit = 1 + k % 9, zeros = 2 + k / 9;
-            const double theta = digit * pow(10, zeros);
-            double list[PE_AXES_MAX];
-            char rule[64];
-            for (size_t b = 0; b < x->n; b++)
-                list[b] = theta;
-            (void)snprintf(rule, sizeof rule, "rope_theta, the base of all axes, was %g", theta);
-            if (has_base(x, claim, a, theta))
-                status =
-                    try_change(s, claim, &fault, &(change){"axes_theta", list, x->n, false, false},
-                               rule, next, why);
+    for (size_t a = 0; a < x->n; a++) {
+        const double read = exp(-read_base(x, a));
+        for (int digits = 0; digits < DIGITS && status == PE_OK && pe_attempts_go_on(s); digits++) {
+            const double unit = pow(10, floor(log10(read)) - digits);
+            const double theta = unit * round(read / unit);
+            if (!(theta > 1) || !has_base(x, claim, a, theta))
+                continue;
+            status = try_theta(s, x, claim, theta, x->own ? x->n : 0, next, why);
+            if (status == PE_OK && x->own && pe_attempts_go_on(s))
+                status = try_theta(s, x, claim, theta, a, next, why);
         }
+    }
     return status;
 }
 
@@ -287,5 +332,5 @@ pe_status pe_axis_frequencies_each(pe_search *s, const pe_axis_reading *x, const
         status = try_sections(s, x, claim, next, why);
     if (status == PE_OK && x->own && pe_attempts_go_on(s))
         status = try_dims(s, x, claim, next, why);
-    return status == PE_OK && x->own ? try_thetas(s, x, claim, next, why) : status;
+    return status == PE_OK ? try_thetas(s, x, claim, next, why) : status;
 }

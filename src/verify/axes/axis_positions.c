@@ -58,13 +58,23 @@ enum {
     PERMUTED = 16,
     DOUBLED = 32,
     STUCK = 64,
+    STARTED = 128, /* time alone is shifted, as if its first position had been multiplied */
     SHIFTED = EVEN | UNSCALED,
     BORROWED = UNSCALED | UNMOVED
 };
 
+static bool is_started(const pe_axis_reading *x, const range *r)
+{
+    const double start = x->claimed[r->first], times = 1 + r->by[0].plus / start;
+    bool alone = start > 1 && times >= 2 && times == floor(times);
+    for (size_t a = 1; a < x->n; a++)
+        alone &= r->by[a].plus == 0;
+    return alone;
+}
+
 static unsigned traits(const pe_axis_reading *x, const range *r)
 {
-    unsigned lost = DOUBLED, seen = 0, found = 0;
+    unsigned lost = DOUBLED | STARTED, seen = 0, found = is_started(x, r) ? STARTED : 0;
     for (size_t a = 0; a < x->n; a++) {
         const relation *by = &r->by[a];
         const double *at = x->at + a * x->tokens;
@@ -101,12 +111,14 @@ static const struct row {
     {PE_NAME(mrope_axis_shifted), "an axis has an offset", ALL | MROPE, OWN | UNSCALED},
     {PE_NAME(axis_positions), "positions of axes are others", ALL, 0},
     {PE_NAME(mrope_image_axes), "the image", IMAGE, PERMUTED | BORROWED},
+    {PE_NAME(mrope_start_scaled), "the image, whose start was multiplied, as by tokens_per_second",
+     IMAGE, OWN | UNSCALED | STARTED},
     {PE_NAME(mrope_image_start), "the image, moved", IMAGE, OWN | UNSCALED},
     {PE_NAME(mrope_image_place), "the image, whose patches are stuck", IMAGE, STUCK},
     {PE_NAME(mrope_image_stride), "the image, whose merge was ignored", IMAGE, DOUBLED},
     {PE_NAME(mrope_image_time), "the image", IMAGE, 0},
     {PE_NAME(mrope_text_after), "text after an image", TEXT, SHIFTED},
-    {PE_NAME(axis_positions_in_part), "positions of axes are others", TEXT | PART, 0},
+    {PE_NAME(axis_positions_in_part), "positions of axes are others", PART, 0},
     {PE_NAME(mrope_text_positions), "all axes have running numbers, as text", RUNNING | MROPE, 0},
     {PE_NAME(axes_text_positions), "all axes have running numbers, as text", RUNNING, 0},
     {PE_NAME(mrope_image_columns), "the image, whose patches go down its columns", ORDER | MROPE,
@@ -269,17 +281,18 @@ static range find_image(const pe_axis_reading *x, size_t from)
     return r;
 }
 
-/* A run may stay where the claim has it, or move with the one before. False: it follows from
- * nothing. */
+/* A run may stay where the claim has it, or move with the one before; text does nothing else. False: it
+ * follows from nothing. */
 static bool say_run(pe_axis_reading *x, range *r, unsigned of, double *moved, told *out)
 {
     if (r->first == r->end)
         return true;
-    if (relate(x, r)) {
+    const bool follows = relate(x, r), shifted = follows && (SHIFTED & ~traits(x, r)) == 0;
+    if (shifted || (follows && of == IMAGE)) {
         const double plus = r->by[0].plus;
-        if ((SHIFTED & ~traits(x, r)) != 0 || (plus != *moved && plus != 0))
+        if (!shifted || (plus != *moved && plus != 0))
             say(x, r, of, out);
-    } else if (of == TEXT || !say_order(x, r, out)) {
+    } else if (of != IMAGE || !say_order(x, r, out)) {
         return false;
     }
     *moved = largest(x, x->at, r->first, r->end) - largest(x, x->claimed, r->first, r->end);
@@ -292,7 +305,8 @@ static bool say_runs(pe_axis_reading *x, told *out)
     double moved = 0;
     for (size_t t = 0; t < x->tokens;) {
         range image = find_image(x, t), text = {t, image.first, {{0}}};
-        if (!say_run(x, &text, TEXT, &moved, out) || !say_run(x, &image, IMAGE, &moved, out))
+        const unsigned before = t > 0 ? TEXT : PART;
+        if (!say_run(x, &text, before, &moved, out) || !say_run(x, &image, IMAGE, &moved, out))
             return false;
         t = image.end;
     }
@@ -317,9 +331,8 @@ static void explain(pe_axis_reading *x, told *out)
     say_part(x, out);
 }
 
-static double read_at(const void *positions, size_t k, double claimed)
+static double read_at(const void *positions, size_t k, double claimed PE_UNUSED)
 {
-    (void)claimed;
     return ((const double *)positions)[k];
 }
 
@@ -348,11 +361,10 @@ pe_status pe_axis_positions_try(pe_search *s, pe_axis_reading *x, const pe_guess
 
 /* ---- position ids ---- */
 
-static double id_at(const void *context, size_t e, double claimed, double *error)
+static double id_at(const void *context, size_t e, double claimed PE_UNUSED,
+                    double *error PE_UNUSED)
 {
     const double *ids = context;
-    (void)claimed;
-    (void)error;
     return ids[e];
 }
 

@@ -430,6 +430,17 @@ static pe_status fill_errors(const struct family *family, element *at, const pe_
     return status;
 }
 
+/* What element e may be off that followed from vectors. Where a scale s is off by d, 1/s is off by
+ * d/s^2. */
+static double derived_off(const pe_claim *claim, bool waves, size_t e, double size)
+{
+    const double *off = claim->derived.data;
+    const size_t n = claim->derived.elements / 2;
+    if (n == 0 || waves)
+        return n == 0 ? 0 : off[e];
+    return fmax(claim->part_off * size, off[n + e] * (claim->of_keys ? size * size : 1));
+}
+
 pe_status pe_allowance_of_run(const pe_guess *guess, const pe_plan *plan,
                               const pe_allowance_run *run, double *exact, double *float32,
                               pe_problem *why)
@@ -445,7 +456,11 @@ pe_status pe_allowance_of_run(const pe_guess *guess, const pe_plan *plan,
     const double product = family == NULL || family->products ? 2 * (1 + u) * u : 0;
     lookups asked = {0};
     element at = {.guess = guess, .plan = plan, .asked = &asked, .tensor = run->tensor};
-    for (size_t e = 0; e < run->n; e++)
-        exact[e] = float32[e] = isfinite(run->value[e]) ? product * fabs(run->value[e]) : 0;
+    const bool waves = strcmp(plan->tensors[run->tensor].name, "scale") != 0;
+    for (size_t e = 0; e < run->n; e++) {
+        const double size = isfinite(run->value[e]) ? fabs(run->value[e]) : 0;
+        exact[e] = float32[e] =
+            product * size + derived_off(guess->claim, waves, run->first + e, size);
+    }
     return family == NULL ? PE_OK : fill_errors(family, &at, run, float32, why);
 }

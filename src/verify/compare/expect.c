@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 #include "verify/compare/allowance.h"
 
 /* The position of the probe: w * 2^-40 is below 2^-10 for any w up to 1e9, so that its tangent is
@@ -389,7 +389,7 @@ pe_status pe_expect_make(const pe_comparison *of, size_t numerics, pe_expect *ou
 {
     *out = (pe_expect){.view = of->view, .guess = of->guess};
     out->amplitude = gain_of(out);
-    pe_turn_spend(MAKE_WORK);
+    pe_yield_spend(MAKE_WORK);
     const pe_status status = make(out, numerics, why);
     if (status != PE_OK || !out->fits)
         pe_expect_free(out);

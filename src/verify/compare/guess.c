@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
+
+#define FAULT(NAME, RULE, REMEDY) const pe_fault_name pe_fault_##NAME = {#NAME, RULE, REMEDY};
+#include "faults.inc"
 
 /* ---- life ---- */
 
@@ -23,7 +26,7 @@ pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context,
 pe_status pe_guess_copy(const pe_guess *from, pe_guess *out, pe_problem *why)
 {
     pe_guess made = *from;
-    pe_turn_spend(COPY_WORK);
+    pe_yield_spend(COPY_WORK);
     made.rule = made.remedy = (pe_buffer){0};
     const pe_status status = pe_values_copy(&from->values, &made.values, why);
     if (status != PE_OK)
@@ -56,18 +59,26 @@ bool pe_guess_map_is_identity(const pe_position_map *map)
     return map->times == 1 && map->plus == 0 && map->round == NULL && map->move == NULL;
 }
 
-static double moved(const pe_position_map *map, size_t token, double position)
+bool pe_guess_equation(const char *text, const pe_values *values, pe_equation *out)
+{
+    static const pe_term x[] = {{.name = "x"}, {0}};
+    return pe_equation_read(text, x, NULL, values, out);
+}
+
+static double moved(const pe_position_map *map, const pe_equation *round, size_t token,
+                    double position)
 {
     if (map->move != NULL)
         return map->move(map->cause, token, position);
     const double p = position * map->times + map->plus;
-    return map->round != NULL ? map->round(p * map->unit) / map->unit : p;
+    const double units = p * map->unit;
+    return map->round != NULL ? pe_equation_at(round, &units, 0) / map->unit : p;
 }
 
 static bool map_range(pe_positions *positions, const pe_position_map *map)
 {
-    const double first = moved(map, 0, (double)positions->first);
-    const double last = moved(map, 0, pe_positions_at(positions, positions->count - 1));
+    const double first = moved(map, NULL, 0, (double)positions->first);
+    const double last = moved(map, NULL, 0, pe_positions_at(positions, positions->count - 1));
     if (!(fabs(first) < PE_POSITION_LIMIT && fabs(last) < PE_POSITION_LIMIT))
         return false;
     positions->first = (int64_t)first;
@@ -84,10 +95,13 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
         map->round == NULL && map->times != 0 && map->move == NULL)
         return map_range(positions, map);
     pe_array list;
+    pe_equation round;
+    if (map->round != NULL && !pe_guess_equation(map->round, NULL, &round))
+        return false;
     if (pe_array_make(PE_FLOAT64, &positions->shape, &list, &why) != PE_OK)
         return false;
     for (size_t r = 0; r < positions->count; r++)
-        ((double *)list.data)[r] = moved(map, r, pe_positions_at(positions, r));
+        ((double *)list.data)[r] = moved(map, &round, r, pe_positions_at(positions, r));
     pe_positions made;
     if (pe_positions_from_list(&list, "positions", &made, &why) != PE_OK) {
         pe_array_free(&list);
@@ -157,7 +171,7 @@ void pe_guess_format(pe_guess *guess, const char *sentence, double a, double b)
         } else if (a == b && strncmp(c, last, strlen(last)) == 0) {
             c += strlen(last) - 1; /* it is the only one */
         } else if (*c == '{') {
-            pe_buffer_format(&guess->rule, "%.7g", x);
+            pe_buffer_format(&guess->rule, "%.7g", x + 0.0); /* no -0 */
             c += 2;
         } else {
             pe_buffer_add(&guess->rule, c, 1);

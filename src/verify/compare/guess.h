@@ -3,15 +3,30 @@
 #ifndef PE_VERIFY_COMPARE_GUESS_H
 #define PE_VERIFY_COMPARE_GUESS_H
 
-#include "verify/compare/fault_names.h"
-#include "verify/upload/grain.h"
+#include "verify/compare/equation.h"
 #include "verify/compare/report.h"
+#include "verify/upload/grain.h"
 
-/** Positions p of a claim became q = p * times + plus, or round(q * unit) / unit. The identity is
- * {1, 0}. */
+/* ---- names of faults: those of config/faults.json, and no others ---- */
+
+typedef struct pe_fault_name {
+    const char *text;
+    const char *rule, *remedy; /* of rows that say nothing else; or NULL */
+} pe_fault_name;
+
+#define FAULT(NAME, RULE, REMEDY) extern const pe_fault_name pe_fault_##NAME;
+#include "faults.inc"
+#undef FAULT
+
+#define PE_NAME(NAME) &pe_fault_##NAME
+
+/* ---- guesses ---- */
+
+/** Positions p of a claim became q = p * times + plus, or what an equation of x = q * unit says, over
+ * unit. The identity is {1, 0}. */
 typedef struct pe_position_map {
     double times, plus;
-    double (*round)(double x); /* NULL: q */
+    const char *round; /* the equation; NULL: q */
     double unit;
     /** Instead of all that: where the position of a token went. cause is borrowed. */
     double (*move)(const void *cause, size_t token, double position);
@@ -65,12 +80,13 @@ typedef struct pe_fault {
     const char *param;       /* the row it changes */
     const char *text;        /* to this choice */
     double value, and_value; /* to this number; and_value: see `change` */
-    const char *remedy;      /* NULL: that of its name, or else "set param to Y" */
-    bool vectors_only;       /* only rotated vectors can have it */
-    bool sets_rope_type;     /* to `text`, too, which has param; the claim's is default */
-    bool fitted;             /* its number explains, but nobody is known to take it */
-    bool if_alone;           /* not told beside what explains the upload as well */
-    bool mostly;             /* a number near a boundary of rounding may fall to either side */
+    const char *op;      /* or to that of an equation, in which x is what it was; see `change` */
+    const char *remedy;  /* NULL: that of its name, or else "set param to Y" */
+    bool vectors_only;   /* only rotated vectors can have it */
+    bool sets_rope_type; /* to `text`, too, which has param; the claim's is default */
+    bool fitted;         /* its number explains, but nobody is known to take it */
+    bool if_alone;       /* not told beside what explains the upload as well */
+    bool mostly;         /* a number near a boundary of rounding may fall to either side */
 } pe_fault;
 
 /** A row with a mistake; what else it says follows. */
@@ -96,6 +112,8 @@ pe_status pe_guess_plan(const pe_guess *guess, pe_values *values, pe_plan *out,
 /** Move positions. False: they would leave the bounds. */
 bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map);
 bool pe_guess_map_is_identity(const pe_position_map *map);
+/** Read an equation of one number x, and of the values. False: it is none. */
+bool pe_guess_equation(const char *text, const pe_values *values, pe_equation *out) PE_MUST_CHECK;
 
 /** The values that give the upload, with positions moved, as JSON. NULL: no memory. */
 char *pe_guess_parameters(const pe_guess *guess);

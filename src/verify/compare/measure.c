@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 
 /* Units of work of an element that is computed and compared. */
 #define ELEMENT_WORK 4
@@ -39,7 +39,7 @@ static pe_status compare_row(pe_expect *expect, size_t row, pe_measure_row *out,
                             .truncated = expect->guess->distortion.truncated,
                             .tolerance = view->claim->tolerance,
                             .got = pe_expect_got(expect, row)};
-    pe_turn_spend(ELEMENT_WORK * out->width);
+    pe_yield_spend(ELEMENT_WORK * out->width);
     const pe_status status = pe_expect_row(expect, row, &out->want, why);
     if (status == PE_OK && view->unsent_n > 0)
         take_unsent(expect, out);
@@ -149,10 +149,9 @@ pe_status pe_measure_walk(const pe_comparison *of, pe_expect *expect, bool last_
     return status;
 }
 
-static bool explain_row(void *state, const pe_expect *expect, pe_measure_row *r)
+static bool explain_row(void *state, const pe_expect *expect PE_UNUSED, pe_measure_row *r)
 {
     unsigned *by = state;
-    (void)expect;
     for (size_t c = 0; c < r->width && *by != 0; c++)
         *by &= pe_measure_explained_by(r, c);
     return *by != 0;
@@ -179,10 +178,9 @@ typedef struct misses {
     size_t n, most, compared;
 } misses;
 
-static bool count_misses(void *state, const pe_expect *expect, pe_measure_row *r)
+static bool count_misses(void *state, const pe_expect *expect PE_UNUSED, pe_measure_row *r)
 {
     misses *m = state;
-    (void)expect;
     for (size_t c = 0; c < r->width; c++)
         m->n += (pe_measure_explained_by(r, c) & m->by) == 0;
     m->compared += r->width;

@@ -79,6 +79,9 @@ typedef struct pe_strays {
     size_t map[PE_MAP_CELLS][PE_MAP_CELLS]; /* elements by row and column */
 } pe_strays;
 
+/** Any so few numbers have some mistake whose own numbers are read off them: none such is told. */
+#define PE_NUMBERS_TOO_FEW 2
+
 #define PE_FAULTS_MAX   3 /* that a search puts together */
 #define PE_FAULTS_ROOM  6 /* a cause of positions may be two; a permuted upload has one before */
 #define PE_FINDINGS_MAX 8
@@ -141,6 +144,7 @@ typedef struct pe_report {
     size_t work;       /* elements, roughly, that were computed to find them, beside the claim's */
     bool complete;     /* false: max_work or given_up ended the search */
     char *parameters;  /* owned: canonical JSON of the claim */
+    bool in_parts;     /* some heads alone are as claimed: their reading is none of all */
     bool has_reading;
     pe_reading reading; /* owned: of pairs */
     pe_facts facts;     /* of plain numbers */
@@ -150,6 +154,9 @@ typedef struct pe_report {
 } pe_report;
 
 void pe_verify_finding_free(pe_finding *finding);
+/** How many faults it takes to explain the upload; what is only fitted explains less, and the most are
+ * wanted where nothing does. */
+size_t pe_report_faults(const pe_report *report);
 void pe_verify_report_free(pe_report *report);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "verify/compare/allowance.h"
+#include "verify/compare/report.h"
 
 /* ---- rows and columns of a person ---- */
 
@@ -21,12 +22,23 @@ static size_t first_sent(const pe_upload_view *view)
     return view->unsent_at == 0 ? view->unsent_n : 0;
 }
 
+/* Does a tensor have rows? Then a list beside it has a number for each. */
+static bool has_rows(const pe_upload_view *view)
+{
+    size_t u = 0;
+    while (u < view->n_tensors && view->claim->uploads[u].array.shape.ndim < 2)
+        u++;
+    return u < view->n_tensors;
+}
+
 static place place_of(const pe_totals *totals, const pe_measure_row *r, size_t column)
 {
     pe_bad at = {0};
     if (r->view->layout != NULL)
         return (place){totals->done + r->row, column - first_sent(r->view)};
     pe_upload_view_index(r->view, r->row, column, &at);
+    if (at.ndim == 1 && has_rows(r->view))
+        return (place){totals->done + at.index[0], 0};
     return (place){totals->done + (at.ndim > 1 ? at.index[0] : 0),
                    at.ndim > 0 ? at.index[at.ndim - 1] : 0};
 }
@@ -42,9 +54,10 @@ static void set_extent(const pe_upload_view *view, size_t rows, pe_strays *out)
     out->all_columns = 1;
     for (size_t u = 0; u < view->n_tensors; u++) {
         const pe_shape *shape = &view->claim->uploads[u].array.shape;
-        if (shape->ndim > 1 && shape->dim[0] > out->all_rows)
+        const bool lists = shape->ndim == 1 && has_rows(view);
+        if ((shape->ndim > 1 || lists) && shape->dim[0] > out->all_rows)
             out->all_rows = shape->dim[0];
-        if (shape->ndim > 0 && shape->dim[shape->ndim - 1] > out->all_columns)
+        if (shape->ndim > 0 && !lists && shape->dim[shape->ndim - 1] > out->all_columns)
             out->all_columns = shape->dim[shape->ndim - 1];
     }
 }
@@ -480,4 +493,26 @@ pe_status pe_totals_errors(const pe_comparison *of, size_t numerics, pe_errors *
     finish_errors(&totals.distances.errors);
     *out = totals.distances.errors;
     return status;
+}
+
+/* ==== the life of reports ==== */
+
+void pe_verify_finding_free(pe_finding *finding)
+{
+    free(finding->rule);
+    free(finding->evidence);
+    free(finding->remedy);
+    free(finding->parameters);
+}
+
+void pe_verify_report_free(pe_report *report)
+{
+    for (size_t f = 0; f < report->n_findings; f++)
+        pe_verify_finding_free(&report->findings[f]);
+    free(report->parameters);
+    free(report->reading.claimed);
+    free(report->difference.cell);
+    pe_buffer_free(&report->facts.text);
+    pe_buffer_free(&report->facts.json);
+    *report = (pe_report){0};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* changes.c - what faults do to the values and positions of a guess. */
-#include "verify/mistakes/changes.h"
+#include "verify/mistakes/faults.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,27 +22,28 @@ static bool is_of_resource(const pe_guess *guess, const pe_fault *fault)
     return fault->text == NULL || strcmp(guess->claim->resource->name, fault->text) == 0;
 }
 
+/* What an equation makes of x; NAN: it says nothing of these values. */
+static double number_of(const pe_guess *guess, const char *op, double x)
+{
+    pe_equation e;
+    return pe_guess_equation(op, &guess->values, &e) ? pe_equation_at(&e, &x, 0) : nan("");
+}
+
 bool pe_changes_number(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *value = value_of(guess, fault->param);
     if (value == NULL || !is_of_resource(guess, fault))
         return false;
-    if (value->param->kind == PE_KIND_INT)
-        value->integer = (int64_t)fault->value;
-    else
-        value->real = fault->value;
-    return true;
-}
-
-bool pe_changes_root(pe_guess *guess, const pe_fault *fault)
-{
-    pe_value *value = value_of(guess, fault->param);
-    if (value == NULL || !is_of_resource(guess, fault))
+    const bool whole = value->param->kind == PE_KIND_INT;
+    const double was = whole ? (double)value->integer : value->real;
+    const double x = fault->op != NULL ? number_of(guess, fault->op, was) : fault->value;
+    if (fault->op != NULL && !(fabs(x) < 0x1p62))
         return false;
-    const pe_value *width = pe_values_find(&guess->values, "d_model");
-    const double n = fault->value != 0 && width != NULL ? floor((double)width->integer / 2) : 2;
-    value->real = fault->value != 0 ? pow(value->real, n / (n - fault->value)) : sqrt(value->real);
-    return n > fault->value;
+    if (whole)
+        value->integer = (int64_t)x;
+    else
+        value->real = x;
+    return true;
 }
 
 bool pe_changes_shift(pe_guess *guess, const pe_fault *fault)
@@ -79,20 +80,6 @@ bool pe_changes_truth(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
-bool pe_changes_dynamic_factor(pe_guess *guess, const pe_fault *fault)
-{
-    return pe_geometry_has_rope_type(&guess->values, "dynamic") && pe_changes_number(guess, fault);
-}
-
-bool pe_changes_halve_factor(pe_guess *guess, const pe_fault *fault)
-{
-    pe_value *value = value_of(guess, fault->param);
-    if (value == NULL || !pe_geometry_has_rope_type(&guess->values, "linear"))
-        return false;
-    value->real /= 2;
-    return true;
-}
-
 bool pe_changes_swap(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *a = value_of(guess, fault->param), *b = value_of(guess, fault->text);
@@ -115,30 +102,43 @@ bool pe_changes_divide_both(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
-bool pe_changes_square(pe_guess *guess, const pe_fault *fault)
+/* ---- tables that are resized ---- */
+
+/* The list is that of one sequence, [1, n], its sides exchanged, or its patches go down the columns,
+ * which its sign tells. */
+bool pe_changes_grid(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *value = value_of(guess, fault->param);
-    if (value == NULL)
+    if (value == NULL || value->list_length != 2)
         return false;
-    value->real *= value->real;
+    const double height = value->list[0], width = value->list[1];
+    value->list[0] = fault->value == PE_CHANGES_EXCHANGED ? width : -height;
+    value->list[1] = fault->value == PE_CHANGES_EXCHANGED ? height : width;
     return true;
 }
 
-bool pe_changes_multiply(pe_guess *guess, const pe_fault *fault)
+bool pe_changes_sequence(pe_guess *guess, const pe_fault *fault)
 {
-    pe_value *a = value_of(guess, fault->param), *b = value_of(guess, fault->text);
-    if (a == NULL || b == NULL)
-        return false;
-    a->integer = (int64_t)round((double)a->integer * b->real);
-    return true;
+    pe_value *grids[2] = {value_of(guess, "source_grid"), value_of(guess, "target_grid")};
+    for (size_t g = 0; g < PE_LEN(grids); g++) {
+        if (grids[g] == NULL || grids[g]->list_length != 2)
+            return false;
+        grids[g]->list[1] *= fabs(grids[g]->list[0]);
+        grids[g]->list[0] = 1;
+    }
+    return fault->text == NULL || pe_geometry_set_choice(&guess->values, "mode", fault->text);
 }
 
-bool pe_changes_copy(pe_guess *guess, const pe_fault *fault)
+/* Choices that nobody can ask for stand behind the others (learned_interpolate.c); and_value: as many
+ * for each of those. */
+bool pe_changes_mode(pe_guess *guess, const pe_fault *fault)
 {
-    pe_value *to = value_of(guess, fault->param), *from = value_of(guess, fault->text);
-    if (to == NULL || from == NULL)
+    enum { OTHERS = 2 };
+    pe_value *value = value_of(guess, "mode");
+    if (value == NULL || pe_values_find(&guess->values, "target_grid") == NULL ||
+        value->choice >= OTHERS)
         return false;
-    to->integer = from->integer;
+    value->choice = (size_t)fault->value + (fault->and_value != 0 ? value->choice : 0);
     return true;
 }
 
@@ -264,7 +264,7 @@ bool pe_changes_take_short(pe_guess *guess, const pe_fault *fault)
     if (!pe_geometry_has_rope_type(&guess->values, "longrope") ||
         (length != NULL && length->present &&
          length->integer <= pe_values_int(&guess->values, "original_max_position_embeddings")) ||
-        !pe_changes_copy(guess, fault))
+        !pe_changes_number(guess, fault))
         return false;
     if (fault->value == 0)
         return true;
@@ -294,48 +294,6 @@ bool pe_changes_move_positions(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
-static double through(pe_dtype dtype, double x)
-{
-    unsigned char element[8];
-    pe_dtype_store(dtype, x, element);
-    return pe_dtype_load(dtype, element);
-}
-
-static double to_float32(double x)
-{
-    return through(PE_FLOAT32, x);
-}
-
-static double to_float16(double x)
-{
-    return through(PE_FLOAT16, x);
-}
-
-static double to_bfloat16(double x)
-{
-    return through(PE_BFLOAT16, x);
-}
-
-static double to_tf32(double x)
-{
-    return pe_grain_round(&pe_grains[PE_GRAIN_TF32], x);
-}
-
-static double to_int32(double x)
-{
-    return x < 0 ? x : x - 0x1p32 * floor((x + 0x1p31) / 0x1p32);
-}
-
-static double to_int16(double x)
-{
-    return x < 0 ? x : x - 0x1p16 * floor((x + 0x1p15) / 0x1p16);
-}
-
-static double to_uint32(double x)
-{
-    return x < 0 ? x : x - 0x1p32 * floor(x / 0x1p32);
-}
-
 /* What positions are multiplied by before their waves; 0: they are not, or by a power of two, which
  * no floating-point type feels. */
 static double scale_of(const pe_guess *guess)
@@ -349,27 +307,24 @@ static double scale_of(const pe_guess *guess)
 /* Does the map move any position? */
 static bool moves_any(const pe_guess *guess, const pe_position_map *map)
 {
-    const pe_positions *at = &pe_values_find(&guess->values, "positions")->positions;
+    pe_equation e;
     bool moves = false;
+    const pe_positions *at = &pe_values_find(&guess->values, "positions")->positions;
+    if (!pe_guess_equation(map->round, NULL, &e))
+        return false;
     for (size_t r = 0; r < at->count && !moves; r++) {
-        const double q = pe_positions_at(at, r) * map->times + map->plus;
-        moves = map->round(q * map->unit) != q * map->unit;
+        const double q = (pe_positions_at(at, r) * map->times + map->plus) * map->unit;
+        moves = pe_equation_at(&e, &q, 0) != q;
     }
     return moves;
 }
 
 bool pe_changes_round_positions(pe_guess *guess, const pe_fault *fault)
 {
-    static double (*const types[])(double) = {
-        [PE_CHANGES_FLOAT32] = to_float32,   [PE_CHANGES_FLOAT16] = to_float16,
-        [PE_CHANGES_BFLOAT16] = to_bfloat16, [PE_CHANGES_CUT] = trunc,
-        [PE_CHANGES_WHOLE] = nearbyint,      [PE_CHANGES_INT32] = to_int32,
-        [PE_CHANGES_UINT32] = to_uint32,     [PE_CHANGES_INT16] = to_int16,
-        [PE_CHANGES_TF32] = to_tf32};
     pe_position_map *map = &guess->distortion.positions;
     if (!has_positions(guess) || map->round != NULL || map->move != NULL)
         return false;
-    map->round = types[(size_t)fault->value];
+    map->round = fault->op;
     map->unit = fault->and_value > 0 ? scale_of(guess) : 1;
     guess->distortion.values_inexact |= fault->and_value > 0;
     return map->unit != 0 && moves_any(guess, map);
@@ -405,9 +360,8 @@ bool pe_changes_rotate_back(pe_guess *guess, const pe_fault *fault)
 
 /* ---- dimensions and layouts ---- */
 
-bool pe_changes_head_in_exponent(pe_guess *guess, const pe_fault *fault)
+bool pe_changes_head_in_exponent(pe_guess *guess, const pe_fault *fault PE_UNUSED)
 {
-    (void)fault;
     if (pe_values_find(&guess->values, "rotary_dim") == NULL ||
         pe_values_int(&guess->values, "rotary_dim") == pe_values_int(&guess->values, "head_dim"))
         return false;
@@ -415,9 +369,8 @@ bool pe_changes_head_in_exponent(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
-bool pe_changes_ignore_partial(pe_guess *guess, const pe_fault *fault)
+bool pe_changes_ignore_partial(pe_guess *guess, const pe_fault *fault PE_UNUSED)
 {
-    (void)fault;
     if (pe_values_find(&guess->values, "rotary_dim") == NULL)
         return false;
     pe_values_set_int(&guess->values, "rotary_dim", pe_values_int(&guess->values, "head_dim"));
@@ -445,21 +398,29 @@ bool pe_changes_size(pe_guess *guess, const pe_fault *fault)
     return rotary == NULL || (rotary->integer >= 2 && rotary->integer % 2 == 0);
 }
 
-bool pe_changes_exchange(pe_guess *guess, const pe_fault *fault)
+bool pe_changes_exchange(pe_guess *guess, const pe_fault *fault PE_UNUSED)
 {
-    (void)fault;
     guess->distortion.exchanged = !guess->distortion.exchanged;
     return true;
 }
 
+/* Was one tensor of two sent, that of this name? */
+static bool is_alone(const pe_claim *claim, const char *wave)
+{
+    const char *name = claim->uploads[0].name;
+    return claim->n_uploads == 1 && strncmp(name, wave, 3) == 0 && strcmp(name, "cos_sin") != 0;
+}
+
+/* Sines alone that are negative are those of the inverse rotation. */
 bool pe_changes_negate_waves(pe_guess *guess, const pe_fault *fault)
 {
     pe_distortion *by = &guess->distortion;
-    const bool cosines = fault->value != 0;
-    if (pe_geometry_pair_layout(guess->claim->resource) == NULL ||
-        (cosines && guess->claim->inputs.elements > 0))
+    const pe_claim *claim = guess->claim;
+    const bool cosines = fault->value != 0, alone = is_alone(claim, "cos");
+    if (pe_geometry_pair_layout(claim->resource) == NULL || is_alone(claim, "sin") ||
+        (alone && !cosines) || (cosines && claim->inputs.elements > 0))
         return false;
-    *(cosines ? &by->cosine_negated : &by->negated) = true;
+    *(cosines && !alone ? &by->cosine_negated : &by->negated) = true;
     return true;
 }
 

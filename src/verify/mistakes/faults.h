@@ -28,4 +28,81 @@ bool pe_faults_is_grain(const pe_fault *fault);
 /** Does the last fault of the guess hold for most elements only? */
 bool pe_faults_hold_mostly(const pe_guess *guess);
 
+/* ---- a value of a parameter that was another one, or was ignored ---- */
+
+/**
+ * The k-th fault that changes value i of a guess alone: a choice or a truth to another, a number to
+ * its default, a power of two beside it, one more, one less, ten times, a tenth, or a power of two
+ * times. False: there is none, nor any beyond it. *out is to outlive the guess that it is applied
+ * to; what it names lives for ever.
+ */
+bool pe_value_faults_nth(const pe_guess *guess, size_t i, size_t k, pe_fault *out) PE_MUST_CHECK;
+
+/** That value i, a number or numbers, was ignored: the first of its faults. *out as above. */
+bool pe_value_faults_ignored(const pe_guess *guess, size_t i, pe_fault *out) PE_MUST_CHECK;
+
+/* ---- what faults do to the values and positions of a guess ---- */
+
+/** The row `param` takes `value`, or what `op` says, of the resource `text`; the choice `text`; the other
+ * truth. It has to be present. */
+pe_change pe_changes_number, pe_changes_choice, pe_changes_truth;
+/** The same of a variant or a convention that has defaults of its own. */
+pe_change pe_changes_variant;
+/** The row `param` is at its default, or absent where it may be; what follows from it is derived.
+ */
+pe_change pe_changes_ignored;
+/** The rows `param` and `text`, both numbers, change places. */
+pe_change pe_changes_swap;
+/** One more position, or one less. */
+pe_change pe_changes_shift;
+/** Both rows, numbers, are divided by `value`. */
+pe_change pe_changes_divide_both;
+
+/** A grid: value is one of these. */
+enum { PE_CHANGES_EXCHANGED, PE_CHANGES_BY_COLUMNS };
+pe_change pe_changes_grid;
+/** Both grids are one sequence, in the mode `text`, unless that is NULL; the mode is choice `value`, or
+ * with and_value one on where it was choice 1. */
+pe_change pe_changes_sequence, pe_changes_mode;
+
+/** rope_type becomes `text`. What it misses is filled in, what it does not read is left out. */
+pe_change pe_changes_rope_type;
+/** A sequence that is not longer than the original length has longrope's short factors: a copy;
+ * and the attention factor `value`, unless that is 0. */
+pe_change pe_changes_take_short;
+/** The attention factor A becomes A^value, where value is 0 (missing) or 2 (applied twice). */
+pe_change pe_changes_attention_power;
+
+/** Positions p become p value + and_value; `op` says what they are
+ * rounded to (and_value is 1: after they were multiplied by the scale). */
+pe_change pe_changes_move_positions, pe_changes_round_positions;
+/** Positions move, and vectors are rotated a second time, by A^2; not at all, without A; back, and
+ * divided by A. */
+pe_change pe_changes_rotate_twice, pe_changes_skip_rotation, pe_changes_rotate_back;
+
+/** Exponents are 2i/head_dim; all channels are rotated. */
+pe_change pe_changes_head_in_exponent, pe_changes_ignore_partial;
+/** param was as the upload's last axis has it: `value` numbers for each of its columns. Of head_dim
+ * rotary_dim keeps its share. */
+pe_change pe_changes_size;
+/** Cosines stand where sines belong; all numbers of resources named `text`... are negative. */
+pe_change pe_changes_exchange, pe_changes_negate, pe_changes_negate_waves;
+
+/* ---- faults that keep numbers in narrow types on the way ---- */
+
+/** Elements were of a type (value: a pe_grain_of) that is narrower than the upload's; cut, not
+ * rounded, where and_value is positive. */
+pe_change pe_precision_store;
+/** What was rounded to a type (value: a pe_grain_of), and_value: these bits, and positions, where there
+ * is an `op`. Elements of 16 bits are, whatever is said. */
+enum {
+    PE_ROUNDED_FREQUENCIES = 1,
+    PE_ROUNDED_ANGLES = 2,
+    PE_ROUNDED_WAVES = 4,
+    PE_ROUNDED_ELEMENTS = 8
+};
+pe_change pe_precision_round;
+/** Frequencies were kept in float32: freq_factors turn each into the float32 reference's. */
+pe_change pe_precision_float32_frequencies;
+
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pattern_places.c - which element, channel, wave or bytes may stand in the place of another. */
-#include "verify/mistakes/pattern_rows.h"
+#include "verify/mistakes/patterns.h"
 
 #include <math.h>
-
-/* ---- places ---- */
 
 /* Of 2h columns: one of those that alternate, among halves that follow each other; and back. */
 static size_t in_halves(size_t column, size_t h)
@@ -15,148 +13,6 @@ static size_t in_halves(size_t column, size_t h)
 static size_t in_pairs(size_t column, size_t h)
 {
     return column % h * 2 + column / h;
-}
-
-static bool reversed(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)b;
-    at->column = n - 1 - at->column;
-    return true;
-}
-
-static bool rolled_on(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)b;
-    at->column = (at->column + n - 1) % n;
-    return true;
-}
-
-static bool rolled_back(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)b;
-    at->column = (at->column + 1) % n;
-    return true;
-}
-
-static bool halves_exchanged(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)b;
-    at->column = (at->column + n / 2) % n;
-    return n % 2 == 0;
-}
-
-static bool neighbours(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)b;
-    at->column ^= 1;
-    return n % 2 == 0;
-}
-
-static bool interleaved(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)b;
-    at->column = in_halves(at->column, n / 2);
-    return n % 2 == 0;
-}
-
-static bool deinterleaved(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)b;
-    at->column = in_pairs(at->column, n / 2);
-    return n % 2 == 0;
-}
-
-static bool lower_copied(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)b;
-    at->column %= n / 2;
-    return n % 2 == 0;
-}
-
-static bool upper_copied(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    (void)b;
-    at->column = n / 2 + at->column % (n / 2);
-    return n % 2 == 0;
-}
-
-static bool second_half_rolled(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    const size_t half = n / 2;
-    (void)b;
-    if (at->column >= half)
-        at->column = half + (at->column - half + half - 1) % half;
-    return n % 2 == 0;
-}
-
-static bool transposed(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    const size_t e = at->row * n + at->column;
-    *at = (pe_pattern_place){e % b->rows, e / b->rows};
-    return b->rows > 1;
-}
-
-/* The same of pairs, whose numbers were written twice afterwards. */
-static bool pairs_transposed(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    const size_t pair = b->pair[at->column], e = at->row * b->pairs + pair;
-    (void)n;
-    at->row = e % b->rows;
-    at->column += (e / b->rows - pair) * b->at.stride;
-    return b->rows > 1;
-}
-
-/* The buffer begins one element later or earlier, and ends with what it began with. */
-static bool buffer_late(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    const size_t e = (at->row * n + at->column + 1) % (b->rows * n);
-    *at = (pe_pattern_place){e / n, e % n};
-    return true;
-}
-
-static bool buffer_early(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    const size_t all = b->rows * n, e = (at->row * n + at->column + all - 1) % all;
-    *at = (pe_pattern_place){e / n, e % n};
-    return true;
-}
-
-/* Rows of one head and item. */
-static size_t line_of(const pe_beside *b, size_t *first, size_t row)
-{
-    const pe_upload_view *view = b->view;
-    const size_t all = view->batch_tokens * view->inner;
-    *first = row / all * all;
-    return all;
-}
-
-static bool row_before(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    size_t first;
-    const size_t all = line_of(b, &first, at->row);
-    (void)n;
-    at->row = first + (at->row - first + all - b->view->inner) % all;
-    return true;
-}
-
-static bool row_behind(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    size_t first;
-    const size_t all = line_of(b, &first, at->row);
-    (void)n;
-    at->row = first + (at->row - first + b->view->inner) % all;
-    return true;
-}
-
-/* Heads and tokens of an item as if their axes were in the other order. */
-static bool heads_mixed(const pe_beside *b, size_t n, pe_pattern_place *at)
-{
-    const size_t tokens = b->view->batch_tokens, heads = b->heads, all = tokens * heads;
-    const size_t inner = b->view->inner > 1 ? heads : tokens; /* the axis that steps by one */
-    const size_t first = at->row / all * all, e = at->row - first;
-    (void)n;
-    at->row = first + e % (all / inner) * inner + e / (all / inner);
-    return heads > 1;
 }
 
 /* ---- the wrong waves, the wrong channels ---- */
@@ -276,52 +132,89 @@ static bool is_cut(const pe_beside *b, pe_pattern_place at)
 
 /* ---- the rows ---- */
 
+#define TURNED   .made = {"a*c - b*s", "a*s + b*c"}
+#define EVEN(OF) "n % 2 == 0 ? " OF " : none"
+#define ROLLED   "columns (channels) are rolled: each holds the one behind it"
+#define PLACE    "(row*n + column)" /* of an element in the memory */
+#define LATE     "late > 1 ? "      /* by one: see above */
+#define SEVERAL  "rows > 1 ? "      /* with one row nothing moves */
+#define BUFFER(E)                                                                                  \
+    {                                                                                              \
+        "floor(" E "/n)", E " % n"                                                                 \
+    }
+
+/* Rows of one head and item, and heads and tokens of an item as if their axes were in the other order. */
+#define LINE "(row - row % line)"
+#define ITEM "(row % item)" /* among the rows of its item */
+#define MIXED                                                                                      \
+    "heads > 1 ? row - " ITEM " + " ITEM " % (item/by)*by + floor(" ITEM "/(item/by)) : none"
+
 const pe_pattern pe_pattern_places[] = {
-    PE_ROW(columns_reversed, .of = PE_EITHER, .from = reversed),
-    PE_ROW(columns_rolled, .of = PE_EITHER, .from = rolled_on),
+    PE_ROW(columns_reversed, .of = PE_EITHER, .from = {"row", "n - 1 - column"}),
+    PE_ROW(columns_rolled, .of = PE_EITHER, .from = {"row", "(column - 1) % n"}),
+    PE_ROW(columns_rolled, .fault.rule = ROLLED, .of = PE_EITHER,
+           .from = {"row", "(column + 1) % n"}),
     PE_ROW(columns_rolled,
-           .fault.rule = "columns (channels) are rolled: each holds the one behind it",
-           .of = PE_EITHER, .from = rolled_back),
-    PE_ROW(column_halves_exchanged, .of = PE_EITHER, .from = halves_exchanged),
-    PE_ROW(column_neighbours, .of = PE_EITHER, .from = neighbours),
-    PE_ROW(columns_interleaved, .of = PE_EITHER, .from = interleaved),
-    PE_ROW(columns_concatenated, .of = PE_EITHER, .from = deinterleaved),
-    PE_ROW(columns_copied, .of = PE_EITHER, .from = lower_copied),
+           .fault.rule = "columns (channels) are rolled: column i holds column i + {a}",
+           .of = PE_EITHER, .from = {"row", LATE "(column + late) % n : none"}),
+    PE_ROW(column_halves_exchanged, .of = PE_EITHER, .from = {"row", EVEN("(column + n/2) % n")}),
+    PE_ROW(column_neighbours, .of = PE_EITHER,
+           .from = {"row", EVEN("column + 1 - 2*(column % 2)")}),
+    PE_ROW(columns_interleaved, .of = PE_EITHER,
+           .from = {"row", EVEN("floor(column/2) + column % 2*(n/2)")}),
+    PE_ROW(columns_concatenated, .of = PE_EITHER,
+           .from = {"row", EVEN("column % (n/2)*2 + floor(2*column/n)")}),
+    PE_ROW(columns_copied, .of = PE_EITHER, .from = {"row", EVEN("column % (n/2)")}),
     PE_ROW(columns_copied,
            .fault.rule = "the lower half of the columns is a copy of the upper one, repeated",
-           .of = PE_EITHER, .from = upper_copied),
-    PE_ROW(second_half_rolled, .of = PE_EITHER, .from = second_half_rolled),
-    PE_ROW(transposed, .of = PE_EITHER, .from = transposed),
+           .of = PE_EITHER, .from = {"row", EVEN("n/2 + column % (n/2)")}),
+    PE_ROW(second_half_rolled, .of = PE_EITHER,
+           .from = {"row", EVEN("(column < n/2 ? column : n/2 + (column - 1) % (n/2))")}),
+    PE_ROW(second_half_rolled,
+           .fault.rule =
+               "the second half of the columns is rolled: column i of it holds column i + {a}",
+           .of = PE_EITHER,
+           .from = {"row",
+                    LATE EVEN("(column < n/2 ? column : n/2 + (column + late) % (n/2))") ": none"}),
+    PE_ROW(transposed, .of = PE_EITHER,
+           .from = {SEVERAL PLACE " % rows : none", "floor(" PLACE "/rows)"}),
     PE_ROW(transposed,
            .fault.rule = "the table of the pairs was transposed, or reshaped, before their numbers "
                          "were repeated",
-           .of = PE_TABLES, .from = pairs_transposed, .of_copies = true),
-    PE_ROW(buffer_shifted, .of = PE_EITHER, .from = buffer_late),
+           .of = PE_TABLES,
+           .from = {SEVERAL "(row*pairs + pair) % rows : none",
+                    "column + (floor((row*pairs + pair)/rows) - pair)*stride"},
+           .of_copies = true),
+    PE_ROW(buffer_shifted, .of = PE_EITHER, .from = BUFFER("((" PLACE " + 1) % (rows*n))")),
     PE_ROW(buffer_shifted,
            .fault.rule = "the buffer is off by one: each element is the one before it",
-           .of = PE_EITHER, .from = buffer_early),
-    PE_ROW(rows_rolled, .of = PE_EITHER, .from = row_before, .of_rows = true),
+           .of = PE_EITHER, .from = BUFFER("((" PLACE " - 1) % (rows*n))")),
+    PE_ROW(buffer_shifted,
+           .fault.rule = "the buffer is read late: each element is the one {a} places on",
+           .of = PE_EITHER, .from = BUFFER("(" LATE "(" PLACE " + late) % (rows*n) : none)")),
+    PE_ROW(rows_rolled, .of = PE_EITHER, .from = {LINE " + (row - inner) % line", "column"},
+           .of_rows = true),
     PE_ROW(rows_rolled,
            .fault.rule = "rows (tokens) are rolled: each holds the one behind it, shifted by one",
-           .of = PE_EITHER, .from = row_behind, .of_rows = true),
-    PE_ROW(axes_mixed, .of = PE_VECTORS, .from = heads_mixed, .of_rows = true),
+           .of = PE_EITHER, .from = {LINE " + (row + inner) % line", "column"}, .of_rows = true),
+    PE_ROW(axes_mixed, .of = PE_VECTORS, .from = {MIXED, "column"}, .of_rows = true),
     PE_ROW(axes_mixed,
            .fault.rule =
                "vectors of other heads and tokens were rotated: axes (seq_axis) were reshaped, "
                "not transposed",
-           .of = PE_VECTORS, .from = heads_mixed, .of_inputs = true),
+           .of = PE_VECTORS, .from = {MIXED, "column"}, .of_inputs = true, TURNED),
     PE_ROW(pairs_apart, .of = PE_VECTORS, .turn_of = apart),
     PE_ROW(heads_halved, .of = PE_VECTORS, .turn_of = in_blocks),
     PE_ROW(pairs_shifted, .of = PE_VECTORS, .turn_of = one_on),
     PE_ROW(vectors_normalized, .of = PE_VECTORS, .is_so = is_normalized, .of_any_size = true),
     PE_ROW(ladder_goes_on, .of = PE_TABLES, .is_so = goes_on, .of_copies = true),
-    PE_ROW(waves_repeated, .of = PE_VECTORS, .wave_of = other_layout),
-    PE_ROW(channels_permuted, .of = PE_VECTORS, .channel_of = permuted_channel),
+    PE_ROW(waves_repeated, .of = PE_VECTORS, .wave_of = other_layout, TURNED),
+    PE_ROW(channels_permuted, .of = PE_VECTORS, .channel_of = permuted_channel, TURNED),
     PE_ROW(channels_permuted,
            .fault.rule =
                "channels were permuted from one layout to the other (half, interleaved) before "
                "they were turned",
-           .of = PE_VECTORS, .channel_of = permuted_back),
+           .of = PE_VECTORS, .channel_of = permuted_back, TURNED),
     PE_ROW(elements_cut, .of = PE_TABLES, .is_so = is_cut),
     PE_ROW(misread_type, .of = PE_EITHER, .reread = bits_of_bfloat16),
     PE_ROW(misread_type, .fault.rule = "bits of float16 were read as another type: as bfloat16",

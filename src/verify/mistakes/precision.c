@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* precision.c - faults that keep numbers in narrow types on the way. */
-#include "verify/mistakes/precision.h"
+#include "verify/mistakes/faults.h"
 
 #include <math.h>
 
 #include "encodings/registry.h"
-#include "verify/mistakes/changes.h"
 #include "verify/upload/geometry.h"
 
 /* Are all elements of the upload numbers of this type, which is narrower than theirs? One number
@@ -21,22 +20,14 @@ static bool is_stored_as(const pe_guess *guess, const pe_grain *grain)
             return false;
         for (size_t e = 0; e < array->elements; e++) {
             const double x = pe_dtype_load(array->dtype, (const char *)array->data + e * bytes);
-            if (isfinite(x) && pe_grain_round(grain, x) != x)
+            const double slack =
+                grain->scale != 0 ? pe_grain_ulp(pe_grain_of_dtype(array->dtype), x) : 0;
+            if (isfinite(x) && fabs(pe_grain_round(grain, x) - x) > slack)
                 return false;
             differ |= x != pe_dtype_load(array->dtype, array->data);
         }
     }
     return differ;
-}
-
-bool pe_precision_store(pe_guess *guess, const pe_fault *fault)
-{
-    const pe_grain *grain = &pe_grains[(size_t)fault->value];
-    if (guess->distortion.stored != NULL || !is_stored_as(guess, grain))
-        return false;
-    guess->distortion.stored = grain;
-    guess->distortion.truncated = fault->and_value > 0;
-    return true;
 }
 
 /* Waves are made of frequencies and angles. */
@@ -45,54 +36,47 @@ static bool has_waves(const pe_guess *guess)
     return pe_geometry_pair_layout(guess->claim->resource) != NULL;
 }
 
-bool pe_precision_round_frequencies(pe_guess *guess, const pe_fault *fault)
+static bool store(pe_guess *guess, const pe_grain *grain, bool truncated)
 {
-    if (!has_waves(guess) || guess->distortion.frequencies != NULL)
+    if (guess->distortion.stored != NULL || (grain->scale != 0 && !has_waves(guess)) ||
+        !is_stored_as(guess, grain))
         return false;
-    guess->distortion.frequencies = &pe_grains[(size_t)fault->value];
-    guess->distortion.values_inexact = true;
+    guess->distortion.stored = grain;
+    guess->distortion.truncated = truncated;
     return true;
 }
 
-bool pe_precision_round_angles(pe_guess *guess, const pe_fault *fault)
+bool pe_precision_store(pe_guess *guess, const pe_fault *fault)
 {
-    if (!has_waves(guess) || guess->distortion.angles != NULL)
-        return false;
-    guess->distortion.angles = &pe_grains[(size_t)fault->value];
-    guess->distortion.values_inexact = true;
-    return true;
+    return store(guess, &pe_grains[(size_t)fault->value], fault->and_value > 0);
 }
 
-bool pe_precision_round_waves(pe_guess *guess, const pe_fault *fault)
+/* The distortion takes the type, once. */
+static bool take(const pe_grain **of, const pe_grain *grain, bool is_meant)
 {
+    const bool may = !is_meant || *of == NULL;
+    *of = is_meant ? grain : *of;
+    return may;
+}
+
+/* Small positions are not moved; that is a mistake where angles are rounded, too. */
+bool pe_precision_round(pe_guess *guess, const pe_fault *fault)
+{
+    pe_distortion *by = &guess->distortion;
+    const unsigned what = (unsigned)fault->and_value;
     const pe_grain *grain = &pe_grains[(size_t)fault->value];
-    if (!has_waves(guess) || guess->distortion.waves != NULL ||
-        pe_grain_of_dtype(guess->claim->uploads[0].array.dtype)->bits <= grain->bits)
+    const int bits = pe_grain_of_dtype(guess->claim->uploads[0].array.dtype)->bits;
+    const pe_fault positions = {.op = fault->op};
+    const bool moved = fault->op == NULL || pe_changes_round_positions(guess, &positions);
+    if (!has_waves(guess) || (!moved && (what & PE_ROUNDED_ANGLES) == 0) ||
+        ((what & PE_ROUNDED_WAVES) != 0 && bits <= grain->bits) ||
+        !take(&by->frequencies, grain, (what & PE_ROUNDED_FREQUENCIES) != 0) ||
+        !take(&by->angles, grain, (what & PE_ROUNDED_ANGLES) != 0) ||
+        !take(&by->waves, grain, (what & PE_ROUNDED_WAVES) != 0))
         return false;
-    guess->distortion.waves = grain;
-    guess->distortion.values_inexact = true;
-    return true;
-}
-
-bool pe_precision_round_all(pe_guess *guess, const pe_fault *fault)
-{
-    const bool narrow = pe_grain_of_dtype(guess->claim->uploads[0].array.dtype)->bits > 11;
-    return pe_precision_round_frequencies(guess, fault) &&
-           pe_precision_round_angles(guess, fault) && (!narrow || pe_precision_store(guess, fault));
-}
-
-bool pe_precision_round_factors(pe_guess *guess, const pe_fault *fault)
-{
-    const pe_fault positions = {.value = fault->and_value};
-    return pe_changes_round_positions(guess, &positions) &&
-           pe_precision_round_frequencies(guess, fault);
-}
-
-bool pe_precision_round_phase(pe_guess *guess, const pe_fault *fault)
-{
-    const pe_fault positions = {.value = fault->and_value};
-    (void)pe_changes_round_positions(guess, &positions); /* small ones are not moved */
-    return pe_precision_round_frequencies(guess, fault) && pe_precision_round_angles(guess, fault);
+    by->values_inexact = true;
+    return (what & PE_ROUNDED_ELEMENTS) == 0 || bits <= pe_grains[PE_GRAIN_FLOAT16].bits ||
+           store(guess, grain, false);
 }
 
 /* ---- frequencies kept in float32 ---- */
@@ -145,9 +129,8 @@ static bool find_frequencies(const pe_guess *guess, size_t numerics, pe_array *o
     return found;
 }
 
-bool pe_precision_float32_frequencies(pe_guess *guess, const pe_fault *fault)
+bool pe_precision_float32_frequencies(pe_guess *guess, const pe_fault *fault PE_UNUSED)
 {
-    (void)fault;
     pe_value *factors = pe_values_find(&guess->values, "freq_factors");
     pe_array exact, rounded;
     if (factors == NULL || factors->present || !find_frequencies(guess, PE_NUMERICS_EXACT, &exact))

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* sequence.c - the numbers of one stage of a table: as claimed, and as the upload has them. */
+/* sequence.c - the numbers of one stage of a table, and what mistakes make of them. */
 #include "verify/mistakes/sequence.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
-
-#include "verify/mistakes/median.h"
 
 #define TURN          6.283185307179586
 #define POSITION_NEAR 0.03 /* how well a position is measured */
 
 /* Beyond the largest number of float16 a frequency is infinite. */
-static bool is_told(const pe_sequence *s, double measured, double x)
+static bool is_reported(const pe_sequence *s, double measured, double x)
 {
     if (isinf(measured))
         return x > 65504 && s->roundoff > 1e-4;
@@ -31,40 +30,129 @@ static bool is_turned(const pe_sequence *s, double measured, double w)
 
 bool pe_sequence_is_near(const pe_sequence *s, size_t i, double x)
 {
-    if (s->stage == PE_AT_POSITION)
+    if (s->of_positions)
         return isfinite(x) && fabs(s->measured[i] - x) <= POSITION_NEAR + 1e-6 * fabs(x);
-    return s->span > 0 ? is_turned(s, s->measured[i], x) : is_told(s, s->measured[i], x);
+    return s->span > 0 ? is_turned(s, s->measured[i], x) : is_reported(s, s->measured[i], x);
 }
 
-size_t pe_sequence_count_near(const pe_sequence *s)
+/* ---- what equations call the numbers of a sequence ---- */
+
+static double index_of(const void *of PE_UNUSED, double i)
+{
+    return i;
+}
+
+static double count_of(const void *of, double i PE_UNUSED)
+{
+    return (double)((const pe_sequence *)of)->n;
+}
+
+static double columns_of(const void *of, double i PE_UNUSED)
+{
+    return (double)((const pe_sequence *)of)->columns;
+}
+
+/* Beyond the ends of a sequence it goes on by its last ratio. */
+static double item_of(const void *of, double i)
+{
+    const pe_sequence *s = of;
+    const double *x = s->claimed;
+    if (i >= 0 && i < (double)s->n)
+        return x[(size_t)i];
+    const double ratio = s->n > 1 ? x[s->n - 1] / x[s->n - 2] : nan("");
+    return i < 0 ? x[0] / ratio : x[s->n - 1] * ratio;
+}
+
+static double measured_of(const void *of, double i)
+{
+    const pe_sequence *s = of;
+    return s->measured != NULL && i >= 0 && i < (double)s->n ? s->measured[(size_t)i] : nan("");
+}
+
+static double part_of(const void *of, double i)
+{
+    const pe_sequence *s = of;
+    return i >= 0 && i < (double)s->n ? pe_sequence_part(s, (size_t)i) : nan("");
+}
+
+#define MEMBER(NAME, OF)                                                                           \
+    {                                                                                              \
+        .name = NAME, .offset = offsetof(pe_sequence, OF)                                          \
+    }
+
+const pe_term pe_sequence_terms[] = {
+    {.name = "x", .at = item_of},
+    {.name = "y", .at = measured_of},
+    {.name = "i", .at = index_of},
+    {.name = "n", .at = count_of},
+    {.name = "columns", .at = columns_of},
+    {.name = "part", .at = part_of},
+    {.name = "plain", .offset = offsetof(pe_sequence, plain), .listed = true},
+    MEMBER("a", a),
+    MEMBER("b", b),
+    MEMBER("first", first),
+    MEMBER("least", least),
+    MEMBER("theta", scaling.theta),
+    MEMBER("scale", scaling.factor),
+    MEMBER("original", scaling.original),
+    MEMBER("low", scaling.bands[0]),
+    MEMBER("high", scaling.bands[1]),
+    MEMBER("dynamic", scaling.dynamic_length),
+    MEMBER("yarn", scaling.ramp[1]),
+    MEMBER("head_pairs", scaling.head_pairs),
+    MEMBER("span", span),
+    {0},
+};
+
+/* ---- mistakes ---- */
+
+static bool read(const pe_sequence *s, const char *text, pe_equation *out)
+{
+    return pe_equation_read(text, pe_sequence_terms, s->terms, s->values, out);
+}
+
+/* The number of an equation; NULL: the other one. */
+static double number_of(const pe_sequence *s, const char *text, double other)
+{
+    pe_equation e;
+    if (text == NULL)
+        return other;
+    return read(s, text, &e) ? pe_equation_at(&e, s, 0) : nan("");
+}
+
+bool pe_sequence_read(pe_sequence *s, const pe_slip *mistake)
+{
+    s->by = mistake;
+    s->a = mistake->fault.value;
+    s->b = mistake->fault.and_value;
+    s->a = number_of(s, mistake->a, s->a);
+    s->b = number_of(s, mistake->b, s->b);
+    if (mistake->solve != NULL && !mistake->solve(s))
+        return false;
+    return number_of(s, mistake->where, 1) == 1 &&
+           (mistake->make != NULL || read(s, mistake->op != NULL ? mistake->op : "x", &s->made));
+}
+
+double pe_sequence_at(const pe_sequence *s, size_t i)
+{
+    return s->by->make != NULL ? s->by->make(s, i) : pe_equation_at(&s->made, s, (double)i);
+}
+
+size_t pe_sequence_exceptions(const pe_sequence *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++)
-        n += pe_sequence_is_near(s, i, s->claimed[i]);
+        n += !pe_sequence_is_near(s, i, pe_sequence_at(s, i));
     return n;
 }
 
-size_t pe_sequence_exceptions(const pe_sequence *s, const pe_patch *patch)
+double pe_sequence_median(const pe_sequence *s, const char *of)
 {
+    pe_equation e;
     size_t n = 0;
-    for (size_t i = 0; i < s->n; i++)
-        n += !pe_sequence_is_near(s, i, patch->op(s, i));
-    return n;
-}
-
-bool pe_sequence_set_operands(pe_sequence *s, const pe_patch *patch)
-{
-    s->a = patch->a;
-    s->b = patch->b;
-    return patch->operand == NULL || patch->operand(s);
-}
-
-double pe_sequence_median(const pe_sequence *s, pe_op *of)
-{
-    double *list = malloc((s->n + 1) * sizeof *list);
-    size_t n = 0;
+    double *list = read(s, of, &e) ? malloc((s->n + 1) * sizeof *list) : NULL;
     for (size_t i = 0; i < s->n && list != NULL; i++) {
-        const double x = of(s, i);
+        const double x = pe_equation_at(&e, s, (double)i);
         if (isfinite(x))
             list[n++] = x;
     }
@@ -76,14 +164,6 @@ double pe_sequence_median(const pe_sequence *s, pe_op *of)
 double pe_sequence_part(const pe_sequence *s, size_t i)
 {
     return s->claimed[i] / s->plain[i];
-}
-
-double pe_sequence_least_part(const pe_sequence *s)
-{
-    double least = 1;
-    for (size_t i = 0; i < s->n; i++)
-        least = fmin(least, pe_sequence_part(s, i));
-    return least;
 }
 
 bool pe_sequence_is_scaled(const pe_sequence *s)
@@ -108,4 +188,50 @@ double pe_sequence_tidy(double x)
     if (fabs(x - whole) < 2e-3 * fabs(x))
         return whole;
     return isfinite(part) && fabs(x - part) < 2e-3 * fabs(x) ? part : x;
+}
+
+/* ==== the middle of many numbers ==== */
+
+static void swap(double *a, double *b)
+{
+    const double x = *a;
+    *a = *b;
+    *b = x;
+}
+
+/* Put the first, the middle one and the last in order: the middle one. */
+static double pivot_of(double *list, ptrdiff_t low, ptrdiff_t high)
+{
+    double *first = &list[low], *half = &list[low + (high - low) / 2], *last = &list[high];
+    if (*half < *first)
+        swap(half, first);
+    if (*last < *half)
+        swap(last, half);
+    if (*half < *first)
+        swap(half, first);
+    return *half;
+}
+
+/* Hoare's selection: only the part that holds the middle is divided again. */
+double pe_median(double *list, size_t n)
+{
+    const ptrdiff_t middle = (ptrdiff_t)n / 2;
+    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1;
+    while (low < high) {
+        const double pivot = pivot_of(list, low, high);
+        ptrdiff_t i = low, k = high;
+        while (i <= k) {
+            while (i < high && list[i] < pivot)
+                i++;
+            while (k > low && pivot < list[k])
+                k--;
+            if (i <= k)
+                swap(&list[i++], &list[k--]);
+        }
+        if (i > middle && k < middle)
+            break;
+        low = i <= middle ? i : low;
+        high = k >= middle ? k : high;
+    }
+    return n > 0 ? list[middle] : nan("");
 }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* sequence.h - the numbers of one stage of a table: as claimed, and as the upload has them. */
+/* sequence.h - the numbers of one stage of a table, and mistakes, as rows, that make others of them. */
 #ifndef PE_VERIFY_MISTAKES_SEQUENCE_H
 #define PE_VERIFY_MISTAKES_SEQUENCE_H
 
-#include "verify/compare/guess.h"
+#include <math.h>
+#include <stddef.h>
 
-/** What the numbers are. A table is computed in these stages, one after the other. */
-typedef enum pe_stage {
-    PE_AT_POSITION = 1,  /* of a row */
-    PE_AT_FREQUENCY = 2, /* of a pair */
-    PE_AT_SLOPE = 4,     /* of a head */
-    PE_AT_DISTANCE = 8,  /* from a query to a key */
-    PE_AT_INDEX = 16,    /* of a row, a column or a head of the table */
-    PE_AT_GAIN = 32      /* what all elements are multiplied by */
-} pe_stage;
+#include "verify/compare/guess.h"
+#include "verify/compare/equation.h"
+
+struct pe_slip;
+struct pe_numbers;
+struct pe_slip_stage;
 
 /** What a claim says of its frequencies. */
 typedef struct pe_scaling {
@@ -22,22 +20,28 @@ typedef struct pe_scaling {
     double original;       /* original_max_position_embeddings; 0: it has none */
     double bands[2];       /* low_freq_factor and high_freq_factor of llama3; 0: it is another */
     double ramp[2];        /* where the ramp of yarn begins and ends, times ln(theta); 0: none */
-    bool truncate;         /* both are cut to whole numbers */
     double head_pairs;     /* half of head_dim; 0: there is none */
+    bool truncate;         /* both ends of the ramp are cut to whole numbers */
     bool listed;           /* scaling is a list of factors */
 } pe_scaling;
 
 /**
- * Item i of a stage is claimed[i], and measured[i] in the upload (NAN: not known). A mistake (row)
- * has the operands a and b: constants of its row, or read off the measured numbers.
+ * Item i of a stage is claimed[i], and measured[i] in the upload (NAN: not known). A mistake (row) has
+ * the numbers a and b: of its row, or read off the measured ones. Equations call them x, y, i, n, a, b.
  */
 typedef struct pe_sequence {
-    pe_stage stage;
     size_t n;
     const double *claimed, *measured;
-    double first;       /* claimed[0] of the whole upload */
+    double a, b;
+    const pe_values *values; /* of the claim, whose numbers equations name; or NULL */
+    const pe_term *terms;    /* other names of the stage; or NULL */
+
+    /* positions and frequencies of pairs */
+    double first; /* claimed[0] of the whole upload */
+    bool of_positions;
     double *plain;      /* frequencies: of the claimed base without any scaling; owned */
     double *put;        /* behind them: those with a mistake */
+    double least;       /* the smallest part that scaling leaves of a frequency, 1 at most */
     pe_scaling scaling; /* of frequencies */
     double step, span;  /* frequencies: of the positions that tell them; span 0: told as such */
     double slack;       /* radians over the span that measured ones may be off */
@@ -45,50 +49,72 @@ typedef struct pe_sequence {
     bool held;          /* mistakes are held against all elements afterwards */
     bool faint;         /* so are those that the measured numbers do not tell from the claim */
     bool unseen;        /* nearly all pairs of the mistake are too fast to be measured */
-    double a, b;
+
+    /* plain numbers (plain_slips.h) */
+    const struct pe_numbers *of;
+    size_t variant;            /* of a stage that has several: the axis, or two of them */
+    size_t from, end, columns; /* elements of the tensor that has the mistake, and its last axis */
+    double gain;               /* how many times as large errors of the claimed elements become */
+    bool fitted;               /* nothing but numbers that were read */
+    void *state;               /* of the stage */
+    char more[160];            /* behind the sentence; "": nothing */
+
+    const struct pe_slip *by; /* the mistake that was read last, and what it makes of an item */
+    pe_equation made;
 } pe_sequence;
 
 /** Item i with a mistake. NAN: the mistake makes no sense of it. */
 typedef double pe_op(const pe_sequence *s, size_t i);
 
-/** Set s->a and s->b. False: the mistake makes no sense of the sequence. */
-typedef bool pe_operand(pe_sequence *s);
+/** Reads numbers of a mistake: a and b. False: it makes no sense of the sequence. */
+typedef bool pe_solve(pe_sequence *s);
 
-/** One mistake of a stage. */
-typedef struct pe_patch {
+/** One mistake. */
+typedef struct pe_slip {
     pe_fault fault; /* first: a fault of a guess is one; its sentence has {a} and {b} */
-    unsigned stages;
-    pe_op *op;
-    pe_operand *operand; /* NULL: a and b are constants */
-    double a, b;
-    bool fitted;       /* its numbers are only read off, and explain anything of their kind */
-    bool subtle;       /* the measured numbers do not tell it, only elements do */
-    bool faint;        /* they hardly tell it: elements do, where they are held */
-    bool may_be_one;   /* one item tells it */
-    bool but_one;      /* items move: the one at the end may be anything */
-    bool multiplies;   /* by one number, as several mistakes of other stages do it, too */
-    bool is_line;      /* and a number is added */
-    bool vectors_only; /* only rotated vectors can have it */
-} pe_patch;
+    const struct pe_slip_stage *stage; /* of plain numbers; NULL: of pairs */
+    const char *of;     /* resources with blanks between, "alibi/" all of an encoding; NULL: any */
+    const char *tensor; /* of these; NULL: all */
+    const char *a, *b;  /* equations, as of item 0. NULL: value and and_value of the fault */
+    pe_solve *solve;    /* then this reads a and b */
+    const char *where;  /* an equation: only where it is true. NULL: everywhere */
+    const char *op;     /* an equation: what item i becomes. NULL, without `make`, too: the item */
+    pe_op *make;        /* the same as a function */
+    const char *also;   /* an equation of the other numbers, where the stage has two kinds */
+    bool fitted;        /* its numbers are only read off, and explain anything of their kind */
+    bool subtle;        /* the measured numbers do not tell it, only elements do */
+    bool faint;         /* they hardly tell it: elements do, where they are held */
+    bool may_be_one;    /* one item tells it */
+    bool but_one;       /* items move: the one at the end may be anything */
+    bool multiplies;    /* by one number, as several mistakes of other stages do it, too */
+    bool is_line;       /* and a number is added */
+} pe_slip;
+
+/** A list of rows: the likelier first, named ones before those whose numbers are only fitted. */
+typedef struct pe_slips {
+    const pe_slip *row;
+    size_t n;
+} pe_slips;
+
+/** Read the numbers of a mistake; pe_sequence_at tells what it makes. False: it makes no sense here, or
+ * an equation of it is none. */
+bool pe_sequence_read(pe_sequence *s, const pe_slip *mistake) PE_MUST_CHECK;
+double pe_sequence_at(const pe_sequence *s, size_t i);
+
+/** The names that equations may use of any sequence. */
+extern const pe_term pe_sequence_terms[];
 
 /** Is measured[i] the number x, as well as it is known? */
 bool pe_sequence_is_near(const pe_sequence *s, size_t i, double x);
 
-/** How many items are as claimed. */
-size_t pe_sequence_count_near(const pe_sequence *s);
+/** How many items are not what the mistake that was read makes of them. */
+size_t pe_sequence_exceptions(const pe_sequence *s);
 
-/** How many items are not what a mistake with its operands makes of them. */
-size_t pe_sequence_exceptions(const pe_sequence *s, const pe_patch *patch);
+/** The median of an equation, of each item of which it is known. */
+double pe_sequence_median(const pe_sequence *s, const char *equation);
 
-/** Set the operands. False: the mistake makes no sense here. */
-bool pe_sequence_set_operands(pe_sequence *s, const pe_patch *patch);
-
-/** The median of what `of` says of each item that is known. */
-double pe_sequence_median(const pe_sequence *s, pe_op *of);
-
-/** What scaling leaves of the frequency of pair i; the smallest of these parts. */
+/** What scaling leaves of the frequency of pair i. */
 double pe_sequence_part(const pe_sequence *s, size_t i);
-double pe_sequence_least_part(const pe_sequence *s);
 bool pe_sequence_is_scaled(const pe_sequence *s);
 
 /** The slowest pair that is known to turn, by so many radians over the span; 0: there is none. It
@@ -97,5 +123,28 @@ size_t pe_sequence_slowest(const pe_sequence *s, double turn);
 
 /** A number as a person would have chosen it: whole, the reciprocal of a whole one, or itself. */
 double pe_sequence_tidy(double x);
+
+/** Of positions, where the first row is that nothing is wrong. Of frequencies: their order, exponents
+ * and scaling; then numbers that are read off, and types that they passed through. */
+extern const pe_slips pe_mistakes_of_positions, pe_mistakes_of_frequencies;
+
+/** Each row has a position of its own: others than claimed; the claimed ones in another order; those
+ * of one sequence, where the claim begins anew. */
+extern const pe_slip pe_positions_other, pe_positions_permuted, pe_positions_run_on;
+
+/** Which of the three says most of measured positions. */
+const pe_slip *pe_positions_list_of(const pe_sequence *positions);
+
+/* ---- the middle of many numbers, and the length of a pair ---- */
+
+/** The number that has n/2 before it in order; NAN: there is none. The list, of no NaN, is
+ * reordered. */
+double pe_median(double *list, size_t n);
+
+/** sqrt(x^2 + y^2), to an ulp or two; of numbers whose squares are numbers. */
+static inline double pe_length(double x, double y)
+{
+    return sqrt(x * x + y * y);
+}
 
 #endif

@@ -2,6 +2,7 @@
 /* plain_distances.c - the stage of distances: biases and indices that follow from query and key. */
 #include "verify/plain/plain_distances.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,19 +47,22 @@ double pe_distance_index(const pe_distance_stage *state, double d, double got)
     const pe_buckets *f = &state->f;
     return state->family == PE_OF_T5        ? t5_at(f, d, got)
            : state->family == PE_OF_DEBERTA ? deberta_at(f, d, got) + 0.0
-                                            : fmax(-f->left, fmin(f->right, d)) + f->plus;
+                                            : f->sign * fmax(-f->left, fmin(f->right, d)) + f->plus;
 }
 
-static pe_buckets claimed_buckets(const pe_slip *p, pe_index_family family)
+static pe_buckets claimed_buckets(const pe_sequence *p, pe_index_family family)
 {
     const double n = pe_slip_number(p, "num_buckets"), span = pe_slip_number(p, "att_span");
     const bool both = family == PE_OF_T5 && pe_values_bool(&p->of->claim->values, "bidirectional");
     const double each = both ? floor(n / 2) : n;
+    const bool backwards = pe_slip_has(p, "distance", "query_less_key");
     return (pe_buckets){.left = pe_slip_number(p, "left_max"),
                         .right = pe_slip_number(p, "right_max"),
-                        .plus = family == PE_OF_SHAW ? pe_slip_number(p, "left_max")
-                                : isnan(span)        ? 0
-                                                     : span,
+                        .sign = backwards ? -1 : 1,
+                        .plus = family == PE_OF_SHAW
+                                    ? pe_slip_number(p, backwards ? "right_max" : "left_max")
+                                : isnan(span) ? 0
+                                              : span,
                         .low = isnan(span) ? -HUGE_VAL : 0,
                         .high = isnan(span) ? HUGE_VAL : 2 * span - 1,
                         .exact = floor((family == PE_OF_DEBERTA ? n : each) / 2),
@@ -72,28 +76,36 @@ static pe_buckets claimed_buckets(const pe_slip *p, pe_index_family family)
 
 /* ---- the stage ---- */
 
-double pe_distance_of(const pe_distance_stage *s, double query, double key)
+#define STAGE(OF) ((const pe_distance_stage *)((const pe_sequence *)(OF))->state)
+
+/* Positions of the query and of the key of item i. */
+static double query_of(const void *of, double i)
 {
-    return s->family != PE_OF_BIAS    ? key - query
-           : s->by_key                ? -key
-           : s->causal && key > query ? PE_MASKED
-                                      : fabs(query - key);
+    return STAGE(of)->first + floor(i / (double)STAGE(of)->keys);
 }
 
-double pe_distance_query(const pe_slip *p, size_t i)
+static double key_of(const void *of, double i)
 {
-    const pe_distance_stage *s = p->state;
-    const size_t row = i / s->keys;
-    return s->first + (double)row;
+    return fmod(i, (double)STAGE(of)->keys);
 }
 
-double pe_distance_key(const pe_slip *p, size_t i)
-{
-    const pe_distance_stage *s = p->state;
-    return (double)(i % s->keys);
-}
+#define TERM(NAME, OF)                                                                             \
+    {                                                                                              \
+        .name = NAME, .offset = offsetof(pe_distance_stage, OF),                                   \
+        .through = offsetof(pe_sequence, state)                                                    \
+    }
 
-static bool find_family(const pe_slip *p, pe_index_family *out)
+static const pe_term terms[] = {{.name = "query", .at = query_of},
+                                {.name = "key", .at = key_of},
+                                TERM("queries", names.queries),
+                                TERM("keys", names.keys),
+                                TERM("past", first),
+                                TERM("bias", names.bias),
+                                TERM("causal", names.causal),
+                                TERM("by_key", names.by_key),
+                                {0}};
+
+static bool find_family(const pe_sequence *p, pe_index_family *out)
 {
     static const char *const names[] = {
         [PE_OF_BIAS] = "alibi/bias", [PE_OF_SHAW] = "shaw/indices", [PE_OF_T5] = "t5/buckets"};
@@ -105,7 +117,7 @@ static bool find_family(const pe_slip *p, pe_index_family *out)
     return f < PE_LEN(names);
 }
 
-static void set_sizes(const pe_slip *p, pe_distance_stage *s)
+static void set_sizes(const pe_sequence *p, pe_distance_stage *s)
 {
     const pe_values *values = &p->of->claim->values;
     const pe_value *listed = pe_values_find(values, "distances");
@@ -119,6 +131,11 @@ static void set_sizes(const pe_slip *p, pe_distance_stage *s)
     s->queries = s->listed != NULL         ? 1
                  : s->family == PE_OF_BIAS ? shape->dim[shape->ndim - 2]
                                            : p->of->elements / s->keys;
+    s->names.queries = (double)s->queries;
+    s->names.keys = (double)s->keys;
+    s->names.bias = s->family == PE_OF_BIAS;
+    s->names.causal = s->causal;
+    s->names.by_key = s->by_key;
     if (s->listed == NULL && !s->by_key)
         s->first = pe_slip_number(p, "key_length") - pe_slip_number(p, "query_length");
     s->claimed_mask =
@@ -135,15 +152,16 @@ static void find_loudest(pe_distance_stage *s, const double *claimed)
 }
 
 /* Behind a mistake of distances, what that has made is claimed. */
-static void take_first(const pe_slip *first, pe_distance_stage *s, size_t n)
+static void take_first(const pe_sequence *first, pe_distance_stage *s, size_t n)
 {
     const pe_distance_stage *made = first->state;
-    memcpy(s->numbers + n, first->made, n * sizeof *s->numbers);
+    for (size_t i = 0; i < n; i++)
+        s->numbers[i] = pe_sequence_at(first, i);
     s->claimed = made->f;
     s->claimed_mask = made->mask;
 }
 
-static pe_status measure(pe_slip *p, pe_problem *why)
+static pe_status measure(pe_sequence *p, pe_problem *why)
 {
     pe_index_family family;
     if (!find_family(p, &family))
@@ -155,15 +173,15 @@ static pe_status measure(pe_slip *p, pe_problem *why)
     s->family = family;
     set_sizes(p, s);
     p->n = s->queries * s->keys;
-    s->numbers = malloc(2 * p->n * sizeof *s->numbers);
+    s->numbers = malloc(p->n * sizeof *s->numbers);
     if (s->numbers == NULL)
         return pe_fail_memory(why);
-    p->made = s->numbers;
-    p->claimed = p->made + p->n;
-    for (size_t i = 0; i < p->n; i++)
-        s->numbers[p->n + i] =
-            s->listed != NULL ? pe_positions_at(s->listed, i)
-                              : pe_distance_of(s, pe_distance_query(p, i), pe_distance_key(p, i));
+    p->claimed = s->numbers;
+    p->terms = terms;
+    static const pe_slip none = {.op = PE_DISTANCE("query", "key")};
+    const bool read = pe_sequence_read(p, &none);
+    for (size_t i = 0; i < p->n && read; i++)
+        s->numbers[i] = s->listed != NULL ? pe_positions_at(s->listed, i) : pe_sequence_at(p, i);
     if (family == PE_OF_BIAS)
         find_loudest(s, p->claimed);
     else
@@ -174,7 +192,7 @@ static pe_status measure(pe_slip *p, pe_problem *why)
     return PE_OK;
 }
 
-static void release(pe_slip *p)
+static void release(pe_sequence *p)
 {
     pe_distance_stage *s = p->state;
     if (s != NULL)
@@ -182,20 +200,18 @@ static void release(pe_slip *p)
     free(s);
 }
 
-static void begin(pe_slip *p)
+static void begin(pe_sequence *p)
 {
     pe_distance_stage *s = p->state;
     s->f = s->claimed;
     s->mask = s->claimed_mask;
 }
 
-static double at(const pe_slip *p, size_t e, double claimed, double *error)
+static double at(const pe_sequence *p, size_t e, double claimed PE_UNUSED, double *error PE_UNUSED)
 {
     const pe_distance_stage *s = p->state;
     const size_t i = e % p->n;
-    const double d = p->made[i];
-    (void)claimed;
-    (void)error;
+    const double d = pe_sequence_at(p, i);
     if (s->family != PE_OF_BIAS)
         return pe_distance_index(s, d, p->of->got[e]);
     const double unit = p->of->claimed[e - i + s->at] / s->loud;
@@ -203,7 +219,7 @@ static double at(const pe_slip *p, size_t e, double claimed, double *error)
 }
 
 /* Of indices by key - query, as the last query has them and then the first one. */
-static void tell(const pe_slip *p)
+static void tell(const pe_sequence *p)
 {
     enum { MOST = 32 };
     const pe_distance_stage *s = p->state;
@@ -227,9 +243,9 @@ static void tell(const pe_slip *p)
 }
 
 const pe_slip_stage pe_slip_distances = {
-    .measure = measure, .release = release, .begin = begin, .tell = tell, .at = at};
+    .terms = terms, .measure = measure, .release = release, .begin = begin, .tell = tell, .at = at};
 
-bool pe_distance_is_bias(const pe_slip *p)
+bool pe_distance_is_bias(const pe_sequence *p)
 {
     return ((const pe_distance_stage *)p->state)->family == PE_OF_BIAS;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/plain/plain_lines.h"
 #include "verify/plain/plain_slips.h"
 
 static const pe_shape *shape_of(const pe_numbers *of)
@@ -13,7 +12,7 @@ static const pe_shape *shape_of(const pe_numbers *of)
 }
 
 /* What an axis counts, as figures have it: the names are those of the last axes. */
-static void say_axis(pe_slip *p, size_t axis)
+static void say_axis(pe_sequence *p, size_t axis)
 {
     const pe_claim *claim = p->of->view->claim;
     const pe_labels *of = claim->resource->labels;
@@ -39,20 +38,17 @@ static size_t axes_of(const pe_numbers *of)
 typedef struct places {
     pe_lines lines;
     bool found; /* which slice each slice of the upload is */
-    double *numbers;
 } places;
 
-static void release(pe_slip *p)
+static void release(pe_sequence *p)
 {
     places *state = p->state;
-    if (state != NULL) {
+    if (state != NULL)
         pe_lines_free(&state->lines);
-        free(state->numbers);
-    }
     free(state);
 }
 
-static pe_status find_slices(const pe_slip *p, places *state, pe_problem *why)
+static pe_status find_slices(const pe_sequence *p, places *state, pe_problem *why)
 {
     const pe_shape *shape = shape_of(p->of);
     size_t outer = 1;
@@ -64,40 +60,51 @@ static pe_status find_slices(const pe_slip *p, places *state, pe_problem *why)
     return status;
 }
 
-/* made: [n], and the claimed places behind it. */
-static pe_status measure(pe_slip *p, pe_problem *why)
+static pe_status measure(pe_sequence *p, pe_problem *why)
 {
     places *state = calloc(1, sizeof *state);
     p->state = state;
     p->n = shape_of(p->of)->dim[p->variant];
     if (p->n < 2)
         p->n = 0;
-    if (state == NULL || (state->numbers = calloc(2 * p->n + 1, sizeof(double))) == NULL)
+    if (state == NULL)
         return pe_fail_memory(why);
-    p->made = state->numbers;
-    p->claimed = p->made + p->n;
-    for (size_t i = 0; i < p->n; i++)
-        state->numbers[p->n + i] = (double)i;
     return p->n > 0 ? find_slices(p, state, why) : PE_OK;
 }
 
-static double at(const pe_slip *p, size_t e, double claimed, double *error)
+/* Rows say at which place of the claim stands what is at place i. */
+static double at(const pe_sequence *p, size_t e, double claimed, double *error PE_UNUSED)
 {
     const pe_upload_view *view = p->of->view;
     const size_t u = pe_upload_view_tensor(view, e), first = view->tensor_at[u];
     const pe_shape *shape = &view->claim->uploads[u].array.shape;
     size_t inner = 1;
-    (void)error;
     for (size_t d = p->variant + 1; d < shape->ndim; d++)
         inner *= shape->dim[d];
     if (p->variant >= shape->ndim || shape->dim[p->variant] != p->n)
         return claimed;
     const size_t within = e - first, i = within / inner % p->n;
-    return p->of->claimed[first + within - i * inner + (size_t)p->made[i] * inner];
+    const double from = pe_sequence_at(p, i);
+    return isnan(from) ? from : p->of->claimed[first + within - i * inner + (size_t)from * inner];
 }
 
+static double axis_of(const void *of, double i PE_UNUSED)
+{
+    return (double)((const pe_sequence *)of)->variant;
+}
+
+/* Counted from the last one. */
+static double last_of(const void *of, double i PE_UNUSED)
+{
+    const pe_sequence *p = of;
+    return (double)(axes_of(p->of) - 1 - p->variant);
+}
+
+static const pe_term terms[] = {
+    {.name = "axis", .at = axis_of}, {.name = "behind", .at = last_of}, {0}};
+
 const pe_slip_stage pe_slip_places = {
-    .variants = axes_of, .measure = measure, .release = release, .at = at};
+    .terms = terms, .variants = axes_of, .measure = measure, .release = release, .at = at};
 
 /* ---- two axes, or all of them ---- */
 
@@ -107,19 +114,17 @@ static size_t pairs_of_axes(const pe_numbers *of)
     return of->view->n_tensors == 1 ? n * n : 0;
 }
 
-static pe_status measure_axes(pe_slip *p, pe_problem *why)
+static pe_status measure_axes(pe_sequence *p, pe_problem *why PE_UNUSED)
 {
     const size_t n = axes_of(p->of), one = p->variant / n, other = p->variant % n;
-    (void)why;
     p->n = one < other || p->variant == 0 ? p->of->elements : 0;
     return PE_OK;
 }
 
-static double at_axes(const pe_slip *p, size_t e, double claimed, double *error)
+static double at_axes(const pe_sequence *p, size_t e, double claimed PE_UNUSED,
+                      double *error PE_UNUSED)
 {
-    (void)claimed;
-    (void)error;
-    return p->by->op(p, e);
+    return pe_sequence_at(p, e);
 }
 
 const pe_slip_stage pe_slip_axes = {
@@ -127,7 +132,7 @@ const pe_slip_stage pe_slip_axes = {
 
 /* ---- the rows ---- */
 
-static bool solve_axis(pe_slip *p)
+static bool solve_axis(pe_sequence *p)
 {
     const double extra = p->variant == 0 ? pe_slip_number(p, "extra_tokens") : 0;
     const bool alike = p->of->lookup == NULL && !(extra > 0);
@@ -136,18 +141,8 @@ static bool solve_axis(pe_slip *p)
     return alike;
 }
 
-static bool solve_last_axis(pe_slip *p)
-{
-    return p->variant + 1 == axes_of(p->of);
-}
-
-static bool solve_first_axis(pe_slip *p)
-{
-    return p->variant == 0;
-}
-
 /* Slices in another order, each one somewhere; or (value) some that stand there twice. */
-static bool solve_order(pe_slip *p)
+static bool solve_order(pe_sequence *p)
 {
     enum { MOST = 6 };
     const places *state = p->state;
@@ -168,98 +163,10 @@ static bool solve_order(pe_slip *p)
     return p->of->lookup == NULL && state->found && each != other;
 }
 
-static double found(const pe_slip *p, size_t i)
+static double found(const pe_sequence *p, size_t i)
 {
     const places *state = p->state;
     return (double)state->lines.from[i];
-}
-
-/* ---- rows of a grid of patches, behind extra ones ---- */
-
-typedef struct grid {
-    size_t height, width, extra, merge, frame; /* patches of a frame */
-} grid;
-
-static size_t whole(const pe_slip *p, const char *name, size_t otherwise)
-{
-    const double x = pe_slip_number(p, name);
-    return isnan(x) ? otherwise : (size_t)x;
-}
-
-static grid grid_of(const pe_slip *p)
-{
-    grid g = {.height = whole(p, "height", 1),
-              .extra = whole(p, "extra_tokens", 0),
-              .merge = whole(p, "spatial_merge_size", 1)};
-    g.width = whole(p, "width", g.height);
-    g.frame = g.height * g.width;
-    return g;
-}
-
-static bool solve_grid(pe_slip *p)
-{
-    const grid g = grid_of(p);
-    return p->variant == 0 && g.height > 1 && g.width > 1 && g.merge == 1;
-}
-
-static bool solve_blocks(pe_slip *p)
-{
-    return p->variant == 0 && grid_of(p).merge > 1;
-}
-
-static bool solve_extra(pe_slip *p)
-{
-    const size_t extra = grid_of(p).extra;
-    p->b = (double)extra;
-    return p->variant == 0 && extra > 0 && extra < p->n;
-}
-
-/* The place of a patch that is counted down the columns. */
-static double transposed(const pe_slip *p, size_t i)
-{
-    const grid g = grid_of(p);
-    if (i < g.extra)
-        return (double)i;
-    const size_t patch = (i - g.extra) % g.frame, first = i - patch;
-    const size_t at = first + patch % g.height * g.width + patch / g.height;
-    return (double)at;
-}
-
-static double backward(const pe_slip *p, size_t i)
-{
-    const grid g = grid_of(p);
-    return i < g.extra ? (double)i : (double)(p->n - 1 - (i - g.extra));
-}
-
-/* Blocks of patches that come column by column. */
-static double blocks_transposed(const pe_slip *p, size_t i)
-{
-    const grid g = grid_of(p);
-    const size_t each = g.merge * g.merge, down = g.height / g.merge, across = g.width / g.merge;
-    const size_t block = i % g.frame / each;
-    const size_t at = i - block * each + (block % down * across + block / down) * each;
-    return (double)at;
-}
-
-/* ---- columns of sines and cosines ---- */
-
-static double interleaved(const pe_slip *p, size_t i)
-{
-    return p->n % 2 == 0 ? p->claimed[i % 2 * (p->n / 2) + i / 2] : nan("");
-}
-
-static double in_halves(const pe_slip *p, size_t i)
-{
-    const size_t half = p->n / 2;
-    return p->n % 2 == 0 ? p->claimed[i < half ? 2 * i : 2 * (i - half) + 1] : nan("");
-}
-
-/* Sines of both axes, then the cosines of both. */
-static double joined(const pe_slip *p, size_t i)
-{
-    static const size_t from[] = {0, 2, 1, 3};
-    const size_t quarter = p->n / 4;
-    return p->n % 4 == 0 ? p->claimed[from[i / quarter] * quarter + i % quarter] : nan("");
 }
 
 /* ---- elements as the memory has them ---- */
@@ -273,7 +180,7 @@ static size_t element_at(const pe_shape *shape, const size_t *index)
 }
 
 /* Of a tensor with the two axes exchanged. */
-static double axes_exchanged(const pe_slip *p, size_t e)
+static double axes_exchanged(const pe_sequence *p, size_t e)
 {
     const pe_shape *shape = shape_of(p->of);
     const size_t one = p->variant / shape->ndim, other = p->variant % shape->ndim;
@@ -287,13 +194,13 @@ static double axes_exchanged(const pe_slip *p, size_t e)
 }
 
 /* With axis 0 behind the others. */
-static double first_axis_last(const pe_slip *p, size_t e)
+static double first_axis_last(const pe_sequence *p, size_t e)
 {
     const size_t n = shape_of(p->of)->dim[0];
     return p->of->claimed[e % n * (p->of->elements / n) + e / n];
 }
 
-static bool solve_two(pe_slip *p)
+static bool solve_two(pe_sequence *p)
 {
     const size_t n = axes_of(p->of);
     const size_t first = p->variant / n;
@@ -304,50 +211,69 @@ static bool solve_two(pe_slip *p)
     return p->of->lookup == NULL && p->a < p->b;
 }
 
-static bool solve_first_last(pe_slip *p)
+static bool solve_first_last(pe_sequence *p)
 {
     return p->of->lookup == NULL && p->variant == 0 && axes_of(p->of) > 2;
 }
 
 #define ORDER   "keep the order along the axis that is claimed"
-#define PLACES  &pe_slip_places, NULL, NULL, solve_axis
+#define PLACES  &pe_slip_places, NULL, NULL, .solve = solve_axis
 #define GRIDS   &pe_slip_places, "sinusoidal/grid rope/grid", NULL
-#define COLUMNS &pe_slip_places, "sinusoidal/timing sinusoidal/relative", NULL, solve_last_axis
-#define PAIRS   &pe_slip_places, "rope/grid", NULL, solve_last_axis
+#define COLUMNS &pe_slip_places, "sinusoidal/timing sinusoidal/relative", NULL
+#define PAIRS   &pe_slip_places, "rope/grid", NULL
+#define EVEN    .where = "behind == 0 && n % 2 == 0"
 
-static const pe_plain_mistake rows[] = {
-    PE_SLIP(axes_transposed, &pe_slip_axes, .solve = solve_two, .op = axes_exchanged),
-    PE_SLIP(axes_transposed, &pe_slip_axes, .solve = solve_first_last, .op = first_axis_last,
+/* Rows of a grid of patches stand behind extra ones; those that are merged by blocks. */
+#define EXTRA  "max(extra_tokens, 0)"
+#define PATCH  "((i - " EXTRA ") % (height*width))"
+#define MERGE  "spatial_merge_size"
+#define BLOCK  "floor(i % (height*width)/" MERGE "^2)"
+#define LINES  "(height/" MERGE ")"
+#define ACROSS "(width/" MERGE ")"
+
+#define IN_TURN "i % 2*(n/2) + floor(i/2)"
+
+static const pe_slip rows[] = {
+    PE_SLIP(axes_transposed, &pe_slip_axes, .solve = solve_two, .make = axes_exchanged),
+    PE_SLIP(axes_transposed, &pe_slip_axes, .solve = solve_first_last, .make = first_axis_last,
             .fault.rule = "the tensor is transposed: axis 0 stands last in memory, which was "
                           "reshaped, not permuted",
             .fault.remedy = "permute the axes, and do not reshape (view) the memory"),
-    PE_SLIP(axis_reversed, PLACES, pe_slip_reversed),
-    PE_SLIP(axis_rolled, PLACES, pe_slip_rolled, .fault.and_value = -1),
-    PE_SLIP(axis_rolled, PLACES, pe_slip_rolled,
-            .fault.rule = "axis {a} is rolled: each place holds what belongs to the one behind it",
-            .fault.and_value = 1),
-    PE_SLIP(halves_exchanged, PLACES, pe_slip_halves,
+    PE_SLIP(axis_reversed, PLACES, .op = "n - 1 - i"),
+    PE_SLIP(axis_rolled, PLACES, .op = "(i - 1) % n"),
+    PE_SLIP(axis_rolled, PLACES, .op = "(i + 1) % n",
+            .fault.rule = "axis {a} is rolled: each place holds what belongs to the one behind it"),
+    PE_SLIP(halves_exchanged, PLACES, .where = "n % 2 == 0 && n > 2", .op = "(i + n/2) % n",
             .fault.rule =
                 "the halves of axis {a} are exchanged: it is rolled by half of its places",
             .fault.remedy = ORDER),
-    PE_SLIP(extra_last, &pe_slip_places, .solve = solve_extra, .op = pe_slip_rolled),
-    PE_SLIP(mesh_transposed, GRIDS, solve_grid, transposed),
-    PE_SLIP(rows_reversed, GRIDS, solve_first_axis, backward),
-    PE_SLIP(blocks_transposed, GRIDS, solve_blocks, blocks_transposed),
-    PE_SLIP(waves_joined, &pe_slip_places, "sinusoidal/grid", NULL, solve_last_axis, joined),
-    PE_SLIP(waves_interleaved, COLUMNS, interleaved),
-    PE_SLIP(waves_in_halves, COLUMNS, in_halves),
-    PE_SLIP(cos_sin_exchanged, COLUMNS, pe_slip_halves,
+    PE_SLIP(extra_last, &pe_slip_places,
+            .where = "axis == 0 && extra_tokens > 0 && extra_tokens < n",
+            .op = "(i + extra_tokens) % n"),
+    PE_SLIP(mesh_transposed, GRIDS,
+            .where = "axis == 0 && height > 1 && width > 1 && max(" MERGE ", 1) == 1",
+            .op = "i < " EXTRA " ? i : i - " PATCH " + " PATCH " % height*width + floor(" PATCH
+                  "/height)"),
+    PE_SLIP(rows_reversed, GRIDS, .where = "axis == 0",
+            .op = "i < " EXTRA " ? i : n - 1 - (i - " EXTRA ")"),
+    PE_SLIP(blocks_transposed, GRIDS, .where = "axis == 0 && " MERGE " > 1",
+            .op = "i - " BLOCK "*" MERGE "^2 + (" BLOCK " % " LINES "*" ACROSS " + floor(" BLOCK
+                  "/" LINES "))*" MERGE "^2"),
+    PE_SLIP(waves_joined, &pe_slip_places, "sinusoidal/grid", .where = "behind == 0 && n % 4 == 0",
+            .op = "floor(4*i/n) == 1 ? i + n/4 : floor(4*i/n) == 2 ? i - n/4 : i"),
+    PE_SLIP(waves_interleaved, COLUMNS, EVEN, .op = IN_TURN),
+    PE_SLIP(waves_in_halves, COLUMNS, EVEN, .op = "i < n/2 ? 2*i : 2*(i - n/2) + 1"),
+    PE_SLIP(cos_sin_exchanged, COLUMNS, EVEN, .op = "(i + n/2) % n",
             .fault.rule = "cosines and sines were exchanged: cosines come first in the layout",
             .fault.remedy = "put the sines first"),
-    PE_SLIP(axes_interleaved, PAIRS, interleaved),
+    PE_SLIP(axes_interleaved, PAIRS, EVEN, .op = IN_TURN),
     PE_SLIP(
-        axes_exchanged, PAIRS, pe_slip_halves,
+        axes_exchanged, PAIRS, EVEN, .op = "(i + n/2) % n",
         .fault.rule =
             "the halves of the pairs are exchanged: each axis has the coordinates of the other"),
-    PE_SLIP(places_other, &pe_slip_places, .solve = solve_order, .op = found),
-    PE_SLIP(places_other, &pe_slip_places, .solve = solve_order, .op = found,
+    PE_SLIP(places_other, &pe_slip_places, .solve = solve_order, .make = found),
+    PE_SLIP(places_other, &pe_slip_places, .solve = solve_order, .make = found,
             .fault.rule = "places along axis {a} hold the numbers of others", .fault.value = 1,
             .fault.fitted = true),
 };
-const pe_plain_mistakes pe_mistakes_of_places = {rows, PE_LEN(rows)};
+const pe_slips pe_mistakes_of_places = {rows, PE_LEN(rows)};

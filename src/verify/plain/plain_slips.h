@@ -3,69 +3,43 @@
 #ifndef PE_VERIFY_PLAIN_PLAIN_SLIPS_H
 #define PE_VERIFY_PLAIN_PLAIN_SLIPS_H
 
+#include <stdint.h>
+
+#include "verify/mistakes/sequence.h"
 #include "verify/search/numbers.h"
-
-struct pe_plain_mistake;
-
-/** A mistake beside an upload: what its stage has measured, and the numbers that it reads. */
-typedef struct pe_slip {
-    const pe_numbers *of;
-    const struct pe_plain_mistake *by;
-    size_t variant;             /* of a stage that has several: the axis, or two of them */
-    size_t first, end, columns; /* elements of the tensor that has it, and its last axis */
-    size_t n;                   /* numbers of the stage; 0: the upload has no such stage */
-    const double *claimed;      /* [n] */
-    const double *measured;     /* [n] those of the upload, NAN: it does not tell; or NULL */
-    double *made;   /* [n] those of the mistake, unless the stage takes them one by one */
-    double a, b;    /* {a} and {b} of the sentence */
-    double gain;    /* how many times as large errors of the claimed elements become */
-    bool fitted;    /* nothing but numbers that were read */
-    void *state;    /* of the stage */
-    char more[160]; /* behind the sentence; "": nothing */
-} pe_slip;
 
 /** What goes wrong: numbers of the claim that are measured, and elements that follow from them. */
 typedef struct pe_slip_stage {
+    const pe_term *terms; /* what equations of its rows name beside those of any; or NULL */
     size_t (*variants)(const pe_numbers *plain); /* NULL: 1 */
-    pe_status (*measure)(pe_slip *p, pe_problem *why);
-    void (*release)(pe_slip *p);    /* NULL: nothing is held */
-    void (*begin)(pe_slip *p);      /* before each row; or NULL */
-    void (*tell)(const pe_slip *p); /* puts what was measured into the report; or NULL */
-    /** Element e of the upload; *error, 0 before: of float32 arithmetic. */
-    double (*at)(const pe_slip *p, size_t e, double claimed, double *error);
+    pe_status (*measure)(pe_sequence *p,
+                         pe_problem *why); /* n: 0 where the upload has no such stage */
+    void (*release)(pe_sequence *p);       /* NULL: nothing is held */
+    void (*begin)(pe_sequence *p);         /* before each row; or NULL */
+    void (*tell)(const pe_sequence *p);    /* puts what was measured into the report; or NULL */
+    /** Element e of the upload with the mistake that was read; *error, 0 before: of float32. */
+    double (*at)(const pe_sequence *p, size_t e, double claimed, double *error);
 } pe_slip_stage;
 
-/** One mistake. {a} is the fault's value unless it is read. */
-typedef struct pe_plain_mistake {
-    pe_fault fault; /* fitted: asked for only where nothing has a name */
-    const pe_slip_stage *stage;
-    const char *of;     /* resources with blanks between, "alibi/" all of an encoding; NULL: any */
-    const char *tensor; /* of these; NULL: all */
-    bool (*solve)(pe_slip *p); /* reads a and b; false: it is none such. NULL: it needs neither */
-    double (*op)(const pe_slip *p, size_t i); /* number i of the stage. NAN: it is none such */
-} pe_plain_mistake;
-
-/** A row: its stage, of, tensor, solve and op; what else it says follows. */
+/** A row: its stage, of and tensor; what else it says follows. fault.fitted: asked for only where
+ * nothing has a name. */
 #define PE_SLIP(NAME, ...)                                                                         \
     {                                                                                              \
         .fault.name = PE_NAME(NAME), .stage = __VA_ARGS__                                          \
     }
 
-/** Elements themselves: op is asked for each. */
+/** Coordinates of rows and frequencies of pairs, of tables of sines and cosines by place. */
+extern const pe_slip_stage pe_slip_waves;
+/** Elements themselves. */
 extern const pe_slip_stage pe_slip_values;
 /** Places along an axis, and along two at once. */
 extern const pe_slip_stage pe_slip_places, pe_slip_axes;
 /** Slopes of heads; distances of queries and keys, from which biases and indices follow. */
 extern const pe_slip_stage pe_slip_slopes, pe_slip_distances;
 
-/** Rows of one kind. */
-typedef struct pe_plain_mistakes {
-    const pe_plain_mistake *row;
-    size_t n;
-} pe_plain_mistakes;
-extern const pe_plain_mistakes pe_mistakes_of_values, pe_mistakes_of_scales, pe_mistakes_of_ladders,
-    pe_mistakes_of_windows, pe_mistakes_of_padding, pe_mistakes_of_places, pe_mistakes_of_slopes,
-    pe_mistakes_of_distances, pe_mistakes_of_buckets;
+extern const pe_slips pe_mistakes_of_values, pe_mistakes_of_scales, pe_mistakes_of_windows,
+    pe_mistakes_of_padding, pe_mistakes_of_places, pe_mistakes_of_slopes, pe_mistakes_of_distances,
+    pe_mistakes_of_waves;
 
 /** Is a resource one of those? */
 bool pe_slip_is_of(const char *name, const char *resources);
@@ -80,19 +54,67 @@ pe_status pe_slips_find_fitted(const pe_numbers *plain, pe_problem *why) PE_MUST
 /* ---- what rows share ---- */
 
 /** Put more behind the sentence, as far as there is room. */
-void pe_slip_say(pe_slip *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void pe_slip_say(pe_sequence *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** A number of the claim; NAN: it has none of that name. */
-double pe_slip_number(const pe_slip *p, const char *name);
+double pe_slip_number(const pe_sequence *p, const char *name);
 /** Is a choice of the claim this one? */
-bool pe_slip_has(const pe_slip *p, const char *choice, const char *text);
-/** The position of the row that an element is in. */
-double pe_slip_position(const pe_slip *p, size_t e);
+bool pe_slip_has(const pe_sequence *p, const char *choice, const char *text);
 
-typedef double pe_slip_op(const pe_slip *p, size_t i);
-/** x + a, a x, x^a, |x|, the same for all. */
-pe_slip_op pe_slip_plus, pe_slip_times, pe_slip_power, pe_slip_absolute, pe_slip_constant,
-    pe_slip_log2;
-/** Those of other places: the last first, rolled by a, a and b exchanged, the first a again. */
-pe_slip_op pe_slip_reversed, pe_slip_rolled, pe_slip_halves, pe_slip_repeated;
+/* ---- what made an upload of plain numbers, which have no pairs ---- */
+
+/** Read an upload of plain numbers; where nothing has been found, try causes that it follows.
+ * Several may explain it. */
+pe_try pe_explain_try;
+/** Causes that the upload follows behind the faults of the guess. */
+pe_try pe_explain_behind;
+/** Two causes, one behind the other. */
+pe_try pe_explain_two;
+/** A value that was another one, and a cause behind it. */
+pe_try pe_explain_values;
+/** A number of the claim that was another one, alone or with a cause behind it. */
+pe_try pe_explain_numbers;
+/** Numbers that only fit. */
+pe_try pe_explain_fitted;
+
+/* ---- learned biases, whose rows tell by which index each was looked up ---- */
+
+/** Of biases do `next` with their indices, which causes of indices read as an upload of their own;
+ * of others, and where a bias is no row of the table, nothing. */
+pe_status pe_lookup_read(const pe_numbers *plain,
+                         pe_status (*next)(const pe_numbers *indices, pe_problem *why),
+                         pe_problem *why) PE_MUST_CHECK;
+/** The same behind a change of the table, where nothing is found without one. */
+pe_status pe_lookup_read_changed(const pe_numbers *plain,
+                                 pe_status (*next)(const pe_numbers *indices, pe_problem *why),
+                                 pe_problem *why) PE_MUST_CHECK;
+
+/* ---- rows of a learned table that are those of other positions ---- */
+
+/** Rules of positions by which the rows of the table are those of the upload. */
+pe_status pe_plain_rows_find(const pe_numbers *plain, pe_problem *why) PE_MUST_CHECK;
+
+/* ---- which line of a source each line of an upload is, along an axis ---- */
+
+#define PE_NO_LINE SIZE_MAX
+
+/** Lines along an axis: of each o the elements (o n + i) inner + k are those of line i. */
+typedef struct pe_lines {
+    const pe_numbers *of;
+    size_t outer, n, inner;
+    const double *source; /* [outer][n_source][inner] borrowed */
+    size_t n_source;
+    double *size;       /* [n_source] owned: their lengths, where rows are multiples; or NULL */
+    double *first;      /* [n_source] owned: their first elements, which tell most of them apart */
+    size_t *own, *from; /* [n] owned: the line of the claim, and the one found, or PE_NO_LINE */
+} pe_lines;
+
+/** The source is the claim. Free it after an error, too. */
+pe_status pe_lines_make(const pe_numbers *plain, size_t outer, size_t n, pe_lines *out,
+                        pe_problem *why) PE_MUST_CHECK;
+void pe_lines_free(pe_lines *lines);
+
+/** Is every line found, but `most` of them, and some elsewhere? scaled: multiples of lines are. */
+pe_status pe_lines_find(pe_lines *lines, bool scaled, size_t most, bool *found,
+                        pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -9,11 +9,14 @@
 /* ---- the stage ---- */
 
 typedef struct slopes {
-    size_t each;     /* elements of a head; of slopes alone 1 */
-    double *numbers; /* claimed, measured, made, sorted: [4][n] owned */
+    size_t each;            /* elements of a head; of slopes alone 1 */
+    double *numbers;        /* claimed, measured: [2][n] owned */
+    double *sorted, *other; /* behind them: [n] each */
+    size_t head; /* of which `made` is what the mistake makes of its slope; SIZE_MAX: of none */
+    double made;
 } slopes;
 
-static void release(pe_slip *p)
+static void release(pe_sequence *p)
 {
     slopes *state = p->state;
     if (state != NULL)
@@ -33,20 +36,21 @@ static size_t loudest(const pe_numbers *of, size_t each)
     return at;
 }
 
-static double slope_of(const pe_slip *p, double k, double n)
+static double slope_of(const pe_sequence *p, double k, double n)
 {
     return exp2(-pe_slip_number(p, "alibi_bias_max") * k / n);
 }
 
 /* Of all heads, the one that stands at h. */
-static double head_at(const pe_slip *p, size_t h)
+static double head_at(const pe_sequence *p, size_t h)
 {
     const pe_value *heads = pe_values_find(&p->of->claim->values, "heads");
-    return heads != NULL && heads->present ? pe_positions_at(&heads->positions, h) : (double)h;
+    const bool listed = heads != NULL && heads->present && h < heads->positions.count;
+    return listed ? pe_positions_at(&heads->positions, h) : (double)h;
 }
 
 /* Head k of n, from 1, of the claimed variant. */
-static double head_of(const pe_slip *p, double k, double n)
+static double head_of(const pe_sequence *p, double k, double n)
 {
     const double power = exp2(floor(log2(n)));
     return pe_slip_has(p, "variant", "formula") ? slope_of(p, k, n)
@@ -56,7 +60,7 @@ static double head_of(const pe_slip *p, double k, double n)
 
 /* What slopes are multiplied by in an element of each head: that which gives the claim's own ones,
  * unless a mistake has changed these, too. */
-static double unit_of(const pe_slip *p, size_t at, size_t each)
+static double unit_of(const pe_sequence *p, size_t at, size_t each)
 {
     const size_t last = p->n - 1;
     const double n = pe_slip_number(p, "num_heads");
@@ -71,7 +75,7 @@ static double unit_of(const pe_slip *p, size_t at, size_t each)
 }
 
 /* The claimed slopes, and those that the upload has where its distances are as claimed. */
-static pe_status measure(pe_slip *p, pe_problem *why)
+static pe_status measure(pe_sequence *p, pe_problem *why)
 {
     const pe_shape *shape = &p->of->view->claim->uploads[0].array.shape;
     if (!pe_slip_is_of(pe_numbers_resource(p->of), "alibi/bias alibi/slopes"))
@@ -84,7 +88,8 @@ static pe_status measure(pe_slip *p, pe_problem *why)
     double *claimed = state->numbers, *measured = claimed + p->n;
     p->claimed = claimed;
     p->measured = measured;
-    p->made = measured + p->n;
+    state->sorted = measured + p->n;
+    state->other = state->sorted + p->n;
     state->each = p->of->elements / p->n;
     const size_t at = loudest(p->of, state->each);
     const double unit = shape->ndim > 1 ? unit_of(p, at, state->each) : 1;
@@ -95,25 +100,46 @@ static pe_status measure(pe_slip *p, pe_problem *why)
     return PE_OK;
 }
 
-static double at(const pe_slip *p, size_t e, double claimed, double *error)
+static void begin(pe_sequence *p)
 {
-    const slopes *state = p->state;
+    ((slopes *)p->state)->head = SIZE_MAX;
+}
+
+static double at(const pe_sequence *p, size_t e, double claimed, double *error PE_UNUSED)
+{
+    slopes *state = p->state;
     const size_t h = e / state->each;
-    const double mask = pe_slip_number(p, "mask_value");
-    (void)error;
-    return isfinite(claimed) && claimed != mask && p->claimed[h] != 0
-               ? claimed * (p->made[h] / p->claimed[h])
+    if (h != state->head) {
+        state->head = h;
+        state->made = pe_sequence_at(p, h) / p->claimed[h];
+    }
+    return isfinite(claimed) && claimed != pe_slip_number(p, "mask_value") && p->claimed[h] != 0
+               ? claimed * state->made
                : claimed;
 }
 
-static void tell(const pe_slip *p)
+static double head_of_item(const void *of, double i)
+{
+    return head_at(of, (size_t)i);
+}
+
+static double each_of(const void *of, double i PE_UNUSED)
+{
+    const slopes *state = ((const pe_sequence *)of)->state;
+    return (double)state->each;
+}
+
+static const pe_term terms[] = {
+    {.name = "head", .at = head_of_item}, {.name = "each", .at = each_of}, {0}};
+
+static void tell(const pe_sequence *p)
 {
     pe_numbers_list(p->of, "slopes", p->measured, p->n);
     pe_numbers_list(p->of, "claimed_slopes", p->claimed, p->n);
 }
 
 const pe_slip_stage pe_slip_slopes = {
-    .measure = measure, .release = release, .tell = tell, .at = at};
+    .terms = terms, .measure = measure, .release = release, .begin = begin, .tell = tell, .at = at};
 
 /* ---- numbers of rows ---- */
 
@@ -124,9 +150,9 @@ static int compare_down(const void *a, const void *b)
 }
 
 /* The sizes of slopes, the largest first. */
-static const double *sorted(const pe_slip *p, const double *of)
+static const double *sorted(const pe_sequence *p, const double *of)
 {
-    double *out = p->made + p->n;
+    double *out = ((slopes *)p->state)->sorted;
     for (size_t h = 0; h < p->n; h++)
         out[h] = fabs(of[h]);
     qsort(out, p->n, sizeof *out, compare_down);
@@ -134,7 +160,7 @@ static const double *sorted(const pe_slip *p, const double *of)
 }
 
 /* Are slopes, in any order and of any sign, those of so many heads from head `from` on? */
-static bool solve_heads(pe_slip *p)
+static bool solve_heads(pe_sequence *p)
 {
     const double *s = sorted(p, p->measured);
     const double ratio = log2(s[p->n - 1] / s[0]) / (double)(p->n - 1);
@@ -148,31 +174,18 @@ static bool solve_heads(pe_slip *p)
            (from_first ? p->a != p->b : p->b > 0);
 }
 
-static double of_other_heads(const pe_slip *p, size_t h)
+static double of_other_heads(const pe_sequence *p, size_t h)
 {
     return head_of(p, head_at(p, h) + 1, p->a);
 }
 
-static double of_shard(const pe_slip *p, size_t h)
-{
-    return slope_of(p, (double)h + p->b + 1, p->a);
-}
-
-/* The second half of twice as many heads, however many there are. */
-static bool solve_second_half(pe_slip *p)
-{
-    p->b = pe_slip_number(p, "num_heads");
-    p->a = 2 * p->b;
-    return true;
-}
-
-static double of_second_half(const pe_slip *p, size_t h)
+static double of_second_half(const pe_sequence *p, size_t h)
 {
     return head_of(p, p->b + head_at(p, h) + 1, p->a);
 }
 
 /* The rank whose first head is another one, of as many in all. */
-static bool solve_rank(pe_slip *p)
+static bool solve_rank(pe_sequence *p)
 {
     const double n = pe_slip_number(p, "num_heads");
     p->b = head_at(p, 0);
@@ -185,40 +198,13 @@ static bool solve_rank(pe_slip *p)
     return false;
 }
 
-static double of_rank(const pe_slip *p, size_t h)
+static double of_rank(const pe_sequence *p, size_t h)
 {
     return head_of(p, p->a + (double)h + 1, pe_slip_number(p, "num_heads"));
 }
 
-static bool has_extra(pe_slip *p)
-{
-    return head_of(p, 2, 2) > 0 && fmod(log2(pe_slip_number(p, "num_heads")), 1) != 0;
-}
-
-/* Extra heads of a count that is no power of two, from twice as many: value: every so many-th place,
- * and_value: from this one on. */
-static double of_extra(const pe_slip *p, size_t h)
-{
-    const double n = pe_slip_number(p, "num_heads"), power = exp2(floor(log2(n)));
-    const double k = head_at(p, h) + 1;
-    return k <= power ? slope_of(p, k, power)
-                      : slope_of(p, (k - power - 1) * p->by->fault.value + p->by->fault.and_value,
-                                 2 * power);
-}
-
-/* value: places later. */
-static double moved(const pe_slip *p, size_t h)
-{
-    const double n = pe_slip_number(p, "num_heads"), power = exp2(floor(log2(n)));
-    const double k = head_at(p, h) + 1 + p->by->fault.value;
-    return pe_slip_has(p, "variant", "formula") ? slope_of(p, k, n)
-           : k - p->by->fault.value <= power
-               ? slope_of(p, k, power)
-               : slope_of(p, 2 * (head_at(p, h) + 1 - power) - 1 + p->by->fault.value, 2 * power);
-}
-
 /* Slopes begin anew from head a on; value: each rank made those of its own heads alone. */
-static bool solve_repeated(pe_slip *p)
+static bool solve_repeated(pe_sequence *p)
 {
     size_t n = 1;
     const bool own = p->a != 0;
@@ -229,55 +215,27 @@ static bool solve_repeated(pe_slip *p)
     return n > (own ? 1 : 0) && n < p->n && p->n % n == 0;
 }
 
-static double of_own_rank(const pe_slip *p, size_t h)
+static double of_own_rank(const pe_sequence *p, size_t h)
 {
     return head_of(p, (double)(h % (size_t)p->a) + 1, p->a);
 }
 
-static bool solve_first(pe_slip *p)
-{
-    p->a = p->measured[0];
-    return p->a != 0 && p->n > 2;
-}
-
-static bool solve_linear(pe_slip *p)
-{
-    p->a = p->measured[0];
-    p->b = (p->measured[p->n - 1] - p->a) / (double)(p->n - 1);
-    return p->n > 3 && p->b != 0;
-}
-
-static double linear(const pe_slip *p, size_t h)
-{
-    return p->a + p->b * (double)h;
-}
-
 /* Every exponent grows with alibi_bias_max. */
-static bool solve_bias_max(pe_slip *p)
+static bool solve_bias_max(pe_sequence *p)
 {
     const double last = sorted(p, p->claimed)[p->n - 1], read = sorted(p, p->measured)[p->n - 1];
     p->b = pe_slip_number(p, "alibi_bias_max");
     p->a = round(p->b * log2(read) / log2(last));
-    return p->a > 0 && p->a != p->b;
+    return isfinite(p->a) && p->a > 0 && p->a != p->b;
 }
 
-static double by_bias_max(const pe_slip *p, size_t h)
+static double in_order(const pe_sequence *p, size_t h)
 {
-    return pow(p->claimed[h], p->a / p->b);
-}
-
-static bool solve_order(pe_slip *p)
-{
-    return has_extra(p) && sorted(p, p->claimed) != NULL;
-}
-
-static double in_order(const pe_slip *p, size_t h)
-{
-    return p->made[p->n + h];
+    return sorted(p, p->claimed)[h];
 }
 
 /* All but a few heads are as claimed. Of slopes alone, others tell nothing unless they are 0. */
-static bool solve_few(pe_slip *p)
+static bool solve_few(pe_sequence *p)
 {
     size_t few = 0;
     bool telling = true;
@@ -293,20 +251,16 @@ static bool solve_few(pe_slip *p)
     return telling && few > 0 && few * 4 <= p->n;
 }
 
-static double as_measured(const pe_slip *p, size_t h)
-{
-    return p->measured[h];
-}
-
 /* Each slope is another head's, and no two are of one: both are the same numbers once sorted. */
-static bool solve_permuted(pe_slip *p)
+static bool solve_permuted(pe_sequence *p)
 {
     size_t n = 0;
     bool same = true;
-    memcpy(p->made, sorted(p, p->claimed), p->n * sizeof *p->made);
+    double *claimed = ((slopes *)p->state)->other;
+    memcpy(claimed, sorted(p, p->claimed), p->n * sizeof *claimed);
     const double *measured = sorted(p, p->measured);
     for (size_t h = 0; h < p->n && same; h++) {
-        same = pe_numbers_is_near(p->of, measured[h], p->made[h]) &&
+        same = pe_numbers_is_near(p->of, measured[h], claimed[h]) &&
                signbit(p->measured[h]) == signbit(p->claimed[h]);
         if (!pe_numbers_is_near(p->of, p->measured[h], p->claimed[h])) {
             p->a = n++ == 0 ? (double)h : p->a;
@@ -316,79 +270,64 @@ static bool solve_permuted(pe_slip *p)
     return same && n > 1;
 }
 
-static double rounded(const pe_slip *p, size_t h)
-{
-    return pe_grain_round(&pe_grains[(size_t)p->by->fault.value], p->claimed[h]);
-}
-
-static bool solve_ladder(pe_slip *p)
-{
-    p->a = p->measured[0];
-    p->b = pow(p->measured[p->n - 1] / p->a, 1 / (double)(p->n - 1));
-    return p->n > 3 && isfinite(p->b) && p->b > 0 && fabs(p->b - 1) > 1e-3;
-}
-
-static double on_ladder(const pe_slip *p, size_t h)
-{
-    return p->a * pow(p->b, (double)h);
-}
-
-static bool solve_other(pe_slip *p)
-{
-    const slopes *state = p->state;
-    p->a = p->measured[0];
-    p->b = p->claimed[0];
-    return state->each > 2;
-}
-
 #define SLOPES &pe_slip_slopes, NULL, NULL
+#define POWER  "2^floor(log2(num_heads))"
+#define EXTRA  .where = "log2(num_heads) % 1 != 0"
 
-static const pe_plain_mistake rows[] = {
-    PE_SLIP(slope_rank, SLOPES, solve_rank, of_rank),
-    PE_SLIP(extra_slopes, SLOPES, has_extra, of_extra, .fault.value = 2, .fault.and_value = 2),
-    PE_SLIP(extra_slopes, SLOPES, has_extra, of_extra,
+/* Extra heads of a count that is no power of two, from twice as many. */
+#define WITH_EXTRA(PLACE)                                                                          \
+    "exp2(-alibi_bias_max*(head < " POWER " ? (head + 1)/" POWER " : (" PLACE ")/(2*" POWER ")))"
+#define MOVED                                                                                      \
+    "variant.formula ? exp2(-alibi_bias_max*(head + 1 + a)/num_heads) : exp2(-alibi_bias_max*"     \
+    "(head < " POWER " ? (head + 1 + a)/" POWER " : (2*(head - " POWER ") + 1 + a)/(2*" POWER      \
+    ")))"
+
+static const pe_slip rows[] = {
+    PE_SLIP(slope_rank, SLOPES, .solve = solve_rank, .make = of_rank),
+    PE_SLIP(extra_slopes, SLOPES, EXTRA, .op = WITH_EXTRA("2*(head - " POWER ") + 2")),
+    PE_SLIP(extra_slopes, SLOPES, EXTRA, .op = WITH_EXTRA("head - " POWER " + 1"),
             .fault.rule = "the variant of extra heads was another: their slopes are the first ones "
-                          "of twice as many "
-                          "heads, without a stride of 2",
-            .fault.value = 1, .fault.and_value = 1),
-    PE_SLIP(slope_heads, SLOPES, solve_heads, of_other_heads, .fault.value = 1),
-    PE_SLIP(slope_shard, SLOPES, solve_heads, of_shard),
-    PE_SLIP(slope_shard, SLOPES, solve_second_half, of_second_half),
-    PE_SLIP(slope_start, SLOPES, NULL, moved, .fault.value = -1),
-    PE_SLIP(slope_start, SLOPES, NULL, moved,
+                          "of twice as many heads, without a stride of 2"),
+    PE_SLIP(slope_heads, SLOPES, .solve = solve_heads, .make = of_other_heads, .fault.value = 1),
+    PE_SLIP(slope_shard, SLOPES, .solve = solve_heads, .op = "exp2(-alibi_bias_max*(i + b + 1)/a)"),
+    PE_SLIP(slope_shard, SLOPES, .a = "2*num_heads", .b = "num_heads", .make = of_second_half),
+    PE_SLIP(slope_start, SLOPES, .op = MOVED, .fault.value = -1),
+    PE_SLIP(slope_start, SLOPES, .op = MOVED,
             .fault.rule = "slopes start one head too late: the index of heads began at 2",
             .fault.value = 1),
-    PE_SLIP(slope_repeated, SLOPES, solve_repeated, of_own_rank, .fault.value = 1),
-    PE_SLIP(slope_repeated, SLOPES, solve_repeated, pe_slip_repeated,
+    PE_SLIP(slope_repeated, SLOPES, .solve = solve_repeated, .make = of_own_rank, .fault.value = 1),
+    PE_SLIP(slope_repeated, SLOPES, .solve = solve_repeated, .op = "x[i % a]",
             .fault.rule = "slopes of the first {a} heads are repeated: the other heads (ranks, "
-                          "shards) have those of "
-                          "rank 0"),
-    PE_SLIP(slope_constant, SLOPES, solve_first, pe_slip_constant),
-    PE_SLIP(slope_linear, SLOPES, solve_linear, linear),
-    PE_SLIP(alibi_bias_max, SLOPES, solve_bias_max, by_bias_max, .fault.param = "alibi_bias_max"),
-    PE_SLIP(slope_base, SLOPES, NULL, pe_slip_power, .fault.value = 1.4426950408889634),
-    PE_SLIP(slope_squared, SLOPES, NULL, pe_slip_power, .fault.value = 2),
-    PE_SLIP(slope_logarithm, SLOPES, NULL, pe_slip_log2),
-    PE_SLIP(slope_sign, SLOPES, NULL, pe_slip_times, .fault.value = -1),
-    PE_SLIP(slope_reciprocal, SLOPES, NULL, pe_slip_power, .fault.value = -1),
-    PE_SLIP(log2_scale, SLOPES, NULL, pe_slip_times, .fault.value = 1.4426950408889634),
-    PE_SLIP(head_order, SLOPES, NULL, pe_slip_reversed),
-    PE_SLIP(head_order, SLOPES, NULL, pe_slip_rolled,
+                          "shards) have those of rank 0"),
+    PE_SLIP(slope_constant, SLOPES, .a = "y[0]", .where = "n > 2", .op = "a"),
+    PE_SLIP(slope_linear, SLOPES, .a = "y[0]", .b = "(y[n - 1] - y[0])/(n - 1)",
+            .where = "n > 3 && b != 0", .op = "a + b*i"),
+    PE_SLIP(alibi_bias_max, SLOPES, .solve = solve_bias_max, .op = "x^(a/b)",
+            .fault.param = "alibi_bias_max"),
+    PE_SLIP(slope_base, SLOPES, .op = "x^1.4426950408889634"),
+    PE_SLIP(slope_squared, SLOPES, .op = "x^2"),
+    PE_SLIP(slope_logarithm, SLOPES, .op = "log2(x)"),
+    PE_SLIP(slope_sign, SLOPES, .op = "-x"),
+    PE_SLIP(slope_reciprocal, SLOPES, .op = "1/x"),
+    PE_SLIP(log2_scale, SLOPES, .op = "1.4426950408889634*x"),
+    PE_SLIP(head_order, SLOPES, .op = "x[n - 1 - i]"),
+    PE_SLIP(head_order, SLOPES, .op = "x[(i - 1) % n]",
             .fault.rule =
-                "the order of heads is rolled by one: head 0 has the slope of the last one",
-            .fault.and_value = -1),
-    PE_SLIP(head_order, SLOPES, NULL, pe_slip_rolled,
+                "the order of heads is rolled by one: head 0 has the slope of the last one"),
+    PE_SLIP(head_order, SLOPES, .op = "x[(i + 1) % n]",
             .fault.rule =
-                "the order of heads is rolled by one: the last head has the slope of head 0",
-            .fault.and_value = 1),
-    PE_SLIP(head_order, SLOPES, solve_order, in_order,
+                "the order of heads is rolled by one: the last head has the slope of head 0"),
+    PE_SLIP(head_order, SLOPES, EXTRA, .make = in_order,
             .fault.rule = "slopes were sorted: the order of the extra heads is lost"),
-    PE_SLIP(bfloat16_slopes, SLOPES, NULL, rounded, .fault.value = PE_GRAIN_BFLOAT16),
-    PE_SLIP(float16_slopes, SLOPES, NULL, rounded, .fault.value = PE_GRAIN_FLOAT16),
-    PE_SLIP(head_order, SLOPES, solve_permuted, as_measured,
+    PE_SLIP(bfloat16_slopes, SLOPES, .op = "bfloat16(x)"),
+    PE_SLIP(float16_slopes, SLOPES, .op = "float16(x)"),
+    PE_SLIP(head_order, SLOPES, .solve = solve_permuted, .op = "y",
             .fault.rule = "heads are in another order: heads {a} and {b} have slopes of others"),
-    PE_SLIP(one_head, SLOPES, solve_few, as_measured),
-    PE_SLIP(slope_ladder, SLOPES, solve_ladder, on_ladder, .fault.fitted = true),
-    PE_SLIP(slopes_other, SLOPES, solve_other, as_measured, .fault.fitted = true),
+    PE_SLIP(one_head, SLOPES, .solve = solve_few, .op = "y"),
+    PE_SLIP(slope_ladder, SLOPES, .a = "y[0]", .b = "(y[n - 1]/y[0])^(1/(n - 1))",
+            .where = "n > 3 && finite(b) && b > 0 && abs(b - 1) > 1e-3", .op = "a*b^i",
+            .fault.fitted = true),
+    PE_SLIP(slopes_other, SLOPES, .a = "y[0]", .b = "x[0]", .where = "each > 2", .op = "y",
+            .fault.fitted = true),
 };
-const pe_plain_mistakes pe_mistakes_of_slopes = {rows, PE_LEN(rows)};
+const pe_slips pe_mistakes_of_slopes = {rows, PE_LEN(rows)};

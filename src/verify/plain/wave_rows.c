@@ -1,293 +1,268 @@
 /* SPDX-License-Identifier: MIT */
-/* wave_rows.c - how tables of sines and cosines by place go wrong, as rows. */
-#include "verify/plain/wave_rows.h"
-
+/* wave_rows.c - how tables of sines and cosines by place go wrong: coordinates (op) and frequencies (also). */
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
-#include "verify/plain/wave_row.h"
+#include "verify/plain/plain_waves.h"
 
-static bool set_flag(const pe_wave_row *of, pe_wave_change *c)
+#define TURN 6.283185307179586
+
+/* ---- numbers that are read off the waves ---- */
+
+/* The pair whose turns are told best: its claimed frequency is nearest to 1/8. */
+static size_t best_pair(const pe_waves *t)
 {
-    bool *flag = (bool *)((char *)c + of->flag);
-    *flag = !*flag;
-    return pe_wave_is_within(c->of, of->where);
+    size_t best = 0;
+    const double *w = t->claimed.frequency;
+    for (size_t i = 0; i < t->pairs; i++)
+        if (fabs(log(8 * w[i])) < fabs(log(8 * w[best])))
+            best = i;
+    return best;
 }
 
-static bool set_halves(const pe_wave_row *of, pe_wave_change *c)
+/* By how much the uploaded pair turns for each step of its coordinate. NAN: it has no steps. */
+static double step_of(const pe_sequence *p, size_t pair)
 {
-    (void)of;
-    c->in_halves = true;
-    return pe_wave_is_within(c->of, PE_WAVE_IN_TENSORS) && pe_wave_ladder(c->of) == c->of->pairs;
+    const pe_waves *t = p->state;
+    const double *x = p->claimed + t->axis[pair] * t->rows;
+    size_t row = 1;
+    while (row < t->rows && x[row] == x[0])
+        row++;
+    return row < t->rows ? pe_waves_turn(p, p->of->got, row, pair) / (x[row] - x[0]) : nan("");
 }
 
-/* value: axes that count rows. */
-static bool count_rows(const pe_wave_row *of, pe_wave_change *c)
+/* Coordinates are a (x + b), read off the pair whose turns are told best. */
+static bool read_line(pe_sequence *p)
 {
-    c->running = (unsigned)of->value;
-    return pe_wave_is_within(c->of, PE_WAVE_IN_GRIDS);
+    const pe_waves *t = p->state;
+    const size_t best = best_pair(t);
+    const double w = t->claimed.frequency[best], k = step_of(p, best) / w;
+    const bool coarse = p->of->roundoff > 0x1p-12;
+    p->a = coarse ? pe_numbers_tidy(k) : pe_numbers_tidy(k * 840) / 840;
+    const double by = pe_waves_start(p, best) / (w * p->a) - p->claimed[t->axis[best] * t->rows];
+    p->b = round(by * 840) / 840;
+    return isfinite(p->a) && isfinite(p->b) && p->a != 0 && (p->a != 1 || p->b != round(p->b)) &&
+           t->forward;
 }
 
-/* value: the axis that is missing. */
-static bool drop_axis(const pe_wave_row *of, pe_wave_change *c)
+/* Distances end at the row from which on rows differ from each other. */
+static bool read_clamp(pe_sequence *p)
 {
-    c->along[(size_t)of->value] = 0;
-    return pe_wave_is_within(c->of, PE_WAVE_IN_GRIDS);
+    pe_waves *t = p->state;
+    size_t r = 1;
+    while (r < t->rows && fabs(pe_waves_turn(p, p->of->got, r, 0)) <= 4 * p->of->roundoff)
+        r++;
+    p->a = fabs(p->claimed[r - 1]);
+    t->made.clamp = HUGE_VAL;
+    return r > 1 && r < t->rows && !t->forward && p->a != t->claimed.clamp;
 }
 
-static bool has_units(const pe_wave_table *t)
+/* The coordinate of the first row on an axis: slow pairs tell how many turns faster ones have
+ * made, up to the one that is told best. */
+static double read_start(const pe_sequence *p, size_t best)
 {
-    return t->height > 1 && t->width > 1 && t->unit[PE_ACROSS] > 0 && t->unit[PE_DOWN] > 0;
-}
-
-static bool is_normalized(const pe_wave_table *t)
-{
-    const pe_value *normal = pe_values_find(&t->of->claim->values, "normalize");
-    return t->centred || (normal != NULL && normal->present && normal->truth);
-}
-
-/* Units of the claim are 1 where coordinates are whole numbers. value: it normalizes them. */
-static bool leave_units(const pe_wave_row *of, pe_wave_change *c)
-{
-    const pe_wave_table *t = c->of;
-    for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES; axis++) {
-        c->along[axis] = 1 / t->unit[axis];
-        c->from[axis] = t->centred ? -t->first[axis] : 0;
+    const pe_waves *t = p->state;
+    const double *w = t->claimed.frequency;
+    double at = 0, known = 0;
+    for (size_t i = t->pairs; i-- > 0;) {
+        if (t->axis[i] != t->axis[best] || !(w[i] > known) || w[i] > w[best])
+            continue;
+        const double angle = pe_waves_start(p, i);
+        at = (angle + TURN * round((at * w[i] - angle) / TURN)) / w[i];
+        known = w[i];
     }
-    c->a = c->along[PE_ACROSS];
-    c->b = c->along[PE_DOWN];
-    return has_units(t) && (c->a != 1 || c->b != 1) && is_normalized(t) == (of->value != 0);
+    return at;
 }
 
-/* The claimed coordinate of patch i of n is (i + 1/2 - n/2) times 2/n. */
-enum { BY_LONGER, BY_SHORTER, FROM_ZERO, PLAIN };
-
-/* value: which other one it is. */
-static bool centre_otherwise(const pe_wave_row *of, pe_wave_change *c)
+static bool read_shift(pe_sequence *p)
 {
-    const double side[] = {[PE_ACROSS] = (double)c->of->width, [PE_DOWN] = (double)c->of->height};
-    c->a = of->value == BY_LONGER ? fmax(side[0], side[1]) : fmin(side[0], side[1]);
-    for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES; axis++) {
-        const double n = side[axis];
-        c->along[axis] = of->value == FROM_ZERO ? 0.5 : of->value == PLAIN ? n / 2 : n / c->a;
-        c->from[axis] = of->value == FROM_ZERO ? n / 2
-                        : of->value == PLAIN   ? (n - 1) / 2
-                                               : (n - c->a) / 2;
-    }
-    return pe_wave_is_within(c->of, PE_WAVE_CENTRED) &&
-           (of->value >= FROM_ZERO || side[0] != side[1]);
+    const pe_waves *t = p->state;
+    const size_t best = best_pair(t);
+    p->a = round(read_start(p, best) - p->claimed[t->axis[best] * t->rows]);
+    return isfinite(p->a) && fabs(p->a) > 1;
 }
 
-/* Coordinates that differ between axes in more than their places. */
-static bool swap_axes(const pe_wave_row *of, pe_wave_change *c)
+static bool read_held(pe_sequence *p)
 {
-    const pe_wave_table *t = c->of;
-    (void)of;
-    c->swapped = true;
-    return has_units(t) && t->unit[PE_ACROSS] != t->unit[PE_DOWN];
+    const pe_waves *t = p->state;
+    const size_t best = best_pair(t);
+    p->a = round(read_start(p, best));
+    return isfinite(p->a) && t->height == 1 &&
+           fabs(pe_waves_turn(p, p->of->got, 1, best)) <= 8 * p->of->roundoff + 0x1p-20;
 }
 
-/* value: the axis whose unit both have. */
-static bool take_unit(const pe_wave_row *of, pe_wave_change *c)
+/* Of n frequencies exponents are i/(n - 1) in timing signals, else i/n. value: how many more steps there
+ * were to the last one. */
+static bool read_denominator(pe_sequence *p)
 {
-    const size_t from = (size_t)of->value, to = from == PE_ACROSS ? PE_DOWN : PE_ACROSS;
-    c->a = c->along[to] = c->of->unit[from] / c->of->unit[to];
-    return has_units(c->of) && c->a != 1;
+    const double n = (double)pe_waves_ladder(p->state);
+    const bool timing = strcmp(pe_numbers_resource(p->of), "sinusoidal/timing") == 0;
+    p->b = timing ? n - 1 : n;
+    p->a += p->b;
+    return p->b > 0 && p->a > 0;
 }
 
-static bool take_axis(const pe_wave_row *of, pe_wave_change *c)
+/* w = base^-e for all e: another base is a power of w. */
+static bool read_base(pe_sequence *p)
 {
-    c->only = (size_t)of->value;
-    return c->of->height > 1;
+    const pe_waves *t = p->state;
+    const size_t best = best_pair(t);
+    const double unit = t->unit[t->axis[best]], theta = pe_slip_number(p, "rope_theta");
+    const double power =
+        log(fabs(step_of(p, best)) / unit) / log(t->claimed.frequency[best] / unit);
+    p->b = isnan(theta) ? pe_slip_number(p, "base") : theta;
+    const double read = pow(p->b, power), digits = pow(10, floor(log10(read)) - 1);
+    p->a = round(read / digits) * digits;
+    return isfinite(log(p->a)) && log(p->a) / log(p->b) > 0 && p->a != p->b;
 }
 
-static bool set_width(const pe_wave_row *of, pe_wave_change *c)
+/* Types that angles and waves were rounded to: value is a grain; and_value 2 for angles, 4 for waves. */
+static bool round_to(pe_sequence *p)
 {
-    c->b = c->width;
-    c->a = c->width = of->and_value != 0 ? of->and_value
-                      : of->value != 0   ? c->b + of->value
-                                         : (double)c->of->height;
-    return c->of->height > 1 && c->a > 0 && c->a != c->b;
-}
-
-static bool shift(const pe_wave_row *of, pe_wave_change *c)
-{
-    c->a = c->shift = of->value;
-    return pe_wave_is_within(c->of, of->where);
-}
-
-/* value: a grain; and_value: 1 for frequencies, 2 for angles, 4 for waves, together. */
-static bool round_to(const pe_wave_row *of, pe_wave_change *c)
-{
-    const pe_grain *grain = &pe_grains[(size_t)of->value];
-    const unsigned what = (unsigned)of->and_value;
-    c->frequencies = (what & 1) != 0 ? grain : NULL;
-    c->angles = (what & 2) != 0 ? grain : NULL;
-    c->waves = (what & 4) != 0 ? grain : NULL;
+    pe_waves *t = p->state;
+    const pe_grain *grain = &pe_grains[(size_t)p->a];
+    const unsigned what = (unsigned)p->b;
+    t->made.angles = (what & 2) != 0 ? grain : NULL;
+    t->made.waves = (what & 4) != 0 ? grain : NULL;
     return true;
 }
 
-static bool scale(const pe_wave_row *of, pe_wave_change *c)
+/* ---- rows that are counted otherwise ---- */
+
+static double by_columns(const pe_sequence *p, size_t i)
 {
-    c->a = c->times = of->value;
-    return true;
+    const pe_waves *t = p->state;
+    const size_t axis = i / t->rows;
+    return t->first[axis] + pe_waves_steps(t, i % t->rows, axis, t->height, true);
 }
 
-/* value: what is added to the sides that divide coordinates, each axis by its own. */
-static bool divide_by_sides(const pe_wave_row *of, pe_wave_change *c)
+/* In lines of a. */
+static double in_lines(const pe_sequence *p, size_t i)
 {
-    const pe_values *values = &c->of->of->claim->values;
-    const bool divided = is_normalized(c->of);
-    const bool has_eps = divided && !c->of->centred && pe_values_present(values, "eps");
-    const double eps = has_eps ? pe_values_real(values, "eps") : 0;
-    const double side[] = {[PE_ACROSS] = (double)c->of->width, [PE_DOWN] = (double)c->of->height};
-    for (size_t axis = PE_ACROSS; axis <= PE_DOWN; axis++)
-        c->along[axis] = (divided ? side[axis] + eps : 1) / (side[axis] + of->value + eps);
-    c->a = side[PE_ACROSS] + of->value;
-    c->b = side[PE_DOWN] + of->value;
-    return pe_wave_is_within(c->of, PE_WAVE_IN_GRIDS) && (!divided || of->value != 0);
+    const pe_waves *t = p->state;
+    const size_t axis = i / t->rows;
+    return t->first[axis] + pe_waves_steps(t, i % t->rows, axis, (size_t)p->a, false);
 }
 
-static bool set_root(const pe_wave_row *of, pe_wave_change *c)
-{
-    c->power *= of->value;
-    return true;
-}
+/* ---- the rows ---- */
 
 #define SCALE  "pass coordinates as they are: do not normalize them"
 #define LADDER "check the base, the timescales and the denominator of the exponents"
+#define WIDE   "keep frequencies and angles in float32; round the waves alone"
 
-#define FLAG(NAME) .make = set_flag, .flag = offsetof(pe_wave_change, NAME)
+#define WAVE(NAME, ...) PE_SLIP(NAME, &pe_slip_waves, __VA_ARGS__)
+#define ROUND(TYPE, WHAT)                                                                          \
+    .solve = round_to, .fault.value = PE_GRAIN_##TYPE, .fault.and_value = (WHAT)
+#define POWER(OF) .also = "fastest*(w/fastest)^(" OF ")"
+#define WIDTH(OF)                                                                                  \
+    .a = OF, .b = "side", .where = "other_side > 1 && a > 0 && a != b", .make = in_lines
+#define OTHER                "other*other_unit/unit" /* the coordinate of the other axis */
+#define UNITS                "grid && unit > 0 && other_unit > 0"
+#define WHOLE                .a = "1/unit", .b = "1/other_unit", .op = "(x - centred*origin)/unit"
+#define CENTRED(FROM, TIMES) .op = "(x + " FROM ")*" TIMES
+#define EPS                  "(normalized && centred == 0 ? max(eps, 0) : 0)"
+#define SIDES(MORE)                                                                                \
+    .a = "side" MORE, .b = "other_side" MORE,                                                      \
+    .op = "x*(normalized ? side + " EPS " : 1)/(side" MORE " + " EPS ")"
 
-#define WIDE               "keep frequencies and angles in float32; round the waves alone"
-#define ROUND(GRAIN, WHAT) .make = round_to, .value = PE_GRAIN_##GRAIN, .and_value = (WHAT)
-
-static const pe_wave_row rows[] = {
-    PE_ROW(axes_exchanged, FLAG(exchanged), .where = PE_WAVE_IN_GRIDS),
-    PE_ROW(
-        axes_exchanged,
+static const pe_slip rows[] = {
+    WAVE(axes_exchanged, .where = "grid", .op = "origin + other - other_origin"),
+    WAVE(
+        axes_exchanged, .where = UNITS " && unit != other_unit", .op = OTHER,
         .fault.rule =
             "rows and columns are exchanged: each axis has the coordinates of the other, scaled by "
-            "the other side",
-        .make = swap_axes),
-    PE_ROW(mesh_transposed, FLAG(by_columns), .where = PE_WAVE_IN_GRIDS),
-    PE_ROW(one_axis, .make = take_axis, .value = PE_ACROSS),
-    PE_ROW(one_axis,
-           .fault.rule =
-               "all pairs have the coordinate of one axis, the row: the column is missing",
-           .make = take_axis, .value = PE_DOWN),
-    PE_ROW(grid_width, .make = set_width),
-    PE_ROW(grid_width, .fault.rule = "the grid was {a} wide, not {b}", .make = set_width,
-           .value = 1),
-    PE_ROW(grid_width, .fault.rule = "the grid was {a} wide, not {b}", .make = set_width,
-           .value = -1),
-    PE_ROW(coordinates_negative, FLAG(negative)),
-    PE_ROW(coordinates_absolute, FLAG(absolute), .where = PE_WAVE_BACKWARD),
-    PE_ROW(coordinates_shifted, .make = shift, .value = 1),
-    PE_ROW(coordinates_shifted, .fault.rule = "coordinates are shifted by {a}: one too small",
-           .make = shift, .value = -1),
-    PE_ROW(coordinates_shifted,
-           .fault.rule = "coordinates are shifted by {a}: they are those of centres", .make = shift,
-           .value = 0.5),
-    PE_ROW(
-        coordinates_shifted,
-        .fault.rule =
-            "coordinates are those of corners, i/n, not of centres: 0.5 was not added to the patch",
-        .fault.remedy = "add 0.5 to the row and the column before they are divided", .make = shift,
-        .value = -0.5, .where = PE_WAVE_CENTRED),
-    PE_ROW(coordinates_by_sides, .make = centre_otherwise, .value = BY_LONGER),
-    PE_ROW(coordinates_by_sides,
-           .fault.rule =
-               "both axes were divided by the shorter side, {a} (min), not each by its own",
-           .make = centre_otherwise, .value = BY_SHORTER),
-    PE_ROW(coordinates_range, .make = centre_otherwise, .value = FROM_ZERO),
-    PE_ROW(coordinates_plain, .make = centre_otherwise, .value = PLAIN),
-    PE_ROW(one_axis,
-           .fault.rule = "rows are the numbers of patches, counted one after the other (a flat "
-                         "index): they were "
-                         "not divided by the width",
-           .fault.remedy = "divide the number of a patch by the width", .make = count_rows,
-           .value = 2),
-    PE_ROW(axis_missing, .make = drop_axis, .value = PE_ACROSS),
-    PE_ROW(axis_missing, .fault.rule = "rows are missing: their coordinate is 0 in all patches",
-           .make = drop_axis, .value = PE_DOWN),
-    PE_ROW(
-        coordinates_plain,
-        .fault.rule =
-            "coordinates are whole numbers, not scaled or normalized: columns were multiplied by "
-            "{a}, rows by {b} (base_size or interpolation_scale was ignored)",
-        .make = leave_units),
-    PE_ROW(coordinates_plain,
-           .fault.rule = "coordinates are whole numbers of patches: they are neither normalized "
-                         "nor multiplied by "
-                         "the scale (normalize was ignored)",
-           .make = leave_units, .value = 1),
-    PE_ROW(coordinates_of_one_axis, .make = take_unit, .value = PE_DOWN),
-    PE_ROW(coordinates_of_one_axis,
-           .fault.rule =
-               "rows are scaled as columns are, by the width: they were multiplied by {a}",
-           .make = take_unit, .value = PE_ACROSS),
-    PE_ROW(two_pi, .make = scale, .value = 0.15915494309189535),
-    PE_ROW(two_pi,
-           .fault.rule = "coordinates were multiplied by 2 pi, {a}: turns were taken for radians",
-           .make = scale, .value = 6.283185307179586),
-    PE_ROW(one_position, .make = pe_wave_hold),
-    PE_ROW(coordinates_by_sides,
-           .fault.rule =
-               "coordinates are divided by the sides less one: columns by {a}, rows by {b}",
-           .make = divide_by_sides, .value = -1),
-    PE_ROW(coordinates_by_sides,
-           .fault.rule = "coordinates are normalized by the sides of the grid: columns were "
-                         "divided by {a}, rows "
-                         "by {b}",
-           .fault.remedy = SCALE, .make = divide_by_sides),
-    PE_ROW(coordinates_scaled, .make = pe_wave_linear, .value = 1),
-    PE_ROW(coordinates_linear, .make = pe_wave_linear),
-    PE_ROW(coordinates_clamped, .make = pe_wave_clamp),
-    PE_ROW(ladder_in_halves, .make = set_halves),
-    PE_ROW(base_other, .make = pe_wave_base),
-    PE_ROW(exponents_halved,
-           .fault.rule = "frequencies are the square root of the claimed ones: exponents were "
-                         "halved, as if divided "
-                         "by twice the dimension",
-           .fault.remedy = LADDER, .make = set_root, .value = 0.5),
-    PE_ROW(exponents_doubled, .make = set_root, .value = 2),
-    PE_ROW(
-        freq_shift,
-        .fault.rule =
-            "exponents were divided by {a}, not by {b}: the denominator was larger by 1, as n for "
-            "n - 1",
-        .make = pe_wave_denominator, .value = 1),
-    PE_ROW(
-        freq_shift,
-        .fault.rule =
-            "exponents were divided by {a}, not by {b}: the denominator was smaller by 1, as n - 1 "
-            "for n",
-        .make = pe_wave_denominator, .value = -1),
-    PE_ROW(exponents_positive, .make = set_root, .value = -1),
-    PE_ROW(bfloat16_inv_freq, .fault.remedy = WIDE, ROUND(BFLOAT16, 1)),
-    PE_ROW(bfloat16_angles, ROUND(BFLOAT16, 2)),
-    PE_ROW(bfloat16_angles, .fault.rule = "frequencies and angles were computed in bfloat16",
-           ROUND(BFLOAT16, 3)),
-    PE_ROW(bfloat16_arithmetic, .fault.remedy = WIDE, ROUND(BFLOAT16, 7)),
-    PE_ROW(float16_inv_freq, .fault.remedy = WIDE, ROUND(FLOAT16, 1)),
-    PE_ROW(float16_angles, ROUND(FLOAT16, 2)),
-    PE_ROW(float16_angles, .fault.rule = "frequencies and angles were computed in float16",
-           ROUND(FLOAT16, 3)),
-    PE_ROW(float16_arithmetic, .fault.remedy = WIDE, ROUND(FLOAT16, 7)),
-    PE_ROW(base_other, .make = pe_wave_base, .value = 1),
-    PE_ROW(coordinates_shifted,
-           .fault.rule =
-               "coordinates are shifted by {a}: they start elsewhere, or lengths are others",
-           .make = pe_wave_shift),
+            "the other side"),
+    WAVE(mesh_transposed, .where = "grid", .make = by_columns),
+    WAVE(one_axis, .where = "other_side > 1", .op = "axis == 0 ? x : " OTHER),
+    WAVE(one_axis, .where = "other_side > 1", .op = "axis == 1 ? x : " OTHER,
+         .fault.rule = "all pairs have the coordinate of one axis, the row: the column is missing"),
+    WAVE(grid_width, WIDTH("other_side")),
+    WAVE(grid_width, WIDTH("side + 1"), .fault.rule = "the grid was {a} wide, not {b}"),
+    WAVE(grid_width, WIDTH("side - 1"), .fault.rule = "the grid was {a} wide, not {b}"),
+    WAVE(coordinates_negative, .op = "-x"),
+    WAVE(coordinates_absolute, .where = "backward", .op = "abs(x)"),
+    WAVE(coordinates_shifted, .op = "x + a", .fault.value = 1),
+    WAVE(coordinates_shifted, .op = "x + a", .fault.value = -1,
+         .fault.rule = "coordinates are shifted by {a}: one too small"),
+    WAVE(coordinates_shifted, .op = "x + a", .fault.value = 0.5,
+         .fault.rule = "coordinates are shifted by {a}: they are those of centres"),
+    WAVE(coordinates_shifted, .where = "centred", .op = "x - 0.5",
+         .fault.rule =
+             "coordinates are those of corners, i/n, not of centres: 0.5 was not added to "
+             "the patch",
+         .fault.remedy = "add 0.5 to the row and the column before they are divided"),
+    /* the claimed coordinate of patch i of n is (i + 1/2 - n/2) times 2/n */
+    WAVE(coordinates_by_sides, .a = "max(side, other_side)",
+         .where = "centred && side != other_side", CENTRED("(side - a)/2", "side/a")),
+    WAVE(coordinates_by_sides, .a = "min(side, other_side)",
+         .where = "centred && side != other_side", CENTRED("(side - a)/2", "side/a"),
+         .fault.rule =
+             "both axes were divided by the shorter side, {a} (min), not each by its own"),
+    WAVE(coordinates_range, .where = "centred", CENTRED("side/2", "0.5")),
+    WAVE(coordinates_plain, .where = "centred", CENTRED("(side - 1)/2", "side/2")),
+    WAVE(one_axis, .where = "grid", .op = "axis == 1 ? origin + row : x",
+         .fault.rule = "rows are the numbers of patches, counted one after the other (a flat "
+                       "index): they were not divided by the width",
+         .fault.remedy = "divide the number of a patch by the width"),
+    WAVE(axis_missing, .where = "grid", .op = "axis == 0 ? 0 : x"),
+    WAVE(axis_missing, .where = "grid", .op = "axis == 1 ? 0 : x",
+         .fault.rule = "rows are missing: their coordinate is 0 in all patches"),
+    WAVE(coordinates_plain, .where = UNITS " && (a != 1 || b != 1) && normalized == 0", WHOLE,
+         .fault.rule =
+             "coordinates are whole numbers, not scaled or normalized: columns were multiplied by "
+             "{a}, rows by {b} (base_size or interpolation_scale was ignored)"),
+    WAVE(coordinates_plain, .where = UNITS " && (a != 1 || b != 1) && normalized", WHOLE,
+         .fault.rule = "coordinates are whole numbers of patches: they are neither normalized "
+                       "nor multiplied by the scale (normalize was ignored)"),
+    WAVE(coordinates_of_one_axis, .a = "other_unit/unit", .where = UNITS " && a != 1",
+         .op = "axis == 0 ? a*x : x"),
+    WAVE(coordinates_of_one_axis, .a = "unit/other_unit", .where = UNITS " && a != 1",
+         .op = "axis == 1 ? a*x : x",
+         .fault.rule = "rows are scaled as columns are, by the width: they were multiplied by {a}"),
+    WAVE(two_pi, .op = "x/(2*pi)"),
+    WAVE(two_pi, .a = "2*pi", .op = "a*x",
+         .fault.rule = "coordinates were multiplied by 2 pi, {a}: turns were taken for radians"),
+    WAVE(one_position, .solve = read_held, .op = "a"),
+    WAVE(coordinates_by_sides, .where = "grid", SIDES(" - 1"),
+         .fault.rule =
+             "coordinates are divided by the sides less one: columns by {a}, rows by {b}"),
+    WAVE(coordinates_by_sides, .where = "grid && normalized == 0", SIDES(""),
+         .fault.rule = "coordinates are normalized by the sides of the grid: columns were "
+                       "divided by {a}, rows by {b}",
+         .fault.remedy = SCALE),
+    WAVE(coordinates_scaled, .solve = read_line, .where = "b == 0", .op = "a*x"),
+    WAVE(coordinates_linear, .solve = read_line, .where = "b != 0", .op = "a*(x + b)"),
+    WAVE(coordinates_clamped, .solve = read_clamp, .op = "max(-a, min(a, x))"),
+    WAVE(ladder_in_halves, .where = "tensors && pairs % 2 == 0 && ladder == pairs",
+         .also = "w[i % 2*(pairs/2) + floor(i/2)]"),
+    WAVE(base_other, .solve = read_base, .where = "a >= 100", POWER("ln(a)/ln(b)")),
+    WAVE(exponents_halved,
+         .fault.rule = "frequencies are the square root of the claimed ones: exponents were "
+                       "halved, as if divided by twice the dimension",
+         .fault.remedy = LADDER, POWER("0.5")),
+    WAVE(exponents_doubled, POWER("2")),
+    WAVE(freq_shift, .solve = read_denominator, POWER("b/a"), .fault.value = 1,
+         .fault.rule =
+             "exponents were divided by {a}, not by {b}: the denominator was larger by 1, "
+             "as n for n - 1"),
+    WAVE(freq_shift, .solve = read_denominator, POWER("b/a"), .fault.value = -1,
+         .fault.rule = "exponents were divided by {a}, not by {b}: the denominator was smaller by "
+                       "1, as n - 1 for n"),
+    WAVE(exponents_positive, POWER("-1")),
+    WAVE(bfloat16_inv_freq, .fault.remedy = WIDE, .also = "bfloat16(w)"),
+    WAVE(bfloat16_angles, ROUND(BFLOAT16, 2)),
+    WAVE(bfloat16_angles, .fault.rule = "frequencies and angles were computed in bfloat16",
+         .also = "bfloat16(w)", ROUND(BFLOAT16, 2)),
+    WAVE(bfloat16_arithmetic, .fault.remedy = WIDE, .also = "bfloat16(w)", ROUND(BFLOAT16, 6)),
+    WAVE(float16_inv_freq, .fault.remedy = WIDE, .also = "float16(w)"),
+    WAVE(float16_angles, ROUND(FLOAT16, 2)),
+    WAVE(float16_angles, .fault.rule = "frequencies and angles were computed in float16",
+         .also = "float16(w)", ROUND(FLOAT16, 2)),
+    WAVE(float16_arithmetic, .fault.remedy = WIDE, .also = "float16(w)", ROUND(FLOAT16, 6)),
+    WAVE(base_other, .solve = read_base, .where = "a < 100", /* which few take */
+         POWER("ln(a)/ln(b)")),
+    WAVE(coordinates_shifted, .solve = read_shift, .op = "x + a",
+         .fault.rule = "coordinates are shifted by {a}: they start elsewhere, or lengths are "
+                       "others"),
 };
-const size_t pe_wave_rows_n = PE_LEN(rows);
-
-bool pe_wave_rows_make(pe_wave_change *c, size_t r, pe_numbers_cause *cause)
-{
-    c->a = c->b = 0;
-    const bool made = rows[r].make(&rows[r], c);
-    *cause = (pe_numbers_cause){.fault = &rows[r].fault, .a = c->a, .b = c->b};
-    return made;
-}
+const pe_slips pe_mistakes_of_waves = {rows, PE_LEN(rows)};

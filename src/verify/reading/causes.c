@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causes.c - what a reading says of the positions: a named mistake, or the bare numbers. */
+/* causes.c - what a reading says of the positions and the frequencies: a named mistake, or the numbers. */
 #include "verify/reading/causes.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/mistakes/patches.h"
+#include "verify/mistakes/sequence.h"
+#include "verify/upload/geometry.h"
 
 #define EXCEPTION 4    /* one of so many rows may be something else */
 #define NEAR      0.03 /* of a position: how well it is measured */
@@ -19,7 +20,7 @@ static bool is_near(double x, double y)
 
 pe_sequence pe_causes_positions(const pe_reading *reading)
 {
-    return (pe_sequence){.stage = PE_AT_POSITION,
+    return (pe_sequence){.of_positions = true,
                          .n = reading->tokens,
                          .claimed = reading->claimed,
                          .measured = reading->position,
@@ -27,27 +28,25 @@ pe_sequence pe_causes_positions(const pe_reading *reading)
 }
 
 /* Of the mistakes that most rows have, the first with the fewest exceptions. */
-static const pe_patch *choose(pe_sequence *s, bool vectors, pe_cause *out)
+static const pe_slip *choose(pe_sequence *s, bool vectors, pe_cause *out)
 {
-    const pe_patch *best = NULL;
+    const pe_slip *best = NULL;
     size_t least = s->n / EXCEPTION + 1;
-    for (size_t k = 0; k < pe_position_patches.n; k++) {
-        const pe_patch *row = &pe_position_patches.row[k];
-        if ((row->vectors_only && !vectors) || !pe_sequence_set_operands(s, row))
+    for (size_t k = 0; k < pe_mistakes_of_positions.n; k++) {
+        const pe_slip *row = &pe_mistakes_of_positions.row[k];
+        if ((row->fault.vectors_only && !vectors) || !pe_sequence_read(s, row))
             continue;
-        const size_t exceptions = pe_sequence_exceptions(s, row);
+        const size_t exceptions = pe_sequence_exceptions(s);
         if (exceptions < least) {
             best = row;
             least = exceptions;
-            out->a = s->a;
-            out->b = s->b;
+            out->made = *s;
         }
     }
-    s->a = out->a;
-    s->b = out->b;
     for (size_t i = 0; i < s->n && best != NULL; i++)
-        out->predicted[i] = best->op(s, i);
+        out->predicted[i] = pe_sequence_at(&out->made, i);
     out->exceptions = best != NULL ? least : 0;
+    out->made.measured = NULL; /* which are the caller's */
     return best;
 }
 
@@ -62,19 +61,10 @@ static void take_list(const pe_reading *r, pe_cause *out)
     }
 }
 
-static const pe_patch *list_of(const pe_reading *reading)
+static const pe_slip *list_of(const pe_reading *reading)
 {
     const pe_sequence s = pe_causes_positions(reading);
-    return pe_patches_list_of(&s);
-}
-
-bool pe_causes_list(const pe_reading *reading, pe_cause *cause)
-{
-    if (cause->patch != NULL || cause->exceptions == 0)
-        return false;
-    take_list(reading, cause);
-    cause->patch = list_of(reading);
-    return cause->exceptions == 0;
+    return pe_positions_list_of(&s);
 }
 
 /* A mistake with exceptions, of which some have a position of their own: does the list say more? */
@@ -101,14 +91,14 @@ static bool is_nowhere(const pe_reading *r, const pe_cause *cause)
 }
 
 /* Positions that are negative may be those of a mistake, mirrored. */
-static const pe_patch *choose_mirrored(const pe_reading *r, bool vectors, pe_cause *out)
+static const pe_slip *choose_mirrored(const pe_reading *r, bool vectors, pe_cause *out)
 {
     pe_sequence back = pe_causes_positions(r);
     double *mirrored = calloc(r->tokens + 1, sizeof *mirrored);
     for (size_t t = 0; t < r->tokens && mirrored != NULL; t++)
         mirrored[t] = -r->position[t];
     back.measured = mirrored;
-    const pe_patch *best = mirrored != NULL ? choose(&back, vectors, out) : NULL;
+    const pe_slip *best = mirrored != NULL ? choose(&back, vectors, out) : NULL;
     out->mirrored = best != NULL;
     free(mirrored);
     return best;
@@ -118,12 +108,11 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
                          pe_problem *why)
 {
     pe_sequence s = pe_causes_positions(reading);
-    *out = (pe_cause){.first = s.first,
-                      .rows = reading->tokens,
+    *out = (pe_cause){.rows = reading->tokens,
                       .predicted = calloc(reading->tokens + 1, sizeof(double))};
     if (out->predicted == NULL)
         return pe_fail_memory(why);
-    const pe_patch *best = choose(&s, vectors, out);
+    const pe_slip *best = choose(&s, vectors, out);
     if (best == NULL && pe_reading_is_negative(reading))
         best = choose_mirrored(reading, vectors, out);
     if (best != NULL && out->exceptions > 0 && is_listed_better(reading, out))
@@ -145,9 +134,12 @@ static double move(const void *context, size_t token, double claimed)
     const pe_cause *cause = context;
     if (cause->patch->op == NULL)
         return cause->predicted[token];
-    const pe_sequence one = {
-        .n = 1, .claimed = &claimed, .first = cause->first, .a = cause->a, .b = cause->b};
-    return (cause->mirrored ? -1 : 1) * cause->patch->op(&one, 0);
+    const pe_sequence one = {.n = 1,
+                             .claimed = &claimed,
+                             .first = cause->made.first,
+                             .a = cause->made.a,
+                             .b = cause->made.b};
+    return (cause->mirrored ? -1 : 1) * pe_equation_at(&cause->made.made, &one, 0);
 }
 
 bool pe_causes_is_multiple(const pe_cause *cause)
@@ -216,7 +208,7 @@ static bool is_tidy(double x)
 
 void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
 {
-    const pe_patch *of = cause->patch;
+    const pe_slip *of = cause->patch;
     if (of == NULL)
         return;
     static const pe_fault negative = {
@@ -227,8 +219,9 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     }
     guess->distortion.positions.move = move;
     guess->distortion.positions.cause = cause;
-    pe_guess_tell(guess, &of->fault, cause->a, cause->b);
-    guess->fitted |= of->fitted || (of->op != NULL && !(is_tidy(cause->a) && is_tidy(cause->b)));
+    pe_guess_tell(guess, &of->fault, cause->made.a, cause->made.b);
+    guess->fitted |=
+        of->fitted || (of->op != NULL && !(is_tidy(cause->made.a) && is_tidy(cause->made.b)));
     if (of == &pe_positions_other || of == &pe_positions_permuted)
         tell_runs(cause, &guess->rule);
 }
@@ -237,4 +230,153 @@ void pe_cause_free(pe_cause *cause)
 {
     free(cause->predicted);
     cause->predicted = NULL;
+}
+
+/* ==== claimed and measured frequencies of the pairs of an upload ==== */
+
+#define TURN 6.283185307179586
+
+/* ---- what the claim says ---- */
+
+/* A number of the guess's values; 0: it has none. */
+static double number_of(const pe_guess *guess, const char *name)
+{
+    const pe_value *value = pe_values_find(&guess->values, name);
+    if (value == NULL || !value->present)
+        return 0;
+    return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
+}
+
+/* Pair i turns beta times in the original length: i = n ln(length / (2 pi beta)) / ln(theta). */
+static void set_ramp(const pe_guess *guess, double n, pe_scaling *out)
+{
+    static const char *const betas[2] = {"beta_fast", "beta_slow"};
+    for (size_t e = 0; e < 2; e++)
+        out->ramp[e] = n * log(out->original / (TURN * number_of(guess, betas[e])));
+    const pe_value *truncate = pe_values_find(&guess->values, "truncate");
+    out->truncate = truncate == NULL || truncate->truth;
+}
+
+static void set_scaling(const pe_guess *guess, double n, pe_scaling *out)
+{
+    /* Of axes with frequencies of their own there is no one progression. */
+    if (!pe_values_present(&guess->values, "axes_dims"))
+        out->theta = number_of(guess, "rope_theta");
+    out->factor = number_of(guess, "factor");
+    if (pe_geometry_has_rope_type(&guess->values, "dynamic"))
+        out->dynamic_length = number_of(guess, "max_position_embeddings");
+    out->listed = pe_geometry_has_rope_type(&guess->values, "longrope") ||
+                  pe_values_present(&guess->values, "freq_factors") ||
+                  pe_values_present(&guess->values, "lerope_alpha");
+    out->original = number_of(guess, "original_max_position_embeddings");
+    if (pe_geometry_has_rope_type(&guess->values, "llama3")) {
+        out->bands[0] = number_of(guess, "low_freq_factor");
+        out->bands[1] = number_of(guess, "high_freq_factor");
+    }
+    if (pe_geometry_has_rope_type(&guess->values, "yarn"))
+        set_ramp(guess, n, out);
+    out->head_pairs = number_of(guess, "head_dim") / 2;
+}
+
+pe_status pe_ladder_make(const pe_guess *guess, pe_sequence *s, pe_problem *why)
+{
+    s->plain = calloc(2 * s->n + 1, sizeof *s->plain);
+    if (s->plain == NULL)
+        return pe_fail_memory(why);
+    s->put = s->plain + s->n;
+    s->values = &guess->values;
+    set_scaling(guess, (double)s->n, &s->scaling);
+    const double theta = s->scaling.theta;
+    for (size_t i = 0; i < s->n; i++)
+        s->plain[i] = theta > 0 ? pow(theta, -(double)i / (double)s->n) : s->claimed[i];
+    s->least = 1;
+    for (size_t i = 0; i < s->n; i++)
+        s->least = fmin(s->least, pe_sequence_part(s, i));
+    return PE_OK;
+}
+
+void pe_ladder_free(pe_sequence *ladder)
+{
+    free(ladder->plain);
+    *ladder = (pe_sequence){.n = 0};
+}
+
+pe_sequence pe_ladder_of_reading(const pe_reading *r)
+{
+    const double turned = fabs(r->step) * floor((double)r->tokens / 2);
+    const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
+    return (pe_sequence){.n = r->pairs,
+                         .claimed = r->frequency,
+                         .measured = r->turned,
+                         .step = r->step,
+                         .slack = 0.05,
+                         .span = r->anchored ? fmax(turned, far) : turned};
+}
+
+/* ---- which mistake they have ---- */
+
+/* Is a pair so fast that float32 angles do not resolve its turns? Where many are, it is not seen
+ * which way pairs turn, and elements tell. */
+static bool is_wild(const pe_sequence *s, double w)
+{
+    return s->held && fabs(w) * s->span > 0x1p10;
+}
+
+/* Pairs that are as the mistake makes them. */
+typedef struct counts {
+    size_t good, back, known, telling, wild; /* back: turning the other way */
+} counts;
+
+static counts count(const pe_sequence *s)
+{
+    counts n = {0};
+    for (size_t i = 0; i < s->n && (n.known - n.good) * 20 <= s->n + n.back * 20; i++) {
+        const double w = pe_sequence_at(s, i);
+        n.wild += is_wild(s, w);
+        if (isnan(s->measured[i]) || !isfinite(w) || is_wild(s, w))
+            continue;
+        const bool near = pe_sequence_is_near(s, i, w);
+        n.known++;
+        n.good += near;
+        n.back += pe_sequence_is_near(s, i, -w);
+        n.telling += near && !pe_sequence_is_near(s, i, s->claimed[i]);
+    }
+    return n;
+}
+
+static bool follows(pe_sequence *s)
+{
+    counts n = count(s);
+    const pe_slip *of = s->by;
+    if (s->span == 0)
+        return n.good + (of->but_one && s->n > 8) >= s->n && n.telling > 0;
+    const bool wild = n.wild * 4 > s->n;
+    const bool faint = s->faint || (s->held && (of->subtle || of->faint));
+    const size_t least = faint || wild ? 0 : of->may_be_one ? 1 : 2;
+    n.good = wild && n.back > n.good ? n.back : n.good;
+    s->unseen = wild && n.good < 2;
+    return (n.known + n.wild) * 5 >= s->n * 4 && n.good * 20 >= n.known * 19 && n.telling >= least;
+}
+
+bool pe_ladder_next(pe_sequence *s, size_t *k, pe_guess *guess)
+{
+    if (s->n < 4 || guess->n_faults >= PE_FAULTS_MAX)
+        return false;
+    while (*k < pe_mistakes_of_frequencies.n) {
+        const pe_slip *of = &pe_mistakes_of_frequencies.row[(*k)++];
+        if (!pe_sequence_read(s, of) || !follows(s))
+            continue;
+        for (size_t i = 0; i < s->n; i++) {
+            const double w = pe_sequence_at(s, i);
+            const bool free = of->but_one && s->span == 0 && !pe_sequence_is_near(s, i, w);
+            s->put[i] = free ? s->measured[i] : w;
+        }
+        guess->distortion.ladder = s->put;
+        guess->distortion.ladder_pairs = s->n;
+        guess->distortion.values_inexact = true;
+        guess->fitted |= of->fitted || s->unseen;
+        pe_guess_tell(guess, &of->fault, s->a, s->b);
+        return true;
+    }
+    return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causes.h - what a reading says of the positions: a named cause, or the bare numbers. */
+/* causes.h - what a reading says of the positions and the frequencies: a named mistake, or the bare numbers. */
 #ifndef PE_VERIFY_READING_CAUSES_H
 #define PE_VERIFY_READING_CAUSES_H
 
@@ -8,10 +8,9 @@
 
 /** How the positions of a reading came from those of the claim. */
 typedef struct pe_cause {
-    const pe_patch *patch; /* NULL: they are the claimed ones */
-    double a, b;           /* its operands */
-    double first;          /* claimed position of the first row */
-    bool mirrored;         /* the mistake says what the negative positions are */
+    const pe_slip *patch; /* NULL: they are the claimed ones */
+    pe_sequence made;     /* that has it: of what it makes, without arrays */
+    bool mirrored;        /* the mistake says what the negative positions are */
     size_t rows;
     double *predicted; /* [rows] owned */
     size_t exceptions; /* rows that are at another position, or at none */
@@ -23,10 +22,6 @@ pe_sequence pe_causes_positions(const pe_reading *reading);
 /** The first mistake that all rows but a few have. *found is false where there is none. */
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
                          pe_problem *why) PE_MUST_CHECK;
-
-/** Of a cause that says nothing but that some rows are elsewhere: the list of the positions of all
- * rows takes its place. False where there is none. */
-bool pe_causes_list(const pe_reading *reading, pe_cause *cause);
 
 /** Is every row at a position of its own? Then the cause holds for the reading's tokens only. */
 bool pe_causes_is_list(const pe_cause *cause);
@@ -41,5 +36,21 @@ bool pe_causes_is_line(const pe_cause *cause);
 void pe_causes_apply(const pe_cause *cause, pe_guess *guess);
 
 void pe_cause_free(pe_cause *cause);
+
+/* ---- claimed and measured frequencies of the pairs of an upload, fastest first ---- */
+
+/** The frequencies that were measured, beside those of the reading's guess, without arrays. */
+pe_sequence pe_ladder_of_reading(const pe_reading *reading);
+
+/** Make what ladder->plain holds, and the scaling, for a guess. Free it after an error, too.
+ * Errors  OVERLOADED (memory). */
+pe_status pe_ladder_make(const pe_guess *guess, pe_sequence *ladder, pe_problem *why) PE_MUST_CHECK;
+void pe_ladder_free(pe_sequence *ladder);
+
+/**
+ * The next mistake from *row on that the measured frequencies have and the claimed ones do not. It
+ * is added to the guess, which borrows the ladder's numbers. False: there is none.
+ */
+bool pe_ladder_next(pe_sequence *ladder, size_t *row, pe_guess *guess) PE_MUST_CHECK;
 
 #endif

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/turns.h"
-#include "verify/mistakes/median.h"
-#include "verify/reading/reading_positions.h"
+#include "base/yield.h"
+#include "verify/mistakes/sequence.h"
+#include "verify/reading/reading_pairs.h"
 
 #define SAMPLES       256 /* rows that tell a frequency, per distance */
 #define SAMPLES_NEAR  64  /* where a longer distance tells it better */
@@ -69,7 +69,7 @@ static void choose_rows(pe_reading_source *s, pe_reading *r)
     for (size_t t = 0; t < r->tokens && s->rows < LEAST_MOVING; t++)
         s->row[t] = t;
     s->rows = s->rows < LEAST_MOVING ? r->tokens : s->rows;
-    pe_turn_spend(PE_VECTOR_WORK * pe_upload_view_token_rows(s->view) * r->tokens);
+    pe_yield_spend(PE_VECTOR_WORK * pe_upload_view_token_rows(s->view) * r->tokens);
 }
 
 /* Are rows k and k + lag so far from each other as claimed? Once rows have positions, by these, too;
@@ -162,7 +162,7 @@ static void anchor(const pe_reading_source *s, pe_reading *r)
         right += r->position[t] == r->claimed[t];
     r->anchored = !r->own && 2 * right > r->tokens && r->tokens > 1;
     for (size_t i = 0; i < s->pairs && r->anchored; i++) {
-        pe_turn_spend(FREQUENCY_WORK / 8);
+        pe_yield_spend(FREQUENCY_WORK / 8);
         if (isfinite(r->turned[i]))
             r->turned[i] = anchored(s, r, i);
     }
@@ -194,7 +194,7 @@ static void look_forward(pe_reading *r)
 static void measure_frequencies(const pe_reading_source *s, pe_reading *r)
 {
     for (size_t i = 0; i < s->pairs; i++) {
-        pe_turn_spend(FREQUENCY_WORK);
+        pe_yield_spend(FREQUENCY_WORK);
         r->turned[i] = s->rows > 1 ? measure_frequency(s, r, i) : PE_NOWHERE;
     }
     look_forward(r);

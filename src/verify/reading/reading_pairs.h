@@ -64,4 +64,11 @@ double pe_reading_steady(const pe_reading_source *s, const pe_reading *r);
 /** Of elements, which may have been rounded before they went on in a wider type. */
 double pe_reading_roundoff(const pe_upload_view *view);
 
+/* ---- at which position each row of an upload of pairs is ---- */
+
+/** Sets r->position of each stride-th row, from frequencies w [pairs] whose order s->order is; NAN: no
+ * position makes such a row. Returns the part of these rows that have one. */
+double pe_reading_positions(const pe_reading_source *s, const double *w, size_t stride,
+                            pe_reading *r);
+
 #endif

@@ -6,11 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "verify/search/findings.h"
-#include "verify/search/fit.h"
 #include "verify/upload/geometry.h"
-#include "verify/mistakes/value_faults.h"
-#include "verify/upload/upload_sample.h"
+#include "verify/mistakes/faults.h"
 
 bool pe_attempts_found(const pe_search *s)
 {
@@ -47,16 +44,6 @@ bool pe_attempts_is_scaled(const pe_search *s)
 bool pe_attempts_turns(const pe_search *s)
 {
     return pe_reading_turning(&s->measured->reading) > 0.75;
-}
-
-/* Does a guess of a table put the pairs where they were measured? */
-static bool has_pairs_as_read(const pe_search *s, const pe_guess *guess)
-{
-    pe_geometry a = {0}, b = {0};
-    const pe_guess *read = &s->measured->guess;
-    return !s->whole->rotated && guess->distortion.exchanged == read->distortion.exchanged &&
-           s->whole->layout->geometry(&guess->values, &a) &&
-           s->whole->layout->geometry(&read->values, &b) && memcmp(&a, &b, sizeof a) == 0;
 }
 
 /* ---- one guess ---- */
@@ -107,6 +94,8 @@ pe_status pe_attempts_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     unsigned by;
     const bool mostly = pe_faults_hold_mostly(guess);
+    if (guess->fitted && s->whole->elements <= PE_NUMBERS_TOO_FEW)
+        return PE_OK;
     s->report->hypotheses++;
     pe_status status =
         mostly ? explain_most(s, guess, &by, why) : explain(s, s->view, guess, &by, why);
@@ -121,47 +110,83 @@ pe_status pe_attempts_try(pe_search *s, pe_guess *guess, pe_problem *why)
     return pe_findings_explain(s->report, &(pe_comparison){s->whole, guess, &s->work}, by, why);
 }
 
-/* What is known of the frequencies of a guess. False: nothing is. */
-static bool know_turns(const pe_search *s, const pe_guess *guess, pe_known_turns *out)
+/* ---- the whole, or a sample ---- */
+
+/* Elements of an upload beyond which faults are looked for in a sample of its rows. */
+#define SAMPLE_ELEMENTS 8192
+
+#define SAMPLE_ROWS 4 /* of a token */
+
+/* Token k of n: a quarter from the start, a quarter up to the end, the rest spread between. */
+static size_t sampled_token(size_t k, size_t n, size_t tokens)
 {
-    const pe_position_map *map = &guess->distortion.positions;
-    if (s->measured == NULL || !s->measured->made || s->measured->reading.tokens < 2 ||
-        !pe_attempts_turns(s) || map->times != 1 || map->round != NULL || map->move != NULL ||
-        !has_pairs_as_read(s, guess))
-        return false;
-    const pe_reading *r = &s->measured->reading;
-    *out = (pe_known_turns){r->turned, r->pairs, r->step, pe_reading_span(r)};
-    return true;
+    const size_t quarter = n / 4, spread = n - 2 * quarter;
+    if (k < quarter)
+        return k;
+    if (k >= n - quarter)
+        return tokens - (n - k);
+    return quarter + (k - quarter) * (tokens - 2 * quarter) / spread;
 }
 
-static pe_status try_fit(pe_search *s, const pe_guess *from, const pe_fault *fit, pe_problem *why)
+static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
+                             pe_positions *positions, pe_problem *why)
 {
-    pe_guess guess;
-    bool made;
-    pe_status status = pe_guess_copy(from, &guess, why);
+    const size_t width = from->width, token_rows = pe_upload_view_token_rows(from);
+    const pe_positions *all = &pe_values_find(&from->claim->values, "positions")->positions;
+    const pe_shape one = {1, {to->tokens}}, several = {2, {from->axes, to->tokens}};
+    pe_array list;
+    pe_status status = pe_array_make(PE_FLOAT64, from->axes == 1 ? &one : &several, &list, why);
     if (status != PE_OK)
         return status;
-    pe_known_turns known;
-    const bool knows = know_turns(s, &guess, &known);
-    status = pe_fit_apply(fit, &(pe_comparison){s->view, &guess, &s->work}, knows ? &known : NULL,
-                          &made, why);
-    if (status == PE_OK && made)
-        status = pe_attempts_try(s, &guess, why);
-    pe_guess_free(&guess);
+    for (size_t k = 0; k < to->tokens; k++) {
+        const size_t token = sampled_token(k, to->tokens, from->tokens);
+        for (size_t a = 0; a < from->axes; a++)
+            ((double *)list.data)[a * to->tokens + k] =
+                pe_positions_at(all, a * from->tokens + token);
+        for (size_t o = 0; o < to->inner; o++) {
+            const size_t row = pe_upload_view_row(from, token, o * token_rows / to->inner);
+            const size_t at = pe_upload_view_row(to, k, o) * width;
+            pe_upload_view_take(from, false, row, to->got + at);
+            if (to->inputs != NULL)
+                pe_upload_view_take(from, true, row, to->inputs + at);
+        }
+    }
+    status = pe_positions_from_list(&list, "positions", positions, why);
+    pe_array_free(&list);
     return status;
 }
 
-pe_status pe_attempts_fits(pe_search *s, pe_guess *guess, pe_problem *why)
+static pe_status sample_few(const pe_upload_view *view, size_t tokens, size_t rows,
+                            pe_upload_view *out, pe_positions *positions, pe_problem *why)
 {
-    pe_status status = PE_OK;
-    if (pe_faults_hold_mostly(guess))
-        return PE_OK;
-    for (size_t f = 0; f < pe_fits_n && status == PE_OK && !pe_attempts_spent(s); f++)
-        status = try_fit(s, guess, &pe_fits[f], why);
+    *out = *view;
+    out->outer = 1;
+    out->inner = rows;
+    out->heads = rows > 1 ? rows : view->heads;
+    out->tokens = out->batch_tokens = tokens < view->tokens ? tokens : view->tokens;
+    out->rows = out->tokens * rows;
+    pe_status status = pe_upload_view_make_rows(out, why);
+    if (status == PE_OK)
+        status = copy_tokens(view, out, positions, why);
+    if (status != PE_OK)
+        pe_upload_view_free(out);
     return status;
 }
 
-/* ---- the whole, or a sample ---- */
+/*
+ * Some tokens of a view: the first, the last and others between, with a few rows each. positions:
+ * theirs, as a claim's. *sampled is false, and nothing is made, when the view is small or holds
+ * plain numbers.
+ */
+static pe_status make_sample(const pe_upload_view *view, pe_upload_view *out,
+                             pe_positions *positions, bool *sampled, pe_problem *why)
+{
+    const size_t token_rows = pe_upload_view_token_rows(view);
+    const size_t rows = token_rows < SAMPLE_ROWS ? token_rows : SAMPLE_ROWS;
+    const size_t tokens = SAMPLE_ELEMENTS / (view->width * rows) + 32;
+    *sampled = view->layout != NULL && view->elements > SAMPLE_ELEMENTS && tokens < view->tokens;
+    return *sampled ? sample_few(view, tokens, rows, out, positions, why) : PE_OK;
+}
 
 static pe_status try_sample(pe_search *s, const pe_upload_view *sample, pe_positions positions,
                             pe_try *next, pe_problem *why)
@@ -184,7 +209,7 @@ pe_status pe_attempts_of_whole(pe_search *s, const pe_upload_view *whole, pe_try
     pe_upload_view sample;
     pe_positions positions;
     const pe_upload_view *was_view = s->view, *was_whole = s->whole;
-    pe_status status = pe_upload_sample_make(whole, &sample, &positions, &sampled, why);
+    pe_status status = make_sample(whole, &sample, &positions, &sampled, why);
     if (status != PE_OK)
         return status;
     s->view = s->whole = whole;

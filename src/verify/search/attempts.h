@@ -3,8 +3,9 @@
 #ifndef PE_VERIFY_SEARCH_ATTEMPTS_H
 #define PE_VERIFY_SEARCH_ATTEMPTS_H
 
-#include "verify/reading/causes.h"
+#include "verify/compare/measure.h"
 #include "verify/mistakes/faults.h"
+#include "verify/reading/causes.h"
 
 /** What is read off the whole upload with the layout and the frequencies of a guess. */
 typedef struct pe_measured {
@@ -47,7 +48,7 @@ typedef pe_status pe_try(pe_search *s, pe_guess *guess, pe_problem *why) PE_MUST
 
 /** The guess itself. What explains a sample is held against the whole, too. */
 pe_try pe_attempts_try;
-/** Each number of a row of fit.h that can be read off the upload, with the faults of the guess. */
+/** Numbers that can be read off the upload, with the faults of the guess (fit.c). */
 pe_try pe_attempts_fits;
 /** Each fault behind those of the guess, and that each of its values was ignored. */
 pe_try pe_attempts_singles;
@@ -92,5 +93,127 @@ typedef struct pe_attempt {
  * work is left. */
 pe_status pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_attempt *rows,
                                pe_problem *why) PE_MUST_CHECK;
+
+/* ---- what is tried of an upload of pairs, whose positions and frequencies are measured ---- */
+
+/** Measure the upload; try what the reading suggests, where nothing has been found. */
+pe_try pe_by_reading_try;
+
+/* ---- guesses whose frequencies follow a law ---- */
+
+/** Each law that the upload follows, alone and with each single fault. It is frequencies itself. */
+pe_try pe_by_laws_uploaded;
+/** The same of frequencies that were measured in it. */
+pe_try pe_by_laws_measured;
+/** Laws with a name, alone, and all of them: elements tell what turns do not. */
+pe_try pe_by_laws_named;
+/** Laws that the measured numbers follow, where no fault explains the elements. */
+pe_try pe_by_laws_alone;
+
+/** Do `how` with each law that the measured frequencies follow. */
+pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how,
+                          pe_problem *why) PE_MUST_CHECK;
+
+/* ---- uploads of pairs of which all, or some rows or heads, follow a pattern ---- */
+
+/** A pattern that all elements follow that do not follow the guess becomes a finding. */
+pe_try pe_by_patterns_try;
+
+/* ---- waves that are all larger or smaller than claimed, by one number ---- */
+
+/** Does the reading show another amplitude than the claimed one? */
+bool pe_amplitude_differs(const pe_search *s);
+
+/** The guess with the measured amplitude, some rows or columns left out; the square root of a width
+ * and its like by their names. */
+pe_try pe_amplitude_alone;
+
+/* ---- cosines, or sines, that were uploaded alone ---- */
+
+/** Does the upload hold one of the two tensors of a table of pairs? */
+bool pe_lone_waves_are(const pe_search *s);
+
+/**
+ * The other tensor is derived from the rows: where a pair turns by w from row to row,
+ * x[t - k] + x[t + k] = 2 cos(k w) x[t] gives w, and x[t + k] = x[t] cos(k w) - y[t] sin(k w) the
+ * other number y[t] of the pair. Or, where most pairs of a row turn as claimed from one position,
+ * that tells it. So the upload is measured as one of pairs, of which only what was sent is held
+ * against guesses.
+ */
+pe_try pe_lone_waves_try;
+
+/* ---- a number of the claim that was another one, read off the upload ---- */
+
+/**
+ * Each number of the guess: the value of fewest digits with which its frequencies are those that were
+ * measured, or, of plain numbers, its elements are those of the upload. Then the
+ * guess with that value is tried, alone or with `behind` (NULL: nothing). Of pairs bases, factors and
+ * scales are looked for, and a factor of linear scaling that the claim does not tell.
+ */
+pe_status pe_fit_each(pe_search *s, const pe_guess *guess, pe_try *behind,
+                      pe_problem *why) PE_MUST_CHECK;
+
+/* ---- guesses that explain all of an upload but a part ---- */
+
+/** A guess that explains all but few rows, few columns or few elements becomes a finding. */
+pe_try pe_strays_try;
+
+/** Are more elements off than those of a few cells? Otherwise layouts and tensors are as claimed. */
+bool pe_strays_are_many(const pe_search *s);
+
+/** The same of strays that were counted: the report gets a finding where they are few. */
+pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_strays *strays,
+                         bool of_pairs, pe_problem *why) PE_MUST_CHECK;
+
+/** Is it a name of such a finding? */
+bool pe_strays_is_fault(const char *name);
+
+/* ---- other parameters that an upload which matches cannot exclude ---- */
+
+/**
+ * Of an upload of pairs on one axis, which matches: other types of scaling, lists of factors,
+ * lengths and bases in use that explain it as well, and from which position on they would not. They
+ * go to report->blind. A claim without scaling is held against types with a factor of 8 and an
+ * original length of 4096.
+ *
+ * Rule  Two tables differ at a position where some pair's cosines or sines do by more than twice
+ *       what the rule of verify.h allows there.
+ */
+pe_status pe_blind_find(pe_search *s, pe_problem *why) PE_MUST_CHECK;
+
+/** Of an upload with several tensors, or of vectors with several heads: those that do not match are
+ * verified as a claim of their own, and what is found is told of them. Where each holds what belongs
+ * to another one, their order is told. */
+pe_try pe_parts_try;
+
+/* ---- findings: what explains an upload, the best first ---- */
+
+/** A guess that explains the whole upload, by these arithmetics (bits), becomes a finding. */
+pe_status pe_findings_explain(pe_report *report, const pe_comparison *whole, unsigned by,
+                              pe_problem *why) PE_MUST_CHECK;
+
+/** Put a finding of which only numbers are set into its place, with the sentences and values of its
+ * guess. The evidence is used up. */
+pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *guess,
+                          pe_buffer *evidence, pe_problem *why) PE_MUST_CHECK;
+
+/** Put a finding into its place; what it owns is the report's. */
+void pe_findings_put(pe_report *report, pe_finding *finding);
+
+/** One fault more than a guess has, and its sentence. */
+typedef struct pe_told {
+    const pe_fault *fault;
+    const char *rule; /* in which {a} and {b} are numbers */
+    double a, b;
+    bool fitted, exact;
+} pe_told;
+
+/** It becomes a finding where the guess has room for it; evidence: what was looked at. */
+pe_status pe_findings_tell(pe_report *report, const pe_guess *guess, const pe_told *told,
+                           pe_problem *why, const char *evidence, ...)
+    __attribute__((format(printf, 5, 6))) PE_MUST_CHECK;
+
+/** Set the ranks, when all findings are there. */
+void pe_findings_rank(pe_report *report);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* blind.c - other parameters that an upload which matches cannot exclude. */
-#include "verify/search/blind.h"
+#include "verify/search/attempts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "verify/mistakes/changes.h"
 #include "verify/mistakes/faults.h"
 #include "verify/compare/measure.h"
 
@@ -28,7 +27,7 @@ static bool is_alternative(const pe_fault *fault)
     static const char *const types[] = {"default", "linear", "ntk",      "dynamic",
                                         "yarn",    "llama3", "longrope", NULL};
     if (fault->param == NULL || !is_in(params, fault->param) ||
-        fault->change == pe_changes_multiply)
+        fault->name == PE_NAME(original_scaled))
         return false;
     return strcmp(fault->param, "rope_type") != 0 || is_in(types, fault->text);
 }

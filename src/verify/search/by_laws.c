@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* by_laws.c - guesses whose frequencies follow a law. */
-#include "verify/search/by_laws.h"
+#include "verify/search/attempts.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "verify/search/by_patterns.h"
-#include "verify/mistakes/changes.h"
-#include "verify/search/findings.h"
-#include "verify/reading/ladder.h"
-#include "verify/search/strays.h"
+#include "verify/reading/causes.h"
 
 /* Values of scaling say nothing where a law gives the frequencies. */
 static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -31,9 +27,9 @@ static pe_status try_law_itself(pe_search *s, pe_guess *guess, pe_problem *why)
 }
 
 /* The last mistake of a guess is a row of frequencies. */
-static const pe_patch *last_of(const pe_guess *guess)
+static const pe_slip *last_of(const pe_guess *guess)
 {
-    return (const pe_patch *)guess->faults[guess->n_faults - 1];
+    return (const pe_slip *)guess->faults[guess->n_faults - 1];
 }
 
 /* What is only fitted says nothing behind a change of a value. */
@@ -84,7 +80,9 @@ static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_sequence *lad
 /* All that is known is which pairs turn otherwise. */
 static bool find_others(const pe_sequence *l, pe_guess *guess)
 {
-    static const pe_fault others = {.name = PE_NAME(frequencies_other)};
+    static const pe_fault others = {.name = PE_NAME(frequencies_other)},
+                          band = {.name = PE_NAME(frequency_band)},
+                          bands = {.name = PE_NAME(bands_moved)};
     size_t first = l->n, last = 0, known = 0, n = 0;
     double low = HUGE_VAL, high = -HUGE_VAL;
     for (size_t i = 0; i < l->n; i++) {
@@ -99,7 +97,10 @@ static bool find_others(const pe_sequence *l, pe_guess *guess)
     }
     if (n < 2 || known * 4 < 3 * l->n || !(low >= 0 && high > 0.01))
         return false;
-    pe_guess_say(guess, &others, pe_fault_remedy(&others));
+    const pe_fault *of = high - low < 0.01 * high                         ? &band
+                         : pe_sequence_is_scaled(l) && !l->scaling.listed ? &bands
+                                                                          : &others;
+    pe_guess_say(guess, of, pe_fault_remedy(of));
     pe_buffer_str(&guess->rule, "frequencies are others: ");
     if (n <= last - first)
         pe_buffer_format(&guess->rule, "%zu of the ", n);
@@ -185,45 +186,6 @@ pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how, pe_problem
 
 /* ---- laws that no element is held against ---- */
 
-/* Does every pair turn evenly? */
-static bool is_known(const pe_reading *r)
-{
-    size_t i = 0;
-    while (i < r->pairs && isfinite(r->turned[i]))
-        i++;
-    return i == r->pairs;
-}
-
-/* Pairs that all turn by one multiple, beside those that turn as claimed: two bands. */
-static bool find_band(const pe_reading *r, const pe_sequence *l, pe_guess *guess)
-{
-    static const pe_fault band = {.name = PE_NAME(frequency_band)};
-    size_t first = r->pairs, last = 0;
-    for (size_t i = 0; i < r->pairs && l->span > 0; i++)
-        if (isfinite(r->turned[i]) && !pe_sequence_is_near(l, i, r->frequency[i])) {
-            first = i < first ? i : first;
-            last = i;
-        }
-    if (first > last || (first == last && !is_known(r)))
-        return false;
-    const double ratio = pe_reading_ratio(r, first);
-    for (size_t i = first; i <= last; i++)
-        if (!pe_sequence_is_near(l, i, ratio * r->frequency[i]) ||
-            fabs(pe_reading_ratio(r, i) / ratio - 1) > 0.05)
-            return false;
-    if (fabs(ratio) < 0.02)
-        return false;
-    while (last + 1 < r->pairs && fabs(pe_reading_ratio(r, last + 1) / ratio - 1) < 0.01)
-        last++;
-    pe_guess_say(guess, &band, pe_fault_remedy(&band));
-    pe_buffer_format(&guess->rule,
-                     "pairs %zu to %zu turn %.6g times as fast as claimed, as if scaled by a "
-                     "factor of %.6g",
-                     first, last, ratio, 1 / ratio);
-    guess->fitted = true;
-    return true;
-}
-
 static bool is_size(double amplitude, double wanted)
 {
     return fabs(amplitude - wanted) <= 4e-3 * wanted;
@@ -245,13 +207,13 @@ static void find_amplitude(const pe_reading *r, pe_guess *guess)
     guess->fitted = true;
 }
 
-/* Where rows are at claimed positions, and pairs as long, do elements deny what turns suggest? */
-static pe_status deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, bool *out,
-                      pe_problem *why)
+/* Where rows are at claimed positions, and pairs as long, do elements deny what turns suggest? *law
+ * is the first row that they do not deny, where there is one. */
+static pe_status deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, size_t *law,
+                      bool *out, pe_problem *why)
 {
     const pe_reading *r = &s->measured->reading;
-    pe_guess guess;
-    size_t law = 0, misses = 0, placed = 0;
+    size_t next = *law, misses = 0, placed = 0;
     const size_t most = s->view->elements / 4;
     *out = false;
     for (size_t t = 0; t < r->tokens; t++)
@@ -259,29 +221,40 @@ static pe_status deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, b
     if (s->view->unsent_n > 0 || 2 * placed < r->tokens ||
         !is_size(r->amplitude, r->claimed_amplitude))
         return PE_OK;
-    pe_status status = pe_guess_copy(from, &guess, why);
-    if (status != PE_OK)
-        return status;
-    if (pe_ladder_next(ladder, &law, &guess))
-        status = pe_measure_misses(&(pe_comparison){s->view, &guess, &s->work}, PE_BY_FLOAT32, most,
-                                   false, &misses, why);
-    *out = misses > most;
-    pe_guess_free(&guess);
+    pe_status status = PE_OK;
+    for (bool more = true; more && status == PE_OK && !pe_attempts_spent(s);) {
+        pe_guess guess;
+        const size_t before = next;
+        status = pe_guess_copy(from, &guess, why);
+        if (status != PE_OK)
+            break;
+        more = pe_ladder_next(ladder, &next, &guess);
+        if (more)
+            status = pe_measure_misses(&(pe_comparison){s->view, &guess, &s->work}, PE_BY_FLOAT32,
+                                       most, false, &misses, why);
+        pe_guess_free(&guess);
+        *out |= more;
+        if (more && misses <= most) {
+            *law = before;
+            *out = false;
+            break;
+        }
+    }
     return status;
 }
 
 /* One law of the frequencies, and the amplitude. */
-static void find_laws(const pe_reading *r, pe_sequence *ladder, bool denied, pe_guess *guess)
+static void find_laws(const pe_reading *r, pe_sequence *ladder, size_t law, bool denied,
+                      pe_guess *guess)
 {
-    size_t law = 0;
     if (r->tokens < 8)
         return;
     const bool follows = !denied && pe_ladder_next(ladder, &law, guess);
     guess->fitted |= follows;
     if (r->pairs < 8)
         return;
-    const bool band = !follows && (find_band(r, ladder, guess) || find_others(ladder, guess));
-    if ((r->quality > 0.8 || band) && guess->n_faults < PE_FAULTS_MAX)
+    const bool others = !follows && find_others(ladder, guess);
+    if ((r->quality > 0.8 || others) && guess->n_faults < PE_FAULTS_MAX)
         find_amplitude(r, guess);
 }
 
@@ -296,9 +269,10 @@ pe_status pe_by_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
     if (status != PE_OK)
         return status;
     bool denied;
-    status = deny(s, guess, &ladder, &denied, why);
+    size_t law = 0;
+    status = deny(s, guess, &ladder, &law, &denied, why);
     if (status == PE_OK)
-        find_laws(r, &ladder, denied, guess);
+        find_laws(r, &ladder, law, denied, guess);
     if (guess->n_faults > before) {
         pe_buffer_format(&evidence,
                          "measured: frequencies from row to row, the median amplitude, and "

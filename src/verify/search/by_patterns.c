@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* by_patterns.c - uploads of pairs of which all, or some rows, columns or heads, follow a
  * pattern. */
-#include "verify/search/by_patterns.h"
+#include "verify/search/attempts.h"
 
 #include <assert.h>
 #include <math.h>
@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
-#include "verify/search/findings.h"
+#include "base/yield.h"
 #include "verify/mistakes/patterns.h"
 
 #define ELEMENT_WORK 2   /* units, of an element held against a pattern */
@@ -107,7 +106,7 @@ static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
         out->bit[p] = is_likely(b, out, p) ? bit : 0;
         bit = out->bit[p] != 0 ? bit << 1 : bit;
         for (size_t r = 0; r < b->rows && out->bit[p] != 0; r++) {
-            pe_turn_spend(ELEMENT_WORK * b->width);
+            pe_yield_spend(ELEMENT_WORK * b->width);
             for (size_t c = 0; c < b->width && out->bit[p] != 0; c++) {
                 uint64_t *at = &out->of[r * b->width + c];
                 *at |= pe_patterns_is_near(p, b, r, c) ? out->bit[p] : 0;
@@ -241,7 +240,7 @@ static bool was_tried(const pe_beside *b, const pe_fault *fault, division by, bo
                         (by == WHOLE || by == COLUMNS || (by == ROWS && nearly_all));
     const bool may = narrow || (by == WHOLE && b->guess->n_faults == 0);
     for (size_t f = 0; f < pe_faults_n && may; f++)
-        tried |= pe_faults[f].name == fault->name;
+        tried |= pe_faults[f].name == fault->name && !pe_faults_is_grain(&pe_faults[f]);
     return tried;
 }
 
@@ -257,7 +256,8 @@ static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const co
         pe_buffer_str(&rule, ": ");
     }
     pe_buffer_str(&rule, pe_fault_rule(fault));
-    const pe_told told = {.fault = fault, .rule = pe_buffer_text(&rule)};
+    const pe_told told = {
+        .fault = fault, .rule = pe_buffer_text(&rule), .a = pe_patterns_number(pattern, b)};
     const pe_status status =
         pe_findings_tell(s->report, b->guess, &told, why,
                          by == WHOLE ? "all elements of %zu rows that were looked at are so"
@@ -279,7 +279,7 @@ static pe_status try_division(pe_search *s, const pe_beside *b, const bits *mark
         if (marks->bit[p] == 0 || (by != WHOLE && pe_patterns_is_of_bytes(p)))
             continue;
         count(b, marks, marks->bit[p], &at);
-        pe_turn_spend(b->rows * b->width / 8);
+        pe_yield_spend(b->rows * b->width / 8);
         if (explains(&at, &n))
             status = tell(s, b, p, &at, by, n, why);
     }
@@ -306,14 +306,5 @@ pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
             status = try_division(s, &b, &marks, by, why);
     free(marks.of);
     pe_beside_free(&b);
-    return status;
-}
-
-pe_status pe_by_patterns_in_layouts(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t f = 0; f < pe_faults_n && status == PE_OK && !pe_attempts_found(s); f++)
-        if (pe_faults_is_layout(&pe_faults[f]) && !pe_faults_is_of_waves(&pe_faults[f]))
-            status = pe_attempts_with_fault(s, guess, &pe_faults[f], pe_by_patterns_try, why);
     return status;
 }

@@ -1,16 +1,82 @@
 /* SPDX-License-Identifier: MIT */
 /* by_reading.c - what is tried of an upload of pairs, whose positions and frequencies are
  * measured. */
-#include "verify/search/by_reading.h"
+#include "verify/search/attempts.h"
 
 #include <math.h>
 
-#include "verify/search/amplitude.h"
-#include "verify/search/by_laws.h"
-#include "verify/search/by_patterns.h"
-#include "verify/search/fit.h"
-#include "verify/search/measured.h"
-#include "verify/search/strays.h"
+/* ---- reading an upload with a guess ---- */
+
+static void measured_free(pe_measured *at)
+{
+    pe_guess_free(&at->guess);
+    pe_reading_free(&at->reading);
+    pe_cause_free(&at->cause);
+}
+
+static pe_status measured_read(pe_search *s, const pe_guess *guess, pe_reading_least least,
+                               pe_measured *out, pe_problem *why)
+{
+    *out = (pe_measured){0};
+    pe_status status = pe_guess_copy(guess, &out->guess, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_attempts_set_positions(s, s->whole, &out->guess, why);
+    if (status == PE_OK)
+        status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, &least,
+                                 &out->reading, &out->made, why);
+    if (status != PE_OK)
+        measured_free(out);
+    return status;
+}
+
+static double goodness_of(const pe_measured *at)
+{
+    return at->made ? pe_reading_goodness(&at->reading) : 0;
+}
+
+/* The better of two readings stays. */
+static pe_status read_better(pe_search *s, const pe_guess *guess, pe_measured *best,
+                             pe_problem *why)
+{
+    pe_measured other;
+    const double least = goodness_of(best) + 0.1;
+    const pe_status status =
+        measured_read(s, guess, (pe_reading_least){.goodness = least}, &other, why);
+    if (status != PE_OK)
+        return status;
+    const bool better = goodness_of(&other) > least;
+    pe_measured *worse = better ? best : &other;
+    measured_free(worse);
+    if (better)
+        *best = other;
+    return PE_OK;
+}
+
+/* Read the upload as claimed, or where that makes no sense in another layout. */
+static pe_status measured_best(pe_search *s, const pe_guess *claim, pe_measured *best,
+                               pe_problem *why)
+{
+    pe_status status = measured_read(s, claim, (pe_reading_least){0}, best, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t f = 0; f < pe_faults_n && goodness_of(best) < 0.8 && status == PE_OK; f++) {
+        pe_guess guess;
+        if (!pe_faults_is_layout(&pe_faults[f]))
+            continue;
+        status = pe_guess_copy(claim, &guess, why);
+        if (status != PE_OK)
+            break;
+        if (pe_faults_apply(&pe_faults[f], &guess))
+            status = read_better(s, &guess, best, why);
+        pe_guess_free(&guess);
+    }
+    if (status != PE_OK)
+        measured_free(best);
+    return status;
+}
+
+/* ---- what is tried ---- */
 
 static bool stands_still(const pe_search *s)
 {
@@ -59,6 +125,11 @@ static bool is_placed(const pe_search *s)
 #define MEASURABLE 1024
 #define FEW_PAIRS  32
 
+static bool has_few_pairs(const pe_search *s)
+{
+    return s->whole->elements <= MEASURABLE && s->measured->reading.pairs < FEW_PAIRS;
+}
+
 static bool is_sent(const pe_search *s)
 {
     return s->whole->unsent_n == 0;
@@ -69,31 +140,10 @@ static bool is_of_vectors(const pe_search *s)
     return s->whole->rotated;
 }
 
-static bool is_small(const pe_search *s)
-{
-    return s->whole->elements <= MEASURABLE;
-}
-
-static bool has_few_pairs(const pe_search *s)
-{
-    return is_small(s) && s->measured->reading.pairs < FEW_PAIRS;
-}
-
 static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_status status = has_faults(s) ? pe_attempts_fits(s, guess, why) : PE_OK;
     return status == PE_OK ? pe_attempts_copy(s, &s->claim, pe_attempts_fits, why) : status;
-}
-
-/* Some rows are those of other positions, all others are right. */
-static pe_status try_list(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    if (!pe_causes_list(&s->measured->reading, &s->measured->cause))
-        return PE_OK;
-    s->view = s->whole;
-    pe_causes_apply(&s->measured->cause, guess);
-    const pe_status status = pe_attempts_set_positions(s, s->view, guess, why);
-    return status == PE_OK ? pe_attempts_try(s, guess, why) : status;
 }
 
 /* The positions that the frequencies of a law give, with that law, or with what is fitted. */
@@ -128,12 +178,12 @@ static pe_status place_again(pe_search *s, pe_guess *law, pe_problem *why)
 {
     pe_measured other;
     pe_status status =
-        pe_measured_read(s, law, (pe_reading_least){.quality = LEAST_PLACED}, &other, why);
+        measured_read(s, law, (pe_reading_least){.quality = LEAST_PLACED}, &other, why);
     if (status != PE_OK)
         return status;
     if (other.made && !other.reading.own && other.reading.quality > LEAST_PLACED)
         status = place(s, law, &other, why);
-    pe_measured_free(&other);
+    measured_free(&other);
     return status;
 }
 
@@ -170,20 +220,15 @@ static const pe_attempt of_readings[] = {
     {.try = try_still, .applies = stands_still, .unplaced = true},
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
-    {.try = pe_strays_not_finite, .applies = has_faults},
     {.try = pe_by_laws_named, .applies = has_frequencies},
     {.try = pe_by_laws_named, .applies = is_placed, .unplaced = true},
     {.try = pe_amplitude_alone, .applies = pe_amplitude_differs},
-    {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = try_numbers, .applies = pe_attempts_turns},
-    {.try = pe_by_laws_measured, .applies = is_placed, .unplaced = true},
     {.try = try_unscaled, .applies = pe_attempts_is_scaled, .of_claim = true},
     {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
     {.try = pe_by_patterns_try, .of_claim = true},
     {.try = pe_by_patterns_try, .applies = has_faults},
-    {.try = pe_by_patterns_in_layouts, .applies = pe_strays_are_many, .of_claim = true},
-    {.try = try_list, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
     {.try = pe_by_laws_alone},
     {.try = pe_strays_try, .of_claim = true},
@@ -243,7 +288,7 @@ pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_measured best;
     const pe_upload_view *view = s->view;
-    pe_status status = pe_measured_best(s, guess, &best, why);
+    pe_status status = measured_best(s, guess, &best, why);
     if (status != PE_OK)
         return status;
     if (best.made) {
@@ -257,6 +302,6 @@ pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
         s->report->reading = best.reading;
         best.reading = (pe_reading){0};
     }
-    pe_measured_free(&best);
+    measured_free(&best);
     return status;
 }

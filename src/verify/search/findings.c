@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* findings.c - what explains an upload, the best first. */
-#include "verify/search/findings.h"
+#include "verify/search/attempts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ void pe_findings_put(pe_report *report, pe_finding *finding)
 }
 
 /* Two ways may lead to the same explanation. */
-static bool is_told(const pe_report *report, const pe_finding *finding)
+static bool is_reported(const pe_report *report, const pe_finding *finding)
 {
     size_t f = 0;
     while (f < report->n_findings && strcmp(report->findings[f].rule, finding->rule) != 0)
@@ -94,7 +94,7 @@ pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *gues
         pe_verify_finding_free(finding);
         return pe_fail_memory(why);
     }
-    if (is_told(report, finding))
+    if (is_reported(report, finding))
         pe_verify_finding_free(finding);
     else
         pe_findings_put(report, finding);

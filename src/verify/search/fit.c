@@ -1,475 +1,580 @@
 /* SPDX-License-Identifier: MIT */
-/* fit.c - faults that are wrong numbers, which are read off the upload. */
-#include "verify/search/fit.h"
+/* fit.c - a number of the claim that was another one, read off the upload. */
+#include "verify/search/attempts.h"
 
-#include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
-#include "text/scan.h"
-#include "verify/mistakes/changes.h"
-#include "verify/compare/measure.h"
+#include "verify/reading/reading_pairs.h"
 
-static bool set_number(pe_guess *guess, const pe_fault *fault)
+enum { SAMPLE = 192, GRID = 17, STEPS = 28 };
+
+/* One number, and what is looked at of the upload: frequencies of pairs, or elements of plain numbers,
+ * of each tensor those of its last units. */
+typedef struct fit {
+    pe_search *search;
+    const pe_guess *of;   /* what the number is added to */
+    const pe_guess *from; /* the same, with a value to change */
+    const pe_fault *row;  /* how it is added; NULL: as the value that it is */
+    pe_try *behind;
+    size_t value; /* of the guess's values */
+    size_t n, place[SAMPLE];
+    double got[SAMPLE], slack[SAMPLE];
+    double step,
+        span;        /* positions by which frequencies were measured, from row to row and in all */
+    size_t findings; /* before it was looked for */
+} fit;
+
+static bool has_pairs(const fit *f)
 {
-    pe_values_set_real(&guess->values, fault->param, fault->value);
-    return true;
+    return f->search->view->layout != NULL;
 }
 
-/* Scaling that the claim does not tell. */
-static bool add_scaling(pe_guess *guess, const pe_fault *fault)
+static bool is_found(const fit *f)
 {
-    const pe_fault type = {.param = "rope_type", .text = fault->text};
-    return pe_changes_choice(guess, &type) && set_number(guess, fault);
+    return f->search->report->n_findings > f->findings || pe_attempts_spent(f->search);
 }
 
-const pe_fault pe_fits[] = {
-    {NULL, NULL, .change = set_number, .param = "rope_theta", .value = 100, .and_value = 1e12},
-    {NULL, NULL, .change = set_number, .param = "base", .value = 100, .and_value = 1e12},
-    {NULL, NULL, .change = set_number, .param = "factor", .value = 1, .and_value = 1e6},
-    {NULL, NULL, .change = set_number, .param = "scale", .value = 1e-6, .and_value = 1e4},
-    /* a factor of ntk would be another base */
-    {PE_NAME(scaling_added), NULL, .change = add_scaling, .param = "factor", .text = "linear",
-     .value = 1, .and_value = 1e6, .sets_rope_type = true},
-};
-const size_t pe_fits_n = PE_LEN(pe_fits);
-const pe_fault *const pe_fits_linear = &pe_fits[PE_LEN(pe_fits) - 1];
-
-/* ---- a number that is looked for ---- */
-
-/* One number of a guess, and where it is looked at. */
-typedef struct fitting {
-    pe_comparison on; /* its guess has the value that is tried */
-    const char *param;
-    pe_geometry geometry;        /* where the guess puts pairs */
-    pe_positions positions;      /* borrowed */
-    size_t row, cos_at, sin_at;  /* the pair whose angle is bisected */
-    const pe_known_turns *known; /* NULL: nothing is */
-} fitting;
-
-/* What is known of the number. */
-typedef struct bracket {
-    double low, high, value;
-    double error; /* value may be off by this part of itself; HUGE_VAL: it is not known */
-} bracket;
-
-/* The guess with this value. */
-static pe_status expect_value(const fitting *fit, double value, pe_expect *out, pe_problem *why)
+static const pe_param *param_of(const fit *f)
 {
-    *fit->on.work += pe_upload_view_plan_work(fit->on.view);
-    pe_values_set_real(&fit->on.guess->values, fit->param, value);
-    return pe_expect_make(&fit->on, PE_NUMERICS_EXACT, out, why);
+    return f->from->values.value[f->value].param;
 }
 
-/* Its frequencies: [pairs], the caller's; NULL: there is no such table. */
-static pe_status find_frequencies(const fitting *fit, double value, double **out, pe_problem *why)
+static bool is_whole(const fit *f)
+{
+    return param_of(f)->kind == PE_KIND_INT;
+}
+
+static double claimed(const fit *f)
+{
+    const pe_value *value = &f->from->values.value[f->value];
+    return is_whole(f) ? (double)value->integer : value->real;
+}
+
+/* ---- what the number gives ---- */
+
+static pe_status sample_pairs(const fit *f, pe_guess *guess, double *out, bool *made,
+                              pe_problem *why)
 {
     pe_expect expect;
-    *out = NULL;
-    pe_status status = expect_value(fit, value, &expect, why);
+    const pe_comparison of = {f->search->view, guess, &f->search->work};
+    pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     status = pe_expect_probe(&expect, why);
-    if (status == PE_OK) {
-        *out = expect.frequency;
-        expect.frequency = NULL;
-    }
+    for (size_t e = 0; e < f->n && status == PE_OK; e++)
+        out[e] = expect.frequency[f->place[e]];
+    *made = status == PE_OK;
     pe_expect_free(&expect);
     return status;
 }
 
-/* ---- the number as a client would have written it ---- */
-
-/* The decimal of so many digits nearest to the value. */
-static double decimal(double value, int digits)
+/* The last units of a tensor; *first: the element of the tensor where they begin. */
+static pe_status fill_tensor(const pe_plan *plan, size_t t, size_t most, double *out, size_t *first,
+                             size_t *n, pe_problem *why)
 {
-    char text[48];
-    double result = value;
-    size_t used;
-    const int bytes = snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    if (bytes < 0 || pe_scan_number(text, (size_t)bytes, &result, &used) != PE_SCAN_OK)
-        return value;
-    return result;
+    const pe_tensor *tensor = &plan->tensors[t];
+    const size_t units = tensor->unit < most ? most / tensor->unit : 1;
+    const size_t some = units < tensor->units ? units : tensor->units;
+    const size_t bytes = pe_dtype_bytes(tensor->dtype), all = some * tensor->unit;
+    *n = all < most ? all : most;
+    *first = (tensor->units - some) * tensor->unit + (all - *n);
+    double *filled = malloc(all * sizeof *filled);
+    if (filled == NULL)
+        return pe_fail_memory(why);
+    const pe_region region = pe_plan_units(plan, t, tensor->units - some, some);
+    const pe_status status = pe_plan_make_region(plan, &region, filled, why);
+    for (size_t e = 0; e < *n && status == PE_OK; e++)
+        out[e] = pe_dtype_load(tensor->dtype, (const char *)filled + (all - *n + e) * bytes);
+    free(filled);
+    return status;
 }
 
-/* The decimal of so many digits on the other side of the value. */
-static double decimal_beyond(double value, double nearest, int digits)
+/* Does the plan have the tensors of the upload? */
+static bool fits_upload(const pe_upload_view *view, const pe_plan *plan)
 {
-    const double unit = pow(10, floor(log10(fmin(nearest, value))) - digits + 1);
-    return decimal(nearest < value ? nearest + unit : nearest - unit, digits);
+    for (size_t u = 0; u < view->n_tensors; u++)
+        if (view->plan_tensor[u] >= plan->n_tensors ||
+            plan->tensors[view->plan_tensor[u]].elements !=
+                view->tensor_at[u + 1] - view->tensor_at[u])
+            return false;
+    return true;
 }
 
-/* Of the values around this one that explain the upload, one of the fewest digits: values that
- * explain it are an interval, so the decimals on both sides tell whether any does. Exact numbers
- * tell the value best. */
-static pe_status write_as_decimal(const fitting *fit, const bracket *at, bool *made,
-                                  pe_problem *why)
+static pe_status sample_numbers(fit *f, pe_guess *guess, double *out, bool *made, pe_problem *why)
 {
-    double found = at->value;
-    const double known = fmax(at->error, DBL_EPSILON);
-    const int most = (int)fmin(DBL_DECIMAL_DIG, 3 - log10(fmin(known, 1)));
-    unsigned by = 0;
+    const pe_upload_view *view = f->search->view;
+    pe_plan plan = {0};
+    (void)pe_geometry_set_choice(&guess->values, "dtype", "float64");
+    pe_status status = pe_guess_plan(guess, &guess->values, &plan, why);
+    *made = status == PE_OK && fits_upload(view, &plan);
+    f->n = *made ? 0 : f->n;
+    for (size_t u = 0; u < view->n_tensors && status == PE_OK && *made; u++) {
+        size_t first, n = 0;
+        status = fill_tensor(&plan, view->plan_tensor[u], SAMPLE / view->n_tensors, out + f->n,
+                             &first, &n, why);
+        for (size_t e = 0; e < n; e++)
+            f->place[f->n++] = view->tensor_at[u] + first + e;
+    }
+    pe_plan_free(&plan);
+    return status;
+}
+
+/* *made is false where there is no such table. */
+static pe_status make_sample(fit *f, double x, double *out, bool *made, pe_problem *why)
+{
+    pe_guess guess;
     *made = false;
-    for (int k = 0; k < 2 * most && (by & PE_BY_EXACT) == 0; k++) {
-        const int digits = k / 2 + 1;
-        const double nearest = decimal(at->value, digits);
-        const double value = k % 2 == 0 ? nearest : decimal_beyond(at->value, nearest, digits);
-        if (!(value > 0))
+    pe_status status = pe_guess_copy(f->from, &guess, why);
+    if (status != PE_OK)
+        return status;
+    pe_value *value = &guess.values.value[f->value];
+    value->integer = is_whole(f) ? (int64_t)x : value->integer;
+    value->real = x;
+    f->search->work += pe_upload_view_plan_work(f->search->view) + SAMPLE;
+    status = has_pairs(f) ? sample_pairs(f, &guess, out, made, why)
+                          : sample_numbers(f, &guess, out, made, why);
+    pe_guess_free(&guess);
+    *made &= status == PE_OK;
+    return status == PE_OK || pe_status_is_ours(status) ? status : PE_OK;
+}
+
+/* ---- what the upload has ---- */
+
+/* A frequency that was measured from row to row, by the phases of ever farther tokens: those of which
+ * it tells the whole turns. */
+static void refine(const pe_reading_source *s, const pe_expect *expect, size_t i, double *w,
+                   double *error)
+{
+    const size_t tokens = s->view->tokens;
+    for (double far = 0; far < HUGE_VAL;) {
+        size_t best = tokens;
+        for (size_t t = 0; t < tokens; t++) {
+            const double p = fabs(pe_upload_view_position(s->view, &expect->positions, t));
+            if (p > far && p * *error < 1 &&
+                (best == tokens ||
+                 p > fabs(pe_upload_view_position(s->view, &expect->positions, best))))
+                best = t;
+        }
+        if (best == tokens)
+            return;
+        const double p = pe_upload_view_position(s->view, &expect->positions, best);
+        far = fabs(p);
+        *w += pe_reading_wrap(pe_phase_of(pe_reading_pair(s, best, i)) - *w * p) / p;
+        *error = (4 * s->roundoff + 0x1p-21) / far + 0x1p-22 * fabs(*w);
+    }
+}
+
+/* What numbers that were derived may be off. */
+#define UNSENT 0x1p-14
+
+/* Frequencies that the upload has where the guess puts its pairs. False: they were not measured. */
+static bool take_frequencies(fit *f, const pe_reading *r, const pe_expect *expect)
+{
+    const pe_guess *guess = f->of;
+    const pe_upload_view *view = f->search->view;
+    const pe_reading_source s = {
+        .view = view,
+        .at = expect->geometry,
+        .pairs = expect->geometry.pairs,
+        .roundoff = fmax(view->unsent_n > 0 ? UNSENT : 0, pe_reading_roundoff(view)),
+        .cosine = pe_guess_cosine_sign(guess),
+        .sine = pe_guess_sine_sign(guess),
+        .exchanged = view->rotated && guess->distortion.exchanged};
+    if (r->tokens < 2 || r->pairs != s.pairs || pe_reading_turning(r) <= 0.75)
+        return false;
+    f->span = pe_reading_span(r);
+    f->step = fabs(r->step);
+    const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
+    for (size_t i = 0; i < r->pairs; i += r->pairs / SAMPLE + 1) {
+        double w = fabs(r->turned[i]);
+        double error = (8 * s.roundoff + 0x1p-19 + 0x1p-20 * far * w) / f->span;
+        if (!isfinite(w))
             continue;
-        pe_values_set_real(&fit->on.guess->values, fit->param, value);
-        const pe_status status = pe_measure_explain(&fit->on, &by, why);
-        if (status != PE_OK)
-            return status;
-        found = (by & PE_BY_EXACT) != 0 || (by != 0 && !*made) ? value : found;
-        *made |= by != 0;
+        refine(&s, expect, i, &w, &error);
+        f->place[f->n] = i;
+        f->got[f->n] = w;
+        f->slack[f->n++] = 2 * error;
     }
-    pe_values_set_real(&fit->on.guess->values, fit->param, found);
-    return PE_OK;
+    return f->n > 0;
 }
 
-/* ---- an angle ---- */
+/* A small upload is measured anew: in other layouts it has other frequencies. */
+#define SMALL 1024
 
-/* Errors worth having: elements of 8 bits may tell no more than a base's order of magnitude. */
-#define GOOD_ERROR   0.5
-#define USABLE_ERROR 8.0
-
-/* Halvings of the range: of a few far tokens only a narrow one tells the side. */
-#define ROUNDS 24
-
-/* ---- the angle between guess and upload ---- */
-
-/* The angle's sine times lengths. *made is false where there is no such table. */
-static pe_status cross_product(const fitting *fit, double value, double *out, bool *made,
-                               pe_problem *why)
+static pe_status read_frequencies(fit *f, bool *known, pe_problem *why)
 {
+    pe_guess guess;
     pe_expect expect;
-    pe_expected_row expected;
-    pe_status status = expect_value(fit, value, &expect, why);
-    *made = status == PE_OK && expect.fits;
-    if (!*made)
+    pe_reading own = {0};
+    pe_search *s = f->search;
+    const pe_reading *r = s->measured != NULL ? &s->measured->reading : &own;
+    pe_status status = pe_guess_copy(f->of, &guess, why);
+    if (status != PE_OK)
         return status;
-    status = pe_expect_row(&expect, fit->row, &expected, why);
-    if (status == PE_OK) {
-        const double *got = pe_expect_got(&expect, fit->row);
-        const double *x = expected.value;
-        *out = got[fit->sin_at] * x[fit->cos_at] - got[fit->cos_at] * x[fit->sin_at];
+    const pe_comparison of = {s->view, &guess, &s->work};
+    if (s->view->elements <= SMALL) {
+        status = pe_reading_make(&of, &(pe_reading_least){0}, &own, known, why);
+        r = &own;
     }
-    pe_expect_free(&expect);
+    expect.fits = false;
+    if (status == PE_OK)
+        status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
+    *known = status == PE_OK && expect.fits && take_frequencies(f, r, &expect);
+    if (status == PE_OK && expect.fits)
+        pe_expect_free(&expect);
+    pe_reading_free(&own);
+    pe_guess_free(&guess);
     return status;
 }
 
-/* An end of the bracket, with the angle's sine there. */
-typedef struct end {
-    double value, sine;
-} end;
-
-/* Brackets of a larger quotient are halved: the sine is no line there. */
-#define WIDE 4.0
-
-/* Between the ends, in logarithms: the middle, or where the line through both sines is 0. */
-static double between(const end *low, const end *high)
+static void read_numbers(fit *f)
 {
-    const double wide = high->value / low->value;
-    return low->value * pow(wide, wide > WIDE ? 0.5 : low->sine / (low->sine - high->sine));
-}
-
-/* Narrow the bracket where the angle changes its sign, until a step is a part of the error that is
- * known. An end that stays counts half (the Illinois algorithm), so that the other side is met. */
-static pe_status narrow(const fitting *fit, double error, bracket *at, bool *made, pe_problem *why)
-{
-    end low = {.value = at->low}, high = {.value = at->high}, next = low, *last = NULL;
-    pe_status status = cross_product(fit, low.value, &low.sine, made, why);
-    if (status == PE_OK && *made)
-        status = cross_product(fit, high.value, &high.sine, made, why);
-    if (status != PE_OK || !*made)
-        return status;
-    *made = low.sine * high.sine < 0;
-    for (int step = 0; step < 60 && *made; step++) {
-        at->value = between(&low, &high);
-        if (fabs(at->value - next.value) <= error / 16 * at->value)
-            break;
-        next.value = at->value;
-        status = cross_product(fit, next.value, &next.sine, made, why);
-        if (status != PE_OK || !*made)
-            return status;
-        end *moved = (next.sine < 0) == (low.sine < 0) ? &low : &high;
-        if (moved == last)
-            (moved == &low ? &high : &low)->sine /= 2;
-        *moved = next;
-        last = moved;
+    const pe_upload_view *view = f->search->view;
+    const double u = 2 * pe_upload_view_roundoff(view) + 0x1p-22;
+    const bool indices = view->claim->uploads[0].array.dtype == PE_INT32;
+    for (size_t e = 0; e < f->n; e++) {
+        f->got[e] = view->got[f->place[e]];
+        f->slack[e] = indices ? 0.5 : u * fabs(f->got[e]) + 1e-12;
     }
-    return status;
 }
 
-/* ---- which pair, at which token ---- */
+/* ---- looking for it ---- */
 
-/* The token's row with the longest vectors: some may be zero. */
-static size_t longest_row(const pe_upload_view *view, size_t token)
+/* Point k of the grid around the claimed number: from a 256th of it to 256 times, of pairs from a
+ * 65536th to 65536 times. */
+static double grid_at(const fit *f, size_t k)
 {
-    double longest = -1;
-    size_t best = 0;
-    for (size_t o = 0; o < pe_upload_view_token_rows(view); o++) {
-        const size_t row = pe_upload_view_row(view, token, o);
-        double length = 0;
-        for (size_t c = 0; c < view->width; c++)
-            length += fabs(pe_upload_view_at(view, false, row, c));
-        if (length > longest) {
-            longest = length;
-            best = row;
+    const pe_param *row = param_of(f);
+    const double by = exp2((has_pairs(f) ? 2 : 1) * ((double)k - (GRID - 1) / 2.0)), x = claimed(f);
+    double at = x * by;
+    if (is_whole(f)) /* those beside it, too, and 0 */
+        at = round(by < 1 ? at - 1 : by > 1 ? at + 1 : at);
+    return row->min != 0 || row->max != 0 ? fmax(row->min, fmin(row->max, at)) : at;
+}
+
+/* An element that crosses the upload's once, and between which points of the grid. */
+typedef struct crossing {
+    bool found, grows;
+    size_t at, first, last, seen;
+    double low, high, y[2], steepness;
+} crossing;
+
+static bool is_near(const fit *f, double x, size_t e)
+{
+    return fabs(x - f->got[e]) <= f->slack[e];
+}
+
+/* With how many numbers of the grid are whole turns from row to row seen? */
+static size_t count_seen(const fit *f, double (*grid)[SAMPLE], const bool *made, size_t e)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < GRID; k++)
+        n += !made[k] || fabs(grid[k][e]) * f->step < PE_TURN / 2;
+    return n;
+}
+
+/* Whose turns are seen with most numbers; of these most steeply, in units of what it may be off. */
+static crossing find_crossing(const fit *f, double (*grid)[SAMPLE], const bool *made,
+                              const bool *used)
+{
+    crossing best = {0};
+    for (size_t e = 0; e < f->n; e++) {
+        size_t crossings = 0, last = SIZE_MAX;
+        crossing at = {.found = true, .at = e};
+        for (size_t k = 0; k < GRID; k++) {
+            if (!made[k] || !isfinite(grid[k][e]))
+                continue;
+            const double x = grid[k][e], y = last == SIZE_MAX ? x : grid[last][e];
+            if ((x < f->got[e]) != (y < f->got[e])) {
+                crossings++;
+                at.grows = x > y;
+                at.first = last;
+                at.last = k;
+                at.steepness = fabs(x - y) / f->slack[e];
+            }
+            last = k;
         }
+        at.seen = count_seen(f, grid, made, e);
+        if (crossings == 1 && !used[e] &&
+            (at.seen > best.seen || (at.seen == best.seen && at.steepness > best.steepness)))
+            best = at;
     }
+    if (!best.found)
+        return best;
+    while (best.first > 0 && is_near(f, grid[best.first][best.at], best.at))
+        best.first--;
+    while (best.last + 1 < GRID && is_near(f, grid[best.last][best.at], best.at))
+        best.last++;
+    best.low = grid_at(f, best.first);
+    best.high = grid_at(f, best.last);
+    best.y[0] = grid[best.first][best.at];
+    best.y[1] = grid[best.last][best.at];
     return best;
 }
 
-/* How well an angle of the upload is known: the reference path's errors near position 0, and the
- * rounding of the type, which is less for small sines. */
-static double angle_error(const pe_comparison *on, double angle)
+/* Where a line through two points has the height y; in logarithms, in which most are lines. */
+static double between(const double x[2], const double y[2], double height)
 {
-    const pe_upload_view *view = on->view;
-    const pe_grain *stored = on->guess->distortion.stored;
-    const double u = stored != NULL ? ldexp(1, -stored->bits) : pe_upload_view_roundoff(view);
-    return 0x1p-22 + 2 * u * (view->rotated || angle > 1 ? 1 : angle);
+    const bool positive = x[0] > 0 && y[0] > 0 && y[1] > 0 && height > 0;
+    const double part =
+        positive ? log(height / y[0]) / log(y[1] / y[0]) : (height - y[0]) / (y[1] - y[0]);
+    return positive ? x[0] * pow(x[1] / x[0], part) : x[0] + (x[1] - x[0]) * part;
 }
 
-/* The token farthest from position 0 but not beyond `most`, and how far it is; 0: none. */
-static double farthest(const fitting *fit, double most, size_t *token)
+/* The number with which the element is the upload's, more or less so far; of whole numbers the last
+ * one with which it is not beyond that. */
+static pe_status solve(fit *f, const crossing *at, double off, double *out, pe_problem *why)
 {
-    double best = 0;
-    pe_turn_spend(fit->on.view->tokens);
-    for (size_t t = 0; t < fit->on.view->tokens; t++) {
-        const double p = fabs(pe_upload_view_position(fit->on.view, &fit->positions, t));
-        if (p > best && p <= most) {
-            best = p;
-            *token = t;
-        }
-    }
-    return best;
-}
-
-/* Choose from frequencies at the bracket's low, high, value and 2 value. */
-static double choose(fitting *fit, double *const w[4])
-{
-    const pe_geometry *g = &fit->geometry;
-    size_t best_token = 0;
-    double best = HUGE_VAL;
-    for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
-        size_t token = 0;
-        const double range = fabs(w[0][i] - w[1][i]), change = fabs(w[2][i] - w[3][i]);
-        const double far = farthest(fit, range > 0 ? 3 / range : 0, &token);
-        const double error = 2 * angle_error(&fit->on, far * w[2][i]) / (far * change);
-        if (far * change > 0 && error < best) {
-            best = error;
-            best_token = token;
-            fit->cos_at = g->cos_at + i * g->stride;
-            fit->sin_at = g->sin_at + i * g->stride;
-        }
-    }
-    fit->row = longest_row(fit->on.view, best_token);
-    return best;
-}
-
-/*
- * The pair and token that tell the value best, of those whose angle changes by less than 3 over the
- * whole bracket: there the angle's sign tells on which side the upload is. *error is how well the
- * value will be known; HUGE_VAL where there is no such table.
- */
-static pe_status choose_pair(fitting *fit, const bracket *at, double *error, pe_problem *why)
-{
-    const double values[4] = {at->low, at->high, at->value, 2 * at->value};
-    double *w[4] = {NULL};
+    double x[2] = {at->low, at->high}, y[2] = {at->y[0], at->y[1]}, row[SAMPLE];
+    const double height = f->got[at->at] + (at->grows ? off : -off);
+    const bool steps = is_whole(f) || f->slack[at->at] == 0.5; /* of indices */
     pe_status status = PE_OK;
-    for (size_t v = 0; v < PE_LEN(values) && status == PE_OK; v++)
-        status = find_frequencies(fit, values[v], &w[v], why);
-    *error =
-        w[0] != NULL && w[1] != NULL && w[2] != NULL && w[3] != NULL ? choose(fit, w) : HUGE_VAL;
-    for (size_t v = 0; v < PE_LEN(values); v++)
-        free(w[v]);
+    for (size_t k = 0; k < STEPS && status == PE_OK; k++) {
+        bool made;
+        double middle = k % 4 == 3 || steps ? x[0] + (x[1] - x[0]) / 2 : between(x, y, height);
+        middle = is_whole(f) ? floor(middle) : middle;
+        if (!(middle > x[0] && middle < x[1]))
+            break;
+        status = make_sample(f, middle, row, &made, why);
+        if (status == PE_OK && !made)
+            break;
+        const size_t end = (row[at->at] > height) == at->grows;
+        x[end] = middle;
+        y[end] = row[at->at];
+        *out = middle;
+        const double near = off != 0 ? f->slack[at->at] / 16 : 0x1p-50 * fabs(height);
+        if (!steps && fabs(y[end] - height) <= near)
+            return status;
+    }
+    *out = x[off > 0 ? 0 : 1];
     return status;
 }
 
-/* Halve the range from both ends, down to where a pair can be chosen that tells the value well.
- * Where there is never one, the first that tells a little is chosen. */
-static pe_status shrink(fitting *fit, bracket *at, double *error, pe_problem *why)
+/* The number of fewest digits between two. */
+static double tidiest(double low, double high)
 {
-    bracket usable = *at;
-    *error = HUGE_VAL;
-    for (int round = 0; round < ROUNDS && !(*error < GOOD_ERROR); round++) {
-        if (round > 0) {
-            at->low = 2 * at->low < at->value ? 2 * at->low : at->low;
-            at->high = at->high > 2 * at->value ? at->high / 2 : at->high;
-        }
-        const pe_status status = choose_pair(fit, at, error, why);
-        if (status != PE_OK)
-            return status;
-        if (*error < USABLE_ERROR && usable.error == HUGE_VAL) {
-            usable = *at;
-            usable.error = *error;
-        }
+    for (int digits = 0; digits < 17; digits++) {
+        const double unit = pow(10, floor(log10(fmax(fabs(high), 1e-300))) - digits);
+        const double x = ceil(low / unit - 1e-9) * unit;
+        if (x <= high * (1 + 1e-15))
+            return x;
     }
-    if (*error < GOOD_ERROR || usable.error == HUGE_VAL)
-        return PE_OK;
-    *at = (bracket){usable.low, usable.high, usable.value, HUGE_VAL};
-    return choose_pair(fit, at, error, why);
+    return low + (high - low) / 2;
 }
 
-/* Each stage knows the value better, so that the next may read where it matters more. */
-static pe_status bisect(fitting *fit, bracket *at, pe_problem *why)
+/* What a mistake of a number is called where it is not by its parameter. */
+static const struct {
+    const char *resources; /* that begin so */
+    const char *param;
+    const pe_fault_name *name;
+} names[] = {
+    {"rope/attention-scale", "original_max_position_embeddings", PE_NAME(scale_length)},
+    {"rope/attention-scale", "beta", PE_NAME(scale_beta)},
+    {"rope/xpos", "center", PE_NAME(xpos_center)},
+    {"rope/xpos", "scale_base", PE_NAME(xpos_scale_base)},
+};
+
+static const pe_fault_name *name_of(const fit *f, const char *param)
 {
-    bool better = true;
-    for (int stage = 0; stage < 6 && better; stage++) {
-        double error;
-        pe_status status =
-            stage == 0 ? shrink(fit, at, &error, why) : choose_pair(fit, at, &error, why);
-        if (status != PE_OK || !(error <= USABLE_ERROR && error <= at->error / 2))
-            return status;
-        status = narrow(fit, error, at, &better, why);
-        if (status != PE_OK)
-            return status;
-        if (better)
-            *at = (bracket){at->value / (1 + 4 * error), at->value * (1 + 4 * error), at->value,
-                            error};
-    }
-    return PE_OK;
+    const char *resource = f->from->claim->resource->name;
+    for (size_t k = 0; k < PE_LEN(names); k++)
+        if (strcmp(names[k].param, param) == 0 &&
+            strncmp(resource, names[k].resources, strlen(names[k].resources)) == 0)
+            return names[k].name;
+    return NULL;
 }
 
-/* ---- what was measured ---- */
-
-#define TURN 6.283185307179586
-
-/* Measured frequencies may be so far off, in part of themselves and in radians over their span; full
- * turns from row to row are not seen, nor then the direction. A number that is known worse than that
- * contradicts nothing. */
-#define TURN_PART   0.02
-#define TURN_ANGLE  0.2
-#define KNOWN_BADLY 0.1
-
-/* Are the frequencies of the number in the bracket far from what was measured of many pairs? */
-static pe_status contradicts(const fitting *fit, const bracket *at, bool *out, pe_problem *why)
-{
-    double *w = NULL;
-    size_t known = 0, off = 0;
-    const pe_known_turns *turns = fit->known;
-    *out = false;
-    if (turns == NULL || turns->pairs != fit->geometry.pairs || !(at->error < KNOWN_BADLY))
-        return PE_OK;
-    const pe_status status = find_frequencies(fit, at->value, &w, why);
-    for (size_t i = 0; w != NULL && i < turns->pairs; i++) {
-        const double turned = turns->turned[i], turn = TURN / turns->step;
-        const double far =
-            fmin(fabs(remainder(w[i] - turned, turn)), fabs(remainder(w[i] + turned, turn)));
-        known += isfinite(far) ? 1 : 0;
-        off += far > (TURN_PART + at->error) * fabs(w[i]) + TURN_ANGLE / turns->span;
-    }
-    *out = off * 4 > known;
-    free(w);
-    return status;
-}
-
-/* ---- the value ---- */
-
-static pe_status find_value(fitting *fit, const pe_fault *row, bool *made, pe_problem *why)
-{
-    pe_expect expect;
-    const double claimed = pe_values_real(&fit->on.guess->values, fit->param);
-    bracket at = {row->value, row->and_value, claimed, HUGE_VAL};
-    bool contradicted = false;
-    pe_status status = expect_value(fit, claimed, &expect, why);
-    if (status != PE_OK || !expect.fits)
-        return status;
-    fit->geometry = expect.geometry;
-    fit->positions = expect.positions;
-    status = bisect(fit, &at, why);
-    if (status == PE_OK && at.error < HUGE_VAL)
-        status = contradicts(fit, &at, &contradicted, why);
-    if (status == PE_OK && at.error < HUGE_VAL && !contradicted)
-        status = write_as_decimal(fit, &at, made, why);
-    pe_expect_free(&expect);
-    return status;
-}
+/* Digits beyond which a number is only fitted. */
+#define TIDY 1e-4
 
 /* Nobody scales by less; a range reduction of low precision looks so. */
 #define LEAST_FACTOR 1.0001
 
-/* Is there a number to find, which no fault before found? */
-static bool applies(const pe_fault *fit, const pe_guess *guess)
+static pe_status try_number(fit *f, double x, pe_problem *why)
 {
-    const pe_position_map *map = &guess->distortion.positions;
-    /* alone, or with moved positions: in more pairs it would cost more work than it finds */
-    if (fit->sets_rope_type)
-        return pe_geometry_has_rope_type(&guess->claim->values, "default") &&
-               pe_geometry_has_rope_type(&guess->values, "default") &&
-               (guess->n_faults == 0 || !pe_guess_map_is_identity(map));
-    return pe_values_present(&guess->values, fit->param) &&
-           !(guess->n_faults > 0 && guess->faults[0]->param != NULL &&
-             strcmp(guess->faults[0]->param, fit->param) == 0);
-}
-
-/* Is it the base of so many pairs, in which the exponents of these were divided by another number?
- * The claimed base, or one of few digits. */
-static bool is_power(double base, double claimed, double *near)
-{
-    *near = fabs(base / claimed - 1) < 5e-5 ? claimed : decimal(base, 1);
-    return fabs(base / *near - 1) < 5e-5;
-}
-
-/* A base of many digits that is a power of one of few: exponents were divided by d - 2 or d + 2, or
- * by the d of another head. */
-static void tell_denominator(const pe_fault *fit, pe_guess *guess, double pairs, double found)
-{
-    static const double heads[] = {32, 48, 64, 72, 80, 96, 112, 128, 160, 192, 256};
-    double near;
-    const pe_value *value = pe_values_find(&guess->claim->values, fit->param);
-    const double claimed = value->present ? value->real : 1;
-    const bool base = strcmp(fit->param, "rope_theta") == 0 || strcmp(fit->param, "base") == 0;
-    if (!base || pairs <= 2 || found == decimal(found, 3))
-        return;
-    for (int step = -1; step <= 1; step += 2)
-        if (is_power(pow(found, (pairs + step) / pairs), claimed, &near))
-            pe_buffer_format(&guess->rule,
-                             ", which is %.7g^(d/(d %c 2)): exponents are divided by d %c 2, "
-                             "not by d (freq_shift)",
-                             near, step < 0 ? '-' : '+', step < 0 ? '-' : '+');
-    size_t k = 0;
-    while (k < PE_LEN(heads) &&
-           (heads[k] == 2 * pairs || !is_power(pow(found, heads[k] / 2 / pairs), claimed, &near)))
-        k++;
-    if (k < PE_LEN(heads))
-        pe_buffer_format(&guess->rule,
-                         ", which is %.7g^(%g/%g): exponents are divided by %g, as those of "
-                         "another head_dim, not by %g",
-                         near, 2 * pairs, heads[k], heads[k], 2 * pairs);
-}
-
-pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, const pe_known_turns *known,
-                       bool *made, pe_problem *why)
-{
-    pe_guess found;
-    *made = false;
-    if (to->view->layout == NULL || !applies(fit, to->guess))
+    const double unit = pow(10, floor(log10(fabs(x))) - 3);
+    pe_fault fault = {.name = name_of(f, param_of(f)->name),
+                      .param = param_of(f)->name,
+                      .change = pe_changes_number};
+    if (f->row != NULL)
+        fault = *f->row;
+    fault.value = x;
+    fault.fitted = has_pairs(f) || (!is_whole(f) && fabs(x / unit - round(x / unit)) > TIDY);
+    if (x == claimed(f) || (f->row != NULL && x < LEAST_FACTOR))
         return PE_OK;
-    pe_status status = pe_guess_copy(to->guess, &found, why);
+    pe_status status = pe_attempts_with_fault(f->search, f->of, &fault, pe_attempts_try, why);
+    /* Two numbers can be any, by one that is fitted and another mistake. */
+    if (status == PE_OK && f->behind != NULL && f->n > 2 && !pe_attempts_found(f->search))
+        status = pe_attempts_with_fault(f->search, f->of, &fault, f->behind, why);
+    return status;
+}
+
+/* Do so many frequencies turn, from row to row, as this number gives them, but for a part
+ * of itself, and so many radians over the span? Which
+ * way is not seen of those that turn far. */
+static pe_status agree(fit *f, double x, double many, const double off[2], bool *out,
+                       pe_problem *why)
+{
+    double row[SAMPLE];
+    size_t near = 0;
+    const double turn = PE_TURN / f->step;
+    const pe_status status = make_sample(f, x, row, out, why);
+    for (size_t e = 0; e < f->n && *out; e++)
+        near += fmin(fabs(remainder(row[e] - f->got[e], turn)),
+                     fabs(remainder(row[e] + f->got[e], turn))) <
+                f->slack[e] + off[0] * fabs(row[e]) + off[1] / f->span;
+    *out = *out && (double)near >= many * (double)f->n;
+    return status;
+}
+
+/* The decimal of fewest digits between two; of pairs also those around the middle, of ever more digits,
+ * until one explains the upload. */
+static pe_status try_between(fit *f, const crossing *at, double low, double high, pe_problem *why)
+{
+    double middle = (low + high) / 2, last = tidiest(low, high);
+    pe_status status = try_number(f, last, why);
+    if (status != PE_OK || !has_pairs(f) || is_found(f))
+        return status;
+    status = solve(f, at, 0, &middle, why);
+    for (int digits = 0; digits < 15 && status == PE_OK && !is_found(f); digits++) {
+        const double unit = pow(10, floor(log10(fabs(middle))) - digits);
+        const double x = unit * round(middle / unit);
+        if (x >= low && x <= high && x != last)
+            status = try_number(f, x, why);
+        last = x >= low && x <= high ? x : last;
+    }
+    return status;
+}
+
+/* One element tells an interval; several tell a smaller one. */
+#define ELEMENTS 4
+
+static pe_status narrow_down(fit *f, double (*grid)[SAMPLE], const bool *made, pe_problem *why)
+{
+    bool used[SAMPLE] = {false};
+    double least = -HUGE_VAL, most = HUGE_VAL;
+    pe_status status = PE_OK;
+    for (size_t k = 0; k < ELEMENTS && status == PE_OK && !is_found(f); k++) {
+        double low = 0, high = 0;
+        const crossing at = find_crossing(f, grid, made, used);
+        if (!at.found || !(at.steepness > 1))
+            return PE_OK;
+        used[at.at] = true;
+        status = solve(f, &at, -f->slack[at.at], &low, why);
+        if (status == PE_OK)
+            status = solve(f, &at, f->slack[at.at], &high, why);
+        least = fmax(least, fmin(low, high));
+        most = fmin(most, fmax(low, high));
+        bool agrees = true;
+        if (status == PE_OK && least <= most && has_pairs(f))
+            status = agree(f, (least + most) / 2, 0.75, (const double[]){0.02, 0.2}, &agrees, why);
+        if (!agrees)
+            return status;
+        if (status == PE_OK && least <= most)
+            status = try_between(f, &at, least, most, why);
+    }
+    return status;
+}
+
+static pe_status find_number(fit *f, double (*grid)[SAMPLE], pe_problem *why)
+{
+    bool made[GRID];
+    pe_status status = PE_OK;
+    for (size_t k = 0; k < GRID && status == PE_OK; k++) { /* the ends, then between */
+        const size_t at = k == 0 ? 0 : k == 1 ? GRID - 1 : k - 1;
+        status = make_sample(f, grid_at(f, at), grid[at], &made[at], why);
+        if (k == 1 && made[0] && made[at] && memcmp(grid[0], grid[at], f->n * sizeof **grid) == 0)
+            return status;
+    }
+    if (!has_pairs(f))
+        read_numbers(f);
+    return status == PE_OK ? narrow_down(f, grid, made, why) : status;
+}
+
+/* ---- which numbers ---- */
+
+static pe_status try_each(pe_search *s, const fit *with, double (*grid)[SAMPLE], const char *only,
+                          pe_problem *why)
+{
+    pe_status status = PE_OK;
+    const pe_values *values = &with->from->values;
+    for (size_t i = 0; i < values->n && status == PE_OK && !pe_attempts_spent(s); i++) {
+        const pe_param *row = values->value[i].param;
+        fit f = *with;
+        f.value = i;
+        f.findings = s->report->n_findings;
+        if (f.findings > 0 && !has_pairs(&f))
+            break; /* of pairs all numbers that explain the upload are told */
+        if (values->value[i].present && (only == NULL || strstr(only, row->name) != NULL) &&
+            (row->kind == PE_KIND_INT || row->kind == PE_KIND_REAL))
+            status = find_number(&f, grid, why);
+    }
+    return status;
+}
+
+static bool set_linear(pe_guess *guess, const pe_fault *fault)
+{
+    const pe_fault type = {.param = "rope_type", .text = "linear"};
+    pe_values_set_real(&guess->values, "factor", fault->value);
+    return pe_changes_choice(guess, &type);
+}
+
+/* Scaling that the claim does not tell. A factor of ntk would be another base. */
+static const pe_fault linear = {.name = PE_NAME(scaling_added),
+                                .change = set_linear,
+                                .param = "factor",
+                                .sets_rope_type = true};
+
+static pe_status try_linear(pe_search *s, const fit *with, double (*grid)[SAMPLE], pe_problem *why)
+{
+    fit f = *with;
+    pe_guess scaled;
+    const pe_guess *guess = with->of;
+    const bool alone =
+        guess->n_faults == 0 || !pe_guess_map_is_identity(&guess->distortion.positions);
+    if (!alone || !pe_geometry_has_rope_type(&guess->values, "default") ||
+        !pe_geometry_has_rope_type(&guess->claim->values, "default"))
+        return PE_OK;
+    pe_status status = pe_guess_copy(guess, &scaled, why);
     if (status != PE_OK)
         return status;
-    fitting at = {.on = {to->view, &found, to->work}, .param = fit->param, .known = known};
-    pe_fault fault = *fit;
-    fault.value = 2;
-    if (!fit->sets_rope_type || fit->change(&found, &fault))
-        status = find_value(&at, fit, made, why);
-    if (status == PE_OK && *made) {
-        fault.value = pe_values_real(&found.values, fit->param);
-        *made = fault.value > LEAST_FACTOR || !fit->sets_rope_type;
-    }
-    if (status == PE_OK && *made) {
-        *made = pe_faults_apply(&fault, to->guess);
-        if (*made) {
-            to->guess->faults[to->guess->n_faults - 1] = fit;
-            tell_denominator(fit, to->guess, (double)at.geometry.pairs, fault.value);
-        }
-        to->guess->fitted |= *made;
-    }
-    pe_guess_free(&found);
+    const pe_fault none = {.value = 1};
+    f.from = &scaled;
+    f.row = &linear;
+    if (set_linear(&scaled, &none))
+        status = try_each(s, &f, grid, "factor", why);
+    pe_guess_free(&scaled);
     return status;
+}
+
+static pe_status try_pairs(pe_search *s, fit *with, double (*grid)[SAMPLE], pe_problem *why)
+{
+    bool known, as_claimed = false;
+    pe_status status = read_frequencies(with, &known, why);
+    if (status == PE_OK && known)
+        status = agree(with, claimed(with), 0.9, (const double[]){0, 0}, &as_claimed, why);
+    if (status != PE_OK || !known || as_claimed)
+        return status;
+    status = try_each(s, with, grid, "rope_theta base factor scale", why);
+    return status == PE_OK ? try_linear(s, with, grid, why) : status;
+}
+
+pe_status pe_fit_each(pe_search *s, const pe_guess *guess, pe_try *behind, pe_problem *why)
+{
+    fit with = {.search = s, .of = guess, .from = guess, .behind = behind};
+    double(*grid)[SAMPLE] = malloc(GRID * sizeof *grid);
+    pe_status status = grid == NULL ? pe_fail_memory(why) : PE_OK;
+    if (status == PE_OK && has_pairs(&with))
+        status = try_pairs(s, &with, grid, why);
+    else if (status == PE_OK)
+        status = try_each(s, &with, grid, NULL, why);
+    free(grid);
+    return status;
+}
+
+pe_status pe_attempts_fits(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_faults_hold_mostly(guess) ? PE_OK : pe_fit_each(s, guess, NULL, why);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* lone_waves.c - cosines, or sines, that were uploaded alone. */
-#include "verify/search/lone_waves.h"
+#include "verify/search/attempts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/turns.h"
-#include "verify/search/by_reading.h"
+#include "base/yield.h"
 
 /* Rows without which nothing is derived; rows that tell how far a pair turns, or whether rows are
  * of claimed frequencies. */
@@ -221,7 +220,7 @@ static void derive_row(const source *of, size_t row, double *out)
 {
     const pe_geometry *g = &of->claimed->geometry;
     const double position = position_of(of, row);
-    pe_turn_spend(16 * of->width);
+    pe_yield_spend(16 * of->width);
     for (size_t i = 0; i < g->pairs; i++) {
         const size_t at = column_of(of, i);
         const double other = wave(of, position * frequency_at(of, i), !of->cosines);
@@ -253,25 +252,6 @@ static double amplitude_of(const source *of)
 
 /* ---- the other numbers of a pair ---- */
 
-/* Is the pair what is claimed, roughly, in most rows? */
-static bool is_as_claimed(const source *of, size_t pair)
-{
-    size_t n = 0, agree = 0;
-    for (size_t t = 0; t < of->rows; t += of->rows / LOOKED_AT + 1, n++) {
-        const double angle = pe_positions_at(of->positions, t) * frequency_at(of, pair);
-        agree += fabs(row_at(of, t, pair) * of->amplitude - wave(of, angle, of->cosines)) <
-                 0.02 * of->amplitude;
-    }
-    return 4 * agree > 3 * n;
-}
-
-static void derive_as_claimed(const source *of, size_t pair, double *out)
-{
-    for (size_t t = 0; t < of->rows; t++)
-        out[t * of->width + column_of(of, pair)] =
-            wave(of, pe_positions_at(of->positions, t) * frequency_at(of, pair), !of->cosines);
-}
-
 static void derive_by_neighbours(const column *x, double *out)
 {
     const source *of = x->of;
@@ -289,11 +269,8 @@ static void derive_by_neighbours(const column *x, double *out)
 static void derive_pair(const source *of, size_t pair, double *out)
 {
     const size_t at = column_of(of, pair);
-    pe_turn_spend(8 * of->rows);
-    if (is_as_claimed(of, pair))
-        derive_as_claimed(of, pair, out);
-    else
-        derive_by_neighbours(&(column){of, at}, out);
+    pe_yield_spend(8 * of->rows);
+    derive_by_neighbours(&(column){of, at}, out);
     for (size_t t = 0; t < of->rows; t++)
         out[t * of->width + at + of->claimed->geometry.copy] = out[t * of->width + at];
 }

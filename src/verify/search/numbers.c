@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/turns.h"
+#include "base/yield.h"
 #include "plan/real.h"
 #include "verify/mistakes/lookup.h"
 
@@ -14,7 +14,7 @@
 
 void pe_numbers_spend(const pe_numbers *plain, size_t work)
 {
-    pe_turn_spend(ELEMENT_UNITS * work);
+    pe_yield_spend(ELEMENT_UNITS * work);
     plain->search->work += work;
 }
 
@@ -56,13 +56,13 @@ typedef struct behind {
     const pe_numbers_law *law;
 } behind;
 
-static double at_behind(const void *context, size_t element, double claimed, double *error)
+static double at_behind(const void *context, size_t element, double claimed PE_UNUSED,
+                        double *error)
 {
     const behind *b = context;
     const pe_numbers *plain = b->plain;
     const size_t at = element % plain->elements;
     const double x = b->law->at(b->law->context, at, plain->claimed[at], error);
-    (void)claimed;
     return plain->lookup != NULL ? pe_lookup_at(plain->lookup, element, x) : x;
 }
 

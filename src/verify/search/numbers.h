@@ -7,7 +7,6 @@
 
 struct pe_numbers_cause;
 struct pe_lookup;
-struct pe_slip;
 
 /** An upload of plain numbers beside the claimed ones, element by element. */
 typedef struct pe_numbers {
@@ -24,7 +23,7 @@ typedef struct pe_numbers {
     pe_try *behind;
     /** The cause that made `claimed` of the claim's numbers. NULL: they are the claim's. */
     const struct pe_numbers_cause *before;
-    const struct pe_slip *first; /* the same, where it is a row of plain_slips.h; or NULL */
+    const pe_sequence *first; /* the same, where it is a row of plain_slips.h; or NULL */
     /** Elements are the indices by which the upload was looked up (lookup.h). NULL: the upload's. */
     const struct pe_lookup *lookup;
 } pe_numbers;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* strays.c - guesses that explain all of an upload but a part. */
-#include "verify/search/strays.h"
+#include "verify/search/attempts.h"
 
 #include <string.h>
 
-#include "verify/search/findings.h"
 #include "verify/compare/totals.h"
 
 static const pe_fault strays_of_memory = {.name = PE_NAME(corrupted_elements)};
@@ -82,21 +81,6 @@ pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_stra
     return status;
 }
 
-/* A number that was read off the upload is not exact: elements that are a little off are no strays.
- * They are counted. */
-static pe_status tell_nearly(pe_search *s, pe_guess *guess, const pe_strays *strays,
-                             const pe_errors *errors, pe_problem *why)
-{
-    pe_buffer evidence = {0};
-    pe_finding finding = {.errors = *errors};
-    pe_buffer_format(
-        &evidence,
-        "all but %zu of %zu elements are as near to it as arithmetic allows; the largest "
-        "difference is %.3g",
-        strays->elements, strays->compared, errors->max_abs);
-    return pe_findings_add(s->report, &finding, guess, &evidence, why);
-}
-
 /* Elements of the view that are not as the guess says. */
 static pe_status count(pe_search *s, const pe_upload_view *view, pe_guess *guess, pe_strays *out,
                        pe_problem *why)
@@ -126,36 +110,15 @@ bool pe_strays_are_many(const pe_search *s)
     return at->elements * FEW_OF > at->compared || at->compared == 0;
 }
 
-/* Of those that may be told, or only of those that are no numbers. */
-static pe_status try_strays(pe_search *s, pe_guess *guess, bool numbers, pe_problem *why)
+pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_strays strays = {0};
-    const pe_comparison whole = {s->whole, guess, &s->work};
     pe_status status = s->view != s->whole ? count(s, s->view, guess, &strays, why) : PE_OK;
     if (status != PE_OK || are_most(&strays))
         return status;
     status = count(s, s->whole, guess, &strays, why);
-    if (status != PE_OK || (!numbers && strays.not_finite < strays.elements))
+    if (status != PE_OK || (s->whole->layout != NULL && guess->n_faults == 0 &&
+                            !is_of_memory(&strays) && s->report->distances.errors.max_abs < SMALL))
         return status;
-    if (s->whole->layout != NULL && guess->n_faults == 0 && !is_of_memory(&strays) &&
-        s->report->distances.errors.max_abs < SMALL)
-        return PE_OK;
-    pe_errors left = {0};
-    if (guess->fitted && strays.elements > 0 && strays.elements * 64 <= strays.compared)
-        status = pe_totals_errors(&whole, PE_NUMERICS_EXACT, &left, why);
-    if (status != PE_OK)
-        return status;
-    if (left.elements > 0 && left.max_abs < SMALL)
-        return tell_nearly(s, guess, &strays, &left, why);
     return pe_strays_tell(s->report, guess, &strays, s->whole->layout != NULL, why);
-}
-
-pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return try_strays(s, guess, true, why);
-}
-
-pe_status pe_strays_not_finite(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return s->report->strays.not_finite > 0 ? try_strays(s, guess, false, why) : PE_OK;
 }

@@ -4,15 +4,18 @@
 #define PE_VERIFY_UPLOAD_GRAIN_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/dtype.h"
 
-/** A binary type. Numbers are multiples of 2^least with at most so many significant bits. */
+/** A binary type. Numbers times scale (0: 1) are multiples of 2^least with at most so many
+ * significant bits. */
 typedef struct pe_grain {
     const char *name;
     int bits, least;
+    double scale;
 } pe_grain;
 
 /** Types that numbers pass through on the way to a wider one. TF32 and two of 8 bits are no types
@@ -23,6 +26,10 @@ typedef enum pe_grain_of {
     PE_GRAIN_TF32,
     PE_GRAIN_E4M3,
     PE_GRAIN_E5M2,
+    PE_GRAIN_INT8,
+    PE_GRAIN_INT4,
+    PE_GRAIN_SCALED_E4M3, /* 448 is 1 */
+    PE_GRAIN_FNUZ_E4M3,   /* 240 is */
     PE_GRAINS
 } pe_grain_of;
 
@@ -53,10 +60,12 @@ static inline double pe_power_of_two(int k)
 static inline double pe_grain_ulp(const pe_grain *grain, double x)
 {
     uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
+    const double scale = grain->scale != 0 ? grain->scale : 1, scaled = x * scale;
+    memcpy(&bits, &scaled, sizeof bits);
     const int field = (int)(bits >> 52 & 0x7ff); /* |x| in [2^(field - 1023), 2^(field - 1022)) */
     const int at = field - 1022 - grain->bits;
-    return pe_power_of_two(field == 0 || field == 0x7ff || at < grain->least ? grain->least : at);
+    const bool least = field == 0 || field == 0x7ff || at < grain->least;
+    return pe_power_of_two(least ? grain->least : at) / scale;
 }
 
 /** The nearest number, the even one of two. */

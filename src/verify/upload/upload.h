@@ -28,9 +28,13 @@ typedef struct pe_claim {
     pe_upload uploads[PE_UPLOADS_MAX]; /* owned */
     pe_array inputs;    /* owned; vectors that uploads[0] holds rotated; 0 elements: a table */
     int64_t seq_axis;   /* the token axis of inputs, negative from the end */
+    bool of_keys;       /* inputs are keys, which xPos divides by its scale */
+    pe_array derived;   /* owned; what numbers that followed from vectors may be off: waves, then
+                           scales as those of queries; 0 elements: none followed */
+    double part_off;    /* and scales this part of them at least */
     size_t items;       /* rows of positions [batch, n], which one list holds; 0: as they came */
     bool guessed;       /* the lone upload may be cosines or sines: its name was guessed */
-    pe_buffer said;     /* owned: what was read off the tensors, a line each */
+    pe_buffer reported; /* owned: what was read off the tensors, a line each */
     pe_buffer doubts;   /* owned: which were left out and should be looked at, a line each */
     pe_buffer unpacked; /* owned: what tensors borrow from that are not in the body as they are */
     char sent[64];      /* names of the tensors as they were sent, "" where it is all */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* upload_names.h - which tensor of a plan each upload is. */
+/* upload_names.h - which tensor of a plan each upload is, with axes and positions as the claim's table has them. */
 #ifndef PE_VERIFY_UPLOAD_UPLOAD_NAMES_H
 #define PE_VERIFY_UPLOAD_UPLOAD_NAMES_H
 
@@ -24,5 +24,23 @@ pe_status pe_upload_names_fail_shape(const char *name, const pe_shape *wanted, c
 /** May the lone upload, whose name was guessed, be the sines and not the cosines, or the other way
  * round? Cosines of position 0 are 1 and its sines 0; those of other positions may be either. */
 bool pe_upload_names_may_be_others(const pe_claim *claim) PE_MUST_CHECK;
+
+/* ---- axes and positions as people send them, put as the claim's table has them ---- */
+
+/** A lone tensor, or one of pairs, whose axes stand in another order is put into the claim's. */
+pe_status pe_upload_shape_put_in_order(pe_array *array, const pe_shape *wanted, bool *permuted,
+                                       pe_problem *why) PE_MUST_CHECK;
+
+/** A tensor without axes, of one number, has one of one element. */
+void pe_upload_shape_lift_scalars(pe_claim *claim);
+
+/** A table with one row for each position has two axes: those of one element are left out, and the
+ * items of a batch stand one behind the other. */
+void pe_upload_shape_drop_ones(pe_claim *claim);
+
+/** Vectors and tables [batch, n, width] may have positions [batch, n]; those of their table are one
+ * list. Of vectors claim->items says how many rows there were. More positions than there are
+ * elements are left to be refused. */
+pe_status pe_upload_shape_join_items(pe_claim *claim, pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "plan/price.h"
+#include "verify/upload/upload.h"
 #include "verify/upload/upload_names.h"
-#include "verify/upload/upload_shape.h"
 
 /* ---- numbers ---- */
 
@@ -370,7 +370,7 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                             .n_tensors = claim->n_uploads};
     pe_upload_shape_lift_scalars(claim);
     pe_status status = check_elements(claim, context->bounds, why);
-    if (status == PE_OK && out->rotated)
+    if (status == PE_OK)
         status = pe_upload_shape_join_items(claim, why);
     out->items = claim->items > 0 ? claim->items : 1;
     if (status != PE_OK)
@@ -510,4 +510,24 @@ void pe_upload_view_index(const pe_upload_view *view, size_t row, size_t column,
     if (!plain)
         e += row * (view->tensor_at[t + 1] - view->tensor_at[t]);
     pe_upload_view_place(&claim->uploads[t], e, out);
+}
+
+/* ==== the life of claims ==== */
+
+void pe_verify_claim_free(pe_claim *claim)
+{
+    pe_values_free(&claim->values);
+    for (size_t t = 0; t < PE_LEN(claim->tensors); t++)
+        pe_array_free(&claim->tensors[t]);
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        pe_array_free(&claim->uploads[u].array);
+    pe_array_free(&claim->inputs);
+    pe_array_free(&claim->derived);
+    pe_buffer_free(&claim->reported);
+    pe_buffer_free(&claim->doubts);
+    pe_buffer_free(&claim->unpacked);
+    if (claim->next != NULL)
+        pe_verify_claim_free(claim->next); /* as many as groups of tensors: few */
+    free(claim->next);
+    *claim = (pe_claim){0};
 }

@@ -65,11 +65,8 @@ function lose() {
     return new Lost();
 }
 
-/**
- * The address of a resource with these parameters, as short as it can be read.
- * @param {string} path
- * @param {Values} [values]
- */
+/** The address of a resource with these parameters, as short as it can be read. @param {string} path
+ * @param {Values} [values] */
 export function address(path, values = {}) {
     const query = Object.entries(values)
         .map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%(2C|3A|2F)/g, decodeURIComponent)}`)
@@ -90,11 +87,7 @@ async function problem(response) {
     }
 }
 
-/**
- * A good response; one of a busy server is waited for.
- * @param {string} url
- * @param {Options} [options]
- */
+/** A good response; one of a busy server is waited for. @param {string} url @param {Options} [options] */
 export async function request(url, options = {}) {
     const { signal, body, range } = options;
     /** @type {RequestInit} */
@@ -124,11 +117,7 @@ export async function request(url, options = {}) {
     }
 }
 
-/**
- * @param {string} path
- * @param {Values} [values]
- * @param {Options} [options]
- */
+/** @param {string} path @param {Values} [values] @param {Options} [options] */
 export async function json(path, values, options) {
     return (await request(address(path, values), options)).json();
 }
@@ -153,35 +142,20 @@ const FIRST_BYTES = 65536;
 /** @template {keyof Paths} P @typedef {{[N in Names[P]]?: string}} Asked */
 /** @typedef {{[P in keyof Paths]: Paths[P] extends {post: {requestBody: {content: {'application/json': infer B}}}} ? B : never}} Bodies */
 
-/**
- * A numeric answer: its tensors by name, whose rows are read when they are wanted. The contract knows the names of the
- * parameters.
- * @template {keyof Paths} P
- * @param {P} path
- * @param {Asked<P>} values
- * @param {Options} [options]
- */
+/** A numeric answer: its tensors by name, whose rows are read when they are wanted. The contract knows the names of
+ * the parameters. @template {keyof Paths} P @param {P} path @param {Asked<P>} values @param {Options} [options] */
 export function tensors(path, values, options = {}) {
     return answer(path, /** @type {Values} */ (values), options);
 }
 
-/**
- * The answer to a body.
- * @template {keyof Paths} P
- * @param {P} path
- * @param {Bodies[P]} body
- * @param {Options} [options]
- */
+/** The answer to a body. @template {keyof Paths} P @param {P} path @param {Bodies[P]} body
+ * @param {Options} [options] */
 export function posted(path, body, options = {}) {
     return answer(path, {}, { ...options, body: /** @type {object} */ (body) });
 }
 
-/**
- * The answer of a resource that only the listing knows: for the instrument, and for the doctor, who takes any table.
- * @param {string} path
- * @param {Values} values
- * @param {Options} [options]
- */
+/** The answer of a resource that only the listing knows: for the instrument, and for the doctor, who takes any
+ * table. @param {string} path @param {Values} values @param {Options} [options] */
 export async function answer(path, values, options = {}) {
     if (options.body !== undefined) {
         const whole = await request(address(path, values), {
@@ -197,16 +171,13 @@ export async function answer(path, values, options = {}) {
     );
 }
 
-/**
- * All numbers of an answer, by the names of its tensors.
- * @template {keyof Paths} P
- * @param {P} path
- * @param {Asked<P>} values
- * @param {AbortSignal} [signal]
- * @returns {Promise<Record<string, import('./safetensors.js').Numbers>>}
- */
-export async function arrays(path, values, signal) {
-    const { tensors: all } = await tensors(path, values, { signal });
-    const lists = [...all].map(async ([name, tensor]) => [name, await tensor.all(signal)]);
+/** All numbers of an answer, by the names of its tensors. @param {import('./safetensors.js').Answer} found
+ * @param {AbortSignal} [signal] @returns {Promise<Record<string, import('./safetensors.js').Numbers>>} */
+export async function listed(found, signal) {
+    const lists = [...found.tensors].map(async ([name, tensor]) => [name, await tensor.all(signal)]);
     return Object.fromEntries(await Promise.all(lists));
 }
+
+/** The same of what is asked for. @template {keyof Paths} P @param {P} path @param {Asked<P>} values
+ * @param {AbortSignal} [signal] */
+export const arrays = async (path, values, signal) => listed(await tensors(path, values, { signal }), signal);

@@ -1,7 +1,7 @@
 // chunks.js - the rows of a matrix, read in chunks as they come into view and kept within a budget.
 
-/** @typedef {import('./safetensors.js').Matrix} Matrix */
-/** @typedef {import('./safetensors.js').Numbers} Numbers */
+/** @import { Matrix, Numbers } from './safetensors.js' */
+
 /** Pooled cells: the least and the greatest value of what each covers.
  * @typedef {{rows: number, columns: number, min: Numbers, max: Numbers}} Pool */
 
@@ -30,10 +30,7 @@ class Chunk {
         /** @private @type {Texels} */ this.held = { width: 0, height: 0, words: new Uint32Array(0) };
     }
 
-    /**
-     * The pixels of all rows.
-     * @param {Manner} manner
-     */
+    /** The pixels of all rows. @param {Manner} manner */
     texels({ down, across, key, paint }) {
         const how = `${down},${across},${key}`;
         if (how === this.drawn) return this.held;
@@ -101,11 +98,7 @@ const NOTHING = [Infinity, -Infinity];
 export const widest = (all) => [Math.min(...all.map(([least]) => least)), Math.max(...all.map(([, most]) => most))];
 
 export class Chunks {
-    /**
-     * @param {Matrix} matrix
-     * @param {() => void} arrived
-     * @param {(error: unknown) => void} failed
-     */
+    /** @param {Matrix} matrix @param {() => void} arrived @param {(error: unknown) => void} failed */
     constructor(matrix, arrived, failed) {
         this.matrix = matrix;
         /** @private */ this.arrived = arrived;
@@ -123,19 +116,13 @@ export class Chunks {
         return widest([...this.beside, ...this.seen.map((index) => this.held.get(index)?.bounds ?? NOTHING)]);
     }
 
-    /**
-     * The chunk of this index, if it is there.
-     * @param {number} index
-     */
+    /** The chunk of this index, if it is there. @param {number} index */
     get(index) {
         return this.held.get(index);
     }
 
-    /**
-     * Ask for the chunks of rows [first, last), and for their neighbours after them. Requests for others end.
-     * @param {number} first
-     * @param {number} last
-     */
+    /** Ask for the chunks of rows [first, last), and for their neighbours after them. Requests for others end.
+     * @param {number} first @param {number} last */
     want(first, last) {
         const end = Math.ceil(this.matrix.rows / this.high) - 1;
         const low = Math.max(0, Math.floor(first / this.high));
@@ -146,8 +133,8 @@ export class Chunks {
         if (low > 0) wanted.push(low - 1);
         for (const [index, control] of this.coming) if (!wanted.includes(index)) control.abort();
         this.wanted = wanted.filter((index) => !this.held.has(index) && !this.coming.has(index));
-        this.keep(wanted);
-        this.next();
+        this.#keep(wanted);
+        this.#next();
     }
 
     /** Stop all requests. */
@@ -156,14 +143,13 @@ export class Chunks {
         for (const control of this.coming.values()) control.abort();
     }
 
-    /** @private */
-    next() {
+    #next() {
         while (this.coming.size < AT_ONCE && this.wanted.length > 0)
-            void this.load(/** @type {number} */ (this.wanted.shift()));
+            void this.#load(/** @type {number} */ (this.wanted.shift()));
     }
 
-    /** @private @param {number} index */
-    async load(index) {
+    /** @param {number} index */
+    async #load(index) {
         const control = new AbortController();
         this.coming.set(index, control);
         const first = index * this.high;
@@ -176,12 +162,11 @@ export class Chunks {
             if (!control.signal.aborted) this.failed(error);
         }
         this.coming.delete(index);
-        this.next();
+        this.#next();
     }
 
-    /** Forget chunks beyond the budget, those furthest from view first.
-     * @private @param {number[]} wanted */
-    keep(wanted) {
+    /** Forget chunks beyond the budget, those furthest from view first. @param {number[]} wanted */
+    #keep(wanted) {
         const most = Math.max(wanted.length, Math.floor(KEPT_ELEMENTS / (this.high * this.matrix.columns)));
         const middle = wanted[0] ?? 0;
         const far = [...this.held.keys()].sort((a, b) => Math.abs(b - middle) - Math.abs(a - middle));

@@ -1,11 +1,12 @@
 // controls.js - a form from rows of GET /v1: a control for each parameter, with the server's own errors beside it.
-import { fresh, h } from './dom.js';
+import { field, fresh, h } from './dom.js';
 import { derived, initial, needed } from './listing.js';
 import { Problem, parameterOf } from './api.js';
 import { keys } from './pointers.js';
 import { search } from './search.js';
 
-/** @typedef {import('./listing.js').Parameter} Parameter */
+/** @import { Parameter } from './listing.js' */
+
 /**
  * @typedef {object} Control
  * @property {HTMLElement} element
@@ -67,43 +68,31 @@ function scale(parameter) {
 
 /** @param {Parameter} parameter @param {Change} change @param {string} id @returns {{parts: HTMLElement[], show: (value: string) => void}} */
 function number(parameter, change, id) {
-    const field = h('input', {
-        id,
-        type: 'text',
-        inputmode: 'decimal',
-        autocomplete: 'off',
-        class: 'number',
-        placeholder: derived(parameter) ?? 'none',
-    });
-    const write = typed(field, change);
-    if (parameter.maximum === undefined) return { parts: [field], show: write };
+    const input = field('number', { id, inputmode: 'decimal', placeholder: derived(parameter) ?? 'none' });
+    const write = typed(input, change);
+    if (parameter.maximum === undefined) return { parts: [input], show: write };
     const { place, value } = scale(parameter);
-    const slider = h('input', {
-        type: 'range',
-        min: 0,
-        max: SLIDER_STEPS,
-        step: 1,
-        'aria-label': `${parameter.name}, slider`,
-    });
+    const ends = { min: 0, max: SLIDER_STEPS, step: 1 };
+    const slider = h('input', { type: 'range', ...ends, 'aria-label': `${parameter.name}, slider` });
     const moved = /** @param {boolean} done */ (done) => {
-        field.value = String(value(Number(slider.value)));
-        slider.setAttribute('aria-valuetext', field.value);
-        change(field.value, done);
+        input.value = String(value(Number(slider.value)));
+        slider.setAttribute('aria-valuetext', input.value);
+        change(input.value, done);
     };
     slider.addEventListener('input', () => moved(false));
     slider.addEventListener('change', () => moved(true));
     const { minimum = 0, maximum } = parameter;
     if (parameter.type === 'integer')
         keys(slider, { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }, (by) => {
-            show(String(Math.min(maximum, Math.max(minimum, Number(field.value) + by))));
-            change(field.value, true);
+            show(String(Math.min(maximum, Math.max(minimum, Number(input.value) + by))));
+            change(input.value, true);
         });
     const show = /** @param {string} text */ (text) => {
         write(text);
         if (text !== '' && Number.isFinite(Number(text))) slider.value = String(place(Number(text)));
         slider.setAttribute('aria-valuetext', text === '' ? 'none' : text);
     };
-    return { parts: [slider, field], show };
+    return { parts: [slider, input], show };
 }
 
 /** Buttons for one choice, or for several, which are listed in their own order.
@@ -114,14 +103,13 @@ function segments({ type, choices = ['true', 'false'] }, change, id) {
     const inputs = choices.map((value) => h('input', { type: many ? 'checkbox' : 'radio', name, value }));
     const chosen = () => inputs.filter(({ checked }) => checked).map(({ value }) => value);
     const group = h(
-        'div',
+        'div.segments',
         {
-            class: 'segments',
             role: many ? 'group' : 'radiogroup',
             'aria-labelledby': `${id}-name`,
             onchange: () => change(chosen().join(','), true),
         },
-        inputs.map((input) => h('label', {}, input, h('span', {}, input.value))),
+        [inputs.map((input) => h('label', input, h('span', input.value)))],
     );
     return {
         parts: [group],
@@ -135,17 +123,11 @@ function segments({ type, choices = ['true', 'false'] }, change, id) {
 /** @param {Parameter} parameter @param {Change} change @param {string} id */
 function words(parameter, change, id) {
     const long = parameter.type === 'tensor' || parameter.type === 'numbers';
-    const field = long
-        ? h('textarea', { id, rows: 2, spellcheck: 'false', class: 'code', placeholder: derived(parameter) })
-        : h('input', {
-              id,
-              type: 'text',
-              autocomplete: 'off',
-              spellcheck: 'false',
-              class: 'code',
-              placeholder: derived(parameter),
-          });
-    return { parts: [field], show: typed(field, change) };
+    const placeholder = derived(parameter);
+    const input = long
+        ? h('textarea.code', { id, rows: 2, spellcheck: 'false', placeholder })
+        : field('code', { id, placeholder });
+    return { parts: [input], show: typed(input, change) };
 }
 
 /** One of many choices. @param {string[]} choices @param {Change} change @param {string} id */
@@ -164,12 +146,8 @@ function parts(parameter, change, id) {
     return words(parameter, change, id);
 }
 
-/**
- * The control of one parameter, with its name, unit, help and place for an error.
- * @param {Parameter} parameter
- * @param {Change} change
- * @returns {Control}
- */
+/** The control of one parameter, with its name, unit, help and place for an error. @param {Parameter} parameter
+ * @param {Change} change @returns {Control} */
 export function control(parameter, change) {
     const id = fresh('field');
     const { parts: inner, show } = parts(parameter, change, id);
@@ -179,19 +157,17 @@ export function control(parameter, change) {
         group ? { id: `${id}-name`, class: 'name' } : { for: id, class: 'name' },
         parameter.name,
     );
-    const error = h('p', { class: 'error', id: `${id}-error`, role: 'alert', hidden: true });
+    const error = h('p.error', { id: `${id}-error`, role: 'alert', hidden: true });
     const none = parameter.type === 'choices' && parameter.default !== undefined && ` None: ${parameter.default}.`;
-    const help = h('p', { class: 'help', id: `${id}-help` }, parameter.description, none);
+    const help = h('p.help', { id: `${id}-help` }, parameter.description, none);
     const target = inner.find((part) => part.id === id) ?? inner[0];
     target.setAttribute('aria-describedby', `${id}-help ${id}-error`);
-    const element = h(
-        'div',
-        { class: 'control', 'data-parameter': parameter.name },
-        h('div', { class: 'control-head' }, name, parameter.unit && h('span', { class: 'unit' }, parameter.unit)),
-        h('div', { class: 'control-row' }, inner),
+    const element = h('div.control', { 'data-parameter': parameter.name }, [
+        h('div.control-head', name, parameter.unit && h('span.unit', parameter.unit)),
+        h('div.control-row', inner),
         error,
         help,
-    );
+    ]);
     return {
         element,
         show,
@@ -207,11 +183,18 @@ export function control(parameter, change) {
 export const choice = (name, choices, change, description = '') =>
     control({ name, type: 'string', required: false, choices, description }, change);
 
-/**
- * The controls of all rows. The needed ones and some more are open, the others under "More".
- * @param {Parameter[]} parameters
- * @param {(name: string, value: string | null, done: boolean) => void} change null: back to what is usual
- */
+/** Rows of parameters that no resource has, all of them needed; a list in place of a type has their choices.
+ * @param {[name: string, type: Parameter['type'] | string[], description: string, unit?: string, least?: number, most?: number][]} rows
+ * @returns {Parameter[]} */
+export const fields = (rows) =>
+    rows.map(([name, kind, description, unit, minimum, maximum]) => ({
+        ...(Array.isArray(kind) ? { type: 'string', choices: kind } : { type: kind }),
+        ...{ name, required: true, description, unit, minimum, maximum },
+    }));
+
+/** The controls of all rows. The needed ones and some more are open, the others under "More".
+ * @param {Parameter[]} parameters @param {(name: string, value: string | null, done: boolean) => void} change null:
+ * back to what is usual */
 export function form(parameters, change) {
     /** Defaults of the room or of its model, which come before those of the server. @type {Record<string, string>} */
     let own = {};
@@ -235,15 +218,13 @@ export function form(parameters, change) {
     const rest = parameters.filter((parameter) => !open.includes(parameter));
     const elements = /** @param {Parameter[]} list */ (list) => list.map(({ name }) => controls.get(name)?.element);
     const summary = `${rest.length} more parameter${rest.length === 1 ? '' : 's'}`;
-    const more = h('details', { class: 'more' }, h('summary', {}, summary), elements(rest));
-    const general = h('p', { class: 'error', role: 'alert', hidden: true });
-    const element = h(
-        'form',
-        { class: 'form', onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+    const more = h('details.more', h('summary', summary), elements(rest));
+    const general = h('p.error', { role: 'alert', hidden: true });
+    const element = h('form.form', { onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, [
         elements(open),
         rest.length > 0 && more,
         general,
-    );
+    ]);
     return {
         element,
         /** @param {Record<string, string>} values @param {Record<string, string>} [defaults] */
@@ -253,8 +234,7 @@ export function form(parameters, change) {
                 controls.get(parameter.name)?.show(values[parameter.name] ?? usual(parameter));
             if (rest.some((each) => ![undefined, usual(each)].includes(values[each.name]))) more.open = true;
         },
-        /** Show the words of a problem at the fields that caused it; null: all is well.
-         * @param {unknown} error */
+        /** Show the words of a problem at the fields that caused it; null: all is well. @param {unknown} error */
         fail: (error) => {
             for (const each of controls.values()) each.fail('');
             const faults = error instanceof Problem ? error.errors : [];

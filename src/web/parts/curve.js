@@ -5,7 +5,8 @@ import { keys } from './pointers.js';
 import { rounded, scale } from './scale.js';
 import { seriesTable } from './table.js';
 
-/** @typedef {import('./table.js').Series} Series */
+/** @import { Series } from './table.js' */
+
 /**
  * @typedef {object} Options
  * @property {string} name what is seen
@@ -62,22 +63,21 @@ export class Curve {
         this.x = scale([0, 1], [0, 1]);
         this.y = this.x;
         /** @private */ this.right = MARGIN.right;
-        this.draw = framed(() => this.paint());
+        this.draw = framed(() => this.#paint());
         const id = fresh('curve');
         this.title = svg('title', { id }, options.name);
-        this.picture = svg('svg', {
-            class: 'curve',
+        this.picture = svg('svg.curve', {
             role: 'img',
             'aria-labelledby': id,
             tabindex: options.onCursor ? 0 : undefined,
         });
-        this.key = h('ul', { class: 'key' });
+        this.key = h('ul.key');
         /** @private */ this.table = seriesTable(options.name, () => this.series);
-        this.element = h('div', { class: 'curves' }, this.picture, this.key, !options.tabled && this.table.element);
+        this.element = h('div.curves', this.picture, this.key, !options.tabled && this.table.element);
         this.picture.style.setProperty('height', `${options.height ?? HEIGHT}px`);
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.picture);
-        if (options.onCursor) this.listen();
+        if (options.onCursor) this.#listen();
     }
 
     /** @param {Series[]} series */
@@ -100,8 +100,7 @@ export class Curve {
         this.sizes.disconnect();
     }
 
-    /** @private */
-    listen() {
+    #listen() {
         const { onCursor } = this.options;
         const longest = () => this.series.reduce((most, { y }) => Math.max(most, y.length), 0);
         const to = /** @param {number} index @param {boolean} done */ (index, done) => {
@@ -123,8 +122,7 @@ export class Curve {
         keys(this.picture, far, (by, { shiftKey }) => to((this.cursor ?? 0) + by * (shiftKey ? 10 : 1), true));
     }
 
-    /** @private */
-    paint() {
+    #paint() {
         const width = this.picture.clientWidth;
         const height = this.picture.clientHeight;
         if (width === 0) return;
@@ -142,48 +140,42 @@ export class Curve {
         attribute(this.picture, { viewBox: `0 0 ${width} ${height}` });
         const shown = [
             this.title,
-            ...(this.options.under ? [svg('g', { class: 'under' }, this.options.under(this))] : []),
-            this.axes(width, height),
-            ...this.series.map((one, i) => this.line(one, i)),
-            named && this.ends(width - right, height - bottom),
-            this.marks(height),
+            ...(this.options.under ? [svg('g.under', this.options.under(this))] : []),
+            this.#axes(width, height),
+            ...this.series.map((one, i) => this.#line(one, i)),
+            named && this.#ends(width - right, height - bottom),
+            this.#marks(height),
         ];
         this.picture.replaceChildren(...shown.filter((each) => each !== false));
     }
 
-    /** @private @param {number} width @param {number} height */
-    axes(width, height) {
+    /** @param {number} width @param {number} height */
+    #axes(width, height) {
         const { bottom, left } = MARGIN;
         const { right } = this;
         const { xName = '', yName = '', xLog, yLog } = this.options;
         const floor = height - bottom;
-        return svg(
-            'g',
-            { class: 'axes', 'aria-hidden': 'true' },
+        return svg('g.axes', { 'aria-hidden': 'true' }, [
             ticks(this.y, Math.max(2, height / 45), yLog).map((value) =>
-                svg(
-                    'g',
-                    { transform: `translate(0 ${this.y(value)})` },
-                    svg('line', { x1: left, x2: width - right, class: 'grid' }),
+                svg('g', { transform: `translate(0 ${this.y(value)})` }, [
+                    svg('line.grid', { x1: left, x2: width - right }),
                     svg('text', { x: left - 7, dy: '0.32em', 'text-anchor': 'end' }, tick(value)),
-                ),
+                ]),
             ),
             ticks(this.x, Math.max(2, width / 90), xLog).map((value) =>
-                svg(
-                    'g',
-                    { transform: `translate(${this.x(value)} ${floor})` },
+                svg('g', { transform: `translate(${this.x(value)} ${floor})` }, [
                     svg('line', { y2: 5 }),
                     svg('text', { y: 18, 'text-anchor': 'middle' }, tick(value)),
-                ),
+                ]),
             ),
             svg('line', { x1: left, x2: width - right, y1: floor, y2: floor }),
             svg('text', { x: width - right, y: height - 4, 'text-anchor': 'end' }, xName && `${xName} →`),
             svg('text', { x: 0, y: height - 4 }, yName && `↑ ${yName}`),
-        );
+        ]);
     }
 
-    /** The name of each series beside its last point, those of near points apart. @private @param {number} x @param {number} floor */
-    ends(x, floor) {
+    /** The name of each series beside its last point, those of near points apart. @param {number} x @param {number} floor */
+    #ends(x, floor) {
         const last = this.series.map(({ y }, i) => ({ i, at: this.y(y[y.length - 1]) }));
         const seen = last.filter(({ at }) => Number.isFinite(at)).sort((a, b) => a.at - b.at);
         let free = MARGIN.top;
@@ -193,40 +185,34 @@ export class Curve {
             free = y + ENDS.line;
             return { i, at, y };
         });
-        return svg(
-            'g',
-            { class: 'ends', 'aria-hidden': 'true' },
+        return svg('g.ends', { 'aria-hidden': 'true' }, [
             places.map(({ i, at, y }) =>
-                svg(
-                    'g',
-                    { class: `series-${i % 8}` },
+                svg('g', { class: `series-${i % 8}` }, [
                     svg('line', { x1: x + 2, y1: at, x2: x + ENDS.gap - 4, y2: y }),
                     svg('text', { x: x + ENDS.gap, y, dy: '0.32em' }, this.series[i].name),
-                ),
+                ]),
             ),
-        );
+        ]);
     }
 
-    /** @private @param {Series} one @param {number} index */
-    line(one, index) {
+    /** @param {Series} one @param {number} index */
+    #line(one, index) {
         const n = one.y.length;
         const dense = n > POINTS_PER_PIXEL * this.picture.clientWidth;
         if (this.options.points && !dense)
-            return svg(
-                'g',
-                { class: `dots series-${index % 8}` },
+            return svg('g', { class: `dots series-${index % 8}` }, [
                 Array.from(
                     one.y,
                     (value, i) =>
                         Number.isFinite(value) &&
                         svg('circle', { r: 2.5, cx: this.x(one.x ? one.x[i] : i), cy: this.y(value) }),
                 ),
-            );
-        return svg('path', { class: `line series-${index % 8}`, d: dense ? this.band(one) : this.path(one) });
+            ]);
+        return svg('path', { class: `line series-${index % 8}`, d: dense ? this.#band(one) : this.#path(one) });
     }
 
-    /** @private @param {Series} one */
-    path({ x, y }) {
+    /** @param {Series} one */
+    #path({ x, y }) {
         let text = '';
         let pen = 'M';
         for (let i = 0; i < y.length; i++) {
@@ -240,8 +226,8 @@ export class Curve {
         return text;
     }
 
-    /** A line from the least to the greatest value of each pixel. @private @param {Series} one */
-    band({ x, y }) {
+    /** A line from the least to the greatest value of each pixel. @param {Series} one */
+    #band({ x, y }) {
         /** @type {Map<number, [number, number]>} */
         const pixels = new Map();
         for (let i = 0; i < y.length; i++) {
@@ -257,20 +243,18 @@ export class Curve {
         return `M${ends.join('L')}`;
     }
 
-    /** @private @param {number} height */
-    marks(height) {
+    /** @param {number} height */
+    #marks(height) {
         const i = this.cursor;
         if (i === null || this.series.length === 0) return svg('g');
         const x = this.x(this.series[0].x ? this.series[0].x[i] : i);
-        return svg(
-            'g',
-            { class: 'cursor' },
+        return svg('g.cursor', [
             svg('line', { x1: x, x2: x, y1: MARGIN.top, y2: height - MARGIN.bottom }),
             this.series.map(
                 (one, k) =>
                     Number.isFinite(this.y(one.y[i])) &&
                     svg('circle', { class: `series-${k % 8}`, r: 4, cx: x, cy: this.y(one.y[i]) }),
             ),
-        );
+        ]);
     }
 }

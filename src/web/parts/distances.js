@@ -4,9 +4,9 @@ import { call, formula, fraction, power, row, sub } from './formula.js';
 import { digits } from './number.js';
 import { positionOf } from './positions.js';
 
-/** @typedef {import('./readout.js').Fact} Fact */
-/** @typedef {import('./facts.js').More} More */
-/** @typedef {import('./safetensors.js').Answer} Answer */
+/** @import { More } from './facts.js' */
+/** @import { Answer } from './safetensors.js' */
+
 /** @typedef {Record<string, number>} Numbers */
 /** @typedef {<P extends keyof import('openapi').paths>(path: P, values: import('./api.js').Asked<P>, names: string[]) => ArrayLike<number>[] | null} LookUp */
 
@@ -16,7 +16,7 @@ const result = (value, dtype) => (value === undefined ? '…' : digits(value, dt
 /** Queries are the last of the positions of keys. @param {Numbers} parameters @param {number} query */
 const placeOf = ({ query_length: queries, key_length: keys }, query) => keys - queries + query;
 
-/** @param {Numbers} all @param {{row: number, column: number}} cell @returns {Fact} */
+/** @param {Numbers} all @param {{row: number, column: number}} cell @returns {import('./readout.js').Fact} */
 const distance = (all, { row: query, column: key }) => ['key − query', digits(key - placeOf(all, query), 'int32')];
 
 /** The published rule of ALiBi's slopes. @param {Answer} answer @returns {More} */

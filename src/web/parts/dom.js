@@ -1,69 +1,60 @@
 // dom.js - elements made in one expression.
 
+const HTML = 'http://www.w3.org/1999/xhtml';
 const SVG = 'http://www.w3.org/2000/svg';
 const MATH = 'http://www.w3.org/1998/Math/MathML';
 
-/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Node | string | number | null | undefined | false} Leaf */
+/** @template T @typedef {T | readonly T[]} Some */
+/** A list may hold lists; what others pass on goes deeper. @typedef {Some<Some<Leaf>>} Child @typedef {Some<Some<Child>>} Children */
 /** @typedef {Record<string, unknown>} Attributes */
+/** @template {string} S @typedef {S extends `${infer T}.${string}` ? T : S} Tag */
+/** @template M @template {string} S @typedef {Tag<S> extends keyof M ? M[Tag<S>] : never} Made */
 
-/**
- * Functions become listeners, true an empty attribute; false, null and undefined leave it out.
- * @param {Element} element
- * @param {Attributes} attributes
- */
+/** Functions become listeners, true an empty attribute; false, null and undefined leave it out.
+ * @param {Element} element @param {Attributes} attributes */
 export function attribute(element, attributes) {
     for (const [name, value] of Object.entries(attributes)) {
+        const told = name.startsWith('aria-') && typeof value === 'boolean'; // which has no attribute without a value
         if (typeof value === 'function') element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-        else if (value === true) element.setAttribute(name, '');
-        else if (value === false || value === null || value === undefined) element.removeAttribute(name);
+        else if (value === true && !told) element.setAttribute(name, '');
+        else if ((value === false && !told) || value === null || value === undefined) element.removeAttribute(name);
         else element.setAttribute(name, String(value));
     }
 }
 
-/**
- * @template {Element} E
- * @param {E} element
- * @param {Attributes} attributes
- * @param {Child[]} children
- * @returns {E}
- */
-function fill(element, attributes, children) {
-    attribute(element, attributes);
-    for (const child of children.flat())
+/** The attributes come first, where there are some. @param {Element} element @param {(Attributes | Children)[]} rest */
+function fill(element, rest) {
+    const plain = Object.getPrototypeOf(rest[0] ?? '') === Object.prototype;
+    if (plain) attribute(element, /** @type {Attributes} */ (rest[0]));
+    for (const child of /** @type {unknown[]} */ (rest.slice(plain ? 1 : 0)).flat(Infinity))
         if (child !== null && child !== undefined && child !== false)
             element.append(child instanceof Node ? child : String(child));
     return element;
 }
 
-/**
- * An HTML element: h('button', {type: 'button', onclick: f}, 'Copy').
- * @template {keyof HTMLElementTagNameMap} T
- * @param {T} tag
- * @param {Attributes} [attributes]
- * @param {...(Child | Child[])} children
- */
-export function h(tag, attributes = {}, ...children) {
-    return fill(document.createElement(tag), attributes, /** @type {Child[]} */ (children.flat()));
+/** An element of a namespace and its classes: "p.note.wide". @param {string} space @param {string} words */
+function made(space, words) {
+    const [tag, ...classes] = words.split('.');
+    const element = document.createElementNS(space, tag);
+    if (classes.length > 0) element.setAttribute('class', classes.join(' '));
+    return element;
 }
 
-/**
- * @template {keyof SVGElementTagNameMap} T
- * @param {T} tag
- * @param {Attributes} [attributes]
- * @param {...(Child | Child[])} children
- */
-export function svg(tag, attributes = {}, ...children) {
-    return fill(document.createElementNS(SVG, tag), attributes, /** @type {Child[]} */ (children.flat()));
-}
+/** An HTML element: h('button.wide', {type: 'button', onclick: f}, 'Copy'). @template {string} S @param {S} tag with
+ * its classes @param {...(Attributes | Children)} rest attributes, if there are some; then children */
+export const h = (tag, ...rest) => /** @type {Made<HTMLElementTagNameMap, S>} */ (fill(made(HTML, tag), rest));
 
-/**
- * A MathML element; text within it is put into <mi>, <mn> or <mo> by parts/formula.js.
- * @param {string} tag
- * @param {...(Child | Child[])} children
- */
-export function m(tag, ...children) {
-    return fill(document.createElementNS(MATH, tag), {}, /** @type {Child[]} */ (children.flat()));
-}
+/** A field of one line; the browser neither completes nor corrects what is typed. @param {string} kind its class
+ * @param {Attributes} attributes */
+export const field = (kind, attributes) =>
+    h(`input.${kind}`, { type: 'text', autocomplete: 'off', spellcheck: 'false', ...attributes });
+
+/** The same of SVG. @template {string} S @param {S} tag @param {...(Attributes | Children)} rest */
+export const svg = (tag, ...rest) => /** @type {Made<SVGElementTagNameMap, S>} */ (fill(made(SVG, tag), rest));
+
+/** A MathML element; parts/formula.js puts text into <mi>, <mn> or <mo>. @param {string} tag @param {...Children} children */
+export const m = (tag, ...children) => fill(made(MATH, tag), children);
 
 let ids = 0;
 
@@ -73,10 +64,7 @@ export function fresh(prefix = 'e') {
     return `${prefix}${ids}`;
 }
 
-/**
- * Calls f once per animation frame, however often the result is called.
- * @param {() => void} f
- */
+/** Calls f once per animation frame, however often the result is called. @param {() => void} f */
 export function framed(f) {
     let due = 0;
     return () => {

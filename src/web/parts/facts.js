@@ -6,8 +6,10 @@ import { brief, digits } from './number.js';
 import { positionOf } from './positions.js';
 import { valueFacts } from './readout.js';
 
-/** @typedef {import('./safetensors.js').Answer} Answer */
-/** @typedef {import('./readout.js').Fact} Fact */
+/** @import { LookUp } from './distances.js' */
+/** @import { Fact } from './readout.js' */
+/** @import { Answer, Tensor } from './safetensors.js' */
+
 /** @typedef {{row: number, column: number}} Cell */
 /**
  * @typedef {object} Meaning what rows and columns of a tensor are
@@ -21,7 +23,6 @@ import { valueFacts } from './readout.js';
  */
 
 /** @typedef {(cell: Cell, position: number | undefined, value: number | undefined, dtype: string, slice: number) => Fact[]} More */
-/** @typedef {import('./distances.js').LookUp} LookUp */
 
 /** @type {Map<string, ArrayLike<number>[] | null>} */
 const known = new Map();
@@ -137,7 +138,7 @@ const KNOWN = {
     '/v1/swin/index': windowed,
 };
 
-/** @param {string} path @param {Record<string, unknown>} parameters @param {import('./safetensors.js').Tensor} tensor */
+/** @param {string} path @param {Record<string, unknown>} parameters @param {Tensor} tensor */
 function columnsOf(path, parameters, { name, columns }) {
     if (/^\/v1\/swin\/(index|bias)$/.test(path)) return { rowName: 'query patch', columnName: 'key patch' };
     if (parameters.key_length !== undefined || parameters.query_length !== undefined)
@@ -150,14 +151,8 @@ function columnsOf(path, parameters, { name, columns }) {
     return { rowName: 'row', columnName: 'column' };
 }
 
-/**
- * What the cells of a tensor mean.
- * @param {string} path
- * @param {Answer} found
- * @param {import('./safetensors.js').Tensor} tensor
- * @param {() => void} arrived facts that were asked for have come
- * @returns {Meaning}
- */
+/** What the cells of a tensor mean. @param {string} path @param {Answer} found @param {Tensor} tensor
+ * @param {() => void} arrived facts that were asked for have come @returns {Meaning} */
 export function meaning(path, found, tensor, arrived) {
     const rows = tensor.shape.length > 1 ? (tensor.shape.at(-2) ?? 1) : tensor.length;
     const { positions, offsets } = found.parameters;

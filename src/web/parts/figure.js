@@ -12,16 +12,15 @@ import { table } from './table.js';
 import { take } from './take.js';
 import { cellOf, kept, whole } from './view.js';
 
-/** @typedef {import('./safetensors.js').Answer} Answer */
-/** @typedef {import('./safetensors.js').Tensor} Tensor */
-/** @typedef {import('./place.js').Place} Place */
+/** @import { Answer, Matrix, Tensor } from './safetensors.js' */
+
 /**
  * @typedef {object} Options
  * @property {string} path empty: the page has made the numbers, and nothing is taken along
  * @property {Record<string, string>} values as they were asked for
  * @property {object} [body]
  * @property {string} title
- * @property {Place} place keeps tensor, slice, win (the window) and at (the cursor)
+ * @property {import('./place.js').Place} place keeps tensor, slice, win (the window) and at (the cursor)
  * @property {string} [prefix] of these names, where a room has several figures
  * @property {(error: unknown) => void} onError
  * @property {(cell: {row: number, column: number}, done: boolean) => void} [onCursor] the cursor of a matrix has moved
@@ -38,51 +37,43 @@ export class Figure {
         this.answer = answer;
         this.options = options;
         this.readout = new Readout();
-        this.meaning = meaning(options.path, answer, this.tensor, () => this.point());
+        this.meaning = meaning(options.path, answer, this.tensor, () => this.#point());
         /** @private @type {Heatmap | null} */ this.heatmap = null;
         /** @private @type {{stop: () => void}[]} */ this.parts = [];
         /** @private */ this.seen = '';
         /** The bounds of all matrices of a tensor, for one scale. @private @type {(() => [number, number]) | undefined} */
         this.shared = undefined;
         /** Which matrix of the tensor is seen large. @private */ this.slice = 0;
-        /** @private */ this.frame = h('div', { class: 'figure-frame' });
+        /** @private */ this.frame = h('div.figure-frame');
         const names = [...answer.tensors.keys()];
-        this.tabs = h(
-            'div',
-            { class: 'segments', role: 'radiogroup', 'aria-label': 'Tensor', hidden: names.length < 2 },
+        this.tabs = h('div.segments', { role: 'radiogroup', 'aria-label': 'Tensor', hidden: names.length < 2 }, [
             names.map((name) =>
-                h(
-                    'label',
-                    {},
+                h('label', [
                     h('input', {
                         type: 'radio',
-                        name: this.key('tensor'),
+                        name: this.#key('tensor'),
                         value: name,
                         checked: name === this.tensor.name,
-                        onchange: () => this.choose({ tensor: name, slice: null, win: null, at: null }),
+                        onchange: () => this.#choose({ tensor: name, slice: null, win: null, at: null }),
                     }),
-                    h('span', {}, name),
-                ),
+                    h('span', name),
+                ]),
             ),
-        );
-        this.table = table(() => this.part());
+        ]);
+        this.table = table(() => this.#part());
         const along = take(() => ({ ...options, tensor: this.tensor, many: this.tensor.name !== 'data' }));
-        this.scalars = h(
-            'dl',
-            { class: 'readout scalars', hidden: Object.keys(this.facts()).length === 0 },
-            Object.entries(this.facts()).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
-        );
-        this.element = h(
-            'figure',
-            { class: 'figure', 'data-path': options.path },
-            h('figcaption', {}, options.title),
+        this.scalars = h('dl.readout.scalars', { hidden: Object.keys(this.#facts()).length === 0 }, [
+            Object.entries(this.#facts()).map(([name, value]) => h('div', h('dt', name), h('dd', value))),
+        ]);
+        this.element = h('figure.figure', { 'data-path': options.path }, [
+            h('figcaption', options.title),
             this.tabs,
             this.scalars,
             this.frame,
             this.readout.element,
-            h('div', { class: 'panels' }, this.table.element, options.path !== '' && along),
-        );
-        this.draw();
+            h('div.panels', this.table.element, options.path !== '' && along),
+        ]);
+        this.#draw();
     }
 
     /** The large matrix as it is drawn. */
@@ -93,12 +84,12 @@ export class Figure {
     /** The tensor that is seen. @returns {Tensor} */
     get tensor() {
         const { tensors } = this.answer;
-        const tensor = tensors.get(this.options.place.get(this.key('tensor'))) ?? tensors.values().next().value;
+        const tensor = tensors.get(this.options.place.get(this.#key('tensor'))) ?? tensors.values().next().value;
         return /** @type {Tensor} */ (tensor);
     }
 
-    /** Scalars of the answer that are no words about it. @private */
-    facts() {
+    /** Scalars of the answer that are no words about it. */
+    #facts() {
         const { encoding: _, ...scalars } = this.answer.scalars;
         return Object.fromEntries(
             Object.entries(scalars)
@@ -107,35 +98,35 @@ export class Figure {
         );
     }
 
-    /** @private @param {Record<string, string | null>} changes */
-    choose(changes) {
-        this.keep(changes, { step: true });
-        this.draw();
+    /** @param {Record<string, string | null>} changes */
+    #choose(changes) {
+        this.#keep(changes, { step: true });
+        this.#draw();
     }
 
-    /** @private @param {string} name */
-    key(name) {
+    /** @param {string} name */
+    #key(name) {
         return `${this.options.prefix ?? ''}${name}`;
     }
 
-    /** Write own values to the address. @private @param {Record<string, string | null>} changes @param {{step?: boolean}} [how] */
-    keep(changes, how) {
-        const named = Object.entries(changes).map(([name, value]) => [this.key(name), value]);
+    /** Write own values to the address. @param {Record<string, string | null>} changes @param {{step?: boolean}} [how] */
+    #keep(changes, how) {
+        const named = Object.entries(changes).map(([name, value]) => [this.#key(name), value]);
         this.options.place.set(Object.fromEntries(named), how);
     }
 
-    /** Which matrix is large. @private */
-    what() {
-        return `${this.tensor.name} ${this.options.place.get(this.key('slice'))}`;
+    /** Which matrix is large. */
+    #what() {
+        return `${this.tensor.name} ${this.options.place.get(this.#key('slice'))}`;
     }
 
     /** The address has changed: show what it says. */
     update() {
         for (const input of this.tabs.querySelectorAll('input')) input.checked = input.value === this.tensor.name;
         const { place } = this.options;
-        if (this.heatmap === null || this.seen !== this.what()) return this.draw();
-        this.heatmap.show(place.get(this.key('win')), this.cell());
-        this.point();
+        if (this.heatmap === null || this.seen !== this.#what()) return this.#draw();
+        this.heatmap.show(place.get(this.#key('win')), this.#cell());
+        this.#point();
     }
 
     /** Draw again, where colours have changed. */
@@ -153,22 +144,21 @@ export class Figure {
         this.parts = [];
     }
 
-    /** @private */
-    draw() {
+    #draw() {
         this.stop();
         this.heatmap = null;
-        this.seen = this.what();
+        this.seen = this.#what();
         const { tensor } = this;
-        this.meaning = meaning(this.options.path, this.answer, tensor, () => this.point());
+        this.meaning = meaning(this.options.path, this.answer, tensor, () => this.#point());
         this.readout.show(null);
-        if (tensor.length === 0) this.frame.replaceChildren(h('p', {}, 'The answer has no elements.'));
-        else if (tensor.shape.length < 2) void this.curve(tensor);
-        else this.matrices(tensor);
+        if (tensor.length === 0) this.frame.replaceChildren(h('p', 'The answer has no elements.'));
+        else if (tensor.shape.length < 2) void this.#curve(tensor);
+        else this.#matrices(tensor);
         this.table.refresh();
     }
 
-    /** @private @param {Tensor} tensor */
-    async curve(tensor) {
+    /** @param {Tensor} tensor */
+    async #curve(tensor) {
         const { columnName, rowName, placed, valueName } = this.meaning;
         const picture = new Curve({
             name: `${tensor.name} of ${this.options.title}`,
@@ -176,7 +166,7 @@ export class Figure {
             yName: valueName,
             points: tensor.length < 65,
             tabled: true,
-            onCursor: (index, done) => this.at(index, y[index], done),
+            onCursor: (index, done) => this.#at(index, y[index], done),
         });
         this.parts.push(picture);
         this.frame.replaceChildren(picture.element);
@@ -187,45 +177,39 @@ export class Figure {
         } catch (error) {
             return this.options.onError(error);
         }
-        picture.show([
-            {
-                name: tensor.name,
-                y,
-                x: placed && Array.from(y, (_, i) => placed(i)),
-            },
-        ]);
-        const at = this.options.place.number(this.key('at'), NaN);
+        picture.show([{ name: tensor.name, y, x: placed && Array.from(y, (_, i) => placed(i)) }]);
+        const at = this.options.place.number(this.#key('at'), NaN);
         if (at in y) {
             picture.mark(at);
-            this.at(at, y[at], null);
+            this.#at(at, y[at], null);
         }
     }
 
-    /** @private @param {number} index @param {number} value @param {boolean | null} done null: the address says so */
-    at(index, value, done) {
+    /** @param {number} index @param {number} value @param {boolean | null} done null: the address says so */
+    #at(index, value, done) {
         const { columnName, rowName, placed, facts } = this.meaning;
         const all = facts({ row: index, column: index }, value);
         this.readout.show(all.filter(([name]) => name !== (placed ? columnName : rowName)));
-        if (done) this.keep({ at: String(index) });
+        if (done) this.#keep({ at: String(index) });
     }
 
-    /** @private @param {Tensor} tensor */
-    matrices(tensor) {
+    /** @param {Tensor} tensor */
+    #matrices(tensor) {
         const rows = tensor.shape.at(-2) ?? 1;
         const n = rows === 0 ? 0 : tensor.rows / rows;
-        this.slice = Math.min(n - 1, this.options.place.number(this.key('slice'), 0));
+        this.slice = Math.min(n - 1, this.options.place.number(this.#key('slice'), 0));
         const { slice } = this;
         this.shared = undefined;
-        const multiples = n > 1 ? [this.small(tensor, n, slice)] : [];
-        const big = this.large(tensor, slice);
+        const multiples = n > 1 ? [this.#small(tensor, n, slice)] : [];
+        const big = this.#large(tensor, slice);
         this.frame.replaceChildren(...multiples, big.element);
         this.heatmap = big;
-        this.point();
+        this.#point();
     }
 
     /** One matrix of a tensor; more of it than can be read is seen in the service's figure, where that has one matrix.
-     * @private @param {Tensor} tensor @param {number} slice @returns {import('./safetensors.js').Matrix} */
-    matrix(tensor, slice) {
+     * @param {Tensor} tensor @param {number} slice @returns {Matrix} */
+    #matrix(tensor, slice) {
         const { path, values, body, paint } = this.options;
         const matrix = tensor.matrix(slice);
         const own = path === '' || body !== undefined || paint !== undefined || tensor.shape.length > 2;
@@ -234,11 +218,11 @@ export class Figure {
         return { ...matrix, pool: pool(path, one, this.answer.parameters, matrix.rows) };
     }
 
-    /** @private @param {Tensor} tensor @param {number} slice */
-    large(tensor, slice) {
+    /** @param {Tensor} tensor @param {number} slice */
+    #large(tensor, slice) {
         const { place, title, onError } = this.options;
         const { rowName, columnName, rowLabel, columnLabel } = this.meaning;
-        const matrix = this.matrix(tensor, slice);
+        const matrix = this.#matrix(tensor, slice);
         const map = new Heatmap({
             matrix,
             name: `${tensor.name} of ${title}`,
@@ -250,51 +234,51 @@ export class Figure {
             paint: this.options.paint,
             before: this.options.before?.picture,
             bounds: this.shared,
-            onRead: () => this.point(),
+            onRead: () => this.#point(),
             onCursor: (cell, value, done) => {
                 this.readout.show(this.meaning.facts(cell, value, slice));
-                if (done) this.keep({ at: `${cell.row},${cell.column}` });
+                if (done) this.#keep({ at: `${cell.row},${cell.column}` });
                 this.options.onCursor?.(cell, done);
             },
             onView: (window) => {
-                this.keep({ win: kept(window, matrix) });
+                this.#keep({ win: kept(window, matrix) });
                 this.table.refresh();
             },
         });
-        map.show(place.get(this.key('win')), this.cell());
+        map.show(place.get(this.#key('win')), this.#cell());
         this.parts.push(map);
         return map;
     }
 
-    /** The cell that the address names. @private */
-    cell() {
-        return cellOf(this.options.place.get(this.key('at')));
+    /** The cell that the address names. */
+    #cell() {
+        return cellOf(this.options.place.get(this.#key('at')));
     }
 
-    /** Say what is at the cursor, now that it may have been read. @private */
-    point() {
-        const cell = this.cell();
+    /** Say what is at the cursor, now that it may have been read. */
+    #point() {
+        const cell = this.#cell();
         if (cell !== null && this.heatmap)
             this.readout.show(this.meaning.facts(cell, this.heatmap.value(cell), this.slice));
     }
 
-    /** Whether small matrices have one scale, or a scale each, in which a flat one is seen as well as a steep one. @private */
-    scaling() {
-        const name = this.key('colours');
+    /** Whether small matrices have one scale, or a scale each, in which a flat one is seen as well as a steep one. */
+    #scaling() {
+        const name = this.#key('colours');
         const field = choice('colours', SCALES, (value) =>
-            this.choose({ colours: value === SCALES[0] ? null : value }),
+            this.#choose({ colours: value === SCALES[0] ? null : value }),
         );
         field.show(this.options.place.get(name, SCALES[0]));
         return field.element;
     }
 
-    /** All matrices of a tensor, small. @private @param {Tensor} tensor @param {number} n @param {number} slice */
-    small(tensor, n, slice) {
+    /** All matrices of a tensor, small. @param {Tensor} tensor @param {number} n @param {number} slice */
+    #small(tensor, n, slice) {
         const shown = Math.min(n, SMALL_MAX);
         /** @type {Heatmap[]} */
         const maps = [];
         const bounds = () => widest(maps.map((map) => map.chunks.bounds));
-        const one = this.options.place.get(this.key('colours')) === SCALES[1];
+        const one = this.options.place.get(this.#key('colours')) === SCALES[1];
         if (one) this.shared = bounds;
         for (let i = 0; i < shown; i++) {
             const map = new Heatmap({
@@ -310,9 +294,7 @@ export class Figure {
             maps.push(map);
         }
         this.parts.push(...maps);
-        return h(
-            'div',
-            { class: 'multiples' },
+        return h('div.multiples', [
             maps.map((map, i) =>
                 h(
                     'button',
@@ -320,27 +302,26 @@ export class Figure {
                         type: 'button',
                         'aria-pressed': i === slice,
                         'aria-label': `Show number ${i}`,
-                        onclick: () => this.choose({ slice: String(i), at: null }),
+                        onclick: () => this.#choose({ slice: String(i), at: null }),
                     },
-                    map.element,
-                    h('span', {}, i),
+                    [map.element, h('span', i)],
                 ),
             ),
             maps[0].note,
-            this.scaling(),
-            n > shown && h('p', { class: 'note' }, `The first ${shown} of ${n} are shown.`),
-        );
+            this.#scaling(),
+            n > shown && h('p.note', `The first ${shown} of ${n} are shown.`),
+        ]);
     }
 
-    /** What the table shows. @private */
-    part() {
+    /** What the table shows. */
+    #part() {
         const { rowLabel, columnLabel } = this.meaning;
         const caption = `${this.tensor.name} of ${this.options.title}`;
         if (this.heatmap)
             return { matrix: this.heatmap.matrix, window: this.heatmap.window, rowLabel, columnLabel, caption };
         const { tensor } = this;
         if (tensor.length === 0) return null;
-        /** @type {import('./safetensors.js').Matrix} */
+        /** @type {Matrix} */
         const matrix = {
             name: tensor.name,
             dtype: tensor.dtype,

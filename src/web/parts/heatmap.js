@@ -13,12 +13,10 @@ import { scale } from './scale.js';
 import { Tip } from './tip.js';
 import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './view.js';
 
-/** @typedef {import('./safetensors.js').Matrix} Matrix */
-/** @typedef {import('./view.js').Window} Window */
 /** @typedef {{row: number, column: number}} Cell */
 /**
  * @typedef {object} Options
- * @property {Matrix} matrix
+ * @property {import('./safetensors.js').Matrix} matrix
  * @property {string} name what is seen, for those who do not see it
  * @property {string} [rowName] "position"
  * @property {string} [columnName] "dimension"
@@ -32,7 +30,7 @@ import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './vi
  * @property {boolean} [bare] no axes, no legend: a small one of several
  * @property {number} [height] in CSS pixels
  * @property {(cell: Cell, value: number | undefined, done: boolean) => void} [onCursor]
- * @property {(window: Window) => void} [onView]
+ * @property {(window: import('./view.js').Window) => void} [onView]
  * @property {(error: unknown) => void} [onError]
  */
 
@@ -62,13 +60,12 @@ export class Heatmap {
         this.window = whole(options.matrix);
         /** @type {Cell | null} */ this.cursor = null;
         this.margin = options.bare ? BARE : MARGIN;
-        this.draw = framed(() => this.paint());
+        this.draw = framed(() => this.#paint());
         const failed = options.onError ?? (() => undefined);
-        this.chunks = new Chunks(options.matrix, () => this.arrived(), failed);
+        this.chunks = new Chunks(options.matrix, () => this.#arrived(), failed);
         /** @private */ this.overview = options.matrix.pool && new Overview(options.matrix.pool, this.draw, failed);
-        if (!options.bounds && options.matrix.rows > this.chunks.high) void this.ends().catch(failed);
-        this.canvas = h('canvas', {
-            class: 'heatmap',
+        if (!options.bounds && options.matrix.rows > this.chunks.high) void this.#ends().catch(failed);
+        this.canvas = h('canvas.heatmap', {
             tabindex: 0,
             role: 'application',
             'aria-roledescription': 'heatmap',
@@ -76,71 +73,58 @@ export class Heatmap {
         });
         this.legend = legend(scaleOf(0, 0), options.unit);
         this.legend.element.hidden = options.paint !== undefined;
-        this.note = h('p', { class: 'note' });
+        this.note = h('p.note');
         /** @private */ this.tip = new Tip();
-        this.element = h(
-            'div',
-            { class: options.bare ? 'heat bare' : 'heat' },
+        this.element = h('div', { class: options.bare ? 'heat bare' : 'heat' }, [
             this.canvas,
             this.tip.element,
-            !options.bare && h('div', { class: 'heat-foot' }, this.legend.element, this.note, this.buttons()),
-        );
+            !options.bare && h('div.heat-foot', this.legend.element, this.note, this.#buttons()),
+        ]);
         /** @private */ this.texels = new OffscreenCanvas(1, 1);
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.canvas);
         /** @private */ this.theme = matchMedia('(prefers-color-scheme: dark)');
         this.theme.addEventListener('change', this.draw);
         if (options.height) this.canvas.style.setProperty('height', `${options.height}px`);
-        this.canvas.addEventListener('keydown', (event) => this.key(event));
+        this.canvas.addEventListener('keydown', (event) => this.#key(event));
         pointers(this.canvas, {
-            point: (x, y, done) => this.point(x, y, done),
-            pan: (dx, dy) => this.pan(dx, dy),
+            point: (x, y, done) => this.move(this.#cell(x, y), done),
+            pan: (dx, dy) => this.#pan(dx, dy),
             zoom: (factor, x, y) => this.zoom(factor, x, y),
-            hover: (x, y) => this.hover(x, y),
-            leave: () => this.leave(),
+            hover: (x, y) => this.#hover(x, y),
+            leave: () => this.#leave(),
         });
         this.draw();
     }
 
-    /** Maps of indices and of distances have their least and their greatest in the first and the last row. @private */
-    async ends() {
+    /** Maps of indices and of distances have their least and their greatest in the first and the last row. */
+    async #ends() {
         const { rows } = this.matrix;
         const ends = await Promise.all([0, rows - 1].map((row) => this.matrix.read(row, 1)));
         this.chunks.beside = ends.map(bounds);
         this.draw();
     }
 
-    /** @private */
-    buttons() {
+    #buttons() {
         const button = /** @param {string} sign @param {string} name @param {() => void} act */ (sign, name, act) =>
             h('button', { type: 'button', 'aria-label': name, title: name, onclick: act }, sign);
-        return h(
-            'div',
-            { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
+        return h('div.zoom', { role: 'group', 'aria-label': 'Zoom' }, [
             button('+', 'Zoom in', () => this.zoom(KEY_ZOOM ** 2)),
             button('−', 'Zoom out', () => this.zoom(KEY_ZOOM ** -2)),
             button('All', 'Show all', () => this.fit()),
-        );
+        ]);
     }
 
-    /** Take a window and a cursor over from the address.
-     * @param {string} words
-     * @param {Cell | null} cursor */
+    /** Take a window and a cursor over from the address. @param {string} words @param {Cell | null} cursor */
     show(words, cursor) {
         this.window = words === '' ? whole(this.matrix) : parse(words, this.matrix);
         this.cursor = cursor;
         this.draw();
     }
 
-    /** @private */
-    arrived() {
+    #arrived() {
         this.draw();
         this.options.onRead?.();
-    }
-
-    /** Read again what failed. */
-    refresh() {
-        this.draw();
     }
 
     /** Let go of what is under way. */
@@ -160,25 +144,24 @@ export class Heatmap {
 
     /** Which colours values have. */
     get scale() {
-        const pooled = this.pooled && this.matrix.dtype !== 'int32' ? this.overview?.held?.ends : undefined;
+        const pooled = this.#pooled && this.matrix.dtype !== 'int32' ? this.overview?.held?.ends : undefined;
         const [least, most] = this.options.bounds?.() ?? pooled ?? this.chunks.bounds;
         return scaleOf(least, most, this.matrix.dtype);
     }
 
-    /** Whether the service draws what is in view. @private */
-    get pooled() {
+    /** Whether the service draws what is in view. */
+    get #pooled() {
         return large(this.window, this.matrix);
     }
 
-    /** @private */
-    get unit() {
+    get #unit() {
         return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
     }
 
-    /** @private The part of the canvas that shows the matrix, in CSS pixels. */
-    get area() {
+    /** The part of the canvas that shows the matrix, in CSS pixels. */
+    get #area() {
         const { clientWidth, clientHeight } = this.canvas;
-        const unit = this.unit;
+        const unit = this.#unit;
         const [top, right, bottom, left] = [
             this.margin.top,
             this.margin.right,
@@ -193,7 +176,7 @@ export class Heatmap {
         };
     }
 
-    /** Show a window. @param {Window} window */
+    /** Show a window. @param {import('./view.js').Window} window */
     look(window) {
         const words = text(bounded(window, this.matrix));
         this.window = parse(words, this.matrix);
@@ -201,16 +184,16 @@ export class Heatmap {
         this.draw();
     }
 
-    /** @private @param {number} dx @param {number} dy in CSS pixels */
-    pan(dx, dy) {
-        const { width, height } = this.area;
+    /** @param {number} dx @param {number} dy in CSS pixels */
+    #pan(dx, dy) {
+        const { width, height } = this.#area;
         const { row, rows, column, columns } = this.window;
         this.look({ rows, columns, row: row - (dy / height) * rows, column: column - (dx / width) * columns });
     }
 
     /** @param {number} factor @param {number} [x] @param {number} [y] */
     zoom(factor, x, y) {
-        const { left, top, width, height } = this.area;
+        const { left, top, width, height } = this.#area;
         this.look(
             zoomed(
                 this.window,
@@ -226,9 +209,9 @@ export class Heatmap {
         this.look(whole(this.matrix));
     }
 
-    /** @private @param {number} x @param {number} y @returns {Cell} */
-    cell(x, y) {
-        const { left, top, width, height } = this.area;
+    /** @param {number} x @param {number} y @returns {Cell} */
+    #cell(x, y) {
+        const { left, top, width, height } = this.#area;
         const { row, rows, column, columns } = this.window;
         return {
             row: clamp(Math.floor(row + ((y - top) / height) * rows), 0, this.matrix.rows - 1),
@@ -236,20 +219,14 @@ export class Heatmap {
         };
     }
 
-    /** @private @param {number} x @param {number} y @param {boolean} done */
-    point(x, y, done) {
-        this.move(this.cell(x, y), done);
-    }
-
-    /** @private */
-    leave() {
+    #leave() {
         this.tip.hide();
         if (this.cursor) this.options.onCursor?.(this.cursor, this.value(this.cursor), false);
     }
 
-    /** @private @param {number} x @param {number} y */
-    hover(x, y) {
-        const cell = this.cell(x, y);
+    /** @param {number} x @param {number} y */
+    #hover(x, y) {
+        const cell = this.#cell(x, y);
         const { rowLabel = String, columnLabel = String, rowName = 'row', columnName = 'column' } = this.options;
         const value = this.value(cell);
         const told = value === undefined ? '…' : digits(value, this.matrix.dtype);
@@ -267,8 +244,8 @@ export class Heatmap {
         this.draw();
     }
 
-    /** @private @param {KeyboardEvent} event */
-    key(event) {
+    /** @param {KeyboardEvent} event */
+    #key(event) {
         const at = this.cursor ?? { row: Math.floor(this.window.row), column: Math.floor(this.window.column) };
         const far = event.shiftKey ? 10 : 1;
         const page = Math.max(1, Math.floor(this.window.rows));
@@ -287,16 +264,16 @@ export class Heatmap {
         if (step !== undefined) {
             this.move({ row: at.row + step[0], column: at.column + step[1] }, true);
             this.look(showing(this.window, /** @type {Cell} */ (this.cursor)));
-        } else if (event.key === '+' || event.key === '=') this.zoom(KEY_ZOOM, ...this.middle(at));
-        else if (event.key === '-') this.zoom(1 / KEY_ZOOM, ...this.middle(at));
+        } else if (event.key === '+' || event.key === '=') this.zoom(KEY_ZOOM, ...this.#middle(at));
+        else if (event.key === '-') this.zoom(1 / KEY_ZOOM, ...this.#middle(at));
         else if (event.key === '0') this.fit();
         else return;
         event.preventDefault();
     }
 
-    /** @private Where a cell's middle is. @param {Cell} cell @returns {[number, number]} */
-    middle(cell) {
-        const { left, top, width, height } = this.area;
+    /** Where a cell's middle is. @param {Cell} cell @returns {[number, number]} */
+    #middle(cell) {
+        const { left, top, width, height } = this.#area;
         const { row, rows, column, columns } = this.window;
         return [
             left + ((cell.column + 0.5 - column) / columns) * width,
@@ -304,8 +281,7 @@ export class Heatmap {
         ];
     }
 
-    /** @private */
-    paint() {
+    #paint() {
         const ratio = devicePixelRatio;
         const { canvas } = this;
         if (canvas.clientWidth === 0) return;
@@ -316,29 +292,50 @@ export class Heatmap {
         context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
         const { before } = this.options;
         if (before && before.width > 0) context.drawImage(before, 0, 0, canvas.clientWidth, canvas.clientHeight);
-        if (!this.there()) return;
+        if (!this.#there()) return;
         this.options.before = undefined;
         context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
-        if (this.pooled) this.paintPooled(context, ratio);
-        else this.paintCells(context, ratio);
-        if (!this.options.bare) this.paintAxes(context);
-        this.paintCursor(context);
+        if (this.#pooled) this.#paintPooled(context, ratio);
+        else this.#paintCells(context, ratio);
+        if (!this.options.bare) this.#paintAxes(context);
+        this.#paintCursor(context);
         this.legend.show(this.scale);
     }
 
-    /** Whether anything of what is in view has come, or nothing stands in its place. @private */
-    there() {
-        if (!this.options.before || this.pooled) return true;
+    /** Whether anything of what is in view has come, or nothing stands in its place. */
+    #there() {
+        if (!this.options.before || this.#pooled) return true;
         const { row, rows } = this.window;
         this.chunks.want(Math.floor(row), Math.ceil(row + rows));
         return this.chunks.get(Math.floor(row / this.chunks.high)) !== undefined;
     }
 
-    /** What the service has drawn. Of the chunks only that of the cursor is read.
-     * @private @param {CanvasRenderingContext2D} context @param {number} ratio */
-    paintPooled(context, ratio) {
-        const { left, top, width, height } = this.area;
+    /** Draw within the axes. @param {CanvasRenderingContext2D} context @param {() => void} draw */
+    #within(context, draw) {
+        const { left, top, width, height } = this.#area;
+        context.save();
+        context.beginPath();
+        context.rect(left, top, width, height);
+        context.clip();
+        draw();
+        context.restore();
+    }
+
+    /** Draw the picture of a part of the matrix where the window has it.
+     * @param {CanvasRenderingContext2D} context @param {CanvasImageSource} picture @param {import('./view.js').Window} part */
+    #put(context, picture, part) {
+        const { left, top, width, height } = this.#area;
         const { row, rows, column, columns } = this.window;
+        const [x, y] = [left + ((part.column - column) / columns) * width, top + ((part.row - row) / rows) * height];
+        const size = /** @type {const} */ ([(part.columns * width) / columns, (part.rows * height) / rows]);
+        this.#within(context, () => context.drawImage(picture, x, y, ...size));
+    }
+
+    /** What the service has drawn. Of the chunks only that of the cursor is read.
+     * @param {CanvasRenderingContext2D} context @param {number} ratio */
+    #paintPooled(context, ratio) {
+        const { left, top, width, height } = this.#area;
+        const { columns } = this.window;
         const at = this.cursor?.row ?? -1;
         this.chunks.want(at, at);
         this.overview?.want(this.window, (width * ratio * this.matrix.columns) / columns, height * ratio);
@@ -346,25 +343,14 @@ export class Heatmap {
         context.fillRect(left, top, width, height);
         const held = this.overview?.held;
         if (!held) return;
-        context.save();
-        context.beginPath();
-        context.rect(left, top, width, height);
-        context.clip();
         context.imageSmoothingEnabled = false;
-        context.drawImage(
-            held.picture,
-            left - (column / columns) * width,
-            top + ((held.row - row) / rows) * height,
-            (this.matrix.columns * width) / columns,
-            (held.rows * height) / rows,
-        );
-        context.restore();
-        this.caption(`The service shows the ${held.words}.`);
+        this.#put(context, held.picture, { ...held, column: 0, columns: this.matrix.columns });
+        this.#caption(`The service shows the ${held.words}.`);
     }
 
-    /** @private @param {CanvasRenderingContext2D} context @param {number} ratio */
-    paintCells(context, ratio) {
-        const { left, top, width, height } = this.area;
+    /** @param {CanvasRenderingContext2D} context @param {number} ratio */
+    #paintCells(context, ratio) {
+        const { width, height } = this.#area;
         const { row, rows, column, columns } = this.window;
         this.chunks.want(Math.floor(row), Math.ceil(row + rows));
         const down = level(rows, height * ratio);
@@ -374,28 +360,23 @@ export class Heatmap {
         const first = { row: Math.floor(row / high), column: Math.floor(column / wide) };
         const last = { row: Math.ceil((row + rows) / high), column: Math.ceil((column + columns) / wide) };
         const n = { rows: last.row - first.row, columns: last.column - first.column };
-        this.texture(first, n, held, across);
-        context.save();
-        context.beginPath();
-        context.rect(left, top, width, height);
-        context.clip();
+        this.#texture(first, n, held, across);
         // Cells that a chunk is too low to pool are smaller than pixels: they are blended, and none is left out.
         context.imageSmoothingEnabled = held < down;
-        context.drawImage(
-            this.texels,
-            left + ((first.column * wide - column) / columns) * width,
-            top + ((first.row * high - row) / rows) * height,
-            (n.columns * wide * width) / columns,
-            (n.rows * high * height) / rows,
-        );
-        context.restore();
+        const part = {
+            row: first.row * high,
+            rows: n.rows * high,
+            column: first.column * wide,
+            columns: n.columns * wide,
+        };
+        this.#put(context, this.texels, part);
         const covers = `Each square is a chequer of the least and the greatest of ${high} × ${wide} values.`;
-        this.caption(high * wide > 1 ? covers : '');
+        this.#caption(high * wide > 1 ? covers : '');
     }
 
-    /** @private The cells from `first` on as pixels: one each, or two by two where they are pooled.
+    /** The cells from `first` on as pixels: one each, or two by two where they are pooled.
      * @param {Cell} first @param {{rows: number, columns: number}} n @param {number} down @param {number} across */
-    texture(first, n, down, across) {
+    #texture(first, n, down, across) {
         const each = down + across === 0 ? 1 : 2;
         const image = new ImageData(n.columns * each, n.rows * each);
         const pixels = new Uint32Array(image.data.buffer);
@@ -420,8 +401,8 @@ export class Heatmap {
         own.putImageData(image, 0, 0);
     }
 
-    /** @private @param {string} covers what a drawn square stands for */
-    caption(covers) {
+    /** @param {string} covers what a drawn square stands for */
+    #caption(covers) {
         const { rows, columns } = this.window;
         const parts = covers === '' ? [] : [covers];
         if (Math.floor(rows) < this.matrix.rows && columns === this.matrix.columns)
@@ -432,12 +413,12 @@ export class Heatmap {
         if (this.note.textContent !== words) this.note.textContent = words;
     }
 
-    /** @private @param {CanvasRenderingContext2D} context */
-    paintAxes(context) {
-        const { left, top, width, height } = this.area;
+    /** @param {CanvasRenderingContext2D} context */
+    #paintAxes(context) {
+        const { left, top, width, height } = this.#area;
         const { row, rows, column, columns } = this.window;
         const { rowLabel = String, columnLabel = String, rowName = 'row', columnName = 'column' } = this.options;
-        const unit = this.unit;
+        const unit = this.#unit;
         context.font = `${12 * unit}px ${ink(this.canvas, '--font')}`;
         context.fillStyle = ink(this.canvas, '--soft');
         context.strokeStyle = ink(this.canvas, '--line');
@@ -456,22 +437,14 @@ export class Heatmap {
         context.fillText(`↓ ${rowName}`, 0, top + height + 20 * unit);
     }
 
-    /** @private @param {CanvasRenderingContext2D} context */
-    paintCursor(context) {
+    /** @param {CanvasRenderingContext2D} context */
+    #paintCursor(context) {
         if (this.cursor === null) return;
-        const { left, top, width, height } = this.area;
+        const { left, top, width, height } = this.#area;
         const { row, rows, column, columns } = this.window;
         const [w, t] = [width / columns, height / rows];
         const [x, y] = [left + (this.cursor.column - column) * w, top + (this.cursor.row - row) * t];
-        context.save();
-        context.beginPath();
-        context.rect(left, top, width, height);
-        context.clip();
-        // Paper around it, so that it is seen on every colour.
-        for (const [colour, wider] of /** @type {[string, number][]} */ ([
-            ['--paper', 2],
-            ['--accent', 0],
-        ])) {
+        const mark = /** @param {string} colour @param {number} wider */ (colour, wider) => {
             context.strokeStyle = ink(this.canvas, colour);
             context.lineWidth = 1 + wider;
             context.globalAlpha = 0.5;
@@ -480,8 +453,9 @@ export class Heatmap {
             context.lineWidth = 2 + wider;
             context.globalAlpha = 1;
             context.strokeRect(x - 1, y - 1, Math.max(w, 3) + 2, Math.max(t, 3) + 2);
-        }
-        context.restore();
+        };
+        // Paper around it, so that it is seen on every colour.
+        this.#within(context, () => [mark('--paper', 2), mark('--accent', 0)]);
     }
 }
 

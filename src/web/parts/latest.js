@@ -3,42 +3,35 @@ import { h } from './dom.js';
 import { embedded } from './place.js';
 import { take } from './take.js';
 
-/** @typedef {import('./safetensors.js').Answer} Answer */
+/** @import { Child } from './dom.js' */
 
 export class Latest {
-    /**
-     * A patient one lets the question that is under way be answered, and asks the newest then: so what is dragged moves
-     * at the pace of the server.
-     * @param {(error: unknown) => void} fail is called with null when all is well
-     * @param {{patient?: boolean}} [how]
-     */
+    /** A patient one lets the question that is under way be answered, and asks the newest then: so what is dragged
+     * moves at the pace of the server. @param {(error: unknown) => void} fail is called with null when all is well
+     * @param {{patient?: boolean}} [how] */
     constructor(fail, { patient = false } = {}) {
         /** @private */ this.fail = fail;
         /** @private */ this.patient = patient;
-        /** @private */ this.running = false;
+        this.running = false;
+        /** Nothing is asked any more. @type {(() => void) | null} */ this.ended = null;
         /** @private @type {(() => Promise<void>) | null} */ this.waiting = null;
         /** @private */ this.asked = new AbortController();
         /** @private */ this.key = '';
     }
 
-    /**
-     * Ask, and let go of the question before. The same key again is not asked.
-     * @template T
-     * @param {unknown} key
-     * @param {(signal: AbortSignal) => Promise<T>} question
-     * @param {(found: T) => void} show
-     */
+    /** Ask, and let go of the question before. The same key again is not asked. @template T @param {unknown} key
+     * @param {(signal: AbortSignal) => Promise<T>} question @param {(found: T) => void} show */
     async ask(key, question, show) {
         const text = JSON.stringify(key);
         if (text === this.key) return;
         this.key = text;
-        if (this.patient && this.running) this.waiting = () => this.run(text, question, show);
-        else await this.run(text, question, show);
+        if (this.patient && this.running) this.waiting = () => this.#run(text, question, show);
+        else await this.#run(text, question, show);
     }
 
-    /** @private @template T
+    /** @template T
      * @param {string} key @param {(signal: AbortSignal) => Promise<T>} question @param {(found: T) => void} show */
-    async run(key, question, show) {
+    async #run(key, question, show) {
         this.asked.abort();
         this.asked = new AbortController();
         const { signal } = this.asked;
@@ -57,6 +50,7 @@ export class Latest {
         const next = this.waiting;
         this.waiting = null;
         await next?.();
+        if (!this.running) this.ended?.();
     }
 
     stop() {
@@ -67,45 +61,43 @@ export class Latest {
     }
 }
 
-/** All numbers of a tensor. @param {Answer} answer @param {string} [name] else the first @param {AbortSignal} [signal] */
+/** All numbers of a tensor. @param {import('./safetensors.js').Answer} answer @param {string} [name] else the first @param {AbortSignal} [signal] */
 export async function numbers(answer, name, signal) {
     const tensor = name === undefined ? answer.tensors.values().next().value : answer.tensors.get(name);
     if (tensor === undefined) throw new Error(`The answer has no ${name}.`);
     return tensor.all(signal);
 }
 
-/**
- * A part of a room. In a frame of another page only the part that the address names with fig= is seen, or the first.
- * @param {import('./place.js').Place} place
+/** A part of a room. In a frame of another page only the part that the address names with fig= is seen, or the
+ * first. @param {import('./place.js').Place} place
  * @param {{name: string, title: string, head?: Node, lead?: string, first?: boolean, source?: () => import('./take.js').Source | null}} what
- * `head`: the title as a formula, `source`: what its picture shows can be taken along
- * @param {...import('./dom.js').Child} children
- */
+ * `head`: the title as a formula, `source`: what its picture shows can be taken along @param {...Child} children */
 export function section(place, { name, title, head, lead, first = false, source }, ...children) {
     const other = embedded() && place.get('fig', first ? name : '') !== name;
     return h(
         'section',
         { class: `part part-${name}`, 'aria-label': title, hidden: other, 'data-fig': first ? null : name },
-        h('h2', { 'aria-label': head && title }, head ?? title),
-        lead && h('p', { class: 'lead' }, lead),
-        children,
-        source && h('div', { class: 'panels' }, take(source)),
+        [
+            h('h2', { 'aria-label': head && title }, head ?? title),
+            lead && h('p.lead', lead),
+            children,
+            source && h('div.panels', take(source)),
+        ],
     );
 }
 
 /** What is set at the left, what is seen at the right. @param {import('../parts/dom.js').Child[]} controls
- * @param {...import('./dom.js').Child} seen */
+ * @param {...Child} seen */
 export const split = (controls, ...seen) =>
     h(
-        'div',
-        { class: 'split' },
-        h('section', { class: 'panel', 'aria-label': 'Parameters' }, controls),
-        h('div', { class: 'stage' }, seen),
+        'div.split',
+        h('section.panel', { 'aria-label': 'Parameters' }, controls),
+        h('div.stage', { 'aria-busy': true }, seen),
     );
 
 /** A place for the words of an error that no field has caused. */
 export function complaint() {
-    const element = h('p', { class: 'error', role: 'alert', hidden: true });
+    const element = h('p.error', { role: 'alert', hidden: true });
     return {
         element,
         /** @param {unknown} error */

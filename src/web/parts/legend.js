@@ -3,17 +3,15 @@ import { h } from './dom.js';
 import { brief } from './number.js';
 import { painter } from './palette.js';
 
-/** @typedef {import('./palette.js').Scale} Scale */
-
 const WIDTH = 129;
 
-/** @param {Scale} first @param {string} [unit] what the values are */
+/** @param {import('./palette.js').Scale} first @param {string} [unit] what the values are */
 export function legend(first, unit) {
-    const bar = h('canvas', { class: 'legend-bar', width: WIDTH, height: 1, role: 'img' });
+    const bar = h('canvas.legend-bar', { width: WIDTH, height: 1, role: 'img' });
     const low = h('span');
     const high = h('span');
     let shown = '';
-    const show = /** @param {Scale} scale */ (scale) => {
+    const show = /** @param {import('./palette.js').Scale} scale */ (scale) => {
         const { from, to, signed } = scale;
         if (shown === `${from} ${to} ${signed}`) return;
         shown = `${from} ${to} ${signed}`;
@@ -29,5 +27,5 @@ export function legend(first, unit) {
         bar.setAttribute('aria-label', `${first} is ${low.textContent}, ${last} is ${high.textContent}.`);
     };
     show(first);
-    return { element: h('div', { class: 'legend' }, low, bar, high, unit && h('span', { class: 'note' }, unit)), show };
+    return { element: h('div.legend', low, bar, high, unit && h('span.note', unit)), show };
 }

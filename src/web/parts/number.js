@@ -1,9 +1,6 @@
 // number.js - numbers as text and as bits.
 
-/**
- * The value of a float16.
- * @param {number} bits
- */
+/** The value of a float16. @param {number} bits */
 export function f16(bits) {
     const sign = bits & 0x8000 ? -1 : 1;
     const exponent = (bits >> 10) & 0x1f;
@@ -15,20 +12,13 @@ export function f16(bits) {
 
 const word = new DataView(new ArrayBuffer(8));
 
-/**
- * The value of a bfloat16.
- * @param {number} bits
- */
+/** The value of a bfloat16. @param {number} bits */
 export function bf16(bits) {
     word.setUint32(0, bits * 65536);
     return word.getFloat32(0);
 }
 
-/**
- * The shortest digits that read back to the same value of the type.
- * @param {number} value
- * @param {string} dtype
- */
+/** The shortest digits that read back to the same value of the type. @param {number} value @param {string} dtype */
 export function digits(value, dtype) {
     if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value < 0 ? '−∞' : '∞';
     return minus(
@@ -46,10 +36,7 @@ export const NEAREST = {
     bfloat16: (value) => bf16(brain(value)),
 };
 
-/**
- * @param {number} value
- * @param {(value: number) => number} round
- */
+/** @param {number} value @param {(value: number) => number} round */
 function shortest(value, round) {
     for (let places = 1; places < 17; places++) {
         const text = value.toPrecision(places);
@@ -58,20 +45,14 @@ function shortest(value, round) {
     return String(value);
 }
 
-/**
- * The bfloat16 nearest to a number; ties go to even.
- * @param {number} value
- */
+/** The bfloat16 nearest to a number; ties go to even. @param {number} value */
 function brain(value) {
     word.setFloat32(0, value);
     const bits = word.getUint32(0);
     return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
 }
 
-/**
- * The float16 nearest to a number; ties go to even.
- * @param {number} value
- */
+/** The float16 nearest to a number; ties go to even. @param {number} value */
 function half(value) {
     if (Number.isNaN(value)) return 0x7e00;
     const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
@@ -89,11 +70,7 @@ function even(value) {
     return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
 }
 
-/**
- * The bits of a value as hexadecimal digits.
- * @param {number} value
- * @param {string} dtype
- */
+/** The bits of a value as hexadecimal digits. @param {number} value @param {string} dtype */
 export function hex(value, dtype) {
     if (dtype === 'float64') {
         word.setFloat64(0, value);
@@ -106,11 +83,7 @@ export function hex(value, dtype) {
     return `0x${word.getUint32(0).toString(16).padStart(8, '0')}`;
 }
 
-/**
- * A number for labels: few digits, groups of three apart.
- * @param {number} value
- * @param {number} [places]
- */
+/** A number for labels: few digits, groups of three apart. @param {number} value @param {number} [places] */
 export function brief(value, places = 4) {
     if (!Number.isFinite(value)) return value < 0 ? '−∞' : Number.isNaN(value) ? 'NaN' : '∞';
     if (Number.isInteger(value) && Math.abs(value) < 1e9) return minus(grouped(String(value)));

@@ -50,13 +50,8 @@ function rounded(value) {
     return power * ([1, 2, 5, 10].find((step) => step * power >= value * (1 - 1e-9)) ?? 10);
 }
 
-/**
- * The scale of values between two bounds, by the rule of the service's figures. Indices take all of it.
- * @param {number} least
- * @param {number} most
- * @param {string} [dtype]
- * @returns {Scale}
- */
+/** The scale of values between two bounds, by the rule of the service's figures. Indices take all of it.
+ * @param {number} least @param {number} most @param {string} [dtype] @returns {Scale} */
 export function scaleOf(least, most, dtype) {
     if (!(least <= most)) return { from: -1, to: 1, signed: true };
     if (dtype === 'int32') return { from: least, to: most, signed: false };
@@ -66,12 +61,8 @@ export function scaleOf(least, most, dtype) {
     return { from: -end, to: most <= 0 && end > 1 ? 0 : end, signed: true };
 }
 
-/**
- * The word of each value; what is no number or infinite has the word `none`.
- * @param {Scale} scale
- * @param {number} none
- * @returns {(value: number) => number}
- */
+/** The word of each value; what is no number or infinite has the word `none`. @param {Scale} scale
+ * @param {number} none @returns {(value: number) => number} */
 export function painter({ from, to, signed }, none) {
     const all = signed ? DIVERGING : SEQUENTIAL;
     const factor = (signed && to === 0 ? STEPS : 2 * STEPS) / (to - from || 1);

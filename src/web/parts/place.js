@@ -7,10 +7,7 @@ const WRITE_MS = 150;
 /** Dispatches "moved" when the state has changed. */
 export const moved = new EventTarget();
 
-/**
- * @param {string} [hash]
- * @returns {{room: string, rest: string, values: Values}}
- */
+/** @param {string} [hash] @returns {{room: string, rest: string, values: Values}} */
 export function read(hash = location.hash) {
     const [path, query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
     const [room, ...rest] = path.split('/');
@@ -27,11 +24,7 @@ const plain = /** @param {string} text */ (text) =>
         code === '%20' ? '+' : decodeURIComponent(code),
     );
 
-/**
- * @param {string} room
- * @param {string} rest
- * @param {Values} values
- */
+/** @param {string} room @param {string} rest @param {Values} values */
 export function text(room, rest, values) {
     const query = Object.entries(values)
         .map(([name, value]) => `${name}=${plain(value)}`)
@@ -41,11 +34,7 @@ export function text(room, rest, values) {
 
 /** The values of the address, which a room reads and writes. Those at their default stay out of it. */
 export class Place {
-    /**
-     * @param {string} room
-     * @param {string} rest
-     * @param {Values} values
-     */
+    /** @param {string} room @param {string} rest @param {Values} values */
     constructor(room, rest, values) {
         this.room = room;
         this.rest = rest;
@@ -53,19 +42,12 @@ export class Place {
         /** @private */ this.moving = false;
     }
 
-    /**
-     * @param {string} name
-     * @param {string} [fallback]
-     */
+    /** @param {string} name @param {string} [fallback] */
     get(name, fallback = '') {
         return this.values[name] ?? fallback;
     }
 
-    /**
-     * A number; the fallback where the address has none.
-     * @param {string} name
-     * @param {number} fallback
-     */
+    /** A number; the fallback where the address has none. @param {string} name @param {number} fallback */
     number(name, fallback) {
         const value = this.values[name];
         return value === undefined || !Number.isFinite(Number(value)) ? fallback : Number(value);
@@ -76,12 +58,9 @@ export class Place {
         return { ...this.values };
     }
 
-    /**
-     * Write values; null takes one out. `step: true` is a change of its own, or the end of a movement: Back returns to
-     * what was before it. `step: false` is part of a movement. Without `step` the entry of the history is replaced.
-     * @param {Record<string, string | number | null>} changes
-     * @param {{step?: boolean}} [how]
-     */
+    /** Write values; null takes one out. `step: true` is a change of its own, or the end of a movement: Back returns
+     * to what was before it. `step: false` is part of a movement. Without `step` the entry of the history is
+     * replaced. @param {Record<string, string | number | null>} changes @param {{step?: boolean}} [how] */
     set(changes, { step } = {}) {
         for (const [name, value] of Object.entries(changes))
             if (value === null) delete this.values[name];
@@ -101,10 +80,7 @@ export class Place {
         }
     }
 
-    /**
-     * Take over what Back, Forward or the visitor wrote.
-     * @param {Values} values
-     */
+    /** Take over what Back, Forward or the visitor wrote. @param {Values} values */
     take(values) {
         this.values = values;
         this.moving = false;
@@ -125,10 +101,7 @@ function write() {
     timer = window.setTimeout(write, WRITE_MS);
 }
 
-/**
- * Browsers refuse more than some hundred changes in ten seconds.
- * @param {string} url
- */
+/** Browsers refuse more than some hundred changes in ten seconds. @param {string} url */
 function later(url) {
     waiting = url;
     replaced = location.hash;

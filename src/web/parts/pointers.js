@@ -1,21 +1,13 @@
 // pointers.js - hands and keys on a picture or a handle: point, drag, wheel, pinch, arrows.
 
-/**
- * @typedef {object} Acts places and distances are in CSS pixels of the element
- * @property {(x: number, y: number, done: boolean) => void} point
- * @property {(dx: number, dy: number) => void} pan
- * @property {(factor: number, x: number, y: number) => void} zoom
- * @property {(x: number, y: number) => void} hover
- * @property {() => void} leave
- */
+/** places and distances are in CSS pixels of the element @typedef {{point: (x: number, y: number, done: boolean) =>
+ * void, pan: (dx: number, dy: number) => void, zoom: (factor: number, x: number, y: number) => void, hover: (x:
+ * number, y: number) => void, leave: () => void}} Acts */
 
 const STILL = 4;
 
-/**
- * The wheel zooms where the picture has the focus, or with Ctrl; else the page scrolls.
- * @param {HTMLElement} element
- * @param {Acts} acts
- */
+/** The wheel zooms where the picture has the focus, or with Ctrl; else the page scrolls.
+ * @param {HTMLElement} element @param {Acts} acts */
 export function pointers(element, acts) {
     /** @type {Map<number, {x: number, y: number}>} */
     const down = new Map();
@@ -68,11 +60,9 @@ export function pointers(element, acts) {
     );
 }
 
-/**
- * What is held and moved. `begin` may refuse by false.
- * @param {Element} element
+/** What is held and moved. `begin` may refuse by false. @param {Element} element
  * @param {{begin?: (event: PointerEvent) => boolean | void, move: (event: PointerEvent) => void, end: () => void}} acts
- */
+ * */
 export function drag(element, { begin, move, end }) {
     let held = -1;
     const on = /** @param {string} name @param {(event: PointerEvent) => void} act */ (name, act) =>
@@ -93,13 +83,8 @@ export function drag(element, { begin, move, end }) {
     on('pointercancel', release);
 }
 
-/**
- * What keys do; those that are not named are left to the browser.
- * @template T
- * @param {Element} element
- * @param {Record<string, T>} steps by the names of keys
- * @param {(step: T, event: KeyboardEvent) => void} act
- */
+/** What keys do; those that are not named are left to the browser. @template T @param {Element} element
+ * @param {Record<string, T>} steps by the names of keys @param {(step: T, event: KeyboardEvent) => void} act */
 export function keys(element, steps, act) {
     element.addEventListener('keydown', (event) => {
         const { key } = /** @type {KeyboardEvent} */ (event);
@@ -109,12 +94,8 @@ export function keys(element, steps, act) {
     });
 }
 
-/**
- * One of several that is pointed at, by an attribute that names it.
- * @param {HTMLElement} list
- * @param {string} name of the attribute, as `data-pair`
- * @param {(value: string) => void} choose
- */
+/** One of several that is pointed at, by an attribute that names it. @param {HTMLElement} list @param {string} name
+ * of the attribute, as `data-pair` @param {(value: string) => void} choose */
 export function pointed(list, name, choose) {
     const over = /** @param {Event} event */ (event) => {
         const value = /** @type {Element} */ (event.target).closest(`[${name}]`)?.getAttribute(name);

@@ -2,7 +2,8 @@
 import { address, request } from './api.js';
 import { positionsOf } from './positions.js';
 
-/** @typedef {import('./view.js').Window} Window */
+/** @import { Window } from './view.js' */
+
 /** What of a matrix a picture shows, and how.
  * @typedef {object} Pooled
  * @property {ImageBitmap} picture
@@ -34,7 +35,7 @@ function said(figure) {
     const legend = Number(figure.querySelectorAll('image')[1]?.getAttribute('x'));
     const labels = texts
         .filter((text) => Number(text.getAttribute('x')) > legend)
-        .map((text) => Number(text.textContent));
+        .map((text) => Number(text.textContent?.replaceAll('−', '-')));
     const end = Math.max(...labels.map(Math.abs));
     return {
         ends: /** @type {[number, number]} */ (
@@ -44,14 +45,9 @@ function said(figure) {
     };
 }
 
-/**
- * How rows of a matrix are asked for as a figure; all rows where they have no positions by which to choose them.
- * @param {string} path
- * @param {Record<string, string>} values
- * @param {Record<string, unknown>} parameters canonical
- * @param {number} count of all rows
- * @returns {Pool}
- */
+/** How rows of a matrix are asked for as a figure; all rows where they have no positions by which to choose them.
+ * @param {string} path @param {Record<string, string>} values @param {Record<string, unknown>} parameters canonical
+ * @param {number} count of all rows @returns {Pool} */
 export function pool(path, values, parameters, count) {
     return async ({ row, rows }, width, height, signal) => {
         const name = ['positions', 'offsets'].find((each) => parameters[each] !== undefined) ?? '';
@@ -91,11 +87,11 @@ export class Overview {
         this.stop();
         this.key = key;
         const window = { row, rows, column, columns };
-        this.timer = globalThis.setTimeout(() => void this.load(window, width, height), first ? 0 : STILL_MS);
+        this.timer = globalThis.setTimeout(() => void this.#load(window, width, height), first ? 0 : STILL_MS);
     }
 
-    /** @private @param {Window} window @param {number} width @param {number} height */
-    async load(window, width, height) {
+    /** @param {Window} window @param {number} width @param {number} height */
+    async #load(window, width, height) {
         this.asked = new AbortController();
         const { signal } = this.asked;
         try {

@@ -1,11 +1,8 @@
 // positions.js - which position each row of a table has.
 
-/**
- * The position of each row; the row's own number where the answer has no positions.
- * @param {unknown} positions as the canonical parameters say: "a:b", "a:b:step", a number, or a list
- * @param {number} rows
- * @returns {((row: number) => number) | undefined} undefined: the rows are no positions
- */
+/** The position of each row; the row's own number where the answer has no positions. @param {unknown} positions as
+ * the canonical parameters say: "a:b", "a:b:step", a number, or a list @param {number} rows
+ * @returns {((row: number) => number) | undefined} undefined: the rows are no positions */
 export function positionOf(positions, rows) {
     if (typeof positions === 'number') return rows === 1 ? () => positions : undefined;
     if (Array.isArray(positions)) return positions.length === rows ? (row) => positions[row] : undefined;
@@ -17,13 +14,8 @@ export function positionOf(positions, rows) {
     return (row) => Number((first + row * step).toPrecision(15));
 }
 
-/**
- * The positions of rows [first, end) as a request names them; undefined where they are no range of all rows.
- * @param {unknown} positions canonical
- * @param {number} first
- * @param {number} end
- * @param {number} rows
- */
+/** The positions of rows [first, end) as a request names them; undefined where they are no range of all rows.
+ * @param {unknown} positions canonical @param {number} first @param {number} end @param {number} rows */
 export function positionsOf(positions, first, end, rows) {
     const at = positionOf(positions, rows);
     if (at === undefined || typeof positions !== 'string' || !positions.includes(':')) return undefined;

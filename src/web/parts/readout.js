@@ -6,7 +6,7 @@ import { digits, hex } from './number.js';
 
 export class Readout {
     constructor() {
-        this.element = h('dl', { class: 'readout', 'aria-live': 'polite' });
+        this.element = h('dl.readout', { 'aria-live': 'polite' });
         this.show(null);
     }
 
@@ -14,20 +14,14 @@ export class Readout {
     show(facts) {
         if (facts === null)
             return this.element.replaceChildren(
-                h('div', {}, h('dt', {}, 'cursor'), h('dd', {}, 'Point at a value, or use the arrow keys.')),
+                h('div', h('dt', 'cursor'), h('dd', 'Point at a value, or use the arrow keys.')),
             );
-        this.element.replaceChildren(
-            ...facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
-        );
+        this.element.replaceChildren(...facts.map(([name, value]) => h('div', h('dt', name), h('dd', value))));
     }
 }
 
-/**
- * A value at full digits and as bits.
- * @param {number | undefined} value undefined: not read yet
- * @param {string} dtype
- * @returns {Fact[]}
- */
+/** A value at full digits and as bits. @param {number | undefined} value undefined: not read yet
+ * @param {string} dtype @returns {Fact[]} */
 export function valueFacts(value, dtype) {
     if (value === undefined) return [['value', '…']];
     return [

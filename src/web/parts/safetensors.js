@@ -15,13 +15,9 @@ const DTYPES = {
 
 /** A tensor of an answer, seen as rows of its last axis. */
 export class Tensor {
-    /**
-     * @param {string} name
-     * @param {{dtype: string, shape: number[], data_offsets: [number, number]}} entry
-     * @param {number} start offset of the data in the answer
-     * @param {ArrayBuffer} head the answer's first bytes
-     * @param {Fetch | undefined} more reads others
-     */
+    /** @param {string} name @param {{dtype: string, shape: number[], data_offsets: [number, number]}} entry
+     * @param {number} start offset of the data in the answer @param {ArrayBuffer} head the answer's first bytes
+     * @param {Fetch | undefined} more reads others */
     constructor(name, entry, start, head, more) {
         const kind = DTYPES[entry.dtype];
         if (kind === undefined) throw new Error(`${name} has elements of the unknown type ${entry.dtype}`);
@@ -37,13 +33,8 @@ export class Tensor {
         /** @private */ this.more = more;
     }
 
-    /**
-     * Elements [first, first + count), in the order of memory.
-     * @param {number} first
-     * @param {number} count
-     * @param {AbortSignal} [signal]
-     * @returns {Promise<Numbers>}
-     */
+    /** Elements [first, first + count), in the order of memory. @param {number} first @param {number} count
+     * @param {AbortSignal} [signal] @returns {Promise<Numbers>} */
     async elements(first, count, signal) {
         const from = this.start + first * this.kind.bytes;
         const bytes = count * this.kind.bytes;
@@ -52,11 +43,7 @@ export class Tensor {
         return this.kind.view(await this.more(from, bytes, signal));
     }
 
-    /**
-     * @param {number} first
-     * @param {number} count
-     * @param {AbortSignal} [signal]
-     */
+    /** @param {number} first @param {number} count @param {AbortSignal} [signal] */
     read(first, count, signal) {
         return this.elements(first * this.columns, count * this.columns, signal);
     }
@@ -74,10 +61,8 @@ export class Tensor {
         return this.elements(0, this.length, signal);
     }
 
-    /**
-     * One of the matrices that a tensor of three or more axes consists of, or this one itself.
-     * @param {number} index
-     */
+    /** One of the matrices that a tensor of three or more axes consists of, or this one itself.
+     * @param {number} index */
     matrix(index) {
         const rows = this.shape.at(-2) ?? 1;
         return {
@@ -92,6 +77,16 @@ export class Tensor {
 }
 
 /** @typedef {ReturnType<Tensor['matrix']> & {pool?: import('./pooled.js').Pool}} Matrix */
+/** A matrix of numbers that are there. @param {string} name @param {Numbers} data row by row @param {number} columns
+ * @param {string} [dtype] @returns {Matrix} */
+export const matrixOf = (name, data, columns, dtype = 'float64') => ({
+    name,
+    dtype,
+    rows: data.length / columns,
+    columns,
+    read: async (first, count) => data.slice(first * columns, (first + count) * columns),
+});
+
 /**
  * @typedef {object} Answer
  * @property {Map<string, Tensor>} tensors
@@ -108,12 +103,8 @@ function value(text) {
     }
 }
 
-/**
- * Read the header of an answer.
- * @param {ArrayBuffer} head the answer's first bytes, or all
- * @param {Fetch | undefined} more
- * @returns {Answer}
- */
+/** Read the header of an answer. @param {ArrayBuffer} head the answer's first bytes, or all
+ * @param {Fetch | undefined} more @returns {Answer} */
 export function parse(head, more) {
     const bytes = Number(new DataView(head).getBigUint64(0, true));
     const text = new TextDecoder().decode(new Uint8Array(head, 8, bytes));

@@ -1,5 +1,5 @@
 // search.js - one of many, found by typing: a field with the browser's own list of all that there is.
-import { h } from './dom.js';
+import { field, h } from './dom.js';
 
 /** @typedef {{value: string, title: string}} Choice */
 
@@ -23,55 +23,48 @@ function meant(choices, text) {
 /** @param {string} id @param {(value: string) => void} change */
 export function search(id, change) {
     const list = h('datalist', { id: `${id}-list` });
-    const field = h('input', {
-        id,
-        type: 'text',
-        class: 'search',
-        list: list.id,
-        autocomplete: 'off',
-        spellcheck: 'false',
-    });
+    const input = field('search', { id, list: list.id });
     /** @type {Choice[]} */
     let choices = [];
     let chosen = '';
     const title = () => choices.find(({ value }) => value === chosen)?.title ?? chosen;
     const write = () => {
-        field.value = field.placeholder = title();
+        input.value = input.placeholder = title();
     };
     // Browsers list what begins like the text of the field: it is emptied, so that all are listed.
     const open = () => {
-        field.value = '';
+        input.value = '';
     };
     const choose = () => {
-        const found = field.value.trim() === '' ? undefined : meant(choices, field.value);
-        field.setCustomValidity(found || field.value === '' ? '' : `Nothing here is called “${field.value}”.`);
-        if (found === undefined) return void field.reportValidity();
+        const found = input.value.trim() === '' ? undefined : meant(choices, input.value);
+        input.setCustomValidity(found || input.value === '' ? '' : `Nothing here is called “${input.value}”.`);
+        if (found === undefined) return void input.reportValidity();
         const before = chosen;
         chosen = found.value;
         write();
         if (before !== chosen) change(chosen);
     };
-    field.addEventListener('focus', open);
-    field.addEventListener('pointerdown', open);
-    field.addEventListener('blur', write);
-    field.addEventListener('change', choose);
+    input.addEventListener('focus', open);
+    input.addEventListener('pointerdown', open);
+    input.addEventListener('blur', write);
+    input.addEventListener('change', choose);
     // A row of the list that was clicked is no typing.
-    field.addEventListener('input', (event) => {
+    input.addEventListener('input', (event) => {
         const { inputType } = /** @type {InputEvent} */ (event);
         if (inputType === undefined || inputType === 'insertReplacementText') choose();
     });
     return {
-        parts: [field, list],
+        parts: [input, list],
         /** @param {Choice[]} all */
         offer: (all) => {
             choices = all;
             list.replaceChildren(...all.map((each) => h('option', { value: each.title })));
-            if (document.activeElement !== field) write();
+            if (document.activeElement !== input) write();
         },
         /** @param {string} value */
         show: (value) => {
             chosen = value;
-            if (document.activeElement !== field) write();
+            if (document.activeElement !== input) write();
         },
     };
 }

@@ -1,44 +1,31 @@
 // story.js - the words of a room: what is seen, where it comes from, and exercises that the page checks.
 import { answer } from './api.js';
-import { fresh, h } from './dom.js';
+import { field, fresh, h } from './dom.js';
 import { numbers } from './latest.js';
 import { brief } from './number.js';
 
-/** @typedef {import('./listing.js').Resource} Resource */
+/** @import { Cell } from './heatmap.js' */
 
 const ARXIV = /arXiv:(\d{4}\.\d{4,5})/g;
 
-/**
- * Links to the papers that resources name as their source, each once.
- * @param {(Resource | undefined)[]} resources
- */
+/** Links to the papers that resources name as their source, each once. @param {(import('./listing.js').Resource | undefined)[]} resources */
 export function papers(resources) {
     const found = new Set(resources.flatMap((each) => [...(each?.source ?? '').matchAll(ARXIV)].map(([, id]) => id)));
     const links = [...found].map((id) =>
         h('a', { href: `https://arxiv.org/abs/${id}`, rel: 'noreferrer' }, `arXiv:${id}`),
     );
-    return h(
-        'p',
-        { class: 'papers' },
-        links.flatMap((link, i) => (i === 0 ? ['Papers: ', link] : [', ', link])),
-    );
+    return h('p.papers', [links.flatMap((link, i) => (i === 0 ? ['Papers: ', link] : [', ', link]))]);
 }
 
-/**
- * The head of a room: its title, its sentences, its papers.
- * @param {string} title
- * @param {string[]} sentences
- * @param {(Resource | undefined)[]} resources
- */
+/** The head of a room: its title, its sentences side by side, its papers. @param {string} title @param {string[]} sentences
+ * @param {(import('./listing.js').Resource | undefined)[]} resources */
 export function story(title, sentences, resources) {
-    return h('div', { class: 'story' }, h('h1', {}, title), h('p', {}, sentences.join(' ')), papers(resources));
+    const words = sentences.map((sentence) => h('p', sentence));
+    return h('div.story', h('h1', title), h('div.sentences', words), papers(resources));
 }
 
-/**
- * A note on what some teaching texts have otherwise.
- * @param {...(Node | string)} words
- */
-export const note = (...words) => h('p', { class: 'aside' }, words);
+/** A note on what some teaching texts have otherwise. @param {...(Node | string)} words */
+export const note = (...words) => h('p.aside', words);
 
 /**
  * A question with a number for an answer, which the server gives.
@@ -71,10 +58,10 @@ async function rightOf({ answer: asked, of, at = 0 }) {
 function exercise(asked) {
     const { question, unit = '', within = 0.005 } = asked;
     const id = fresh('exercise');
-    const field = h('input', { id, type: 'text', inputmode: 'decimal', autocomplete: 'off', class: 'number' });
-    const verdict = h('p', { class: 'verdict', role: 'status' });
+    const input = field('number', { id, inputmode: 'decimal' });
+    const verdict = h('p.verdict', { role: 'status' });
     const check = async () => {
-        const given = readings(field.value).filter((each) => !Number.isNaN(each));
+        const given = readings(input.value).filter((each) => !Number.isNaN(each));
         if (given.length === 0) return void (verdict.textContent = 'A number is asked for.');
         const right = await rightOf(asked);
         const far = within * Math.max(Math.abs(right), Number.MIN_VALUE);
@@ -85,25 +72,24 @@ function exercise(asked) {
         event.preventDefault();
         check().catch((error) => (verdict.textContent = error.message));
     };
-    return h(
-        'form',
-        { class: 'exercise', onsubmit: submit },
+    return h('form.exercise', { onsubmit: submit }, [
         h('label', { for: id }, question),
-        h('div', { class: 'control-row' }, field, unit && h('span', { class: 'unit' }, unit), h('button', {}, 'Check')),
+        h('div.control-row', input, unit && h('span.unit', unit), h('button', 'Check')),
         verdict,
-    );
+    ]);
 }
 
-/**
- * The foot of a room: its questions side by side, and its notes.
- * @param {Exercise[]} asked
- * @param {...Node} notes
- */
+/** The foot of a room: its questions side by side, and its notes. @param {Exercise[]} asked @param {...Node} notes */
 export const exercises = (asked, ...notes) =>
-    h(
-        'div',
-        { class: 'story exercises' },
-        h('h2', {}, 'Check yourself'),
-        h('div', { class: 'questions' }, asked.map(exercise)),
-        notes,
-    );
+    h('div.story.exercises', h('h2', 'Check yourself'), h('div.questions', asked.map(exercise)), notes);
+
+/** Phrases of a sentence that show what they say: each points at a cell.
+ * @param {[string, Cell][]} list @param {(cell: Cell) => void} point */
+export const phrases = (list, point) =>
+    h('p.note', [
+        list.map(([words, cell], i) => [
+            i > 0 && ', ',
+            h('button.phrase', { type: 'button', onclick: () => point(cell) }, words),
+        ]),
+        '.',
+    ]);

@@ -3,8 +3,6 @@ import { h } from './dom.js';
 import { brief, digits } from './number.js';
 import { whole } from './view.js';
 
-/** @typedef {import('./safetensors.js').Matrix} Matrix */
-
 const DELAY_MS = 150;
 const CELLS_MAX = 1 << 14;
 const COLUMNS_MAX = 1 << 9;
@@ -15,14 +13,8 @@ const COLUMNS_MAX = 1 << 9;
  * @property {ArrayLike<number>} y
  * @property {ArrayLike<number>} [x] else 0, 1, ...
  */
-/**
- * @typedef {object} Part
- * @property {Matrix} matrix
- * @property {import('./view.js').Window} window
- * @property {(row: number) => string} rowLabel
- * @property {(column: number) => string} columnLabel
- * @property {string} caption
- */
+/** @typedef {{matrix: import('./safetensors.js').Matrix, window: import('./view.js').Window, rowLabel: (row: number)
+ * => string, columnLabel: (column: number) => string, caption: string}} Part */
 
 /** @param {string} name */
 const headOf = (name) => (name ? h('th', { scope: 'col' }, name) : h('td'));
@@ -30,13 +22,11 @@ const headOf = (name) => (name ? h('th', { scope: 'col' }, name) : h('td'));
 /** A table of rows that have heads. @param {import('./dom.js').Attributes} attributes @param {string} caption
  * @param {readonly string[]} heads of the columns, that of the rows' heads first @param {Element[]} rows */
 export const grid = (attributes, caption, heads, rows) =>
-    h(
-        'table',
-        attributes,
-        caption && h('caption', {}, caption),
-        heads.length > 0 && h('thead', {}, h('tr', {}, heads.map(headOf))),
-        h('tbody', {}, rows),
-    );
+    h('table', attributes, [
+        caption && h('caption', caption),
+        heads.length > 0 && h('thead', h('tr', heads.map(headOf))),
+        h('tbody', rows),
+    ]);
 
 /** @param {Part} part */
 async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
@@ -47,12 +37,10 @@ async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
     const data = await matrix.read(first, rows);
     const places = Array.from({ length: columns }, (_, i) => column + i);
     const body = Array.from({ length: rows }, (_, r) =>
-        h(
-            'tr',
-            {},
+        h('tr', [
             h('th', { scope: 'row' }, rowLabel(first + r)),
-            places.map((c) => h('td', {}, digits(data[r * matrix.columns + c], matrix.dtype))),
-        ),
+            places.map((c) => h('td', digits(data[r * matrix.columns + c], matrix.dtype))),
+        ]),
     );
     const share = rows === all[0] && columns === all[1] ? 'all of' : `the first ${rows} × ${columns} of`;
     return grid({}, `${caption}: ${share} what is in view`, ['', ...places.map(columnLabel)], body);
@@ -82,13 +70,10 @@ function columns(caption, series) {
     };
 }
 
-/**
- * The panel "Table". `part` is asked for when it is opened.
- * @param {() => Part | null} part
- */
+/** The panel "Table". `part` is asked for when it is opened. @param {() => Part | null} part */
 export function table(part) {
-    const out = h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' });
-    const panel = h('details', { class: 'table' }, h('summary', {}, 'Table'), out);
+    const out = h('div.scroll', { tabindex: 0, role: 'group', 'aria-label': 'Table' });
+    const panel = h('details.table', h('summary', 'Table'), out);
     let timer = 0;
     const refresh = async () => {
         const what = panel.open ? part() : null;
@@ -105,5 +90,5 @@ export function table(part) {
 /** The panel of some series. @param {string} caption @param {() => Series[]} series */
 export function seriesTable(caption, series) {
     const { element, refresh } = table(() => columns(caption, series()));
-    return { element: h('div', { class: 'panels' }, element), refresh };
+    return { element: h('div.panels', element), refresh };
 }

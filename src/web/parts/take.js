@@ -13,16 +13,18 @@ import { moved, read, text as placed } from './place.js';
  */
 /** @typedef {{name: string, text: string}} Snippet */
 
-/**
- * A source of numbers.
- * @param {string} path @param {Record<string, string>} values @param {string} [name] of its tensor, where there are several
- * @param {number[]} [shape] where it has more than two axes
- * @returns {Source}
- */
+/** A source of numbers. @param {string} path @param {Record<string, string>} values @param {string} [name] of its
+ * tensor, where there are several @param {number[]} [shape] where it has more than two axes @returns {Source} */
 export function plain(path, values, name, shape = []) {
     const tensor = { name: name ?? 'data', shape, dtype: values.dtype ?? 'float32' };
     return { path, values, tensor, many: name !== undefined };
 }
+
+/** A source of numbers that a body asks for. @param {string} path @param {object} body @param {number[]} shape
+ * @param {string} [name] @param {string} [dtype] @returns {Source} */
+export const posting = (path, body, shape, name = 'data', dtype = 'float64') => ({
+    ...{ path, values: {}, body, tensor: { name, shape, dtype }, many: false },
+});
 
 const DELAY_MS = 300;
 const ALL_TENSORS = ['json', 'safetensors'];
@@ -92,18 +94,11 @@ const answer = await response.json();
 console.log(answer${member}.shape, answer${member}.data);`;
 }
 
-/**
- * The same answer in four languages.
- * @param {Source} source
- * @returns {Snippet[]}
- */
+/** The same answer in four languages. @param {Source} source @returns {Snippet[]} */
 export function snippets(source) {
     return [
         { name: 'curl', text: curl(source) },
-        {
-            name: 'NumPy',
-            text: numpy(source),
-        },
+        { name: 'NumPy', text: numpy(source) },
         {
             name: 'PyTorch',
             text: `from safetensors.torch import load\n${python(source, 'safetensors')}\ntensors = load(data)\nprint({name: tensor.shape for name, tensor in tensors.items()})`,
@@ -158,24 +153,19 @@ function copy(element) {
 
 /** Text to be copied, with its name. @param {Snippet} snippet @param {...Node} notes */
 export function block({ name, text }, ...notes) {
-    const code = h('code', {}, text);
-    return h(
-        'figure',
-        { class: 'snippet', 'data-snippet': name },
-        h('figcaption', {}, name, copy(code)),
+    const code = h('code', text);
+    return h('figure.snippet', { 'data-snippet': name }, [
+        h('figcaption', name, copy(code)),
         h('pre', { tabindex: 0, role: 'group', 'aria-label': `${name} code` }, code),
         notes,
-    );
+    ]);
 }
 
-/**
- * The panel "Code and files". `source` is asked for when it is opened and when the address changes, so that it is always
- * that of what is seen.
- * @param {() => Source | null} source null: nothing is seen yet
- */
+/** The panel "Code and files". `source` is asked for when it is opened and when the address changes, so that it is
+ * always that of what is seen. @param {() => Source | null} source null: nothing is seen yet */
 export function take(source) {
-    const out = h('div', { class: 'take-body' });
-    const panel = h('details', { class: 'take' }, h('summary', {}, 'Code and files'), out);
+    const out = h('div.take-body');
+    const panel = h('details.take', h('summary', 'Code and files'), out);
     const fill = () => {
         const from = panel.open ? source() : null;
         if (from === null) return;
@@ -186,7 +176,7 @@ export function take(source) {
         );
         const part = /** @type {HTMLElement | null} */ (panel.closest('.part'))?.dataset.fig;
         out.replaceChildren(
-            h('p', { class: 'files' }, 'Download: ', files),
+            h('p.files', 'Download: ', files),
             ...snippets(from).map((each) => block(each)),
             block({ name: 'Frame', text: frame(part) }),
         );

@@ -6,7 +6,7 @@ const GAP = 14;
 export class Tip {
     constructor() {
         // Who does not point reads the same in the read-out.
-        this.element = h('div', { class: 'tip', 'aria-hidden': 'true', hidden: true });
+        this.element = h('div.tip', { 'aria-hidden': 'true', hidden: true });
     }
 
     /** @param {number} x @param {number} y in CSS pixels of the element around @param {string} text */

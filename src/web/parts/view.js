@@ -15,21 +15,13 @@ export const clamp = (value, low, high) => Math.min(Math.max(value, low), Math.m
 /** Whether a window has so much that it is not read. @param {Window} window @param {Size} matrix */
 export const large = ({ rows }, { columns, pool }) => pool !== undefined && rows * columns > READ_ELEMENTS;
 
-/**
- * The whole matrix, or as many rows of it as fit.
- * @param {Size} matrix
- * @returns {Window}
- */
+/** The whole matrix, or as many rows of it as fit. @param {Size} matrix @returns {Window} */
 export function whole(matrix) {
     return bounded({ row: 0, rows: matrix.rows, column: 0, columns: matrix.columns }, matrix);
 }
 
-/**
- * The window moved and sized so that it lies within the matrix.
- * @param {Window} window
- * @param {Size} matrix
- * @returns {Window}
- */
+/** The window moved and sized so that it lies within the matrix. @param {Window} window @param {Size} matrix
+ * @returns {Window} */
 export function bounded(window, matrix) {
     const columns = clamp(window.columns, 1, matrix.columns);
     const most = matrix.pool ? matrix.rows : Math.min(matrix.rows, Math.floor(VIEW_ELEMENTS / matrix.columns));
@@ -42,14 +34,8 @@ export function bounded(window, matrix) {
     };
 }
 
-/**
- * The window made larger by a factor (or smaller, below 1) about a point of it, whose place is given from 0 to 1.
- * @param {Window} window
- * @param {number} factor
- * @param {number} x
- * @param {number} y
- * @returns {Window}
- */
+/** The window made larger by a factor (or smaller, below 1) about a point of it, whose place is given from 0 to 1.
+ * @param {Window} window @param {number} factor @param {number} x @param {number} y @returns {Window} */
 export function zoomed(window, factor, x, y) {
     const rows = Math.max(1, window.rows * factor);
     const columns = Math.max(1, window.columns * factor);
@@ -61,12 +47,8 @@ export function zoomed(window, factor, x, y) {
     };
 }
 
-/**
- * The window moved by as little as brings the cell into it.
- * @param {Window} window
- * @param {{row: number, column: number}} cell
- * @returns {Window}
- */
+/** The window moved by as little as brings the cell into it. @param {Window} window
+ * @param {{row: number, column: number}} cell @returns {Window} */
 export function showing(window, cell) {
     const within = /** @param {number} first @param {number} n @param {number} at */ (first, n, at) =>
         clamp(first, at + 1 - n, at);
@@ -83,10 +65,7 @@ const STEPS = 1e4;
 /** @param {number} size */
 const digits = (size) => Math.max(0, Math.ceil(Math.log10(STEPS / size)));
 
-/**
- * The window as the address can say it.
- * @param {Window} window
- */
+/** The window as the address can say it. @param {Window} window */
 export function text(window) {
     const { row, rows, column, columns } = window;
     const ends = /** @param {number} first @param {number} size */ (first, size) =>
@@ -97,10 +76,7 @@ export function text(window) {
 /** The window as the address keeps it: nothing of the whole. @param {Window} window @param {Size} matrix */
 export const kept = (window, matrix) => (text(window) === text(whole(matrix)) ? null : text(window));
 
-/**
- * @param {string} words
- * @param {Size} matrix
- */
+/** @param {string} words @param {Size} matrix */
 export function parse(words, matrix) {
     const [top, bottom, left, right] = words.split(',').map(Number);
     const good = bottom > top && right > left;

@@ -1,19 +1,18 @@
 // any.js - any resource of the listing: controls from its rows, and a picture of whatever it answers.
-import { Problem, address, answer, parameterOf } from '../parts/api.js';
+import { Problem, answer, parameterOf } from '../parts/api.js';
 import { form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { Figure } from '../parts/figure.js';
-import { find, initial, needed } from '../parts/listing.js';
+import { initial, needed } from '../parts/listing.js';
+import { Room, opened } from '../parts/room.js';
 import { search } from '../parts/search.js';
 import { parametersOf } from './catalogue.js';
 
-/** @typedef {import('../parts/listing.js').Resource} Resource */
-/** @typedef {import('./rooms.js').Context} Context */
+/** @import { Resource } from '../parts/listing.js' */
+/** @import { Context } from './rooms.js' */
 
 const FIRST = 'sinusoidal';
 // What the address holds beside the parameters of the resource.
 const OWN = ['win', 'at', 'slice', 'tensor', 'colours'];
-const DELAY_MS = 120;
 
 /** The value of a body's member: JSON where the text is that. @param {string} text */
 function member(text) {
@@ -87,94 +86,65 @@ function picker({ listing, go }, path) {
     const { parts, offer, show: choose } = search('resource', (chosen) => go('any', chosen.replace('/v1/', '')));
     offer(listing.encodings.map((resource) => ({ value: resource.path, title: resource.path })));
     choose(path);
-    return h('div', { class: 'control picker' }, h('label', { for: 'resource', class: 'name' }, 'resource'), parts);
+    return h('div.control.picker', h('label.name', { for: 'resource' }, 'resource'), parts);
 }
 
-/** @param {import('../parts/safetensors.js').Answer} found @param {ReturnType<typeof target>} wanted @param {Context} context @param {Figure | null} before */
-function drawn(found, wanted, { place, fail }, before) {
-    const title = address(wanted.path, wanted.values);
-    return new Figure(found, { ...wanted, title, place, onError: fail, before });
-}
-
-/** What is set at the left, what is seen at the right. @param {Resource} resource @param {HTMLElement[]} controls @param {HTMLElement} picture */
-function layout(resource, controls, picture) {
-    const source = h(
-        'details',
-        { class: 'source' },
-        h('summary', {}, 'Formula and source'),
-        h('p', { class: 'code' }, resource.formula),
-        h('p', {}, resource.source),
-    );
-    return [
-        ...controls,
-        h(
-            'section',
-            { class: 'stage', 'aria-label': 'Answer' },
-            h('h1', { class: 'lead' }, resource.summary),
-            source,
-            picture,
-        ),
-    ];
-}
-
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export function show(host, context) {
-    const { place, listing } = context;
-    const path = `/v1/${place.rest || FIRST}`;
-    const resource = find(listing, path);
-    if (resource === undefined) {
-        host.replaceChildren(picker(context, ''), h('p', {}, `There is no resource ${path}.`));
-        return { update: () => undefined, stop: () => undefined };
+class Any extends Room {
+    /** @param {HTMLElement} host @param {Context} context */
+    constructor(host, context) {
+        super(context);
+        const path = `/v1/${this.place.rest || FIRST}`;
+        const [resource] = this.resources(path);
+        if (resource === undefined) {
+            host.replaceChildren(picker(context, ''), h('p', `There is no resource ${path}.`));
+            return;
+        }
+        this.resource = resource;
+        this.picture = h('div.picture', { 'aria-busy': true });
+        this.controls = form(resource.parameters, (name, value, done) =>
+            this.set({ [name]: value, win: null, ...(done ? {} : { at: null }) }, done),
+        );
+        this.question = this.asks((error) => this.#told(error), { patient: true });
+        const source = h('details.source', [
+            h('summary', 'Formula and source'),
+            h('p.code', resource.formula),
+            h('p', resource.source),
+        ]);
+        host.replaceChildren(
+            picker(context, path),
+            h('section.panel', { 'aria-label': 'Parameters' }, this.controls.element),
+            h('section.stage', { 'aria-label': 'Answer' }, h('h1.lead', resource.summary), source, this.picture),
+        );
+        this.update();
     }
-    const picture = h('div', { class: 'picture', 'aria-busy': true });
-    const controls = form(resource.parameters, (name, value, done) => {
-        place.set({ [name]: value, win: null, ...(done ? {} : { at: null }) }, { step: done });
-        clearTimeout(timer);
-        timer = window.setTimeout(() => void load(), done ? 0 : DELAY_MS);
-    });
-    /** @type {Figure | null} */
-    let figure = null;
-    let asked = new AbortController();
-    let timer = 0;
-    let shown = '';
 
-    async function load() {
-        asked.abort();
-        asked = new AbortController();
-        const { signal } = asked;
-        const values = given(/** @type {Resource} */ (resource), place.all());
+    /** @param {unknown} error null: all is well */
+    #told(error) {
+        this.controls?.fail(error);
+        this.picture?.removeAttribute('aria-busy');
+    }
+
+    update() {
+        void this.#load();
+    }
+
+    async #load() {
+        const { resource, controls, picture } = this;
+        if (!resource || !controls || !picture) return;
+        const values = given(resource, this.place.all());
         const key = JSON.stringify(values);
         const usual = await parametersOf(values.model).catch(() => ({}));
-        if (signal.aborted) return;
         controls.show(values, usual);
-        if (key === shown) {
-            controls.fail(null);
-            return figure?.update();
-        }
-        picture.setAttribute('aria-busy', 'true');
-        try {
-            const { wanted, found } = await ask(/** @type {Resource} */ (resource), values, signal);
-            if (signal.aborted) return;
-            controls.show(values, usual);
-            shown = key;
-            figure?.stop();
-            figure = drawn(found, wanted, context, figure);
-            controls.fail(null);
-            picture.replaceChildren(figure.element);
-        } catch (error) {
-            if (signal.aborted) return;
-            controls.fail(error);
-        }
-        picture.removeAttribute('aria-busy');
+        await this.question?.ask(
+            key,
+            (signal) => ask(resource, values, signal),
+            ({ wanted, found }) => {
+                controls.show(values, usual);
+                this.draw(picture, found, wanted);
+            },
+        );
+        this.figure?.update();
     }
-
-    host.replaceChildren(
-        ...layout(
-            resource,
-            [picker(context, path), h('section', { class: 'panel', 'aria-label': 'Parameters' }, controls.element)],
-            picture,
-        ),
-    );
-    void load();
-    return { update: () => void load(), stop: () => (clearTimeout(timer), asked.abort(), figure?.stop()) };
 }
+
+export const show = opened(Any);

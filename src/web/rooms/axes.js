@@ -1,22 +1,22 @@
 // axes.js - rotary positions of more than one axis: time, height and width of M-RoPE, rows and columns of grids.
-import { json, tensors } from '../parts/api.js';
-import { choice, form } from '../parts/controls.js';
+import { arrays, json, tensors } from '../parts/api.js';
+import { choice, fields, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { call, formula } from '../parts/formula.js';
-import { Latest, numbers, section, split } from '../parts/latest.js';
-import { find } from '../parts/listing.js';
+import { numbers, split } from '../parts/latest.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
+import { Room, opened } from '../parts/room.js';
 import { exercises, note, story } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { picker } from './catalogue.js';
 import { Dials, owners, steps } from './dials.js';
 import { Sequence, tokensOf } from './sequence.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
-/** @typedef {import('../parts/listing.js').Parameter} Parameter */
-/** @typedef {import('./dials.js').Turn} Turn */
-/** @typedef {import('./sequence.js').Layout} Layout */
+/** @import { Turn } from './dials.js' */
+/** @import { Context } from './rooms.js' */
+/** @import { Layout, Token } from './sequence.js' */
+
 /** @typedef {{head_dim: string, convention: string, rope_theta?: string}} Grid */
 
 const AXES = ['time', 'height', 'width'];
@@ -45,41 +45,20 @@ const WORDS = [
     'Each pair of channels is turned by one axis alone: the colour of its dial says which, and its hand by how much.',
 ];
 
-/** @type {Parameter[]} */
-const FIELDS = [
-    { name: 'kind', type: 'string', choices: ['image', 'video'], default: 'image', required: true, description: '' },
-    {
-        name: 'rows',
-        type: 'integer',
-        minimum: 1,
-        maximum: 8,
-        default: 4,
-        required: true,
-        unit: 'tokens',
-        description: '',
-    },
-    {
-        name: 'columns',
-        type: 'integer',
-        minimum: 1,
-        maximum: 10,
-        default: 6,
-        required: true,
-        unit: 'tokens',
-        description: 'A token is a square of 2 × 2 patches.',
-    },
-    { name: 'frames', type: 'integer', minimum: 1, maximum: 6, default: 3, required: true, description: 'Of a video.' },
-    {
-        name: 'seconds',
-        type: 'number',
-        minimum: 0,
-        maximum: 10,
-        default: 1,
-        required: true,
-        unit: 'seconds',
-        description: 'From a frame of a video to the next. This model counts time, others count frames.',
-    },
-];
+const FIELDS = fields([
+    ['kind', ['image', 'video'], ''],
+    ['rows', 'integer', '', 'tokens', 1, 8],
+    ['columns', 'integer', 'A token is a square of 2 × 2 patches.', 'tokens', 1, 10],
+    ['frames', 'integer', 'Of a video.', '', 1, 6],
+    [
+        'seconds',
+        'number',
+        'From a frame of a video to the next. This model counts time, others count frames.',
+        'seconds',
+        0,
+        10,
+    ],
+]);
 
 /** What the catalogue says of a model beside its pairs: whether its videos count time, and the grid of its encoder.
  * @param {string} model @param {AbortSignal} signal */
@@ -125,15 +104,14 @@ async function positionsOf(values, signal) {
 
 /** Cosines and sines of a model's pairs. @param {string} model @param {string} positions @param {AbortSignal} [signal] @returns {Promise<Turn>} */
 async function turnOf(model, positions, signal) {
-    const found = await tensors('/v1/rope/table', { model, positions, dtype: 'float64' }, { signal });
-    return { cos: await numbers(found, 'cos', signal), sin: await numbers(found, 'sin', signal) };
+    const { cos, sin } = await arrays('/v1/rope/table', { model, positions, dtype: 'float64' }, signal);
+    return { cos, sin };
 }
 
 /** The same of all patches of a grid, and the axis that owns each pair.
  * @param {Grid & {height: string, width: string}} values @param {AbortSignal} signal */
 async function gridOf(values, signal) {
-    const found = await tensors('/v1/rope/grid', values, { signal });
-    const [cos, sin] = [await numbers(found, 'cos', signal), await numbers(found, 'sin', signal)];
+    const { cos, sin } = await arrays('/v1/rope/grid', values, signal);
     const pairs = cos.length / Number(values.height) / Number(values.width);
     const at = /** @param {number} patch @returns {Turn} */ (patch) => ({
         cos: cos.slice(patch * pairs, (patch + 1) * pairs),
@@ -163,77 +141,60 @@ const ASKED = [
     },
 ];
 
-class Axes {
+class Axes extends Room {
     /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, { place, listing, fail }) {
-        this.place = place;
-        this.listing = listing;
-        this.get = /** @param {string} name */ (name) => place.get(name, USUAL[name]);
+    constructor(host, context) {
+        super(context, USUAL);
         this.fields = form(FIELDS, (name, value, done) => this.set({ [name]: value, at: null }, done));
-        const choose = /** @param {string} name */ (name) =>
-            this.set({ model: name === USUAL.model ? null : name, pair: null }, true);
+        const choose = /** @param {string} model */ (model) => this.set({ model, pair: null });
         // Those whose positions have three axes.
         this.model = picker(choose, { fits: ({ parameters }) => Boolean(parameters.mrope_section), needed: true });
-        this.sequence = new Sequence((token) => this.point({ at: token }));
-        this.dials = new Dials(AXES, (pair) => this.point({ pair }));
-        this.sides = new Dials(SIDES, (pair) => this.point({ pair }));
+        this.sequence = new Sequence((token) => this.#point({ at: token }));
+        this.dials = new Dials(AXES, (pair) => this.#point({ pair }));
+        this.sides = new Dials(SIDES, (pair) => this.#point({ pair }));
         this.readout = new Readout();
-        this.aside = h('span', {}, '…');
-        this.counts = h('span', {}, '…');
+        this.aside = h('span', '…');
+        this.counts = h('span', '…');
         /** @private @type {Awaited<ReturnType<typeof factsOf>>} */
         this.facts = { model: '', clocked: false, grid: null };
-        this.convention = this.conventions();
-        this.patch = h('p', { class: 'note' });
-        const told = /** @param {unknown} error */ (error) => this.fields.fail(error);
-        this.asks = {
-            facts: new Latest(fail),
-            sequence: new Latest(told),
-            owners: new Latest(fail),
-            turn: new Latest(fail),
-            grid: new Latest((error) => this.convention.fail(error === null ? '' : String(error))),
+        this.convention = this.#conventions();
+        this.patch = h('p.note');
+        this.questions = {
+            facts: this.asks(),
+            sequence: this.asks((error) => this.fields.fail(error)),
+            owners: this.asks(),
+            turn: this.asks(),
+            grid: this.asks((error) => this.convention.fail(error === null ? '' : String(error))),
         };
-        host.replaceChildren(...this.layout());
+        host.replaceChildren(...this.#layout());
         this.update();
     }
 
-    /** @private */
-    conventions() {
-        const row = find(this.listing, 'rope/grid')?.parameters.find(({ name }) => name === 'convention');
+    #conventions() {
+        const row = this.resources('rope/grid')[0]?.parameters.find(({ name }) => name === 'convention');
         return choice('convention', row?.choices ?? [], (value, done) =>
-            this.set({ convention: value === this.encoder().convention ? null : value }, done),
+            this.set({ convention: value === this.#encoder().convention ? null : value }, done),
         );
     }
 
-    /** @private */
-    layout() {
-        const { listing, place, readout } = this;
-        const sources = ['rope/mrope-positions', 'rope/grid'].map((path) => find(listing, path));
+    #layout() {
+        const positions = () => plain('/v1/rope/mrope-positions', this.#values(), 'position_ids');
+        const pairs = () => (this.found ? plain('/v1/rope/table', this.#turned(), 'cos') : null);
         return [
-            story('Images and video: time, height and width', WORDS, sources),
+            story(
+                'Images and video: time, height and width',
+                WORDS,
+                this.resources('rope/mrope-positions', 'rope/grid'),
+            ),
             split(
                 [this.model.element, this.fields.element],
-                section(
-                    place,
-                    {
-                        name: 'tokens',
-                        title: 'Tokens and their positions',
-                        first: true,
-                        source: () => plain('/v1/rope/mrope-positions', this.values(), 'position_ids'),
-                    },
+                this.section('tokens', 'Tokens and their positions', { first: true, source: positions }, [
                     this.sequence.element,
-                    readout.element,
-                ),
-                section(
-                    place,
-                    {
-                        name: 'pairs',
-                        title: 'Which axis turns which pair',
-                        source: () => (this.found ? plain('/v1/rope/table', this.turned(), 'cos') : null),
-                    },
-                    this.dials.element,
-                ),
+                    this.readout.element,
+                ]),
+                this.section('pairs', 'Which axis turns which pair', { source: pairs }, this.dials.element),
             ),
-            this.grids(),
+            this.#grids(),
             exercises(
                 ASKED,
                 note('Some texts give the word after a picture its index in the sequence. ', this.aside),
@@ -242,24 +203,18 @@ class Axes {
         ];
     }
 
-    /** @private */
-    grids() {
-        return section(
-            this.place,
-            {
-                name: 'grids',
-                title: 'Two axes: the patches of an image encoder',
-                lead: 'Encoders of images have no time: their pairs are turned by the row or the column of a patch.',
-                source: () => plain('/v1/rope/grid', this.grid(), 'cos'),
-            },
-            h('div', { class: 'panel' }, this.convention.element),
+    #grids() {
+        const lead = 'Encoders of images have no time: their pairs are turned by the row or the column of a patch.';
+        const source = () => plain('/v1/rope/grid', this.#grid(), 'cos');
+        return this.section('grids', 'Two axes: the patches of an image encoder', { lead, source }, [
+            h('div.panel', this.convention.element),
             this.patch,
             this.sides.element,
-        );
+        ]);
     }
 
-    /** @private @returns {Layout} */
-    layoutOf() {
+    /** @returns {Layout} */
+    #layoutOf() {
         const [rows, columns, frames] = ['rows', 'columns', 'frames'].map((name) => {
             const field = FIELDS.find((each) => each.name === name);
             const value = Math.round(Number(this.get(name)));
@@ -268,74 +223,66 @@ class Axes {
         return { before: BEFORE, after: AFTER, rows, columns, frames: this.get('kind') === 'video' ? frames : 1 };
     }
 
-    /** @private */
-    tokens() {
-        return tokensOf(this.layoutOf());
+    #tokens() {
+        return tokensOf(this.#layoutOf());
     }
 
-    /** @private */
-    values() {
-        const { before, after, frames, rows, columns } = this.layoutOf();
+    #values() {
+        const { before, after, frames, rows, columns } = this.#layoutOf();
         const kind = this.get('kind') === 'video' ? 'video' : 'image';
         const values = asked(this.get('model'), kind, [frames, rows, columns], [before.length, after.length]);
-        return this.timed() ? { ...values, second_per_grid_ts: this.get('seconds') } : values;
+        return this.#timed() ? { ...values, second_per_grid_ts: this.get('seconds') } : values;
     }
 
-    /** Whether the seconds between frames count. @private */
-    timed() {
+    /** Whether the seconds between frames count. */
+    #timed() {
         const { model, clocked } = this.facts;
         return this.get('kind') === 'video' && clocked && model === this.get('model');
     }
 
-    /** The grid of the model's encoder, where the catalogue has one. @private */
-    encoder() {
+    /** The grid of the model's encoder, where the catalogue has one. */
+    #encoder() {
         const { model, grid } = this.facts;
         return (model === this.get('model') ? grid : null) ?? GRID;
     }
 
-    /** The encoder's grid of the picture, or that of another convention. @private */
-    grid() {
-        const own = this.encoder();
+    /** The encoder's grid of the picture, or that of another convention. */
+    #grid() {
+        const own = this.#encoder();
         const convention = this.place.get('convention', own.convention);
-        const { rows, columns } = this.layoutOf();
+        const { rows, columns } = this.#layoutOf();
         const size = { height: String(rows * MERGE), width: String(columns * MERGE) };
         return { ...(convention === own.convention ? own : { ...GRID, convention }), ...size };
     }
 
-    /** The token that is pointed at. @private */
-    token() {
-        const tokens = this.tokens();
+    /** The token that is pointed at. */
+    #token() {
+        const tokens = this.#tokens();
         return tokens[Math.min(tokens.length - 1, Math.max(0, Math.round(Number(this.get('at'))) || 0))];
     }
 
-    /** @private @param {Record<string, string | number | null>} changes @param {boolean} done */
-    set(changes, done) {
-        this.place.set(changes, { step: done });
-        this.update();
-    }
-
-    /** @private @param {Record<string, number>} changes */
-    point(changes) {
+    /** @param {Record<string, number>} changes */
+    #point(changes) {
         const [[name, value]] = Object.entries(changes);
         if (this.get(name) === String(value)) return;
         this.place.set({ [name]: String(value) === USUAL[name] ? null : value });
-        this.follow();
+        this.#follow();
     }
 
     update() {
         this.fields.show(Object.fromEntries(FIELDS.map(({ name }) => [name, this.get(name)])));
         this.model.show(this.get('model'));
-        this.convention.show(this.grid().convention);
-        const values = this.values();
-        void this.asks.sequence.ask(
+        this.convention.show(this.#grid().convention);
+        const values = this.#values();
+        void this.questions.sequence.ask(
             values,
             (signal) => positionsOf(values, signal),
-            (found) => this.show(found),
+            (found) => this.#show(found),
         );
         const seconds = /** @type {HTMLElement} */ (this.fields.element.querySelector('[data-parameter="seconds"]'));
-        seconds.hidden = !this.timed();
+        seconds.hidden = !this.#timed();
         const model = this.get('model');
-        void this.asks.facts.ask(
+        void this.questions.facts.ask(
             model,
             (signal) => factsOf(model, signal),
             (facts) => {
@@ -343,75 +290,70 @@ class Axes {
                 this.update();
             },
         );
-        void this.asks.owners.ask(
+        void this.questions.owners.ask(
             model,
             async (signal) => ({
                 model,
                 owner: owners(await turnOf(model, steps(AXES.length), signal), AXES.length),
-                frequency: await numbers(
-                    await tensors('/v1/rope/frequencies', { model, dtype: 'float64' }, { signal }),
-                    'inv_freq',
-                    signal,
-                ),
+                frequency: (await arrays('/v1/rope/frequencies', { model, dtype: 'float64' }, signal)).inv_freq,
             }),
             (pairs) => {
                 this.pairs = pairs;
                 const of = AXES.map((_, axis) => pairs.owner.filter((each) => each === axis).length);
                 this.counts.textContent = `${of.join(' + ')} pairs of ${model} are ${2 * pairs.owner.length} channels.`;
-                this.follow();
+                this.#follow();
             },
         );
-        this.follow();
+        this.#follow();
     }
 
-    /** @private @param {Awaited<ReturnType<typeof positionsOf>>} found */
-    show(found) {
-        const tokens = this.tokens();
+    /** @param {Awaited<ReturnType<typeof positionsOf>>} found */
+    #show(found) {
+        const tokens = this.#tokens();
         this.found = found;
-        this.sequence.show(this.layoutOf(), tokens, found.axes);
+        this.sequence.show(this.#layoutOf(), tokens, found.axes);
         const next = tokens.length - AFTER.length;
         this.aside.textContent =
             `Here “${AFTER[0]}” is token ${next} and has position ${found.axes[0][next]}: the picture has ` +
             `${next - BEFORE.length} tokens and takes ${found.axes[0][next] - BEFORE.length} positions. ` +
             `A generated token stands at its index plus mrope_position_delta, here ${found.delta}.`.replace('-', '−');
-        this.follow();
+        this.#follow();
     }
 
-    /** Those of the token that is pointed at. @private */
-    positions() {
-        const { token } = this.token();
+    /** Those of the token that is pointed at. */
+    #positions() {
+        const { token } = this.#token();
         return (this.found?.axes ?? []).map((axis) => axis[token]);
     }
 
-    /** @private */
-    turned() {
-        return { model: this.get('model'), positions: this.positions().join(';'), dtype: 'float64' };
+    #turned() {
+        return { model: this.get('model'), positions: this.#positions().join(';'), dtype: 'float64' };
     }
 
-    /** What follows the token and the pair that are pointed at. @private */
-    follow() {
+    /** What follows the token and the pair that are pointed at. */
+    #follow() {
         const { found, pairs } = this;
-        const token = this.token();
-        if (found === undefined || found.axes[0].length !== this.tokens().length) return;
+        const token = this.#token();
+        if (found === undefined || found.axes[0].length !== this.#tokens().length) return;
         this.sequence.mark(token);
-        this.turnGrid(token);
+        this.#turnGrid(token);
         const model = this.get('model');
         // Pairs of the model before say nothing of this one's.
         if (pairs?.model !== model) return;
-        const at = this.positions();
-        void this.asks.turn.ask(
+        const at = this.#positions();
+        void this.questions.turn.ask(
             [model, at, this.get('pair'), token.token],
             (signal) => turnOf(model, at.join(';'), signal),
             (turn) => {
                 const pair = Math.min(pairs.owner.length - 1, Math.max(0, Number(this.get('pair')) || 0));
                 this.dials.show(pairs.owner, turn, pair);
-                this.explain(token, at, turn, pair);
+                this.#explain(token, at, turn, pair);
             },
         );
     }
 
-    /** @private @param {import('./sequence.js').Token} token @param {number[]} at @param {Turn} turn @param {number} pair */
-    explain({ token, name }, at, { cos, sin }, pair) {
+    /** @param {Token} token @param {number[]} at @param {Turn} turn @param {number} pair */
+    #explain({ token, name }, at, { cos, sin }, pair) {
         const { owner, frequency } = /** @type {NonNullable<typeof this.pairs>} */ (this.pairs);
         const axis = owner[pair];
         this.readout.show([
@@ -424,7 +366,7 @@ class Axes {
                 /** @type {import('../parts/readout.js').Fact[]} */
                 const facts = [
                     // Formulas do not break; on a narrow screen the value goes to a line of its own.
-                    [name, h('span', {}, formula(turn), ` = ${digits(values[pair], 'float64')}`)],
+                    [name, h('span', formula(turn), ` = ${digits(values[pair], 'float64')}`)],
                     [`bits of ${name}`, hex(values[pair], 'float64')],
                 ];
                 return facts;
@@ -432,13 +374,13 @@ class Axes {
         ]);
     }
 
-    /** The dials of the grid stand at the first patch of the token. @private @param {import('./sequence.js').Token} token */
-    turnGrid({ kind, row, column }) {
-        const values = this.grid();
+    /** The dials of the grid stand at the first patch of the token. @param {Token} token */
+    #turnGrid({ kind, row, column }) {
+        const values = this.#grid();
         const [r, c] = kind === 'patch' ? [row * MERGE, column * MERGE] : [0, 0];
         const { head_dim, convention, height, width } = values;
         const whose =
-            this.encoder() !== GRID && this.encoder().convention === convention ? this.get('model') : convention;
+            this.#encoder() !== GRID && this.#encoder().convention === convention ? this.get('model') : convention;
         this.patch.textContent =
             `${whose}: heads of ${head_dim} channels, ${height} × ${width} patches. ` +
             (kind === 'patch' ? '' : 'A word has no row. ') +
@@ -448,20 +390,15 @@ class Axes {
             const pair = Math.min(owner.length - 1, Math.max(0, Number(this.get('pair')) || 0));
             this.sides.show(owner, at(r * Number(width) + c), pair);
         }
-        void this.asks.grid.ask(
+        void this.questions.grid.ask(
             values,
             (signal) => gridOf(values, signal),
             (grid) => {
                 this.drawn = grid;
-                this.follow();
+                this.#follow();
             },
         );
     }
-
-    stop() {
-        Object.values(this.asks).forEach((each) => each.stop());
-    }
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Axes(host, context);
+export const show = opened(Axes);

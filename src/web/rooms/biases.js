@@ -1,17 +1,17 @@
 // biases.js - what is added to the scores of attention by distance: ALiBi's slopes, and maps of buckets.
-import { address, tensors } from '../parts/api.js';
+import { tensors } from '../parts/api.js';
 import { choice, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { Figure } from '../parts/figure.js';
 import { formula, power, row } from '../parts/formula.js';
-import { Latest, numbers, section, split } from '../parts/latest.js';
-import { find } from '../parts/listing.js';
+import { numbers, split } from '../parts/latest.js';
 import { digits } from '../parts/number.js';
+import { Room, opened } from '../parts/room.js';
 import { exercises, note, story } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { Buckets } from './buckets.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
+/** @import { Context } from './rooms.js' */
+
 /** @typedef {Record<string, string>} Values */
 /** @typedef {'/v1/alibi/bias' | '/v1/t5/buckets' | '/v1/shaw/indices' | '/v1/swin/index'} Path */
 /** @template {Path} P @typedef {import('../parts/api.js').Asked<P>} Asked */
@@ -61,66 +61,50 @@ const WORDS = [
     'T5, DeBERTa, Shaw and Swin learn a number for each bucket; a map shows which pairs of tokens share one.',
 ];
 
-class Biases {
+class Biases extends Room {
     /** @param {HTMLElement} host @param {Context} context */
     constructor(host, context) {
-        this.context = context;
-        this.place = context.place;
-        /** @private @type {Figure | null} */ this.figure = null;
+        super(context, { scheme: FIRST, slice: '0' });
         /** @private @type {ReturnType<typeof form> | null} */ this.controls = null;
         this.formOf = '';
         this.panel = h('div');
-        this.picture = h('div', { class: 'picture', 'aria-busy': true });
-        this.slopes = h('ol', { class: 'bars' });
-        this.buckets = new Buckets((bucket) => {
-            this.place.set({ bucket }, { step: true });
-            this.update();
-        });
+        this.picture = h('div.picture', { 'aria-busy': true });
+        this.slopes = h('ol.bars');
+        this.buckets = new Buckets((bucket) => this.set({ bucket }));
         const kinds = Object.entries(KINDS);
         this.kind = choice(
             'scheme',
             kinds.map(([name]) => name),
-            (name) => this.choose(name),
+            (name) => this.#choose(name),
         );
         for (const input of this.kind.element.querySelectorAll('input'))
             if (input.nextElementSibling) input.nextElementSibling.textContent = KINDS[input.value].title;
-        this.ask = new Latest((error) => {
+        this.ask = this.asks((error) => {
             this.controls?.fail(error);
             if (error !== null) this.picture.removeAttribute('aria-busy');
         });
-        this.fill(host);
+        this.#fill(host);
         this.update();
     }
 
-    /** @private @param {HTMLElement} host */
-    fill(host) {
-        const { place, context } = this;
-        const source = () => plain('/v1/alibi/slopes', this.slopesOf(this.values()));
-        this.slopesPart = h('div', {}, section(place, { name: 'slopes', title: 'Slopes', source }, this.slopes));
-        this.bucketsPart = h('div', {}, this.buckets.element, this.buckets.words);
+    /** @param {HTMLElement} host */
+    #fill(host) {
+        const source = () => plain('/v1/alibi/slopes', this.#slopesOf(this.#values()));
+        this.slopesPart = h('div', this.section('slopes', 'Slopes', { source }, this.slopes));
+        this.bucketsPart = h('div', this.buckets.element, this.buckets.words);
         host.replaceChildren(
-            story(
-                'Biases',
-                WORDS,
-                Object.values(KINDS).map(({ path }) => find(context.listing, path)),
-            ),
+            story('Biases', WORDS, this.resources(...Object.values(KINDS).map(({ path }) => path))),
             split(
                 [this.kind.element, this.panel],
                 this.slopesPart,
-                section(
-                    place,
-                    { name: 'map', title: 'Maps of query and key', first: true },
-                    this.bucketsPart,
-                    this.picture,
-                ),
+                this.section('map', 'Maps of query and key', { first: true }, this.bucketsPart, this.picture),
             ),
-            this.words(),
+            this.#words(),
         );
     }
 
-    /** @private */
-    words() {
-        const third = h('span', {}, '…');
+    #words() {
+        const third = h('span', '…');
         const variants = /** @type {const} */ (['press', 'formula']);
         Promise.all(
             variants.map(async (variant) => numbers(await tensors('/v1/alibi/slopes', { num_heads: '12', variant }))),
@@ -159,69 +143,58 @@ class Biases {
         );
     }
 
-    /** Another scheme: its parameters begin anew. @private @param {string} name */
-    choose(name) {
+    /** Another scheme: its parameters begin anew. @param {string} name */
+    #choose(name) {
         const old = [...Object.values(KINDS).flatMap(({ names }) => names), ...OWN];
-        this.place.set(
-            { ...Object.fromEntries(old.map((each) => [each, null])), scheme: name === FIRST ? null : name },
-            { step: true },
-        );
-        this.update();
+        this.set({ ...Object.fromEntries(old.map((each) => [each, null])), scheme: name });
     }
 
-    /** @private */
-    get scheme() {
+    get #scheme() {
         const name = this.place.get('scheme', FIRST);
         return name in KINDS ? name : FIRST;
     }
 
-    /** Controls of the scheme. @private @param {Kind} kind */
-    prepare(kind) {
-        if (this.formOf === this.scheme) return;
-        this.formOf = this.scheme;
+    /** Controls of the scheme. @param {Kind} kind */
+    #prepare(kind) {
+        if (this.formOf === this.#scheme) return;
+        this.formOf = this.#scheme;
         /** @type {readonly string[]} */
         const names = kind.names;
-        const rows = (find(this.context.listing, kind.path)?.parameters ?? [])
+        const rows = (this.resources(kind.path)[0]?.parameters ?? [])
             .filter(({ name }) => names.includes(name))
             .map((row) => (row.name === 'form' ? { ...row, choices: FORMS } : row));
-        this.controls = form(rows, (name, value, done) => {
-            this.place.set(
-                { [name]: value, ...(done ? { win: null, at: null, slice: null, bucket: null } : {}) },
-                { step: done },
-            );
-            this.update();
-        });
+        const begin = { win: null, at: null, slice: null, bucket: null };
+        this.controls = form(rows, (name, value, done) => this.set({ [name]: value, ...(done ? begin : {}) }, done));
         this.panel.replaceChildren(this.controls.element);
     }
 
-    /** @private @returns {Values} */
-    values() {
-        const { names, values } = KINDS[this.scheme];
-        const own = names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== '');
-        return { ...values, ...Object.fromEntries(own) };
+    /** @returns {Values} */
+    #values() {
+        const { names, values } = KINDS[this.#scheme];
+        return { ...values, ...this.chosen(names) };
     }
 
     update() {
-        const kind = KINDS[this.scheme];
-        this.prepare(kind);
-        const values = this.values();
-        this.kind.show(this.scheme);
+        const kind = KINDS[this.#scheme];
+        this.#prepare(kind);
+        const values = this.#values();
+        this.kind.show(this.#scheme);
         this.controls?.show(values, kind.values);
         const asked = { ...values, ...kind.fixed };
         void this.ask
             .ask(
                 [kind.path, asked],
                 (signal) => this.read(kind, asked, signal),
-                (found) => this.show(kind, asked, found),
+                (found) => this.#show(kind, asked, found),
             )
-            .then(() => this.follow());
+            .then(() => this.#follow());
     }
 
-    /** @private @param {Kind} kind @param {Values} values @param {AbortSignal} signal */
+    /** @param {Kind} kind @param {Values} values @param {AbortSignal} signal */
     async read(kind, values, signal) {
         const found = await tensors(kind.path, values, { signal });
-        if (this.scheme === FIRST) {
-            const own = await tensors('/v1/alibi/slopes', this.slopesOf(values), { signal });
+        if (this.#scheme === FIRST) {
+            const own = await tensors('/v1/alibi/slopes', this.#slopesOf(values), { signal });
             return { found, slopes: await numbers(own, undefined, signal) };
         }
         const tensor = found.tensors.values().next().value;
@@ -229,75 +202,48 @@ class Biases {
         return { found, slopes: null };
     }
 
-    /** @private @param {Kind} kind @param {Values} values @param {Awaited<ReturnType<Biases['read']>>} read */
-    show(kind, values, { found, slopes }) {
-        this.figure?.stop();
-        const title = address(kind.path, values);
+    /** @param {Kind} kind @param {Values} values @param {Awaited<ReturnType<Biases['read']>>} read */
+    #show(kind, values, { found, slopes }) {
         if (this.slopesPart) this.slopesPart.hidden = slopes === null;
         if (this.bucketsPart) this.bucketsPart.hidden = slopes !== null;
-        this.bars(slopes ?? []);
-        this.figure = new Figure(found, {
-            path: kind.path,
-            values,
-            title,
-            place: this.place,
-            onError: this.context.fail,
-            before: this.figure,
-            paint: slopes === null ? this.buckets.paint : undefined,
-        });
-        this.picture.replaceChildren(this.figure.element);
-        this.picture.removeAttribute('aria-busy');
+        this.#bars(slopes ?? []);
+        const paint = slopes === null ? this.buckets.paint : undefined;
+        this.draw(this.picture, found, { path: kind.path, values, paint });
     }
 
-    /** What needs no new numbers. @private */
-    follow() {
+    /** What needs no new numbers. */
+    #follow() {
         const bucket = this.place.get('bucket');
         this.buckets.show(bucket === '' ? null : Number(bucket));
         this.figure?.update();
         this.figure?.repaint();
     }
 
-    /** What is asked of the slopes of a bias. @private @param {Values} values @returns {Values} */
-    slopesOf({ num_heads, variant, alibi_bias_max }) {
+    /** What is asked of the slopes of a bias. @param {Values} values @returns {Values} */
+    #slopesOf({ num_heads, variant, alibi_bias_max }) {
         const own = Object.entries({ num_heads, variant, alibi_bias_max });
         return Object.fromEntries(own.filter(([, value]) => value !== undefined));
     }
 
-    /** @private @param {ArrayLike<number>} slopes */
-    bars(slopes) {
+    /** @param {ArrayLike<number>} slopes */
+    #bars(slopes) {
         const most = Math.max(...Array.from(slopes));
         this.slopes.replaceChildren(
             ...Array.from(slopes, (slope, head) => {
-                const bar = h('span', { class: 'bar' });
+                const bar = h('span.bar');
                 bar.style.setProperty('width', `${(100 * slope) / most}%`);
-                const choose = () => {
-                    this.place.set({ slice: head === 0 ? null : head, at: null }, { step: true });
-                    this.follow();
-                };
-                return h(
-                    'li',
-                    {},
-                    h(
-                        'button',
-                        {
-                            type: 'button',
-                            'aria-label': `Show head ${head}, slope ${digits(slope, 'float32')}`,
-                            onclick: choose,
-                        },
-                        h('span', { class: 'head' }, `head ${head}`),
-                        h('span', { class: 'track' }, bar),
-                        h('span', { class: 'slope' }, digits(slope, 'float32')),
-                    ),
-                );
+                const told = digits(slope, 'float32');
+                const onclick = () => this.set({ slice: head, at: null });
+                return h('li', [
+                    h('button', { type: 'button', 'aria-label': `Show head ${head}, slope ${told}`, onclick }, [
+                        h('span.head', `head ${head}`),
+                        h('span.track', bar),
+                        h('span.slope', told),
+                    ]),
+                ]);
             }),
         );
     }
-
-    stop() {
-        this.ask.stop();
-        this.figure?.stop();
-    }
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Biases(host, context);
+export const show = opened(Biases);

@@ -3,8 +3,6 @@ import { fresh, h } from '../parts/dom.js';
 import { painter, tint } from '../parts/palette.js';
 import { search } from '../parts/search.js';
 
-/** @typedef {import('../parts/safetensors.js').Tensor} Tensor */
-
 // Cells that are counted, and those of one request.
 const READ_MAX = 1 << 22;
 const READ_ONCE = 1 << 18;
@@ -34,17 +32,15 @@ export class Buckets {
     /** @param {(bucket: number | null) => void} change a bucket is chosen, or none */
     constructor(change) {
         this.change = change;
-        /** @private */ this.chips = h('div', { class: 'buckets', role: 'group', 'aria-label': 'Buckets' });
+        /** @private */ this.chips = h('div.buckets', { role: 'group', 'aria-label': 'Buckets' });
         const id = fresh('bucket');
         /** @private */ this.field = search(id, (bucket) => change(bucket === '' ? null : Number(bucket)));
-        /** @private */ this.many = h(
-            'div',
-            { class: 'control', 'data-parameter': 'bucket' },
-            h('label', { for: id, class: 'name' }, 'bucket'),
+        /** @private */ this.many = h('div.control', { 'data-parameter': 'bucket' }, [
+            h('label.name', { for: id }, 'bucket'),
             this.field.parts,
-        );
+        ]);
         this.element = h('div', { 'data-buckets': true }, this.chips, this.many);
-        this.words = h('p', { class: 'note', role: 'status' });
+        this.words = h('p.note', { role: 'status' });
         /** @private @type {number[]} */ this.list = [];
         /** @private @type {number | null} */ this.chosen = null;
         /** How many cells a bucket has, and where the first of them is. @private @type {Map<number, {count: number, first: number}>} */
@@ -52,7 +48,7 @@ export class Buckets {
         /** @private */ this.size = { rows: 0, columns: 1, read: 0 };
     }
 
-    /** @param {Tensor} tensor @param {AbortSignal} [signal] */
+    /** @param {import('../parts/safetensors.js').Tensor} tensor @param {AbortSignal} [signal] */
     async read(tensor, signal) {
         const { rows, columns } = tensor;
         const read = Math.min(rows, Math.max(1, Math.floor(READ_MAX / columns)));
@@ -70,14 +66,13 @@ export class Buckets {
         this.field.offer([{ value: '', title: 'all' }, ...titles]);
     }
 
-    /** @private */
-    get ends() {
+    get #ends() {
         return [this.list[0] ?? 0, this.list[this.list.length - 1] ?? 0];
     }
 
     /** What a heatmap paints by. @type {NonNullable<import('../parts/heatmap.js').Options['paint']>} */
     paint = (none) => {
-        const [low, high] = this.ends;
+        const [low, high] = this.#ends;
         const word = painter({ from: 0, to: 1, signed: false }, none);
         const { chosen } = this;
         return {
@@ -93,9 +88,9 @@ export class Buckets {
     /** @param {number | null} chosen */
     show(chosen) {
         this.chosen = chosen !== null && this.list.includes(chosen) ? chosen : null;
-        const [low, high] = this.ends;
+        const [low, high] = this.#ends;
         const button = /** @param {number} bucket */ (bucket) => {
-            const swatch = h('span', { class: 'swatch' });
+            const swatch = h('span.swatch');
             swatch.style.setProperty('background', tint(tone(bucket, low, high)));
             const pressed = bucket === this.chosen;
             return h(
@@ -106,8 +101,7 @@ export class Buckets {
                     'data-bucket': bucket,
                     onclick: () => this.change(pressed ? null : bucket),
                 },
-                swatch,
-                bucket,
+                [swatch, bucket],
             );
         };
         const focused = document.activeElement?.getAttribute('data-bucket');
@@ -122,11 +116,11 @@ export class Buckets {
         this.words.textContent =
             (this.chosen === null
                 ? `${this.list.length} buckets are in use, from ${low} to ${high}. Choose one to see its cells.`
-                : this.held(this.chosen)) + (read < rows ? ` Counted are the first ${read} of ${rows} rows.` : '');
+                : this.#held(this.chosen)) + (read < rows ? ` Counted are the first ${read} of ${rows} rows.` : '');
     }
 
-    /** How many cells a bucket has. @private @param {number} bucket */
-    held(bucket) {
+    /** How many cells a bucket has. @param {number} bucket */
+    #held(bucket) {
         const { columns, read } = this.size;
         const { count, first } = this.found.get(bucket) ?? { count: 0, first: 0 };
         const where = count === 0 ? '' : `; the first is query ${Math.floor(first / columns)}, key ${first % columns}`;

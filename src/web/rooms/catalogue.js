@@ -34,7 +34,7 @@ export async function parametersOf(name) {
  * @param {{encodings?: string[], fits?: (model: Model) => boolean, label?: string, needed?: boolean}} [which] */
 export function picker(change, { encodings = [], fits, label = 'model', needed = false } = {}) {
     const id = fresh('model');
-    const rest = h('p', { class: 'help', id: `${id}-help` });
+    const rest = h('p.help', { id: `${id}-help` });
     const field = search(id, change);
     field.parts[0].setAttribute('aria-describedby', rest.id);
     const own = fits ?? (({ encoding }) => encodings.length === 0 || encodings.includes(encoding));
@@ -50,40 +50,34 @@ export function picker(change, { encodings = [], fits, label = 'model', needed =
             field.offer([...(needed ? [] : [{ value: '', title: 'none' }]), ...titles]);
         })
         .catch(() => undefined); // The line says that the server is away.
-    const element = h(
-        'div',
-        { class: 'control', 'data-parameter': label },
-        h('div', { class: 'control-head' }, h('label', { for: id, class: 'name' }, label)),
-        h('div', { class: 'control-row' }, field.parts),
+    const element = h('div.control', { 'data-parameter': label }, [
+        h('div.control-head', h('label.name', { for: id }, label)),
+        h('div.control-row', field.parts),
         rest,
-    );
+    ]);
     return { element, show: field.show };
 }
 
 /** What became of each key. @param {Resolved} resolved */
 function keys({ keys: list, warnings, encoding }) {
     return [
-        h('p', {}, `encoding: ${encoding}`),
-        ...warnings.map((words) => h('p', { class: 'warning' }, words)),
-        h(
-            'div',
-            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Keys of the configuration' },
+        h('p', `encoding: ${encoding}`),
+        ...warnings.map((words) => h('p.warning', words)),
+        h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Keys of the configuration' }, [
             grid(
                 { class: 'keys' },
                 '',
                 ['key', 'value', 'was', 'for'],
                 list.map(({ pointer, value, status, parameter, note }) =>
-                    h(
-                        'tr',
-                        { 'data-status': status },
+                    h('tr', { 'data-status': status }, [
                         h('th', { scope: 'row' }, pointer.replace('#/', '')),
-                        h('td', {}, short(value)),
-                        h('td', {}, status),
-                        h('td', { class: 'wrap' }, [parameter, note].filter(Boolean).join(': ')),
-                    ),
+                        h('td', short(value)),
+                        h('td', status),
+                        h('td.wrap', [parameter, note].filter(Boolean).join(': ')),
+                    ]),
                 ),
             ),
-        ),
+        ]),
     ];
 }
 
@@ -93,21 +87,12 @@ function short(value) {
     return text.length > 36 ? `${text.slice(0, 33)}…` : text;
 }
 
-/**
- * A box that takes a config.json, pasted or dropped.
- * @param {(resolved: Resolved, text: string) => void} change
- */
+/** A box that takes a config.json, pasted or dropped. @param {(resolved: Resolved, text: string) => void} change */
 export function configBox(change) {
     const id = fresh('config');
-    const field = h('textarea', {
-        id,
-        rows: 5,
-        spellcheck: 'false',
-        class: 'code',
-        placeholder: '{"model_type": "llama", …}',
-    });
+    const field = h('textarea.code', { id, rows: 5, spellcheck: 'false', placeholder: '{"model_type": "llama", …}' });
     const error = complaint();
-    const out = h('div', { class: 'resolved' });
+    const out = h('div.resolved');
     const read = async () => {
         out.replaceChildren();
         error.show(null);
@@ -125,15 +110,13 @@ export function configBox(change) {
     };
     field.addEventListener('change', () => void read());
     field.addEventListener('paste', () => setTimeout(() => void read()));
-    const box = h(
-        'div',
-        { class: 'control config' },
-        h('label', { for: id, class: 'name' }, 'config.json'),
-        h('p', { class: 'help' }, 'Paste a model’s configuration, or drop its file anywhere.'),
+    const box = h('div.control.config', [
+        h('label.name', { for: id }, 'config.json'),
+        h('p.help', 'Paste a model’s configuration, or drop its file anywhere.'),
         field,
         error.element,
         out,
-    );
+    ]);
     const take = /** @param {File} file */ (file) => {
         if (!/\.json$/i.test(file.name)) return false;
         void file.text().then((text) => {

@@ -5,14 +5,10 @@ import { seriesTable } from '../parts/table.js';
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-/** @typedef {import('../parts/safetensors.js').Answer} Answer */
 /** @typedef {{cos: ArrayLike<number>, sin: ArrayLike<number>}} Turn */
 
-/**
- * The axis that owns each pair: the one whose step turns it. The rows of a table stand at the origin, then one step along
- * each axis.
- * @param {Turn} steps @param {number} axes @returns {number[]}
- */
+/** The axis that owns each pair: the one whose step turns it. The rows of a table stand at the origin, then one step
+ * along each axis. @param {Turn} steps @param {number} axes @returns {number[]} */
 export function owners({ cos, sin }, axes) {
     const pairs = cos.length / (axes + 1);
     const turned = /** @param {number} axis @param {number} pair */ (axis, pair) => {
@@ -38,12 +34,10 @@ function ranges(list) {
 
 /** A dial. @param {Turn | null} turn @param {number} pair */
 const face = (turn, pair) =>
-    svg(
-        'svg',
-        { viewBox: '-11 -11 22 22', 'aria-hidden': 'true' },
+    svg('svg', { viewBox: '-11 -11 22 22', 'aria-hidden': 'true' }, [
         svg('circle', { r: 10 }),
         turn && svg('line', { x2: 9 * turn.cos[pair], y2: -9 * turn.sin[pair] }),
-    );
+    ]);
 
 export class Dials {
     /** @param {string[]} axes their names @param {(pair: number) => void} choose */
@@ -52,19 +46,19 @@ export class Dials {
         this.choose = choose;
         /** @private */ this.chosen = 0;
         /** @private @type {HTMLElement[]} */ this.items = [];
-        this.list = h('div', { class: 'dials', role: 'group', tabindex: 0 });
-        this.owned = h('ul', { class: 'owned' });
+        this.list = h('div.dials', { role: 'group', tabindex: 0 });
+        this.owned = h('ul.owned');
         /** @private @type {Turn | null} */ this.turn = null;
         /** @private */ this.table = seriesTable('Where the hands stand, by pair', () =>
             Object.entries(this.turn ?? {}).map(([name, y]) => ({ name, y })),
         );
-        this.element = h('div', {}, this.owned, this.list, this.table.element);
+        this.element = h('div', this.owned, this.list, this.table.element);
         pointed(this.list, 'data-pair', (pair) => choose(Number(pair)));
-        keys(this.list, STEPS, (by) => this.arrow(by));
+        keys(this.list, STEPS, (by) => this.#arrow(by));
     }
 
-    /** @private @param {number[]} by pairs, and rows of them */
-    arrow([along, down]) {
+    /** @param {number[]} by pairs, and rows of them */
+    #arrow([along, down]) {
         const [here, below] = [this.items[0], this.items.find((item) => item.offsetTop > this.items[0].offsetTop)];
         const row = below === undefined ? 1 : this.items.indexOf(below) - this.items.indexOf(here);
         this.choose(Math.min(this.items.length - 1, Math.max(0, this.chosen + along + row * down)));
@@ -80,9 +74,7 @@ export class Dials {
             return { name, axis, text: pairs.length === 0 ? 'no pair' : `${pairs.length} pairs: ${ranges(pairs)}` };
         });
         this.owned.replaceChildren(
-            ...words.map(({ name, axis, text }) =>
-                h('li', { class: `axis-${axis}` }, h('b', {}, name), h('span', {}, text)),
-            ),
+            ...words.map(({ name, axis, text }) => h('li', { class: `axis-${axis}` }, h('b', name), h('span', text))),
         );
         this.list.setAttribute('aria-label', `Pairs as dials. Arrow keys choose one. Now pair ${chosen}.`);
         this.items = owner.map((axis, pair) =>
@@ -93,8 +85,7 @@ export class Dials {
                     'data-pair': pair,
                     'data-axis': this.axes[axis],
                 },
-                face(turn, pair),
-                h('span', {}, pair),
+                [face(turn, pair), h('span', pair)],
             ),
         );
         this.list.replaceChildren(...this.items);

@@ -2,10 +2,9 @@
 import { Problem, address, answer, request } from '../parts/api.js';
 import { choice, form } from '../parts/controls.js';
 import { fresh, h } from '../parts/dom.js';
-import { Figure } from '../parts/figure.js';
-import { Latest, complaint, section } from '../parts/latest.js';
-import { find } from '../parts/listing.js';
+import { complaint } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
+import { Room, opened } from '../parts/room.js';
 import { parse } from '../parts/safetensors.js';
 import { exercises, note, story } from '../parts/story.js';
 import { grid } from '../parts/table.js';
@@ -13,9 +12,11 @@ import { configBox, models, parametersOf, picker } from './catalogue.js';
 import { samples } from './samples.js';
 import { blob, held, read, renamed } from './upload.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
-/** @typedef {import('./upload.js').Upload} Upload */
-/** @typedef {import('../parts/safetensors.js').Tensor} Tensor */
+/** @import { Listing, Resource } from '../parts/listing.js' */
+/** @import { Tensor } from '../parts/safetensors.js' */
+/** @import { Context } from './rooms.js' */
+/** @import { Upload } from './upload.js' */
+
 /** @typedef {Record<string, string>} Values */
 /** @typedef {import('openapi').components['schemas']['VerifyReport']} Report */
 
@@ -54,8 +55,8 @@ function kindsOf({ tensors }) {
     return tensor.shape.length === 2 ? ['sinusoidal', 'rope', 'alibi'] : ['alibi', 'sinusoidal', 'rope'];
 }
 
-/** The tables that a file can be compared with, by what the server calls them. @param {import('../parts/listing.js').Listing} listing
- * @returns {Record<string, import('../parts/listing.js').Resource>} */
+/** The tables that a file can be compared with, by what the server calls them. @param {Listing} listing
+ * @returns {Record<string, Resource>} */
 function claims({ encodings }) {
     const named = Object.fromEntries(Object.entries(TABLES).map(([name, path]) => [path, name]));
     const tables = encodings.filter(({ path, methods }) => methods.includes('GET') && !path.includes('{'));
@@ -128,17 +129,15 @@ async function differences(upload, right, signal) {
 /** @param {import('../parts/listing.js').Parameter[]} parameters */
 const hasModel = (parameters) => parameters.some(({ name }) => name === 'model');
 
-class Doctor {
+class Doctor extends Room {
     /** @param {HTMLElement} host @param {Context} context */
     constructor(host, context) {
-        this.context = context;
-        this.place = context.place;
-        this.claims = claims(context.listing);
+        super(context);
+        this.claims = claims(this.listing);
         /** As it was read. @private @type {Upload | null} */ this.file = null;
         /** What files were found to be. @private @type {WeakMap<Upload, string>} */ this.foundOf = new WeakMap();
         /** @private @type {{file: Upload | null, kind: string, upload: Upload | null}} */
         this.held = { file: null, kind: '', upload: null };
-        /** @private @type {Figure | null} */ this.figure = null;
         /** @private @type {ReturnType<typeof form> | null} */ this.controls = null;
         this.formOf = '';
         this.sampleOf = '';
@@ -147,29 +146,29 @@ class Doctor {
         this.shown = null;
         this.panel = h('div');
         /** What is claimed number by number. @private */
-        this.more = h('details', { class: 'more' }, h('summary', {}, 'All parameters of the claim'), this.panel);
+        this.more = h('details.more', h('summary', 'All parameters of the claim'), this.panel);
         this.fault = complaint();
-        this.report = h('div', { class: 'report', role: 'status' });
-        this.picture = h('div', { class: 'difference' });
-        this.fileName = h('p', { class: 'note' }, 'No file yet.');
+        this.report = h('div.report', { role: 'status' });
+        this.picture = h('div.difference');
+        this.fileName = h('p.note', 'No file yet.');
         const choices = [BY_FILE, ...Object.keys(this.claims)];
         this.encoding = choice('encoding', choices, (value) =>
-            this.claim({ encoding: value === BY_FILE ? null : value }),
+            this.set({ encoding: value === BY_FILE ? null : value }),
         );
         const modelled = Object.values(this.claims).filter(({ parameters }) => hasModel(parameters));
-        this.model = picker((name) => void this.choose(name).catch(context.fail), {
+        this.model = picker((name) => void this.#choose(name).catch(this.fail), {
             encodings: [...new Set(modelled.map(({ encoding }) => encoding))],
         });
-        this.ask = new Latest((error) => {
+        this.ask = this.asks((error) => {
             this.controls?.fail(error);
-            if (error !== null) this.refuse(error);
+            if (error !== null) this.#refuse(error);
         });
-        this.fill(host);
+        this.#fill(host);
         this.update();
     }
 
-    /** The words of what was refused, where they are seen. @private @param {unknown} error */
-    refuse(error) {
+    /** The words of what was refused, where they are seen. @param {unknown} error */
+    #refuse(error) {
         this.shown = null;
         this.report.replaceChildren();
         this.picture.replaceChildren();
@@ -179,61 +178,45 @@ class Doctor {
         );
     }
 
-    /** @private @param {HTMLElement} host */
-    fill(host) {
-        const { place, context } = this;
+    /** @param {HTMLElement} host */
+    #fill(host) {
         const id = fresh('file');
         const input = h('input', { id, type: 'file', accept: '.npy,.safetensors' });
-        input.addEventListener('change', () => input.files?.[0] && void this.open(input.files[0]));
-        const drop = h(
-            'div',
-            { class: 'drop' },
-            h('label', { for: id, class: 'name' }, 'A .npy or .safetensors file, chosen or dropped anywhere'),
-            h('div', { class: 'control-row' }, input),
+        input.addEventListener('change', () => input.files?.[0] && void this.#open(input.files[0]));
+        const drop = h('div.drop', [
+            h('label.name', { for: id }, 'A .npy or .safetensors file, chosen or dropped anywhere'),
+            h('div.control-row', input),
             this.fileName,
-        );
-        this.config = configBox((resolved) => this.adopt(resolved));
+        ]);
+        this.config = configBox((resolved) => this.#adopt(resolved));
         const tries = samples.map(({ id: name, title }) =>
-            h('button', { type: 'button', 'data-sample': name, onclick: () => this.sample(name) }, title),
+            h('button', { type: 'button', 'data-sample': name, onclick: () => this.#sample(name) }, title),
         );
         host.replaceChildren(
-            story('Check a table', WORDS, [find(context.listing, 'rope/table')]),
-            h(
-                'div',
-                { class: 'split' },
-                h(
-                    'section',
-                    { class: 'panel', 'aria-label': 'Claim' },
+            story('Check a table', WORDS, this.resources('rope/table')),
+            h('div.split', [
+                h('section.panel', { 'aria-label': 'Claim' }, [
                     drop,
                     this.encoding.element,
                     this.model.element,
-                    h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), this.config.element),
+                    h('details.more', h('summary', 'Paste a config.json'), this.config.element),
                     this.more,
-                ),
-                h(
-                    'div',
-                    { class: 'stage' },
-                    h('div', { class: 'story samples' }, h('span', {}, 'Or try one:'), tries),
-                    section(
-                        place,
-                        { name: 'verdict', title: 'Verdict', first: true },
-                        this.fault.element,
-                        this.report,
-                        this.picture,
-                    ),
-                ),
-            ),
-            this.words(),
+                ]),
+                h('div.stage', [
+                    h('div.story.samples', h('span', 'Or try one:'), tries),
+                    this.section('verdict', 'Verdict', { first: true }, this.fault.element, this.report, this.picture),
+                ]),
+            ]),
+            this.#words(),
         );
     }
 
-    /** @private */
-    words() {
+    #words() {
         const verdict = async (/** @type {string} */ id) => {
             const sample = samples.find((one) => one.id === id) ?? samples[0];
             const { encoding, claim } = sample;
             const upload = await known(read(id, await sample.make()), encoding);
-            return this.verify(upload, encoding, claim);
+            return this.#verify(upload, encoding, claim);
         };
         return exercises(
             [
@@ -252,91 +235,80 @@ class Doctor {
         );
     }
 
-    /** @private @param {Record<string, string | null>} changes */
-    claim(changes) {
-        this.place.set(changes, { step: true });
-        this.update();
-    }
-
-    /** A new claim: all of the old one is let go of. @private @param {string} encoding @param {Values} values @param {string | null} sample */
-    begin(encoding, values, sample) {
+    /** A new claim: all of the old one is let go of. @param {string} encoding @param {Values} values @param {string | null} sample */
+    #begin(encoding, values, sample) {
         const old = Object.keys(this.place.all()).filter((name) => name !== 'fig');
-        this.claim({
-            ...Object.fromEntries(old.map((name) => [name, null])),
-            encoding,
-            ...values,
-            sample,
-        });
+        this.set({ ...Object.fromEntries(old.map((name) => [name, null])), encoding, ...values, sample });
     }
 
-    /** The first table of an encoding that a model has. @private @param {string} encoding */
-    kindOf(encoding) {
+    /** The first table of an encoding that a model has. @param {string} encoding */
+    #kindOf(encoding) {
         const of = Object.entries(this.claims).filter(([, table]) => table.encoding === encoding);
         return of.find(([, { parameters }]) => hasModel(parameters))?.[0];
     }
 
-    /** A model is claimed, and with it the encoding that it has. @private @param {string} name */
-    async choose(name) {
+    /** A model is claimed, and with it the encoding that it has. @param {string} name */
+    async #choose(name) {
         const model = (await models()).find((each) => each.name === name);
-        const { encoding, parameters } = this.claims[this.kind];
+        const { encoding, parameters } = this.claims[this.#kind];
         const fits = model === undefined || (model.encoding === encoding && hasModel(parameters));
-        this.claim({ model: name || null, ...(fits ? {} : { encoding: this.kindOf(model.encoding) ?? null }) });
+        this.set({ model: name || null, ...(fits ? {} : { encoding: this.#kindOf(model.encoding) ?? null }) });
     }
 
-    /** A configuration's parameters are the claim. @private @param {import('./catalogue.js').Resolved} resolved */
-    adopt({ encoding, parameters }) {
-        const kind = this.kindOf(encoding);
+    /** A configuration's parameters are the claim. @param {import('./catalogue.js').Resolved} resolved */
+    #adopt({ encoding, parameters }) {
+        const kind = this.#kindOf(encoding);
         if (kind === undefined) {
             const words = `The encoding of this model is ${encoding}: it has no table that a file could be compared with.`;
-            return this.refuse(new Error(words));
+            return this.#refuse(new Error(words));
         }
-        const names = this.names(kind);
+        const names = this.#names(kind);
         const own = Object.entries(parameters).filter(([name]) => names.includes(name));
-        this.begin(
+        this.#begin(
             kind,
             Object.fromEntries(own.map(([name, value]) => [name, String(value)])),
             this.place.get('sample') || null,
         );
     }
 
-    /** @private @param {string} name */
-    sample(name) {
+    /** @param {string} name */
+    #sample(name) {
         const { encoding, claim } = samples.find(({ id }) => id === name) ?? samples[0];
-        this.begin(encoding, claim, name);
+        this.#begin(encoding, claim, name);
     }
 
-    /** @private @param {File} file */
-    async open(file) {
+    /** @param {File} file */
+    async #open(file) {
         try {
             this.file = read(file.name, await file.arrayBuffer());
             this.fault.show(null);
         } catch (error) {
-            return this.refuse(error);
+            return this.#refuse(error);
         }
         this.sampleOf = '';
         this.place.set({ sample: null, ...Object.fromEntries(SHOWN.map((name) => [name, null])) });
         this.update();
     }
 
-    /** The parameters that a claim may have. @private @param {string} encoding */
-    names(encoding) {
+    /** The parameters that a claim may have. @param {string} encoding */
+    #names(encoding) {
         return this.claims[encoding].parameters.map(({ name }) => name).filter((name) => !LEFT_OUT.includes(name));
     }
 
-    /** What is claimed, or what the file was found to be. @private */
-    get kind() {
+    /** What is claimed, or what the file was found to be. */
+    get #kind() {
         const encoding = this.place.get('encoding');
         return encoding in this.claims ? encoding : ((this.file && this.foundOf.get(this.file)) ?? 'rope');
     }
 
     /** The table that a file is: the first under which it is right, else the first that can be compared with it.
-     * Whoever claims a parameter of RoPE claims RoPE. @private @param {Upload} file */
-    async find(file) {
-        const kinds = Object.keys(this.values('rope')).length > 0 ? ['rope'] : kindsOf(file);
+     * Whoever claims a parameter of RoPE claims RoPE. @param {Upload} file */
+    async #find(file) {
+        const kinds = Object.keys(this.#values('rope')).length > 0 ? ['rope'] : kindsOf(file);
         let found = kinds.length === 1 ? kinds[0] : '';
         for (const kind of kinds.length === 1 ? [] : kinds)
             try {
-                const { matches } = await this.verify(await known(file, kind), kind, {});
+                const { matches } = await this.#verify(await known(file, kind), kind, {});
                 if (matches || found === '') found = kind;
                 if (matches) break;
             } catch (error) {
@@ -345,56 +317,53 @@ class Doctor {
         this.foundOf.set(file, found || kinds[0]);
     }
 
-    /** @private @param {string} [kind] @returns {Values} */
-    values(kind = this.kind) {
+    /** @param {string} [kind] @returns {Values} */
+    #values(kind = this.#kind) {
         const model = hasModel(this.claims[kind].parameters) ? ['model'] : [];
-        const names = [...model, ...this.names(kind)];
-        return Object.fromEntries(
-            names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== ''),
-        );
+        const names = [...model, ...this.#names(kind)];
+        return this.chosen(names);
     }
 
     update() {
-        void this.follow().catch((error) => this.refuse(error));
+        void this.#follow().catch((error) => this.#refuse(error));
     }
 
-    /** @private */
-    async follow() {
+    async #follow() {
         const sample = samples.find(({ id }) => id === this.place.get('sample'));
         if (sample !== undefined && sample.id !== this.sampleOf) {
             this.sampleOf = sample.id;
             this.file = read(sample.title, await sample.make());
         }
         if (this.file !== null && !this.foundOf.has(this.file) && this.place.get('encoding') === '')
-            await this.find(this.file);
-        const { kind } = this;
+            await this.#find(this.file);
+        const kind = this.#kind;
         if (this.formOf !== kind) {
             this.formOf = kind;
-            const names = this.names(kind);
+            const names = this.#names(kind);
             const rows = this.claims[kind].parameters
                 .filter(({ name }) => names.includes(name))
                 .sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
-            this.controls = form(rows, (name, value, done) => done && this.claim({ [name]: value }));
+            this.controls = form(rows, (name, value, done) => done && this.set({ [name]: value }));
             this.panel.replaceChildren(this.controls.element);
         }
         this.encoding.show(this.place.get('encoding', BY_FILE));
         this.model.show(this.place.get('model'));
-        const upload = await this.uploaded(kind);
-        const values = this.values();
+        const upload = await this.#uploaded(kind);
+        const values = this.#values();
         const usual = await parametersOf(values.model);
         this.controls?.show(values, usual);
         if (Object.keys(values).some((name) => name !== 'model')) this.more.open = true;
         if (upload === null)
             return this.report.replaceChildren(
-                h('p', { class: 'note' }, 'Nothing to judge yet: drop a file, or try one of those above.'),
+                h('p.note', 'Nothing to judge yet: drop a file, or try one of those above.'),
             );
         const list = [...upload.tensors].map(([name, { shape, dtype }]) => `${name} [${shape.join(', ')}] ${dtype}`);
         this.fileName.textContent = `${upload.name}: ${list.join('; ')}`;
         this.picture.setAttribute('aria-busy', 'true');
         await this.ask.ask(
             [upload.name, upload.bytes.byteLength, kind, values],
-            (signal) => this.examine(upload, kind, values, signal),
-            (found) => this.show(found),
+            (signal) => this.#examine(upload, kind, values, signal),
+            (found) => this.#show(found),
         );
         // What is claimed is no usual value, so that the usual one is told from it.
         const told = Object.entries(this.shown ?? {}).filter(([name]) => !(name in values));
@@ -403,23 +372,23 @@ class Doctor {
         this.figure?.update();
     }
 
-    /** The file as the claim wants it. @private @param {string} kind */
-    async uploaded(kind) {
+    /** The file as the claim wants it. @param {string} kind */
+    async #uploaded(kind) {
         const { file } = this;
         if (this.held.file !== file || this.held.kind !== kind)
             this.held = { file, kind, upload: file && (await known(file, kind)) };
         return this.held.upload;
     }
 
-    /** @private @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} [signal] @returns {Promise<Report>} */
-    async verify(upload, encoding, values, signal) {
+    /** @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} [signal] @returns {Promise<Report>} */
+    async #verify(upload, encoding, values, signal) {
         const url = address('/v1/verify', { encoding, ...values });
         return (await request(url, { body: blob(upload), signal })).json();
     }
 
-    /** @private @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} signal */
-    async examine(upload, encoding, values, signal) {
-        const report = await this.verify(upload, encoding, values, signal);
+    /** @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} signal */
+    async #examine(upload, encoding, values, signal) {
+        const report = await this.#verify(upload, encoding, values, signal);
         try {
             return {
                 report,
@@ -436,34 +405,25 @@ class Doctor {
         }
     }
 
-    /** @private @param {{report: Report, tensors: Map<string, Tensor>, words: string}} found */
-    show({ report, tensors, words }) {
+    /** @param {{report: Report, tensors: Map<string, Tensor>, words: string}} found */
+    #show({ report, tensors, words }) {
         this.shown = Object.fromEntries(
             Object.entries(report.parameters).map(([name, value]) => [name, String(value)]),
         );
         this.fault.show(null);
-        this.report.replaceChildren(...verdict(report), ...(words === '' ? [] : [h('p', { class: 'note' }, words)]));
+        this.report.replaceChildren(...verdict(report), ...(words === '' ? [] : [h('p.note', words)]));
         this.figure?.stop();
         this.figure = null;
         this.picture.replaceChildren();
         if (tensors.size === 0 || report.matches) return;
-        this.mark(report, tensors);
-        this.figure = new Figure(
-            { tensors, parameters: report.parameters, scalars: {} },
-            {
-                path: '',
-                values: {},
-                title: 'the file less the right numbers',
-                place: this.place,
-                prefix: PREFIX,
-                onError: this.context.fail,
-            },
-        );
-        this.picture.replaceChildren(this.figure.element);
+        this.#mark(report, tensors);
+        const title = 'the file less the right numbers';
+        const drawn = { tensors, parameters: report.parameters, scalars: {} };
+        this.draw(this.picture, drawn, { path: '', values: {}, title, prefix: PREFIX });
     }
 
-    /** Put the cursor at the first wrong place, where the address has none. @private @param {Report} report @param {Map<string, Tensor>} tensors */
-    mark({ first_bad: bad }, tensors) {
+    /** Put the cursor at the first wrong place, where the address has none. @param {Report} report @param {Map<string, Tensor>} tensors */
+    #mark({ first_bad: bad }, tensors) {
         const tensor = tensors.get(bad?.tensor ?? '') ?? tensors.values().next().value;
         if (bad?.index === undefined || tensor === undefined || this.place.get(`${PREFIX}at`) !== '') return;
         const index = bad.index;
@@ -478,13 +438,8 @@ class Doctor {
 
     /** @param {File} file */
     take(file) {
-        if (!this.config?.take(file)) void this.open(file);
+        if (!this.config?.take(file)) void this.#open(file);
         return true;
-    }
-
-    stop() {
-        this.ask.stop();
-        this.figure?.stop();
     }
 }
 
@@ -497,23 +452,17 @@ function verdict(report) {
     const { matches, conclusion, error, first_bad: bad, diagnosis, elements, bands = [] } = report;
     const { warnings = [], inferred = [], encoding } = report;
     const fact = /** @param {string} name @param {string | number} value */ (name, value) =>
-        h('div', {}, h('dt', {}, name), h('dd', {}, value));
+        h('div', h('dt', name), h('dd', value));
     return [
-        h(
-            'p',
-            { class: matches ? 'finding good' : 'finding' },
+        h('p', { class: matches ? 'finding good' : 'finding' }, [
             `${matches ? 'It is what it claims to be' : 'It is not what it claims to be'}: ${conclusion}.`,
-        ),
-        ...warnings.map((words) => h('p', { class: 'warning' }, words)),
-        h(
-            'p',
-            { class: 'note read-off' },
+        ]),
+        ...warnings.map((words) => h('p.warning', words)),
+        h('p.note.read-off', [
             `Judged as ${encoding}.`,
             inferred.length > 0 && ` Read off the file: ${inferred.join('; ')}.`,
-        ),
-        h(
-            'dl',
-            { class: 'readout scalars' },
+        ]),
+        h('dl.readout.scalars', [
             fact('compared', `${brief(elements)} numbers`),
             error && fact('largest error', plain(error.max_abs)),
             error?.max_phase !== undefined && fact('largest angle', `${plain(error.max_phase)} rad`),
@@ -531,16 +480,12 @@ function verdict(report) {
                 ),
             bad && fact('it has', plain(bad.got)),
             bad && fact('it should have', plain(bad.expected)),
-        ),
+        ]),
         ...(diagnosis.length === 0
             ? []
             : [
-                  h('h3', {}, 'What explains all of its numbers'),
-                  h(
-                      'ol',
-                      { class: 'diagnosis' },
-                      diagnosis.map((each) => h('li', {}, String(each.rule), ...more(each))),
-                  ),
+                  h('h3', 'What explains all of its numbers'),
+                  h('ol.diagnosis', [diagnosis.map((each) => h('li', String(each.rule), ...more(each)))]),
               ]),
         bandTable(bands),
     ];
@@ -549,30 +494,23 @@ function verdict(report) {
 /** Evidence and remedy, where the server has them. @param {object} finding */
 function more(finding) {
     const { remedy, evidence } = /** @type {{remedy?: unknown, evidence?: unknown}} */ (finding);
-    return [evidence, remedy]
-        .filter((words) => typeof words === 'string')
-        .map((words) => h('p', { class: 'note' }, String(words)));
+    return [evidence, remedy].filter((words) => typeof words === 'string').map((words) => h('p.note', String(words)));
 }
 
 /** @param {NonNullable<Report['bands']>} bands */
 function bandTable(bands) {
     if (bands.length === 0) return h('p');
     const rows = bands.map(({ pairs, rows: list, max_abs, max_phase }) =>
-        h(
-            'tr',
-            {},
+        h('tr', [
             h('th', { scope: 'row' }, (pairs ? 'pairs ' : 'rows ') + (pairs ?? list ?? []).join(' to ')),
-            h('td', {}, plain(max_abs)),
-            h('td', {}, max_phase === undefined ? '' : plain(max_phase)),
-        ),
+            h('td', plain(max_abs)),
+            h('td', max_phase === undefined ? '' : plain(max_phase)),
+        ]),
     );
-    return h(
-        'details',
-        { class: 'table' },
-        h('summary', {}, 'Errors by band'),
+    return h('details.table', [
+        h('summary', 'Errors by band'),
         grid({}, '', ['band', 'largest error', 'largest angle, rad'], rows),
-    );
+    ]);
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Doctor(host, context);
+export const show = opened(Doctor);

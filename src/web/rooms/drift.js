@@ -8,15 +8,15 @@ import { choice, control } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
 import { Heatmap } from '../parts/heatmap.js';
-import { Latest, complaint } from '../parts/latest.js';
+import { Latest, complaint, section } from '../parts/latest.js';
 import { NEAREST, brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { table } from '../parts/table.js';
 import { plain } from '../parts/take.js';
 import { cellOf, kept } from '../parts/view.js';
 
-/** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
-/** @typedef {import('../parts/place.js').Place} Place */
+/** @import { Numbers } from '../parts/safetensors.js' */
+
 /** @typedef {'/v1/sinusoidal' | '/v1/rope/table'} Path */
 /**
  * @typedef {object} Source
@@ -84,7 +84,7 @@ async function drifts({ path, values, waves }, up, signal) {
 }
 
 export class Drift {
-    /** @param {Place} place keeps up (the last position), angle (the type), ewin (the window) and eat (the cursor) */
+    /** @param {import('../parts/place.js').Place} place keeps up (the last position), angle (the type), ewin (the window) and eat (the cursor) */
     constructor(place) {
         this.place = place;
         this.error = complaint();
@@ -95,7 +95,7 @@ export class Drift {
         /** @private @type {Curve | undefined} */ this.curve = undefined;
         /** What is drawn. @private */ this.seen = { found: /** @type {Drifts} */ ({}), angle: '' };
         /** @private @type {{text: string, found: Drifts} | undefined} */ this.held = undefined;
-        /** @private */ this.out = h('div', { class: 'pair-of-pictures', 'aria-busy': true });
+        /** @private */ this.out = h('div.pair-of-pictures');
         /** @private */ this.readout = new Readout();
         const set = /** @param {string} name @param {string} fallback */ (name, fallback) =>
             /** @type {import('../parts/controls.js').Change} */ (
@@ -117,17 +117,30 @@ export class Drift {
         );
         this.angle = choice('angles in', TYPES, set('angle', TYPES[0]));
         this.said = h('p', { role: 'status' });
-        this.note = h('p', { class: 'note' });
-        this.element = h(
-            'div',
-            { class: 'drift' },
-            h('div', { class: 'row' }, this.angle.element, this.up.element),
+        this.note = h('p.note');
+        this.element = h('div.drift', [
+            h('div.row', this.angle.element, this.up.element),
             this.error.element,
             this.said,
             this.out,
             this.readout.element,
             this.note,
-        );
+        ]);
+    }
+
+    /** The part of the room that it is, which is seen while it is open.
+     * @param {string} lead @param {HTMLElement} [children] before the pictures */
+    part(lead, children) {
+        const source = () => this.along();
+        const what = { name: 'error', title: 'Exact against float32', lead, source };
+        this.whole = h('div', { hidden: true }, section(this.place, what, children, this.element));
+        return this.whole;
+    }
+
+    /** @param {Source | false} source false: nobody asks for it */
+    open(source) {
+        if (this.whole) this.whole.hidden = source === false;
+        if (source) void this.show(source);
     }
 
     /** @param {Source} source */
@@ -137,27 +150,28 @@ export class Drift {
         const angle = this.place.get('angle', TYPES[0]);
         this.up.show(String(up));
         this.angle.show(angle);
+        if (this.maps.length === 0) this.out.setAttribute('aria-busy', 'true');
         const key = [source, up];
         await this.latest.ask(
             [key, angle],
-            (signal) => this.ask(key, source, up, signal),
-            (found) => this.draw(found, angle),
+            (signal) => this.#ask(key, source, up, signal),
+            (found) => this.#draw(found, angle),
         );
-        this.follow();
+        this.#follow();
         this.out.removeAttribute('aria-busy');
     }
 
-    /** The same numbers serve all three types. @private
+    /** The same numbers serve all three types.
      * @param {unknown} key @param {Source} source @param {number} up @param {AbortSignal} signal */
-    async ask(key, source, up, signal) {
+    async #ask(key, source, up, signal) {
         const text = JSON.stringify(key);
         if (this.held?.text !== text) this.held = { text, found: await drifts(source, up, signal) };
         return this.held.found;
     }
 
-    /** @private @param {Drifts} found @param {string} angle */
-    draw(found, angle) {
-        this.stop();
+    /** @param {Drifts} found @param {string} angle */
+    #draw(found, angle) {
+        this.#clear();
         this.seen = { found, angle: angle in found.errors ? angle : TYPES[0] };
         const curve = new Curve({
             name: 'Largest error of an angle at each position',
@@ -177,9 +191,9 @@ export class Drift {
         );
         const { angle: type } = this.seen;
         this.maps = [
-            this.map('Cosines, exact', found.exact),
-            this.map('Cosines, float32', found.rounded),
-            this.map(`Error of ${type} angles`, errors[type], 'error in radians'),
+            this.#map('Cosines, exact', found.exact),
+            this.#map('Cosines, float32', found.rounded),
+            this.#map(`Error of ${type} angles`, errors[type], 'error in radians'),
         ];
         this.curve = curve;
         this.tables = this.maps.map((map) =>
@@ -193,17 +207,17 @@ export class Drift {
         );
         this.out.replaceChildren(
             ...this.maps.map(({ element, options }, i) =>
-                h('div', {}, h('h3', {}, options.name), element, h('div', { class: 'panels' }, this.tables[i].element)),
+                h('div', h('h3', options.name), element, h('div.panels', this.tables[i].element)),
             ),
-            h('div', {}, h('h3', {}, 'Largest error at each position'), curve.element),
+            h('div', h('h3', 'Largest error at each position'), curve.element),
         );
-        this.say(found);
-        this.follow();
+        this.#say(found);
+        this.#follow();
     }
 
     /** A picture of a number for each position and pair; all of them have one window and one cursor.
-     * @private @param {string} name @param {Numbers} data @param {string} [unit] */
-    map(name, data, unit) {
+     * @param {string} name @param {Numbers} data @param {string} [unit] */
+    #map(name, data, unit) {
         const { positions, frequency } = this.seen.found;
         const pairs = frequency.length;
         const matrix = {
@@ -222,29 +236,29 @@ export class Drift {
             columnName: 'pair',
             rowLabel: (row) => brief(positions[row]),
             onCursor: (cell, _, done) => {
-                this.point(cell);
-                if (done) this.keep({ eat: `${cell.row},${cell.column}` });
+                this.#point(cell);
+                if (done) this.#keep({ eat: `${cell.row},${cell.column}` });
             },
-            onView: (window) => this.keep({ ewin: kept(window, matrix) }),
+            onView: (window) => this.#keep({ ewin: kept(window, matrix) }),
         });
     }
 
-    /** @private @param {Record<string, string | null>} changes */
-    keep(changes) {
+    /** @param {Record<string, string | null>} changes */
+    #keep(changes) {
         this.place.set(changes);
-        this.follow();
+        this.#follow();
     }
 
-    /** Show the window and the cursor that the address says. @private */
-    follow() {
+    /** Show the window and the cursor that the address says. */
+    #follow() {
         const cell = cellOf(this.place.get('eat'));
         for (const map of this.maps) map.show(this.place.get('ewin'), cell);
-        if (cell !== null) this.point(cell);
+        if (cell !== null) this.#point(cell);
         for (const each of this.tables) each.refresh();
     }
 
-    /** @private @param {import('../parts/heatmap.js').Cell} cell */
-    point({ row, column }) {
+    /** @param {import('../parts/heatmap.js').Cell} cell */
+    #point({ row, column }) {
         const { found, angle } = this.seen;
         const { positions, frequency, wavelength, exact, rounded, errors } = found;
         const at = row * frequency.length + column;
@@ -263,8 +277,8 @@ export class Drift {
         ]);
     }
 
-    /** @private @param {Drifts} found */
-    say({ positions, errors }) {
+    /** @param {Drifts} found */
+    #say({ positions, errors }) {
         const last = positions.length - 1;
         const ends = TYPES.map(
             (name) => `${brief(largest(errors[name], last, positions.length))} rad with ${name} angles`,
@@ -288,13 +302,13 @@ export class Drift {
         return plain(path, { ...values, ...rows, numerics: 'float32' }, name);
     }
 
-    stop() {
+    #clear() {
         for (const part of [...this.maps, this.curve]) part?.stop();
     }
 
-    end() {
+    stop() {
         this.latest.stop();
-        this.stop();
+        this.#clear();
     }
 }
 

@@ -17,8 +17,7 @@ const STEPS = { ArrowRight: MORE, ArrowUp: MORE, ArrowLeft: LESS, ArrowDown: LES
 // A wave with fewer points is drawn as the band that it fills: its points would show another, slower wave.
 const POINTS_MIN = 4;
 
-/** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
-/** @typedef {{x: number[], rows: {pair: number, wavelength: number, y: Numbers}[]}} Waves */
+/** @typedef {{x: number[], rows: {pair: number, wavelength: number, y: import('../parts/safetensors.js').Numbers}[]}} Waves */
 /** @typedef {{from: number, to: number}} Stretch */
 
 export class Fan {
@@ -28,8 +27,7 @@ export class Fan {
         /** @private @type {Waves} */ this.waves = { x: [], rows: [] };
         /** @private @type {Stretch} */ this.stretch = { from: 0, to: 1 };
         /** @private */ this.mark = NaN;
-        this.picture = svg('svg', {
-            class: 'fan',
+        this.picture = svg('svg.fan', {
             role: 'slider',
             tabindex: 0,
             'aria-label': 'Last position of the fan',
@@ -40,12 +38,12 @@ export class Fan {
             const { x, rows } = this.waves;
             return rows.map(({ pair, y }) => ({ name: `sine of pair ${pair}`, x, y }));
         });
-        /** @private */ this.note = h('p', { class: 'note', role: 'status' });
-        this.element = h('div', {}, this.picture, this.note, this.table.element);
-        this.draw = framed(() => this.paint());
+        /** @private */ this.note = h('p.note', { role: 'status' });
+        this.element = h('div', this.picture, this.note, this.table.element);
+        this.draw = framed(() => this.#paint());
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
         this.sizes.observe(this.picture);
-        this.listen();
+        this.#listen();
     }
 
     stop() {
@@ -64,7 +62,7 @@ export class Fan {
     /** @param {Waves} waves */
     show(waves) {
         this.waves = waves;
-        const bands = waves.rows.filter((row) => this.dense(row)).map(({ pair }) => pair);
+        const bands = waves.rows.filter((row) => this.#dense(row)).map(({ pair }) => pair);
         const which = `${bands.length === 1 ? 'Pair' : 'Pairs'} ${bands.join(', ')}`;
         this.note.textContent =
             bands.length === 0 ? '' : `${which}: too many waves to be drawn apart; the band is all that they reach.`;
@@ -72,21 +70,20 @@ export class Fan {
         this.table.refresh();
     }
 
-    /** @private @param {Waves['rows'][number]} row */
-    dense({ wavelength }) {
+    /** @param {Waves['rows'][number]} row */
+    #dense({ wavelength }) {
         const { x } = this.waves;
         return x.length > 1 && wavelength < POINTS_MIN * (x[1] - x[0]);
     }
 
-    /** @private @param {number} to @param {boolean} done */
-    zoom(to, done) {
+    /** @param {number} to @param {boolean} done */
+    #zoom(to, done) {
         const { from } = this.stretch;
         const length = Math.min(MOST, Math.max(LEAST, to - from));
         this.change(from + Number(length.toPrecision(3)), done);
     }
 
-    /** @private */
-    listen() {
+    #listen() {
         const { picture } = this;
         const share = /** @param {PointerEvent} event */ (event) =>
             (event.clientX - picture.getBoundingClientRect().left - LEFT) /
@@ -99,15 +96,14 @@ export class Fan {
             },
             // The position that was taken hold of stays below the pointer.
             move: (event) => {
-                if (share(event) > 0.01) this.zoom(this.stretch.from + held / share(event), false);
+                if (share(event) > 0.01) this.#zoom(this.stretch.from + held / share(event), false);
             },
-            end: () => this.zoom(this.stretch.to, true),
+            end: () => this.#zoom(this.stretch.to, true),
         });
-        keys(picture, STEPS, (by) => this.zoom(this.stretch.from + (this.stretch.to - this.stretch.from) * by, true));
+        keys(picture, STEPS, (by) => this.#zoom(this.stretch.from + (this.stretch.to - this.stretch.from) * by, true));
     }
 
-    /** @private */
-    paint() {
+    #paint() {
         const width = this.picture.clientWidth;
         const { rows } = this.waves;
         if (width === 0 || rows.length === 0) return;
@@ -121,55 +117,44 @@ export class Fan {
             ...rows.map(({ pair, wavelength }, i) =>
                 svg('text', { x: 0, y: (i + 0.5) * ROW, dy: '0.35em' }, `pair ${pair} · ${brief(wavelength)}`),
             ),
-            svg(
-                'svg',
-                inner,
-                rows.map((row, i) => this.wave(row, i, x)),
-                this.cursor(x, inner.height),
-            ),
-            svg(
-                'g',
-                { class: 'axes', transform: `translate(${LEFT} ${inner.height})` },
+            svg('svg', inner, [rows.map((row, i) => this.#wave(row, i, x)), this.#cursor(x, inner.height)]),
+            svg('g.axes', { transform: `translate(${LEFT} ${inner.height})` }, [
                 svg('line', { x2: inner.width }),
                 x
                     .ticks(Math.max(2, inner.width / 100))
                     .map((tick) =>
-                        svg(
-                            'g',
-                            { transform: `translate(${x(tick)} 0)` },
+                        svg('g', { transform: `translate(${x(tick)} 0)` }, [
                             svg('line', { y2: 5 }),
                             svg('text', { y: 18, 'text-anchor': 'middle' }, brief(tick)),
-                        ),
+                        ]),
                     ),
                 svg('text', { x: inner.width, y: 32, 'text-anchor': 'end' }, 'position →'),
-            ),
+            ]),
         );
     }
 
-    /** @private @param {Waves['rows'][number]} row @param {number} i @param {import('../parts/scale.js').Scale} x */
-    wave(row, i, x) {
+    /** @param {Waves['rows'][number]} row @param {number} i @param {import('../parts/scale.js').Scale} x */
+    #wave(row, i, x) {
         const middle = (i + 0.5) * ROW;
         const high = 0.42 * ROW;
-        if (this.dense(row)) {
+        if (this.#dense(row)) {
             const [left, right] = [this.waves.x[0], this.waves.x.at(-1) ?? 0].map((at) => x(at));
-            return svg('rect', { class: 'band', x: left, y: middle - high, width: right - left, height: 2 * high });
+            return svg('rect.band', { x: left, y: middle - high, width: right - left, height: 2 * high });
         }
         const points = Array.from(
             row.y,
             (value, n) => `${x(this.waves.x[n]).toFixed(2)} ${(middle - value * high).toFixed(2)}`,
         );
-        return svg(
-            'g',
-            {},
-            svg('line', { class: 'rest', x1: 0, x2: '100%', y1: middle, y2: middle }),
-            svg('path', { class: 'line series-0', d: `M${points.join('L')}` }),
-        );
+        return svg('g', [
+            svg('line.rest', { x1: 0, x2: '100%', y1: middle, y2: middle }),
+            svg('path.line.series-0', { d: `M${points.join('L')}` }),
+        ]);
     }
 
-    /** @private @param {import('../parts/scale.js').Scale} x @param {number} height */
-    cursor(x, height) {
+    /** @param {import('../parts/scale.js').Scale} x @param {number} height */
+    #cursor(x, height) {
         if (!(this.mark >= this.stretch.from && this.mark <= this.stretch.to)) return svg('g');
         const at = x(this.mark);
-        return svg('g', { class: 'cursor' }, svg('line', { x1: at, x2: at, y2: height }));
+        return svg('g.cursor', svg('line', { x1: at, x2: at, y2: height }));
     }
 }

@@ -34,15 +34,14 @@ export class Handles {
     constructor(curve, handles) {
         this.curve = curve;
         /** @private */ this.values = handles.map(() => 1);
-        this.elements = handles.map((handle, i) => this.make(handle, i));
+        this.elements = handles.map((handle, i) => this.#make(handle, i));
         curve.element.classList.add('with-handles');
         curve.element.append(...this.elements);
     }
 
-    /** @private @param {Handle} handle @param {number} i */
-    make(handle, i) {
-        const element = h('div', {
-            class: 'handle',
+    /** @param {Handle} handle @param {number} i */
+    #make(handle, i) {
+        const element = h('div.handle', {
             role: 'slider',
             tabindex: 0,
             'aria-label': handle.name,

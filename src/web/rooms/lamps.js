@@ -16,9 +16,9 @@ export function around(row, rows) {
 
 export class Lamps {
     constructor() {
-        this.note = h('p', { class: 'note' });
-        this.picture = svg('svg', { class: 'lamps', role: 'img' });
-        this.element = h('div', { class: 'lamps-frame' }, this.picture, this.note);
+        this.note = h('p.note');
+        this.picture = svg('svg.lamps', { role: 'img' });
+        this.element = h('div.lamps-frame', this.picture, this.note);
     }
 
     /** @param {Rows} rows @param {number} row the one that the cursor is at */
@@ -31,25 +31,17 @@ export class Lamps {
         const width = left + pairs.length * CELL;
         this.picture.setAttribute('viewBox', `0 0 ${width} ${positions.length * CELL + 18}`);
         this.picture.replaceChildren(
-            svg(
-                'title',
-                {},
+            svg('title', [
                 `Position ${positions[here]}: ${pairs.map((pair) => (lit(here, pair) ? 1 : 0)).join('')}, the slowest pair first`,
-            ),
-            svg('rect', { class: 'here', x: 0, y: here * CELL, width, height: CELL }),
+            ]),
+            svg('rect.here', { x: 0, y: here * CELL, width, height: CELL }),
             ...positions.map((position, r) =>
-                svg(
-                    'g',
-                    { transform: `translate(0 ${r * CELL + CELL / 2})` },
+                svg('g', { transform: `translate(0 ${r * CELL + CELL / 2})` }, [
                     svg('text', { x: left - 8, dy: '0.35em', 'text-anchor': 'end' }, position),
                     pairs.map((pair, i) =>
-                        svg('circle', {
-                            cx: left + (i + 0.5) * CELL,
-                            r: 5,
-                            class: lit(r, pair) ? 'lamp lit' : 'lamp',
-                        }),
+                        svg('circle', { cx: left + (i + 0.5) * CELL, r: 5, class: lit(r, pair) ? 'lamp lit' : 'lamp' }),
                     ),
-                ),
+                ]),
             ),
             svg('text', { x: left, y: positions.length * CELL + 14 }, `pair ${pairs[0]}`),
             svg('text', { x: width, y: positions.length * CELL + 14, 'text-anchor': 'end' }, shown > 1 && 'pair 0'),

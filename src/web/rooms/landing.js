@@ -37,15 +37,15 @@ function matrix(matrices, pair) {
 export class Circles {
     constructor() {
         /** @private @type {import('../parts/table.js').Series[]} */ this.series = [];
-        /** @private */ this.list = h('div', { class: 'circles' });
+        /** @private */ this.list = h('div.circles');
         /** @private */ this.table = seriesTable('The three encodings, by dimension', () => this.series);
-        this.element = h('div', {}, this.list, this.table.element);
+        this.element = h('div', this.list, this.table.element);
         /** @private @type {{pair: number, dot: SVGCircleElement}[]} */ this.dots = [];
     }
 
     /** @param {Landing} landing */
     show({ pairs, from, to, product, matrices }) {
-        this.dots = pairs.map((pair) => ({ pair, dot: svg('circle', { r: 5, class: 'landed' }) }));
+        this.dots = pairs.map((pair) => ({ pair, dot: svg('circle.landed', { r: 5 }) }));
         this.series = [
             { name: 'PE(pos)', y: from },
             { name: 'Mₖ · PE(pos)', y: product },
@@ -55,9 +55,7 @@ export class Circles {
         this.list.replaceChildren(
             ...this.dots.map(({ pair, dot }) => {
                 const goal = spot(to, pair);
-                return h(
-                    'figure',
-                    { class: 'circle', 'data-pair': pair },
+                return h('figure.circle', { 'data-pair': pair }, [
                     svg(
                         'svg',
                         {
@@ -65,15 +63,17 @@ export class Circles {
                             'aria-label': `Pair ${pair}: from (${brief(from[2 * pair + 1])}, ${brief(from[2 * pair])}) to (${brief(to[2 * pair + 1])}, ${brief(to[2 * pair])})`,
                             viewBox: `${-SIZE / 2} ${-SIZE / 2} ${SIZE} ${SIZE}`,
                         },
-                        svg('circle', { class: 'rim', r: RADIUS }),
-                        hand(from, pair, 'hand from'),
-                        hand(to, pair, 'hand to'),
-                        svg('circle', { class: 'goal', r: 9, cx: goal.x.toFixed(2), cy: goal.y.toFixed(2) }),
-                        dot,
+                        [
+                            svg('circle.rim', { r: RADIUS }),
+                            hand(from, pair, 'hand from'),
+                            hand(to, pair, 'hand to'),
+                            svg('circle.goal', { r: 9, cx: goal.x.toFixed(2), cy: goal.y.toFixed(2) }),
+                            dot,
+                        ],
                     ),
-                    h('figcaption', {}, `pair ${pair}`),
+                    h('figcaption', `pair ${pair}`),
                     matrix(matrices, pair),
-                );
+                ]);
             }),
         );
         this.put(product);

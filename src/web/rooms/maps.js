@@ -35,25 +35,19 @@ export function map(name, words, order, value, signed) {
     const cell = /** @param {number} query @param {number} key */ (query, key) => {
         const number = value(query, key);
         const tone = MIDDLE.filter((from) => Math.abs(number) > from).length;
-        const td = h(
-            'td',
-            { 'data-pair': `${query},${key}`, class: ['pale', 'middle', 'dark'][tone] },
-            h('span', {}, hundredths(number, signed)),
-        );
+        const td = h('td', { 'data-pair': `${query},${key}`, class: ['pale', 'middle', 'dark'][tone] }, [
+            h('span', hundredths(number, signed)),
+        ]);
         td.style.setProperty('background', colour(number));
         return td;
     };
-    return h(
-        'table',
-        { class: words.length > NUMBERED_MAX ? 'map many' : 'map' },
-        h('caption', {}, name),
-        h('thead', {}, h('tr', {}, h('td'), ...order.map((key) => h('th', { scope: 'col' }, words[key])))),
-        h(
-            'tbody',
-            {},
+    return h('table', { class: words.length > NUMBERED_MAX ? 'map many' : 'map' }, [
+        h('caption', name),
+        h('thead', h('tr', h('td'), ...order.map((key) => h('th', { scope: 'col' }, words[key])))),
+        h('tbody', [
             order.map((query) =>
-                h('tr', {}, h('th', { scope: 'row' }, words[query]), ...order.map((key) => cell(query, key))),
+                h('tr', h('th', { scope: 'row' }, words[query]), ...order.map((key) => cell(query, key))),
             ),
-        ),
-    );
+        ]),
+    ]);
 }

@@ -1,20 +1,20 @@
 // models.js - a lane for each layer of a model: its scheme, whether it rotates, how far it sees, how it is scaled.
 import { Problem, json, tensors } from '../parts/api.js';
 import { h } from '../parts/dom.js';
-import { Latest, complaint } from '../parts/latest.js';
-import { find } from '../parts/listing.js';
+import { complaint } from '../parts/latest.js';
 import { brief } from '../parts/number.js';
+import { Room, opened } from '../parts/room.js';
 import { note, story } from '../parts/story.js';
 import { grid } from '../parts/table.js';
 import { configBox, picker } from './catalogue.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
-/** @typedef {import('./catalogue.js').Resolved} Resolved */
-/** @typedef {Resolved['layers'][number]} Layers */
+/** @import { Context } from './rooms.js' */
+
+/** @typedef {import('./catalogue.js').Resolved['layers'][number]} Layers */
 /** @typedef {{title: string, count: number, kinds: (Layers & {window: string, factor: string})[]}} Model */
 
-const USUAL = 'llama-4-scout-17b-16e';
-const FREQUENCIES = 'rope/frequencies';
+/** @type {Record<string, string>} */
+const USUAL = { model: 'llama-4-scout-17b-16e', beside: '' };
 /** @type {Record<string, string>} */
 const SCHEMES = { rope: 'RoPE', alibi: 'ALiBi', t5: 'T5 buckets', none: 'none (NoPE)' };
 const COUNTS = ['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers', 'num_decoder_layers'];
@@ -58,18 +58,16 @@ function drawn({ title, count, kinds }) {
             0,
             kinds.findIndex(({ indices }) => indices.includes(layer)),
         );
-    const said = h('p', { class: 'caption', role: 'status' });
+    const said = h('p.caption', { role: 'status' });
     const rows = kinds.map(({ encoding, indices, parameters, window, factor }, i) => {
         const which = indices.length === 0 ? 'all' : `${indices.length}: ${listed(indices)}`;
         const { rope_theta } = /** @type {Record<string, any>} */ (parameters);
         const theta = rope_theta === undefined ? '–' : brief(rope_theta);
         const cells = [SCHEMES[encoding] ?? encoding, rotated(parameters), theta, window, scaling(parameters), factor];
-        return h(
-            'tr',
-            { 'data-kind': i },
+        return h('tr', { 'data-kind': i }, [
             h('th', { scope: 'row', class: `series-${i % 8}` }, which),
-            cells.map((cell) => h('td', {}, cell)),
-        );
+            cells.map((cell) => h('td', cell)),
+        ]);
     });
     const point = /** @param {number} layer */ (layer) => {
         const kind = kindOf(layer);
@@ -84,11 +82,9 @@ function drawn({ title, count, kinds }) {
         const still = encoding === 'rope' ? '' : ' still';
         return h('li', { class: `lane series-${kindOf(layer) % 8}${still}`, title: name, 'data-layer': layer });
     };
-    const lanes = h(
-        'ol',
-        { class: 'lanes', 'aria-label': `${whole} layers of ${title}` },
+    const lanes = h('ol.lanes', { 'aria-label': `${whole} layers of ${title}` }, [
         Array.from({ length: whole }, (_, layer) => lane(layer)),
-    );
+    ]);
     lanes.addEventListener('pointerover', (event) => {
         const layer = /** @type {HTMLElement} */ (event.target).dataset.layer;
         if (layer) point(Number(layer));
@@ -98,50 +94,36 @@ function drawn({ title, count, kinds }) {
         still.length === 0 || still.length === whole
             ? `${whole} layers.`
             : `Of ${whole} layers, ${still.length} do not rotate: ${listed(still)}.`;
-    const table = h(
-        'div',
-        { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Layers of ${title}` },
+    const table = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Layers of ${title}` }, [
         grid({ class: 'types-table' }, '', HEADS, rows),
-    );
-    return h(
-        'section',
-        { class: 'model', 'aria-label': title },
-        h('h2', {}, title),
-        said,
-        h('div', { class: 'strata' }, lanes, table),
-    );
+    ]);
+    return h('section.model', { 'aria-label': title }, h('h2', title), said, h('div.strata', lanes, table));
 }
 
-class Models {
+class Models extends Room {
     /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, { place, listing }) {
-        this.place = place;
-        const parameters = find(listing, FREQUENCIES)?.parameters ?? [];
-        /** @private */ this.names = parameters.map(({ name }) => name);
+    constructor(host, context) {
+        super(context, USUAL);
+        const [frequencies] = this.resources('rope/frequencies');
+        /** @private */ this.names = frequencies?.parameters.map(({ name }) => name) ?? [];
         this.fault = complaint();
-        this.ask = new Latest(this.fault.show);
-        this.out = h('div', { class: 'strata-pair', 'aria-busy': true });
-        const choose = /** @param {string} key */ (key) => (/** @type {string} */ name) => {
-            place.set({ [key]: name === (key === 'model' ? USUAL : '') ? null : name }, { step: true });
-            this.update();
-        };
-        this.pickers = {
-            model: picker(choose('model'), { needed: true }),
-            beside: picker(choose('beside'), { label: 'beside it' }),
-        };
+        this.ask = this.asks(this.fault.show);
+        this.out = h('div.strata-pair', { 'aria-busy': true });
+        this.pickers = [
+            picker((model) => this.set({ model }), { needed: true }),
+            picker((beside) => this.set({ beside }), { label: 'beside it' }),
+        ];
         this.config = configBox((resolved, text) => {
             this.ask.stop();
             const parsed = JSON.parse(text);
-            void this.modelOf('Your configuration', parsed, resolved).then((model) =>
+            void this.#modelOf('Your configuration', parsed, resolved).then((model) =>
                 this.out.replaceChildren(drawn(model)),
             );
         });
-        const panel = h(
-            'div',
-            { class: 'panel fields' },
-            Object.values(this.pickers).map(({ element }) => element),
-            h('details', { class: 'more' }, h('summary', {}, 'Paste or drop a config.json'), this.config.element),
-        );
+        const panel = h('div.panel.fields', [
+            this.pickers.map(({ element }) => element),
+            h('details.more', h('summary', 'Paste or drop a config.json'), this.config.element),
+        ]);
         host.replaceChildren(
             story('Models: which layers rotate', WORDS, []),
             panel,
@@ -149,27 +131,27 @@ class Models {
             this.out,
             note(
                 'Read from ',
-                h('code', {}, 'GET /v1/models/NAME'),
+                h('code', 'GET /v1/models/NAME'),
                 ' and ',
-                h('code', {}, 'POST /v1/models/resolve'),
+                h('code', 'POST /v1/models/resolve'),
                 '. A layer without rotation is told its order by its causal mask, and by the layers around it.',
             ),
         );
         this.update();
     }
 
-    /** @private @param {string} title @param {Record<string, any>} config @param {Resolved} resolved @param {AbortSignal} [signal] @returns {Promise<Model>} */
-    async modelOf(title, config, { layers }, signal) {
+    /** @param {string} title @param {Record<string, any>} config @param {import('./catalogue.js').Resolved} resolved @param {AbortSignal} [signal] @returns {Promise<Model>} */
+    async #modelOf(title, config, { layers }, signal) {
         const kinds = layers.map(async (each) => ({
             ...each,
             window: windowOf(each, config),
-            factor: await this.factorOf(each, signal),
+            factor: await this.#factorOf(each, signal),
         }));
         return { title, count: keyOf(config, COUNTS) ?? 1, kinds: await Promise.all(kinds) };
     }
 
-    /** What cosines and sines are multiplied by. @private @param {Layers} layers @param {AbortSignal} [signal] */
-    async factorOf({ encoding, parameters }, signal) {
+    /** What cosines and sines are multiplied by. @param {Layers} layers @param {AbortSignal} [signal] */
+    async #factorOf({ encoding, parameters }, signal) {
         if (encoding !== 'rope') return '–';
         const known = Object.entries(parameters).filter(([name]) => this.names.includes(name));
         const values = Object.fromEntries(known.map(([name, value]) => [name, String(value)]));
@@ -183,8 +165,8 @@ class Models {
     }
 
     update() {
-        const names = [this.place.get('model', USUAL), this.place.get('beside')];
-        Object.values(this.pickers).forEach(({ show }, i) => show(names[i]));
+        const names = [this.get('model'), this.get('beside')];
+        this.pickers.forEach(({ show }, i) => show(names[i]));
         void this.ask
             .ask(
                 names,
@@ -193,7 +175,7 @@ class Models {
                         names.filter(Boolean).map(async (name) => {
                             const path = `/v1/models/${encodeURIComponent(name)}`;
                             const { title, config, resolved } = await json(path, {}, { signal });
-                            return this.modelOf(title, config, resolved, signal);
+                            return this.#modelOf(title, config, resolved, signal);
                         }),
                     ),
                 (models) => this.out.replaceChildren(...models.map(drawn)),
@@ -205,11 +187,6 @@ class Models {
     take(file) {
         return this.config.take(file);
     }
-
-    stop() {
-        this.ask.stop();
-    }
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Models(host, context);
+export const show = opened(Models);

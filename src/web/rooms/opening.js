@@ -3,15 +3,18 @@ import { arrays, tensors } from '../parts/api.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { Heatmap } from '../parts/heatmap.js';
-import { Latest, complaint } from '../parts/latest.js';
+import { complaint } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
+import { Room, opened } from '../parts/room.js';
+import { phrases } from '../parts/story.js';
 import { cellOf } from '../parts/view.js';
 import { picker } from './catalogue.js';
 import { between } from './drift.js';
 import { apart } from './landing.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
-/** @typedef {import('../parts/heatmap.js').Cell} Cell */
+/** @import { Cell } from '../parts/heatmap.js' */
+/** @import { Context } from './rooms.js' */
+
 /** @typedef {{to: number, angle: number, most: number, exact: number}} Far the worst angle before a position */
 
 const WIDTH = 128;
@@ -49,106 +52,71 @@ const hand = (name, angle) => svg('line', { class: name, x2: 48 * Math.cos(angle
 
 /** The hand of the worst pair, exact and as float32 turns it. @param {Far} far */
 function dial({ to, angle, most, exact }) {
-    return h(
-        'figure',
-        { class: 'far' },
+    return h('figure.far', [
         svg(
             'svg',
             { viewBox: '-52 -52 104 104', role: 'img', 'aria-label': `${brief(Math.abs(angle), 2)} rad apart` },
-            svg('circle', { class: 'rim', r: 50 }),
-            hand('rounded', exact + angle),
-            hand('exact', exact),
+            [svg('circle.rim', { r: 50 }), hand('rounded', exact + angle), hand('exact', exact)],
         ),
-        h(
-            'figcaption',
-            {},
-            h('span', {}, `before position ${brief(to)}`),
-            h('b', {}, `${brief(Math.abs(angle), 2)} rad`),
-            h('span', { class: 'note' }, `cosines and sines differ by up to ${brief(most, 2)}`),
-        ),
-    );
+        h('figcaption', [
+            h('span', `before position ${brief(to)}`),
+            h('b', `${brief(Math.abs(angle), 2)} rad`),
+            h('span.note', `cosines and sines differ by up to ${brief(most, 2)}`),
+        ]),
+    ]);
 }
 
-class Opening {
+class Opening extends Room {
     /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, { place, fail }) {
-        this.place = place;
+    constructor(host, context) {
+        super(context);
         this.fault = complaint();
-        this.asks = { table: new Latest(fail), far: new Latest(this.fault.show) };
-        this.picture = h('div', { class: 'picture', 'aria-busy': true });
-        this.said = h('p', { class: 'caption', role: 'status' });
-        this.wave = new Curve({
-            name: 'The wave under the pointer',
-            xName: 'position',
-            yRange: [-1, 1],
-            height: 150,
-            tabled: true,
-        });
-        this.far = h('div', { class: 'fars', role: 'status' });
-        const choose = /** @param {string} model */ (model) => {
-            place.set({ model: model || null }, { step: true });
-            this.update();
-        };
-        this.model = picker(choose, { encodings: ['rope'] });
-        host.replaceChildren(this.head(), this.why(), this.doors());
+        this.questions = { table: this.asks(), far: this.asks(this.fault.show) };
+        this.picture = h('div.picture', { 'aria-busy': true });
+        this.said = h('p.caption', { role: 'status' });
+        const of = { xName: 'position', yRange: /** @type {[number, number]} */ ([-1, 1]), height: 150, tabled: true };
+        this.wave = this.own(new Curve({ name: 'The wave under the pointer', ...of }));
+        this.far = h('div.fars', { role: 'status' });
+        this.model = picker((model) => this.set({ model: model || null }), { encodings: ['rope'] });
+        host.replaceChildren(this.#head(), this.#why(), this.#doors());
         this.update();
     }
 
-    /** @private */
-    head() {
-        const phrase = /** @param {[string, Cell]} of */ ([words, cell]) =>
-            h('button', { type: 'button', class: 'phrase', onclick: () => this.map?.move(cell, true) }, words);
-        return h(
-            'section',
-            { class: 'hero', 'aria-label': 'A table of positions' },
-            h('h1', {}, 'Where a word stands, in exact numbers'),
-            h(
-                'p',
-                { class: 'lead' },
+    #head() {
+        return h('section.hero', { 'aria-label': 'A table of positions' }, [
+            h('h1', 'Where a word stands, in exact numbers'),
+            h('p.lead', [
                 'A transformer sees no order until every position has its numbers: this service computes them, for every published scheme and ',
                 h('a', { href: '#/models' }, 'hundreds of models'),
                 ', each number correctly rounded.',
-            ),
+            ]),
             this.picture,
             this.said,
             this.wave.element,
-            h(
-                'p',
-                { class: 'note phrases' },
-                PHRASES.flatMap((each, i) => [i > 0 ? ', ' : '', phrase(each)]),
-                '.',
-            ),
-        );
+            phrases(PHRASES, (cell) => this.map?.move(cell, true)),
+        ]);
     }
 
-    /** @private */
-    why() {
-        return h(
-            'section',
-            { class: 'why', 'aria-label': 'Why exact' },
-            h('h2', {}, 'Why exact'),
-            h(
-                'p',
-                { class: 'lead' },
+    #why() {
+        return h('section.why', { 'aria-label': 'Why exact' }, [
+            h('h2', 'Why exact'),
+            h('p.lead', [
                 'RoPE turns each pair of channels by its position times a frequency. float32, as in PyTorch’s reference code, ' +
                     'rounds that angle, and the farther the position, the more. The thin hand is exact, the wide one is float32. Without a model, heads have 128 channels and the base is 10000.',
-            ),
+            ]),
             this.model.element,
             this.fault.element,
             this.far,
-        );
+        ]);
     }
 
-    /** @private */
-    doors() {
+    #doors() {
         const door = /** @param {string} to @param {string} title @param {string} words */ (to, title, words) =>
-            h('a', { class: 'door', href: to }, h('b', {}, title), h('span', {}, words));
-        return h(
-            'nav',
-            { class: 'doors', 'aria-label': 'Ways in' },
+            h('a.door', { href: to }, h('b', title), h('span', words));
+        return h('nav.doors', { 'aria-label': 'Ways in' }, [
             door('#/words', 'Learn', 'Nine short chapters, from why order is lost to which scheme is which.'),
             door('#/doctor', 'Check my table', 'Drop a file: it is right, or you are told which mistake explains it.'),
-        );
+        ]);
     }
 
     update() {
@@ -156,22 +124,22 @@ class Opening {
         this.model.show(model);
         /** @type {Record<string, string>} */
         const of = model === '' ? { head_dim: '128' } : { model };
-        void this.asks.far.ask(
+        void this.questions.far.ask(
             of,
             (signal) => Promise.all(FAR.map((to) => farthest(of, to, signal))),
             (found) => this.far.replaceChildren(...found.map(dial)),
         );
-        void this.asks.table
+        void this.questions.table
             .ask(
                 '',
                 (signal) => tensors('/v1/sinusoidal', { d_model: `${WIDTH}`, positions: `0:${ROWS}` }, { signal }),
-                (found) => this.show(found),
+                (found) => this.#show(found),
             )
             .then(() => this.map?.show('', cellOf(this.place.get('at')) ?? FIRST));
     }
 
-    /** @private @param {import('../parts/safetensors.js').Answer} found */
-    show(found) {
+    /** @param {import('../parts/safetensors.js').Answer} found */
+    #show(found) {
         const [tensor] = found.tensors.values();
         this.map = new Heatmap({
             matrix: tensor.matrix(0),
@@ -179,18 +147,18 @@ class Opening {
             rowName: 'position',
             columnName: 'dimension',
             onCursor: (cell, _, done) => {
-                void this.point(cell);
+                void this.#point(cell);
                 if (done) this.place.set({ at: `${cell.row},${cell.column}` });
             },
-            onRead: () => void this.point(this.map?.cursor ?? FIRST),
+            onRead: () => void this.#point(this.map?.cursor ?? FIRST),
         });
         this.tensor = tensor;
         this.picture.replaceChildren(this.map.element);
         this.picture.removeAttribute('aria-busy');
     }
 
-    /** The wave and the value of a cell. @private @param {Cell} cell */
-    async point({ row, column }) {
+    /** The wave and the value of a cell. @param {Cell} cell */
+    async #point({ row, column }) {
         const all = await this.tensor?.all();
         if (all === undefined) return;
         const value = digits(all[row * WIDTH + column], 'float32');
@@ -202,11 +170,9 @@ class Opening {
     }
 
     stop() {
-        for (const ask of Object.values(this.asks)) ask.stop();
+        super.stop();
         this.map?.stop();
-        this.wave.stop();
     }
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Opening(host, context);
+export const show = opened(Opening);

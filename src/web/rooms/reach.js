@@ -1,13 +1,13 @@
 // reach.js - what scaling does to the angles of each pair, and which of them training has never seen.
-import { address, tensors } from '../parts/api.js';
+import { address, arrays, json, listed, tensors } from '../parts/api.js';
 import { choice, control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { formula, power, row } from '../parts/formula.js';
-import { Latest, complaint, numbers, section } from '../parts/latest.js';
-import { find } from '../parts/listing.js';
+import { complaint } from '../parts/latest.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
+import { Room, opened } from '../parts/room.js';
 import { exercises, note, story } from '../parts/story.js';
 import { grid } from '../parts/table.js';
 import { block, plain } from '../parts/take.js';
@@ -15,14 +15,17 @@ import { configBox, models, picker } from './catalogue.js';
 import { Drift } from './drift.js';
 import { Handles } from './handles.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
+/** @import { Control } from '../parts/controls.js' */
+/** @import { Context } from './rooms.js' */
+
 /** @typedef {Record<string, string>} Values */
-/** @typedef {{name: string, frequency: Float64Array, wavelength: Float64Array, stretch: Float64Array, turns?: Float64Array}} Kind */
+/** @import { Numbers } from '../parts/safetensors.js' */
+/** @typedef {{name: string, frequency: Numbers, wavelength: Numbers, stretch: Numbers, turns?: Numbers}} Kind */
 /**
  * @typedef {object} Found
  * @property {Kind[]} kinds
  * @property {{base: string, width: string}} waves base and rotated channels of the unscaled frequencies
- * @property {Float64Array} trained turns within the training length
+ * @property {Numbers} trained turns within the training length
  * @property {Record<string, ArrayLike<number>>} facts one number for each type
  * @property {string[]} types those of the comparison
  * @property {Record<string, Record<string, {value: unknown, note?: string}>>} settings by type and engine
@@ -49,16 +52,36 @@ const LENGTHS = ['max_position_embeddings', 'target_length'];
 const FIRST = ['head_dim', 'rope_theta', ...LENGTHS];
 const APART = ['model', 'layer_type', 'rope_types', 'factor', 'dtype', 'numerics'];
 
+const LEAD =
+    'Drag the two lengths. A pair whose wave is above the training length has not trained on all of its angles.';
 const WORDS = [
     'A pair whose wave is longer than the training text has turned through a part of the circle only; the rest of its angles is new to the model.',
     'The shaded zone is what training never saw: a longer text takes the unscaled pairs into it.',
     'Every scaling slows the pairs so that they stay out of the zone, and each chooses which pairs pay for it.',
 ];
 
+/** The parameters of a model, and what its publisher says of longer contexts. @param {string} model
+ * @returns {Promise<Record<string, unknown>>} */
+async function published(model) {
+    const { parameters } = (await models()).find(({ name }) => name === model) ?? {};
+    if (parameters === undefined) return {};
+    const { long_context } = await json(`/v1/models/${encodeURIComponent(model)}`);
+    return { ...parameters, long_context };
+}
+
 /** The values of a comparison that a model's parameters say. @param {Record<string, unknown>} facts @param {string[]} names */
 function valuesOf(facts, names) {
-    const trained = Number(facts.original_max_position_embeddings ?? facts.max_position_embeddings ?? 4096);
-    const whole = Number(facts.max_position_embeddings ?? trained);
+    // The publisher's own setting for a longer context, where there is one.
+    const advice = /** @type {{max_position_embeddings?: number, rope_scaling?: Record<string, unknown>}} */ (
+        facts.long_context ?? {}
+    );
+    const trained = Number(
+        advice.rope_scaling?.original_max_position_embeddings ??
+            facts.original_max_position_embeddings ??
+            facts.max_position_embeddings ??
+            4096,
+    );
+    const whole = Number(advice.max_position_embeddings ?? facts.max_position_embeddings ?? trained);
     /** @type {Values} */
     const values = {
         ...DEFAULTS,
@@ -74,9 +97,16 @@ function valuesOf(facts, names) {
 
 /** Which pair first exceeds what it has trained on, without scaling. @param {Values} values */
 async function firstUnseen(values) {
-    const found = await tensors(PATH, { ...values, rope_types: 'default' });
-    const [pairs, unseen] = [await numbers(found, 'turns'), await numbers(found, 'unseen_pairs')];
-    return pairs.length - unseen[0];
+    const { turns, unseen_pairs: unseen } = await arrays(PATH, { ...values, rope_types: 'default' });
+    return turns.length - unseen[0];
+}
+
+/** @param {Values} base @param {AbortSignal} signal @returns {Promise<Kind>} */
+async function naive(base, signal) {
+    const asked = { ...base, dtype: /** @type {const} */ ('float64'), method: /** @type {const} */ ('linear') };
+    const found = await arrays('/v1/rope/scaled-base', asked, signal);
+    const { scaled_inv_freq: frequency, scaled_wavelength: wavelength, stretch } = found;
+    return { name: 'naive: base · s', frequency, wavelength, stretch };
 }
 
 /** A row of numbers for each type. @param {string} caption @param {Kind[]} kinds @param {readonly string[]} heads
@@ -87,139 +117,101 @@ const sideBySide = (caption, kinds, heads, numbersOf) =>
         caption,
         ['type', ...heads],
         kinds.map((kind, i) =>
-            h(
-                'tr',
-                {},
+            h('tr', [
                 h('th', { scope: 'row', class: `series-${i % 8}` }, kind.name),
-                numbersOf(kind, i).map((each) => h('td', {}, each === undefined ? '–' : digits(each, 'float64'))),
-            ),
+                numbersOf(kind, i).map((each) => h('td', each === undefined ? '–' : digits(each, 'float64'))),
+            ]),
         ),
     );
 
-class Reach {
+class Reach extends Room {
     /** @param {HTMLElement} host @param {Context} context */
     constructor(host, context) {
-        this.context = context;
-        this.place = context.place;
-        const resource = find(context.listing, PATH);
+        super(context, { numerics: 'exact' });
+        const [resource] = this.resources(PATH);
         this.rows = (resource?.parameters ?? []).filter(({ name }) => !APART.includes(name));
         this.choices = resource?.parameters.find(({ name }) => name === 'rope_types')?.choices ?? [];
         this.rows.sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
         this.controls = form(this.rows, (name, value, done) => this.set({ [name]: value }, done));
-        this.model = picker((name) => this.choose(name), { encodings: ['rope'] });
+        this.model = picker((name) => this.#choose(name), { encodings: ['rope'] });
         /** @private @type {Record<string, unknown>} */ this.facts = {};
+        /** @private */ this.factsOf = '';
         /** @private @type {Found | null} */ this.found = null;
-        this.types = this.typesControl();
-        this.numerics = this.numericsControl();
-        this.waves = this.curve({
+        this.types = this.#typesControl();
+        this.numerics = this.#numericsControl();
+        this.waves = this.#curve({
             name: 'Wavelength of each pair, in positions',
             yName: 'wavelength in positions',
             height: 400,
-            under: () => this.lengths(),
+            under: () => this.#lengths(),
         });
-        this.stretch = this.curve({ name: 'Stretch of each pair', yName: 'stretch' });
-        this.turns = this.curve({
+        this.stretch = this.#curve({ name: 'Stretch of each pair', yName: 'stretch' });
+        this.turns = this.#curve({
             name: 'Turns of each pair within the target length',
             yName: 'turns at the target length',
-            under: (one) => this.zone(one),
+            under: (one) => this.#zone(one),
         });
-        this.handles = this.makeHandles();
-        this.table = h('div', {
-            class: 'scroll types',
-            tabindex: 0,
-            role: 'region',
-            'aria-label': 'Types side by side',
-        });
-        this.settings = h('div', { class: 'settings' });
-        this.remarks = h('p', { class: 'note' });
+        this.handles = this.#makeHandles();
+        this.table = h('div.scroll.types', { tabindex: 0, role: 'region', 'aria-label': 'Types side by side' });
+        this.settings = h('div.settings');
+        this.remarks = h('p.note');
         this.readout = new Readout();
-        this.drift = new Drift(this.place);
-        /** Which type the errors and the settings are of. @private */
-        this.ofType = [this.oneType(), this.oneType()];
-        this.driftPart = this.rounded();
+        this.drift = this.own(new Drift(this.place));
+        /** Which type the errors and the settings are of: a choice at each. @private */
+        this.ofType = { names: '', places: [h('div'), h('div')], shown: /** @type {Control[]} */ ([]) };
         this.fault = complaint();
-        this.ask = new Latest((error) => {
-            this.controls.fail(error);
-            if (error !== null) this.stage.removeAttribute('aria-busy');
-        });
-        this.stage = h('div', { class: 'stage', 'aria-busy': true });
-        this.fill(host);
+        this.ask = this.asks((error) => this.controls.fail(error));
+        this.stage = h('div.stage', { 'aria-busy': true });
+        this.#fill(host);
         this.update();
     }
 
-    /** @private */
-    rounded() {
-        return h(
-            'div',
-            {},
-            section(
-                this.place,
-                { name: 'error', title: 'Exact against float32', source: () => this.drift.along() },
-                this.ofType[0].element,
-                this.drift.element,
-            ),
-        );
+    #numericsControl() {
+        const words = 'float32 shows below how far the arithmetic of PyTorch turns the angles of a type.';
+        return choice('numerics', ['exact', 'float32'], (numerics) => this.set({ numerics }), words);
     }
 
-    /** @private */
-    numericsControl() {
-        return choice(
-            'numerics',
-            ['exact', 'float32'],
-            (value) => this.set({ numerics: value === 'exact' ? null : value }, true),
-            'float32 shows below how far the arithmetic of PyTorch turns the angles of a type.',
-        );
+    /** @param {import('../parts/curve.js').Options} options */
+    #curve(options) {
+        const onCursor = /** @param {number} pair @param {boolean} done */ (pair, done) => this.#point(pair, done);
+        return this.own(new Curve({ xName: 'pair', yLog: true, height: 320, onCursor, ...options }));
     }
 
-    /** @private @param {import('../parts/curve.js').Options} options */
-    curve(options) {
-        const onCursor = /** @param {number} pair @param {boolean} done */ (pair, done) => this.point(pair, done);
-        return new Curve({ xName: 'pair', yLog: true, height: 320, onCursor, ...options });
-    }
-
-    /** @private */
-    makeHandles() {
+    #makeHandles() {
         return new Handles(this.waves, [
-            { name: 'trained', least: () => 1, change: (value, done) => this.moved(LENGTHS[0], value, done) },
+            { name: 'trained', least: () => 1, change: (value, done) => this.#moved(LENGTHS[0], value, done) },
             {
                 name: 'target',
-                least: () => this.length(LENGTHS[0]),
-                change: (value, done) => this.moved(LENGTHS[1], value, done),
+                least: () => this.#length(LENGTHS[0]),
+                change: (value, done) => this.#moved(LENGTHS[1], value, done),
             },
         ]);
     }
 
-    /** The axis has moved, and the handles move with it. @private @returns {import('../parts/dom.js').Child[]} */
-    lengths() {
+    /** The axis has moved, and the handles move with it. @returns {import('../parts/dom.js').Child[]} */
+    #lengths() {
         this.handles.place();
         return [];
     }
 
-    /** @private @param {string} name */
-    length(name) {
-        return Number(this.values()[name]);
+    /** @param {string} name */
+    #length(name) {
+        return Number(this.#values()[name]);
     }
 
-    /** @private @param {string} name @param {number} value @param {boolean} done */
-    moved(name, value, done) {
-        const longer = name === LENGTHS[0] && value > this.length(LENGTHS[1]) ? { [LENGTHS[1]]: String(value) } : {};
+    /** @param {string} name @param {number} value @param {boolean} done */
+    #moved(name, value, done) {
+        const longer = name === LENGTHS[0] && value > this.#length(LENGTHS[1]) ? { [LENGTHS[1]]: String(value) } : {};
         this.set({ [name]: String(value), ...longer }, done);
     }
 
-    /** @private @param {Record<string, string | null>} changes @param {boolean} done */
-    set(changes, done) {
-        this.place.set(changes, { step: done });
-        this.update();
-    }
-
-    /** Another model: what was set by hand is let go of. @private @param {string} name */
-    choose(name) {
+    /** Another model: what was set by hand is let go of. @param {string} name */
+    #choose(name) {
         const old = Object.fromEntries(this.rows.map((row) => [row.name, null]));
         this.set({ ...old, types: null, pair: null, model: name || null }, true);
     }
 
-    /** @private */
-    typesControl() {
+    #typesControl() {
         const row = {
             name: 'types',
             type: /** @type {const} */ ('choices'),
@@ -230,64 +222,47 @@ class Reach {
         return control(row, (types) => this.set({ types: types || 'default' }, true));
     }
 
-    /** @private @param {HTMLElement} host */
-    fill(host) {
-        const { place, context } = this;
+    /** @param {HTMLElement} host */
+    #fill(host) {
         this.config = configBox((resolved) => {
-            if (resolved.encoding === 'rope') this.adopt(resolved.parameters);
+            if (resolved.encoding === 'rope') this.#adopt(resolved.parameters);
         });
-        const along = /** @param {string} name */ (name) => () => plain(PATH, this.asked(), name);
+        const along = /** @param {string} name */ (name) => () => plain(PATH, this.#asked(), name);
         this.stage.append(
-            section(
-                place,
-                {
-                    name: 'waves',
-                    title: 'Wavelengths, and two lengths of text',
-                    lead: 'Drag the two lengths. A pair whose wave is above the training length has not trained on all of its angles.',
-                    first: true,
-                    source: along('wavelength'),
-                },
-                this.fault.element,
-                this.waves.element,
+            this.section(
+                'waves',
+                'Wavelengths, and two lengths of text',
+                { lead: LEAD, first: true, source: along('wavelength') },
+                [this.fault.element, this.waves.element],
             ),
-            h(
-                'div',
-                { class: 'pair-of-pictures' },
-                section(
-                    place,
-                    { name: 'turns', title: 'Largest angle, in turns', source: along('turns') },
-                    this.turns.element,
-                ),
-                section(place, { name: 'stretch', title: 'Stretch', source: along('stretch') }, this.stretch.element),
-            ),
+            h('div.pair-of-pictures', [
+                this.section('turns', 'Largest angle, in turns', { source: along('turns') }, this.turns.element),
+                this.section('stretch', 'Stretch', { source: along('stretch') }, this.stretch.element),
+            ]),
             this.table,
             this.readout.element,
             this.remarks,
-            this.driftPart,
-            section(place, { name: 'settings', title: 'Settings for engines' }, this.ofType[1].element, this.settings),
+            this.drift.part('', this.ofType.places[0]),
+            this.section('settings', 'Settings for engines', {}, this.ofType.places[1], this.settings),
         );
         host.replaceChildren(
-            story('Long contexts', WORDS, [find(context.listing, PATH), find(context.listing, 'rope/frequencies')]),
-            h(
-                'div',
-                { class: 'split' },
-                h(
-                    'section',
-                    { class: 'panel', 'aria-label': 'Parameters' },
+            story('Long contexts', WORDS, this.resources(PATH, 'rope/frequencies')),
+            h('div.split', [
+                h('section.panel', { 'aria-label': 'Parameters' }, [
                     this.model.element,
-                    h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), this.config.element),
+                    h('details.more', h('summary', 'Paste a config.json'), this.config.element),
                     this.types.element,
                     this.numerics.element,
                     this.controls.element,
-                ),
+                ]),
                 this.stage,
-            ),
-            this.words(),
+            ]),
+            this.#words(),
         );
     }
 
-    /** A configuration's parameters become the room's. @private @param {Record<string, unknown>} parameters */
-    adopt(parameters) {
+    /** A configuration's parameters become the room's. @param {Record<string, unknown>} parameters */
+    #adopt(parameters) {
         const values = valuesOf(
             parameters,
             this.rows.map(({ name }) => name),
@@ -299,18 +274,14 @@ class Reach {
         this.set({ ...old, model: null, types, ...Object.fromEntries(own) }, true);
     }
 
-    /** @private */
-    words() {
+    #words() {
         const base = { rope_theta: '10000', head_dim: '128', factor: '8', dtype: /** @type {const} */ ('float64') };
-        const less = h('span', {}, '…');
-        const stretches = ['linear', 'ntk'].map(async (method) =>
-            numbers(
-                await tensors('/v1/rope/scaled-base', { ...base, method: /** @type {'ntk'} */ (method) }),
-                'stretch',
-            ),
+        const less = h('span', '…');
+        const stretches = /** @type {const} */ (['linear', 'ntk']).map((method) =>
+            arrays('/v1/rope/scaled-base', { ...base, method }),
         );
         Promise.all(stretches)
-            .then(([naive, ntk]) => {
+            .then(([{ stretch: naive }, { stretch: ntk }]) => {
                 const last = ntk.length - 1;
                 less.textContent = `at pair 1 by ${brief(naive[1], 6)} and ${brief(ntk[1], 6)}, at pair ${last} by ${brief(naive[last], 6)} and ${brief(ntk[last], 6)}`;
             })
@@ -341,27 +312,23 @@ class Reach {
         );
     }
 
-    /** What the model says, or the room. @private */
-    usual() {
+    /** What the model says, or the room. */
+    #usual() {
         const names = this.rows.map(({ name }) => name);
         return this.place.get('model') === '' ? DEFAULTS : valuesOf(this.facts, names);
     }
 
-    /** What the address says, and what is usual. @private @returns {Values} */
-    values() {
+    /** What the address says, and what is usual. @returns {Values} */
+    #values() {
         const names = this.rows.map(({ name }) => name);
-        const own = Object.fromEntries(
-            names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== ''),
-        );
-        const values = { ...this.usual(), ...own };
+        const values = { ...this.#usual(), ...this.chosen(names) };
         // The longer length follows where only the other one was set.
         if (Number(values.target_length) < Number(values.max_position_embeddings))
             values.target_length = values.max_position_embeddings;
         return values;
     }
 
-    /** @private */
-    chosen() {
+    #chosen() {
         const type = String(this.facts.rope_type ?? 'default');
         const named = this.place.get('model') !== '';
         const usual = [
@@ -374,37 +341,37 @@ class Reach {
     }
 
     update() {
-        void this.follow();
+        void this.#follow();
     }
 
-    /** @private */
-    async follow() {
+    async #follow() {
         const model = this.place.get('model');
         try {
-            this.facts = model === '' ? {} : ((await models()).find(({ name }) => name === model)?.parameters ?? {});
+            if (model !== this.factsOf) this.facts = model === '' ? {} : await published(model);
+            this.factsOf = model;
         } catch (error) {
-            return this.context.fail(error);
+            return this.fail(error);
         }
-        const values = this.values();
-        const types = this.chosen();
+        const values = this.#values();
+        const types = this.#chosen();
         this.model.show(model);
         this.types.show(types.join(','));
-        this.controls.show(values, this.usual());
+        this.controls.show(values, this.#usual());
         this.handles.show(LENGTHS.map((name) => Number(values[name])));
         const far = this.place.get('numerics') === 'float32';
         this.numerics.show(far ? 'float32' : 'exact');
-        this.driftPart.hidden = !far;
+        this.far = far;
         await this.ask.ask(
             [values, types, model],
-            (signal) => this.read(types, signal),
-            (found) => this.show(found),
+            (signal) => this.#read(types, signal),
+            (found) => this.#show(found),
         );
-        this.point(this.place.number('pair', -1), null);
-        this.showOne();
+        this.#point(this.place.number('pair', -1), null);
+        this.#showOne();
     }
 
-    /** Leave out the keys of types that were not chosen. @private @param {Values} values @param {string[]} types */
-    readable(values, types) {
+    /** Leave out the keys of types that were not chosen. @param {Values} values @param {string[]} types */
+    #readable(values, types) {
         const own = String(this.facts.rope_type ?? '');
         if (own === '' || types.includes(own)) return values;
         const kept = [...FIRST, 'rotary_dim'];
@@ -413,52 +380,45 @@ class Reach {
         );
     }
 
-    /** The comparison. @private @returns {Values} */
-    asked() {
-        const types = this.chosen();
+    /** The comparison. @returns {Values} */
+    #asked() {
+        const types = this.#chosen();
         const rope_types = types.filter((type) => type !== NAIVE).join(',');
         const model = this.place.get('model');
-        return { ...(model ? { model } : {}), ...this.readable(this.values(), types), dtype: 'float64', rope_types };
+        return { ...(model ? { model } : {}), ...this.#readable(this.#values(), types), dtype: 'float64', rope_types };
     }
 
-    /** @private @param {string[]} types @param {AbortSignal} signal @returns {Promise<Found>} */
-    async read(types, signal) {
+    /** @param {string[]} types @param {AbortSignal} signal @returns {Promise<Found>} */
+    async #read(types, signal) {
         const own = types.filter((type) => type !== NAIVE);
-        const values = this.asked();
+        const values = this.#asked();
         const found = await tensors(PATH, values, { signal });
         const { head_dim, rope_theta, rotary_dim, max_position_embeddings } = values;
         const plain = { head_dim, rope_theta, dtype: 'float64', ...(rotary_dim ? { rotary_dim } : {}) };
-        const trained = await tensors(
+        const { turns: trained } = await arrays(
             PATH,
             { ...plain, max_position_embeddings, target_length: max_position_embeddings, rope_types: 'default' },
-            { signal },
+            signal,
         );
-        const [frequency, wavelength, stretch, turns] = await Promise.all(
-            ['inv_freq', 'wavelength', 'stretch', 'turns'].map((name) => numbers(found, name, signal)),
-        );
+        const facts = await listed(found, signal);
+        const { inv_freq, wavelength, stretch, turns } = facts;
         const n = wavelength.length / own.length;
-        const part = /** @param {import('../parts/safetensors.js').Numbers} list @param {number} i */ (list, i) =>
-            /** @type {Float64Array} */ (list.slice(i * n, (i + 1) * n));
-        /** @type {Found['facts']} */
-        const facts = {};
-        for (const name of [...SCALED, ...Object.keys(UNSEEN)]) facts[name] = await numbers(found, name, signal);
+        const part = /** @param {Numbers} list @param {number} i */ (list, i) => list.slice(i * n, (i + 1) * n);
         /** @type {Kind[]} */
         const kinds = own.map((name, i) => ({
             name,
-            frequency: part(frequency, i),
+            frequency: part(inv_freq, i),
             wavelength: part(wavelength, i),
             stretch: part(stretch, i),
             turns: part(turns, i),
         }));
         const words = found.scalars.warnings ? [`${String(found.scalars.warnings)}.`] : [];
         if (types.includes(NAIVE))
-            kinds.push(
-                ...(await this.naive({ head_dim, rope_theta, factor: String(found.parameters.factor) }, signal)),
-            );
+            kinds.push(await naive({ head_dim, rope_theta, factor: String(found.parameters.factor) }, signal));
         return {
             kinds,
             waves: { base: String(rope_theta), width: String(2 * n) },
-            trained: /** @type {Float64Array} */ (await numbers(trained, 'turns', signal)),
+            trained,
             facts,
             types: own,
             settings: /** @type {Found['settings']} */ (found.scalars.settings),
@@ -466,28 +426,11 @@ class Reach {
         };
     }
 
-    /** @private @param {Values} base @param {AbortSignal} signal @returns {Promise<Kind[]>} */
-    async naive(base, signal) {
-        const asked = { ...base, dtype: /** @type {const} */ ('float64'), method: /** @type {const} */ ('linear') };
-        const found = await tensors('/v1/rope/scaled-base', asked, { signal });
-        const [frequency, wavelength, stretch] = await Promise.all(
-            ['scaled_inv_freq', 'scaled_wavelength', 'stretch'].map((name) => numbers(found, name, signal)),
-        );
-        return [
-            {
-                name: 'naive: base · s',
-                frequency: /** @type {Float64Array} */ (frequency),
-                wavelength: /** @type {Float64Array} */ (wavelength),
-                stretch: /** @type {Float64Array} */ (stretch),
-            },
-        ];
-    }
-
-    /** @private @param {Found} found */
-    show(found) {
+    /** @param {Found} found */
+    #show(found) {
         this.found = found;
         const { kinds, trained } = found;
-        const target = this.length(LENGTHS[1]);
+        const target = this.#length(LENGTHS[1]);
         const all = kinds.flatMap(({ wavelength }) => Array.from(wavelength)).filter(Number.isFinite);
         this.waves.options.yRange = [Math.min(...all) / 1.3, Math.max(...all, target) * 1.5];
         const lines = /** @param {'wavelength' | 'stretch'} what */ (what) =>
@@ -498,12 +441,11 @@ class Reach {
         const turns = kinds.flatMap((kind) => Array.from(kind.turns ?? []));
         this.turns.options.yRange = [Math.min(...turns, ...trained) / 1.5, Math.max(...turns) * 1.5];
         this.remarks.textContent = found.words.join(' ');
-        this.stage.removeAttribute('aria-busy');
     }
 
     /** From the largest trained angle to the full turn, for the pairs that have not trained on all of it.
-     * @private @param {Curve} curve */
-    zone(curve) {
+     * @param {Curve} curve */
+    #zone(curve) {
         const trained = this.found?.trained;
         if (trained === undefined || trained.length === 0) return [];
         const slow = Array.from(trained, (turns, pair) => ({ turns, pair })).filter(({ turns }) => turns < 1);
@@ -513,24 +455,21 @@ class Reach {
         const low = slow.map(({ turns, pair }) => `${curve.x(pair).toFixed(1)} ${curve.y(turns).toFixed(1)}`);
         const at = { x: curve.x(last.pair) - 4, y: top + 16, 'text-anchor': 'end' };
         return [
-            svg('path', {
-                class: 'zone',
-                d: `M${curve.x(first.pair)} ${top}L${low.join('L')}L${curve.x(last.pair)} ${top}Z`,
-            }),
-            svg('line', { class: 'full', x1: curve.x(0), x2: curve.x(trained.length - 1), y1: top, y2: top }),
+            svg('path.zone', { d: `M${curve.x(first.pair)} ${top}L${low.join('L')}L${curve.x(last.pair)} ${top}Z` }),
+            svg('line.full', { x1: curve.x(0), x2: curve.x(trained.length - 1), y1: top, y2: top }),
             svg('text', at, 'never seen'),
         ];
     }
 
-    /** @private @param {number} pair @param {boolean | null} done null: the address says so */
-    point(pair, done) {
+    /** @param {number} pair @param {boolean | null} done null: the address says so */
+    #point(pair, done) {
         const { found } = this;
         if (found === null) return;
         const n = found.kinds[0].wavelength.length;
         const at = pair >= 0 && pair < n ? pair : null;
         if (done) this.place.set({ pair: at });
         for (const curve of [this.waves, this.stretch, this.turns]) curve.mark(at);
-        this.explain(found, at);
+        this.#explain(found, at);
         const { facts, kinds, types } = found;
         const fact = /** @param {string} name @param {number} i */ (name, i) => facts[name][i];
         this.table.replaceChildren(
@@ -542,13 +481,13 @@ class Reach {
                 Object.keys(UNSEEN).map((name) => fact(name, i)),
             ),
             at === null
-                ? h('p', { class: 'note' }, 'Point at a pair for its numbers.')
+                ? h('p.note', 'Point at a pair for its numbers.')
                 : sideBySide(`Pair ${at}`, kinds, PAIR, (kind) => PAIR.map((name) => kind[name]?.[at])),
         );
     }
 
-    /** The frequency of a pair under each type. @private @param {Found} found @param {number | null} pair */
-    explain({ kinds, waves }, pair) {
+    /** The frequency of a pair under each type. @param {Found} found @param {number | null} pair */
+    #explain({ kinds, waves }, pair) {
         if (pair === null) return this.readout.show(null);
         const unscaled = power(waves.base, row('−', 2 * pair, '/', waves.width));
         this.readout.show([
@@ -560,12 +499,10 @@ class Reach {
                     [
                         `frequency, ${name}`,
                         // Formulas do not break; on a narrow screen the value goes to a line of its own.
-                        h(
-                            'span',
-                            {},
+                        h('span', [
                             formula(unscaled.cloneNode(true), ...slower),
                             ` = ${digits(frequency[pair], 'float64')}`,
-                        ),
+                        ]),
                     ],
                     ['bits', hex(frequency[pair], 'float64')],
                 ];
@@ -574,64 +511,52 @@ class Reach {
         ]);
     }
 
-    /** A choice among the types that are compared. @private */
-    oneType() {
-        const element = h('div');
-        let of = '';
-        let shown = /** @param {string} _ */ (_) => {};
-        const show = /** @param {string[]} types @param {string} type */ (types, type) => {
-            if (types.join() !== of) {
-                const field = choice('type', types, (value) => {
-                    this.place.set({ for: value }, { step: true });
-                    this.showOne();
-                });
-                of = types.join();
-                shown = field.show;
-                element.replaceChildren(field.element);
-            }
-            shown(type);
-        };
-        return { element, show };
+    /** A choice among the types that are compared. @param {string[]} types @param {string} type */
+    #offer(types, type) {
+        const { ofType } = this;
+        if (types.join() !== ofType.names) {
+            ofType.names = types.join();
+            const change = /** @param {string} value */ (value) => {
+                this.place.set({ for: value }, { step: true });
+                this.#showOne();
+            };
+            ofType.shown = ofType.places.map(() => choice('type', types, change));
+            ofType.places.forEach((place, i) => place.replaceChildren(ofType.shown[i].element));
+        }
+        for (const each of ofType.shown) each.show(type);
     }
 
-    /** What is seen of one type alone: its settings for engines, and the errors of its angles. @private */
-    showOne() {
+    /** What is seen of one type alone: its settings for engines, and the errors of its angles. */
+    #showOne() {
         if (this.found === null) return;
         const { settings, types } = this.found;
         const type = types.includes(this.place.get('for')) ? this.place.get('for') : types[types.length - 1];
-        for (const each of this.ofType) each.show(types, type);
-        this.showSettings(settings[type] ?? {});
+        this.#offer(types, type);
+        this.#showSettings(settings[type] ?? {});
         const own = settings[type]?.posenc?.value;
-        if (this.driftPart.hidden || typeof own !== 'string') return;
+        if (!this.far || typeof own !== 'string') return this.drift.open(false);
         const { dtype: _, numerics: __, ...values } = Object.fromEntries(new URLSearchParams(own.split('?')[1]));
-        void this.drift.show({ path: '/v1/rope/table', values, waves: values });
+        this.drift.open({ path: '/v1/rope/table', values, waves: values });
     }
 
-    /** @private @param {Record<string, {value: unknown, note?: string}>} settings */
-    showSettings(settings) {
+    /** @param {Record<string, {value: unknown, note?: string}>} settings */
+    #showSettings(settings) {
         const blocks = Object.entries(settings).map(([engine, { value, note: words }]) => {
-            if (value === null) return h('p', { class: 'note' }, h('code', {}, engine), `: ${words ?? ''}`);
+            if (value === null) return h('p.note', h('code', engine), `: ${words ?? ''}`);
             const text = typeof value === 'string' ? value : JSON.stringify(value, null, 4);
             return block(
                 { name: engine, text: engine === 'posenc' ? location.origin + text : text },
-                ...(words ? [h('p', { class: 'note' }, words)] : []),
+                ...(words ? [h('p.note', words)] : []),
             );
         });
-        const source = address(PATH, this.asked());
-        this.settings.replaceChildren(...blocks, h('p', { class: 'note' }, 'From ', h('a', { href: source }, source)));
+        const source = address(PATH, this.#asked());
+        this.settings.replaceChildren(...blocks, h('p.note', 'From ', h('a', { href: source }, source)));
     }
 
     /** @param {File} file */
     take(file) {
         return this.config?.take(file) ?? false;
     }
-
-    stop() {
-        this.ask.stop();
-        this.drift.end();
-        for (const curve of [this.waves, this.stretch, this.turns]) curve.stop();
-    }
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Reach(host, context);
+export const show = opened(Reach);

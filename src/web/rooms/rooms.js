@@ -1,10 +1,9 @@
 // rooms.js - the rooms of the page, in the order of its list.
 
-/** @typedef {import('../parts/place.js').Place} Place */
 /**
  * @typedef {object} Context what a room gets
  * @property {import('../parts/listing.js').Listing} listing
- * @property {Place} place the state in the address: read and written by the room
+ * @property {import('../parts/place.js').Place} place the state in the address: read and written by the room
  * @property {(room: string, rest?: string, values?: Record<string, string>) => void} go to another room or resource
  * @property {(error: unknown) => void} fail what no field of the room can show
  */

@@ -1,21 +1,22 @@
 // rotations.js - RoPE: each pair of channels is a clock, whose hands are a query and a key.
-import { Problem, posted, tensors } from '../parts/api.js';
+import { Problem, arrays, posted, tensors } from '../parts/api.js';
 import { choice, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { call, formula, row, sub } from '../parts/formula.js';
-import { Latest, section, split } from '../parts/latest.js';
-import { find } from '../parts/listing.js';
+import { Latest, numbers as all, split } from '../parts/latest.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
+import { Room, opened } from '../parts/room.js';
 import { exercises, note, story } from '../parts/story.js';
 import { seriesTable } from '../parts/table.js';
-import { plain } from '../parts/take.js';
+import { plain, posting } from '../parts/take.js';
 import { Drift } from './drift.js';
 import { Track } from './track.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
-/** @typedef {import('../parts/listing.js').Parameter} Parameter */
+/** @import { Parameter } from '../parts/listing.js' */
+/** @import { Context } from './rooms.js' */
+
 /** @typedef {'interleaved' | 'half'} Pairing */
 /**
  * @typedef {object} State
@@ -81,12 +82,6 @@ const farther = (state) => ({
     key_positions: [REACH],
 });
 
-/** @param {import('../parts/safetensors.js').Answer} answer @param {string} [name] */
-const all = (answer, name) =>
-    /** @type {import('../parts/safetensors.js').Tensor} */ (
-        name === undefined ? answer.tensors.values().next().value : answer.tensors.get(name)
-    ).all();
-
 /** The score of one query and key. @param {number[]} q @param {number[]} k @param {number} m @param {number} n */
 async function scoreOf(q, k, m, n) {
     const body = { q: [q], k: [k], query_positions: [m], key_positions: [n], dtype: /** @type {const} */ ('float64') };
@@ -101,10 +96,8 @@ const tip = (vector, [first, second], scale) => [vector[first] * scale, -vector[
 /** A hand, and a thin one where it stands at position 0. @param {string} name @param {number[]} now @param {number[]} rest */
 function hand(name, now, rest) {
     const length = Math.hypot(...now) || 1;
-    return svg(
-        'g',
-        { class: `hand hand-${name}` },
-        svg('line', { class: 'rest', x2: rest[0], y2: rest[1] }),
+    return svg('g', { class: `hand hand-${name}` }, [
+        svg('line.rest', { x2: rest[0], y2: rest[1] }),
         svg('line', { x2: now[0], y2: now[1] }),
         svg('circle', { cx: now[0], cy: now[1], r: 2.5 }),
         svg(
@@ -115,20 +108,18 @@ function hand(name, now, rest) {
                 dy: '0.35em',
                 'text-anchor': 'middle',
             },
-            name,
+            [name],
         ),
-    );
+    ]);
 }
 
 /** @param {number} share @param {number} limit */
 function bar(share, limit) {
     const length = (RADIUS * Math.abs(share)) / (limit || 1);
-    return svg(
-        'g',
-        { class: share < 0 ? 'share less' : 'share' },
+    return svg('g', { class: share < 0 ? 'share less' : 'share' }, [
         svg('rect', { x: share < 0 ? -length : 0, y: 68, width: length, height: 8 }),
         svg('line', { y1: 65, y2: 79 }),
-    );
+    ]);
 }
 
 /**
@@ -146,21 +137,19 @@ function face({ state, turned, shares }, pair, scale, limit) {
     const { q, k, pairing } = state;
     const at = channels(pair, q.length, pairing);
     const key = Array.from(turned).slice(q.length);
-    return svg(
-        'svg',
-        { viewBox: '-66 -62 132 146', 'aria-hidden': 'true' },
-        svg('circle', { class: 'dial', r: RADIUS }),
-        svg('path', { class: 'dial', d: `M${RADIUS} 0h-5M-${RADIUS} 0h5M0 ${RADIUS}v-5M0 -${RADIUS}v5` }),
+    return svg('svg', { viewBox: '-66 -62 132 146', 'aria-hidden': 'true' }, [
+        svg('circle.dial', { r: RADIUS }),
+        svg('path.dial', { d: `M${RADIUS} 0h-5M-${RADIUS} 0h5M0 ${RADIUS}v-5M0 -${RADIUS}v5` }),
         hand('q', tip(turned, at, scale), tip(q, at, scale)),
         hand('k', tip(key, at, scale), tip(k, at, scale)),
         bar(shares[pair], limit),
-    );
+    ]);
 }
 
 /** A clock for each pair. @param {(pair: number) => void} choose */
 function clocks(choose) {
-    const list = h('div', { class: 'clocks', role: 'group', 'aria-label': 'A clock for each pair' });
-    const unit = h('p', { class: 'note' });
+    const list = h('div.clocks', { role: 'group', 'aria-label': 'A clock for each pair' });
+    const unit = h('p.note');
     /** @type {import('../parts/table.js').Series[]} */
     let series = [];
     const table = seriesTable('The clocks, by pair', () => series);
@@ -184,7 +173,7 @@ function clocks(choose) {
         while (list.childElementCount > pairs) list.lastElementChild?.remove();
         while (list.childElementCount < pairs) {
             const pair = list.childElementCount;
-            list.append(h('button', { type: 'button', class: 'clock', onclick: () => choose(pair) }));
+            list.append(h('button.clock', { type: 'button', onclick: () => choose(pair) }));
         }
         [...list.children].forEach((button, pair) => {
             const at = channels(pair, q.length, pairing);
@@ -192,14 +181,14 @@ function clocks(choose) {
             button.setAttribute('aria-pressed', String(pair === chosen));
             button.setAttribute('aria-label', `pair ${pair}, channels ${at.join(' and ')}, share ${share}`);
             button.replaceChildren(
-                h('span', { class: 'name' }, `pair ${pair}`),
+                h('span.name', `pair ${pair}`),
                 face(seen, pair, scale, limit),
-                h('span', {}, brief(seen.shares[pair], 5)),
-                h('span', { class: 'unit' }, `one turn in ${brief(seen.wavelength[pair])}`),
+                h('span', brief(seen.shares[pair], 5)),
+                h('span.unit', `one turn in ${brief(seen.wavelength[pair])}`),
             );
         });
     };
-    return { element: h('div', {}, unit, list, table.element), show };
+    return { element: h('div', unit, list, table.element), show };
 }
 
 /* ---- which channels turn together ---- */
@@ -215,27 +204,28 @@ function arcs(pairing, width, chosen) {
     // A curve reaches three quarters of the way to the points that bend it.
     const top = floor - 0.75 * rise - 4;
     return svg(
-        'svg',
+        'svg.arcs',
         {
-            class: 'arcs',
             viewBox: `0 ${top} ${cell * width} ${floor + 26 - top}`,
             role: 'img',
             'aria-label': `${pairing}: channels ${channels(chosen, width, pairing).join(' and ')} turn together`,
         },
-        Array.from({ length: width / 2 }, (_, pair) => {
-            const [a, b] = channels(pair, width, pairing).map(middle);
-            const high = floor - rise;
-            return svg('path', {
-                class: pair === chosen ? 'chosen' : undefined,
-                d: `M${a} ${floor}C${a} ${high} ${b} ${high} ${b} ${floor}`,
-            });
-        }),
-        Array.from(
-            { length: width },
-            (_, channel) =>
-                channel % every === 0 &&
-                svg('text', { x: middle(channel), y: floor + 18, 'text-anchor': 'middle' }, channel),
-        ),
+        [
+            Array.from({ length: width / 2 }, (_, pair) => {
+                const [a, b] = channels(pair, width, pairing).map(middle);
+                const high = floor - rise;
+                return svg('path', {
+                    class: pair === chosen ? 'chosen' : undefined,
+                    d: `M${a} ${floor}C${a} ${high} ${b} ${high} ${b} ${floor}`,
+                });
+            }),
+            Array.from(
+                { length: width },
+                (_, channel) =>
+                    channel % every === 0 &&
+                    svg('text', { x: middle(channel), y: floor + 18, 'text-anchor': 'middle' }, channel),
+            ),
+        ],
     );
 }
 
@@ -247,19 +237,13 @@ const PAIRINGS = [
 
 /* ---- words ---- */
 
-/** @param {import('../parts/listing.js').Listing} listing */
-const lead = (listing) =>
-    story(
-        'Rotations: RoPE',
-        [
-            'Each pair of channels is a clock: the hand q turns by its frequency times the position m, the hand k by the ' +
-                'same frequency times n.',
-            'The bar below a clock is its share of the score, and it depends on the angle between the hands alone: move m ' +
-                'or n and the score changes, move both and it stands still to the last digit.',
-            'The first clocks turn fast and tell neighbours apart; the last ones turn slowly and see far.',
-        ],
-        [find(listing, 'rope/scores')],
-    );
+const WORDS = [
+    'Each pair of channels is a clock: the hand q turns by its frequency times the position m, the hand k by the ' +
+        'same frequency times n.',
+    'The bar below a clock is its share of the score, and it depends on the angle between the hands alone: move m ' +
+        'or n and the score changes, move both and it stands still to the last digit.',
+    'The first clocks turn fast and tell neighbours apart; the last ones turn slowly and see far.',
+];
 
 /** @type {import('../parts/story.js').Exercise[]} */
 const ASKED = [
@@ -267,10 +251,7 @@ const ASKED = [
         question: 'Set q = 0.3,−1.2 and k = 1,0.5, m = 5 and n = 3. What is the score?',
         answer: () => scoreOf([0.3, -1.2], [1, 0.5], 5, 3),
     },
-    {
-        question: 'And with m = 3 and n = 5?',
-        answer: () => scoreOf([0.3, -1.2], [1, 0.5], 3, 5),
-    },
+    { question: 'And with m = 3 and n = 5?', answer: () => scoreOf([0.3, -1.2], [1, 0.5], 3, 5) },
     {
         question: 'After how many tokens has the slowest clock of head_dim 128, base 10000, made one turn?',
         unit: 'tokens',
@@ -296,9 +277,7 @@ function explain(readout, { state, shares, frequency, wavelength }, pair) {
         [
             'formula',
             // A formula does not break; its terms do.
-            h(
-                'span',
-                {},
+            h('span', [
                 formula(row('(', times(q[a], k[a]), '+', times(q[b], k[b]), ')')),
                 ' ',
                 formula(call('cos', ...turn)),
@@ -308,14 +287,14 @@ function explain(readout, { state, shares, frequency, wavelength }, pair) {
                 formula(call('sin', ...turn)),
                 ' ',
                 formula('=', digits(shares[pair], 'float64')),
-            ),
+            ]),
         ],
     ]);
 }
 
-/** The rows of the controls. @param {import('../parts/listing.js').Listing} listing @returns {Parameter[]} */
-function rows(listing) {
-    const of = Object.fromEntries((find(listing, 'rope/scores')?.parameters ?? []).map((each) => [each.name, each]));
+/** The rows of the controls. @param {import('../parts/listing.js').Resource | undefined} scores @returns {Parameter[]} */
+function rows(scores) {
+    const of = Object.fromEntries((scores?.parameters ?? []).map((each) => [each.name, each]));
     const channel = { type: /** @type {const} */ ('numbers'), required: false };
     return [
         { ...channel, name: 'q', default: USUAL.q, description: 'A query: two numbers for each pair.' },
@@ -340,150 +319,15 @@ const stateOf = (get) => ({
 async function look(wanted, signal) {
     const { q, k, m, n, theta } = wanted;
     const body = scoreBody(wanted);
-    const parts = await posted('/v1/rope/scores', { ...body, per_pair: true }, { signal });
-    const [whole, turned, waves] = await Promise.all([
+    const waves = { head_dim: String(q.length), rope_theta: theta, dtype: 'float64' };
+    const shares = await all(await posted('/v1/rope/scores', { ...body, per_pair: true }, { signal }));
+    const [whole, rotated, { inv_freq: frequency, wavelength }] = await Promise.all([
         posted('/v1/rope/scores', body, { signal }),
         posted('/v1/rope/rotate', { vectors: [q, k], positions: [m, n], ...common(wanted) }, { signal }),
-        tensors(
-            '/v1/rope/frequencies',
-            { head_dim: String(q.length), rope_theta: theta, dtype: 'float64' },
-            { signal },
-        ),
+        arrays('/v1/rope/frequencies', waves, signal),
     ]);
-    const [shares, [score], rotated, frequency, wavelength] = await Promise.all([
-        all(parts),
-        all(whole),
-        all(turned),
-        all(waves, 'inv_freq'),
-        all(waves, 'wavelength'),
-    ]);
-    return { state: wanted, turned: rotated, shares, score, frequency, wavelength };
-}
-
-/* ---- the curves below the clocks ---- */
-
-/** Curves that do not follow m and n: each is asked for when what it shows has changed. */
-class Curves {
-    /** @param {import('../parts/place.js').Place} place @param {(name: string) => string} get @param {HTMLElement} rounding @param {(error: unknown) => void} fail */
-    constructor(place, get, rounding, fail) {
-        const drift = new Drift(place);
-        this.place = place;
-        this.get = get;
-        this.drift = drift;
-        this.distance = new Curve({ name: 'score by distance', xName: 'm − n in tokens', yName: 'score', height: 200 });
-        this.decay = new Curve({
-            name: 'mean of the cosines by distance',
-            xName: 'm − n in tokens',
-            yName: 'mean cosine',
-            height: 200,
-        });
-        this.pairings = h('div', { class: 'pairings' });
-        // A fault of q or k is told at their fields by the question of the clocks.
-        /** @private */ this.asks = { distance: new Latest(() => undefined), decay: new Latest(fail) };
-        this.element = h(
-            'div',
-            {},
-            h('div', { class: 'cards' }, this.cards()),
-            section(
-                place,
-                { name: 'error', title: 'Exact against float32', source: () => drift.along() },
-                rounding,
-                drift.element,
-            ),
-        );
-    }
-
-    /** @private */
-    cards() {
-        const { place, distance, decay, pairings } = this;
-        return [
-            section(
-                place,
-                { name: 'distance', title: 'The score by distance', source: () => this.distances() },
-                distance.element,
-                h('p', { class: 'note' }, 'The mark moves with m or n, and not with both.'),
-            ),
-            section(
-                place,
-                {
-                    name: 'decay',
-                    title: 'The mean of all cosines',
-                    source: () => plain('/v1/rope/decay', this.decays(DECAY_WIDTHS[1])),
-                },
-                decay.element,
-                h(
-                    'p',
-                    { class: 'note' },
-                    'This is the score of equal channels. It falls in waves, not steadily, and the score of other vectors need not fall at all.',
-                ),
-            ),
-            section(place, { name: 'channels', title: 'Which channels turn together' }, pairings),
-        ];
-    }
-
-    update() {
-        const wanted = stateOf(this.get);
-        const { q, k, theta, pairing, rounded } = wanted;
-        void this.asks.distance.ask(
-            [q, k, theta, pairing],
-            async (signal) => all(await posted('/v1/rope/scores', farther(wanted), { signal })),
-            (y) => this.distance.show([{ name: 'score', x: Array.from(y, (_, i) => i - REACH), y }]),
-        );
-        void this.asks.decay.ask(
-            theta,
-            (signal) => this.byWidth(signal),
-            (series) => this.decay.show(series),
-        );
-        this.drift.element.hidden = !rounded;
-        const values = { head_dim: String(q.length), rope_theta: theta };
-        if (rounded) void this.drift.show({ path: '/v1/rope/table', values, waves: values });
-    }
-
-    /** @param {Seen} seen @param {number} pair */
-    point({ state: { q, m, n, pairing } }, pair) {
-        this.distance.mark(Math.abs(m - n) > REACH ? null : m - n + REACH);
-        this.pairings.replaceChildren(
-            ...PAIRINGS.map(([each, words]) =>
-                h(
-                    'figure',
-                    { class: each === pairing ? undefined : 'other' },
-                    h('figcaption', {}, words),
-                    arcs(each, q.length, pair),
-                ),
-            ),
-        );
-    }
-
-    /** @private @returns {import('../parts/take.js').Source} */
-    distances() {
-        const body = farther(stateOf(this.get));
-        return {
-            path: '/v1/rope/scores',
-            values: {},
-            body,
-            tensor: { name: 'scores', shape: [body.q.length, 1], dtype: 'float64' },
-            many: false,
-        };
-    }
-
-    /** @private @param {number} width */
-    decays(width) {
-        return { head_dim: String(width), rope_theta: stateOf(this.get).theta, offsets: DECAY_OFFSETS };
-    }
-
-    /** @private @param {AbortSignal} signal */
-    async byWidth(signal) {
-        const series = DECAY_WIDTHS.map(async (width) => ({
-            name: `head_dim ${width}`,
-            y: await all(await tensors('/v1/rope/decay', this.decays(width), { signal })),
-        }));
-        return Promise.all(series);
-    }
-
-    stop() {
-        [...Object.values(this.asks), this.distance, this.decay].forEach((each) => each.stop());
-        this.drift.end();
-    }
+    const [turned, [score]] = [await all(rotated), await all(whole)];
+    return { state: wanted, turned, shares, score, frequency, wavelength };
 }
 
 /** The share of a pair; a formula does not break, and its terms do. */
@@ -508,12 +352,13 @@ const questions = () =>
         ),
     );
 
-class Rotations {
+class Rotations extends Room {
     /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, { place, listing, fail }) {
-        this.place = place;
-        this.get = /** @param {string} name */ (name) => place.get(name, USUAL[name]);
-        this.fields = form(rows(listing), (name, value, done) => this.set({ [name]: value ?? USUAL[name] }, done));
+    constructor(host, context) {
+        super(context, USUAL);
+        this.fields = form(rows(this.resources('rope/scores')[0]), (name, value, done) =>
+            this.set({ [name]: value }, done),
+        );
         this.rounding = choice(
             'numerics',
             ['exact', 'float32'],
@@ -521,61 +366,90 @@ class Rotations {
             'float32 shows how far the arithmetic of PyTorch turns the angles.',
         );
         this.track = new Track((m, n, done) => this.set({ m, n }, done));
-        this.score = h('output', { class: 'score', 'aria-live': 'off' });
-        this.sum = h('p', { class: 'note' });
+        this.score = h('output.score', { 'aria-live': 'off' });
+        this.sum = h('p.note');
         this.dials = clocks((pair) => this.set({ pair }, true));
         this.readout = new Readout();
-        this.curves = new Curves(place, this.get, this.rounding.element, fail);
-        /** @private */ this.now = new Latest((error) => this.fields.fail(error), { patient: true });
-        host.replaceChildren(lead(listing), this.bench(), this.curves.element, questions());
+        const of = { xName: 'm − n in tokens', height: 200 };
+        this.distance = this.own(new Curve({ name: 'score by distance', yName: 'score', ...of }));
+        this.decay = this.own(new Curve({ name: 'mean of the cosines by distance', yName: 'mean cosine', ...of }));
+        this.pairings = h('div.pairings');
+        this.drift = this.own(new Drift(this.place));
+        /** The curves are asked for when what they show has changed, and the clocks do not wait for them. A fault of q
+         * or k is told at their fields. @private */
+        this.questions = {
+            clocks: this.asks((error) => this.fields.fail(error), { patient: true }),
+            distance: this.own(new Latest(() => undefined)),
+            decay: this.own(new Latest(this.fail)),
+        };
+        const rounded = { source: () => this.drift.along() };
+        host.replaceChildren(
+            story('Rotations: RoPE', WORDS, this.resources('rope/scores')),
+            this.#bench(),
+            h('div.cards', this.#cards()),
+            this.section('error', 'Exact against float32', rounded, this.rounding.element, this.drift.element),
+            questions(),
+        );
         this.update();
     }
 
-    /** @private */
-    bench() {
+    #bench() {
         return split(
             [this.fields.element],
-            section(
-                this.place,
-                { name: 'clocks', title: 'Clocks', first: true, source: () => this.taken() },
-                h('div', { class: 'total' }, this.score, this.sum),
+            this.section('clocks', 'Clocks', { first: true, source: () => this.#taken() }, [
+                h('div.total', this.score, this.sum),
                 this.track.element,
                 this.dials.element,
                 this.readout.element,
-            ),
+            ]),
         );
     }
 
-    /** @private @returns {import('../parts/take.js').Source} */
-    taken() {
+    #cards() {
+        const far = () => farther(stateOf(this.get));
+        const distances = () => posting('/v1/rope/scores', far(), [far().q.length, 1], 'scores');
+        const decay = () => plain('/v1/rope/decay', this.#decays(DECAY_WIDTHS[1]));
+        const equal =
+            'This is the score of equal channels. It falls in waves, not steadily, and the score of other vectors need not fall at all.';
+        return [
+            this.section('distance', 'The score by distance', { source: distances }, [
+                this.distance.element,
+                h('p.note', 'The mark moves with m or n, and not with both.'),
+            ]),
+            this.section('decay', 'The mean of all cosines', { source: decay }, this.decay.element, h('p.note', equal)),
+            this.section('channels', 'Which channels turn together', {}, this.pairings),
+        ];
+    }
+
+    /** @param {number} width */
+    #decays(width) {
+        return { head_dim: String(width), rope_theta: this.get('rope_theta'), offsets: DECAY_OFFSETS };
+    }
+
+    /** @returns {import('../parts/take.js').Source} */
+    #taken() {
         const body = { ...scoreBody(stateOf(this.get)), per_pair: true };
-        const tensor = { name: 'scores', shape: [1, 1, body.q[0].length / 2], dtype: 'float64' };
-        return { path: '/v1/rope/scores', values: {}, body, tensor, many: false };
+        return posting('/v1/rope/scores', body, [1, 1, body.q[0].length / 2], 'scores');
     }
 
-    /** @private @param {Record<string, string | number>} changes @param {boolean} done */
-    set(changes, done) {
-        const kept = Object.entries(changes).map(([name, value]) => [
-            name,
-            String(value) === USUAL[name] ? null : value,
-        ]);
-        this.place.set(Object.fromEntries(kept), { step: done });
-        this.update();
-    }
-
-    /** @private @param {Seen} seen */
-    draw(seen) {
-        const { q, m, n } = seen.state;
+    /** @param {Seen} seen */
+    #draw(seen) {
+        const { q, m, n, pairing } = seen.state;
         const pair = Math.min(Number(this.get('pair')), q.length / 2 - 1);
         this.score.textContent = digits(seen.score, 'float64');
         this.sum.textContent = `score of q at ${brief(m)} and k at ${brief(n)}, m − n = ${brief(m - n)}`;
         this.dials.show(seen, pair);
         explain(this.readout, seen, pair);
-        this.curves.point(seen, pair);
+        this.distance.mark(Math.abs(m - n) > REACH ? null : m - n + REACH);
+        this.pairings.replaceChildren(
+            ...PAIRINGS.map(([each, words]) =>
+                h('figure', { class: each !== pairing && 'other' }, h('figcaption', words), arcs(each, q.length, pair)),
+            ),
+        );
     }
 
-    /** What of q and k is no number, told as the server would. @private */
-    wrong() {
+    /** What of q and k is no number, told as the server would. */
+    #wrong() {
         const errors = ['q', 'k']
             .filter((name) => numbers(this.get(name)).some(Number.isNaN))
             .map((name) => ({ parameter: name, detail: `must be numbers, got "${this.get(name)}"` }));
@@ -587,21 +461,34 @@ class Rotations {
         this.fields.show(Object.fromEntries(Object.keys(USUAL).map((name) => [name, this.get(name)])));
         this.rounding.show(wanted.rounded ? 'float32' : 'exact');
         this.track.show(wanted.m, wanted.n);
-        const wrong = this.wrong();
+        const wrong = this.#wrong();
         if (wrong !== null) return this.fields.fail(wrong);
-        void this.now.ask(
+        void this.questions.clocks.ask(
             [wanted, this.get('pair')],
             (signal) => look(wanted, signal),
-            (seen) => this.draw(seen),
+            (seen) => this.#draw(seen),
         );
-        this.curves.update();
-    }
-
-    stop() {
-        this.now.stop();
-        this.curves.stop();
+        const { q, k, theta, pairing, rounded } = wanted;
+        void this.questions.distance.ask(
+            [q, k, theta, pairing],
+            async (signal) => all(await posted('/v1/rope/scores', farther(wanted), { signal })),
+            (y) => this.distance.show([{ name: 'score', x: Array.from(y, (_, i) => i - REACH), y }]),
+        );
+        void this.questions.decay.ask(
+            theta,
+            (signal) =>
+                Promise.all(
+                    DECAY_WIDTHS.map(async (width) => ({
+                        name: `head_dim ${width}`,
+                        y: await all(await tensors('/v1/rope/decay', this.#decays(width), { signal })),
+                    })),
+                ),
+            (series) => this.decay.show(series),
+        );
+        this.drift.element.hidden = !rounded;
+        const values = { head_dim: String(q.length), rope_theta: theta };
+        if (rounded) void this.drift.show({ path: '/v1/rope/table', values, waves: values });
     }
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Rotations(host, context);
+export const show = opened(Rotations);

@@ -36,12 +36,10 @@ export function tokensOf({ before, after, frames, rows, columns }) {
 
 /** A hill and a sun, which moves from frame to frame: something to be cut into patches. @param {number} frame @param {number} frames */
 const scene = (frame, frames) =>
-    svg(
-        'svg',
-        { class: 'scene', viewBox: '0 0 120 80', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+    svg('svg.scene', { viewBox: '0 0 120 80', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, [
         svg('circle', { cx: 30 + (60 * frame) / Math.max(1, frames - 1), cy: 24, r: 13 }),
         svg('path', { d: 'M0 62Q30 38 58 58T120 46V80H0Z' }),
-    );
+    ]);
 
 export class Sequence {
     /** @param {(token: number) => void} choose */
@@ -51,48 +49,42 @@ export class Sequence {
         /** @private @type {ArrayLike<number>[]} */ this.axes = [];
         /** @private */ this.columns = 1;
         /** @private */ this.chosen = 0;
-        this.element = h('div', { class: 'sequence', role: 'group', tabindex: 0 });
+        this.element = h('div.sequence', { role: 'group', tabindex: 0 });
         pointed(this.element, 'data-token', (token) => choose(Number(token)));
-        keys(this.element, STEPS, (by) => this.arrow(by));
+        keys(this.element, STEPS, (by) => this.#arrow(by));
     }
 
-    /** @private @param {number[]} by tokens, and rows of patches */
-    arrow([along, down]) {
+    /** @param {number[]} by tokens, and rows of patches */
+    #arrow([along, down]) {
         const row = this.cells[this.chosen].classList.contains('patch') ? this.columns : 1;
         this.choose(Math.min(this.cells.length - 1, Math.max(0, this.chosen + along + row * down)));
     }
 
-    /** A token with its three positions. @private @param {Token} token @param {ArrayLike<number>[]} axes */
-    cell({ token, kind, name }, axes) {
-        return h(
-            'span',
-            { class: `token ${kind}`, 'data-token': token },
-            kind === 'word' && h('span', { class: 'name' }, name.slice(1, -1)),
+    /** A token with its three positions. @param {Token} token @param {ArrayLike<number>[]} axes */
+    #cell({ token, kind, name }, axes) {
+        return h('span', { class: `token ${kind}`, 'data-token': token }, [
+            kind === 'word' && h('span.name', name.slice(1, -1)),
             axes.map((axis, i) => h('span', { class: `axis-${i}` }, axis[token])),
-        );
+        ]);
     }
 
     /** @param {Layout} layout @param {Token[]} tokens @param {ArrayLike<number>[]} axes positions of the tokens */
     show({ before, frames, rows, columns }, tokens, axes) {
         this.columns = columns;
         this.axes = axes;
-        this.cells = tokens.map((token) => this.cell(token, axes));
+        this.cells = tokens.map((token) => this.#cell(token, axes));
         const first = before.length;
         const size = rows * columns;
         const frame = /** @param {number} i */ (i) => {
             const cells = this.cells.slice(first + i * size, first + (i + 1) * size);
-            const grid = h('div', { class: 'frame' }, scene(i, frames), cells);
+            const grid = h('div.frame', scene(i, frames), cells);
             grid.style.setProperty('--columns', String(columns));
             return grid;
         };
         this.element.replaceChildren(
-            h('div', { class: 'run' }, this.cells.slice(0, first)),
-            h(
-                'div',
-                { class: 'frames' },
-                Array.from({ length: frames }, (_, i) => frame(i)),
-            ),
-            h('div', { class: 'run' }, this.cells.slice(first + frames * size)),
+            h('div.run', this.cells.slice(0, first)),
+            h('div.frames', [Array.from({ length: frames }, (_, i) => frame(i))]),
+            h('div.run', this.cells.slice(first + frames * size)),
         );
     }
 

@@ -5,8 +5,6 @@ import { formula, fraction, power, row } from '../parts/formula.js';
 import { numbers } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
 
-/** @typedef {import('../parts/formula.js').Part} Part */
-
 const TERMS_MAX = 3;
 const DIGITS = 5;
 
@@ -17,11 +15,8 @@ async function added(embeddings, signal) {
     return embeddings.map((_, i) => sum.slice(i * width, (i + 1) * width));
 }
 
-/**
- * q · k of all queries and keys, row by row. What is not turned by its place stands at position 0.
- * @param {{q: number[][], k: number[][], scheme: string}} what
- * @param {AbortSignal} signal
- */
+/** q · k of all queries and keys, row by row. What is not turned by its place stands at position 0.
+ * @param {{q: number[][], k: number[][], scheme: string}} what @param {AbortSignal} signal */
 export async function scores({ q, k, scheme }, signal) {
     const both = scheme === 'sinusoidal' ? await Promise.all([added(q, signal), added(k, signal)]) : [q, k];
     const still = q.map(() => 0);
@@ -29,10 +24,8 @@ export async function scores({ q, k, scheme }, signal) {
     return numbers(await posted('/v1/rope/scores', { q: both[0], k: both[1], ...positions }, { signal }));
 }
 
-/**
- * @param {ArrayLike<number>} seen the scores of the query, of as many keys as it sees
- * @param {{query: number, key: number, width: number, slope: number, value: number}} what slope: 0 without ALiBi
- */
+/** @param {ArrayLike<number>} seen the scores of the query, of as many keys as it sees
+ * @param {{query: number, key: number, width: number, slope: number, value: number}} what slope: 0 without ALiBi */
 export function shareFormula(seen, { query, key, width, slope, value }) {
     if (key >= seen.length) return 'a later word is not seen';
     const term = /** @param {number} at */ (at) => {
@@ -41,8 +34,8 @@ export function shareFormula(seen, { query, key, width, slope, value }) {
     };
     const terms = Array.from(seen, (_, at) => term(at));
     const few = terms.length <= TERMS_MAX ? terms : [terms[0], '…', terms[terms.length - 1]];
-    /** @type {Part[]} */
+    /** @type {import('../parts/formula.js').Part[]} */
     const sum = few.flatMap((each, i) => (i === 0 ? [each] : ['+', each]));
     // Formulas do not break; on a narrow screen the value goes to a line of its own.
-    return h('span', {}, formula(fraction(term(key), row(...sum))), ` = ${digits(value, 'float32')}`);
+    return h('span', formula(fraction(term(key), row(...sum))), ` = ${digits(value, 'float32')}`);
 }

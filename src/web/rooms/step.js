@@ -1,28 +1,26 @@
 // step.js - a step of k positions is one rotation: M_k takes PE(pos) to PE(pos + k), wherever it starts.
-import { tensors } from '../parts/api.js';
-import { form } from '../parts/controls.js';
+import { arrays } from '../parts/api.js';
+import { fields, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { call, formula, sub } from '../parts/formula.js';
-import { Latest, complaint, numbers, section, split } from '../parts/latest.js';
-import { find } from '../parts/listing.js';
+import { complaint, split } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
+import { Room, opened } from '../parts/room.js';
 import { exercises, story } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { Circles, apart, multiplied, spread } from './landing.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
+/** @import { Context } from './rooms.js' */
 
-const RESOURCE = 'sinusoidal/offset';
 const CIRCLES = 6;
 const TRAVEL = 40;
 /** @type {Record<string, string>} */
 const USUAL = { pos: '5', k: '7', d_model: '64', base: '10000' };
 
-/** @type {import('../parts/listing.js').Parameter[]} */
-const FIELDS = [
-    { name: 'pos', type: 'integer', required: true, minimum: 0, maximum: 1024, description: 'Where the step starts.' },
-    { name: 'k', type: 'integer', required: true, minimum: -128, maximum: 128, description: 'How far it goes.' },
-];
+const FIELDS = fields([
+    ['pos', 'integer', 'Where the step starts.', '', 0, 1024],
+    ['k', 'integer', 'How far it goes.', '', -128, 128],
+]);
 
 const WORDS = [
     'Two numbers of a pair are a point on a circle, and a step of k positions turns it by the same angle wherever it starts.',
@@ -30,22 +28,20 @@ const WORDS = [
     'The fast pairs turn far, and the slow ones hardly at all.',
 ];
 
-class Step {
+class Step extends Room {
     /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, { place, listing }) {
-        this.place = place;
-        const own = find(listing, RESOURCE)?.parameters.filter(({ name }) => name in USUAL) ?? [];
-        this.controls = form([...FIELDS, ...own], (name, value, done) => {
-            place.set({ [name]: value === USUAL[name] ? null : value }, { step: done });
-            this.update();
-        });
+    constructor(host, context) {
+        super(context, USUAL);
+        const [resource] = this.resources('sinusoidal/offset');
+        const own = resource?.parameters.filter(({ name }) => name in USUAL) ?? [];
+        this.controls = form([...FIELDS, ...own], (name, value, done) => this.set({ [name]: value }, done));
         this.circles = new Circles();
-        this.verdict = h('p', { class: 'landing', role: 'status' });
+        this.verdict = h('p.landing', { role: 'status' });
         this.fault = complaint();
-        this.asks = { turn: new Latest((error) => this.controls.fail(error)), path: new Latest(this.fault.show) };
+        this.questions = { turn: this.asks((error) => this.controls.fail(error)), path: this.asks(this.fault.show) };
         host.replaceChildren(
-            story('Steps: one rotation', WORDS, [find(listing, RESOURCE)]),
-            split([this.controls.element], this.turning()),
+            story('Steps: one rotation', WORDS, [resource]),
+            split([this.controls.element], this.#turning()),
             exercises([
                 {
                     question:
@@ -57,48 +53,39 @@ class Step {
         this.update();
     }
 
-    /** @private */
-    turning() {
+    #turning() {
         const head = formula(sub('M', 'k'), '·', call('PE', 'pos'), '=', call('PE', 'pos', '+', 'k'));
-        return section(
-            this.place,
-            {
-                name: 'turn',
-                title: 'Mₖ · PE(pos) = PE(pos + k)',
-                head,
-                lead: 'The dot is where Mₖ takes the pair, the ring is where PE(pos + k) stands. The matrices and the encodings are the server’s.',
-                first: true,
-                source: () => {
-                    const { pos: _, k, ...width } = this.values();
-                    const shape = [Number(width.d_model) / 2, 2, 2];
-                    return plain('/v1/sinusoidal/offset', { ...width, offset: String(k) }, undefined, shape);
-                },
-            },
-            h('button', { type: 'button', class: 'watch', onclick: () => void this.travel() }, 'Watch it turn'),
+        const lead =
+            'The dot is where Mₖ takes the pair, the ring is where PE(pos + k) stands. The matrices and the encodings are the server’s.';
+        const source = () => {
+            const { pos: _, k, ...width } = this.#values();
+            const shape = [Number(width.d_model) / 2, 2, 2];
+            return plain('/v1/sinusoidal/offset', { ...width, offset: String(k) }, undefined, shape);
+        };
+        return this.section('turn', 'Mₖ · PE(pos) = PE(pos + k)', { head, lead, first: true, source }, [
+            h('button.watch', { type: 'button', onclick: () => void this.#travel() }, 'Watch it turn'),
             this.fault.element,
             this.circles.element,
             this.verdict,
-        );
+        ]);
     }
 
-    /** @private */
-    values() {
-        const [d_model, base] = ['d_model', 'base'].map((name) => this.place.get(name, USUAL[name]));
+    #values() {
+        const [d_model, base] = ['d_model', 'base'].map((name) => this.get(name));
         const [pos, k] = ['pos', 'k'].map((name) => Math.round(this.place.number(name, Number(USUAL[name]))));
         return { d_model, base, dtype: /** @type {const} */ ('float64'), pos, k };
     }
 
     update() {
-        const { pos, k, ...width } = this.values();
+        const { pos, k, ...width } = this.#values();
         this.controls.show({ ...USUAL, ...this.place.all() }, USUAL);
-        void this.asks.turn.ask(
+        void this.questions.turn.ask(
             [pos, k, width],
             async (signal) => {
-                const [rows, offset] = await Promise.all([
-                    tensors('/v1/sinusoidal', { ...width, positions: `${pos},${pos + k}` }, { signal }),
-                    tensors('/v1/sinusoidal/offset', { ...width, offset: String(k) }, { signal }),
+                const [{ data: both }, { data: matrices }] = await Promise.all([
+                    arrays('/v1/sinusoidal', { ...width, positions: `${pos},${pos + k}` }, signal),
+                    arrays('/v1/sinusoidal/offset', { ...width, offset: String(k) }, signal),
                 ]);
-                const [both, matrices] = [await numbers(rows), await numbers(offset, undefined, signal)];
                 const from = both.slice(0, both.length / 2);
                 const to = both.slice(both.length / 2);
                 return { from, to, matrices, product: multiplied(matrices, from) };
@@ -111,20 +98,19 @@ class Step {
         );
     }
 
-    /** Show every position between, as the server has it. @private */
-    async travel() {
-        const { pos, k, ...width } = this.values();
+    /** Show every position between, as the server has it. */
+    async #travel() {
+        const { pos, k, ...width } = this.#values();
         if (matchMedia('(prefers-reduced-motion: reduce)').matches)
             return this.fault.show(
                 new Error('Your system asks for less motion: the dots stand at the end of the turn.'),
             );
         const all = Array.from({ length: TRAVEL + 1 }, (_, i) => Number((pos + (i * k) / TRAVEL).toPrecision(12)));
-        this.asks.path.stop();
-        await this.asks.path.ask(
+        this.questions.path.stop();
+        await this.questions.path.ask(
             [pos, k],
-            async (signal) =>
-                numbers(await tensors('/v1/sinusoidal', { ...width, positions: all.join(',') }, { signal })),
-            (path) => {
+            (signal) => arrays('/v1/sinusoidal', { ...width, positions: all.join(',') }, signal),
+            ({ data: path }) => {
                 const n = path.length / all.length;
                 let i = 0;
                 const next = () => {
@@ -135,11 +121,6 @@ class Step {
             },
         );
     }
-
-    stop() {
-        for (const ask of Object.values(this.asks)) ask.stop();
-    }
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Step(host, context);
+export const show = opened(Step);

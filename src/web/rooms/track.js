@@ -1,5 +1,5 @@
 // track.js - two positions on an axis: a handle for each, and one that moves both.
-import { fresh, h } from '../parts/dom.js';
+import { field, fresh, h } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
 import { drag, keys } from '../parts/pointers.js';
 
@@ -20,13 +20,13 @@ const knob = (which) =>
             'aria-label': which === 'both' ? 'move m and n together' : `position ${which}`,
             'aria-valuemin': 0,
         },
-        h('span', {}, which),
+        [h('span', which)],
     );
 
 /** A field for a position. @param {'m' | 'n'} which @param {(to: number) => void} change */
-function field(which, change) {
+function fieldOf(which, change) {
     const id = fresh(which);
-    const input = h('input', { id, type: 'text', inputmode: 'numeric', autocomplete: 'off', class: 'number' });
+    const input = field('number', { id, inputmode: 'numeric' });
     input.addEventListener('change', () => {
         const to = Number(input.value.replace(/[\s\u202f]/g, ''));
         if (Number.isSafeInteger(to)) change(to);
@@ -44,72 +44,68 @@ export class Track {
         /** What is held: where the pointer took it, and the place it had there.
          * @private @type {{x: number, at: number, step: number} | null} */
         this.held = null;
-        this.ticks = h('div', { class: 'track-ticks', 'aria-hidden': 'true' });
-        this.knobs = /** @type {const} */ (['m', 'n', 'both']).map((which) => this.handle(which));
-        this.line = h('div', { class: 'track-line' }, this.ticks, ...this.knobs.map(({ element }) => element));
-        this.fields = [field('m', (to) => change(to, this.n, true)), field('n', (to) => change(this.m, to, true))];
-        this.element = h(
-            'div',
-            { class: 'track' },
+        this.ticks = h('div.track-ticks', { 'aria-hidden': 'true' });
+        this.knobs = /** @type {const} */ (['m', 'n', 'both']).map((which) => this.#handle(which));
+        this.line = h('div.track-line', this.ticks, ...this.knobs.map(({ element }) => element));
+        this.fields = [fieldOf('m', (to) => change(to, this.n, true)), fieldOf('n', (to) => change(this.m, to, true))];
+        this.element = h('div.track', [
             this.line,
-            h('div', { class: 'track-fields panel' }, ...this.fields.map(({ element }) => element)),
-        );
+            h('div.track-fields.panel', ...this.fields.map(({ element }) => element)),
+        ]);
     }
 
-    /** Move one or both by a distance, never below 0.
-     * @private @param {Which} which @param {number} by @param {boolean} done */
-    move(which, by, done) {
+    /** Move one or both by a distance, never below 0. @param {Which} which @param {number} by @param {boolean} done */
+    #move(which, by, done) {
         const { m, n } = this;
-        const step = Math.max(-this.least(which), by);
+        const step = Math.max(-this.#least(which), by);
         this.change(which === 'n' ? m : m + step, which === 'm' ? n : n + step, done);
     }
 
-    /** The lower end of what a handle moves. @private @param {Which} which */
-    least(which) {
+    /** The lower end of what a handle moves. @param {Which} which */
+    #least(which) {
         return which === 'both' ? Math.min(this.m, this.n) : this[which];
     }
 
-    /** The middle of the two is what "both" stands at. @private @param {Which} which */
-    value(which) {
+    /** The middle of the two is what "both" stands at. @param {Which} which */
+    #value(which) {
         return which === 'both' ? (this.m + this.n) / 2 : this[which];
     }
 
-    /** @private @param {Which} which */
-    handle(which) {
+    /** @param {Which} which */
+    #handle(which) {
         const element = knob(which);
-        keys(element, STEPS, (by) => this.move(which, by, true));
+        keys(element, STEPS, (by) => this.#move(which, by, true));
         drag(element, {
             begin: ({ clientX: x }) => {
-                this.held = { x, at: this.value(which), step: this.top / this.line.clientWidth };
+                this.held = { x, at: this.#value(which), step: this.top / this.line.clientWidth };
             },
-            move: ({ clientX }) => this.drag(which, clientX),
-            end: () => this.release(),
+            move: ({ clientX }) => this.#drag(which, clientX),
+            end: () => this.#release(),
         });
         return { which, element };
     }
 
-    /** @private @param {Which} which @param {number} x */
-    drag(which, x) {
+    /** @param {Which} which @param {number} x */
+    #drag(which, x) {
         if (this.held === null) return;
         const to = Math.min(this.top, this.held.at + (x - this.held.x) * this.held.step);
-        const by = Math.round(to - this.value(which));
-        if (by !== 0) this.move(which, by, false);
+        const by = Math.round(to - this.#value(which));
+        if (by !== 0) this.#move(which, by, false);
     }
 
-    /** @private */
-    release() {
+    #release() {
         if (this.held !== null) this.change(this.m, this.n, true);
         this.held = null;
         this.show(this.m, this.n);
     }
 
-    /** The axis ends at a power of two, and keeps its end while something is dragged. @private */
-    scale() {
+    /** The axis ends at a power of two, and keeps its end while something is dragged. */
+    #scale() {
         if (this.held !== null) return;
         this.top = Math.max(LEAST, 2 ** Math.ceil(Math.log2(Math.max(this.m, this.n, 1))));
         this.ticks.replaceChildren(
             ...Array.from({ length: TICKS + 1 }, (_, i) => {
-                const tick = h('span', {}, brief((this.top * i) / TICKS));
+                const tick = h('span', brief((this.top * i) / TICKS));
                 tick.style.setProperty('left', `${(100 * i) / TICKS}%`);
                 return tick;
             }),
@@ -119,14 +115,14 @@ export class Track {
     /** @param {number} m @param {number} n */
     show(m, n) {
         [this.m, this.n] = [m, n];
-        this.scale();
+        this.#scale();
         for (const { which, element } of this.knobs) {
-            element.style.setProperty('left', `${(100 * this.least(which)) / this.top}%`);
+            element.style.setProperty('left', `${(100 * this.#least(which)) / this.top}%`);
             if (which === 'both') element.style.setProperty('width', `${(100 * Math.abs(m - n)) / this.top}%`);
             element.setAttribute('aria-valuemax', String(Math.max(this.top, m, n)));
-            element.setAttribute('aria-valuenow', String(this.value(which)));
+            element.setAttribute('aria-valuenow', String(this.#value(which)));
             if (which === 'both') element.setAttribute('aria-valuetext', `m ${m}, n ${n}, distance ${m - n}`);
         }
-        for (const { which, input } of this.fields) input.value = String(this.value(which));
+        for (const { which, input } of this.fields) input.value = String(this.#value(which));
     }
 }

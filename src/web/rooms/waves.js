@@ -1,13 +1,12 @@
 // waves.js - sinusoidal encodings: the table, its binary clock, its wavelengths, and the rotation between positions.
-import { address, tensors } from '../parts/api.js';
-import { control, form } from '../parts/controls.js';
+import { arrays, tensors } from '../parts/api.js';
+import { control, fields, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
-import { Figure } from '../parts/figure.js';
-import { Latest, complaint, numbers, section, split } from '../parts/latest.js';
-import { find } from '../parts/listing.js';
+import { complaint, split } from '../parts/latest.js';
 import { brief } from '../parts/number.js';
 import { positionOf } from '../parts/positions.js';
+import { Room, opened } from '../parts/room.js';
 import { exercises, note, story } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { cellOf } from '../parts/view.js';
@@ -16,7 +15,7 @@ import { Fan } from './fan.js';
 import { Lamps, around } from './lamps.js';
 import { spread } from './landing.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
+/** @import { Context } from './rooms.js' */
 
 const CONTROLS = ['d_model', 'base', 'positions', 'numerics'];
 const FIRST_CELL = { row: 5, column: 10 };
@@ -24,6 +23,8 @@ const FAN_ROWS = 8;
 const FAN_POINTS = 480;
 const COLUMN_ELEMENTS = 1 << 17;
 
+const LEAD =
+    'How far the arithmetic of PyTorch’s reference code turns each pair away from the exact angle: the error grows with the position.';
 const ODD = 'Wavelengths are those of pairs, and an odd d_model ends with a sine alone: choose an even one.';
 
 const WORDS = [
@@ -31,111 +32,73 @@ const WORDS = [
     'Read along a row, the signs of the sines count like a binary clock: the first pair flips every three positions, the last one hardly ever.',
 ];
 
-class Waves {
+class Waves extends Room {
     /** @param {HTMLElement} host @param {Context} context */
     constructor(host, context) {
-        this.context = context;
-        this.place = context.place;
-        const resource = find(context.listing, 'sinusoidal');
+        super(context);
+        const [resource] = this.resources('sinusoidal');
         const rows = (resource?.parameters ?? []).filter(({ name }) => CONTROLS.includes(name));
-        this.controls = form(rows, (name, value, done) => {
-            this.place.set({ [name]: value, ...(done ? { win: null } : {}) }, { step: done });
-            this.update();
-        });
-        /** @private @type {Figure | null} */ this.figure = null;
-        this.picture = h('div', { class: 'picture', 'aria-busy': true });
+        this.controls = form(rows, (name, value, done) =>
+            this.set({ [name]: value, ...(done ? { win: null } : {}) }, done),
+        );
+        this.picture = h('div.picture', { 'aria-busy': true });
         this.lamps = new Lamps();
-        this.row = new Curve({ name: 'The row at the cursor', xName: 'dimension', height: 170, yRange: [-1, 1] });
-        this.column = new Curve({ name: 'The column at the cursor', xName: 'position', height: 170, yRange: [-1, 1] });
+        const one = { height: 170, yRange: /** @type {[number, number]} */ ([-1, 1]) };
+        this.row = this.own(new Curve({ name: 'The row at the cursor', xName: 'dimension', ...one }));
+        this.column = this.own(new Curve({ name: 'The column at the cursor', xName: 'position', ...one }));
         this.rowName = h('h3');
         this.columnName = h('h3');
-        this.fan = new Fan((to, done) => {
-            this.place.set({ to: to === this.fanDefault() ? null : to }, { step: done });
-            this.drawFan();
+        const fan = new Fan((to, done) => {
+            this.place.set({ to: to === this.#fanDefault() ? null : to }, { step: done });
+            this.#drawFan();
         });
-        this.drift = new Drift(this.place);
-        this.driftSection = h(
-            'div',
-            {},
-            section(
-                this.place,
-                {
-                    name: 'error',
-                    title: 'Exact against float32',
-                    lead: 'How far the arithmetic of PyTorch’s reference code turns each pair away from the exact angle: the error grows with the position.',
-                    source: () => this.drift.along(),
-                },
-                this.drift.element,
-            ),
-        );
-        this.growth = h('span', {}, '…');
-        this.asks = {
-            table: new Latest((error) => (error === null ? this.controls.fail(null) : this.refuse(error))),
-            cursor: new Latest(context.fail),
-            fan: new Latest((error) => error && this.fanFault.show(error)),
+        this.fan = this.own(fan);
+        this.drift = this.own(new Drift(this.place));
+        this.growth = h('span', '…');
+        this.questions = {
+            table: this.asks((error) => (error === null ? this.controls.fail(null) : this.#refuse(error))),
+            cursor: this.asks(),
+            fan: this.asks((error) => error && this.fanFault.show(error)),
         };
         this.fanFault = complaint();
-        this.fanFrom = this.fromControl();
-        host.replaceChildren(...this.layout());
+        this.fanFrom = this.#fromControl();
+        host.replaceChildren(...this.#layout());
         this.update();
     }
 
-    /** @private */
-    fromControl() {
-        return control(
-            {
-                name: 'from position',
-                type: 'number',
-                required: false,
-                description: 'Drag the waves to stretch them, or use the arrow keys.',
-            },
-            (value, done) => {
-                this.place.set({ from: value === '0' || value === '' ? null : value, to: null }, { step: done });
-                this.drawFan();
-            },
-        );
+    #fromControl() {
+        const words = 'Drag the waves to stretch them, or use the arrow keys.';
+        const [row] = fields([['from position', 'number', words]]);
+        return control(row, (value, done) => {
+            this.place.set({ from: value === '0' || value === '' ? null : value, to: null }, { step: done });
+            this.#drawFan();
+        });
     }
 
-    /** @private */
-    layout() {
-        const { place, context } = this;
-        const resource = find(context.listing, 'sinusoidal');
+    #layout() {
         const column = /** @param {HTMLElement} name @param {Curve} curve */ (name, curve) =>
-            h('div', {}, name, curve.element);
+            h('div', name, curve.element);
+        const source = () => plain('/v1/sinusoidal', this.#fanned().values);
         return [
-            story('Waves', WORDS, [resource]),
+            story('Waves', WORDS, this.resources('sinusoidal')),
             split(
                 [this.controls.element],
-                section(
-                    place,
-                    { name: 'table', title: 'The table', first: true },
-                    h('div', { class: 'with-lamps' }, this.picture, this.lamps.element),
-                    h(
-                        'div',
-                        { class: 'pair-of-pictures' },
-                        column(this.rowName, this.row),
-                        column(this.columnName, this.column),
-                    ),
-                ),
-                this.driftSection,
-                section(
-                    place,
-                    {
-                        name: 'fan',
-                        title: 'The fan of wavelengths',
-                        source: () => plain('/v1/sinusoidal', this.fanned().values),
-                    },
+                this.section('table', 'The table', { first: true }, [
+                    h('div.with-lamps', this.picture, this.lamps.element),
+                    h('div.pair-of-pictures', column(this.rowName, this.row), column(this.columnName, this.column)),
+                ]),
+                this.drift.part(LEAD),
+                this.section('fan', 'The fan of wavelengths', { source }, [
                     this.fanFrom.element,
                     this.fanFault.element,
                     this.fan.element,
-                ),
+                ]),
             ),
-            this.words(),
+            this.#words(),
         ];
     }
 
-    /** @private */
-    words() {
+    #words() {
         return exercises(
             [
                 {
@@ -154,69 +117,45 @@ class Waves {
         );
     }
 
-    /** @private @param {unknown} error */
-    refuse(error) {
+    /** @param {unknown} error */
+    #refuse(error) {
         this.controls.fail(error);
         this.picture.removeAttribute('aria-busy');
     }
 
-    /** What the address says of the table. @private */
-    values() {
-        const chosen = CONTROLS.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== '');
-        return { d_model: '64', ...Object.fromEntries(chosen) };
+    /** What the address says of the table. */
+    #values() {
+        return { d_model: '64', ...this.chosen(CONTROLS) };
     }
 
-    /** The values that decide the frequencies. @private @returns {{d_model: string, base?: string}} */
-    width() {
-        const { d_model, base } = /** @type {Record<string, string>} */ (this.values());
-        return base === undefined ? { d_model } : { d_model, base };
+    /** The values that decide the frequencies. @returns {{d_model: string, base?: string}} */
+    #width() {
+        return { d_model: '64', ...this.chosen(['d_model', 'base']) };
     }
 
     update() {
-        const values = this.values();
+        const values = this.#values();
         this.controls.show(values);
-        void this.asks.table.ask(
+        void this.questions.table.ask(
             values,
             (signal) => tensors('/v1/sinusoidal', values, { signal }),
-            (found) => this.show(found, values),
+            (found) => this.#show(found, values),
         );
         this.figure?.update();
         const far = this.place.get('numerics') === 'float32';
-        this.driftSection.hidden = !far;
-        if (far) this.showDrift();
-        this.point();
+        this.drift.open(far && { path: '/v1/sinusoidal', values: this.#width(), waves: this.#ropeValues() });
+        this.#point();
     }
 
-    /** @private */
-    showDrift() {
-        const { d_model, base } = this.width();
-        void this.drift.show({
-            path: '/v1/sinusoidal',
-            values: this.width(),
-            waves: { head_dim: d_model, ...(base === undefined ? {} : { rope_theta: base }) },
-        });
-    }
-
-    /** @private @param {import('../parts/safetensors.js').Answer} found @param {Record<string, string>} values */
-    show(found, values) {
-        this.figure?.stop();
+    /** @param {import('../parts/safetensors.js').Answer} found @param {Record<string, string>} values */
+    #show(found, values) {
         this.answer = found;
         if (cellOf(this.place.get('at')) === null) this.place.set({ at: `${FIRST_CELL.row},${FIRST_CELL.column}` });
-        this.figure = new Figure(found, {
-            path: '/v1/sinusoidal',
-            values,
-            title: address('/v1/sinusoidal', values),
-            place: this.place,
-            onError: this.context.fail,
-            before: this.figure,
-            onCursor: () => this.point(),
-        });
-        this.picture.replaceChildren(this.figure.element);
-        this.picture.removeAttribute('aria-busy');
-        this.point();
+        this.draw(this.picture, found, { path: '/v1/sinusoidal', values, onCursor: () => this.#point() });
+        this.#point();
     }
 
-    /** The cell of the cursor, and its position. @private */
+    /** The cell of the cursor, and its position. */
     cell() {
         const tensor = this.answer?.tensors.values().next().value;
         if (tensor === undefined || this.answer === undefined) return null;
@@ -226,20 +165,20 @@ class Waves {
         return { tensor, ...at, position };
     }
 
-    /** All that follows the cursor. @private */
-    point() {
+    /** All that follows the cursor. */
+    #point() {
         const cell = this.cell();
         if (cell === null) return;
-        void this.asks.cursor.ask(
-            [this.values(), cell.row, cell.column],
+        void this.questions.cursor.ask(
+            [this.#values(), cell.row, cell.column],
             (signal) => this.beside(cell, signal),
-            (found) => this.drawBeside(cell, found),
+            (found) => this.#drawBeside(cell, found),
         );
-        this.drawFan();
+        this.#drawFan();
     }
 
     /** Rows around the cursor, for the lamps, and a stretch of the column.
-     * @private @param {NonNullable<ReturnType<Waves['cell']>>} cell @param {AbortSignal} signal */
+     * @param {NonNullable<ReturnType<Waves['cell']>>} cell @param {AbortSignal} signal */
     async beside({ tensor, row }, signal) {
         const lamps = around(row, tensor.rows);
         const most = Math.min(tensor.rows, Math.floor(COLUMN_ELEMENTS / tensor.columns));
@@ -251,8 +190,8 @@ class Waves {
         return { lamps, near, first, far };
     }
 
-    /** @private @param {NonNullable<ReturnType<Waves['cell']>>} cell @param {Awaited<ReturnType<Waves['beside']>>} found */
-    drawBeside({ tensor, row, column, position }, { lamps, near, first, far }) {
+    /** @param {NonNullable<ReturnType<Waves['cell']>>} cell @param {Awaited<ReturnType<Waves['beside']>>} found */
+    #drawBeside({ tensor, row, column, position }, { lamps, near, first, far }) {
         const { columns } = tensor;
         this.lamps.show(
             {
@@ -275,29 +214,27 @@ class Waves {
         this.column.mark(row - first);
     }
 
-    /** @private */
-    fanDefault() {
+    #fanDefault() {
         return this.place.number('from', 0) + 64;
     }
 
-    /** The stretch of the fan, and what is asked for it. @private */
-    fanned() {
+    /** The stretch of the fan, and what is asked for it. */
+    #fanned() {
         const from = this.place.number('from', 0);
-        const to = Math.max(from + 0.5, this.place.number('to', this.fanDefault()));
+        const to = Math.max(from + 0.5, this.place.number('to', this.#fanDefault()));
         const step = Number(((to - from) / FAN_POINTS).toPrecision(4));
         const positions = `${from}:${Number((from + step * (FAN_POINTS + 0.5)).toPrecision(12))}:${step}`;
-        return { from, to, step, values: { ...this.width(), positions } };
+        return { from, to, step, values: { ...this.#width(), positions } };
     }
 
-    /** @private */
-    drawFan() {
+    #drawFan() {
         const cell = this.cell();
-        const { from, to, step, values } = this.fanned();
+        const { from, to, step, values } = this.#fanned();
         this.fanFrom.show(String(from));
         this.fan.look({ from, to }, cell ? cell.position(cell.row) : NaN);
-        void this.asks.fan.ask(
+        void this.questions.fan.ask(
             values,
-            (signal) => this.askFan(values, signal),
+            (signal) => this.#askFan(values, signal),
             (found) => {
                 this.fanFault.show(null);
                 const x = Array.from({ length: found.data.length / found.columns }, (_, i) => from + i * step);
@@ -316,33 +253,21 @@ class Waves {
         );
     }
 
-    /** @private @param {{d_model: string, base?: string, positions: string}} values @param {AbortSignal} signal */
-    async askFan(values, signal) {
+    /** @param {{d_model: string, base?: string, positions: string}} values @param {AbortSignal} signal */
+    async #askFan(values, signal) {
         if (Number(values.d_model) % 2 === 1) throw new Error(ODD);
-        const [table, waves] = await Promise.all([
-            tensors('/v1/sinusoidal', values, { signal }),
-            tensors('/v1/rope/frequencies', this.ropeValues(), { signal }),
+        const [{ data }, { wavelength }] = await Promise.all([
+            arrays('/v1/sinusoidal', values, signal),
+            arrays('/v1/rope/frequencies', this.#ropeValues(), signal),
         ]);
-        return {
-            data: await numbers(table, undefined, signal),
-            columns: table.tensors.values().next().value?.columns ?? 1,
-            wavelength: await numbers(waves, 'wavelength', signal),
-        };
+        return { data, columns: Number(values.d_model), wavelength };
     }
 
-    /** The same frequencies as RoPE names them. @private */
-    ropeValues() {
-        const { d_model, base = '10000' } = this.width();
+    /** The same frequencies as RoPE names them. */
+    #ropeValues() {
+        const { d_model, base = '10000' } = this.#width();
         return { head_dim: d_model, rope_theta: base, dtype: /** @type {const} */ ('float64') };
-    }
-
-    stop() {
-        for (const ask of Object.values(this.asks)) ask.stop();
-        for (const part of [this.row, this.column, this.fan]) part.stop();
-        this.figure?.stop();
-        this.drift.end();
     }
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Waves(host, context);
+export const show = opened(Waves);

@@ -1,16 +1,17 @@
 // which.js - one sentence under five schemes: what is added where, what the shares of attention depend on, and what
 // becomes of it past the training length.
 import { arrays, posted, tensors } from '../parts/api.js';
-import { form } from '../parts/controls.js';
+import { fields, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { Latest, numbers } from '../parts/latest.js';
-import { find } from '../parts/listing.js';
+import { numbers } from '../parts/latest.js';
 import { brief } from '../parts/number.js';
+import { Room, opened } from '../parts/room.js';
 import { note, story } from '../parts/story.js';
 import { apart } from './landing.js';
 import { map, vector } from './maps.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
+/** @import { Context } from './rooms.js' */
+
 /** @typedef {import('openapi').components} Components */
 /** @typedef {{words: string[], first: number, length: number}} Asked the sentence, where it begins, the training length */
 /**
@@ -31,6 +32,12 @@ const HEAD = '128';
 const TIMES = 8;
 /** @type {Record<string, string>} */
 const USUAL = { sentence: 'dog bites man', before: '5', trained: '4096' };
+
+const FIELDS = fields([
+    ['sentence', 'text', 'Up to 6 words.'],
+    ['before', 'integer', 'So many words come before it.', 'words', 1, 2000],
+    ['trained', 'integer', 'The longest text of the training.', 'tokens', 64, 131072],
+]);
 
 /** Vectors that a word, or a row of a table that is learned, always has. @param {string[]} names @param {string} role */
 const vectors = (names, role) => names.map((name) => vector(name, role, SEED));
@@ -145,12 +152,10 @@ function column({ name, room, added }, { words, first }, { here, moved, far }) {
             ? `The distance alone: ${first} words further on, no share changes.`
             : `Both positions: ${first} words further on, shares change by up to ${brief(most, 2)}.`;
     const part = /** @param {string} title @param {...import('../parts/dom.js').Child} rest */ (title, ...rest) =>
-        h('div', { class: 'fact' }, h('h3', {}, title), rest);
-    return h(
-        'section',
-        { class: 'scheme', 'aria-label': name },
-        h('h2', {}, h('a', { href: `#/${room}` }, name)),
-        part('What is added where', h('p', {}, added)),
+        h('div.fact', h('h3', title), rest);
+    return h('section.scheme', { 'aria-label': name }, [
+        h('h2', h('a', { href: `#/${room}` }, name)),
+        part('What is added where', h('p', added)),
         part(
             'What the score depends on',
             map('shares of attention', words, order, (query, key) => here[at(query, key)], false),
@@ -164,54 +169,28 @@ function column({ name, room, added }, { words, first }, { here, moved, far }) {
                 },
                 true,
             ),
-            h('p', { class: 'depends' }, depends),
+            h('p.depends', depends),
         ),
-        part('Past the training length', h('p', { class: 'far-words' }, far)),
-    );
+        part('Past the training length', h('p.far-words', far)),
+    ]);
 }
 
-class Which {
+class Which extends Room {
     /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, { place, listing }) {
-        this.place = place;
-        this.fields = form(
-            [
-                { name: 'sentence', type: 'text', required: true, description: 'Up to 6 words.' },
-                {
-                    name: 'before',
-                    type: 'integer',
-                    required: true,
-                    minimum: 1,
-                    maximum: 2000,
-                    unit: 'words',
-                    description: 'So many words come before it.',
-                },
-                {
-                    name: 'trained',
-                    type: 'integer',
-                    required: true,
-                    minimum: 64,
-                    maximum: 131072,
-                    unit: 'tokens',
-                    description: 'The longest text of the training.',
-                },
-            ],
-            (name, value, done) => {
-                place.set({ [name]: value === USUAL[name] ? null : value }, { step: done });
-                this.update();
-            },
-        );
-        this.out = h('div', { class: 'columns', 'aria-busy': true, role: 'status' });
-        /** @private */ this.ask = new Latest((error) => this.fields.fail(error), { patient: true });
+    constructor(host, context) {
+        super(context, USUAL);
+        this.fields = form(FIELDS, (name, value, done) => this.set({ [name]: value }, done));
+        this.out = h('div.columns', { 'aria-busy': true, role: 'status' });
+        /** @private */ this.ask = this.asks((error) => this.fields.fail(error), { patient: true });
         host.replaceChildren(
             story(
                 'Which is which: five schemes, one sentence',
                 [
                     'The same words under each scheme, first at the beginning of a text and then further on: what moves with them, and what does not, is computed here by the service.',
                 ],
-                ['attention', 'shaw/indices', 't5/buckets'].map((path) => find(listing, path)),
+                this.resources('attention', 'shaw/indices', 't5/buckets'),
             ),
-            h('div', { class: 'panel', 'aria-label': 'Parameters' }, this.fields.element),
+            h('div.panel', { 'aria-label': 'Parameters' }, this.fields.element),
             this.out,
             note(
                 'The words’ vectors, the rows of the learned table and the weights of the buckets are hashed, as none of them is a model’s. The shares are those of POST /v1/attention.',
@@ -220,17 +199,17 @@ class Which {
         this.update();
     }
 
-    /** @private @returns {Asked} */
-    asked() {
+    /** @returns {Asked} */
+    #asked() {
         const whole = /** @param {string} name @param {number} least @param {number} most */ (name, least, most) =>
             Math.min(most, Math.max(least, Math.round(this.place.number(name, Number(USUAL[name])))));
-        const words = this.place.get('sentence', USUAL.sentence).split(/\s+/).filter(Boolean).slice(0, 6);
+        const words = this.get('sentence').split(/\s+/).filter(Boolean).slice(0, 6);
         return { words, first: whole('before', 1, 2000), length: whole('trained', 64, 131072) };
     }
 
     update() {
         this.fields.show({ ...USUAL, ...this.place.all() }, USUAL);
-        const asked = this.asked();
+        const asked = this.#asked();
         void this.ask
             .ask(
                 asked,
@@ -239,11 +218,6 @@ class Which {
             )
             .then(() => this.out.removeAttribute('aria-busy'));
     }
-
-    stop() {
-        this.ask.stop();
-    }
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Which(host, context);
+export const show = opened(Which);

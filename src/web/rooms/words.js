@@ -1,30 +1,39 @@
 // words.js - a sentence in two orders: what attention sees of it without positions, and with them.
 import { posted } from '../parts/api.js';
-import { choice, control } from '../parts/controls.js';
+import { choice, control, fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { Latest } from '../parts/latest.js';
 import { legend } from '../parts/legend.js';
-import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { scaleOf } from '../parts/palette.js';
 import { drag, keys, pointed } from '../parts/pointers.js';
 import { Readout } from '../parts/readout.js';
+import { Room, opened } from '../parts/room.js';
 import { exercises, note, story } from '../parts/story.js';
 import { grid } from '../parts/table.js';
-import { take } from '../parts/take.js';
+import { posting, take } from '../parts/take.js';
 import { CHANNELS, map, vector } from './maps.js';
 import { scores, shareFormula } from './softmax.js';
 
-/** @typedef {import('./rooms.js').Context} Context */
+/** @import { Context } from './rooms.js' */
+
 /** @typedef {'none' | 'sinusoidal' | 'rope' | 'alibi'} Scheme */
 /** @typedef {(order: number, query: number, key: number) => number} Shares order 0: as typed, 1: as moved; by typed words */
 
-const SENTENCE = 'dog bites man';
-const SEED = '1';
+/** @type {Record<string, string>} */
+const USUAL = { s: 'dog bites man', third: 'rope', sees: 'all words', seed: '1' };
 const WORDS_MAX = 10;
 const LETTERS_MAX = 20;
 const SLOPE = 0.5;
 const MOVE_MS = 160;
+
+const WORDS = [
+    'Attention compares the vectors of two words, and a vector does not say where its word stands: ' +
+        'without positions “dog bites man” and “man bites dog” give the same numbers in other rows and columns.',
+    'A sinusoid added to the vectors, a rotation of them by RoPE, or a slope by distance makes the numbers ' +
+        'follow the order.',
+    'Each map shows how one word (row) shares its attention among all (columns); the third puts the moved ' +
+        'words back and takes the difference.',
+];
 
 /** @type {Record<Scheme, string>} */
 const NAMES = { none: 'No position', sinusoidal: 'Sinusoid added', rope: 'RoPE', alibi: `ALiBi, slope ${SLOPE}` };
@@ -78,7 +87,7 @@ async function attention(body, order, signal) {
 async function answerOf(text, scheme, query, key) {
     const words = split(text);
     const order = orderOf('', words.length);
-    const body = { ...bodyOf(words, order, SEED, scheme, false), dtype: 'float64' };
+    const body = { ...bodyOf(words, order, USUAL.seed, scheme, false), dtype: 'float64' };
     return (await attention(body, order))(1, query, key);
 }
 
@@ -107,17 +116,17 @@ class Tiles {
     /** @param {(order: number[], done: boolean) => void} change */
     constructor(change) {
         this.change = change;
-        /** @private */ this.list = h('ol', { class: 'words', 'aria-label': 'Words in their new order' });
-        /** @private */ this.said = h('p', { class: 'help', role: 'status' });
+        /** @private */ this.list = h('ol.words', { 'aria-label': 'Words in their new order' });
+        /** @private */ this.said = h('p.help', { role: 'status' });
         /** @private @type {HTMLLIElement[]} */ this.items = [];
         /** @private @type {number[]} */ this.order = [];
         /** @private */ this.still = matchMedia('(prefers-reduced-motion: reduce)');
-        this.element = h('div', {}, this.list, this.said);
+        this.element = h('div', this.list, this.said);
     }
 
     /** The tile that is held stays in the document, and the others move around it.
-     * @private @param {HTMLLIElement | null} held */
-    arrange(held) {
+     * @param {HTMLLIElement | null} held */
+    #arrange(held) {
         const before = this.items.map((item) => item.getBoundingClientRect());
         const row = this.order.map((i) => this.items[i]);
         const at = held === null ? -1 : row.indexOf(held);
@@ -132,19 +141,19 @@ class Tiles {
         });
     }
 
-    /** @private @param {number} word @param {number} to @param {boolean} done */
-    move(word, to, done) {
+    /** @param {number} word @param {number} to @param {boolean} done */
+    #move(word, to, done) {
         const rest = this.order.filter((i) => i !== word);
         const target = Math.min(rest.length, Math.max(0, to));
         if (target === this.order.indexOf(word)) return;
         this.order = [...rest.slice(0, target), word, ...rest.slice(target)];
-        this.arrange(this.items[word]);
+        this.#arrange(this.items[word]);
         this.said.textContent = `${this.items[word].textContent} is now word ${target + 1} of ${this.order.length}.`;
         this.change(this.order, done);
     }
 
-    /** The place of the tile that is nearest to the pointer. @private @param {PointerEvent} event */
-    nearest(event) {
+    /** The place of the tile that is nearest to the pointer. @param {PointerEvent} event */
+    #nearest(event) {
         const far = this.order.map((i) => {
             const { left, width, top, height } = this.items[i].getBoundingClientRect();
             return Math.hypot(event.clientX - left - width / 2, 4 * (event.clientY - top - height / 2));
@@ -152,44 +161,43 @@ class Tiles {
         return far.indexOf(Math.min(...far));
     }
 
-    /** @private @param {string} word @param {number} i */
-    tile(word, i) {
-        const button = h('button', { type: 'button', class: 'word', 'aria-describedby': 'words-help' }, word);
+    /** @param {string} word @param {number} i */
+    #tile(word, i) {
+        const button = h('button.word', { type: 'button', 'aria-describedby': 'words-help' }, word);
         const far = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
-        keys(button, far, (by) => this.move(i, this.order.indexOf(i) + by, true));
+        keys(button, far, (by) => this.#move(i, this.order.indexOf(i) + by, true));
         drag(button, {
-            move: (event) => this.move(i, this.nearest(event), false),
+            move: (event) => this.#move(i, this.#nearest(event), false),
             end: () => this.change(this.order, true),
         });
-        return h('li', {}, button);
+        return h('li', button);
     }
 
     /** @param {string[]} words @param {number[]} order */
     show(words, order) {
         if (this.items.map((item) => item.textContent).join(' ') !== words.join(' ')) {
-            this.items = words.map((word, i) => this.tile(word, i));
+            this.items = words.map((word, i) => this.#tile(word, i));
             this.list.replaceChildren();
         }
         if (this.list.childElementCount > 0 && order.join() === this.order.join()) return;
         this.order = order;
-        this.arrange(null);
+        this.#arrange(null);
     }
 }
 
 /** One scheme: its three maps, and what they come to. @param {() => ReturnType<typeof bodyOf>} body */
 function panel(body) {
     const head = h('h2');
-    const maps = h('div', { class: 'maps', tabindex: 0, role: 'group', 'aria-label': 'Maps' });
-    const said = h('p', { class: 'said', role: 'status' });
+    const maps = h('div.maps', { tabindex: 0, role: 'group', 'aria-label': 'Maps' });
+    const said = h('p.said', { role: 'status' });
     const along = take(() => {
         const asked = body();
         const words = asked.q[0].length;
-        const tensor = { name: 'probabilities', shape: [2, words, words], dtype: 'float32' };
-        return { path: '/v1/attention', values: {}, body: asked, tensor, many: false };
+        return posting('/v1/attention', asked, [2, words, words], 'probabilities', 'float32');
     });
     return {
         maps,
-        element: h('section', { class: 'scheme' }, head, maps, h('div', { class: 'panels' }, along)),
+        element: h('section.scheme', head, maps, h('div.panels', along)),
         /** @param {Scheme} scheme @param {string[]} words @param {number[]} order @param {Shares} shares */
         show: (scheme, words, order, shares) => {
             const typed = words.map((_, i) => i);
@@ -208,8 +216,8 @@ function panel(body) {
 
 /** The vectors that the page made, to be looked at. */
 function vectors() {
-    const out = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Word vectors' });
-    const element = h('details', { class: 'source' }, h('summary', {}, 'The word vectors'), out);
+    const out = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Word vectors' });
+    const element = h('details.source', h('summary', 'The word vectors'), out);
     /** @param {string[]} words @param {string} seed */
     const show = (words, seed) =>
         out.replaceChildren(
@@ -219,12 +227,10 @@ function vectors() {
                 [],
                 words.flatMap((word) =>
                     ['query', 'key'].map((role) =>
-                        h(
-                            'tr',
-                            {},
+                        h('tr', [
                             h('th', { scope: 'row' }, `${word}, ${role}`),
-                            ...vector(word, role, seed).map((number) => h('td', {}, digits(number, 'float64'))),
-                        ),
+                            ...vector(word, role, seed).map((number) => h('td', digits(number, 'float64'))),
+                        ]),
                     ),
                 ),
             ),
@@ -237,7 +243,7 @@ function questions() {
         [
             {
                 question: '“man bites dog” without positions: what share of its attention does dog give to man?',
-                answer: () => answerOf(SENTENCE, 'none', 0, 2),
+                answer: () => answerOf(USUAL.s, 'none', 0, 2),
             },
             {
                 question: 'Type “so so so”. Without positions, what share does each word get?',
@@ -258,158 +264,126 @@ function questions() {
     );
 }
 
-/** @param {import('../parts/listing.js').Listing} listing */
-const lead = (listing) =>
-    story(
-        'Words: why positions exist',
-        [
-            'Attention compares the vectors of two words, and a vector does not say where its word stands: ' +
-                'without positions “dog bites man” and “man bites dog” give the same numbers in other rows and columns.',
-            'A sinusoid added to the vectors, a rotation of them by RoPE, or a slope by distance makes the numbers ' +
-                'follow the order.',
-            'Each map shows how one word (row) shares its attention among all (columns); the third puts the moved ' +
-                'words back and takes the difference.',
-        ],
-        [find(listing, 'attention'), find(listing, 'sinusoidal')],
-    );
-
-/** The fields of the room. @param {(name: string, usual: string, value: string, done: boolean) => void} set */
+/** The fields of the room. @param {(name: string, value: string | null, done: boolean) => void} set */
 function fieldsOf(set) {
-    const one = /** @param {string} name @param {string} key @param {string[]} choices */ (name, key, choices) =>
-        choice(name, choices, (value, done) => set(key, choices[0], value, done));
+    const [sentence, seed] = fields([
+        ['sentence', 'text', `Up to ${WORDS_MAX} words.`],
+        ['seed', 'integer', 'Another seed, other word vectors.'],
+    ]);
     return {
-        s: control(
-            { name: 'sentence', type: 'text', required: false, description: `Up to ${WORDS_MAX} words.` },
-            (value, done) => set('s', SENTENCE, value || SENTENCE, done),
-        ),
-        third: one('third panel', 'third', ['rope', 'alibi']),
-        sees: one('each word sees', 'sees', ['all words', 'earlier words']),
-        seed: control(
-            { name: 'seed', type: 'integer', required: false, description: 'Another seed, other word vectors.' },
-            (value, done) => set('seed', SEED, value || SEED, done),
-        ),
+        s: control(sentence, (value, done) => set('s', value || null, done)),
+        third: choice('third panel', ['rope', 'alibi'], (value, done) => set('third', value, done)),
+        sees: choice('each word sees', ['all words', 'earlier words'], (value, done) => set('sees', value, done)),
+        seed: control(seed, (value, done) => set('seed', value || null, done)),
     };
 }
 
-class Words {
+class Words extends Room {
     /** @param {HTMLElement} host @param {Context} context */
     constructor(host, context) {
+        super(context, USUAL);
         this.host = host;
-        this.place = context.place;
-        this.fields = fieldsOf((name, usual, value, done) => {
-            /** @type {Record<string, null>} */
-            const order = name === 's' ? { to: null } : {};
-            this.place.set({ [name]: value === usual ? null : value, at: null, ...order }, { step: done });
-            this.update();
-        });
+        this.fields = fieldsOf((name, value, done) =>
+            this.set({ [name]: value, at: null, ...(name === 's' ? { to: null } : {}) }, done),
+        );
         this.tiles = new Tiles((order, done) => {
             const usual = orderOf('', order.length).join() === order.join();
             this.place.set({ to: usual ? null : order.join(',') }, { step: done });
-            this.load();
+            this.#load();
         });
-        this.panels = [0, 1, 2].map((i) => panel(() => this.body(this.state().schemes[i])));
+        this.panels = [0, 1, 2].map((i) => panel(() => this.#body(this.#state().schemes[i])));
         this.readout = new Readout();
         this.made = vectors();
         /** @private @type {Shares[]} */ this.shares = [];
         /** The state whose shares are shown. @private */ this.shown = '';
         /** Of which state they are, and the scores of each panel. @private */
         this.scores = { of: '', found: /** @type {Awaited<ReturnType<typeof scores>>[]} */ ([]) };
-        /** @private */ this.questions = new Latest(context.fail, { patient: true });
-        /** @private */ this.reasons = new Latest(context.fail, { patient: true });
-        this.panels.forEach(({ maps }) => this.follow(maps));
-        host.replaceChildren(lead(context.listing), ...this.layout(), questions());
+        /** @private */ this.questions = this.asks(this.fail, { patient: true });
+        /** @private */ this.reasons = this.asks(this.fail, { patient: true });
+        this.panels.forEach(({ maps }) => this.#follow(maps));
+        host.replaceChildren(
+            story('Words: why positions exist', WORDS, this.resources('attention', 'sinusoidal')),
+            ...this.#layout(),
+            questions(),
+        );
         this.update();
     }
 
-    /** @private */
-    layout() {
-        const { fields } = this;
+    #layout() {
+        const { s, third, sees } = this.fields;
         const help = 'Drag a word to another place, or choose it and press ← or →.';
         return [
-            h(
-                'div',
-                { class: 'bench' },
-                h('div', { class: 'panel fields' }, fields.s.element, fields.third.element, fields.sees.element),
+            h('div.bench', [
+                h('div.panel.fields', s.element, third.element, sees.element),
                 this.tiles.element,
-                h('p', { class: 'help panel', id: 'words-help' }, help),
-            ),
-            h('div', { class: 'trio' }, ...this.panels.map(({ element }) => element)),
-            h(
-                'div',
-                { class: 'heat-foot' },
-                legend(scaleOf(-1, 1)).element,
-                h('span', { class: 'note' }, 'share of attention, and its change'),
-            ),
+                h('p.help.panel', { id: 'words-help' }, help),
+            ]),
+            h('div.trio', ...this.panels.map(({ element }) => element)),
+            h('div.heat-foot', legend(scaleOf(-1, 1)).element, h('span.note', 'share of attention, and its change')),
             this.readout.element,
-            this.origin(),
+            this.#origin(),
         ];
     }
 
-    /** Where the vectors come from. @private */
-    origin() {
-        return h(
-            'div',
-            { class: 'story made' },
-            h(
-                'p',
-                { class: 'note' },
+    /** Where the vectors come from. */
+    #origin() {
+        return h('div.story.made', [
+            h('p.note', [
                 `The words' vectors are hashed: ${CHANNELS} numbers for its query and ${CHANNELS} for its key, from the ` +
                     'letters and a seed. They stand for no meaning, and the same word has the same vector. All else is computed by ',
-                h('code', {}, 'POST /v1/attention'),
+                h('code', 'POST /v1/attention'),
                 ', and the scores in the formulas by ',
-                h('code', {}, 'POST /v1/rope/scores'),
+                h('code', 'POST /v1/rope/scores'),
                 '.',
-            ),
-            h('div', { class: 'panel fields' }, this.fields.seed.element),
+            ]),
+            h('div.panel.fields', this.fields.seed.element),
             this.made.element,
-        );
+        ]);
     }
 
-    /** @private */
-    state() {
+    #state() {
         const { place } = this;
-        const words = split(place.get('s', SENTENCE));
+        const words = split(this.get('s'));
         return {
             words,
             order: read(words, orderOf(place.get('to'), words.length)),
-            seed: place.get('seed', SEED),
+            seed: this.get('seed'),
             causal: place.get('sees') === 'earlier words',
-            schemes: /** @type {Scheme[]} */ (['none', 'sinusoidal', place.get('third', 'rope')]),
+            schemes: /** @type {Scheme[]} */ (['none', 'sinusoidal', this.get('third')]),
         };
     }
 
-    /** @private @param {Scheme} scheme */
-    body(scheme) {
-        const { words, order, seed, causal } = this.state();
+    /** @param {Scheme} scheme */
+    #body(scheme) {
+        const { words, order, seed, causal } = this.#state();
         return bodyOf(words, order, seed, scheme, causal);
     }
 
-    /** @private */
-    load() {
-        const state = this.state();
+    #load() {
+        const state = this.#state();
         const { words, order, schemes } = state;
         void this.questions.ask(
             state,
-            (signal) => Promise.all(schemes.map((scheme) => attention(this.body(scheme), order, signal))),
+            (signal) => Promise.all(schemes.map((scheme) => attention(this.#body(scheme), order, signal))),
             (shares) => {
                 this.shares = shares;
                 this.shown = JSON.stringify(state);
                 this.panels.forEach((each, i) => each.show(schemes[i], words, order, shares[i]));
-                this.point();
+                this.#point();
             },
         );
     }
 
-    /** Show the pair of words that the address names, in every map. @private */
-    point() {
-        const { words, schemes } = this.state();
+    /** Show the pair of words that the address names, in every map. */
+    #point() {
+        const { words, schemes } = this.#state();
         const at = this.place.get('at');
         const [query, key] = at.split(',').map(Number);
         for (const cell of this.host.querySelectorAll('[data-pair]'))
             cell.classList.toggle('at', cell.getAttribute('data-pair') === at);
         if (words[query] === undefined || words[key] === undefined || this.shares.length === 0)
             return this.readout.show(null);
-        if (JSON.stringify(this.state()) !== this.shown) return; // Its shares are on their way, and will point again.
+        if (JSON.stringify(this.#state()) !== this.shown) return; // Its shares are on their way, and will point again.
         const change = /** @param {Shares} each @param {typeof digits} written */ (each, written) =>
             [0, 1].map((which) => written(each(which, query, key), 'float32')).join(' → ');
         /** @type {import('../parts/readout.js').Fact[]} */
@@ -417,21 +391,21 @@ class Words {
             [NAMES[schemes[i]], change(each, digits)],
             ['bits', change(each, hex)],
         ]);
-        this.readout.show([['from', words[query]], ['to', words[key]], ...facts, ...this.formulas(query, key)]);
+        this.readout.show([['from', words[query]], ['to', words[key]], ...facts, ...this.#formulas(query, key)]);
     }
 
     /** The shares as moved, as formulas; none until their scores have come.
-     * @private @param {number} query @param {number} key @returns {import('../parts/readout.js').Fact[]} */
-    formulas(query, key) {
-        const { order, schemes, causal } = this.state();
+     * @param {number} query @param {number} key @returns {import('../parts/readout.js').Fact[]} */
+    #formulas(query, key) {
+        const { order, schemes, causal } = this.#state();
         const of = this.shown;
         if (this.scores.of !== of) {
             void this.reasons.ask(
                 of,
-                (signal) => Promise.all(schemes.map((scheme) => scores(moved(this.body(scheme)), signal))),
+                (signal) => Promise.all(schemes.map((scheme) => scores(moved(this.#body(scheme)), signal))),
                 (found) => {
                     this.scores = { of, found };
-                    this.point();
+                    this.#point();
                 },
             );
             return [];
@@ -448,44 +422,38 @@ class Words {
         ]);
     }
 
-    /** @private @param {string} pair */
-    choose(pair) {
+    /** @param {string} pair */
+    #choose(pair) {
         if (pair === this.place.get('at')) return;
         this.place.set({ at: pair });
-        this.point();
+        this.#point();
     }
 
-    /** The pair of words follows the pointer and the arrow keys. @private @param {HTMLElement} maps */
-    follow(maps) {
-        pointed(maps, 'data-pair', (pair) => this.choose(pair));
+    /** The pair of words follows the pointer and the arrow keys. @param {HTMLElement} maps */
+    #follow(maps) {
+        pointed(maps, 'data-pair', (pair) => this.#choose(pair));
         const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-        keys(maps, steps, (by) => this.arrow(by));
+        keys(maps, steps, (by) => this.#arrow(by));
     }
 
-    /** @private @param {number[]} by rows and columns */
-    arrow(by) {
-        const last = this.state().words.length - 1;
+    /** @param {number[]} by rows and columns */
+    #arrow(by) {
+        const last = this.#state().words.length - 1;
         const at = this.place.get('at');
         const now = at === '' ? [0, 0] : at.split(',').map((n, i) => Number(n) + by[i]);
-        this.choose(now.map((n) => Math.min(last, Math.max(0, n))).join(','));
+        this.#choose(now.map((n) => Math.min(last, Math.max(0, n))).join(','));
     }
 
     update() {
-        const { words, seed } = this.state();
-        this.fields.s.show(this.place.get('s', SENTENCE));
-        this.fields.third.show(this.place.get('third', 'rope'));
-        this.fields.sees.show(this.place.get('sees', 'all words'));
+        const { words, seed } = this.#state();
+        this.fields.s.show(this.get('s'));
+        this.fields.third.show(this.get('third'));
+        this.fields.sees.show(this.get('sees'));
         this.fields.seed.show(seed);
         this.tiles.show(words, orderOf(this.place.get('to'), words.length));
         this.made.show(words, seed);
-        this.load();
-    }
-
-    stop() {
-        this.questions.stop();
-        this.reasons.stop();
+        this.#load();
     }
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export const show = (host, context) => new Words(host, context);
+export const show = opened(Words);

@@ -27,6 +27,23 @@ export const cases = {
         const shown = await page.locator('.operation:visible').evaluateAll((all) => all.map(({ id }) => id));
         assert.deepEqual(shown.sort(), ['rope_grid', 'rope_grid_post', 'rope_table', 'rope_table_post']);
     },
+    'values, media types and statuses are found': async (bench) => {
+        const page = await bench.page('', DOCS);
+        const found = async (words) => {
+            await page.fill('#search', words);
+            return page.locator('.operation:visible').evaluateAll((all) => all.map(({ id }) => id));
+        };
+        assert.deepEqual((await found('get trtllm')).sort(), ['rope_table']);
+        assert.deepEqual(await found('get text/markdown'), []);
+        assert.deepEqual(await found('text/markdown'), ['verify']);
+        assert.ok((await found('415')).includes('verify'));
+        assert.deepEqual(await found('418'), []);
+    },
+    'descriptions are Markdown': async (bench) => {
+        const page = await bench.page('#verify', DOCS);
+        assert.doesNotMatch(await page.locator('#form-verify').textContent(), /`/);
+        assert.ok((await page.locator('#form-verify .told code').count()) > 5);
+    },
     'members of bodies are found and listed, with the answers': async (bench) => {
         const page = await bench.page('', DOCS);
         for (const [words, id] of [
@@ -40,7 +57,7 @@ export const cases = {
             const listed = await page.locator(`#form-${id}`).textContent();
             assert.match(
                 listed,
-                new RegExp(`Members.*${words} .*Answers.*200 application/json, application/x-npy`, 's'),
+                new RegExp(`Members.*${words} .*Answers.*200 application/json, application/x-npy.*415: `, 's'),
             );
         }
         const told = await page.locator('#form-rope_scores dl').first().textContent();

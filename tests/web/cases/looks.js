@@ -22,6 +22,16 @@ export async function findings(page) {
     );
 }
 
+// Of the page's height and width, as browsers report it: what moves, times how far.
+const SHIFT_MAX = 0.05;
+
+/** Runs in a page: how far its layout has shifted without a hand on it. A page that never shifted has no entry. */
+function shifted() {
+    const observer = new PerformanceObserver(() => {});
+    observer.observe({ type: 'layout-shift', buffered: true });
+    return observer.takeRecords().reduce((sum, { value, hadRecentInput }) => sum + (hadRecentInput ? 0 : value), 0);
+}
+
 /** Places that have a room's parts open, and more than its first state. */
 const PLACES = {
     words: ['#/words?at=0,2'],
@@ -56,6 +66,8 @@ async function look(bench, place, name) {
             const wide = await page.evaluate(
                 () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
             );
+            const words = await page.evaluate(() => document.body.innerText);
+            assert.doesNotMatch(words, /\[object |undefined|NaN/, place);
             assert.ok(wide <= 0, `${place} scrolls sideways by ${wide} at ${width}`);
             await picture(page, `${name}-${width}-${colorScheme}`);
             // The narrow page in both themes, the others in one each.
@@ -79,6 +91,21 @@ export const cases = {
             await picture(page, `${room}-${WIDEST}-light`);
             await page.context().close();
         }
+    },
+    'what is there stays where it is while a room comes': async (bench) => {
+        for (const room of ['', ...(await bench.rooms())])
+            for (const width of [360, 1280]) {
+                const page = await bench.page(`#/${room}`, { viewport: { width, height: 800 } });
+                assert.equal(await page.locator('[aria-busy]').count(), 0, room);
+                const shift = await page.evaluate(shifted);
+                assert.ok(shift <= SHIFT_MAX, `#/${room} at ${width} shifts by ${shift}`);
+                await page.context().close();
+            }
+        const page = await bench.page();
+        const before = await page.evaluate(shifted);
+        await page.evaluate(() => document.body.prepend(document.createElement('hr')));
+        await bench.settled(page);
+        assert.ok((await page.evaluate(shifted)) > before, 'a shift is seen');
     },
     'nothing is hidden from axe: all parts open': async (bench) => {
         const page = await bench.page('#/any/rope/table?head_dim=64&at=3,4');

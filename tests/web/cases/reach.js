@@ -51,6 +51,16 @@ export const cases = {
         const code = await page.textContent('[data-snippet="llama_cpp"] code');
         assert.equal(code, found.settings.yarn.llama_cpp.value);
     },
+    "a publisher's own setting for a longer context counts": async (bench) => {
+        const page = await bench.page('#/reach?model=qwen3-0.6b&types=published,yarn');
+        await bench.settled(page);
+        const { settings, parameters } = await bench.json(
+            '/v1/rope/compare?model=qwen3-0.6b&target_length=131072&rope_types=yarn',
+        );
+        assert.deepEqual([parameters.factor, parameters.max_position_embeddings], [4, 32768]);
+        const code = await page.textContent('[data-snippet="llama_cpp"] code');
+        assert.equal(code, settings.yarn.llama_cpp.value);
+    },
     'the tables of types do not scroll sideways from 1024 pixels on': async (bench) => {
         const page = await bench.page(
             '#/reach?model=llama-3.1-8b&types=default,linear,yarn,ntk_by_parts,naive&pair=50',

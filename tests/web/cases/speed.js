@@ -13,7 +13,7 @@ const middle = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 // Where a room shows nothing before something is chosen, and what its first picture is.
 const STARTS = { doctor: 'doctor?sample=base&rope_theta=500000', any: 'any/sinusoidal?d_model=64&positions=0:128' };
-const PICTURES = 'svg.curve path.line, svg.curve circle, svg .hand, .trio [data-pair], .dial-pair line';
+const PICTURES = 'svg.curve path.line, svg.curve circle, svg .hand, .scheme [data-pair], .dial-pair line, .lane';
 
 const rows = [];
 function note(what, value, aim = '') {

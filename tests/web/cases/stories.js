@@ -55,4 +55,21 @@ export const cases = {
         assert.match(await bench.text(page, '.finding'), /It is not what it claims to be/);
         assert.match(await page.textContent('.diagnosis'), /rope_theta|base/);
     },
+    'what YaRN does to pair 40 of Qwen3 at 131072': async (bench) => {
+        const page = await bench.page();
+        await page.click('#rooms a:text("Long contexts")');
+        await bench.settled(page);
+        await bench.choose(page, 'model', 'Qwen3 8B');
+        assert.equal(await page.inputValue('[data-parameter="target_length"] input.number'), '131072');
+        await page.focus('.part-waves svg.curve');
+        await page.keyboard.press('Home');
+        for (let i = 0; i < 40; i++) await page.keyboard.press('ArrowRight');
+        await bench.settled(page);
+        const pair = page.locator('.types-table', { hasText: 'Pair 40' }).locator('tr', { hasText: 'yarn' });
+        const [wavelength, stretch] = (await pair.locator('td').allTextContents()).map(Number);
+        const { stretch: all, wavelength: long } = await bench.json(
+            '/v1/rope/compare?model=qwen3-8b&rope_types=yarn&max_position_embeddings=32768&target_length=131072&dtype=float64',
+        );
+        assert.deepEqual([wavelength, stretch], [long.data[0][40], all.data[0][40]]);
+    },
 };

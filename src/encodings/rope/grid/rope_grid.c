@@ -396,11 +396,9 @@ pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
     grid.pairs = grid.head_dim / 2;
     pe_problem mistake;
     pe_status status = read_frequencies(values, &grid, why);
-    status = pe_problem_collect(status,
-                                pe_values_present(values, "positions")
-                                    ? read_given(values, grid.convention, &grid.patches, &mistake)
-                                    : read_grid(values, &grid.patches, &mistake),
-                                &mistake, why);
+    status = PE_ALSO(status, pe_values_present(values, "positions")
+                                 ? read_given(values, grid.convention, &grid.patches, &mistake)
+                                 : read_grid(values, &grid.patches, &mistake));
     if (status == PE_OK)
         *out = grid;
     return status;

@@ -36,13 +36,6 @@ static pe_status borrow(const pe_grid *grid, pe_tables *tables, borrowed *out, p
     return pe_rope_grid_wave(grid, tables, &out->wave, why);
 }
 
-static void give_back(borrowed *of)
-{
-    pe_tables_wave_unref(&of->wave);
-    pe_positions_free(&of->positions);
-    free(of->axes);
-}
-
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
@@ -72,7 +65,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                                     .positions = "positions"};
     if (status == PE_OK)
         status = pe_rope_rotated_all(&answer, out, why);
-    give_back(&of);
+    pe_tables_wave_unref(&of.wave);
+    pe_positions_free(&of.positions);
+    free(of.axes);
     return status;
 }
 
@@ -101,9 +96,7 @@ static const pe_param own[] = {
  * Accuracy  0.5 ulp + 2^-52 (|a| + |b|).
  */
 const pe_resource pe_rope_grid_rotate = {
-    .path = "/v1/rope/grid/rotate",
-    .encoding = "rope",
-    .name = "rope/grid/rotate",
+    PE_NAMED("rope", "/grid/rotate"),
     .kind = PE_TRANSFORM,
     .summary = "Rotates the queries and keys of patches to their row and column. It also rotates "
                "them back.",

@@ -46,10 +46,9 @@ typedef struct angle {
 } angle;
 
 /* For pe_exact_round. */
-static void angle_eval(const void *context, size_t index, mpfr_ptr out)
+static void angle_eval(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
     const angle *a = context;
-    (void)index;
     mpfr_t frequency;
     mpfr_init2(frequency, mpfr_get_prec(out) + 16);
     pe_wave_theta(a->wave, a->i, frequency);
@@ -106,23 +105,6 @@ static void fill_angles(const table *state, pe_dtype dtype, size_t first, size_t
     }
 }
 
-static pe_status make_thetas(table *state, pe_problem *why)
-{
-    const size_t n = pe_wave_count(state->wave.wave);
-    state->thetas = calloc(n, sizeof *state->thetas);
-    if (state->thetas == NULL)
-        return pe_fail_memory(why);
-    mpfr_t x;
-    mpfr_init2(x, THETA_BITS);
-    for (size_t i = 0; i < n; i++) {
-        pe_wave_theta(state->wave.wave, i, x);
-        state->thetas[i].wide = pe_fixed128_from_mpfr(x);
-        state->thetas[i].exact = mpfr_min_prec(x) == 1 ? mpfr_get_d(x, MPFR_RNDN) : 0;
-    }
-    mpfr_clear(x);
-    return PE_OK;
-}
-
 /* ---- the table ---- */
 
 static const char *const layout_names[] = {"pairs", "hf", NULL};
@@ -141,16 +123,6 @@ static void fill_row_col(const table *state, pe_dtype dtype, const pe_region *re
             pe_dtype_store(dtype, pe_rope_grid_place(&state->grid.patches, axis, k), out);
 }
 
-/* Each run of numbers again behind itself, from the last one on: rows have room for both. */
-static void repeat_runs(const table *state, size_t bytes, unsigned char *row)
-{
-    const size_t run = state->run * bytes;
-    for (size_t r = state->grid.pairs / state->run; r-- > 0;) {
-        memmove(row + 2 * r * run, row + r * run, run);
-        memcpy(row + (2 * r + 1) * run, row + 2 * r * run, run);
-    }
-}
-
 static pe_status fill_waves(const table *state, pe_dtype dtype, const pe_region *region,
                             unsigned char *out, pe_problem *why)
 {
@@ -162,8 +134,16 @@ static pe_status fill_waves(const table *state, pe_dtype dtype, const pe_region 
     PE_TRY(pe_rope_axes_table(
         &(pe_rope_axes_spec){state->axes, state->wave.wave, position, state, &layout, dtype},
         region->first, region->units, out, why));
-    for (size_t u = 0; u < region->units && state->run > 0; u++)
-        repeat_runs(state, bytes, out + u * layout.row * bytes);
+    for (size_t u = 0; u < region->units && state->run > 0; u++) {
+        /* Each run of numbers again behind itself, from the last one on: rows have room for
+         * both. */
+        unsigned char *row = out + u * layout.row * bytes;
+        const size_t run = state->run * bytes;
+        for (size_t r = state->grid.pairs / state->run; r-- > 0;) {
+            memmove(row + 2 * r * run, row + r * run, run);
+            memcpy(row + (2 * r + 1) * run, row + 2 * r * run, run);
+        }
+    }
     return PE_OK;
 }
 
@@ -208,23 +188,6 @@ static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, bool doubled,
     return pe_plan_add_tensor(out, limits, "row_col", type, &places, PE_GRID_AXES, why);
 }
 
-/* The patch whose position on an axis is largest. Only a list has to be searched: in a range it is
- * at an end, in a grid at a corner. */
-static size_t farthest(const pe_grid *grid, size_t axis)
-{
-    const pe_positions *given = grid->patches.given;
-    const bool listed = given != NULL && pe_positions_part(given, axis, PE_GRID_AXES).list != NULL;
-    const size_t n = grid->patches.count, step = listed || n == 1 ? 1 : n - 1;
-    size_t found = 0;
-    double most = 0;
-    for (size_t k = 0; k < n; k += step) {
-        const double at = fabs(pe_rope_grid_position(grid, axis, k));
-        found = at > most ? k : found;
-        most = fmax(most, at);
-    }
-    return found;
-}
-
 /* The first pair of an axis is its fastest. */
 static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *why)
 {
@@ -233,7 +196,21 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
         const pe_rope_axis_run *run = &state->axes->run[r];
         if (seen[run->axis])
             continue;
-        const size_t k = farthest(&state->grid, run->axis);
+        /* The patch whose position on an axis is largest. Only a list has to be searched: in a
+         * range it is at an end, in a grid at a corner. */
+        const size_t axis = run->axis;
+        const pe_positions *given = state->grid.patches.given;
+        const bool listed =
+            given != NULL && pe_positions_part(given, axis, PE_GRID_AXES).list != NULL;
+        const size_t n = state->grid.patches.count, step = listed || n == 1 ? 1 : n - 1;
+        size_t found = 0;
+        double most = 0;
+        for (size_t k = 0; k < n; k += step) {
+            const double at = fabs(pe_rope_grid_position(&state->grid, axis, k));
+            found = at > most ? k : found;
+            most = fmax(most, at);
+        }
+        const size_t k = found;
         const double at = pe_rope_grid_position(&state->grid, run->axis, k);
         const pe_fixed128 wide = at != 0 ? wide_of(at) : (pe_fixed128){0};
         if (fabs(angle_of(state, dtype, run->at, at, &wide)) >= FLOAT16_END)
@@ -245,49 +222,48 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
     return PE_OK;
 }
 
-static pe_status set_state(table *state, pe_values *values, pe_tables *tables, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    if (state->grid.patches.given != NULL) {
-        status = pe_positions_share(state->grid.patches.given, &state->given, why);
-        state->grid.patches.given = &state->given;
-    }
-    if (status != PE_OK)
-        return status;
-    PE_TRY(pe_rope_grid_wave(&state->grid, tables, &state->wave, why));
-    state->axes = pe_rope_grid_axes(&state->grid);
-    if (state->axes == NULL)
-        return pe_fail_memory(why);
-    PE_TRY(make_thetas(state, why));
-    return check_overflow(state, (pe_dtype)pe_values_choice(values, "dtype"), why);
-}
-
-/* The canonical form has no word of a layout that is the default, nor what it leaves unread. */
-static size_t read_layout(pe_values *values, const pe_grid *grid)
-{
-    pe_value *layout = pe_values_find(values, "cache_layout");
-    pe_value *pairing = pe_values_find(values, "pairing");
-    const bool doubled = layout->present && strcmp(layout_names[layout->choice], "hf") == 0;
-    if (doubled && !pairing->present)
-        pairing->choice = pe_rope_grid_pairing(grid);
-    layout->present = pairing->present = doubled;
-    return doubled ? pe_rope_grid_run(values, grid->pairs) : 0;
-}
-
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
     pe_grid grid;
     PE_TRY(pe_rope_grid_read(values, &grid, why));
-    const size_t run = read_layout(values, &grid);
+    /* The canonical form has no word of a layout that is the default, nor what it leaves unread. */
+    pe_value *layout = pe_values_find(values, "cache_layout");
+    pe_value *pairing = pe_values_find(values, "pairing");
+    const bool doubled = layout->present && strcmp(layout_names[layout->choice], "hf") == 0;
+    if (doubled && !pairing->present)
+        pairing->choice = pe_rope_grid_pairing(&grid);
+    layout->present = pairing->present = doubled;
+    const size_t run = doubled ? pe_rope_grid_run(values, grid.pairs) : 0;
     PE_TRY(
         add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), run > 0, limits, out, why));
-    table *state = pe_plan_begin(out, sizeof *state, fill, free_state);
-    if (state == NULL)
-        return pe_fail_memory(why);
+    PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_state, why));
+    table *state = out->state;
     state->grid = grid;
     state->run = run;
-    return set_state(state, values, tables, why);
+    pe_status status = PE_OK;
+    if (state->grid.patches.given != NULL) {
+        status = pe_positions_share(state->grid.patches.given, &state->given, why);
+        state->grid.patches.given = &state->given;
+    }
+    PE_TRY(status);
+    PE_TRY(pe_rope_grid_wave(&state->grid, tables, &state->wave, why));
+    state->axes = pe_rope_grid_axes(&state->grid);
+    if (state->axes == NULL)
+        return pe_fail_memory(why);
+    const size_t n = pe_wave_count(state->wave.wave);
+    state->thetas = calloc(n, sizeof *state->thetas);
+    if (state->thetas == NULL)
+        return pe_fail_memory(why);
+    mpfr_t x;
+    mpfr_init2(x, THETA_BITS);
+    for (size_t i = 0; i < n; i++) {
+        pe_wave_theta(state->wave.wave, i, x);
+        state->thetas[i].wide = pe_fixed128_from_mpfr(x);
+        state->thetas[i].exact = mpfr_min_prec(x) == 1 ? mpfr_get_d(x, MPFR_RNDN) : 0;
+    }
+    mpfr_clear(x);
+    return check_overflow(state, (pe_dtype)pe_values_choice(values, "dtype"), why);
 }
 
 static const pe_param own[] = {
@@ -316,9 +292,7 @@ static const pe_param own[] = {
  * Errors    INVALID_PARAMETER: an angle overflows float16.
  */
 const pe_resource pe_rope_grid = {
-    .path = "/v1/rope/grid",
-    .encoding = "rope",
-    .name = "rope/grid",
+    PE_NAMED("rope", "/grid"),
     .kind = PE_TABLE,
     .summary = "Rotary angles of the patches of an image, by row and column.",
     .formula = "angle(k, p) = (row or column of patch k) theta_j; cos and sin of it",

@@ -3,17 +3,15 @@
 #include "encodings/rope/types/rope_types.h"
 
 /* theta_i / factor */
-static void scale(const void *formula, size_t i, mpfr_ptr theta)
+static void scale(const void *formula, size_t i PE_UNUSED, mpfr_ptr theta)
 {
     const pe_rope_formula *f = formula;
-    (void)i;
     mpfr_div_d(theta, theta, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
 }
 
-static float scale32(const void *formula, size_t i, float inv)
+static float scale32(const void *formula, size_t i PE_UNUSED, float inv)
 {
     const pe_rope_formula *f = formula;
-    (void)i;
     return inv / (float)f->key[PE_ROPE_FACTOR];
 }
 

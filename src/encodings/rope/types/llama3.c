@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* llama3.c - Llama 3.1: slow pairs stretched, fast pairs kept, by turns over the context. */
-#include "encodings/rope/types/by_turns.h"
+#include "encodings/rope/types/rope_types.h"
 
 static void scale(const void *formula, size_t i, mpfr_ptr theta)
 {
@@ -11,13 +11,12 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
 
 /* The reference's steps, each rounded to float32; scalars are computed in float64 first. PyTorch
  * divides a number by a tensor as the number times the tensor's reciprocal. */
-static float scale32(const void *formula, size_t i, float inv)
+static float scale32(const void *formula, size_t i PE_UNUSED, float inv)
 {
     const pe_rope_formula *f = formula;
     const double low = f->key[PE_ROPE_LOW_FREQ_FACTOR], high = f->key[PE_ROPE_HIGH_FREQ_FACTOR];
     const float original = (float)f->key[PE_ROPE_ORIGINAL], factor = (float)f->key[PE_ROPE_FACTOR];
     const float period = 1.0F / inv, wavelength = period * (float)6.283185307179586; /* 2 pi */
-    (void)i;
     if (wavelength > (float)(f->key[PE_ROPE_ORIGINAL] / low))
         return inv / factor;
     if (wavelength < (float)(f->key[PE_ROPE_ORIGINAL] / high) || low == high)

@@ -14,48 +14,43 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
 }
 
 /* The reference takes 1/(divisor * p), p = theta^(2i/d). */
-static float scale32(const void *formula, size_t i, float inv)
+static float scale32(const void *formula, size_t i, float inv PE_UNUSED)
 {
     const pe_rope_formula *f = formula;
     const float p = pe_exact_powf((float)f->theta, (float)(2 * i) / (float)f->dim);
     const float product = (float)f->list[i] * p;
-    (void)inv;
     return 1.0F / product;
-}
-
-/* sqrt(1 + ln(s) / ln(original)), s = factor, or else max_position_embeddings / original; 1 for s
- * <= 1 */
-static void derived(const pe_rope_formula *f, mpfr_ptr out)
-{
-    mpfr_t log_original;
-    mpfr_init2(log_original, mpfr_get_prec(out) + GUARD);
-    mpfr_t s;
-    mpfr_init2(s, mpfr_get_prec(out) + GUARD);
-    if (pe_rope_has(f, PE_ROPE_FACTOR)) {
-        mpfr_set_d(s, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
-    } else {
-        mpfr_set_d(s, f->key[PE_ROPE_MAX_POSITIONS], MPFR_RNDN);
-        mpfr_div_d(s, s, f->key[PE_ROPE_ORIGINAL], MPFR_RNDN);
-    }
-    mpfr_set_ui(out, 1, MPFR_RNDN);
-    if (mpfr_cmp_ui(s, 1) > 0) {
-        mpfr_log(s, s, MPFR_RNDN);
-        mpfr_set_d(log_original, f->key[PE_ROPE_ORIGINAL], MPFR_RNDN);
-        mpfr_log(log_original, log_original, MPFR_RNDN);
-        mpfr_div(s, s, log_original, MPFR_RNDN);
-        mpfr_add_ui(s, s, 1, MPFR_RNDN);
-        mpfr_sqrt(out, s, MPFR_RNDN);
-    }
-    mpfr_clears(s, log_original, (mpfr_ptr)0);
 }
 
 static void amplitude(const void *formula, mpfr_ptr out)
 {
     const pe_rope_formula *f = formula;
-    if (pe_rope_has(f, PE_ROPE_ATTENTION_FACTOR))
+    if (pe_rope_has(f, PE_ROPE_ATTENTION_FACTOR)) {
         mpfr_set_d(out, f->key[PE_ROPE_ATTENTION_FACTOR], MPFR_RNDN);
-    else
-        derived(f, out);
+    } else {
+        /* sqrt(1 + ln(s) / ln(original)), s = factor, or else max_position_embeddings / original; 1
+         * for s <= 1 */
+        mpfr_t log_original;
+        mpfr_init2(log_original, mpfr_get_prec(out) + GUARD);
+        mpfr_t s;
+        mpfr_init2(s, mpfr_get_prec(out) + GUARD);
+        if (pe_rope_has(f, PE_ROPE_FACTOR)) {
+            mpfr_set_d(s, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
+        } else {
+            mpfr_set_d(s, f->key[PE_ROPE_MAX_POSITIONS], MPFR_RNDN);
+            mpfr_div_d(s, s, f->key[PE_ROPE_ORIGINAL], MPFR_RNDN);
+        }
+        mpfr_set_ui(out, 1, MPFR_RNDN);
+        if (mpfr_cmp_ui(s, 1) > 0) {
+            mpfr_log(s, s, MPFR_RNDN);
+            mpfr_set_d(log_original, f->key[PE_ROPE_ORIGINAL], MPFR_RNDN);
+            mpfr_log(log_original, log_original, MPFR_RNDN);
+            mpfr_div(s, s, log_original, MPFR_RNDN);
+            mpfr_add_ui(s, s, 1, MPFR_RNDN);
+            mpfr_sqrt(out, s, MPFR_RNDN);
+        }
+        mpfr_clears(s, log_original, (mpfr_ptr)0);
+    }
 }
 
 /* The same in float64, step by step. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ntk_by_parts.c - NTK by parts: the blend of llama3 with other names for its ends. */
-#include "encodings/rope/types/by_turns.h"
+#include "encodings/rope/types/rope_types.h"
 
 static void scale(const void *formula, size_t i, mpfr_ptr theta)
 {

@@ -23,10 +23,9 @@ static void divisor(const pe_rope_formula *f, mpfr_ptr out)
     mpfr_clear(exponent);
 }
 
-static void scale(const void *formula, size_t i, mpfr_ptr theta)
+static void scale(const void *formula, size_t i PE_UNUSED, mpfr_ptr theta)
 {
     mpfr_t stretch;
-    (void)i;
     mpfr_init2(stretch, mpfr_get_prec(theta) + GUARD);
     divisor(formula, stretch);
     mpfr_div(theta, theta, stretch, MPFR_RNDN);
@@ -34,10 +33,9 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
 }
 
 /* The reference divides by a float64 number, which PyTorch rounds to float32 first. */
-static float scale32(const void *formula, size_t i, float inv)
+static float scale32(const void *formula, size_t i PE_UNUSED, float inv)
 {
     mpfr_t stretch;
-    (void)i;
     mpfr_init2(stretch, 53);
     divisor(formula, stretch);
     const float by = (float)mpfr_get_d(stretch, MPFR_RNDN);

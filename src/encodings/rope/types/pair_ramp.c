@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pair_ramp.c - a ramp over the pairs, from those that turn often to those that turn rarely. */
-#include "encodings/rope/types/pair_ramp.h"
-
 #include <math.h>
+
+#include "encodings/rope/types/rope_types.h"
 
 /* out = d ln(original / (2 pi turns)) / (2 ln theta): the pair that turns so often over it. */
 static void correction_dim(const pe_rope_formula *f, double turns, mpfr_srcptr log_theta,

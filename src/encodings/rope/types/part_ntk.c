@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* part_ntk.c - linear for slow pairs, NTK between, kept for fast ones, with ramps between. */
-#include "encodings/rope/types/pair_ramp.h"
+#include "encodings/rope/types/rope_types.h"
 #include "exact/round.h"
 
 enum { GUARD = 128 };

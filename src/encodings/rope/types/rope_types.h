@@ -104,4 +104,55 @@ PE_ROPE_TYPE_MAP(PE_ROPE_TYPE_EXTERN)
 extern const pe_rope_type *const pe_rope_types[]; /* NULL-terminated */
 extern const char *const pe_rope_type_names[];    /* the same order: choices of rope_type */
 
+/**
+ * theta_i ((1 - s) / factor + s), s = clamp((turns - low) / (high - low), 0, 1), which is a step
+ * for low = high: then no number of turns is either, since pi divides them.
+ *
+ *     turns = original theta^(-2i/d) / (2 pi)
+ *
+ * Source  Peng et al. 2023, arXiv:2309.00071, section 3.2, definition 2.
+ */
+void pe_rope_by_turns(const pe_rope_formula *formula, double low, double high, size_t i,
+                      mpfr_ptr theta);
+
+/** Turns over the original context between which the ramp rises; whole: its ends are rounded
+ * outwards. */
+typedef struct pe_rope_pair_ramp {
+    double fast, slow;
+    bool whole;
+} pe_rope_pair_ramp;
+
+/**
+ * Between which pairs the ramp rises, for pairs that turn `fast` and `slow` times over the original
+ * context:
+ *
+ *     dim(turns) = d ln(original / (2 pi turns)) / (2 ln theta)
+ *     low = max(dim(fast), 0), high = min(dim(slow), d - 1), rounded outwards where `whole`
+ *
+ * Source  Peng et al. 2023, arXiv:2309.00071, as find_correction_range in jquesnelle/yarn at
+ *         995db5b575e75230b3384d658f8b944c9662f775, scaled_rope/LlamaYaRNScaledRotaryEmbedding.py.
+ */
+void pe_rope_pair_ramp_ends(const pe_rope_formula *formula, const pe_rope_pair_ramp *ramp,
+                            mpfr_ptr low, mpfr_ptr high);
+
+/** The ends rounded to float64. */
+void pe_rope_pair_ramp_round(const pe_rope_formula *formula, const pe_rope_pair_ramp *ramp,
+                             double *low, double *high);
+
+/** out = 1 + 0.1 mscale ln(factor), the attention factor of yarn. */
+void pe_rope_yarn_stretch(double factor, double mscale, mpfr_ptr out);
+
+/** Set out to 0 or 1 if pair i is beside a ramp whose rounded ends are low and high. */
+bool pe_rope_pair_ramp_is_beside(size_t i, double low, double high, mpfr_ptr out);
+
+/** out = clamp((i - low) / (high - low), 0, 1); high a thousandth more where they are equal. */
+void pe_rope_pair_ramp_at(size_t i, mpfr_srcptr low, mpfr_srcptr high, mpfr_ptr out);
+
+/** The same as the reference does it, each step rounded to float32, for whole ends. */
+float pe_rope_pair_ramp32(size_t i, double low, double high);
+
+/** The base must be above 1: the ramp divides by its logarithm. Errors  INVALID_PARAMETER. */
+pe_status pe_rope_pair_ramp_check(const pe_values *values, const pe_rope_formula *formula,
+                                  pe_problem *why) PE_MUST_CHECK;
+
 #endif

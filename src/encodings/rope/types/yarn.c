@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* yarn.c - YaRN: fast pairs keep their frequency, slow ones are stretched, a ramp between. */
-#include "encodings/rope/types/pair_ramp.h"
+#include "encodings/rope/types/rope_types.h"
 #include "exact/round.h"
 
 enum { GUARD = 64 };
@@ -65,10 +65,9 @@ static float scale32(const void *formula, size_t i, float inv)
 
 /* ---- the attention factor ---- */
 
-/* out = 1 + 0.1 mscale ln(factor) */
-static void stretch_scale(const pe_rope_formula *f, double mscale, mpfr_ptr out)
+void pe_rope_yarn_stretch(double factor, double mscale, mpfr_ptr out)
 {
-    mpfr_set_d(out, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
+    mpfr_set_d(out, factor, MPFR_RNDN);
     mpfr_log(out, out, MPFR_RNDN);
     mpfr_mul_d(out, out, mscale, MPFR_RNDN);
     mpfr_div_ui(out, out, 10, MPFR_RNDN);
@@ -78,14 +77,15 @@ static void stretch_scale(const pe_rope_formula *f, double mscale, mpfr_ptr out)
 static void derived(const pe_rope_formula *f, mpfr_ptr out)
 {
     const double mscale = f->key[PE_ROPE_MSCALE], all = f->key[PE_ROPE_MSCALE_ALL_DIM];
+    const double factor = f->key[PE_ROPE_FACTOR];
     if (mscale == 0 || all == 0) {
-        stretch_scale(f, 1, out);
+        pe_rope_yarn_stretch(factor, 1, out);
         return;
     }
     mpfr_t divisor;
     mpfr_init2(divisor, mpfr_get_prec(out));
-    stretch_scale(f, mscale, out);
-    stretch_scale(f, all, divisor);
+    pe_rope_yarn_stretch(factor, mscale, out);
+    pe_rope_yarn_stretch(factor, all, divisor);
     mpfr_div(out, out, divisor, MPFR_RNDN);
     mpfr_clear(divisor);
 }
@@ -135,8 +135,7 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
     if (pe_rope_has(formula, PE_ROPE_ATTENTION_FACTOR) && pe_rope_has(formula, PE_ROPE_ATTN_FACTOR))
         return pe_values_invalid(
             values, "attn_factor", why,
-            "attn_factor multiplies the factor that attention_factor replaces: "
-            "give one of them");
+            "attn_factor multiplies the factor that attention_factor replaces: give one of them");
     pe_rope_pair_ramp_round(formula, &ramp, &formula->low, &formula->high);
     return PE_OK;
 }

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_xpos.c - xPos: queries and keys rotated, and scaled so that attention falls with distance.
- * */
-#include "encodings/rope/xpos/rope_xpos.h"
+/* rope_xpos.c - cosines and sines of rotary angles, and the scales of xPos. */
 
 #include <math.h>
+#include <stdlib.h>
 
-#include "encodings/rope/rope_rotated.h"
+#include "encodings/rope/rope.h"
 #include "encodings/rope/rope_params.h"
-#include "encodings/rope/rope_warnings.h"
+#include "encodings/rope/rope_rotated.h"
+#include "encodings/rope/rope_xpos_scale.h"
+
+/* ---- xPos: queries and keys rotated, and scaled so that attention falls with di ---- */
+
+#define PE_ROPE_XPOS_SOURCE                                                                        \
+    "Sun et al. 2022, arXiv:2212.10554, section 3.2 and algorithm 1, as rotate_queries_and_keys "  \
+    "in lucidrains/rotary-embedding-torch at 8bb4643d1c29f944c47d2e807452ac437689af18"
+
+extern const pe_param_set pe_rope_xpos_params; /* scale_base, center */
 
 /* The ladder of powers of a pair. */
-static const uint16_t ladder_work[] = {640};
+static const uint16_t ladder_work[] = {64};
 
 static const pe_param xpos_params[] = {
     PE_PARAM("scale_base", REAL, .min = 1, .max = 1e6, .fallback = 512, .channel_work = ladder_work,
@@ -34,8 +42,12 @@ static double farthest(double center, const pe_positions *positions)
     return fabs(most - center) > fabs(least - center) ? most : least;
 }
 
-pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,
-                            pe_xpos_scale *out, pe_problem *why)
+/*
+ * Check what xPos asks of a rotation and its positions, fill in center, and make the scales.
+ * Errors  INVALID_PARAMETER: mrope_section; positions too far from the center. INTERNAL.
+ */
+static pe_status rope_xpos_read(pe_values *values, const pe_rope *rope,
+                                const pe_positions *positions, pe_xpos_scale *out, pe_problem *why)
 {
     const size_t tokens = positions->shape.dim[positions->shape.ndim - 1];
     const double base = pe_values_real(values, "scale_base");
@@ -63,8 +75,7 @@ static pe_status rotate(pe_rope_rotated *answer, const pe_xpos_scale *scale, pe_
 {
     pe_shared_wave wave;
     pe_status status = pe_rope_wave(answer->rotation.rope, PE_ROPE_ATTENDED, &wave, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     pe_xpos_turn turn = {.scale = scale, .center = (double)pe_values_int(answer->values, "center")};
     answer->rotation.wave = &wave;
     answer->rotation.xpos = &turn;
@@ -96,10 +107,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         .rotation = {.rope = &rope, .positions = pe_rope_rotated_positions(values, tokens)},
         .positions = "positions"};
     status = pe_rope_rotated_read(status, &answer, tables, &rope, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(status);
     pe_rope_warnings_add(&rope, NULL, out);
-    status = pe_rope_xpos_read(values, &rope, answer.rotation.positions, &scale, why);
+    status = rope_xpos_read(values, &rope, answer.rotation.positions, &scale, why);
     if (status == PE_OK) {
         status = rotate(&answer, &scale, out, why);
         pe_rope_xpos_scale_free(&scale);
@@ -133,9 +143,7 @@ static const pe_param positions_params[] = {
  * Accuracy  pe_rope_apply_array's.
  */
 const pe_resource pe_rope_xpos = {
-    .path = "/v1/rope/xpos",
-    .encoding = "rope",
-    .name = "rope/xpos",
+    PE_NAMED("rope", "/xpos"),
     .kind = PE_TRANSFORM,
     .summary = "Rotates queries and keys with xPos, whose scale lets attention fall with distance.",
     .formula = "q' = R(p theta_i) q s_i(p), k' = R(p theta_i) k / s_i(p), s_i(p) = ((2i/d + 0.4) / "
@@ -148,4 +156,138 @@ const pe_resource pe_rope_xpos = {
                    PE_PARAMS(positions_params), &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
+};
+
+/* A scale costs so many units: a handful of 128-bit products. */
+#define SCALE_WORK 16
+
+enum { COS, SIN, SCALE, TENSORS };
+static const char *const names[TENSORS] = {"cos", "sin", "scale"};
+
+typedef struct table {
+    pe_shared_wave wave;
+    pe_positions positions;
+    pe_xpos_scale scale;
+    double center;
+    size_t pairs;
+} table;
+
+/* The columns of a region in one row of scales. */
+static void fill_scales(const table *state, const pe_region *region, size_t row, pe_dtype dtype,
+                        unsigned char *out)
+{
+    const size_t first = region->column, pairs = region->columns;
+    const pe_xpos_distance n =
+        pe_rope_xpos_distance(pe_positions_at(&state->positions, row), state->center, false);
+    for (size_t i = first; i < first + pairs; i++, out += pe_dtype_bytes(dtype))
+        pe_dtype_store(dtype, pe_rope_xpos_scale_round(&state->scale, i, &n, dtype), out);
+}
+
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+{
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
+    const size_t t = region->tensor;
+    const pe_wave_layout layout = (pe_wave_layout){
+        .stride = 1, .cos_at = t == COS ? 0 : -1, .sin_at = t == SIN ? 0 : -1, .row = state->pairs};
+    const size_t row = region->columns * pe_dtype_bytes(dtype);
+    unsigned char *to = out;
+    const pe_wave_table waves = {state->wave.wave, &state->positions, &layout, dtype};
+    if (region->tensor != SCALE)
+        return pe_plan_whole(plan, region)
+                   ? pe_wave_table_rows(&waves, region->first, region->units, out, why)
+                   : pe_wave_table_part(&waves, region->first, region->column, region->columns, out,
+                                        why);
+    for (size_t u = region->first; u < region->first + region->units; u++, to += row)
+        fill_scales(state, region, u, dtype, to);
+    return PE_OK;
+}
+
+static void free_state(void *of)
+{
+    table *state = of;
+    pe_tables_wave_unref(&state->wave);
+    pe_positions_free(&state->positions);
+    pe_rope_xpos_scale_free(&state->scale);
+    free(state);
+}
+
+/* zeta_0 is the least: its scale is the greatest, before the center. */
+static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *why)
+{
+    double least, most;
+    pe_positions_bounds(&state->positions, &least, &most);
+    const pe_xpos_distance n = pe_rope_xpos_distance(least, state->center, false);
+    const double greatest = pe_rope_xpos_scale_round(&state->scale, 0, &n, dtype);
+    if (isfinite(greatest))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                   "the scale of pair 0 at position %.17g overflows %s, whose largest value is %g",
+                   least, pe_dtype_name(dtype), pe_dtype_max(dtype));
+}
+
+static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
+{
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const pe_shape shape = {2, {positions->count, rope->pairs}};
+    PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_state, why));
+    table *state = out->state;
+    out->makes_parts = true;
+    state->pairs = rope->pairs;
+    for (size_t t = 0; t < TENSORS; t++)
+        PE_TRY(pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why));
+    PE_TRY(pe_plan_set_work(out, limits, SCALE, SCALE_WORK, why));
+    PE_TRY(rope_xpos_read(values, rope, positions, &state->scale, why));
+    state->center = (double)pe_values_int(values, "center");
+    PE_TRY(pe_positions_share(positions, &state->positions, why));
+    PE_TRY(check_overflow(state, dtype, why));
+    pe_status status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
+    if (status == PE_OK)
+        pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
+    return status;
+}
+
+static pe_status plan_xpos_table(pe_values *values, pe_tables *tables, const pe_limits *limits,
+                                 pe_plan *out, pe_problem *why)
+{
+    pe_rope rope;
+    PE_TRY(pe_rope_read(values, tables, &rope, why));
+    pe_rope_warnings_add(&rope, NULL, out);
+    pe_status status = plan_table(&rope, values, limits, out, why);
+    pe_rope_free(&rope);
+    return status;
+}
+
+static const pe_param own[] = {
+    PE_PARAM("positions", POSITIONS, .fallback_text = "0:128", .unit = "tokens",
+             .help = "Positions: a:b, a:b:step, a number, or a list, fractions included.",
+             .example = "0:8"),
+};
+
+/**
+ *     cos(p, i) = A cos(p theta_i), sin(p, i) = A sin(p theta_i),
+ *     scale(p, i) = ((2i/d + 0.4) / 1.4)^((p - center) / scale_base)
+ *
+ * Queries are multiplied by the scale, keys divided by it; A is the attention factor.
+ *
+ * Source    as rope_xpos.c.
+ * Shapes    cos, sin, scale: [positions, rotary_dim/2].
+ * Accuracy  correctly rounded.
+ * Errors    INVALID_PARAMETER: a scale overflows dtype; rope_xpos_read's.
+ */
+const pe_resource pe_rope_xpos_table = {
+    PE_NAMED("rope", "/xpos/table"),
+    .kind = PE_TABLE,
+    .summary = "Cosines and sines of rotary angles, and the scales of xPos.",
+    .formula = "cos(p, i) = A cos(p theta_i), sin(p, i) = A sin(p theta_i), scale(p, i) = ((2i/d + "
+               "0.4) / 1.4)^((p - center) / scale_base)",
+    .labels = PE_LABELS({.axes = "positions, pair"}),
+    .source = PE_ROPE_XPOS_SOURCE,
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
+                   &pe_rope_xpos_params, PE_PARAMS(own), &pe_params_output_exact},
+    .nested = "rope_parameters",
+    .plan = plan_xpos_table,
 };

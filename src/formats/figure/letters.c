@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* letters.c - text in pixels: outlines of DejaVu Sans, taken when the program is built, filled here in
+ * arithmetic that is the same everywhere. */
+#include <math.h>
+#include <string.h>
+
+#include "base/yield.h"
+#include "formats/figure/pixels.h"
+
+typedef struct glyph {
+    short width; /* in UNITs */
+    const short
+        *contour; /* of each contour: its points' number, then x and y of each; ends with 0 */
+} glyph;
+
+/* Printable ASCII, a minus, and a box that stands for all else. */
+#define GLYPHS 97
+static const glyph glyphs[2 * GLYPHS] = {
+#include "letters.inc"
+};
+
+#define UNIT      1024.0 /* of the size of the text */
+#define SUB_ROWS  4      /* of a row of pixels */
+#define CROSSINGS 64     /* of a row with one letter, at most */
+#define WIDEST    64     /* pixels of a letter, at most */
+#define POINTS    256    /* of a letter's outlines, at most */
+
+static const glyph *glyph_of(const char *at, bool strong)
+{
+    const bool minus = strncmp(at, PE_MINUS, sizeof PE_MINUS - 1) == 0;
+    const size_t last = minus ? GLYPHS - 2 : GLYPHS - 1;
+    return &glyphs[(strong ? GLYPHS : 0) + (*at >= ' ' && *at < 127 ? (size_t)(*at - ' ') : last)];
+}
+
+/* A character of several bytes is one box. */
+static bool goes_on(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+double pe_letters_width(const char *text, double size, bool strong)
+{
+    double units = 0;
+    for (; *text != '\0'; text++)
+        if (!goes_on((unsigned char)*text))
+            units += glyph_of(text, strong)->width;
+    return units * size / UNIT;
+}
+
+/* Where a line crosses an outline, and whether upwards. */
+typedef struct crossing {
+    double x;
+    int up;
+} crossing;
+
+/* A letter that is being drawn: the place of its origin, and of its outlines' points. */
+typedef struct hand {
+    const pe_caption *caption;
+    const glyph *glyph;
+    pe_point at, point[POINTS];
+} hand;
+
+static pe_point place(const hand *by, const short *xy)
+{
+    const double unit = by->caption->size / UNIT, x = xy[0] * unit, y = xy[1] * unit;
+    return by->caption->upwards ? (pe_point){by->at.x - y, by->at.y - x}
+                                : (pe_point){by->at.x + x, by->at.y - y};
+}
+
+/* The crossings of the outlines with a horizontal line, from left to right; returns how many. */
+static size_t cross(const hand *by, double y, crossing out[CROSSINGS])
+{
+    const pe_point *point = by->point;
+    size_t n = 0;
+    for (const short *at = by->glyph->contour; *at != 0; point += *at, at += 1 + 2 * (size_t)*at) {
+        pe_point from = point[*at - 1];
+        for (short i = 0; i < *at; i++) {
+            const pe_point to = point[i];
+            if ((from.y <= y) != (to.y <= y) && n < CROSSINGS) {
+                const crossing new = {from.x + (y - from.y) * (to.x - from.x) / (to.y - from.y),
+                                      to.y > from.y ? 1 : -1};
+                size_t place = n++;
+                for (; place > 0 && out[place - 1].x > new.x; place--)
+                    out[place] = out[place - 1];
+                out[place] = new;
+            }
+            from = to;
+        }
+    }
+    return n;
+}
+
+/* Adds what [from, to] covers of each pixel, counted from `left`. */
+static void add_span(double from, double to, double left, double share[WIDEST])
+{
+    for (size_t x = from > left ? (size_t)(from - left) : 0; x < WIDEST && left + (double)x < to;
+         x++)
+        share[x] += (fmin(to, left + (double)x + 1) - fmax(from, left + (double)x)) / SUB_ROWS;
+}
+
+/* The row of pixels y, from `left` on: inside is where the outlines wind around a point. */
+static void draw_row(const hand *by, pe_canvas *canvas, double left, double y)
+{
+    crossing at[CROSSINGS];
+    double share[WIDEST] = {0};
+    for (int sub = 0; sub < SUB_ROWS; sub++) {
+        const size_t n = cross(by, y + (sub + 0.5) / SUB_ROWS, at);
+        int winding = 0;
+        for (size_t i = 0; i + 1 < n; i++) {
+            winding += at[i].up;
+            if (winding != 0)
+                add_span(at[i].x, at[i + 1].x, left, share);
+        }
+    }
+    for (size_t x = 0; x < WIDEST; x++)
+        if (share[x] > 0)
+            pe_pixels_cover(canvas, left + (double)x, y, by->caption->colour, share[x]);
+}
+
+void pe_letters_draw(pe_canvas *canvas, const pe_caption *caption)
+{
+    const double before =
+        caption->anchor * pe_letters_width(caption->text, caption->size, caption->strong);
+    hand by = {.caption = caption, .at = caption->at};
+    *(caption->upwards ? &by.at.y : &by.at.x) -= caption->upwards ? -before : before;
+    for (const char *c = caption->text; *c != '\0'; c++) {
+        if (goes_on((unsigned char)*c))
+            continue;
+        by.glyph = glyph_of(c, caption->strong);
+        const double size = by.caption->size, width = by.glyph->width * size / UNIT;
+        const bool upwards = by.caption->upwards;
+        const double left = floor(upwards ? by.at.x - size : by.at.x - 1);
+        const double top = floor(upwards ? by.at.y - width : by.at.y - size) - 1;
+        const double below = (upwards ? by.at.y : by.at.y + size / 2) + 1;
+        size_t n = 0;
+        for (const short *at = by.glyph->contour; *at != 0; at += 1 + 2 * (size_t)*at)
+            for (short i = 0; i < *at && n < POINTS; i++)
+                by.point[n++] = place(&by, at + 1 + 2 * i);
+        for (int row = 0; top + row < below; row++) {
+            pe_yield_spend(WIDEST);
+            draw_row(&by, canvas, left, top + row);
+        }
+        *(caption->upwards ? &by.at.y : &by.at.x) +=
+            (caption->upwards ? -1 : 1) * by.glyph->width * caption->size / UNIT;
+    }
+}

@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: MIT */
+/* layer_kinds.c - which layers there are, and which of them encode positions alike. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "models/dictionary.h"
+#include "models/layers.h"
+
+#define LAYERS_MAX 1024
+#define KINDS_MAX  8
+#define TYPE_MAX   64 /* bytes of a layer type's name */
+#define PERIOD_MAX 12 /* layers after which types repeat */
+
+static const char full[] = "full_attention", sliding[] = "sliding_attention",
+                  cross[] = "cross_attention";
+
+/* Layers that mix tokens without attention, or whose attention has no positions. */
+static const char *const unrotated[] = {"linear_attention",
+                                        "cross_attention",
+                                        "mamba",
+                                        "mamba2",
+                                        "conv",
+                                        "recurrent",
+                                        "moe",
+                                        "mlp",
+                                        "short_conv",
+                                        "gated_delta_net",
+                                        "kda",
+                                        "lightning_attention"};
+
+/* The layers, and what is known of each. */
+typedef struct layer_list {
+    size_t n;
+    const char *type[LAYERS_MAX];
+    bool nope[LAYERS_MAX];
+    double theta[LAYERS_MAX]; /* a base of its own; 0: none */
+} layer_list;
+
+pe_model_layers *pe_kinds_add(pe_reader *reader, const char *layer_type,
+                              const pe_resource *resource, size_t *index, size_t n)
+{
+    pe_model *model = reader->model;
+    pe_model_layers *grown = realloc(model->kinds, (model->n_kinds + 1) * sizeof *grown);
+    if (grown == NULL) {
+        free(index);
+        pe_reader_fail_memory(reader);
+        return NULL;
+    }
+    model->kinds = grown;
+    pe_model_layers *kind = &grown[model->n_kinds++];
+    *kind = (pe_model_layers){
+        .layer_type = strdup(layer_type), .resource = resource, .n = n, .index = index};
+    if (kind->layer_type == NULL)
+        pe_reader_fail_memory(reader);
+    if (resource != NULL && reader->status == PE_OK)
+        reader->status = pe_values_make(resource->param_sets, &kind->values, reader->why);
+    return kind;
+}
+
+/* ---- what each layer is ---- */
+
+/* How long an array is, behind "an array". */
+enum { OF_TEXT = 32 };
+static const char *print_of(const json_t *list, char text[OF_TEXT])
+{
+    text[0] = '\0';
+    if (json_is_array(list))
+        snprintf(text, OF_TEXT, " of %zu", json_array_size(list));
+    return text;
+}
+
+/* Names that can stand in pointers and queries as they are. */
+static bool is_name(const char *type)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    const size_t bytes = type != NULL ? strlen(type) : 0;
+    return bytes > 0 && bytes < TYPE_MAX && strspn(type, letters) == bytes;
+}
+
+static void read_layer_types(pe_reader *reader, layer_list *layers, const char *key,
+                             const json_t *list)
+{
+    const size_t n = json_array_size(list);
+    if (!json_is_array(list) || n == 0 || n > LAYERS_MAX) {
+        char of[OF_TEXT];
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
+                       "%s must be an array of 1 to %d strings, got %s%s", key, LAYERS_MAX,
+                       pe_reader_type_text(list), print_of(list, of));
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        char place[64];
+        const char *type = json_string_value(json_array_get(list, i));
+        snprintf(place, sizeof place, "%s/%zu", key, i);
+        if (!is_name(type))
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, place,
+                           "each of %s must be a name of 1 to %d letters, digits, _, - and .", key,
+                           TYPE_MAX - 1);
+        else
+            layers->type[i] = type;
+    }
+    if (layers->n != 0 && layers->n != n)
+        pe_reader_warn(
+            reader,
+            "%s has %zu entries for %zu layers of num_hidden_layers; layers are those of %s", key,
+            n, layers->n, key);
+    layers->n = n;
+    pe_reader_used(reader, key, list, NULL, NULL);
+}
+
+/* "LLLG" lists local and global layers; the list repeats. */
+static bool read_letters(pe_reader *reader, layer_list *layers)
+{
+    const json_t *value = pe_reader_member(reader, "sliding_window_pattern");
+    const char *letters = json_string_value(value);
+    if (letters == NULL || letters[0] == '\0')
+        return false;
+    const size_t n = strlen(letters);
+    for (size_t i = 0; i < layers->n; i++)
+        layers->type[i] = letters[i % n] == 'G' ? full : sliding;
+    pe_reader_used(reader, "sliding_window_pattern", value, NULL,
+                   "L: sliding_attention, G: full_attention, in turn");
+    return true;
+}
+
+/* Every `every`-th layer is `one`, the rest are `others`. Layers count from 1 or from 0. */
+static void alternate(layer_list *layers, size_t every, size_t from, const char *one,
+                      const char *others)
+{
+    for (size_t i = 0; i < layers->n; i++)
+        layers->type[i] = (i + from) % every == 0 ? one : others;
+}
+
+/* The layers of a list of numbers, which count from 0, are of this type. */
+static void put_listed(layer_list *layers, const json_t *list, const char *type)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const double layer = json_number_value(json_array_get(list, i));
+        if (layer >= 0 && layer < (double)layers->n)
+            layers->type[(size_t)layer] = type;
+    }
+}
+
+/* Keys that list the layers of full attention, and the type of the other layers. */
+static const struct {
+    const char *key, *others;
+} full_lists[] = {
+    {"full_attn_idxs", "conv"},      /* LFM2 */
+    {"attn_layer_indices", "mamba"}, /* Bamba */
+};
+
+static bool read_full(pe_reader *reader, layer_list *layers)
+{
+    for (size_t f = 0; f < PE_LEN(full_lists); f++) {
+        const json_t *list = pe_reader_member(reader, full_lists[f].key);
+        char note[64];
+        if (!json_is_array(list))
+            continue;
+        for (size_t i = 0; i < layers->n; i++)
+            layers->type[i] = full_lists[f].others;
+        put_listed(layers, list, full);
+        snprintf(note, sizeof note, "layers of full attention; the others are %s",
+                 full_lists[f].others);
+        pe_reader_used(reader, full_lists[f].key, list, NULL, note);
+        return true;
+    }
+    return false;
+}
+
+/* Lists with a 0 or 1 for each layer, and what those mean. */
+static const struct {
+    const char *key, *zero, *one, *note;
+} flag_lists[] = {
+    {"hybrid_layer_pattern", full, sliding, "0: full_attention, 1: sliding_attention"}, /* MiMo */
+    {"attn_type_list", "linear_attention", full,
+     "0: linear_attention, 1: full_attention"}, /* MiniMax-01 */
+};
+
+static bool read_flags(pe_reader *reader, layer_list *layers)
+{
+    for (size_t f = 0; f < PE_LEN(flag_lists); f++) {
+        const json_t *list = pe_reader_member(reader, flag_lists[f].key);
+        if (!json_is_array(list) || json_array_size(list) < layers->n)
+            continue;
+        for (size_t i = 0; i < layers->n; i++)
+            layers->type[i] = json_number_value(json_array_get(list, i)) == 0 ? flag_lists[f].zero
+                                                                              : flag_lists[f].one;
+        pe_reader_used(reader, flag_lists[f].key, list, NULL, flag_lists[f].note);
+        return true;
+    }
+    return false;
+}
+
+/* A list that repeats; one that does not is that of the class's own number of layers. */
+static bool read_block_types(pe_reader *reader, layer_list *layers)
+{
+    const json_t *own = json_object_get(reader->type, "block_types");
+    const json_t *given = pe_reader_member(reader, "block_types");
+    const json_t *list = json_is_array(given) ? given : own;
+    const size_t n = json_array_size(list);
+    if (own == NULL || n == 0)
+        return false;
+    if (n > PERIOD_MAX && n != layers->n && layers->n != 0)
+        pe_reader_fail(reader, PE_MISSING_PARAMETER, "layer_types",
+                       "layer_types is missing: the types of %zu layers follow from no rule",
+                       layers->n);
+    for (size_t i = 0; i < layers->n; i++) {
+        const char *type = json_string_value(json_array_get(list, i % n));
+        layers->type[i] = is_name(type) ? type : full;
+    }
+    pe_reader_report(reader, list == given ? "block_types" : "layer_types", list,
+                     (pe_key_report){list == given ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
+                                     NULL, "types of layers, in turn"});
+    return true;
+}
+
+/**
+ * DeepSeek-V4 lists for each layer how many tokens become one; else the first two layers are
+ * heavily compressed, and those behind them in turn.
+ *
+ * Source  DeepseekV4Config of huggingface/transformers 5.23.0.
+ */
+static bool read_ratios(pe_reader *reader, layer_list *layers)
+{
+    static const char key[] = "compress_ratios", heavy[] = "heavily_compressed_attention",
+                      sparse[] = "compressed_sparse_attention";
+    const json_t *list = pe_reader_member(reader, key);
+    if (json_object_get(reader->type, "labels") == NULL)
+        return false;
+    if (list != NULL && json_array_size(list) < layers->n)
+        pe_reader_fail_type(reader, key, "an array of 0, 4 or 128 for each layer", list);
+    for (size_t i = 0; i < layers->n; i++) {
+        const double ratio = json_number_value(json_array_get(list, i));
+        layers->type[i] = list == NULL ? (i > 1 && i % 2 == 1 ? sparse : heavy)
+                          : ratio == 0 ? sliding
+                          : ratio == 4 ? sparse
+                                       : heavy;
+    }
+    pe_reader_used(
+        reader, key, list, NULL,
+        "0: sliding_attention, 4: compressed_sparse_attention, 128: heavily_compressed_attention");
+    return true;
+}
+
+/* What is added to a layer's number, which then counts from 0. */
+static size_t phase_of(const pe_reader *reader, const layer_list *layers)
+{
+    const size_t every = (size_t)pe_type_number(reader->type, "global_attn_every_n_layers");
+    if (!pe_type_is(reader->type, "from_last") || every == 0 || layers->n == 0)
+        return (size_t)pe_type_number(reader->type, "phase");
+    return every - (layers->n - 1) % every;
+}
+
+static void read_pattern(pe_reader *reader, layer_list *layers)
+{
+    const bool no_window = json_is_null(json_object_get(reader->config, "sliding_window"));
+    const struct {
+        pe_fact fact;
+        size_t from;
+        const char *others;
+    } patterns[] = {
+        {PE_FACT_PATTERN, 1, sliding},
+        {PE_FACT_EVERY, phase_of(reader, layers), sliding},
+        {PE_FACT_ATTENTION_EVERY, 1, "linear_attention"},
+    };
+    if (read_letters(reader, layers) || read_full(reader, layers) ||
+        read_block_types(reader, layers) || read_ratios(reader, layers) ||
+        read_flags(reader, layers))
+        return;
+    for (size_t p = 0; p < PE_LEN(patterns); p++) {
+        double every = 0;
+        const pe_fact fact = patterns[p].fact;
+        if (!(fact == PE_FACT_PATTERN && no_window
+                  ? pe_reader_finds_fact(reader, fact, &every, NULL)
+                  : pe_reader_fact(reader, fact, &every, NULL)))
+            continue;
+        alternate(layers, (size_t)every, patterns[p].from, full, patterns[p].others);
+        if (pe_type_is(reader->type, "first_full") && layers->n != 0)
+            layers->type[0] = full;
+        if (pe_type_is(reader->type, "last_full") && layers->n != 0)
+            layers->type[layers->n - 1] = full;
+        return;
+    }
+}
+
+/* Layers of cross attention look at an image, whose keys have no positions in the text. */
+static void read_cross(pe_reader *reader, layer_list *layers)
+{
+    static const char key[] = "cross_attention_layers";
+    const json_t *list = pe_reader_member(reader, key);
+    if (json_object_get(reader->type, "cross_attention_layers") == NULL)
+        return;
+    if (list != NULL && !json_is_array(list)) {
+        pe_reader_fail_type(reader, key, "an array of layers, counted from 0", list);
+        return;
+    }
+    const json_t *found =
+        list != NULL ? list : json_object_get(reader->type, "cross_attention_layers");
+    put_listed(layers, found, cross);
+    pe_reader_report(reader, key, found,
+                     (pe_key_report){list != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
+                                     NULL, "these layers do not rotate"});
+}
+
+/* ---- which of them do not rotate ---- */
+
+static void read_nope_list(pe_reader *reader, layer_list *layers, const json_t *list)
+{
+    const size_t n = json_array_size(list);
+    if (!json_is_array(list) || n < layers->n) {
+        char of[OF_TEXT];
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "no_rope_layers",
+                       "no_rope_layers must be an array with a 0 or 1 for each of %zu layers or "
+                       "more, got %s%s",
+                       layers->n, pe_reader_type_text(list), print_of(list, of));
+        return;
+    }
+    for (size_t i = 0; i < layers->n; i++) {
+        const json_t *item = json_array_get(list, i);
+        const double flag = json_is_boolean(item) ? json_is_true(item) : json_number_value(item);
+        if ((!json_is_number(item) && !json_is_boolean(item)) || (flag != 0 && flag != 1)) {
+            char place[64];
+            snprintf(place, sizeof place, "no_rope_layers/%zu", i);
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, place,
+                           "each of no_rope_layers must be 0 (no rotation) or 1");
+        }
+        layers->nope[i] = flag == 0;
+    }
+    pe_reader_used(reader, "no_rope_layers", list, NULL,
+                   "0: the layer does not rotate; 1: it does");
+}
+
+static void read_nope(pe_reader *reader, layer_list *layers)
+{
+    const json_t *list = pe_reader_member(reader, "no_rope_layers");
+    if (list != NULL && (!json_is_array(list) || json_array_size(list) != 0)) {
+        read_nope_list(reader, layers, list);
+        return;
+    }
+    double every;
+    if (!pe_reader_fact(reader, PE_FACT_NOPE_EVERY, &every, NULL))
+        return;
+    for (size_t i = 0; i < layers->n; i++)
+        layers->nope[i] = (i + 1) % (size_t)every == 0;
+    if (layers->n == 0)
+        pe_reader_warn(reader, "one layer of %.0f does not rotate: num_hidden_layers tells which",
+                       every);
+}
+
+const json_t *pe_kinds_thetas(const pe_reader *reader, const char **key)
+{
+    *key = "layer_rope_theta";
+    const json_t *list = pe_reader_member(reader, *key), *theta;
+    if (list != NULL || !json_is_array(theta = pe_reader_member(reader, "rope_theta")))
+        return list;
+    *key = "rope_theta";
+    return theta;
+}
+
+/* A base for each layer, 0 for those that do not rotate (Granite). */
+static void read_thetas(pe_reader *reader, layer_list *layers)
+{
+    const char *key;
+    const json_t *list = pe_kinds_thetas(reader, &key);
+    const size_t n = json_array_size(list);
+    if (list == NULL)
+        return;
+    if (!json_is_array(list) || n < layers->n || layers->n == 0) {
+        char of[OF_TEXT];
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
+                       "%s must be an array with a base for each of %zu layers, got %s%s", key,
+                       layers->n, pe_reader_type_text(list), print_of(list, of));
+        return;
+    }
+    for (size_t i = 0; i < layers->n; i++) {
+        const json_t *item = json_array_get(list, i);
+        const double theta = json_number_value(item);
+        if (!json_is_number(item) || (theta != 0 && !(theta >= 1 && theta <= 1e12))) {
+            char place[64];
+            snprintf(place, sizeof place, "%s/%zu", key, i);
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, place,
+                           "each of %s must be 0 (no rotation) or a base from 1 to 1e12", key);
+        }
+        layers->theta[i] = theta;
+        layers->nope[i] |= theta == 0;
+    }
+    pe_reader_used(reader, key, list, "rope_theta",
+                   "a base for each layer; 0: the layer does not rotate");
+}
+
+static bool is_unrotated(const char *type)
+{
+    for (size_t i = 0; i < PE_LEN(unrotated); i++)
+        if (strcmp(unrotated[i], type) == 0)
+            return true;
+    return false;
+}
+
+/* Does the model rotate in sliding layers alone? It does so only while it has any. */
+static bool full_is_unrotated(const pe_reader *reader)
+{
+    const json_t *window = json_object_get(reader->config, "sliding_window");
+    return pe_type_is(reader->type, "nope_full") && !json_is_null(window);
+}
+
+/* Has the dictionary of the layers' types null for this one? */
+static bool has_null(const pe_dictionary *dictionary, const char *type)
+{
+    return json_is_null(json_object_get(dictionary->object, type));
+}
+
+/* Does no layer of this type rotate in the model type? */
+static bool is_unrotated_here(const pe_reader *reader, const char *type)
+{
+    const json_t *types = json_object_get(reader->type, "nope_types");
+    for (size_t i = 0; i < json_array_size(types); i++)
+        if (strcmp(json_string_value(json_array_get(types, i)), type) == 0)
+            return true;
+    return false;
+}
+
+/* ---- kinds ---- */
+
+/* Bytes of a kind's name: a type and a base. */
+#define NAME_MAX_BYTES (TYPE_MAX + 32)
+
+/* Where only some layers of a type rotate, the others are the kind no_rope; where their bases
+ * differ, those that have not the first one's are told by theirs. */
+static void name_kind(const layer_list *layers, size_t layer, char *out)
+{
+    const char *type = layers->type[layer];
+    /* The first layer that rotates and has the type of this one; layers->n: none. */
+    size_t i = 0;
+    while (i < layers->n && (layers->nope[i] || strcmp(layers->type[i], layers->type[layer]) != 0))
+        i++;
+    const size_t first = i;
+    if (layers->nope[layer] && first < layers->n)
+        snprintf(out, NAME_MAX_BYTES, "no_rope");
+    else if (first < layers->n && layers->theta[layer] != layers->theta[first])
+        snprintf(out, NAME_MAX_BYTES, "%s_%.17g", type, layers->theta[layer]);
+    else
+        snprintf(out, NAME_MAX_BYTES, "%s", type);
+}
+
+/* Add the kind of layer `first` and of all layers of the same name. */
+static void add_kind(pe_reader *reader, const layer_list *layers, char (*names)[NAME_MAX_BYTES],
+                     size_t first, const pe_resource *resource)
+{
+    size_t n = 0;
+    size_t *index = malloc(layers->n * sizeof *index);
+    if (index == NULL) {
+        pe_reader_fail_memory(reader);
+        return;
+    }
+    for (size_t i = first; i < layers->n; i++)
+        if (strcmp(names[i], names[first]) == 0)
+            index[n++] = i;
+    if (reader->model->n_kinds == KINDS_MAX) {
+        free(index);
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "layer_types",
+                       "layer_types may name at most %d types", KINDS_MAX);
+        return;
+    }
+    (void)pe_kinds_add(reader, names[first], layers->nope[first] ? NULL : resource, index, n);
+}
+
+static void add_kinds(pe_reader *reader, const layer_list *layers, const pe_resource *resource)
+{
+    char(*names)[NAME_MAX_BYTES] = calloc(layers->n, sizeof *names);
+    if (names == NULL) {
+        pe_reader_fail_memory(reader);
+        return;
+    }
+    for (size_t i = 0; i < layers->n; i++)
+        name_kind(layers, i, names[i]);
+    for (size_t i = 0; i < layers->n && reader->status == PE_OK; i++) {
+        size_t first = 0;
+        while (strcmp(names[first], names[i]) != 0)
+            first++;
+        if (first == i)
+            add_kind(reader, layers, names, i, resource);
+    }
+    free(names);
+}
+
+/* Add the kinds that the keys name, where the configuration has no count of layers. */
+static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
+{
+    pe_dictionary dictionary = {0};
+    pe_dictionary_find(reader, &dictionary);
+    if (dictionary.object != NULL && pe_dictionary_is_by_type(reader, dictionary.object)) {
+        const char *name;
+        json_t *value;
+        json_object_foreach((json_t *)(uintptr_t)dictionary.object, name, value)
+        {
+            if (!json_is_object(value) && !json_is_null(value))
+                continue;
+            if (!is_name(name))
+                pe_reader_fail(reader, PE_INVALID_PARAMETER, "rope_parameters",
+                               "layer types are named by letters, digits, _ and -, got %.64s",
+                               name);
+            else if (reader->model->n_kinds < KINDS_MAX)
+                (void)pe_kinds_add(reader, name, resource, NULL, 0);
+        }
+        return;
+    }
+    const bool no_full = full_is_unrotated(reader) || is_unrotated_here(reader, full);
+    (void)pe_kinds_add(reader, full, no_full ? NULL : resource, NULL, 0);
+    if (pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA) ||
+        pe_type_number(reader->type, "rope_local_base_freq") != 0 || no_full)
+        (void)pe_kinds_add(reader, sliding, resource, NULL, 0);
+}
+
+/* The default kind comes first: full attention if it rotates, else the first kind that does. */
+static void put_default_first(pe_model *model)
+{
+    size_t best = 0;
+    for (size_t k = model->n_kinds; k-- > 0;)
+        if (model->kinds[k].resource != NULL)
+            best = k;
+    for (size_t k = 0; k < model->n_kinds; k++)
+        if (model->kinds[k].resource != NULL && strcmp(model->kinds[k].layer_type, full) == 0)
+            best = k;
+    if (model->n_kinds == 0)
+        return;
+    const pe_model_layers chosen = model->kinds[best];
+    memmove(&model->kinds[1], &model->kinds[0], best * sizeof chosen);
+    model->kinds[0] = chosen;
+}
+
+/* The types of the layers are listed, or follow a pattern. */
+static void read_types(pe_reader *reader, layer_list *layers)
+{
+    static const char *const keys[] = {"layer_types", "layers_block_type"};
+    const char *key = keys[pe_reader_member(reader, keys[0]) != NULL ? 0 : 1];
+    const json_t *types = pe_reader_member(reader, key);
+    double n = 0;
+    for (size_t i = 0; i < LAYERS_MAX; i++)
+        layers->type[i] = full;
+    if (pe_reader_finds_fact(reader, PE_FACT_LAYERS, &n, NULL))
+        layers->n = (size_t)n;
+    if (layers->n != 0 && pe_reader_finds_fact(reader, PE_FACT_SINGLE_LAYERS, &n, NULL))
+        layers->n = pe_size_min(layers->n + (size_t)n, LAYERS_MAX);
+    if (types == NULL && reader->status == PE_OK)
+        read_pattern(reader, layers);
+    if (types == NULL)
+        return;
+    read_layer_types(reader, layers, key, types);
+    if (reader->type == NULL)
+        pe_reader_warn(reader,
+                       "which types of %s rotate is not known for this model type: all but those "
+                       "that are known to mix tokens without positions are assumed to",
+                       key);
+}
+
+static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource *resource)
+{
+    static void (*const steps[])(pe_reader *, layer_list *) = {read_types, read_cross, read_nope,
+                                                               read_thetas};
+    for (size_t s = 0; s < PE_LEN(steps) && reader->status == PE_OK; s++)
+        steps[s](reader, layers);
+    reader->model->n_layers = layers->n;
+    if (reader->status != PE_OK)
+        return;
+    if (layers->n == 0) {
+        kinds_of_keys(reader, resource);
+    } else {
+        pe_dictionary dictionary = {0};
+        pe_dictionary_find(reader, &dictionary);
+        const bool no_full = full_is_unrotated(reader);
+        const char *key;
+        const bool listed = pe_kinds_thetas(reader, &key) != NULL; /* then a base of 0 says so */
+        for (size_t i = 0; i < layers->n; i++)
+            layers->nope[i] |=
+                is_unrotated(layers->type[i]) ||
+                (!listed && is_unrotated_here(reader, layers->type[i])) ||
+                (!pe_type_is(reader->type, "by_type") && has_null(&dictionary, layers->type[i])) ||
+                (no_full && strcmp(layers->type[i], full) == 0);
+        if (no_full)
+            pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",
+                           reader->type_name);
+        add_kinds(reader, layers, resource);
+    }
+    if (reader->status == PE_OK)
+        put_default_first(reader->model);
+}
+
+void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
+{
+    layer_list *layers = calloc(1, sizeof *layers);
+    if (layers == NULL)
+        pe_reader_fail_memory(reader);
+    else
+        find_kinds(reader, layers, resource);
+    free(layers);
+}

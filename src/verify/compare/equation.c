@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* equation.c - what a mistake makes of a number, written as in a paper. */
+#include "verify/compare/equation.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/upload/geometry.h"
+#include "verify/upload/grain.h"
+
+/* Steps that are no operators. */
+enum { NUMBER = '#', TERM = '.', ITEM = '[', ONE = '1', TWO = '2', CHOICE = '?', NEGATIVE = '~' };
+
+static const struct binary {
+    const char *text;
+    char is;
+    int binds;
+} operators[] = {
+    {"||", '|', 1}, {"&&", '&', 2}, {"<=", 'l', 3}, {">=", 'g', 3}, {"==", '=', 3},
+    {"!=", '!', 3}, {"<", '<', 3},  {">", '>', 3},  {"+", '+', 4},  {"-", '-', 4},
+    {"*", '*', 5},  {"/", '/', 5},  {"%", '%', 5},  {"^", '^', 6},
+};
+#define BINDS_MOST 6
+
+/* ---- functions ---- */
+
+static double of_type(pe_grain_of grain, double x)
+{
+    return pe_grain_round(&pe_grains[grain], x);
+}
+
+static double bfloat16(double x)
+{
+    return of_type(PE_GRAIN_BFLOAT16, x);
+}
+
+static double float16(double x)
+{
+    return of_type(PE_GRAIN_FLOAT16, x);
+}
+
+static double float32(double x)
+{
+    return pe_grain_round(pe_grain_of_dtype(PE_FLOAT32), x);
+}
+
+static double tf32(double x)
+{
+    return of_type(PE_GRAIN_TF32, x);
+}
+
+static double cut(double x)
+{
+    const double unit = pe_grain_ulp(&pe_grains[PE_GRAIN_BFLOAT16], x);
+    return unit * trunc(x / unit);
+}
+
+static double finite_one(double x)
+{
+    return isfinite(x) ? 1 : 0;
+}
+
+static const struct function {
+    const char *name;
+    double (*one)(double x), (*two)(double x, double y);
+} functions[] = {
+    {"abs", fabs, NULL},
+    {"sqrt", sqrt, NULL},
+    {"exp", exp, NULL},
+    {"exp2", exp2, NULL},
+    {"ln", log, NULL},
+    {"log2", log2, NULL},
+    {"log10", log10, NULL},
+    {"log1p", log1p, NULL},
+    {"sin", sin, NULL},
+    {"cos", cos, NULL},
+    {"floor", floor, NULL},
+    {"ceil", ceil, NULL},
+    {"trunc", trunc, NULL},
+    {"round", round, NULL},
+    {"rint", nearbyint, NULL},
+    {"finite", finite_one, NULL},
+    {"bfloat16", bfloat16, NULL},
+    {"float16", float16, NULL},
+    {"tf32", tf32, NULL},
+    {"float32", float32, NULL},
+    {"cut", cut, NULL},
+    {"min", NULL, fmin},
+    {"max", NULL, fmax},
+    {"hypot", NULL, hypot},
+    {"signed", NULL, copysign},
+};
+
+/* ---- reading ---- */
+
+#define NAME_MOST 48
+#define DEPTH     16 /* of the stack */
+
+typedef struct reader {
+    const char *at;
+    const pe_term *terms[2];
+    const pe_values *values;
+    pe_equation *out;
+    int depth;
+    bool failed;
+} reader;
+
+static void read_choice(reader *r);
+
+/* By how much the stack grows. */
+static int growth(char is)
+{
+    return is == NUMBER || is == TERM                  ? 1
+           : is == ITEM || is == ONE || is == NEGATIVE ? 0
+           : is == CHOICE                              ? -2
+                                                       : -1;
+}
+
+static void put(reader *r, pe_step step)
+{
+    r->depth += growth(step.is);
+    r->failed |= r->out->n == PE_EQUATION_STEPS || r->depth >= DEPTH;
+    if (!r->failed)
+        r->out->step[r->out->n++] = step;
+}
+
+/* Is this what comes next? Then it is behind us. */
+static bool take(reader *r, const char *text)
+{
+    const size_t n = strlen(text);
+    r->at += strspn(r->at, " ");
+    const bool is = strncmp(r->at, text, n) == 0;
+    r->at += is ? n : 0;
+    return is;
+}
+
+static void want(reader *r, const char *text)
+{
+    r->failed |= !take(r, text);
+}
+
+static const pe_term *find_term(const reader *r, const char *name)
+{
+    for (size_t l = 0; l < PE_LEN(r->terms); l++)
+        for (const pe_term *t = r->terms[l]; t != NULL && t->name != NULL; t++)
+            if (strcmp(t->name, name) == 0)
+                return t;
+    return NULL;
+}
+
+/* A number that has a name, or one of the values. */
+static double number_of(const reader *r, char *name)
+{
+    char *choice = strchr(name, '.');
+    if (strcmp(name, "pi") == 0 || strcmp(name, "inf") == 0)
+        return name[0] == 'p' ? M_PI : HUGE_VAL;
+    if (choice != NULL)
+        *choice++ = '\0';
+    const pe_value *value = r->values != NULL ? pe_values_find(r->values, name) : NULL;
+    if (choice != NULL)
+        return value != NULL && strcmp(pe_geometry_choice_text(r->values, name), choice) == 0;
+    if (value == NULL || !value->present)
+        return nan("");
+    return value->param->kind == PE_KIND_INT    ? (double)value->integer
+           : value->param->kind == PE_KIND_BOOL ? value->truth
+                                                : value->real;
+}
+
+static void read_call(reader *r, const char *name)
+{
+    size_t f = 0;
+    while (f < PE_LEN(functions) && strcmp(functions[f].name, name) != 0)
+        f++;
+    r->failed |= f == PE_LEN(functions);
+    if (r->failed)
+        return;
+    read_choice(r);
+    if (functions[f].two != NULL) {
+        want(r, ",");
+        read_choice(r);
+    }
+    want(r, ")");
+    if (functions[f].two != NULL)
+        put(r, (pe_step){.is = TWO, .two = functions[f].two});
+    else
+        put(r, (pe_step){.is = ONE, .one = functions[f].one});
+}
+
+static void read_name(reader *r)
+{
+    size_t n = 0;
+    char name[NAME_MOST] = "";
+    while (n + 1 < NAME_MOST && (isalnum((unsigned char)*r->at) || *r->at == '_' || *r->at == '.'))
+        name[n++] = *r->at++;
+    const pe_term *term = find_term(r, name);
+    if (take(r, "(")) {
+        read_call(r, name);
+    } else if (term != NULL && take(r, "[")) {
+        read_choice(r);
+        want(r, "]");
+        put(r, (pe_step){.is = ITEM, .term = term});
+    } else if (term != NULL) {
+        put(r, (pe_step){.is = TERM, .term = term});
+    } else {
+        put(r, (pe_step){.is = NUMBER, .number = number_of(r, name)});
+    }
+}
+
+static void read_operators(reader *r, int least);
+
+static void read_one(reader *r)
+{
+    char *end = NULL;
+    if (take(r, "-")) {
+        read_operators(r, BINDS_MOST);
+        put(r, (pe_step){.is = NEGATIVE});
+    } else if (take(r, "(")) {
+        read_choice(r);
+        want(r, ")");
+    } else if (isdigit((unsigned char)*r->at)) {
+        put(r, (pe_step){.is = NUMBER, .number = strtod(r->at, &end)});
+        r->at = end;
+    } else if (isalpha((unsigned char)*r->at)) {
+        read_name(r);
+    } else {
+        r->failed = true;
+    }
+}
+
+static const struct binary *take_operator(reader *r, int least)
+{
+    const char *before = r->at;
+    for (size_t k = 0; k < PE_LEN(operators); k++)
+        if (take(r, operators[k].text)) {
+            r->at = operators[k].binds < least ? before : r->at;
+            return operators[k].binds < least ? NULL : &operators[k];
+        }
+    return NULL;
+}
+
+/* Those that bind so much; what stands left goes first, but of ^. */
+static void read_operators(reader *r, int least)
+{
+    read_one(r);
+    for (const struct binary *by = take_operator(r, least); by != NULL && !r->failed;
+         by = take_operator(r, least)) {
+        read_operators(r, by->is == '^' ? by->binds : by->binds + 1);
+        put(r, (pe_step){.is = by->is});
+    }
+}
+
+static void read_choice(reader *r)
+{
+    if (!r->failed)
+        read_operators(r, 1);
+    if (r->failed || !take(r, "?"))
+        return;
+    read_choice(r);
+    want(r, ":");
+    read_choice(r);
+    put(r, (pe_step){.is = CHOICE});
+}
+
+bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *more,
+                      const pe_values *values, pe_equation *out)
+{
+    reader r = {.at = text, .terms = {terms, more}, .values = values, .out = out};
+    out->n = 0;
+    read_choice(&r);
+    (void)take(&r, "");
+    return !r.failed && *r.at == '\0';
+}
+
+/* ---- its number ---- */
+
+static double power(double x, double y)
+{
+    return y == 2 ? x * x : y == 0.5 ? sqrt(x) : pow(x, y);
+}
+
+static double operate(char is, double x, double y)
+{
+    switch (is) {
+    case '|':
+        return x != 0 || y != 0;
+    case '&':
+        return x != 0 && y != 0;
+    case 'l':
+        return x <= y;
+    case 'g':
+        return x >= y;
+    case '=':
+        return x == y;
+    case '!':
+        return x != y;
+    case '<':
+        return x < y;
+    case '>':
+        return x > y;
+    case '+':
+        return x + y;
+    case '-':
+        return x - y;
+    case '*':
+        return x * y;
+    case '/':
+        return x / y;
+    case '%':
+        return x - y * floor(x / y);
+    default:
+        return power(x, y);
+    }
+}
+
+static double term_at(const pe_term *term, const void *of, double i)
+{
+    const char *in = of;
+    if (term->at != NULL)
+        return term->at(of, i);
+    if (term->through != 0)
+        in = *(const char *const *)(const void *)(in + term->through);
+    const void *member = in + term->offset;
+    if (!term->listed)
+        return *(const double *)member;
+    return i >= 0 ? (*(const double *const *)member)[(size_t)i] : nan("");
+}
+
+double pe_equation_at(const pe_equation *equation, const void *of, double i)
+{
+    double stack[DEPTH + 1] = {0}, *top = stack; /* the first is below it */
+    for (size_t k = 0; k < equation->n; k++) {
+        const pe_step *s = &equation->step[k];
+        if (s->is == NUMBER) {
+            *++top = s->number;
+        } else if (s->is == TERM) {
+            *++top = term_at(s->term, of, i);
+        } else if (s->is == ITEM) {
+            *top = term_at(s->term, of, *top);
+        } else if (s->is == ONE) {
+            *top = s->one(*top);
+        } else if (s->is == NEGATIVE) {
+            *top = -*top;
+        } else if (s->is == CHOICE) {
+            top -= 2;
+            *top = top[0] != 0 ? top[1] : top[2];
+        } else {
+            top--;
+            *top = s->is == TWO ? s->two(top[0], top[1]) : operate(s->is, top[0], top[1]);
+        }
+    }
+    return *top;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* equation.h - what a mistake makes of a number, written as in a paper: "x[n - 1 - i]", "x < a ? x : x + b". */
+#ifndef PE_VERIFY_COMPARE_EQUATION_H
+#define PE_VERIFY_COMPARE_EQUATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "plan/values.h"
+
+/**
+ * Of item i: numbers, names, + - * / ^ and comparisons, && and ||, c ? x : y, functions of one or two
+ * numbers, and name[e], that number of item e. x % y is what floor(x / y) leaves, of the sign of y.
+ * Squares and square roots by ^ are rounded correctly. True is 1. pi, inf and none (NAN) are numbers.
+ *
+ *     abs sqrt exp exp2 ln log2 log10 log1p sin cos floor ceil trunc
+ *     round (halves away from 0)  rint (halves to even)  finite (not NAN, nor infinite)
+ *     float32 bfloat16 float16 tf32 (rounded to the type)  cut (to bfloat16, toward 0)
+ *     min max hypot signed(x, y) (of the sign of y)
+ *
+ * Another name is a number of the claim, NAN where it has none; "variant.llama4": is the choice that?
+ */
+
+/** What a name stands for, of an item of the struct that equations are of. */
+typedef struct pe_term {
+    const char *name;                       /* NULL ends a list */
+    double (*at)(const void *of, double i); /* or, where NULL: */
+    size_t offset;                          /* of a double in that struct; */
+    bool listed;                            /* or of a pointer to those of all items */
+    size_t through; /* not 0: both are in another struct, to which the pointer there points */
+} pe_term;
+
+#define PE_EQUATION_STEPS 128
+
+typedef struct pe_step {
+    char is; /* which of these, or an operator */
+    union {
+        double number;
+        const pe_term *term;
+        double (*one)(double x);
+        double (*two)(double x, double y);
+    };
+} pe_step;
+
+/** An equation as steps on a stack. */
+typedef struct pe_equation {
+    size_t n;
+    pe_step step[PE_EQUATION_STEPS];
+} pe_equation;
+
+/** Read one; names are those of two lists (NULL: none), then of the values. False: it is no equation. */
+bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *more,
+                      const pe_values *values, pe_equation *out) PE_MUST_CHECK;
+
+double pe_equation_at(const pe_equation *equation, const void *of, double i);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* scale_rows.c - scales of xPos and of attention, means of cosines by distance, scaled bases. */
+#include <math.h>
+#include <string.h>
+
+#include "verify/plain/plain_slips.h"
+
+/* ---- xPos: zeta^((p - center)/scale_base), zeta = (2i/d + 0.4)/1.4 ---- */
+
+/* (p - center)/scale_base, as the scale of pair 0 tells it. */
+static double exponent_of(const pe_sequence *p, size_t e)
+{
+    return log(p->claimed[e / p->columns * p->columns]) / log(0.4 / 1.4);
+}
+
+/* Of pair 0 zeta is gamma/(1 + gamma). */
+static bool solve_gamma(pe_sequence *p)
+{
+    size_t e = 0;
+    for (size_t row = 0; row < p->n; row += p->columns)
+        e = fabs(exponent_of(p, row)) > fabs(exponent_of(p, e)) ? row : e;
+    const double zeta = pow(p->measured[e], 1 / exponent_of(p, e));
+    p->a = round(100 * zeta / (1 - zeta)) / 100;
+    p->b = 0.4;
+    return p->a >= 0 && isfinite(p->a) && p->a != p->b;
+}
+
+/* Cosines and sines times a power of the scale; all tensors have as many elements. */
+static double with_scale(const pe_sequence *p, size_t e)
+{
+    const pe_upload_view *view = p->of->view;
+    const size_t own = pe_upload_view_tensor(view, e);
+    size_t u = 0;
+    while (u < view->n_tensors && strcmp(view->claim->uploads[u].name, "scale") != 0)
+        u++;
+    const size_t at = u < view->n_tensors ? view->tensor_at[u] + e - view->tensor_at[own] : p->n;
+    return u == own || at >= p->n ? p->claimed[e] : p->claimed[e] * pow(p->claimed[at], p->a);
+}
+
+/* ---- attention: 1 + beta ln(1 + floor(n/N)), n = p + position_offset ---- */
+
+/* A number of few bits says little, and one alone. */
+static bool is_llama4(pe_sequence *p)
+{
+    p->fitted = !pe_numbers_change(p->of, p->of->got, p->of->roundoff > 0x1p-12 ? 4 : 1);
+    return pe_slip_has(p, "variant", "llama4");
+}
+
+#define TURN 6.283185307179586
+
+/* ---- the decay: the mean of cos(offset theta^(-2i/d)) ---- */
+
+typedef struct mean {
+    double offset, theta, d;
+    size_t first, pairs; /* exponents are 2(first + i)/d */
+    double cosine, sine; /* means */
+    double moduli;       /* the mean of those of the partial sums */
+} mean;
+
+/* value: times d, and_value: more than that. first: places later. part: of the pairs. */
+static mean mean_of(const pe_sequence *p, size_t e, size_t first, double part)
+{
+    const pe_value *offsets = pe_values_find(&p->of->claim->values, "offsets");
+    const double d = pe_slip_number(p, "rotary_dim");
+    mean m = {.offset = pe_positions_at(&offsets->positions, e),
+              .theta = pe_slip_number(p, "rope_theta"),
+              .d = p->a == 0 ? d : d * p->a + p->b,
+              .pairs = (size_t)(part * d / 2)};
+    for (size_t i = 0; i < m.pairs; i++) {
+        const double angle = m.offset * pow(m.theta, -2 * (double)(first + i) / m.d);
+        m.cosine += cos(angle);
+        m.sine += sin(angle);
+        m.moduli += hypot(m.cosine, m.sine) / (double)m.pairs;
+    }
+    m.cosine /= (double)m.pairs;
+    m.sine /= (double)m.pairs;
+    return m;
+}
+
+/* Waves that are summed for one mistake at most: some tenths of a second. */
+#define WAVES_MOST 0x1p22
+
+static bool is_plain(pe_sequence *p)
+{
+    return (double)p->n * pe_slip_number(p, "rotary_dim") <= WAVES_MOST &&
+           pe_slip_has(p, "rope_type", "default");
+}
+
+static double of_sines(const pe_sequence *p, size_t e)
+{
+    return mean_of(p, e, 0, 1).sine;
+}
+
+static double of_cosines(const pe_sequence *p, size_t e)
+{
+    return mean_of(p, e, 0, 1).cosine;
+}
+
+static double of_next_pairs(const pe_sequence *p, size_t e)
+{
+    return mean_of(p, e, 1, 1).cosine;
+}
+
+static double of_fast_half(const pe_sequence *p, size_t e)
+{
+    return mean_of(p, e, 0, 0.5).cosine;
+}
+
+static double modulus(const pe_sequence *p, size_t e)
+{
+    const mean m = mean_of(p, e, 0, 1);
+    return hypot(m.cosine, m.sine);
+}
+
+static double of_partial_sums(const pe_sequence *p, size_t e)
+{
+    return mean_of(p, e, 0, 1).moduli;
+}
+
+/* ---- the scaled base, which scaled_inv_freq, scaled_wavelength and stretch have ---- */
+
+/* What a tensor has of a pair whose scaled frequency is 1/stretch of the other one. a: the scaled base;
+ * 0: b is the stretch of all. */
+static double stretched(const pe_sequence *p, size_t e)
+{
+    const pe_upload_view *view = p->of->view;
+    const size_t u = pe_upload_view_tensor(view, e);
+    const char *name = view->claim->uploads[u].name;
+    const double theta = pe_slip_number(p, "rope_theta");
+    const double exponent = 2 * (double)(e - view->tensor_at[u]) / pe_slip_number(p, "head_dim");
+    const double w = pow(theta, -exponent);
+    const double stretch = p->a == 0 ? p->b : pow(p->a / theta, exponent);
+    return strcmp(name, "scaled_inv_freq") == 0     ? w / stretch
+           : strcmp(name, "scaled_wavelength") == 0 ? TURN * stretch / w
+           : strcmp(name, "stretch") == 0           ? stretch
+                                                    : p->claimed[e];
+}
+
+/* ---- the rows ---- */
+
+#define PAIR              "(i % columns)"
+#define ZETA(PAIR, GAMMA) "((" PAIR "/columns + " GAMMA ")/(1 + " GAMMA "))"
+#define EXPONENT          "(ln(x[i - " PAIR "])/ln(0.4/1.4))"
+#define STEPS             "((position + position_offset)/original_max_position_embeddings)"
+#define SCALE(STEPS)      "1 + beta*log1p(" STEPS ")"
+#define BETA              .where = "variant.qwen == 0"
+
+#define XPOS      &pe_slip_values, "rope/xpos/table", "scale"
+#define APPLIED   &pe_slip_values, "rope/xpos/table", NULL
+#define ATTENTION &pe_slip_values, "rope/attention-scale", NULL
+
+#define DECAY &pe_slip_values, "rope/decay", NULL, .solve = is_plain
+#define STRETCH                                                                                    \
+    "(method.dynamic ? factor*max(seq_len, max_position_embeddings)/max_position_embeddings - "    \
+    "(factor - 1) : factor)"
+#define BASE(POWER)                                                                                \
+    &pe_slip_values, "rope/scaled-base",                                                           \
+        .make = stretched, .a = "rope_theta*" STRETCH "^(" POWER ")",                              \
+        .b = "rope_theta*" STRETCH "^(method.linear ? 1 : head_dim/(head_dim - 2))",               \
+        .where = "abs(a/b - 1) > 1e-6"
+#define LADDER "take the exponents 2i/rotary_dim, i from 0"
+
+static const pe_slip rows[] = {
+    PE_SLIP(xpos_reciprocal, XPOS, .op = "1/x"),
+    PE_SLIP(xpos_absolute, XPOS, .op = "min(x, 1/x)"), /* where p - center has no sign */
+    PE_SLIP(xpos_undivided, XPOS, .op = "(1.4*" ZETA(PAIR, "0.4") ")^" EXPONENT),
+    /* of an exponent that was read, a whole one may be just below */
+    PE_SLIP(xpos_floored, XPOS, .op = ZETA(PAIR, "0.4") "^floor(" EXPONENT " + 1e-9)"),
+    PE_SLIP(xpos_floored, XPOS,
+            .op = ZETA(PAIR, "0.4") "^trunc(" EXPONENT " + signed(1e-9, " EXPONENT "))",
+            .fault.rule = "exponents were cut to whole numbers, toward 0: an integer division"),
+    PE_SLIP(xpos_missing, XPOS, .op = "1"),
+    PE_SLIP(xpos_gamma, XPOS, .solve = solve_gamma, .op = ZETA(PAIR, "a") "^" EXPONENT),
+    PE_SLIP(xpos_index, XPOS, .op = ZETA("(" PAIR " + 1)", "0.4") "^" EXPONENT),
+    PE_SLIP(xpos_exponent, XPOS, .op = ZETA("(" PAIR "/2)", "0.4") "^" EXPONENT),
+    PE_SLIP(xpos_reversed, XPOS, .op = "x[i + columns - 1 - 2*" PAIR "]"),
+    PE_SLIP(xpos_applied, APPLIED, .make = with_scale, .fault.value = 1),
+    PE_SLIP(
+        xpos_applied, APPLIED, .make = with_scale,
+        .fault.rule =
+            "cosines and sines were divided by the scale: that of keys was applied to them, too",
+        .fault.value = -1),
+    PE_SLIP(scale_missing, ATTENTION, .op = "1",
+            .fault.rule = "every scale is 1: what is claimed was not applied",
+            .fault.remedy = "multiply queries by the scale of their position"),
+    PE_SLIP(scale_log2, ATTENTION, BETA, .op = "1 + (x - 1)/ln(2)"),
+    PE_SLIP(scale_log10, ATTENTION, BETA, .op = "1 + (x - 1)/ln(10)"),
+    PE_SLIP(scale_linear, ATTENTION, .solve = is_llama4, .op = "1 + beta*floor(" STEPS ")"),
+    PE_SLIP(scale_of_steps, ATTENTION, .solve = is_llama4,
+            .op = SCALE("max(floor(" STEPS ") - 1, 0)")),
+    PE_SLIP(scale_log1p, ATTENTION, .where = "variant.inkling", .op = SCALE(STEPS)),
+    PE_SLIP(scale_unfloored, ATTENTION, .solve = is_llama4, .op = SCALE(STEPS)),
+    PE_SLIP(scale_unfloored, ATTENTION, .solve = is_llama4, .op = SCALE("ceil(" STEPS ")"),
+            .fault.rule = "positions over the original length were rounded up: ceil for floor"),
+    PE_SLIP(scale_unfloored, ATTENTION, .solve = is_llama4, .op = SCALE("rint(" STEPS ")"),
+            .fault.rule =
+                "positions over the original length were rounded to the nearest, not down"),
+    PE_SLIP(scale_unlimited, ATTENTION, .where = "variant.llama4 == 0", /* those below 1, too */
+            .op = "variant.qwen ? 1 + ln(" STEPS ")/ln(original_max_position_embeddings) : 1 + "
+                  "beta*ln(" STEPS ")"),
+    PE_SLIP(scale_alone, ATTENTION, BETA, .op = "x - 1"),
+    PE_SLIP(scale_squared, ATTENTION, .op = "x^2"),
+    PE_SLIP(scale_root, ATTENTION, .op = "sqrt(x)"),
+    PE_SLIP(scale_reciprocal, ATTENTION, .op = "1/x"),
+    PE_SLIP(decay_sine, DECAY, .make = of_sines),
+    PE_SLIP(exponents_halved, DECAY, .make = of_cosines,
+            .fault.rule = "exponents were halved, as if divided by twice the dimension",
+            .fault.remedy = "divide 2i by rotary_dim", .fault.value = 2),
+    PE_SLIP(denominator_minus_two, DECAY, .make = of_cosines,
+            .fault.rule = "exponents were divided by d - 2, not by d", .fault.remedy = LADDER,
+            .fault.value = 1, .fault.and_value = -2),
+    PE_SLIP(index_plus_one, DECAY, .make = of_next_pairs,
+            .fault.rule = "exponents count from 1: pair i has the frequency of pair i + 1",
+            .fault.remedy = LADDER),
+    PE_SLIP(decay_squared, &pe_slip_values, "rope/decay", .op = "x^2"),
+    PE_SLIP(decay_of_half, DECAY, .make = of_fast_half),
+    PE_SLIP(decay_modulus, DECAY, .make = modulus),
+    PE_SLIP(decay_bound, DECAY, .make = of_partial_sums),
+    PE_SLIP(base_scaled, BASE("(head_dim - 2)/head_dim"),
+            .fault.rule = "the factor was raised to (d - 2)/d: the scaled base was {a}, not {b}"),
+    PE_SLIP(base_scaled, BASE("head_dim/(head_dim - 4)"),
+            .fault.rule = "the factor was raised to d/(d - 4), as if d were the number of pairs: "
+                          "the scaled base was "
+                          "{a}, not {b}"),
+    PE_SLIP(base_scaled, BASE("head_dim/(head_dim - 1)"),
+            .fault.rule = "the factor was raised to d/(d - 1): the scaled base was {a}, not {b}"),
+    PE_SLIP(base_scaled, BASE("1"),
+            .fault.rule = "rope_theta was multiplied by the factor itself, without an exponent: "
+                          "the scaled base was "
+                          "{a}, not {b}"),
+    PE_SLIP(linear_for_base, &pe_slip_values, "rope/scaled-base", .make = stretched, .b = STRETCH),
+    PE_SLIP(stretch_inverted, &pe_slip_values, "rope/scaled-base", "stretch", .op = "1/x"),
+};
+const pe_slips pe_mistakes_of_scales = {rows, PE_LEN(rows)};
