@@ -93,42 +93,53 @@ static void tables_are_correctly_rounded_at_any_position(void **state)
     }
 }
 
+static void check_frequencies(const setting *s, pe_dtype dtype, uint64_t seed)
+{
+    slow_rope unscaled = s->rope;
+    unscaled.type = "default";
+    mpfr_t theta, plain, x;
+    mpfr_inits2(SLOW_BITS, theta, plain, x, (mpfr_ptr)NULL);
+    encoded e = encode(&pe_rope_frequencies, "%s&dtype=%s", s->query, dtypes[dtype]);
+    double *got[3];
+    for (size_t t = 0; t < 3; t++)
+        got[t] = encoded_all(&e, t);
+    for (size_t i = 0; i < (size_t)s->rope.dim / 2; i++) {
+        slow_rope_frequency(&s->rope, i, theta);
+        slow_rope_frequency(&unscaled, i, plain);
+        double want[3] = {slow_round(dtype, theta)};
+        mpfr_const_pi(x, MPFR_RNDN);
+        mpfr_mul_ui(x, x, 2, MPFR_RNDN);
+        mpfr_div(x, x, theta, MPFR_RNDN);
+        want[1] = slow_round(dtype, x);
+        mpfr_div(x, plain, theta, MPFR_RNDN);
+        want[2] = slow_round(dtype, x);
+        for (size_t t = 0; t < 3; t++)
+            if (!same(got[t][i], want[t]))
+                fail_msg("seed %llu: %s %s: %s of pair %zu: got %a, wanted %a",
+                         (unsigned long long)seed, s->query, dtypes[dtype], e.plan.tensors[t].name,
+                         i, got[t][i], want[t]);
+    }
+    for (size_t t = 0; t < 3; t++)
+        free(got[t]);
+    encoded_free(&e);
+    mpfr_clears(theta, plain, x, (mpfr_ptr)NULL);
+}
+
 static void frequencies_wavelengths_and_stretches_are_correctly_rounded(void **state)
 {
     random_source random = random_make("frequencies");
-    mpfr_t theta, plain, x;
-    mpfr_inits2(SLOW_BITS, theta, plain, x, (mpfr_ptr)NULL);
     for (size_t round = 0; round < 100; round++) {
         static const pe_dtype wide[] = {PE_FLOAT32, PE_FLOAT64, PE_BFLOAT16};
         const setting s = random_setting(&random);
-        const pe_dtype dtype = wide[random_int(&random, 0, 2)];
-        slow_rope unscaled = s.rope;
-        unscaled.type = "default";
-        encoded e = encode(&pe_rope_frequencies, "%s&dtype=%s", s.query, dtypes[dtype]);
-        double *got[3];
-        for (size_t t = 0; t < 3; t++)
-            got[t] = encoded_all(&e, t);
-        for (size_t i = 0; i < (size_t)s.rope.dim / 2; i++) {
-            slow_rope_frequency(&s.rope, i, theta);
-            slow_rope_frequency(&unscaled, i, plain);
-            double want[3] = {slow_round(dtype, theta)};
-            mpfr_const_pi(x, MPFR_RNDN);
-            mpfr_mul_ui(x, x, 2, MPFR_RNDN);
-            mpfr_div(x, x, theta, MPFR_RNDN);
-            want[1] = slow_round(dtype, x);
-            mpfr_div(x, plain, theta, MPFR_RNDN);
-            want[2] = slow_round(dtype, x);
-            for (size_t t = 0; t < 3; t++)
-                if (!same(got[t][i], want[t]))
-                    fail_msg("seed %llu: %s %s: %s of pair %zu: got %a, wanted %a",
-                             (unsigned long long)random.seed, s.query, dtypes[dtype],
-                             e.plan.tensors[t].name, i, got[t][i], want[t]);
-        }
-        for (size_t t = 0; t < 3; t++)
-            free(got[t]);
-        encoded_free(&e);
+        check_frequencies(&s, wide[random_int(&random, 0, 2)], random.seed);
     }
-    mpfr_clears(theta, plain, x, (mpfr_ptr)NULL);
+    /* The last pair is stretched by 47804/37 = 1292, halfway between two bfloat16: to even, 1296. */
+    const setting halfway = {
+        .head_dim = 32,
+        .rope = {"dynamic", 428144198628, 30, 1, 37, 47804},
+        .query = "head_dim=32&rotary_dim=30&rope_theta=428144198628&rope_type=dynamic&factor=1"
+                 "&max_position_embeddings=37&seq_len=47804"};
+    check_frequencies(&halfway, PE_BFLOAT16, random.seed);
 }
 
 /* ---- windows, layouts, scalings that do nothing ---------------------------------------------- */

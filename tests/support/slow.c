@@ -32,7 +32,17 @@ double slow_round(pe_dtype dtype, mpfr_srcptr x)
                  [PE_FLOAT64] = {53, -1073, 1024},
                  [PE_FLOAT16] = {11, -23, 16},
                  [PE_BFLOAT16] = {8, -132, 128}};
-    return round_small(types[dtype].precision, types[dtype].emin, types[dtype].emax, x);
+    /* A rational number halfway between two of the type comes out of powers and quotients some last
+     * bits beside it, on either side. Without its last 96 bits it is halfway again; an irrational
+     * one is not met so near. */
+    const mpfr_prec_t bits = mpfr_get_prec(x);
+    mpfr_t settled;
+    mpfr_init2(settled, bits > 192 ? bits - 96 : bits);
+    mpfr_set(settled, x, MPFR_RNDN);
+    const double rounded =
+        round_small(types[dtype].precision, types[dtype].emin, types[dtype].emax, settled);
+    mpfr_clear(settled);
+    return rounded;
 }
 
 void slow_frequency(double base, size_t i, double den, mpfr_ptr out)
