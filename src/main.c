@@ -273,6 +273,9 @@ static int run_command(const pe_command *command, int n_arguments, char **argume
 int main(int argc, char **argv)
 {
     int words;
+    const pe_command *command = find(argc - 1, argv + 1, &words);
+    if (command == NULL || command->run != pe_cli_serve)
+        pe_log_set_of_command();
     pe_memory_prepare();
     if (argc < 2)
         return introduce();
@@ -282,9 +285,6 @@ int main(int argc, char **argv)
         return run_version(0, NULL);
     if (argv[1][0] == '-')
         return misused("a command comes first: posenc serve ", argv[1]);
-    const pe_command *command = find(argc - 1, argv + 1, &words);
-    if (command == NULL || command->run != pe_cli_serve)
-        pe_log_set_of_command();
     return command == NULL ? refuse("command", argv[1])
                            : run_command(command, argc - 1 - words, argv + 1 + words);
 }

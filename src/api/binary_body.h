@@ -9,7 +9,7 @@
 /** More than any resource takes. */
 #define PE_BINARY_BODY_TENSORS_MAX 16
 
-/** A file of NumPy in a form. */
+/** A file of tensors in a form. */
 typedef struct pe_binary_part {
     char name[64]; /* of the part */
     pe_slice data;
@@ -29,7 +29,7 @@ typedef struct pe_binary_body {
     size_t bytes;
     size_t awaited; /* bytes that are still to come */
     size_t *needed; /* if some are: of how many rows can be read; unchanged: of these, or of all */
-    const pe_binary_part *part; /* of a form with several files of NumPy, data being the first */
+    const pe_binary_part *part; /* of a form with several files, data being the first */
     size_t n_parts;
 } pe_binary_body;
 
@@ -84,7 +84,7 @@ bool pe_multipart_is(const char *content_type);
 
 /**
  * Sort the parts of a form: "config", or a file *.json, is a configuration; files *.npy, which
- * go by the names of their parts where there are several, or one *.safetensors or *.csv, or those of
+ * go by the names of their parts where there are several, or *.safetensors, or one *.csv, or those of
  * their media types, hold the tensors; other files are what they begin as; a part without a file name
  * is a parameter.
  *

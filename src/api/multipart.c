@@ -120,13 +120,12 @@ static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
         return PE_OK;
     }
     if (type != NULL) {
-        /* One file of tensors, or several of one tensor each. */
         pe_binary_body *to = &out->tensors;
         if (to->data != NULL &&
-            (strcmp(to->media_type, type) != 0 || strcmp(type, "application/x-npy") != 0 ||
+            (strcmp(to->media_type, type) != 0 || strcmp(type, "text/csv") == 0 ||
              to->n_parts == PE_BINARY_BODY_TENSORS_MAX))
-            return broken("two parts are files of tensors; up to 16 files .npy may come, or one "
-                          "file .npz, .safetensors or .csv",
+            return broken("two parts are files of tensors; up to 16 files .npy or as many "
+                          ".safetensors may come, or one file .npz or .csv",
                           why);
         if (to->data == NULL) {
             to->media_type = type;

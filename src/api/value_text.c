@@ -154,9 +154,11 @@ static const char *number_hint(pe_slice text)
         return "; & stands between parameters";
     if (text.text[0] == '"' || text.text[0] == '\'')
         return "; write it without quotes";
-    if (strchr("0123456789", text.text[0]) != NULL)
-        return "; a number is 10000, 1e4 or 0.25, all of it";
-    return "";
+    if (strchr("0123456789", text.text[0]) == NULL)
+        return "";
+    return strchr("kKM", text.text[text.bytes - 1]) != NULL
+               ? "; write its digits, as 131072 or 128000 for 128k"
+               : "; a number is 10000, 1e4 or 0.25, all of it";
 }
 
 /* One number that takes up all of the text. */

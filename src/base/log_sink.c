@@ -189,6 +189,16 @@ static void release(pe_log_sink *sink)
     free(sink);
 }
 
+/* Of a folder that is not there it says what makes it. */
+static pe_status refuse(const char *setting, const char *path, int error, pe_problem *why)
+{
+    const char *slash = strrchr(path, '/');
+    const bool made = error == ENOENT && slash != NULL;
+    return pe_fail(why, PE_INVALID_PARAMETER, setting, "cannot write to %.200s: %s%s%.*s", path,
+                   strerror(error), made ? "; mkdir -p " : "", made ? (int)(slash - path) : 0,
+                   path);
+}
+
 pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_max,
                            pe_log_sink **out, pe_problem *why)
 {
@@ -210,8 +220,7 @@ pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_m
     sink->path = file ? strdup(path) : NULL;
     sink->fd = file ? open_file(path) : STDERR_FILENO;
     if (sink->fd < 0)
-        status = pe_fail(why, PE_INVALID_PARAMETER, setting, "cannot write to %.200s: %s", path,
-                         strerror(errno));
+        status = refuse(setting, path, errno, why);
     else if (sink->waiting == NULL || sink->writing == NULL || (file && sink->path == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)

@@ -48,7 +48,10 @@ static void place_words(const pe_command *command, pe_arguments *arguments, pe_b
     size_t w = 0;
     const char *first = arguments->n_words > 0 ? arguments->word[0] : "";
     const bool ends = command->parameters[0] == NULL;
-    pe_buffer_str(path, command->path != NULL ? command->path : *first == '/' ? "" : "/v1/");
+    pe_buffer_str(path, command->path != NULL           ? command->path
+                        : *first == '/'                 ? ""
+                        : strncmp(first, "v1/", 3) == 0 ? "/"
+                                                        : "/v1/");
     pe_buffer_str(path, ends ? first : "");
     for (size_t p = 0; p < PE_PARAMETERS_MAX && command->parameters[p] != NULL; p++) {
         const bool is_last = p + 1 == PE_PARAMETERS_MAX || command->parameters[p + 1] == NULL;
@@ -82,7 +85,18 @@ void pe_ask_request(pe_asking *asking)
     const bool outlined =
         command->outlined && (arguments->format != NULL ? strcmp(arguments->format, "text") == 0
                                                         : arguments->output == NULL);
+    const char *host = command->path == NULL ? strstr(arguments->word[0], "://") : NULL;
+    pe_problem why;
     pe_buffer path = {0};
+    if (host != NULL) {
+        const char *place = strchr(host + 3, '/');
+        pe_ask_step(asking,
+                    pe_fail(&why, PE_INVALID_PARAMETER, "",
+                            "get asks no other server (curl does): give the path alone, '%.200s'",
+                            place != NULL ? place : "/v1"),
+                    &why);
+        return;
+    }
     place_words(command, &asking->arguments, &path);
     if (outlined || command->list != NULL) {
         ask_json(asking, pe_buffer_text(&path), outlined || asking->format == 0);

@@ -69,16 +69,21 @@ static pe_status read_string(pe_claim_reader *r, pe_problem *why)
 
 /* ---- tensors ---- */
 
-/* Files of NumPy, each a tensor with the name of its part. */
+/* Files of NumPy, each a tensor with the name of its part, or of safetensors. */
 static pe_status read_parts(pe_claim_reader *r, pe_problem *why)
 {
     const pe_binary_body *body = r->body;
-    pe_stored_list *list = &r->tensors;
-    for (; list->n < body->n_parts; list->n++) {
-        pe_stored *tensor = &list->tensor[list->n];
-        const pe_binary_part *from = &body->part[list->n];
-        PE_TRY(pe_npy_file_read(from->data, r->limits->max_elements, tensor, why));
-        snprintf(tensor->name, sizeof tensor->name, "%s", from->name);
+    const size_t most = r->limits->max_elements;
+    for (const pe_binary_part *from = body->part; from < body->part + body->n_parts; from++) {
+        const size_t n = r->tensors.n;
+        pe_stored_list file = {r->tensors.tensor + n, r->tensors.room - n, 1};
+        if (strcmp(body->media_type, "application/x-npy") != 0) {
+            PE_TRY(pe_safetensors_file_read(from->data, most, &file, why));
+        } else {
+            PE_TRY(pe_npy_file_read(from->data, most, file.tensor, why));
+            snprintf(file.tensor->name, sizeof file.tensor->name, "%s", from->name);
+        }
+        r->tensors.n += file.n;
     }
     return PE_OK;
 }
