@@ -26,6 +26,11 @@ static pe_status broken(const char *what, pe_problem *why)
     return pe_fail(why, PE_MALFORMED_REQUEST, "", "not a form (multipart/form-data): %s", what);
 }
 
+static pe_status refuse(const char *what, pe_problem *why)
+{
+    return pe_fail(why, PE_MALFORMED_REQUEST, "", "%s", what);
+}
+
 bool pe_multipart_is(const char *content_type)
 {
     static const char type[] = "multipart/form-data";
@@ -115,7 +120,7 @@ static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
         return pe_pickle_fail(why);
     if (type != NULL && (strcmp(type, JSON) == 0 || strcmp(type, GGUF) == 0)) {
         if (out->config.text != NULL)
-            return broken("two parts are a configuration", why);
+            return refuse("two files are a configuration", why);
         out->config = p->data;
         return PE_OK;
     }
@@ -124,7 +129,7 @@ static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
         if (to->data != NULL &&
             (strcmp(to->media_type, type) != 0 || strcmp(type, "text/csv") == 0 ||
              to->n_parts == PE_BINARY_BODY_TENSORS_MAX))
-            return broken("two parts are files of tensors; up to 16 files .npy or as many "
+            return refuse("two files are of tensors; up to 16 files .npy or as many "
                           ".safetensors may come, or one file .npz or .csv",
                           why);
         if (to->data == NULL) {
@@ -139,11 +144,11 @@ static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
         return PE_OK;
     }
     if (p->file[0] != '\0' || p->name[0] == '\0')
-        return broken(
-            "a file must be .npy, .npz, .safetensors, .csv or .json, and a part must have a name",
-            why);
+        return refuse("a file must be .npy, .npz, .safetensors, .csv or .json, and a part of a "
+                      "form must have a name",
+                      why);
     if (p->data.bytes > PARAMETER_MAX)
-        return broken("a parameter has more than 65536 bytes", why);
+        return refuse("a parameter has more than 65536 bytes", why);
     static const char plain[] = "-._~,:+";
     pe_percent_encode(pe_slice_of(p->name), plain, &out->query);
     pe_buffer_str(&out->query, "=");

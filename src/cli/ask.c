@@ -123,9 +123,11 @@ static bool check_answer(pe_asking *asking, const pe_client_request *request, pe
         asking->unreadable |= (whole && why->where[0] == '\0') || strcmp(why->where, "config") == 0;
     if (status == PE_UNSUPPORTED_MEDIA_TYPE && request->n_parts > 0 &&
         strstr(why->detail, "got none") != NULL)
-        (void)pe_fail(why, status, "",
-                      "the file begins as none that is read: npy, npz, safetensors, CSV, GGUF or "
-                      "JSON; plain numbers tell no shape, and npy does");
+        (void)pe_fail(why, status, "", "%s",
+                      strstr(request->target, "resolve") != NULL
+                          ? "the file is no configuration: it begins neither as JSON nor as GGUF"
+                          : "the file begins as none that is read: npy, npz, safetensors, CSV, "
+                            "GGUF or JSON; plain numbers tell no shape, and npy does");
     return pe_ask_step(asking, status, why);
 }
 
@@ -248,18 +250,40 @@ json_t *pe_ask_resolved(pe_asking *asking, const pe_input *input, bool whole, pe
     /* Of a file that is only a head the server says what it lacks. */
     if (!whole || pe_ask_file_step(asking, status, &why))
         model = pe_ask_json(asking, &request, text);
-    asking->unreadable |= asking->failed;
+    asking->unreadable |= asking->failed && input->path != NULL; /* it is open */
     pe_buffer_free(&excerpt);
     return model;
+}
+
+bool pe_ask_has(pe_buffer *query, const char *name)
+{
+    pe_slice left = pe_slice_of(pe_buffer_text(query));
+    while (left.bytes > 0) {
+        pe_slice one = pe_slice_next(&left, '&');
+        if (pe_slice_is(pe_slice_next(&one, '='), name))
+            return true;
+    }
+    return false;
+}
+
+pe_input pe_ask_open_config(pe_asking *asking, const char *path, char name[static 4096])
+{
+    struct stat facts;
+    const bool folder = path != NULL && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+    pe_problem why;
+    if (path != NULL && pe_ask_has(&asking->arguments.query, "model"))
+        pe_ask_step(asking,
+                    pe_fail(&why, PE_INVALID_PARAMETER, "config",
+                            "--config and --model are two configurations: give one"),
+                    &why);
+    snprintf(name, 4096, folder ? "%s/config.json" : "%s", path != NULL ? path : "");
+    return pe_ask_open(asking, path != NULL ? name : NULL);
 }
 
 json_t *pe_ask_resolved_path(pe_asking *asking, const char *path, pe_buffer *text)
 {
     char name[4096];
-    struct stat facts;
-    const bool folder = stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-    snprintf(name, sizeof name, folder ? "%s/config.json" : "%s", path);
-    pe_input input = pe_ask_open(asking, name);
+    pe_input input = pe_ask_open_config(asking, path, name);
     json_t *model = pe_ask_resolved(asking, &input, false, text);
     pe_input_close(&input);
     return model;
@@ -282,18 +306,6 @@ static void add_value(const json_t *value, pe_buffer *out)
     }
 }
 
-/* "&a=1&b=2" has b. */
-static bool has(pe_buffer *query, const char *name)
-{
-    pe_slice left = pe_slice_of(pe_buffer_text(query));
-    while (left.bytes > 0) {
-        pe_slice one = pe_slice_next(&left, '&');
-        if (pe_slice_is(pe_slice_next(&one, '='), name))
-            return true;
-    }
-    return false;
-}
-
 void pe_ask_add_parameters(const json_t *parameters, pe_buffer *query)
 {
     const char *name;
@@ -302,7 +314,7 @@ void pe_ask_add_parameters(const json_t *parameters, pe_buffer *query)
     {
         pe_buffer text = {0};
         add_value(value, &text);
-        if (!has(query, name))
+        if (!pe_ask_has(query, name))
             pe_arguments_add(query, name, pe_buffer_text(&text));
         pe_buffer_free(&text);
     }

@@ -50,6 +50,8 @@ void pe_ask_mistake(pe_asking *asking, pe_status status, const pe_problem *why);
 
 /** pe_input_open; path NULL: there is no file. */
 pe_input pe_ask_open(pe_asking *asking, const char *path);
+/** The same of a configuration: of a folder its config.json. name: where the file's name is kept. */
+pe_input pe_ask_open_config(pe_asking *asking, const char *path, char name[static 4096]);
 
 /** The whole answer, the caller's; a body that is refused as a whole is a file that cannot be read. */
 pe_buffer pe_ask_text(pe_asking *asking, const pe_client_request *request);
@@ -70,6 +72,8 @@ json_t *pe_ask_resolved(pe_asking *asking, const pe_input *input, bool whole, pe
 /** The same of a file, or of the config.json of a folder. */
 json_t *pe_ask_resolved_path(pe_asking *asking, const char *path, pe_buffer *text);
 
+/** Does the query have a parameter ("&a=1&b=2" has b)? */
+bool pe_ask_has(pe_buffer *query, const char *name);
 /** Members of a JSON object as parameters of a query; what that has is left as it is. */
 void pe_ask_add_parameters(const json_t *parameters, pe_buffer *query);
 

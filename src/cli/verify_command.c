@@ -233,7 +233,7 @@ static void verify(verdict *v, const pe_input *files, size_t n, pe_slice config)
         ask_form(v, request.target, files, n, config);
     else if (!pe_gguf_file_is(files[0].content))
         ask(v, &request, files[0].path);
-    else if (config.text != NULL || strstr(query, "model=") != NULL)
+    else if (config.text != NULL || pe_ask_has(&v->asking->arguments.query, "model"))
         ask_gguf(v, &files[0], config);
     else
         pe_ask_step(v->asking,
@@ -252,9 +252,10 @@ void pe_ask_verify(pe_asking *asking)
     verdict v = {.asking = asking, .results = json_array()};
     const pe_arguments *arguments = &asking->arguments;
     pe_input files[PE_WORDS_MAX] = {{0}}, config;
+    char name[4096];
     for (size_t f = 0; f < arguments->n_words; f++)
         files[f] = pe_ask_open(asking, arguments->word[f]);
-    config = pe_ask_open(asking, arguments->config);
+    config = pe_ask_open_config(asking, arguments->config, name);
     if (!asking->failed)
         verify(&v, files, arguments->n_words, config.content);
     for (size_t f = 0; f < arguments->n_words; f++)

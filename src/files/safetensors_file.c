@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* safetensors_file.c - a file in the safetensors format. */
+#include <stdio.h>
 #include <string.h>
 
 #include "files/stored.h"
@@ -127,8 +128,13 @@ static pe_status load_header(pe_slice file, json_t **out, size_t *begin, pe_prob
     if (length > file.bytes - 8 || length > HEADER_MAX)
         return broken("its header is longer than the file or 1 MiB", "", why);
     *begin = 8 + (size_t)length;
-    return pe_tree_load((pe_slice){file.text + 8, (size_t)length}, JSON_REJECT_DUPLICATES, "", out,
-                        why);
+    const pe_slice text = {file.text + 8, (size_t)length};
+    const pe_status status = pe_tree_load(text, JSON_REJECT_DUPLICATES, "", out, why);
+    char said[160];
+    if (status != PE_MALFORMED_REQUEST)
+        return status;
+    snprintf(said, sizeof said, "%.150s", why->detail);
+    return broken(said, "", why);
 }
 
 pe_status pe_safetensors_file_begin(pe_slice head, size_t bytes, size_t max_elements,

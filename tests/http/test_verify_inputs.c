@@ -618,7 +618,7 @@ static const struct {
     {"?encoding=rope", PART("name=a; filename=b.txt") "words\r\n--x--", NULL, 400,
      "a file must be"},
     {"?encoding=rope", FILE_PART, "\r\n" PART("name=t; filename=a.npy") "\r\n--x--", 400,
-     "two parts are files of tensors"},
+     "two files are of tensors"},
     {"?rope_theta=10000", FILE_PART,
      "\r\n" PART("name=config") "{\"model_type\":\"llama\",\"head_dim\":16,"
                                 "\"hidden_size\":64,\"num_attention_heads\":4,\"rope_theta\":"

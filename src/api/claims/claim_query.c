@@ -152,6 +152,8 @@ static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
 {
     pe_claim *claim = &r->claim;
     const bool slopes = pe_claim_groups_find(&r->tensors, "slopes") != NULL;
+    if (r->encoding[0] == '\0' && r->own[PE_CLAIM_CONFIG].text != NULL)
+        return PE_OK; /* it is refused: what it does not tell is no second mistake */
     const pe_status status = pe_claim_set_resource(claim, r->encoding, slopes, why);
     if (status == PE_OK && r->body->awaited > 0 && reads_all(claim->resource))
         return pe_claim_groups_fail_begun(why);
