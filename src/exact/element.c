@@ -4,29 +4,28 @@
 
 #include <math.h>
 
-/* Rounding the exponent, and the error of the base, or of the ratio, cost less than 24 bits. */
+#include "base/power.h"
+
+/* The error of the ratio costs less than 24 bits. */
 #define POWER_BITS 128
 
 /* base^(-i num / den), or a power of the ratio of i's sequence. */
 static void eval_power(const pe_wave_spec *spec, size_t i, mpfr_ptr out)
 {
-    mpfr_t exponent, ratio;
     const size_t first = spec->sequence != NULL ? spec->sequence(spec->formula, i, NULL) : 0;
     mpfr_set_ui(out, 1, MPFR_RNDN);
     if (i == first || (spec->sequence == NULL && spec->num == 0))
         return;
-    mpfr_inits2(mpfr_get_prec(out) + POWER_BITS, exponent, ratio, (mpfr_ptr)NULL);
     if (spec->sequence != NULL) {
+        mpfr_t ratio;
+        mpfr_init2(ratio, mpfr_get_prec(out) + POWER_BITS);
         (void)spec->sequence(spec->formula, i, ratio);
         mpfr_pow_ui(out, ratio, i - first, MPFR_RNDN);
+        mpfr_clear(ratio);
     } else {
-        mpfr_set_d(exponent, -spec->num, MPFR_RNDN);
-        mpfr_mul_ui(exponent, exponent, i, MPFR_RNDN);
-        mpfr_div_d(exponent, exponent, spec->den, MPFR_RNDN);
         spec->base(spec->formula, out);
-        mpfr_pow(out, out, exponent, MPFR_RNDN);
+        pe_power_raise(out, -spec->num * (double)i, spec->den);
     }
-    mpfr_clears(exponent, ratio, (mpfr_ptr)NULL);
 }
 
 /* The lowest bit of a set's fixed point is 2^-192. It was reached by products, at more bits, and
@@ -51,7 +50,7 @@ static bool theta_by_turns(const pe_wave *wave, size_t i, mpfr_ptr out)
     /* relative error: below 2^(1 - EXP(x)), and four roundings more */
     const bool enough = mpfr_regular_p(x) && mpfr_get_exp(x) > bits;
     if (enough) {
-        mpfr_const_pi(turn, MPFR_RNDN);
+        pe_power_pi(turn);
         mpfr_mul_2si(turn, turn, 1 - FIXED_BITS, MPFR_RNDN);
         mpfr_mul(x, x, turn, MPFR_RNDN);
         mpfr_div_d(out, x, wave->spec.position_scale, MPFR_RNDN);

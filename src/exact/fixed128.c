@@ -196,16 +196,11 @@ pe_fixed128 pe_fixed128_from_mpfr(mpfr_srcptr x)
     mpfr_t m;
     mpfr_init2(m, 128);
     mpfr_set(m, x, MPFR_RNDN);
-    const int exponent = (int)mpfr_get_exp(m);
-    mpfr_set_exp(m, 128);
-    mpz_t z;
-    mpz_init(z);
-    mpfr_get_z(z, m, MPFR_RNDN);
-    uint64_t words[2] = {0, 0};
-    mpz_export(words, NULL, -1, sizeof words[0], 0, 0, z);
-    mpz_clear(z);
+    const mp_limb_t *word = mpfr_custom_get_significand(m);
+    const pe_fixed128 result = {join(word[1], word[0]), (int)mpfr_get_exp(m), 0,
+                                mpfr_signbit(x) != 0};
     mpfr_clear(m);
-    return (pe_fixed128){join(words[1], words[0]), exponent, 0, mpfr_signbit(x) != 0};
+    return result;
 }
 
 /* n * 2^exponent for n <= 2^53; overflow of the dtype is an infinity, zero has no sign. */

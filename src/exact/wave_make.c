@@ -3,9 +3,11 @@
 #include "exact/wave_set.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/power.h"
 #include "base/yield.h"
 
 /* 60 bits of whole turns, 192 of fraction, and room for the errors of the multiplications. */
@@ -63,19 +65,20 @@ static void eval_amplitude(const void *context, size_t index, mpfr_ptr out)
 {
     (void)index;
     const pe_wave_spec *spec = context;
-    if (spec->amplitude != NULL)
-        spec->amplitude(spec->formula, out);
-    else
-        mpfr_set_ui(out, 1, MPFR_RNDN);
+    spec->amplitude(spec->formula, out);
 }
 
 static void make_amplitude(pe_wave *wave)
 {
+    const bool one = wave->spec.amplitude == NULL;
     for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++)
-        wave->amplitude[dtype] = pe_exact_round(dtype, eval_amplitude, &wave->spec, 0);
-    pe_exact_pair(eval_amplitude, &wave->spec, 0, &wave->amplitude_hi, &wave->amplitude_lo);
+        wave->amplitude[dtype] = one ? 1 : pe_exact_round(dtype, eval_amplitude, &wave->spec, 0);
+    wave->amplitude_hi = 1;
+    if (!one)
+        pe_exact_pair(eval_amplitude, &wave->spec, 0, &wave->amplitude_hi, &wave->amplitude_lo);
     wave->unit = wave->amplitude_hi == 1 && wave->amplitude_lo == 0;
-    if (wave->amplitude_hi == 0)
+    wave->amplitude_fixed = pe_fixed128_from_double(wave->amplitude_hi);
+    if (wave->amplitude_lo == 0)
         return;
     mpfr_t amplitude;
     mpfr_init2(amplitude, MAKE_BITS);
@@ -87,7 +90,6 @@ static void make_amplitude(pe_wave *wave)
 /* That of the sequence of i: base^(-num/den), where there is one alone. */
 static void eval_ratio(const pe_wave_spec *spec, size_t i, mpfr_ptr out)
 {
-    mpfr_t exponent;
     if (spec->sequence != NULL) {
         (void)spec->sequence(spec->formula, i, out);
         return;
@@ -95,12 +97,8 @@ static void eval_ratio(const pe_wave_spec *spec, size_t i, mpfr_ptr out)
     mpfr_set_ui(out, 1, MPFR_RNDN);
     if (spec->n == 1 || spec->num == 0)
         return;
-    mpfr_init2(exponent, MAKE_BITS);
-    mpfr_set_d(exponent, -spec->num, MPFR_RNDN);
-    mpfr_div_d(exponent, exponent, spec->den, MPFR_RNDN);
     spec->base(spec->formula, out);
-    mpfr_pow(out, out, exponent, MPFR_RNDN);
-    mpfr_clear(exponent);
+    pe_power_raise(out, -spec->num, spec->den);
 }
 
 static bool begins_sequence(const pe_wave_spec *spec, size_t i)
@@ -114,7 +112,7 @@ static void make_turns(pe_wave *wave)
     const pe_wave_spec *spec = &wave->spec;
     mpfr_t ratio, power, turns, unit;
     mpfr_inits2(MAKE_BITS, ratio, power, turns, unit, (mpfr_ptr)NULL);
-    mpfr_const_pi(unit, MPFR_RNDN); /* unit: position_scale / 2 pi */
+    pe_power_pi(unit); /* unit: position_scale / 2 pi */
     mpfr_mul_2ui(unit, unit, 1, MPFR_RNDN);
     mpfr_d_div(unit, spec->position_scale, unit, MPFR_RNDN);
     for (size_t i = 0; i < spec->n && !pe_yield_must_end(); i++) {
@@ -167,20 +165,11 @@ static float power32(float base, float exponent, mpfr_srcptr log_base)
     return value;
 }
 
-/* i * num / den rounded once to float32. */
+/* i * num / den rounded once to float32. The product is exact. */
 static float exponent32(const pe_wave_spec *spec, size_t i)
 {
-    if (i == 0 || spec->num == 0)
-        return 0;
-    mpfr_t product, quotient;
-    mpfr_init2(product, 128);
-    mpfr_init2(quotient, 24);
-    mpfr_set_d(product, spec->num, MPFR_RNDN);
-    mpfr_mul_ui(product, product, i, MPFR_RNDN); /* exact */
-    mpfr_div_d(quotient, product, spec->den, MPFR_RNDN);
-    const float exponent = mpfr_get_flt(quotient, MPFR_RNDN);
-    mpfr_clears(product, quotient, (mpfr_ptr)NULL);
-    return exponent;
+    const double product = spec->num * (double)i, quotient = product / spec->den;
+    return (float)pe_pair_to_odd((pe_pair){quotient, fma(-quotient, spec->den, product)});
 }
 
 static void make_inverse(pe_wave *wave)

@@ -28,9 +28,10 @@
 #define SEPARATOR 0x8000
 
 /* With fewer good ones than MOST among sixteen, variant v4 prints the next RUN numbers: it is fast
- * for large ones, too. */
+ * for large ones, too. Each time again it prints twice as many, up to RUNS. */
 #define MOST 12
 #define RUN  128
+#define RUNS 1024
 
 /* The bytes that a class may keep, without the sign. */
 #define KEPT 0xff86, 0xff86, 0xffc6, 0xffce, 0xffde, 0xfffe
@@ -250,15 +251,18 @@ INLINE char *print_type(pe_dtype dtype, const char *in, size_t n, char separator
     const size_t element_bytes = dtype == PE_FLOAT32 ? 4 : 2;
     const constants held = make_constants(dtype, separator);
     slots sixteen;
+    size_t run = RUN;
     for (size_t some; n >= LANES; n -= some, in += some * element_bytes) {
         lay_out(&held, load(dtype, in, 0xffff), &sixteen);
         some = LANES;
         if (__builtin_expect(sixteen.good == 0xffff, 1)) {
             out = write_all(&sixteen, out);
+            run = RUN;
         } else if (_mm_popcnt_u32(sixteen.good) >= MOST) {
             out = write_singly(&sixteen, dtype, in, LANES, separator, out);
         } else {
-            some = n < RUN ? n : RUN;
+            some = n < run ? n : run;
+            run = run < RUNS ? 2 * run : RUNS;
             out = pe_blocks_v4.print(dtype, in, some, separator, out);
         }
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/power.h"
 #include "exact/round.h"
 #include "base/size.h"
 #include "exact/fixed128.h"
@@ -141,6 +142,70 @@ static double units_off(const pe_fixed128 *wide, mpfr_srcptr want)
     return off;
 }
 
+/* x is off by less than a unit of its last place. */
+static bool is_near(mpfr_srcptr x, mpfr_srcptr want)
+{
+    mpfr_t off;
+    mpfr_init2(off, 64);
+    mpfr_sub(off, x, want, MPFR_RNDN);
+    const bool near =
+        mpfr_zero_p(off) || mpfr_get_exp(off) <= mpfr_get_exp(want) - mpfr_get_prec(x);
+    mpfr_clear(off);
+    return near;
+}
+
+/* Beside MPFR's own: roots of many orders, exponents that are no quotients of whole numbers, and
+ * numbers that no double is near. */
+static void test_power(void **unused)
+{
+    for (int k = 0; k < 300; k++) {
+        const mpfr_prec_t bits = 64 + (mpfr_prec_t)below(k % 16 == 0 ? 2048 : 400);
+        const double den =
+            k % 8 == 1 ? 1 + 99 * unit() : (double)(1 + below(k % 8 == 2 ? 65536 : 300));
+        const double num = (k % 2 == 0 ? -1 : 1) * (double)below(k % 8 == 3 ? 1 << 20 : 300);
+        mpfr_t x, base, exponent, want;
+        mpfr_inits2(bits, x, base, (mpfr_ptr)0);
+        mpfr_inits2(bits + 128, exponent, want, (mpfr_ptr)0);
+        mpfr_set_d(base, random_magnitude(&source, 1e12) * (k % 8 == 4 ? 1e-12 : 1), MPFR_RNDN);
+        if (k % 8 == 5)
+            mpfr_mul_2ui(base, base, 1 + below(4000), MPFR_RNDN);
+        mpfr_set_d(exponent, num, MPFR_RNDN);
+        mpfr_div_d(exponent, exponent, den, MPFR_RNDN);
+        mpfr_pow(want, base, exponent, MPFR_RNDN);
+        mpfr_set(x, base, MPFR_RNDN);
+        pe_power_raise(x, num, den);
+        if (!is_near(x, want))
+            fail_msg("%.17g to %.17g / %.17g with %ld bits", mpfr_get_d(base, MPFR_RNDN), num, den,
+                     (long)bits);
+        mpfr_clears(x, base, exponent, want, (mpfr_ptr)0);
+    }
+}
+
+static void test_power_exact(void **unused)
+{
+    mpfr_t x;
+    mpfr_init2(x, 320);
+    for (unsigned long root = 1; root < 40; root++) {
+        mpfr_ui_pow_ui(x, root, 5, MPFR_RNDN);
+        pe_power_raise(x, 3, 5);
+        assert_int_equal(mpfr_cmp_ui(x, root * root * root), 0);
+    }
+    mpfr_clear(x);
+}
+
+static void test_pi(void **unused)
+{
+    for (mpfr_prec_t bits = 24; bits < 700; bits++) {
+        mpfr_t pi, want;
+        mpfr_init2(pi, bits);
+        mpfr_init2(want, bits + 64);
+        mpfr_const_pi(want, MPFR_RNDN);
+        pe_power_pi(pi);
+        assert_true(is_near(pi, want));
+        mpfr_clears(pi, want, (mpfr_ptr)0);
+    }
+}
+
 static void test_wide_error_bound(void **unused)
 {
     double worst = 0;
@@ -176,6 +241,9 @@ int main(void)
         cmocka_unit_test(test_round),
         cmocka_unit_test(test_pair),
         cmocka_unit_test(test_powf),
+        cmocka_unit_test(test_power),
+        cmocka_unit_test(test_power_exact),
+        cmocka_unit_test(test_pi),
         cmocka_unit_test(test_wide_error_bound),
     };
     return cmocka_run_group_tests(tests, seed, NULL);

@@ -4,6 +4,7 @@
 
 #include "encodings/rope/rope.h"
 #include "encodings/rope/rope_axes.h"
+#include "base/power.h"
 
 /* ---- frequencies ---- */
 
@@ -14,14 +15,9 @@ static void eval_base(const pe_rope_ladder *ladder, mpfr_ptr out)
         mpfr_set_d(out, ladder->theta, MPFR_RNDN);
         return;
     }
-    mpfr_t exponent;
-    mpfr_init2(exponent, mpfr_get_prec(out));
-    mpfr_set_ui(exponent, ladder->dim, MPFR_RNDN);
-    mpfr_div_ui(exponent, exponent, ladder->dim - 2, MPFR_RNDN);
     mpfr_set_d(out, ladder->scale, MPFR_RNDN);
-    mpfr_pow(out, out, exponent, MPFR_RNDN);
+    pe_power_raise(out, (double)ladder->dim, (double)ladder->dim - 2);
     mpfr_mul_d(out, out, ladder->theta, MPFR_RNDN);
-    mpfr_clear(exponent);
 }
 
 size_t pe_rope_ladders_sequence(const void *formula, size_t i, mpfr_ptr ratio)
@@ -32,13 +28,12 @@ size_t pe_rope_ladders_sequence(const void *formula, size_t i, mpfr_ptr ratio)
         ladder--;
     if (ratio == NULL)
         return ladder->first;
-    mpfr_t base, exponent;
-    mpfr_inits2(mpfr_get_prec(ratio) + 16, base, exponent, (mpfr_ptr)0);
+    mpfr_t base;
+    mpfr_init2(base, mpfr_get_prec(ratio) + 16);
     eval_base(ladder, base);
-    mpfr_set_si(exponent, -2, MPFR_RNDN);
-    mpfr_div_ui(exponent, exponent, ladder->dim, MPFR_RNDN);
-    mpfr_pow(ratio, base, exponent, MPFR_RNDN);
-    mpfr_clears(base, exponent, (mpfr_ptr)0);
+    pe_power_raise(base, -2, (double)ladder->dim);
+    mpfr_set(ratio, base, MPFR_RNDN);
+    mpfr_clear(base);
     return ladder->first;
 }
 

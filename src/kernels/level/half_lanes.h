@@ -67,7 +67,7 @@ PE_INLINE void pe_store_16(pe_dtype dtype, pe_vd v, void *to)
 #endif
 }
 
-#if PE_LANES > 2
+#if PE_LANES == 8
 PE_INLINE __m256 pe_load_eight(pe_dtype dtype, const pe_u16_at *from)
 {
     const __m128i bits = _mm_loadu_si128((const void *)from);
@@ -90,7 +90,11 @@ PE_INLINE pe_two pe_load_two(pe_dtype dtype, const void *from, size_t i)
     return (pe_two){_mm512_cvtps_pd(pe_load_eight(dtype, at)),
                     _mm512_cvtps_pd(pe_load_eight(dtype, at + PE_LANES))};
 #elif PE_LANES == 4
-    const __m256 v = pe_load_eight(dtype, at);
+    const __m128i bits = _mm_loadu_si128((const void *)at), zero = _mm_setzero_si128();
+    if (dtype == PE_BFLOAT16)
+        return (pe_two){_mm256_cvtps_pd((__m128)_mm_unpacklo_epi16(zero, bits)),
+                        _mm256_cvtps_pd((__m128)_mm_unpackhi_epi16(zero, bits))};
+    const __m256 v = _mm256_cvtph_ps(bits);
     return (pe_two){_mm256_cvtps_pd(_mm256_castps256_ps128(v)),
                     _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1))};
 #else

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/power.h"
 #include "exact/round.h"
 #include "models/layers.h"
 
@@ -346,13 +347,8 @@ typedef struct stretch {
 static void eval_factor(const void *context, size_t i, mpfr_ptr out)
 {
     const stretch *s = context;
-    mpfr_t exponent;
-    mpfr_init2(exponent, mpfr_get_prec(out) + 32);
-    mpfr_set_ui(exponent, 2 * i, MPFR_RNDN);
-    mpfr_div_d(exponent, exponent, s->dim * (s->dim + 1), MPFR_RNDN);
     mpfr_set_d(out, s->base, MPFR_RNDN);
-    mpfr_pow(out, out, exponent, MPFR_RNDN);
-    mpfr_clear(exponent);
+    pe_power_raise(out, 2 * (double)i, s->dim * (s->dim + 1));
 }
 
 /* Types that scale a frequency by its pair alone; dynamic does while sequences are short. */

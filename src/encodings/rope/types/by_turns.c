@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "encodings/rope/types/rope_types.h"
+#include "base/power.h"
 
 /* The blend subtracts: bits enough for low and high factors one ulp apart and any factor. */
 enum { GUARD = 128 };
@@ -34,17 +35,12 @@ void pe_rope_by_turns(const pe_rope_formula *f, double low, double high, size_t 
     mpfr_inits2(mpfr_get_prec(theta) + GUARD, s, rest, (mpfr_ptr)0);
     /* turns = original * theta^(-2i/d) / (2 pi): how often pair i turns over the original
      * context */
-    mpfr_t exponent;
-    mpfr_init2(exponent, mpfr_get_prec(s));
-    mpfr_set_d(exponent, -2 * (double)i, MPFR_RNDN);
-    mpfr_div_d(exponent, exponent, f->dim, MPFR_RNDN);
     mpfr_set_d(s, f->theta, MPFR_RNDN);
-    mpfr_pow(s, s, exponent, MPFR_RNDN);
+    pe_power_raise(s, -2 * (double)i, f->dim);
     mpfr_mul_d(s, s, f->key[PE_ROPE_ORIGINAL], MPFR_RNDN);
-    mpfr_const_pi(exponent, MPFR_RNDN);
-    mpfr_div(s, s, exponent, MPFR_RNDN);
+    pe_power_pi(rest);
+    mpfr_div(s, s, rest, MPFR_RNDN);
     mpfr_div_2ui(s, s, 1, MPFR_RNDN);
-    mpfr_clear(exponent);
     mpfr_sub_d(s, s, low, MPFR_RNDN);
     mpfr_set_d(rest, high, MPFR_RNDN);
     mpfr_sub_d(rest, rest, low, MPFR_RNDN);

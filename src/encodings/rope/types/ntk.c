@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ntk.c - a larger base keeps fast pairs and stretches slow ones: ntk, ntk_alpha, dynamic. */
 #include "encodings/rope/types/rope_types.h"
+#include "base/power.h"
 #include "exact/round.h"
 
 /* Bits beyond out's precision that intermediate results keep. */
@@ -9,13 +10,8 @@ enum { GUARD = 64 };
 /* out = theta * growth^(d/(d-2)): the last pair's frequency falls by growth, the first's stays. */
 static void grow_base(const pe_rope_formula *f, mpfr_ptr growth, mpfr_ptr out)
 {
-    mpfr_t exponent;
-    mpfr_init2(exponent, mpfr_get_prec(growth));
-    mpfr_set_d(exponent, f->dim, MPFR_RNDN);
-    mpfr_div_d(exponent, exponent, f->dim - 2, MPFR_RNDN);
-    mpfr_pow(growth, growth, exponent, MPFR_RNDN);
+    pe_power_raise(growth, f->dim, f->dim - 2);
     mpfr_mul_d(out, growth, f->theta, MPFR_RNDN);
-    mpfr_clear(exponent);
 }
 
 static void grow_base_by(const pe_rope_formula *f, double factor, mpfr_ptr out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ntk_fixed.c - NTK with fixed coefficients: every pair stretched, the last one by factor. */
 #include "encodings/rope/types/rope_types.h"
+#include "base/power.h"
 
 enum { GUARD = 64 };
 
@@ -14,13 +15,8 @@ static void base(const void *formula, mpfr_ptr out)
 /* out = factor^(2/d) */
 static void divisor(const pe_rope_formula *f, mpfr_ptr out)
 {
-    mpfr_t exponent;
-    mpfr_init2(exponent, mpfr_get_prec(out));
-    mpfr_set_ui(exponent, 2, MPFR_RNDN);
-    mpfr_div_d(exponent, exponent, f->dim, MPFR_RNDN);
     mpfr_set_d(out, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
-    mpfr_pow(out, out, exponent, MPFR_RNDN);
-    mpfr_clear(exponent);
+    pe_power_raise(out, 2, f->dim);
 }
 
 static void scale(const void *formula, size_t i PE_UNUSED, mpfr_ptr theta)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* part_ntk.c - linear for slow pairs, NTK between, kept for fast ones, with ramps between. */
 #include "encodings/rope/types/rope_types.h"
+#include "base/power.h"
 #include "exact/round.h"
 
 enum { GUARD = 128 };
@@ -32,13 +33,8 @@ static void mix(mpfr_ptr x, mpfr_srcptr by, mpfr_srcptr y)
 /* out = factor^(-2i/(d - 2)): theta_i of the base theta factor^(d/(d-2)), over theta_i */
 static void ntk(const pe_rope_formula *f, size_t i, mpfr_ptr out)
 {
-    mpfr_t exponent;
-    mpfr_init2(exponent, mpfr_get_prec(out));
-    mpfr_set_d(exponent, -2 * (double)i, MPFR_RNDN);
-    mpfr_div_d(exponent, exponent, f->dim - 2, MPFR_RNDN);
     mpfr_set_d(out, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
-    mpfr_pow(out, out, exponent, MPFR_RNDN);
-    mpfr_clear(exponent);
+    pe_power_raise(out, -2 * (double)i, f->dim - 2);
 }
 
 /* theta_i times: 1/factor, mixed with ntk, mixed with 1 */
