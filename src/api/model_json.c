@@ -8,6 +8,7 @@
 #include "files/gguf_file.h"
 #include "files/tree.h"
 #include "models/catalogue/catalogue.h"
+#include "plan/resource.h"
 #include "text/json_write.h"
 
 static const char *const statuses[] = {

@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "base/slice.h"
 #include "formats/format.h"
-#include "plan/plan.h"
+#include "plan/price.h"
 
 /** What reading is bounded by. */
 typedef struct pe_read_limits {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/value_reading.h"
+#include "plan/resource.h"
 
 /* The row a tensor of the body goes to; values.n when there is none. */
 static size_t find_row(const pe_values *values, const char *name)

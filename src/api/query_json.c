@@ -7,6 +7,7 @@
 #include "api/json_read.h"
 #include "api/suggestion.h"
 #include "api/value_reading.h"
+#include "plan/resource.h"
 
 /* Where the body has a row's value; text is NULL while it has none. */
 typedef struct slot {

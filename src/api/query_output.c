@@ -8,6 +8,7 @@
 #include "api/query.h"
 #include "api/value_reading.h"
 #include "formats/negotiate.h"
+#include "plan/resource.h"
 
 const char *const pe_query_output_names[PE_OUTPUT_N] = {
     [PE_OUTPUT_FORMAT] = "format", [PE_OUTPUT_ENCODING] = "encoding_format",

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "api/query.h"
+#include "plan/plan.h"
 #include "plan/price.h"
+#include "plan/resource.h"
 
 /* What looking for further mistakes may cost, in units of work, and what a plan costs at least. */
 #define REFUSAL_WORK ((uint64_t)1 << 19)

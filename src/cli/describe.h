@@ -5,7 +5,7 @@
 
 #include "cli/ask.h"
 #include "cli/cli.h"
-#include "plan/plan.h"
+#include "plan/values.h"
 
 /** A line for each flag of a command. */
 void pe_describe_flags(unsigned flags, pe_buffer *out);

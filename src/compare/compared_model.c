@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/rope_compare.h"
+#include "compare/rope_candidate.h"
 #include "models/catalogue/catalogue.h"
+#include "plan/plan.h"
 
 static double number_or(const pe_values *values, const char *name, double otherwise)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_candidate.c - one of several rope types, read as rope/frequencies would read it. */
+#include "compare/rope_candidate.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/rope_compare.h"
 #include "encodings/registry.h"
 #include "encodings/rope/rope.h"
 

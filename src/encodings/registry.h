@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "plan/plan.h"
+#include "plan/resource.h"
 
 /** One a line, in the order of GET /v1: the only line that a resource needs beside its file. */
 /* clang-format off */

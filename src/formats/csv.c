@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/words.h"
+#include "plan/resource.h"
 #include "text/blocks.h"
 #include "text/number.h"
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
-#include "plan/plan.h"
+#include "plan/values.h"
 
 /** A row of the format registry. */
 typedef struct pe_format {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/segments.h"
+#include "plan/resource.h"
 
 /* The labels of a tensor: those with its name, else those without one. */
 static const pe_labels *labels_of(const pe_rendering *rendering, const pe_tensor *tensor)

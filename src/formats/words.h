@@ -4,6 +4,7 @@
 #define PE_FORMATS_WORDS_H
 
 #include "formats/format.h"
+#include "plan/plan.h"
 
 /** An axis of a tensor. */
 typedef struct pe_axis_words {

@@ -7,6 +7,7 @@
 #include "base/size.h"
 #include "models/dictionary.h"
 #include "models/layers.h"
+#include "plan/resource.h"
 
 #define LAYERS_MAX 1024
 #define KINDS_MAX  8

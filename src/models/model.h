@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "plan/plan.h"
+#include "plan/values.h"
 
 /** What became of a key of the configuration. */
 typedef enum pe_model_key_status {

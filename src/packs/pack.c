@@ -9,6 +9,7 @@
 
 #include "api/query.h"
 #include "encodings/registry.h"
+#include "plan/plan.h"
 #include "text/json_write.h"
 #include "formats/safetensors_head.h"
 

@@ -4,7 +4,7 @@
 #define PE_PACKS_PACK_H
 
 #include "base/buffer.h"
-#include "plan/plan.h"
+#include "plan/price.h"
 
 /** A recipe of config/packs/, as it was when the program was built. */
 typedef struct pe_pack_recipe {

@@ -2,7 +2,13 @@
 /* common_params.c - sets of parameters that resources of every family list. */
 #include "plan/common_params.h"
 
-#include "plan/plan.h"
+const char *const pe_plan_dtypes[] = {[PE_FLOAT32] = "float32",
+                                      [PE_FLOAT64] = "float64",
+                                      [PE_FLOAT16] = "float16",
+                                      [PE_BFLOAT16] = "bfloat16",
+                                      NULL};
+const char *const pe_plan_numerics[] = {
+    [PE_NUMERICS_EXACT] = "exact", [PE_NUMERICS_FLOAT32] = "float32", NULL};
 
 static const char *const exact_only[] = {[PE_NUMERICS_EXACT] = "exact", NULL};
 static const char *const int32_only[] = {"int32", NULL};

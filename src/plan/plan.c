@@ -11,14 +11,6 @@
 #include "base/yield.h"
 #include "plan/price.h"
 
-const char *const pe_plan_dtypes[] = {[PE_FLOAT32] = "float32",
-                                      [PE_FLOAT64] = "float64",
-                                      [PE_FLOAT16] = "float16",
-                                      [PE_BFLOAT16] = "bfloat16",
-                                      NULL};
-const char *const pe_plan_numerics[] = {
-    [PE_NUMERICS_EXACT] = "exact", [PE_NUMERICS_FLOAT32] = "float32", NULL};
-
 /* requested: SIZE_MAX when the count itself overflows. */
 static pe_status too_many(const pe_limits *limits, size_t requested, pe_problem *why)
 {

@@ -15,6 +15,12 @@
  */
 #define PE_PRICE_UNITS_PER_MS ((uint64_t)100000)
 
+/** Bounds a plan is checked against. */
+typedef struct pe_limits {
+    size_t max_elements;
+    uint64_t max_work; /* 0: any */
+} pe_limits;
+
 /** What each part of the work on one request costs. */
 typedef struct pe_price {
     uint64_t planning;  /* frequencies and slopes in MPFR, by the rows; listed positions */

@@ -13,6 +13,10 @@
 #include "plan/positions.h"
 #include "plan/token_runs.h"
 
+struct pe_tables;                       /* tables/tables.h */
+typedef struct pe_plan pe_plan;         /* plan/plan.h */
+typedef struct pe_resource pe_resource; /* plan/resource.h */
+
 /** Most choices of a CHOICES row. */
 #define PE_PICKS_MAX 32
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/yield.h"
+#include "plan/plan.h"
 #include "verify/compare/guess.h"
 #include "verify/reading/reading.h"
 #include "verify/search/attempts.h"

@@ -7,6 +7,7 @@
 #include "api/query.h"
 #include "bench/bench.h"
 #include "encodings/registry.h"
+#include "plan/plan.h"
 #include "tables/tables.h"
 
 #define BLOCK_BYTES ((size_t)256 << 10)

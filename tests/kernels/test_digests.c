@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "encodings/registry.h"
+#include "plan/plan.h"
 #include "support/encode.h"
 #include "support/nest.h"
 #include "support/random.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* encode.c - a resource's numbers without HTTP: read, planned and filled. */
 #include "support/check.h"
+#include "plan/resource.h"
 #include "support/encode.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #define PE_TESTS_SUPPORT_ENCODE_H
 
 #include "api/query.h"
+#include "plan/plan.h"
 #include "support/random.h"
 #include "tables/tables.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fake.c - small resources and plans whose numbers are known by heart. */
+#include "plan/resource.h"
 #include "support/fake.h"
 
 #include <stdio.h>

@@ -11,6 +11,7 @@
 
 #include "formats/figure/figure.h"
 #include "formats/figure/pixels.h"
+#include "plan/resource.h"
 #include "support/fake.h"
 #include "support/random.h"
 #include "support/render.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "plan/resource.h"
 
 /* ---- what is said of it ---- */
 

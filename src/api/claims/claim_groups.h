@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "files/stored.h"
-#include "plan/plan.h"
+#include "plan/values.h"
 
 /** Say something of what is read, a line, unless that stands there already. */
 void pe_claim_report(pe_buffer *reported, const char *format, ...)

@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "encodings/registry.h"
 #include "plan/common_params.h"
+#include "plan/plan.h"
 #include "text/scan.h"
 
 /* More members than any resource has. Whether others are misspelled is left to the resource, which

@@ -5,6 +5,7 @@
 
 #include "api/claims/claim_reader.h"
 #include "api/claims/tensor_rows.h"
+#include "plan/resource.h"
 
 /* Tensors of a body: a state dict has many. */
 #define TENSORS_MAX ((size_t)4096)

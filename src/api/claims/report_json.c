@@ -7,6 +7,7 @@
 #include "api/claims/verify_report.h"
 #include "base/slice.h"
 #include "plan/real.h"
+#include "plan/resource.h"
 #include "text/json_write.h"
 #include "verify/reading/reading.h"
 

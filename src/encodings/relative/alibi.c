@@ -8,6 +8,7 @@
 
 #include "encodings/registry.h"
 #include "exact/round.h"
+#include "plan/plan.h"
 
 enum { PRESS, FORMULA };
 

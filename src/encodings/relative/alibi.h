@@ -4,7 +4,7 @@
 #define PE_ENCODINGS_RELATIVE_ALIBI_H
 
 #include "plan/common_params.h"
-#include "plan/plan.h"
+#include "plan/price.h"
 #include "tables/tables.h"
 
 #define PE_ALIBI_HEADS_MAX 4096

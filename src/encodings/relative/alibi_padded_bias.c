@@ -5,6 +5,7 @@
 
 #include "encodings/relative/alibi.h"
 #include "encodings/registry.h"
+#include "plan/plan.h"
 
 static const pe_param own[] = {
     PE_PARAM("attention_mask", TENSOR, .required = true, .integers_only = true, .as_float64 = true,

@@ -5,6 +5,7 @@
 
 #include "encodings/registry.h"
 #include "plan/common_params.h"
+#include "plan/plan.h"
 
 static const char *const futures[] = {"zero", "reshaped", NULL};
 

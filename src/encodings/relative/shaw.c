@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "encodings/registry.h"
+#include "plan/plan.h"
 
 #define WIDTH_MAX 65536
 

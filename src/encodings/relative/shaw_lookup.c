@@ -6,6 +6,7 @@
 
 #include "encodings/registry.h"
 #include "encodings/relative/shaw.h"
+#include "plan/plan.h"
 
 typedef struct state {
     pe_relative table; /* of vectors */

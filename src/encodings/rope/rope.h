@@ -8,7 +8,7 @@
 
 #include "encodings/rope/types/rope_types.h"
 #include "kernels/kernels.h"
-#include "plan/plan.h"
+#include "plan/price.h"
 #include "tables/tables.h"
 
 /** A request's rotation, checked. */

@@ -2,6 +2,8 @@
 /* rope_attention_scale.c - attention temperature: queries far out are scaled up. */
 #include "encodings/rope/rope_params.h"
 #include "exact/round.h"
+#include "plan/plan.h"
+#include "plan/resource.h"
 
 #include <math.h>
 #include <stdlib.h>

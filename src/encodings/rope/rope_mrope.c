@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "plan/plan.h"
+
 /* The sections of a request. */
 typedef struct sections {
     size_t n, pairs;

@@ -3,6 +3,7 @@
 #include "encodings/registry.h"
 #include "encodings/rope/rope_mrope_placing.h"
 #include "plan/common_params.h"
+#include "plan/plan.h"
 
 #include <stdlib.h>
 

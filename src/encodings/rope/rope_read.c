@@ -5,6 +5,7 @@
 
 #include "encodings/rope/rope.h"
 #include "encodings/rope/rope_mrope.h"
+#include "plan/common_params.h"
 
 /* ---- dimensions ---- */
 

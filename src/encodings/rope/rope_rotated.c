@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan.h"
+
 static const pe_param seq_axis_params[] = {
     PE_PARAM("seq_axis", INT, .min = -PE_MAX_DIMS, .max = PE_MAX_DIMS - 1, .fallback = -2,
              .help = "The axis of tokens. A negative one counts from the end.", .example = "-2"),

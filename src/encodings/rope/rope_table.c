@@ -6,6 +6,8 @@
 #include "encodings/rope/rope.h"
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
+#include "plan/plan.h"
+#include "plan/resource.h"
 
 typedef struct cache_layout cache_layout;
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "encodings/rope/rope.h"
+#include "plan/plan.h"
 
 static bool is_float32(double position)
 {

@@ -8,6 +8,7 @@
 #include "base/yield.h"
 #include "formats/figure/figure.h"
 #include "formats/figure/pixels.h"
+#include "plan/resource.h"
 
 /* ---- numbers and text ---- */
 

@@ -14,6 +14,7 @@
 #include "http/request/parameters.h"
 #include "http/request/tally.h"
 #include "http/workers/pool.h"
+#include "plan/resource.h"
 
 /* Where much work begins, about a millisecond: this many body bytes to parse, this price of what is
  * to be planned or made. */

@@ -8,6 +8,7 @@
 #include "http/reply/coding.h"
 #include "http/reply/header_fields.h"
 #include "http/request/parameters.h"
+#include "plan/plan.h"
 
 /**
  * What a request for numbers is answered with. MADE: the parameters are read. PLANNED: shape,

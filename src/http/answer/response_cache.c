@@ -7,6 +7,7 @@
 
 #include "http/answer/representation.h"
 #include "http/reply/stored_response.h"
+#include "plan/resource.h"
 
 /* The share of the bytes that the raw requests get. */
 #define REQUESTS_SHARE 16

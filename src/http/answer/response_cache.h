@@ -6,9 +6,10 @@
 #include <stddef.h>
 
 #include "cache/cache.h"
-#include "http/answer/representation.h"
 #include "http/reply/coding.h"
 #include "http/reply/stored_response.h"
+
+typedef struct pe_representation pe_representation; /* http/answer/representation.h */
 
 /**
  * Two caches. `responses` holds stored responses, by canonical request. `requests` knows the

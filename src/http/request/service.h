@@ -13,7 +13,7 @@
 #include "base/process.h"
 #include "config/settings.h"
 #include "http/request/histogram.h"
-#include "plan/plan.h"
+#include "plan/price.h"
 #include "sandbox/sandbox.h"
 
 #define PE_STATUS_ONE(name, http, code, title, about) +1

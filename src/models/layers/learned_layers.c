@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/layers.h"
+#include "plan/resource.h"
 
 #define ROWS_MAX 1e12
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/yield.h"
+#include "plan/common_params.h"
 
 double pe_axis_reading_tidy(double number, double error)
 {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan.h"
+#include "plan/resource.h"
 #include "verify/upload/geometry.h"
 
 #define ROUNDING 0x1p-24 /* of float32 */

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "base/yield.h"
+#include "plan/common_params.h"
+#include "plan/plan.h"
+#include "plan/resource.h"
 #include "verify/compare/allowance.h"
 
 /* The position of the probe: w * 2^-40 is below 2^-10 for any w up to 1e9, so that its tangent is
@@ -66,7 +69,7 @@ static bool pairs_fit_width(pe_expect *expect)
 /* The plan's tensors: cosines and sines, or one with all cosines first. */
 static bool pairs_fit_plan(pe_expect *expect)
 {
-    const pe_plan *plan = &expect->plan;
+    const pe_plan *plan = expect->plan;
     const pe_geometry *g = &expect->geometry;
     for (size_t t = 0; t < plan->n_tensors; t++)
         if (plan->tensors[t].units != expect->view->tokens)
@@ -97,7 +100,7 @@ static pe_status make_row(pe_expect *expect, size_t width, pe_problem *why)
 static pe_status make_pairs(pe_expect *expect, pe_problem *why)
 {
     const size_t pairs = expect->geometry.pairs;
-    const size_t unit = (expect->two_tensors ? 2 : 1) * expect->plan.tensors[0].unit;
+    const size_t unit = (expect->two_tensors ? 2 : 1) * expect->plan->tensors[0].unit;
     expect->cosines = calloc(PE_EXPECT_BLOCK * pairs, sizeof(double));
     expect->sines = calloc(PE_EXPECT_BLOCK * pairs, sizeof(double));
     expect->filled = malloc(PE_EXPECT_BLOCK * unit * sizeof(double));
@@ -119,7 +122,8 @@ static void take_block(const pe_expect *expect, const double *from, size_t n, do
 {
     for (size_t r = 0; r < expect->n_tokens; r++)
         for (size_t i = 0; i < n; i++)
-            to[r * expect->geometry.pairs + i] = times * from[r * expect->plan.tensors[0].unit + i];
+            to[r * expect->geometry.pairs + i] =
+                times * from[r * expect->plan->tensors[0].unit + i];
 }
 
 /* Do frequencies or angles differ from those that the values give? */
@@ -178,7 +182,7 @@ static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
     const size_t first = token - token % block;
     const size_t left = expect->view->tokens - first;
     const size_t rows = left < block ? left : block;
-    const pe_plan *plan = &expect->plan;
+    const pe_plan *plan = expect->plan;
     const pe_geometry *g = &expect->geometry;
     double *cosines = expect->filled;
     /* an exchanged layout counts its columns the other way round; both counts are the same */
@@ -340,7 +344,10 @@ static pe_status plan_values(pe_expect *expect, pe_values *values, pe_problem *w
         pe_guess_map_positions(&positions->positions, &expect->guess->distortion.positions);
     if (!expect->fits)
         return PE_OK;
-    const pe_status status = pe_guess_plan(expect->guess, values, &expect->plan, why);
+    expect->plan = calloc(1, sizeof *expect->plan);
+    if (expect->plan == NULL)
+        return pe_fail_memory(why);
+    const pe_status status = pe_guess_plan(expect->guess, values, expect->plan, why);
     if (status != PE_OK || positions == NULL)
         return status;
     return pe_positions_share(&positions->positions, &expect->positions, why);
@@ -398,7 +405,9 @@ pe_status pe_expect_make(const pe_comparison *of, size_t numerics, pe_expect *ou
 
 void pe_expect_free(pe_expect *expect)
 {
-    pe_plan_free(&expect->plan);
+    if (expect->plan != NULL)
+        pe_plan_free(expect->plan);
+    free(expect->plan);
     pe_positions_free(&expect->positions);
     free(expect->frequency);
     free(expect->per_position);

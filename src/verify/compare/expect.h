@@ -9,13 +9,6 @@
 /** Tokens that are computed at a time. */
 #define PE_EXPECT_BLOCK 32
 
-/** A guess held against an upload or a sample of it. */
-typedef struct pe_comparison {
-    const pe_upload_view *view;
-    pe_guess *guess;
-    size_t *work; /* raised by the elements computed */
-} pe_comparison;
-
 /** One row: what belongs there, and how far from it a sound implementation may be. */
 typedef struct pe_expected_row {
     double *value;         /* [width] */
@@ -31,8 +24,8 @@ typedef struct pe_expect {
     const pe_guess *guess;
     /** False: the guess's numbers have not the upload's shape, or its values are refused. */
     bool fits;
-    pe_geometry geometry; /* where the guess puts pairs */
-    pe_plan plan;
+    pe_geometry geometry;         /* where the guess puts pairs */
+    pe_plan *plan;                /* owned; NULL before there is one */
     pe_positions positions;       /* moved as the guess says */
     bool two_tensors;             /* cosines and sines are tensors of their own */
     double *frequency;            /* [pairs]; NULL before pe_expect_probe */

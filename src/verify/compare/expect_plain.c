@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* expect_plain.c - the numbers that a guess stands for, where an upload has no pairs. */
+#include "plan/plan.h"
+#include "plan/resource.h"
 #include "verify/compare/expect.h"
 
 #include <math.h>
@@ -10,7 +12,7 @@
 
 bool pe_expect_plain_fits(pe_expect *expect)
 {
-    const pe_plan *plan = &expect->plan;
+    const pe_plan *plan = expect->plan;
     const pe_claim *claim = expect->view->claim;
     expect->repeat = 1;
     for (size_t t = 0; t < claim->n_uploads; t++) {
@@ -34,9 +36,9 @@ pe_status pe_expect_plain_make(pe_expect *expect, pe_problem *why)
 {
     size_t unit = PE_PLAIN_ROW;
     expect->known_of_all = nan("");
-    for (size_t t = 0; t < expect->plan.n_tensors; t++)
-        if (expect->plan.tensors[t].unit > unit)
-            unit = expect->plan.tensors[t].unit;
+    for (size_t t = 0; t < expect->plan->n_tensors; t++)
+        if (expect->plan->tensors[t].unit > unit)
+            unit = expect->plan->tensors[t].unit;
     expect->filled = malloc(unit * sizeof(double));
     return expect->filled == NULL ? pe_fail_memory(why) : PE_OK;
 }
@@ -48,7 +50,7 @@ typedef struct run {
 
 static pe_status plain_run(pe_expect *expect, run at, double *out, pe_problem *why)
 {
-    const pe_tensor *tensor = &expect->plan.tensors[at.tensor];
+    const pe_tensor *tensor = &expect->plan->tensors[at.tensor];
     const size_t bytes = pe_dtype_bytes(tensor->dtype);
     const double sign = expect->guess->distortion.negated ? -1 : 1;
     while (at.n > 0) {
@@ -57,8 +59,8 @@ static pe_status plain_run(pe_expect *expect, run at, double *out, pe_problem *w
         const size_t units = skip == 0 && room > tensor->unit ? room / tensor->unit : 1;
         const size_t whole = units * tensor->unit - skip, some = whole < at.n ? whole : at.n;
         const pe_region region =
-            pe_plan_units(&expect->plan, at.tensor, at.first / tensor->unit, units);
-        const pe_status status = pe_plan_make_region(&expect->plan, &region, expect->filled, why);
+            pe_plan_units(expect->plan, at.tensor, at.first / tensor->unit, units);
+        const pe_status status = pe_plan_make_region(expect->plan, &region, expect->filled, why);
         if (status != PE_OK)
             return status;
         for (size_t e = 0; e < some; e++) {
@@ -76,7 +78,7 @@ static pe_status plain_run(pe_expect *expect, run at, double *out, pe_problem *w
  * every head of a repeated tensor is the head's only row. */
 static run find_run(const pe_expect *expect, size_t first, size_t n)
 {
-    const size_t *at = expect->view->tensor_at, keys = expect->plan.tensors[0].shape.dim[2];
+    const size_t *at = expect->view->tensor_at, keys = expect->plan->tensors[0].shape.dim[2];
     size_t t = 0;
     if (expect->repeat > 1) {
         const size_t head = first / keys / expect->repeat, key = first % keys;
@@ -92,7 +94,7 @@ static run find_run(const pe_expect *expect, size_t first, size_t n)
 static void take_ladder(const pe_expect *expect, run at, double *out)
 {
     const double *ladder = expect->guess->distortion.ladder;
-    const char *name = expect->plan.tensors[at.tensor].name;
+    const char *name = expect->plan->tensors[at.tensor].name;
     const bool scaled_base = strcmp(expect->guess->claim->resource->name, "rope/scaled-base") == 0;
     const bool counts = strcmp(name, scaled_base ? "scaled_inv_freq" : "inv_freq") == 0;
     for (size_t e = 0; e < at.n && ladder != NULL && counts; e++)
@@ -147,7 +149,7 @@ pe_status pe_expect_plain_row(pe_expect *expect, size_t row, pe_problem *why)
         for (size_t e = 0; e < at.n; e++)
             out->exact_error[done + e] = out->float32_error[done + e] = 0;
         if (status == PE_OK && !has_own_law(expect))
-            status = pe_allowance_of_run(expect->guess, &expect->plan, &of, out->exact_error + done,
+            status = pe_allowance_of_run(expect->guess, expect->plan, &of, out->exact_error + done,
                                          out->float32_error + done, why);
         done += at.n;
     }

@@ -10,6 +10,7 @@
 
 #define FAULT(NAME, RULE, REMEDY) const pe_fault_name pe_fault_##NAME = {#NAME, RULE, REMEDY};
 #include "faults.inc"
+#include "plan/resource.h"
 
 /* ---- life ---- */
 

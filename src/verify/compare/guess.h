@@ -6,6 +6,7 @@
 #include "verify/compare/equation.h"
 #include "verify/compare/report.h"
 #include "verify/upload/grain.h"
+#include "verify/upload/upload_view.h"
 
 /* ---- names of faults: those of config/faults.json, and no others ---- */
 
@@ -68,6 +69,13 @@ typedef struct pe_guess {
     pe_buffer remedy; /* the same: what to change */
     bool fitted;      /* a number was read off the upload, and no rule names it */
 } pe_guess;
+
+/** A guess held against an upload or a sample of it. */
+typedef struct pe_comparison {
+    const pe_upload_view *view;
+    pe_guess *guess;
+    size_t *work; /* raised by the elements computed */
+} pe_comparison;
 
 /** What a fault does to a guess. False: it makes no sense there. */
 typedef bool pe_change(pe_guess *guess, const struct pe_fault *fault);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/yield.h"
+#include "plan/common_params.h"
 
 /* Units of work of an element that is computed and compared. */
 #define ELEMENT_WORK 4

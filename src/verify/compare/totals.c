@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/common_params.h"
+#include "plan/resource.h"
 #include "verify/compare/allowance.h"
 #include "verify/compare/report.h"
 

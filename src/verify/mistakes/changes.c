@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* changes.c - what faults do to the values and positions of a guess. */
+#include "plan/plan.h"
+#include "plan/resource.h"
 #include "verify/mistakes/faults.h"
 
 #include <math.h>

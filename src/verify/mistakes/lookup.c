@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/resource.h"
+
 static const struct {
     const char *biases, *indices;
 } resources[] = {{"t5/bias", "t5/buckets"}, {"swin/bias", "swin/index"}};

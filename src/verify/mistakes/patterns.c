@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/yield.h"
+#include "plan/common_params.h"
+#include "verify/compare/expect.h"
 
 /* Of the angle, for the slope of a pattern there. */
 #define LEAST_TURN 0x1p-22

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "verify/compare/expect.h"
+#include "verify/compare/guess.h"
 #include "verify/compare/equation.h"
 
 /* ---- rows of an upload of pairs beside the numbers that a guess stands for ---- */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* precision.c - faults that keep numbers in narrow types on the way. */
+#include "plan/common_params.h"
+#include "plan/plan.h"
 #include "verify/mistakes/faults.h"
 
 #include <math.h>

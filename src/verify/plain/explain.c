@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/yield.h"
+#include "plan/common_params.h"
+#include "plan/resource.h"
 #include "verify/axes/axis_reading.h"
 #include "verify/mistakes/faults.h"
 #include "verify/mistakes/lookup.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/resource.h"
 #include "verify/plain/plain_slips.h"
 
 static const pe_shape *shape_of(const pe_numbers *of)

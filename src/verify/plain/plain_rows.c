@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan.h"
 #include "verify/mistakes/sequence.h"
 #include "verify/plain/plain_slips.h"
 #include "verify/search/attempts.h"

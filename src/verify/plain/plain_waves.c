@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan.h"
+#include "plan/resource.h"
+
 /* Roundings of an angle on the float32 path, and of a wave: allowance.h. */
 #define ANGLE_ERROR (24 * 0x1p-24)
 #define WAVE_ERROR  (4 * 0x1p-24)

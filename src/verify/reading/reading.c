@@ -7,6 +7,8 @@
 
 #include "base/array.h"
 #include "base/yield.h"
+#include "plan/common_params.h"
+#include "verify/compare/expect.h"
 #include "verify/mistakes/sequence.h"
 #include "verify/reading/reading_pairs.h"
 

@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_READING_READING_H
 #define PE_VERIFY_READING_READING_H
 
-#include "verify/compare/expect.h"
+#include "verify/compare/guess.h"
 
 /** What is of use. */
 typedef struct pe_reading_least {

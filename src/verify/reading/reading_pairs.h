@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "verify/compare/expect.h"
+#include "verify/compare/guess.h"
 
 #define PE_NOWHERE nan("")
 #define PE_TURN    6.283185307179586

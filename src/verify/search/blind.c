@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* blind.c - other parameters that an upload which matches cannot exclude. */
+#include "plan/common_params.h"
 #include "verify/search/attempts.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* by_laws.c - guesses whose frequencies follow a law. */
+#include "plan/common_params.h"
+#include "plan/resource.h"
 #include "verify/search/attempts.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* findings.c - what explains an upload, the best first. */
+#include "plan/common_params.h"
 #include "verify/search/attempts.h"
 
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fit.c - a number of the claim that was another one, read off the upload. */
+#include "plan/common_params.h"
+#include "plan/plan.h"
+#include "plan/resource.h"
 #include "verify/search/attempts.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lone_waves.c - cosines, or sines, that were uploaded alone. */
+#include "plan/common_params.h"
+#include "plan/resource.h"
 #include "verify/search/attempts.h"
 
 #include <math.h>

@@ -7,6 +7,7 @@
 
 #include "base/yield.h"
 #include "plan/real.h"
+#include "plan/resource.h"
 #include "verify/mistakes/lookup.h"
 
 /* A row's function of an element: a quotient, a logarithm or a few comparisons. */

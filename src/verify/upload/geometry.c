@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "plan/resource.h"
+
 const char *pe_geometry_choice_text(const pe_values *values, const char *name)
 {
     const pe_value *value = pe_values_find(values, name);

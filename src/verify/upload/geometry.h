@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "plan/plan.h"
+#include "plan/values.h"
 
 /**
  * A row is what belongs to one position (a vector, for rotated ones); the rows of several tensors

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "plan/plan.h"
+#include "plan/price.h"
 
 /** One tensor of the upload, under the name of the resource's tensor. */
 typedef struct pe_upload {
@@ -15,7 +15,8 @@ typedef struct pe_upload {
     pe_shape sent; /* the shape of the array before axes of one element were left out; or ndim 0 */
 } pe_upload;
 
-#define PE_UPLOADS_MAX PE_MAX_TENSORS
+/** As many as an answer has at most (PE_MAX_TENSORS). */
+#define PE_UPLOADS_MAX 9
 
 /** What a client says its numbers are. */
 typedef struct pe_claim {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/plan.h"
+
 static void shape_text(const pe_shape *shape, pe_buffer *out)
 {
     pe_buffer_str(out, "[");

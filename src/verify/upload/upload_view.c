@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan.h"
 #include "plan/price.h"
+#include "plan/resource.h"
 #include "verify/upload/upload.h"
 #include "verify/upload/upload_names.h"
 

@@ -9,6 +9,7 @@
 #include "encodings/rope/rope_params.h"
 #include "exact/fixed128.h"
 #include "exact/round.h"
+#include "plan/plan.h"
 
 /* A product of 128 bits and its rounding, in units of work. */
 #define ANGLE_WORK 4

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* llama3.c - Llama 3.1: slow pairs stretched, fast pairs kept, by turns over the context. */
 #include "encodings/rope/types/rope_types.h"
+#include "plan/plan.h"
 
 static void scale(const void *formula, size_t i, mpfr_ptr theta)
 {

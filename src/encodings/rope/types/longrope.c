@@ -2,6 +2,7 @@
 /* longrope.c - LongRoPE: a divisor for each pair, found by search. */
 #include "encodings/rope/types/rope_types.h"
 #include "exact/round.h"
+#include "plan/plan.h"
 
 #include <math.h>
 

@@ -3,6 +3,7 @@
 #include "encodings/rope/types/rope_types.h"
 #include "base/power.h"
 #include "exact/round.h"
+#include "plan/plan.h"
 
 /* Bits beyond out's precision that intermediate results keep. */
 enum { GUARD = 64 };

@@ -3,6 +3,7 @@
  * number. */
 #include "encodings/rope/types/rope_types.h"
 #include "exact/round.h"
+#include "plan/common_params.h"
 
 enum { GUARD = 64 };
 

@@ -7,7 +7,7 @@
 
 #include "encodings/rope/types/rope_formula.h"
 #include "exact/wave.h"
-#include "plan/plan.h"
+#include "plan/price.h"
 
 /**
  * The table of types, in the order of rope_type's choices. To add one: its pe_rope_type in a file

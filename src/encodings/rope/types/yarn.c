@@ -2,6 +2,7 @@
 /* yarn.c - YaRN: fast pairs keep their frequency, slow ones are stretched, a ramp between. */
 #include "encodings/rope/types/rope_types.h"
 #include "exact/round.h"
+#include "plan/plan.h"
 
 enum { GUARD = 64 };
 
