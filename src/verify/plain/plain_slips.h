@@ -30,8 +30,8 @@ typedef struct pe_slip_stage {
 
 /** Coordinates of rows and frequencies of pairs, of tables of sines and cosines by place. */
 extern const pe_slip_stage pe_slip_waves;
-/** Elements themselves. */
-extern const pe_slip_stage pe_slip_values;
+/** Elements themselves; those of padded rows beside their mask. */
+extern const pe_slip_stage pe_slip_values, pe_slip_padding;
 /** Places along an axis, and along two at once. */
 extern const pe_slip_stage pe_slip_places, pe_slip_axes;
 /** Slopes of heads; distances of queries and keys, from which biases and indices follow. */
