@@ -113,10 +113,8 @@ static pe_status lay_out(pe_arriving *a, const some_rows *rows, const pe_verify_
     pe_upload_view view = {0};
     pe_guess guess = {0};
     size_t work = 0; /* is not counted as that of a search */
-    pe_status status = claim_rows(a, rows, &claim, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_upload_view_make(&claim, context, &view, why);
+    PE_TRY(claim_rows(a, rows, &claim, why));
+    pe_status status = pe_upload_view_make(&claim, context, &view, why);
     if (status == PE_OK)
         status = pe_guess_make(&claim, context, &guess, why);
     if (status == PE_OK)
@@ -342,10 +340,8 @@ static pe_status search(const pe_arriving *a, const pe_verify_context *context, 
     of_sample.draws = false;
     of_sample.sampled = true;
     const some_rows sample = {.sampled = true, .n = a->kept, .of = {a->sample[0], a->sample[1]}};
-    pe_status status = claim_rows(a, &sample, &claim, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_verify(&claim, &of_sample, out, why);
+    PE_TRY(claim_rows(a, &sample, &claim, why));
+    pe_status status = pe_verify(&claim, &of_sample, out, why);
     pe_verify_claim_free(&claim);
     if (status != PE_OK)
         return status;

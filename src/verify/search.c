@@ -135,10 +135,8 @@ static pe_status search_faults(pe_search *s, pe_guess *claim, pe_problem *why)
 static pe_status compare(const pe_comparison *of, pe_report *report, pe_problem *why)
 {
     pe_totals totals;
-    pe_status status = pe_totals_make(of->view, 0, of->guess->context->draws, &totals, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_totals_add(&totals, of, PE_TOTALS_RULE | PE_TOTALS_DISTANCES, why);
+    PE_TRY(pe_totals_make(of->view, 0, of->guess->context->draws, &totals, why));
+    pe_status status = pe_totals_add(&totals, of, PE_TOTALS_RULE | PE_TOTALS_DISTANCES, why);
     totals.by = of->guess->n_faults == 0 ? totals.by : 0;
     pe_totals_report(&totals, pe_measure_loosest(of->guess), report);
     pe_totals_free(&totals);
@@ -163,8 +161,8 @@ static pe_status compare_and_diagnose(pe_search *s, pe_upload_view *whole, pe_pr
         if (report->matches)
             return cut_short(s, pe_blind_find(s, why));
     }
-    const pe_status status = pe_upload_view_hold(whole, why);
-    return status == PE_OK ? pe_attempts_of_whole(s, whole, search_faults, why) : status;
+    PE_TRY(pe_upload_view_hold(whole, why));
+    return pe_attempts_of_whole(s, whole, search_faults, why);
 }
 
 /* A size that neither the claim nor a fault explains: nothing of it was compared. */
@@ -193,13 +191,11 @@ static pe_status verify(pe_upload_view *view, const pe_verify_context *context, 
                         pe_problem *why)
 {
     pe_search s = {.whole = view, .view = view, .bounds = context->bounds, .report = report};
-    pe_status status = pe_guess_make(view->claim, context, &s.claim, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_guess_make(view->claim, context, &s.claim, why));
     if (view->permuted) {
         pe_guess_tell(&s.claim, &permuted, 0, 0);
     }
-    status = compare_and_diagnose(&s, view, why);
+    pe_status status = compare_and_diagnose(&s, view, why);
     if (status == PE_OK)
         status = tell_size(view, &s.claim, report, why);
     pe_guess_free(&s.claim);
@@ -211,10 +207,8 @@ static pe_status verify_as_named(pe_claim *claim, const pe_verify_context *conte
 {
     pe_upload_view view;
     pe_report report = {0};
-    pe_status status = pe_upload_view_make(claim, context, &view, why);
-    if (status != PE_OK)
-        return status;
-    status = verify(&view, context, &report, why);
+    PE_TRY(pe_upload_view_make(claim, context, &view, why));
+    pe_status status = verify(&view, context, &report, why);
     pe_upload_view_free(&view);
     if (status == PE_OK)
         *out = report;
@@ -269,8 +263,8 @@ static pe_status verify_as_others(pe_claim *claim, const pe_verify_context *cont
 pe_status pe_verify(pe_claim *claim, const pe_verify_context *context, pe_report *out,
                     pe_problem *why)
 {
-    const pe_status status = verify_as_named(claim, context, out, why);
-    return status == PE_OK && !out->matches && pe_upload_names_may_be_others(claim)
+    PE_TRY(verify_as_named(claim, context, out, why));
+    return !out->matches && pe_upload_names_may_be_others(claim)
                ? verify_as_others(claim, context, out, why)
-               : status;
+               : PE_OK;
 }

@@ -42,12 +42,10 @@ static pe_status try_change(pe_search *s, const pe_guess *claim, const pe_fault 
                             const change *by, const char *rule, pe_try *next, pe_problem *why)
 {
     pe_guess guess;
-    pe_status status = pe_guess_copy(claim, &guess, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_guess_copy(claim, &guess, why));
     pe_guess_say(&guess, fault, pe_fault_remedy(fault));
     pe_buffer_str(&guess.rule, rule);
-    status = set_list(&guess, by, why);
+    pe_status status = set_list(&guess, by, why);
     if (status == PE_OK)
         status = next(s, &guess, why);
     pe_guess_free(&guess);

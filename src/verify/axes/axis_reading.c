@@ -231,8 +231,8 @@ static pe_status try_reading(pe_search *s, pe_guess *guess, pe_try *next, pe_pro
 
 static pe_status try_places(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    const pe_status status = pe_attempts_try(s, guess, why);
-    return status == PE_OK ? try_reading(s, guess, NULL, why) : status;
+    PE_TRY(pe_attempts_try(s, guess, why));
+    return try_reading(s, guess, NULL, why);
 }
 
 static pe_status try_any(pe_search *s, pe_guess *guess, pe_problem *why)

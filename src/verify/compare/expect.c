@@ -29,9 +29,7 @@ static pe_status copy_values(const pe_expect *expect, size_t numerics, pe_values
                              pe_problem *why)
 {
     const pe_pair_layout *layout = expect->view->layout;
-    const pe_status status = pe_values_copy(&expect->guess->values, out, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_values_copy(&expect->guess->values, out, why));
     (void)pe_geometry_set_choice(out, "dtype", "float64");
     (void)pe_geometry_set_choice(out, "numerics", pe_plan_numerics[numerics]);
     if (layout != NULL)
@@ -318,9 +316,7 @@ static pe_status pair_row(pe_expect *expect, size_t row, pe_problem *why)
     const pe_upload_view *view = expect->view;
     const size_t token = pe_upload_view_token(view, row);
     if (token < expect->first_token || token >= expect->first_token + expect->n_tokens) {
-        const pe_status status = fill_block(expect, token, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(fill_block(expect, token, why));
     }
     const size_t at = (token - expect->first_token) * expect->geometry.pairs;
     const double position = pe_upload_view_position(view, &expect->positions, token);
@@ -356,10 +352,8 @@ static pe_status plan_values(pe_expect *expect, pe_values *values, pe_problem *w
 static pe_status plan_guess(pe_expect *expect, size_t numerics, pe_problem *why)
 {
     pe_values values;
-    pe_status status = copy_values(expect, numerics, &values, why);
-    if (status != PE_OK)
-        return status;
-    status = plan_values(expect, &values, why);
+    PE_TRY(copy_values(expect, numerics, &values, why));
+    pe_status status = plan_values(expect, &values, why);
     pe_values_free(&values);
     if (status == PE_OK || pe_status_is_ours(status))
         return status;
@@ -472,9 +466,7 @@ static pe_status read_columns(pe_expect *expect, pe_plan *plan, double *row, pe_
     const size_t pairs = (size_t)pe_values_int(values, "rotary_dim") / 2;
     const bool half = strcmp(pe_geometry_choice_text(values, "pairing"), "half") == 0;
     const double unit = PROBE * plan->scalars[0].value;
-    const pe_status status = pe_plan_make_region(plan, &region, row, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_plan_make_region(plan, &region, row, why));
     double *out = calloc(n, sizeof *out);
     if (out == NULL)
         return pe_fail_memory(why);
@@ -527,10 +519,8 @@ pe_status pe_expect_probe(pe_expect *expect, pe_problem *why)
     const bool pairs = expect->view->layout != NULL;
     if (pairs ? expect->frequency != NULL : !is_lone_wave(expect) || expect->per_position != NULL)
         return PE_OK;
-    pe_status status = copy_values(expect, PE_NUMERICS_EXACT, &values, why);
-    if (status != PE_OK)
-        return status;
-    status = probe_values(expect, &values, why);
+    PE_TRY(copy_values(expect, PE_NUMERICS_EXACT, &values, why));
+    pe_status status = probe_values(expect, &values, why);
     pe_values_free(&values);
     return status;
 }

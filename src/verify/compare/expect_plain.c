@@ -60,9 +60,7 @@ static pe_status plain_run(pe_expect *expect, run at, double *out, pe_problem *w
         const size_t whole = units * tensor->unit - skip, some = whole < at.n ? whole : at.n;
         const pe_region region =
             pe_plan_units(expect->plan, at.tensor, at.first / tensor->unit, units);
-        const pe_status status = pe_plan_make_region(expect->plan, &region, expect->filled, why);
-        if (status != PE_OK)
-            return status;
+        PE_TRY(pe_plan_make_region(expect->plan, &region, expect->filled, why));
         for (size_t e = 0; e < some; e++) {
             const double x =
                 pe_dtype_load(tensor->dtype, (const char *)expect->filled + (skip + e) * bytes);

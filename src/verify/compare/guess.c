@@ -29,9 +29,7 @@ pe_status pe_guess_copy(const pe_guess *from, pe_guess *out, pe_problem *why)
     pe_guess made = *from;
     pe_yield_spend(COPY_WORK);
     made.rule = made.remedy = (pe_buffer){0};
-    const pe_status status = pe_values_copy(&from->values, &made.values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_values_copy(&from->values, &made.values, why));
     if (from->rule.bytes > 0)
         pe_buffer_add(&made.rule, from->rule.data, from->rule.bytes);
     if (from->remedy.bytes > 0)

@@ -398,9 +398,8 @@ pe_status pe_totals_add(pe_totals *totals, const pe_comparison *of, unsigned wha
 {
     if (pe_measure_allowed(of->guess) != PE_BY_FLOAT32 || (what & PE_TOTALS_DISTANCES) == 0)
         return count(totals, of, what, PE_NUMERICS_EXACT, why);
-    const pe_status status = count(totals, of, what & PE_TOTALS_RULE, PE_NUMERICS_EXACT, why);
-    return status == PE_OK ? count(totals, of, PE_TOTALS_DISTANCES, PE_NUMERICS_FLOAT32, why)
-                           : status;
+    PE_TRY(count(totals, of, what & PE_TOTALS_RULE, PE_NUMERICS_EXACT, why));
+    return count(totals, of, PE_TOTALS_DISTANCES, PE_NUMERICS_FLOAT32, why);
 }
 
 static void finish(pe_totals *totals)

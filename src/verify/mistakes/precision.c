@@ -101,9 +101,7 @@ static pe_status plan_frequencies(const pe_guess *guess, pe_values *values, pe_p
                                   pe_problem *why)
 {
     const pe_verify_context *context = guess->context;
-    const pe_status status = pe_values_defaults(values, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_values_defaults(values, why));
     return pe_rope_frequencies.plan(values, context->tables, context->limits, out, why);
 }
 

@@ -163,14 +163,14 @@ pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
 /* Rows, and the same of indices that were looked up. */
 static pe_status read_two(const pe_numbers *plain, pe_problem *why)
 {
-    const pe_status status = pe_slips_find_two(plain, why);
-    return status == PE_OK ? pe_lookup_read(plain, pe_slips_find_two, why) : status;
+    PE_TRY(pe_slips_find_two(plain, why));
+    return pe_lookup_read(plain, pe_slips_find_two, why);
 }
 
 static pe_status read_fitted(const pe_numbers *plain, pe_problem *why)
 {
-    const pe_status status = pe_slips_find_fitted(plain, why);
-    return status == PE_OK ? pe_lookup_read(plain, pe_slips_find_fitted, why) : status;
+    PE_TRY(pe_slips_find_fitted(plain, why));
+    return pe_lookup_read(plain, pe_slips_find_fitted, why);
 }
 
 pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)

@@ -31,16 +31,14 @@ static pe_status make_table(pe_lines *at, double **out, pe_problem *why)
 {
     pe_guess guess;
     pe_plan plan = {0};
-    pe_status status = pe_guess_copy(at->of->claim, &guess, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_guess_copy(at->of->claim, &guess, why));
     pe_value *positions = pe_values_find(&guess.values, "positions");
     pe_positions_free(&positions->positions);
     positions->present = false;
     pe_values_find(&guess.values, "offset")->integer = 0;
     (void)pe_geometry_set_choice(&guess.values, "dtype", "float64");
     *out = NULL;
-    status = pe_guess_plan(&guess, &guess.values, &plan, why);
+    pe_status status = pe_guess_plan(&guess, &guess.values, &plan, why);
     if (status == PE_OK)
         status = fill_table(&plan, at, out, why);
     pe_plan_free(&plan);
@@ -60,9 +58,7 @@ static pe_status tell_positions(const pe_numbers *plain, const pe_reading *readi
     bool found;
     pe_cause cause;
     pe_guess guess;
-    pe_status status = pe_causes_find(reading, false, &cause, &found, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_causes_find(reading, false, &cause, &found, why));
     if (found && cause.patch != NULL &&
         (cause.patch->fault.name == PE_NAME(inverse) ||
          cause.patch->fault.name == PE_NAME(inverse_shifted)) &&
@@ -70,7 +66,7 @@ static pe_status tell_positions(const pe_numbers *plain, const pe_reading *readi
         cause.patch = &downward; /* rows of a table do not turn */
         cause.made.a = reading->position[0];
     }
-    status = pe_guess_copy(plain->claim, &guess, why);
+    pe_status status = pe_guess_copy(plain->claim, &guess, why);
     if (status == PE_OK && found && cause.patch != NULL && guess.n_faults < PE_FAULTS_MAX) {
         pe_causes_apply(&cause, &guess);
         status = pe_attempts_try(plain->search, &guess, why);
@@ -127,10 +123,8 @@ pe_status pe_plain_rows_find(const pe_numbers *plain, pe_problem *why)
     if (!pe_numbers_goes_on(plain) || shape->ndim != 2 || shape->dim[1] < 4 ||
         !pe_guess_map_is_identity(&plain->claim->distortion.positions))
         return PE_OK;
-    pe_status status = pe_lines_make(plain, 1, shape->dim[0], &at, why);
-    if (status != PE_OK)
-        return status;
-    status = make_table(&at, &table, why);
+    PE_TRY(pe_lines_make(plain, 1, shape->dim[0], &at, why));
+    pe_status status = make_table(&at, &table, why);
     at.source = table;
     if (status == PE_OK && table != NULL)
         status = find_positions(&at, (double)pe_values_int(&plain->claim->values, "offset"), why);

@@ -193,11 +193,9 @@ static pe_status try_row(pe_search *s, const pe_guess *from, const amplitude *is
                          const pe_attempt *list, pe_problem *why)
 {
     pe_guess guess;
-    pe_status status = pe_guess_copy(from, &guess, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_guess_copy(from, &guess, why));
     set_gain(&guess, is, error);
-    status = pe_attempts_in_order(s, &guess, list, why);
+    pe_status status = pe_attempts_in_order(s, &guess, list, why);
     pe_guess_free(&guess);
     return status;
 }

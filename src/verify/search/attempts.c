@@ -135,9 +135,7 @@ static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
     const pe_positions *all = &pe_values_find(&from->claim->values, "positions")->positions;
     const pe_shape one = {1, {to->tokens}}, several = {2, {from->axes, to->tokens}};
     pe_array list;
-    pe_status status = pe_array_make(PE_FLOAT64, from->axes == 1 ? &one : &several, &list, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_array_make(PE_FLOAT64, from->axes == 1 ? &one : &several, &list, why));
     for (size_t k = 0; k < to->tokens; k++) {
         const size_t token = sampled_token(k, to->tokens, from->tokens);
         for (size_t a = 0; a < from->axes; a++)
@@ -151,7 +149,7 @@ static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
                 pe_upload_view_take(from, true, row, to->inputs + at);
         }
     }
-    status = pe_positions_from_list(&list, "positions", positions, why);
+    pe_status status = pe_positions_from_list(&list, "positions", positions, why);
     pe_array_free(&list);
     return status;
 }
@@ -209,11 +207,10 @@ pe_status pe_attempts_of_whole(pe_search *s, const pe_upload_view *whole, pe_try
     pe_upload_view sample;
     pe_positions positions;
     const pe_upload_view *was_view = s->view, *was_whole = s->whole;
-    pe_status status = make_sample(whole, &sample, &positions, &sampled, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(make_sample(whole, &sample, &positions, &sampled, why));
     s->view = s->whole = whole;
-    status = sampled ? try_sample(s, &sample, positions, next, why) : next(s, &s->claim, why);
+    pe_status status =
+        sampled ? try_sample(s, &sample, positions, next, why) : next(s, &s->claim, why);
     s->view = was_view;
     s->whole = was_whole;
     if (sampled)
@@ -226,10 +223,8 @@ pe_status pe_attempts_of_whole(pe_search *s, const pe_upload_view *whole, pe_try
 pe_status pe_attempts_copy(pe_search *s, const pe_guess *from, pe_try *next, pe_problem *why)
 {
     pe_guess guess;
-    pe_status status = pe_guess_copy(from, &guess, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_attempts_set_positions(s, s->view, &guess, why);
+    PE_TRY(pe_guess_copy(from, &guess, why));
+    pe_status status = pe_attempts_set_positions(s, s->view, &guess, why);
     if (status == PE_OK)
         status = next(s, &guess, why);
     pe_guess_free(&guess);
@@ -276,8 +271,8 @@ static pe_status with_each_ignored(pe_search *s, const pe_guess *from, pe_try *n
 
 pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    const pe_status status = pe_attempts_with_each_fault(s, guess, 0, pe_attempts_try, why);
-    return status == PE_OK ? with_each_ignored(s, guess, pe_attempts_try, why) : status;
+    PE_TRY(pe_attempts_with_each_fault(s, guess, 0, pe_attempts_try, why));
+    return with_each_ignored(s, guess, pe_attempts_try, why);
 }
 
 /* Of plain numbers, which say less, only the nearest changes; of frequencies that are scaled still

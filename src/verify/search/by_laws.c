@@ -267,12 +267,10 @@ pe_status pe_by_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
     pe_sequence ladder = pe_ladder_of_reading(r);
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
-    pe_status status = pe_ladder_make(&s->claim, &ladder, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_ladder_make(&s->claim, &ladder, why));
     bool denied;
     size_t law = 0;
-    status = deny(s, guess, &ladder, &law, &denied, why);
+    pe_status status = deny(s, guess, &ladder, &law, &denied, why);
     if (status == PE_OK)
         find_laws(r, &ladder, law, denied, guess);
     if (guess->n_faults > before) {

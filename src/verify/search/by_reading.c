@@ -18,10 +18,8 @@ static pe_status measured_read(pe_search *s, const pe_guess *guess, pe_reading_l
                                pe_measured *out, pe_problem *why)
 {
     *out = (pe_measured){0};
-    pe_status status = pe_guess_copy(guess, &out->guess, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_attempts_set_positions(s, s->whole, &out->guess, why);
+    PE_TRY(pe_guess_copy(guess, &out->guess, why));
+    pe_status status = pe_attempts_set_positions(s, s->whole, &out->guess, why);
     if (status == PE_OK)
         status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, &least,
                                  &out->reading, &out->made, why);
@@ -142,8 +140,8 @@ static bool is_of_vectors(const pe_search *s)
 
 static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    const pe_status status = has_faults(s) ? pe_attempts_fits(s, guess, why) : PE_OK;
-    return status == PE_OK ? pe_attempts_copy(s, &s->claim, pe_attempts_fits, why) : status;
+    PE_TRY(has_faults(s) ? pe_attempts_fits(s, guess, why) : PE_OK);
+    return pe_attempts_copy(s, &s->claim, pe_attempts_fits, why);
 }
 
 /* The positions that the frequencies of a law give, with that law, or with what is fitted. */
@@ -155,9 +153,7 @@ static pe_status place(pe_search *s, pe_guess *law, pe_measured *at, pe_problem 
     pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
     if (status != PE_OK || !clear || pe_causes_is_multiple(&at->cause))
         return status;
-    status = pe_guess_copy(&s->claim, &claim, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_guess_copy(&s->claim, &claim, why));
     s->view = pe_causes_is_list(&at->cause) ? s->whole : s->view;
     pe_causes_apply(&at->cause, &claim);
     pe_causes_apply(&at->cause, law);
@@ -194,8 +190,8 @@ static pe_status place_by_laws(pe_search *s, pe_guess *guess, pe_problem *why)
 
 static pe_status try_other_values(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    const pe_status status = pe_attempts_singles(s, guess, why);
-    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : status;
+    PE_TRY(pe_attempts_singles(s, guess, why));
+    return pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : PE_OK;
 }
 
 /* A table of defaults has neither the scaling nor the base of the claim. */
@@ -274,11 +270,9 @@ static pe_status try_placed(pe_search *s, pe_measured *at, pe_problem *why)
 static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
 {
     pe_guess unplaced;
-    pe_status status = pe_guess_copy(&at->guess, &unplaced, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_guess_copy(&at->guess, &unplaced, why));
     at->unplaced = &unplaced;
-    status = try_placed(s, at, why);
+    pe_status status = try_placed(s, at, why);
     at->unplaced = NULL;
     pe_guess_free(&unplaced);
     return status;

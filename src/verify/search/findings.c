@@ -115,14 +115,12 @@ pe_status pe_findings_tell(pe_report *report, const pe_guess *guess, const pe_to
     va_end(list);
     if (guess->n_faults >= PE_FAULTS_MAX)
         return PE_OK;
-    pe_status status = pe_guess_copy(guess, &copy, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_guess_copy(guess, &copy, why));
     pe_guess_say(&copy, told->fault, pe_fault_remedy(told->fault));
     pe_guess_format(&copy, told->rule, told->a, told->b);
     copy.fitted |= told->fitted;
     pe_buffer_str(&sentence, text);
-    status = pe_findings_add(report, &finding, &copy, &sentence, why);
+    pe_status status = pe_findings_add(report, &finding, &copy, &sentence, why);
     pe_guess_free(&copy);
     return status;
 }

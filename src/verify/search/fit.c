@@ -129,15 +129,13 @@ static pe_status make_sample(fit *f, double x, double *out, bool *made, pe_probl
 {
     pe_guess guess;
     *made = false;
-    pe_status status = pe_guess_copy(f->from, &guess, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_guess_copy(f->from, &guess, why));
     pe_value *value = &guess.values.value[f->value];
     value->integer = is_whole(f) ? (int64_t)x : value->integer;
     value->real = x;
     f->search->work += pe_upload_view_plan_work(f->search->view) + SAMPLE;
-    status = has_pairs(f) ? sample_pairs(f, &guess, out, made, why)
-                          : sample_numbers(f, &guess, out, made, why);
+    pe_status status = has_pairs(f) ? sample_pairs(f, &guess, out, made, why)
+                                    : sample_numbers(f, &guess, out, made, why);
     pe_guess_free(&guess);
     *made &= status == PE_OK;
     return status == PE_OK || pe_status_is_ours(status) ? status : PE_OK;

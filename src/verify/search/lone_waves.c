@@ -364,12 +364,10 @@ static pe_status try_reading(pe_search *s, pe_guess *claim, pe_problem *why)
 static pe_status try_pairs(pe_search *s, pe_claim *claim, pe_problem *why)
 {
     pe_upload_view pairs;
-    pe_status status = pe_upload_view_make(claim, s->claim.context, &pairs, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_upload_view_make(claim, s->claim.context, &pairs, why));
     pairs.unsent_at = pairs.tensor_at[sent_cosines(s) ? 1 : 0];
     pairs.unsent_n = pairs.width / 2;
-    status = pe_attempts_of_whole(s, &pairs, try_reading, why);
+    pe_status status = pe_attempts_of_whole(s, &pairs, try_reading, why);
     pe_upload_view_free(&pairs);
     return status;
 }
@@ -399,10 +397,8 @@ static pe_status try_derived(pe_search *s, pe_guess *guess, pe_claim *claim, boo
 pe_status pe_lone_waves_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_claim claim;
-    pe_status status = make_claim(s, &claim, why);
-    if (status != PE_OK)
-        return status;
-    status = try_derived(s, guess, &claim, true, why);
+    PE_TRY(make_claim(s, &claim, why));
+    pe_status status = try_derived(s, guess, &claim, true, why);
     const pe_report *report = s->report;
     const bool read = report->has_reading && report->reading.quality > 0.95;
     if (status == PE_OK && !read && !pe_attempts_found(s))

@@ -195,9 +195,7 @@ pe_status pe_upload_shape_put_in_order(pe_array *array, const pe_shape *wanted, 
     const size_t bytes = pe_dtype_bytes(array->dtype);
     if (!find_order(wanted, &array->shape, order))
         return PE_OK;
-    const pe_status status = pe_array_make(array->dtype, wanted, &made, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_array_make(array->dtype, wanted, &made, why));
     for (size_t e = 0; e < made.elements; e++)
         memcpy((char *)made.data + e * bytes,
                (const char *)array->data +

@@ -98,9 +98,8 @@ pe_status pe_upload_view_make_rows(pe_upload_view *view, pe_problem *why)
     view->got = view->inputs = NULL;
     if (view->elements > PE_VIEW_HELD && (view->axes == 1 || view->rotated))
         return PE_OK;
-    const pe_status status = make_doubles(view->elements, &view->got, why);
-    return status == PE_OK && view->rotated ? make_doubles(view->elements, &view->inputs, why)
-                                            : status;
+    PE_TRY(make_doubles(view->elements, &view->got, why));
+    return view->rotated ? make_doubles(view->elements, &view->inputs, why) : PE_OK;
 }
 
 /* ---- the three kinds ---- */
@@ -121,9 +120,7 @@ static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_pro
         view->width_differs |= array->elements != plan->tensors[t].elements;
     }
     view->tensor_at[claim->n_uploads] = view->width;
-    const pe_status status = pe_upload_view_make_rows(view, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_upload_view_make_rows(view, why));
     for (size_t t = 0; t < claim->n_uploads && view->got != NULL; t++)
         to_doubles(&claim->uploads[t].array, view->tensor_at[t + 1] - view->tensor_at[t],
                    view->width, view->got + view->tensor_at[t]);
@@ -256,15 +253,9 @@ static pe_status lay_out_vectors(pe_upload_view *view, pe_problem *why)
 {
     const pe_claim *claim = view->claim;
     size_t axis;
-    pe_status status = check_vectors(claim, &axis, why);
-    if (status != PE_OK)
-        return status;
-    status = lay_out_rows(view, axis, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_upload_view_make_rows(view, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(check_vectors(claim, &axis, why));
+    PE_TRY(lay_out_rows(view, axis, why));
+    PE_TRY(pe_upload_view_make_rows(view, why));
     if (view->got != NULL) {
         to_doubles(&claim->uploads[0].array, 1, 1, view->got);
         to_doubles(&claim->inputs, 1, 1, view->inputs);
