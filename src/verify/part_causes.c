@@ -100,65 +100,51 @@ static pe_status explain(pe_upload_view *view, const pe_verify_context *context,
     return status;
 }
 
-static pe_status do_match(const pe_search *s, const division *of, const choice *which, bool *out,
-                          pe_problem *why)
+/* Does part k hold what belongs to part `from`? */
+static bool holds(pe_search *s, const division *of, size_t k, size_t from)
 {
     pe_claim part;
     pe_upload_view view;
     unsigned by = 0;
-    pe_status status = make_claim(of, which, &part, why);
+    const choice which = {.n = 1, .part = {k}, .from = {from}};
+    pe_status status = make_claim(of, &which, &part, s->why);
     if (status == PE_OK)
-        status = pe_upload_view_make(&part, s->claim.context, &view, why);
+        status = pe_upload_view_make(&part, s->claim.context, &view, s->why);
     if (status == PE_OK) {
-        status = explain(&view, s->claim.context, &by, why);
+        status = explain(&view, s->claim.context, &by, s->why);
         pe_upload_view_free(&view);
     }
     pe_verify_claim_free(&part);
-    *out = by != 0;
-    return status == PE_INVALID_PARAMETER ? PE_OK : status;
+    return (status == PE_INVALID_PARAMETER || pe_attempts_did(s, status)) && by != 0;
 }
 
-/* Does part k hold what belongs to part `from`? */
-static pe_status holds(const pe_search *s, const division *of, size_t k, size_t from, bool *out,
-                       pe_problem *why)
+static void find_others(pe_search *s, const division *of, choice *others)
 {
-    return do_match(s, of, &(choice){.n = 1, .part = {k}, .from = {from}}, out, why);
-}
-
-static pe_status find_others(pe_search *s, const division *of, choice *others, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t k = 0; k < of->n && status == PE_OK && !pe_attempts_spent(s); k++) {
-        bool matches;
-        status = holds(s, of, k, k, &matches, why);
-        if (status == PE_OK && !matches) {
+    for (size_t k = 0; k < of->n && !pe_attempts_spent(s); k++)
+        if (!holds(s, of, k, k)) {
             others->part[others->n] = others->from[others->n] = k;
             others->n++;
         }
-    }
     s->work += s->whole->elements;
-    return status;
 }
 
 /* ---- parts in another order ---- */
 
-/* Where each of them holds what belongs to another one. */
-static pe_status find_order(pe_search *s, const division *of, choice *others, bool *found,
-                            pe_problem *why)
+/* Does each of them hold what belongs to another one? */
+static bool find_order(pe_search *s, const division *of, choice *others)
 {
-    pe_status status = PE_OK;
-    *found = others->n > 1;
-    for (size_t k = 0; k < others->n && status == PE_OK && *found; k++) {
+    bool found = others->n > 1;
+    for (size_t k = 0; k < others->n && found; k++) {
         bool is = false;
-        for (size_t from = 0; from < of->n && status == PE_OK && !is; from++)
+        for (size_t from = 0; from < of->n && s->failed == PE_OK && !is; from++)
             if (from != others->part[k]) {
-                status = holds(s, of, others->part[k], from, &is, why);
+                is = holds(s, of, others->part[k], from);
                 others->from[k] = from;
             }
-        *found = is && !pe_attempts_spent(s);
+        found = is && !pe_attempts_spent(s);
     }
     s->work += s->whole->elements;
-    return status;
+    return found;
 }
 
 static const char *name_of(const division *of, size_t part, char *room, size_t bytes)
@@ -173,7 +159,7 @@ static const char *name_of(const division *of, size_t part, char *room, size_t b
     return room;
 }
 
-static pe_status tell_order(pe_search *s, const division *of, const choice *others, pe_problem *why)
+static void tell_order(pe_search *s, const division *of, const choice *others)
 {
     enum { MOST = 6 };
     static const pe_fault heads = {
@@ -191,10 +177,9 @@ static pe_status tell_order(pe_search *s, const division *of, const choice *othe
     pe_buffer_str(&rule, others->n > MOST ? ", and so on" : "");
     const pe_told told = {
         .fault = of->of_heads ? &heads : &tensors, .rule = pe_buffer_text(&rule), .exact = true};
-    const pe_status status = pe_findings_tell(s->report, &s->claim, &told, why,
-                                              "all elements match when they are in order");
+    pe_attempts_did(s, pe_findings_tell(s->report, &s->claim, &told, s->why,
+                                        "all elements match when they are in order"));
     pe_buffer_free(&rule);
-    return status;
 }
 
 /* ---- the others alone ---- */
@@ -213,34 +198,34 @@ static void name_parts(const division *of, const choice *which, pe_buffer *out)
 }
 
 /* The finding is moved from one report to the other. */
-static pe_status tell(pe_search *s, pe_finding *found, const division *of, const choice *which,
-                      pe_problem *why)
+static void tell(pe_search *s, pe_finding *found, const division *of, const choice *which)
 {
     pe_buffer rule = {0};
     name_parts(of, which, &rule);
     pe_buffer_str(&rule, found->rule);
     char *copy = rule.failed ? NULL : strdup(pe_buffer_text(&rule));
     pe_buffer_free(&rule);
-    if (copy == NULL)
-        return pe_fail_memory(why);
+    if (copy == NULL) {
+        pe_attempts_did(s, pe_fail_memory(s->why));
+        return;
+    }
     free(found->rule);
     found->rule = copy;
     pe_findings_put(s->report, found);
     *found = (pe_finding){0};
-    return PE_OK;
 }
 
-static pe_status verify_alone(pe_search *s, pe_claim *part, pe_report *out, pe_problem *why)
+static bool verify_alone(pe_search *s, pe_claim *part, pe_report *out)
 {
     pe_verify_limits left = *s->bounds;
     pe_verify_context context = *s->claim.context;
     left.max_work -= s->work < left.max_work ? s->work : left.max_work;
     context.bounds = &left;
     context.draws = false;
-    const pe_status status = pe_verify(part, &context, out, why);
+    const pe_status status = pe_verify(part, &context, out, s->why);
     s->work += out->work;
     s->report->hypotheses += out->hypotheses;
-    return status == PE_INVALID_PARAMETER ? PE_OK : status;
+    return status == PE_INVALID_PARAMETER || pe_attempts_did(s, status);
 }
 
 /* What was measured is that of these heads. */
@@ -260,22 +245,19 @@ static void take_reading(pe_search *s, const division *of, const choice *which, 
 }
 
 /* Those that were compared. */
-static pe_status search_others(pe_search *s, const division *of, const choice *others,
-                               pe_problem *why)
+static void search_others(pe_search *s, const division *of, const choice *others)
 {
     pe_claim part;
     pe_report report = {0};
-    pe_status status = make_claim(of, others, &part, why);
-    if (status == PE_OK)
-        status = verify_alone(s, &part, &report, why);
-    for (size_t f = 0; f < report.n_findings && status == PE_OK; f++)
+    const bool done = pe_attempts_did(s, make_claim(of, others, &part, s->why)) &&
+                      verify_alone(s, &part, &report);
+    for (size_t f = 0; f < report.n_findings && done; f++)
         if (report.findings[f].errors.elements > 0)
-            status = tell(s, &report.findings[f], of, others, why);
+            tell(s, &report.findings[f], of, others);
     s->report->in_parts = of->of_heads && pe_attempts_found(s);
     take_reading(s, of, others, &report);
     pe_verify_report_free(&report);
     pe_verify_claim_free(&part);
-    return status;
 }
 
 /* ---- what is divided ---- */
@@ -326,36 +308,34 @@ static bool divide(const pe_upload_view *view, division *out)
     return out->n > 1;
 }
 
-static pe_status try_parts(pe_search *s, const division *of, pe_problem *why)
+static void try_parts(pe_search *s, const division *of)
 {
-    bool ordered = false;
     choice others = {.n = 0};
-    pe_status status = find_others(s, of, &others, why);
+    find_others(s, of, &others);
     const bool some_match = others.n < of->n;
     /* layouts of cosines and sines have faults of their own */
-    if (status == PE_OK && (some_match || of->of_heads || s->whole->layout == NULL))
-        status = find_order(s, of, &others, &ordered, why);
-    if (status == PE_OK && ordered)
-        return tell_order(s, of, &others, why);
-    for (size_t k = 0; k < others.n; k++)
-        others.from[k] = others.part[k];
-    return status == PE_OK && some_match && others.n > 0 && !pe_attempts_found(s)
-               ? search_others(s, of, &others, why)
-               : status;
+    if ((some_match || of->of_heads || s->whole->layout == NULL) && s->failed == PE_OK &&
+        find_order(s, of, &others)) {
+        tell_order(s, of, &others);
+        return;
+    }
+    memcpy(others.from, others.part, sizeof others.from);
+    if (s->failed == PE_OK && some_match && others.n > 0 && !pe_attempts_found(s))
+        search_others(s, of, &others);
 }
 
-pe_status pe_parts_try(pe_search *s, pe_guess *guess PE_UNUSED, pe_problem *why)
+void pe_parts_try(pe_search *s, pe_guess *guess PE_UNUSED)
 {
     division of;
     pe_claim halves = {0};
-    if (divide(s->whole, &of))
-        return try_parts(s, &of, why);
+    if (divide(s->whole, &of)) {
+        try_parts(s, &of);
+        return;
+    }
     if (!are_side_by_side(s->whole))
-        return PE_OK;
+        return;
     of = (division){.whole = &halves, .one = "half", .several = "halves", .n = 2};
-    pe_status status = part_halves(s->whole->claim, &halves, why);
-    if (status == PE_OK)
-        status = try_parts(s, &of, why);
+    if (pe_attempts_did(s, part_halves(s->whole->claim, &halves, s->why)))
+        try_parts(s, &of);
     pe_verify_claim_free(&halves);
-    return status;
 }

@@ -74,9 +74,9 @@ static bool has_none(const pe_search *s)
 }
 
 /* A value that makes the claim as wide, and what else is mistaken. */
-static pe_status explain_values(pe_search *s, pe_guess *guess, pe_problem *why)
+static void explain_values(pe_search *s, pe_guess *guess)
 {
-    return pe_attempts_each_value(s, guess, pe_explain_try, why);
+    pe_attempts_each_value(s, guess, pe_explain_try);
 }
 
 /* Compared element by element. What they are is told in any case. Where conventions differ, what
@@ -116,18 +116,18 @@ static const pe_attempt *attempts_of(const pe_search *s)
 }
 
 /* What is cut short tells what it has found. */
-static pe_status cut_short(const pe_search *s, pe_status status)
+static void cut_short(pe_search *s)
 {
-    return pe_attempts_given_up(s) ? PE_OK : status;
+    s->failed = pe_attempts_given_up(s) ? PE_OK : s->failed;
 }
 
-static pe_status search_faults(pe_search *s, pe_guess *claim, pe_problem *why)
+static void search_faults(pe_search *s, pe_guess *claim)
 {
-    const pe_status status = cut_short(s, pe_attempts_in_order(s, claim, attempts_of(s), why));
+    pe_attempts_in_order(s, claim, attempts_of(s));
     s->report->complete = !pe_attempts_spent(s);
     s->report->work = s->work;
     pe_findings_rank(s->report);
-    return status;
+    cut_short(s);
 }
 
 /* ---- the claim ---- */
@@ -144,40 +144,30 @@ static pe_status compare(const pe_comparison *of, pe_report *report, pe_problem 
 }
 
 /* A claim of another width is not compared; only faults can explain the upload. */
-static pe_status compare_and_diagnose(pe_search *s, pe_upload_view *whole, pe_problem *why)
+static void compare_and_diagnose(pe_search *s, pe_upload_view *whole)
 {
     size_t work = 0; /* is not counted as that of a search */
-    pe_report *report = s->report;
-    report->bands_of = s->view->layout != NULL ? "pairs" : "rows";
-    report->complete = true;
-    report->parameters = pe_guess_parameters(&s->claim);
-    if (report->parameters == NULL)
-        return pe_fail_memory(why);
-    if (!s->view->width_differs) {
-        const pe_comparison claim = {s->view, &s->claim, &work};
-        const pe_status status = compare(&claim, report, why);
-        if (status != PE_OK)
-            return status;
-        if (report->matches)
-            return cut_short(s, pe_blind_find(s, why));
+    const pe_comparison claim = {s->view, &s->claim, &work};
+    if (!whole->width_differs && !pe_attempts_did(s, compare(&claim, s->report, s->why)))
+        return;
+    if (s->report->matches) {
+        pe_blind_find(s);
+        cut_short(s);
+    } else if (pe_attempts_did(s, pe_upload_view_hold(whole, s->why))) {
+        pe_attempts_of_whole(s, whole, search_faults);
     }
-    PE_TRY(pe_upload_view_hold(whole, why));
-    return pe_attempts_of_whole(s, whole, search_faults, why);
 }
 
 /* A size that neither the claim nor a fault explains: nothing of it was compared. */
 static const pe_fault other_size = {.name = PE_NAME(size_other)};
 
-static pe_status tell_size(const pe_upload_view *view, const pe_guess *claim, pe_report *report,
-                           pe_problem *why)
+static pe_status tell_size(const pe_search *s, pe_problem *why)
 {
-    const pe_upload *first = &view->claim->uploads[0];
+    const pe_upload *first = &s->whole->claim->uploads[0];
     const pe_told told = {.fault = &other_size, .rule = pe_fault_rule(&other_size), .exact = true};
-    if (!view->width_differs || report->n_findings > 0)
-        return PE_OK;
-    PE_TRY(pe_findings_tell(report, claim, &told, why, "%s has %zu elements", first->name,
+    PE_TRY(pe_findings_tell(s->report, &s->claim, &told, why, "%s has %zu elements", first->name,
                             first->array.elements));
-    pe_findings_rank(report);
+    pe_findings_rank(s->report);
     return PE_OK;
 }
 
@@ -190,16 +180,27 @@ static const pe_fault permuted = {
 static pe_status verify(pe_upload_view *view, const pe_verify_context *context, pe_report *report,
                         pe_problem *why)
 {
-    pe_search s = {.whole = view, .view = view, .bounds = context->bounds, .report = report};
+    pe_problem of_step;
+    pe_search s = {.whole = view,
+                   .view = view,
+                   .bounds = context->bounds,
+                   .report = report,
+                   .why = &of_step,
+                   .failure = why};
     PE_TRY(pe_guess_make(view->claim, context, &s.claim, why));
-    if (view->permuted) {
+    if (view->permuted)
         pe_guess_tell(&s.claim, &permuted, 0, 0);
-    }
-    pe_status status = compare_and_diagnose(&s, view, why);
-    if (status == PE_OK)
-        status = tell_size(view, &s.claim, report, why);
+    report->bands_of = view->layout != NULL ? "pairs" : "rows";
+    report->complete = true;
+    report->parameters = pe_guess_parameters(&s.claim);
+    if (report->parameters == NULL)
+        pe_attempts_did(&s, pe_fail_memory(&of_step));
+    else
+        compare_and_diagnose(&s, view);
+    if (s.failed == PE_OK && view->width_differs && report->n_findings == 0)
+        pe_attempts_did(&s, tell_size(&s, &of_step));
     pe_guess_free(&s.claim);
-    return status;
+    return s.failed;
 }
 
 static pe_status verify_as_named(pe_claim *claim, const pe_verify_context *context, pe_report *out,

@@ -38,18 +38,17 @@ static pe_status set_list(pe_guess *guess, const change *by, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status try_change(pe_search *s, const pe_guess *claim, const pe_fault *fault,
-                            const change *by, const char *rule, pe_try *next, pe_problem *why)
+static void try_change(pe_search *s, const pe_guess *claim, const pe_fault *fault, const change *by,
+                       const char *rule, pe_try *next)
 {
     pe_guess guess;
-    PE_TRY(pe_guess_copy(claim, &guess, why));
+    if (!pe_attempts_did(s, pe_guess_copy(claim, &guess, s->why)))
+        return;
     pe_guess_say(&guess, fault, pe_fault_remedy(fault));
     pe_buffer_str(&guess.rule, rule);
-    pe_status status = set_list(&guess, by, why);
-    if (status == PE_OK)
-        status = next(s, &guess, why);
+    if (pe_attempts_did(s, set_list(&guess, by, s->why)))
+        next(s, &guess);
     pe_guess_free(&guess);
-    return status;
 }
 
 /* ---- sections of M-RoPE ---- */
@@ -96,8 +95,8 @@ static bool find_sections(const pe_axis_reading *x, bool interleaved, double *si
     return are_sections(x, interleaved, size);
 }
 
-static pe_status try_sections(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
-                              pe_try *next, pe_problem *why)
+static void try_sections(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
+                         pe_try *next)
 {
     static const pe_fault sizes = {.name = PE_NAME(mrope_sections)};
     static const pe_fault layout = {.name = PE_NAME(mrope_interleaved)};
@@ -105,8 +104,7 @@ static pe_status try_sections(pe_search *s, const pe_axis_reading *x, const pe_g
     const double *claimed = pe_values_find(&claim->values, "mrope_section")->list;
     const pe_value *flag = pe_values_find(&claim->values, "mrope_interleaved");
     const bool is = flag != NULL && flag->present && flag->truth;
-    pe_status status = PE_OK;
-    for (int flip = 0; flip < 2 && status == PE_OK && pe_attempts_go_on(s); flip++) {
+    for (int flip = 0; flip < 2 && pe_attempts_go_on(s); flip++) {
         double size[SECTIONS] = {claimed[0], claimed[1], claimed[2]};
         char rule[192];
         if (!find_sections(x, is != flip, size))
@@ -116,9 +114,8 @@ static pe_status try_sections(pe_search *s, const pe_axis_reading *x, const pe_g
         (void)snprintf(rule, sizeof rule, "mrope_section was %g,%g,%g %s, not %g,%g,%g %s", size[0],
                        size[1], size[2], words[is != flip], claimed[0], claimed[1], claimed[2],
                        words[is]);
-        status = try_change(s, claim, same ? &layout : &sizes, &by, rule, next, why);
+        try_change(s, claim, same ? &layout : &sizes, &by, rule, next);
     }
-    return status;
 }
 
 /* ---- channels of axes ---- */
@@ -135,8 +132,7 @@ static size_t find_start(const pe_axis_reading *x, size_t a, size_t i)
     return first < x->pairs ? i : x->pairs;
 }
 
-static pe_status try_dims(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
-                          pe_try *next, pe_problem *why)
+static void try_dims(pe_search *s, const pe_axis_reading *x, const pe_guess *claim, pe_try *next)
 {
     static const pe_fault dims = {.name = PE_NAME(axes_dims)};
     double list[PE_AXES_MAX];
@@ -146,13 +142,13 @@ static pe_status try_dims(pe_search *s, const pe_axis_reading *x, const pe_guess
         const size_t end = a + 1 < x->n ? find_start(x, a + 1, start + 1) : x->pairs;
         const size_t used = strlen(rule);
         if (start >= x->pairs)
-            return PE_OK;
+            return;
         list[a] = 2 * (double)(end - start);
         (void)snprintf(rule + used, sizeof rule - used, "%s %g", a > 0 ? "," : "", list[a]);
         start = end;
     }
     const change by = {"axes_dims", list, x->n, false, false};
-    return try_change(s, claim, &dims, &by, rule, next, why);
+    try_change(s, claim, &dims, &by, rule, next);
 }
 
 /* ---- exponents and bases ---- */
@@ -215,15 +211,13 @@ static double log_base(const pe_axis_reading *x, const pe_guess *claim, size_t a
 }
 
 /* As factors of the claimed frequencies. */
-static pe_status try_ladders(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
-                             pe_try *next, pe_problem *why)
+static void try_ladders(pe_search *s, const pe_axis_reading *x, const pe_guess *claim, pe_try *next)
 {
-    pe_status status = PE_OK;
     double *factor = calloc(x->pairs + 1, sizeof *factor);
     const change by = {"freq_factors", factor, x->pairs, true, false};
     if (factor == NULL)
-        return pe_fail_memory(why);
-    for (size_t e = 0; e < PE_LEN(ladders) && status == PE_OK && pe_attempts_go_on(s); e++) {
+        pe_attempts_did(s, pe_fail_memory(s->why));
+    for (size_t e = 0; e < PE_LEN(ladders) && pe_attempts_go_on(s); e++) {
         const pe_fault fault = {.name = ladders[e].name};
         bool turns = ladders[e].own == x->own;
         for (size_t i = 0; i < x->pairs && turns; i++) {
@@ -232,10 +226,9 @@ static pe_status try_ladders(pe_search *s, const pe_axis_reading *x, const pe_gu
             turns = pe_axis_reading_turns(x, i, x->axis[i], w);
         }
         if (turns)
-            status = try_change(s, claim, &fault, &by, ladders[e].sentence, next, why);
+            try_change(s, claim, &fault, &by, ladders[e].sentence, next);
     }
     free(factor);
-    return status;
 }
 
 /* Do all pairs of the axis turn by another base? */
@@ -272,8 +265,8 @@ static double read_base(const pe_axis_reading *x, size_t a)
 }
 
 /* Of all axes, or of this one. */
-static pe_status try_theta(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
-                           double theta, size_t one, pe_try *next, pe_problem *why)
+static void try_theta(pe_search *s, const pe_axis_reading *x, const pe_guess *claim, double theta,
+                      size_t one, pe_try *next)
 {
     static const pe_fault fault = {.name = PE_NAME(rope_theta)};
     const pe_value *was = pe_values_find(&claim->values, "axes_theta");
@@ -283,7 +276,9 @@ static pe_status try_theta(pe_search *s, const pe_axis_reading *x, const pe_gues
     if (!x->own) {
         const pe_fault shared = {
             .param = "rope_theta", .change = pe_changes_number, .value = theta};
-        return one == 0 ? pe_attempts_with_fault(s, claim, &shared, next, why) : PE_OK;
+        if (one == 0)
+            pe_attempts_with_fault(s, claim, &shared, next);
+        return;
     }
     for (size_t a = 0; a < x->n; a++)
         list[a] = one == x->n || one == a       ? theta
@@ -293,42 +288,39 @@ static pe_status try_theta(pe_search *s, const pe_axis_reading *x, const pe_gues
         (void)snprintf(of, sizeof of, "axis %zu", one);
     (void)snprintf(rule, sizeof rule, "rope_theta, the base of %s, was %g", of, theta);
     const change by = {"axes_theta", list, x->n, false, false};
-    return try_change(s, claim, &fault, &by, rule, next, why);
+    try_change(s, claim, &fault, &by, rule, next);
 }
 
 /* The base of fewest digits by which one axis turns: positions of the others may hide that they do,
  * too. */
-static pe_status try_thetas(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
-                            pe_try *next, pe_problem *why)
+static void try_thetas(pe_search *s, const pe_axis_reading *x, const pe_guess *claim, pe_try *next)
 {
     enum { DIGITS = 6 };
-    pe_status status = PE_OK;
     for (size_t a = 0; a < x->n; a++) {
         const double read = exp(-read_base(x, a));
-        for (int digits = 0; digits < DIGITS && status == PE_OK && pe_attempts_go_on(s); digits++) {
+        for (int digits = 0; digits < DIGITS && pe_attempts_go_on(s); digits++) {
             const double unit = pow(10, floor(log10(read)) - digits);
             const double theta = unit * round(read / unit);
             if (!(theta > 1) || !has_base(x, claim, a, theta))
                 continue;
-            status = try_theta(s, x, claim, theta, x->own ? x->n : 0, next, why);
-            if (status == PE_OK && x->own && pe_attempts_go_on(s))
-                status = try_theta(s, x, claim, theta, a, next, why);
+            try_theta(s, x, claim, theta, x->own ? x->n : 0, next);
+            if (x->own && pe_attempts_go_on(s))
+                try_theta(s, x, claim, theta, a, next);
         }
     }
-    return status;
 }
 
-pe_status pe_axis_frequencies_each(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
-                                   pe_try *next, pe_problem *why)
+void pe_axis_frequencies_each(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
+                              pe_try *next)
 {
     const pe_value *factors = pe_values_find(&claim->values, "freq_factors");
     if (!pe_geometry_has_rope_type(&claim->values, "default") || factors == NULL ||
         factors->present)
-        return PE_OK;
-    pe_status status = try_ladders(s, x, claim, next, why);
-    if (status == PE_OK && x->sections && pe_attempts_go_on(s))
-        status = try_sections(s, x, claim, next, why);
-    if (status == PE_OK && x->own && pe_attempts_go_on(s))
-        status = try_dims(s, x, claim, next, why);
-    return status == PE_OK ? try_thetas(s, x, claim, next, why) : status;
+        return;
+    try_ladders(s, x, claim, next);
+    if (x->sections)
+        try_sections(s, x, claim, next);
+    if (x->own && pe_attempts_go_on(s))
+        try_dims(s, x, claim, next);
+    try_thetas(s, x, claim, next);
 }

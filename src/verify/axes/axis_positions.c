@@ -336,27 +336,22 @@ static double read_at(const void *positions, size_t k, double claimed PE_UNUSED)
     return ((const double *)positions)[k];
 }
 
-pe_status pe_axis_positions_try(pe_search *s, pe_axis_reading *x, const pe_guess *claim,
-                                pe_problem *why)
+void pe_axis_positions_try(pe_search *s, pe_axis_reading *x, const pe_guess *claim)
 {
     pe_guess guess;
     told by = {0};
     const pe_position_map read = {.times = 1, .move = read_at, .cause = x->at};
     if (x->known)
         explain(x, &by);
-    if (by.fault.name == NULL)
-        return PE_OK;
-    pe_status status = pe_guess_copy(claim, &guess, why);
-    if (status == PE_OK) {
+    if (by.fault.name != NULL && pe_attempts_did(s, pe_guess_copy(claim, &guess, s->why))) {
         pe_guess_say(&guess, &by.fault, pe_fault_remedy(&by.fault));
         pe_buffer_str(&guess.rule, pe_buffer_text(&by.rule));
         guess.fitted |= by.fitted;
         if (pe_guess_map_positions(&pe_values_find(&guess.values, "positions")->positions, &read))
-            status = pe_attempts_try(s, &guess, why);
+            pe_attempts_try(s, &guess);
         pe_guess_free(&guess);
     }
     pe_buffer_free(&by.rule);
-    return status;
 }
 
 /* ---- position ids ---- */
@@ -368,16 +363,18 @@ static double id_at(const void *context, size_t e, double claimed PE_UNUSED,
     return ids[e];
 }
 
-pe_status pe_axis_positions_of_ids(const pe_numbers *plain, pe_problem *why)
+void pe_axis_positions_of_ids(const pe_numbers *plain)
 {
     told by = {0};
     const size_t bytes = plain->elements * sizeof(double);
     pe_axis_reading x = {.n = 3, .tokens = plain->elements / 3, .sections = true};
     if (plain->elements != x.n * x.tokens || x.tokens == 0)
-        return PE_OK;
+        return;
     x.claimed = malloc(2 * bytes);
-    if (x.claimed == NULL)
-        return pe_fail_memory(why);
+    if (x.claimed == NULL) {
+        pe_attempts_did(plain->search, pe_fail_memory(plain->search->why));
+        return;
+    }
     x.at = x.claimed + plain->elements;
     memcpy(x.claimed, plain->claimed, bytes);
     memcpy(x.at, plain->got, bytes);
@@ -385,10 +382,8 @@ pe_status pe_axis_positions_of_ids(const pe_numbers *plain, pe_problem *why)
     explain(&x, &by);
     by.fault.rule = pe_buffer_text(&by.rule);
     const pe_numbers_cause cause = {.fault = &by.fault, .fitted = by.fitted};
-    const pe_numbers_law ids = {id_at, plain->got, 0};
-    const pe_status status =
-        by.fault.name != NULL ? pe_numbers_try(plain, &cause, 1, &ids, why) : PE_OK;
+    if (by.fault.name != NULL)
+        pe_numbers_try(plain, &cause, &(pe_numbers_law){id_at, plain->got, 0});
     pe_buffer_free(&by.rule);
     pe_axis_reading_free(&x);
-    return status;
 }

@@ -213,31 +213,31 @@ void pe_axis_reading_free(pe_axis_reading *x)
 /* ==== pairs of several axes: what is tried of them, alone and behind another mistake ==== */
 
 /* Other frequencies, each followed by `next`; then other positions. */
-static pe_status try_reading(pe_search *s, pe_guess *guess, pe_try *next, pe_problem *why)
+static void try_reading(pe_search *s, pe_guess *guess, pe_try *next)
 {
     bool made;
     pe_axis_reading x;
     const pe_comparison of = {s->whole, guess, &s->work};
     if (guess->n_faults == PE_FAULTS_MAX || !pe_attempts_go_on(s))
-        return PE_OK;
-    pe_status status = pe_axis_reading_make(&of, &x, &made, why);
-    if (made && next != NULL)
-        status = pe_axis_frequencies_each(s, &x, guess, next, why);
-    if (made && status == PE_OK && pe_attempts_go_on(s))
-        status = pe_axis_positions_try(s, &x, guess, why);
+        return;
+    if (pe_attempts_did(s, pe_axis_reading_make(&of, &x, &made, s->why)) && made) {
+        if (next != NULL)
+            pe_axis_frequencies_each(s, &x, guess, next);
+        if (pe_attempts_go_on(s))
+            pe_axis_positions_try(s, &x, guess);
+    }
     pe_axis_reading_free(&x);
-    return status;
 }
 
-static pe_status try_places(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_places(pe_search *s, pe_guess *guess)
 {
-    PE_TRY(pe_attempts_try(s, guess, why));
-    return try_reading(s, guess, NULL, why);
+    pe_attempts_try(s, guess);
+    try_reading(s, guess, NULL);
 }
 
-static pe_status try_any(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_any(pe_search *s, pe_guess *guess)
 {
-    return try_reading(s, guess, try_places, why);
+    try_reading(s, guess, try_places);
 }
 
 /* Does it change how all axes turn? */
@@ -251,19 +251,17 @@ static bool is_common(const pe_fault *fault)
 /* Of longer tables only a single mistake is looked for. */
 #define BEHIND_MAX 512
 
-static pe_status try_behind(pe_search *s, pe_guess *claim, pe_problem *why)
+static void try_behind(pe_search *s, pe_guess *claim)
 {
     static const pe_fault unscaled = {
         .name = PE_NAME(axes_scale), .param = "axes_scale", .change = pe_changes_ignored};
-    pe_status status = PE_OK;
     if (s->whole->tokens > BEHIND_MAX)
-        return PE_OK;
+        return;
     if (pe_values_present(&claim->values, "axes_scale"))
-        status = pe_attempts_with_fault(s, claim, &unscaled, try_any, why);
-    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
+        pe_attempts_with_fault(s, claim, &unscaled, try_any);
+    for (size_t f = 0; f < pe_faults_n && pe_attempts_go_on(s); f++)
         if (is_common(&pe_faults[f]))
-            status = pe_attempts_with_fault(s, claim, &pe_faults[f], try_any, why);
-    return status;
+            pe_attempts_with_fault(s, claim, &pe_faults[f], try_any);
 }
 
 static bool has_axes(const pe_upload_view *view)
@@ -272,17 +270,15 @@ static bool has_axes(const pe_upload_view *view)
            view->got != NULL && view->unsent_n == 0 && view->tokens > 1;
 }
 
-pe_status pe_axis_search_try(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_axis_search_try(pe_search *s, pe_guess *guess)
 {
     const pe_upload_view *view = s->view;
     if (!has_axes(s->whole))
-        return PE_OK;
+        return;
     s->view = s->whole;
-    pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
-    if (status == PE_OK)
-        status = try_any(s, guess, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = try_behind(s, guess, why);
+    if (pe_attempts_set_positions(s, s->whole, guess))
+        try_any(s, guess);
+    if (pe_attempts_go_on(s))
+        try_behind(s, guess);
     s->view = view;
-    return status;
 }

@@ -42,16 +42,15 @@ double pe_axis_reading_tidy(double number, double error);
 
 /** Try the guess with the positions that were read, told by how they follow from the claimed ones,
  * which become exact. */
-pe_status pe_axis_positions_try(pe_search *s, pe_axis_reading *x, const pe_guess *claim,
-                                pe_problem *why) PE_MUST_CHECK;
+void pe_axis_positions_try(pe_search *s, pe_axis_reading *x, const pe_guess *claim);
 
 /** Position ids of M-RoPE are told the same way. */
-pe_status pe_axis_positions_of_ids(const pe_numbers *plain, pe_problem *why) PE_MUST_CHECK;
+pe_numbers_use pe_axis_positions_of_ids;
 
 /** Do `next` with the guess of other axes of the pairs, other exponents and other bases that the
  * angles tell. */
-pe_status pe_axis_frequencies_each(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
-                                   pe_try *next, pe_problem *why) PE_MUST_CHECK;
+void pe_axis_frequencies_each(pe_search *s, const pe_axis_reading *x, const pe_guess *claim,
+                              pe_try *next);
 
 /** Pairs of several axes: all this, alone and behind another mistake. */
 pe_try pe_axis_search_try;

@@ -16,7 +16,7 @@
 /* What reads the numbers of a resource beside the rows of plain_slips.h. */
 static const struct reader {
     const char *resources;
-    pe_status (*read)(const pe_numbers *plain, pe_problem *why);
+    pe_numbers_use *read;
 } readers[] = {
     {"learned", pe_plain_rows_find},
     {"rope/mrope-positions", pe_axis_positions_of_ids},
@@ -64,18 +64,15 @@ static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_pr
 
 /* ---- reading ---- */
 
-static pe_status read_upload(const pe_numbers *plain, pe_problem *why)
+static void read_upload(const pe_numbers *plain)
 {
-    pe_status status = PE_OK;
     const char *name = pe_numbers_resource(plain);
-    for (size_t r = 0; r < PE_LEN(readers) && status == PE_OK; r++)
+    for (size_t r = 0; r < PE_LEN(readers); r++)
         if (pe_slip_is_of(name, readers[r].resources))
-            status = readers[r].read(plain, why);
-    if (status == PE_OK)
-        status = pe_lookup_read(plain, read_upload, why);
-    if (status == PE_OK)
-        status = pe_slips_find(plain, why);
-    return status == PE_OK ? pe_lookup_read_changed(plain, read_upload, why) : status;
+            readers[r].read(plain);
+    pe_lookup_read(plain, read_upload);
+    pe_slips_find(plain);
+    pe_lookup_read_changed(plain, read_upload);
 }
 
 /* Elements of rounded slopes may have few bits, too. */
@@ -107,13 +104,12 @@ static double step_of(const pe_upload_view *view)
 }
 
 /* Do `next` with the upload beside the numbers of the guess. */
-static pe_status with_numbers(pe_search *s, pe_guess *guess,
-                              pe_status (*next)(const pe_numbers *, pe_problem *), pe_problem *why)
+static void with_numbers(pe_search *s, pe_guess *guess, pe_numbers_use *next)
 {
     double *claimed;
     const pe_upload_view *view = s->view;
     s->work += pe_upload_view_plan_work(view) + view->elements;
-    pe_status status = make_claimed(s, guess, &claimed, why);
+    const bool made = pe_attempts_did(s, make_claimed(s, guess, &claimed, s->why));
     const pe_numbers plain = {.view = view,
                               .claim = guess,
                               .got = view->got,
@@ -124,73 +120,70 @@ static pe_status with_numbers(pe_search *s, pe_guess *guess,
                               .search = s,
                               .asked = are_asked(s),
                               .behind = pe_explain_behind};
-    if (status == PE_OK && claimed != NULL && !pe_attempts_given_up(s))
-        status = next(&plain, why);
+    if (made && claimed != NULL && !pe_attempts_given_up(s))
+        next(&plain);
     free(claimed);
-    return status;
 }
 
-static pe_status try_readers(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_readers(pe_search *s, pe_guess *guess)
 {
-    return with_numbers(s, guess, read_upload, why);
+    with_numbers(s, guess, read_upload);
 }
 
 /* What is read behind a fault takes the place of what was read before, where it explains
  * something. */
-pe_status pe_explain_behind(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_explain_behind(pe_search *s, pe_guess *guess)
 {
     pe_facts before = s->report->facts;
     s->report->facts = (pe_facts){0};
-    const pe_status status = try_readers(s, guess, why);
+    try_readers(s, guess);
     const bool found = pe_attempts_found(s);
     pe_facts *worse = found ? &before : &s->report->facts;
     pe_buffer_free(&worse->text);
     pe_buffer_free(&worse->json);
     s->report->facts = found ? s->report->facts : before;
-    return status;
 }
 
 /* Elements may have been rounded, too. */
-pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_explain_try(pe_search *s, pe_guess *guess)
 {
-    pe_status status = try_readers(s, guess, why);
-    for (size_t f = 0; f < pe_faults_n && status == PE_OK && pe_attempts_go_on(s); f++)
+    try_readers(s, guess);
+    for (size_t f = 0; f < pe_faults_n && pe_attempts_go_on(s); f++)
         if (pe_faults_is_grain(&pe_faults[f]))
-            status = pe_attempts_with_fault(s, guess, &pe_faults[f], pe_explain_behind, why);
-    return status;
+            pe_attempts_with_fault(s, guess, &pe_faults[f], pe_explain_behind);
 }
 
 /* Rows, and the same of indices that were looked up. */
-static pe_status read_two(const pe_numbers *plain, pe_problem *why)
+static void read_two(const pe_numbers *plain)
 {
-    PE_TRY(pe_slips_find_two(plain, why));
-    return pe_lookup_read(plain, pe_slips_find_two, why);
+    pe_slips_find_two(plain);
+    pe_lookup_read(plain, pe_slips_find_two);
 }
 
-static pe_status read_fitted(const pe_numbers *plain, pe_problem *why)
+static void read_fitted(const pe_numbers *plain)
 {
-    PE_TRY(pe_slips_find_fitted(plain, why));
-    return pe_lookup_read(plain, pe_slips_find_fitted, why);
+    pe_slips_find_fitted(plain);
+    pe_lookup_read(plain, pe_slips_find_fitted);
 }
 
-pe_status pe_explain_two(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_explain_two(pe_search *s, pe_guess *guess)
 {
-    return with_numbers(s, guess, read_two, why);
+    with_numbers(s, guess, read_two);
 }
 
-pe_status pe_explain_fitted(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_explain_fitted(pe_search *s, pe_guess *guess)
 {
-    return with_numbers(s, guess, read_fitted, why);
+    with_numbers(s, guess, read_fitted);
 }
 
-pe_status pe_explain_values(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_explain_values(pe_search *s, pe_guess *guess)
 {
-    return pe_attempts_each_value(s, guess, pe_explain_behind, why);
+    pe_attempts_each_value(s, guess, pe_explain_behind);
 }
 
-pe_status pe_explain_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_explain_numbers(pe_search *s, pe_guess *guess)
 {
-    return pe_fit_each(s, guess, pe_explain_behind, why);
+    pe_fit_each(s, guess, pe_explain_behind);
 }
 
 /* ==== learned biases, whose rows tell by which index each was looked up ==== */
@@ -206,9 +199,8 @@ static bool read_indices(const pe_numbers *plain, const pe_lookup *l, const doub
     return !isnan(out[p - 1]);
 }
 
-static pe_status read_with(const pe_numbers *plain, const pe_lookup *l,
-                           const pe_numbers_cause *before,
-                           pe_status (*next)(const pe_numbers *, pe_problem *), pe_problem *why)
+static void read_with(const pe_numbers *plain, const pe_lookup *l, const pe_numbers_cause *before,
+                      pe_numbers_use *next)
 {
     pe_numbers indices = *plain;
     indices.got = l->got;
@@ -217,21 +209,26 @@ static pe_status read_with(const pe_numbers *plain, const pe_lookup *l,
     indices.roundoff = 0;
     indices.lookup = l;
     indices.before = before;
-    return next(&indices, why);
+    next(&indices);
 }
 
-pe_status pe_lookup_read(const pe_numbers *plain,
-                         pe_status (*next)(const pe_numbers *, pe_problem *), pe_problem *why)
+/* The table of the claim. False: it was not made. */
+static bool make_lookup(const pe_numbers *plain, pe_lookup *out)
+{
+    pe_search *s = plain->search;
+    return pe_attempts_did(s, pe_lookup_make(plain->claim, plain->elements, out, s->why));
+}
+
+void pe_lookup_read(const pe_numbers *plain, pe_numbers_use *next)
 {
     pe_lookup lookup = {0};
     if (plain->lookup != NULL || !pe_lookup_is(plain->view->claim->resource))
-        return PE_OK;
-    pe_status status = pe_lookup_make(plain->claim, plain->elements, &lookup, why);
-    if (status == PE_OK && read_indices(plain, &lookup, plain->claimed, lookup.claimed) &&
+        return;
+    if (make_lookup(plain, &lookup) &&
+        read_indices(plain, &lookup, plain->claimed, lookup.claimed) &&
         read_indices(plain, &lookup, plain->got, lookup.got))
-        status = read_with(plain, &lookup, NULL, next, why);
+        read_with(plain, &lookup, NULL, next);
     pe_lookup_free(&lookup);
-    return status;
 }
 
 /* ---- tables that are changed ---- */
@@ -274,41 +271,33 @@ static double at_claimed(const void *context PE_UNUSED, size_t pair PE_UNUSED, d
 }
 
 /* The table itself is what is wrong. */
-static pe_status try_alone(const pe_numbers *indices, pe_problem *why)
+static void try_alone(const pe_numbers *indices)
 {
-    const pe_numbers_cause *cause = indices->before;
     pe_numbers alone = *indices;
     alone.before = NULL;
-    return pe_numbers_try(&alone, cause, 1, &(pe_numbers_law){.at = at_claimed}, why);
+    pe_numbers_try(&alone, indices->before, &(pe_numbers_law){.at = at_claimed});
 }
 
-static pe_status try_change(const pe_numbers *plain, const struct change *by,
-                            pe_status (*next)(const pe_numbers *, pe_problem *), pe_problem *why)
+static void try_change(const pe_numbers *plain, const struct change *by, pe_numbers_use *next)
 {
     pe_lookup l = {0};
+    pe_search *s = plain->search;
     const pe_numbers_cause cause = {.fault = &by->fault};
-    pe_status status = pe_lookup_make(plain->claim, plain->elements, &l, why);
-    const bool known = status == PE_OK && read_indices(plain, &l, plain->claimed, l.claimed);
-    if (known)
-        status = pe_lookup_change(&l, by->weight, why);
-    if (known && status == PE_OK && read_indices(plain, &l, plain->got, l.got)) {
+    if (make_lookup(plain, &l) && read_indices(plain, &l, plain->claimed, l.claimed) &&
+        pe_attempts_did(s, pe_lookup_change(&l, by->weight, s->why)) &&
+        read_indices(plain, &l, plain->got, l.got)) {
         const bool same = memcmp(l.got, l.claimed, l.pairs * sizeof *l.got) == 0;
         if (!same || by->alone)
-            status = read_with(plain, &l, &cause, same ? try_alone : next, why);
+            read_with(plain, &l, &cause, same ? try_alone : next);
     }
     pe_lookup_free(&l);
-    return status;
 }
 
-pe_status pe_lookup_read_changed(const pe_numbers *plain,
-                                 pe_status (*next)(const pe_numbers *, pe_problem *),
-                                 pe_problem *why)
+void pe_lookup_read_changed(const pe_numbers *plain, pe_numbers_use *next)
 {
-    pe_status status = PE_OK;
     if (plain->lookup != NULL || !pe_lookup_is(plain->view->claim->resource))
-        return PE_OK;
-    for (size_t c = 0; c < PE_LEN(changes) && status == PE_OK; c++)
+        return;
+    for (size_t c = 0; c < PE_LEN(changes); c++)
         if (pe_numbers_goes_on(plain) && !pe_attempts_found(plain->search))
-            status = try_change(plain, &changes[c], next, why);
-    return status;
+            try_change(plain, &changes[c], next);
 }

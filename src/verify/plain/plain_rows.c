@@ -53,12 +53,14 @@ static const pe_slip downward = {
     .op = "a - x"};
 
 /* The rule that positions follow, and what else was done to the rows where it says not all. */
-static pe_status tell_positions(const pe_numbers *plain, const pe_reading *reading, pe_problem *why)
+static void tell_positions(const pe_numbers *plain, const pe_reading *reading)
 {
     bool found;
     pe_cause cause;
     pe_guess guess;
-    PE_TRY(pe_causes_find(reading, false, &cause, &found, why));
+    pe_search *s = plain->search;
+    if (!pe_attempts_did(s, pe_causes_find(reading, false, &cause, &found, s->why)))
+        return;
     if (found && cause.patch != NULL &&
         (cause.patch->fault.name == PE_NAME(inverse) ||
          cause.patch->fault.name == PE_NAME(inverse_shifted)) &&
@@ -66,31 +68,33 @@ static pe_status tell_positions(const pe_numbers *plain, const pe_reading *readi
         cause.patch = &downward; /* rows of a table do not turn */
         cause.made.a = reading->position[0];
     }
-    pe_status status = pe_guess_copy(plain->claim, &guess, why);
-    if (status == PE_OK && found && cause.patch != NULL && guess.n_faults < PE_FAULTS_MAX) {
+    if (found && cause.patch != NULL && plain->claim->n_faults < PE_FAULTS_MAX &&
+        pe_attempts_did(s, pe_guess_copy(plain->claim, &guess, s->why))) {
         pe_causes_apply(&cause, &guess);
-        status = pe_attempts_try(plain->search, &guess, why);
-        if (status == PE_OK && !pe_attempts_found(plain->search))
-            status = plain->behind(plain->search, &guess, why);
-        if (status == PE_OK && !pe_attempts_found(plain->search) && reading->quality < 1 &&
+        pe_attempts_try(s, &guess);
+        if (!pe_attempts_found(s))
+            plain->behind(s, &guess);
+        if (s->failed == PE_OK && !pe_attempts_found(s) && reading->quality < 1 &&
             plain->claim->n_faults == 0) /* a shift may take such a fault back */
-            status = pe_strays_try(plain->search, &guess, why);
-        if (pe_attempts_found(plain->search))
+            pe_strays_try(s, &guess);
+        if (pe_attempts_found(s))
             pe_numbers_list(plain, "positions", reading->position, reading->tokens);
+        pe_guess_free(&guess);
     }
-    pe_guess_free(&guess);
     pe_cause_free(&cause);
-    return status;
 }
 
-static pe_status read_positions(pe_lines *at, double offset, pe_problem *why)
+static void read_positions(pe_lines *at, double offset)
 {
+    pe_search *s = at->of->search;
     pe_reading reading = {.tokens = at->n,
                           .pairs = at->inner,
                           .quality = 1,
                           .claimed = calloc(2 * at->n, sizeof(double))};
-    if (reading.claimed == NULL)
-        return pe_fail_memory(why);
+    if (reading.claimed == NULL) {
+        pe_attempts_did(s, pe_fail_memory(s->why));
+        return;
+    }
     reading.position = reading.claimed + at->n;
     for (size_t i = 0; i < at->n; i++) {
         const bool known = at->from[i] != PE_NO_LINE;
@@ -98,39 +102,41 @@ static pe_status read_positions(pe_lines *at, double offset, pe_problem *why)
         reading.position[i] = known ? (double)at->from[i] - offset : nan("");
         reading.quality -= known ? 0 : 1 / (double)at->n;
     }
-    const pe_status status = tell_positions(at->of, &reading, why);
+    tell_positions(at->of, &reading);
     free(reading.claimed);
-    return status;
 }
 
-static pe_status find_positions(pe_lines *at, double offset, pe_problem *why)
+static void find_positions(pe_lines *at, double offset)
 {
+    pe_search *s = at->of->search;
+    const size_t most = at->n / EXCEPTION;
     const pe_positions *positions = &pe_values_find(&at->of->claim->values, "positions")->positions;
     for (size_t i = 0; i < at->n; i++)
         at->own[i] = (size_t)(pe_positions_at(positions, i) + offset);
-    bool found;
-    pe_status status = pe_lines_find(at, false, at->n / EXCEPTION, &found, why);
-    if (status == PE_OK && !found)
-        status = pe_lines_find(at, true, at->n / EXCEPTION, &found, why);
-    return status == PE_OK && found ? read_positions(at, offset, why) : status;
+    bool found = false;
+    for (int scaled = 0; scaled < 2 && !found; scaled++)
+        if (!pe_attempts_did(s, pe_lines_find(at, scaled, most, &found, s->why)))
+            return;
+    if (found)
+        read_positions(at, offset);
 }
 
-pe_status pe_plain_rows_find(const pe_numbers *plain, pe_problem *why)
+void pe_plain_rows_find(const pe_numbers *plain)
 {
     pe_lines at;
     double *table = NULL;
+    pe_search *s = plain->search;
     const pe_shape *shape = &plain->view->claim->uploads[0].array.shape;
     if (!pe_numbers_goes_on(plain) || shape->ndim != 2 || shape->dim[1] < 4 ||
-        !pe_guess_map_is_identity(&plain->claim->distortion.positions))
-        return PE_OK;
-    PE_TRY(pe_lines_make(plain, 1, shape->dim[0], &at, why));
-    pe_status status = make_table(&at, &table, why);
+        !pe_guess_map_is_identity(&plain->claim->distortion.positions) ||
+        !pe_attempts_did(s, pe_lines_make(plain, 1, shape->dim[0], &at, s->why)))
+        return;
+    const bool made = pe_attempts_did(s, make_table(&at, &table, s->why));
     at.source = table;
-    if (status == PE_OK && table != NULL)
-        status = find_positions(&at, (double)pe_values_int(&plain->claim->values, "offset"), why);
+    if (made && table != NULL)
+        find_positions(&at, (double)pe_values_int(&plain->claim->values, "offset"));
     free(table);
     pe_lines_free(&at);
-    return status;
 }
 
 /* ==== which line of a source each line of an upload is, along an axis ==== */

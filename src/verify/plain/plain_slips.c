@@ -56,7 +56,7 @@ static pe_numbers_cause cause_of(const pe_sequence *p)
 /* ---- rows ---- */
 
 /* What is done with a row whose numbers are read. */
-typedef pe_status use_of(const pe_sequence *p, pe_problem *why);
+typedef void use_of(const pe_sequence *p);
 
 bool pe_slip_is_of(const char *name, const char *resources)
 {
@@ -107,97 +107,94 @@ static bool read_row(pe_sequence *p, const pe_slip *row)
     return true;
 }
 
-static pe_status each_row(const pe_sequence *measured, const pe_slip_stage *stage, bool fitted,
-                          use_of *use, pe_problem *why)
+static void each_row(const pe_sequence *measured, const pe_slip_stage *stage, bool fitted,
+                     use_of *use)
 {
-    pe_status status = PE_OK;
     const char *name = pe_numbers_resource(measured->of);
     for (size_t t = 0; t < PE_LEN(tables); t++)
-        for (size_t r = 0; r < tables[t]->n && status == PE_OK; r++) {
+        for (size_t r = 0; r < tables[t]->n; r++) {
             pe_sequence p = *measured;
             const pe_slip *row = &tables[t]->row[r];
             if (row->stage == stage && row->fault.fitted == fitted &&
                 pe_slip_is_of(name, row->of) && pe_numbers_goes_on(p.of) && read_row(&p, row))
-                status = use(&p, why);
+                use(&p);
         }
-    return status;
 }
 
-static pe_status each_stage(const pe_numbers *plain, bool fitted, use_of *use, pe_problem *why)
+static void each_stage(const pe_numbers *plain, bool fitted, use_of *use)
 {
-    pe_status status = PE_OK;
     for (size_t s = 0; s < PE_LEN(stages); s++) {
         const size_t n = stages[s]->variants != NULL ? stages[s]->variants(plain) : 1;
-        for (size_t v = 0; v < n && status == PE_OK && pe_numbers_goes_on(plain); v++) {
+        for (size_t v = 0; v < n && pe_numbers_goes_on(plain); v++) {
             pe_sequence p = {.of = plain,
                              .values = &plain->claim->values,
                              .terms = stages[s]->terms,
                              .variant = v,
                              .end = plain->elements};
-            status = stages[s]->measure(&p, why);
-            if (status == PE_OK && p.n > 0 && plain->before == NULL && stages[s]->tell != NULL)
+            const pe_status status = stages[s]->measure(&p, plain->search->why);
+            const bool has = pe_attempts_did(plain->search, status) && p.n > 0;
+            if (has && plain->before == NULL && stages[s]->tell != NULL)
                 stages[s]->tell(&p);
-            if (status == PE_OK && p.n > 0)
-                status = each_row(&p, stages[s], fitted, use, why);
+            if (has)
+                each_row(&p, stages[s], fitted, use);
             if (stages[s]->release != NULL)
                 stages[s]->release(&p);
         }
     }
-    return status;
 }
 
-static pe_status try_row(const pe_sequence *p, pe_problem *why)
+static void try_row(const pe_sequence *p)
 {
     const pe_numbers_cause cause = cause_of(p);
-    return follows(p) ? pe_numbers_try(p->of, &cause, 1, &(pe_numbers_law){at_law, p, p->gain}, why)
-                      : PE_OK;
+    if (follows(p))
+        pe_numbers_try(p->of, &cause, &(pe_numbers_law){at_law, p, p->gain});
 }
 
-pe_status pe_slips_find(const pe_numbers *plain, pe_problem *why)
+void pe_slips_find(const pe_numbers *plain)
 {
-    return each_stage(plain, false, try_row, why);
+    each_stage(plain, false, try_row);
 }
 
 /* ---- one behind another ---- */
 
-static pe_status try_behind(const pe_sequence *p, pe_problem *why)
+static void try_behind(const pe_sequence *p)
 {
-    return pe_attempts_found(p->of->search) ? PE_OK : try_row(p, why);
+    if (!pe_attempts_found(p->of->search))
+        try_row(p);
 }
 
-static pe_status find_behind(const pe_sequence *first, pe_problem *why)
+static void find_behind(const pe_sequence *first)
 {
     pe_numbers plain = *first->of;
     const pe_numbers_cause cause = cause_of(first);
     if (pe_attempts_found(plain.search))
-        return PE_OK;
+        return;
     double *made = malloc(plain.elements * sizeof *made);
-    if (made == NULL)
-        return pe_fail_memory(why);
+    if (made == NULL) {
+        pe_attempts_did(plain.search, pe_fail_memory(plain.search->why));
+        return;
+    }
     for (size_t e = 0; e < plain.elements; e++)
         made[e] = at_law(first, e, first->of->claimed[e], &(double){0});
     pe_numbers_spend(&plain, plain.elements);
     plain.claimed = made;
     plain.before = &cause;
     plain.first = first;
-    const bool changes = memcmp(made, first->of->claimed, plain.elements * sizeof *made) != 0;
-    const pe_status status = changes ? each_stage(&plain, false, try_behind, why) : PE_OK;
+    if (memcmp(made, first->of->claimed, plain.elements * sizeof *made) != 0)
+        each_stage(&plain, false, try_behind);
     free(made);
-    return status;
 }
 
-pe_status pe_slips_find_two(const pe_numbers *plain, pe_problem *why)
+void pe_slips_find_two(const pe_numbers *plain)
 {
-    pe_status status = PE_OK;
     if (plain->elements <= TWO_MOST &&
         (pe_numbers_change(plain, plain->got, 4) || pe_numbers_change(plain, plain->claimed, 4)))
-        status = each_stage(plain, false, find_behind, why);
-    return status;
+        each_stage(plain, false, find_behind);
 }
 
-pe_status pe_slips_find_fitted(const pe_numbers *plain, pe_problem *why)
+void pe_slips_find_fitted(const pe_numbers *plain)
 {
-    return each_stage(plain, true, try_row, why);
+    each_stage(plain, true, try_row);
 }
 
 /* ---- what rows share ---- */

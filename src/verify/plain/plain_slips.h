@@ -45,11 +45,11 @@ extern const pe_slips pe_mistakes_of_values, pe_mistakes_of_scales, pe_mistakes_
 bool pe_slip_is_of(const char *name, const char *resources);
 
 /** One mistake that explains the upload; several may. */
-pe_status pe_slips_find(const pe_numbers *plain, pe_problem *why) PE_MUST_CHECK;
+pe_numbers_use pe_slips_find;
 /** One, and another behind it. */
-pe_status pe_slips_find_two(const pe_numbers *plain, pe_problem *why) PE_MUST_CHECK;
+pe_numbers_use pe_slips_find_two;
 /** Numbers that only fit. */
-pe_status pe_slips_find_fitted(const pe_numbers *plain, pe_problem *why) PE_MUST_CHECK;
+pe_numbers_use pe_slips_find_fitted;
 
 /* ---- what rows share ---- */
 
@@ -80,18 +80,14 @@ pe_try pe_explain_fitted;
 
 /** Of biases do `next` with their indices, which causes of indices read as an upload of their own;
  * of others, and where a bias is no row of the table, nothing. */
-pe_status pe_lookup_read(const pe_numbers *plain,
-                         pe_status (*next)(const pe_numbers *indices, pe_problem *why),
-                         pe_problem *why) PE_MUST_CHECK;
+void pe_lookup_read(const pe_numbers *plain, pe_numbers_use *next);
 /** The same behind a change of the table, where nothing is found without one. */
-pe_status pe_lookup_read_changed(const pe_numbers *plain,
-                                 pe_status (*next)(const pe_numbers *indices, pe_problem *why),
-                                 pe_problem *why) PE_MUST_CHECK;
+void pe_lookup_read_changed(const pe_numbers *plain, pe_numbers_use *next);
 
 /* ---- rows of a learned table that are those of other positions ---- */
 
 /** Rules of positions by which the rows of the table are those of the upload. */
-pe_status pe_plain_rows_find(const pe_numbers *plain, pe_problem *why) PE_MUST_CHECK;
+pe_numbers_use pe_plain_rows_find;
 
 /* ---- which line of a source each line of an upload is, along an axis ---- */
 

@@ -189,52 +189,45 @@ static const pe_attempt named_alone[] = {
     {0},
 };
 
-static pe_status try_row(pe_search *s, const pe_guess *from, const amplitude *is, double error,
-                         const pe_attempt *list, pe_problem *why)
+static void try_row(pe_search *s, const pe_guess *from, const amplitude *is, double error,
+                    const pe_attempt *list)
 {
     pe_guess guess;
-    PE_TRY(pe_guess_copy(from, &guess, why));
+    if (!pe_attempts_did(s, pe_guess_copy(from, &guess, s->why)))
+        return;
     set_gain(&guess, is, error);
-    pe_status status = pe_attempts_in_order(s, &guess, list, why);
+    pe_attempts_in_order(s, &guess, list);
     pe_guess_free(&guess);
-    return status;
 }
 
-static pe_status try_named(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_named(pe_search *s, pe_guess *guess)
 {
-    return pe_attempts_in_order(s, guess, named_alone, why);
+    pe_attempts_in_order(s, guess, named_alone);
 }
 
-/* Values give the number, where a row of faults.h has it; else it multiplies waves. */
-static pe_status try_named_row(pe_search *s, const pe_guess *from, const amplitude *is,
-                               double error, pe_problem *why)
+/* A number that has a name is known: elements of a narrow type tell it from others. Values give the
+ * number, where a row of faults.h has it; else it multiplies waves. The measured one comes after it. */
+void pe_amplitude_alone(pe_search *s, pe_guess *guess)
 {
-    const pe_fault *fault = pe_faults_find(is->fault->name);
-    return fault != NULL ? pe_attempts_with_fault(s, from, fault, try_named, why)
-                         : try_row(s, from, is, error, named_alone, why);
-}
-
-/* A number that has a name is known: elements of a narrow type tell it from others. The measured
- * one comes after it. */
-pe_status pe_amplitude_alone(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    pe_status status = PE_OK;
     const pe_reading *r = &s->measured->reading;
     const double times = r->amplitude / r->claimed_amplitude, near = slack(s);
     const sizes of = sizes_of(s, r->amplitude, r->claimed_amplitude);
     const pe_slip *nearest = find_row(s, &of, times, near);
     if (guess->n_faults >= PE_FAULTS_MAX)
-        return PE_OK;
+        return;
     if (nearest != &measured) {
         const amplitude is = {&nearest->fault, number_of(s, &of, nearest->op), of.width,
                               of.attention};
         const double error = fmin(near, KNOWN);
-        status = try_named_row(s, guess, &is, error, why);
-        if (status == PE_OK && !pe_attempts_found(s))
-            status = try_row(s, guess, &is, error, alone, why);
+        const pe_fault *fault = pe_faults_find(nearest->fault.name);
+        if (fault != NULL)
+            pe_attempts_with_fault(s, guess, fault, try_named);
+        else
+            try_row(s, guess, &is, error, named_alone);
+        if (!pe_attempts_found(s))
+            try_row(s, guess, &is, error, alone);
     }
-    return status == PE_OK && (nearest == &measured || near >= KNOWN) && !pe_attempts_found(s)
-               ? try_row(s, guess, &(amplitude){&measured.fault, times, of.width, of.attention},
-                         near, alone, why)
-               : status;
+    const amplitude is = {&measured.fault, times, of.width, of.attention};
+    if ((nearest == &measured || near >= KNOWN) && !pe_attempts_found(s))
+        try_row(s, guess, &is, near, alone);
 }

@@ -20,13 +20,22 @@ bool pe_attempts_given_up(const pe_search *s)
     return bounds->given_up != NULL && bounds->given_up(bounds->context);
 }
 
+bool pe_attempts_did(pe_search *s, pe_status status)
+{
+    if (status != PE_OK && s->failed == PE_OK) {
+        s->failed = status;
+        *s->failure = *s->why;
+    }
+    return status == PE_OK;
+}
+
 /* Elements computed for each one of the upload: measuring, and confirming what was found. */
 #define WHOLE_PASSES 16
 
 bool pe_attempts_spent(const pe_search *s)
 {
     const size_t most = s->bounds->max_work + WHOLE_PASSES * s->whole->elements;
-    return s->work > most || pe_attempts_given_up(s);
+    return s->failed != PE_OK || s->work > most || pe_attempts_given_up(s);
 }
 
 bool pe_attempts_go_on(const pe_search *s)
@@ -48,66 +57,60 @@ bool pe_attempts_turns(const pe_search *s)
 
 /* ---- one guess ---- */
 
-pe_status pe_attempts_set_positions(const pe_search *s, const pe_upload_view *view, pe_guess *guess,
-                                    pe_problem *why)
+bool pe_attempts_set_positions(pe_search *s, const pe_upload_view *view, pe_guess *guess)
 {
     const pe_values *from = view == s->whole ? &s->whole->claim->values : &s->claim.values;
     pe_value *positions = pe_values_find(&guess->values, "positions");
     if (positions == NULL || !positions->present)
-        return PE_OK;
+        return true;
     pe_positions_free(&positions->positions);
-    return pe_positions_share(&pe_values_find(from, "positions")->positions, &positions->positions,
-                              why);
+    return pe_attempts_did(s, pe_positions_share(&pe_values_find(from, "positions")->positions,
+                                                 &positions->positions, s->why));
 }
 
 /* Of elements that a rounding may have moved to either side, one in so many is let go. */
 #define MOSTLY 40
 
-/* Do all but a few elements of the view follow, and far fewer where angles are not rounded? */
-static pe_status explain_most(pe_search *s, pe_guess *guess, unsigned *by, pe_problem *why)
+/* By which arithmetic do all but a few elements of the view follow, and far fewer where angles are not
+ * rounded? 0: by none. */
+static unsigned explain_most(pe_search *s, pe_guess *guess)
 {
     size_t misses, others;
     const size_t few = s->view->elements / MOSTLY;
     const pe_grain *angles = guess->distortion.angles;
     const pe_comparison of = {s->view, guess, &s->work};
-    *by = pe_measure_allowed(guess) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
-    pe_status status = pe_measure_misses(&of, *by, few, true, &misses, why);
-    if (status != PE_OK || misses > few) {
-        *by = 0;
-        return status;
-    }
+    const unsigned by = pe_measure_allowed(guess) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
+    if (!pe_attempts_did(s, pe_measure_misses(&of, by, few, true, &misses, s->why)) || misses > few)
+        return 0;
     guess->distortion.angles = NULL;
-    status = pe_measure_misses(&of, *by, 8 * misses, true, &others, why);
+    const bool did =
+        pe_attempts_did(s, pe_measure_misses(&of, by, 8 * misses, true, &others, s->why));
     guess->distortion.angles = angles;
-    *by = misses * 8 <= others ? *by : 0;
-    return status;
+    return did && misses * 8 <= others ? by : 0;
 }
 
 /* Which arithmetics explain the view by the guess; 0: none. */
-static pe_status explain(pe_search *s, const pe_upload_view *view, pe_guess *guess, unsigned *by,
-                         pe_problem *why)
-{
-    return pe_measure_explain(&(pe_comparison){view, guess, &s->work}, by, why);
-}
-
-pe_status pe_attempts_try(pe_search *s, pe_guess *guess, pe_problem *why)
+static unsigned explain(pe_search *s, const pe_upload_view *view, pe_guess *guess)
 {
     unsigned by;
-    const bool mostly = pe_faults_hold_mostly(guess);
-    if (guess->fitted && s->whole->elements <= PE_NUMBERS_TOO_FEW)
-        return PE_OK;
+    const pe_comparison of = {view, guess, &s->work};
+    return pe_attempts_did(s, pe_measure_explain(&of, &by, s->why)) ? by : 0;
+}
+
+void pe_attempts_try(pe_search *s, pe_guess *guess)
+{
+    const bool mostly = pe_faults_hold_mostly(guess), sampled = s->view != s->whole;
+    if (s->failed != PE_OK || (guess->fitted && s->whole->elements <= PE_NUMBERS_TOO_FEW))
+        return;
     s->report->hypotheses++;
-    pe_status status =
-        mostly ? explain_most(s, guess, &by, why) : explain(s, s->view, guess, &by, why);
-    if (status != PE_OK || by == 0)
-        return status;
-    if (s->view != s->whole)
-        status = pe_attempts_set_positions(s, s->whole, guess, why);
-    if (status == PE_OK && !mostly && s->view != s->whole)
-        status = explain(s, s->whole, guess, &by, why);
-    if (status != PE_OK || by == 0)
-        return status;
-    return pe_findings_explain(s->report, &(pe_comparison){s->whole, guess, &s->work}, by, why);
+    unsigned by = mostly ? explain_most(s, guess) : explain(s, s->view, guess);
+    if (by == 0 || (sampled && !pe_attempts_set_positions(s, s->whole, guess)))
+        return;
+    if (sampled && !mostly)
+        by = explain(s, s->whole, guess);
+    const pe_comparison of = {s->whole, guess, &s->work};
+    if (by != 0)
+        pe_attempts_did(s, pe_findings_explain(s->report, &of, by, s->why));
 }
 
 /* ---- the whole, or a sample ---- */
@@ -186,93 +189,83 @@ static pe_status make_sample(const pe_upload_view *view, pe_upload_view *out,
     return *sampled ? sample_few(view, tokens, rows, out, positions, why) : PE_OK;
 }
 
-static pe_status try_sample(pe_search *s, const pe_upload_view *sample, pe_positions positions,
-                            pe_try *next, pe_problem *why)
+static void try_sample(pe_search *s, const pe_upload_view *sample, pe_positions positions,
+                       pe_try *next)
 {
     pe_positions *claimed = &pe_values_find(&s->claim.values, "positions")->positions;
     const pe_positions all = *claimed;
     *claimed = positions;
     s->view = sample;
     s->report->sampled = sample->tokens;
-    const pe_status status = next(s, &s->claim, why);
+    next(s, &s->claim);
     pe_positions_free(claimed);
     *claimed = all;
-    return status;
 }
 
-pe_status pe_attempts_of_whole(pe_search *s, const pe_upload_view *whole, pe_try *next,
-                               pe_problem *why)
+void pe_attempts_of_whole(pe_search *s, const pe_upload_view *whole, pe_try *next)
 {
     bool sampled;
     pe_upload_view sample;
     pe_positions positions;
     const pe_upload_view *was_view = s->view, *was_whole = s->whole;
-    PE_TRY(make_sample(whole, &sample, &positions, &sampled, why));
+    if (!pe_attempts_did(s, make_sample(whole, &sample, &positions, &sampled, s->why)))
+        return;
     s->view = s->whole = whole;
-    pe_status status =
-        sampled ? try_sample(s, &sample, positions, next, why) : next(s, &s->claim, why);
+    if (sampled)
+        try_sample(s, &sample, positions, next);
+    else
+        next(s, &s->claim);
     s->view = was_view;
     s->whole = was_whole;
     if (sampled)
         pe_upload_view_free(&sample);
-    return status;
 }
 
 /* ---- guesses made of others ---- */
 
-pe_status pe_attempts_copy(pe_search *s, const pe_guess *from, pe_try *next, pe_problem *why)
+void pe_attempts_copy(pe_search *s, const pe_guess *from, pe_try *next)
 {
     pe_guess guess;
-    PE_TRY(pe_guess_copy(from, &guess, why));
-    pe_status status = pe_attempts_set_positions(s, s->view, &guess, why);
-    if (status == PE_OK)
-        status = next(s, &guess, why);
+    if (!pe_attempts_did(s, pe_guess_copy(from, &guess, s->why)))
+        return;
+    if (pe_attempts_set_positions(s, s->view, &guess))
+        next(s, &guess);
     pe_guess_free(&guess);
-    return status;
 }
 
-pe_status pe_attempts_with_fault(pe_search *s, const pe_guess *from, const pe_fault *fault,
-                                 pe_try *next, pe_problem *why)
+void pe_attempts_with_fault(pe_search *s, const pe_guess *from, const pe_fault *fault, pe_try *next)
 {
     pe_guess guess;
-    pe_status status = pe_guess_copy(from, &guess, why);
-    if (status != PE_OK)
-        return status;
+    if (!pe_attempts_did(s, pe_guess_copy(from, &guess, s->why)))
+        return;
     if (pe_faults_apply(fault, &guess))
-        status = next(s, &guess, why);
+        next(s, &guess);
     pe_guess_free(&guess);
-    return status;
 }
 
-pe_status pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t first,
-                                      pe_try *next, pe_problem *why)
+void pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t first, pe_try *next)
 {
-    pe_status status = PE_OK;
     const bool laid_out = s->measured != NULL && s->measured->laid_out;
-    for (size_t f = first; f < pe_faults_n && status == PE_OK && !pe_attempts_spent(s); f++)
+    for (size_t f = first; f < pe_faults_n && !pe_attempts_spent(s); f++)
         if ((!laid_out || !pe_faults_is_of_waves(&pe_faults[f])) &&
             (!pe_faults[f].if_alone || !pe_attempts_found(s)))
-            status = pe_attempts_with_fault(s, from, &pe_faults[f], next, why);
-    return status;
+            pe_attempts_with_fault(s, from, &pe_faults[f], next);
 }
 
 /* Do `next` with a copy in which a value was ignored, of each one. */
-static pe_status with_each_ignored(pe_search *s, const pe_guess *from, pe_try *next,
-                                   pe_problem *why)
+static void with_each_ignored(pe_search *s, const pe_guess *from, pe_try *next)
 {
-    pe_status status = PE_OK;
-    for (size_t i = 0; i < from->values.n && status == PE_OK && !pe_attempts_spent(s); i++) {
+    for (size_t i = 0; i < from->values.n && !pe_attempts_spent(s); i++) {
         pe_fault fault;
         if (pe_value_faults_ignored(from, i, &fault))
-            status = pe_attempts_with_fault(s, from, &fault, next, why);
+            pe_attempts_with_fault(s, from, &fault, next);
     }
-    return status;
 }
 
-pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_attempts_singles(pe_search *s, pe_guess *guess)
 {
-    PE_TRY(pe_attempts_with_each_fault(s, guess, 0, pe_attempts_try, why));
-    return with_each_ignored(s, guess, pe_attempts_try, why);
+    pe_attempts_with_each_fault(s, guess, 0, pe_attempts_try);
+    with_each_ignored(s, guess, pe_attempts_try);
 }
 
 /* Of plain numbers, which say less, only the nearest changes; of frequencies that are scaled still
@@ -280,65 +273,57 @@ pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
 #define PLAIN_CHANGES  11
 #define SCALED_CHANGES 9
 
-pe_status pe_attempts_each_value(pe_search *s, const pe_guess *guess, pe_try *next, pe_problem *why)
+void pe_attempts_each_value(pe_search *s, const pe_guess *guess, pe_try *next)
 {
-    pe_status status = PE_OK;
-    for (size_t i = 0; i < guess->values.n && status == PE_OK; i++) {
+    const size_t most = s->view->layout != NULL    ? SIZE_MAX
+                        : pe_attempts_is_scaled(s) ? SCALED_CHANGES
+                                                   : PLAIN_CHANGES;
+    for (size_t i = 0; i < guess->values.n; i++) {
         pe_fault fault;
-        const size_t most = s->view->layout != NULL    ? SIZE_MAX
-                            : pe_attempts_is_scaled(s) ? SCALED_CHANGES
-                                                       : PLAIN_CHANGES;
-        for (size_t k = 0; k < most && status == PE_OK && !pe_attempts_spent(s) &&
-                           pe_value_faults_nth(guess, i, k, &fault);
-             k++)
-            status = pe_attempts_with_fault(s, guess, &fault, next, why);
+        for (size_t k = 0;
+             k < most && !pe_attempts_spent(s) && pe_value_faults_nth(guess, i, k, &fault); k++)
+            pe_attempts_with_fault(s, guess, &fault, next);
     }
-    return status;
 }
 
-pe_status pe_attempts_values(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_attempts_values(pe_search *s, pe_guess *guess)
 {
-    return pe_attempts_each_value(s, guess, pe_attempts_try, why);
+    pe_attempts_each_value(s, guess, pe_attempts_try);
 }
 
 /* Each fault behind the one of the guess, as a second one. */
-static pe_status try_second_faults(pe_search *s, pe_guess *one, pe_problem *why)
+static void try_second_faults(pe_search *s, pe_guess *one)
 {
     const size_t first = (size_t)(one->faults[one->n_faults - 1] - pe_faults);
-    if (pe_faults_hold_mostly(one))
-        return PE_OK;
-    return pe_attempts_with_each_fault(s, one, first + 1, pe_attempts_try, why);
+    if (!pe_faults_hold_mostly(one))
+        pe_attempts_with_each_fault(s, one, first + 1, pe_attempts_try);
 }
 
-pe_status pe_attempts_pairs(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_attempts_pairs(pe_search *s, pe_guess *guess)
 {
     s->report->pairs_tried = true;
-    pe_status status = with_each_ignored(s, guess, pe_attempts_singles, why);
-    if (status == PE_OK && !pe_attempts_found(s))
-        status = pe_attempts_with_each_fault(s, guess, 0, try_second_faults, why);
-    if (status != PE_OK || pe_attempts_found(s) || s->view->layout == NULL || s->view->axes > 1)
-        return status;
-    return pe_attempts_with_each_fault(s, guess, 0, pe_attempts_fits, why);
+    with_each_ignored(s, guess, pe_attempts_singles);
+    if (!pe_attempts_found(s))
+        pe_attempts_with_each_fault(s, guess, 0, try_second_faults);
+    if (!pe_attempts_found(s) && s->view->layout != NULL && s->view->axes == 1)
+        pe_attempts_with_each_fault(s, guess, 0, pe_attempts_fits);
 }
 
 /* ---- one attempt after the other ---- */
 
 static bool is_due(const pe_search *s, const pe_attempt *row)
 {
-    return (row->even_found || !pe_attempts_found(s)) &&
+    return s->failed == PE_OK && (row->even_found || !pe_attempts_found(s)) &&
            (row->even_spent || !pe_attempts_spent(s)) && (row->applies == NULL || row->applies(s));
 }
 
-pe_status pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_attempt *rows,
-                               pe_problem *why)
+void pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_attempt *rows)
 {
-    pe_status status = PE_OK;
-    for (; rows->try != NULL && status == PE_OK; rows++) {
+    for (; rows->try != NULL; rows++) {
         const pe_guess *guess = rows->of_claim   ? &s->claim
                                 : rows->unplaced ? s->measured->unplaced
                                                  : from;
         if (is_due(s, rows))
-            status = pe_attempts_copy(s, guess, rows->try, why);
+            pe_attempts_copy(s, guess, rows->try);
     }
-    return status;
 }

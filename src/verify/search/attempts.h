@@ -27,12 +27,18 @@ typedef struct pe_search {
     pe_measured *measured; /* NULL: nothing was */
     size_t work;           /* elements computed */
     pe_report *report;
+    pe_problem *why;     /* of what is done */
+    pe_problem *failure; /* the first one, which ends the search */
+    pe_status failed;    /* its status; PE_OK: there was none */
 } pe_search;
+
+/** Was it done? Otherwise it failed, and so has the search. */
+bool pe_attempts_did(pe_search *s, pe_status status);
 
 bool pe_attempts_found(const pe_search *s);
 /** Does nobody wait for the report? */
 bool pe_attempts_given_up(const pe_search *s);
-/** Is there no more work left, or nobody who waits? */
+/** Is there no more work left, or nobody who waits, or has something failed? */
 bool pe_attempts_spent(const pe_search *s);
 /** Is there no finding, and time for more? */
 bool pe_attempts_go_on(const pe_search *s);
@@ -44,7 +50,7 @@ bool pe_attempts_is_scaled(const pe_search *s);
 bool pe_attempts_turns(const pe_search *s);
 
 /** What can be done with a guess, which it may change. */
-typedef pe_status pe_try(pe_search *s, pe_guess *guess, pe_problem *why) PE_MUST_CHECK;
+typedef void pe_try(pe_search *s, pe_guess *guess);
 
 /** The guess itself. What explains a sample is held against the whole, too. */
 pe_try pe_attempts_try;
@@ -59,26 +65,22 @@ pe_try pe_attempts_pairs;
 
 /** Do `next` with the claim, `whole` being what guesses are held against. Of a large upload of pairs
  * faults are looked for in a sample. */
-pe_status pe_attempts_of_whole(pe_search *s, const pe_upload_view *whole, pe_try *next,
-                               pe_problem *why) PE_MUST_CHECK;
+void pe_attempts_of_whole(pe_search *s, const pe_upload_view *whole, pe_try *next);
 
 /** Do `next` with a copy that has the positions of the view that is searched. */
-pe_status pe_attempts_copy(pe_search *s, const pe_guess *from, pe_try *next,
-                           pe_problem *why) PE_MUST_CHECK;
+void pe_attempts_copy(pe_search *s, const pe_guess *from, pe_try *next);
 /** Do `next` with a copy that has this fault, where it applies. */
-pe_status pe_attempts_with_fault(pe_search *s, const pe_guess *from, const pe_fault *fault,
-                                 pe_try *next, pe_problem *why) PE_MUST_CHECK;
+void pe_attempts_with_fault(pe_search *s, const pe_guess *from, const pe_fault *fault,
+                            pe_try *next);
 /** The same of each row of faults.h from `first` on. */
-pe_status pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t first,
-                                      pe_try *next, pe_problem *why) PE_MUST_CHECK;
+void pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t first, pe_try *next);
 
-/** Give a guess the positions of a view: the whole, or the one that is searched. */
-pe_status pe_attempts_set_positions(const pe_search *s, const pe_upload_view *view, pe_guess *guess,
-                                    pe_problem *why) PE_MUST_CHECK;
+/** Give a guess the positions of a view: the whole, or the one that is searched. False: it failed. */
+bool pe_attempts_set_positions(pe_search *s, const pe_upload_view *view,
+                               pe_guess *guess) PE_MUST_CHECK;
 
 /** The same of each change of one value (faults.h). */
-pe_status pe_attempts_each_value(pe_search *s, const pe_guess *from, pe_try *next,
-                                 pe_problem *why) PE_MUST_CHECK;
+void pe_attempts_each_value(pe_search *s, const pe_guess *from, pe_try *next);
 
 /** A row of what is tried. */
 typedef struct pe_attempt {
@@ -91,8 +93,7 @@ typedef struct pe_attempt {
 
 /** Try rows, up to one without `try`, with a copy of a guess each: as long as nothing is found, and
  * work is left. */
-pe_status pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_attempt *rows,
-                               pe_problem *why) PE_MUST_CHECK;
+void pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_attempt *rows);
 
 /* ---- what is tried of an upload of pairs, whose positions and frequencies are measured ---- */
 
@@ -111,8 +112,7 @@ pe_try pe_by_laws_named;
 pe_try pe_by_laws_alone;
 
 /** Do `how` with each law that the measured frequencies follow. */
-pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how,
-                          pe_problem *why) PE_MUST_CHECK;
+void pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how);
 
 /* ---- uploads of pairs of which all, or some rows or heads, follow a pattern ---- */
 
@@ -150,8 +150,7 @@ pe_try pe_lone_waves_try;
  * guess with that value is tried, alone or with `behind` (NULL: nothing). Of pairs bases, factors and
  * scales are looked for, and a factor of linear scaling that the claim does not tell.
  */
-pe_status pe_fit_each(pe_search *s, const pe_guess *guess, pe_try *behind,
-                      pe_problem *why) PE_MUST_CHECK;
+void pe_fit_each(pe_search *s, const pe_guess *guess, pe_try *behind);
 
 /* ---- guesses that explain all of an upload but a part ---- */
 
@@ -179,7 +178,7 @@ bool pe_strays_is_fault(const char *name);
  * Rule  Two tables differ at a position where some pair's cosines or sines do by more than twice
  *       what the rule of verify.h allows there.
  */
-pe_status pe_blind_find(pe_search *s, pe_problem *why) PE_MUST_CHECK;
+void pe_blind_find(pe_search *s);
 
 /** Of an upload with several tensors, or of vectors with several heads: those that do not match are
  * verified as a claim of their own, and what is found is told of them. Where each holds what belongs

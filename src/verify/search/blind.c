@@ -107,27 +107,22 @@ static void note(pe_search *s, const pe_fault *fault, const pe_guess *other, dou
 
 /* How the claim and the other differ where there are no rows. A type that scales long sequences
  * alone is the unscaled one up to them, however many rows are sent; other equals are no mistake. */
-static pe_status compare(pe_search *s, const pe_fault *fault, pe_guess *other, pe_problem *why)
+static void compare(pe_search *s, const pe_fault *fault, pe_guess *other)
 {
     pe_expect a, b;
     const unsigned by = pe_measure_allowed(&s->claim) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
     const bool by_length = pe_geometry_has_rope_type(&s->claim.values, "dynamic");
     const pe_comparison of_claim = {s->view, &s->claim, &s->work},
                         of_other = {s->view, other, &s->work};
-    pe_status status = pe_expect_make(&of_claim, PE_NUMERICS_EXACT, &a, why);
-    if (status != PE_OK || !a.fits)
-        return status;
-    status = pe_expect_make(&of_other, PE_NUMERICS_EXACT, &b, why);
-    if (status == PE_OK && b.fits) {
-        status = pe_expect_probe(&a, why);
-        if (status == PE_OK)
-            status = pe_expect_probe(&b, why);
-        if (status == PE_OK && (by_length || !are_equal(&a, &b)))
+    if (!pe_attempts_did(s, pe_expect_make(&of_claim, PE_NUMERICS_EXACT, &a, s->why)) || !a.fits)
+        return;
+    if (pe_attempts_did(s, pe_expect_make(&of_other, PE_NUMERICS_EXACT, &b, s->why)) && b.fits) {
+        if (pe_attempts_did(s, pe_expect_probe(&a, s->why)) &&
+            pe_attempts_did(s, pe_expect_probe(&b, s->why)) && (by_length || !are_equal(&a, &b)))
             note(s, fault, other, first_difference(&a, &b, by));
         pe_expect_free(&b);
     }
     pe_expect_free(&a);
-    return status;
 }
 
 /* A claim without scaling says no factor that another type could have. */
@@ -140,31 +135,27 @@ static void set_usual(pe_guess *guess)
     pe_values_set_int(&guess->values, "max_position_embeddings", 4096);
 }
 
-static pe_status try(pe_search *s, const pe_fault *fault, pe_problem *why)
+static void try(pe_search *s, const pe_fault *fault)
 {
     pe_guess other;
     unsigned by = 0;
-    pe_status status = pe_guess_copy(&s->claim, &other, why);
-    if (status != PE_OK)
-        return status;
+    const pe_comparison of = {s->view, &other, &s->work};
+    if (!pe_attempts_did(s, pe_guess_copy(&s->claim, &other, s->why)))
+        return;
     if (strcmp(fault->param, "rope_type") == 0)
         set_usual(&other);
-    if (pe_faults_apply(fault, &other))
-        status = pe_measure_explain(&(pe_comparison){s->view, &other, &s->work}, &by, why);
-    if (status == PE_OK && by != 0)
-        status = compare(s, fault, &other, why);
+    if (pe_faults_apply(fault, &other) &&
+        pe_attempts_did(s, pe_measure_explain(&of, &by, s->why)) && by != 0)
+        compare(s, fault, &other);
     pe_guess_free(&other);
-    return status;
 }
 
-pe_status pe_blind_find(pe_search *s, pe_problem *why)
+void pe_blind_find(pe_search *s)
 {
-    pe_status status = PE_OK;
     if (s->view->layout == NULL || s->view->axes > 1)
-        return PE_OK;
-    for (size_t f = 0; f < pe_faults_n && status == PE_OK && !pe_attempts_spent(s); f++)
+        return;
+    for (size_t f = 0; f < pe_faults_n && !pe_attempts_spent(s); f++)
         if (is_alternative(&pe_faults[f]))
-            status = try(s, &pe_faults[f], why);
+            try(s, &pe_faults[f]);
     s->report->work += s->work;
-    return status;
 }

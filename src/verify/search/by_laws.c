@@ -10,11 +10,11 @@
 #include "verify/reading/causes.h"
 
 /* Values of scaling say nothing where a law gives the frequencies. */
-static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_beside_law(pe_search *s, pe_guess *guess)
 {
     const pe_fault *last = guess->faults[guess->n_faults - 1];
-    return last->param == NULL || pe_faults_is_layout(last) ? pe_attempts_try(s, guess, why)
-                                                            : PE_OK;
+    if (last->param == NULL || pe_faults_is_layout(last))
+        pe_attempts_try(s, guess);
 }
 
 /* A base is fitted more precisely than it is read off turns. */
@@ -23,9 +23,10 @@ static bool is_rough(const pe_guess *guess)
     return guess->faults[guess->n_faults - 1]->name == PE_NAME(base_about);
 }
 
-static pe_status try_law_itself(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_law_itself(pe_search *s, pe_guess *guess)
 {
-    return is_rough(guess) ? PE_OK : pe_attempts_try(s, guess, why);
+    if (!is_rough(guess))
+        pe_attempts_try(s, guess);
 }
 
 /* The last mistake of a guess is a row of frequencies. */
@@ -35,48 +36,41 @@ static const pe_slip *last_of(const pe_guess *guess)
 }
 
 /* What is only fitted says nothing behind a change of a value. */
-static pe_status try_named_law(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_named_law(pe_search *s, pe_guess *guess)
 {
-    return last_of(guess)->fitted ? PE_OK : pe_attempts_try(s, guess, why);
+    if (!last_of(guess)->fitted)
+        pe_attempts_try(s, guess);
 }
 
 /* A law alone, and then with each single fault. */
-static pe_status try_law(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_law(pe_search *s, pe_guess *guess)
 {
-    const pe_status status = pe_attempts_copy(s, guess, try_law_itself, why);
-    if (status != PE_OK || !pe_attempts_go_on(s) || is_rough(guess) || last_of(guess)->subtle)
-        return status;
-    return pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
+    pe_attempts_copy(s, guess, try_law_itself);
+    if (pe_attempts_go_on(s) && !is_rough(guess) && !last_of(guess)->subtle)
+        pe_attempts_with_each_fault(s, guess, 0, try_beside_law);
 }
 
 /* One law after the other; those with a name all, so that equals are told. */
-static pe_status try_laws(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe_try *how,
-                          pe_problem *why)
+static void try_laws(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe_try *how)
 {
     size_t law = 0;
-    pe_status status = PE_OK;
-    for (bool more = true; more && status == PE_OK && !pe_attempts_spent(s) &&
-                           (how == try_named_law || !pe_attempts_found(s));) {
+    for (bool more = true;
+         more && !pe_attempts_spent(s) && (how == try_named_law || !pe_attempts_found(s));) {
         pe_guess guess;
-        status = pe_guess_copy(from, &guess, why);
-        if (status != PE_OK)
-            break;
+        if (!pe_attempts_did(s, pe_guess_copy(from, &guess, s->why)))
+            return;
         more = pe_ladder_next(ladder, &law, &guess);
         if (more)
-            status = pe_attempts_copy(s, &guess, how, why);
+            pe_attempts_copy(s, &guess, how);
         pe_guess_free(&guess);
     }
-    return status;
 }
 
-static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe_try *how,
-                            pe_problem *why)
+static void try_ladder(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe_try *how)
 {
-    pe_status status = pe_ladder_make(&s->claim, ladder, why);
-    if (status == PE_OK)
-        status = try_laws(s, from, ladder, how, why);
+    if (pe_attempts_did(s, pe_ladder_make(&s->claim, ladder, s->why)))
+        try_laws(s, from, ladder, how);
     pe_ladder_free(ladder);
-    return status;
 }
 
 /* All that is known is which pairs turn otherwise. */
@@ -122,68 +116,57 @@ static bool find_others(const pe_sequence *l, pe_guess *guess)
     return true;
 }
 
-/* Do `next` with the uploaded frequencies beside those of the guess. */
-static pe_status with_uploaded(pe_search *s, pe_guess *guess,
-                               pe_status (*next)(pe_search *, pe_guess *, pe_sequence *,
-                                                 pe_problem *),
-                               pe_problem *why)
+static void try_uploaded(pe_search *s, pe_guess *guess, pe_sequence *ladder)
+{
+    if (pe_attempts_did(s, pe_ladder_make(&s->claim, ladder, s->why)))
+        try_laws(s, guess, ladder, try_named_law);
+    if (pe_attempts_go_on(s))
+        try_laws(s, guess, ladder, try_law);
+    pe_ladder_free(ladder);
+}
+
+/* The uploaded frequencies beside those of the guess. */
+void pe_by_laws_uploaded(pe_search *s, pe_guess *guess)
 {
     pe_expect expect;
     pe_expected_row row;
     const pe_upload_view *view = s->view;
+    const pe_comparison of = {view, guess, &s->work};
     const char *resource = view->claim->resource->name, *tensor = view->claim->uploads[0].name;
     if ((strcmp(resource, "rope/frequencies") != 0 || strcmp(tensor, "inv_freq") != 0) &&
         (strcmp(resource, "rope/scaled-base") != 0 || strcmp(tensor, "scaled_inv_freq") != 0))
-        return PE_OK;
-    pe_status status =
-        pe_expect_make(&(pe_comparison){view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
-    if (status != PE_OK || !expect.fits)
-        return status;
-    status = pe_expect_row(&expect, 0, &row, why);
+        return;
+    if (!pe_attempts_did(s, pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, s->why)) ||
+        !expect.fits)
+        return;
+    const bool made = pe_attempts_did(s, pe_expect_row(&expect, 0, &row, s->why));
     pe_sequence ladder = {.n = view->claim->uploads[0].array.elements,
                           .claimed = row.value,
                           .measured = view->got,
                           .roundoff = pe_upload_view_roundoff(view)};
-    if (status == PE_OK && ladder.n <= PE_PLAIN_ROW)
-        status = next(s, guess, &ladder, why);
+    if (made && ladder.n <= PE_PLAIN_ROW)
+        try_uploaded(s, guess, &ladder);
     pe_expect_free(&expect);
-    return status;
 }
 
-static pe_status try_uploaded(pe_search *s, pe_guess *guess, pe_sequence *ladder, pe_problem *why)
-{
-    pe_status status = pe_ladder_make(&s->claim, ladder, why);
-    if (status == PE_OK)
-        status = try_laws(s, guess, ladder, try_named_law, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = try_laws(s, guess, ladder, try_law, why);
-    pe_ladder_free(ladder);
-    return status;
-}
-
-pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    return with_uploaded(s, guess, try_uploaded, why);
-}
-
-pe_status pe_by_laws_named(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_by_laws_named(pe_search *s, pe_guess *guess)
 {
     pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
     ladder.held = ladder.faint = true;
-    return try_ladder(s, guess, &ladder, try_named_law, why);
+    try_ladder(s, guess, &ladder, try_named_law);
 }
 
-pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_by_laws_measured(pe_search *s, pe_guess *guess)
 {
     pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
     ladder.held = true;
-    return try_ladder(s, guess, &ladder, try_law, why);
+    try_ladder(s, guess, &ladder, try_law);
 }
 
-pe_status pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how, pe_problem *why)
+void pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how)
 {
     pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
-    return try_ladder(s, guess, &ladder, how, why);
+    try_ladder(s, guess, &ladder, how);
 }
 
 /* ---- laws that no element is held against ---- */
@@ -211,38 +194,34 @@ static void find_amplitude(const pe_reading *r, pe_guess *guess)
 
 /* Where rows are at claimed positions, and pairs as long, do elements deny what turns suggest? *law
  * is the first row that they do not deny, where there is one. */
-static pe_status deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, size_t *law,
-                      bool *out, pe_problem *why)
+static bool deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, size_t *law)
 {
     const pe_reading *r = &s->measured->reading;
     size_t next = *law, misses = 0, placed = 0;
     const size_t most = s->view->elements / 4;
-    *out = false;
+    bool denied = false;
     for (size_t t = 0; t < r->tokens; t++)
         placed += r->position[t] == r->claimed[t];
     if (s->view->unsent_n > 0 || 2 * placed < r->tokens ||
         !is_size(r->amplitude, r->claimed_amplitude))
-        return PE_OK;
-    pe_status status = PE_OK;
-    for (bool more = true; more && status == PE_OK && !pe_attempts_spent(s);) {
+        return false;
+    for (bool more = true; more && !pe_attempts_spent(s);) {
         pe_guess guess;
         const size_t before = next;
-        status = pe_guess_copy(from, &guess, why);
-        if (status != PE_OK)
+        const pe_comparison of = {s->view, &guess, &s->work};
+        if (!pe_attempts_did(s, pe_guess_copy(from, &guess, s->why)))
             break;
-        more = pe_ladder_next(ladder, &next, &guess);
-        if (more)
-            status = pe_measure_misses(&(pe_comparison){s->view, &guess, &s->work}, PE_BY_FLOAT32,
-                                       most, false, &misses, why);
+        more =
+            pe_ladder_next(ladder, &next, &guess) &&
+            pe_attempts_did(s, pe_measure_misses(&of, PE_BY_FLOAT32, most, false, &misses, s->why));
         pe_guess_free(&guess);
-        *out |= more;
+        denied |= more;
         if (more && misses <= most) {
             *law = before;
-            *out = false;
-            break;
+            return false;
         }
     }
-    return status;
+    return denied;
 }
 
 /* One law of the frequencies, and the amplitude. */
@@ -260,26 +239,24 @@ static void find_laws(const pe_reading *r, pe_sequence *ladder, size_t law, bool
         find_amplitude(r, guess);
 }
 
-pe_status pe_by_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_by_laws_alone(pe_search *s, pe_guess *guess)
 {
     const pe_reading *r = &s->measured->reading;
     const size_t before = guess->n_faults;
     pe_sequence ladder = pe_ladder_of_reading(r);
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
-    PE_TRY(pe_ladder_make(&s->claim, &ladder, why));
-    bool denied;
     size_t law = 0;
-    pe_status status = deny(s, guess, &ladder, &law, &denied, why);
-    if (status == PE_OK)
+    if (pe_attempts_did(s, pe_ladder_make(&s->claim, &ladder, s->why))) {
+        const bool denied = deny(s, guess, &ladder, &law);
         find_laws(r, &ladder, law, denied, guess);
-    if (guess->n_faults > before) {
+    }
+    if (s->failed == PE_OK && guess->n_faults > before) {
         pe_buffer_format(&evidence,
                          "measured: frequencies from row to row, the median amplitude, and "
                          "positions of %.0f of %zu rows; no element was compared",
                          r->quality * (double)r->tokens, r->tokens);
-        status = pe_findings_add(s->report, &finding, guess, &evidence, why);
+        pe_attempts_did(s, pe_findings_add(s->report, &finding, guess, &evidence, s->why));
     }
     pe_ladder_free(&ladder);
-    return status;
 }

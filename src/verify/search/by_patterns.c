@@ -92,12 +92,12 @@ static bool is_likely(const pe_beside *b, const bits *marks, size_t pattern)
     return n < MOST / 32 || near * 16 > n;
 }
 
-static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
+static bool mark(const pe_beside *b, bits *out)
 {
     const size_t all = b->rows * b->width;
     out->of = calloc(all + 1, sizeof *out->of);
     if (out->of == NULL)
-        return pe_fail_memory(why);
+        return false;
     for (size_t e = 0; e < all; e++)
         out->of[e] = pe_beside_is_claimed(b, e / b->width, e % b->width) ? 1 : 0;
     assert(pe_patterns_count() <= PATTERNS_MAX);
@@ -114,22 +114,22 @@ static pe_status mark(const pe_beside *b, bits *out, pe_problem *why)
             }
         }
     }
-    return PE_OK;
+    return true;
 }
 
-static pe_status make_counts(const pe_beside *b, division by, counts *out, pe_problem *why)
+static bool make_counts(const pe_beside *b, division by, counts *out)
 {
     *out = (counts){.units = units_of(b, by)};
     out->all = calloc(3 * out->units + b->rows + b->width, sizeof *out->all);
     if (out->all == NULL)
-        return pe_fail_memory(why);
+        return false;
     out->claimed = out->all + out->units;
     out->near = out->claimed + out->units;
     out->of = out->near + out->units;
     out->of_rows = by != TENSORS && by != PAIRS && by != COLUMNS;
     for (size_t k = 0; k < (out->of_rows ? b->rows : b->width); k++)
         out->of[k] = out->of_rows ? unit_of(b, by, k, 0) : unit_of(b, by, 0, k);
-    return PE_OK;
+    return true;
 }
 
 static void count(const pe_beside *b, const bits *marks, uint64_t bit, counts *out)
@@ -244,13 +244,13 @@ static bool was_tried(const pe_beside *b, const pe_fault *fault, division by, bo
     return tried;
 }
 
-static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const counts *at,
-                      division by, size_t n, pe_problem *why)
+static void tell(pe_search *s, const pe_beside *b, size_t pattern, const counts *at, division by,
+                 size_t n)
 {
     pe_buffer rule = {0};
     const pe_fault *fault = pe_patterns_fault(pattern);
     if (was_tried(b, fault, by, n + 1 >= at->units))
-        return PE_OK;
+        return;
     if (by != WHOLE) {
         tell_units(b, at, by, n, &rule);
         pe_buffer_str(&rule, ": ");
@@ -258,53 +258,54 @@ static pe_status tell(pe_search *s, const pe_beside *b, size_t pattern, const co
     pe_buffer_str(&rule, pe_fault_rule(fault));
     const pe_told told = {
         .fault = fault, .rule = pe_buffer_text(&rule), .a = pe_patterns_number(pattern, b)};
-    const pe_status status =
-        pe_findings_tell(s->report, b->guess, &told, why,
+    pe_attempts_did(
+        s,
+        pe_findings_tell(s->report, b->guess, &told, s->why,
                          by == WHOLE ? "all elements of %zu rows that were looked at are so"
                                      : "all their elements of %zu rows that were looked at are so, "
                                        "all others as they should be",
-                         b->rows);
+                         b->rows));
     pe_buffer_free(&rule);
-    return status;
 }
 
 /* The first pattern that explains the units of a division. */
-static pe_status try_division(pe_search *s, const pe_beside *b, const bits *marks, division by,
-                              pe_problem *why)
+static void try_division(pe_search *s, const pe_beside *b, const bits *marks, division by)
 {
     counts at;
-    pe_status status = make_counts(b, by, &at, why);
-    for (size_t p = 0; p < pe_patterns_count() && status == PE_OK && !pe_attempts_found(s); p++) {
+    if (!make_counts(b, by, &at)) {
+        pe_attempts_did(s, pe_fail_memory(s->why));
+        return;
+    }
+    for (size_t p = 0; p < pe_patterns_count() && s->failed == PE_OK && !pe_attempts_found(s);
+         p++) {
         size_t n;
         if (marks->bit[p] == 0 || (by != WHOLE && pe_patterns_is_of_bytes(p)))
             continue;
         count(b, marks, marks->bit[p], &at);
         pe_yield_spend(b->rows * b->width / 8);
         if (explains(&at, &n))
-            status = tell(s, b, p, &at, by, n, why);
+            tell(s, b, p, &at, by, n);
     }
     free(at.all);
-    return status;
 }
 
 /* ---- what is tried ---- */
 
-pe_status pe_by_patterns_try(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_by_patterns_try(pe_search *s, pe_guess *guess)
 {
-    bool made = false;
+    bool made;
     pe_beside b;
     bits marks = {0};
-    pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
-    if (status == PE_OK)
-        status = pe_beside_make(&(pe_comparison){s->whole, guess, &s->work}, &b, &made, why);
-    if (status != PE_OK || !made)
-        return status;
+    const pe_comparison of = {s->whole, guess, &s->work};
+    if (!pe_attempts_set_positions(s, s->whole, guess) ||
+        !pe_attempts_did(s, pe_beside_make(&of, &b, &made, s->why)) || !made)
+        return;
     s->work += 4 * b.rows * b.width;
-    status = mark(&b, &marks, why);
-    for (division by = WHOLE; by < DIVISIONS && status == PE_OK && !pe_attempts_found(s); by++)
+    if (!mark(&b, &marks))
+        pe_attempts_did(s, pe_fail_memory(s->why));
+    for (division by = WHOLE; by < DIVISIONS && s->failed == PE_OK && !pe_attempts_found(s); by++)
         if (by == WHOLE || units_of(&b, by) > 1)
-            status = try_division(s, &b, &marks, by, why);
+            try_division(s, &b, &marks, by);
     free(marks.of);
     pe_beside_free(&b);
-    return status;
 }

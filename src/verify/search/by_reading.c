@@ -14,18 +14,20 @@ static void measured_free(pe_measured *at)
     pe_cause_free(&at->cause);
 }
 
-static pe_status measured_read(pe_search *s, const pe_guess *guess, pe_reading_least least,
-                               pe_measured *out, pe_problem *why)
+/* False: it failed. */
+static bool measured_read(pe_search *s, const pe_guess *guess, pe_reading_least least,
+                          pe_measured *out)
 {
     *out = (pe_measured){0};
-    PE_TRY(pe_guess_copy(guess, &out->guess, why));
-    pe_status status = pe_attempts_set_positions(s, s->whole, &out->guess, why);
-    if (status == PE_OK)
-        status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, &least,
-                                 &out->reading, &out->made, why);
-    if (status != PE_OK)
+    if (!pe_attempts_did(s, pe_guess_copy(guess, &out->guess, s->why)))
+        return false;
+    const pe_comparison of = {s->whole, &out->guess, &s->work};
+    const bool read =
+        pe_attempts_set_positions(s, s->whole, &out->guess) &&
+        pe_attempts_did(s, pe_reading_make(&of, &least, &out->reading, &out->made, s->why));
+    if (!read)
         measured_free(out);
-    return status;
+    return read;
 }
 
 static double goodness_of(const pe_measured *at)
@@ -34,44 +36,36 @@ static double goodness_of(const pe_measured *at)
 }
 
 /* The better of two readings stays. */
-static pe_status read_better(pe_search *s, const pe_guess *guess, pe_measured *best,
-                             pe_problem *why)
+static void read_better(pe_search *s, const pe_guess *guess, pe_measured *best)
 {
     pe_measured other;
     const double least = goodness_of(best) + 0.1;
-    const pe_status status =
-        measured_read(s, guess, (pe_reading_least){.goodness = least}, &other, why);
-    if (status != PE_OK)
-        return status;
+    if (!measured_read(s, guess, (pe_reading_least){.goodness = least}, &other))
+        return;
     const bool better = goodness_of(&other) > least;
     pe_measured *worse = better ? best : &other;
     measured_free(worse);
     if (better)
         *best = other;
-    return PE_OK;
 }
 
-/* Read the upload as claimed, or where that makes no sense in another layout. */
-static pe_status measured_best(pe_search *s, const pe_guess *claim, pe_measured *best,
-                               pe_problem *why)
+/* Read the upload as claimed, or where that makes no sense in another layout. False: it failed. */
+static bool measured_best(pe_search *s, const pe_guess *claim, pe_measured *best)
 {
-    pe_status status = measured_read(s, claim, (pe_reading_least){0}, best, why);
-    if (status != PE_OK)
-        return status;
-    for (size_t f = 0; f < pe_faults_n && goodness_of(best) < 0.8 && status == PE_OK; f++) {
+    if (!measured_read(s, claim, (pe_reading_least){0}, best))
+        return false;
+    for (size_t f = 0; f < pe_faults_n && goodness_of(best) < 0.8 && s->failed == PE_OK; f++) {
         pe_guess guess;
-        if (!pe_faults_is_layout(&pe_faults[f]))
+        if (!pe_faults_is_layout(&pe_faults[f]) ||
+            !pe_attempts_did(s, pe_guess_copy(claim, &guess, s->why)))
             continue;
-        status = pe_guess_copy(claim, &guess, why);
-        if (status != PE_OK)
-            break;
         if (pe_faults_apply(&pe_faults[f], &guess))
-            status = read_better(s, &guess, best, why);
+            read_better(s, &guess, best);
         pe_guess_free(&guess);
     }
-    if (status != PE_OK)
+    if (s->failed != PE_OK)
         measured_free(best);
-    return status;
+    return s->failed == PE_OK;
 }
 
 /* ---- what is tried ---- */
@@ -81,23 +75,23 @@ static bool stands_still(const pe_search *s)
     return s->measured->reading.still && s->measured->reading.claimed[0] != 0;
 }
 
-/* Positions that are moved so, alone, or behind another value. */
-static pe_status try_moved(pe_search *s, pe_guess *guess, const pe_fault *fault, double times,
-                           double plus, pe_problem *why)
+static void try_other_values(pe_search *s, pe_guess *guess)
 {
-    guess->distortion.positions = (pe_position_map){.times = times, .plus = plus};
-    pe_guess_tell(guess, fault, plus, 0);
-    pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = pe_attempts_singles(s, guess, why);
-    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : status;
+    pe_attempts_singles(s, guess);
+    if (pe_attempts_go_on(s))
+        pe_attempts_fits(s, guess);
 }
 
 /* Rows that are all that of one position tell no frequency, but it may be the first one. */
-static pe_status try_still(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_still(pe_search *s, pe_guess *guess)
 {
     static const pe_fault constant = {.name = PE_NAME(positions_constant)};
-    return try_moved(s, guess, &constant, 0, s->measured->reading.claimed[0], why);
+    const double first = s->measured->reading.claimed[0];
+    guess->distortion.positions = (pe_position_map){.times = 0, .plus = first};
+    pe_guess_tell(guess, &constant, first, 0);
+    pe_attempts_copy(s, guess, pe_attempts_try);
+    if (pe_attempts_go_on(s))
+        try_other_values(s, guess);
 }
 
 static bool has_faults(const pe_search *s)
@@ -138,67 +132,58 @@ static bool is_of_vectors(const pe_search *s)
     return s->whole->rotated;
 }
 
-static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_numbers(pe_search *s, pe_guess *guess)
 {
-    PE_TRY(has_faults(s) ? pe_attempts_fits(s, guess, why) : PE_OK);
-    return pe_attempts_copy(s, &s->claim, pe_attempts_fits, why);
+    if (has_faults(s))
+        pe_attempts_fits(s, guess);
+    pe_attempts_copy(s, &s->claim, pe_attempts_fits);
 }
 
 /* The positions that the frequencies of a law give, with that law, or with what is fitted. */
-static pe_status place(pe_search *s, pe_guess *law, pe_measured *at, pe_problem *why)
+static void place(pe_search *s, pe_guess *law, pe_measured *at)
 {
     bool clear;
     pe_guess claim;
     const pe_upload_view *view = s->view;
-    pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
-    if (status != PE_OK || !clear || pe_causes_is_multiple(&at->cause))
-        return status;
-    PE_TRY(pe_guess_copy(&s->claim, &claim, why));
+    if (!pe_attempts_did(
+            s, pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, s->why)) ||
+        !clear || pe_causes_is_multiple(&at->cause) ||
+        !pe_attempts_did(s, pe_guess_copy(&s->claim, &claim, s->why)))
+        return;
     s->view = pe_causes_is_list(&at->cause) ? s->whole : s->view;
     pe_causes_apply(&at->cause, &claim);
     pe_causes_apply(&at->cause, law);
-    status = pe_attempts_copy(s, &claim, pe_attempts_singles, why);
-    if (status == PE_OK && !law->fitted && !pe_attempts_found(s))
-        status = pe_attempts_copy(s, law, pe_attempts_try, why);
-    if (status == PE_OK && !pe_attempts_found(s))
-        status = pe_attempts_copy(s, &claim, pe_attempts_fits, why);
+    pe_attempts_copy(s, &claim, pe_attempts_singles);
+    if (!law->fitted && !pe_attempts_found(s))
+        pe_attempts_copy(s, law, pe_attempts_try);
+    if (!pe_attempts_found(s))
+        pe_attempts_copy(s, &claim, pe_attempts_fits);
     pe_guess_free(&claim);
     s->view = view;
-    return status;
 }
 
 #define LEAST_PLACED 0.9 /* the part of the rows that have a position */
 
 /* Rows may seem to be nowhere only because frequencies are others. */
-static pe_status place_again(pe_search *s, pe_guess *law, pe_problem *why)
+static void place_again(pe_search *s, pe_guess *law)
 {
     pe_measured other;
-    pe_status status =
-        measured_read(s, law, (pe_reading_least){.quality = LEAST_PLACED}, &other, why);
-    if (status != PE_OK)
-        return status;
+    if (!measured_read(s, law, (pe_reading_least){.quality = LEAST_PLACED}, &other))
+        return;
     if (other.made && !other.reading.own && other.reading.quality > LEAST_PLACED)
-        status = place(s, law, &other, why);
+        place(s, law, &other);
     measured_free(&other);
-    return status;
 }
 
-static pe_status place_by_laws(pe_search *s, pe_guess *guess, pe_problem *why)
+static void place_by_laws(pe_search *s, pe_guess *guess)
 {
-    return pe_by_laws_each(s, guess, place_again, why);
-}
-
-static pe_status try_other_values(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    PE_TRY(pe_attempts_singles(s, guess, why));
-    return pe_attempts_go_on(s) ? pe_attempts_fits(s, guess, why) : PE_OK;
+    pe_by_laws_each(s, guess, place_again);
 }
 
 /* A table of defaults has neither the scaling nor the base of the claim. */
-static pe_status try_unscaled(pe_search *s, pe_guess *guess, pe_problem *why)
+static void try_unscaled(pe_search *s, pe_guess *guess)
 {
-    return pe_attempts_with_fault(s, guess, pe_faults_find(PE_NAME(scaling_dropped)),
-                                  try_other_values, why);
+    pe_attempts_with_fault(s, guess, pe_faults_find(PE_NAME(scaling_dropped)), try_other_values);
 }
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
@@ -247,48 +232,46 @@ static const pe_attempt of_derived[] = {
 };
 
 /* The guess takes the cause of its positions, where there is a clear one. */
-static pe_status try_placed(pe_search *s, pe_measured *at, pe_problem *why)
+static void try_placed(pe_search *s, pe_measured *at)
 {
     bool clear;
-    pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
-    if (status != PE_OK)
-        return status;
+    if (!pe_attempts_did(
+            s, pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, s->why)))
+        return;
     at->multiplied = clear && pe_causes_is_multiple(&at->cause);
     if (at->multiplied)
-        status = pe_attempts_in_order(s, &at->guess, of_multiples, why);
+        pe_attempts_in_order(s, &at->guess, of_multiples);
     else if (clear && (pe_causes_is_list(&at->cause) || pe_causes_is_line(&at->cause)))
-        status = pe_attempts_copy(s, &s->claim, place_by_laws, why);
-    if (status != PE_OK)
-        return status;
+        pe_attempts_copy(s, &s->claim, place_by_laws);
     if (clear)
         pe_causes_apply(&at->cause, &at->guess);
     if (clear && pe_causes_is_list(&at->cause))
         s->view = s->whole;
-    return pe_attempts_in_order(s, &at->guess, is_sent(s) ? of_readings : of_derived, why);
+    pe_attempts_in_order(s, &at->guess, is_sent(s) ? of_readings : of_derived);
 }
 
-static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
+static void try_reading(pe_search *s, pe_measured *at)
 {
     pe_guess unplaced;
-    PE_TRY(pe_guess_copy(&at->guess, &unplaced, why));
+    if (!pe_attempts_did(s, pe_guess_copy(&at->guess, &unplaced, s->why)))
+        return;
     at->unplaced = &unplaced;
-    pe_status status = try_placed(s, at, why);
+    try_placed(s, at);
     at->unplaced = NULL;
     pe_guess_free(&unplaced);
-    return status;
 }
 
-pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_by_reading_try(pe_search *s, pe_guess *guess)
 {
     pe_measured best;
     const pe_upload_view *view = s->view;
-    pe_status status = measured_best(s, guess, &best, why);
-    if (status != PE_OK)
-        return status;
+    if (!measured_best(s, guess, &best))
+        return;
     if (best.made) {
         best.laid_out = best.guess.n_faults == guess->n_faults && best.reading.anchored;
         s->measured = &best;
-        status = pe_attempts_go_on(s) ? try_reading(s, &best, why) : PE_OK;
+        if (pe_attempts_go_on(s))
+            try_reading(s, &best);
         s->measured = NULL;
         s->view = view;
         s->report->pairs_tried = true;
@@ -297,5 +280,4 @@ pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
         best.reading = (pe_reading){0};
     }
     measured_free(&best);
-    return status;
 }

@@ -124,21 +124,24 @@ static pe_status sample_numbers(fit *f, pe_guess *guess, double *out, bool *made
     return status;
 }
 
-/* *made is false where there is no such table. */
-static pe_status make_sample(fit *f, double x, double *out, bool *made, pe_problem *why)
+/* False: there is no such table. */
+static bool make_sample(fit *f, double x, double *out)
 {
     pe_guess guess;
-    *made = false;
-    PE_TRY(pe_guess_copy(f->from, &guess, why));
+    bool made = false;
+    pe_search *s = f->search;
+    if (!pe_attempts_did(s, pe_guess_copy(f->from, &guess, s->why)))
+        return false;
     pe_value *value = &guess.values.value[f->value];
     value->integer = is_whole(f) ? (int64_t)x : value->integer;
     value->real = x;
-    f->search->work += pe_upload_view_plan_work(f->search->view) + SAMPLE;
-    pe_status status = has_pairs(f) ? sample_pairs(f, &guess, out, made, why)
-                                    : sample_numbers(f, &guess, out, made, why);
+    s->work += pe_upload_view_plan_work(s->view) + SAMPLE;
+    const pe_status status = has_pairs(f) ? sample_pairs(f, &guess, out, &made, s->why)
+                                          : sample_numbers(f, &guess, out, &made, s->why);
     pe_guess_free(&guess);
-    *made &= status == PE_OK;
-    return status == PE_OK || pe_status_is_ours(status) ? status : PE_OK;
+    if (pe_status_is_ours(status))
+        pe_attempts_did(s, status);
+    return made && status == PE_OK;
 }
 
 /* ---- what the upload has ---- */
@@ -204,30 +207,33 @@ static bool take_frequencies(fit *f, const pe_reading *r, const pe_expect *expec
 /* A small upload is measured anew: in other layouts it has other frequencies. */
 #define SMALL 1024
 
-static pe_status read_frequencies(fit *f, bool *known, pe_problem *why)
+/* False: they are not known. */
+static bool read_frequencies(fit *f)
 {
     pe_guess guess;
     pe_expect expect;
     pe_reading own = {0};
     pe_search *s = f->search;
-    const pe_reading *r = s->measured != NULL ? &s->measured->reading : &own;
-    pe_status status = pe_guess_copy(f->of, &guess, why);
-    if (status != PE_OK)
-        return status;
     const pe_comparison of = {s->view, &guess, &s->work};
+    const pe_reading *r = s->measured != NULL ? &s->measured->reading : &own;
+    bool known = true;
+    if (!pe_attempts_did(s, pe_guess_copy(f->of, &guess, s->why)))
+        return false;
     if (s->view->elements <= SMALL) {
-        status = pe_reading_make(&of, &(pe_reading_least){0}, &own, known, why);
+        const pe_reading_least any = {0};
+        known = pe_attempts_did(s, pe_reading_make(&of, &any, &own, &known, s->why));
         r = &own;
     }
-    expect.fits = false;
-    if (status == PE_OK)
-        status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
-    *known = status == PE_OK && expect.fits && take_frequencies(f, r, &expect);
-    if (status == PE_OK && expect.fits)
+    if (known && pe_attempts_did(s, pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, s->why)) &&
+        expect.fits) {
+        known = take_frequencies(f, r, &expect);
         pe_expect_free(&expect);
+    } else {
+        known = false;
+    }
     pe_reading_free(&own);
     pe_guess_free(&guess);
-    return status;
+    return known;
 }
 
 static void read_numbers(fit *f)
@@ -326,31 +332,24 @@ static double between(const double x[2], const double y[2], double height)
 
 /* The number with which the element is the upload's, more or less so far; of whole numbers the last
  * one with which it is not beyond that. */
-static pe_status solve(fit *f, const crossing *at, double off, double *out, pe_problem *why)
+static double solve(fit *f, const crossing *at, double off)
 {
     double x[2] = {at->low, at->high}, y[2] = {at->y[0], at->y[1]}, row[SAMPLE];
     const double height = f->got[at->at] + (at->grows ? off : -off);
     const bool steps = is_whole(f) || f->slack[at->at] == 0.5; /* of indices */
-    pe_status status = PE_OK;
-    for (size_t k = 0; k < STEPS && status == PE_OK; k++) {
-        bool made;
+    const double near = off != 0 ? f->slack[at->at] / 16 : 0x1p-50 * fabs(height);
+    for (size_t k = 0; k < STEPS; k++) {
         double middle = k % 4 == 3 || steps ? x[0] + (x[1] - x[0]) / 2 : between(x, y, height);
         middle = is_whole(f) ? floor(middle) : middle;
-        if (!(middle > x[0] && middle < x[1]))
-            break;
-        status = make_sample(f, middle, row, &made, why);
-        if (status == PE_OK && !made)
+        if (!(middle > x[0] && middle < x[1]) || !make_sample(f, middle, row))
             break;
         const size_t end = (row[at->at] > height) == at->grows;
         x[end] = middle;
         y[end] = row[at->at];
-        *out = middle;
-        const double near = off != 0 ? f->slack[at->at] / 16 : 0x1p-50 * fabs(height);
         if (!steps && fabs(y[end] - height) <= near)
-            return status;
+            return middle;
     }
-    *out = x[off > 0 ? 0 : 1];
-    return status;
+    return x[off > 0 ? 0 : 1];
 }
 
 /* The number of fewest digits between two. */
@@ -393,7 +392,7 @@ static const pe_fault_name *name_of(const fit *f, const char *param)
 /* Nobody scales by less; a range reduction of low precision looks so. */
 #define LEAST_FACTOR 1.0001
 
-static pe_status try_number(fit *f, double x, pe_problem *why)
+static void try_number(fit *f, double x)
 {
     const double unit = pow(10, floor(log10(fabs(x))) - 3);
     pe_fault fault = {.name = name_of(f, param_of(f)->name),
@@ -404,104 +403,92 @@ static pe_status try_number(fit *f, double x, pe_problem *why)
     fault.value = x;
     fault.fitted = has_pairs(f) || (!is_whole(f) && fabs(x / unit - round(x / unit)) > TIDY);
     if (x == claimed(f) || (f->row != NULL && x < LEAST_FACTOR))
-        return PE_OK;
-    pe_status status = pe_attempts_with_fault(f->search, f->of, &fault, pe_attempts_try, why);
+        return;
+    pe_attempts_with_fault(f->search, f->of, &fault, pe_attempts_try);
     /* Two numbers can be any, by one that is fitted and another mistake. */
-    if (status == PE_OK && f->behind != NULL && f->n > 2 && !pe_attempts_found(f->search))
-        status = pe_attempts_with_fault(f->search, f->of, &fault, f->behind, why);
-    return status;
+    if (f->behind != NULL && f->n > 2 && !pe_attempts_found(f->search))
+        pe_attempts_with_fault(f->search, f->of, &fault, f->behind);
 }
 
 /* Do so many frequencies turn, from row to row, as this number gives them, but for a part
  * of itself, and so many radians over the span? Which
  * way is not seen of those that turn far. */
-static pe_status agree(fit *f, double x, double many, const double off[2], bool *out,
-                       pe_problem *why)
+static bool agree(fit *f, double x, double many, const double off[2])
 {
     double row[SAMPLE];
     size_t near = 0;
     const double turn = PE_TURN / f->step;
-    const pe_status status = make_sample(f, x, row, out, why);
-    for (size_t e = 0; e < f->n && *out; e++)
+    if (!make_sample(f, x, row))
+        return false;
+    for (size_t e = 0; e < f->n; e++)
         near += fmin(fabs(remainder(row[e] - f->got[e], turn)),
                      fabs(remainder(row[e] + f->got[e], turn))) <
                 f->slack[e] + off[0] * fabs(row[e]) + off[1] / f->span;
-    *out = *out && (double)near >= many * (double)f->n;
-    return status;
+    return (double)near >= many * (double)f->n;
 }
 
 /* The decimal of fewest digits between two; of pairs also those around the middle, of ever more digits,
  * until one explains the upload. */
-static pe_status try_between(fit *f, const crossing *at, double low, double high, pe_problem *why)
+static void try_between(fit *f, const crossing *at, double low, double high)
 {
-    double middle = (low + high) / 2, last = tidiest(low, high);
-    pe_status status = try_number(f, last, why);
-    if (status != PE_OK || !has_pairs(f) || is_found(f))
-        return status;
-    status = solve(f, at, 0, &middle, why);
-    for (int digits = 0; digits < 15 && status == PE_OK && !is_found(f); digits++) {
+    double last = tidiest(low, high);
+    try_number(f, last);
+    if (!has_pairs(f) || is_found(f))
+        return;
+    const double middle = solve(f, at, 0);
+    for (int digits = 0; digits < 15 && !is_found(f); digits++) {
         const double unit = pow(10, floor(log10(fabs(middle))) - digits);
         const double x = unit * round(middle / unit);
-        if (x >= low && x <= high && x != last)
-            status = try_number(f, x, why);
-        last = x >= low && x <= high ? x : last;
+        if (x < low || x > high || x == last)
+            continue;
+        try_number(f, x);
+        last = x;
     }
-    return status;
 }
 
 /* One element tells an interval; several tell a smaller one. */
 #define ELEMENTS 4
 
-static pe_status narrow_down(fit *f, double (*grid)[SAMPLE], const bool *made, pe_problem *why)
+static void narrow_down(fit *f, double (*grid)[SAMPLE], const bool *made)
 {
     bool used[SAMPLE] = {false};
     double least = -HUGE_VAL, most = HUGE_VAL;
-    pe_status status = PE_OK;
-    for (size_t k = 0; k < ELEMENTS && status == PE_OK && !is_found(f); k++) {
-        double low = 0, high = 0;
+    for (size_t k = 0; k < ELEMENTS && !is_found(f); k++) {
         const crossing at = find_crossing(f, grid, made, used);
         if (!at.found || !(at.steepness > 1))
-            return PE_OK;
+            return;
         used[at.at] = true;
-        status = solve(f, &at, -f->slack[at.at], &low, why);
-        if (status == PE_OK)
-            status = solve(f, &at, f->slack[at.at], &high, why);
+        const double low = solve(f, &at, -f->slack[at.at]), high = solve(f, &at, f->slack[at.at]);
         least = fmax(least, fmin(low, high));
         most = fmin(most, fmax(low, high));
-        bool agrees = true;
-        if (status == PE_OK && least <= most && has_pairs(f))
-            status = agree(f, (least + most) / 2, 0.75, (const double[]){0.02, 0.2}, &agrees, why);
-        if (!agrees)
-            return status;
-        if (status == PE_OK && least <= most)
-            status = try_between(f, &at, least, most, why);
+        if (least > most)
+            continue;
+        if (has_pairs(f) && !agree(f, (least + most) / 2, 0.75, (const double[]){0.02, 0.2}))
+            return;
+        try_between(f, &at, least, most);
     }
-    return status;
 }
 
-static pe_status find_number(fit *f, double (*grid)[SAMPLE], pe_problem *why)
+static void find_number(fit *f, double (*grid)[SAMPLE])
 {
     bool made[GRID];
-    pe_status status = PE_OK;
-    for (size_t k = 0; k < GRID && status == PE_OK; k++) { /* the ends, then between */
+    for (size_t k = 0; k < GRID; k++) { /* the ends, then between */
         const size_t at = k == 0 ? 0 : k == 1 ? GRID - 1 : k - 1;
-        status = make_sample(f, grid_at(f, at), grid[at], &made[at], why);
+        made[at] = make_sample(f, grid_at(f, at), grid[at]);
         if (k == 1 && made[0] && made[at] && memcmp(grid[0], grid[at], f->n * sizeof **grid) == 0)
-            return status;
+            return;
     }
     if (!has_pairs(f))
         read_numbers(f);
-    return status == PE_OK ? narrow_down(f, grid, made, why) : status;
+    narrow_down(f, grid, made);
 }
 
 /* ---- which numbers ---- */
 
-static pe_status try_each(pe_search *s, const fit *with, double (*grid)[SAMPLE], const char *only,
-                          pe_problem *why)
+static void try_each(pe_search *s, const fit *with, double (*grid)[SAMPLE], const char *only)
 {
-    pe_status status = PE_OK;
     const pe_values *values = &with->from->values;
-    for (size_t i = 0; i < values->n && status == PE_OK && !pe_attempts_spent(s); i++) {
+    for (size_t i = 0; i < values->n && !pe_attempts_spent(s); i++) {
         const pe_param *row = values->value[i].param;
         fit f = *with;
         f.value = i;
@@ -510,9 +497,8 @@ static pe_status try_each(pe_search *s, const fit *with, double (*grid)[SAMPLE],
             break; /* of pairs all numbers that explain the upload are told */
         if (values->value[i].present && (only == NULL || strstr(only, row->name) != NULL) &&
             (row->kind == PE_KIND_INT || row->kind == PE_KIND_REAL))
-            status = find_number(&f, grid, why);
+            find_number(&f, grid);
     }
-    return status;
 }
 
 static bool set_linear(pe_guess *guess, const pe_fault *fault)
@@ -528,7 +514,7 @@ static const pe_fault linear = {.name = PE_NAME(scaling_added),
                                 .param = "factor",
                                 .sets_rope_type = true};
 
-static pe_status try_linear(pe_search *s, const fit *with, double (*grid)[SAMPLE], pe_problem *why)
+static void try_linear(pe_search *s, const fit *with, double (*grid)[SAMPLE])
 {
     fit f = *with;
     pe_guess scaled;
@@ -536,46 +522,40 @@ static pe_status try_linear(pe_search *s, const fit *with, double (*grid)[SAMPLE
     const bool alone =
         guess->n_faults == 0 || !pe_guess_map_is_identity(&guess->distortion.positions);
     if (!alone || !pe_geometry_has_rope_type(&guess->values, "default") ||
-        !pe_geometry_has_rope_type(&guess->claim->values, "default"))
-        return PE_OK;
-    pe_status status = pe_guess_copy(guess, &scaled, why);
-    if (status != PE_OK)
-        return status;
+        !pe_geometry_has_rope_type(&guess->claim->values, "default") ||
+        !pe_attempts_did(s, pe_guess_copy(guess, &scaled, s->why)))
+        return;
     const pe_fault none = {.value = 1};
     f.from = &scaled;
     f.row = &linear;
     if (set_linear(&scaled, &none))
-        status = try_each(s, &f, grid, "factor", why);
+        try_each(s, &f, grid, "factor");
     pe_guess_free(&scaled);
-    return status;
 }
 
-static pe_status try_pairs(pe_search *s, fit *with, double (*grid)[SAMPLE], pe_problem *why)
+static void try_pairs(pe_search *s, fit *with, double (*grid)[SAMPLE])
 {
-    bool known, as_claimed = false;
-    pe_status status = read_frequencies(with, &known, why);
-    if (status == PE_OK && known)
-        status = agree(with, claimed(with), 0.9, (const double[]){0, 0}, &as_claimed, why);
-    if (status != PE_OK || !known || as_claimed)
-        return status;
-    status = try_each(s, with, grid, "rope_theta base factor scale", why);
-    return status == PE_OK ? try_linear(s, with, grid, why) : status;
+    if (!read_frequencies(with) || agree(with, claimed(with), 0.9, (const double[]){0, 0}))
+        return;
+    try_each(s, with, grid, "rope_theta base factor scale");
+    try_linear(s, with, grid);
 }
 
-pe_status pe_fit_each(pe_search *s, const pe_guess *guess, pe_try *behind, pe_problem *why)
+void pe_fit_each(pe_search *s, const pe_guess *guess, pe_try *behind)
 {
     fit with = {.search = s, .of = guess, .from = guess, .behind = behind};
     double(*grid)[SAMPLE] = malloc(GRID * sizeof *grid);
-    pe_status status = grid == NULL ? pe_fail_memory(why) : PE_OK;
-    if (status == PE_OK && has_pairs(&with))
-        status = try_pairs(s, &with, grid, why);
-    else if (status == PE_OK)
-        status = try_each(s, &with, grid, NULL, why);
+    if (grid == NULL)
+        pe_attempts_did(s, pe_fail_memory(s->why));
+    else if (has_pairs(&with))
+        try_pairs(s, &with, grid);
+    else
+        try_each(s, &with, grid, NULL);
     free(grid);
-    return status;
 }
 
-pe_status pe_attempts_fits(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_attempts_fits(pe_search *s, pe_guess *guess)
 {
-    return pe_faults_hold_mostly(guess) ? PE_OK : pe_fit_each(s, guess, NULL, why);
+    if (!pe_faults_hold_mostly(guess))
+        pe_fit_each(s, guess, NULL);
 }

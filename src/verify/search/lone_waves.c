@@ -323,86 +323,78 @@ static bool derive_all(source *of, bool by_rows, double *out)
     return true;
 }
 
-/* Frequencies of the claim are asked for as those of pairs. */
-static pe_status derive_other(pe_search *s, pe_guess *guess, pe_claim *claim, bool by_rows,
-                              bool *made, pe_problem *why)
+/* Frequencies of the claim are asked for as those of pairs. False: it was not made. */
+static bool derive_other(pe_search *s, pe_guess *guess, pe_claim *claim, bool by_rows)
 {
-    pe_expect claimed;
+    pe_expect claimed = {.fits = false};
     pe_upload_view pairs;
-    *made = false;
-    pe_status status = pe_upload_view_make(claim, guess->context, &pairs, why);
-    if (status != PE_OK)
-        return status;
-    const bool cosines = sent_cosines(s);
-    const pe_shape *shape = &claim->uploads[cosines ? 1 : 0].array.shape;
+    bool made = false;
+    const pe_comparison of = {&pairs, guess, &s->work};
+    if (!pe_attempts_did(s, pe_upload_view_make(claim, guess->context, &pairs, s->why)))
+        return false;
+    pe_array *other = &claim->uploads[sent_cosines(s) ? 1 : 0].array;
     const pe_positions *positions = &pe_values_find(&claim->values, "positions")->positions;
-    if (pairs.layout != NULL && !pairs.width_differs)
-        status = pe_expect_make(&(pe_comparison){&pairs, guess, &s->work}, PE_NUMERICS_EXACT,
-                                &claimed, why);
-    if (status == PE_OK && pairs.layout != NULL && !pairs.width_differs && claimed.fits) {
-        source of = {.got = s->whole->got,
-                     .rows = shape->dim[0],
-                     .width = shape->dim[1],
-                     .cosines = cosines,
-                     .claimed = &claimed,
-                     .positions = positions,
-                     .step = pe_positions_at(positions, 1) - pe_positions_at(positions, 0)};
-        status = pe_expect_probe(&claimed, why);
-        *made =
-            status == PE_OK && derive_all(&of, by_rows, claim->uploads[cosines ? 1 : 0].array.data);
+    if (pairs.layout != NULL && !pairs.width_differs &&
+        pe_attempts_did(s, pe_expect_make(&of, PE_NUMERICS_EXACT, &claimed, s->why)) &&
+        claimed.fits) {
+        source from = {.got = s->whole->got,
+                       .rows = other->shape.dim[0],
+                       .width = other->shape.dim[1],
+                       .cosines = sent_cosines(s),
+                       .claimed = &claimed,
+                       .positions = positions,
+                       .step = pe_positions_at(positions, 1) - pe_positions_at(positions, 0)};
+        made = pe_attempts_did(s, pe_expect_probe(&claimed, s->why)) &&
+               derive_all(&from, by_rows, other->data);
         pe_expect_free(&claimed);
     }
     pe_upload_view_free(&pairs);
-    return status;
+    return made;
 }
 
-static pe_status try_reading(pe_search *s, pe_guess *claim, pe_problem *why)
+static void try_reading(pe_search *s, pe_guess *claim)
 {
-    return pe_attempts_copy(s, claim, pe_by_reading_try, why);
+    pe_attempts_copy(s, claim, pe_by_reading_try);
 }
 
-static pe_status try_pairs(pe_search *s, pe_claim *claim, pe_problem *why)
+static void try_pairs(pe_search *s, pe_claim *claim)
 {
     pe_upload_view pairs;
-    PE_TRY(pe_upload_view_make(claim, s->claim.context, &pairs, why));
+    if (!pe_attempts_did(s, pe_upload_view_make(claim, s->claim.context, &pairs, s->why)))
+        return;
     pairs.unsent_at = pairs.tensor_at[sent_cosines(s) ? 1 : 0];
     pairs.unsent_n = pairs.width / 2;
-    pe_status status = pe_attempts_of_whole(s, &pairs, try_reading, why);
+    pe_attempts_of_whole(s, &pairs, try_reading);
     pe_upload_view_free(&pairs);
-    return status;
 }
 
 /* A reading stays until another one explains more. */
-static pe_status try_derived(pe_search *s, pe_guess *guess, pe_claim *claim, bool by_rows,
-                             pe_problem *why)
+static void try_derived(pe_search *s, pe_guess *guess, pe_claim *claim, bool by_rows)
 {
-    bool made;
     pe_report *report = s->report;
-    pe_status status = derive_other(s, guess, claim, by_rows, &made, why);
-    if (status != PE_OK || !made)
-        return status;
+    if (!derive_other(s, guess, claim, by_rows))
+        return;
     pe_reading first = report->reading;
     const bool had = report->has_reading;
     report->reading = (pe_reading){0}; /* of which the next one knows nothing */
-    status = try_pairs(s, claim, why);
+    try_pairs(s, claim);
     if (had && !pe_attempts_found(s)) {
         const pe_reading second = report->reading;
         report->reading = first;
         first = second;
     }
     pe_reading_free(&first);
-    return status;
 }
 
-pe_status pe_lone_waves_try(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_lone_waves_try(pe_search *s, pe_guess *guess)
 {
     pe_claim claim;
-    PE_TRY(make_claim(s, &claim, why));
-    pe_status status = try_derived(s, guess, &claim, true, why);
     const pe_report *report = s->report;
+    if (!pe_attempts_did(s, make_claim(s, &claim, s->why)))
+        return;
+    try_derived(s, guess, &claim, true);
     const bool read = report->has_reading && report->reading.quality > 0.95;
-    if (status == PE_OK && !read && !pe_attempts_found(s))
-        status = try_derived(s, guess, &claim, false, why);
+    if (s->failed == PE_OK && !read && !pe_attempts_found(s))
+        try_derived(s, guess, &claim, false);
     pe_verify_claim_free(&claim);
-    return status;
 }

@@ -67,38 +67,25 @@ static double at_behind(const void *context, size_t element, double claimed PE_U
     return plain->lookup != NULL ? pe_lookup_at(plain->lookup, element, x) : x;
 }
 
-static bool have_room(const pe_guess *guess, const pe_numbers_cause *causes, size_t n)
-{
-    size_t faults = guess->n_faults;
-    for (size_t c = 0; c < n; c++)
-        faults += causes[c].fault != NULL;
-    return faults > guess->n_faults && faults <= PE_FAULTS_MAX;
-}
-
-pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
-                         const pe_numbers_law *law, pe_problem *why)
+void pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *cause,
+                    const pe_numbers_law *law)
 {
     pe_guess guess;
+    pe_search *s = plain->search;
     const behind of = {plain, law};
-    if (!have_room(plain->claim, causes, n))
-        return PE_OK;
-    pe_status status = pe_guess_copy(plain->claim, &guess, why);
-    if (status != PE_OK)
-        return status;
     const bool other = plain->before != NULL || plain->lookup != NULL;
+    const size_t causes = plain->before != NULL ? 2 : 1;
+    if (plain->claim->n_faults + causes > PE_FAULTS_MAX ||
+        !pe_attempts_did(s, pe_guess_copy(plain->claim, &guess, s->why)))
+        return;
     guess.distortion.law = other ? at_behind : law->at;
     guess.distortion.law_context = other ? &of : law->context;
     guess.distortion.law_gain = plain->lookup != NULL ? 0 : law->gain;
     if (plain->before != NULL)
         say_cause(plain, &guess, plain->before);
-    size_t said = 0, room = PE_FAULTS_MAX - guess.n_faults;
-    for (size_t c = 0; c < n; c++)
-        if (causes[c].fault != NULL && said++ < room)
-            say_cause(plain, &guess, &causes[c]);
-    if (said > 0 && said <= room)
-        status = pe_attempts_try(plain->search, &guess, why);
+    say_cause(plain, &guess, cause);
+    pe_attempts_try(s, &guess);
     pe_guess_free(&guess);
-    return status;
 }
 
 bool pe_numbers_is_near(const pe_numbers *plain, double got, double x)

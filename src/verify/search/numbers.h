@@ -30,7 +30,7 @@ typedef struct pe_numbers {
 
 /** One cause and the numbers of its sentence, in which they are {a} and {b}. */
 typedef struct pe_numbers_cause {
-    const pe_fault *fault; /* NULL: none */
+    const pe_fault *fault;
     double a, b;
     bool fitted;      /* nothing but numbers that were read off the upload */
     const char *more; /* behind the sentence; or NULL */
@@ -44,10 +44,12 @@ typedef struct pe_numbers_law {
     double gain; /* how many times as large the errors of claimed elements become; 0: not at all */
 } pe_numbers_law;
 
-/** Ask whether `n` causes, by a law, explain the upload. Those without a fault do not count. More
- * than a guess has room for are no explanation. */
-pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes, size_t n,
-                         const pe_numbers_law *law, pe_problem *why) PE_MUST_CHECK;
+/** What can be done with such an upload; a failure is its search's. */
+typedef void pe_numbers_use(const pe_numbers *plain);
+
+/** Ask whether a cause, by a law, explains the upload. */
+void pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *cause,
+                    const pe_numbers_law *law);
 /** The resource whose numbers they are: the claim's, or that of the indices. */
 const char *pe_numbers_resource(const pe_numbers *plain);
 /** Count work, an element that is computed or compared. */

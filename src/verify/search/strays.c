@@ -81,18 +81,15 @@ pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_stra
     return status;
 }
 
-/* Elements of the view that are not as the guess says. */
-static pe_status count(pe_search *s, const pe_upload_view *view, pe_guess *guess, pe_strays *out,
-                       pe_problem *why)
+/* Elements of the view that are not as the guess says. False: they could not be counted. */
+static bool count(pe_search *s, const pe_upload_view *view, pe_guess *guess, pe_strays *out)
 {
-    pe_totals totals;
-    pe_status status = pe_attempts_set_positions(s, view, guess, why);
-    if (status == PE_OK)
-        status =
-            pe_totals_view(&(pe_comparison){view, guess, &s->work}, PE_TOTALS_RULE, &totals, why);
-    if (status == PE_OK)
-        *out = totals.strays;
-    return status;
+    pe_totals totals = {0};
+    const pe_comparison of = {view, guess, &s->work};
+    const bool counted = pe_attempts_set_positions(s, view, guess) &&
+                         pe_attempts_did(s, pe_totals_view(&of, PE_TOTALS_RULE, &totals, s->why));
+    *out = totals.strays;
+    return counted;
 }
 
 /* In a sample of the rows: are so many off that they are not few in the whole? */
@@ -110,15 +107,15 @@ bool pe_strays_are_many(const pe_search *s)
     return at->elements * FEW_OF > at->compared || at->compared == 0;
 }
 
-pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
+void pe_strays_try(pe_search *s, pe_guess *guess)
 {
-    pe_strays strays = {0};
-    pe_status status = s->view != s->whole ? count(s, s->view, guess, &strays, why) : PE_OK;
-    if (status != PE_OK || are_most(&strays))
-        return status;
-    status = count(s, s->whole, guess, &strays, why);
-    if (status != PE_OK || (s->whole->layout != NULL && guess->n_faults == 0 &&
-                            !is_of_memory(&strays) && s->report->distances.errors.max_abs < SMALL))
-        return status;
-    return pe_strays_tell(s->report, guess, &strays, s->whole->layout != NULL, why);
+    pe_strays strays;
+    const bool pairs = s->whole->layout != NULL;
+    if (s->view != s->whole && (!count(s, s->view, guess, &strays) || are_most(&strays)))
+        return;
+    if (!count(s, s->whole, guess, &strays) ||
+        (pairs && guess->n_faults == 0 && !is_of_memory(&strays) &&
+         s->report->distances.errors.max_abs < SMALL))
+        return;
+    pe_attempts_did(s, pe_strays_tell(s->report, guess, &strays, pairs, s->why));
 }
