@@ -7,7 +7,7 @@
 
 #define NEAR 0.03 /* of a position: how well it is measured */
 
-/* ---- operands ---- */
+/* ---- what rows name of the measured positions ---- */
 
 /* Is the measured position of item i that of item k? Is it its own? */
 static bool is_as(const pe_sequence *s, size_t i, size_t k)
@@ -25,27 +25,78 @@ static bool is_whole(double x)
     return isfinite(x) && fabs(x - round(x)) <= NEAR + 1e-6 * fabs(x);
 }
 
+static double sum_of(const void *of, double i PE_UNUSED)
+{
+    return pe_sequence_tidy(pe_sequence_median(of, "y + x"));
+}
+
+/* The first item that is less than the one before; n: none is. */
+static double drop_of(const void *of, double from PE_UNUSED)
+{
+    const pe_sequence *s = of;
+    size_t i = 1;
+    while (i < s->n && !(s->measured[i] < s->measured[i - 1] - NEAR))
+        i++;
+    return (double)i;
+}
+
+/* The first item that is not as claimed, and the last one; n: all are. How many there are. */
+static double other_of(const void *of, double from PE_UNUSED)
+{
+    const pe_sequence *s = of;
+    size_t i = 0;
+    while (i < s->n && is_claimed(s, i))
+        i++;
+    return (double)i;
+}
+
+static double final_of(const void *of, double from PE_UNUSED)
+{
+    const pe_sequence *s = of;
+    size_t i = s->n;
+    while (i > 0 && is_claimed(s, i - 1))
+        i--;
+    return i > 0 ? (double)(i - 1) : (double)s->n;
+}
+
+static double others_of(const void *of, double from PE_UNUSED)
+{
+    const pe_sequence *s = of;
+    size_t others = 0;
+    for (size_t i = 0; i < s->n; i++)
+        others += !is_claimed(s, i);
+    return (double)others;
+}
+
+/* How many items from i on are as item i. */
+static size_t equal_from(const pe_sequence *s, size_t i)
+{
+    size_t k = i + 1;
+    while (k < s->n && is_as(s, k, i))
+        k++;
+    return k - i;
+}
+
+static double equal_of(const void *of, double from PE_UNUSED)
+{
+    return (double)equal_from(of, 0);
+}
+
+const pe_term pe_position_terms[] = {{.name = "sum", .at = sum_of},
+                                     {.name = "drop", .at = drop_of},
+                                     {.name = "other", .at = other_of},
+                                     {.name = "final", .at = final_of},
+                                     {.name = "others", .at = others_of},
+                                     {.name = "equal", .at = equal_of},
+                                     {0}};
+
+/* ---- numbers that no equation says ---- */
+
 static bool shift(pe_sequence *s)
 {
     const double by = pe_sequence_median(s, "y - x"), quarter = round(4 * by) / 4;
     s->a = quarter != 0 && fabs(by - quarter) < 2e-3 ? quarter : pe_sequence_tidy(by);
     return isfinite(s->a) && fabs(s->a) > NEAR;
-}
-
-/* One row is a shift. */
-static bool sum(pe_sequence *s)
-{
-    s->a = pe_sequence_tidy(pe_sequence_median(s, "y + x"));
-    return s->n > 1 && isfinite(s->a) && fabs(s->a) > NEAR;
-}
-
-/* A reversal within the table would have the sum of its ends. */
-static bool inverse_shift(pe_sequence *s)
-{
-    if (!sum(s))
-        return false;
-    s->b = -s->a;
-    return fabs(s->a - s->claimed[0] - s->claimed[s->n - 1]) > NEAR;
 }
 
 static bool line(pe_sequence *s)
@@ -68,34 +119,6 @@ static bool constant(pe_sequence *s)
     return s->n > 1 && isfinite(s->a);
 }
 
-/* The first item that is less than the one before; n: none is. */
-static size_t first_drop(const pe_sequence *s)
-{
-    size_t i = 1;
-    while (i < s->n && !(s->measured[i] < s->measured[i - 1] - NEAR))
-        i++;
-    return i;
-}
-
-static bool restart(pe_sequence *s)
-{
-    const size_t i = first_drop(s);
-    if (i >= s->n)
-        return false;
-    s->a = s->claimed[i] - s->claimed[0];
-    s->b = s->measured[i] + 0.0; /* not -0 */
-    return s->a > 0 && is_whole(s->b);
-}
-
-static bool modulo(pe_sequence *s)
-{
-    const size_t i = first_drop(s);
-    if (i >= s->n)
-        return false;
-    s->a = (s->claimed[i] - s->measured[i]) - (s->claimed[i - 1] - s->measured[i - 1]);
-    return s->a > 1 && is_whole(s->a);
-}
-
 /* Positions are kept in an integer of a bits, which may be negative (b > 0) and wraps. */
 static bool overflow(pe_sequence *s)
 {
@@ -107,34 +130,6 @@ static bool overflow(pe_sequence *s)
     s->a = round(log2(s->claimed[i] - s->measured[i]));
     s->b = s->measured[i] < 0 ? 1 : 0;
     return exp2(s->a) == s->claimed[i] - s->measured[i] && (s->a == 8 || s->a == 16 || s->a == 32);
-}
-
-/* The next item from i on that is not as claimed. */
-static size_t next_other(const pe_sequence *s, size_t i)
-{
-    while (i < s->n && is_claimed(s, i))
-        i++;
-    return i;
-}
-
-static bool exchanged(pe_sequence *s)
-{
-    const size_t i = next_other(s, 0), k = next_other(s, i + 1);
-    if (s->n < 4 || k >= s->n || next_other(s, k + 1) < s->n)
-        return false;
-    s->a = s->claimed[i];
-    s->b = s->claimed[k];
-    return s->a != s->b && pe_sequence_is_near(s, i, s->b) && pe_sequence_is_near(s, k, s->a);
-}
-
-static bool one_elsewhere(pe_sequence *s)
-{
-    const size_t i = next_other(s, 0);
-    if (s->n < 6 || i >= s->n || next_other(s, i + 1) < s->n)
-        return false;
-    s->a = s->claimed[i];
-    s->b = round(s->measured[i]);
-    return is_whole(s->measured[i]);
 }
 
 /* The claimed ones are consecutive. */
@@ -153,62 +148,6 @@ static bool has_fractions(pe_sequence *s)
     while (i < s->n && s->claimed[i] == floor(s->claimed[i]))
         i++;
     return i < s->n;
-}
-
-static bool step(pe_sequence *s)
-{
-    const size_t i = next_other(s, 0);
-    if (s->n < 4 || i == 0 || i >= s->n)
-        return false;
-    s->a = s->claimed[i];
-    s->b = s->measured[i] - s->claimed[i];
-    return is_whole(s->b);
-}
-
-/* From position a on they are those from b on, of the first rows again. */
-static bool anew(pe_sequence *s)
-{
-    if (!step(s))
-        return false;
-    s->b += s->a;
-    return fabs(s->b - s->claimed[0]) <= NEAR;
-}
-
-/* Chunks that begin elsewhere are no overlap. */
-static bool steps(pe_sequence *s)
-{
-    if (!step(s))
-        return false;
-    s->a -= s->claimed[0];
-    return s->a > 1 && fabs(s->b) <= 2;
-}
-
-static bool last(pe_sequence *s)
-{
-    s->a = s->n > 1 ? s->measured[s->n - 1] : nan("");
-    return isfinite(s->a) && is_as(s, s->n - 2, s->n - 1);
-}
-
-static bool least(pe_sequence *s)
-{
-    s->a = s->n > 2 ? s->measured[0] : nan("");
-    return s->a > s->claimed[0] + NEAR && is_as(s, 1, 0) && is_as(s, 2, 0);
-}
-
-/* How many items from i on are as item i. */
-static size_t equal_from(const pe_sequence *s, size_t i)
-{
-    size_t k = i + 1;
-    while (k < s->n && is_as(s, k, i))
-        k++;
-    return k - i;
-}
-
-static bool multiples(pe_sequence *s)
-{
-    const size_t k = equal_from(s, 0);
-    s->a = k < s->n ? s->measured[k] - s->measured[0] : 0;
-    return k > 1 && s->a > 1 && is_whole(s->a);
 }
 
 static bool has_remainder(const pe_sequence *s)
@@ -250,24 +189,12 @@ static bool groups(pe_sequence *s)
     return (double)i - 1 + s->b < (double)s->n;
 }
 
-/* The last of the equal ones may be the first that counts. */
-static bool padding(pe_sequence *s)
-{
-    const size_t k = equal_from(s, 0);
-    s->a = s->measured[0];
-    const bool counts = k < s->n && pe_sequence_is_near(s, k, s->a + 1) && is_claimed(s, 0);
-    s->b = (double)(k - counts);
-    return k > 1 && k < s->n && isfinite(s->a);
-}
-
-static bool repeat(pe_sequence *s)
-{
-    const size_t k = equal_from(s, 0);
-    s->a = (double)k;
-    return k > 1 && k < s->n;
-}
-
 /* ---- the rows ---- */
+
+#define WHOLE(X)   "abs(" X " - rint(" X ")) <= 0.03 + 1e-6*abs(" X ")"
+#define IS(X, Y)   "abs(" X " - (" Y ")) <= 0.03 + 1e-6*abs(" Y ")"
+#define SUM        .a = "sum", .b = "-a"
+#define STEP(MORE) .where = "n > 3 && other > 0 && " WHOLE("y[other] - x[other]") MORE
 
 #define ORDER_REMEDY "send rows in the order of the claimed positions"
 
@@ -289,28 +216,46 @@ static const pe_slip rows[] = {
     PE_ROW(positions_zero, .op = "0"),
     PE_ROW(inverse, .op = "-x"),
     PE_ROW(position_overflow, .solve = overflow, .op = "(x + b*2^(a - 1)) % 2^a - b*2^(a - 1)"),
-    PE_ROW(inverse_shifted, .solve = inverse_shift, .op = "a - x"),
-    PE_ROW(positions_reversed, .solve = sum, .op = "a - x"),
-    PE_ROW(positions_exchanged, .solve = exchanged, .op = "x == a ? b : x == b ? a : x"),
-    PE_ROW(position_elsewhere, .solve = one_elsewhere, .op = "x == a ? b : x"),
+    PE_ROW(inverse_shifted, SUM, /* a reversal within the table would have the sum of its ends */
+           .where = "n > 1 && abs(a) > 0.03 && abs(a - x - x[n - 1]) > 0.03", .op = "a - x"),
+    PE_ROW(positions_reversed, SUM, .where = "n > 1 && abs(a) > 0.03", .op = "a - x"),
+    PE_ROW(positions_exchanged, .a = "x[other]", .b = "x[final]",
+           .where =
+               "n > 3 && others == 2 && a != b && " IS("y[other]", "b") " && " IS("y[final]", "a"),
+           .op = "x == a ? b : x == b ? a : x"),
+    PE_ROW(position_elsewhere, .a = "x[other]", .b = "rint(y[other])",
+           .where = "n > 5 && others == 1 && " WHOLE("y[other]"), .op = "x == a ? b : x"),
     PE_ROW(positions_summed, .solve = summed, .op = "x*(x + 1)/2 - a"),
     PE_ROW(positions_constant, .solve = constant, .op = "a"),
-    PE_ROW(positions_clamped, .solve = last, .op = "min(x, a)"),
+    PE_ROW(positions_clamped, .a = "y[n - 1]", .where = "n > 1 && " IS("y[n - 2]", "a"),
+           .op = "min(x, a)"),
     PE_ROW(positions_clamped,
            .fault.rule = "positions were clamped at {a} from below: no row is before it",
-           .fault.remedy = "do not clip positions, or claim those of padding", .solve = least,
+           .fault.remedy = "do not clip positions, or claim those of padding", .a = "y",
+           .where = "n > 2 && a > x + 0.03 && " IS("y[1]", "a") " && " IS("y[2]", "a"),
            .op = "max(x, a)"),
-    PE_ROW(positions_restart, .solve = anew, .op = "x < a ? x : x - a + b"),
+    PE_ROW(positions_restart, .a = "x[other]", .b = "y[other]", STEP(" && abs(b - x) <= 0.03"),
+           .op = "x < a ? x : x - a + b"),
     PE_ROW(positions_restart, .fault.rule = "positions begin anew each {a} rows, at {b}",
-           .solve = restart, .op = "x - first < a ? x : b + (x - first) % a"),
-    PE_ROW(positions_modulo, .solve = modulo, .op = "x % a"),
-    PE_ROW(position_padding, .solve = padding, .op = "x - first < b ? a : x - b"),
-    PE_ROW(positions_repeated, .solve = repeat, .op = "first + floor((x - first)/a)"),
-    PE_ROW(positions_multiples, .solve = multiples, .op = "a*floor(x/a)"),
+           .a = "x[drop] - x", .b = "y[drop] + 0", /* not -0 */
+           .where = "drop < n && a > 0 && " WHOLE("b"),
+           .op = "x - first < a ? x : b + (x - first) % a"),
+    PE_ROW(positions_modulo, .a = "x[drop] - y[drop] - (x[drop - 1] - y[drop - 1])",
+           .where = "drop < n && a > 1 && " WHOLE("a"), .op = "x % a"),
+    PE_ROW(position_padding, .a = "y", /* the last of the equal ones may be the first that counts */
+           .b = "equal - (" IS("y[equal]", "a + 1") " && " IS("y", "x") ")",
+           .where = "equal > 1 && equal < n && finite(a)", .op = "x - first < b ? a : x - b"),
+    PE_ROW(positions_repeated, .a = "equal", .where = "equal > 1 && equal < n",
+           .op = "first + floor((x - first)/a)"),
+    PE_ROW(positions_multiples, .a = "y[equal] - y", .where = "equal > 1 && a > 1 && " WHOLE("a"),
+           .op = "a*floor(x/a)"),
     PE_ROW(positions_floored, .solve = divided, .op = "floor(x/a + 1e-9)"),
     PE_ROW(positions_grouped, .solve = groups, .op = "x < a ? x : a + floor((x - a)/b)"),
-    PE_ROW(position_step, .solve = step, .op = "x < a ? x : x + b"),
-    PE_ROW(position_steps, .solve = steps, .op = "x + b*floor((x - first)/a)"),
+    PE_ROW(position_step, .a = "x[other]", .b = "y[other] - a", STEP(""),
+           .op = "x < a ? x : x + b"),
+    PE_ROW(position_steps, .a = "x[other] - x", .b = "y[other] - x[other]",
+           STEP(" && a > 1 && abs(b) <= 2"), /* chunks that begin elsewhere are no overlap */
+           .op = "x + b*floor((x - first)/a)"),
     PE_ROW(position_offset, .solve = shift, .op = "x + a"),
     PE_ROW(position_scaled, .solve = line, .where = "b == 0", .op = "a*x", .fitted = true,
            .multiplies = true),

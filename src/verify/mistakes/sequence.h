@@ -103,6 +103,8 @@ double pe_sequence_at(const pe_sequence *s, size_t i);
 
 /** The names that equations may use of any sequence. */
 extern const pe_term pe_sequence_terms[];
+/** And of measured positions. */
+extern const pe_term pe_position_terms[];
 
 /** Is measured[i] the number x, as well as it is known? */
 bool pe_sequence_is_near(const pe_sequence *s, size_t i, double x);
