@@ -215,8 +215,10 @@ static void try_ladders(pe_search *s, const pe_axis_reading *x, const pe_guess *
 {
     double *factor = calloc(x->pairs + 1, sizeof *factor);
     const change by = {"freq_factors", factor, x->pairs, true, false};
-    if (factor == NULL)
+    if (factor == NULL) {
         pe_attempts_did(s, pe_fail_memory(s->why));
+        return;
+    }
     for (size_t e = 0; e < PE_LEN(ladders) && pe_attempts_go_on(s); e++) {
         const pe_fault fault = {.name = ladders[e].name};
         bool turns = ladders[e].own == x->own;

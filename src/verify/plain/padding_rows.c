@@ -39,12 +39,13 @@ static void count_tokens(const pe_sequence *p, padding *s, const pe_array *mask,
 {
     const double *row = mask->data;
     const size_t all = mask->shape.dim[mask->shape.ndim - 1], keys = (size_t)s->keys;
+    const size_t items = mask->elements / all, each = p->n / items;
     double before = 0;
     s->past = (double)(all - keys);
-    s->each = (double)(p->n / (mask->elements / all));
+    s->each = (double)each;
     for (size_t e = 0; e < p->n; e += keys) {
         double count = 0;
-        const double *at = row + e / (size_t)s->each * all;
+        const double *at = row + e / each * all;
         for (size_t i = 0; i < all; i++) {
             const size_t to = i + keys >= all ? e + i + keys - all : e;
             s->token[to] = at[i] != none;

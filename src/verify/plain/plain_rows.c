@@ -128,13 +128,13 @@ void pe_plain_rows_find(const pe_numbers *plain)
     pe_search *s = plain->search;
     const pe_shape *shape = &plain->view->claim->uploads[0].array.shape;
     if (!pe_numbers_goes_on(plain) || shape->ndim != 2 || shape->dim[1] < 4 ||
-        !pe_guess_map_is_identity(&plain->claim->distortion.positions) ||
-        !pe_attempts_did(s, pe_lines_make(plain, 1, shape->dim[0], &at, s->why)))
+        !pe_guess_map_is_identity(&plain->claim->distortion.positions))
         return;
-    const bool made = pe_attempts_did(s, make_table(&at, &table, s->why));
-    at.source = table;
-    if (made && table != NULL)
+    if (pe_attempts_did(s, pe_lines_make(plain, 1, shape->dim[0], &at, s->why)) &&
+        pe_attempts_did(s, make_table(&at, &table, s->why)) && table != NULL) {
+        at.source = table;
         find_positions(&at, (double)pe_values_int(&plain->claim->values, "offset"));
+    }
     free(table);
     pe_lines_free(&at);
 }
