@@ -329,16 +329,10 @@ static pe_status plan_attention(pe_values *values, struct pe_tables *tables,
     if (scheme->prepare != NULL)
         PE_TRY(scheme->prepare(s, values, tables, why));
     /* |scale q . k| <= scale |q| |k|; biases have bounds of their own. */
-    const size_t d = s->q.shape.dim[s->q.shape.ndim - 1];
-    pe_array q = s->q, k = s->k; /* as rows */
-    q.shape = (pe_shape){2, {q.elements / d, d}};
-    k.shape = (pe_shape){2, {k.elements / d, d}};
-    double *wide = malloc(d * sizeof *wide);
-    if (wide == NULL)
-        return pe_fail_memory(why);
-    const double bound = s->scale.hi * pe_scores_norm_max(&q, wide) * pe_scores_norm_max(&k, wide);
-    free(wide);
-    if (!(bound < PE_ATTENTION_SCORE_MAX / 4))
+    double q_norm, k_norm;
+    PE_TRY(pe_scores_norm_max(&s->q, &q_norm, why));
+    PE_TRY(pe_scores_norm_max(&s->k, &k_norm, why));
+    if (!(s->scale.hi * q_norm * k_norm < PE_ATTENTION_SCORE_MAX / 4))
         return pe_fail(why, PE_INVALID_PARAMETER, "q",
                        "q and k are so large that a score may reach 2^898 in magnitude");
     for (size_t i = 0; i < s->v.elements; i++)

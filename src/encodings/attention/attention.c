@@ -93,22 +93,22 @@ double pe_scores_dot(const double *x, const double *y, size_t n)
     return sum;
 }
 
-double pe_scores_norm_max(const pe_array *array, double *wide)
+pe_status pe_scores_norm_max(const pe_array *array, double *out, pe_problem *why)
 {
-    double most = 0;
-    const size_t d = array->shape.dim[1];
-    for (size_t r = 0; r < array->shape.dim[0]; r++) {
-        pe_kernels_get()->widen(array->dtype, pe_scores_row(array, r), d, wide);
+    const size_t d = array->shape.dim[array->shape.ndim - 1], bytes = pe_dtype_bytes(array->dtype);
+    const unsigned char *row = array->data;
+    double *wide = malloc(d * sizeof *wide);
+    if (wide == NULL)
+        return pe_fail_memory(why);
+    *out = 0;
+    for (size_t r = 0; r < array->elements / d; r++, row += d * bytes) {
+        pe_kernels_get()->widen(array->dtype, row, d, wide);
         const double norm = sqrt(pe_scores_dot(wide, wide, d));
-        if (!(norm <= most))
-            most = isnan(norm) ? (double)INFINITY : norm;
+        if (!(norm <= *out))
+            *out = isnan(norm) ? (double)INFINITY : norm;
     }
-    return most;
-}
-
-bool pe_scores_fit(double bound, pe_dtype dtype)
-{
-    return bound <= pe_dtype_max(dtype) * 0.999;
+    free(wide);
+    return PE_OK;
 }
 
 static bool all_finite(pe_dtype dtype, const unsigned char *at, size_t n)
@@ -120,10 +120,17 @@ static bool all_finite(pe_dtype dtype, const unsigned char *at, size_t n)
     return finite;
 }
 
-pe_status pe_scores_check(const pe_plan *plan, const char *where, pe_problem *why)
+pe_status pe_scores_check(const pe_plan *plan, const pe_array *x, const pe_array *y,
+                          double amplitude, const char *where, pe_problem *why)
 {
     enum { CHUNK = 1024 };
+    double x_norm, y_norm;
     const pe_tensor *tensor = &plan->tensors[0];
+    PE_TRY(pe_scores_norm_max(x, &x_norm, why));
+    PE_TRY(pe_scores_norm_max(y, &y_norm, why));
+    /* With room for rounding of every kind. */
+    if (amplitude * x_norm * y_norm <= pe_dtype_max(tensor->dtype) * 0.999)
+        return PE_OK;
     const size_t most = tensor->unit < CHUNK ? CHUNK / tensor->unit : 1;
     void *some = malloc(most * tensor->unit * sizeof(double));
     pe_status status = some == NULL ? pe_fail_memory(why) : PE_OK;

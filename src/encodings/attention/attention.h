@@ -12,18 +12,18 @@ const void *pe_scores_row(const pe_array *array, size_t r);
 /** x . y in float64, in an order that is the same at every vector width. */
 double pe_scores_dot(const double *x, const double *y, size_t n);
 
-/** The largest Euclidean norm of the rows of a two-axis array, infinite when one overflows; wide:
- * room for a row. */
-double pe_scores_norm_max(const pe_array *array, double *wide);
-
-/** Does a score of at most `bound` fit dtype, with room for rounding of every kind? */
-bool pe_scores_fit(double bound, pe_dtype dtype);
+/** The largest Euclidean norm of the rows of an array, along its last axis; infinite when one
+ * overflows.   Errors  OVERLOADED (memory). */
+pe_status pe_scores_norm_max(const pe_array *array, double *out, pe_problem *why) PE_MUST_CHECK;
 
 /**
- * Compute the plan's first tensor to see whether all of it is finite.
- * Errors  INVALID_PARAMETER at `where`: a score overflows; those of fill.
+ * Before anything is answered: is all of the plan's first tensor finite? |x . y| <= |x| |y|, and
+ * mostly that, times `amplitude`, settles it. What it does not clear is computed once here and again
+ * when it is sent.
+ * Errors  INVALID_PARAMETER at `where`: a score overflows; those of fill; OVERLOADED (memory).
  */
-pe_status pe_scores_check(const pe_plan *plan, const char *where, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_scores_check(const pe_plan *plan, const pe_array *x, const pe_array *y,
+                          double amplitude, const char *where, pe_problem *why) PE_MUST_CHECK;
 
 /** Magnitudes of scores stay below it: what pairs and pe_softmax take. */
 #define PE_ATTENTION_SCORE_MAX 0x1p900

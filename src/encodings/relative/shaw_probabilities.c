@@ -122,14 +122,11 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables 
     s->k = take_rows(values, "k");
     s->embeddings = pe_values_take(values, "relative_embeddings");
     /* |scale q . (k + e)| <= scale |q| (|k| + |e|), with room for a factor of 2^100. */
-    double *wide = malloc(s->q.shape.dim[1] * sizeof *wide);
-    if (wide == NULL)
-        return pe_fail_memory(why);
-    const double bound =
-        s->scale.hi * pe_scores_norm_max(&s->q, wide) *
-        (pe_scores_norm_max(&s->k, wide) + pe_scores_norm_max(&s->embeddings, wide));
-    free(wide);
-    if (bound < PE_ATTENTION_SCORE_MAX)
+    double q_norm, k_norm, embedding_norm;
+    PE_TRY(pe_scores_norm_max(&s->q, &q_norm, why));
+    PE_TRY(pe_scores_norm_max(&s->k, &k_norm, why));
+    PE_TRY(pe_scores_norm_max(&s->embeddings, &embedding_norm, why));
+    if (s->scale.hi * q_norm * (k_norm + embedding_norm) < PE_ATTENTION_SCORE_MAX)
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, "q",
                    "q and k are so large that a score may reach 2^900 in magnitude");

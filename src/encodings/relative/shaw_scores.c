@@ -104,22 +104,6 @@ static pe_status check(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
     return pe_shaw_read_embeddings(values, clip, why);
 }
 
-/* Before anything is answered: |q . e| <= |q| |e|, and mostly that settles it. What it does not
- * clear is computed once here and again when it is sent. */
-static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
-{
-    const state *s = plan->state;
-    double *wide = malloc(s->queries.shape.dim[1] * sizeof *wide);
-    if (wide == NULL)
-        return pe_fail_memory(why);
-    const double bound =
-        pe_scores_norm_max(&s->queries, wide) * pe_scores_norm_max(&s->embeddings, wide);
-    free(wide);
-    if (pe_scores_fit(bound, plan->tensors[0].dtype))
-        return PE_OK;
-    return pe_scores_check(plan, "queries", why);
-}
-
 static pe_status plan_scores(pe_values *values, struct pe_tables *tables PE_UNUSED,
                              const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
@@ -136,7 +120,7 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables PE_UNUS
     s->clip = clip;
     s->queries = pe_values_take(values, "queries");
     s->embeddings = pe_values_take(values, "relative_embeddings");
-    return check_overflow(out, why);
+    return pe_scores_check(out, &s->queries, &s->embeddings, 1, "queries", why);
 }
 
 /**

@@ -116,26 +116,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return status;
 }
 
-/* ---- overflow ---- */
-
-/* Refuse what overflows before anything is answered. |q . R k| <= A^2 |q| |k|, and mostly this
- * bound fits. Where it does not, all scores are computed here, and again when they are sent. */
-static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
-{
-    const scores *state = plan->state;
-    double *wide = malloc(state->rope.head_dim * sizeof *wide);
-    if (wide == NULL)
-        return pe_fail_memory(why);
-    const double attention = pe_rope_wave_attention_factor(&state->rope);
-    const double amplitude = attention > 1 ? attention * attention : 1;
-    const double bound =
-        amplitude * pe_scores_norm_max(&state->q, wide) * pe_scores_norm_max(&state->k, wide);
-    free(wide);
-    if (pe_scores_fit(bound, plan->tensors[0].dtype))
-        return PE_OK;
-    return pe_scores_check(plan, "q", why);
-}
-
 /* ---- planning ---- */
 
 /* Positions of the rows of a tensor, 0:rows where absent. */
@@ -236,7 +216,10 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     PE_TRY(pe_plan_set_work(out, limits, 0, PE_DOT_WORK((d + unit - 1) / unit) + PLACE_WORK / unit,
                             why));
     PE_TRY(make_waves(state, why));
-    return check_overflow(out, why);
+    /* |q . R k| <= A^2 |q| |k| */
+    const double attention = pe_rope_wave_attention_factor(&state->rope);
+    const double amplitude = attention > 1 ? attention * attention : 1;
+    return pe_scores_check(out, &state->q, &state->k, amplitude, "q", why);
 }
 
 #define TENSOR_ROW(label, called, what)                                                            \
