@@ -55,30 +55,30 @@ static pe_status fill(pe_query *query, const char *name, const char *layer_type,
 }
 
 /* What was said is in the values now, unless the row keeps it: then under the name that it has. */
-static pe_status settle(pe_value *said, const char *name, pe_problem *why)
+static pe_status settle(pe_value *named, const char *name, pe_problem *why)
 {
-    char *kept = said->param->canonical && name != NULL ? strdup(name) : NULL;
-    if (kept == NULL && said->param->canonical && name != NULL)
+    char *kept = named->param->canonical && name != NULL ? strdup(name) : NULL;
+    if (kept == NULL && named->param->canonical && name != NULL)
         return pe_fail_memory(why);
-    free(said->text);
-    said->text = kept;
-    said->present = kept != NULL;
-    said->given &= said->present;
+    free(named->text);
+    named->text = kept;
+    named->present = kept != NULL;
+    named->given &= named->present;
     return PE_OK;
 }
 
 /* Replace model and layer_type by what they set. */
 static pe_status fill_from_model(pe_query *query, pe_problem *why)
 {
-    pe_value *said[] = {pe_values_find(&query->values, "model"),
-                        pe_values_find(&query->values, "layer_type")};
-    const char *text[PE_LEN(said)] = {NULL};
+    pe_value *named[] = {pe_values_find(&query->values, "model"),
+                         pe_values_find(&query->values, "layer_type")};
+    const char *text[PE_LEN(named)] = {NULL};
     const pe_catalogue_file *file;
     const pe_model_layers *layers = NULL;
     pe_model *model = NULL;
-    for (size_t i = 0; i < PE_LEN(said); i++)
-        if (said[i] != NULL && said[i]->present)
-            text[i] = said[i]->text;
+    for (size_t i = 0; i < PE_LEN(named); i++)
+        if (named[i] != NULL && named[i]->present)
+            text[i] = named[i]->text;
     if (text[0] == NULL && text[1] == NULL)
         return PE_OK;
     if (text[0] == NULL)
@@ -89,9 +89,9 @@ static pe_status fill_from_model(pe_query *query, pe_problem *why)
     pe_status status = fill(query, file->name, text[1], model, &layers, why);
     const bool read = status == PE_OK && layers != NULL;
     const char *names[] = {read ? file->name : NULL, read ? layers->layer_type : NULL};
-    for (size_t i = 0; i < PE_LEN(said); i++)
+    for (size_t i = 0; i < PE_LEN(named); i++)
         if (text[i] != NULL && !pe_status_is_ours(status) &&
-            settle(said[i], names[i], why) != PE_OK)
+            settle(named[i], names[i], why) != PE_OK)
             status = why->status;
     pe_model_free(model);
     return status;

@@ -122,9 +122,9 @@ static size_t write_block(pe_log_sink *sink, const char *data, size_t bytes)
         sink->cut = done > 0 && data[done - 1] != '\n';
     }
     const int error = errno;
-    const bool told = sink->failing;
+    const bool failed_before = sink->failing;
     sink->failing = done < bytes;
-    if (sink->failing && !told && sink->path != NULL)
+    if (sink->failing && !failed_before && sink->path != NULL)
         report(sink, "log_failed", "lines are lost, as there is no writing to", error);
     return count_lines(data + done, bytes - done);
 }

@@ -95,11 +95,11 @@ static bool has_attention(const pe_rope_formula *formula)
            pe_rope_has(formula, PE_ROPE_ATTN_FACTOR);
 }
 
-/* Numbers that are made of those of the type; said: when they are. */
+/* Numbers that are made of those of the type; written: when they are. */
 static const struct {
     const char *name;
     double (*of)(const draft *d);
-    enum { ALWAYS, UNLESS_1, IF_GIVEN } said;
+    enum { ALWAYS, UNLESS_1, IF_GIVEN } written;
 } numbers[] = {
     {"attention_factor", attention, IF_GIVEN},
     {"attention", attention, ALWAYS},
@@ -111,7 +111,7 @@ static const struct {
 };
 
 /* A key that is absent or has its type's default need not be said. */
-static bool is_key_said(const pe_rope_formula *formula, pe_rope_key key)
+static bool is_key_written(const pe_rope_formula *formula, pe_rope_key key)
 {
     for (size_t d = 0; d < formula->type->n_defaults; d++)
         if (formula->type->defaults[d].key == key)
@@ -127,12 +127,12 @@ static bool find_number(const draft *d, const char *name, double *out)
         if (strcmp(numbers[n].name, name) != 0)
             continue;
         *out = numbers[n].of(d);
-        if (numbers[n].said == IF_GIVEN)
+        if (numbers[n].written == IF_GIVEN)
             return has_attention(formula);
-        return numbers[n].said == ALWAYS || *out != 1;
+        return numbers[n].written == ALWAYS || *out != 1;
     }
     const pe_rope_key key = pe_rope_key_find(name);
-    if (key == PE_ROPE_KEYS || !is_key_said(formula, key))
+    if (key == PE_ROPE_KEYS || !is_key_written(formula, key))
         return false;
     *out = formula->key[key];
     return true;
@@ -260,9 +260,9 @@ static json_t *parameters_of(const draft *d)
     json_t *out = json_object();
     json_object_foreach((json_t *)(uintptr_t) template, name, value)
     {
-        json_t *said = filled(d, value);
-        if (said != NULL)
-            json_object_set_new(out, name, said);
+        json_t *written = filled(d, value);
+        if (written != NULL)
+            json_object_set_new(out, name, written);
     }
     if (json_object_get(out, "rope_theta") == NULL)
         json_object_set_new(out, "rope_theta", json_real(rope->formula->theta));
@@ -296,16 +296,16 @@ static void put_text(draft *d, const char *at)
 {
     pe_buffer *out = &d->text;
     size_t open = 0;
-    bool said = true;
+    bool written = true;
     for (; *at != '\0'; at++) {
         char name[64];
         if (*at == '[') {
             open = out->bytes;
-            said = true;
+            written = true;
         } else if (*at == ']') {
-            out->bytes = said ? out->bytes : open;
+            out->bytes = written ? out->bytes : open;
         } else if (*at == '<' && sscanf(at, "<%63[a-z_]>", name) == 1) {
-            said &= put_named(d, name, out);
+            written &= put_named(d, name, out);
             at = strchr(at, '>');
         } else {
             pe_buffer_add(out, at, 1);

@@ -381,7 +381,7 @@ static pe_status read_candidate(const pe_values *values, size_t pick, pe_tables 
     PE_TRY(pe_rope_candidate_read(values, &state->lengths, &state->own, tables, made, why));
     made->name = type_names[pick];
     state->n++;
-    if (made->rope.pairs == state->pairs && made->rope.formula->n_ladders == 0 &&
+    if (made->rope.pairs == state->pairs && made->rope.formula->n_inv_freqs == 0 &&
         made->rope.formula->turning >= state->pairs)
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, "rope_types",

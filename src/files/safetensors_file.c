@@ -130,11 +130,11 @@ static pe_status load_header(pe_slice file, json_t **out, size_t *begin, pe_prob
     *begin = 8 + (size_t)length;
     const pe_slice text = {file.text + 8, (size_t)length};
     const pe_status status = pe_tree_load(text, JSON_REJECT_DUPLICATES, "", out, why);
-    char said[160];
+    char detail[160];
     if (status != PE_MALFORMED_REQUEST)
         return status;
-    snprintf(said, sizeof said, "%.150s", why->detail);
-    return broken(said, "", why);
+    snprintf(detail, sizeof detail, "%.150s", why->detail);
+    return broken(detail, "", why);
 }
 
 pe_status pe_safetensors_file_begin(pe_slice head, size_t bytes, size_t max_elements,

@@ -273,8 +273,9 @@ pe_status pe_positions_parse(pe_slice text, const char *name, size_t max_count, 
         pe_status status = held ? fill_rows(&of, text, &all) : pe_fail_memory(of.why);
         if (status != PE_OK) {
             pe_positions_free(&all);
-            const pe_status told = pe_status_is_ours(status) ? PE_OK : fail_rows(&of, text, rows);
-            return told != PE_OK ? told : status;
+            const pe_status rows_status =
+                pe_status_is_ours(status) ? PE_OK : fail_rows(&of, text, rows);
+            return rows_status != PE_OK ? rows_status : status;
         }
         *out = all;
         return PE_OK;

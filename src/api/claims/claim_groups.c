@@ -53,7 +53,7 @@ static const struct {
     {"cos_sin_cache", PE_FAMILY_FUSED, "cos_sin"},
     {"freqs_cis", PE_FAMILY_COMPLEX, "freqs_cis"},
     {"rotary_cos_sin", PE_FAMILY_FLAT, "rotary_cos_sin"},
-    {"inv_freq", PE_FAMILY_LADDER, "inv_freq"},
+    {"inv_freq", PE_FAMILY_INV_FREQ, "inv_freq"},
     {"freqs", PE_FAMILY_ANGLES, "angles"},
     {"angles", PE_FAMILY_ANGLES, "angles"},
     {"inputs", PE_FAMILY_VECTORS, "inputs"},
@@ -143,9 +143,9 @@ static const pe_stored *twin_of(const pe_stored_list *list, size_t used, const p
 size_t pe_claim_groups_sort(pe_buffer *reported, pe_buffer *doubts, const pe_resource *resource,
                             pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX])
 {
-    static const pe_claim_family order[] = {PE_FAMILY_VECTORS, PE_FAMILY_QUERY,  PE_FAMILY_KEY,
-                                            PE_FAMILY_TABLE,   PE_FAMILY_FUSED,  PE_FAMILY_COMPLEX,
-                                            PE_FAMILY_FLAT,    PE_FAMILY_ANGLES, PE_FAMILY_LADDER};
+    static const pe_claim_family order[] = {
+        PE_FAMILY_VECTORS, PE_FAMILY_QUERY, PE_FAMILY_KEY,    PE_FAMILY_TABLE,   PE_FAMILY_FUSED,
+        PE_FAMILY_COMPLEX, PE_FAMILY_FLAT,  PE_FAMILY_ANGLES, PE_FAMILY_INV_FREQ};
     enum { OF_VECTORS = 3 };
     size_t n = 0, used = 0;
     const size_t families = strcmp(resource->name, "rope/table") == 0        ? PE_LEN(order)

@@ -22,7 +22,7 @@ typedef enum pe_claim_family {
     PE_FAMILY_VECTORS,
     PE_FAMILY_QUERY,
     PE_FAMILY_KEY,
-    PE_FAMILY_LADDER
+    PE_FAMILY_INV_FREQ
 } pe_claim_family;
 
 /** Tensors that one claim is about. */

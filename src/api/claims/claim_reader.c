@@ -424,7 +424,7 @@ static pe_status take_tensors(const pe_claim_reader *r, pe_claim *claim, pe_stor
 }
 
 /* What was said, and a configuration. The query has its values, but no defaults. */
-static pe_status read_said(const pe_claim_reader *r, pe_query *query, pe_problem *why)
+static pe_status read_given(const pe_claim_reader *r, pe_query *query, pe_problem *why)
 {
     pe_slice rest = pe_buffer_slice(&r->rest);
     if (r->rest.failed)
@@ -483,19 +483,19 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
     limits.keep_mistakes = r->body == NULL && limits.plan != NULL;
     if (pe_query_begin(claim->resource, &query, why) != PE_OK)
         return why->status;
-    pe_status said = read_said(r, &query, why);
+    pe_status status = read_given(r, &query, why);
     const pe_status tensors =
-        pe_status_is_ours(said) ? PE_OK : read_tensors(r, group, claim, list, &query, &mistake);
+        pe_status_is_ours(status) ? PE_OK : read_tensors(r, group, claim, list, &query, &mistake);
     query.resource = claim->resource;
-    said = pe_query_finish(&query, said, &limits, &query, why);
-    if (said != PE_OK)
-        return PE_ALSO(said, tensors);
+    status = pe_query_finish(&query, status, &limits, &query, why);
+    if (status != PE_OK)
+        return PE_ALSO(status, tensors);
     if (query.mistakes != NULL)
-        said = (*why = *query.mistakes).status;
-    said = PE_ALSO(said, tensors);
+        status = (*why = *query.mistakes).status;
+    status = PE_ALSO(status, tensors);
     const pe_dtype dtype = pe_query_dtype(&query);
-    said = PE_ALSO(said, take_query(claim, &query, &mistake));
-    return said == PE_OK ? take_tensors(r, claim, list, dtype, why) : said;
+    status = PE_ALSO(status, take_query(claim, &query, &mistake));
+    return status == PE_OK ? take_tensors(r, claim, list, dtype, why) : status;
 }
 
 /* One claim for each group of tensors; all have what was said. */

@@ -141,13 +141,13 @@ static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list,
     const bool as_pairs = shapes->head_dim == 2 * r->width && !was_given(shapes, ROTARY);
     const bool by_halves = halves > 0.5, by_neighbours = neighbours > 0.5;
     const bool doubled = (by_halves || by_neighbours) && !as_pairs;
-    const bool told = by_halves != by_neighbours;
+    const bool decided = by_halves != by_neighbours;
     if (isnan(halves) && !was_given(shapes, CACHE_LAYOUT))
         pe_claim_report(&shapes->reported, "the numbers do not tell the layout");
     if (doubled || r->width == shapes->head_dim) {
         add_choice(shapes, CACHE_LAYOUT, "cache_layout", "hf",
                    doubled ? "each number stands twice in a row" : "rows are head_dim wide");
-        if (told)
+        if (decided)
             add_choice(shapes, PAIRING, "pairing", by_halves ? "half" : "interleaved",
                        by_halves ? "the halves of a row are equal" : "neighbours are equal");
         else if (!was_given(shapes, PAIRING))
@@ -183,7 +183,7 @@ static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
         }
     if (tensor->is_complex || (tensor->shape.ndim == 3 && tensor->shape.dim[2] == 2)) {
         name = "freqs_cis";
-    } else if (pe_tensor_is_ladder(tensor)) {
+    } else if (pe_tensor_is_inv_freq(tensor)) {
         name = "inv_freq";
     } else if (!pe_tensor_rows_read(tensor, 1, &r)) {
         return;
@@ -291,7 +291,7 @@ static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
 }
 
 /* Some keep a frequency for each channel of a row to multiply with. */
-static void halve_ladder(pe_claim_shapes *shapes, pe_stored *tensor)
+static void halve_inv_freq(pe_claim_shapes *shapes, pe_stored *tensor)
 {
     pe_tensor_rows r;
     if (tensor->elements < 4 || !pe_tensor_rows_read(tensor, 1, &r) || r.n != 1)
@@ -312,9 +312,9 @@ static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_
     if (list->n == 1 && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_NONE)
         name_lone(shapes, &list->tensor[0]);
     const pe_claim_family family = pe_claim_groups_name(list);
-    if (family == PE_FAMILY_LADDER) {
+    if (family == PE_FAMILY_INV_FREQ) {
         *resource = pe_registry_find("rope/frequencies");
-        halve_ladder(shapes, &list->tensor[0]);
+        halve_inv_freq(shapes, &list->tensor[0]);
         add_size(shapes, HEAD_DIM, "head_dim", 2 * list->tensor[0].elements);
         return;
     }

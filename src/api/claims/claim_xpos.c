@@ -100,11 +100,12 @@ static pe_status fill(const vectors *v, pe_upload *uploads, double *off, pe_prob
             turn z;
             PE_TRY(turn_of(v, t, i, &z, why));
             const double size = hypot(z.real, z.imaginary);
-            const bool told = size > 0; /* else nothing was written */
-            const double tells[TENSORS] = {told ? z.real / size : 0, told ? z.imaginary / size : 0,
-                                           told && v->keys ? 1 / size : size};
+            const bool known = size > 0; /* else nothing was written */
+            const double tells[TENSORS] = {known ? z.real / size : 0,
+                                           known ? z.imaginary / size : 0,
+                                           known && v->keys ? 1 / size : size};
             const size_t e = t * v->pairs + i, at = e * pe_dtype_bytes(dtype);
-            off[e] = told ? fmax(v->part, z.off / size) : 1;
+            off[e] = known ? fmax(v->part, z.off / size) : 1;
             off[n + e] = z.off;
             for (size_t k = 0; k < TENSORS; k++)
                 pe_dtype_store(dtype, tells[k], (char *)uploads[k].array.data + at);

@@ -72,7 +72,7 @@ double pe_tensor_rows_amplitude(const pe_tensor_rows *r)
 
 double pe_tensor_rows_share(const pe_tensor_rows *r, bool halves, pe_tensor_test *test)
 {
-    size_t told = 0, held = 0;
+    size_t tested = 0, held = 0;
     const double most = pe_tensor_rows_amplitude(r);
     for (size_t k = 0; k < looks(r); k++)
         for (size_t i = 0; i < r->width / 2; i++) {
@@ -81,10 +81,10 @@ double pe_tensor_rows_share(const pe_tensor_rows *r, bool halves, pe_tensor_test
                                          pe_tensor_rows_at(r, row, i + r->width / 2), most)
                                   : test(pe_tensor_rows_at(r, row, 2 * i),
                                          pe_tensor_rows_at(r, row, 2 * i + 1), most);
-            told += is >= 0;
+            tested += is >= 0;
             held += is > 0;
         }
-    return told == 0 || r->width % 2 != 0 ? (double)NAN : (double)held / (double)told;
+    return tested == 0 || r->width % 2 != 0 ? (double)NAN : (double)held / (double)tested;
 }
 
 /* Sines near 0, and cosines near their amplitude, are equal in any table. */
@@ -117,7 +117,7 @@ bool pe_tensor_rows_count(const pe_tensor_rows *r)
     return true;
 }
 
-bool pe_tensor_is_ladder(const pe_stored *tensor)
+bool pe_tensor_is_inv_freq(const pe_stored *tensor)
 {
     pe_tensor_rows r;
     if (tensor->shape.ndim == 1)

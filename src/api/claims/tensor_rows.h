@@ -31,7 +31,7 @@ double pe_tensor_rows_share(const pe_tensor_rows *r, bool halves, pe_tensor_test
 bool pe_tensor_rows_count(const pe_tensor_rows *r);
 
 /** One axis has all numbers, and they fall from 1, the first of them by one ratio. */
-bool pe_tensor_is_ladder(const pe_stored *tensor);
+bool pe_tensor_is_inv_freq(const pe_stored *tensor);
 
 /** Each number stands twice in a row, bit for bit: each run of so many again behind itself. */
 bool pe_tensor_rows_are_doubled(const pe_tensor_rows *r, size_t run);

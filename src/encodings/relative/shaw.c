@@ -83,10 +83,10 @@ pe_status pe_shaw_read_embeddings(pe_values *values, pe_shaw_clip *out, pe_probl
 {
     const pe_shape *shape = &pe_values_find(values, "relative_embeddings")->tensor.shape;
     const size_t rows = shape->dim[0];
-    const bool told = pe_values_present(values, "max_relative_position") ||
-                      pe_values_present(values, "left_max") ||
-                      pe_values_present(values, "right_max");
-    if (!told && rows % 2 == 1)
+    const bool given = pe_values_present(values, "max_relative_position") ||
+                       pe_values_present(values, "left_max") ||
+                       pe_values_present(values, "right_max");
+    if (!given && rows % 2 == 1)
         pe_values_set_int(values, "max_relative_position", (int64_t)(rows / 2));
     PE_TRY(read_clip(values, out, why));
     if (rows != (size_t)(out->left + out->right + 1))

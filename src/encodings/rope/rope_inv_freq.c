@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_ladders.c - rotations by several axes, each of which has frequencies of its own. */
+/* rope_inv_freq.c - rotations by several axes, each of which has frequencies of its own. */
 #include <stdlib.h>
 
 #include "encodings/rope/rope.h"
@@ -9,40 +9,40 @@
 /* ---- frequencies ---- */
 
 /* theta s^(d/(d - 2)) */
-static void eval_base(const pe_rope_ladder *ladder, mpfr_ptr out)
+static void eval_base(const pe_rope_inv_freq *inv_freq, mpfr_ptr out)
 {
-    if (ladder->scale == 1) {
-        mpfr_set_d(out, ladder->theta, MPFR_RNDN);
+    if (inv_freq->scale == 1) {
+        mpfr_set_d(out, inv_freq->theta, MPFR_RNDN);
         return;
     }
-    mpfr_set_d(out, ladder->scale, MPFR_RNDN);
-    pe_power_raise(out, (double)ladder->dim, (double)ladder->dim - 2);
-    mpfr_mul_d(out, out, ladder->theta, MPFR_RNDN);
+    mpfr_set_d(out, inv_freq->scale, MPFR_RNDN);
+    pe_power_raise(out, (double)inv_freq->dim, (double)inv_freq->dim - 2);
+    mpfr_mul_d(out, out, inv_freq->theta, MPFR_RNDN);
 }
 
-size_t pe_rope_ladders_sequence(const void *formula, size_t i, mpfr_ptr ratio)
+size_t pe_rope_inv_freq_sequence(const void *formula, size_t i, mpfr_ptr ratio)
 {
     const pe_rope_formula *of = formula;
-    const pe_rope_ladder *ladder = &of->ladder[of->n_ladders - 1];
-    while (i < ladder->first)
-        ladder--;
+    const pe_rope_inv_freq *inv_freq = &of->inv_freq[of->n_inv_freqs - 1];
+    while (i < inv_freq->first)
+        inv_freq--;
     if (ratio == NULL)
-        return ladder->first;
+        return inv_freq->first;
     mpfr_t base;
     mpfr_init2(base, mpfr_get_prec(ratio) + 16);
-    eval_base(ladder, base);
-    pe_power_raise(base, -2, (double)ladder->dim);
+    eval_base(inv_freq, base);
+    pe_power_raise(base, -2, (double)inv_freq->dim);
     mpfr_set(ratio, base, MPFR_RNDN);
     mpfr_clear(base);
-    return ladder->first;
+    return inv_freq->first;
 }
 
-void pe_rope_ladders_unscale(const pe_rope_formula *from, pe_rope_formula *to)
+void pe_rope_inv_freq_unscale(const pe_rope_formula *from, pe_rope_formula *to)
 {
-    to->n_ladders = from->n_ladders;
-    for (size_t k = 0; k < from->n_ladders; k++) {
-        to->ladder[k] = from->ladder[k];
-        to->ladder[k].scale = 1;
+    to->n_inv_freqs = from->n_inv_freqs;
+    for (size_t k = 0; k < from->n_inv_freqs; k++) {
+        to->inv_freq[k] = from->inv_freq[k];
+        to->inv_freq[k].scale = 1;
     }
 }
 
@@ -53,14 +53,14 @@ static pe_status read_dims(const pe_values *values, pe_rope *rope, pe_problem *w
     const pe_value *dims = pe_values_find(values, "axes_dims");
     pe_rope_formula *formula = rope->formula;
     uint64_t sum = 0;
-    formula->n_ladders = dims->list_length;
+    formula->n_inv_freqs = dims->list_length;
     for (size_t k = 0; k < dims->list_length; k++) {
         const uint64_t dim = (uint64_t)dims->list[k];
         if (dim % 2 != 0)
             return pe_values_invalid(values, "axes_dims", why,
                                      "each number of axes_dims must be even, got %llu",
                                      (unsigned long long)dim);
-        formula->ladder[k] = (pe_rope_ladder){sum / 2, dim, formula->theta, 1};
+        formula->inv_freq[k] = (pe_rope_inv_freq){sum / 2, dim, formula->theta, 1};
         sum += dim;
     }
     if (sum == rope->rotary_dim)
@@ -89,13 +89,13 @@ static pe_status read_list(const pe_values *values, const char *name, size_t n, 
 static pe_status read_bases(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
     const double *theta, *scale;
-    PE_TRY(read_list(values, "axes_theta", formula->n_ladders, &theta, why));
-    PE_TRY(read_list(values, "axes_scale", formula->n_ladders, &scale, why));
-    for (size_t k = 0; k < formula->n_ladders; k++) {
-        pe_rope_ladder *ladder = &formula->ladder[k];
-        ladder->theta = theta != NULL ? theta[k] : ladder->theta;
-        ladder->scale = scale != NULL ? scale[k] : 1;
-        if (ladder->scale != 1 && ladder->dim == 2)
+    PE_TRY(read_list(values, "axes_theta", formula->n_inv_freqs, &theta, why));
+    PE_TRY(read_list(values, "axes_scale", formula->n_inv_freqs, &scale, why));
+    for (size_t k = 0; k < formula->n_inv_freqs; k++) {
+        pe_rope_inv_freq *inv_freq = &formula->inv_freq[k];
+        inv_freq->theta = theta != NULL ? theta[k] : inv_freq->theta;
+        inv_freq->scale = scale != NULL ? scale[k] : 1;
+        if (inv_freq->scale != 1 && inv_freq->dim == 2)
             return pe_values_invalid(
                 values, "axes_scale", why,
                 "axes_scale must be 1 for an axis of 2 channels: " PE_ROPE_NO_EXPONENT);
@@ -103,7 +103,7 @@ static pe_status read_bases(const pe_values *values, pe_rope_formula *formula, p
     return PE_OK;
 }
 
-/* The axis of each ladder: every one once. */
+/* The axis of each list of frequencies: every one once. */
 static pe_status read_order(const pe_values *values, size_t n, size_t *order, pe_problem *why)
 {
     const double *list;
@@ -119,7 +119,7 @@ static pe_status read_order(const pe_values *values, size_t n, size_t *order, pe
                              "axis_order must name each of the axes 0 to %zu once", n - 1);
 }
 
-pe_status pe_rope_ladders_read(const pe_values *values, pe_rope *rope, pe_problem *why)
+pe_status pe_rope_inv_freq_read(const pe_values *values, pe_rope *rope, pe_problem *why)
 {
     size_t order[PE_ROPE_AXES_MAX];
     /* What does not go with frequencies of each axis. */
@@ -139,15 +139,15 @@ pe_status pe_rope_ladders_read(const pe_values *values, pe_rope *rope, pe_proble
                                  "followed");
     PE_TRY(read_dims(values, rope, why));
     PE_TRY(read_bases(values, rope->formula, why));
-    PE_TRY(read_order(values, rope->formula->n_ladders, order, why));
+    PE_TRY(read_order(values, rope->formula->n_inv_freqs, order, why));
     const pe_rope_formula *formula = rope->formula;
     unsigned char *axis = malloc(rope->pairs);
     if (axis == NULL)
         return pe_fail_memory(why);
-    for (size_t k = 0; k < formula->n_ladders; k++)
-        for (uint64_t j = 0; j < formula->ladder[k].dim / 2; j++)
-            axis[formula->ladder[k].first + j] = (unsigned char)order[k];
-    rope->axes = pe_rope_axes_make(formula->n_ladders, rope->pairs, axis, NULL);
+    for (size_t k = 0; k < formula->n_inv_freqs; k++)
+        for (uint64_t j = 0; j < formula->inv_freq[k].dim / 2; j++)
+            axis[formula->inv_freq[k].first + j] = (unsigned char)order[k];
+    rope->axes = pe_rope_axes_make(formula->n_inv_freqs, rope->pairs, axis, NULL);
     free(axis);
     return rope->axes != NULL ? PE_OK : pe_fail_memory(why);
 }

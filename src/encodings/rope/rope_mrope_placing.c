@@ -102,22 +102,22 @@ static bool ends_rows(const placing *p)
 /* The grid must have as many tokens as the run says; those beyond it are sounds. */
 static pe_status fit_length(pe_token_run *from, pe_mrope_place *run, pe_problem *why)
 {
-    const size_t kind = from->choice, told = (size_t)from->length;
+    const size_t kind = from->choice, length = (size_t)from->length;
     const bool fits =
-        kind == PE_RUN_AUDIO_VIDEO ? told >= run->tokens : told == 0 || told == run->tokens;
+        kind == PE_RUN_AUDIO_VIDEO ? length >= run->tokens : length == 0 || length == run->tokens;
     if (!fits)
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
                        "a run of %s must have %sthe tokens of its grid, %zu x %zu x %zu merged: "
                        "%zu, got %zu",
                        pe_mrope_run_kinds[kind], kind == PE_RUN_AUDIO_VIDEO ? "at least " : "",
-                       run->frames, run->height, run->width, run->tokens, told);
+                       run->frames, run->height, run->width, run->tokens, length);
     if (run->tokens > PE_TOKEN_RUN_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, pe_mrope_run_grids[kind],
                        "a grid of %s must make at most %d tokens, got %zu",
                        pe_mrope_run_grids[kind], PE_TOKEN_RUN_MAX, run->tokens);
     if (kind == PE_RUN_AUDIO_VIDEO) {
-        run->sounds = told - run->tokens;
-        run->tokens = told;
+        run->sounds = length - run->tokens;
+        run->tokens = length;
     }
     from->length = (int64_t)run->tokens;
     return PE_OK;

@@ -165,7 +165,7 @@ static pe_status read_formula(const pe_values *values, bool keys, pe_rope *rope,
 
 static pe_status read_axes(pe_values *values, pe_rope *rope, pe_problem *why)
 {
-    return pe_values_present(values, "axes_dims") ? pe_rope_ladders_read(values, rope, why)
+    return pe_values_present(values, "axes_dims") ? pe_rope_inv_freq_read(values, rope, why)
                                                   : pe_rope_mrope_read(values, rope, why);
 }
 

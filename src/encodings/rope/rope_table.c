@@ -252,7 +252,7 @@ static const pe_param own[] = {
  *     cos(pos, i) = A cos(pos theta_i),   sin(pos, i) = A sin(pos theta_i),   0 <= i < rotary_dim/2
  *
  * where pos is, with mrope_section or axes_dims, the position on the axis of pair i (rope_mrope.h,
- * rope_ladders.h).
+ * rope.h).
  *
  * Source  Su et al. 2021, arXiv:2104.09864, equation 34; A, the attention factor, and the layouts:
  *         the repositories named above.

@@ -117,7 +117,7 @@ static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula,
         .den = formula->dim,
         .position_scale = 1,
         .base = type->base != NULL ? scaled_base : plain_base,
-        .sequence = formula->n_ladders != 0 ? pe_rope_ladders_sequence : NULL,
+        .sequence = formula->n_inv_freqs != 0 ? pe_rope_inv_freq_sequence : NULL,
         .scale = is_scaled(rope, formula) ? scale : NULL,
         .amplitude = type->amplitude != NULL ? amplitudes[amplitude] : NULL,
         .float32 = rope->float32,
@@ -141,7 +141,7 @@ pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_shared_wave *out, pe_pro
                                                     (size_t)rope->formula->dim, 0, &bytes);
     if (formula == NULL)
         return pe_fail_memory(why);
-    pe_rope_ladders_unscale(rope->formula, formula);
+    pe_rope_inv_freq_unscale(rope->formula, formula);
     const pe_wave_spec spec = spec_of(rope, formula, bytes, PE_ROPE_PLAIN);
     const pe_status status = pe_tables_wave(rope->tables, &spec, out, why);
     free(formula);

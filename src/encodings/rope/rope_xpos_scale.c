@@ -62,10 +62,10 @@ static void eval(const void *context, size_t i, mpfr_ptr out)
     power(e->of, i, e->n, out);
 }
 
-/* ---- by a ladder of powers ---- */
+/* ---- by tables of powers ---- */
 
 /* Where the powers of pair i begin. */
-static size_t ladder(const pe_xpos_powers *of, bool down, size_t i)
+static size_t powers_at(const pe_xpos_powers *of, bool down, size_t i)
 {
     return ((down ? of->pairs : 0) + i) * of->levels;
 }
@@ -146,9 +146,9 @@ static void climb(const pe_xpos_powers *of, power192 x, pe_fixed128 *to)
     }
 }
 
-/* Both ladders of a pair whose scale is in units of 2^-191. */
-static void make_ladders(const pe_xpos_powers *of, const mp_limb_t *scale, size_t i,
-                         pe_fixed128 *out)
+/* Both tables of a pair whose scale is in units of 2^-191. */
+static void make_tables(const pe_xpos_powers *of, const mp_limb_t *scale, size_t i,
+                        pe_fixed128 *out)
 {
     static const mp_limb_t ones[2 * WORDS] = {~0UL, ~0UL, ~0UL, ~0UL, ~0UL, ~0UL >> 1};
     const int zeros = __builtin_clzl(scale[WORDS - 1]);
@@ -160,8 +160,8 @@ static void make_ladders(const pe_xpos_powers *of, const mp_limb_t *scale, size_
         mpn_lshift(up.m, scale, WORDS, (unsigned)zeros);
     mpn_tdiv_qr(quotient, rest, 0, ones, 2 * WORDS, up.m, WORDS);
     mpn_copyi(down.m, quotient, WORDS);
-    climb(of, up, out + ladder(of, false, i));
-    climb(of, down, out + ladder(of, true, i));
+    climb(of, up, out + powers_at(of, false, i));
+    climb(of, down, out + powers_at(of, true, i));
 }
 
 /* 1/base in units of 2^-191; base is at least 1. */
@@ -179,7 +179,7 @@ static void invert(double base, mp_limb_t *out)
 static void make_powers(const void *formula, void *out)
 {
     const pe_xpos_powers *of = formula;
-    pe_pair *decline = (pe_pair *)((pe_fixed128 *)out + ladder(of, true, of->pairs));
+    pe_pair *decline = (pe_pair *)((pe_fixed128 *)out + powers_at(of, true, of->pairs));
     mp_limb_t inverse[WORDS], x[WORDS + 1], half[WORDS], lost[WORDS];
     mp_limb_t sum[WORDS] = {0}, scale[WORDS] = {0, 0, (mp_limb_t)1 << 63}; /* of 2^-191 */
     const mp_limb_t five = 5;
@@ -199,7 +199,7 @@ static void make_powers(const void *formula, void *out)
             pe_fixed128_normal((pe_u128)sum[2] << 64 | sum[1], 1, 0, false); /* scale = e^-total */
         const pe_pair cut = pe_fixed128_pair(&total);
         decline[i] = pe_pair_sum(cut.hi, cut.lo);
-        make_ladders(of, scale, i, out);
+        make_tables(of, scale, i, out);
         pe_yield_spend(PAIR_WORK);
     }
 }
@@ -216,7 +216,7 @@ static pe_fixed128 part_power(const pe_xpos_scale *scale, size_t i, pe_pair part
  * 0. */
 static pe_fixed128 product(const pe_xpos_scale *scale, size_t i, const pe_xpos_distance *n)
 {
-    const pe_fixed128 *level = scale->power + ladder(&scale->formula, n->whole < 0, i);
+    const pe_fixed128 *level = scale->power + powers_at(&scale->formula, n->whole < 0, i);
     uint64_t bits = (uint64_t)fabs(n->whole);
     bool first = n->part.hi == 0;
     pe_fixed128 result = {0};
@@ -238,7 +238,7 @@ pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most,
     pe_xpos_powers formula = {(uint64_t)dim / 2, 1, dim, base};
     while (ldexp(1, (int)formula.levels) <= most)
         formula.levels++;
-    const size_t powers = ladder(&formula, true, formula.pairs);
+    const size_t powers = powers_at(&formula, true, formula.pairs);
     const pe_numbers_spec spec = {.bytes = powers * sizeof *out->power +
                                            formula.pairs * sizeof *out->decline,
                                   .make = make_powers,

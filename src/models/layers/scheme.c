@@ -145,6 +145,6 @@ pe_scheme pe_scheme_find(pe_reader *reader)
         return pe_reader_finds_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
                    ? PE_SCHEME_SINUSOIDAL
                    : PE_SCHEME_LEARNED;
-    pe_scheme said;
-    return has_scheme_key(reader, &said) && said != PE_SCHEME_RESOURCE ? said : scheme;
+    pe_scheme named;
+    return has_scheme_key(reader, &named) && named != PE_SCHEME_RESOURCE ? named : scheme;
 }

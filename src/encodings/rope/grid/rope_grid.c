@@ -203,7 +203,7 @@ size_t pe_rope_grid_axis(const pe_grid *grid, size_t half)
     return grid->convention->first ^ half;
 }
 
-bool pe_rope_grid_has_ladders(const pe_grid *grid)
+bool pe_rope_grid_has_inv_freq(const pe_grid *grid)
 {
     return !grid->convention->pixel;
 }

@@ -76,7 +76,7 @@ pe_status pe_rope_grid_positions(const pe_grid *grid, bool scaled, pe_positions 
                                  pe_problem *why) PE_MUST_CHECK;
 
 /** Has each axis theta_j times a number, which its positions can be multiplied by instead? */
-bool pe_rope_grid_has_ladders(const pe_grid *grid);
+bool pe_rope_grid_has_inv_freq(const pe_grid *grid);
 /** The channels of a head [head_dim] in the order that has the pairs of one axis behind those of the
  * other, within the whole head. */
 void pe_rope_grid_order(const pe_grid *grid, uint32_t *order);

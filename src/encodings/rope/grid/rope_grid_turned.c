@@ -43,7 +43,7 @@ pe_status pe_rope_grid_turned(pe_values *values, pe_values *out, uint32_t **orde
     pe_grid grid;
     pe_values made;
     PE_TRY(pe_rope_grid_read(values, &grid, why));
-    if (!pe_rope_grid_has_ladders(&grid))
+    if (!pe_rope_grid_has_inv_freq(&grid))
         return pe_fail(why, PE_INVALID_PARAMETER, "convention",
                        "vectors rotated by this convention are not compared, since its axes have "
                        "no frequencies rope_theta^(-4j/d) times a number; send its cosines and "

@@ -20,7 +20,7 @@ static bool is_beside_blend(const pe_rope_formula *f, double low, double high, m
         f->key[PE_ROPE_ORIGINAL] * mpfr_get_d(theta, MPFR_RNDN) / 6.283185307179586;
     const double off = ldexp(turns, -SURE);
     *kept = turns - off > high;
-    return f->n_ladders == 0 && low <= high && (*kept || turns + off < low);
+    return f->n_inv_freqs == 0 && low <= high && (*kept || turns + off < low);
 }
 
 void pe_rope_by_turns(const pe_rope_formula *f, double low, double high, size_t i, mpfr_ptr theta)

@@ -47,10 +47,10 @@ pe_rope_key pe_rope_key_find(const char *name);
 #define PE_ROPE_AXES_MAX 4
 
 /** The frequencies of one axis: (theta s^(dim/(dim - 2)))^(-2j/dim) of pair first + j. */
-typedef struct pe_rope_ladder {
+typedef struct pe_rope_inv_freq {
     uint64_t first, dim; /* its first pair; channels, an even number */
     double theta, scale; /* s, at least 1 */
-} pe_rope_ladder;
+} pe_rope_inv_freq;
 
 /**
  * Everything the frequencies depend on, as plain bytes: it is copied into frequency sets and is
@@ -63,11 +63,11 @@ typedef struct pe_rope_formula {
     uint64_t turning; /* pairs from here on have frequency 0 */
     uint64_t given;   /* keys that hold a value, as bits */
     double key[PE_ROPE_KEYS];
-    double low, high;   /* of a type: bounds found when it was checked */
-    double low2, high2; /* of its second ramp */
-    uint64_t float32;   /* 1: numerics=float32 */
-    uint64_t n_ladders; /* 0: one for all pairs, of theta and dim */
-    pe_rope_ladder ladder[PE_ROPE_AXES_MAX];
+    double low, high;     /* of a type: bounds found when it was checked */
+    double low2, high2;   /* of its second ramp */
+    uint64_t float32;     /* 1: numerics=float32 */
+    uint64_t n_inv_freqs; /* 0: one for all pairs, of theta and dim */
+    pe_rope_inv_freq inv_freq[PE_ROPE_AXES_MAX];
     uint64_t n_list, n_freq_factors, n_alphas;
     double list[]; /* [n_list] divisors of the type, then [n_freq_factors], then [n_alphas]:
                     * logarithms of factors */

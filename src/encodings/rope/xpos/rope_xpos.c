@@ -19,11 +19,11 @@
 
 extern const pe_param_set pe_rope_xpos_params; /* scale_base, center */
 
-/* The ladder of powers of a pair. */
-static const uint16_t ladder_work[] = {64};
+/* The tables of powers of a pair. */
+static const uint16_t powers_work[] = {64};
 
 static const pe_param xpos_params[] = {
-    PE_PARAM("scale_base", REAL, .min = 1, .max = 1e6, .fallback = 512, .channel_work = ladder_work,
+    PE_PARAM("scale_base", REAL, .min = 1, .max = 1e6, .fallback = 512, .channel_work = powers_work,
              .unit = "tokens",
              .help = "The distance in tokens over which the scale of a pair falls by the factor "
                      "zeta of that pair.",
