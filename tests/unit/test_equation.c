@@ -101,10 +101,9 @@ static void check_names(const pe_term *terms, const char *text)
     }
 }
 
-static void check(const pe_slip *row, const char *text)
+static void check(const pe_term *terms, const char *text)
 {
     pe_equation e;
-    const pe_term *terms = row->stage != NULL ? row->stage->terms : NULL;
     print_message("%s\n", text);
     assert_true(pe_equation_read(text, pe_sequence_terms, terms, NULL, &e));
     check_names(terms, text);
@@ -116,10 +115,13 @@ static void each_row_has_them(void **state)
     for (size_t l = 0; l < PE_LEN(lists); l++)
         for (size_t r = 0; r < lists[l]->n; r++) {
             const pe_slip *row = &lists[l]->row[r];
+            const pe_term *terms = row->stage != NULL                      ? row->stage->terms
+                                   : lists[l] == &pe_mistakes_of_positions ? pe_position_terms
+                                                                           : NULL;
             const char *const of[] = {row->a, row->b, row->where, row->op, row->also};
             for (size_t k = 0; k < PE_LEN(of); k++)
                 if (of[k] != NULL)
-                    check(row, of[k]);
+                    check(terms, of[k]);
         }
 }
 
