@@ -161,7 +161,7 @@ static pe_status put_file(const pe_catalogue_file *file, pe_slice words,
     const size_t its = pe_model_search_rank(
         words, titles, json_string_value(json_object_get(tree, "organization")));
     if (its < PE_MODEL_SEARCH_RANKS)
-        status = pe_catalogue_read(file, NULL, &model, why);
+        status = pe_model_resolve(json_object_get(tree, "config"), &model, why);
     if (model != NULL) {
         pe_buffer *out = &listed[its];
         static const char *const members[] = {"title", "organization"};

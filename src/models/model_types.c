@@ -2,13 +2,12 @@
 /* model_types.c - the rows of config/model_types.json. */
 #include "models/model_types.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "files/tree.h"
 
-/* The file's text, from catalogue_data.S: one row a line, which begins with its name. */
+/* The file's text, from catalogue_data.S: one row a line, which begins with its name. They are sorted. */
 extern const char pe_model_types_text[];
 
 bool pe_type_is(const json_t *row, const char *member)
@@ -26,24 +25,35 @@ const char *pe_type_text(const json_t *row, const char *member)
     return json_string_value(json_object_get(row, member));
 }
 
-/* The line of a name, after it; empty: there is none. */
-static pe_slice find_line(const char *name)
+/* The row of a name, which the lines are sorted by; empty: there is none. */
+static pe_slice find_row(const char *name)
 {
-    char start[96];
-    const int bytes = snprintf(start, sizeof start, "\n  \"%s\": {", name);
-    const char *at = NULL;
-    if (bytes > 0 && (size_t)bytes < sizeof start && strpbrk(name, "\"\\\n") == NULL)
-        at = strstr(pe_model_types_text, start);
-    if (at == NULL)
+    static const char before[] = "{\n";
+    const size_t bytes = strlen(name);
+    const char *low = pe_model_types_text + strlen(before), *high = low + strlen(low);
+    if (strpbrk(name, "\"\\\n") != NULL)
         return (pe_slice){0};
-    at += bytes - 1;
-    size_t length = strcspn(at, "\n");
-    return (pe_slice){at, length - (at[length - 1] == ',')};
+    while (low < high) {
+        const char *line = low + (high - low) / 2;
+        while (line > low && line[-1] != '\n')
+            line--;
+        const char *its = line + strlen("  \""), *next = line + strcspn(line, "\n");
+        const int order = *line != ' ' ? -1 : strncmp(name, its, bytes);
+        if (order == 0 && its[bytes] == '"') {
+            its += bytes + strlen("\": ");
+            return (pe_slice){its, (size_t)(next - its) - (next[-1] == ',')};
+        }
+        if (order > 0)
+            low = next + 1;
+        else
+            high = line;
+    }
+    return (pe_slice){0};
 }
 
 pe_status pe_model_type_find(const char *name, json_t **row, pe_problem *why)
 {
-    const pe_slice line = find_line(name);
+    const pe_slice line = find_row(name);
     *row = NULL;
     if (line.bytes == 0)
         return PE_OK;

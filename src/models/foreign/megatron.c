@@ -66,9 +66,10 @@ static void put_scaling(pe_input *m)
 static bool is_megatron(const pe_input *input)
 {
     bool given = false;
-    for (size_t t = 0; t < PE_LEN(telling); t++)
-        given |= pe_input_member(input, telling[t]) != NULL;
-    return given && pe_input_member(input, "model_type") == NULL;
+    const bool typed = pe_input_member(input, "model_type") != NULL;
+    for (size_t t = 0; t < PE_LEN(telling) && !typed && !given; t++)
+        given = pe_input_member(input, telling[t]) != NULL;
+    return given;
 }
 
 /**
