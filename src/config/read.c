@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,16 @@ static void set_defaults(pe_config *config)
 
 /* ---- the file ---- */
 
+/* --config is another file elsewhere: the configuration of a model. */
+static void warn_old(const char *name, const char *newer)
+{
+    char detail[128];
+    snprintf(detail, sizeof detail, "%s is an old name of the settings file, which is %s now", name,
+             newer);
+    pe_log(PE_LOG_WARN, "old_name",
+           (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = detail}, {0}});
+}
+
 /* The value of --settings or POSENC_SETTINGS, or of their old names, the flag first; NULL when none is
  * given. */
 static const char *asked_file(const char *flag, char **environment)
@@ -41,8 +52,11 @@ static const char *asked_file(const char *flag, char **environment)
     static const char *const names[] = {PREFIX "SETTINGS=", PREFIX "CONFIG="};
     for (; flag == NULL && environment != NULL && *environment != NULL; environment++)
         for (size_t i = 0; i < PE_LEN(names); i++)
-            if (strncmp(*environment, names[i], strlen(names[i])) == 0)
+            if (strncmp(*environment, names[i], strlen(names[i])) == 0) {
                 flag = *environment + strlen(names[i]);
+                if (i > 0)
+                    warn_old(PREFIX "CONFIG", PREFIX "SETTINGS");
+            }
     return flag;
 }
 
@@ -224,6 +238,8 @@ static pe_status check_flags(int n, char **arguments, const char **config_file, 
             pe_problem_gather(status, check_flag(arguments[a], &flag, &mistake), &mistake, why);
         if (flag.config && flag.value != NULL)
             *config_file = flag.value;
+        if (strcmp(flag.name, "config") == 0)
+            warn_old("--config", "--settings");
         a += flag.width;
     }
     return status;

@@ -205,8 +205,8 @@ typedef struct pe_config pe_config;
  * be NULL); flags. arguments: the n_arguments after the subcommand's name.
  *
  * The file is that of --settings or POSENC_SETTINGS (empty: none; --config and POSENC_CONFIG are
- * their old names); else config/posenc.json in the
- * working directory or /etc/posenc/posenc.json when there is one. Its members are plain values, or
+ * their old names, which warn); else config/posenc.json in the working directory or
+ * /etc/posenc/posenc.json when there is one. Its members are plain values, or
  * objects with a "value" beside whatever explains it, as pe_config_print writes.
  *
  * A variable POSENC_* that names no setting is ignored and logged as a warning. So are the service

@@ -160,7 +160,7 @@ static void no_signal_but_those_that_stop_ends_the_program(void **state)
 static void sighup_applies_what_it_can_and_says_what_it_cannot(void **state)
 {
     program one = {.folder = folder_make()};
-    const char *const flags[] = {"--config", path_in(&one, "settings.json"), "--log-file",
+    const char *const flags[] = {"--settings", path_in(&one, "settings.json"), "--log-file",
                                  path_in(&one, "log"), NULL};
     put_settings(&one, "{\"port\": 0, \"log_level\": \"info\", \"threads\": 1}");
     launch(&one, flags, NULL);
@@ -192,7 +192,7 @@ static void sighup_applies_what_it_can_and_says_what_it_cannot(void **state)
 static void sighup_does_not_take_the_keys_away(void **state)
 {
     program one = {.folder = folder_make()};
-    const char *const flags[] = {"--config", path_in(&one, "settings.json"), "--log-file",
+    const char *const flags[] = {"--settings", path_in(&one, "settings.json"), "--log-file",
                                  path_in(&one, "log"), NULL};
     static const char line[] = "alice sha256:"
                                "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n";
@@ -641,7 +641,7 @@ static void a_start_without_descriptors_or_from_a_pipe_is_refused(void **state)
 {
     program one = {.folder = folder_make()};
     const char *const few[] = {"--port", "0", "--log-file", path_in(&one, "log"), NULL};
-    const char *const pipe[] = {"--config", path_in(&one, "pipe"), NULL};
+    const char *const pipe[] = {"--settings", path_in(&one, "pipe"), NULL};
     launch(&one, few, allow_few_files);
     assert_int_equal(end_of(&one), 2);
     expect_line(&one, "\"start_failed\"", "open files");

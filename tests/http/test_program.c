@@ -128,7 +128,7 @@ static const struct says {
      "posenc: d_model must be a number, got \"x\"\n"},
     {{"serve", "--prot=1"}, NULL, 2, "", "unknown flag --prot, did you mean --port?"},
     {{"serve", "--port"}, NULL, 2, "", "--port needs a value"},
-    {{"serve", "--config", "/nonexistent"}, NULL, 2, "", "cannot read /nonexistent"},
+    {{"serve", "--settings", "/nonexistent"}, NULL, 2, "", "cannot read /nonexistent"},
     {{"serve"}, "POSENC_PORT=70000", 2, "", "from 0 to 65535, got 70000"},
     {{"serve", "--port=0", "--memory-max=1000"},
      NULL,
