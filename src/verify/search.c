@@ -48,8 +48,42 @@ static bool is_coarse(const pe_search *s)
     return same || (whole && most > 1);
 }
 
+/* It may be right, of other layers of the model. */
+static const pe_fault of_other_layers = {.name = PE_NAME(layer_type)};
+
+/* Planning settles values that follow from others. */
+static pe_status make_of_layers(const pe_search *s, const pe_claim_layers *layers, pe_guess *guess,
+                                pe_problem *why)
+{
+    pe_plan plan = {0};
+    pe_values_free(&guess->values);
+    PE_TRY(pe_values_copy(&layers->values, &guess->values, why));
+    PE_TRY(pe_attempts_set_positions(s, s->view, guess, why));
+    pe_guess_say(guess, &of_other_layers, pe_fault_remedy(&of_other_layers));
+    pe_buffer_format(&guess->rule, "this is the table of %s", layers->name);
+    const pe_status status = pe_guess_plan(guess, &guess->values, &plan, why);
+    pe_plan_free(&plan);
+    return status;
+}
+
+static pe_status try_layers(pe_search *s, pe_guess *claim, pe_problem *why)
+{
+    const pe_claim *of = s->whole->claim;
+    pe_status status = PE_OK;
+    for (size_t o = 0; o < of->n_others && !pe_status_is_ours(status); o++) {
+        pe_guess guess;
+        PE_TRY(pe_guess_copy(claim, &guess, why));
+        status = make_of_layers(s, &of->others[o], &guess, why);
+        if (status == PE_OK)
+            status = pe_attempts_try(s, &guess, why);
+        pe_guess_free(&guess);
+    }
+    return pe_status_is_ours(status) ? status : PE_OK; /* or values that make no table */
+}
+
 /* Measured, too, where a single fault explains them: the reading is told beside it. */
 static const pe_attempt of_pairs[] = {
+    {.try = try_layers},
     {.try = pe_attempts_try, .applies = was_permuted},
     {.try = pe_attempts_singles},
     {.try = pe_by_patterns_try, .applies = is_coarse},
@@ -82,6 +116,7 @@ static void explain_values(pe_search *s, pe_guess *guess)
 /* Compared element by element. What they are is told in any case. Where conventions differ, what
  * they do goes before their names; both are told. */
 static const pe_attempt of_plain_numbers[] = {
+    {.try = try_layers},
     {.try = pe_attempts_try, .applies = was_permuted},
     {.try = pe_attempts_singles},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},

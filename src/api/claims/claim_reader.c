@@ -240,18 +240,17 @@ pe_status pe_claim_reader_config(pe_claim_reader *r, pe_problem *why)
 {
     if (r->own[PE_CLAIM_CONFIG].text != NULL)
         return take_config(r, r->own[PE_CLAIM_CONFIG], why);
-    if (r->model[0] != '\0' && r->encoding[0] == '\0') {
-        /* The encoding of a model of the catalogue, as pe_claim_set_resource takes it. */
-        const size_t room = sizeof r->encoding;
+    if (r->model[0] != '\0') {
+        /* The encoding of a model of the catalogue, as pe_claim_set_resource takes it. A name that is
+         * none is told with the parameters, where there is an encoding. */
         const pe_catalogue_file *file;
-        pe_model *model = NULL;
         pe_status status = pe_catalogue_find(r->model, &file, why);
         if (status == PE_OK)
-            status = pe_catalogue_read(file, NULL, &model, why);
-        if (status == PE_OK)
-            snprintf(r->encoding, room, "%s", model->encoding);
-        pe_model_free(model);
-        PE_TRY(status);
+            status = pe_catalogue_read(file, NULL, &r->configured, why);
+        if (r->encoding[0] == '\0' && status == PE_OK)
+            snprintf(r->encoding, sizeof r->encoding, "%s", r->configured->encoding);
+        else if (r->encoding[0] == '\0' || pe_status_is_ours(status))
+            return status;
     }
     if (r->body == NULL)
         return PE_OK;
@@ -589,11 +588,56 @@ static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
     return status;
 }
 
+/* May layers of a model have set it? */
+static bool is_of_layers(const pe_model *model, const pe_value *value)
+{
+    bool is = value->param->optional && !value->given;
+    for (size_t k = 0; k < model->n_kinds && !is && !value->given; k++) {
+        const pe_value *theirs = pe_values_find(&model->kinds[k].values, value->param->name);
+        is = theirs != NULL && theirs->present;
+    }
+    return is;
+}
+
+/* What the same claim is of other layers: what was given stays, the rest is theirs. */
+static pe_status take_layers(const pe_model *model, const pe_model_layers *layers,
+                             const pe_claim *claim, pe_claim_layers *out, pe_problem *why)
+{
+    snprintf(out->name, sizeof out->name, "%s", layers->layer_type);
+    PE_TRY(pe_values_copy(&claim->values, &out->values, why));
+    for (size_t i = 0; i < out->values.n; i++)
+        if (is_of_layers(model, &out->values.value[i])) {
+            pe_value_clear(&out->values.value[i]);
+            out->values.value[i] = (pe_value){.param = out->values.value[i].param};
+        }
+    const pe_status status = pe_model_fill(&layers->values, &out->values, why);
+    return status == PE_OK ? pe_values_defaults(&out->values, why) : status;
+}
+
+/* An upload is held against all layers of its model. */
+static pe_status take_others(const pe_claim_reader *r, pe_claim *claim, pe_problem *why)
+{
+    const pe_model *model = r->configured;
+    if (model == NULL || model->n_kinds < 2 || model->kinds[0].resource != &pe_rope_table)
+        return PE_OK;
+    claim->others = calloc(model->n_kinds, sizeof *claim->others);
+    if (claim->others == NULL)
+        return pe_fail_memory(why);
+    for (size_t k = 0; k < model->n_kinds; k++)
+        if (model->kinds[k].resource == &pe_rope_table && &model->kinds[k] != r->layers)
+            PE_TRY(take_layers(model, &model->kinds[k], claim, &claim->others[claim->n_others++],
+                               why));
+    return PE_OK;
+}
+
 pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *why)
 {
     pe_status status = r->failed;
-    for (pe_claim *one = &r->claim; one != NULL && status == PE_OK; one = one->next)
+    for (pe_claim *one = &r->claim; one != NULL && status == PE_OK; one = one->next) {
         status = turn_vectors(one, why);
+        if (status == PE_OK)
+            status = take_others(r, one, why);
+    }
     for (size_t t = 0; t < r->tensors.n && r->body == NULL; t++)
         if (r->tensors.tensor[t].elements != SIZE_MAX) /* it was read, and perhaps not taken */
             free((void *)(uintptr_t)r->tensors.tensor[t].data);

@@ -19,6 +19,11 @@ typedef struct pe_upload {
 #define PE_UPLOADS_MAX 9
 
 /** What a client says its numbers are. */
+typedef struct pe_claim_layers {
+    char name[64];    /* "sliding_attention" */
+    pe_values values; /* owned; what the same claim would be of these layers */
+} pe_claim_layers;
+
 typedef struct pe_claim {
     const pe_resource *resource; /* a table of the registry */
     pe_values values;            /* of the resource's rows; dtype: of the upload */
@@ -38,6 +43,8 @@ typedef struct pe_claim {
     pe_buffer reported; /* owned: what was read off the tensors, a line each */
     pe_buffer doubts;   /* owned: which were left out and should be looked at, a line each */
     pe_buffer unpacked; /* owned: what tensors borrow from that are not in the body as they are */
+    size_t n_others;
+    pe_claim_layers *others; /* owned: the other layers of the model whose values these are */
     char sent[64];      /* names of the tensors as they were sent, "" where it is all */
     struct pe_claim *next; /* owned: what else the same body holds; or NULL */
 } pe_claim;

@@ -519,6 +519,9 @@ void pe_verify_claim_free(pe_claim *claim)
     pe_buffer_free(&claim->reported);
     pe_buffer_free(&claim->doubts);
     pe_buffer_free(&claim->unpacked);
+    for (size_t o = 0; o < claim->n_others; o++)
+        pe_values_free(&claim->others[o].values);
+    free(claim->others);
     if (claim->next != NULL)
         pe_verify_claim_free(claim->next); /* as many as groups of tensors: few */
     free(claim->next);
