@@ -75,7 +75,8 @@ bool pe_csv_body_is_doubtful(const pe_binary_body *body);
 typedef struct pe_multipart {
     pe_binary_body tensors; /* string: none; with `part`, so it is not to be moved */
     pe_binary_part part[PE_BINARY_BODY_TENSORS_MAX];
-    pe_slice config; /* JSON; text NULL: none */
+    pe_slice config; /* JSON, or GGUF where there is no other; text NULL: none */
+    pe_slice gguf;   /* beside a configuration; text NULL: none */
     pe_buffer query; /* owned: name=value& of each part that is a parameter */
 } pe_multipart;
 

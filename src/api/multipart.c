@@ -7,6 +7,7 @@
 
 #include "api/binary_body.h"
 #include "base/percent.h"
+#include "files/gguf_file.h"
 
 #define JSON "application/json"
 #define GGUF "application/octet-stream"
@@ -118,7 +119,14 @@ static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
     const char *type = strcmp(p->name, "config") == 0 ? JSON : type_of(p);
     if (pe_pickle_is(p->data))
         return pe_pickle_fail(why);
-    if (type != NULL && (strcmp(type, JSON) == 0 || strcmp(type, GGUF) == 0)) {
+    const bool gguf = type != NULL && strcmp(type, GGUF) == 0;
+    if (type != NULL && (strcmp(type, JSON) == 0 || gguf)) {
+        if (out->config.text != NULL && out->gguf.text == NULL &&
+            gguf != pe_gguf_file_is(out->config)) {
+            out->gguf = gguf ? p->data : out->config;
+            out->config = gguf ? out->config : p->data;
+            return PE_OK;
+        }
         if (out->config.text != NULL)
             return refuse("two files are a configuration", why);
         out->config = p->data;

@@ -365,13 +365,20 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where)
     return json_is_null(at) ? NULL : at;
 }
 
+static bool type_lists(const pe_reader *reader, const char *member, const char *key)
+{
+    const json_t *keys = json_object_get(reader->type, member);
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(keys); i++)
+        found |= strcmp(json_string_value(json_array_get(keys, i)), key) == 0;
+    return found;
+}
+
+/* n_embed is a name of few classes. */
 bool pe_reader_is_unread(const pe_reader *reader, const char *key)
 {
-    const json_t *unread = json_object_get(reader->type, "unread");
-    bool found = false;
-    for (size_t i = 0; i < json_array_size(unread); i++)
-        found |= strcmp(json_string_value(json_array_get(unread, i)), key) == 0;
-    return found;
+    const bool rare = reader->type != NULL && strcmp(key, "n_embed") == 0;
+    return (rare && !type_lists(reader, "reads", key)) || type_lists(reader, "unread", key);
 }
 
 /* A spelling that is there and read. 0 channels of qk_rope_head_dim are none: attention is not

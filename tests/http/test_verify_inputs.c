@@ -653,6 +653,67 @@ static void a_form_may_hold_tensors_and_configuration(void **state)
     reply_free(&answer);
 }
 
+static void put_gguf_key(const char *key, uint32_t type, pe_buffer *out)
+{
+    pe_buffer_little(out, strlen(key), 8);
+    pe_buffer_str(out, key);
+    pe_buffer_little(out, type, 4);
+}
+
+/* A llama of 4 heads of 16 channels, whose base is 10000. */
+static void put_gguf(pe_buffer *out)
+{
+    enum { UINT32 = 4, STRING = 8 };
+    pe_buffer_str(out, "GGUF");
+    pe_buffer_little(out, 3, 4);
+    pe_buffer_little(out, 0, 8);
+    pe_buffer_little(out, 3, 8);
+    put_gguf_key("general.architecture", STRING, out);
+    pe_buffer_little(out, strlen("llama"), 8);
+    pe_buffer_str(out, "llama");
+    put_gguf_key("llama.embedding_length", UINT32, out);
+    pe_buffer_little(out, 64, 4);
+    put_gguf_key("llama.attention.head_count", UINT32, out);
+    pe_buffer_little(out, 4, 4);
+}
+
+/* Of a GGUF file beside a configuration, or of a model by name, the table is compared. */
+static void a_form_may_hold_a_gguf_file(void **state)
+{
+    static const char *const headers[] = {"Content-Type: multipart/form-data; boundary=x", NULL};
+    static const struct {
+        const char *target, *config, *says;
+        long status;
+    } rows[] = {
+        {"/v1/verify", "{\"model_type\":\"llama\",\"hidden_size\":64,\"num_attention_heads\":4}",
+         "{\"matches\":true", 200},
+        {"/v1/verify",
+         "{\"model_type\":\"llama\",\"hidden_size\":64,\"num_attention_heads\":4,\"rope_theta\":"
+         "500000}",
+         "rope_theta was 10000, not 500000", 200},
+        {"/v1/verify?model=llama-3.1-8b", NULL, "\"matches\":false", 200},
+        {"/v1/verify", "{\"model_type\":\"mpt\",\"d_model\":64,\"n_heads\":4}", "query_length", 400},
+        {"/v1/verify?layer_type=sliding_attention",
+         "{\"model_type\":\"llama\",\"hidden_size\":64,\"num_attention_heads\":4}",
+         "layer_type must be", 422},
+        {"/v1/models/resolve", "{\"model_type\":\"llama\"}", "a form must have one file", 400},
+    };
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        pe_buffer body = {0};
+        pe_buffer_str(&body, PART("name=model; filename=m.gguf"));
+        put_gguf(&body);
+        if (rows[r].config != NULL)
+            pe_buffer_format(&body, "\r\n" PART("name=config") "%s", rows[r].config);
+        pe_buffer_str(&body, "\r\n--x--");
+        reply answer = fetch(&server, "POST", rows[r].target, headers, body.data, body.bytes);
+        assert_status(rows[r].says, &answer, rows[r].status);
+        if (strstr(answer.body, rows[r].says) == NULL)
+            fail_msg("%s: %s", rows[r].says, answer.body);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+}
+
 /* Where the type says nothing, as that which curl sends unless it is told, the content tells. */
 static void a_body_is_told_by_its_content(void **state)
 {
@@ -828,6 +889,7 @@ int main(void)
         cmocka_unit_test(bodies_have_a_bound_of_their_own),
         cmocka_unit_test(a_configuration_may_be_in_the_metadata),
         cmocka_unit_test(a_form_may_hold_tensors_and_configuration),
+        cmocka_unit_test(a_form_may_hold_a_gguf_file),
         cmocka_unit_test(a_form_may_hold_files_of_numpy),
         cmocka_unit_test(a_body_is_told_by_its_content),
         cmocka_unit_test(a_pickle_is_refused_with_its_conversion),

@@ -23,4 +23,11 @@ pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_cl
 pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits *limits,
                                 pe_claim *out, pe_problem *why) PE_MUST_CHECK;
 
+/** What a GGUF file makes of the first positions in layers of this type (NULL: the default), as the
+ * bytes of a file .safetensors: then it can be held against another configuration.
+ * Errors  those of pe_gguf_file_read, pe_model_resolve and pe_model_choose; INVALID_PARAMETER: they do
+ *         not rotate. */
+pe_status pe_claim_gguf_table(pe_slice file, const char *layer_type, const pe_read_limits *limits,
+                              pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
+
 #endif

@@ -9,6 +9,7 @@
 #include "api/claims/unclaimed.h"
 #include "api/claims/verify_report.h"
 #include "base/budget.h"
+#include "files/gguf_file.h"
 #include "formats/negotiate.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
@@ -29,11 +30,42 @@ static pe_read_limits limits_of(const pe_request *request)
     return limits;
 }
 
+/* A GGUF file beside a configuration, or of a model by name, is an upload: the table that its layers
+ * make, which *out has from then on. */
+static pe_status take_gguf(pe_multipart *form, pe_slice query, const pe_read_limits *limits,
+                           pe_buffer *out, pe_problem *why)
+{
+    static const char name[] = "layer_type=";
+    char layer_type[64] = "";
+    const char *at = query.text, *end = query.text + query.bytes;
+    bool named = false;
+    while (at != NULL && at < end) {
+        const char *next = memchr(at, '&', (size_t)(end - at));
+        const size_t n = (size_t)((next != NULL ? next : end) - at), of_name = sizeof name - 1;
+        named |= n > 6 && memcmp(at, "model=", 6) == 0;
+        if (n > of_name && n - of_name < sizeof layer_type && memcmp(at, name, of_name) == 0)
+            memcpy(layer_type, at + of_name, n - of_name);
+        at = next != NULL ? next + 1 : NULL;
+    }
+    if (named && form->gguf.text == NULL && pe_gguf_file_is(form->config)) {
+        form->gguf = form->config;
+        form->config = (pe_slice){0};
+    }
+    if (form->gguf.text == NULL || form->tensors.data != NULL)
+        return PE_OK;
+    PE_TRY(pe_claim_gguf_table(form->gguf, layer_type[0] != '\0' ? layer_type : NULL, limits, out,
+                               why));
+    form->tensors.data = out->data;
+    form->tensors.bytes = out->bytes;
+    form->tensors.media_type = "application/vnd.safetensors";
+    return PE_OK;
+}
+
 /* A form: parameters may be in the query and in parts. */
 static pe_status read_form(pe_request *request, pe_claim *out, pe_problem *why)
 {
     pe_multipart form;
-    pe_buffer query = {0};
+    pe_buffer query = {0}, made = {0};
     const pe_read_limits limits = limits_of(request);
     const size_t config_max = (size_t)request->service->settings->config_bytes_max;
     pe_status status = pe_multipart_read(request->header[PE_HEADER_CONTENT_TYPE],
@@ -43,11 +75,12 @@ static pe_status read_form(pe_request *request, pe_claim *out, pe_problem *why)
     pe_buffer_add(&query, request->query, request->query_bytes);
     if (request->query_bytes == 0 && query.bytes > 0)
         query.bytes--; /* the last '&' */
-    if (form.tensors.data == NULL)
+    status = take_gguf(&form, pe_buffer_slice(&query), &limits, &made, why);
+    if (status == PE_OK && form.tensors.data == NULL)
         status = pe_fail(why, PE_MISSING_PARAMETER, "table",
                          "a form must have a part with the tensors: a file .npy, .npz, "
                          ".safetensors or .csv");
-    else if (form.config.bytes > config_max)
+    else if (status == PE_OK && form.config.bytes > config_max)
         status = pe_fail(why, PE_BODY_TOO_LARGE, "", "config must be at most %zu bytes long",
                          config_max);
     form.tensors.string = pe_buffer_slice(&query);
@@ -57,6 +90,10 @@ static pe_status read_form(pe_request *request, pe_claim *out, pe_problem *why)
     if (status == PE_OK)
         status = query.failed ? pe_fail_memory(why)
                               : pe_claim_binary_parse(&form.tensors, &limits, out, why);
+    if (status == PE_OK && made.bytes > 0)
+        out->unpacked = made; /* which nothing else is: a table is not packed */
+    else
+        pe_buffer_free(&made);
     pe_buffer_free(&query);
     pe_buffer_free(&form.query);
     return status;

@@ -133,7 +133,7 @@ static pe_status unwrap(pe_request *request, pe_body_types types, pe_problem *wh
     pe_buffer *body = &request->body;
     PE_TRY(pe_multipart_read(request->header[PE_HEADER_CONTENT_TYPE], pe_buffer_slice(body), &parts,
                              why));
-    const bool fits = types == PE_BODY_MODEL ? parts.config.text != NULL
+    const bool fits = types == PE_BODY_MODEL ? parts.config.text != NULL && parts.gguf.text == NULL
                                              : parts.config.text == NULL && parts.query.bytes > 0;
     if (fits && parts.tensors.data == NULL && types == PE_BODY_MODEL) {
         memmove(body->data, parts.config.text, parts.config.bytes);

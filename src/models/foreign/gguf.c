@@ -132,9 +132,45 @@ static void put_scalings(pe_input *g)
     if (json_object_get(g->whole, "rope_factors_long.weight") != NULL) {
         pe_input_put(g, "rope_scaling/rope_type", divisors, json_string("longrope"));
         pe_input_take(g, "rope.scaling.attn_factor", "rope_scaling/attention_factor");
+        (void)json_object_del(json_object_get(g->config, "rope_scaling"), "attn_factor");
     } else {
         pe_input_put(g, "model_type", divisors, json_string("gguf/longrope"));
     }
+}
+
+#define RESTS 1e29 /* what Gemma 4's files divide frequencies by that are 0 */
+
+static size_t count_from(const json_t *list, size_t first, double low, double high)
+{
+    size_t n = first;
+    while (n < json_array_size(list) && json_number_value(json_array_get(list, n)) >= low &&
+           json_number_value(json_array_get(list, n)) <= high)
+        n++;
+    return n;
+}
+
+/* Divisors of frequencies are a tensor. Or it was not sent, or is not in the file. */
+static void put_divisors(pe_input *g, const char *arch)
+{
+    static const char name[] = "rope_freqs.weight";
+    const json_t *divisors = json_object_get(g->whole, name);
+    const size_t n = json_array_size(divisors), turn = count_from(divisors, 0, 1, 1);
+    if (turn < n && count_from(divisors, turn, RESTS, INFINITY) == n) {
+        (void)json_object_del(json_object_get(g->config, "rope_scaling"), "freq_factors");
+        (void)json_object_del(g->config, "rotary_dim"); /* all of the head has frequencies */
+        pe_input_put(g, "rope_scaling/rope_type", name, json_string("proportional"));
+        pe_input_put(g, "rope_scaling/partial_rotary_factor", name,
+                     json_real((double)turn / (double)n));
+    }
+    if (divisors != NULL)
+        return;
+    if (strcmp(arch, "gemma4") == 0)
+        pe_input_put(g, "model_type", "general.architecture",
+                     json_string("gguf/gemma4 without rope_freqs"));
+    else if (strcmp(arch, "llama") == 0 || strcmp(arch, "deci") == 0)
+        pe_input_warn(g,
+                      "there is no tensor rope_freqs.weight among what was sent: where the model "
+                      "has one (Llama 3.1 and later), frequencies are divided by it");
 }
 
 /* ---- what is not read ---- */
@@ -183,6 +219,7 @@ bool pe_input_gguf(pe_input *g)
         pe_input_put(g, "qk_nope_head_dim", length, json_real(nope));
     put_pattern(g);
     put_scalings(g);
+    put_divisors(g, arch);
     const json_t *plain = pe_input_table(g, "gguf"), *scalings = pe_input_table(g, "gguf scalings");
     const size_t prefix = strlen(g->prefix);
     const char *key;

@@ -113,8 +113,8 @@ void pe_rope_checks_values(pe_rope_reading *r)
         fail_check(r, status, &why);
 }
 
-/* Warn where yarn's factor is not the ratio of its lengths, and where other types have an original
- * length beyond the longer one. */
+/* Warn where yarn's or longrope's factor is not the ratio of its lengths, and where other types have
+ * an original length beyond the longer one. */
 void pe_rope_checks_lengths(pe_rope_reading *r)
 {
     const pe_values *values = &r->kind->values;
@@ -128,7 +128,8 @@ void pe_rope_checks_lengths(pe_rope_reading *r)
     if (r->type != &pe_rope_yarn && original > most)
         pe_reader_warn(r->reader, "%s is %.0f, more than max_position_embeddings, %.0f",
                        pe_dictionary_place(r, "original_max_position_embeddings"), original, most);
-    else if (r->type == &pe_rope_yarn && most / original != factor)
+    else if ((r->type == &pe_rope_yarn || r->type == &pe_rope_longrope) &&
+             most / original != factor)
         pe_reader_warn(r->reader,
                        "%s is %.17g, but max_position_embeddings / "
                        "original_max_position_embeddings is %.17g; factor is what counts",

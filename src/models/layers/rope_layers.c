@@ -200,6 +200,18 @@ static bool has_layers_theta(const pe_rope_reading *r, double *out, const char *
     return true;
 }
 
+/* Nobody reads a base that stands around the configuration of the language model. */
+static void warn_of_outer_theta(const pe_rope_reading *r, double theta)
+{
+    const json_t *outer = json_object_get(r->reader->whole, "rope_theta");
+    if (r->reader->config != r->reader->whole && !r->local && json_is_number(outer) &&
+        json_number_value(outer) != theta)
+        pe_reader_warn(r->reader,
+                       "rope_theta is %.17g, and that of the language model's own configuration "
+                       "%.17g; the latter is read",
+                       json_number_value(outer), theta);
+}
+
 static void read_theta(pe_rope_reading *r)
 {
     const char *where = "rope_theta";
@@ -213,6 +225,7 @@ static void read_theta(pe_rope_reading *r)
     }
     if (!has_nested_theta(r, &theta) && !finds_theta(r, &theta, &where))
         theta = fallback_theta(r);
+    warn_of_outer_theta(r, theta);
     if (pe_reader_finds_fact(r->reader, PE_FACT_THETA_RATIO, &ratio, &where))
         theta *= ratio;
     pe_dictionary_set_number(r, "rope_theta", where, theta);

@@ -45,8 +45,8 @@ typedef struct pe_claim {
     pe_buffer unpacked; /* owned: what tensors borrow from that are not in the body as they are */
     size_t n_others;
     pe_claim_layers *others; /* owned: the other layers of the model whose values these are */
-    char sent[64];      /* names of the tensors as they were sent, "" where it is all */
-    struct pe_claim *next; /* owned: what else the same body holds; or NULL */
+    char sent[64];           /* names of the tensors as they were sent, "" where it is all */
+    struct pe_claim *next;   /* owned: what else the same body holds; or NULL */
 } pe_claim;
 
 void pe_verify_claim_free(pe_claim *claim);
