@@ -32,6 +32,8 @@
  *     holds            what is in the answer, see holds()
  *     faults           of the first finding of a report; none: it is a match
  *     sizes            how many items members of the answer have
+ *     gives            of the parameters answered, or those of `layer`, `with` others: attention_factor to
+ *                      10 digits, inv_freq to 5, by number, or all alike those of the target `as`
  *     same             another request of the same bytes and tag: {target, json, text}
  *     alike            one of the same bytes
  *
@@ -214,6 +216,63 @@ static void assert_members(const char *name, const reply *answer, const json_t *
     json_decref(got);
 }
 
+static const json_t *parameters_of(const json_t *model, const char *layer)
+{
+    const json_t *layers = json_object_get(model, "layers"), *its;
+    size_t l;
+    json_array_foreach((json_t *)(uintptr_t)layers, l, its)
+    {
+        if (layer != NULL && strcmp(text_of(its, "layer_type"), layer) == 0)
+            return json_object_get(its, "parameters");
+    }
+    return json_object_get(model, "parameters");
+}
+
+static const json_t *frequencies_of(const json_t *answer)
+{
+    return json_object_get(json_object_get(answer, "inv_freq"), "data");
+}
+
+/* What the parameters of a configuration give. */
+static void assert_gives(const char *name, const reply *answer, const json_t *its)
+{
+    const char *number;
+    char got[32];
+    json_t *wanted, *model = reply_json(answer);
+    json_t *body = json_deep_copy(parameters_of(model, text_of(its, "layer")));
+    json_object_update(body, json_object_get(its, "with"));
+    char *text = json_dumps(body, JSON_REAL_PRECISION(17));
+    reply table = post_json(&server, "/v1/rope/frequencies", text);
+    assert_status(name, &table, 200);
+    json_t *gives = reply_json(&table);
+    const json_t *factor = json_object_get(its, "attention_factor");
+    snprintf(got, sizeof got, "%.10g",
+             json_number_value(json_object_get(gives, "attention_factor")));
+    if (factor != NULL && strcmp(got, json_string_value(factor)) != 0)
+        fail_msg("%s: attention_factor is %s", name, got);
+    json_object_foreach(json_object_get(its, "inv_freq"), number, wanted)
+    {
+        const json_t *one =
+            json_array_get(frequencies_of(gives), (size_t)strtoul(number, NULL, 10));
+        snprintf(got, sizeof got, "%.4e", json_number_value(one));
+        if (one == NULL || strcmp(got, json_string_value(wanted)) != 0)
+            fail_msg("%s: inv_freq[%s] is %s", name, number, got);
+    }
+    if (text_of(its, "as") != NULL) {
+        reply other = get(&server, text_of(its, "as"));
+        json_t *as = reply_json(&other);
+        if (!json_equal(frequencies_of(gives), frequencies_of(as)))
+            fail_msg("%s: other frequencies in %s", name, table.body);
+        json_decref(as);
+        reply_free(&other);
+    }
+    json_decref(gives);
+    json_decref(body);
+    json_decref(model);
+    free(text);
+    reply_free(&table);
+}
+
 static void assert_places(const char *name, const reply *answer, const json_t *wanted)
 {
     json_t *problem = reply_json(answer), *error, *got = json_array();
@@ -264,6 +323,8 @@ static void check(const json_t *file, json_t *its)
         assert_places(name, &answer, places);
     assert_fields(name, &answer, json_object_get(its, "fields"));
     assert_members(name, &answer, its);
+    if (json_object_get(its, "gives") != NULL)
+        assert_gives(name, &answer, json_object_get(its, "gives"));
     if (text_of(its, "canonical") != NULL)
         assert_canonical(name, &answer, text_of(its, "target"), text_of(its, "canonical"));
     if (text_of(its, "body") != NULL)
