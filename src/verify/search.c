@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/plan.h"
 #include "verify/axes/axis_reading.h"
 #include "verify/search/attempts.h"
 #include "verify/plain/plain_slips.h"

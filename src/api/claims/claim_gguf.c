@@ -8,6 +8,7 @@
 #include "files/gguf_file.h"
 #include "files/tree.h"
 #include "formats/stream.h"
+#include "plan/plan.h"
 
 /* The first positions tell all frequencies. */
 static const char first_rows[] = "dtype=float64&positions=0:64&format=safetensors";
