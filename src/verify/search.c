@@ -52,34 +52,34 @@ static bool is_coarse(const pe_search *s)
 /* It may be right, of other layers of the model. */
 static const pe_fault of_other_layers = {.name = PE_NAME(layer_type)};
 
-/* Planning settles values that follow from others. */
-static pe_status make_of_layers(const pe_search *s, const pe_claim_layers *layers, pe_guess *guess,
-                                pe_problem *why)
+/* Planning settles values that follow from others; of those that make no table nothing is tried. */
+static void try_of_layers(pe_search *s, const pe_claim_layers *layers, pe_guess *guess)
 {
     pe_plan plan = {0};
     pe_values_free(&guess->values);
-    PE_TRY(pe_values_copy(&layers->values, &guess->values, why));
-    PE_TRY(pe_attempts_set_positions(s, s->view, guess, why));
+    if (!pe_attempts_did(s, pe_values_copy(&layers->values, &guess->values, s->why)) ||
+        !pe_attempts_set_positions(s, s->view, guess))
+        return;
     pe_guess_say(guess, &of_other_layers, pe_fault_remedy(&of_other_layers));
     pe_buffer_format(&guess->rule, "this is the table of %s", layers->name);
-    const pe_status status = pe_guess_plan(guess, &guess->values, &plan, why);
+    const pe_status status = pe_guess_plan(guess, &guess->values, &plan, s->why);
     pe_plan_free(&plan);
-    return status;
+    if (status == PE_OK)
+        pe_attempts_try(s, guess);
+    else if (pe_status_is_ours(status))
+        (void)pe_attempts_did(s, status);
 }
 
-static pe_status try_layers(pe_search *s, pe_guess *claim, pe_problem *why)
+static void try_layers(pe_search *s, pe_guess *claim)
 {
     const pe_claim *of = s->whole->claim;
-    pe_status status = PE_OK;
-    for (size_t o = 0; o < of->n_others && !pe_status_is_ours(status); o++) {
+    for (size_t o = 0; o < of->n_others && s->failed == PE_OK; o++) {
         pe_guess guess;
-        PE_TRY(pe_guess_copy(claim, &guess, why));
-        status = make_of_layers(s, &of->others[o], &guess, why);
-        if (status == PE_OK)
-            status = pe_attempts_try(s, &guess, why);
+        if (!pe_attempts_did(s, pe_guess_copy(claim, &guess, s->why)))
+            return;
+        try_of_layers(s, &of->others[o], &guess);
         pe_guess_free(&guess);
     }
-    return pe_status_is_ours(status) ? status : PE_OK; /* or values that make no table */
 }
 
 /* Measured, too, where a single fault explains them: the reading is told beside it. */
