@@ -165,8 +165,7 @@ static void put_divisors(pe_input *g, const char *arch)
     if (divisors != NULL)
         return;
     if (strcmp(arch, "gemma4") == 0)
-        pe_input_put(g, "model_type", "general.architecture",
-                     json_string("gguf/gemma4 without rope_freqs"));
+        pe_input_put(g, "model_type", "general.architecture", json_string("gguf/gemma4-undivided"));
     else if (strcmp(arch, "llama") == 0 || strcmp(arch, "deci") == 0)
         pe_input_warn(g,
                       "there is no tensor rope_freqs.weight among what was sent: where the model "
