@@ -15,35 +15,14 @@
 /* Of the angle, for the slope of a pattern there. */
 #define LEAST_TURN 0x1p-22
 
-size_t pe_patterns_count(void)
-{
-    return pe_pattern_values_n + pe_pattern_places_n;
-}
-
-static const pe_pattern *row_of(size_t pattern)
-{
-    return pattern < pe_pattern_values_n ? &pe_pattern_values[pattern]
-                                         : &pe_pattern_places[pattern - pe_pattern_values_n];
-}
-
-const pe_fault *pe_patterns_fault(size_t pattern)
-{
-    return &row_of(pattern)->fault;
-}
-
 double pe_patterns_number(size_t pattern, const pe_beside *b)
 {
-    return row_of(pattern)->is_so != NULL ? b->got[0] : (double)b->late;
-}
-
-bool pe_patterns_is_of_bytes(size_t pattern)
-{
-    return row_of(pattern)->reread != NULL;
+    return pe_pattern_rows[pattern].is_so != NULL ? b->got[0] : (double)b->late;
 }
 
 bool pe_patterns_applies(size_t pattern, const pe_beside *b)
 {
-    const pe_pattern *p = row_of(pattern);
+    const pe_pattern *p = &pe_pattern_rows[pattern];
     const bool rotated = b->view->rotated;
     if ((p->of_copies && b->at.copy == 0) || (p->of_any_size && b->guess->distortion.gain != 0) ||
         (p->of == PE_TABLES && rotated) || (p->of == PE_VECTORS && !rotated))
@@ -89,11 +68,11 @@ static const pe_term of_places[] = {
 static bool read_equations(pe_beside *b)
 {
     bool read = true;
-    const size_t n = 2 * pe_patterns_count();
+    const size_t n = 2 * pe_pattern_rows_n;
     b->made = calloc(2 * n, sizeof *b->made);
     b->from = b->made + n;
     for (size_t k = 0; k < n && read && b->made != NULL; k++) {
-        const pe_pattern *p = row_of(k / 2);
+        const pe_pattern *p = &pe_pattern_rows[k / 2];
         if (p->made[k % 2] != NULL)
             read = pe_equation_read(p->made[k % 2], of_waves, NULL, NULL, &b->made[k]);
         if (read && p->from[k % 2] != NULL)
@@ -138,7 +117,7 @@ static bool find_from(const pe_beside *b, size_t pattern, size_t n, pe_pattern_p
 static double number_at(size_t pattern, const pe_beside *b, pe_pattern_place at, size_t of,
                         double more)
 {
-    const pe_pattern *p = row_of(pattern);
+    const pe_pattern *p = &pe_pattern_rows[pattern];
     const pe_geometry *g = &b->at;
     const size_t pair = b->pair[at.column];
     const bool second = b->second[at.column];
@@ -178,7 +157,7 @@ static bool is_apart(const pe_pattern *p, const pe_beside *b, pe_pattern_place a
 
 static bool is_made(size_t pattern, const pe_beside *b, pe_pattern_place at)
 {
-    const pe_pattern *p = row_of(pattern);
+    const pe_pattern *p = &pe_pattern_rows[pattern];
     const double got = pe_beside_got(b, at.row, at.column);
     if (b->pair[at.column] == SIZE_MAX)
         return is_unpaired(p, b, at);
@@ -213,7 +192,7 @@ static bool belongs(const pe_beside *b, double got, size_t e)
 
 static bool is_from(size_t pattern, const pe_beside *b, pe_pattern_place at)
 {
-    const pe_pattern *p = row_of(pattern);
+    const pe_pattern *p = &pe_pattern_rows[pattern];
     size_t first, n;
     const double got = pe_beside_got(b, at.row, at.column);
     pe_pattern_place of = at;
@@ -267,7 +246,7 @@ static bool is_quantised(const pe_pattern_steps *of, const pe_beside *b, pe_patt
 
 bool pe_patterns_is_near(size_t pattern, const pe_beside *b, size_t row, size_t column)
 {
-    const pe_pattern *p = row_of(pattern);
+    const pe_pattern *p = &pe_pattern_rows[pattern];
     const pe_pattern_place at = {row, column};
     if (p->reread != NULL) {
         const size_t e = row * b->width + column;

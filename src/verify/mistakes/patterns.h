@@ -94,13 +94,13 @@ typedef struct pe_pattern_steps {
 } pe_pattern_steps;
 
 typedef struct pe_pattern {
-    pe_fault fault;
+    pe_fault fault; /* its sentence tells of elements without saying which */
     enum { PE_TABLES, PE_VECTORS, PE_EITHER } of;
     const char *made[2]; /* equations: what both elements of a pair are */
     enum { PE_AS_CLAIMED, PE_ZERO, PE_NEGATED } unpaired; /* beside these: columns of no pair */
     /** Or: in which row and column is the claimed element that stands there? none: it is nowhere. */
     const char *from[2];
-    /** Or: the uploaded element as it should have been read. */
+    /** Or: the uploaded element as it should have been read: bytes of all elements are the same. */
     double (*reread)(pe_dtype dtype, double got);
     /** Of a vector: which pair's wave turns a channel, or which channel is turned instead. */
     size_t (*wave_of)(const pe_beside *b, size_t pair, bool second);
@@ -118,24 +118,16 @@ typedef struct pe_pattern {
 } pe_pattern;
 
 /** What a pair's numbers became, tried first; then where elements stand, and their bytes. */
-extern const pe_pattern pe_pattern_values[], pe_pattern_places[];
-extern const size_t pe_pattern_values_n, pe_pattern_places_n;
+extern const pe_pattern pe_pattern_rows[];
+extern const size_t pe_pattern_rows_n;
 
 /* ---- which of them an element follows ---- */
-
-size_t pe_patterns_count(void);
-
-/** Its sentence and remedy; the sentence tells of elements without saying which. */
-const pe_fault *pe_patterns_fault(size_t pattern);
 
 /** The {a} of its sentence. */
 double pe_patterns_number(size_t pattern, const pe_beside *b);
 
 /** Does it make sense of this upload? */
 bool pe_patterns_applies(size_t pattern, const pe_beside *b);
-
-/** Does it read bytes anew? Those of all elements are the same bytes. */
-bool pe_patterns_is_of_bytes(size_t pattern);
 
 /** Is the element what the pattern says? */
 bool pe_patterns_is_near(size_t pattern, const pe_beside *b, size_t row, size_t column);

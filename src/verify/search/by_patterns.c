@@ -100,9 +100,9 @@ static bool mark(const pe_beside *b, bits *out)
         return false;
     for (size_t e = 0; e < all; e++)
         out->of[e] = pe_beside_is_claimed(b, e / b->width, e % b->width) ? 1 : 0;
-    assert(pe_patterns_count() <= PATTERNS_MAX);
+    assert(pe_pattern_rows_n <= PATTERNS_MAX);
     uint64_t bit = 2;
-    for (size_t p = 0; p < pe_patterns_count() && bit != 0; p++) {
+    for (size_t p = 0; p < pe_pattern_rows_n && bit != 0; p++) {
         out->bit[p] = is_likely(b, out, p) ? bit : 0;
         bit = out->bit[p] != 0 ? bit << 1 : bit;
         for (size_t r = 0; r < b->rows && out->bit[p] != 0; r++) {
@@ -248,7 +248,7 @@ static void tell(pe_search *s, const pe_beside *b, size_t pattern, const counts 
                  size_t n)
 {
     pe_buffer rule = {0};
-    const pe_fault *fault = pe_patterns_fault(pattern);
+    const pe_fault *fault = &pe_pattern_rows[pattern].fault;
     if (was_tried(b, fault, by, n + 1 >= at->units))
         return;
     if (by != WHOLE) {
@@ -276,10 +276,9 @@ static void try_division(pe_search *s, const pe_beside *b, const bits *marks, di
         pe_attempts_did(s, pe_fail_memory(s->why));
         return;
     }
-    for (size_t p = 0; p < pe_patterns_count() && s->failed == PE_OK && !pe_attempts_found(s);
-         p++) {
+    for (size_t p = 0; p < pe_pattern_rows_n && s->failed == PE_OK && !pe_attempts_found(s); p++) {
         size_t n;
-        if (marks->bit[p] == 0 || (by != WHOLE && pe_patterns_is_of_bytes(p)))
+        if (marks->bit[p] == 0 || (by != WHOLE && pe_pattern_rows[p].reread != NULL))
             continue;
         count(b, marks, marks->bit[p], &at);
         pe_yield_spend(b->rows * b->width / 8);
