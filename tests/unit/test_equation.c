@@ -61,11 +61,10 @@ static void other_texts_are_none(void **state)
         assert_false(pe_equation_read(wrong[k], pe_sequence_terms, NULL, NULL, &e));
 }
 
-static const pe_slips *const lists[] = {&pe_mistakes_of_positions, &pe_mistakes_of_frequencies,
-                                        &pe_mistakes_of_values,    &pe_mistakes_of_scales,
-                                        &pe_mistakes_of_windows,   &pe_mistakes_of_padding,
-                                        &pe_mistakes_of_places,    &pe_mistakes_of_slopes,
-                                        &pe_mistakes_of_distances, &pe_mistakes_of_waves};
+static const pe_slips *const lists[] = {
+    &pe_mistakes_of_positions, &pe_mistakes_of_frequencies, &pe_mistakes_of_values,
+    &pe_mistakes_of_scales,    &pe_mistakes_of_padding,     &pe_mistakes_of_places,
+    &pe_mistakes_of_slopes,    &pe_mistakes_of_distances,   &pe_mistakes_of_waves};
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"
 

@@ -37,9 +37,8 @@ extern const pe_slip_stage pe_slip_places, pe_slip_axes;
 /** Slopes of heads; distances of queries and keys, from which biases and indices follow. */
 extern const pe_slip_stage pe_slip_slopes, pe_slip_distances;
 
-extern const pe_slips pe_mistakes_of_values, pe_mistakes_of_scales, pe_mistakes_of_windows,
-    pe_mistakes_of_padding, pe_mistakes_of_places, pe_mistakes_of_slopes, pe_mistakes_of_distances,
-    pe_mistakes_of_waves;
+extern const pe_slips pe_mistakes_of_values, pe_mistakes_of_scales, pe_mistakes_of_padding,
+    pe_mistakes_of_places, pe_mistakes_of_slopes, pe_mistakes_of_distances, pe_mistakes_of_waves;
 
 /** Is a resource one of those? */
 bool pe_slip_is_of(const char *name, const char *resources);

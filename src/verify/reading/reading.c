@@ -10,7 +10,6 @@
 #include "plan/common_params.h"
 #include "verify/compare/expect.h"
 #include "verify/mistakes/sequence.h"
-#include "verify/reading/reading_pairs.h"
 
 #define SAMPLES       256 /* rows that tell a frequency, per distance */
 #define SAMPLES_NEAR  64  /* where a longer distance tells it better */

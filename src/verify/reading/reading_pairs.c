@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reading_pairs.c - the pairs of an upload as complex numbers: their phases, sizes and roundings. */
-#include "verify/reading/reading_pairs.h"
+#include "verify/reading/reading.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/reading/reading_pairs.h"
+#include "verify/reading/reading.h"
 
 enum { SAMPLE = 192, GRID = 17, STEPS = 28 };
 
