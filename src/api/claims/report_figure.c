@@ -6,7 +6,6 @@
 #include "api/claims/verify_report.h"
 #include "formats/stream.h"
 #include "plan/plan.h"
-#include "plan/resource.h"
 
 /* Rows of cells become rows of the upload. */
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,

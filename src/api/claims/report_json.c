@@ -7,7 +7,6 @@
 #include "api/claims/verify_report.h"
 #include "base/slice.h"
 #include "plan/real.h"
-#include "plan/resource.h"
 #include "text/json_write.h"
 #include "verify/reading/reading.h"
 
@@ -19,12 +18,6 @@ static void number(pe_buffer *out, const char *name, double value)
         pe_real_print(value, out);
     else
         pe_buffer_str(out, "null");
-}
-
-static void size(pe_buffer *out, const char *name, size_t value)
-{
-    pe_json_write_name(out, name);
-    pe_buffer_format(out, "%zu", value);
 }
 
 static void write_errors(const pe_errors *errors, pe_buffer *out)
@@ -41,13 +34,10 @@ static void write_bad(const pe_bad *bad, pe_buffer *out)
     pe_json_write_open(out, "first_bad", "{");
     if (bad->tensor[0] != '\0')
         pe_json_write_text(out, "tensor", bad->tensor);
-    pe_json_write_open(out, "index", "[");
-    for (size_t d = 0; d < bad->ndim; d++)
-        pe_buffer_format(out, "%s%zu", d == 0 ? "" : ",", bad->index[d]);
-    pe_buffer_str(out, "]");
+    pe_json_write_counts(out, "index", bad->index, bad->ndim);
     if (bad->has_pair) {
         number(out, "position", bad->position);
-        size(out, "pair", bad->pair);
+        pe_json_write_count(out, "pair", bad->pair);
     }
     number(out, "expected", bad->expected);
     number(out, "got", bad->got);
@@ -57,18 +47,13 @@ static void write_bad(const pe_bad *bad, pe_buffer *out)
 static void write_finding(const pe_finding *finding, pe_buffer *out)
 {
     pe_json_write_open(out, NULL, "{");
-    size(out, "rank", finding->rank);
-    pe_json_write_open(out, "faults", "[");
-    for (size_t f = 0; f < finding->n_faults; f++) {
-        pe_json_write_item(out);
-        pe_buffer_json_string(out, finding->faults[f]);
-    }
-    pe_buffer_str(out, "]");
+    pe_json_write_count(out, "rank", finding->rank);
+    pe_json_write_texts(out, "faults", finding->faults, finding->n_faults);
     pe_json_write_text(out, "rule", finding->rule);
     pe_json_write_truth(out, "fitted", finding->fitted);
     pe_json_write_text(out, "evidence", finding->evidence);
     pe_json_write_text(out, "remedy", finding->remedy);
-    size(out, "undecided", finding->undecided);
+    pe_json_write_count(out, "undecided", finding->undecided);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, finding->parameters);
     pe_json_write_open(out, "error", "{");
@@ -124,7 +109,7 @@ static void write_range(const char *what, size_t first, size_t last, pe_buffer *
  * and batch items. */
 static void tell_positions(const pe_reading *r, bool vectors, pe_buffer *text, pe_buffer *json)
 {
-    enum { SAID = 4, MOST = 32 };
+    enum { SHOWN = 4, MOST = 32 };
     const char *what = vectors ? "token" : "row",
                *none = vectors ? "no one position" : "no position";
     size_t last;
@@ -138,9 +123,9 @@ static void tell_positions(const pe_reading *r, bool vectors, pe_buffer *text, p
         number(json, "first", p[t]);
         number(json, "last", p[last]);
         pe_buffer_str(json, "}");
-        if (n == SAID)
+        if (n == SHOWN)
             pe_buffer_str(text, ", and so on");
-        if (n >= SAID)
+        if (n >= SHOWN)
             continue;
         pe_buffer_str(text, n == 0 ? "" : ", ");
         say_range(what, from, to, text);
@@ -173,8 +158,8 @@ static void tell_reading(const pe_report *report, pe_buffer *text, pe_buffer *js
     number(json, "rows_with_position", round(r->quality * (double)r->tokens));
     tell_positions(r, pe_report_has_heads(report), text, json);
     /* Pairs [first, last] that turn by one multiple of the claimed frequencies. */
-    enum { SAID = 6 };
-    size_t said = 0, last;
+    enum { SHOWN = 6 };
+    size_t shown = 0, last;
     pe_json_write_open(json, "frequencies", "[");
     for (size_t i = 0; i < r->pairs; i = last + 1) {
         const double ratio = pe_reading_ratio(r, i);
@@ -184,7 +169,7 @@ static void tell_reading(const pe_report *report, pe_buffer *text, pe_buffer *js
         write_range("pairs", i, last, json);
         number(json, "ratio", ratio);
         pe_buffer_str(json, "}");
-        if (r->own && !is_same_ratio(ratio, 1) && said++ < SAID) {
+        if (r->own && !is_same_ratio(ratio, 1) && shown++ < SHOWN) {
             const double times = fabs(ratio) < 1 ? 1 / fabs(ratio) : fabs(ratio);
             const char *s = i == last ? "s" : "";
             say_range("Pair", i, last, text);
@@ -219,10 +204,10 @@ void pe_report_measured(const pe_report *report, pe_buffer *text, pe_buffer *jso
     }
     if (report->has_strays) {
         const pe_strays *at = &report->strays;
-        size(json, "bad_elements", at->elements);
-        size(json, "bad_rows", at->rows);
-        size(json, "bad_columns", at->columns);
-        size(json, "not_finite", at->not_finite);
+        pe_json_write_count(json, "bad_elements", at->elements);
+        pe_json_write_count(json, "bad_rows", at->rows);
+        pe_json_write_count(json, "bad_columns", at->columns);
+        pe_json_write_count(json, "not_finite", at->not_finite);
         pe_buffer_format(text,
                          "%zu of %zu elements are not what was claimed, in %zu of %zu rows and %zu "
                          "of %zu columns",
@@ -326,7 +311,7 @@ static void write_allowed(const pe_allowed *a, pe_buffer *out)
     }
     if (a->has_pair) {
         number(out, "position", a->position);
-        size(out, "pair", a->pair);
+        pe_json_write_count(out, "pair", a->pair);
         number(out, "roundings", a->roundings);
     }
     pe_json_write_text(out, "text", pe_buffer_text(&text));
@@ -401,10 +386,10 @@ static void write_warnings(const pe_report *report, const pe_buffer *doubts, pe_
 static void write_search(const pe_report *report, pe_buffer *out)
 {
     pe_json_write_open(out, "search", "{");
-    size(out, "hypotheses", report->hypotheses);
+    pe_json_write_count(out, "hypotheses", report->hypotheses);
     pe_json_write_truth(out, "pairs_tried", report->pairs_tried);
     if (report->sampled > 0)
-        size(out, "sampled_positions", report->sampled);
+        pe_json_write_count(out, "sampled_positions", report->sampled);
     pe_json_write_truth(out, "complete", report->complete);
     pe_buffer_str(out, "}");
 }
@@ -460,9 +445,9 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
         number(out, "tolerance", claim->tolerance);
     if (report->allowed.max_ulp > 0 || claim->tolerance >= 0)
         write_allowed(&report->allowed, out);
-    size(out, "elements", errors->elements);
+    pe_json_write_count(out, "elements", errors->elements);
     if (report->matches)
-        size(out, "undecided", report->undecided);
+        pe_json_write_count(out, "undecided", report->undecided);
     write_blind(claim, &report->blind, out);
     if (errors->elements > 0) {
         pe_json_write_open(out, "error", "{");

@@ -5,7 +5,6 @@
 
 #include "api/claims/verify_report.h"
 #include "base/slice.h"
-#include "plan/resource.h"
 
 /* A heading, and an empty line. */
 static void head(pe_buffer *out, bool markdown, const char *text)

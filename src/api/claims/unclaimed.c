@@ -8,7 +8,6 @@
 
 #include "api/claims/claim_groups.h"
 #include "api/claims/verify_report.h"
-#include "plan/resource.h"
 #include "text/json_write.h"
 
 /* Usual tables, the more usual first. `searched`: faults are looked for where none matches. Sizes

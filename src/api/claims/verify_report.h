@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "formats/format.h"
+#include "plan/resource.h"
 #include "verify/verify.h"
 
 /** The verdict in a sentence. */

@@ -4,7 +4,6 @@
 
 #include "encodings/learned/learned_rows.h"
 #include "encodings/registry.h"
-#include "plan/plan.h"
 
 #define ID_MAX 1073741823 /* so that a sum of two is an int32 */
 

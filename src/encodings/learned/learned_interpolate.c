@@ -7,7 +7,6 @@
 
 #include "encodings/learned/learned_rows.h"
 #include "encodings/registry.h"
-#include "plan/plan.h"
 
 /* Weights are quotients of integers below 2^53 then. */
 #define SIDE_MAX 4096

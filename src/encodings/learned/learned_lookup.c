@@ -6,7 +6,6 @@
 #include "encodings/learned/learned_rows.h"
 #include "encodings/registry.h"
 #include "kernels/kernels.h"
-#include "plan/plan.h"
 
 #define POSITIONS(HELP)                                                                            \
     PE_PARAM("positions", POSITIONS, .optional = true, .integers_only = true, .two_axes = true,    \

@@ -8,7 +8,6 @@
 
 #include "base/nearest.h"
 #include "encodings/registry.h"
-#include "plan/plan.h"
 
 static const pe_param name_params[] = {
     PE_PARAM("name", NAME, .required = true, .max = PE_LEARNED_NAME_MAX,

@@ -4,7 +4,7 @@
 #define PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
 
 #include "plan/common_params.h"
-#include "plan/price.h"
+#include "plan/plan.h"
 #include "tables/tables.h"
 
 extern const pe_param_set pe_learned_name_params;

@@ -8,7 +8,6 @@
 #include "encodings/relative/alibi.h"
 #include "encodings/registry.h"
 #include "encodings/relative/relative.h"
-#include "plan/plan.h"
 
 enum { SYMMETRIC, CAUSAL, KEY };
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "plan/plan.h"
 
 static const pe_param window_params[] = {
     PE_PARAM("query_length", INT, .axis = true, .required = true, .min = 1,

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "plan/common_params.h"
-#include "plan/price.h"
+#include "plan/plan.h"
 
 #define PE_RELATIVE_LENGTH_MAX 1099511627776.0 /* 2^40 */
 

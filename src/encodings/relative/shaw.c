@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "encodings/registry.h"
-#include "plan/plan.h"
 
 #define WIDTH_MAX 65536
 

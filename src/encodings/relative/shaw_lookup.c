@@ -6,7 +6,6 @@
 
 #include "encodings/registry.h"
 #include "encodings/relative/shaw.h"
-#include "plan/plan.h"
 
 typedef struct state {
     pe_relative table; /* of vectors */

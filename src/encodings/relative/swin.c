@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "plan/plan.h"
 
 #define FORMULA                                                                                    \
     "(row(query) - row(key) + window_height - 1) (2 window_width - 1) + column(query) - "          \

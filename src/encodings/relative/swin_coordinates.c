@@ -5,7 +5,6 @@
 #include "encodings/registry.h"
 #include "encodings/relative/relative.h"
 #include "exact/round.h"
-#include "plan/plan.h"
 
 #define PRETRAINED(side, fallback, text)                                                           \
     PE_PARAM(side, INT, .optional = true, .min = 2, .max = PE_SWIN_SIDE_MAX,                       \

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "encodings/registry.h"
-#include "plan/plan.h"
 
 static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        [PE_T5_VARIANT_MPNET] = "mpnet",

@@ -5,7 +5,6 @@
 
 #include "encodings/registry.h"
 #include "encodings/relative/t5.h"
-#include "plan/plan.h"
 
 /* DeBERTa's buckets index vectors, not biases. */
 static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* t5_variants.c - whose buckets: their defaults, and where the reference computes others. */
 #include "encodings/relative/t5.h"
-#include "plan/plan.h"
 
 #include <math.h>
 #include <mpfr.h>

@@ -3,7 +3,6 @@
 #include "encodings/rope/rope_params.h"
 #include "exact/round.h"
 #include "plan/plan.h"
-#include "plan/resource.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 /* rope_decay.c - how attention to a like token falls with distance. */
 #include "encodings/rope/rope_params.h"
 #include "plan/plan.h"
-#include "plan/resource.h"
 
 #include <stdlib.h>
 

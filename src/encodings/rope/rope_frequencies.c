@@ -4,8 +4,6 @@
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_spectrum.h"
-#include "plan/plan.h"
-#include "plan/resource.h"
 
 #define INV_FREQ                                                                                   \
     {                                                                                              \

@@ -5,6 +5,7 @@
 
 #include "encodings/rope/rope.h"
 #include "plan/common_params.h"
+#include "plan/resource.h"
 
 /** Choices of pairing, in the order of pe_pairing. */
 extern const char *const pe_rope_params_pairings[];

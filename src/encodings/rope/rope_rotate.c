@@ -4,7 +4,6 @@
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_rotated.h"
-#include "plan/resource.h"
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)

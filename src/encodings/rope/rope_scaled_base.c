@@ -3,8 +3,6 @@
 #include "encodings/rope/rope_spectrum.h"
 #include "encodings/rope/rope_params.h"
 #include "exact/round.h"
-#include "plan/plan.h"
-#include "plan/resource.h"
 
 /* b*s, for comparison: only the first pair keeps its frequency. */
 static void product_base(const void *formula, mpfr_ptr out)

@@ -5,7 +5,6 @@
 #include "encodings/attention/attention.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_rotated.h"
-#include "plan/resource.h"
 
 typedef struct scores {
     pe_rope rope;

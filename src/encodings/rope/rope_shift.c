@@ -3,7 +3,6 @@
 #include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
-#include "plan/resource.h"
 
 static pe_status rotate(pe_rope_rotated *answer, pe_plan *out, pe_problem *why)
 {

@@ -9,7 +9,6 @@
 #include "encodings/rope/rope_axes.h"
 #include "base/yield.h"
 #include "exact/round.h"
-#include "plan/plan.h"
 
 typedef struct spectrum {
     pe_shared_wave set[PE_SPECTRUM_OTHER + 1];

@@ -4,6 +4,7 @@
 #define PE_ENCODINGS_ROPE_ROPE_SPECTRUM_H
 
 #include "encodings/rope/rope.h"
+#include "plan/plan.h"
 
 typedef enum pe_spectrum_kind {
     PE_SPECTRUM_FREQUENCY,  /* theta_i */

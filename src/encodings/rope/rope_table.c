@@ -7,7 +7,6 @@
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "plan/plan.h"
-#include "plan/resource.h"
 
 typedef struct cache_layout cache_layout;
 

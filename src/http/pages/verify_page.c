@@ -18,7 +18,6 @@
 #include "http/request/parameters.h"
 #include "http/workers/pool.h"
 #include "plan/plan.h"
-#include "plan/resource.h"
 #include "verify/arriving.h"
 
 /* What a claim may say is planned, so that all its mistakes are told. */

@@ -9,7 +9,6 @@
 #include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/rope_xpos_scale.h"
 #include "plan/plan.h"
-#include "plan/resource.h"
 
 /* ---- xPos: queries and keys rotated, and scaled so that attention falls with di ---- */
 
