@@ -151,12 +151,20 @@ pe_status pe_plan_add_engine_setting(pe_plan *plan, const pe_engine_setting *set
     return PE_OK;
 }
 
+pe_array pe_plan_take(pe_plan *plan, pe_values *values, const char *name)
+{
+    assert(plan->n_taken < PE_MAX_TAKEN);
+    return plan->taken[plan->n_taken++] = pe_values_take(values, name);
+}
+
 void pe_plan_free(pe_plan *plan)
 {
     if (plan == NULL)
         return;
     if (plan->free_state != NULL)
         plan->free_state(plan->state);
+    for (size_t t = 0; t < plan->n_taken; t++)
+        pe_array_free(&plan->taken[t]);
     if (plan->release != NULL)
         plan->release(plan->held);
     for (size_t w = 0; w < plan->n_warnings; w++)

@@ -58,6 +58,7 @@ typedef pe_status (*pe_plan_fill)(const pe_plan *plan, const pe_region *region, 
 #define PE_MAX_SCALARS  8
 #define PE_MAX_TENSORS  9
 #define PE_MAX_WARNINGS 5
+#define PE_MAX_TAKEN    3
 /** 32 hexadecimal digits. */
 #define PE_PLAN_VERSION_BYTES 33
 
@@ -92,6 +93,8 @@ struct pe_plan {
     size_t n_engine_settings, n_engine_setting_sources;
     const pe_engine_setting_source *engine_setting_sources; /* of its state */
 
+    size_t n_taken;
+    pe_array taken[PE_MAX_TAKEN];    /* owned; the state looks at them */
     void *held;                      /* what the state points into; released after it */
     void (*release)(void *held);     /* NULL: nothing is held */
     void *state;                     /* the encoding's */
@@ -107,6 +110,9 @@ pe_status pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill,
 /** The same of a plan whose numbers are there before it is read: its state is an array, whose
  * units fill copies. */
 pe_status pe_plan_begin_array(pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
+
+/** Take the tensor of a row out of values, for the plan to own: a view of it, for its state. */
+pe_array pe_plan_take(pe_plan *plan, pe_values *values, const char *name);
 
 /** Units [first, first + units) of a tensor, whole. */
 pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t units);

@@ -41,7 +41,6 @@ static void free_state(void *of)
 {
     state *s = of;
     pe_alibi_heads_free(&s->heads);
-    pe_array_free(&s->logits);
     free(s);
 }
 
@@ -116,7 +115,7 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     s->scale = scale;
     s->causal = pe_values_bool(values, "causal");
     PE_TRY(pe_alibi_heads_make(values, tables, &s->heads, why));
-    s->logits = pe_values_take(values, "logits");
+    s->logits = pe_plan_take(out, values, "logits");
     return PE_OK;
 }
 

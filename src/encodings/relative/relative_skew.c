@@ -27,13 +27,6 @@ typedef struct state {
     pe_array logits; /* [heads, length, relative] */
 } state;
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_array_free(&s->logits);
-    free(s);
-}
-
 /* Keys [from, from + n) of row `row` of all heads: column key - query + length - 1, as far as there
  * are columns; then zeros, or one and the next row. */
 static void put_run(const state *s, size_t row, size_t from, size_t n, unsigned char *out)
@@ -77,7 +70,7 @@ static pe_status plan_skew(pe_values *values, struct pe_tables *tables PE_UNUSED
                        n, n, 2 * n - 1, relative);
     const pe_shape shape = {3, {logits->shape.dim[0], n, n}};
     PE_TRY(pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free, why));
     state *s = out->state;
     s->length = n;
     s->relative = relative;
@@ -87,7 +80,7 @@ static pe_status plan_skew(pe_values *values, struct pe_tables *tables PE_UNUSED
                      s->reshaped ? "those of other positions, to be masked"
                                  : "0 here; upstream leaves numbers of other positions there, to "
                                    "be masked (future=reshaped)");
-    s->logits = pe_values_take(values, "logits");
+    s->logits = pe_plan_take(out, values, "logits");
     return PE_OK;
 }
 

@@ -14,13 +14,6 @@ typedef struct state {
 } state;
 _Static_assert(offsetof(state, table) == 0, "the window's state begins with it");
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_array_free(&s->embeddings);
-    free(s);
-}
-
 static void run(const void *of, size_t layer PE_UNUSED, int64_t relative, size_t n,
                 unsigned char *out)
 {
@@ -49,11 +42,11 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables PE_UNUS
                                        .channels = embeddings->shape.dim[1],
                                        .run = run,
                                        .state_bytes = sizeof(state),
-                                       .free_state = free_state};
+                                       .free_state = free};
     PE_TRY(pe_relative_plan(&window, values, limits, out, why));
     state *s = out->state;
     s->clip = clip;
-    s->embeddings = pe_values_take(values, "relative_embeddings");
+    s->embeddings = pe_plan_take(out, values, "relative_embeddings");
     return PE_OK;
 }
 

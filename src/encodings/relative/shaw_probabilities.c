@@ -29,15 +29,6 @@ typedef struct state {
     pe_array q, k, embeddings;
 } state;
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_array_free(&s->q);
-    pe_array_free(&s->k);
-    pe_array_free(&s->embeddings);
-    free(s);
-}
-
 static pe_pair dot(const double *x, const pe_array *rows, size_t row, double *wide)
 {
     const size_t d = rows->shape.dim[1];
@@ -93,9 +84,9 @@ static pe_status check_channels(const pe_values *values, pe_problem *why)
 }
 
 /* Out of values, its heads and rows one axis. */
-static pe_array take_rows(pe_values *values, const char *name)
+static pe_array take_rows(pe_plan *out, pe_values *values, const char *name)
 {
-    pe_array rows = pe_values_take(values, name);
+    pe_array rows = pe_plan_take(out, values, name);
     rows.shape = (pe_shape){2, {rows.shape.dim[0] * rows.shape.dim[1], rows.shape.dim[2]}};
     return rows;
 }
@@ -112,15 +103,15 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables 
     const pe_shape shape = {3, {q->shape.dim[0], q->shape.dim[1], keys}};
     PE_TRY(pe_attention_plan(out, limits, &shape, q->dtype, "q", why));
     PE_TRY(pe_plan_set_work(out, limits, 0, PE_SOFTMAX_WORK + d, why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), pe_attention_fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), pe_attention_fill, free, why));
     state *s = out->state;
     s->attention = (pe_attention){keys, 2 * d, scores};
     s->queries = q->shape.dim[1];
     s->scale = pe_attention_scale(values, d);
     s->clip = clip;
-    s->q = take_rows(values, "q");
-    s->k = take_rows(values, "k");
-    s->embeddings = pe_values_take(values, "relative_embeddings");
+    s->q = take_rows(out, values, "q");
+    s->k = take_rows(out, values, "k");
+    s->embeddings = pe_plan_take(out, values, "relative_embeddings");
     /* |scale q . (k + e)| <= scale |q| (|k| + |e|), with room for a factor of 2^100. */
     double q_norm, k_norm, embedding_norm;
     PE_TRY(pe_scores_norm_max(&s->q, &q_norm, why));

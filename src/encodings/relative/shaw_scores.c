@@ -23,14 +23,6 @@ typedef struct state {
     pe_array queries, embeddings;
 } state;
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_array_free(&s->queries);
-    pe_array_free(&s->embeddings);
-    free(s);
-}
-
 /* ---- a run of scores ---- */
 
 /* Scratch of one fill. */
@@ -114,12 +106,12 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables PE_UNUS
     const pe_shape shape = {2, {queries->shape.dim[0], keys}};
     PE_TRY(pe_plan_add_tensor(out, limits, "scores", queries->dtype, &shape, 1, why));
     PE_TRY(pe_plan_set_work(out, limits, 0, PE_DOT_WORK(queries->shape.dim[1]), why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free, why));
     state *s = out->state;
     s->keys = keys;
     s->clip = clip;
-    s->queries = pe_values_take(values, "queries");
-    s->embeddings = pe_values_take(values, "relative_embeddings");
+    s->queries = pe_plan_take(out, values, "queries");
+    s->embeddings = pe_plan_take(out, values, "relative_embeddings");
     return pe_scores_check(out, &s->queries, &s->embeddings, 1, "queries", why);
 }
 

@@ -38,13 +38,6 @@ typedef struct state {
     pe_array weights; /* [rows of the table, heads]; none for the indices */
 } state;
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_array_free(&s->weights);
-    free(s);
-}
-
 static size_t put_indices(const state *s PE_UNUSED, size_t layer PE_UNUSED, size_t index, size_t n,
                           void *out)
 {
@@ -88,7 +81,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
 
 static pe_status make_state(const pe_values *values, pe_plan *out, pe_problem *why)
 {
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free, why));
     state *s = out->state;
     s->height = (size_t)pe_values_int(values, "window_height");
     s->width = (size_t)pe_values_int(values, "window_width");
@@ -120,7 +113,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables PE_UNUSED
     const pe_shape shape = {3, {weights->shape.dim[1], height * width, height * width}};
     PE_TRY(pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why));
     PE_TRY(make_state(values, out, why));
-    ((state *)out->state)->weights = pe_values_take(values, "weights");
+    ((state *)out->state)->weights = pe_plan_take(out, values, "weights");
     return PE_OK;
 }
 

@@ -39,7 +39,6 @@ static void free_state(void *of)
 {
     state *s = of;
     pe_t5_buckets_free(&s->buckets);
-    pe_array_free(&s->weights);
     free(s);
 }
 
@@ -85,7 +84,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables PE_UNUSED
                                        .free_state = free_state};
     PE_TRY(pe_relative_plan(&window, values, limits, out, why));
     state *s = out->state;
-    s->weights = pe_values_take(values, "weights");
+    s->weights = pe_plan_take(out, values, "weights");
     return pe_t5_variant_plan(values, variant, pe_values_int(values, "key_length") - 1, &s->buckets,
                               out, why);
 }
