@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_COMPARE_MEASURE_H
 #define PE_VERIFY_COMPARE_MEASURE_H
 
-#include "verify/compare/expect.h"
+#include "verify/compare/expected_numbers.h"
 #include "verify/upload/grain.h"
 
 /** Which arithmetic may have made the upload, as bits. */

@@ -10,7 +10,7 @@
 
 #include "base/yield.h"
 #include "plan/common_params.h"
-#include "verify/compare/expect.h"
+#include "verify/compare/expected_numbers.h"
 
 /* Of the angle, for the slope of a pattern there. */
 #define LEAST_TURN 0x1p-22

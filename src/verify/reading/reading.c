@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/yield.h"
 #include "plan/common_params.h"
-#include "verify/compare/expect.h"
+#include "verify/compare/expected_numbers.h"
 #include "verify/mistakes/sequence.h"
 
 #define SAMPLES       256 /* rows that tell a frequency, per distance */

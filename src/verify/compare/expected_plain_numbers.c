@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* expect_plain.c - the numbers that a guess stands for, where an upload has no pairs. */
+/* expected_plain_numbers.c - the numbers that a guess stands for, where an upload has no pairs. */
 #include "plan/plan.h"
 #include "plan/resource.h"
-#include "verify/compare/expect.h"
+#include "verify/compare/expected_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* expect.c - the numbers that a guess stands for, laid out as the upload. */
-#include "verify/compare/expect.h"
+/* expected_numbers.c - the numbers that a guess stands for, laid out as the upload. */
+#include "verify/compare/expected_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>

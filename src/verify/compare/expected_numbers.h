@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* expect.h - the numbers that a guess stands for, laid out as the upload. */
-#ifndef PE_VERIFY_COMPARE_EXPECT_H
-#define PE_VERIFY_COMPARE_EXPECT_H
+/* expected_numbers.h - the numbers that a guess stands for, laid out as the upload. */
+#ifndef PE_VERIFY_COMPARE_EXPECTED_NUMBERS_H
+#define PE_VERIFY_COMPARE_EXPECTED_NUMBERS_H
 
 #include "verify/compare/guess.h"
 #include "verify/upload/upload_view.h"
@@ -62,7 +62,7 @@ const double *pe_expect_got(pe_expect *expect, size_t row);
 pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out,
                         pe_problem *why) PE_MUST_CHECK;
 
-/* ---- plain numbers (expect_plain.c) ---- */
+/* ---- plain numbers (expected_plain_numbers.c) ---- */
 
 /** Has the plan the upload's sizes? A bias of one row for all queries ([heads, 1, keys]) may stand
  * for one of each. */
