@@ -50,7 +50,7 @@ static const pe_route routes[] = {
     {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .handler = pe_page_model},
     {"/v1/packs", .methods = GET_HEAD, .handler = pe_page_packs},
     {"/v1/packs/", .prefix = true, .name = "name", .methods = GET_HEAD, .handler = pe_page_pack},
-    {"/v1/learned", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/v1/learned", .methods = GET_HEAD, .handler = pe_page_listing},
     {"/v1/alibi", .methods = GET_HEAD, .handler = reply_family},
     {"/v1/rope", .methods = GET_HEAD, .handler = reply_family},
     {"/v1/shaw", .methods = GET_HEAD, .handler = reply_family},

@@ -195,9 +195,11 @@ function entry(path, method, operation, shared) {
         h('summary', h('code', `${method.toUpperCase()} ${path}`), ` ${operation.summary}`),
     ]);
     // A form is made when it is wanted: there are thousands of fields.
-    element.addEventListener('toggle', () => {
-        if (element.open && element.children.length === 1) element.append(form(path, operation, parameters));
-    });
+    const open = () => {
+        if (element.children.length === 1) element.append(form(path, operation, parameters));
+        element.open = true;
+    };
+    element.addEventListener('toggle', () => element.open && open());
     const values = [
         ...parameters.map(({ name, schema }) => /** @type {[string, Schema]} */ ([name, schema])),
         ...membersOf(operation.requestBody?.content['application/json']),
@@ -207,7 +209,8 @@ function entry(path, method, operation, shared) {
         return [status, ...(description.match(/\b[1-5]\d\d\b/g) ?? []), ...Object.keys(kinds)].join(' ');
     });
     const words = [method, path, operation.operationId, operation.summary, ...values, ...replies].join(' ');
-    return { element, words: words.toLowerCase(), tag: operation.tags[0] };
+    const pattern = new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+    return { element, open, pattern, words: words.toLowerCase(), tag: operation.tags[0] };
 }
 
 function entries() {
@@ -228,11 +231,23 @@ function search(all) {
     /** @type {HTMLElement} */ (document.getElementById('found')).textContent = `${n} operations`;
 }
 
-/** Open the operation that the address names. */
+/** Open the operation that the fragment names. */
 function follow() {
     const named = document.getElementById(location.hash.slice(1));
     if (named instanceof HTMLDetailsElement) named.open = true;
     named?.scrollIntoView();
+}
+
+/** Browsers get this page for other addresses, too, in place of JSON: what they ask for is sent and shown.
+ * @param {ReturnType<typeof entries>} all */
+function answerFor(all) {
+    const asked = all.find(({ pattern }) => location.pathname !== '/docs' && pattern.test(location.pathname));
+    const { groups = {} } = asked?.pattern.exec(location.pathname) ?? {};
+    asked?.open();
+    for (const [name, value] of Object.entries(groups))
+        asked?.element.querySelector(`[name="${name}"]`)?.setAttribute('value', decodeURIComponent(value));
+    asked?.element.querySelector('form')?.requestSubmit();
+    asked?.element.scrollIntoView();
 }
 
 async function main() {
@@ -251,6 +266,7 @@ async function main() {
     addEventListener('hashchange', follow);
     search(all);
     follow();
+    answerFor(all);
 }
 
 void main();

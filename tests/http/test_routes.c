@@ -188,6 +188,26 @@ static void every_problem_code_has_a_page(void **state)
     }
 }
 
+static void browsers_are_shown_a_page(void **state)
+{
+    static const char *const shown[] = {"/v1", "/v1/learned", "/problems/not-found"};
+    for (size_t i = 0; i < PE_LEN(shown); i++) {
+        reply page = get_with(shown[i], "Accept: text/html,application/xhtml+xml,*/*;q=0.8");
+        assert_status(shown[i], &page, 200);
+        assert_header(shown[i], &page, "Content-Type", "text/html; charset=utf-8");
+        assert_header(shown[i], &page, "Vary", "Accept, Accept-Encoding");
+        reply_free(&page);
+        reply plain = get_with(shown[i], "Accept: */*");
+        assert_header(shown[i], &plain, "Content-Type", "application/json");
+        assert_header(shown[i], &plain, "Vary", "Accept, Accept-Encoding");
+        reply_free(&plain);
+    }
+    /* An error is a problem, whatever Accept says. */
+    reply none = get_with("/problems/nope", "Accept: text/html");
+    assert_problem("a code that is none", &none, 404, "not-found");
+    reply_free(&none);
+}
+
 static void unknown_paths_are_404_and_suggest(void **state)
 {
     static const struct {
@@ -299,6 +319,7 @@ int main(void)
         cmocka_unit_test(the_listing_names_every_page),
         cmocka_unit_test(a_newline_ends_every_document),
         cmocka_unit_test(every_problem_code_has_a_page),
+        cmocka_unit_test(browsers_are_shown_a_page),
         cmocka_unit_test(unknown_paths_are_404_and_suggest),
         cmocka_unit_test(every_answer_exposes_the_custom_headers),
         cmocka_unit_test(a_good_request_id_is_echoed_and_another_is_made),

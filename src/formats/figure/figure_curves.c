@@ -55,6 +55,10 @@ static void draw_band(const pe_figure *figure, const pe_box *panel, const pe_axi
             point[n++] = (pe_point){x, rising ? most : least};
         }
         if (n > 0 && (i + 1 == nx || low[i] > high[i])) {
+            if (n == 2) { /* alone between gaps: all of its pixel */
+                point[0].y -= 0.5;
+                point[1].y += 0.5;
+            }
             canvas->line(canvas, point, n, &band, false);
             n = 0;
         }

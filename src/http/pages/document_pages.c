@@ -288,24 +288,14 @@ pe_outcome pe_page_document(pe_request *request, pe_problem *why PE_UNUSED)
         return pe_request_defer(request, PE_JOB_HEAVY, make);
     pe_document_form forms[PE_CODINGS] = {[PE_CODING_IDENTITY] = *plain};
     forms[codings.best] = *best;
-    const bool shown = page->text == index_text || page->write == write_listing;
+    const bool shown = page->text == index_text || page->write == write_listing ||
+                       strcmp(request->path, paths[LEARNED]) == 0;
     return reply_document(request, forms,
                           &(pe_document_head){
                               .media_type = page->media_type,
                               .vary = shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
                               .cache_control = "no-cache",
                           });
-}
-
-pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
-{
-    const char *code = request->path + strlen("/problems/");
-    const pe_status status = pe_status_by_code(code);
-    if (status == PE_OK)
-        return pe_failed(pe_fail(why, PE_NOT_FOUND, "", "there is no problem code %.100s", code));
-    pe_buffer content = {0};
-    pe_problem_json_page(status, &content);
-    return pe_reply_json(request, &content, "no-cache", why);
 }
 
 /* ---- the page, and its files ---- */
@@ -332,9 +322,15 @@ static pe_outcome reply(pe_request *request, const pe_explorer_file *file, const
                           });
 }
 
+/* Whether a browser asks, for which a page stands in place of JSON. */
+static bool browses(const pe_request *request)
+{
+    return pe_format_prefers(request->header[PE_HEADER_ACCEPT], "text/html", "application/json");
+}
+
 pe_outcome pe_page_front(pe_request *request, pe_problem *why)
 {
-    if (!pe_format_prefers(request->header[PE_HEADER_ACCEPT], "text/html", "application/json"))
+    if (!browses(request))
         return pe_page_document(request, why);
     return reply(request, &pe_explorer_files[0], "Accept, Accept-Encoding", "no-cache");
 }
@@ -355,11 +351,28 @@ pe_outcome pe_page_docs(pe_request *request, pe_problem *why)
     return reply_file(request, "/docs", "Accept, Accept-Encoding", "no-cache", why);
 }
 
+/* The reference sends what the address asks for, and shows the answer. */
 pe_outcome pe_page_listing(pe_request *request, pe_problem *why)
 {
-    const bool seen =
-        pe_format_prefers(request->header[PE_HEADER_ACCEPT], "text/html", "application/json");
-    return seen ? pe_page_docs(request, why) : pe_page_document(request, why);
+    return browses(request) ? pe_page_docs(request, why) : pe_page_document(request, why);
+}
+
+pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
+{
+    const char *code = request->path + strlen("/problems/");
+    const pe_status status = pe_status_by_code(code);
+    if (status == PE_OK)
+        return pe_failed(pe_fail(why, PE_NOT_FOUND, "", "there is no problem code %.100s", code));
+    if (browses(request))
+        return pe_page_docs(request, why);
+    const pe_field fields[] = {{"Content-Type", "application/json"},
+                               {"Vary", "Accept, Accept-Encoding"},
+                               {"Cache-Control", "no-cache"},
+                               {0}};
+    pe_buffer content = {0};
+    pe_problem_json_page(status, &content);
+    pe_buffer_str(&content, "\n");
+    return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
 }
 
 pe_outcome pe_page_favicon(pe_request *request, pe_problem *why)

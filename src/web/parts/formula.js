@@ -8,7 +8,10 @@ function atom(part) {
     if (part instanceof Node) return part;
     const text = String(part);
     if (/^[−-]?[\d.\u202f]+(e[−-]?\d+)?$/.test(text)) return m('mn', text);
-    return m(/^[\p{L}_]+$/u.test(text) ? 'mi' : 'mo', text);
+    const word = m(/^[\p{L}_]+$/u.test(text) ? 'mi' : 'mo', text);
+    // A term on a line of its own begins with its sign, which is no sign of a number.
+    if (text === '+') word.setAttribute('form', 'infix');
+    return word;
 }
 
 /** Parts in a row. Brackets grow around fractions and powers alone. @param {...Part} parts */

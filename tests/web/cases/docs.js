@@ -79,9 +79,23 @@ export const cases = {
             assert.deepEqual(await findings(page), []);
         }
     },
-    'a browser that asks for /v1 gets the page': async (bench) => {
-        const { headers } = await fetch(`${bench.server.url}/v1`, { headers: { Accept: 'text/html' } });
-        assert.match(headers.get('content-type'), /^text\/html/);
-        assert.match(headers.get('content-security-policy'), /default-src 'self'/);
+    'a browser that asks for JSON gets the page, which shows it': async (bench) => {
+        for (const [path, id, words] of [
+            ['v1', 'list_resources', /"encodings":/],
+            ['v1/learned', 'list_learned', /"tables":/],
+            ['problems/not-acceptable', 'problem', /"code":"not-acceptable"/],
+        ]) {
+            const { headers } = await fetch(`${bench.server.url}/${path}`, { headers: { Accept: 'text/html' } });
+            assert.match(headers.get('content-type'), /^text\/html/);
+            assert.match(headers.get('content-security-policy'), /default-src 'self'/);
+            assert.equal(headers.get('vary'), 'Accept, Accept-Encoding');
+            const plain = await fetch(`${bench.server.url}/${path}`);
+            assert.match(plain.headers.get('content-type'), /^application\/json/);
+            assert.match(plain.headers.get('vary'), /^Accept, Accept-Encoding/);
+            const page = await bench.page('', { search: path });
+            assert.match(await page.textContent(`#form-${id} .status`), /^200 /);
+            assert.match(await page.textContent(`#form-${id} pre`), words);
+            await page.context().close();
+        }
     },
 };
